@@ -1,0 +1,145 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// maxShown is how many bytes of a call's input or result the page is shown. The input in a pause is never cut: who approves it has to see it.
+const maxShown = 32 << 10
+
+// formatted returns JSON with indents, and everything else as it is.
+func formatted(text string) string {
+	var out bytes.Buffer
+	if s := strings.TrimSpace(text); len(s) < 2 || s[0] != '{' && s[0] != '[' || json.Indent(&out, []byte(s), "", "  ") != nil {
+		return text
+	}
+	return out.String()
+}
+
+// cut returns at most maxShown bytes of a text, and how many it leaves out.
+func cut(text string) (string, int) {
+	if len(text) <= maxShown {
+		return text, 0
+	}
+	n := maxShown
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n], len(text) - n
+}
+
+// call shows a call, with its input.
+func (v *View) call(c *provider.ToolCall, meta agent.Meta, status string) Patch {
+	shown := &Call{Name: c.Name, Status: status, Invalid: c.Invalid != ""}
+	shown.Input, _ = cut(inputOf(c))
+	return Patch{Item: &Item{ID: c.ID, Kind: KindCall, Time: meta.Time, Call: shown}}
+}
+
+func inputOf(c *provider.ToolCall) string {
+	if c.Invalid != "" {
+		return c.Invalid
+	}
+	return formatted(string(c.Input))
+}
+
+// part shows a part of a reply that isn't text.
+func (v *View) part(p *provider.Part, g string, index int, meta agent.Meta) []Patch {
+	it := Item{ID: partID(g, index), Group: g, Order: index, Done: true}
+	switch p.Kind {
+	case provider.PartToolCall:
+		change := v.call(p.Call, meta, "ready")
+		change.Item.Group, change.Item.Order = g, index
+		return []Patch{change}
+	case provider.PartProviderCall:
+		change := v.call(p.Call, meta, "ok")
+		change.Item.ID, change.Item.Group, change.Item.Order = g+"/"+p.Call.ID, g, index
+		return []Patch{change}
+	case provider.PartProviderResult:
+		shown := &Call{Status: "ok"}
+		if p.Result.Error {
+			shown.Status = "failed"
+		}
+		shown.Result, shown.Cut = cut(formatted(p.Result.Text()))
+		return []Patch{{Item: &Item{ID: g + "/" + p.Result.CallID, Kind: KindCall, Call: shown}}}
+	case provider.PartSource:
+		it.Kind, it.Text, it.URL = KindSource, p.Source.Title, p.Source.URL
+	case provider.PartMedia:
+		it.Kind, it.Files = KindFile, []File{fileOf(p.Media)}
+	default:
+		return nil
+	}
+	return []Patch{{Item: &it}}
+}
+
+// finished shows the result of a call.
+func (v *View) finished(f *agent.ToolFinished) []Patch {
+	if f.Call == nil || f.Result == nil {
+		return nil
+	}
+	change := v.call(f.Call, f.Meta, string(f.Result.Status))
+	c := change.Item.Call
+	c.Took, c.Attempts = f.Took.Milliseconds(), f.Attempts
+	c.Result, c.Cut = cut(formatted(f.Result.Text()))
+	c.Cut += f.Result.Cut
+	for i := range f.Result.Parts {
+		if m := f.Result.Parts[i].Media; m != nil {
+			change.Item.Files = append(change.Item.Files, fileOf(m))
+		}
+	}
+	return []Patch{change}
+}
+
+// afterParts is the first Order after those of the parts of a reply.
+const afterParts = 1 << 20
+
+// suspended shows pauses. A pause that replaces another one ends that.
+func (v *View) suspended(f *agent.Suspended) (out []Patch) {
+	for i, p := range f.Pause.Flat() {
+		if n := len(p.Replaces); n > 0 {
+			out = append(out, Patch{Item: &Item{ID: p.Replaces[n-1], Kind: KindPause, Decision: &Decision{Kind: "replaced", Time: f.Time}}})
+		}
+		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Input: inputOf(&p.Call), Reason: p.Reason, Risk: p.Risk, Schema: p.Schema,
+			Expires: p.Expires, Always: p.Always, Scope: p.Scope, Refused: p.Refused}
+		if len(p.Path) > 0 {
+			shown.Call = p.Path[0]
+		}
+		if v.cfg.Tool != nil && len(p.Path) == 0 {
+			tool := v.cfg.Tool(p.Call.Name)
+			shown.About, shown.Undo = tool.Description, tool.Undo
+			if p.Kind == machine.PauseApproval || p.Kind == machine.PauseCorrection {
+				shown.Schema = tool.Schema
+			}
+		}
+		out = append(out, Patch{Item: &Item{ID: p.ID, Kind: KindPause, Group: group(f.Meta), Order: afterParts + int(f.Seq) + i, Time: f.Time, Pause: shown}}) //nolint:gosec // far smaller
+	}
+	return out
+}
+
+// decided shows what was decided on a pause.
+func (v *View) decided(f *agent.Decided) []Patch {
+	d := &f.Decision
+	who := d.Who
+	if who == "" {
+		who = f.By
+	}
+	return []Patch{{Item: &Item{ID: d.ID, Kind: KindPause, Decision: &Decision{
+		Kind: string(d.Kind), Reason: d.Reason, Input: formatted(string(d.Input)), Value: formatted(string(d.Value)), Who: who, Time: f.Time,
+	}}}}
+}
+
+// undone marks the calls whose effects were undone.
+func (v *View) undone(f *agent.Undone) (out []Patch) {
+	for _, c := range f.Calls {
+		if c.Call != nil && c.Why == "" {
+			out = append(out, Patch{Item: &Item{ID: c.Call.ID, Kind: KindCall, Call: &Call{Undone: true}}})
+		}
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package page
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A Patch is a change to the page: exactly one of its fields is set.
+type Patch struct {
+	Item   *Item   `json:"item,omitempty"`
+	Blocks *Blocks `json:"blocks,omitempty"`
+	State  *State  `json:"state,omitempty"`
+	// Drop is DropDrafts: the page removes the items of the reply in progress.
+	Drop string `json:"drop,omitempty"`
+}
+
+// DropDrafts removes the texts that aren't Done and the calls that are still being written.
+const DropDrafts = "drafts"
+
+// An Item is something in the conversation. If the page has an item with this ID, the fields that are set replace those it has; a Status also ends
+// Wait and Progress.
+type Item struct {
+	ID   string `json:"id"`
+	Kind Kind   `json:"kind"`
+	// Group is the model call that the item belongs to. Items of a group are shown together, by Order. Without a group, an item comes after all
+	// that the page had before.
+	Group string    `json:"group,omitempty"`
+	Order int       `json:"order,omitempty"`
+	Time  time.Time `json:"time,omitzero"`
+	Done  bool      `json:"done,omitempty"` // of a text: it is complete
+
+	Text    string `json:"text,omitempty"`
+	By      string `json:"by,omitempty"`
+	Files   []File `json:"files,omitempty"`
+	Steered bool   `json:"steered,omitempty"` // a user's message that reached the run while it was working
+	Code    string `json:"code,omitempty"`    // of a notice: what happened
+	URL     string `json:"url,omitempty"`     // of a source
+
+	*Call
+	Pause    *Pause    `json:"pause,omitempty"`
+	Decision *Decision `json:"decision,omitempty"`
+}
+
+// A Kind says what an item is.
+type Kind string
+
+// The kinds of items.
+const (
+	KindUser      Kind = "user"      // Text and Files
+	KindText      Kind = "text"      // of the model; its Blocks follow
+	KindReasoning Kind = "reasoning" // its Blocks follow
+	KindCall      Kind = "call"      // see Call
+	KindPause     Kind = "pause"     // see Pause, and later Decision
+	KindSource    Kind = "source"    // that an answer cites: Text is its title
+	KindFile      Kind = "file"      // that the model made: Files
+	KindNotice    Kind = "notice"    // Code says what happened
+)
+
+// A File comes with a message.
+type File struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Size int    `json:"size,omitempty"`
+	URL  string `json:"url,omitempty"` // a data URL of a small image
+}
+
+// A Call is what an item of a tool call has.
+type Call struct {
+	Name    string `json:"name,omitempty"`
+	Input   string `json:"input,omitempty"` // formatted JSON, or what the model has written instead
+	Invalid bool   `json:"invalid,omitempty"`
+	// Status is writing, ready, running, or how the call ended: see package tools.
+	Status   string        `json:"status,omitempty"`
+	Result   string        `json:"result,omitempty"`
+	Cut      int           `json:"cut,omitempty"`      // bytes that Result leaves out
+	Took     int64         `json:"took,omitempty"`     // milliseconds
+	Attempts int           `json:"attempts,omitempty"` // if more than one
+	Undone   bool          `json:"undone,omitempty"`
+	Wait     *Wait         `json:"wait,omitempty"`
+	Progress *CallProgress `json:"progress,omitempty"`
+}
+
+// CallProgress is what a running tool reports.
+type CallProgress struct {
+	Text string  `json:"text,omitempty"`
+	Done float64 `json:"done,omitempty"` // from 0 to 1; 0 if unknown
+}
+
+// A Wait says why something waits.
+type Wait struct {
+	Reason string    `json:"reason"` // of package provider
+	Until  time.Time `json:"until,omitzero"`
+}
+
+// A Pause is what an item of a pause has.
+type Pause struct {
+	Call    string          `json:"call"` // the id of the call's item
+	Ask     string          `json:"ask"`  // approval, in_doubt, correction, or the kind of a question
+	Name    string          `json:"name"`
+	Input   string          `json:"input,omitempty"` // formatted JSON
+	Reason  string          `json:"reason,omitempty"`
+	Risk    string          `json:"risk,omitempty"`
+	Schema  json.RawMessage `json:"schema,omitempty"` // of the answer to a question, else of the call's input
+	Expires time.Time       `json:"expires,omitzero"`
+	Always  bool            `json:"always,omitempty"`
+	Scope   string          `json:"scope,omitempty"`
+	Refused string          `json:"refused,omitempty"` // what was wrong with an earlier decision
+	About   string          `json:"about,omitempty"`   // the description of the tool
+	Undo    bool            `json:"undo,omitempty"`    // the tool can undo its effect
+}
+
+// A Decision is what was decided on a pause.
+type Decision struct {
+	Kind   string    `json:"kind"`
+	Reason string    `json:"reason,omitempty"`
+	Input  string    `json:"input,omitempty"`
+	Value  string    `json:"value,omitempty"`
+	Who    string    `json:"who,omitempty"`
+	Time   time.Time `json:"time,omitzero"`
+}
+
+// A State is the state of the session. Fields that aren't set stay as they were; a Status also ends Waiting, and so does Active.
+type State struct {
+	Status  string  `json:"status,omitempty"` // running, paused, completed, stopped or failed
+	Code    string  `json:"code,omitempty"`   // why it isn't running
+	Mode    string  `json:"mode,omitempty"`
+	Title   *string `json:"title,omitempty"`
+	Waiting *Wait   `json:"waiting,omitempty"`
+	Active  bool    `json:"active,omitempty"` // the model call doesn't wait any more
+}
