@@ -75,6 +75,7 @@ type server struct {
 	agent *agent.Agent
 	log   *slog.Logger
 	sites *http.CrossOriginProtection
+	files http.Handler // of the page; nil without it
 }
 
 func newServer(hub *live.Hub, cfg Config) (*server, error) {
@@ -147,6 +148,7 @@ func build(hub *live.Hub, cfg Config, parts ...func(*server, adder)) (http.Handl
 	for _, add := range parts {
 		add(s, rt.add)
 	}
+	rt.rest = s.files
 	return rt, nil
 }
 

@@ -59,7 +59,7 @@ func (v *View) part(p *provider.Part, g string, index int, meta agent.Meta) []Pa
 		return []Patch{change}
 	case provider.PartProviderCall:
 		change := v.call(p.Call, meta, "ok")
-		change.Item.ID, change.Item.Group, change.Item.Order = g+"/"+p.Call.ID, g, index
+		change.Item.ID, change.Item.Group, change.Item.Order = g+"/call/"+p.Call.ID, g, index
 		return []Patch{change}
 	case provider.PartProviderResult:
 		shown := &Call{Status: "ok"}
@@ -67,7 +67,7 @@ func (v *View) part(p *provider.Part, g string, index int, meta agent.Meta) []Pa
 			shown.Status = "failed"
 		}
 		shown.Result, shown.Cut = cut(formatted(p.Result.Text()))
-		return []Patch{{Item: &Item{ID: g + "/" + p.Result.CallID, Kind: KindCall, Call: shown}}}
+		return []Patch{{Item: &Item{ID: g + "/call/" + p.Result.CallID, Kind: KindCall, Call: shown}}}
 	case provider.PartSource:
 		it.Kind, it.Text, it.URL = KindSource, p.Source.Title, p.Source.URL
 	case provider.PartMedia:

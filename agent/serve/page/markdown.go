@@ -26,7 +26,7 @@ var (
 // policy returns what HTML may come out: what Markdown makes, and nothing that loads or runs anything.
 func policy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "li", "blockquote", "pre", "code", "em", "strong", "del",
+	p.AllowElements("p", "br", "hr", "h2", "h3", "h4", "h5", "h6", "ul", "li", "blockquote", "pre", "code", "em", "strong", "del",
 		"table", "thead", "tbody", "tr", "th", "td")
 	p.AllowAttrs("start").Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("ol")
 	p.AllowElements("ol")
@@ -79,7 +79,7 @@ func afterEmptyLine(before []byte) bool {
 	return len(bytes.TrimSpace(line[bytes.LastIndexByte(line, '\n')+1:])) == 0
 }
 
-// asText renders what the page shows otherwise than usual: raw HTML as text, images as links, tasks as signs, and headings two levels lower,
+// asText renders what the page shows otherwise than usual: raw HTML as text, images as links, tasks as signs, and headings one level lower,
 // because the page has headings of its own.
 type asText struct{}
 
@@ -120,7 +120,7 @@ func (asText) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		return ast.WalkContinue, nil
 	})
 	r.Register(ast.KindHeading, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		tag := "h" + strconv.Itoa(min(n.(*ast.Heading).Level+2, 6)) + ">"
+		tag := "h" + strconv.Itoa(min(n.(*ast.Heading).Level+1, 6)) + ">"
 		if entering {
 			_, _ = w.WriteString("<" + tag)
 		} else {

@@ -161,7 +161,8 @@ func fileOf(m *provider.Media) File {
 // group returns the id of a model call.
 func group(meta agent.Meta) string { return meta.Run + "." + strconv.Itoa(meta.Step) }
 
-func partID(group string, index int) string { return group + "." + strconv.Itoa(index) }
+// partID returns the id of a part of a reply. It differs from those of calls, which package agent makes.
+func partID(group string, index int) string { return group + "/" + strconv.Itoa(index) }
 
 // piece takes a piece of the reply in progress.
 func (v *View) piece(kind Kind, meta agent.Meta, index int, text string) (out []Patch) {

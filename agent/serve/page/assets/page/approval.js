@@ -1,0 +1,223 @@
+// A pause as a card: what the agent wants to do, and what somebody can decide. Afterwards it is a record of one line.
+
+import { Problem, api } from "./api.js";
+import { button, h, icon } from "./dom.js";
+import { duration, effect, humanized, parsed } from "./format.js";
+import { data } from "./call.js";
+import { fields } from "./fields.js";
+import { timeOf } from "./messages.js";
+import { simple } from "./schema.js";
+import { texts } from "./texts.js";
+
+const kinds = ["approval", "in_doubt", "correction"];
+
+export class Approval {
+  // app has session(), say(text), and decided(), which is called when the card goes while it has the focus.
+  constructor(item, model, app) {
+    Object.assign(this, { model, app, element: h("div", {}) });
+    this.update(item);
+  }
+
+  // update shows the item again. A card on which somebody is deciding stays as it is until it is decided.
+  update(item) {
+    this.item = item;
+    const open = this.model.isOpen(item);
+    if (this.shown === open && open && this.reason === item.pause.refused) return;
+    if (!item.pause) return;
+    const focused = this.element.contains(document.activeElement);
+    this.shown = open;
+    this.reason = item.pause.refused;
+    this.element.replaceChildren(open ? this.card() : this.record());
+    if (focused && !open) this.app.decided();
+  }
+
+  get title() {
+    const { ask, name, input, reason } = this.item.pause;
+    const what = effect(name, input);
+    if (ask === "approval") return texts.ask.allow(what);
+    if (ask === "in_doubt") return texts.ask.in_doubt(what);
+    if (ask === "correction") return texts.ask.correction(what);
+    return reason || texts.ask.question;
+  }
+
+  card() {
+    const p = this.item.pause;
+    const id = `card-${this.item.id}`;
+    this.error = h("p", { class: "error-text", role: "alert" });
+    this.left = h("span", { class: "left" });
+    this.area = h("div", {});
+    const high = p.risk === "high" && kinds.includes(p.ask);
+    const card = h(
+      "section",
+      { class: high ? "card high" : "card", role: "alertdialog", tabIndex: -1, "aria-labelledby": id, "aria-describedby": `${id}-notes` },
+      h("div", { class: "lead" }, icon(kinds.includes(p.ask) ? "warning" : "question", 20), h("div", {}, h("h2", { id }, this.title)), this.left),
+      h("div", { class: "inside" }, this.notes(`${id}-notes`), kinds.includes(p.ask) && p.ask !== "correction" ? input(p.input) : null, this.area, this.error),
+    );
+    card.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !this.inForm) return;
+      event.stopPropagation();
+      this.choose();
+    });
+    this.choose();
+    this.tick();
+    return card;
+  }
+
+  // notes say why somebody is asked, and what the decision means.
+  notes(id) {
+    const p = this.item.pause;
+    const list = [];
+    if (p.refused) list.push(h("li", { class: "danger" }, texts.ask.refused(p.refused)));
+    if (p.ask === "approval") {
+      if (texts.ask[p.risk]) list.push(h("li", { class: p.risk === "high" ? "danger" : "" }, texts.ask[p.risk]));
+      list.push(h("li", {}, p.undo ? [icon("undo", 14), texts.ask.undo] : texts.ask.noUndo));
+    }
+    if (p.ask === "in_doubt") list.push(h("li", { class: "danger" }, texts.ask.inDoubtText));
+    const why = kinds.includes(p.ask) ? p.reason : "";
+    return h(
+      "div",
+      { id },
+      p.about && kinds.includes(p.ask) ? h("p", { class: "muted" }, p.about) : null,
+      why && why !== p.about ? h("p", {}, `${texts.ask.why}: ${why}`) : null,
+      list.length ? h("ul", { class: "notes" }, list) : null,
+    );
+  }
+
+  // choose shows the buttons.
+  choose(focus) {
+    const p = this.item.pause;
+    this.inForm = false;
+    const go = (decision) => () => this.decide({ decision });
+    const form = (name) => () => this[name]();
+    const danger = p.risk === "high" ? "danger" : "primary";
+    const all = [];
+    if (p.ask === "approval") {
+      all.push(button(texts.ask.approve, go("approve"), danger), button(texts.ask.edit, form("edit")), button(texts.ask.suggest, form("suggest")));
+      if (p.always) all.push(button(texts.ask.always(p.scope), go("always")));
+    } else if (p.ask === "in_doubt") {
+      all.push(button(texts.ask.runAgain, go("approve"), danger), button(texts.ask.sayResult, form("answer")));
+    } else if (p.ask === "correction") {
+      return this.edit(true);
+    } else {
+      return this.answer(true);
+    }
+    all.push(button(p.ask === "in_doubt" ? texts.ask.leave : texts.ask.reject, form("reject"), "apart"));
+    this.area.replaceChildren(h("div", { class: "buttons" }, all));
+    if (focus !== false && this.back) this.area.querySelector("button").focus();
+    this.back = true;
+  }
+
+  // ask shows a form. read returns the decision, or nothing if something is missing.
+  ask(element, label, read, kind, first, focus) {
+    this.inForm = !first;
+    const cancel = first ? button(texts.ask.reject, () => this.reject(), "apart") : button(texts.ask.cancel, () => this.choose(), "quiet");
+    const onsubmit = (event) => {
+      event.preventDefault();
+      const decision = read();
+      if (decision) this.decide(decision);
+    };
+    this.area.replaceChildren(h("form", { onsubmit, noValidate: true }, element, h("div", { class: "buttons" }, button(label, null, kind, { type: "submit" }), cancel)));
+    if (!first) focus();
+  }
+
+  edit(first) {
+    const p = this.item.pause;
+    const f = fields(p.schema, p.input ?? "{}", texts.input);
+    const read = () => {
+      const got = f.read();
+      return got.error ? null : { decision: "edit", input: got.json };
+    };
+    this.ask(f.element, texts.ask.approveEdited, read, p.risk === "high" ? "danger" : "primary", first, f.focus);
+  }
+
+  answer(first) {
+    const p = this.item.pause;
+    const schema = p.ask === "in_doubt" ? undefined : p.schema;
+    const f = fields(schema, undefined, simple(schema) || !schema ? texts.ask.answer : humanized(p.name));
+    const read = () => {
+      const got = f.read();
+      return got.error ? null : { decision: "answer", value: got.json };
+    };
+    this.ask(f.element, texts.ask.send, read, "primary", first, f.focus);
+  }
+
+  suggest() {
+    this.askText(texts.ask.suggestion, texts.ask.sendSuggestion, true, "suggest", "primary");
+  }
+
+  reject() {
+    this.askText(texts.ask.reason, texts.ask.reject, false, "reject", "primary");
+  }
+
+  askText(label, send, required, decision, kind) {
+    const area = h("textarea", { class: "input", rows: 2, maxLength: 4000 });
+    const optional = required ? null : h("i", {}, ` (${texts.ask.optional})`);
+    const element = h("label", {}, h("span", { class: "name" }, label, optional), area, h("span", { class: "explain" }, texts.ask.reasonHint));
+    const read = () => {
+      const reason = area.value.trim();
+      if (required && !reason) {
+        area.setAttribute("aria-invalid", "true");
+        area.focus();
+        return null;
+      }
+      return { decision, reason };
+    };
+    this.ask(element, send, read, kind, false, () => area.focus());
+  }
+
+  async decide(decision) {
+    this.busy(true);
+    this.error.textContent = "";
+    try {
+      await api.decide(this.app.session(), { id: this.item.id, ...decision });
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      this.error.textContent = texts.decisionFailed[problem.code] ?? problem.message;
+      this.busy(false);
+    }
+  }
+
+  busy(yes) {
+    for (const el of this.area.querySelectorAll("button, input, textarea, select")) el.disabled = yes;
+    this.area.setAttribute("aria-busy", String(yes));
+  }
+
+  // tick shows the time that is left.
+  tick() {
+    const expires = this.item.pause?.expires;
+    if (!expires || !this.shown || !this.left) return;
+    const ms = new Date(expires) - Date.now();
+    this.left.textContent = ms > 0 ? texts.ask.left(duration(Math.max(ms, 1000))) : texts.ask.timeOver;
+    this.left.classList.toggle("soon", ms < 60_000);
+  }
+
+  // record is what stays.
+  record() {
+    const { pause: p, decision: d } = this.item;
+    const kind = d?.kind ?? "over";
+    const good = ["approve", "edit", "always", "answer"].includes(kind);
+    const bad = kind === "reject" || kind === "expired";
+    const words = texts.decidedBy(texts.decided[kind] ?? kind, d?.who);
+    const shown = kind === "edit" && d.input ? d.input : p.input;
+    return h(
+      "details",
+      { class: `record ${good ? "approved" : bad ? "rejected" : ""}` },
+      h("summary", {}, icon(good ? "check" : bad ? "cross" : "minus"), h("span", { class: "what" }, h("b", {}, words), ` · ${this.title}`), d?.time ? h("span", { class: "muted" }, timeOf(new Date(d.time))) : null, h("span", { class: "chevron" }, icon("chevron"))),
+      h("div", { class: "inside" }, d?.reason ? h("p", {}, h("span", { class: "field-name" }, texts.ask.reason), d.reason) : null, d?.value ? h("div", {}, h("span", { class: "field-name" }, texts.ask.answer), data(d.value)) : null, shown ? h("div", {}, h("span", { class: "field-name" }, texts.input), data(shown)) : null),
+    );
+  }
+
+  focus() {
+    this.element.firstElementChild?.focus({ preventScroll: true });
+    this.element.scrollIntoView({ block: "center", behavior: "smooth" });
+  }
+}
+
+// input shows what a call would run with: its fields by name, or JSON if that shows it more exactly.
+function input(text) {
+  const value = text ? parsed(text) : undefined;
+  if (!value || Array.isArray(value) || typeof value !== "object") return text ? data(text) : null;
+  const rows = Object.entries(value);
+  if (rows.length === 0) return null;
+  return h("dl", { class: "facts", tabIndex: rows.length > 8 || text.length > 1500 ? 0 : undefined }, rows.map(([name, v]) => [h("dt", { title: name }, humanized(name)), typeof v === "string" ? h("dd", {}, v) : h("dd", { class: "code-value" }, JSON.stringify(v, null, 2))]));
+}

@@ -1,0 +1,192 @@
+// Shows the items of a session in order, and changes only what a patch changes.
+
+import { Approval } from "./approval.js";
+import { Call } from "./call.js";
+import { h, iconButton } from "./dom.js";
+import { duration } from "./format.js";
+import { Prose, ages, copy, files, notice, onCode, source, user } from "./messages.js";
+import { texts } from "./texts.js";
+
+export class Conversation {
+  // app has session(), say(text), announce(text), retry(text), resume() and decided().
+  constructor(model, app) {
+    Object.assign(this, { model, app, views: new Map(), turns: new Map(), live: false });
+    this.items = h("div", {});
+    this.sending = h("div", {});
+    this.activity = h("div", { class: "activity" });
+    this.element = h("div", { class: "column" }, this.items, this.sending, this.activity);
+    this.element.addEventListener("click", (event) => onCode(event, app.say));
+  }
+
+  // apply shows patches. live says that they are news, and not what was there when the page was opened.
+  apply(patches, live) {
+    this.live = live;
+    for (const patch of patches) {
+      const change = this.model.apply(patch);
+      if (change.item && !change.blocks) this.put(change.item);
+      if (change.blocks && change.item) this.views.get(change.item.id)?.blocks?.(change.blocks);
+      for (const item of change.dropped ?? []) this.remove(item);
+    }
+    this.refresh();
+  }
+
+  // turn returns the element for the items of a model call: texts, calls and pauses, in that order.
+  turn(id) {
+    let turn = this.turns.get(id);
+    if (!turn) {
+      turn = { parts: h("div", { class: "parts" }), calls: h("div", { class: "calls" }), pauses: h("div", { class: "pauses" }), tools: h("div", { class: "reply-tools" }) };
+      turn.element = h("div", { class: "turn" }, turn.parts, turn.calls, turn.pauses, turn.tools);
+      this.turns.set(id, turn);
+      this.items.append(turn.element);
+    }
+    return turn;
+  }
+
+  put(item) {
+    const view = this.views.get(item.id);
+    if (view) {
+      if (view.update) {
+        const wasDraft = view.draft;
+        view.update(item);
+        view.draft = isOpenText(item);
+        if (wasDraft && item.done) this.finished(item, view);
+      }
+      if (item.kind === "call") this.renewPauses(item.id);
+      if (item.kind === "pause") this.renewCall(item);
+      return;
+    }
+    const made = this.make(item);
+    if (!made) return;
+    made.draft = isOpenText(item);
+    this.views.set(item.id, made);
+    if (item.kind === "user" || item.kind === "notice") {
+      this.items.append(made.element);
+    } else {
+      const turn = this.turn(item.group || item.id);
+      const place = item.kind === "call" ? turn.calls : item.kind === "pause" ? turn.pauses : turn.parts;
+      this.insert(place, made.element, item);
+      if (item.kind === "text" && item.done) this.finished(item, made);
+    }
+    if (item.kind === "pause") this.asked(item, made);
+  }
+
+  // insert adds an element where its order wants it.
+  insert(place, element, item) {
+    element.dataset.order = item.order ?? 0;
+    const next = [...place.children].find((el) => Number(el.dataset.order) > (item.order ?? 0));
+    place.insertBefore(element, next ?? null);
+  }
+
+  make(item) {
+    switch (item.kind) {
+      case "user":
+        this.app.arrived(item);
+        return { element: user(item) };
+      case "text":
+      case "reasoning":
+        return new Prose(item);
+      case "call":
+        return new Call(item, this.model);
+      case "pause":
+        return item.pause ? new Approval(item, this.model, this.app) : null;
+      case "source":
+        return { element: h("div", { class: "part sources" }, source(item)) };
+      case "file":
+        return { element: h("div", { class: "part" }, files(item.files)) };
+      case "notice": {
+        const view = { item, element: h("div", {}) };
+        view.show = (last) => {
+          if (view.last === last) return;
+          view.last = last;
+          view.element.replaceChildren(notice(item, { last, retry: this.lastText() ? () => this.app.retry(this.lastText()) : null, resume: this.app.resume }));
+        };
+        view.show(false);
+        return view;
+      }
+    }
+    return null;
+  }
+
+  // finished adds what a complete answer has, and reads it out.
+  finished(item, view) {
+    if (item.kind !== "text" || view.complete) return;
+    view.complete = true;
+    const turn = this.turn(item.group || item.id);
+    if (!turn.tools.firstChild) {
+      const all = () => [...turn.parts.querySelectorAll(":scope > .part > .prose")].map((p) => p.innerText).join("\n\n");
+      turn.tools.append(iconButton("copy", texts.copyMessage, () => copy(all(), this.app.say)));
+    }
+    if (this.live) queueMicrotask(() => this.app.announce(texts.agentSays(view.text)));
+  }
+
+  asked(item, view) {
+    this.renewCall(item);
+    if (this.live && this.model.isOpen(item)) this.app.announce(texts.youAreAsked(view.title));
+  }
+
+  renewCall(pause) {
+    const call = this.model.items.get(pause.pause?.call);
+    if (call) this.views.get(call.id)?.update(call);
+  }
+
+  renewPauses(call) {
+    for (const item of this.model.items.values()) {
+      if (item.kind === "pause" && item.pause?.call === call) this.views.get(item.id)?.update(item);
+    }
+  }
+
+  remove(item) {
+    this.views.get(item.id)?.element.remove();
+    this.views.delete(item.id);
+  }
+
+  lastText() {
+    return [...this.model.items.values()].filter((i) => i.kind === "user" && i.text).at(-1)?.text;
+  }
+
+  // refresh shows what depends on everything: what the agent is doing, and what comes last.
+  refresh() {
+    const last = this.items.lastElementChild;
+    for (const view of this.views.values()) view.show?.(view.element === last && this.model.state.status !== "running");
+    this.items.querySelector(":scope > .last")?.classList.remove("last");
+    last?.classList.add("last");
+    const words = doing(this.model.activity());
+    if (words !== this.words) {
+      this.words = words;
+      this.activity.replaceChildren(...(words ? [h("span", { class: "spinner" }), h("span", {}, words)] : []));
+    }
+  }
+
+  // tick is called once in a second: times pass.
+  tick(minute) {
+    this.refresh();
+    for (const item of this.model.open()) this.views.get(item.id)?.tick?.();
+    if (minute) ages(this.element);
+  }
+
+  firstOpen() {
+    return this.views.get(this.model.open()[0]?.id);
+  }
+}
+
+function isOpenText(item) {
+  return item.kind === "text" && !item.done;
+}
+
+// doing says in words what the agent is doing.
+function doing(activity) {
+  switch (activity.kind) {
+    case "thinks":
+      return texts.thinking;
+    case "writes":
+      return texts.writing;
+    case "calls":
+      return texts.runningCalls(activity.count);
+    case "waits": {
+      const words = texts.waiting[activity.wait.reason] ?? texts.waiting.other;
+      const ms = activity.wait.until ? new Date(activity.wait.until) - Date.now() : 0;
+      return ms > 1000 ? texts.about(words, duration(Math.ceil(ms / 1000) * 1000)) : words;
+    }
+  }
+  return ""; // nothing, or the cards say it
+}

@@ -1,0 +1,120 @@
+// Fields for a value with a schema: one for each simple property, or one for JSON. They say what is wrong while somebody types.
+
+import { h } from "./dom.js";
+import { humanized, parsed } from "./format.js";
+import { isForm, problem, simple } from "./schema.js";
+import { texts } from "./texts.js";
+
+let serial = 0;
+
+// fields returns {element, read, focus}. read returns {json} or {error}, and shows what is wrong. changed is called whenever something was typed.
+export function fields(schema, text, label) {
+  const value = text ? parsed(text) : undefined;
+  if (isForm(schema) && (!text || (value && Object.keys(value).every((k) => Object.hasOwn(schema.properties, k))))) return form(schema, value ?? {});
+  if (simple(schema)) return single(schema, label);
+  return json(schema, text ?? "", label);
+}
+
+// field shows one simple value. read returns {value}, {} for nothing, or {error}.
+function field(schema, value, label, required) {
+  const id = `field-${++serial}`;
+  const type = simple(schema);
+  const error = h("span", { class: "error-text", id: `${id}-error`, role: "status" });
+  const common = { id, class: "input", "aria-describedby": `${id}-error`, required };
+  let control;
+  if (type === "boolean") {
+    control = h("input", { type: "checkbox", id, checked: value === true });
+  } else if (type === "enum") {
+    const choices = schema.enum.map((v) => h("option", { value: v, selected: v === value }, v));
+    control = h("select", common, !required || value === undefined ? h("option", { value: "" }, texts.ask.choose) : null, choices);
+  } else if (type === "string" && ((value ?? "").length > 60 || (value ?? "").includes("\n") || schema.maxLength > 200)) {
+    control = h("textarea", { ...common, rows: 4, value: value ?? "" });
+  } else {
+    control = h("input", { ...common, type: "text", inputMode: type === "string" ? "text" : "decimal", value: value ?? "" });
+  }
+  const read = () => {
+    const out = readControl(control, type, required, value !== undefined);
+    const wrong = out.error ?? (out.value !== undefined ? problem(schema, out.value)?.text : undefined);
+    error.textContent = wrong ?? "";
+    control.setAttribute("aria-invalid", String(Boolean(wrong)));
+    return wrong ? { error: wrong } : out;
+  };
+  control.addEventListener("input", read);
+  const name = h("span", { class: "name" }, label, required || type === "boolean" ? null : h("i", {}, ` (${texts.ask.optional})`));
+  const element =
+    type === "boolean"
+      ? h("label", { class: "check" }, control, name, error)
+      : h("label", { for: id }, name, schema.description ? h("span", { class: "explain" }, schema.description) : null, control, error);
+  return { element, read, focus: () => control.focus() };
+}
+
+function readControl(control, type, required, had) {
+  if (type === "boolean") return { value: control.checked };
+  const text = control.value;
+  if (text === "" && type !== "string") return required ? { error: texts.invalid.required } : {};
+  if (text === "" && !required && !had) return {};
+  if (type === "number" || type === "integer") {
+    const n = Number(text.trim());
+    if (text.trim() === "" || !Number.isFinite(n)) return { error: texts.invalid.number };
+    if (type === "integer" && !Number.isSafeInteger(n)) return { error: texts.invalid.integer };
+    return { value: n };
+  }
+  return { value: text };
+}
+
+function form(schema, value) {
+  const all = Object.entries(schema.properties).map(([name, s]) => [name, field(s, value[name], s.title ?? humanized(name), (schema.required ?? []).includes(name))]);
+  return {
+    element: h("div", { class: "fields inside-form" }, all.map(([, f]) => f.element)),
+    focus: () => all[0][1].focus(),
+    read() {
+      const out = {};
+      let error;
+      for (const [name, f] of all) {
+        const got = f.read();
+        if (got.error && !error) {
+          error = got.error;
+          f.focus();
+        }
+        if (got.value !== undefined) out[name] = got.value;
+      }
+      return error ? { error } : { json: JSON.stringify(out) };
+    },
+  };
+}
+
+function single(schema, label) {
+  const f = field(schema, undefined, schema.title ?? label, true);
+  return {
+    element: f.element,
+    focus: f.focus,
+    read() {
+      const got = f.read();
+      return got.error ? got : { json: JSON.stringify(got.value) };
+    },
+  };
+}
+
+// json shows one field for JSON. Without a schema, text that isn't JSON is taken as a text.
+function json(schema, text, label) {
+  const id = `field-${++serial}`;
+  const error = h("span", { class: "error-text", id: `${id}-error`, role: "status" });
+  const free = !schema && !text;
+  const rows = Math.min(14, Math.max(3, text.split("\n").length));
+  const area = h("textarea", { id, class: free ? "input" : "input json", rows, value: text, spellcheck: free, "aria-describedby": `${id}-error` });
+  const read = () => {
+    let out;
+    try {
+      const value = JSON.parse(area.value);
+      const wrong = problem(schema, value);
+      out = wrong ? { error: wrong.path ? `${wrong.path}: ${wrong.text}` : wrong.text } : { json: area.value };
+    } catch {
+      out = free && area.value.trim() ? { json: JSON.stringify(area.value) } : { error: free ? texts.invalid.required : texts.invalid.json };
+    }
+    error.textContent = out.error ?? "";
+    area.setAttribute("aria-invalid", String(Boolean(out.error)));
+    return out;
+  };
+  area.addEventListener("input", read);
+  return { element: h("label", { for: id }, h("span", { class: "name" }, label), area, error), read, focus: () => area.focus() };
+}

@@ -1,0 +1,78 @@
+// What the page knows of a session: its items and its state. Patches of the server change it. There is nothing of the DOM in here.
+
+export class Model {
+  constructor() {
+    this.items = new Map();
+    this.state = { status: "", code: "", mode: "", title: "", waiting: null };
+  }
+
+  // apply changes the model, and returns what has changed: {item, fresh}, {dropped}, {blocks} or {state}.
+  apply(patch) {
+    if (patch.item) return this.put(patch.item);
+    if (patch.blocks) return { blocks: patch.blocks, item: this.items.get(patch.blocks.id) };
+    if (patch.drop) return { dropped: this.drop() };
+    const state = this.state;
+    if (patch.state) {
+      state.waiting = null;
+      const { active, ...rest } = patch.state;
+      if (rest.status) state.code = "";
+      Object.assign(state, rest);
+    }
+    return { state };
+  }
+
+  put(change) {
+    let item = this.items.get(change.id);
+    const fresh = !item;
+    if (fresh) this.items.set(change.id, (item = {}));
+    if (change.status) {
+      delete item.wait;
+      delete item.progress;
+    }
+    Object.assign(item, change);
+    return { item, fresh };
+  }
+
+  // drop removes what the model was writing.
+  drop() {
+    const dropped = [...this.items.values()].filter(isDraft);
+    for (const item of dropped) this.items.delete(item.id);
+    return dropped;
+  }
+
+  // open returns the pauses that wait for a decision.
+  open() {
+    return [...this.items.values()].filter((item) => item.kind === "pause" && this.isOpen(item));
+  }
+
+  // isOpen reports whether a pause waits: it wasn't decided, and its call isn't over for another reason.
+  isOpen(item) {
+    if (!item.pause || item.decision) return false;
+    const call = this.items.get(item.pause.call);
+    return !call || !call.status || ["writing", "ready", "running"].includes(call.status);
+  }
+
+  // activity says what the agent is doing now.
+  activity() {
+    const { status, waiting } = this.state;
+    const open = this.open().length;
+    if (open > 0 && status !== "running") return { kind: "asks", count: open };
+    if (status !== "running") return { kind: "none" };
+    if (waiting) return { kind: "waits", wait: waiting };
+    const items = [...this.items.values()];
+    const calls = items.filter((i) => i.kind === "call" && i.status === "running" && !this.suspends(i)).length;
+    if (calls > 0) return { kind: "calls", count: calls };
+    if (open > 0) return { kind: "asks", count: open };
+    if (items.some((i) => isDraft(i))) return { kind: "writes" };
+    return { kind: "thinks" };
+  }
+
+  // suspends reports whether a call waits for a decision.
+  suspends(call) {
+    return this.open().some((p) => p.pause.call === call.id);
+  }
+}
+
+export function isDraft(item) {
+  return item.kind === "call" ? item.status === "writing" : (item.kind === "text" || item.kind === "reasoning") && !item.done;
+}

@@ -1,0 +1,118 @@
+// What is around the conversation: the theme, the list as a sheet, messages that pass, the dialog of shortcuts, and following the end.
+
+import { button, h, icon, iconButton, remembered } from "./dom.js";
+import { texts } from "./texts.js";
+
+// themeButton switches between light and dark, and remembers it.
+export function themeButton() {
+  const root = document.documentElement;
+  const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const el = iconButton("sun", texts.theme, () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    remembered.set("theme", root.dataset.theme);
+    show();
+  });
+  const show = () => el.replaceChildren(icon(dark() ? "sun" : "moon", 18));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  show();
+  return el;
+}
+
+// A Toasts shows messages that pass: what has happened elsewhere, and can be undone.
+export class Toasts {
+  constructor() {
+    this.element = h("div", { class: "toasts", role: "status" });
+  }
+
+  show(text, action, run, time = 3000) {
+    const gone = () => el.remove();
+    const el = h("div", { class: "toast" }, h("span", {}, text), action ? h("button", { type: "button", onclick: () => (gone(), clearTimeout(timer), run()) }, action) : null);
+    const timer = setTimeout(gone, time);
+    if (!action) for (const old of this.element.querySelectorAll(".toast:not(:has(button))")) old.remove();
+    this.element.append(el);
+  }
+}
+
+// help makes the dialog that lists the shortcuts.
+export function help() {
+  const dialog = h("dialog", { "aria-labelledby": "help-title" }, h("h2", { id: "help-title" }, texts.shortcuts), h("dl", {}, texts.keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])), button(texts.close, () => dialog.close(), "primary"));
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  return dialog;
+}
+
+// A Menu is the list of sessions: beside the conversation, or a sheet over it on a narrow screen.
+export class Menu {
+  constructor(app) {
+    this.app = app;
+    this.phone = matchMedia("(max-width: 719px)");
+    this.app.classList.toggle("narrow", remembered.get("sidebar") === "hidden");
+    this.phone.addEventListener("change", () => this.close());
+  }
+
+  toggle() {
+    if (!this.phone.matches) {
+      const hidden = this.app.classList.toggle("narrow");
+      remembered.set("sidebar", hidden ? "hidden" : "");
+      return;
+    }
+    if (this.app.classList.contains("open")) return this.close();
+    this.from = document.activeElement;
+    this.app.classList.add("open");
+    document.querySelector(".main").inert = true;
+    document.querySelector(".sidebar button").focus();
+  }
+
+  // close closes the sheet. It reports whether it was open.
+  close() {
+    const open = this.app.classList.contains("open");
+    this.app.classList.remove("open");
+    document.querySelector(".main").inert = false;
+    if (open) this.from?.focus?.();
+    return open;
+  }
+
+  // reveal makes the list visible.
+  reveal() {
+    if (this.phone.matches ? !this.app.classList.contains("open") : this.app.classList.contains("narrow")) this.toggle();
+  }
+}
+
+// A Follower keeps the end of the conversation in view while the reader is at the end, and offers to go there otherwise.
+export class Follower {
+  constructor(scroller, content) {
+    this.scroller = scroller;
+    this.following = true;
+    this.jump = button([icon("down", 14), texts.jump], () => this.end(true), "jump", { hidden: true });
+    scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    new ResizeObserver(() => this.grown()).observe(content);
+    new ResizeObserver(() => this.grown()).observe(scroller);
+  }
+
+  get distance() {
+    const s = this.scroller;
+    return s.scrollHeight - s.scrollTop - s.clientHeight;
+  }
+
+  scrolled() {
+    const up = this.scroller.scrollTop < (this.top ?? 0) - 1;
+    this.top = this.scroller.scrollTop;
+    if (this.distance < 40) this.following = true;
+    else if (up) this.following = false;
+    this.show();
+  }
+
+  grown() {
+    if (this.following) this.end(false);
+    this.show();
+  }
+
+  show() {
+    this.jump.hidden = this.distance < 120 || this.following;
+  }
+
+  end(smooth) {
+    this.following = true;
+    this.scroller.scrollTo({ top: this.scroller.scrollHeight, behavior: smooth ? "smooth" : "instant" });
+    this.show();
+  }
+}

@@ -1,0 +1,216 @@
+package page_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/serve/page"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+type input struct {
+	Page string `json:"page"`
+}
+
+// recorded returns the events of a run with text, reasoning, parallel calls, a failure, a retried model call and a pause that is approved.
+func recorded(t *testing.T) (events []agent.Event) {
+	t.Helper()
+	sample, err := os.ReadFile("testdata/sample.md")
+	require.NoError(t, err)
+	model := providertest.Script(
+		providertest.Reply(providertest.Think("First *look*."), providertest.Say(string(sample)),
+			providertest.Calls(providertest.CallSpec{Tool: "look", Input: input{"home"}}, providertest.CallSpec{Tool: "look", Input: input{"missing"}})),
+		providertest.FailAfter(4, providertest.Say("this is withdrawn\n\n"+string(sample)), fault.Transient),
+		providertest.Reply(providertest.Source(provider.Source{URL: "https://example.org", Title: "Example"}), providertest.Call("delete", input{"home"})),
+		providertest.Say("Done.\n\nAll of it."),
+	)
+	a, err := agent.New(agent.Config{Provider: model, Tools: []tools.Tool{
+		tools.New(tools.Spec{Name: "look", Description: "Look.", ReadOnly: true, NoRetries: true}, func(_ context.Context, p input) (string, error) {
+			if p.Page == "missing" {
+				return "", errors.New("no such page")
+			}
+			return `{"title":"Home"}`, nil
+		}),
+		tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High}, func(context.Context, input) (string, error) { return "deleted", nil }),
+	}})
+	require.NoError(t, err)
+	take := func(in agent.Input) {
+		for ev, err := range a.Stream(t.Context(), in) {
+			var paused *agent.PausedError
+			if err != nil && !errors.As(err, &paused) {
+				t.Fatal(err)
+			}
+			if ev != nil {
+				events = append(events, ev)
+			}
+		}
+	}
+	take(agent.Input{Session: "s-1", Prompt: "Do it", Interactive: true})
+	pending, err := a.Session("s-1").Pending(t.Context())
+	require.NoError(t, err)
+	require.Len(t, pending, 1)
+	take(agent.Resume("s-1", agent.Approve(pending[0].ID).By("ann")))
+	return events
+}
+
+func isFact(ev agent.Event) bool { return ev.Envelope().Seq > 0 }
+
+// shown returns what a page shows that gets all these events, with text flushed now and then.
+func shown(s *screen, events []agent.Event, flush func() bool) *screen {
+	v := page.NewView(page.ViewConfig{Session: "s-1"})
+	for _, ev := range events {
+		s.apply(v.Event(ev)...)
+		if flush() {
+			s.apply(v.Flush()...)
+		}
+	}
+	s.apply(v.Flush()...)
+	return s
+}
+
+func never() bool     { return false }
+func sometimes() bool { return rand.IntN(3) == 0 } //nolint:gosec // any times will do
+
+func TestTheNotesChangeNothingThatStays(t *testing.T) {
+	events := recorded(t)
+	var facts []agent.Event
+	notes := 0
+	for _, ev := range events {
+		if isFact(ev) {
+			facts = append(facts, ev)
+		} else {
+			notes++
+		}
+	}
+	require.Greater(t, notes, 50)
+	want := shown(newScreen(), facts, never)
+	require.Contains(t, strings.Join(want.blocks[textOf(t, want, "Setext")], ""), "<table>")
+	for range 20 {
+		require.Equal(t, want, shown(newScreen(), events, sometimes))
+	}
+	whole := strings.Join(flat(want), "")
+	require.NotContains(t, whole, "withdrawn")
+	require.Contains(t, whole, "no such page")
+}
+
+// textOf returns the id of the text that contains something.
+func textOf(t *testing.T, s *screen, part string) string {
+	t.Helper()
+	for id, blocks := range s.blocks {
+		if strings.Contains(strings.Join(blocks, ""), part) {
+			return id
+		}
+	}
+	t.Fatalf("no text contains %q", part)
+	return ""
+}
+
+func flat(s *screen) (out []string) {
+	for _, b := range s.blocks {
+		out = append(out, b...)
+	}
+	for _, it := range s.items {
+		raw, _ := json.Marshal(it) //nolint:errchkjson // maps of JSON
+		out = append(out, string(raw))
+	}
+	return out
+}
+
+func TestAPageThatWasDisconnectedShowsTheSame(t *testing.T) {
+	events := recorded(t)
+	want := shown(newScreen(), events, never)
+	for cut := range events {
+		s := shown(newScreen(), events[:cut], sometimes)
+		// The server begins after the last fact that the page has read, with the reply so far.
+		from := cut
+		for from > 0 && !isFact(events[from-1]) {
+			from--
+		}
+		require.Equal(t, want, shown(s, events[from:], sometimes), "disconnected after %d events", cut)
+	}
+}
+
+func TestALaggingPageShowsTheSame(t *testing.T) {
+	events := recorded(t)
+	want := shown(newScreen(), events, never)
+	for at := range events {
+		var lagged []agent.Event
+		lagged = append(lagged, events[:at]...)
+		lagged = append(lagged, agent.Lagged{Meta: agent.Meta{Origin: machine.Origin{Session: "s-1"}}, Notes: 1})
+		rest := events[at:]
+		for len(rest) > 0 && !isFact(rest[0]) {
+			rest = rest[1:]
+		}
+		require.Equal(t, want, shown(newScreen(), append(lagged, rest...), sometimes))
+	}
+}
+
+func TestTheSplitOfATextChangesNothing(t *testing.T) {
+	sample, err := os.ReadFile("testdata/sample.md")
+	require.NoError(t, err)
+	reply := agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart(string(sample))}}}
+	want := shown(newScreen(), []agent.Event{reply}, never)
+	for range 50 {
+		var events []agent.Event
+		for rest := string(sample); rest != ""; {
+			n := min(1+rand.IntN(40), len(rest)) //nolint:gosec // any splits will do
+			events = append(events, agent.TextDelta{Meta: meta(0), Text: rest[:n]})
+			rest = rest[n:]
+		}
+		require.Equal(t, want.blocks, shown(newScreen(), append(events, reply), sometimes).blocks)
+	}
+}
+
+func meta(seq uint64) agent.Meta {
+	return agent.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: seq, Step: 1}
+}
+
+func TestTheRecordedReplyWins(t *testing.T) {
+	s := shown(newScreen(), []agent.Event{
+		agent.TextDelta{Meta: meta(0), Text: "one\n\ntwo"},
+		agent.TextDelta{Meta: meta(0), Index: 1, Text: "a hook takes this away"},
+		agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("one\n\nthree")}}},
+	}, func() bool { return true })
+	require.Len(t, s.blocks, 1)
+	require.Equal(t, []string{"<p>one</p>\n", "<p>three</p>\n"}, s.blocks["r-1.1/0"])
+	require.Len(t, s.items, 1)
+}
+
+func TestEventsOfOtherSessionsAreLeftOut(t *testing.T) {
+	v := page.NewView(page.ViewConfig{Session: "s-2"})
+	for _, ev := range recorded(t) {
+		require.Empty(t, v.Event(ev))
+	}
+}
+
+func TestWhatIsApprovedIsShownWhole(t *testing.T) {
+	long := `{"page":"` + strings.Repeat("x", 100<<10) + `"}`
+	call := provider.ToolCall{ID: "r-1.1.0", Name: "delete", Input: json.RawMessage(long)}
+	v := page.NewView(page.ViewConfig{Session: "s-1", Tool: func(string) page.Tool { return page.Tool{Description: "Delete a page."} }})
+	patches := v.Event(agent.Suspended{Meta: meta(3), Pause: agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call, Risk: "high"}})
+	pause := patches[len(patches)-1].Item.Pause
+	require.Greater(t, len(pause.Input), 100<<10)
+	require.Equal(t, "Delete a page.", pause.About)
+}
+
+func TestAPauseThatReplacesAnotherEndsIt(t *testing.T) {
+	call := provider.ToolCall{ID: "r-1.1.0", Name: "delete"}
+	first := agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call}
+	second := first
+	second.ID, second.Replaces, second.Refused = "p-2", []string{"p-1"}, "it doesn't fit"
+	s := shown(newScreen(), []agent.Event{agent.Suspended{Meta: meta(3), Pause: first}, agent.Suspended{Meta: meta(4), Pause: second}}, never)
+	require.Equal(t, "replaced", s.items["p-1"]["decision"].(map[string]any)["kind"])
+	require.Nil(t, s.items["p-2"]["decision"])
+}

@@ -1,3 +1,0 @@
-package serve
-
-func (s *server) addPage(add adder) {}

@@ -1,0 +1,177 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/serve/page"
+	"github.com/pawlkit/pawl/stream/sse"
+)
+
+// addPage adds the page and what it needs. The files of the page are the same for everybody, so nobody has to be authorized for them.
+func (s *server) addPage(add adder) {
+	add(http.MethodGet, "/config", s.pageConfig)
+	add(http.MethodGet, "/view", s.view)
+	s.files = page.Assets()
+}
+
+// A pageConfig is what the page needs to know of this server.
+type pageConfig struct {
+	Title    string     `json:"title"`
+	User     string     `json:"user"`
+	Modes    []pageMode `json:"modes"`
+	Examples []string   `json:"examples"`
+	Limits   pageLimits `json:"limits"`
+}
+
+type pageMode struct {
+	Name string `json:"name"`
+}
+
+// pageLimits are the limits of a message.
+type pageLimits struct {
+	Message int   `json:"message"`    // bytes of its text
+	Files   int   `json:"files"`      // how many
+	Bytes   int64 `json:"file_bytes"` // of all of them
+}
+
+func (s *server) pageConfig(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	who, p := s.identify(r, "", ActionList)
+	if p != nil {
+		return p
+	}
+	out := pageConfig{
+		Title: s.cfg.Title, User: who, Modes: []pageMode{}, Examples: append([]string{}, s.cfg.Examples...),
+		// In a body, 3 bytes of a file are 4 characters, and the rest of the message needs some, too.
+		Limits: pageLimits{s.cfg.MaxMessage, max(s.cfg.MaxFiles, 0), max(s.cfg.MaxBody-2*int64(s.cfg.MaxMessage)-4096, 0) / 4 * 3},
+	}
+	for _, name := range s.agent.Modes() {
+		if name != "" {
+			out.Modes = append(out.Modes, pageMode{name})
+		}
+	}
+	answer(w, http.StatusOK, out)
+	return nil
+}
+
+// view streams what the page shows of a session. Each event is an array of patches, and its id is the number of the newest fact in it.
+func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	g, q, p := s.named(r, ActionRead, "after")
+	if p != nil {
+		return p
+	}
+	after, p := eventID(r, q["after"])
+	if p != nil {
+		return p
+	}
+	info, err := g.session.Info(r.Context())
+	switch {
+	case err != nil:
+		return failed(err)
+	case after > info.Facts: // it was deleted, and begun again
+		return unknown()
+	}
+	return s.respond(w, r, func(out *response) *problem {
+		if err := out.Comment("hello"); err != nil { // the page knows that it is connected, even if nothing happens
+			return internal(err)
+		}
+		v := &viewWriter{out: out, session: g.session.ID(), view: page.NewView(page.ViewConfig{Session: g.session.ID(), Tool: s.tool})}
+		defer v.stop()
+		p := s.watch(out, g, after, v.event)
+		v.flush()
+		return p
+	})
+}
+
+// tool returns what approvals show of one of the agent's own tools.
+func (s *server) tool(name string) page.Tool {
+	d, ok := s.agent.Tools().Lookup(name)
+	if !ok {
+		return page.Tool{}
+	}
+	return page.Tool{Description: d.Spec().Description, Schema: d.Tool().Schema, Undo: d.CanUndo()}
+}
+
+const (
+	viewEvery = 60 * time.Millisecond // between two events
+	viewMost  = 256                   // patches that wait for the next event
+)
+
+// A viewWriter collects patches, so that a stream has at most one event in viewEvery, and the first one at once.
+type viewWriter struct {
+	out     *response
+	session string
+
+	mu    sync.Mutex // guards what follows
+	view  *page.View
+	due   []page.Patch
+	fact  uint64 // the newest one in due
+	last  time.Time
+	timer *time.Timer // set while something is due
+	over  bool
+	err   error
+}
+
+// event takes an event. The error is that of an earlier write.
+func (v *viewWriter) event(ev agent.Event) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.due = append(v.due, v.view.Event(ev)...)
+	if _, fact := ev.(agent.Fact); fact && ev.Envelope().Session == v.session {
+		v.fact = ev.Envelope().Seq
+	}
+	wait := viewEvery - time.Since(v.last)
+	switch {
+	case wait <= 0 && v.timer == nil, len(v.due) > viewMost:
+		v.write()
+	case v.timer == nil:
+		v.timer = time.AfterFunc(wait, v.flush)
+	}
+	return v.err
+}
+
+// flush writes what is due.
+func (v *viewWriter) flush() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.timer = nil
+	v.write()
+}
+
+// write writes what is due. It must be called with mu held.
+func (v *viewWriter) write() {
+	patches := append(v.due, v.view.Flush()...)
+	if v.over || v.err != nil || len(patches) == 0 && v.fact == 0 {
+		return
+	}
+	event := sse.Event{}
+	if v.fact > 0 {
+		event.ID = strconv.FormatUint(v.fact, 10)
+	}
+	if len(patches) > 0 {
+		var data bytes.Buffer
+		enc := json.NewEncoder(&data)
+		enc.SetEscapeHTML(false) // it is data, and full of HTML
+		if v.err = enc.Encode(patches); v.err != nil {
+			return
+		}
+		event.Data = bytes.TrimSuffix(data.Bytes(), []byte("\n"))
+	}
+	v.due, v.fact, v.last = nil, 0, time.Now()
+	v.err = v.out.Write(event)
+}
+
+// stop ends writing: the response may be over.
+func (v *viewWriter) stop() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.over = true
+	if v.timer != nil {
+		v.timer.Stop()
+	}
+}
