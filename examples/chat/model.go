@@ -64,9 +64,9 @@ func reply(req *provider.Request) providertest.Step {
 		return providertest.Say("This is what I found:\n\n" + strings.Join(lines, "\n") + "\n\nIs there **anything else**?")
 	}
 	text := strings.ToLower(req.LastUserText())
-	tool := "order.look"
+	tool := "findOrder"
 	if strings.Contains(text, "cancel") {
-		tool = "order.cancel"
+		tool = "cancelOrder"
 	}
 	var calls []providertest.CallSpec
 	for _, n := range number.FindAllString(text, 3) {

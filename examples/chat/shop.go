@@ -21,7 +21,7 @@ func shop() []tools.Tool {
 	var mu sync.Mutex
 	orders := map[int]string{1001: "on its way, arrives tomorrow", 1002: "being packed", 1003: "delivered"}
 	return []tools.Tool{
-		tools.New(tools.Spec{Name: "order.look", Description: "Says where an order is.", ReadOnly: true}, func(_ context.Context, o Order) (string, error) {
+		tools.New(tools.Spec{Name: "findOrder", Description: "Says where an order is.", ReadOnly: true}, func(_ context.Context, o Order) (string, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if orders[o.Number] == "" {
@@ -29,7 +29,7 @@ func shop() []tools.Tool {
 			}
 			return fmt.Sprintf("Order %d: %s.", o.Number, orders[o.Number]), nil
 		}),
-		tools.New(tools.Spec{Name: "order.cancel", Description: "Cancels an order. It can't be undone.", Risk: tools.High}, func(_ context.Context, o Order) (string, error) {
+		tools.New(tools.Spec{Name: "cancelOrder", Description: "Cancels an order. It can't be undone.", Risk: tools.High}, func(_ context.Context, o Order) (string, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if s := orders[o.Number]; s == "" || s == "delivered" {
