@@ -27,14 +27,14 @@ function Part({ part, answer, output }) {
       return null;
   }
   if (part.type.startsWith("data-")) return h("pre", { className: part.type }, JSON.stringify(part.data));
-  const id = part.toolCallId;
+  const id = part.input?.page ?? "tool"; // for the tests: what the call is about
   const waits = part.state === "approval-requested";
-  return h("section", { className: "call", "data-call": id, "data-state": part.state },
+  return h("section", { className: "call", "data-state": part.state },
     h("b", null, part.toolName ?? part.type), " ", part.state, " ", JSON.stringify(part.input ?? null), " ", JSON.stringify(part.output ?? part.errorText ?? null),
     waits && h("button", { id: `approve-${id}`, onClick: () => answer({ id: part.approval.id, approved: true }) }, "Approve"),
     waits && h("button", { id: `deny-${id}`, onClick: () => answer({ id: part.approval.id, approved: false, reason: "Not now." }) }, "Deny"),
     part.state === "input-available" && part.type === "tool-choose" &&
-      h("button", { id: `choose-${id}`, onClick: () => output({ tool: "choose", toolCallId: id, output: { color: "blue" } }) }, "Blue"));
+      h("button", { id: `choose-${id}`, onClick: () => output({ tool: "choose", toolCallId: part.toolCallId, output: { color: "blue" } }) }, "Blue"));
 }
 
 function Chat({ messages: initial }) {
@@ -47,6 +47,7 @@ function Chat({ messages: initial }) {
       lastAssistantMessageIsCompleteWithApprovalResponses(state) || lastAssistantMessageIsCompleteWithToolCalls(state),
   });
   const [input, setInput] = useState("");
+  const stop = () => fetch(`${query.get("api")}/${query.get("id")}/stop`, { method: "POST" }); // chat.stop would only close the connection
   window.chat = { status: chat.status, error: chat.error?.message ?? "", messages: chat.messages };
   return h("main", null,
     chat.messages.map((m) =>
@@ -57,9 +58,10 @@ function Chat({ messages: initial }) {
     h("form", { onSubmit: (e) => { e.preventDefault(); chat.sendMessage({ text: input }); setInput(""); } },
       h("input", { id: "input", "aria-label": "Message", value: input, onChange: (e) => setInput(e.target.value) }),
       h("button", { id: "send" }, "Send"),
-      h("button", { id: "stop", type: "button", onClick: chat.stop }, "Stop")));
+      h("button", { id: "stop", type: "button", onClick: stop }, "Stop")));
 }
 
 const history = query.get("history");
-const messages = history ? await (await fetch(history)).json() : [];
+const answer = history && (await fetch(history)); // 404: a new chat
+const messages = answer?.ok ? (await answer.json()).messages : [];
 createRoot(document.getElementById("root")).render(h(Chat, { messages }));

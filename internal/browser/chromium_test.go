@@ -1,0 +1,139 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// out is the folder of bundles, and of screenshots of failures.
+const out = "out"
+
+// patience is how long a page may take for what a test waits for.
+const patience = 10 * time.Second
+
+// chromium starts Chromium, once.
+var chromium = sync.OnceValues(func() (context.Context, func()) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	first, end := chromedp.NewContext(allocator)
+	if err := chromedp.Do(first); err != nil {
+		end()
+		stop()
+		panic(err)
+	}
+	return first, func() { end(); stop() }
+})
+
+var started bool
+
+// A tab is a page in Chromium.
+type tab struct {
+	t      *testing.T
+	ctx    context.Context
+	mu     sync.Mutex
+	errors []string // of its scripts
+}
+
+// open opens a page in a tab of its own. The test fails if the page has an error that isn't caught.
+func open(t *testing.T, address string) *tab {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		missing(t, "there is no chromium")
+	}
+	browser, _ := chromium()
+	started = true
+	ctx, cancel := chromedp.NewContext(browser)
+	p := &tab{t: t, ctx: ctx}
+	require.NoError(t, chromedp.Do(ctx))
+	require.NoError(t, chromedp.Listen(ctx, func(ev any) {
+		if e, ok := ev.(*runtime.EventExceptionThrown); ok {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.errors = append(p.errors, fmt.Sprintf("%s: %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+		}
+	}))
+	t.Cleanup(func() {
+		if t.Failed() {
+			p.screenshot(strings.ReplaceAll(t.Name(), "/", "-") + ".png")
+		}
+		cancel()
+	})
+	p.run(chromedp.Navigate(address))
+	return p
+}
+
+func (p *tab) run(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	require.NoError(p.t, chromedp.Do(ctx, steps...))
+}
+
+// text evaluates a JavaScript expression whose value is text.
+func (p *tab) text(expression string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
+	require.NoError(p.t, err)
+	return text
+}
+
+// wait waits until a JavaScript expression is true.
+func (p *tab) wait(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience+5*time.Second)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
+	if err != nil {
+		p.t.Fatalf("%s: %v\nthe page: %s", expression, err, p.state())
+	}
+}
+
+// click clicks the middle of what a selector selects, with the mouse.
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	element := "document.querySelector(" + quote(selector) + ")"
+	p.wait(element)
+	var at struct{ X, Y float64 }
+	require.NoError(p.t, json.Unmarshal([]byte(p.text(`(e => {
+		e.scrollIntoView({block: "center"});
+		const r = e.getBoundingClientRect();
+		return JSON.stringify({X: r.x + r.width / 2, Y: r.y + r.height / 2});
+	})(`+element+`)`)), &at))
+	p.run(chromedp.MouseClickXY(at.X, at.Y))
+}
+
+// state returns the state of the page, for messages of failures.
+func (p *tab) state() string {
+	p.t.Helper()
+	return p.text(`JSON.stringify(window.chat ?? document.body.textContent)`)
+}
+
+// screenshot writes a picture of the page into the folder out.
+func (p *tab) screenshot(name string) {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if data, err := chromedp.Run(ctx, chromedp.FullScreenshot(100)); err == nil {
+		_ = os.MkdirAll(filepath.Join(out, "screenshots"), 0o755)
+		_ = os.WriteFile(filepath.Join(out, "screenshots", name), data, 0o644)
+	}
+}
+
+func quote(text string) string {
+	data, _ := json.Marshal(text)
+	return string(data)
+}
