@@ -78,8 +78,8 @@ export class Approval {
       "div",
       { id },
       p.about && kinds.includes(p.ask) ? h("p", { class: "muted" }, p.about) : null,
-      why && why !== p.about ? h("p", {}, `${texts.ask.why}: ${why}`) : null,
       list.length ? h("ul", { class: "notes" }, list) : null,
+      why && why !== p.about ? h("p", { class: "explain" }, `${texts.ask.why}: ${why}`) : null,
     );
   }
 

@@ -41,6 +41,7 @@ export class Call {
     const status = item.undone ? "ok" : this.waits() ? "suspended" : (item.status ?? "ready");
     const [look, sign] = looks[status] ?? looks.failed;
     this.element.className = `call ${look}`;
+    this.element.hidden = status === "suspended"; // its card says it
     this.summary.replaceChildren(
       h("span", { class: "sign" }, sign ? icon(item.undone ? "undo" : sign) : h("span", { class: "spinner" })),
       h("span", { class: "verb" }, humanized(item.name ?? "")),

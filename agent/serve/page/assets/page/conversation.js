@@ -140,6 +140,12 @@ export class Conversation {
     this.views.delete(item.id);
   }
 
+  // firstText is the beginning of the first message: the title of a chat that has none yet.
+  firstText() {
+    const text = [...this.model.items.values()].find((i) => i.kind === "user" && i.text)?.text.replace(/\s+/g, " ").trim() ?? "";
+    return text.length > 60 ? `${text.slice(0, 60).trim()}…` : text;
+  }
+
   lastText() {
     return [...this.model.items.values()].filter((i) => i.kind === "user" && i.text).at(-1)?.text;
   }

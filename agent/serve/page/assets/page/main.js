@@ -19,7 +19,7 @@ class Page {
     this.composer = new Composer(this, config);
     this.sidebar = new Sidebar(this, config, themeButton(), iconButton("keyboard", texts.shortcuts, () => this.help.showModal()));
     this.heading = h("h1", {});
-    this.status = h("span", { class: "status", hidden: true });
+    this.status = h("button", { type: "button", class: "status", hidden: true, onclick: () => this.conversation.firstOpen()?.focus() });
     this.pen = iconButton("pen", texts.rename, () => this.rename(), { hidden: true });
     this.bar = h("div", { class: "bar", role: "status", hidden: true }, icon("warning"), h("span", {}, texts.offline));
     this.holder = h("div", { class: "holder" });
@@ -175,17 +175,19 @@ class Page {
     const open = this.model.open().length;
     const status = open > 0 ? "paused" : state.status;
     const known = this.sidebar.find(this.id);
-    const title = state.title || known?.title || (this.id ? texts.untitled : texts.newChat);
+    const title = state.title || known?.title || this.conversation.firstText() || (this.id ? texts.untitled : texts.newChat);
     this.heading.textContent = title;
     document.title = this.id ? `${open > 0 ? `(${open}) ` : ""}${title} · ${this.config.title}` : this.config.title;
     this.pen.hidden = !this.id || !state.status;
     this.status.hidden = !status;
+    this.status.disabled = open === 0;
+    this.status.title = open > 0 ? texts.showDecision : "";
     if (status && this.status.dataset.status !== status) {
       this.status.dataset.status = status;
       this.status.replaceChildren(h("span", { class: `dot ${status}` }), texts.status[status] ?? status);
     }
     this.composer.set({ running: state.status === "running", paused: open > 0, readOnly: this.readOnly, mode: state.mode });
-    if (this.id && state.status) this.sidebar.note(this.id, { status: state.status, pending: open, ...(state.title ? { title: state.title } : {}) });
+    if (this.id && state.status) this.sidebar.note(this.id, { status: state.status, pending: open, title });
   }
 
   titled(session, title) {

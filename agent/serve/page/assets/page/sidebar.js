@@ -87,7 +87,7 @@ export class Sidebar {
       if (name !== heading) rows.push(h("li", { class: "heading" }, texts.days[(heading = name)]));
       rows.push(this.row(s));
     }
-    if (rows.length === 0 && this.loaded) rows.push(h("li", { class: "heading" }, wanted ? texts.noMatch : texts.noChats));
+    if (rows.length === 0 && this.loaded) rows.push(h("li", { class: "none" }, wanted ? texts.noMatch : texts.noChats));
     if (this.next && !wanted) rows.push(h("li", {}, button(texts.more, () => this.more(), "quiet")));
     this.box.replaceChildren(...rows);
     if (focused) this.box.querySelector(`[data-session="${CSS.escape(focused)}"] a`)?.focus();
