@@ -246,6 +246,15 @@ func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in
 			if !begun {
 				return nil
 			}
+			if _, again := ev.(agent.Reset); again {
+				messages, err := g.session.Messages(out.ctx)
+				if err != nil {
+					return err
+				}
+				if err := a.drop(messages); err != nil {
+					return err
+				}
+			}
 			if err := a.event(ev); err != nil && !errors.As(err, &refused) {
 				return err
 			}

@@ -22,6 +22,7 @@ type aguiMap struct {
 
 	run    string // of Pawl
 	step   int
+	tries  int   // replies of this step that broke off
 	shown  shown // of the reply in progress
 	ending *agent.RunEnded
 }
@@ -39,7 +40,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 	case agent.RunStarted, machine.Continued, agent.Decided:
 		a.ending = nil
 	case agent.StepStarted:
-		a.ending, a.shown = nil, shown{}
+		a.ending, a.shown, a.tries = nil, shown{}, 0
 		return a.put(agui.StepStarted{StepName: stepName(meta.Step)})
 	case agent.Reset:
 		a.shown = shown{}
@@ -125,7 +126,18 @@ func (a *aguiMap) reasoning(index int, piece string) error {
 	if piece == "" {
 		return nil
 	}
-	return a.put(agui.ReasoningMessageChunk{MessageID: a.part(index), Delta: piece})
+	id := a.part(index)
+	if a.tries > 0 { // see drop
+		id += "." + strconv.Itoa(a.tries)
+	}
+	return a.put(agui.ReasoningMessageChunk{MessageID: id, Delta: piece})
+}
+
+// drop makes the client drop what it has of a reply that broke off, because it would add the next one to that. messages are the conversation without it. The
+// client keeps reasoning, so that of the next reply has other ids.
+func (a *aguiMap) drop(messages []provider.Message) error {
+	a.tries++
+	return a.put(agui.MessagesSnapshot{Messages: aguiMessages(messages)})
 }
 
 // reply puts what of a reply wasn't shown while it came.

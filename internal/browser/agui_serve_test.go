@@ -18,6 +18,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -205,6 +206,18 @@ func TestAStockClientOfAGUIComesBack(t *testing.T) {
 	require.Empty(t, seen.Failed)
 	require.Equal(t, "success", seen.Outcome)
 	require.ElementsMatch(t, []string{"user: Count.", "reasoning: 1 2 3", "assistant: One two three."}, seen.texts())
+}
+
+// A reply that breaks off is made again. The client doesn't keep what it had of it.
+func TestAStockClientOfAGUISeesARetriedReplyOnce(t *testing.T) {
+	reply := providertest.Reply(providertest.Think("hm"), providertest.SayChunks("One ", "two ", "three."))
+	s := newAGUISite(t, providertest.Script(providertest.FailAfter(4, reply, fault.Transient, providertest.RetryAfter(0)), reply), nil)
+	seen := s.do(aguiStep{Message: said("u-1", "Count.")})
+	require.Empty(t, seen.Failed)
+	require.Contains(t, seen.Types, "CUSTOM", "the reply was made again")
+	texts := seen.texts()
+	require.Equal(t, "assistant: One two three.", texts[len(texts)-1])
+	require.Equal(t, 1, strings.Count(strings.Join(texts, " "), "assistant: "), "%q", texts)
 }
 
 func TestACanceledRunIsCancelledForAStockClientOfAGUI(t *testing.T) {
