@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/stream/agui"
 	"github.com/pawlkit/pawl/stream/sse"
@@ -247,11 +248,11 @@ func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in
 				return nil
 			}
 			if _, again := ev.(agent.Reset); again {
-				messages, err := g.session.Messages(out.ctx)
+				facts, err := g.session.Facts(out.ctx)
 				if err != nil {
 					return err
 				}
-				if err := a.drop(messages); err != nil {
+				if err := a.drop(machine.Conversation(until(facts, meta.Seq))); err != nil {
 					return err
 				}
 			}

@@ -66,12 +66,12 @@ func (s *server) aguiNewest(w http.ResponseWriter, r *http.Request, g *grant, in
 // restated returns the messages that the client should have before it sees what follows a fact: the conversation until then. The client drops all others but its
 // reasoning. Of that, what is streamed again is emptied, because the client would add to it.
 func restated(facts []agent.Fact, upTo uint64, in *agui.RunInput) []agui.Message {
-	n, run, step := 0, "", 0
-	for n < len(facts) && facts[n].Envelope().Seq <= upTo {
-		run, step = facts[n].Envelope().Run, facts[n].Envelope().Step
-		n++
+	facts = until(facts, upTo)
+	run, step := "", 0
+	if n := len(facts); n > 0 {
+		run, step = facts[n-1].Envelope().Run, facts[n-1].Envelope().Step
 	}
-	out := append([]agui.Message{}, aguiMessages(machine.Conversation(facts[:n]))...)
+	out := append([]agui.Message{}, aguiMessages(machine.Conversation(facts))...)
 	for _, m := range in.Messages {
 		if m.Role != agui.RoleReasoning {
 			continue
@@ -85,4 +85,13 @@ func restated(facts []agent.Fact, upTo uint64, in *agui.RunInput) []agui.Message
 		out = append(out, m)
 	}
 	return out
+}
+
+// until returns the facts up to a number.
+func until(facts []agent.Fact, number uint64) []agent.Fact {
+	n := 0
+	for n < len(facts) && facts[n].Envelope().Seq <= number {
+		n++
+	}
+	return facts[:n]
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -208,13 +210,29 @@ func TestAStockClientOfAGUIComesBack(t *testing.T) {
 	require.ElementsMatch(t, []string{"user: Count.", "reasoning: 1 2 3", "assistant: One two three."}, seen.texts())
 }
 
+// A lateFailure fails so late that the client has what came before.
+type lateFailure struct{ provider.Provider }
+
+func (p lateFailure) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return func(yield func(provider.Chunk, error) bool) {
+		for c, err := range p.Provider.Stream(ctx, req) {
+			if err != nil {
+				<-time.After(500 * time.Millisecond)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
 // A reply that breaks off is made again. The client doesn't keep what it had of it.
 func TestAStockClientOfAGUISeesARetriedReplyOnce(t *testing.T) {
 	reply := providertest.Reply(providertest.Think("hm"), providertest.SayChunks("One ", "two ", "three."))
-	s := newAGUISite(t, providertest.Script(providertest.FailAfter(4, reply, fault.Transient, providertest.RetryAfter(0)), reply), nil)
+	s := newAGUISite(t, lateFailure{providertest.Script(providertest.FailAfter(4, reply, fault.Transient, providertest.RetryAfter(0)), reply)}, nil)
 	seen := s.do(aguiStep{Message: said("u-1", "Count.")})
 	require.Empty(t, seen.Failed)
-	require.Contains(t, seen.Types, "CUSTOM", "the reply was made again")
+	require.Contains(t, seen.Types, "MESSAGES_SNAPSHOT", "the reply was made again")
 	texts := seen.texts()
 	require.Equal(t, "assistant: One two three.", texts[len(texts)-1])
 	require.Equal(t, 1, strings.Count(strings.Join(texts, " "), "assistant: "), "%q", texts)
