@@ -103,8 +103,8 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 
 // leaseLost reports whether another process may have the session.
 func (l *sessionLog) leaseLost() bool {
-	var busy *BusyError
-	return errors.As(causeOf(l.ctx), &busy)
+	_, ok := errors.AsType[*BusyError](causeOf(l.ctx))
+	return ok
 }
 
 // forgot calls Memory.OnForget after messages were removed from the conversation.

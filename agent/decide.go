@@ -64,8 +64,7 @@ func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []De
 		if err == nil && slices.ContainsFunc(decisions[:i], func(other Decision) bool { return other.ID == d.ID }) {
 			err = refuse(machine.DecisionRepeated, errors.New("the input has two decisions on this pause"))
 		}
-		var refused *DecisionError
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*DecisionError](err); ok {
 			refused.Session, refused.ID = m.State().Session, d.ID // also for a subagent's pause
 		}
 		if err != nil {

@@ -121,8 +121,7 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	var failure error
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterStep != nil }) {
 		err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.stepCtx(), s, resp) })
-		var warn *warnError
-		if errors.As(err, &warn) {
+		if warn, ok := errors.AsType[*warnError](err); ok {
 			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns of an answer", "hook", h.Name, "warning", warn.text)
 		} else if err != nil && failure == nil {
 			failure = err

@@ -94,8 +94,7 @@ func (l *sessionLog) inbox() (items []inboxItem) {
 	}
 	posted, err := l.agent.store.Take(l.stored, l.name, l.lease.Fence)
 	if err != nil {
-		var conflict *journal.ConflictError
-		if errors.As(err, &conflict) {
+		if _, ok := errors.AsType[*journal.ConflictError](err); ok {
 			l.cancel(&BusyError{Session: l.name, Err: err})
 		}
 		l.agent.logger.WarnContext(l.ctx, "agent: reading the inbox", "session", l.name, "error", err)
@@ -289,8 +288,7 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 // takeRevocation does what an inbox item asks for. It leaves the inbox in the same append.
 func (l *sessionLog) takeRevocation(it *inboxItem) {
 	err := l.revoke([]string{it.ID}, it.Text, it.By)
-	var none *NoRuleError
-	if errors.As(err, &none) {
+	if _, ok := errors.AsType[*NoRuleError](err); ok {
 		l.remove(it.ID)
 	}
 	if err != nil {

@@ -16,8 +16,7 @@ func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Seco
 // takeLease takes the lease of a session. If another process has it, the error is a *[BusyError].
 func (a *Agent) takeLease(ctx context.Context, session string) (journal.Lease, error) {
 	lease, err := a.store.Lease(ctx, session, a.cfg.Owner+"/"+newID(""), a.cfg.Lease)
-	var held *journal.HeldError
-	if errors.As(err, &held) {
+	if _, ok := errors.AsType[*journal.HeldError](err); ok {
 		return lease, &BusyError{Session: session, Err: err}
 	}
 	if err != nil {

@@ -107,8 +107,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		if err == nil && !r.DryRun {
 			err = a.Session(h.Session).Delete(ctx)
 		}
-		var busy *BusyError
-		if errors.As(err, &busy) {
+		if _, ok := errors.AsType[*BusyError](err); ok {
 			continue
 		}
 		if err != nil {

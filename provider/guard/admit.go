@@ -154,8 +154,7 @@ func (c *call) reserve() (err error) {
 
 // explain adds what was wanted to the error of a budget.
 func explain(err error, wanted string) {
-	var refused *budget.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*budget.Error](err); ok {
 		refused.Detail = wanted
 	}
 }
@@ -333,6 +332,6 @@ func (c *call) refusal() error {
 
 // exhausted reports whether err is the end of a budget.
 func exhausted(err error) bool {
-	var e *budget.Error
-	return errors.As(err, &e)
+	_, ok := errors.AsType[*budget.Error](err)
+	return ok
 }

@@ -40,8 +40,8 @@ func (e *GaveUpError) Remedies() []string { return Remedies(e.Err) }
 
 // gaveUp reports whether a guard has given up on err: then no other guard retries it.
 func gaveUp(err error) bool {
-	var theirs *GaveUpError
-	return errors.As(err, &theirs)
+	_, ok := errors.AsType[*GaveUpError](err)
+	return ok
 }
 
 // A ConfigError reports an invalid value in a [Config].

@@ -29,8 +29,7 @@ func Remedies(err error) []string {
 	switch class {
 	case fault.Transient:
 		out = append(out, "make the call again")
-		var late *stream.TimeoutError
-		if errors.As(err, &late) {
+		if late, ok := errors.AsType[*stream.TimeoutError](err); ok {
 			out = append(out, fmt.Sprintf("allow more than %v, if the model needs it", late.After))
 		}
 		out = append(out, "look at the network between here and the provider", other)
