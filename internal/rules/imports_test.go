@@ -64,19 +64,20 @@ var rows = map[string]row{
 	"stream/uimessage":            {},
 	"agent/journal":               {},
 	// The machine decides and folds; what it decides on comes in as facts. Its test TestTheMachineIsPure says the rest.
-	"agent/machine":          {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory", "provider", "tools"}},
-	"agent/journal/file":     {own: []string{"agent/journal"}},
-	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
-	"internal/storm":         {own: []string{everything}},                          // tests alone
-	"agent/internal/request": {own: []string{"agent", "agent/machine"}},
-	"agent/approvals":        {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
-	"agent/live":             {own: []string{"agent", "agent/machine", "circuit/fault"}, tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
-	"agent/serve":            {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/live", "agent/machine", "agent/serve/page", "circuit/fault", "provider", "ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
-	"agent/serve/page":       {own: []string{"agent", "agent/machine", "provider"}, third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, tests: []string{"circuit/fault", "tools"}},
-	"agent/prompt":           {own: []string{"memory"}},
-	"tools/process":          {own: []string{"tools", "provider", "circuit/fault"}},
-	"tools/file":             {own: []string{"tools", "provider", "circuit/fault"}},
-	journaltest:              {own: []string{"agent/journal"}},
+	"agent/machine":            {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory", "provider", "tools"}},
+	"agent/journal/file":       {own: []string{"agent/journal"}},
+	"agent/internal/durable":   {own: []string{everything}, third: []string{sqlite}}, // tests alone
+	"internal/storm":           {own: []string{everything}},                          // tests alone
+	"agent/internal/request":   {own: []string{"agent", "agent/machine"}},
+	"agent/approvals":          {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
+	"agent/live":               {own: []string{"agent", "agent/machine", "circuit/fault"}, tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
+	"agent/serve":              {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/live", "agent/machine", "agent/serve/page", "circuit/fault", "provider", "ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
+	"agent/serve/page":         {own: []string{"agent", "agent/machine", "provider"}, third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, tests: []string{"circuit/fault", "tools"}},
+	"agent/prompt":             {own: []string{"memory"}},
+	"tools/process":            {own: []string{"tools", "provider", "circuit/fault"}},
+	"tools/file":               {own: []string{"tools", "tools/file/internal/diff", "provider", "circuit/fault"}},
+	"tools/file/internal/diff": {},
+	journaltest:                {own: []string{"agent/journal"}},
 	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known in one place.
 	"internal/sqljournal":    {own: []string{"agent/journal"}},
 	"internal/sqlitefile":    {third: []string{sqlite}, tests: []string{"agent/journal", "agent/journal/sqlite", "memory/recall", "memory/sqlmemory"}},

@@ -14,7 +14,6 @@ const (
 
 // longFiles are the files over maxLines that exist today, with their lines. They may only shrink.
 var longFiles = map[string]int{
-	"tools/file/staging.go": 424,
 	"tools/process/tool.go": 443,
 }
 

@@ -64,14 +64,3 @@ func BenchmarkWrite(b *testing.B) {
 		require.NoError(b, err)
 	}
 }
-
-func BenchmarkMerge3(b *testing.B) {
-	base := lines(10_000)
-	ours := strings.ReplaceAll(base, "line 5000\n", "ours\n")
-	theirs := strings.ReplaceAll(base, "line 7000\n", "theirs\n")
-	b.ReportAllocs()
-	for b.Loop() {
-		_, n := file.Merge3([]byte(base), []byte(ours), []byte(theirs))
-		require.Zero(b, n)
-	}
-}

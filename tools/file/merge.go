@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools/file/internal/diff"
 )
 
 // An Action is what merging does to a file.
@@ -116,7 +117,7 @@ func (s *Staging) Diff(ctx context.Context) (string, error) {
 			b.WriteString("--- " + a + "\n+++ " + z + "\n")
 			return
 		}
-		b.WriteString(unified(a, z, from, to))
+		b.WriteString(diff.Unified(a, z, from, to))
 	}
 	for _, st := range steps {
 		var old []byte
@@ -264,11 +265,11 @@ func judge(c *Conflict, st *step) verdict {
 	case c.Ours == nil:
 		c.Reason = "the staging deletes it, but it was changed in the meantime"
 		return clash
-	case binary(c.Ours) || binary(c.Theirs) || binary(c.Base):
+	case diff.Binary(c.Ours) || diff.Binary(c.Theirs) || diff.Binary(c.Base):
 		c.Reason = "it is binary, and was changed in the meantime"
 		return clash
 	}
-	merged, conflicts := merge3(c.Base, c.Ours, c.Theirs)
+	merged, conflicts := diff.Merge(c.Base, c.Ours, c.Theirs)
 	switch {
 	case c.Base == nil:
 		c.Reason, c.Marked = "it was written without being read, and it exists", merged

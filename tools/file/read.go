@@ -1,7 +1,6 @@
 package file
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,9 +20,6 @@ func version(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
 }
-
-// binary reports whether data isn't text: it has a zero byte. Text in UTF-16 has zero bytes, too.
-func binary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 }
 
 // Stat describes a name. It doesn't follow a symbolic link.
 func (w *Workspace) Stat(ctx context.Context, name string) (Info, error) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/file/internal/diff"
 )
 
 // toolsOf returns the tools over a tree, the reading ones first.
@@ -77,7 +78,7 @@ func readTool(t Tree) tools.Tool {
 		if err != nil {
 			return tools.Result{}, err
 		}
-		if binary(c.Data) {
+		if diff.Binary(c.Data) {
 			return tools.Result{}, newError(in.Path, fault.Invalid, ErrBinary, "it is binary (%d bytes, version %s), so it can't be shown as text", c.Size, c.Version)
 		}
 		return shownLines(c, in, t.config().MaxShown)
@@ -282,7 +283,7 @@ func statTool(t Tree) tools.Tool {
 			text += ", " + count(info.Size, "byte")
 			if c, err := t.Read(ctx, in.Path); err == nil {
 				info.Version = c.Version
-				if binary(c.Data) {
+				if diff.Binary(c.Data) {
 					text += ", binary"
 				} else {
 					text += ", " + count(lineCount(c.Data), "line")

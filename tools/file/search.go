@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools/file/internal/diff"
 )
 
 // A SearchResult is the result of file.search, ordered by names and lines. It is the call's Data.
@@ -165,7 +166,7 @@ func (s *searcher) file(name string) error {
 		return nil
 	}
 	s.res.Bytes += int64(len(data))
-	if binary(data) {
+	if diff.Binary(data) {
 		s.res.Binary++
 		return nil
 	}

@@ -2,13 +2,10 @@ package file
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -129,16 +126,6 @@ func (s *Staging) Stat(ctx context.Context, name string) (Info, error) {
 	}
 	info, err := s.ws.Stat(ctx, real)
 	return info, renamed(err, name)
-}
-
-// below reports whether a directory has staged files. mu is held.
-func (s *Staging) below(dir string) bool {
-	for name, f := range s.store.files {
-		if f.Now != "" && strings.HasPrefix(name, dir+"/") {
-			return true
-		}
-	}
-	return false
 }
 
 // Read returns the staged version of a file. A file that isn't staged is copied from the workspace.
@@ -346,79 +333,4 @@ func (s *Staging) Move(ctx context.Context, from, to, version string) (Info, err
 		return Info{}, explain(to, err)
 	}
 	return written(target, old.Data, true, g.Mode), nil
-}
-
-func (s *Staging) open(name string, limit int64, buf []byte) ([]byte, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if err := s.ready(context.Background(), name); err != nil {
-		return nil, err
-	}
-	if f := s.store.files[name]; f != nil {
-		if f.Now == "" {
-			return nil, explain(name, fs.ErrNotExist)
-		}
-		return s.store.content(f.Now, limit, buf)
-	}
-	return s.ws.open(name, limit, buf)
-}
-
-func (s *Staging) entries(dir string, limit int) ([]entry, bool, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if err := s.ready(context.Background(), dir); err != nil {
-		return nil, false, err
-	}
-	return unlocked{s}.entries(dir, limit)
-}
-
-// unlocked is a Staging for callers that hold its lock.
-type unlocked struct{ *Staging }
-
-func (u unlocked) entries(dir string, limit int) ([]entry, bool, error) {
-	list, more, err := u.ws.entries(dir, limit)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, false, err
-	}
-	byName := make(map[string]Kind, len(list))
-	for _, e := range list {
-		byName[e.base] = e.kind
-	}
-	prefix := dir + "/"
-	if dir == "." {
-		prefix = ""
-	}
-	dirs, changed := make(map[string]bool), err == nil
-	for name, f := range u.store.files {
-		rest, inside := strings.CutPrefix(name, prefix)
-		if !inside {
-			continue
-		}
-		first, _, deeper := strings.Cut(rest, "/")
-		switch {
-		case deeper && f.Now != "":
-			dirs[first] = true
-		case deeper:
-		case f.Now == "":
-			delete(byName, first)
-		default:
-			byName[first] = File
-		}
-		changed = changed || f.Now != ""
-	}
-	if !changed {
-		return nil, false, err // the directory doesn't exist
-	}
-	for d := range dirs {
-		byName[d] = Dir
-	}
-	out := make([]entry, 0, len(byName))
-	for name, kind := range byName {
-		out = append(out, entry{name, kind})
-	}
-	sortEntries(out)
-	if len(out) > limit {
-		out, more = out[:limit], true
-	}
-	return slices.Clip(out), more, nil
 }

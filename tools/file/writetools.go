@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/file/internal/diff"
 )
 
 func changing(t Tree, name, description string, risk tools.Risk) tools.Spec {
@@ -107,7 +108,7 @@ func editTool(t Tree) tools.Tool {
 			if err := mayChange(in.Path, &c, in.Version); err != nil {
 				return tools.Result{}, err
 			}
-			if binary(c.Data) {
+			if diff.Binary(c.Data) {
 				return tools.Result{}, newError(in.Path, fault.Invalid, ErrBinary, "it is binary, so it can't be edited as text")
 			}
 			data, lines, err := replace(in.Path, c.Data, in.Old, in.New, in.All)

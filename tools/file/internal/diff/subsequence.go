@@ -1,10 +1,8 @@
-package file
+package diff
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // A run is a sequence of n equal lines in two texts, from line a of the one and line b of the other, counted from 0.
@@ -12,7 +10,7 @@ type run struct{ a, b, n int }
 
 // splitLines splits data after each line end.
 func splitLines(data []byte) [][]byte {
-	lines := make([][]byte, 0, bytes.Count(data, newline)+1)
+	lines := make([][]byte, 0, bytes.Count(data, []byte("\n"))+1)
 	for len(data) > 0 {
 		i := bytes.IndexByte(data, '\n') + 1
 		if i == 0 {
@@ -191,92 +189,4 @@ func (x box) back(trace [][]int) []run {
 		i, j = fromI, fromJ
 	}
 	return out
-}
-
-// contextLines is the number of unchanged lines that a unified diff shows around changed ones.
-const contextLines = 3
-
-// unified returns the difference of two texts in the unified format, or "" if they are equal. The names are those in its header.
-func unified(from, to string, a, b []byte) string {
-	if bytes.Equal(a, b) {
-		return ""
-	}
-	head := "--- " + from + "\n+++ " + to + "\n"
-	if binary(a) || binary(b) {
-		return head + fmt.Sprintf("Binary files differ: %d bytes, then %d\n", len(a), len(b))
-	}
-	la, lb := splitLines(a), splitLines(b)
-	var d differ
-	var out strings.Builder
-	out.WriteString(head)
-	ends := append(common(d.number(la), d.number(lb)), run{len(la), len(lb), 0})
-	var open *hunk
-	i, j := 0, 0 // after the last run
-	for _, r := range ends {
-		if r.a > i || r.b > j { // changed lines before this run
-			if open == nil {
-				open = &hunk{a: max(i-contextLines, 0), b: max(j-contextLines, 0)}
-				open.keep(la[open.a:i])
-			}
-			open.change(la[i:r.a], lb[j:r.b])
-		}
-		i, j = r.a+r.n, r.b+r.n
-		if open == nil {
-			continue
-		}
-		if last := r.a+r.n == len(la) && r.b+r.n == len(lb); last || r.n > 2*contextLines {
-			open.keep(la[r.a : r.a+min(r.n, contextLines)])
-			open.write(&out)
-			open = nil
-		} else {
-			open.keep(la[r.a : r.a+r.n])
-		}
-	}
-	return out.String()
-}
-
-// A hunk is a part of a unified diff.
-type hunk struct {
-	a, b   int // first lines, from 0
-	na, nb int // numbers of lines
-	text   strings.Builder
-}
-
-func (h *hunk) line(sign byte, line []byte) {
-	h.text.WriteByte(sign)
-	h.text.WriteString(strings.ToValidUTF8(string(line), "\uFFFD"))
-	if !bytes.HasSuffix(line, newline) {
-		h.text.WriteString("\n\\ No newline at end of file\n")
-	}
-}
-
-func (h *hunk) keep(lines [][]byte) {
-	for _, l := range lines {
-		h.line(' ', l)
-	}
-	h.na, h.nb = h.na+len(lines), h.nb+len(lines)
-}
-
-func (h *hunk) change(old, now [][]byte) {
-	for _, l := range old {
-		h.line('-', l)
-	}
-	for _, l := range now {
-		h.line('+', l)
-	}
-	h.na, h.nb = h.na+len(old), h.nb+len(now)
-}
-
-// write writes the hunk. For an empty side, the format wants the number of the line before it.
-func (h *hunk) write(out *strings.Builder) {
-	side := func(at, n int) string {
-		if n == 0 {
-			return itoa(at) + ",0"
-		}
-		if n == 1 {
-			return itoa(at + 1)
-		}
-		return itoa(at+1) + "," + itoa(n)
-	}
-	out.WriteString("@@ -" + side(h.a, h.na) + " +" + side(h.b, h.nb) + " @@\n" + h.text.String())
 }

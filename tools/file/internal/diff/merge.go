@@ -1,11 +1,11 @@
-package file
+package diff
 
 import "bytes"
 
-// merge3 merges two changes of a text line by line: a change of only one side is taken, and equal changes of both are taken once. If both
+// Merge merges two changes of a text line by line: a change of only one side is taken, and equal changes of both are taken once. If both
 // sides changed the same or adjacent lines differently, it marks both versions. It returns the number of these conflicts. The algorithm is
 // diff3 (Khanna, Kunal, Pierce: "A Formal Investigation of Diff3", 2007).
-func merge3(base, ours, theirs []byte) (merged []byte, conflicts int) {
+func Merge(base, ours, theirs []byte) (merged []byte, conflicts int) {
 	lb, lo, lt := splitLines(base), splitLines(ours), splitLines(theirs)
 	var d differ
 	nb, no, nt := d.number(lb), d.number(lo), d.number(lt)
