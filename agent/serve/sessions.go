@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"net/http"
@@ -20,9 +21,9 @@ const (
 func (s *server) addSessions(add adder) {
 	add(http.MethodGet, "/sessions", s.list)
 	add(http.MethodDelete, "/sessions", s.delete)
-	add(http.MethodGet, "/sessions/messages", s.messages)
-	add(http.MethodGet, "/sessions/pending", s.pending)
-	add(http.MethodGet, "/sessions/rules", s.rules)
+	add(http.MethodGet, "/sessions/messages", got(s, "messages", messages))
+	add(http.MethodGet, "/sessions/pending", got(s, "pending", (*agent.Session).Pending))
+	add(http.MethodGet, "/sessions/rules", got(s, "rules", (*agent.Session).Rules))
 	add(http.MethodDelete, "/sessions/rules", s.revoke)
 	add(http.MethodPost, "/sessions/send", s.send)
 	add(http.MethodPost, "/sessions/decide", s.decideRoute)
@@ -135,56 +136,29 @@ func (s *server) named(r *http.Request, action Action, others ...string) (*grant
 	return g, q, p
 }
 
-// messages answers with the conversation, without what only providers understand.
-func (s *server) messages(w http.ResponseWriter, r *http.Request, _ string) *problem {
-	g, _, p := s.named(r, ActionRead)
-	if p != nil {
-		return p
+// got returns a handler that answers with a list of a session under a name.
+func got[T any](s *server, name string, of func(*agent.Session, context.Context) ([]T, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, _ string) *problem {
+		g, _, p := s.named(r, ActionRead)
+		if p != nil {
+			return p
+		}
+		list, err := of(g.session, r.Context())
+		if err != nil {
+			return failed(err)
+		}
+		if list == nil {
+			list = []T{}
+		}
+		answer(w, http.StatusOK, map[string]any{name: list})
+		return nil
 	}
-	messages, err := g.session.Messages(r.Context())
-	if err != nil {
-		return failed(err)
-	}
-	out := make([]provider.Message, len(messages))
-	for i, m := range messages {
-		out[i] = publicMessage(m)
-	}
-	answer(w, http.StatusOK, map[string]any{"messages": out})
-	return nil
 }
 
-// pending answers with the pauses that wait for a decision.
-func (s *server) pending(w http.ResponseWriter, r *http.Request, _ string) *problem {
-	g, _, p := s.named(r, ActionRead)
-	if p != nil {
-		return p
-	}
-	pauses, err := g.session.Pending(r.Context())
-	if err != nil {
-		return failed(err)
-	}
-	if pauses == nil {
-		pauses = []agent.Pause{}
-	}
-	answer(w, http.StatusOK, map[string]any{"pending": pauses})
-	return nil
-}
-
-// rules answers with the standing approvals of a session.
-func (s *server) rules(w http.ResponseWriter, r *http.Request, _ string) *problem {
-	g, _, p := s.named(r, ActionRead)
-	if p != nil {
-		return p
-	}
-	rules, err := g.session.Rules(r.Context())
-	if err != nil {
-		return failed(err)
-	}
-	if rules == nil {
-		rules = []agent.Rule{}
-	}
-	answer(w, http.StatusOK, map[string]any{"rules": rules})
-	return nil
+// messages returns the conversation, without what only providers understand.
+func messages(s *agent.Session, ctx context.Context) ([]provider.Message, error) {
+	list, err := s.Messages(ctx)
+	return publicMessages(list), err
 }
 
 // revoke ends a standing approval.
