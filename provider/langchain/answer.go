@@ -7,6 +7,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // An answer is the whole answer of a langchaingo model. No request asks for several candidates, so several choices are
@@ -54,14 +55,14 @@ func thoughts(choice *llms.ContentChoice) string {
 	return text
 }
 
-func (a *answer) addCalls(choice *llms.ContentChoice, n names) {
+func (a *answer) addCalls(choice *llms.ContentChoice, n *adapter.Names) {
 	for _, tc := range choice.ToolCalls {
 		if tc.FunctionCall != nil {
-			a.calls = append(a.calls, provider.ToolCall{ID: tc.ID, Name: n.decode(tc.FunctionCall.Name), Invalid: tc.FunctionCall.Arguments})
+			a.calls = append(a.calls, provider.ToolCall{ID: tc.ID, Name: n.Decode(tc.FunctionCall.Name), Invalid: tc.FunctionCall.Arguments})
 		}
 	}
 	if f := choice.FuncCall; f != nil && len(choice.ToolCalls) == 0 {
-		a.calls = append(a.calls, provider.ToolCall{Name: n.decode(f.Name), Invalid: f.Arguments})
+		a.calls = append(a.calls, provider.ToolCall{Name: n.Decode(f.Name), Invalid: f.Arguments})
 	}
 }
 

@@ -22,7 +22,7 @@ type call struct {
 	ctx     context.Context
 	yield   func(provider.Chunk, error) bool
 	model   string
-	names   names
+	names   *adapter.Names
 	input   int // size of the request in bytes, for an estimate
 	tools   bool
 	begun   bool

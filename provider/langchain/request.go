@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A built is a request in langchaingo's form.
@@ -16,12 +17,12 @@ type built struct {
 	model    string
 	messages []llms.MessageContent
 	options  []llms.CallOption
-	names    names
+	names    *adapter.Names
 	size     int // in bytes, for an estimate
 }
 
 func (p *Provider) build(req *provider.Request) (*built, error) {
-	b := &built{model: req.Model, names: newNames(req)}
+	b := &built{model: req.Model, names: adapter.NewNames(name, letters)}
 	if b.model == "" {
 		b.model = p.cfg.Model
 	}
@@ -99,12 +100,12 @@ func (b *built) part(p *provider.Part, ids map[string]string) (llms.ContentPart,
 		if p.Call == nil {
 			return nil, nil
 		}
-		return b.call(p.Call, ids), nil
+		return b.call(p.Call, ids)
 	case provider.PartToolResult:
 		if p.Result == nil {
 			return nil, nil
 		}
-		return b.result(p.Result, ids), nil
+		return b.result(p.Result, ids)
 	case provider.PartMedia:
 		if p.Media == nil {
 			return nil, nil
@@ -115,7 +116,7 @@ func (b *built) part(p *provider.Part, ids map[string]string) (llms.ContentPart,
 	return nil, nil
 }
 
-func (b *built) call(c *provider.ToolCall, ids map[string]string) llms.ContentPart {
+func (b *built) call(c *provider.ToolCall, ids map[string]string) (llms.ContentPart, error) {
 	id := c.ProviderID
 	if id == "" {
 		id = c.ID
@@ -130,10 +131,11 @@ func (b *built) call(c *provider.ToolCall, ids map[string]string) llms.ContentPa
 		}
 	}
 	b.size += len(c.Name) + len(args)
-	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: b.names.encode(c.Name), Arguments: args}}
+	sent, err := b.names.Encode(c.Name)
+	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: sent, Arguments: args}}, err
 }
 
-func (b *built) result(r *provider.ToolResult, ids map[string]string) llms.ContentPart {
+func (b *built) result(r *provider.ToolResult, ids map[string]string) (llms.ContentPart, error) {
 	id, known := ids[r.CallID]
 	if !known {
 		id = r.CallID
@@ -148,7 +150,8 @@ func (b *built) result(r *provider.ToolResult, ids map[string]string) llms.Conte
 		}
 	}
 	b.size += text.Len()
-	return llms.ToolCallResponse{ToolCallID: id, Name: b.names.encode(r.Name), Content: text.String()}
+	sent, err := b.names.Encode(r.Name)
+	return llms.ToolCallResponse{ToolCallID: id, Name: sent, Content: text.String()}, err
 }
 
 func media(m *provider.Media) (llms.ContentPart, error) {
@@ -239,8 +242,11 @@ func (b *built) tools(req *provider.Request) error {
 			}
 		}
 		b.size += len(t.Name) + len(t.Description) + len(t.Schema)
-		tools[i] = llms.Tool{Type: "function",
-			Function: &llms.FunctionDefinition{Name: b.names.encode(t.Name), Description: t.Description, Parameters: schema}}
+		sent, err := b.names.Encode(t.Name)
+		if err != nil {
+			return err
+		}
+		tools[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: sent, Description: t.Description, Parameters: schema}}
 	}
 	b.options = append(b.options, llms.WithTools(tools))
 	switch req.ToolChoice.Mode {
@@ -249,8 +255,11 @@ func (b *built) tools(req *provider.Request) error {
 	case provider.ChooseRequired:
 		b.options = append(b.options, llms.WithToolChoice("required"))
 	case provider.ChooseTool:
-		b.options = append(b.options, llms.WithToolChoice(llms.ToolChoice{Type: "function",
-			Function: &llms.FunctionReference{Name: b.names.encode(req.ToolChoice.Tool)}}))
+		sent, err := b.names.Encode(req.ToolChoice.Tool)
+		if err != nil {
+			return err
+		}
+		b.options = append(b.options, llms.WithToolChoice(llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: sent}}))
 	}
 	return nil
 }

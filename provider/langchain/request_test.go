@@ -33,7 +33,7 @@ func TestMessagesAreConverted(t *testing.T) {
 	p := over(t, m, Config{})
 	_, err := provider.Generate(t.Context(), p, conversation())
 	require.NoError(t, err)
-	page := newNames(conversation()).encode("cms.createPage")
+	const page = "cms_x2ecreatePage"
 	require.Equal(t, []llms.MessageContent{
 		{Role: llms.ChatMessageTypeSystem, Parts: []llms.ContentPart{llms.TextContent{Text: "Be brief."}}},
 		{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextContent{Text: "Look:"}, llms.BinaryContent{MIMEType: "image/png", Data: []byte{1, 2}}, llms.ImageURLContent{URL: "https://example.com/a.jpg"}}},
@@ -111,28 +111,50 @@ func TestAPartThatCannotBeSentIsAnError(t *testing.T) {
 
 func TestEncodedNamesAreDistinctAndDecoded(t *testing.T) {
 	long := strings.Repeat("x", 80)
-	req := &provider.Request{}
-	for _, n := range []string{"weather", "cms.page", "cms_page", "cms/page", "å", "æ", long, long + "y"} {
+	req := question()
+	req.Tools = nil
+	encoded := letters.Encode("cms.page")
+	names := []string{"weather", "cms.page", "cms_page", "cms/page", "å", "æ", long, long + "y", encoded}
+	for _, n := range names { // the last one is the encoded name of another
 		req.Tools = append(req.Tools, provider.Tool{Name: n})
 	}
-	n := newNames(req)
+	m := &fakeModel{choices: said("ok", "stop")}
+	_, err := provider.Generate(t.Context(), over(t, m, Config{}), req)
+	require.NoError(t, err)
 	seen := map[string]bool{}
-	for _, tool := range req.Tools {
-		sent := n.encode(tool.Name)
+	for i, tool := range m.opts.Tools {
+		sent := tool.Function.Name
 		require.Regexp(t, `^[a-zA-Z0-9_-]{1,64}$`, sent)
 		require.False(t, seen[sent], "%s is sent twice", sent)
 		seen[sent] = true
-		require.Equal(t, tool.Name, n.decode(sent))
+		m.choices = []*llms.ContentChoice{{ToolCalls: []llms.ToolCall{{ID: "1", FunctionCall: &llms.FunctionCall{Name: sent, Arguments: "{}"}}}}}
+		res, err := provider.Generate(t.Context(), over(t, m, Config{}), req)
+		require.NoError(t, err)
+		require.Equal(t, names[i], res.Message().Parts[0].Call.Name)
 	}
-	require.Equal(t, "weather", n.encode("weather"))
-	require.Equal(t, "cms_page", n.encode("cms_page"))
-	require.Equal(t, "unheard-of", n.decode("unheard-of"))
+	require.True(t, seen["weather"] && seen["cms_page"], "valid names stay")
+	m.choices[0].ToolCalls[0].FunctionCall.Name = "unheard-of"
+	res, err := provider.Generate(t.Context(), over(t, m, Config{}), req)
+	require.NoError(t, err)
+	require.Equal(t, "unheard-of", res.Message().Parts[0].Call.Name)
+}
 
-	// A tool whose name is the encoded name of another tool.
-	req.Tools = append(req.Tools, provider.Tool{Name: n.encode("cms.page")})
-	again := newNames(req)
-	require.NotEqual(t, again.encode("cms.page"), again.encode(n.encode("cms.page")))
-	require.Equal(t, "cms.page", again.decode(again.encode("cms.page")))
+func TestAToolWithoutANameIsAnError(t *testing.T) {
+	for name, change := range map[string]func(*provider.Request){
+		"tool":   func(r *provider.Request) { r.Tools[0].Name = "" },
+		"choice": func(r *provider.Request) { r.ToolChoice = provider.ToolChoice{Mode: provider.ChooseTool} },
+		"call":   func(r *provider.Request) { r.Messages[1].Parts[2].Call.Name = "" },
+		"result": func(r *provider.Request) { r.Messages[2].Parts[0].Result.Name = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := conversation()
+			change(req)
+			m := &fakeModel{choices: said("ok", "stop")}
+			_, err := provider.Generate(t.Context(), over(t, m, Config{}), req)
+			require.ErrorContains(t, err, "langchain: a tool has no name")
+			require.Nil(t, m.messages, "no call is made")
+		})
+	}
 }
 
 func TestUsageIsFoundUnderAllItsNames(t *testing.T) {
