@@ -1,0 +1,265 @@
+package plan
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+var graphs = flag.Int("graphs", 500, "how many random runs of plans TestRandomRuns makes")
+
+// A sim runs plans with random outcomes, decisions and crashes.
+type sim struct {
+	t     *testing.T
+	r     *rand.Rand
+	m     *Machine
+	facts []Fact
+	now   time.Time
+	// effects counts the attempts that succeeded, by plan, version-independent node, and round.
+	effects map[string]int
+	keys    map[string]string
+	steps   int
+}
+
+// TestRandomRuns runs random plans: nothing hangs, no node starts before what it depends on is done, no node that has ended well runs again in
+// its round, and the facts make the same state again at any point.
+func TestRandomRuns(t *testing.T) {
+	ends := map[Status]int{}
+	for seed := range uint64(*graphs) {
+		s := &sim{t: t, r: rand.New(rand.NewPCG(seed, 1)), m: New("p"), now: time.Unix(1e9, 0).UTC(), effects: map[string]int{}, keys: map[string]string{}}
+		s.run()
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+		ends[s.m.State().Status]++
+	}
+	t.Logf("%v", ends)
+	for _, status := range []Status{Completed, AllFailed, Refused, Canceled} {
+		require.NotZero(t, ends[status], "no run was %s", status)
+	}
+}
+
+func (s *sim) chance(percent int) bool { return s.r.IntN(100) < percent }
+
+func (s *sim) record(f Fact) {
+	s.t.Helper()
+	s.now = s.now.Add(time.Duration(s.r.IntN(1000)) * time.Millisecond)
+	f = f.with(Meta{Log: "p", Seq: s.m.State().Seq + 1, Time: s.now, By: f.Envelope().By})
+	require.NoError(s.t, s.m.Apply(f))
+	s.facts = append(s.facts, f)
+}
+
+// crash forgets the machine, and makes it again from what a journal would return.
+func (s *sim) crash() {
+	s.t.Helper()
+	var facts []Fact
+	for _, f := range s.facts {
+		rec, err := Encode(f)
+		require.NoError(s.t, err)
+		g, err := Decode("p", rec)
+		require.NoError(s.t, err)
+		facts = append(facts, g)
+	}
+	again, err := Replay("p", facts...)
+	require.NoError(s.t, err)
+	require.Equal(s.t, s.m.Next(s.now), again.Next(s.now))
+	require.Equal(s.t, s.m.State(), again.State())
+	s.m = again
+}
+
+func (s *sim) plan(id string) Plan {
+	p := Plan{ID: id, Title: id, Version: 1}
+	for i := range 1 + s.r.IntN(12) {
+		n := Node{ID: fmt.Sprintf("n%d", i), Tool: "t", Retry: &Retry{Max: s.r.IntN(3), Wait: time.Second}}
+		for j := range i {
+			if s.chance(25) {
+				n.After = append(n.After, fmt.Sprintf("n%d", j))
+			}
+		}
+		if s.chance(20) {
+			n.Review = &Review{Checks: []string{"a", "b"}[:1+s.r.IntN(2)], Rounds: 1 + s.r.IntN(3)}
+		}
+		p.Nodes = append(p.Nodes, n)
+	}
+	s.r.Shuffle(len(p.Nodes), func(i, j int) { p.Nodes[i], p.Nodes[j] = p.Nodes[j], p.Nodes[i] })
+	return p
+}
+
+func (s *sim) proposal(p Plan) Proposal {
+	q := Proposal{Plan: p}
+	if s.chance(40) {
+		q.Asks = []string{p.Nodes[0].ID}
+	}
+	return q
+}
+
+func (s *sim) run() {
+	s.t.Helper()
+	f := Proposed{Options: Options{Parallel: 1 + s.r.IntN(4), KeepGoing: s.chance(50), AskOnFailure: s.chance(40)}}
+	for i := range 1 + s.r.IntN(3) {
+		f.Plans = append(f.Plans, s.proposal(s.plan(fmt.Sprintf("plan-%d", i))))
+	}
+	s.record(f)
+	for {
+		if s.steps++; s.steps > 5000 {
+			s.t.Fatal("it hangs")
+		}
+		if s.chance(5) {
+			s.crash()
+		}
+		act := s.m.Next(s.now)
+		if act.Kind == ActNone {
+			s.crash()
+			return
+		}
+		s.perform(act)
+		if s.t.Failed() {
+			return
+		}
+	}
+}
+
+func (s *sim) perform(act Action) {
+	s.t.Helper()
+	state := s.m.State()
+	switch act.Kind {
+	case ActApprove:
+		s.decidePlan()
+	case ActStart:
+		n := &state.Nodes[act.Nodes[s.r.IntN(len(act.Nodes))]]
+		s.start(n)
+		if s.chance(50) { // before others start
+			s.end(n.Node.ID)
+		}
+	case ActJudge:
+		n := &state.Nodes[act.Nodes[0]]
+		checks := n.missing()
+		s.record(Judged{Node: n.Node.ID, Round: n.Round, Check: checks[s.r.IntN(len(checks))], Passed: s.chance(60), Feedback: "so so"})
+	case ActWait:
+		switch {
+		case s.chance(2) && state.Stage != StageUndoing:
+			s.record(GaveUp{Reason: "enough", All: s.chance(50)})
+		case s.chance(4) && state.Stage != StageUndoing:
+			s.revise()
+		case len(act.Nodes) > 0:
+			s.end(state.Nodes[act.Nodes[s.r.IntN(len(act.Nodes))]].Node.ID)
+		default:
+			require.False(s.t, act.Until.IsZero(), "it waits for nothing")
+			s.now = act.Until
+		}
+	case ActAsk:
+		s.decideNode(&state.Nodes[act.Nodes[s.r.IntN(len(act.Nodes))]])
+	case ActUndo:
+		n := &state.Nodes[act.Nodes[0]]
+		u := Undone{Node: n.Node.ID}
+		if s.chance(30) {
+			u.Left = "it can't be undone"
+		}
+		s.record(u)
+	case ActFail:
+		f := s.m.Fail()
+		require.NotEmpty(s.t, f.Reason)
+		for i := range state.Nodes { // what was begun is listed
+			n := &state.Nodes[i]
+			listed := slices.Contains(f.Undone, n.Node.ID) || slices.ContainsFunc(f.Left, func(r Remains) bool { return r.Node == n.Node.ID })
+			require.Equal(s.t, n.Attempts > 0, listed, n.Node.ID)
+		}
+		s.record(f)
+		clear(s.effects)
+		clear(s.keys)
+	case ActEnd:
+		s.record(s.m.End())
+	default:
+		s.t.Fatalf("unexpected action %d", act.Kind)
+	}
+}
+
+func (s *sim) start(n *NodeState) {
+	s.t.Helper()
+	state := s.m.State()
+	for _, id := range n.Node.dependencies() {
+		b, ok := state.Node(id)
+		require.True(s.t, ok)
+		require.True(s.t, b.Status.Succeeded(), "%s starts before %s is done", n.Node.ID, id)
+	}
+	require.Less(s.t, len(state.with(NodeRunning)), state.Options.parallel())
+	round := fmt.Sprint(n.Node.ID, "/", n.Round)
+	require.Zero(s.t, s.effects[round], "%s runs again", round)
+	if s.keys[round] == "" {
+		s.keys[round] = fmt.Sprint(state.Current, round)
+	}
+	s.record(NodeStarted{Node: n.Node.ID, Attempt: n.Attempt + 1, Round: n.Round, Key: s.keys[round]})
+}
+
+func (s *sim) end(id string) {
+	s.t.Helper()
+	n, _ := s.m.State().Node(id)
+	f := NodeEnded{Node: id, Attempt: n.Attempt, Round: n.Round}
+	switch {
+	case s.chance(70):
+		f.Output = []byte(`{"id":1}`)
+		s.effects[fmt.Sprint(id, "/", n.Round)]++
+	case s.chance(60):
+		f.Error, f.Class = "timeout", fault.Transient
+	default:
+		f.Error, f.Class = "no", fault.Permanent
+	}
+	s.record(f)
+}
+
+func (s *sim) decidePlan() {
+	s.t.Helper()
+	hash := s.m.State().Plan().Hash()
+	switch {
+	case s.chance(5):
+		s.record(Rejected{Hash: hash, Reason: "no"})
+	case s.chance(10):
+		s.revise()
+	default:
+		s.record(Approved{Hash: hash})
+	}
+}
+
+// revise adds a node, and changes what hasn't begun.
+func (s *sim) revise() {
+	s.t.Helper()
+	state := s.m.State()
+	p, err := state.Plan().copied()
+	require.NoError(s.t, err)
+	p.Version++
+	for i := range p.Nodes {
+		if was, _ := state.Node(p.Nodes[i].ID); !was.begun() {
+			p.Nodes[i].Timeout = time.Duration(p.Version) * time.Second
+		}
+	}
+	p.Nodes = append(p.Nodes, Node{ID: fmt.Sprintf("r%d", p.Version), Tool: "t", After: []string{p.Nodes[0].ID}})
+	s.record(Revised{Proposal: s.proposal(*p)})
+}
+
+func (s *sim) decideNode(n *NodeState) {
+	s.t.Helper()
+	id := n.Node.ID
+	switch k := s.r.IntN(10); {
+	case k < 3:
+		s.record(Skipped{Node: id})
+	case k < 6 && n.Status == NodeFailed:
+		s.record(Retried{Node: id})
+	case k < 5:
+		s.record(Granted{Node: id, Rounds: 1})
+	case k < 6:
+		s.record(Waived{Node: id, Check: n.unsatisfied()[0]})
+	case k < 8:
+		s.record(Waived{Node: id})
+	case k < 9:
+		s.record(GaveUp{All: s.chance(50)})
+	default:
+		s.revise()
+	}
+}
