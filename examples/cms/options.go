@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/user"
 	"slices"
 	"strings"
 	"time"
@@ -79,10 +79,7 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 		o.session = "s-" + strings.ToLower(rand.Text()[:10])
 	}
 	if o.by == "" {
-		o.by = "somebody"
-		if u, err := user.Current(); err == nil && u.Username != "" {
-			o.by = u.Username
-		}
+		o.by = cmp.Or(os.Getenv("USER"), os.Getenv("USERNAME"), "somebody")
 	}
 	return o, nil
 }
