@@ -11,17 +11,11 @@ import (
 
 // TestFilesAreShort: a longer file usually holds two ideas.
 func TestFilesAreShort(t *testing.T) {
-	exceptions := maps.Clone(longFiles)
 	for _, f := range code(repository(t)) {
-		most := max(maxLines, longFiles[f.path])
-		if n := f.lines(); n > most {
-			t.Errorf("%s has %d lines, more than %d: split it, one idea in each file", f.path, n, most)
-		} else if n < longFiles[f.path] {
-			t.Logf("%s has only %d lines now: lower its figure in longFiles, or remove it", f.path, n)
+		if n := f.lines(); n > maxLines {
+			t.Errorf("%s has %d lines, more than %d: split it, one idea in each file", f.path, n, maxLines)
 		}
-		delete(exceptions, f.path)
 	}
-	require.Empty(t, exceptions, "longFiles names files that don't exist")
 }
 
 // TestStructsAreSmall: a larger struct usually has several responsibilities.

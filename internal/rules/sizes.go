@@ -49,9 +49,9 @@ func printPackages(w io.Writer, files []*file) {
 
 func printFiles(w io.Writer, files []*file) {
 	files = slices.SortedStableFunc(slices.Values(files), func(a, b *file) int { return cmp.Compare(b.lines(), a.lines()) })
-	fmt.Fprintf(w, "\nlargest files\tlines\tcode lines\tat most\n")
+	fmt.Fprintf(w, "\nlargest files (at most %d lines)\tlines\tcode lines\n", maxLines)
 	for _, f := range files[:min(10, len(files))] {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", f.path, f.lines(), f.codeLines(), max(maxLines, longFiles[f.path]))
+		fmt.Fprintf(w, "%s\t%d\t%d\n", f.path, f.lines(), f.codeLines())
 	}
 }
 

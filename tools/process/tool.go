@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -191,164 +190,16 @@ func merge(env []string) []string {
 	return join(vars)
 }
 
-// An input is the input of a call.
-type input struct {
-	Program string            `json:"program"`
-	Args    []string          `json:"args"`
-	Dir     string            `json:"dir"`
-	Stdin   string            `json:"stdin"`
-	Env     map[string]string `json:"env"`
-}
-
-// schema returns the schema of an input, without the fields that no program permits.
-func (t *tool) schema() (json.RawMessage, error) {
-	type object = map[string]any
-	var names, vars []string
-	stdin := false
+// outer returns the time limit of a call: for waiting for a slot, for the program, and for ending it.
+func (t *tool) outer() (d time.Duration) {
 	for i := range t.cfg.Programs {
-		p := &t.cfg.Programs[i]
-		names = append(names, p.Name)
-		vars = append(vars, p.Env...)
-		stdin = stdin || p.Stdin
+		d = max(d, t.cfg.Programs[i].Timeout, 0)
 	}
-	str := func(about string) object { return object{"type": "string", "description": about} }
-	props := object{
-		"program": object{"type": "string", "enum": names},
-		"args": object{"type": "array", "items": object{"type": "string"}, "maxItems": maxArgs,
-			"description": "its arguments, one per element; they are passed unchanged, without a shell"},
-		"dir": str("the working directory, relative to the working root; default: the root"),
-	}
-	if stdin {
-		props["stdin"] = str("its standard input; default: empty")
-	}
-	if len(vars) > 0 {
-		slices.Sort(vars)
-		own := object{}
-		for _, name := range slices.Compact(vars) {
-			own[name] = object{"type": "string"}
-		}
-		props["env"] = object{"type": "object", "properties": own, "additionalProperties": false, "description": "variables to set for it"}
-	}
-	return json.Marshal(object{"type": "object", "properties": props, "required": []string{"program"}, "additionalProperties": false})
-}
-
-// describe returns the tool's description for a model.
-func (t *tool) describe() string {
-	var b strings.Builder
-	b.WriteString("Runs a program, without a shell, and returns its exit code and output. The programs:")
-	for i := range t.cfg.Programs {
-		p := &t.cfg.Programs[i]
-		b.WriteString("\n- " + p.Name)
-		if p.Description != "" {
-			b.WriteString(": " + p.Description)
-		}
-	}
-	return b.String()
-}
-
-// read decodes a validated input.
-func (t *tool) read(raw json.RawMessage) (*Program, *input, error) {
-	var in input
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, nil, refuse(fault.Invalid, "invalid input: %v", err)
-	}
-	p, ok := t.byName[in.Program]
-	if !ok {
-		return nil, nil, refuse(fault.NotFound, "there is no program %.60q; see the tool's description", in.Program)
-	}
-	return p, &in, nil
-}
-
-// ask returns the exact command, which a person approves, in the directory that is meant now; the call runs only if that has the name in the input.
-// Whether it asks depends only on the input: a program that is rejected today may be allowed tomorrow, and mustn't run then without approval.
-func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
-	p, in, err := t.read(raw)
-	if err != nil || !t.asks {
-		return "", err
-	}
-	if p.Risk != nil && p.Risk(slices.Clone(in.Args)) < tools.High {
-		return "", nil
-	}
-	var b strings.Builder
-	b.WriteString("run " + quoted(p.Path))
-	for _, a := range in.Args {
-		b.WriteString(" " + quoted(a))
-	}
-	b.WriteString(" in " + quoted(resolved(t.cfg.Root, in.Dir)))
-	for _, kv := range join(in.Env) {
-		b.WriteString(", with " + quoted(kv))
-	}
-	if in.Stdin != "" {
-		fmt.Fprintf(&b, ", reading %d bytes", len(in.Stdin))
-	}
-	return b.String(), nil
-}
-
-// quoted quotes an argument so that a person sees where it begins and ends and what it contains.
-func quoted(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,@%+", r))
-	}) {
-		return s
-	}
-	return strconv.Quote(s)
-}
-
-// check rejects a call that may not run, right before it runs.
-func (t *tool) check(_ context.Context, raw json.RawMessage) error {
-	_, err := t.command(raw)
-	return err
-}
-
-// command makes a command of an input, or returns why it may not run.
-func (t *tool) command(raw json.RawMessage) (*Command, error) {
-	p, in, err := t.read(raw)
-	if err != nil {
-		return nil, err
-	}
-	if p.Check != nil {
-		if err := p.Check(slices.Clone(in.Args)); err != nil {
-			return nil, refuse(classOr(err, fault.Denied), "%s may not be run with these arguments: %s", p.Name, strings.TrimPrefix(err.Error(), "process: "))
-		}
-	}
-	if in.Stdin != "" && !p.Stdin {
-		return nil, refuse(fault.Denied, "%s takes no standard input here", p.Name)
-	}
-	env := slices.Clone(t.env[p.Name])
-	for _, kv := range join(in.Env) {
-		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(p.Env, name) {
-			return nil, refuse(fault.Denied, "the variable %.60q may not be set for %s", name, p.Name)
-		}
-		env = append(env, kv)
-	}
-	cmd := &Command{Path: p.Path, Args: in.Args, Env: merge(env), Root: t.cfg.Root, Dir: in.Dir, Stdin: in.Stdin, plain: true,
-		Timeout: p.Timeout, Extend: p.Extend, Max: p.Max, Grace: t.cfg.Grace, Raw: t.cfg.Raw,
-		Keep: max(t.cfg.Spec.MaxResult-headerRoom, minKeep)}
-	if err := cmd.check(); err != nil {
-		return nil, err
-	}
-	dir, err := enter(cmd.Root, cmd.Dir, cmd.plain)
-	if err != nil {
-		return nil, err
-	}
-	dir.close()
-	return cmd, nil
-}
-
-// classOr returns the class of an error if it is about the input, else other.
-func classOr(err error, other fault.Class) fault.Class {
-	switch c := fault.Of(err); c {
-	case fault.Invalid, fault.NotFound, fault.Denied:
-		return c
-	}
-	return other
+	return orDefault(d, DefaultTimeout) + t.cfg.Grace.longest() + SlotWait
 }
 
 // headerRoom is more than the size of the text before an output.
 const headerRoom = 512
-
-// failedOutput is the most bytes of output in the error of a process that was ended.
-const failedOutput = 32 << 10
 
 // beat is the time without output after which the tool reports progress to extend the time limit of the call, so that a process ends at
 // its own limit, with its signals, and not at that of the call.
@@ -382,62 +233,4 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 		return tools.Result{}, shown(r, err)
 	}
 	return tools.Result{Parts: []provider.Part{provider.TextPart(word(r))}, Data: r}, nil
-}
-
-// word tells a model how a process ended. It leaves out values that differ between runs of the same command, such as the time it
-// took.
-func word(r Result) string {
-	how := "exit code " + strconv.Itoa(r.ExitCode)
-	if r.Signal != "" {
-		how = "ended by the signal " + r.Signal
-	}
-	if r.Late {
-		how += "; processes that it left behind were ended"
-	}
-	if r.Truncated {
-		how += fmt.Sprintf("; the output has %d lines and is cut", r.Lines)
-	}
-	if r.Output == "" {
-		return how + "; no output"
-	}
-	return how + "\n" + r.Output
-}
-
-// shown converts an error for the model. It keeps the class, and adds the output so far.
-func shown(r Result, err error) error {
-	var timeout *TimeoutError
-	var stop *StopError
-	switch {
-	case errors.As(err, &timeout):
-		return &endedError{class: fault.Transient, text: err.Error() + soFar(r), err: timeout}
-	case errors.As(err, &stop) && r.Took > 0:
-		return &endedError{class: fault.Of(err), text: "the process was stopped" + soFar(r)}
-	}
-	return err
-}
-
-func soFar(r Result) string {
-	if r.Output == "" {
-		return "; it had written no output"
-	}
-	return "; its output until then:\n" + tools.Cut(r.Output, failedOutput)
-}
-
-// An endedError is the error of a process that was ended, with its output. It doesn't unwrap to the context's error, which the caller knows.
-type endedError struct {
-	class fault.Class
-	text  string
-	err   error
-}
-
-func (e *endedError) Error() string      { return e.text }
-func (e *endedError) Unwrap() error      { return e.err }
-func (e *endedError) Fault() fault.Class { return e.class }
-
-// outer returns the time limit of a call: for waiting for a slot, for the program, and for ending it.
-func (t *tool) outer() (d time.Duration) {
-	for i := range t.cfg.Programs {
-		d = max(d, t.cfg.Programs[i].Timeout, 0)
-	}
-	return orDefault(d, DefaultTimeout) + t.cfg.Grace.longest() + SlotWait
 }
