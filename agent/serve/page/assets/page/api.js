@@ -1,5 +1,6 @@
 // Requests to the server. All addresses are relative, so that the page works below any prefix.
 
+import { sentence } from "./format.js";
 import { texts } from "./texts.js";
 
 // A Problem is an answer that isn't a success.
@@ -17,10 +18,6 @@ function words(body, status) {
   const known = texts.problem[body.code];
   if (typeof known === "string") return known;
   return body.detail ? sentence(body.detail) : texts.problem.internal;
-}
-
-function sentence(text) {
-  return text[0].toUpperCase() + text.slice(1) + (/[.?:]$/.test(text) ? "" : ".");
 }
 
 async function request(method, path, body, options = {}) {

@@ -34,7 +34,7 @@ export class Approval {
   get title() {
     const { ask, name, input, reason } = this.item.pause;
     const what = effect(name, input);
-    if (ask === "approval") return texts.ask.allow(what);
+    if (ask === "approval") return this.shown ? texts.ask.allow(what) : what;
     if (ask === "in_doubt") return texts.ask.in_doubt(what);
     if (ask === "correction") return texts.ask.correction(what);
     return reason || texts.ask.question;
@@ -46,12 +46,13 @@ export class Approval {
     this.error = h("p", { class: "error-text", role: "alert" });
     this.left = h("span", { class: "left" });
     this.area = h("div", {});
+    this.facts = h("div", {}, this.about(), p.ask === "approval" || p.ask === "in_doubt" ? input(p.input) : null);
     const high = p.risk === "high" && kinds.includes(p.ask);
     const card = h(
       "section",
       { class: high ? "card high" : "card", role: "alertdialog", tabIndex: -1, "aria-labelledby": id, "aria-describedby": `${id}-notes` },
       h("div", { class: "lead" }, icon(kinds.includes(p.ask) ? "warning" : "question", 20), h("div", {}, h("h2", { id }, this.title)), this.left),
-      h("div", { class: "inside" }, this.notes(`${id}-notes`), kinds.includes(p.ask) && p.ask !== "correction" ? input(p.input) : null, this.area, this.error),
+      h("div", { class: "inside" }, this.facts, this.notes(`${id}-notes`), this.area, this.error),
     );
     card.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !this.inForm) return;
@@ -63,7 +64,12 @@ export class Approval {
     return card;
   }
 
-  // notes say why somebody is asked, and what the decision means.
+  about() {
+    const p = this.item.pause;
+    return p.about && kinds.includes(p.ask) ? h("p", {}, p.about) : null;
+  }
+
+  // notes say what the decision means, and why somebody is asked.
   notes(id) {
     const p = this.item.pause;
     const list = [];
@@ -73,20 +79,15 @@ export class Approval {
       list.push(h("li", {}, p.undo ? [icon("undo", 14), texts.ask.undo] : texts.ask.noUndo));
     }
     if (p.ask === "in_doubt") list.push(h("li", { class: "danger" }, texts.ask.inDoubtText));
-    const why = kinds.includes(p.ask) ? p.reason : "";
-    return h(
-      "div",
-      { id },
-      p.about && kinds.includes(p.ask) ? h("p", { class: "muted" }, p.about) : null,
-      list.length ? h("ul", { class: "notes" }, list) : null,
-      why && why !== p.about ? h("p", { class: "explain" }, `${texts.ask.why}: ${why}`) : null,
-    );
+    if (kinds.includes(p.ask) && p.reason && p.reason !== p.about) list.push(h("li", {}, `${texts.ask.why}: ${p.reason}`));
+    return h("ul", { class: "notes", id, hidden: list.length === 0 }, list);
   }
 
   // choose shows the buttons.
   choose(focus) {
     const p = this.item.pause;
     this.inForm = false;
+    this.facts.hidden = false;
     const go = (decision) => () => this.decide({ decision });
     const form = (name) => () => this[name]();
     const danger = p.risk === "high" ? "danger" : "primary";
@@ -122,6 +123,7 @@ export class Approval {
 
   edit(first) {
     const p = this.item.pause;
+    this.facts.hidden = !first; // the fields show the same
     const f = fields(p.schema, p.input ?? "{}", texts.input);
     const read = () => {
       const got = f.read();
@@ -219,5 +221,12 @@ function input(text) {
   if (!value || Array.isArray(value) || typeof value !== "object") return text ? data(text) : null;
   const rows = Object.entries(value);
   if (rows.length === 0) return null;
-  return h("dl", { class: "facts", tabIndex: rows.length > 8 || text.length > 1500 ? 0 : undefined }, rows.map(([name, v]) => [h("dt", { title: name }, humanized(name)), typeof v === "string" ? h("dd", {}, v) : h("dd", { class: "code-value" }, JSON.stringify(v, null, 2))]));
+  const long = rows.length > 8 || text.length > 1500;
+  return h("dl", { class: "facts", tabIndex: long ? 0 : undefined }, rows.map(([name, v]) => [h("dt", { title: name }, humanized(name)), fact(v)]));
+}
+
+function fact(value) {
+  if (typeof value === "boolean") return h("dd", {}, value ? texts.ask.yes : texts.ask.no);
+  if (typeof value === "string" || typeof value === "number") return h("dd", {}, String(value));
+  return h("dd", { class: "code-value" }, JSON.stringify(value, null, 2));
 }

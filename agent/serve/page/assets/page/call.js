@@ -1,7 +1,7 @@
 // A tool call: one line that unfolds to its input and its result.
 
 import { h, icon } from "./dom.js";
-import { bytes, duration, humanized, object } from "./format.js";
+import { bytes, duration, humanized, object, oneLine } from "./format.js";
 import { files, foldable } from "./messages.js";
 import { texts } from "./texts.js";
 
@@ -48,6 +48,7 @@ export class Call {
       h("span", { class: "object" }, item.progress?.text || object(item.input)),
       h("span", { class: "outcome" }, outcome(item, status)),
       h("span", { class: "chevron" }, icon("chevron")),
+      look === "danger" && item.result ? h("span", { class: "said" }, oneLine(item.result, 200)) : "",
     );
     if (this.element.open) this.unfold();
   }

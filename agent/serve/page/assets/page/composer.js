@@ -18,6 +18,7 @@ export class Composer {
     this.modes = h("select", { "aria-label": texts.mode, title: texts.mode, hidden: config.modes.length === 0, onchange: () => app.mode(this.modes.value) }, config.modes.map((m) => h("option", { value: m.name, title: m.description ?? "" }, m.name)));
     this.halt = button([icon("stop", 14), texts.stop], () => this.stop(), "", { hidden: true });
     this.go = button(icon("send", 18), null, "primary", { type: "submit", title: texts.send, "aria-label": texts.send });
+    this.hint = h("span", { class: "hint" }, texts.enterHint);
     this.form = h(
       "form",
       { class: "composer", onsubmit: (e) => this.submit(e), noValidate: true },
@@ -25,7 +26,7 @@ export class Composer {
       this.chips,
       this.text,
       this.chooser,
-      h("div", { class: "row" }, this.attach, this.modes, h("span", { class: "hint" }, texts.enterHint), h("span", { class: "space" }), this.halt, this.go),
+      h("div", { class: "row" }, this.attach, this.modes, this.hint, h("span", { class: "space" }), this.halt, this.go),
     );
     for (const name of ["dragover", "dragleave", "drop"]) this.form.addEventListener(name, (e) => this.drag(e));
     this.readOnly = h("p", { class: "read-only", hidden: true }, texts.readOnly);
@@ -44,13 +45,13 @@ export class Composer {
   }
 
   // set says what the session is doing.
-  set({ running, paused, readOnly, mode }) {
+  set({ running, paused, readOnly, mode, gone }) {
     const ended = this.running && !running;
     Object.assign(this, { running, paused });
     if (ended) this.stopping = false;
     if (mode && this.modes.value !== mode) this.modes.value = mode;
-    this.form.hidden = readOnly;
-    this.readOnly.hidden = !readOnly;
+    this.form.hidden = readOnly || gone;
+    this.readOnly.hidden = !readOnly || gone;
     this.show();
   }
 
@@ -65,6 +66,7 @@ export class Composer {
     this.halt.hidden = !this.running;
     this.halt.disabled = Boolean(this.stopping);
     this.halt.lastChild.textContent = this.stopping ? texts.stopping : texts.stop;
+    this.hint.hidden = this.running;
     this.attach.disabled = this.running;
     this.chips.hidden = this.attached.length === 0;
     this.chips.replaceChildren(...this.attached.map((f) => fileChip(f, iconButton("close", texts.remove(f.name), () => this.detach(f)))));

@@ -1,7 +1,7 @@
 // Fields for a value with a schema: one for each simple property, or one for JSON. They say what is wrong while somebody types.
 
 import { h } from "./dom.js";
-import { humanized, parsed } from "./format.js";
+import { humanized, parsed, sentence } from "./format.js";
 import { isForm, problem, simple } from "./schema.js";
 import { texts } from "./texts.js";
 
@@ -43,8 +43,8 @@ function field(schema, value, label, required) {
   const name = h("span", { class: "name" }, label, required || type === "boolean" ? null : h("i", {}, ` (${texts.ask.optional})`));
   const element =
     type === "boolean"
-      ? h("label", { class: "check" }, control, name, error)
-      : h("label", { for: id }, name, schema.description ? h("span", { class: "explain" }, schema.description) : null, control, error);
+      ? h("label", { class: "check" }, control, h("span", {}, name, schema.description ? h("span", { class: "explain" }, sentence(schema.description)) : null), error)
+      : h("label", { for: id }, name, schema.description ? h("span", { class: "explain" }, sentence(schema.description)) : null, control, error);
   return { element, read, focus: () => control.focus() };
 }
 
@@ -65,7 +65,7 @@ function readControl(control, type, required, had) {
 function form(schema, value) {
   const all = Object.entries(schema.properties).map(([name, s]) => [name, field(s, value[name], s.title ?? humanized(name), (schema.required ?? []).includes(name))]);
   return {
-    element: h("div", { class: "fields inside-form" }, all.map(([, f]) => f.element)),
+    element: h("div", { class: "fields" }, all.map(([, f]) => f.element)),
     focus: () => all[0][1].focus(),
     read() {
       const out = {};

@@ -68,23 +68,34 @@ export function parsed(text) {
   }
 }
 
-// object says in a few words what a call is about: the values of its input that are short.
+// subjects returns the values of a call's input that say what it is about: its texts, or its numbers if it has no texts.
+function subjects(input) {
+  const value = input ? parsed(input) : undefined;
+  if (!value || typeof value !== "object" || Array.isArray(value)) return [];
+  const all = Object.values(value);
+  const texts = all.filter((v) => typeof v === "string" && v !== "");
+  return texts.length > 0 ? texts : all.filter((v) => typeof v === "number");
+}
+
+// object says in a few words what a call is about.
 export function object(input) {
-  const value = input ? parsed(input) : undefined;
-  if (!value || typeof value !== "object") return typeof input === "string" && value === undefined ? oneLine(input, 80) : "";
-  const short = Object.values(value).filter((v) => typeof v === "string" || typeof v === "number");
-  return short.slice(0, 3).map((v) => oneLine(String(v), 60)).join(" · ");
+  if (input && parsed(input) === undefined) return oneLine(input, 80);
+  return subjects(input).slice(0, 3).map((v) => oneLine(String(v), 60)).join(" · ");
 }
 
-// effect is a call as a short sentence: "Delete page “about”".
+// effect is a call as a short sentence: "Delete page “about”", "Cancel order 1002".
 export function effect(name, input) {
-  const value = input ? parsed(input) : undefined;
-  const values = value && typeof value === "object" && !Array.isArray(value) ? Object.values(value) : [];
-  const texts = values.filter((v) => typeof v === "string" && v.length > 0 && v.length <= 60 && !v.includes("\n"));
-  return texts.length > 0 && values.length <= 3 ? `${humanized(name)} “${texts[0]}”` : humanized(name);
+  const first = subjects(input).find((v) => typeof v === "number" || (v.length <= 60 && !v.includes("\n")));
+  if (first === undefined) return humanized(name);
+  return `${humanized(name)} ${typeof first === "number" ? first : `“${first}”`}`;
 }
 
-function oneLine(text, most) {
+// sentence makes a text begin with a capital letter and end with a full stop.
+export function sentence(text) {
+  return text[0].toUpperCase() + text.slice(1) + (/[.?!:]$/.test(text) ? "" : ".");
+}
+
+export function oneLine(text, most) {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > most ? line.slice(0, most - 1) + "…" : line;
 }

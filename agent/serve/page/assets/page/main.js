@@ -107,6 +107,7 @@ class Page {
     this.stream = null;
     this.id = session;
     this.readOnly = false;
+    this.gone = false;
     this.pending = [];
     this.settled = false;
     this.model = new Model();
@@ -165,7 +166,7 @@ class Page {
     const text = texts.failed[problem.code] ?? texts.failed.other;
     const again = problem.code === "unknown" ? null : button(texts.retry, () => this.show(this.id));
     this.holder.replaceChildren(h("div", { class: "blank", role: "alert" }, icon("warning", 32), h("h2", {}, texts.failedTitle), h("p", {}, text), h("div", { class: "buttons" }, again, button(texts.newChat, () => this.open(""), "primary"))));
-    this.readOnly = true;
+    this.gone = true;
     this.refresh();
   }
 
@@ -175,7 +176,7 @@ class Page {
     const open = this.model.open().length;
     const status = open > 0 ? "paused" : state.status;
     const known = this.sidebar.find(this.id);
-    const title = state.title || known?.title || this.conversation.firstText() || (this.id ? texts.untitled : texts.newChat);
+    const title = state.title || known?.title || this.conversation.firstText() || (this.gone ? texts.noChat : this.id ? texts.untitled : texts.newChat);
     this.heading.textContent = title;
     document.title = this.id ? `${open > 0 ? `(${open}) ` : ""}${title} · ${this.config.title}` : this.config.title;
     this.pen.hidden = !this.id || !state.status;
@@ -186,7 +187,7 @@ class Page {
       this.status.dataset.status = status;
       this.status.replaceChildren(h("span", { class: `dot ${status}` }), texts.status[status] ?? status);
     }
-    this.composer.set({ running: state.status === "running", paused: open > 0, readOnly: this.readOnly, mode: state.mode });
+    this.composer.set({ running: state.status === "running", paused: open > 0, readOnly: this.readOnly, gone: this.gone, mode: state.mode });
     if (this.id && state.status) this.sidebar.note(this.id, { status: state.status, pending: open, title });
   }
 

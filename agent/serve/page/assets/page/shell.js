@@ -82,7 +82,7 @@ export class Follower {
   constructor(scroller, content) {
     this.scroller = scroller;
     this.following = true;
-    this.jump = button([icon("down", 14), texts.jump], () => this.end(true), "jump", { hidden: true });
+    this.jump = button([icon("down", 14), h("span", {}, texts.jump)], () => this.end(true), "jump", { hidden: true, "aria-label": texts.jump });
     scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     new ResizeObserver(() => this.grown()).observe(content);
     new ResizeObserver(() => this.grown()).observe(scroller);

@@ -40,6 +40,8 @@ export class Sidebar {
         // What "Show more" has added stays.
         const known = new Set(page.sessions.map((s) => s.session));
         const older = this.paged ? this.list.filter((s) => !known.has(s.session)) : [];
+        // The title of a new session is set while it works, maybe later.
+        for (const s of page.sessions) s.title ||= this.find(s.session)?.title;
         this.list = [...page.sessions, ...older];
         if (!this.paged) this.next = page.next;
         this.loaded = true;

@@ -42,6 +42,7 @@ export const texts = {
   emptyText: "Ask a question or describe a task. I will ask you before I do anything that can’t be taken back.",
   loading: "Loading the chat",
   failedTitle: "This chat can’t be shown",
+  noChat: "No chat",
   failed: {
     unknown: "It was deleted, or it belongs to somebody else.",
     sign_in: "You are signed out. Sign in and load this page again.",
@@ -49,7 +50,7 @@ export const texts = {
     other: "The server could not be asked for it.",
   },
   retry: "Try again",
-  offline: "The connection is lost. The page reconnects by itself; what the agent does goes on.",
+  offline: "The connection is lost. The page reconnects by itself, and the agent’s work goes on.",
   online: "Connected again",
   readOnly: "You can read this chat, but not write in it.",
 
@@ -154,6 +155,7 @@ export const texts = {
     approveEdited: "Approve with changes",
     cancel: "Cancel",
     yes: "Yes",
+    no: "No",
     choose: "Choose",
     deciding: "Sending your decision",
   },
