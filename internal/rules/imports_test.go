@@ -78,6 +78,7 @@ var rows = map[string]row{
 	"tools/process":            {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":               {own: []string{"tools", "tools/file/internal/diff", "provider", "circuit/fault"}},
 	"tools/file/internal/diff": {},
+	"tools/web":                {own: []string{"tools", "provider", "provider/secret", "circuit/fault"}, third: []string{"github.com/JohannesKaufmann/html-to-markdown/v2", "golang.org/x/net", "golang.org/x/text"}},
 	journaltest:                {own: []string{"agent/journal"}},
 	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known in one place.
 	"internal/sqljournal":    {own: []string{"agent/journal"}},
