@@ -48,6 +48,14 @@ type setup struct {
 	abandoned    *atomic.Int64 // functions that were abandoned and still run
 }
 
+// Journal returns the store of the agent's sessions: Config.Journal, or one in memory.
+func (a *Agent) Journal() journal.Store {
+	if a == nil {
+		return nil
+	}
+	return a.store
+}
+
 // Tools returns the agent's own tools, in order. Those of its sources belong to a run.
 func (a *Agent) Tools() *tools.Registry {
 	if a == nil {

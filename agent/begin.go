@@ -137,7 +137,7 @@ func (x *driver) start(in *Input) error {
 	}
 	f.Meta.By, f.Meta.Origin = cmp.Or(in.By, in.User), x.newOrigin(in)
 	if in.call != nil {
-		in.call.into(&f)
+		in.call.into(&f, in.CallKey)
 	}
 	if in.Limits != nil && *in.Limits != (Limits{}) {
 		f.Own = new(*in.Limits)

@@ -56,10 +56,13 @@ func (in *Input) checkCaller() error {
 	for _, f := range []struct {
 		name, text string
 		most       int
-	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText}, {"Key", in.Key, maxKey}} {
+	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText}, {"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}} {
 		if len(f.text) > f.most || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {
 			return badInput(f.name, "it has to be valid UTF-8 of at most %d bytes without control characters", f.most)
 		}
+	}
+	if in.CallKey != "" && in.call == nil {
+		return badInput("CallKey", "it is for an input of CallTool")
 	}
 	if in.Key != "" && in.Session == "" {
 		return badInput("Key", "a key is one of a session; give the Session, too")

@@ -52,6 +52,9 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 		Session: x.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels, Mode: x.state().Mode, Succeeded: x.running.succeeded,
 	}
+	if r.Direct != nil && r.Direct.Key != "" {
+		cr.call.IdempotencyKey = r.Direct.Key
+	}
 	if d == nil {
 		return cr
 	}
@@ -365,6 +368,9 @@ func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	f := ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took, AnsweredBy: cr.answeredBy, Spent: x.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
+	}
+	if cr.call.IdempotencyKey != cr.call.ID {
+		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
 	_ = x.appendLocked(nil, redactedFact{f}) // loop ends a run whose journal refuses it
 }

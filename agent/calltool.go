@@ -21,6 +21,8 @@ type hostCall struct {
 // pause; a decision resumes it as any other ([Resume], [Session.Decide]). It completes when the call has its result, whatever that is:
 // see [Result].Called. [Session.Undo] undoes its effect.
 //
+// The call has an idempotency key of its own, or Input.CallKey.
+//
 // The input is encoded as JSON; a json.RawMessage is used as it is, and nil is an empty object. Mode, Limits, By, Supersede and the other
 // settings of an [Input] may be set; Prompt, Parts, Briefing and ToolChoice may not. A tool that doesn't exist, or not in the mode, is an
 // *[InputError]. BeforeFinish hooks aren't called, and what is steered into the run isn't delivered.
@@ -63,7 +65,8 @@ func (in *Input) checkCall(limits *Limits) error {
 }
 
 // into adds the call to the fact that starts its run.
-func (c *hostCall) into(f *RunStarted) {
+func (c *hostCall) into(f *RunStarted, key string) {
 	f.Message = memory.HostMessage("The host makes the following call of " + c.tool + " itself. It wasn't your decision.")
+	f.CallKey = key
 	f.Call = &provider.ToolCall{ID: machine.CallID(f.Run, 0, 0), Name: c.tool, Input: c.input}
 }

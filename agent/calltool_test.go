@@ -218,3 +218,37 @@ func TestTheConversationOfAPrunedSessionHasTheCallOfTheHost(t *testing.T) {
 	snapshot := agent.Snapshot{Meta: agent.Meta{Origin: machine.Origin{Session: "s", Run: m.State().Run.ID}, Seq: m.State().Seq + 1}, State: m.State()}
 	require.Equal(t, before, machine.Conversation([]agent.Fact{snapshot}))
 }
+
+// A call that repeats one of an earlier run has the same idempotency key, if the host says so.
+func TestACallOfTheHostCanHaveTheKeyOfAnEarlierOne(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		var ran, undone []string
+		tool := tools.Func[Number, string]{
+			Spec: tools.Spec{Name: "write", Risk: tools.High, Idempotent: true},
+			Run: func(ctx context.Context, _ Number) (string, error) {
+				ran = append(ran, tools.IdempotencyKey(ctx))
+				return "written", nil
+			},
+			Undo: func(ctx context.Context, _ Number, _ string) error {
+				undone = append(undone, tools.IdempotencyKey(ctx))
+				return nil
+			},
+		}
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{tool}})
+		s := a.Session("s")
+		for range 2 {
+			in := agent.CallTool("s", "write", Number{7})
+			in.CallKey = "pay-1"
+			res, err := a.Run(t.Context(), in)
+			require.NoError(t, err)
+			_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+			require.NoError(t, err)
+		}
+		_, err := s.Undo(t.Context(), agent.Rollback{})
+		require.NoError(t, err)
+		require.Equal(t, []string{"pay-1", "pay-1"}, ran)
+		require.Equal(t, []string{"pay-1"}, undone)
+		_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", CallKey: "pay-1"})
+		require.ErrorContains(t, err, "it is for an input of CallTool")
+	})
+}

@@ -229,5 +229,9 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 
 // result returns the fact of a result that isn't that of a tool.
 func (l *sessionLog) result(c *machine.CallState, res *ToolResult) ToolFinished {
-	return ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
+	f := ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
+	if r := l.run(); r.Direct != nil {
+		f.IdempotencyKey = r.Direct.Key
+	}
+	return f
 }

@@ -54,6 +54,9 @@ type Input struct {
 	// Key makes a repeated request harmless: if the session had an input with the same key, nothing is started, and the error is a
 	// *[DuplicateError]. It has at most 200 bytes. A session remembers its newest 100 keys.
 	Key string
+	// CallKey is the idempotency key of the call of an input of [CallTool], for a call that repeats one of an earlier run after it failed, or
+	// was interrupted. Empty: a key of its own. It has at most 200 bytes.
+	CallKey string
 	// Trace continues the trace of the caller: a W3C traceparent, such as
 	// "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01". Empty: a trace of its own.
 	Trace string

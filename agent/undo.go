@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -171,6 +172,6 @@ func (l *sessionLog) undoCall(registry *tools.Registry, f *ToolFinished) error {
 		output = json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)]))
 	}
 	return d.Undo(tools.WithCall(ctx, &tools.Call{
-		Session: l.name, Run: f.Run, Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input, IdempotencyKey: f.Call.ID, Fence: l.lease.Fence,
+		Session: l.name, Run: f.Run, Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input, IdempotencyKey: cmp.Or(f.IdempotencyKey, f.Call.ID), Fence: l.lease.Fence,
 	}), f.Call.Input, output)
 }

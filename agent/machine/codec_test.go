@@ -64,7 +64,7 @@ func everyFact() []machine.Fact {
 		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true, Path: []string{"r-0.1.0"}, Replaces: []string{"p-0"}, Refused: "n: 50 is more than 9", Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
-			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Key: "k-1", Children: true, Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
+			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, CallKey: "k-0", Key: "k-1", Children: true, Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
 			Owner: "ann", Caller: machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
 			Only: []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
@@ -78,7 +78,7 @@ func everyFact() []machine.Fact {
 		machine.Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
 		machine.StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
 		machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
-		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, AnsweredBy: "cache", Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
+		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, AnsweredBy: "cache", IdempotencyKey: "k-0", Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 			Class: fault.NotFound, Cause: "no such page", Mismatch: &tools.Mismatch{Expected: "a", Actual: "b", Suggestion: "c"}, Cut: 5, Notes: 1, Polls: true}},
 		machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`), Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}},
 		machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},

@@ -81,6 +81,8 @@ type RunStarted struct {
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`
 	// Call is set for a run that makes this one call, without a model: see [RunState].Direct.
 	Call *provider.ToolCall `json:"tool_call,omitempty"`
+	// CallKey is the idempotency key of that call; empty: its id.
+	CallKey string `json:"call_key,omitempty"`
 	// From is set in a copy of a session, see Session.Fork of package agent: the session that the run took place in, and that owns its
 	// effects.
 	From string `json:"from,omitempty"`
@@ -185,7 +187,9 @@ type ToolFinished struct {
 	Meta
 	Call   *provider.ToolCall `json:"tool_call"`
 	Result *ToolResult        `json:"result"`
-	Took   time.Duration      `json:"took,omitempty"` // in nanoseconds
+	// IdempotencyKey is set if it isn't the call's id.
+	IdempotencyKey string        `json:"idempotency_key,omitempty"`
+	Took           time.Duration `json:"took,omitempty"` // in nanoseconds
 	// Attempts is how often the tool was called, if more than once.
 	Attempts int `json:"attempts,omitempty"`
 	// AnsweredBy is the hook that answered instead of the tool.

@@ -204,16 +204,16 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
 	if f.Call != nil {
-		m.directCall(f.Call)
+		m.directCall(f)
 	}
 	return ""
 }
 
 // directCall begins the call of a run without a model, as if a model had made it.
-func (m *Machine) directCall(call *provider.ToolCall) {
-	r := m.s.Run
+func (m *Machine) directCall(f *RunStarted) {
+	r, call := m.s.Run, f.Call
 	m.s.Messages = append(m.s.Messages, callMessage(call))
-	r.Direct, r.Stage, r.Stop = new(DirectRun), StageActing, provider.StopToolCalls
+	r.Direct, r.Stage, r.Stop = &DirectRun{Key: f.CallKey}, StageActing, provider.StopToolCalls
 	r.Calls, r.ToolNames = []CallState{{Call: call, Status: CallOpen}}, []string{call.Name}
 }
 

@@ -61,7 +61,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 	}
 	c.Status, c.Result, c.Pause = CallDone, f.Result, nil
 	if r.Direct != nil {
-		r.Direct = &DirectRun{Result: f.Result}
+		r.Direct = &DirectRun{Result: f.Result, Key: r.Direct.Key}
 	}
 	if s := f.Spent; s != nil {
 		r.addSpent(s)

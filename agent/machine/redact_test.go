@@ -14,7 +14,7 @@ import (
 
 // keptFields are the fields that a Redactor leaves alone: names, ids, schemas, figures, and what a provider needs verbatim.
 var keptFields = fields(`Meta Mode Caller Owner Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage
-	IdempotencyKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint Path Replaces Risk Who`)
+	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint Path Replaces Risk Who`)
 
 // exceptions are fields of one type that differ from the list above. Calls that only repeat a call of a reply are kept: see
 // TestTheInputThatIsRecordedIsTheOneThatRuns. A snapshot repeats what was redacted before.

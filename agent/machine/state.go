@@ -109,6 +109,7 @@ type Counts struct {
 // A DirectRun is a run that makes one call without a model.
 type DirectRun struct {
 	Result *ToolResult `json:"result,omitempty"` // of the call; nil until it has one
+	Key    string      `json:"key,omitempty"`    // the idempotency key of the call; empty: its id
 }
 
 // A Stage is where a run is in its loop. Together with the [Status] it says which facts may follow: see the table in the package

@@ -90,6 +90,9 @@ func (s *State) proposed(f Proposed) string {
 		}
 	}
 	s.Plans, s.Options = slices.Clone(f.Plans), f.Options
+	for i := range f.Plans {
+		s.Original = append(s.Original, f.Plans[i].Plan.Hash())
+	}
 	return s.begin()
 }
 

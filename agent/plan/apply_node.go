@@ -97,7 +97,7 @@ func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
 		n.Output, n.Class = f.Output, fault.None
 		n.Status = NodeReviewing
 		n.conclude()
-	case n.mayRetry(f.Class):
+	case !f.Final && n.mayRetry(f.Class):
 		n.Status, n.NotBefore = NodePending, f.Time.Add(n.Node.retry().Wait)
 	default:
 		n.Status = NodeFailed

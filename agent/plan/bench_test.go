@@ -1,9 +1,16 @@
 package plan
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // BenchmarkNext asks what comes next in a plan of 200 nodes, half of them done.
@@ -34,4 +41,78 @@ func BenchmarkNext(b *testing.B) {
 			b.Fatal("nothing starts")
 		}
 	}
+}
+
+// BenchmarkRun runs a plan of 50 calls over SQLite, and the same calls in a run of a model, in sessions of their own, and in one session.
+func BenchmarkRun(b *testing.B) {
+	store, err := sqlite.Open(filepath.Join(b.TempDir(), "runs.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = store.Close() })
+	list := []tools.Tool{tools.New(tools.Spec{Name: "make"}, func(context.Context, item) (string, error) { return "{}", nil })}
+	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: store, Tools: list})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const calls = 50
+	p := &Plan{Title: "x"}
+	for i := range calls {
+		n := made(fmt.Sprint("n", i))
+		if i > 0 {
+			n.After = []string{fmt.Sprint("n", i-1)}
+		}
+		p.Nodes = append(p.Nodes, n)
+	}
+	r, err := NewRunner(Config{Agent: a})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := 0
+	b.Run("plan", func(b *testing.B) {
+		for b.Loop() {
+			n++
+			for _, err := range r.Run(b.Context(), fmt.Sprint("p-", n), p) {
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("run", func(b *testing.B) {
+		for b.Loop() {
+			n++
+			steps := make([]providertest.Step, 0, calls+1)
+			for range calls {
+				steps = append(steps, providertest.Call("make", item{Name: fmt.Sprint(len(steps))}))
+			}
+			one, err := agent.New(agent.Config{Provider: providertest.Script(append(steps, providertest.Say("Done."))...), Journal: store, Tools: list, Limits: agent.Limits{Steps: calls + 1}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := one.Run(b.Context(), agent.Input{Session: fmt.Sprint("r-", n), Prompt: "x"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("calls", func(b *testing.B) {
+		for b.Loop() {
+			n++
+			for i := range calls {
+				if _, err := a.Session(fmt.Sprint("s-", n, "-", i)).Call(b.Context(), "make", item{Name: "x"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("one session", func(b *testing.B) {
+		for b.Loop() {
+			n++
+			for range calls {
+				if _, err := a.Session(fmt.Sprint("one-", n)).Call(b.Context(), "make", item{Name: "x"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
 }

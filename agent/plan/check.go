@@ -77,6 +77,8 @@ type checker struct {
 	plan     *Plan
 	registry *tools.Registry
 	workers  []string
+	checks   []string
+	strict   bool // names of workers and checks have to be known
 	faults   []Fault
 }
 
@@ -154,6 +156,9 @@ func (c *checker) node(n *Node) {
 			if slices.Contains(n.Review.Checks[:i], name) {
 				c.add(n.ID, "its review has the check %q twice", name)
 			}
+			if c.strict && !slices.Contains(c.checks, name) {
+				c.add(n.ID, "there is no check %q%s", name, didYouMean(name, c.checks))
+			}
 		}
 	}
 }
@@ -181,7 +186,7 @@ func (c *checker) worker(n *Node) {
 	if len(n.Input) > 0 {
 		c.add(n.ID, "it has an input, which is for tools; a worker gets its prompt and the outputs of the nodes in after")
 	}
-	if len(c.workers) > 0 && !slices.Contains(c.workers, n.Worker) {
+	if (c.strict || len(c.workers) > 0) && !slices.Contains(c.workers, n.Worker) {
 		c.add(n.ID, "there is no worker %q%s", n.Worker, didYouMean(n.Worker, c.workers))
 	}
 }

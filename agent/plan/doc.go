@@ -12,6 +12,19 @@
 //	                └─ revised ┤
 //	                           └─► undoing ─► failed ─► the next plan, or ended
 //
+// A [Runner] does what the machine says. A node that is a call of a tool takes the path of all calls of the agent, with its policies, approvals,
+// journal and undo; a node with a worker is a run of that agent. Each node has a session of its own, see [SessionOf]. The facts are in the
+// agent's journal, in a log whose head has the kind "plan". The loop over [Runner.Run] drives the run; it ends paused when a person has to
+// decide. [Runner.Decide] takes decisions about the plan, in any process, and agent.Session.Decide those about a call of a node.
+//
+//	runner, err := plan.NewRunner(plan.Config{Agent: a, Workers: map[string]*agent.Agent{"reviewer": reviewer}})
+//	if err != nil {
+//		return err
+//	}
+//	for ev, err := range runner.Run(ctx, "p-1", best, second) {
+//		…
+//	}
+//
 // What the machine holds to:
 //   - A node starts after all that it depends on has succeeded, and at most 4 are in progress (see [Options]).
 //   - An attempt that failed is tried again as the node's [Retry] says, with the same idempotency key. What has ended well isn't done again.

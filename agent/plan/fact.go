@@ -89,8 +89,10 @@ type NodeEnded struct {
 	// Output is what the node produced, as JSON; empty if it failed.
 	Output json.RawMessage `json:"output,omitempty"`
 	// Error says why it failed; empty if it didn't.
-	Error string        `json:"error,omitempty"`
-	Class fault.Class   `json:"class,omitempty"`
+	Error string      `json:"error,omitempty"`
+	Class fault.Class `json:"class,omitempty"`
+	// Final says that the node isn't tried again unless a person asks for it, because it may have had an effect.
+	Final bool          `json:"final,omitempty"`
 	Took  time.Duration `json:"took,omitempty"`
 }
 

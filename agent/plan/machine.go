@@ -23,7 +23,7 @@ type Action struct {
 	Kind ActionKind
 	// Nodes are those that the action is about, as indexes of State.Nodes.
 	Nodes []int
-	// Until is when the next node may be tried again, for ActWait; zero: there is none to wait for.
+	// Until is when the next node may be tried again, for ActWait and ActJudge; zero: there is none to wait for.
 	Until time.Time
 }
 
@@ -74,15 +74,15 @@ func (m *Machine) Next(now time.Time) Action {
 
 // nextRunning is Next while the plan runs.
 func (s *State) nextRunning(now time.Time, running []int) Action {
-	if judge := s.with(NodeReviewing); len(judge) > 0 {
-		return Action{Kind: ActJudge, Nodes: judge}
-	}
 	var until time.Time
 	if s.mayStart() {
 		var ready []int
 		if ready, until = s.ready(now, s.Options.parallel()-len(running)); len(ready) > 0 {
 			return Action{Kind: ActStart, Nodes: ready}
 		}
+	}
+	if judge := s.with(NodeReviewing); len(judge) > 0 {
+		return Action{Kind: ActJudge, Nodes: judge, Until: until}
 	}
 	if len(running) > 0 || !until.IsZero() {
 		return Action{Kind: ActWait, Nodes: running, Until: until}

@@ -44,7 +44,8 @@ type Node struct {
 	Review *Review `json:"review,omitempty"`
 }
 
-// A Retry says how a node that failed is tried again. Only failures of the classes transient, degraded and rate limited are.
+// A Retry says how a node that failed is tried again. Only failures of the classes transient, degraded and rate limited are, and a call that ran
+// only if its tool is read-only or idempotent: it then has the same idempotency key.
 type Retry struct {
 	Max  int           `json:"max"`            // tries after the first
 	Wait time.Duration `json:"wait,omitempty"` // before each

@@ -10,14 +10,16 @@ import (
 
 // A State is what is known about a run of plans.
 type State struct {
-	Log     string
-	Seq     uint64     // of the newest fact
-	Plans   []Proposal // in the order in which they run; each in its newest version
-	Options Options
-	Current int    // the index of the plan that runs
-	Stage   Stage  // empty before the first fact
-	Status  Status // of a run that has ended
-	Reason  string // of its end
+	Log   string
+	Seq   uint64     // of the newest fact
+	Plans []Proposal // in the order in which they run; each in its newest version
+	// Original are the hashes of the plans as they were proposed.
+	Original []string
+	Options  Options
+	Current  int    // the index of the plan that runs
+	Stage    Stage  // empty before the first fact
+	Status   Status // of a run that has ended
+	Reason   string // of its end
 	// Approved is the hash that was approved.
 	Approved string
 	// Nodes are those of the current plan, in its order.

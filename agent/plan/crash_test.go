@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/internal/roletest"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+var kills = flag.Int("kills", 15, "how many processes TestCrashesRepeatNoNode kills, at least")
+
+// crashPlan has 12 nodes in three layers, and a step for each that looks at a page.
+func crashPlan() *Plan {
+	p := &Plan{Title: "Twelve pages"}
+	for i := range 12 {
+		n := Node{ID: fmt.Sprint("n", i), Tool: "make", Input: map[string]any{"name": fmt.Sprint("n", i)}}
+		if i >= 4 {
+			n.After, n.Input["on"] = []string{fmt.Sprint("n", i-4)}, From(fmt.Sprintf("n%d.id", i-4))
+		}
+		p.Nodes = append(p.Nodes, n)
+	}
+	return p
+}
+
+// runPlan is the role of the process that is killed: it runs the plan in a directory to its end, and prints each event.
+func runPlan(args []string) error {
+	dir := args[0]
+	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	effects := filepath.Join(dir, "effects")
+	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: store, Lease: 200 * time.Millisecond, Tools: []tools.Tool{
+		tools.New(tools.Spec{Name: "make", Idempotent: true}, func(ctx context.Context, in item) (string, error) {
+			f, err := os.OpenFile(effects, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				return "", err
+			}
+			_, err = fmt.Fprintf(f, "%s %s\n", in.Name, tools.IdempotencyKey(ctx))
+			return fmt.Sprintf(`{"id":%q}`, in.Name), errors.Join(err, f.Close())
+		}),
+	}})
+	if err != nil {
+		return err
+	}
+	r, err := NewRunner(Config{Agent: a, Lease: 200 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	for {
+		busy := false
+		for ev, err := range r.Run(context.Background(), "p-1", crashPlan()) {
+			if _, busy = errors.AsType[*BusyError](err); busy {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			switch ev := ev.(type) {
+			case NodeEnded:
+				if ev.Error != "" {
+					return fmt.Errorf("node %s failed: %s", ev.Node, ev.Error)
+				}
+				text, err := os.ReadFile(effects)
+				if err != nil {
+					return err
+				}
+				fmt.Println("ended", ev.Node, strings.Count(string(text), ev.Node+" "))
+			case Fact:
+				fmt.Println(ev.kind())
+			case Paused:
+				return fmt.Errorf("it waits: %+v", ev.Pending)
+			}
+		}
+		if !busy {
+			return nil
+		}
+		<-time.After(20 * time.Millisecond) // the lease of the process that was killed
+	}
+}
+
+// TestCrashesRepeatNoNode kills processes that run a plan: each node has one idempotency key, and none runs again after its end is recorded.
+func TestCrashesRepeatNoNode(t *testing.T) {
+	killed, repeated := 0, 0
+	for killed < *kills {
+		dir := t.TempDir()
+		ended := map[string]string{} // how many effects a node had when its end was recorded
+		for done := false; !done; {
+			p := roletest.Start(t, "run", dir)
+			n := rand.IntN(20)
+			for line := p.Line(); line != ""; line = p.Line() {
+				if rest, ok := strings.CutPrefix(line, "ended "); ok {
+					node, count, _ := strings.Cut(strings.TrimSpace(rest), " ")
+					require.NotContains(t, ended, node, "its end is recorded once")
+					ended[node] = count
+				}
+				if n--; n == 0 {
+					<-time.After(time.Duration(rand.IntN(2000)) * time.Microsecond)
+					_ = p.Process.Kill()
+				}
+			}
+			done = p.Wait() == nil
+			if !done {
+				require.LessOrEqual(t, n, 0, "the process has failed")
+				killed++
+			}
+		}
+		repeated += checkEffects(t, dir, ended)
+	}
+	t.Logf("%d kills, after which %d calls were made again with the same key", killed, repeated)
+}
+
+// checkEffects checks what the nodes of a plan did. It returns how many of them did it more than once before their end was recorded.
+func checkEffects(t *testing.T, dir string, ended map[string]string) (repeated int) {
+	text, err := os.ReadFile(filepath.Join(dir, "effects"))
+	require.NoError(t, err)
+	keys, counts := map[string]string{}, map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		node, key, _ := strings.Cut(strings.TrimSpace(line), " ")
+		require.NotEmpty(t, key)
+		if keys[node] == "" {
+			keys[node] = key
+		}
+		require.Equal(t, keys[node], key, "%s has two keys", node)
+		counts[node]++
+	}
+	require.Len(t, counts, len(crashPlan().Nodes))
+	for node, count := range ended {
+		require.Equal(t, count, fmt.Sprint(counts[node]), "%s ran again after its end was recorded", node)
+		if counts[node] > 1 {
+			repeated++
+		}
+	}
+	return repeated
+}

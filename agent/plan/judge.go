@@ -1,0 +1,57 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+)
+
+// judge begins the checks of nodes that aren't in progress. It reports whether there were any.
+func (x *execution) judge(nodes []int) (any bool) {
+	s := x.log.machine.State()
+	for _, i := range nodes {
+		n := &s.Nodes[i]
+		for _, name := range n.missing() {
+			key := n.Node.ID + " " + name
+			if x.flying[key] {
+				continue
+			}
+			any = true
+			c := Candidate{Run: s.Log, Node: n.Node, Round: n.Round, Output: n.Output}
+			x.fly(key, func() result { return x.verdict(name, c) })
+		}
+	}
+	return any
+}
+
+// verdict asks a check. One that fails or panics doesn't pass the result.
+func (x *execution) verdict(name string, c Candidate) (res result) {
+	f := Judged{Node: c.Node.ID, Round: c.Round, Check: name}
+	res.node = c.Node.ID
+	defer func() {
+		if v := recover(); v != nil {
+			x.cfg.Logger.Error("plan: a panic in a check", "run", c.Run, "node", c.Node.ID, "check", name, "panic", v, "stack", string(debug.Stack()))
+			f.Feedback = fmt.Sprintf("the check couldn't judge: panic: %v", v)
+			res.fact = f
+		}
+	}()
+	check := x.cfg.Checks[name]
+	if check == nil {
+		f.Feedback = "the check couldn't judge: there is no check of that name any more"
+		res.fact = f
+		return res
+	}
+	ctx, cancel := context.WithTimeoutCause(x.work, c.Node.Limit(), fmt.Errorf("it took longer than %s", c.Node.Limit()))
+	defer cancel()
+	v, err := check(ctx, c)
+	switch {
+	case x.work.Err() != nil:
+		return res
+	case err != nil:
+		f.Feedback = cut(fmt.Sprintf("the check couldn't judge: %v", err), 4<<10)
+	default:
+		f.Passed, f.Feedback = v.Passed, cut(v.Feedback, 16<<10)
+	}
+	res.fact = f
+	return res
+}

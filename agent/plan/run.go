@@ -1,0 +1,280 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// An Event is what [Runner.Run] yields: a [Fact], after it was recorded, or [Paused].
+type Event interface{ Envelope() Meta }
+
+// Paused is the last event of a run that waits for decisions. The next [Runner.Run] with its name continues.
+type Paused struct {
+	Meta
+	Pending []Pause
+}
+
+// pollInbox is how often a run looks for decisions that other processes have posted. Those of this process wake it.
+const pollInbox = time.Second
+
+// Run begins a run of plans under a name, or continues the one that has it: where it paused, or where its process died. The first plan runs,
+// and each other one if all before it have failed. A run that is continued needs no plans; if there are any, they have to be those with which
+// it began.
+//
+// The loop over the events drives the run. Leaving it, and the end of ctx, stop what is in progress; the next Run continues. Nodes that have
+// ended never run again. The sequence ends with [Paused], with [Ended], or with an error: a *[CheckError] for a plan that can't run, a
+// *[BusyError] if the run is in progress elsewhere, a *[RunError], or the error of the journal or of ctx. After [Ended] with another status than
+// [Completed] it is a *[FailedError].
+func (r *Runner) Run(ctx context.Context, name string, plans ...*Plan) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		l, held, err := r.open(ctx, name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		x := &execution{Runner: r, log: l, ctx: held, yield: yield, results: make(chan result, 2*MaxNodes), flying: make(map[string]bool), paused: make(map[string][]agent.Pause), wake: r.listen(name)}
+		defer l.close(ctx)
+		defer r.deaf(name)
+		x.work, x.stop = context.WithCancel(held)
+		defer x.workers.Wait()
+		defer x.stop()
+		err = x.begin(plans)
+		if err == nil {
+			err = x.loop()
+		}
+		if err != nil && !x.left {
+			yield(nil, err)
+		}
+	}
+}
+
+// An execution is a run of plans in this process.
+type execution struct {
+	*Runner
+	log   *planLog
+	ctx   context.Context // of Run; it also ends when the lease is lost
+	yield func(Event, error) bool
+	left  bool // the loop over the events was left
+
+	work    context.Context // of the nodes
+	stop    context.CancelFunc
+	workers sync.WaitGroup
+	results chan result
+	flying  map[string]bool          // what is in progress: ids of nodes, and of nodes with checks
+	paused  map[string][]agent.Pause // nodes whose sessions wait for decisions
+	wake    chan struct{}
+}
+
+// A result is what became of something that was in progress.
+type result struct {
+	key     string // in flying
+	node    string
+	fact    Fact          // what to record; nil: nothing
+	pending []agent.Pause // the node's session waits for these
+}
+
+// listen returns what wakes the run with a name.
+func (r *Runner) listen(name string) chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wake := make(chan struct{}, 1)
+	r.wake[name] = wake
+	return wake
+}
+
+func (r *Runner) deaf(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.wake, name)
+}
+
+func (r *Runner) poke(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if wake := r.wake[name]; wake != nil {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// begin proposes the plans of a run that has none, and compares them with those of one that has.
+func (x *execution) begin(plans []*Plan) error {
+	proposals := make([]Proposal, len(plans))
+	for i, p := range plans {
+		var err error
+		if proposals[i], err = x.proposal(p); err != nil {
+			return err
+		}
+	}
+	s := x.log.machine.State()
+	if s.Stage == "" {
+		if len(plans) == 0 {
+			return &RunError{Run: x.log.name, Problem: "it is unknown, and there are no plans to begin it with"}
+		}
+		return x.log.add(nil, Proposed{Plans: proposals, Options: Options{Parallel: x.cfg.Parallel, KeepGoing: x.cfg.KeepGoing, AskOnFailure: x.cfg.AskOnFailure}})
+	}
+	if len(plans) == 0 {
+		return nil
+	}
+	same := len(plans) == len(s.Original)
+	for i := 0; same && i < len(plans); i++ {
+		same = proposals[i].Plan.Hash() == s.Original[i]
+	}
+	if !same {
+		return &RunError{Run: x.log.name, Problem: "it was begun with other plans; choose another name for these"}
+	}
+	return nil
+}
+
+// store stores what was added to the log, and shows it. Nothing that the facts announce may begin before.
+func (x *execution) store(open []journal.Open) error {
+	facts, err := x.log.store(x.ctx, open)
+	if err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if !x.left && !x.yield(f, nil) {
+			x.left = true
+		}
+	}
+	return nil
+}
+
+// loop performs the machine's actions until the run has ended, waits for a person, or is stopped.
+func (x *execution) loop() error {
+	for !x.left {
+		if x.ctx.Err() != nil {
+			return cmp.Or(x.store(nil), context.Cause(x.ctx))
+		}
+		if err := x.takeDecisions(); err != nil {
+			return err
+		}
+		over, err := x.perform(x.log.machine.Next(time.Now()))
+		if over || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// perform performs an action, or waits until there may be another one. It reports whether the run is over for now.
+func (x *execution) perform(act Action) (over bool, err error) {
+	s := x.log.machine.State()
+	switch act.Kind {
+	case ActNone:
+		if err := x.store(nil); err != nil || x.left {
+			return true, err
+		}
+		if s.Status != Completed {
+			return true, &FailedError{Run: s.Log, Status: s.Status, Reason: s.Reason, Failures: s.Failures}
+		}
+		return true, nil
+	case ActStart:
+		return false, x.startNodes(act.Nodes)
+	case ActJudge:
+		if err := x.store(nil); err != nil || x.left {
+			return false, err
+		}
+		if !x.judge(act.Nodes) {
+			return false, x.wait(act.Until)
+		}
+		return false, nil
+	case ActWait:
+		if err := x.store(nil); err != nil || x.left {
+			return false, err
+		}
+		if x.continueNodes(act.Nodes) {
+			return false, nil
+		}
+		if len(x.flying) == 0 && act.Until.IsZero() {
+			return true, x.pause()
+		}
+		return false, x.wait(act.Until)
+	case ActApprove, ActAsk:
+		return true, x.pause()
+	case ActUndo:
+		return false, x.undo(&s.Nodes[act.Nodes[0]])
+	case ActFail:
+		return false, x.log.add(nil, x.log.machine.Fail())
+	case ActEnd:
+		return false, x.log.add(nil, x.log.machine.End())
+	}
+	return true, fmt.Errorf("plan: run %q: unexpected action %d", s.Log, act.Kind)
+}
+
+// wait waits for a result, a decision, or the time at which a node may be tried again.
+func (x *execution) wait(until time.Time) error {
+	limit := pollInbox
+	if !until.IsZero() {
+		limit = min(limit, max(time.Until(until), 0))
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case r := <-x.results:
+		return x.take(r) // stored with what follows from it
+	case <-x.wake:
+	case <-timer.C:
+	case <-x.ctx.Done():
+		return context.Cause(x.ctx)
+	}
+	return nil
+}
+
+// take takes a result.
+func (x *execution) take(r result) error {
+	delete(x.flying, r.key)
+	if len(r.pending) > 0 {
+		x.paused[r.node] = r.pending
+	}
+	if r.fact == nil {
+		return nil
+	}
+	return x.log.add(nil, r.fact)
+}
+
+// fly runs f beside the loop, which takes its result.
+func (x *execution) fly(key string, f func() result) {
+	x.flying[key] = true
+	x.workers.Go(func() {
+		r := f()
+		r.key = key
+		x.results <- r
+	})
+}
+
+// pause says what the run waits for, in the head of its log and to the caller.
+func (x *execution) pause() error {
+	pending := x.log.machine.State().pending()
+	var open []journal.Open
+	for _, p := range pending {
+		open = append(open, journal.Open{ID: p.ID, Kind: "plan", Title: cut(p.Title, journal.MaxName)})
+	}
+	for id, calls := range x.paused {
+		for _, c := range calls {
+			pending = append(pending, Pause{ID: c.ID, Kind: PauseCall, Node: id, Session: SessionOf(x.log.name, x.log.machine.State().Current, id), Call: &c, Title: c.Reason})
+		}
+	}
+	sortPauses(pending)
+	if len(open) == 0 { // the sessions of the nodes have their pauses in their own heads
+		open = append(open, journal.Open{ID: "calls", Kind: "plan", Title: "calls of its nodes wait for decisions"})
+	}
+	if err := x.store(open); err != nil || x.left {
+		return err
+	}
+	x.yield(Paused{Meta: Meta{Log: x.log.name}, Pending: pending}, nil)
+	x.left = true
+	return nil
+}
