@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -41,10 +43,11 @@ var started bool
 
 // A tab is a page in Chromium.
 type tab struct {
-	t      *testing.T
-	ctx    context.Context
-	mu     sync.Mutex
-	errors []string // of its scripts
+	t       *testing.T
+	ctx     context.Context
+	mu      sync.Mutex
+	errors  []string // of its scripts
+	console []string // errors in the console, and dialogs
 }
 
 // open opens a page in a tab of its own. The test fails if the page has an error that isn't caught.
@@ -59,10 +62,21 @@ func open(t *testing.T, address string) *tab {
 	p := &tab{t: t, ctx: ctx}
 	require.NoError(t, chromedp.Do(ctx))
 	require.NoError(t, chromedp.Listen(ctx, func(ev any) {
-		if e, ok := ev.(*runtime.EventExceptionThrown); ok {
-			p.mu.Lock()
-			defer p.mu.Unlock()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := ev.(type) {
+		case *runtime.EventExceptionThrown:
 			p.errors = append(p.errors, fmt.Sprintf("%s: %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError {
+				p.console = append(p.console, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+			}
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.ConsoleAPICalledTypeError {
+				p.console = append(p.console, "console.error")
+			}
+		case *page.EventJavascriptDialogOpening:
+			p.console = append(p.console, "dialog: "+e.Message)
 		}
 	}))
 	t.Cleanup(func() {
@@ -95,18 +109,29 @@ func (p *tab) text(expression string) string {
 // wait waits until a JavaScript expression is true.
 func (p *tab) wait(expression string) {
 	p.t.Helper()
+	p.waitFor(expression, p.state)
+}
+
+// waitFor is wait with what a failure shows of the page.
+func (p *tab) waitFor(expression string, state func() string) {
+	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience+5*time.Second)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
 	if err != nil {
-		p.t.Fatalf("%s: %v\nthe page: %s", expression, err, p.state())
+		p.t.Fatalf("%s: %v\nthe page: %s", expression, err, state())
 	}
 }
 
 // click clicks the middle of what a selector selects, with the mouse.
 func (p *tab) click(selector string) {
 	p.t.Helper()
-	element := "document.querySelector(" + quote(selector) + ")"
+	p.clickOn("document.querySelector(" + quote(selector) + ")")
+}
+
+// clickOn clicks the middle of the element that an expression returns, when there is one.
+func (p *tab) clickOn(element string) {
+	p.t.Helper()
 	p.wait(element)
 	var at struct{ X, Y float64 }
 	require.NoError(p.t, json.Unmarshal([]byte(p.text(`(e => {
