@@ -12,23 +12,25 @@ import { texts } from "./texts.js";
 const kinds = ["approval", "in_doubt", "correction"];
 
 export class Approval {
-  // app has session(), say(text), and decided(), which is called when the card goes while it has the focus.
+  // app has session().
   constructor(item, model, app) {
     Object.assign(this, { model, app, element: h("div", {}) });
     this.update(item);
   }
 
-  // update shows the item again. A card on which somebody is deciding stays as it is until it is decided.
+  // update shows the item again, if it has changed: a form or a record that somebody has opened stays.
   update(item) {
     this.item = item;
-    const open = this.model.isOpen(item);
-    if (this.shown === open && open && this.reason === item.pause.refused) return;
     if (!item.pause) return;
-    const focused = this.element.contains(document.activeElement);
+    const open = this.model.isOpen(item);
+    const state = open ? `open ${item.pause.refused}` : `over ${item.decision?.kind}`;
+    if (state === this.state) return;
+    const focused = this.deciding || this.element.contains(document.activeElement);
+    this.state = state;
     this.shown = open;
-    this.reason = item.pause.refused;
+    this.deciding = false;
     this.element.replaceChildren(open ? this.card() : this.record());
-    if (focused && !open) this.app.decided();
+    if (focused) this.element.querySelector(".card, summary").focus({ preventScroll: true });
   }
 
   get title() {
@@ -88,7 +90,8 @@ export class Approval {
     const p = this.item.pause;
     this.inForm = false;
     this.facts.hidden = false;
-    const go = (decision) => () => this.decide({ decision });
+    // The second click of a double click may hit the next card, which moves up when this one is decided.
+    const go = (decision) => (event) => event.detail > 1 || this.decide({ decision });
     const form = (name) => () => this[name]();
     const danger = p.risk === "high" ? "danger" : "primary";
     const all = [];
@@ -168,6 +171,7 @@ export class Approval {
   }
 
   async decide(decision) {
+    this.deciding = true; // what is disabled loses the focus; the record gets it
     this.busy(true);
     this.error.textContent = "";
     try {
@@ -175,7 +179,9 @@ export class Approval {
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       this.error.textContent = texts.decisionFailed[problem.code] ?? problem.message;
+      this.deciding = false;
       this.busy(false);
+      this.area.querySelector("input, textarea, select, button").focus();
     }
   }
 

@@ -8,7 +8,7 @@ import { Prose, ages, copy, files, notice, onCode, source, user } from "./messag
 import { texts } from "./texts.js";
 
 export class Conversation {
-  // app has session(), say(text), announce(text), retry(text), resume() and decided().
+  // app has session(), say(text), announce(text), retry(text) and resume().
   constructor(model, app) {
     Object.assign(this, { model, app, views: new Map(), turns: new Map(), live: false });
     this.items = h("div", {});

@@ -74,7 +74,6 @@ class Page {
   session = () => this.id;
   say = (text) => this.toast(text);
   announce = (text) => (this.live.textContent = text);
-  decided = () => this.composer.focus();
   resume = () => api.continue(this.id).catch((p) => this.problem(p));
   retry = (text) => this.composer.send({ text, files: [], key: newID() });
   problem = (p) => this.toast(p.message, texts.close, () => {}, 8000);

@@ -63,7 +63,9 @@ export class Model {
     const calls = items.filter((i) => i.kind === "call" && i.status === "running" && !this.suspends(i)).length;
     if (calls > 0) return { kind: "calls", count: calls };
     if (open > 0) return { kind: "asks", count: open };
-    if (items.some((i) => isDraft(i))) return { kind: "writes" };
+    const drafts = items.filter(isDraft);
+    if (drafts.some((i) => i.kind === "text")) return { kind: "none" }; // the text has a caret
+    if (drafts.length > 0) return { kind: "writes" };
     return { kind: "thinks" };
   }
 
