@@ -132,14 +132,23 @@ func (p *tab) click(selector string) {
 // clickOn clicks the middle of the element that an expression returns, when there is one.
 func (p *tab) clickOn(element string) {
 	p.t.Helper()
+	at := p.middle(element)
+	p.run(chromedp.MouseClickXY(at.X, at.Y))
+}
+
+// A point is a place on the screen.
+type point struct{ X, Y float64 }
+
+// middle returns the middle of the element that an expression returns, when there is one.
+func (p *tab) middle(element string) (at point) {
+	p.t.Helper()
 	p.wait(element)
-	var at struct{ X, Y float64 }
 	require.NoError(p.t, json.Unmarshal([]byte(p.text(`(e => {
 		e.scrollIntoView({block: "center"});
 		const r = e.getBoundingClientRect();
 		return JSON.stringify({X: r.x + r.width / 2, Y: r.y + r.height / 2});
 	})(`+element+`)`)), &at))
-	p.run(chromedp.MouseClickXY(at.X, at.Y))
+	return at
 }
 
 // state returns the state of the page, for messages of failures.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
@@ -59,6 +60,8 @@ func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {
 	p := s.page("")
 	p.say("Delete both.")
 	p.status("Waits for you")
+	at := p.middle(named(p.card("Delete “b”?"), "Approve"))
+	p.run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2))) // the second half of a double click on another card
 	p.press(p.card("Delete “a”?"), "Approve")
 	p.wait(`document.querySelectorAll(".card").length === 1`)
 	b := p.card("Delete “b”?")

@@ -1,13 +1,16 @@
 package browser
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -59,10 +62,25 @@ func (p *builtIn) screen(width, height int64, theme string) {
 	require.NoError(p.t, err)
 }
 
-// keys presses keys.
+// keys presses keys. A key is one event, so that a page that handles it keeps it from writing a character.
 func (p *builtIn) keys(keys string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
-	p.run(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for _, r := range keys {
+		events := kb.Encode(r)
+		for _, e := range events {
+			chromedp.KeyModifiers(modifiers...)(e)
+			switch {
+			case e.Type == kb.KeyChar:
+				continue
+			case e.Type == kb.KeyDown && len(events) == 3 && e.Modifiers&^int64(chromedp.ModifierShift) == 0:
+				e.Type, e.Text = input.DispatchKeyEventTypeKeyDown, events[1].Text
+			}
+			_, err := chromedp.Call(ctx, input.DispatchKeyEvent, *e)
+			require.NoError(p.t, err)
+		}
+	}
 }
 
 // say writes a message and sends it with the Enter key.
