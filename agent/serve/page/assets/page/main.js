@@ -175,7 +175,8 @@ class Page {
     const open = this.model.open().length;
     const status = open > 0 ? "paused" : state.status;
     const known = this.sidebar.find(this.id);
-    const title = state.title || known?.title || this.conversation.firstText() || (this.gone ? texts.noChat : this.id ? texts.untitled : texts.newChat);
+    const own = state.title || known?.title || this.conversation.firstText();
+    const title = own || (this.gone ? texts.noChat : this.id ? texts.untitled : texts.newChat);
     this.heading.textContent = title;
     document.title = this.id ? `${open > 0 ? `(${open}) ` : ""}${title} · ${this.config.title}` : this.config.title;
     this.pen.hidden = !this.id || !state.status;
@@ -187,7 +188,7 @@ class Page {
       this.status.replaceChildren(h("span", { class: `dot ${status}` }), texts.status[status] ?? status);
     }
     this.composer.set({ running: state.status === "running", paused: open > 0, readOnly: this.readOnly, gone: this.gone, mode: state.mode });
-    if (this.id && state.status) this.sidebar.note(this.id, { status: state.status, pending: open, title });
+    if (this.id && state.status) this.sidebar.note(this.id, { status: state.status, pending: open, title: own });
   }
 
   titled(session, title) {

@@ -10,7 +10,7 @@ const undoTime = 6000;
 export class Sidebar {
   // app has open(session), session(), toast(text, action, run) and problem(problem).
   constructor(app, config, themeButton, help) {
-    Object.assign(this, { app, list: [], next: "", deleting: new Map() });
+    Object.assign(this, { app, list: [], next: "", deleting: new Map(), titles: new Map() });
     this.box = h("ul", { class: "sessions", "aria-label": texts.chats });
     this.box.tabIndex = -1;
     this.query = h("input", { class: "input", type: "search", placeholder: texts.searchChats, "aria-label": texts.searchChats, oninput: () => this.show() });
@@ -41,7 +41,7 @@ export class Sidebar {
         const known = new Set(page.sessions.map((s) => s.session));
         const older = this.paged ? this.list.filter((s) => !known.has(s.session)) : [];
         // The title of a new session is set while it works, maybe later.
-        for (const s of page.sessions) s.title ||= this.find(s.session)?.title;
+        for (const s of page.sessions) s.title ||= this.titles.get(s.session);
         this.list = [...page.sessions, ...older];
         if (!this.paged) this.next = page.next;
         this.loaded = true;
@@ -70,6 +70,7 @@ export class Sidebar {
 
   // note changes what the list shows of a session without asking the server.
   note(session, change) {
+    if (change.title) this.titles.set(session, change.title);
     const known = this.find(session);
     if (!known) return this.load(300);
     if (Object.entries(change).every(([k, v]) => known[k] === v)) return;
