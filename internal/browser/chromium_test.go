@@ -139,15 +139,17 @@ func (p *tab) clickOn(element string) {
 // A point is a place on the screen.
 type point struct{ X, Y float64 }
 
-// middle returns the middle of the element that an expression returns, when there is one.
+// middle returns the middle of the element that an expression returns, when there is one that stays in its place.
 func (p *tab) middle(element string) (at point) {
 	p.t.Helper()
-	p.wait(element)
-	require.NoError(p.t, json.Unmarshal([]byte(p.text(`(e => {
+	p.wait(`(e => {
+		if (!e) return false;
 		e.scrollIntoView({block: "center"});
-		const r = e.getBoundingClientRect();
-		return JSON.stringify({X: r.x + r.width / 2, Y: r.y + r.height / 2});
-	})(`+element+`)`)), &at))
+		const r = e.getBoundingClientRect(), before = window.lastPlace;
+		window.lastPlace = JSON.stringify({X: r.x + r.width / 2, Y: r.y + r.height / 2});
+		return before === window.lastPlace;
+	})(` + element + `)`)
+	require.NoError(p.t, json.Unmarshal([]byte(p.text(`window.lastPlace`)), &at))
 	return at
 }
 

@@ -31,7 +31,7 @@ func streams(g *gate, pieces []string) provider.Provider {
 				return
 			}
 			for _, piece := range pieces {
-				time.Sleep(10 * time.Millisecond) // the pace of a model: several changes of the page are to be seen
+				<-time.After(10 * time.Millisecond) // the pace of a model: several changes of the page are to be seen
 				if !yield(provider.Text(piece), nil) {
 					return
 				}

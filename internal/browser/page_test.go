@@ -153,10 +153,12 @@ func (p *builtIn) shows(items ...string) {
 	p.t.Helper()
 	want, err := json.Marshal(items)
 	require.NoError(p.t, err)
-	for range 2 {
+	for i := range 2 {
+		if i > 0 {
+			p.reload()
+		}
 		p.waitFor(`JSON.stringify(JSON.parse(`+shownItems+`)) === `+quote(string(want)), func() string { return strings.Join(p.shown(), "\n") })
 		p.calm()
-		p.reload()
 	}
 }
 

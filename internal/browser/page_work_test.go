@@ -34,6 +34,7 @@ func TestANoteIsAddedWhileTheAgentWorks(t *testing.T) {
 	p.say("Work.")
 	<-g.called
 	p.has("Working")
+	p.lists("Work.") // the title that it will have
 	p.wait(`document.querySelector(".composer textarea").placeholder === "Add a note to the running task"`)
 	p.say("Leave the start page out.")
 	p.has("The agent reads it at the next step")
