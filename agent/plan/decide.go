@@ -159,7 +159,7 @@ func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 	}
 	err = r.store.Post(ctx, name, journal.Item{ID: d.id(s), Kind: "plan.decision", Time: time.Now().UTC(), Data: data})
 	if _, used := errors.AsType[*journal.PostedError](err); used {
-		return bad("somebody has decided this before")
+		return &DecisionError{Run: name, Decision: d, Problem: "somebody has decided this before", Before: true}
 	}
 	if err != nil {
 		return fmt.Errorf("plan: run %q: %w", name, err)

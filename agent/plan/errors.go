@@ -49,6 +49,7 @@ type DecisionError struct {
 	Run      string
 	Decision Decision
 	Problem  string
+	Before   bool // the same was decided before, perhaps in another way
 }
 
 // Error says what would be right.

@@ -86,6 +86,8 @@ type NodeEnded struct {
 	Node    string `json:"node"`
 	Attempt int    `json:"attempt"`
 	Round   int    `json:"round"`
+	// Status is that of the attempt, for readers: done or failed.
+	Status NodeStatus `json:"status,omitempty"`
 	// Output is what the node produced, as JSON; empty if it failed.
 	Output json.RawMessage `json:"output,omitempty"`
 	// Error says why it failed; empty if it didn't.

@@ -89,7 +89,7 @@ func (t *task) session() string { return SessionOf(t.run, t.plan, t.node.Node.ID
 
 // ended returns the fact that ends the attempt.
 func (t *task) ended(begun time.Time) NodeEnded {
-	return NodeEnded{Node: t.node.Node.ID, Attempt: t.node.Attempt, Round: t.node.Round, Took: time.Since(begun)}
+	return NodeEnded{Node: t.node.Node.ID, Attempt: t.node.Attempt, Round: t.node.Round, Status: NodeDone, Took: time.Since(begun)}
 }
 
 // do makes an attempt at a node. The result has no fact if the run was stopped meanwhile.
@@ -98,7 +98,7 @@ func (x *execution) do(t *task) (res result) {
 	res.node = t.node.Node.ID
 	fail := func(err error, final bool) result {
 		f := t.ended(begun)
-		f.Error, f.Class, f.Final = cut(cmp.Or(err.Error(), "it failed"), 4<<10), fault.Of(err), final
+		f.Status, f.Error, f.Class, f.Final = NodeFailed, cut(cmp.Or(err.Error(), "it failed"), 4<<10), fault.Of(err), final
 		res.fact = f
 		return res
 	}

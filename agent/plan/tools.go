@@ -1,0 +1,239 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// The names of the tools of [Tools].
+const (
+	ToolSubmit = "plan.submit"
+	ToolStatus = "plan.status"
+	ToolChange = "plan.change"
+)
+
+// submitInput is the input of plan.submit.
+type submitInput struct {
+	proposed
+}
+
+type changeInput struct {
+	Run string `json:"run" jsonschema:"the name that plan.submit has answered"`
+	proposed
+}
+
+type statusInput struct {
+	Run string `json:"run" jsonschema:"the name that plan.submit has answered"`
+}
+
+// Tools returns tools with which a model proposes a plan, and has it carried out by a runner:
+//
+//   - plan.submit waits for a person's decision, who is shown the plan. Approved, it runs exactly this plan and answers with what came of it.
+//     What the person suggests instead goes back to the model, as for any tool. A plan that can't run is refused at once, with everything
+//     that is wrong.
+//   - plan.status says how far a run is.
+//   - plan.change submits a plan in place of one that has paused, for example because a node has failed. What is done stays.
+//
+// A run that waits for decisions about its nodes or their calls goes on with the next [Runner.Run] with its name. The agent that gets the tools
+// isn't the runner's own, which has the tools that do the work; it may have the same ones, and offer only those that read in a mode: see [Mode].
+func Tools(r *Runner) []tools.Tool {
+	submit := tools.Func[submitInput, tools.Result]{
+		Spec: tools.Spec{
+			Name: ToolSubmit, Description: "Submits a plan. A person is asked to approve it, and it is carried out as approved. It answers with the name of the run, and what came of it.",
+			Category: "planning", Idempotent: true, NoRetries: true, Progress: true, NoBreaker: true,
+		},
+		Ask: func(_ context.Context, in submitInput) (string, error) { return r.question(&in.proposed, 1), nil },
+		Run: func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.proposed) },
+	}
+	status := tools.New(tools.Spec{Name: ToolStatus, Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true, Polls: true},
+		func(ctx context.Context, in statusInput) (string, error) { return r.report(ctx, in.Run) })
+	change := tools.Func[changeInput, tools.Result]{
+		Spec: tools.Spec{
+			Name: ToolChange, Description: "Replaces the plan of a run that waits by another version. Nodes that have begun must be in it unchanged. A person is asked to approve it.",
+			Category: "planning", Idempotent: true, NoRetries: true, Progress: true, NoBreaker: true,
+		},
+		Ask: func(ctx context.Context, in changeInput) (string, error) {
+			s, err := r.State(ctx, in.Run)
+			if err != nil {
+				return "", err
+			}
+			return r.question(&in.proposed, s.version()+1), nil
+		},
+		Run: func(ctx context.Context, in changeInput) (tools.Result, error) { return r.change(ctx, &in) },
+	}
+	return []tools.Tool{submit, status, change}
+}
+
+// Mode returns a mode in which an agent can look at everything, change nothing, and submit plans: it offers the tools that are read-only, and
+// those of [Tools].
+func Mode(name string) agent.Mode {
+	read := tools.ReadOnly()
+	return agent.Mode{
+		Name:         name,
+		Instructions: "You plan and change nothing yourself. Look at what is there, then submit a plan with " + ToolSubmit + ".",
+		Tools: func(d *tools.Definition) bool {
+			return read(d) || d.Name() == ToolSubmit || d.Name() == ToolChange
+		},
+	}
+}
+
+// version returns the version of the current plan.
+func (s *State) version() int {
+	if p := s.Plan(); p != nil {
+		return p.Version
+	}
+	return 0
+}
+
+// read returns the plan that a model submits, or what is wrong with it.
+func (r *Runner) read(in *proposed, version int) (*Plan, error) {
+	p, err := in.plan("")
+	if err != nil {
+		return nil, err
+	}
+	p.Version = version
+	if _, err := r.proposal(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// question returns what a person is asked about a plan; nothing about one that can't run, which is refused without a person. Whether it can
+// depends only on the plan and on what never changes.
+func (r *Runner) question(in *proposed, version int) string {
+	p, err := r.read(in, version)
+	if err != nil {
+		return ""
+	}
+	steps := make([]string, len(p.Nodes))
+	for i := range p.Nodes {
+		steps[i] = work(&p.Nodes[i])
+	}
+	return cut(fmt.Sprintf("The plan %q has %s: %s", line(p.Title), count(len(p.Nodes), "step"), strings.Join(steps, ", ")), 2<<10)
+}
+
+// submit runs a plan that was approved. A call that is made again after a crash continues the same run.
+func (r *Runner) submit(ctx context.Context, in *proposed) (tools.Result, error) {
+	p, err := r.read(in, 1)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	call, ok := tools.CallOf(ctx)
+	if !ok {
+		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
+	}
+	return r.carryOut(ctx, "plan/"+call.IdempotencyKey, call.By, p.Hash(), p)
+}
+
+// change revises a plan as approved, and continues its run.
+func (r *Runner) change(ctx context.Context, in *changeInput) (tools.Result, error) {
+	s, err := r.State(ctx, in.Run)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	call, ok := tools.CallOf(ctx)
+	if !ok {
+		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolChange)
+	}
+	p, err := r.read(&in.proposed, s.version())
+	if err != nil {
+		return tools.Result{}, err
+	}
+	if s.hash != p.Hash() { // it isn't made again after a crash
+		p.Version++
+		if err := r.decided(ctx, in.Run, Revise(p).By(call.By)); err != nil {
+			return tools.Result{}, err
+		}
+	}
+	return r.carryOut(ctx, in.Run, call.By, p.Hash())
+}
+
+// decided takes a decision, unless it was taken before a crash.
+func (r *Runner) decided(ctx context.Context, name string, d Decision) error {
+	err := r.Decide(ctx, name, d)
+	if wrong, ok := errors.AsType[*DecisionError](err); ok && wrong.Before {
+		return nil
+	}
+	return err
+}
+
+// carryOut drives a run until it has ended or waits for something else than approval of the plan with that hash.
+func (r *Runner) carryOut(ctx context.Context, name, by, hash string, plans ...*Plan) (tools.Result, error) {
+	for {
+		asked := false
+		for ev, err := range r.Run(ctx, name, plans...) {
+			var failed *FailedError
+			switch {
+			case errors.As(err, &failed):
+				text, err := r.report(ctx, name)
+				return tools.Result{Parts: tools.Text(text).Parts, Failed: true}, err
+			case err != nil:
+				return tools.Result{}, err
+			}
+			switch ev := ev.(type) {
+			case NodeStarted:
+				tools.Progress(ctx, tools.ProgressReport{Text: "started " + ev.Node})
+			case NodeEnded:
+				tools.Progress(ctx, tools.ProgressReport{Text: "ended " + ev.Node})
+			case Paused:
+				for _, pause := range ev.Pending {
+					if pause.Kind == PausePlan && pause.Hash == hash {
+						asked = true
+					}
+				}
+			}
+		}
+		plans = nil
+		if !asked {
+			text, err := r.report(ctx, name)
+			return tools.Text(text), err
+		}
+		if err := r.decided(ctx, name, Approve(hash).By(by)); err != nil { // the person was shown this plan
+			return tools.Result{}, err
+		}
+	}
+}
+
+// report says in text how far a run is.
+func (r *Runner) report(ctx context.Context, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	s, err := r.State(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	pending, err := r.Pending(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "run: %s\n", name)
+	switch {
+	case s.Stage == StageEnded:
+		fmt.Fprintf(&b, "status: %s\n", line(strings.TrimSpace(string(s.Status)+" "+s.Reason)))
+	case len(pending) > 0:
+		b.WriteString("status: waiting for a person\n")
+		for _, p := range pending {
+			fmt.Fprintf(&b, "- %s\n", line(strings.TrimSpace(p.Node+" "+p.Title)))
+		}
+	default:
+		b.WriteString("status: in progress\n")
+	}
+	fmt.Fprintf(&b, "\n%s", s.Markdown())
+	if text := s.Briefing(); text != "" {
+		fmt.Fprintf(&b, "\n%s", text)
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Status.Succeeded() && len(n.Output) > 0 {
+			fmt.Fprintf(&b, "\n%s answered: %s", n.Node.ID, cut(plainText(n.Output), 4<<10))
+		}
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+type object = map[string]any
+
+// submitted is the input of plan.submit for nodes that call tools.
+func submitted(run string, nodes ...object) object {
+	in := object{"title": "Two things", "why": "They are wanted.", "nodes": nodes}
+	if run != "" {
+		in["run"] = run
+	}
+	return in
+}
+
+func step(id, tool string, after ...string) object {
+	n := object{"id": id, "tool": tool, "input": `{"name":"` + id + `"}`}
+	if len(after) > 0 {
+		n["after"] = after
+	}
+	return n
+}
+
+// plans returns an agent that plans, in a mode in which it can change nothing.
+func (s *shop) planner(t *testing.T, steps ...providertest.Step) (*agent.Agent, *Runner, *providertest.Model) {
+	t.Helper()
+	store := journal.NewMemory()
+	r := s.runner(t, Config{Agent: s.agent(t, store), AskOnFailure: true})
+	model := providertest.Script(steps...)
+	all := Tools(r)
+	for _, d := range r.cfg.Agent.Tools().All() {
+		all = append(all, d)
+	}
+	a, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: store, Tools: all, Modes: []agent.Mode{Mode("plan")}})
+	require.NoError(t, err)
+	return a, r, model
+}
+
+func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
+	var s shop
+	a, r, model := s.planner(t,
+		providertest.Call(ToolSubmit, submitted("", step("a", "mak"))),
+		providertest.Call(ToolSubmit, submitted("", step("a", "make"))),
+		providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "publish", "a"))),
+		providertest.Say("Done."))
+	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Make two things.", Mode: "plan"})
+	require.NoError(t, err)
+	model.AssertTools(t, 0, ToolSubmit, ToolStatus, ToolChange, "look")
+	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, `there is no tool "mak"; did you mean "make"?`))
+	require.Equal(t, `The plan "Two things" has 1 step: `+"`make`", res.Pending[0].Reason)
+
+	res, err = a.Run(t.Context(), agent.Resume("s", agent.Suggest(res.Pending[0].ID, "publish it, too")))
+	require.NoError(t, err)
+	model.AssertSaw(t, 2, providertest.ToolResultText(ToolSubmit, "publish it, too"))
+	require.Empty(t, s.all())
+
+	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID).By("ann")))
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, res.Status)
+	model.AssertSaw(t, 3, providertest.ToolResultText(ToolSubmit, "status: waiting for a person"))
+	require.Equal(t, []string{"a"}, s.all(), "the call of publish still asks")
+	var run string
+	for info, err := range r.store.Heads(t.Context(), journal.Filter{}) {
+		require.NoError(t, err)
+		if info.Kind == headKind {
+			run = info.Session
+		}
+	}
+	state, err := r.State(t.Context(), run)
+	require.NoError(t, err)
+	require.Equal(t, state.hash, state.Approved)
+}
+
+func TestAPlanThatWaitsIsChanged(t *testing.T) {
+	s := shop{fail: map[string][]error{"b": {context.DeadlineExceeded}}}
+	var run string
+	a, r, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))), providertest.Say("It failed."))
+	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", Mode: "plan"})
+	require.NoError(t, err)
+	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	require.NoError(t, err)
+	for info, err := range r.store.Heads(t.Context(), journal.Filter{}) {
+		require.NoError(t, err)
+		if info.Kind == headKind {
+			run = info.Session
+		}
+	}
+	require.NoError(t, r.Decide(t.Context(), run, SkipNode("b")))
+	res, err = a.Session("s2").Call(t.Context(), ToolChange, submitted(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
+	require.NoError(t, err)
+	require.Equal(t, agent.Paused, res.Status)
+	res, err = a.Run(t.Context(), agent.Resume("s2", agent.Approve(res.Pending[0].ID)))
+	require.NoError(t, err)
+	require.Equal(t, tools.OK, res.Called.Status, res.Text())
+	require.Contains(t, res.Text(), "status: completed")
+	require.Equal(t, []string{"a", "c"}, s.all())
+	res, err = a.Session("s3").Call(t.Context(), ToolStatus, statusInput{Run: run})
+	require.NoError(t, err)
+	require.Contains(t, res.Text(), "- [x] **c** `make`, after a: done")
+	res, err = a.Session("s3").Call(t.Context(), ToolStatus, statusInput{Run: "other"})
+	require.NoError(t, err)
+	require.Equal(t, tools.Failed, res.Called.Status)
+}
