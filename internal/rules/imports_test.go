@@ -75,10 +75,12 @@ var rows = map[string]row{
 	"agent/serve":              {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/live", "agent/machine", "agent/serve/page", "circuit/fault", "provider", "ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
 	"agent/serve/page":         {own: []string{"agent", "agent/machine", "provider"}, third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, tests: []string{"circuit/fault", "tools"}},
 	"agent/prompt":             {own: []string{"memory"}},
+	"agent/screen":             {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault", "internal/visible"}, tests: []string{"agent/journal/file"}},
+	"internal/visible":         {},
 	"tools/process":            {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":               {own: []string{"tools", "tools/file/internal/diff", "provider", "circuit/fault"}},
 	"tools/file/internal/diff": {},
-	"tools/web":                {own: []string{"tools", "provider", "provider/secret", "circuit/fault"}, third: []string{"github.com/JohannesKaufmann/html-to-markdown/v2", "golang.org/x/net", "golang.org/x/text"}},
+	"tools/web":                {own: []string{"tools", "provider", "provider/secret", "circuit/fault", "internal/visible"}, third: []string{"github.com/JohannesKaufmann/html-to-markdown/v2", "golang.org/x/net", "golang.org/x/text"}},
 	journaltest:                {own: []string{"agent/journal"}},
 	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known in one place.
 	"internal/sqljournal":    {own: []string{"agent/journal"}},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/visible"
 )
 
 // The errors that callers match with errors.Is.
@@ -104,4 +105,9 @@ func clip(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// line returns text as one line of at most n bytes.
+func line(text string, n int) string {
+	return clip(strings.Join(strings.Fields(visible.Text(text)), " "), n)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/pawlkit/pawl/internal/visible"
 )
 
 // Limits that keep a small page from becoming a huge text.
@@ -51,7 +53,7 @@ func markdown(u *url.URL, text string) (title, out string, err error) {
 	if err != nil {
 		return "", "", errHTML
 	}
-	return line(p.title, longestTitle), strings.TrimSpace(clean(string(raw))), nil
+	return line(p.title, longestTitle), strings.TrimSpace(visible.Text(string(raw))), nil
 }
 
 // A preparation changes a document before it is converted.

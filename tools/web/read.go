@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/visible"
 )
 
 // textType returns the media type of a Content-Type and the charset that it declares. It returns an error for types that aren't text, and
@@ -68,7 +69,7 @@ func read(u *url.URL, mediaType, declared string, body []byte) (*Page, error) {
 		return nil, newError(page.URL, fault.Permanent, nil, "it is no text: it contains zero bytes")
 	}
 	if !isHTML {
-		page.Text = clean(text)
+		page.Text = visible.Text(text)
 		return page, nil
 	}
 	if page.Title, page.Text, err = markdown(u, text); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/visible"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -138,7 +139,7 @@ func searchIn(ctx context.Context, s Searcher, query string, most int) (results 
 		if r.URL = pageURL(r.URL); r.URL == "" {
 			continue
 		}
-		r.Title, r.Text, r.Source = line(r.Title, longestTitle), clip(strings.TrimSpace(clean(r.Text)), longestText), name
+		r.Title, r.Text, r.Source = line(r.Title, longestTitle), clip(strings.TrimSpace(visible.Text(r.Text)), longestText), name
 		if r.Score = min(max(r.Score, 0), 1); math.IsNaN(r.Score) {
 			r.Score = 0
 		}

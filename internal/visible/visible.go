@@ -1,13 +1,14 @@
-package web
+package visible
 
 import (
 	"strings"
 	"unicode"
 )
 
-// clean removes characters that nobody sees but a model reads, or that reorder what a person sees: control characters except line feeds and
-// tabs, bidirectional controls, zero-width spaces, tags and variation selectors of supplementary planes. Lines end in one line feed.
-func clean(text string) string {
+// Text removes characters that nobody sees but a model reads, or that reorder what a person sees: control characters except line feeds and
+// tabs, bidirectional controls, zero-width spaces, tags, and variation selectors of the supplementary planes. Lines end in one line feed.
+// Zero-width joiners stay, which emoji and some scripts need.
+func Text(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	return strings.Map(func(r rune) rune {
 		if invisible(r) {
@@ -34,6 +35,3 @@ func invisible(r rune) bool {
 	}
 	return r >= 0xE0000 && r <= 0xE0FFF // tags, variation selectors
 }
-
-// line returns text as one line of at most n bytes.
-func line(text string, n int) string { return clip(strings.Join(strings.Fields(clean(text)), " "), n) }

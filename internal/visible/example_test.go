@@ -1,0 +1,12 @@
+package visible_test
+
+import (
+	"fmt"
+
+	"github.com/pawlkit/pawl/internal/visible"
+)
+
+func ExampleText() {
+	fmt.Printf("%q\n", visible.Text("Pay\u200b 10 \u202e001\u202c €\r\n\x1b[31mnow\U000E0041"))
+	// Output: "Pay 10 001 €\n[31mnow"
+}

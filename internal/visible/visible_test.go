@@ -1,0 +1,23 @@
+package visible_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/internal/visible"
+)
+
+// What people write stays.
+func TestOrdinaryTextStays(t *testing.T) {
+	for _, s := range []string{"", "Grüße\n\tan alle", "👩‍👩‍👧 ❤️", "می‌خواهم", "你好。", "a\u0301", "x\u00a0y", "𝒳"} {
+		require.Equal(t, s, visible.Text(s))
+	}
+}
+
+func TestInvisibleCharactersAreRemoved(t *testing.T) {
+	for _, r := range []rune{0, 1, 7, 0x1b, 0x7f, 0x80, 0x85, 0x9f, 0xad, 0x61c, 0x180e, 0x200b, 0x200e, 0x202a, 0x202e, 0x2060, 0x2066, 0x2069, 0x206f, 0xfeff, 0xfff9, 0xe0001, 0xe007f, 0xe0100, 0xe01ef} {
+		require.Equal(t, "ab", visible.Text("a"+string(r)+"b"), "%U", r)
+	}
+	require.Equal(t, "a\nb\nc\n", visible.Text("a\r\nb\rc\n"))
+}
