@@ -81,6 +81,7 @@ var rows = map[string]row{
 	"tools/file":               {own: []string{"tools", "tools/file/internal/diff", "provider", "circuit/fault"}},
 	"tools/file/internal/diff": {},
 	"tools/web":                {own: []string{"tools", "provider", "provider/secret", "circuit/fault", "internal/visible"}, third: []string{"github.com/JohannesKaufmann/html-to-markdown/v2", "golang.org/x/net", "golang.org/x/text"}},
+	"tools/mock":               {own: []string{"circuit/fault", "provider/secret"}, tests: []string{"tools"}},
 	journaltest:                {own: []string{"agent/journal"}},
 	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known in one place.
 	"internal/sqljournal":    {own: []string{"agent/journal"}},
