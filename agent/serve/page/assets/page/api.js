@@ -118,7 +118,9 @@ export class Stream {
 
   // now connects at once, because the browser is online again.
   now() {
-    if (this.source.readyState !== EventSource.CLOSED || this.closed) return;
+    if (this.closed) return;
+    if (this.source.readyState === EventSource.OPEN) this.open(); // it wasn't lost
+    if (this.source.readyState !== EventSource.CLOSED) return;
     clearTimeout(this.timer);
     this.wait = 0;
     this.connect();

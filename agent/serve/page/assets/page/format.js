@@ -3,7 +3,6 @@
 const number = new Intl.NumberFormat();
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 
 export const count = (n) => number.format(n);
@@ -20,7 +19,6 @@ export function when(date, now = Date.now()) {
 }
 
 export const exactly = (date) => exact.format(date);
-export const timeOfDay = (date) => clock.format(date);
 
 function unit(value, name, digits = 0) {
   return new Intl.NumberFormat(undefined, { style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits }).format(value);

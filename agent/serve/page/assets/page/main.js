@@ -38,7 +38,7 @@ class Page {
   listen() {
     addEventListener("popstate", () => this.show(new URLSearchParams(location.search).get("session") ?? ""));
     addEventListener("keydown", (event) => this.key(event));
-    addEventListener("online", () => this.stream?.now());
+    addEventListener("online", () => (this.stream ? this.stream.now() : this.connected(true)));
     addEventListener("offline", () => this.connected(false));
     document.addEventListener("visibilitychange", () => document.hidden || this.sidebar.load());
     let seconds = 0;

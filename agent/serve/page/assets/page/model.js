@@ -75,6 +75,6 @@ export class Model {
   }
 }
 
-export function isDraft(item) {
+function isDraft(item) {
   return item.kind === "call" ? item.status === "writing" : (item.kind === "text" || item.kind === "reasoning") && !item.done;
 }
