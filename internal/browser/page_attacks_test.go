@@ -65,7 +65,7 @@ func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
 
 	p := s.page("s-1")
 	p.has("Delete a page.")
-	p.wait(`document.querySelector(".session .title").textContent === ` + quote(script))
+	p.wait(`document.querySelector(".session .title")?.textContent === ` + quote(script))
 	p.unharmed()
 	p.text(`document.querySelectorAll("details").forEach(d => d.open = true), ""`)
 	p.wait(`[...document.querySelectorAll(".call[open] .data")].some(e => e.textContent.includes("window.pwned"))`)
@@ -82,6 +82,9 @@ func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
 	p.has("Done.")
 	p.text(`document.querySelectorAll("details").forEach(d => d.open = true), ""`)
 	p.unharmed()
+	p.screen(390, 800, "light")
+	require.Equal(t, "[]", p.text(overflow))
+	p.screen(1280, 800, "light")
 	p.reload()
 	p.has("Done.")
 	p.press(".top", "Rename")

@@ -151,6 +151,20 @@ func TestThePageCatchesUpWhenItIsOnlineAgain(t *testing.T) {
 	p.calm("network: Failed to load")
 }
 
+func TestTheBarGoesWhenNothingWasLost(t *testing.T) {
+	s := newSite(t, uimessage.V6, scripted(providertest.Say("One."), providertest.Say("Two.")))
+	p := s.page("")
+	for _, text := range []string{"One.", "Two."} { // without a connection that stays open, and with one
+		p.network(conditions{Offline: true})
+		p.wait(`document.querySelector(".bar:not([hidden])")`)
+		p.network(conditions{})
+		p.wait(`!document.querySelector(".bar:not([hidden])")`)
+		p.say("Hello")
+		p.has(text)
+	}
+	p.calm("ERR_INTERNET_DISCONNECTED")
+}
+
 func TestADraftSurvivesAReload(t *testing.T) {
 	s := newSite(t, uimessage.V6, scripted(providertest.Say("Hello.")))
 	p := s.page("")
