@@ -148,6 +148,9 @@ func (f *Fetcher) request(ctx context.Context, u *url.URL) (page *Page, location
 		}
 		return nil, "", newError(shown, class, cause, "the server answered with status %d", res.StatusCode)
 	}
+	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") { // gzip is gone by now
+		return nil, "", newError(shown, fault.Permanent, nil, "it is compressed in a way that wasn't asked for")
+	}
 	mediaType, declared, err := textType(res.Header.Get("Content-Type"))
 	if err != nil {
 		return nil, "", newError(shown, fault.Permanent, nil, "%v", err)

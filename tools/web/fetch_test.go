@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,6 +99,40 @@ func TestOnlyTextIsAccepted(t *testing.T) {
 		}
 		require.Equal(t, c.want, page.Text, c.header)
 	}
+}
+
+// The server may not choose a compression that the client doesn't know.
+func TestAnUnknownCompressionIsRefused(t *testing.T) {
+	f, base := site(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Content-Encoding", strings.TrimPrefix(r.URL.Path, "/"))
+		fmt.Fprint(w, "x")
+	})
+	for coding, says := range map[string]string{"br": "compressed", "gzip, gzip": "compressed", "gzip": "before the answer", "identity": ""} {
+		_, err := f.Get(t.Context(), base+"/"+coding)
+		if says == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, says, coding)
+		}
+	}
+}
+
+func TestManyFetchesAtATime(t *testing.T) {
+	f, base := site(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<h1>Page "+r.URL.Path+"</h1><table><tr><td>1</table>")
+	})
+	var wait sync.WaitGroup
+	for i := range 20 {
+		wait.Go(func() {
+			page, err := f.Get(t.Context(), fmt.Sprintf("%s/%d", base, i))
+			if err != nil || !strings.HasPrefix(page.Text, fmt.Sprintf("# Page /%d\n", i)) {
+				t.Error(page, err)
+			}
+		})
+	}
+	wait.Wait()
 }
 
 func TestAStatusBecomesAClass(t *testing.T) {

@@ -76,7 +76,7 @@ func (s *service) ask(ctx context.Context, query url.Values, body, v any) error 
 		if errors.As(err, &ue) { // without the URL, which has the query
 			err = ue.Err
 		}
-		return s.secrets.Error(fmt.Errorf("no answer: %w", err))
+		return s.clean(fmt.Errorf("no answer: %w", err))
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
@@ -85,7 +85,7 @@ func (s *service) ask(ctx context.Context, query url.Values, body, v any) error 
 	}
 	switch {
 	case err != nil:
-		return s.secrets.Error(fmt.Errorf("the answer broke off: %w", err))
+		return s.clean(fmt.Errorf("the answer broke off: %w", err))
 	case len(text) > mostAnswer:
 		return fault.Errorf(fault.Permanent, "the answer is longer than %d bytes", mostAnswer)
 	}
@@ -102,10 +102,19 @@ func (s *service) refused(res *http.Response, body []byte) error {
 		return fault.Errorf(fault.Permanent, "the service answered with status %d; check its BaseURL", res.StatusCode)
 	}
 	if s.problem == nil {
-		return s.secrets.Error(err)
+		return s.clean(err)
 	}
 	if text := line(s.problem(body), longestShown); text != "" {
 		err = fmt.Errorf("%w: %s", err, text)
 	}
-	return s.secrets.Error(err)
+	return s.clean(err)
+}
+
+// clean removes the secrets of the service from an error, and keeps its class.
+func (s *service) clean(err error) error {
+	class := fault.Of(err)
+	if out := s.secrets.Error(err); out != err {
+		return fault.Wrap(class, out)
+	}
+	return err
 }
