@@ -90,7 +90,7 @@ func (p *builtIn) say(text string) {
 	p.keys(text + "\r")
 }
 
-// press clicks a button by its name, in what a selector selects. Among several cards, the first has it.
+// press clicks the first button with a name in what a selector selects.
 func (p *builtIn) press(scope, name string) {
 	p.t.Helper()
 	p.clickOn(named(scope, name))
@@ -102,7 +102,7 @@ func named(scope, name string) string {
 		quote(scope+" button"), quote(name))
 }
 
-// card returns a selector for the card of an approval, by the order of the cards that are open, from 1.
+// card returns a selector for the card that is open and has a title.
 func (p *builtIn) card(title string) string {
 	p.t.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll(".card")].find(c => c.querySelector("h2").textContent === %s)`, quote(title))

@@ -50,7 +50,7 @@ export const texts = {
     other: "The server could not be asked for it.",
   },
   retry: "Try again",
-  offline: "The connection is lost. The page reconnects by itself, and the agent’s work goes on.",
+  offline: "Connection lost, reconnecting. The agent’s work goes on.",
   readOnly: "You can read this chat, but not write in it.",
 
   you: "You",
