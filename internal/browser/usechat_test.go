@@ -61,6 +61,19 @@ func TestParallelApprovalsAreAnsweredOnce(t *testing.T) {
 	})
 }
 
+func TestAnEditedCallRunsWithItsNewInput(t *testing.T) {
+	each(t, func(t *testing.T, version string, level uimessage.Level) {
+		s := newSite(t, level, scripted(providertest.Calls(deletes("a")), providertest.Say("It is gone.")))
+		c := s.visit(version, "s-1")
+		c.say("Delete it.")
+		c.click("#edit-a")
+		c.ready(2, "It is gone.")
+		require.Equal(t, []string{"a2"}, s.did())
+		require.EqualValues(t, 2, s.posts.Load(), "no endless resend")
+		c.asOthersSee()
+	})
+}
+
 func TestAToolOfThePageIsAnswered(t *testing.T) {
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(providertest.Call("choose", object{}), providertest.Say("Blue it is.")))

@@ -17,7 +17,7 @@ import {
 
 const query = new URLSearchParams(location.search);
 
-function Part({ part, answer, output }) {
+function Part({ part, answer, output, decide }) {
   switch (part.type) {
     case "text":
       return h("p", { className: "text" }, part.text);
@@ -33,6 +33,7 @@ function Part({ part, answer, output }) {
     h("b", null, part.toolName ?? part.type), " ", part.state, " ", JSON.stringify(part.input ?? null), " ", JSON.stringify(part.output ?? part.errorText ?? null),
     waits && h("button", { id: `approve-${id}`, onClick: () => answer({ id: part.approval.id, approved: true }) }, "Approve"),
     waits && h("button", { id: `deny-${id}`, onClick: () => answer({ id: part.approval.id, approved: false, reason: "Not now." }) }, "Deny"),
+    waits && h("button", { id: `edit-${id}`, onClick: () => decide({ id: part.approval.id, decision: "edit", input: { ...part.input, page: `${id}2` } }) }, "Edit"),
     part.state === "input-available" && part.type === "tool-choose" &&
       h("button", { id: `choose-${id}`, onClick: () => output({ tool: "choose", toolCallId: part.toolCallId, output: { color: "blue" } }) }, "Blue"));
 }
@@ -48,11 +49,12 @@ function Chat({ messages: initial }) {
   });
   const [input, setInput] = useState("");
   const stop = () => fetch(`${query.get("api")}/${query.get("id")}/stop`, { method: "POST" }); // chat.stop would only close the connection
+  const decide = (decision) => chat.sendMessage(undefined, { body: { decisions: [decision] } }); // what useChat has no words for
   window.chat = { status: chat.status, error: chat.error?.message ?? "", messages: chat.messages };
   return h("main", null,
     chat.messages.map((m) =>
       h("article", { key: m.id, "data-role": m.role, "data-id": m.id },
-        m.parts.map((part, i) => h(Part, { key: i, part, answer: chat.addToolApprovalResponse, output: chat.addToolOutput })))),
+        m.parts.map((part, i) => h(Part, { key: i, part, answer: chat.addToolApprovalResponse, output: chat.addToolOutput, decide })))),
     h("p", { id: "status" }, chat.status),
     chat.error && h("p", { id: "error", role: "alert" }, chat.error.message),
     h("form", { onSubmit: (e) => { e.preventDefault(); chat.sendMessage({ text: input }); setInput(""); } },
