@@ -4,9 +4,9 @@
 // the answer, happens all the same:
 //
 //	set, err := mock.New(mock.Config{
-//		Master: mock.Mode(os.Getenv("MOCK_ALL")), // API, MOCK or PER_TOGGLE; empty is API
+//		Master:  mock.Mode(os.Getenv("MOCK_ALL")), // API, MOCK or PER_TOGGLE; empty is API
 //		Toggles: map[string]mock.Mode{"research": mock.Mode(os.Getenv("MOCK_RESEARCH"))},
-//		Files:  []fs.FS{os.DirFS("mocks")},
+//		Files:   []fs.FS{os.DirFS("mocks")},
 //	})
 //	…
 //	research := set.Category("research") // for the constructor of the tool
