@@ -72,6 +72,7 @@ var rows = map[string]row{
 	"agent/approvals":          {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
 	"agent/live":               {own: []string{"agent", "agent/machine", "circuit/fault"}, tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
 	"agent/critic":             {own: []string{"agent", "circuit/fault", "provider"}, tests: []string{"provider/providertest", "tools"}},
+	"agent/intent":             {own: []string{"circuit/fault", "provider", "tools"}, tests: []string{"agent", "agent/journal"}},
 	"agent/plan":               {own: []string{"agent", "agent/journal", "agent/machine", "circuit/fault", "internal/schema", "provider", "tools"}, tests: []string{"agent/journal/sqlite", "internal/roletest", "provider/providertest"}},
 	"agent/serve":              {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/live", "agent/machine", "agent/serve/page", "circuit/fault", "provider", "ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
 	"agent/serve/page":         {own: []string{"agent", "agent/machine", "provider"}, third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, tests: []string{"circuit/fault", "tools"}},

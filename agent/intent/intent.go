@@ -1,0 +1,174 @@
+package intent
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"regexp"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// An Intent is something that requests want.
+type Intent struct {
+	Name        string // for programs; unique
+	Description string // in plain words, for the model and for the person who chooses; empty: the Name
+	Patterns    []Pattern
+}
+
+// A Pattern is a sign of an intent. It is matched with whole words of a text in lower case, in which anything but letters, digits and
+// apostrophes is one space.
+type Pattern struct {
+	Text   string  // a regular expression as in package regexp, in lower case
+	Weight float64 // the confidence if it matches: more than 0, at most 1; 1 is certain
+}
+
+// Config is the configuration of a [Detector].
+type Config struct {
+	Intents []Intent // at least one
+	// Model makes the model call of Detect: agent.Generate inside a tool, or a function that calls provider.Generate. nil: rules alone decide.
+	Model func(context.Context, *provider.Request) (*provider.Response, error)
+}
+
+// A Detector finds the intent of texts. It is safe for concurrent use if its Model is.
+type Detector struct {
+	intents []Intent
+	rules   []rule
+	model   func(context.Context, *provider.Request) (*provider.Response, error)
+	request provider.Request // without messages
+}
+
+// A rule is a Pattern.
+type rule struct {
+	intent  int
+	pattern *regexp.Regexp
+	weight  float64
+}
+
+// What New finds letters in upper case with: they are, outside of escapes, a mistake.
+var (
+	escape = regexp.MustCompile(`\\[pP](?:\{[^}]*\}|.)|\\.`)
+	upper  = regexp.MustCompile(`\p{Lu}`)
+)
+
+// New compiles the patterns. It returns an error that names what is wrong with an intent.
+func New(cfg Config) (*Detector, error) {
+	if len(cfg.Intents) == 0 {
+		return nil, fault.New(fault.Invalid, "intent: Config.Intents is empty: list at least one intent")
+	}
+	d := &Detector{model: cfg.Model}
+	seen := make(map[string]bool)
+	for i, in := range cfg.Intents {
+		if in.Name == "" || seen[in.Name] || in.Name == noneOfThem {
+			return nil, fault.Errorf(fault.Invalid, "intent: Config.Intents[%d] is named %q: use a name that isn't empty, used twice or %q", i, in.Name, noneOfThem)
+		}
+		seen[in.Name] = true
+		if in.Description == "" {
+			in.Description = in.Name
+		}
+		for _, p := range in.Patterns {
+			if !(p.Weight > 0 && p.Weight <= 1) {
+				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s has the weight %v: use more than 0 and at most 1", p.Text, in.Name, p.Weight)
+			}
+			if upper.MatchString(escape.ReplaceAllString(p.Text, "")) {
+				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s has letters in upper case, which never match: use lower case", p.Text, in.Name)
+			}
+			if _, err := regexp.Compile(p.Text); err != nil {
+				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s: %w", p.Text, in.Name, err)
+			}
+			// The spaces make it match whole words, and let regexp skip from word to word, which is ten times as fast as \b.
+			compiled, err := regexp.Compile(" (?:" + p.Text + ") ")
+			if err != nil {
+				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s: %w", p.Text, in.Name, err)
+			}
+			d.rules = append(d.rules, rule{intent: i, pattern: compiled, weight: p.Weight})
+		}
+		in.Patterns = nil
+		d.intents = append(d.intents, in)
+	}
+	return d, d.prepare()
+}
+
+// A Band says what to do with a verdict.
+type Band string
+
+// The bands.
+const (
+	Act     Band = "act"     // from 0.9: do it
+	Confirm Band = "confirm" // from 0.7: do it after a confirmation
+	Offer   Band = "offer"   // from 0.5: offer it and the alternatives
+	Ask     Band = "ask"     // below: ask what is wanted
+)
+
+// The parties that a verdict can come from.
+const (
+	FromRules  = "rules"
+	FromModel  = "model"
+	FromBoth   = "both"
+	FromPerson = "person"
+)
+
+// A Choice is an intent with its confidence, from 0 to 1.
+type Choice struct {
+	Intent     string  `json:"intent"`
+	Confidence float64 `json:"confidence"`
+}
+
+// A Verdict is what a text wants.
+type Verdict struct {
+	Intent       string   `json:"intent"`     // empty: none of them
+	Confidence   float64  `json:"confidence"` // from 0 to 1, with two decimals
+	Alternatives []Choice `json:"alternatives,omitempty"`
+	From         string   `json:"from"` // rules, model, both or person
+}
+
+// Band returns what to do.
+func (v Verdict) Band() Band {
+	switch {
+	case v.Intent == "" || v.Confidence < 0.5:
+		return Ask
+	case v.Confidence < 0.7:
+		return Offer
+	case v.Confidence < 0.9:
+		return Confirm
+	}
+	return Act
+}
+
+// maxAlternatives is how many alternatives a verdict has at most.
+const maxAlternatives = 3
+
+// verdict makes a Verdict of the confidence of each intent. Of equal ones, the first that is listed is first.
+func (d *Detector) verdict(confidence []float64, from string) Verdict {
+	v := Verdict{From: from}
+	used := make([]bool, len(confidence))
+	for n := range 1 + maxAlternatives {
+		best := -1
+		for i, c := range confidence {
+			if c > 0 && !used[i] && (best < 0 || c > confidence[best]) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		used[best] = true
+		c := Choice{Intent: d.intents[best].Name, Confidence: round(confidence[best])}
+		if n == 0 {
+			v.Intent, v.Confidence = c.Intent, c.Confidence
+			continue
+		}
+		v.Alternatives = append(v.Alternatives, c)
+	}
+	return v
+}
+
+// round rounds to two decimals, so that sums of weights reach the limits of bands exactly.
+func round(c float64) float64 { return math.Round(min(c, 1)*100) / 100 }
+
+// enum returns the JSON schema of one of these texts.
+func enum(names []string) json.RawMessage {
+	text, _ := json.Marshal(map[string]any{"type": "string", "enum": names})
+	return text
+}

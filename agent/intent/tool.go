@@ -1,0 +1,84 @@
+package intent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A Request is the input of the tool.
+type Request struct {
+	Text string `json:"text" description:"the user's message"`
+}
+
+// Tool returns the tool intent.detect, whose input is a [Request] and whose output is a [Verdict]. It changes nothing. A host calls it with
+// Session.Call before the run, and reads the verdict from Result.Called.
+//
+// If the verdict isn't in the band Act, the call is suspended with the kind "intent": a question with numbered choices, the most likely ones
+// or, if there are none, all intents. The answer is the name of an intent or "something else", and the call then returns a
+// verdict from the person: the intent with the confidence 1, or none.
+//
+// A model call that fails is not an error of the tool: the rules' verdict counts.
+func Tool(d *Detector) tools.Tool {
+	return tools.New(tools.Spec{Name: "intent.detect", Description: "Finds out what a message of the user asks for.", ReadOnly: true},
+		func(ctx context.Context, in Request) (Verdict, error) {
+			if d == nil {
+				return Verdict{}, fault.New(fault.Permanent, "intent: the Detector of the tool is nil")
+			}
+			if r, ok := tools.Resumed(ctx); ok {
+				var answer string
+				if err := r.Decode(nil, &answer); err != nil {
+					return Verdict{}, err
+				}
+				if answer == noneOfThem {
+					return Verdict{From: FromPerson}, nil
+				}
+				return Verdict{Intent: answer, Confidence: 1, From: FromPerson}, nil
+			}
+			v, err := d.Detect(ctx, in.Text)
+			if err != nil && ctx.Err() != nil {
+				return Verdict{}, context.Cause(ctx)
+			}
+			if v.Band() == Act {
+				return v, nil
+			}
+			return Verdict{}, d.question(v)
+		})
+}
+
+// question asks a person which of the choices is meant.
+func (d *Detector) question(v Verdict) tools.Suspend {
+	var names []string
+	var b strings.Builder
+	b.WriteString("What would you like?")
+	if v.Band() == Confirm {
+		b.Reset()
+		b.WriteString("Is this what you would like?")
+	}
+	add := func(name, description string) {
+		names = append(names, name)
+		fmt.Fprintf(&b, "\n%d. %s", len(names), description)
+	}
+	describe := func(name string) {
+		for _, in := range d.intents {
+			if in.Name == name {
+				add(name, in.Description)
+			}
+		}
+	}
+	if v.Intent != "" {
+		describe(v.Intent)
+		for _, c := range v.Alternatives {
+			describe(c.Intent)
+		}
+	} else {
+		for _, in := range d.intents {
+			add(in.Name, in.Description)
+		}
+	}
+	add(noneOfThem, noneOfThem)
+	return tools.Suspend{Kind: "intent", Prompt: b.String(), Schema: enum(names), Again: true}
+}
