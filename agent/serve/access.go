@@ -64,7 +64,13 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 	case errors.As(err, &none) && action == ActionSend:
 		return g, nil
 	case err != nil:
-		return nil, failed(err)
+		p := failed(err)
+		if p.Code == CodeInternal { // the owner isn't known, so nobody may learn that the session exists
+			cause := p.cause
+			p = unknown()
+			p.cause = cause
+		}
+		return nil, p
 	}
 	g.exists, g.owner, g.running = true, info.Owner, info.Status == agent.Running
 	if g.owner == who {

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -99,6 +101,30 @@ func TestASessionOfTheHostBelongsToNobody(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 404, s.refused("ann", "GET", "sessions/messages?session=job", nil).Status)
 	require.Equal(t, 404, s.refused("ann", "POST", "sessions/send", obj{"session": "job", "text": "x"}).Status)
+}
+
+// brokenHead is a store that can't read the head of one session.
+type brokenHead struct {
+	*journal.Memory
+	session string
+}
+
+func (b *brokenHead) Head(ctx context.Context, session string) (journal.Head, error) {
+	if session == b.session {
+		return journal.Head{}, errors.New("broken")
+	}
+	return b.Memory.Head(ctx, session)
+}
+
+func TestASessionThatCannotBeReadIsLikeOneThatDoesNotExist(t *testing.T) {
+	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: &brokenHead{journal.NewMemory(), "s-1"}}, serve.Config{})
+	broken, none := routes("s-1", "p"), routes("s-9", "p")
+	for i := range broken {
+		a := s.refused("bob", broken[i][0].(string), broken[i][1].(string), broken[i][2])
+		b := s.refused("bob", none[i][0].(string), none[i][1].(string), none[i][2])
+		a.Trace, b.Trace = "", ""
+		require.Equal(t, b, a, broken[i][1])
+	}
 }
 
 func TestAnEmptyConfigIsRefused(t *testing.T) {
