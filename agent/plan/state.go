@@ -123,9 +123,6 @@ func (s *State) needsApproval() bool {
 	return len(s.Plans[s.Current].Asks) > 0 && s.Approved != s.hash
 }
 
-// is reports whether a node has one of the statuses.
-func (n *NodeState) is(statuses ...NodeStatus) bool { return slices.Contains(statuses, n.Status) }
-
 // missing returns the checks that haven't judged this round's result.
 func (n *NodeState) missing() (checks []string) {
 	if n.Node.Review == nil {

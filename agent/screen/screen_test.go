@@ -231,7 +231,7 @@ func TestCleanKeepsWhatPeopleWrite(t *testing.T) {
 		{" \n\t\n", ""},
 		{"\n\nHello,\u00a0world! \t\r\n\r\n\r\n\r\nBye\x00\u200b\n", "Hello, world!\n\nBye"},
 		{"- a\n  - b\n\n\tcode  x\n```go\nf()\n```", "- a\n  - b\n\n\tcode  x\n```go\nf()\n```"},
-		{"👩‍👩‍👧 می‌خواهم 全角\u3000空白", "👩‍👩‍👧 می‌خواهم 全角\u3000空白"},
+		{"👩‍👩‍👧 می\u200cخواهم 全角\u3000空白", "👩‍👩‍👧 می\u200cخواهم 全角\u3000空白"},
 		{"a\xffb", "a\uFFFDb"},
 	} {
 		require.Equal(t, c.want, screen.Clean(c.text))
