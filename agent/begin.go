@@ -83,11 +83,11 @@ func (a *Agent) checkInput(in *Input) error {
 // start starts a run with a prompt.
 func (x *driver) start(in *Input) error {
 	a, s := x.agent, x.state()
-	if err := duplicate(s, in.Key); err != nil {
+	if err := notOwner(s, in); err != nil {
 		return err
 	}
-	if in.Owner != "" && in.Owner != s.Owner && s.Seq > 0 {
-		return &OwnerError{Session: s.Session}
+	if err := duplicate(s, in.Key); err != nil {
+		return err
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	_, posted := x.takePosted(false)
@@ -150,6 +150,9 @@ func (x *driver) start(in *Input) error {
 		meta := f.Meta
 		meta.By = ""
 		facts = append(facts, machine.ToolsChanged{Meta: meta, Tools: changes})
+	}
+	if in.Title != "" && s.Title == "" {
+		facts = append(facts, machine.TitleChanged{Meta: f.Meta, Title: a.redact.Text(in.Title)})
 	}
 	err = x.appendTaking(posted, facts...) // what was posted to an earlier run, a stop for example, mustn't stop this one
 	if err == nil {

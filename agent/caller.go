@@ -61,6 +61,9 @@ func (in *Input) checkCaller() error {
 			return badInput(f.name, "it has to be valid UTF-8 of at most %d bytes without control characters", f.most)
 		}
 	}
+	if err := checkTitle(in.Title); err != nil {
+		return err
+	}
 	if in.CallKey != "" && in.call == nil {
 		return badInput("CallKey", "it is for an input of CallTool")
 	}
@@ -130,6 +133,14 @@ func (x *driver) newOrigin(in *Input) machine.Origin {
 	return o
 }
 
+// notOwner returns an *[OwnerError] if a session doesn't belong to who the input says.
+func notOwner(s *machine.State, in *Input) error {
+	if in.Owner != "" && in.Owner != s.Owner && s.Seq > 0 {
+		return &OwnerError{Session: s.Session}
+	}
+	return nil
+}
+
 // duplicate returns a *[DuplicateError] if a session had an input with the key.
 func duplicate(s *machine.State, key string) error {
 	if key == "" {
@@ -141,15 +152,15 @@ func duplicate(s *machine.State, key string) error {
 	return nil
 }
 
-// duplicateOf returns a *[DuplicateError] in place of err, if that says that the session is busy, and it had an input with the key of in.
+// duplicateOf returns a *[DuplicateError] in place of err, if that says that the session is busy, and it had an input with the key of in; or an
+// *[OwnerError], if the session belongs to somebody else.
 func (a *Agent) duplicateOf(ctx context.Context, in *Input, err error) error {
-	var busy *BusyError
-	if in.Key == "" || in.resumes() || !errors.As(err, &busy) {
+	if _, busy := errors.AsType[*BusyError](err); !busy || in.resumes() || in.Key == "" && in.Owner == "" {
 		return err
 	}
 	m, failed := a.load(ctx, in.Session)
 	if failed != nil {
 		return err
 	}
-	return cmp.Or(duplicate(m.State(), in.Key), err)
+	return cmp.Or(notOwner(m.State(), in), duplicate(m.State(), in.Key), err)
 }

@@ -47,6 +47,8 @@ type Input struct {
 	// Owner is who the session belongs to. The first input of a session sets it; it has at most 256 bytes. A later input that names somebody
 	// else, or an owner for a session that has none, is an *[OwnerError]. Empty: the owner isn't checked.
 	Owner string
+	// Title is the title of the session if it has none yet: see [Session.SetTitle].
+	Title string
 	// Labels are labels of the host's choice, such as {"tenant": "acme"}: at most 16, with keys of at most 64 and values of at most 256 bytes,
 	// neither of them empty. They are on the events of the run, on its tool and model calls, in the ledger, and on the session until another
 	// run sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's last run.

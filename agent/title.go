@@ -17,9 +17,8 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 		return err
 	}
 	title = s.agent.redact.Text(title)
-	head := journal.HeadUpdate{Title: title}
-	if err := head.Validate(); err != nil {
-		return &InputError{Field: "Title", Problem: "it " + strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Title "), Err: err}
+	if err := checkTitle(title); err != nil {
+		return err
 	}
 	if title == "" {
 		return &InputError{Field: "Title", Problem: "it is empty; a title can be replaced, but not removed"}
@@ -44,6 +43,15 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 		}
 	}
 	return l.appendTaking(older, TitleChanged{Title: title})
+}
+
+// checkTitle returns what is wrong with a title.
+func checkTitle(title string) error {
+	head := journal.HeadUpdate{Title: title}
+	if err := head.Validate(); err != nil {
+		return &InputError{Field: "Title", Problem: "it " + strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Title "), Err: err}
+	}
+	return nil
 }
 
 // takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that can't be set is removed.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent"
@@ -39,7 +40,7 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 	}
 	in := agent.Input{
 		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: shortKey(m.key), Supersede: m.supersede,
-		Interactive: true, User: g.who, Owner: g.ownerOf(), Trace: r.Header.Get("Traceparent"),
+		Interactive: true, User: g.who, Owner: g.ownerOf(), Title: titleOf(m.text), Trace: r.Header.Get("Traceparent"),
 	}
 	if p := s.complete(r, &in); p != nil {
 		return live.Started{}, p
@@ -52,6 +53,13 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 	started, err := s.begin(r.Context(), in)
 	if err != nil {
 		release()
+		if !g.exists { // somebody else may have begun it meanwhile
+			again, p := s.allow(r, g.session.ID(), ActionSend)
+			if p != nil {
+				return live.Started{}, p
+			}
+			*g = *again
+		}
 		return live.Started{}, failed(err)
 	}
 	if s.cfg.Allowance != nil {
@@ -59,9 +67,6 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 			<-started.Done
 			release()
 		}()
-	}
-	if !g.exists {
-		s.setTitle(r.Context(), g, m.text)
 	}
 	return started, nil
 }
@@ -139,18 +144,18 @@ func (s *server) complete(r *http.Request, in *agent.Input) (p *problem) {
 // maxTitle is how many characters of its first message a session's title has at most.
 const maxTitle = 60
 
-// setTitle gives a new session the beginning of its first message as a title.
-func (s *server) setTitle(ctx context.Context, g *grant, text string) {
-	title := strings.Join(strings.Fields(text), " ")
+// titleOf returns the beginning of a message, as the title of the session that it begins.
+func titleOf(text string) string {
+	title := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.Join(strings.Fields(text), " "))
 	if n := []rune(title); len(n) > maxTitle {
 		title = strings.TrimSpace(string(n[:maxTitle])) + "…"
 	}
-	if title == "" {
-		return
-	}
-	if err := g.session.SetTitle(context.WithoutCancel(ctx), title); err != nil {
-		s.log.InfoContext(ctx, "serve: setting a title", "session", g.session.ID(), "error", err)
-	}
+	return title
 }
 
 // shortKey returns a client's key as a session can keep it.
@@ -196,7 +201,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	m := message{body.Text, body.Files, body.Mode, body.Key, body.Supersede}
 	out := sent{Session: body.Session}
 	started, p := s.start(r, g, m)
-	if p != nil && p.Code == CodeBusy && len(m.files) == 0 {
+	if p != nil && p.Code == CodeBusy && len(m.files) == 0 && g.exists {
 		var delivered bool
 		if delivered, p = s.steer(r, g, m.text); delivered {
 			out.Steered = true
