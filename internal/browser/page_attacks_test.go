@@ -76,6 +76,7 @@ func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
 	p.keys(script)
 	p.press(".card", "Reject")
 	p.has("Rejected by ann")
+	p.has("A person rejected this call.") // its row has grown
 	p.press(p.card("Delete “b”?"), "Suggest a change")
 	p.keys(script)
 	p.press(".card", "Send suggestion")
