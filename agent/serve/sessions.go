@@ -27,15 +27,15 @@ func (s *server) addSessions(add adder) {
 	add(http.MethodDelete, "/sessions/rules", s.revoke)
 	add(http.MethodPost, "/sessions/send", s.send)
 	add(http.MethodPost, "/sessions/decide", s.decideRoute)
-	add(http.MethodPost, "/sessions/stop", s.control(func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Stop(r.Context()) }))
-	add(http.MethodPost, "/sessions/cancel", s.control(func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Cancel(r.Context()) }))
-	add(http.MethodPost, "/sessions/pause", s.control(func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Pause(r.Context()) }))
-	add(http.MethodPost, "/sessions/continue", s.control(func(r *http.Request, g *grant, _ *controlBody) error {
+	add(http.MethodPost, "/sessions/stop", s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Stop(r.Context()) }))
+	add(http.MethodPost, "/sessions/cancel", s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Cancel(r.Context()) }))
+	add(http.MethodPost, "/sessions/pause", s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Pause(r.Context()) }))
+	add(http.MethodPost, "/sessions/continue", s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error {
 		_, err := s.begin(r.Context(), agent.Continue(g.session.ID()))
 		return err
 	}))
-	add(http.MethodPost, "/sessions/mode", s.control(func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetMode(r.Context(), b.Mode) }))
-	add(http.MethodPost, "/sessions/title", s.title)
+	add(http.MethodPost, "/sessions/mode", s.control(ActionControl, func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetMode(r.Context(), b.Mode) }))
+	add(http.MethodPost, "/sessions/title", s.control(ActionEdit, func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetTitle(r.Context(), b.Title) }))
 	add(http.MethodPost, "/sessions/fork", s.fork)
 }
 
@@ -194,14 +194,14 @@ type controlBody struct {
 	At      uint64 `json:"at,omitempty"`
 }
 
-// control returns a handler that does something with the run in progress.
-func (s *server) control(f func(*http.Request, *grant, *controlBody) error) handler {
+// control returns a handler that does something with a session, and answers with nothing.
+func (s *server) control(action Action, f func(*http.Request, *grant, *controlBody) error) handler {
 	return func(w http.ResponseWriter, r *http.Request, _ string) *problem {
 		var body controlBody
 		if p := s.decode(w, r, &body); p != nil {
 			return p
 		}
-		g, p := s.allow(r, body.Session, ActionControl)
+		g, p := s.allow(r, body.Session, action)
 		if p != nil {
 			return p
 		}
@@ -211,22 +211,6 @@ func (s *server) control(f func(*http.Request, *grant, *controlBody) error) hand
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-}
-
-func (s *server) title(w http.ResponseWriter, r *http.Request, _ string) *problem {
-	var body controlBody
-	if p := s.decode(w, r, &body); p != nil {
-		return p
-	}
-	g, p := s.allow(r, body.Session, ActionEdit)
-	if p != nil {
-		return p
-	}
-	if err := g.session.SetTitle(r.Context(), body.Title); err != nil {
-		return failed(err)
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }
 
 // fork copies a session, up to a fact if the body says so. The copy belongs to the owner of the original, and its name is new.
