@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Complexity is what is known about a request before it is answered. The score is the sum of the weights of what holds: 0.3 for several
-// steps, 0.2 each for transforming data, for depending on other systems and for being ambiguous, 0.1 for a high risk.
+// A Complexity says how complex a request is. Its score adds 0.3 if the request needs several steps; 0.2 each if it transforms data, depends on
+// other systems, or is ambiguous; and 0.1 if it is risky.
 type Complexity struct {
 	Score     float64 `json:"score"`
 	Steps     bool    `json:"steps,omitempty"`     // more than three operations

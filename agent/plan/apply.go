@@ -141,7 +141,7 @@ func (s *State) revised(f Revised) string {
 	}
 	s.Plans = slices.Clone(s.Plans) // those of the fact
 	s.Plans[s.Current] = f.Proposal
-	s.Nodes, s.graph, s.hash, s.Approved = nodes, g, next.Hash(), ""
+	s.Nodes, s.graph, s.hash = nodes, g, next.Hash() // which isn't approved
 	s.skipDependents()
 	return ""
 }

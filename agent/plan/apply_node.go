@@ -10,27 +10,11 @@ import (
 
 // applyNode applies a fact about a node of the current plan.
 func (s *State) applyNode(f Fact) string {
-	var id string
-	switch f := f.(type) {
-	case NodeStarted:
-		id = f.Node
-	case NodeEnded:
-		id = f.Node
-	case Judged:
-		id = f.Node
-	case Waived:
-		id = f.Node
-	case Skipped:
-		id = f.Node
-	case Retried:
-		id = f.Node
-	case Granted:
-		id = f.Node
-	case Undone:
-		id = f.Node
-	default:
+	about, ok := f.(interface{ node() string })
+	if !ok {
 		return "its kind is unknown"
 	}
+	id := about.node()
 	i := slices.IndexFunc(s.Nodes, func(n NodeState) bool { return n.Node.ID == id })
 	if i < 0 {
 		return fmt.Sprintf("the plan has no node %q", id)

@@ -68,6 +68,15 @@ func (f Undone) with(m Meta) Fact      { f.Meta = m; return f }
 func (f Failed) with(m Meta) Fact      { f.Meta = m; return f }
 func (f Ended) with(m Meta) Fact       { f.Meta = m; return f }
 
+func (f NodeStarted) node() string { return f.Node }
+func (f NodeEnded) node() string   { return f.Node }
+func (f Judged) node() string      { return f.Node }
+func (f Waived) node() string      { return f.Node }
+func (f Skipped) node() string     { return f.Node }
+func (f Retried) node() string     { return f.Node }
+func (f Granted) node() string     { return f.Node }
+func (f Undone) node() string      { return f.Node }
+
 // Encode returns a fact as a record of a journal.
 func Encode(f Fact) (journal.Record, error) {
 	meta := f.Envelope()

@@ -164,7 +164,7 @@ func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 	if err != nil {
 		return fmt.Errorf("plan: run %q: %w", name, err)
 	}
-	r.poke(name)
+	r.notify(name)
 	return nil
 }
 

@@ -13,12 +13,12 @@ func (x *execution) judge(nodes []int) (any bool) {
 		n := &s.Nodes[i]
 		for _, name := range n.missing() {
 			key := n.Node.ID + " " + name
-			if x.flying[key] {
+			if x.inProgress[key] {
 				continue
 			}
 			any = true
 			c := Candidate{Run: s.Log, Node: n.Node, Round: n.Round, Output: n.Output}
-			x.fly(key, func() result { return x.verdict(name, c) })
+			x.start(key, func() result { return x.verdict(name, c) })
 		}
 	}
 	return any

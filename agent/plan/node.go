@@ -53,13 +53,13 @@ func (x *execution) continueNodes(nodes []int) (any bool) {
 		id := n.Node.ID
 		waits := x.paused[id]
 		cancel := len(waits) > 0 && s.Stage == StageUndoing
-		if x.flying[id] || len(waits) > 0 && !cancel {
+		if x.inProgress[id] || len(waits) > 0 && !cancel {
 			continue
 		}
 		delete(x.paused, id)
 		any = true
 		t := task{run: s.Log, plan: s.Current, node: n, outputs: s.Outputs(), cancel: cancel, waits: waits}
-		x.fly(id, func() result { return x.do(&t) })
+		x.start(id, func() result { return x.do(&t) })
 	}
 	return any
 }

@@ -42,9 +42,9 @@ func (r *Runner) Run(ctx context.Context, name string, plans ...*Plan) iter.Seq2
 			yield(nil, err)
 			return
 		}
-		x := &execution{Runner: r, log: l, ctx: held, yield: yield, results: make(chan result, 2*MaxNodes), flying: make(map[string]bool), paused: make(map[string][]agent.Pause), wake: r.listen(name)}
+		x := &execution{Runner: r, log: l, ctx: held, yield: yield, results: make(chan result), inProgress: make(map[string]bool), paused: make(map[string][]agent.Pause), wake: r.subscribe(name)}
 		defer l.close(ctx)
-		defer r.deaf(name)
+		defer r.unsubscribe(name)
 		x.work, x.stop = context.WithCancel(held)
 		defer x.workers.Wait()
 		defer x.stop()
@@ -66,25 +66,25 @@ type execution struct {
 	yield func(Event, error) bool
 	left  bool // the loop over the events was left
 
-	work    context.Context // of the nodes
-	stop    context.CancelFunc
-	workers sync.WaitGroup
-	results chan result
-	flying  map[string]bool          // what is in progress: ids of nodes, and of nodes with checks
-	paused  map[string][]agent.Pause // nodes whose sessions wait for decisions
-	wake    chan struct{}
+	work       context.Context // of the nodes
+	stop       context.CancelFunc
+	workers    sync.WaitGroup
+	results    chan result
+	inProgress map[string]bool          // what is in progress: ids of nodes, and of nodes with checks
+	paused     map[string][]agent.Pause // nodes whose sessions wait for decisions
+	wake       chan struct{}
 }
 
 // A result is what became of something that was in progress.
 type result struct {
-	key     string // in flying
+	key     string // of execution.inProgress
 	node    string
 	fact    Fact          // what to record; nil: nothing
 	pending []agent.Pause // the node's session waits for these
 }
 
-// listen returns what wakes the run with a name.
-func (r *Runner) listen(name string) chan struct{} {
+// subscribe returns what wakes the run with a name.
+func (r *Runner) subscribe(name string) chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	wake := make(chan struct{}, 1)
@@ -92,13 +92,13 @@ func (r *Runner) listen(name string) chan struct{} {
 	return wake
 }
 
-func (r *Runner) deaf(name string) {
+func (r *Runner) unsubscribe(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.wake, name)
 }
 
-func (r *Runner) poke(name string) {
+func (r *Runner) notify(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if wake := r.wake[name]; wake != nil {
@@ -198,7 +198,7 @@ func (x *execution) perform(act Action) (over bool, err error) {
 		if x.continueNodes(act.Nodes) {
 			return false, nil
 		}
-		if len(x.flying) == 0 && act.Until.IsZero() {
+		if len(x.inProgress) == 0 && act.Until.IsZero() {
 			return true, x.pause()
 		}
 		return false, x.wait(act.Until)
@@ -235,7 +235,7 @@ func (x *execution) wait(until time.Time) error {
 
 // take takes a result.
 func (x *execution) take(r result) error {
-	delete(x.flying, r.key)
+	delete(x.inProgress, r.key)
 	if len(r.pending) > 0 {
 		x.paused[r.node] = r.pending
 	}
@@ -245,13 +245,16 @@ func (x *execution) take(r result) error {
 	return x.log.add(nil, r.fact)
 }
 
-// fly runs f beside the loop, which takes its result.
-func (x *execution) fly(key string, f func() result) {
-	x.flying[key] = true
+// start runs f beside the loop, which takes its result.
+func (x *execution) start(key string, f func() result) {
+	x.inProgress[key] = true
 	x.workers.Go(func() {
 		r := f()
 		r.key = key
-		x.results <- r
+		select {
+		case x.results <- r:
+		case <-x.work.Done(): // the next Run finds it in the node's session, or does it again
+		}
 	})
 }
 

@@ -41,7 +41,7 @@ type statusInput struct {
 //   - plan.status says how far a run is.
 //   - plan.change submits a plan in place of one that has paused, for example because a node has failed. What is done stays.
 //
-// A run that waits for decisions about its nodes or their calls goes on with the next [Runner.Run] with its name. The agent that gets the tools
+// A run that waits for decisions about its nodes or their calls continues with the next [Runner.Run] of its name. The agent that gets the tools
 // isn't the runner's own, which has the tools that do the work; it may have the same ones, and offer only those that read in a mode: see [Mode].
 func Tools(r *Runner) []tools.Tool {
 	submit := tools.Func[submitInput, tools.Result]{

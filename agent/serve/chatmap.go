@@ -81,7 +81,7 @@ func (c *chatMap) event(ev agent.Event) error {
 	return nil
 }
 
-// begin begins the message, unless the run goes on with the work of the one before.
+// begin begins the message, unless the run continues the work of the one before.
 func (c *chatMap) begin(f *agent.RunStarted) error {
 	if f.ContextReset != nil && c.run != "" {
 		return nil

@@ -92,7 +92,7 @@ type TextMessageContent struct {
 	Delta     string `json:"delta"`
 }
 
-// A TextMessageEnd ends a text message. A later start with the same id goes on with it.
+// A TextMessageEnd ends a text message. A later start with the same id continues the message.
 type TextMessageEnd struct {
 	Base
 	Attribution

@@ -109,7 +109,7 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 	return nil
 }
 
-// started shows the input of a run. A run that goes on with the work of another begins with nothing that the user has said.
+// started shows the input of a run. A run that continues the work of another begins with nothing that the user has said.
 func (v *View) started(f *agent.RunStarted) (out []Patch) {
 	v.reply = reply{}
 	out = append(out, Patch{State: &State{Status: string(agent.Running), Mode: f.Mode}})
