@@ -126,6 +126,13 @@ func (d *Decision) id(s *State) string {
 	case DecideRevise:
 		return fmt.Sprintf("revise %d %d", s.Current, d.Plan.Version)
 	}
+	if d.Check == "" {
+		for _, p := range s.pending() {
+			if p.Node != "" && p.Node == d.Node {
+				return p.ID
+			}
+		}
+	}
 	return fmt.Sprintf("%s %s %s %d", d.Kind, d.Node, d.Check, s.Seq)
 }
 
@@ -150,6 +157,7 @@ func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 	if err != nil {
 		return bad("%v", err)
 	}
+	id := d.id(s) // before Apply changes the state
 	if wrong, ok := errors.AsType[*FactError](m.Apply(f.with(Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.Who}))); ok {
 		return bad("%s", wrong.Problem)
 	}
@@ -157,7 +165,7 @@ func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 	if err != nil {
 		return bad("it can't be encoded: %v", err)
 	}
-	err = r.store.Post(ctx, name, journal.Item{ID: d.id(s), Kind: "plan.decision", Time: time.Now().UTC(), Data: data})
+	err = r.store.Post(ctx, name, journal.Item{ID: id, Kind: "plan.decision", Time: time.Now().UTC(), Data: data})
 	if _, used := errors.AsType[*journal.PostedError](err); used {
 		return &DecisionError{Run: name, Decision: d, Problem: "somebody has decided this before", Before: true}
 	}

@@ -50,6 +50,7 @@ type DecisionError struct {
 	Decision Decision
 	Problem  string
 	Before   bool // the same was decided before, perhaps in another way
+	Unknown  bool // there is no such question: see [Runner.Answer]
 }
 
 // Error says what would be right.

@@ -148,15 +148,15 @@ func (l *planLog) add(taken []string, facts ...Fact) error {
 	return nil
 }
 
-// store stores what was added since the last time, with the head of the log, and returns the facts. open is what the run waits for. After an
+// store stores what was added since the last time, with the head of the log, and returns the facts. See execution.store. After an
 // error, the machine may be ahead of the log, so the run can't go on in this process.
-func (l *planLog) store(ctx context.Context, open []journal.Open) ([]Fact, error) {
+func (l *planLog) store(ctx context.Context, paused bool, open []journal.Open) ([]Fact, error) {
 	facts := l.facts
-	if len(facts) == 0 && len(l.taken) == 0 && len(open) == 0 {
+	if len(facts) == 0 && len(l.taken) == 0 && !paused {
 		return nil, nil
 	}
 	err := l.append(ctx, journal.Append{
-		Session: l.name, After: l.machine.s.Seq - uint64(len(facts)), Fence: l.lease.Fence, Records: l.records, Taken: l.taken, Head: l.head(open),
+		Session: l.name, After: l.machine.s.Seq - uint64(len(facts)), Fence: l.lease.Fence, Records: l.records, Taken: l.taken, Head: l.head(paused, open),
 	})
 	l.records, l.facts, l.taken = nil, nil, nil
 	return facts, err
@@ -181,8 +181,8 @@ func (l *planLog) append(ctx context.Context, app journal.Append) error {
 	}
 }
 
-// head returns what lists show. open is what the run waits for; it is paused if there is anything.
-func (l *planLog) head(open []journal.Open) *journal.HeadUpdate {
+// head returns what lists show.
+func (l *planLog) head(paused bool, open []journal.Open) *journal.HeadUpdate {
 	s := &l.machine.s
 	h := &journal.HeadUpdate{Kind: headKind, Status: statusRunning, Open: open}
 	if p := s.Plan(); p != nil {
@@ -191,7 +191,7 @@ func (l *planLog) head(open []journal.Open) *journal.HeadUpdate {
 	switch {
 	case s.Stage == StageEnded:
 		h.Status = string(s.Status)
-	case len(open) > 0:
+	case paused:
 		h.Status = statusPaused
 	}
 	return h

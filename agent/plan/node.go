@@ -37,7 +37,7 @@ func (x *execution) startNodes(nodes []int) error {
 	if err := x.log.add(nil, facts...); err != nil {
 		return err
 	}
-	if err := x.store(nil); err != nil || x.left {
+	if err := x.store(false, nil); err != nil || x.left {
 		return err
 	}
 	x.continueNodes(nodes)

@@ -21,6 +21,8 @@ type Pause struct {
 	// Session and Call are set for PauseCall: a call of the node waits for a decision, which [agent.Session.Decide] takes for that session.
 	Session string       `json:"session,omitempty"`
 	Call    *agent.Pause `json:"call,omitempty"`
+
+	worker string // of the node, for PauseCall
 }
 
 // A PauseKind says what a [Pause] is about.
@@ -83,10 +85,7 @@ func (r *Runner) Pending(ctx context.Context, name string) ([]Pause, error) {
 	pauses := s.pending()
 	for _, i := range s.with(NodeRunning) {
 		n := &s.Nodes[i].Node
-		a := r.cfg.Agent
-		if n.Worker != "" {
-			a = r.cfg.Workers[n.Worker]
-		}
+		a := r.agentOf(n.Worker)
 		if a == nil {
 			continue
 		}
@@ -97,10 +96,24 @@ func (r *Runner) Pending(ctx context.Context, name string) ([]Pause, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range calls {
-			pauses = append(pauses, Pause{ID: c.ID, Kind: PauseCall, Node: n.ID, Session: SessionOf(s.Log, s.Current, n.ID), Call: &c, Title: c.Reason})
-		}
+		pauses = append(pauses, s.callPauses(n, calls)...)
 	}
 	sortPauses(pauses)
 	return pauses, nil
+}
+
+// callPauses returns the pauses of a node's session as those of the run.
+func (s *State) callPauses(n *Node, calls []agent.Pause) (pauses []Pause) {
+	for _, c := range calls {
+		pauses = append(pauses, Pause{ID: c.ID, Kind: PauseCall, Node: n.ID, Session: SessionOf(s.Log, s.Current, n.ID), Call: &c, Title: c.Reason, worker: n.Worker})
+	}
+	return pauses
+}
+
+// agentOf returns the agent of nodes with that worker; nil if there is none any more.
+func (r *Runner) agentOf(worker string) *agent.Agent {
+	if worker == "" {
+		return r.cfg.Agent
+	}
+	return r.cfg.Workers[worker]
 }

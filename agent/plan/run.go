@@ -138,9 +138,10 @@ func (x *execution) begin(plans []*Plan) error {
 	return nil
 }
 
-// store stores what was added to the log, and shows it. Nothing that the facts announce may begin before.
-func (x *execution) store(open []journal.Open) error {
-	facts, err := x.log.store(x.ctx, open)
+// store stores what was added to the log, and shows it. Nothing that the facts announce may begin before. paused says that the run pauses, and
+// open which decisions about the plan and its nodes it waits for.
+func (x *execution) store(paused bool, open []journal.Open) error {
+	facts, err := x.log.store(x.ctx, paused, open)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (x *execution) store(open []journal.Open) error {
 func (x *execution) loop() error {
 	for !x.left {
 		if x.ctx.Err() != nil {
-			return cmp.Or(x.store(nil), context.Cause(x.ctx))
+			return cmp.Or(x.store(false, nil), context.Cause(x.ctx))
 		}
 		if err := x.takeDecisions(); err != nil {
 			return err
@@ -174,7 +175,7 @@ func (x *execution) perform(act Action) (over bool, err error) {
 	s := x.log.machine.State()
 	switch act.Kind {
 	case ActNone:
-		if err := x.store(nil); err != nil || x.left {
+		if err := x.store(false, nil); err != nil || x.left {
 			return true, err
 		}
 		if s.Status != Completed {
@@ -184,7 +185,7 @@ func (x *execution) perform(act Action) (over bool, err error) {
 	case ActStart:
 		return false, x.startNodes(act.Nodes)
 	case ActJudge:
-		if err := x.store(nil); err != nil || x.left {
+		if err := x.store(false, nil); err != nil || x.left {
 			return false, err
 		}
 		if !x.judge(act.Nodes) {
@@ -192,7 +193,7 @@ func (x *execution) perform(act Action) (over bool, err error) {
 		}
 		return false, nil
 	case ActWait:
-		if err := x.store(nil); err != nil || x.left {
+		if err := x.store(false, nil); err != nil || x.left {
 			return false, err
 		}
 		if x.continueNodes(act.Nodes) {
@@ -260,21 +261,23 @@ func (x *execution) start(key string, f func() result) {
 
 // pause says what the run waits for, in the head of its log and to the caller.
 func (x *execution) pause() error {
-	pending := x.log.machine.State().pending()
-	var open []journal.Open
-	for _, p := range pending {
-		open = append(open, journal.Open{ID: p.ID, Kind: "plan", Title: cut(p.Title, journal.MaxName)})
+	s := x.log.machine.State()
+	pending := s.pending()
+	open := make([]journal.Open, len(pending)) // the sessions of the nodes have the pauses of calls in their own heads
+	for i := range pending {
+		q, err := s.question(&pending[i])
+		if err != nil {
+			return err
+		}
+		open[i] = journal.Open{ID: q.ID, Kind: string(q.Kind), Title: cut(toolName+": "+line(q.Reason), journal.MaxName)}
 	}
 	for id, calls := range x.paused {
-		for _, c := range calls {
-			pending = append(pending, Pause{ID: c.ID, Kind: PauseCall, Node: id, Session: SessionOf(x.log.name, x.log.machine.State().Current, id), Call: &c, Title: c.Reason})
+		if n, ok := s.Node(id); ok {
+			pending = append(pending, s.callPauses(&n.Node, calls)...)
 		}
 	}
 	sortPauses(pending)
-	if len(open) == 0 { // the sessions of the nodes have their pauses in their own heads
-		open = append(open, journal.Open{ID: "calls", Kind: "plan", Title: "calls of its nodes wait for decisions"})
-	}
-	if err := x.store(open); err != nil || x.left {
+	if err := x.store(true, open); err != nil || x.left {
 		return err
 	}
 	x.yield(Paused{Meta: Meta{Log: x.log.name}, Pending: pending}, nil)

@@ -12,6 +12,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
+// submittedPrefix begins the names of the runs of submitted plans.
+const submittedPrefix = "plan/"
+
 // The names of the tools of [Tools].
 const (
 	ToolSubmit = "plan.submit"
@@ -39,9 +42,14 @@ type statusInput struct {
 //     What the person suggests instead goes back to the model, as for any tool. A plan that can't run is refused at once, with everything
 //     that is wrong.
 //   - plan.status says how far a run is.
-//   - plan.change submits a plan in place of one that has paused, for example because a node has failed. What is done stays.
+//   - plan.change submits a plan in place of one that has paused. What is done stays.
 //
-// A run that waits for decisions about its nodes or their calls continues with the next [Runner.Run] of its name. The agent that gets the tools
+// While a plan runs, plan.submit and plan.change ask what its run waits for: whether a call of a node is approved, and what becomes of a node that has
+// failed or isn't good enough. The call is suspended until there is an answer ([tools.Suspend]), so these questions are pauses of the session in
+// which the model has submitted the plan, and are listed and shown with all others. The person can also send the plan back to the model, which
+// may change it. If a question is rejected or expires, the call ends and the run stays paused: continue it with [Runner.Decide] and [Runner.Run].
+//
+// The agent that gets the tools
 // isn't the runner's own, which has the tools that do the work; it may have the same ones, and offer only those that read in a mode: see [Mode].
 func Tools(r *Runner) []tools.Tool {
 	submit := tools.Func[submitInput, tools.Result]{
@@ -112,6 +120,11 @@ func (r *Runner) question(in *proposed, version int) string {
 	if err != nil {
 		return ""
 	}
+	return summary(p)
+}
+
+// summary returns what a plan does, in short.
+func summary(p *Plan) string {
 	steps := make([]string, len(p.Nodes))
 	for i := range p.Nodes {
 		steps[i] = work(&p.Nodes[i])
@@ -129,7 +142,7 @@ func (r *Runner) submit(ctx context.Context, in *proposed) (tools.Result, error)
 	if !ok {
 		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
 	}
-	return r.carryOut(ctx, "plan/"+call.IdempotencyKey, call.By, p.Hash(), p)
+	return r.carryOut(ctx, call, submittedPrefix+call.IdempotencyKey, p.Hash(), p)
 }
 
 // change revises a plan as approved, and continues its run.
@@ -152,7 +165,7 @@ func (r *Runner) change(ctx context.Context, in *changeInput) (tools.Result, err
 			return tools.Result{}, err
 		}
 	}
-	return r.carryOut(ctx, in.Run, call.By, p.Hash())
+	return r.carryOut(ctx, call, in.Run, p.Hash())
 }
 
 // decided takes a decision, unless it was taken before a crash.
@@ -164,41 +177,56 @@ func (r *Runner) decided(ctx context.Context, name string, d Decision) error {
 	return err
 }
 
-// carryOut drives a run until it has ended or waits for something else than approval of the plan with that hash.
-func (r *Runner) carryOut(ctx context.Context, name, by, hash string, plans ...*Plan) (tools.Result, error) {
+// carryOut drives a run until it has ended or waits for something else than approval of the plan with that hash, which the call then asks about.
+func (r *Runner) carryOut(ctx context.Context, call *tools.Call, name, hash string, plans ...*Plan) (tools.Result, error) {
+	if call.Resumed != nil {
+		back, said, err := r.settle(ctx, call.Resumed)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		if back {
+			text, err := r.report(ctx, name)
+			return tools.Text(strings.TrimSpace("A person sends the plan back: " + said) + "\n\n" + text), err
+		}
+	}
 	for {
-		asked := false
-		for ev, err := range r.Run(ctx, name, plans...) {
-			var failed *FailedError
-			switch {
-			case errors.As(err, &failed):
-				text, err := r.report(ctx, name)
-				return tools.Result{Parts: tools.Text(text).Parts, Failed: true}, err
-			case err != nil:
-				return tools.Result{}, err
-			}
-			switch ev := ev.(type) {
-			case NodeStarted:
-				tools.Progress(ctx, tools.ProgressReport{Text: "started " + ev.Node})
-			case NodeEnded:
-				tools.Progress(ctx, tools.ProgressReport{Text: "ended " + ev.Node})
-			case Paused:
-				for _, pause := range ev.Pending {
-					if pause.Kind == PausePlan && pause.Hash == hash {
-						asked = true
-					}
-				}
-			}
+		pending, failed, err := r.follow(ctx, name, plans)
+		switch {
+		case err != nil:
+			return tools.Result{}, err
+		case len(pending) == 0:
+			text, err := r.report(ctx, name)
+			return tools.Result{Parts: tools.Text(text).Parts, Failed: failed}, err
+		case pending[0].Kind != PausePlan || pending[0].Hash != hash:
+			return tools.Result{}, r.ask(ctx, name, pending)
 		}
 		plans = nil
-		if !asked {
-			text, err := r.report(ctx, name)
-			return tools.Text(text), err
-		}
-		if err := r.decided(ctx, name, Approve(hash).By(by)); err != nil { // the person was shown this plan
+		if err := r.decided(ctx, name, Approve(hash).By(call.By)); err != nil { // the person was shown this plan
 			return tools.Result{}, err
 		}
 	}
+}
+
+// follow drives a run, and reports its progress as that of the call that ctx belongs to. It returns what the run waits for, or whether it has
+// failed.
+func (r *Runner) follow(ctx context.Context, name string, plans []*Plan) (pending []Pause, failed bool, err error) {
+	for ev, err := range r.Run(ctx, name, plans...) {
+		if _, failed := errors.AsType[*FailedError](err); failed {
+			return nil, true, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		switch ev := ev.(type) {
+		case NodeStarted:
+			tools.Progress(ctx, tools.ProgressReport{Text: "started " + ev.Node})
+		case NodeEnded:
+			tools.Progress(ctx, tools.ProgressReport{Text: "ended " + ev.Node})
+		case Paused:
+			pending = ev.Pending
+		}
+	}
+	return pending, false, nil
 }
 
 // report says in text how far a run is.

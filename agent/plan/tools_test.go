@@ -46,6 +46,16 @@ func (s *shop) planner(t *testing.T, steps ...providertest.Step) (*agent.Agent, 
 	return a, r, model
 }
 
+// submittedRun returns the name of the one run of plans in the journal.
+func submittedRun(t *testing.T, r *Runner) (name string) {
+	t.Helper()
+	for head, err := range r.store.Heads(t.Context(), journal.Filter{Kind: headKind}) {
+		require.NoError(t, err)
+		name = head.Session
+	}
+	return name
+}
+
 func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	var s shop
 	a, r, model := s.planner(t,
@@ -66,35 +76,33 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID).By("ann")))
 	require.NoError(t, err)
-	require.Equal(t, agent.Completed, res.Status)
-	model.AssertSaw(t, 3, providertest.ToolResultText(ToolSubmit, "status: waiting for a person"))
+	require.Equal(t, agent.Paused, res.Status)
 	require.Equal(t, []string{"a"}, s.all(), "the call of publish still asks")
-	var run string
-	for info, err := range r.store.Heads(t.Context(), journal.Filter{}) {
-		require.NoError(t, err)
-		if info.Kind == headKind {
-			run = info.Session
-		}
-	}
-	state, err := r.State(t.Context(), run)
+	require.Contains(t, res.Pending[0].Reason, `The step "b" calls publish: this tool is of high risk. The input of the call is {"name":"b"}`)
+	res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"}).By("ann")))
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, res.Status)
+	model.AssertSaw(t, 3, providertest.ToolResultText(ToolSubmit, "status: completed"))
+	require.Equal(t, []string{"a", "b"}, s.all())
+	state, err := r.State(t.Context(), submittedRun(t, r))
 	require.NoError(t, err)
 	require.Equal(t, state.hash, state.Approved)
 }
 
 func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	s := shop{fail: map[string][]error{"b": {context.DeadlineExceeded}}}
-	var run string
-	a, r, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))), providertest.Say("It failed."))
+	a, r, model := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))), providertest.Say("It failed."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", Mode: "plan"})
 	require.NoError(t, err)
-	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
-	for info, err := range r.store.Heads(t.Context(), journal.Filter{}) {
-		require.NoError(t, err)
-		if info.Kind == headKind {
-			run = info.Session
-		}
-	}
+	require.Equal(t, `The step "b" of the plan "Two things" has failed: context deadline exceeded.`, res.Pending[0].Reason)
+	_, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "send back", "reason": "make c"})))
+	require.NoError(t, err)
+	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "A person sends the plan back: make c"))
+	run := submittedRun(t, r)
+	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "run: "+run))
+
 	require.NoError(t, r.Decide(t.Context(), run, SkipNode("b")))
 	res, err = a.Session("s2").Call(t.Context(), ToolChange, submitted(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
 	require.NoError(t, err)

@@ -11,15 +11,12 @@ import (
 
 // undo undoes the effects of a node, in all runs of its session, and records what became of them.
 func (x *execution) undo(n *NodeState) error {
-	if err := x.store(nil); err != nil || x.left {
+	if err := x.store(false, nil); err != nil || x.left {
 		return err
 	}
 	s := x.log.machine.State()
 	f := Undone{Node: n.Node.ID}
-	a := x.cfg.Agent
-	if n.Node.Worker != "" {
-		a = x.cfg.Workers[n.Node.Worker]
-	}
+	a := x.agentOf(n.Node.Worker)
 	if a == nil {
 		f.Left = fmt.Sprintf("there is no worker %q any more", n.Node.Worker)
 		return x.log.add(nil, f)
