@@ -102,6 +102,8 @@ func replaced(newID string) *problem {
 	return p
 }
 
+func used() *problem { return fail(http.StatusConflict, CodeUsed, "the pause was decided before") }
+
 func tooLate() *problem {
 	return fail(http.StatusGone, CodeExpired, "the item has expired: nobody decided in time, and the call counts as rejected")
 }

@@ -52,16 +52,16 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	case StateReplaced:
 		return replaced(detail.NewID)
 	case StateDecided:
-		return fail(http.StatusConflict, CodeUsed, "the pause was decided before")
+		return used()
 	}
 	a := h.cfg.Agents[detail.Agent]
-	if a == nil {
+	if a == nil && !detail.plan {
 		return fail(http.StatusUnprocessableEntity, CodeElsewhere, "the session is of the agent %q, which isn't served here", detail.Agent)
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()
-	if err := a.Session(body.Session).Decide(ctx, d.By(who)); err != nil {
-		return failed(err)
+	if p := h.record(ctx, detail, a, d.By(who)); p != nil {
+		return p
 	}
 	if h.cfg.OnDecided != nil {
 		h.cfg.OnDecided(context.WithoutCancel(r.Context()), Decided{Agent: a, Session: body.Session, ID: body.ID, Kind: d.Kind, By: who})

@@ -53,6 +53,8 @@ type Detail struct {
 	NewID string `json:"new_id,omitempty"`
 	// Messages are the last messages of the conversation, oldest first, if they were requested.
 	Messages []Message `json:"messages,omitempty"`
+
+	plan bool // it is of a run of plans
 }
 
 // A Message is one message of a conversation in short form: without media and without opaque data of providers.

@@ -1,6 +1,8 @@
 // Package approvals lists pending approvals across sessions and records decisions: it has a list of open items, the details
 // that a person needs to decide on one, and an [http.Handler] for both, which can also revoke standing approvals.
 //
+// Runs of plans (agent/plan) have their items in the list, too, if Config.Plans is set.
+//
 // The package runs no tools. A decision is posted to the session's journal, as by [agent.Session.Decide], and takes effect
 // when the session is resumed, in this process or in another. [agent.Agent.Recover] resumes sessions that were decided:
 //

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/plan"
 )
 
 // A Config configures a [Handler]. Store, Agents and Authorize are required.
@@ -25,8 +26,11 @@ type Config struct {
 	// recorded with a decision or a revocation. An error denies the act. It may be called from several goroutines at a
 	// time, and for a list once for each open item. A panic denies the act, too, and is logged.
 	Authorize func(r *http.Request, item Item, act Act) (who string, err error)
+	// Plans, if it isn't nil, has the runs of plans in Store: what they wait for is listed with the items of sessions, and is decided on in the
+	// same way. The calls of their nodes are items of the sessions of these nodes.
+	Plans *plan.Runner
 	// OnDecided, if it isn't nil, is called with each recorded decision, before the response. It must return at once: let
-	// it wake a goroutine that calls [agent.Agent.Recover]. Its context outlives the request.
+	// it wake a goroutine that calls [agent.Agent.Recover], and [plan.Runner.Recover] for plans. Its context outlives the request.
 	OnDecided func(ctx context.Context, d Decided)
 
 	// MaxBody is the most bytes that a body may have; 0: 64 KiB.
@@ -78,8 +82,8 @@ type Item struct {
 
 // A Decided is a recorded decision.
 type Decided struct {
-	Agent   *agent.Agent
-	Session string
+	Agent   *agent.Agent // nil for a run of plans
+	Session string       // or the name of the run of plans
 	ID      string
 	Kind    agent.DecisionKind
 	By      string
@@ -215,7 +219,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	f := Filter{Prefix: q["prefix"], Kind: agent.PauseKind(q["kind"]), Tool: q["tool"], After: q["after"]}
+	f := Filter{Prefix: q["prefix"], Kind: agent.PauseKind(q["kind"]), Tool: q["tool"], After: q["after"], Plans: h.cfg.Plans != nil}
 	if s := q["before"]; s != "" {
 		t, err := time.Parse(time.RFC3339, s)
 		if err != nil {
@@ -269,7 +273,7 @@ func (h *Handler) item(w http.ResponseWriter, r *http.Request) *problem {
 // seen returns an item that the user may see, and the authorizer's Item for it. A missing item and one that the user may
 // not see are treated alike.
 func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Detail, Item, *problem) {
-	d, err := Find(r.Context(), h.cfg.Store, session, id, messages)
+	d, err := h.find(r.Context(), session, id, messages)
 	if err != nil {
 		return nil, Item{}, h.unreadable(r, err, id)
 	}

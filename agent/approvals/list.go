@@ -36,6 +36,8 @@ type Filter struct {
 	Tool   string          // if it isn't empty
 	// Before keeps items that expire before that time, including expired ones.
 	Before time.Time
+	// Plans keeps runs of plans (agent/plan) in the list, too. Their items have the tool "plan".
+	Plans bool
 	// After starts the list after that session: the last one of the previous page.
 	After string
 }
@@ -51,12 +53,12 @@ const pastChildren = childPrefix + "\U0010FFFF"
 
 // List yields the open items of all sessions of a store: in the order of session names, and within a session in the order
 // of its calls. It reads no log, except of sessions that have more open items than a head shows ([journal.MaxOpen]). Sessions of subagents are left out, since their items are listed with the session that
-// called them, and so are the logs of other packages. To continue later, set Filter.After to the last session whose items were all read.
+// called them, and so are the logs of other packages, except for those of plans if Filter.Plans says so. To continue later, set Filter.After to the last session whose items were all read.
 //
 // The sequence ends after its first error. Concurrent changes may be missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
 	return func(yield func(Open, error) bool) {
-		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: true, After: f.After, Limit: headsAtATime}
+		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: !f.Plans, After: f.After, Limit: headsAtATime}
 		for more := true; more; {
 			n := 0
 			for h, err := range store.Heads(ctx, hf) {
@@ -69,7 +71,10 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 					hf.After, n = pastChildren, headsAtATime // there may be very many
 					break
 				}
-				if len(h.Open) >= journal.MaxOpen {
+				if !f.lists(h.Kind) {
+					continue
+				}
+				if len(h.Open) >= journal.MaxOpen && h.Kind == "" {
 					if h.Open, err = allOpen(ctx, store, h.Session); err != nil {
 						yield(Open{}, err)
 						return

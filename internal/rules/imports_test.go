@@ -69,7 +69,7 @@ var rows = map[string]row{
 	"agent/internal/durable":   {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"internal/storm":           {own: []string{everything}},                          // tests alone
 	"agent/internal/request":   {own: []string{"agent", "agent/machine"}},
-	"agent/approvals":          {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
+	"agent/approvals":          {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine", "agent/plan", "circuit/fault", "provider", "tools"}},
 	"agent/live":               {own: []string{"agent", "agent/machine", "circuit/fault"}, tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
 	"agent/critic":             {own: []string{"agent", "circuit/fault", "provider"}, tests: []string{"provider/providertest", "tools"}},
 	"agent/intent":             {own: []string{"circuit/fault", "provider", "tools"}, tests: []string{"agent", "agent/journal"}},

@@ -1,0 +1,103 @@
+package approvals_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/plan"
+)
+
+// planned returns a desk with a run of a plan, tom/plan, which waits for approval.
+func planned(t *testing.T) (*desk, *plan.Runner, *plan.Plan) {
+	t.Helper()
+	d := newDesk(t, agent.Config{})
+	r, err := plan.NewRunner(plan.Config{Agent: d.a})
+	require.NoError(t, err)
+	d.hcfg.Plans = r
+	d.h, err = approvals.New(d.hcfg)
+	require.NoError(t, err)
+	p := &plan.Plan{Title: "Two pages go", Nodes: []plan.Node{
+		{ID: "a", Tool: remove.Name, Input: map[string]any{"id": "home"}}, {ID: "b", Tool: remove.Name, Input: map[string]any{"id": "blog"}},
+	}}
+	for _, err := range r.Run(t.Context(), "tom/plan", p) {
+		require.NoError(t, err)
+	}
+	return d, r, p
+}
+
+func open(t *testing.T, store journal.Store, f approvals.Filter) (items []approvals.Open) {
+	t.Helper()
+	for o, err := range approvals.List(t.Context(), store, f) {
+		require.NoError(t, err)
+		items = append(items, o)
+	}
+	return items
+}
+
+func TestAPlanIsListedShownAndApproved(t *testing.T) {
+	d, r, p := planned(t)
+	require.Empty(t, open(t, d.store, approvals.Filter{}))
+	list := open(t, d.store, approvals.Filter{Plans: true})
+	require.Len(t, list, 1)
+	require.Equal(t, "plan", list[0].Tool)
+	require.Equal(t, agent.PauseApproval, list[0].Kind)
+	require.Contains(t, list[0].Reason, `The plan "Two pages go" has 2 steps`)
+	id := list[0].ID
+
+	res := d.ask(asked{user: "tom", method: "GET", target: "/"})
+	require.Contains(t, res.Body.String(), id)
+	res = d.ask(asked{user: "tom", method: "GET", target: "/item?session=tom/plan&id=" + url.QueryEscape(id)})
+	require.Equal(t, http.StatusOK, res.Code, res.Body)
+	require.Contains(t, res.Body.String(), `"title":"Two pages go"`)
+	require.Equal(t, http.StatusNotFound, d.ask(asked{user: "tom", method: "GET", target: "/item?session=tom/plan&id=plan+other"}).Code)
+	require.Equal(t, http.StatusNotFound, d.ask(asked{user: "", method: "GET", target: "/item?session=tom/plan&id=" + url.QueryEscape(id)}).Code)
+
+	status, code, _ := d.decide("eve", body("tom/plan", id, "approve"))
+	require.Equal(t, 403, status, code)
+	status, code, message := d.decide("tom", body("tom/plan", id, "answer", "value", 1))
+	require.Equal(t, approvals.CodeBad, code, status)
+	require.Contains(t, message, "a plan can be approved, rejected, or sent back")
+	status, _, message = d.decide("tom", body("tom/plan", id, "approve"))
+	require.Equal(t, 200, status, message)
+	_, code, _ = d.decide("ann", body("tom/plan", id, "reject", "reason", "no"))
+	require.Equal(t, approvals.CodeUsed, code)
+	require.Equal(t, []approvals.Decided{{Session: "tom/plan", ID: id, Kind: "approve", By: "tom"}}, d.decided)
+
+	for _, err := range r.Recover(t.Context()) {
+		require.NoError(t, err)
+	}
+	s, err := r.State(t.Context(), "tom/plan")
+	require.NoError(t, err)
+	require.Equal(t, p.Hash(), s.Approved)
+	_, code, _ = d.decide("tom", body("tom/plan", id, "approve"))
+	require.Equal(t, approvals.CodeUnknown, code)
+	list = open(t, d.store, approvals.Filter{Plans: true})
+	require.Len(t, list, 2, "now the calls of its nodes ask")
+	for _, o := range list {
+		require.Equal(t, remove.Name, o.Tool)
+		status, _, message = d.decide("tom", body(o.Session, o.ID, "approve"))
+		require.Equal(t, 200, status, message)
+	}
+	for _, err := range r.Recover(t.Context()) {
+		require.NoError(t, err)
+	}
+	require.ElementsMatch(t, []string{"home", "blog"}, d.done.done())
+}
+
+func TestAPlanIsNoItemWithoutPlans(t *testing.T) {
+	d, _, _ := planned(t)
+	list := open(t, d.store, approvals.Filter{Plans: true})
+	d.hcfg.Plans = nil
+	var err error
+	d.h, err = approvals.New(d.hcfg)
+	require.NoError(t, err)
+	require.NotContains(t, d.ask(asked{user: "tom", method: "GET", target: "/"}).Body.String(), list[0].ID)
+	_, code, _ := d.decide("tom", body("tom/plan", list[0].ID, "approve"))
+	require.Equal(t, approvals.CodeUnknown, code)
+}
