@@ -50,7 +50,9 @@ func askAboutCall(p *Pause) (prompt string, schema json.RawMessage) {
 	c := p.Call
 	prompt = cut(fmt.Sprintf("The step %q calls %s: %s. The input of the call is %s", p.Node, c.Call.Name, line(c.Reason), c.Call.Input), 4<<10)
 	reason := map[string]any{"type": "string"}
-	choose := func(kinds ...agent.DecisionKind) map[string]any { return map[string]any{"type": "string", "enum": kinds} }
+	choose := func(kinds ...agent.DecisionKind) map[string]any {
+		return map[string]any{"type": "string", "enum": kinds}
+	}
 	switch c.Kind {
 	case machine.PauseApproval, machine.PauseInDoubt: // approving a call in doubt runs it again
 		return prompt, objectSchema(map[string]any{"decision": choose(machine.Approved, machine.Rejected), "reason": reason}, "decision")

@@ -29,7 +29,9 @@ func recovered(t *testing.T, r *Runner) (names []string) {
 func TestRecoverContinuesWhatWasDecidedOrInterrupted(t *testing.T) {
 	var s shop
 	r := s.runner(t, Config{})
-	ask := func() *Plan { return plan("A", made("a"), Node{ID: "p", Tool: "publish", Input: map[string]any{"name": "p"}}) }
+	ask := func() *Plan {
+		return plan("A", made("a"), Node{ID: "p", Tool: "publish", Input: map[string]any{"name": "p"}})
+	}
 	for _, name := range []string{"approved", "waiting"} {
 		for _, err := range r.Run(t.Context(), name, ask()) {
 			require.NoError(t, err)

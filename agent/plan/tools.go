@@ -186,7 +186,7 @@ func (r *Runner) carryOut(ctx context.Context, call *tools.Call, name, hash stri
 		}
 		if back {
 			text, err := r.report(ctx, name)
-			return tools.Text(strings.TrimSpace("A person sends the plan back: " + said) + "\n\n" + text), err
+			return tools.Text(strings.TrimSpace("A person sends the plan back: "+said) + "\n\n" + text), err
 		}
 	}
 	for {
