@@ -40,6 +40,7 @@ var full = map[string]any{
 		Reasoning:   &provider.ReasoningOptions{Effort: "low", Budget: 1024, Hide: true},
 		Output:      &provider.OutputFormat{Name: "answer", Schema: json.RawMessage(`{"type":"string"}`)},
 		Labels:      provider.Labels{Session: "s-1", User: "ann", Extra: "tenant=acme&user=ann", Run: "r-1", Step: 2, Pipeline: "p-1", Task: "t-1", Agent: "cms", Kind: "step", Trace: "4bf92f3577b34da6a3ce929d0e0e4736"},
+		Images:      &provider.ImageOptions{Count: 2, Size: "1024x1024", Quality: "low"},
 		Interactive: true,
 		Cache:       true,
 		Priority:    80,

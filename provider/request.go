@@ -21,7 +21,10 @@ type Request struct {
 	Sampling                 *Sampling         `json:"sampling,omitempty"`
 	Reasoning                *ReasoningOptions `json:"reasoning,omitempty"`
 	Output                   *OutputFormat     `json:"output,omitempty"`
-	Labels                   Labels            `json:"labels,omitzero"`
+	// Images, if it isn't nil, asks for images: the answer has them as parts with media (see [Response.Files]), and perhaps text. Usage and prices
+	// are those of the model. A provider that makes no images refuses with [ErrNoImages].
+	Images *ImageOptions `json:"images,omitempty"`
+	Labels Labels        `json:"labels,omitzero"`
 
 	// Cache asks the provider to cache the prompt, because calls that begin alike will follow soon: see "Prompt caching" in the package
 	// comment. Parts can also be marked on their own: see Part.Cache.
@@ -134,6 +137,10 @@ func (r *Request) Clone() *Request {
 	if r.Output != nil {
 		o := *r.Output
 		c.Output = &o
+	}
+	if r.Images != nil {
+		o := *r.Images
+		c.Images = &o
 	}
 	return &c
 }

@@ -17,6 +17,9 @@ func (m *Model) run(ctx context.Context, req *provider.Request, put func(provide
 	if req == nil {
 		return provider.ErrNilRequest
 	}
+	if req.Images != nil {
+		return provider.ErrNoImages
+	}
 	p, err := m.prepare(req)
 	if err != nil {
 		return err

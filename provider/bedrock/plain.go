@@ -19,6 +19,9 @@ const optionsKey = "bedrock"
 
 // plain returns a request that the package anthropic encodes without what only Claude understands, with this package's opaque data.
 func (m *Model) plain(req *provider.Request) (*provider.Request, error) {
+	if req.Images != nil {
+		return nil, provider.ErrNoImages
+	}
 	out := req.Clone()
 	out.Reasoning, out.Output, out.Cache, out.Options = nil, nil, false, nil
 	if req.Output != nil && !adapter.IsNull(req.Output.Schema) {

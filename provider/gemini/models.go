@@ -9,7 +9,7 @@ import (
 )
 
 // The prices were collected on this day from sources that cite this page. If a price is higher for prompts of more than 200,000
-// tokens, it is the higher one, so that no budget is exceeded unnoticed. They are the prices of text.
+// tokens, it is the higher one, so that no budget is exceeded unnoticed. They are the prices of text, and for models that make images those of images.
 const (
 	priceDate   = "2026-07-04"
 	priceSource = "https://ai.google.dev/gemini-api/docs/pricing"
@@ -54,7 +54,7 @@ var families = []family{
 	{"gemini-2.5-pro", "Gemini 2.5 Pro", million, 65_536, budgets | always, [3]float64{2.5, 15, .25}},
 	{"gemini-2.5-flash", "Gemini 2.5 Flash", million, 65_536, budgets, [3]float64{.3, 2.5, .03}},
 	{"gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite", million, 65_536, budgets | lite, [3]float64{.1, .4, .01}},
-	{"gemini-2.5-flash-image", "Gemini 2.5 Flash Image", 32_768, 32_768, images, [3]float64{}},
+	{"gemini-2.5-flash-image", "Gemini 2.5 Flash Image", 32_768, 32_768, images, [3]float64{.3, 30, .03}},
 	{"gemini-2.0-flash", "Gemini 2.0 Flash", million, 8192, 0, [3]float64{.1, .4, .025}},
 	{"gemini-2.0-flash-lite", "Gemini 2.0 Flash-Lite", million, 8192, 0, [3]float64{.075, .3, .075}},
 	{"gemini-1.5-pro", "Gemini 1.5 Pro", 2 * million, 8192, 0, [3]float64{}},

@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -56,15 +57,48 @@ type generation struct {
 	Type             string          `json:"responseMimeType,omitempty"`
 	Schema           json.RawMessage `json:"responseJsonSchema,omitempty"`
 	Thinking         *thinking       `json:"thinkingConfig,omitempty"`
+	Modalities       []string        `json:"responseModalities,omitempty"`
+	Image            *imageConfig    `json:"imageConfig,omitempty"`
+}
+
+type imageConfig struct {
+	AspectRatio string `json:"aspectRatio"`
+}
+
+// DefaultImages is the model for requests with Images that name none, unless Config.Model makes images.
+const DefaultImages = "gemini-2.5-flash-image"
+
+// checkImages returns what is wrong with a request for images.
+func checkImages(req *provider.Request, model string, t trait) error {
+	if req.Images == nil {
+		return nil
+	}
+	n, err := req.Images.Number()
+	switch {
+	case err != nil:
+		return err
+	case !t.has(images) && !strings.Contains(model, "image"):
+		return fault.NewFixable("gemini: "+model+" makes no images", "set the request's Model to one that does, such as "+DefaultImages, provider.ErrNoImages)
+	case n > 1:
+		return fault.Errorf(fault.Invalid, "gemini: Images.Count is %d, and a request makes one image; send one request for each", n)
+	case req.Images.Quality != "":
+		return fault.Errorf(fault.Invalid, "gemini: Images.Quality is %q, and this API has no qualities; leave it empty", req.Images.Quality)
+	}
+	return nil
 }
 
 // prepare makes the body of a call.
 func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 	p := &prepared{model: req.Model, names: adapter.NewNames(Name, letters)}
 	if p.model == "" {
-		p.model = m.id
+		if p.model = m.id; req.Images != nil && !traitsOf(m.id).has(images) {
+			p.model = DefaultImages
+		}
 	}
 	t := traitsOf(p.model)
+	if err := checkImages(req, p.model, t); err != nil {
+		return nil, err
+	}
 	b := &body{}
 	if err := b.addTools(req, p.names); err != nil {
 		return nil, err
@@ -167,6 +201,12 @@ func (b *body) addConfig(req *provider.Request, t trait) {
 	}
 	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && !asText(req, t) {
 		g.Type, g.Schema, set = "application/json", narrowed(req.Output.Schema), true
+	}
+	if o := req.Images; o != nil {
+		g.Modalities, set = []string{"TEXT", "IMAGE"}, true
+		if o.Size != "" {
+			g.Image = &imageConfig{o.Size}
+		}
 	}
 	if set {
 		b.Config = &g

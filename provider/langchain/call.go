@@ -44,6 +44,9 @@ func (p *Provider) stream(ctx context.Context, req *provider.Request, yield func
 	if req == nil {
 		return provider.ErrNilRequest
 	}
+	if req.Images != nil {
+		return provider.ErrNoImages
+	}
 	if ctx.Err() != nil {
 		return adapter.Over(ctx)
 	}

@@ -103,6 +103,9 @@ func (m *Model) lookup(model string) provider.ModelInfo {
 			return provider.ModelInfo{Provider: m.name, ID: model, Window: 8192, Inputs: []string{"text"},
 				Prices: &provider.Prices{Input: price, CacheRead: price, CacheWrite: price, Date: embeddingsDate, Source: priceSource}}
 		}
+		if info, ok := m.imageInfo(model); ok {
+			return info
+		}
 		for _, id := range []string{model, undated(model)} {
 			if i := slices.IndexFunc(table, func(r row) bool { return r.id == id }); i >= 0 {
 				info := table[i].info()

@@ -84,7 +84,11 @@ func (m *Model) run(a *answer, req *provider.Request) {
 		return
 	}
 	a.model = req.Model
-	if a.model == "" {
+	switch {
+	case a.model != "":
+	case req.Images != nil && m.host.own:
+		a.model = DefaultImages
+	default:
 		a.model = m.model
 	}
 	if a.model == "" {
@@ -93,8 +97,11 @@ func (m *Model) run(a *answer, req *provider.Request) {
 	}
 	c := newConversation(m, a.model, req)
 	a.names = c.names
-	path, build := "responses", c.responses
-	if m.api == Chat {
+	path, build, d := "responses", c.responses, a.decoder()
+	switch {
+	case req.Images != nil:
+		path, build, d = "images/generations", c.images, imageDecoder{a}
+	case m.api == Chat:
 		path, build = "chat/completions", c.chat
 	}
 	body, err := build()
@@ -109,7 +116,7 @@ func (m *Model) run(a *answer, req *provider.Request) {
 	}
 	defer res.Body.Close()
 	a.res, a.limits = res, provider.RateLimits(res.Header)
-	read(a, a.decoder(), res.Body)
+	read(a, d, res.Body)
 }
 
 // decoder returns the decoder of the model's protocol.
