@@ -189,8 +189,17 @@ func (r *Runner) prepare(d *Decision) error {
 	return nil
 }
 
-// takeDecisions records the decisions in the inbox. One that doesn't fit any more is dropped: what it was about has ended meanwhile.
+// takeDecisions records the decisions in the inbox, if this process has posted one or pollInbox is over. One that doesn't fit any more is dropped: what it was about has ended meanwhile.
 func (x *execution) takeDecisions() error {
+	select {
+	case <-x.wake:
+		x.woken = true
+	default:
+	}
+	if !x.woken && time.Since(x.polled) < pollInbox {
+		return nil
+	}
+	x.woken, x.polled = false, time.Now()
 	items, err := x.log.journal.Take(x.ctx, x.log.name, x.log.lease.Fence)
 	if err != nil {
 		return fmt.Errorf("plan: run %q: reading the inbox: %w", x.log.name, err)

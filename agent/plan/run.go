@@ -72,7 +72,9 @@ type execution struct {
 	results    chan result
 	inProgress map[string]bool          // what is in progress: ids of nodes, and of nodes with checks
 	paused     map[string][]agent.Pause // nodes whose sessions wait for decisions
-	wake       chan struct{}
+	wake       chan struct{} // a decision was posted in this process
+	woken      bool          // wait has received from wake
+	polled     time.Time     // when the inbox was read
 }
 
 // A result is what became of something that was in progress.
@@ -227,6 +229,7 @@ func (x *execution) wait(until time.Time) error {
 	case r := <-x.results:
 		return x.take(r) // stored with what follows from it
 	case <-x.wake:
+		x.woken = true
 	case <-timer.C:
 	case <-x.ctx.Done():
 		return context.Cause(x.ctx)
