@@ -72,9 +72,9 @@ type execution struct {
 	results    chan result
 	inProgress map[string]bool          // what is in progress: ids of nodes, and of nodes with checks
 	paused     map[string][]agent.Pause // nodes whose sessions wait for decisions
-	wake       chan struct{} // a decision was posted in this process
-	woken      bool          // wait has received from wake
-	polled     time.Time     // when the inbox was read
+	wake       chan struct{}            // a decision was posted in this process
+	woken      bool                     // wait has received from wake
+	polled     time.Time                // when the inbox was read
 }
 
 // A result is what became of something that was in progress.
