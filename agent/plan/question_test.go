@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -167,4 +168,43 @@ func TestASubmittedPlanAsksInItsSession(t *testing.T) {
 	for i := range state.Nodes {
 		require.Equal(t, NodeDone, state.Nodes[i].Status)
 	}
+}
+
+// Whoever reads the events of the session sees how far the plan is; a reader who comes later sees where it paused.
+func TestASubmittedPlanReportsHowFarItIs(t *testing.T) {
+	s := shop{fail: map[string][]error{"b": {context.DeadlineExceeded}}}
+	a, _, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))), providertest.Say("Done."))
+	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
+	require.NoError(t, err)
+	var seen []string
+	for ev, err := range a.Stream(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID))) {
+		require.NoError(t, err)
+		var o Overview
+		switch ev := ev.(type) {
+		case agent.Emitted:
+			require.NoError(t, json.Unmarshal(ev.Value, &o))
+		case agent.Shown:
+			require.NoError(t, json.Unmarshal(ev.Value, &o))
+		case agent.RunEnded:
+			res = ev.Result
+		}
+		if o.Run != "" {
+			seen = append(seen, fmt.Sprint(o.Status, " ", o.Done, " ", o.Steps[0].Status, " ", o.Steps[1].Status))
+		}
+	}
+	require.Equal(t, "running 0 pending pending", seen[0])
+	require.Contains(t, seen, "running 1 done running")
+	require.Equal(t, "running 1 done failed", seen[len(seen)-1])
+	_, err = a.Run(t.Context(), agent.Resume("s", choose(res.Pending[0].ID, DecideRetry)))
+	require.NoError(t, err)
+	facts, err := a.Session("s").Facts(t.Context())
+	require.NoError(t, err)
+	var last Overview
+	for _, f := range facts {
+		if e, ok := f.(agent.Emitted); ok {
+			require.NoError(t, json.Unmarshal(e.Value, &last))
+		}
+	}
+	require.Equal(t, "completed", last.Status)
+	require.Equal(t, 2, last.Done)
 }

@@ -47,7 +47,7 @@ type statusInput struct {
 // While a plan runs, plan.submit and plan.change ask what its run waits for: whether a call of a node is approved, and what becomes of a node that has
 // failed or isn't good enough. The call is suspended until there is an answer ([tools.Suspend]), so these questions are pauses of the session in
 // which the model has submitted the plan, and are listed and shown with all others. The person can also send the plan back to the model, which
-// may change it. If a question is rejected or expires, the call ends and the run stays paused: continue it with [Runner.Decide] and [Runner.Run].
+// may change it. How far the plan is, is reported by events of the kind [EventKind]. If a question is rejected or expires, the call ends and the run stays paused: continue it with [Runner.Decide] and [Runner.Run].
 //
 // The agent that gets the tools
 // isn't the runner's own, which has the tools that do the work; it may have the same ones, and offer only those that read in a mode: see [Mode].
@@ -55,7 +55,7 @@ func Tools(r *Runner) []tools.Tool {
 	submit := tools.Func[submitInput, tools.Result]{
 		Spec: tools.Spec{
 			Name: ToolSubmit, Description: "Submits a plan. A person is asked to approve it, and it is carried out as approved. It answers with the name of the run, and what came of it.",
-			Category: "planning", Idempotent: true, NoRetries: true, Progress: true, NoBreaker: true,
+			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true, NoBreaker: true,
 		},
 		Ask: func(_ context.Context, in submitInput) (string, error) { return r.question(&in.proposed, 1), nil },
 		Run: func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.proposed) },
@@ -65,7 +65,7 @@ func Tools(r *Runner) []tools.Tool {
 	change := tools.Func[changeInput, tools.Result]{
 		Spec: tools.Spec{
 			Name: ToolChange, Description: "Replaces the plan of a run that waits by another version. Nodes that have begun must be in it unchanged. A person is asked to approve it.",
-			Category: "planning", Idempotent: true, NoRetries: true, Progress: true, NoBreaker: true,
+			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true, NoBreaker: true,
 		},
 		Ask: func(ctx context.Context, in changeInput) (string, error) {
 			s, err := r.State(ctx, in.Run)
@@ -210,6 +210,16 @@ func (r *Runner) carryOut(ctx context.Context, call *tools.Call, name, hash stri
 // follow drives a run, and reports its progress as that of the call that ctx belongs to. It returns what the run waits for, or whether it has
 // failed.
 func (r *Runner) follow(ctx context.Context, name string, plans []*Plan) (pending []Pause, failed bool, err error) {
+	m, err := r.load(ctx, name)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() {
+		if m != nil {
+			r.tell(ctx, agent.Emit, m)
+		}
+	}()
+	begun := false
 	for ev, err := range r.Run(ctx, name, plans...) {
 		if _, failed := errors.AsType[*FailedError](err); failed {
 			return nil, true, nil
@@ -218,15 +228,40 @@ func (r *Runner) follow(ctx context.Context, name string, plans []*Plan) (pendin
 			return nil, false, err
 		}
 		switch ev := ev.(type) {
+		case Paused:
+			pending = ev.Pending
+			continue
 		case NodeStarted:
 			tools.Progress(ctx, tools.ProgressReport{Text: "started " + ev.Node})
 		case NodeEnded:
-			tools.Progress(ctx, tools.ProgressReport{Text: "ended " + ev.Node})
-		case Paused:
-			pending = ev.Pending
+			tools.Progress(ctx, tools.ProgressReport{Text: "ended " + ev.Node, Done: m.State().Progress().Share()})
 		}
+		if m.Apply(ev.(Fact)) != nil { // another process went on with the run before this one
+			if m, err = r.load(ctx, name); err != nil {
+				return nil, false, err
+			}
+		}
+		if m.State().Stage == StageApproval {
+			continue // the person has approved it, or is asked about it
+		}
+		how := agent.Show
+		if !begun { // a page that is opened later shows it
+			begun, how = true, agent.Emit
+		}
+		r.tell(ctx, how, m)
 	}
 	return pending, false, nil
+}
+
+// tell reports how far a run is to whoever reads the events of the session in which its plan was submitted.
+func (r *Runner) tell(ctx context.Context, how func(context.Context, string, any) error, m *Machine) {
+	s := m.State()
+	if s.Stage == "" || s.Stage == StageApproval {
+		return
+	}
+	if err := how(ctx, EventKind, s.Overview()); err != nil && ctx.Err() == nil {
+		r.cfg.Logger.WarnContext(ctx, "plan: the state of a plan can't be shown", "run", s.Log, "error", err)
+	}
 }
 
 // report says in text how far a run is.

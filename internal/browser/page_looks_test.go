@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -37,6 +38,8 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 	case strings.HasPrefix(last.Text(), "book"):
 		step = providertest.Reply(providertest.Say("Please decide on both."), providertest.Calls(
 			deletes("about"), providertest.CallSpec{Tool: "book_room", Input: booking{Room: "Blue", Guests: 2}}))
+	case strings.HasPrefix(last.Text(), "plan"):
+		step = submits()
 	case strings.HasPrefix(last.Text(), "break"):
 		step = providertest.Fail(fault.Permanent)
 	}
@@ -44,12 +47,13 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 }
 
 func looksConfig() agent.Config {
-	return agent.Config{Provider: provider.Func(looks), PauseExpires: time.Hour, Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}}, Tools: []tools.Tool{
+	store := journal.NewMemory()
+	return agent.Config{Provider: provider.Func(looks), PauseExpires: time.Hour, Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}}, Journal: store, Tools: append(planTools(store, 10),
 		tools.New(tools.Spec{Name: "read", Description: "Read a page.", ReadOnly: true, NoRetries: true}, func(context.Context, target) (string, error) {
 			return "", errors.New("the page doesn't exist")
 		}),
 		tools.New(tools.Spec{Name: "book_room", Description: "Book a room.", Approval: tools.AskAlways, AllowAlways: true}, func(context.Context, booking) (string, error) { return "booked", nil }),
-	}}
+	)}
 }
 
 // A look is a state of the page.
@@ -92,6 +96,13 @@ var allLooks = []look{
 		p.press(p.card("Book room “Blue”?"), "Approve")
 		p.status("Done")
 		p.text(`document.querySelectorAll(".record").forEach(d => d.open = true), ""`)
+	}},
+	{name: "plan", reach: func(p *builtIn) { p.say("plan"); p.card("Carry out the plan “A page about us”?") }},
+	{name: "planned", reach: func(p *builtIn) {
+		p.say("plan")
+		p.press(p.card("Carry out the plan “A page about us”?"), "Approve")
+		p.has("has failed: the image is missing")
+		p.has("1 of 4 steps")
 	}},
 	{name: "error", reach: func(p *builtIn) { p.say("break"); p.status("Failed") }},
 	{name: "offline", reach: func(p *builtIn) {

@@ -75,7 +75,7 @@ var rows = map[string]row{
 	"agent/intent":             {own: []string{"circuit/fault", "provider", "tools"}, tests: []string{"agent", "agent/journal"}},
 	"agent/plan":               {own: []string{"agent", "agent/journal", "agent/machine", "circuit/fault", "internal/schema", "provider", "tools"}, tests: []string{"agent/journal/sqlite", "internal/roletest", "provider/providertest"}},
 	"agent/serve":              {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/live", "agent/machine", "agent/serve/page", "circuit/fault", "provider", "ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
-	"agent/serve/page":         {own: []string{"agent", "agent/machine", "provider"}, third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, tests: []string{"circuit/fault", "tools"}},
+	"agent/serve/page":         {own: []string{"agent", "agent/machine", "agent/plan", "provider"}, third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, tests: []string{"circuit/fault", "tools"}},
 	"agent/prompt":             {own: []string{"memory"}},
 	"agent/screen":             {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault", "internal/visible"}, tests: []string{"agent/journal/file"}},
 	"internal/visible":         {},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -117,9 +118,21 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 				shown.Schema = tool.Schema
 			}
 		}
+		if o, ok := plan.Submitted(p.Call.Name, p.Call.Input); ok && p.Kind == machine.PauseApproval {
+			shown.Plan = &o
+		}
 		out = append(out, Patch{Item: &Item{ID: p.ID, Kind: KindPause, Group: group(f.Meta), Order: afterParts + int(f.Seq) + i, Time: f.Time, Pause: shown}}) //nolint:gosec // far smaller
 	}
 	return out
+}
+
+// plan shows how far a plan is that was submitted with a call.
+func (v *View) plan(kind string, value json.RawMessage, meta agent.Meta) []Patch {
+	var o plan.Overview
+	if kind != plan.EventKind || json.Unmarshal(value, &o) != nil || o.Run == "" {
+		return nil
+	}
+	return []Patch{{Item: &Item{ID: "plan " + o.Run, Kind: KindPlan, Group: group(meta), Order: afterParts - 1, Plan: &o}}}
 }
 
 // decided shows what was decided on a pause.

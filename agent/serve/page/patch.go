@@ -3,6 +3,8 @@ package page
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/pawlkit/pawl/agent/plan"
 )
 
 // A Patch is a change to the page: exactly one of its fields is set.
@@ -37,8 +39,9 @@ type Item struct {
 	URL     string `json:"url,omitempty"`     // of a source
 
 	*Call
-	Pause    *Pause    `json:"pause,omitempty"`
-	Decision *Decision `json:"decision,omitempty"`
+	Pause    *Pause         `json:"pause,omitempty"`
+	Plan     *plan.Overview `json:"plan,omitempty"`
+	Decision *Decision      `json:"decision,omitempty"`
 }
 
 // A Kind says what an item is.
@@ -54,6 +57,7 @@ const (
 	KindSource    Kind = "source"    // that an answer cites: Text is its title
 	KindFile      Kind = "file"      // that the model made: Files
 	KindNotice    Kind = "notice"    // Code says what happened
+	KindPlan      Kind = "plan"      // see Plan
 )
 
 // A File comes with a message.
@@ -107,6 +111,7 @@ type Pause struct {
 	Refused string          `json:"refused,omitempty"` // what was wrong with an earlier decision
 	About   string          `json:"about,omitempty"`   // the description of the tool
 	Undo    bool            `json:"undo,omitempty"`    // the tool can undo its effect
+	Plan    *plan.Overview  `json:"plan,omitempty"`    // that was submitted with the call
 }
 
 // A Decision is what was decided on a pause.

@@ -92,6 +92,10 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 		return v.suspended(&ev)
 	case agent.Decided:
 		return v.decided(&ev)
+	case agent.Emitted:
+		return v.plan(ev.Kind, ev.Value, meta)
+	case agent.Shown:
+		return v.plan(ev.Kind, ev.Value, meta)
 	case agent.ModeChanged:
 		return []Patch{{State: &State{Mode: ev.To}}, v.notice("mode", meta, ev.To)}
 	case agent.TitleChanged:

@@ -2,11 +2,12 @@
 
 import { Problem, api } from "./api.js";
 import { button, h, icon } from "./dom.js";
-import { duration, effect, humanized, parsed } from "./format.js";
+import { duration, effect, humanized, parsed, sentence } from "./format.js";
 import { data } from "./call.js";
 import { fields } from "./fields.js";
 import { timeOf } from "./messages.js";
-import { simple } from "./schema.js";
+import { steps } from "./plan.js";
+import { choiceOf, simple } from "./schema.js";
 import { texts } from "./texts.js";
 
 const kinds = ["approval", "in_doubt", "correction"];
@@ -36,6 +37,7 @@ export class Approval {
   get title() {
     const { ask, name, input, reason } = this.item.pause;
     const what = effect(name, input);
+    if (this.item.pause.plan) return this.shown ? texts.plan.ask(this.item.pause.plan.title) : this.item.pause.plan.title;
     if (ask === "approval") return this.shown ? texts.ask.allow(what) : what;
     if (ask === "in_doubt") return texts.ask.in_doubt(what);
     if (ask === "correction") return texts.ask.correction(what);
@@ -48,7 +50,7 @@ export class Approval {
     this.error = h("p", { class: "error-text", role: "alert" });
     this.left = h("span", { class: "left" });
     this.area = h("div", {});
-    this.facts = h("div", {}, this.about(), p.ask === "approval" || p.ask === "in_doubt" ? input(p.input) : null);
+    this.facts = h("div", {}, p.plan ? planned(p.plan) : [this.about(), p.ask === "approval" || p.ask === "in_doubt" ? input(p.input) : null]);
     const high = p.risk === "high" && kinds.includes(p.ask);
     const card = h(
       "section",
@@ -81,7 +83,7 @@ export class Approval {
       list.push(h("li", {}, p.undo ? [icon("undo", 14), texts.ask.undo] : texts.ask.noUndo));
     }
     if (p.ask === "in_doubt") list.push(h("li", { class: "danger" }, texts.ask.inDoubtText));
-    if (kinds.includes(p.ask) && p.reason && p.reason !== p.about) list.push(h("li", {}, `${texts.ask.why}: ${p.reason}`));
+    if (kinds.includes(p.ask) && p.reason && p.reason !== p.about && !p.plan) list.push(h("li", {}, `${texts.ask.why}: ${p.reason}`));
     return h("ul", { class: "notes", id, hidden: list.length === 0 }, list);
   }
 
@@ -138,12 +140,23 @@ export class Approval {
   answer(first) {
     const p = this.item.pause;
     const schema = p.ask === "in_doubt" ? undefined : p.schema;
+    const choice = choiceOf(schema);
+    if (choice) return this.pick(choice);
     const f = fields(schema, undefined, simple(schema) || !schema ? texts.ask.answer : humanized(p.name));
     const read = () => {
       const got = f.read();
       return got.error ? null : { decision: "answer", value: got.json };
     };
     this.ask(f.element, texts.ask.send, read, "primary", first, f.focus);
+  }
+
+  // pick shows a button for each choice, and perhaps a field.
+  pick({ values, text, name, other }) {
+    const field = other ? h("input", { class: "input", type: "text", maxLength: 4000 }) : null;
+    const label = field ? h("label", {}, h("span", { class: "name" }, humanized(other), h("i", {}, ` (${texts.ask.optional})`)), field) : null;
+    const value = (v) => JSON.stringify(name ? { [name]: v, ...(field?.value.trim() ? { [other]: field.value.trim() } : {}) } : v);
+    const buttons = values.map((v, i) => button(humanized(v), (event) => event.detail > 1 || this.decide({ decision: "answer", value: value(v) }), i === 0 ? "primary" : ""));
+    this.area.replaceChildren(h("div", { class: "fields" }, text ? h("p", { class: "explain" }, sentence(text)) : null, label, h("div", { class: "buttons" }, buttons)));
   }
 
   suggest() {
@@ -235,4 +248,9 @@ function fact(value) {
   if (typeof value === "boolean") return h("dd", {}, value ? texts.ask.yes : texts.ask.no);
   if (typeof value === "string" || typeof value === "number") return h("dd", {}, String(value));
   return h("dd", { class: "code-value" }, JSON.stringify(value, null, 2));
+}
+
+// planned shows a plan that somebody decides about.
+function planned(plan) {
+  return [plan.why ? h("p", {}, plan.why) : null, steps(plan)];
 }

@@ -5,6 +5,7 @@ import { Call } from "./call.js";
 import { h, iconButton } from "./dom.js";
 import { duration } from "./format.js";
 import { Prose, ages, copy, files, notice, onCode, source, user } from "./messages.js";
+import { Plan } from "./plan.js";
 import { texts } from "./texts.js";
 
 export class Conversation {
@@ -63,7 +64,7 @@ export class Conversation {
       this.items.append(made.element);
     } else {
       const turn = this.turn(item.group || item.id);
-      const place = item.kind === "call" ? turn.calls : item.kind === "pause" ? turn.pauses : turn.parts;
+      const place = item.kind === "call" ? turn.calls : item.kind === "pause" || item.kind === "plan" ? turn.pauses : turn.parts;
       this.insert(place, made.element, item);
       if (item.kind === "text" && item.done) this.finished(item, made);
     }
@@ -89,6 +90,8 @@ export class Conversation {
         return new Call(item, this.model);
       case "pause":
         return item.pause ? new Approval(item, this.model, this.app) : null;
+      case "plan":
+        return new Plan(item);
       case "source":
         return { element: h("div", { class: "part sources" }, source(item)) };
       case "file":

@@ -81,6 +81,19 @@ export function simple(schema) {
   return types.length === 1 && ["string", "number", "integer", "boolean"].includes(types[0]) ? types[0] : null;
 }
 
+// choiceOf returns how a schema asks somebody to choose: {values, text, name, other}. The answer is a string, or an object with the choice under
+// name and perhaps a text under other. It is null for other schemas.
+export function choiceOf(schema) {
+  const few = (s) => simple(s) === "enum" && s.enum.length <= 6;
+  if (few(schema)) return { values: schema.enum, text: schema.description };
+  const names = Object.keys(schema?.properties ?? {});
+  const [name] = schema?.required ?? [];
+  if (!isForm(schema) || names.length > 2 || schema.required?.length !== 1 || !few(schema.properties[name])) return null;
+  const other = names.find((n) => n !== name);
+  if (other && simple(schema.properties[other]) !== "string") return null;
+  return { values: schema.properties[name].enum, text: schema.properties[name].description, name, other };
+}
+
 // isForm reports whether a form can show all fields of an object.
 export function isForm(schema) {
   const fields = Object.values(schema?.properties ?? {});

@@ -118,6 +118,14 @@ export const texts = {
   cut: (size) => `${size} more are not shown.`,
   attempts: (n) => `${n} attempts`,
 
+  plan: {
+    ask: (title) => `Carry out the plan “${title}”?`,
+    progress: (done, total) => `${done} of ${total} steps`,
+    because: (id) => `Because ${id} isn’t done`,
+    status: { proposed: "Proposed", approval: "Waiting for approval", running: "In progress", undoing: "Being undone", ended: "Over", completed: "Done", failed: "Failed", rejected: "Rejected", canceled: "Canceled" },
+    step: { pending: "To do", running: "In progress", reviewing: "Being checked", asking: "Waiting for you", done: "Done", waived: "Accepted as it is", failed: "Failed", skipped: "Skipped" },
+  },
+
   ask: {
     allow: (effect) => `${effect}?`,
     in_doubt: (effect) => `Did this work? ${effect}`,

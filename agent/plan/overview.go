@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"encoding/json"
+)
+
+// EventKind is the kind of the events ([agent.Emit], [agent.Show]) with which plan.submit and plan.change report how far their plan is. The value
+// is an [Overview].
+const EventKind = "plan"
+
+// An Overview is what a page shows of a run of plans: the current plan and the state of each step.
+type Overview struct {
+	Run     string         `json:"run,omitempty"` // empty before it runs
+	Title   string         `json:"title"`
+	Why     string         `json:"why,omitempty"`
+	Version int            `json:"version"`
+	Status  string         `json:"status"` // "proposed", a [Stage], or the [Status] of a run that has ended
+	Reason  string         `json:"reason,omitempty"`
+	Done    int            `json:"done"` // steps; not those that were skipped
+	Steps   []OverviewStep `json:"steps"`
+}
+
+// An OverviewStep is a node in an [Overview].
+type OverviewStep struct {
+	ID     string     `json:"id"`
+	Work   string     `json:"work"` // the tool, or the beginning of the task
+	Status NodeStatus `json:"status"`
+	Text   string     `json:"text,omitempty"` // why it failed, or which one it was skipped because of
+}
+
+// Overview returns what a page shows of the run. Long texts are cut.
+func (s *State) Overview() Overview {
+	p := s.Plan()
+	if p == nil {
+		return Overview{Run: s.Log}
+	}
+	o := p.overview()
+	o.Run, o.Status, o.Reason = s.Log, string(s.Stage), cut(line(s.Reason), 500)
+	if s.Stage == StageEnded {
+		o.Status = string(s.Status)
+	}
+	for i := range s.Nodes {
+		n, step := &s.Nodes[i], &o.Steps[i]
+		step.Status = n.Status
+		if n.Status.Succeeded() {
+			o.Done++
+		}
+		switch n.Status {
+		case NodeFailed:
+			step.Text = cut(line(n.Error), 120)
+		case NodeSkipped:
+			step.Text = n.Because
+		}
+	}
+	return o
+}
+
+// overview returns what a page shows of a plan that doesn't run yet.
+func (p *Plan) overview() Overview {
+	o := Overview{Title: cut(line(p.Title), 200), Why: cut(line(p.Why), 500), Version: max(p.Version, 1), Status: "proposed", Steps: make([]OverviewStep, len(p.Nodes))}
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		what := n.Tool
+		if what == "" {
+			what = n.Worker + ": " + line(n.Prompt)
+		}
+		o.Steps[i] = OverviewStep{ID: n.ID, Work: cut(what, 80), Status: NodePending}
+	}
+	return o
+}
+
+// Submitted returns what a page shows of the plan in a call of plan.submit or plan.change that waits for approval. The result is false if the
+// call is of another tool, or its input isn't a plan.
+func Submitted(tool string, input json.RawMessage) (Overview, bool) {
+	var in proposed
+	if tool != ToolSubmit && tool != ToolChange || json.Unmarshal(input, &in) != nil || len(in.Nodes) == 0 {
+		return Overview{}, false
+	}
+	p, _ := in.plan("") // the inputs aren't shown
+	return p.overview(), true
+}
