@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/plan"
