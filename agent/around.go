@@ -23,6 +23,8 @@ type Span struct {
 	Meta // names the run, step and call; a span has no Seq and no Time
 	Kind SpanKind
 	Tool string // the name, for a tool call
+	// Resumed says, for a run, that it has begun before, perhaps in another process: it was paused, or its process died.
+	Resumed bool
 }
 
 // around calls the Around hooks. It returns the context for the work, and a function that must be called at its end; only its first call has
@@ -95,8 +97,8 @@ type spans struct {
 }
 
 // beginRun begins the span of the run.
-func (x *driver) beginRun() {
-	x.ctx, x.spans.endRun = x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin}, Kind: SpanRun})
+func (x *driver) beginRun(resumed bool) {
+	x.ctx, x.spans.endRun = x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin}, Kind: SpanRun, Resumed: resumed})
 }
 
 // beginStep begins the span of a step.

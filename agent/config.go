@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -152,6 +153,7 @@ func New(cfg Config) (*Agent, error) {
 	a := &Agent{held: make(map[string]*sessionLog)}
 	errs := checkConfig(&cfg)
 	cfg.Owner, cfg.Lease = cmp.Or(cfg.Owner, newID("o-")), cmp.Or(cfg.Lease, defaultLease)
+	cfg.Hooks = slices.DeleteFunc(slices.Clone(cfg.Hooks), (Hooks).empty)
 	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact), record: journal.MaxRecord, abandoned: new(atomic.Int64)}
 	if cfg.Logger != nil {
 		a.logger = slog.New(containedHandler{cfg.Logger.Handler()})

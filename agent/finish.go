@@ -153,6 +153,9 @@ func (x *driver) finish(status Status, code string, reason error) {
 		(errors.Is(causeOf(x.ctx), causeOf(x.caller)) || !errors.Is(reason, errCanceled))
 	x.afterRun(end.Result)
 	x.flush()
+	if x.spans.step != nil { // the run ends within a step, whose span ends first
+		x.endStep()
+	}
 	if x.spans.endRun != nil {
 		x.spans.endRun(end.Result.Err())
 	}

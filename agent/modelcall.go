@@ -41,10 +41,10 @@ var errProviderGoexit = errors.New("agent: the provider ended its goroutine")
 
 // drive runs the loop of a run, and returns when the run has ended. A panic or runtime.Goexit of the host's loop over the stream continues on
 // this goroutine.
-func (x *driver) drive() {
+func (x *driver) drive(resumed bool) {
 	c := &x.reply.call
 	c.take, c.over = x.takeChunk, make(chan struct{}, 1)
-	x.beginRun()
+	x.beginRun(resumed)
 	go x.runLoop()
 	done := x.ctx.Done()
 	var overdue <-chan time.Time

@@ -104,7 +104,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		return
 	}
 	defer x.close()
-	x.drive()
+	x.drive(in.resumes())
 }
 
 // orBackground returns ctx, or the background context if it is nil.

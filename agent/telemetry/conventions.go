@@ -1,0 +1,89 @@
+package telemetry
+
+// Conventions names the version of the OpenTelemetry conventions for generative AI that the names in this file follow. They are "in
+// development", so a later version of this package may have other names. The last release of semantic-conventions with these names is v1.41.
+const Conventions = "genai-2026-10"
+
+// scope names this package as the instrumentation.
+const scope = "github.com/pawlkit/pawl/agent/telemetry"
+
+// Names of the conventions for generative AI.
+const (
+	attrOperation      = "gen_ai.operation.name"
+	attrProvider       = "gen_ai.provider.name"
+	attrConversation   = "gen_ai.conversation.id"
+	attrAgent          = "gen_ai.agent.name"
+	attrRequestModel   = "gen_ai.request.model"
+	attrResponseModel  = "gen_ai.response.model"
+	attrResponseID     = "gen_ai.response.id"
+	attrFinishReasons  = "gen_ai.response.finish_reasons"
+	attrInputTokens    = "gen_ai.usage.input_tokens"
+	attrOutputTokens   = "gen_ai.usage.output_tokens"
+	attrCacheRead      = "gen_ai.usage.cache_read.input_tokens"
+	attrCacheCreation  = "gen_ai.usage.cache_creation.input_tokens"
+	attrReasoning      = "gen_ai.usage.reasoning.output_tokens"
+	attrTool           = "gen_ai.tool.name"
+	attrToolType       = "gen_ai.tool.type"
+	attrToolCall       = "gen_ai.tool.call.id"
+	attrArguments      = "gen_ai.tool.call.arguments"
+	attrResult         = "gen_ai.tool.call.result"
+	attrInputMessages  = "gen_ai.input.messages"
+	attrOutputMessages = "gen_ai.output.messages"
+	attrInstructions   = "gen_ai.system_instructions"
+	attrTokenType      = "gen_ai.token.type"
+	attrError          = "error.type"
+
+	opAgent = "invoke_agent"
+	opChat  = "chat"
+	opTool  = "execute_tool"
+
+	metricTokens        = "gen_ai.client.token.usage"
+	metricDuration      = "gen_ai.client.operation.duration"
+	metricFirstChunk    = "gen_ai.client.operation.time_to_first_chunk"
+	metricAgentDuration = "gen_ai.invoke_agent.duration"
+	metricToolDuration  = "gen_ai.execute_tool.duration"
+)
+
+// Names of Pawl's own, for what the conventions have no names for.
+const (
+	attrRun      = "pawl.run.id"
+	attrParent   = "pawl.run.parent" // the tool call that a subagent's run belongs to
+	attrTrace    = "pawl.trace.id"   // of the journal
+	attrStatus   = "pawl.run.status"
+	attrCode     = "pawl.run.code"
+	attrSteps    = "pawl.run.steps"
+	attrStep     = "pawl.step"
+	attrOutcome  = "pawl.tool.status"
+	attrCost     = "pawl.cost.usd"
+	attrKind     = "pawl.kind"
+	attrDecision = "pawl.decision"
+	attrScope    = "pawl.scope"
+	attrFrom     = "pawl.from"
+	attrTo       = "pawl.to"
+	attrName     = "pawl.name"
+
+	metricGateEvents   = "pawl.gate.events"
+	metricBudgetEvents = "pawl.budget.events"
+	metricBreaker      = "pawl.breaker.changes"
+	metricAppend       = "pawl.journal.append.duration"
+	metricApproval     = "pawl.approval.duration"
+	metricCompactions  = "pawl.compactions"
+)
+
+// Buckets of histograms, as the conventions advise.
+var (
+	bucketsTokens  = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	bucketsSeconds = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+	bucketsAppend  = []float64{.0001, .0002, .0005, .001, .002, .005, .01, .02, .05, .1, .5, 1, 5, 30}
+	bucketsPeople  = []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600}
+)
+
+// providerNames are the names that the conventions give to providers, where they differ from those of the adapters.
+var providerNames = map[string]string{
+	"gemini":  "gcp.gemini",
+	"vertex":  "gcp.vertex_ai",
+	"bedrock": "aws.bedrock",
+	"azure":   "azure.ai.openai",
+	"mistral": "mistral_ai",
+	"xai":     "x_ai",
+}

@@ -1,0 +1,31 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/telemetry"
+)
+
+func TestOneLineForEachStepAndEachCall(t *testing.T) {
+	var out bytes.Buffer
+	r := newRig(t, telemetry.Config{Logger: slog.New(slog.NewJSONHandler(&out, nil))})
+	recorded(t, r)
+	lines := map[string]int{}
+	for dec := json.NewDecoder(&out); dec.More(); {
+		var line map[string]any
+		require.NoError(t, dec.Decode(&line))
+		lines[line["msg"].(string)]++
+		require.NotContains(t, line, "secret")
+		require.Len(t, line["trace_id"], 32)
+		if line["tool"] == "read" && line["status"] == "failed" {
+			require.Equal(t, "WARN", line["level"])
+		}
+	}
+	require.Equal(t, map[string]int{"agent: step": 6, "agent: call": 5}, lines)
+	require.NotContains(t, out.String(), "secret")
+}

@@ -1,0 +1,142 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/pawlkit/pawl/circuit"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
+)
+
+// meters are the instruments.
+type meters struct {
+	tokens, duration, firstChunk, agent, tool, append, approval metric.Float64Histogram
+	gate, budget, breaker, compactions                          metric.Int64Counter
+
+	mu   sync.RWMutex
+	sets map[setKey][]metric.RecordOption
+}
+
+// The attributes of histograms.
+var (
+	attrsChat   = [4]string{attrOperation, attrProvider, attrRequestModel, attrError}
+	attrsTokens = [4]string{attrOperation, attrProvider, attrRequestModel, attrTokenType}
+	attrsAgent  = [4]string{attrAgent, attrStatus}
+	attrsTool   = [4]string{attrTool, attrOutcome}
+)
+
+// A setKey is a set of attributes: their names, and their values.
+type setKey struct{ names, values [4]string }
+
+// maxSets is how many sets are remembered. To make one takes longer than the rest of a measurement.
+const maxSets = 1000
+
+// with returns the option of a measurement with these attributes, without those that are empty.
+func (m *meters) with(names, values [4]string) []metric.RecordOption {
+	key := setKey{names, values}
+	m.mu.RLock()
+	set := m.sets[key]
+	m.mu.RUnlock()
+	if set != nil {
+		return set
+	}
+	var attrs []attribute.KeyValue
+	for i, v := range values {
+		if v != "" {
+			attrs = append(attrs, attribute.String(names[i], v))
+		}
+	}
+	set = []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(attrs...))}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.sets) < maxSets {
+		m.sets[key] = set
+	}
+	return set
+}
+
+func newMeters(m metric.Meter) (*meters, error) {
+	var errs []error
+	histogram := func(name, unit, text string, buckets []float64) metric.Float64Histogram {
+		h, err := m.Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(text), metric.WithExplicitBucketBoundaries(buckets...))
+		errs = append(errs, err)
+		return h
+	}
+	counter := func(name, unit, text string) metric.Int64Counter {
+		c, err := m.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(text))
+		errs = append(errs, err)
+		return c
+	}
+	out := &meters{
+		sets:        make(map[setKey][]metric.RecordOption),
+		tokens:      histogram(metricTokens, "{token}", "Tokens of model calls.", bucketsTokens),
+		duration:    histogram(metricDuration, "s", "Time of model calls.", bucketsSeconds),
+		firstChunk:  histogram(metricFirstChunk, "s", "Time until a model call's answer begins.", bucketsSeconds),
+		agent:       histogram(metricAgentDuration, "s", "Time of runs, without the time in which they are paused.", bucketsSeconds),
+		tool:        histogram(metricToolDuration, "s", "Time of tool calls.", bucketsSeconds),
+		append:      histogram(metricAppend, "s", "Time of appends to the journal.", bucketsAppend),
+		approval:    histogram(metricApproval, "s", "Time from a question to a person's decision.", bucketsPeople),
+		gate:        counter(metricGateEvents, "{event}", "What has happened at gates."),
+		budget:      counter(metricBudgetEvents, "{event}", "Budgets that are nearly or completely used up."),
+		breaker:     counter(metricBreaker, "{change}", "Changes of breakers."),
+		compactions: counter(metricCompactions, "{compaction}", "Conversations that were shortened."),
+	}
+	return out, errors.Join(errs...)
+}
+
+// chat records a model call. kind is the type of its error, if any.
+func (m *meters) chat(ctx context.Context, provider, model, kind string, took time.Duration, u provider.Usage) {
+	m.duration.Record(ctx, took.Seconds(), m.with(attrsChat, [4]string{opChat, provider, model, kind})...)
+	if u.Input > 0 {
+		m.tokens.Record(ctx, float64(u.Input), m.with(attrsTokens, [4]string{opChat, provider, model, "input"})...)
+	}
+	if u.Output > 0 {
+		m.tokens.Record(ctx, float64(u.Output), m.with(attrsTokens, [4]string{opChat, provider, model, "output"})...)
+	}
+}
+
+// GateEvents returns a function for ratelimit.GateConfig.OnEvent that counts the events, and then calls next, which may be nil.
+func (t *Telemetry) GateEvents(next func(ratelimit.Event)) func(ratelimit.Event) {
+	if t == nil {
+		return next
+	}
+	return func(e ratelimit.Event) {
+		t.meters.gate.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrName, e.Gate), attribute.String(attrKind, string(e.Kind))))
+		if next != nil {
+			next(e)
+		}
+	}
+}
+
+// BudgetEvents returns a function for budget.Config.OnEvent that counts the events, and then calls next, which may be nil.
+func (t *Telemetry) BudgetEvents(next func(budget.Event)) func(budget.Event) {
+	if t == nil {
+		return next
+	}
+	return func(e budget.Event) {
+		t.meters.budget.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrScope, string(e.Scope)), attribute.String(attrKind, string(e.Kind))))
+		if next != nil {
+			next(e)
+		}
+	}
+}
+
+// BreakerChanges returns a function for circuit.Config.OnChange that counts the changes, and then calls next, which may be nil.
+func (t *Telemetry) BreakerChanges(next func(circuit.Change)) func(circuit.Change) {
+	if t == nil {
+		return next
+	}
+	return func(c circuit.Change) {
+		t.meters.breaker.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrName, c.Name), attribute.String(attrFrom, c.From.String()), attribute.String(attrTo, c.To.String())))
+		if next != nil {
+			next(c)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package telemetry
+
+import (
+	"log/slog"
+	"sync"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Content says how much of prompts, replies, inputs and results spans contain.
+type Content int
+
+// How much spans contain.
+const (
+	NoContent Content = iota // nothing of it
+	Redacted                 // all of it, after Config.Redact
+	Full                     // all of it
+)
+
+// Config configures a [Telemetry]. The zero Config uses the global providers of OpenTelemetry, and records no content.
+type Config struct {
+	Traces  trace.TracerProvider // nil: otel.GetTracerProvider()
+	Metrics metric.MeterProvider // nil: otel.GetMeterProvider()
+
+	// Provider is the provider of the agents. Its [provider.Info] names the provider and the default model in spans and metrics; nil, or
+	// a provider that doesn't know: "unknown".
+	Provider provider.Provider
+
+	// Content says whether spans contain prompts, replies, inputs and results. Each is cut at 16 KiB.
+	Content Content
+	// Redact is applied to each text if Content is Redacted, which needs it.
+	Redact func(string) string
+
+	// Attributes returns attributes that are added to every span of a run, such as the tenant; nil: none.
+	Attributes func(machine.Origin) []attribute.KeyValue
+
+	// Logger, if it isn't nil, gets a line for each step and each call, with the ids of the trace and the span.
+	Logger *slog.Logger
+}
+
+// A ConfigError says what is wrong with a [Config]. Its class is invalid.
+type ConfigError struct {
+	Field, Problem string
+	Err            error
+}
+
+// Error names the field.
+func (e *ConfigError) Error() string { return "telemetry: Config." + e.Field + ": " + e.Problem }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Fault returns invalid.
+func (e *ConfigError) Fault() fault.Class { return fault.Invalid }
+
+// A Telemetry makes spans, metrics and log lines of what agents do. It is safe for concurrent use. The methods of a nil Telemetry do nothing,
+// so that a program can switch telemetry off without another change: Hooks is empty, and Provider and Store return what they are given.
+type Telemetry struct {
+	cfg    Config
+	tracer trace.Tracer
+	meters *meters
+	info   provider.ModelInfo
+
+	mu     sync.Mutex
+	pauses map[string]pauseTime // by the id of the pause: when people were asked
+}
+
+// New returns a Telemetry. The error is a *[ConfigError].
+func New(cfg Config) (*Telemetry, error) {
+	switch {
+	case cfg.Content < NoContent || cfg.Content > Full:
+		return nil, &ConfigError{Field: "Content", Problem: "it should be NoContent, Redacted or Full"}
+	case cfg.Content == Redacted && cfg.Redact == nil:
+		return nil, &ConfigError{Field: "Redact", Problem: "it is nil, and Content is Redacted; set it to the function of agent.Config.Redact, for example"}
+	}
+	if cfg.Traces == nil {
+		cfg.Traces = otel.GetTracerProvider()
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = otel.GetMeterProvider()
+	}
+	t := &Telemetry{cfg: cfg, tracer: cfg.Traces.Tracer(scope, trace.WithInstrumentationVersion(Conventions)), pauses: make(map[string]pauseTime)}
+	var err error
+	if t.meters, err = newMeters(cfg.Metrics.Meter(scope, metric.WithInstrumentationVersion(Conventions))); err != nil {
+		return nil, &ConfigError{Field: "Metrics", Problem: err.Error(), Err: err}
+	}
+	if cfg.Provider != nil {
+		t.info, _ = provider.Info(cfg.Provider)
+	}
+	return t, nil
+}
+
+// providerName returns the provider's name in the conventions.
+func (t *Telemetry) providerName() string {
+	switch name := t.info.Provider; {
+	case name == "":
+		return "unknown"
+	case providerNames[name] != "":
+		return providerNames[name]
+	default:
+		return name
+	}
+}
+
+// model returns the model of a request: the one that it names, or the default.
+func (t *Telemetry) model(requested string) string {
+	if requested != "" {
+		return requested
+	}
+	return t.info.ID
+}
