@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/prompt"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
-	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -37,7 +37,7 @@ func modeNames() (names []string) {
 const lease = 5 * time.Second
 
 // newAgent makes the agent of a site. expires is how long an approval may take; 0 means no limit.
-func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires time.Duration, log *slog.Logger) (*agent.Agent, error) {
+func newAgent(m provider.Provider, sv *services.Services, store journal.Store, expires time.Duration, log *slog.Logger) (*agent.Agent, error) {
 	files, err := fs.Sub(instructions, "instructions")
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires ti
 		Name:         "cms",
 		Provider:     m,
 		Instructions: prompts.Core(),
-		Tools:        cmstools.All(s),
+		Tools:        cmstools.All(sv),
 		Journal:      store,
 		Lease:        lease,
 		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window

@@ -174,7 +174,7 @@ func TestTheChangesOfARunAreUndone(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-session", "s", "-p", about+", then "+news+", then set the title of the hero on Home to Start, then rename Home to Start")
 	o := b.must(exitOK, "-session", "s", "-undo")
-	for _, tool := range []string{"createPage", "addSection", "syncContents", "updatePage"} {
+	for _, tool := range []string{"createPage", "addSectionToPage", "syncPageContents", "updatePage"} {
 		require.Contains(t, o.out, "✓ undone: cms."+tool+" {")
 	}
 	require.Contains(t, b.must(exitOK, "-session", "s", "-undo").out, "all of it is undone already")

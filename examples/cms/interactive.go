@@ -89,7 +89,7 @@ func (p *program) command(ctx context.Context, command, rest string) {
 		p.out.line("%s", model.Help())
 		p.out.line("Commands: /mode [cms-crud|architect|debug|ask], /pages, /help, /quit. Ctrl-C stops the run after its current call and ends the program.")
 	case "/pages":
-		pages, err := p.site.ListPages(ctx, site.Query{})
+		pages, err := p.services.Site.ListPages(ctx, site.Query{})
 		if err != nil {
 			p.out.line("%v", err)
 			return

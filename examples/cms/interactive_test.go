@@ -150,7 +150,7 @@ func TestARepeatedlyInvalidCallIsShownToAPerson(t *testing.T) {
 	bad := providertest.Call("cms.createPage", map[string]any{"title": "Right"})
 	m := providertest.Script(bad, bad, bad, providertest.Say("Done."))
 	var err error
-	p.agent, err = newAgent(m, p.site, p.store, 0, nil)
+	p.agent, err = newAgent(m, p.services, p.store, 0, nil)
 	require.NoError(t, err)
 	res, err := p.carryOut(t.Context(), prompted(p, "create it"))
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
-	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -77,18 +77,18 @@ type program struct {
 	// drained says that a signal has drained the agent: it starts no new run, and the program ends.
 	drained bool
 
-	site  *site.Site
-	store *sqlite.Store
-	agent *agent.Agent
+	services *services.Services
+	store    *sqlite.Store
+	agent    *agent.Agent
 }
 
 // open opens the file with the site and the journal, and makes the agent. After an error nothing stays open.
 func (p *program) open(ctx context.Context) (err error) {
-	if p.site, err = site.Open(ctx, p.db); err != nil {
+	if p.services, err = services.Open(ctx, services.Config{DB: p.db}); err != nil {
 		return err
 	}
-	if p.store, err = sqlite.Open(p.site.Path()); err != nil {
-		return errors.Join(err, p.site.Close())
+	if p.store, err = sqlite.Open(p.services.Site.Path()); err != nil {
+		return errors.Join(err, p.services.Close())
 	}
 	p.mentionOldRuns(ctx)
 	var log *slog.Logger
@@ -99,13 +99,13 @@ func (p *program) open(ctx context.Context) (err error) {
 	if !p.expiresSet && !p.person {
 		expires = 0
 	}
-	if p.agent, err = newAgent(p.llm, p.site, p.store, expires, log); err != nil {
+	if p.agent, err = newAgent(p.llm, p.services, p.store, expires, log); err != nil {
 		return errors.Join(err, p.close())
 	}
 	return nil
 }
 
-func (p *program) close() error { return errors.Join(p.store.Close(), p.site.Close()) }
+func (p *program) close() error { return errors.Join(p.store.Close(), p.services.Close()) }
 
 // main does what the options ask for and returns the exit status.
 func (p *program) main(ctx context.Context) int {

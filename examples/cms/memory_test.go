@@ -27,7 +27,7 @@ func TestALongSessionIsCompacted(t *testing.T) {
 	})}
 	p, _ := newBench(t).program(t, "")
 	var err error
-	p.agent, err = newAgent(m, p.site, p.store, 0, nil)
+	p.agent, err = newAgent(m, p.services, p.store, 0, nil)
 	require.NoError(t, err)
 	shortened := 0
 	for n := range 60 {

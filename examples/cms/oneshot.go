@@ -22,7 +22,7 @@ func (p *program) oneShot(ctx context.Context, in agent.Input) int {
 
 // banner describes the model, the file and the session.
 func (p *program) banner() string {
-	return fmt.Sprintf("model: %s\ncontent: %s\nsession: %s\n", p.label, p.site.Path(), p.session)
+	return fmt.Sprintf("model: %s\ncontent: %s\nsession: %s\n", p.label, p.services.Site.Path(), p.session)
 }
 
 // decideOnce makes the decision that the options name and resumes the run.

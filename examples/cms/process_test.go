@@ -73,7 +73,7 @@ func TestAPersonDecidesOnACallInDoubt(t *testing.T) {
 
 func TestInterruptedIdempotentWritesAreRepeatedWithoutApproval(t *testing.T) {
 	b := newBench(t)
-	b.hold("→ cms.addSection", "-session", "s", "-p", news).kill()
+	b.hold("→ cms.addSectionToPage", "-session", "s", "-p", news).kill()
 	b.leaseEnds()
 	require.Contains(t, b.must(exitOK, "-continue").out, `The page "Home" has a text section titled "News" now.`)
 	require.Equal(t, 2, b.sections("home"))
@@ -107,7 +107,7 @@ func TestACreationWhoseResultWasLostMakesNoSecondPage(t *testing.T) {
 	b := newBench(t)
 	p, _ := b.program(t, "", "-session", "s")
 	var err error
-	p.agent, err = newAgent(p.llm, p.site, failing{p.store, p.site, "about"}, 0, nil)
+	p.agent, err = newAgent(p.llm, p.services, failing{p.store, p.services.Site, "about"}, 0, nil)
 	require.NoError(t, err)
 	_, err = p.carryOut(t.Context(), prompted(p, about))
 	var conflict *journal.ConflictError
@@ -161,7 +161,7 @@ func TestResumingStartsWhenTheLeaseIsReleased(t *testing.T) {
 	require.NoError(t, err)
 	store := &counting{Store: p.store}
 	store.third = func() error { return p.store.Release(t.Context(), lease) }
-	p.agent, err = newAgent(p.llm, p.site, store, 0, nil)
+	p.agent, err = newAgent(p.llm, p.services, store, 0, nil)
 	require.NoError(t, err)
 	res, err := p.carryOut(t.Context(), agent.Continue("s"))
 	require.Equal(t, exitOK, p.finish(res, err), out.String())

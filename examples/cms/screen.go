@@ -125,7 +125,7 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 		mark, colour = "✓ ", green
 	}
 	status := strings.ReplaceAll(string(ev.Result.Status), "_", " ")
-	s.line("%s: %s", s.paint(colour, mark+what+status+took), short(ev.Result.Text(), 300))
+	s.line("%s: %s", s.paint(colour, mark+what+status+took), short(firstLine(ev.Result.Text()), 300))
 }
 
 func (s *screen) decided(ev *agent.Decided) {
@@ -146,6 +146,12 @@ func round(d time.Duration) string {
 		return "under 1ms"
 	}
 	return d.Round(time.Millisecond).String()
+}
+
+// firstLine returns text without an observation for the model that follows it.
+func firstLine(text string) string {
+	text, _, _ = strings.Cut(text, "\n{")
+	return text
 }
 
 // short returns text in one line of at most n characters.

@@ -2,6 +2,7 @@ package cmstools
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
@@ -42,7 +43,7 @@ func listEntries(s *site.Site) tools.Tool {
 }
 
 func getEntry(s *site.Site) tools.Tool {
-	return tools.New(reading(GetEntry, "Returns an entry with its collection and its contents in one language.", `{"properties":{`+localeSchema+`}}`),
+	return tools.New(reading(GetEntry, "Returns an entry with its collection and its contents in one language.", ``),
 		func(ctx context.Context, in entryInput) (*site.Entry, error) {
 			return s.GetEntry(ctx, in.Entry, in.Locale)
 		})
@@ -52,11 +53,11 @@ func upsertEntry(s *site.Site) tools.Tool {
 	return tools.Func[upsertEntryInput, *site.Upserted]{
 		Spec: idempotent(writing(UpsertEntry,
 			"Writes an entry of a collection, and creates it if there is none with that slug. A title alone never overwrites: if its slug is taken, the error names a free one. Contents have to fit the collection's slots.",
-			tools.Low, `{"properties":{"title":{"maxLength":200},`+localeSchema+`}}`)),
-		Run: func(ctx context.Context, in upsertEntryInput) (*site.Upserted, error) {
+			tools.Low, `{"properties":{"title":{"maxLength":200}}}`)),
+		Run: observed(func(ctx context.Context, in upsertEntryInput) (*site.Upserted, error) {
 			return s.UpsertEntry(ctx, site.UpsertEntry{Collection: in.Collection, Entry: in.Entry, Title: in.Title, Locale: in.Locale,
 				Content: in.Content, Key: tools.IdempotencyKey(ctx)})
-		},
+		}),
 		Verify: func(ctx context.Context, in upsertEntryInput, out *site.Upserted) error {
 			e, err := s.GetEntry(ctx, out.ID, in.Locale)
 			if err != nil {
@@ -66,6 +67,17 @@ func upsertEntry(s *site.Site) tools.Tool {
 				return sameContent(in.Content, e.Content)
 			}
 			return firstError(same("title", in.Title, e.Title), sameContent(in.Content, e.Content))
+		},
+		Undo: func(ctx context.Context, in upsertEntryInput, out *site.Upserted) error {
+			if out.Created {
+				_, err := s.DeleteEntry(ctx, out.ID)
+				return unlessGone(err)
+			}
+			if out.Before == nil {
+				return errors.New("the state of the entry before the change isn't known")
+			}
+			_, err := s.UpsertEntry(ctx, site.UpsertEntry{Collection: out.CollectionID, Entry: out.ID, Title: out.Before.Title, Locale: out.Locale, Content: out.Before.Content})
+			return err
 		},
 	}
 }

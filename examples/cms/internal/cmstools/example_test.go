@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
-	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -21,12 +21,12 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	s, err := site.Open(ctx, filepath.Join(dir, "site.db"))
+	sv, err := services.Open(ctx, services.Config{DB: filepath.Join(dir, "site.db")})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer s.Close()
-	registry, err := tools.NewRegistry(cmstools.All(s)...)
+	defer sv.Close()
+	registry, err := tools.NewRegistry(cmstools.All(sv)...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,4 +37,5 @@ func Example() {
 	// Output:
 	// failed
 	// slug "home" exists already (page "Home", id pg_home); use another slug such as "home-2", or update that page
+	// {"error":"CONFLICT","expected":"a slug that no other page has","actual":"\"home\" belongs to page pg_home","suggestion":"use another slug such as \"home-2\", or update that page"}
 }

@@ -2,10 +2,13 @@ package cmstools
 
 import (
 	"context"
+	"strings"
 
+	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/web"
 )
 
 func findResource(s *site.Site) tools.Tool {
@@ -20,20 +23,50 @@ func findResource(s *site.Site) tools.Tool {
 	})
 }
 
-func previewPage(s *site.Site) tools.Tool {
+func previewPage(sv *services.Services) tools.Tool {
 	return tools.New(reading(PreviewPage,
-		"Shows a page as visitors see it, as text, with notes about what is hidden from them or missing.", `{"properties":{`+localeSchema+`}}`),
+		"Shows a page as visitors see it, as text, with notes about what is hidden from them or missing, and with the address of its preview.", ``),
 		func(ctx context.Context, in pageInput) (tools.Result, error) {
-			p, err := s.Preview(ctx, in.Page, in.Locale)
+			tree, err := sv.Site.Tree(ctx, in.Page, in.Locale)
 			if err != nil {
 				return tools.Result{}, err
 			}
-			text := p.Text
-			for _, note := range p.Notes {
-				text += "\nNote: " + note
-			}
-			r := tools.Text(text)
-			r.Data = p // with the HTML, for the host
+			address := sv.PageURL(tree.Page, tree.Locale)
+			r := tools.Text(strings.TrimSpace(tree.Text()) + "\n\nPreview: " + address)
+			r.Data = preview{address, tree}
 			return r, nil
 		})
+}
+
+// A preview is what a host gets of a previewed page.
+type preview struct {
+	URL  string     `json:"url"`
+	Tree *site.Tree `json:"tree"`
+}
+
+type mediaInput struct {
+	Group string `json:"group,omitempty" jsonschema:"image, video, audio or document; all if left out"`
+	query
+}
+
+func listMedia(s *site.Site) tools.Tool {
+	return tools.New(reading(ListMedia, "Lists the uploaded files, the newest first, with the id and the address for contents of images and media. People upload files in the page.",
+		`{"properties":{`+querySchema+`,"group":{"enum":["image","video","audio","document"]}}}`),
+		func(ctx context.Context, in mediaInput) (site.List[*site.Media], error) {
+			return s.ListMedia(ctx, site.ListMedia{Group: in.Group, Query: site.Query(in.query)})
+		})
+}
+
+func fetch(f *web.Fetcher) tools.Tool {
+	spec := tools.Spec{Name: Fetch, Description: "Reads a page of the web as text, by GET. Only hosts that the operator allows can be read; others are refused.",
+		Category: "http", ReadOnly: true, NoBreaker: true}
+	return tools.New(spec, func(ctx context.Context, in web.FetchInput) (tools.Result, error) {
+		page, err := f.Get(ctx, in.URL)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		r := tools.Text(tools.Untrusted(page.URL, page.Title+"\n\n"+page.Text))
+		r.Data = page
+		return r, nil
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -24,12 +25,12 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	s, err := site.Open(context.Background(), filepath.Join(t.TempDir(), "site.db"))
+	sv, err := services.Open(context.Background(), services.Config{DB: filepath.Join(t.TempDir(), "site.db")})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	reg, err := tools.NewRegistry(All(s)...)
+	t.Cleanup(func() { require.NoError(t, sv.Close()) })
+	reg, err := tools.NewRegistry(All(sv)...)
 	require.NoError(t, err)
-	return &bench{t, s, reg}
+	return &bench{t, sv.Site, reg}
 }
 
 // admit checks a call in a mode.

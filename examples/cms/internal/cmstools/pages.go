@@ -37,6 +37,11 @@ type (
 		Indexing    *bool          `json:"indexing,omitempty" jsonschema:"whether search engines may list it"`
 		Meta        map[string]any `json:"meta,omitempty" jsonschema:"merged into the stored values; null removes a key"`
 	}
+	cloneInput struct {
+		Source  string `json:"source" jsonschema:"id or slug of the page to copy"`
+		NewSlug string `json:"newSlug" jsonschema:"the address of the copy"`
+		Name    string `json:"name,omitempty" jsonschema:"the name of the copy; by default the same name with (copy)"`
+	}
 	onePage struct {
 		Page string `json:"page" jsonschema:"the page's id or slug"`
 	}
@@ -50,7 +55,7 @@ func listPages(s *site.Site) tools.Tool {
 }
 
 func getPage(s *site.Site) tools.Tool {
-	return tools.New(reading(GetPage, "Returns a page with its sections in order and their contents in one language.", `{"properties":{`+localeSchema+`}}`),
+	return tools.New(reading(GetPage, "Returns a page with its sections in order and their contents in one language.", ``),
 		func(ctx context.Context, in pageInput) (*site.Page, error) { return s.GetPage(ctx, in.Page, in.Locale) })
 }
 
@@ -58,13 +63,16 @@ func createPage(s *site.Site) tools.Tool {
 	return tools.Func[createPageInput, *site.Page]{
 		Spec: idempotent(writing(CreatePage,
 			"Creates a page, with sections and their contents if given. If the slug is taken, the error names a free one: use that, or update the page that has it. List the section definitions first if you don't know their slots.",
-			tools.Low, `{"properties":{"name":`+nameSchema+`,"slug":`+slugSchema+`,"description":{"maxLength":1000},`+localeSchema+`,"sections":{"maxItems":100,"items":{"properties":{
+			tools.Low, `{"properties":{"name":`+nameSchema+`,"slug":`+slugSchema+`,"description":{"maxLength":1000},"sections":{"maxItems":100,"items":{"properties":{
 				"section":{"description":"key or id of the section definition, for example hero"},
 				"content":{"description":"values by slot key, for example {\"title\":\"Hello\"}"}}}}}}`)),
-		Run: func(ctx context.Context, in createPageInput) (*site.Page, error) {
+		Ask: func(_ context.Context, in createPageInput) (string, error) {
+			return bulk(len(in.Sections), "sections"), nil
+		},
+		Run: observed(func(ctx context.Context, in createPageInput) (*site.Page, error) {
 			return s.CreatePage(ctx, site.CreatePage{Name: in.Name, Slug: in.Slug, Description: in.Description, Indexing: in.Indexing,
 				Meta: in.Meta, Locale: in.Locale, Sections: in.Sections, Key: tools.IdempotencyKey(ctx)})
-		},
+		}),
 		Verify: func(ctx context.Context, in createPageInput, out *site.Page) error {
 			p, err := s.GetPage(ctx, out.ID, in.Locale)
 			if err != nil {
@@ -103,9 +111,9 @@ func updatePage(s *site.Site) tools.Tool {
 			}
 			return fmt.Sprintf("the address of the page %q changes from %s to %s: links to the old one break", p.Name, site.Path(p.Slug), site.Path(*in.NewSlug)), nil
 		},
-		Run: func(ctx context.Context, in updatePageInput) (*site.Page, error) {
+		Run: observed(func(ctx context.Context, in updatePageInput) (*site.Page, error) {
 			return s.UpdatePage(ctx, site.UpdatePage(in))
-		},
+		}),
 		Verify: func(ctx context.Context, in updatePageInput, out *site.Page) error {
 			p, err := s.GetPage(ctx, out.ID, "")
 			if err != nil {
@@ -146,36 +154,36 @@ func backTo(in updatePageInput, out *site.Page) site.UpdatePage {
 	return undo
 }
 
-func deletePage(s *site.Site) tools.Tool {
-	return tools.Func[onePage, *site.Deleted]{
-		Spec: writing(DeletePage,
-			"Deletes a page with its sections and contents. It needs approval. The result names the pages that linked to it.", tools.High, ""),
-		Ask: func(ctx context.Context, in onePage) (string, error) {
-			p, err := s.GetPage(ctx, in.Page, "")
+func clonePage(s *site.Site) tools.Tool {
+	spec := idempotent(writing(ClonePage, "Copies a page with its sections and their contents in every language.", tools.Medium,
+		`{"properties":{"newSlug":`+slugSchema+`,"name":`+nameSchema+`}}`))
+	spec.Modes = []string{CRUD}
+	return tools.Func[cloneInput, *site.Page]{
+		Spec: spec,
+		Ask: func(ctx context.Context, in cloneInput) (string, error) {
+			p, err := s.GetPage(ctx, in.Source, "")
 			if err != nil {
-				return "", nil // Check returns the error
+				return "", nil // the call itself returns the error
 			}
-			return fmt.Sprintf("the page %q at %s is deleted, with all its contents (sections: %d)", p.Name, site.Path(p.Slug), len(p.Sections)), nil
+			return bulk(len(p.Sections), "sections"), nil
 		},
-		Check: func(ctx context.Context, in onePage) error {
-			_, err := s.GetPage(ctx, in.Page, "")
-			return err
-		},
-		Run: func(ctx context.Context, in onePage) (*site.Deleted, error) { return s.DeletePage(ctx, in.Page) },
-		Verify: func(ctx context.Context, in onePage, out *site.Deleted) error {
-			_, err := s.GetPage(ctx, out.Page.ID, "")
-			var e *site.Error
-			switch {
-			case err == nil:
-				return fmt.Errorf("the page %s is still there", out.Page.ID)
-			case errors.As(err, &e) && e.Code == site.CodeNotFound:
-				return nil
+		Run: observed(func(ctx context.Context, in cloneInput) (*site.Page, error) {
+			return s.ClonePage(ctx, site.ClonePage{Source: in.Source, NewSlug: in.NewSlug, Name: in.Name, Key: tools.IdempotencyKey(ctx)})
+		}),
+		Verify: func(ctx context.Context, in cloneInput, out *site.Page) error {
+			source, err := s.GetPage(ctx, in.Source, "")
+			if err != nil {
+				return err
 			}
-			return err
+			p, err := s.GetPage(ctx, out.ID, "")
+			if err != nil {
+				return err
+			}
+			return firstError(same("slug", in.NewSlug, p.Slug), same("number of sections", len(source.Sections), len(p.Sections)))
 		},
-		Undo: func(ctx context.Context, in onePage, out *site.Deleted) error {
-			_, err := s.RestorePage(ctx, out)
-			return err
+		Undo: func(ctx context.Context, _ cloneInput, out *site.Page) error {
+			_, err := s.DeletePage(ctx, out.ID)
+			return unlessGone(err)
 		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -21,7 +22,8 @@ type (
 	}
 	operation struct {
 		Tool  string          `json:"tool" jsonschema:"name of a tool that writes, for example cms.createPage"`
-		Input json.RawMessage `json:"input" jsonschema:"the input it would be called with"`
+		Input json.RawMessage `json:"input,omitempty" jsonschema:"the input it would be called with"`
+		Args  json.RawMessage `json:"args,omitempty" jsonschema:"another name of input"`
 	}
 	// A Report is the result of validating a plan.
 	Report struct {
@@ -33,22 +35,22 @@ type (
 
 // validatePlan tries a plan on a copy of the site. This is more exact than a list of rules: the code that executes a plan also checks
 // slugs, references, slots and limits here, and each operation sees the effects of those before it.
-func validatePlan(s *site.Site) tools.Tool {
+func validatePlan(sv *services.Services) tools.Tool {
 	spec := reading(ValidatePlan,
 		"Checks a plan without changing the site: the operations are tried in order on a copy, which is deleted afterwards. Refer to things that the plan itself creates by slug or key. Returns whether all operations work, which ones fail, and how to correct them.",
-		`{"properties":{"operations":{"minItems":1,"maxItems":20,"items":{"properties":{"input":{"type":"object"}}}}}}`)
+		`{"properties":{"operations":{"minItems":1,"maxItems":20,"items":{"properties":{"input":{"type":"object"},"args":{"type":"object"}}}}}}`)
 	spec.Modes = []string{Architect}
-	return tools.New(spec, func(ctx context.Context, in planInput) (Report, error) { return try(ctx, s, in.Operations) })
+	return tools.New(spec, func(ctx context.Context, in planInput) (Report, error) { return try(ctx, sv, in.Operations) })
 }
 
-func try(ctx context.Context, s *site.Site, plan []operation) (r Report, err error) {
+func try(ctx context.Context, sv *services.Services, plan []operation) (r Report, err error) {
 	dir, err := os.MkdirTemp("", "plan-")
 	if err != nil {
 		return r, fmt.Errorf("creating a folder for a copy of the site: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "copy.db")
-	if err := copyFile(ctx, s.Path(), path); err != nil {
+	if err := copyFile(ctx, sv.Site.Path(), path); err != nil {
 		return r, fmt.Errorf("copying the site: %w", err)
 	}
 	copied, err := site.Open(ctx, path)
@@ -56,7 +58,7 @@ func try(ctx context.Context, s *site.Site, plan []operation) (r Report, err err
 		return r, err
 	}
 	defer func() { err = errors.Join(err, copied.Close()) }()
-	registry, err := tools.NewRegistry(operations(copied)...)
+	registry, err := tools.NewRegistry(operations(&services.Services{Site: copied, Fetcher: sv.Fetcher})...)
 	if err != nil {
 		return r, err
 	}
@@ -73,12 +75,16 @@ func try(ctx context.Context, s *site.Site, plan []operation) (r Report, err err
 // try runs one operation on the copy and adds its result to the report.
 func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op operation) {
 	issue := func(problem string) {
+		problem, _, _ = strings.Cut(problem, "\n") // the observation says the same
 		problem, remedy, _ := strings.Cut(problem, "; ")
 		r.Valid = false
 		r.Issues = append(r.Issues, fmt.Sprintf("operation %d (%s): %s", n, op.Tool, problem))
 		if remedy != "" {
 			r.Suggestions = append(r.Suggestions, fmt.Sprintf("operation %d: %s", n, remedy))
 		}
+	}
+	if len(op.Input) == 0 {
+		op.Input = op.Args
 	}
 	call := &tools.Call{Name: op.Tool, Input: op.Input}
 	admitted, err := registry.Admit(ctx, call, nil, nil, nil)

@@ -18,7 +18,7 @@ func TestAPlanThatWouldWorkIsValidAndChangesNothing(t *testing.T) {
 	b.ok(ValidatePlan, `{"operations":[
 		{"tool":"cms.createSectionDef","input":{"name":"Quote","slots":[{"key":"words","type":"text","required":true}]}},
 		{"tool":"cms.createPage","input":{"name":"About"}},
-		{"tool":"cms.addSection","input":{"page":"about","section":"quote","content":{"words":"x"}}},
+		{"tool":"cms.addSectionToPage","input":{"page":"about","section":"quote","content":{"words":"x"}}},
 		{"tool":"cms.deletePage","input":{"page":"home"}}]}`, &r)
 	require.Equal(t, Report{Valid: true, Issues: []string{}, Suggestions: []string{
 		`operation 4 needs approval: the page "Home" at / is deleted, with all its contents (sections: 1)`}}, r)
@@ -35,8 +35,8 @@ func TestAPlanThatWouldFailSaysWhereAndWhatToDo(t *testing.T) {
 		{"tool":"cms.createPage","input":{"name":"Home"}},
 		{"tool":"cms.createPage","input":{"name":"Team"}},
 		{"tool":"cms.createPage","input":{"name":"Team"}},
-		{"tool":"cms.addSection","input":{"page":"team","section":"heroo"}},
-		{"tool":"cms.syncContents","input":{"page":"home","content":{"title":7}}},
+		{"tool":"cms.addSectionToPage","input":{"page":"team","section":"heroo"}},
+		{"tool":"cms.syncPageContents","args":{"page":"home","contents":{"hero":{"title":7}}}},
 		{"tool":"cms.createPag","input":{}},
 		{"tool":"cms.getPage","input":{"page":"home"}},
 		{"tool":"cms.createPage","input":{"title":"x"}},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -18,39 +18,51 @@ const (
 
 // The names of the tools.
 const (
-	ListPages        = "cms.listPages"
-	GetPage          = "cms.getPage"
-	CreatePage       = "cms.createPage"
-	UpdatePage       = "cms.updatePage"
-	DeletePage       = "cms.deletePage"
-	AddSection       = "cms.addSection"
-	SyncContents     = "cms.syncContents"
-	UpdateSection    = "cms.updateSection"
-	RemoveSection    = "cms.removeSection"
-	ListSections     = "cms.listSections"
-	CreateSectionDef = "cms.createSectionDef"
-	ListCollections  = "cms.listCollections"
-	ListEntries      = "cms.listEntries"
-	GetEntry         = "cms.getEntry"
-	UpsertEntry      = "cms.upsertEntry"
-	FindResource     = "cms.findResource"
-	PreviewPage      = "cms.previewPage"
-	ValidatePlan     = "cms.validatePlan"
+	GetPage                = "cms.getPage"
+	ListPages              = "cms.listPages"
+	ListSections           = "cms.listSections"
+	ListCollections        = "cms.listCollections"
+	ListEntries            = "cms.listEntries"
+	GetEntry               = "cms.getEntry"
+	ListMedia              = "cms.listMedia"
+	FindResource           = "cms.findResource"
+	PreviewPage            = "cms.previewPage"
+	ValidatePlan           = "cms.validatePlan"
+	Fetch                  = "http.fetch"
+	CreatePage             = "cms.createPage"
+	UpdatePage             = "cms.updatePage"
+	ClonePage              = "cms.clonePage"
+	DeletePage             = "cms.deletePage"
+	AddSection             = "cms.addSectionToPage"
+	SyncContents           = "cms.syncPageContents"
+	UpdateSection          = "cms.updateSection"
+	RemoveSection          = "cms.removeSection"
+	CreateSectionDef       = "cms.createSectionDef"
+	UpdateSectionDef       = "cms.updateSectionDef"
+	SyncSectionElements    = "cms.syncSectionElements"
+	DeleteSectionDef       = "cms.deleteSectionDef"
+	CreateCollectionDef    = "cms.createCollectionDef"
+	SyncCollectionElements = "cms.syncCollectionElements"
+	UpsertEntry            = "cms.upsertEntry"
+	DeleteEntry            = "cms.deleteEntry"
 )
 
 // All returns the tools for a site.
-func All(s *site.Site) []tools.Tool {
-	return append(operations(s), validatePlan(s))
+func All(sv *services.Services) []tools.Tool {
+	return append(operations(sv), validatePlan(sv))
 }
 
 // operations returns all tools except ValidatePlan.
-func operations(s *site.Site) []tools.Tool {
+func operations(sv *services.Services) []tools.Tool {
+	s := sv.Site
 	return []tools.Tool{
-		listPages(s), getPage(s), findResource(s), previewPage(s),
-		createPage(s), updatePage(s), deletePage(s),
+		getPage(s), listPages(s), listSections(s), listCollections(s), listEntries(s), getEntry(s), listMedia(s),
+		findResource(s), previewPage(sv), fetch(sv.Fetcher),
+		createPage(s), updatePage(s), clonePage(s), deletePage(s),
 		addSection(s), syncContents(s), updateSection(s), removeSection(s),
-		listSections(s), createSectionDef(s),
-		listCollections(s), listEntries(s), getEntry(s), upsertEntry(s),
+		createSectionDef(s), updateSectionDef(s), syncSectionElements(s), deleteSectionDef(s),
+		createCollectionDef(s), syncCollectionElements(s),
+		upsertEntry(s), deleteEntry(s),
 	}
 }
 
@@ -69,7 +81,8 @@ func OneWrite(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdi
 }
 
 // writes are the tools that change something.
-var writes = []string{CreatePage, UpdatePage, DeletePage, AddSection, SyncContents, UpdateSection, RemoveSection, CreateSectionDef, UpsertEntry}
+var writes = []string{CreatePage, UpdatePage, ClonePage, DeletePage, AddSection, SyncContents, UpdateSection, RemoveSection, CreateSectionDef,
+	UpdateSectionDef, SyncSectionElements, DeleteSectionDef, CreateCollectionDef, SyncCollectionElements, UpsertEntry, DeleteEntry}
 
 // reading returns the spec of a tool that only reads.
 func reading(name, description, schema string) tools.Spec {
@@ -95,8 +108,7 @@ func idempotent(s tools.Spec) tools.Spec {
 
 // Parts of schemas, merged into the schemas of the Go types.
 const (
-	localeSchema = `"locale":{"enum":["en","de"]}`
-	slugSchema   = `{"pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","maxLength":120}`
-	nameSchema   = `{"minLength":1,"maxLength":200}`
-	querySchema  = `"limit":{"minimum":1,"maximum":200},"offset":{"minimum":0}`
+	slugSchema  = `{"pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":2,"maxLength":64}`
+	nameSchema  = `{"minLength":1,"maxLength":100}`
+	querySchema = `"limit":{"minimum":1,"maximum":200},"offset":{"minimum":0}`
 )

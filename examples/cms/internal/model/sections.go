@@ -116,7 +116,7 @@ func (r set) do(w *turn) string {
 		return ""
 	}
 	kind, slot := r.target()
-	input := map[string]any{"page": f.Slug, "sectionId": kind, "content": map[string]any{slot: r.value}}
+	input := map[string]any{"page": f.Slug, "contents": map[string]any{kind: map[string]any{slot: r.value}}}
 	if r.locale != "" {
 		input["locale"] = r.locale
 	}

@@ -227,7 +227,7 @@ func decodeFirst(r *provider.ToolResult, v any) error {
 
 // failed describes a failed call; doing is as in "I couldn't delete the page".
 func (a *answer) failed(doing string) string {
-	text := a.text()
+	text, _, _ := strings.Cut(a.text(), "\n{") // the observation of a conflict says the same
 	switch {
 	case strings.HasPrefix(text, rejection):
 		reason := strings.TrimSpace(strings.TrimPrefix(text, rejection))

@@ -81,24 +81,34 @@ func applyContent(ctx context.Context, tx *sql.Tx, name string, e Elements, old,
 	for _, s := range e.Slots() {
 		slots[s.Key] = s
 	}
+	var wrong mistakes
 	for _, key := range slices.Sorted(maps.Keys(change)) { // in order, so that the same mistake gives the same error
 		slot, known := slots[key]
 		if !known {
-			return nil, invalid(didYouMean(key, e.keys()), "%s has no slot %q", name, key)
+			wrong.add(key, invalid(didYouMean(key, e.keys()), "%s has no slot %q", name, key))
+			continue
 		}
 		if change[key] == nil {
 			continue
 		}
-		if err := slot.checkValue(ctx, tx, change[key]); err != nil {
+		if err := slot.checkValue(ctx, tx, change[key]); !wrong.add(key, err) {
 			return nil, err
 		}
+	}
+	if err := wrong.err(); err != nil {
+		return nil, err
 	}
 	merged := merge(old, change)
 	if prune {
 		maps.DeleteFunc(merged, func(key string, _ any) bool { _, known := slots[key]; return !known })
 	}
 	if missing := missingSlots(e, merged); len(missing) > 0 {
-		return nil, invalid(fmt.Sprintf("add %s of type %s", missing[0], slots[missing[0]].Type), "%s needs a value for %s", name, strings.Join(missing, ", "))
+		e := invalid(fmt.Sprintf("add %s of type %s", missing[0], slots[missing[0]].Type), "%s needs a value for %s", name, strings.Join(missing, ", "))
+		e.Fields = map[string]string{}
+		for _, key := range missing {
+			e.Fields[key] = "a value is required"
+		}
+		return nil, e
 	}
 	return merged, nil
 }
@@ -176,7 +186,7 @@ func (s Slot) checkOne(ctx context.Context, tx *sql.Tx, v any) error {
 	case TypeCollectionRef:
 		return s.checkReference(ctx, tx, object)
 	}
-	return s.checkFields(object, []string{"url"}, []string{"id", "alt"})
+	return s.checkMedia(ctx, tx, object)
 }
 
 func (s Slot) checkString(text string) error {
@@ -235,7 +245,10 @@ func (s Slot) checkLink(ctx context.Context, tx *sql.Tx, object map[string]any) 
 		return err
 	}
 	id := object["targetId"].(string)
-	switch target { // ids of media aren't checked: media may be stored outside this file
+	switch target {
+	case "media":
+		_, err := mediaRow(ctx, tx, id)
+		return err
 	case "page":
 		p, err := pageRow(ctx, tx, id)
 		if err == nil && p.ID != id {

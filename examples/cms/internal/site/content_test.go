@@ -28,7 +28,7 @@ func TestEachSlotTypeAcceptsItsShapeAndRejectsOthers(t *testing.T) {
 	ctx := t.Context()
 	_, err := s.CreateSectionDef(ctx, CreateSectionDef{Name: "Everything", Elements: everySlot()})
 	require.NoError(t, err)
-	_, err = s.db.ExecContext(ctx, `INSERT INTO collection_definitions SELECT 'col_other', 'other', 'Other', '', status, elements_structure, 'other', created_at, updated_at FROM collection_definitions`)
+	_, err = s.db.ExecContext(ctx, `INSERT INTO collection_definitions SELECT 'col_other', site_id, 'other', 'Other', '', status, elements_structure, 'other', created_at, updated_at FROM collection_definitions`)
 	require.NoError(t, err)
 	sec, err := s.AddSection(ctx, AddSection{Page: "home", Section: "everything"})
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestEachSlotTypeAcceptsItsShapeAndRejectsOthers(t *testing.T) {
 		{"text", ""},
 		{"rich", strings.Repeat("日", 50_000)},
 		{"image", m{"url": "/a.png"}},
-		{"image", m{"url": "https://example.com/a.png", "id": "med_1", "alt": "An <i>A</i>"}},
+		{"image", m{"url": "https://example.com/a.png", "id": "med_hero", "alt": "An <i>A</i>"}},
 		{"gallery", []m{{"url": "/a.png"}, {"url": "b.mp4"}}},
 		{"gallery", []m{}},
 		{"link", m{"type": "url", "href": "https://example.com/?q=%"}},
@@ -54,7 +54,7 @@ func TestEachSlotTypeAcceptsItsShapeAndRejectsOthers(t *testing.T) {
 		{"link", m{"type": "url", "href": "#top"}},
 		{"link", m{"type": "page", "targetId": "pg_home"}},
 		{"link", m{"type": "entry", "targetId": "ent_hello"}},
-		{"link", m{"type": "media", "targetId": "med_anywhere"}},
+		{"link", m{"type": "media", "targetId": "med_hero"}},
 		{"size", "large"},
 		{"tags", []string{"news", "guide"}},
 		{"ref", m{"collectionId": "col_blog"}},
@@ -77,7 +77,9 @@ func TestEachSlotTypeAcceptsItsShapeAndRejectsOthers(t *testing.T) {
 		{"rich", strings.Repeat("日", 50_001), "50001 characters, the limit is 50000"},
 		{"rich", strings.Repeat("x", 2<<20), "the limit is 1048576"},
 		{"image", "/a.png", `got a string; use an object such as {"url"`},
-		{"image", m{"id": "med_1"}, `lacks the field "url"`},
+		{"image", m{"alt": "x"}, `lacks the field "url"`},
+		{"image", m{"id": "med_none"}, "no media has the id"},
+		{"link", m{"type": "media", "targetId": "med_none"}, "no media has the id"},
 		{"image", m{"url": "javascript:alert(1)"}, "isn't allowed"},
 		{"image", m{"url": "/a.png", "altt": "x"}, `did you mean "alt"?`},
 		{"image", m{"url": 3}, `field "url" of slot "image" got a number`},
@@ -139,7 +141,7 @@ func TestADefinitionIsCheckedWhenItIsCreated(t *testing.T) {
 	require.Equal(t, def, got)
 	_, err = s.GetSection(ctx, "feature-lsit")
 	refused(t, err, CodeNotFound, `did you mean "feature-list"?`)
-	defs, err := s.ListSections(ctx, Query{Text: "benefit"})
+	defs, err := s.ListSections(ctx, Query{Text: "feature-list"})
 	require.NoError(t, err)
 	require.Equal(t, []*SectionDef{def}, defs.Items)
 

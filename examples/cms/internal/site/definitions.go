@@ -1,10 +1,11 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 )
 
@@ -20,28 +21,33 @@ type SectionDef struct {
 	DefaultVariant string    `json:"defaultVariant"`
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
+	// Before has the previous values of the fields, after UpdateSectionDef has changed it.
+	Before *DefinitionFields `json:"before,omitempty"`
 }
 
 // CreateSectionDef is the request of [Site.CreateSectionDef].
 type CreateSectionDef struct {
-	Name        string   `json:"name"`                  // 1 to 200 characters
+	Name        string   `json:"name"`                  // 1 to 100 characters
 	Key         string   `json:"key,omitempty"`         // derived from the name if empty
 	Description string   `json:"description,omitempty"` // at most 1,000 characters
 	Elements    Elements `json:"elements"`              // 1 to 50 slots
 	TemplateKey string   `json:"templateKey,omitempty"` // the key if empty; a template that doesn't exist shows all slots in order
 }
 
-// A Collection defines the slots of its entries.
-type Collection struct {
-	ID          string    `json:"id"` // col_…
-	Slug        string    `json:"slug"`
-	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"`
-	Status      string    `json:"status"`
-	Elements    Elements  `json:"elements"`
-	Entries     int       `json:"entries"` // number of entries
-	CreatedAt   time.Time `json:"createdAt"`
-	UpdatedAt   time.Time `json:"updatedAt"`
+// UpdateSectionDef is the request of [Site.UpdateSectionDef]. Absent fields don't change.
+type UpdateSectionDef struct {
+	Section string `json:"section"` // id or key
+	DefinitionFields
+	TemplateKey    *string `json:"templateKey,omitempty"`
+	DefaultVariant *string `json:"defaultVariant,omitempty"`
+}
+
+// DefinitionFields are the fields of a definition that can be changed.
+type DefinitionFields struct {
+	Name        *string `json:"name,omitempty"`
+	Key         *string `json:"key,omitempty"`
+	Description *string `json:"description,omitempty"`
+	Status      *string `json:"status,omitempty"` // published or unpublished
 }
 
 // ListSections lists the section definitions by key.
@@ -66,51 +72,78 @@ func (s *Site) CreateSectionDef(ctx context.Context, in CreateSectionDef) (*Sect
 }
 
 func createSectionDef(ctx context.Context, tx *sql.Tx, in CreateSectionDef, id, now string) (*SectionDef, error) {
-	if err := checkNames("section definition", in.Name, in.Description); err != nil {
-		return nil, err
-	}
-	key, err := slugFrom(in.Key, in.Name)
+	row, err := sectionKind.newRow(ctx, tx, in.Name, in.Key, in.Description, in.Elements, id, now)
 	if err != nil {
 		return nil, err
 	}
-	var other, name string
-	err = tx.QueryRowContext(ctx, "SELECT id, name FROM section_definitions WHERE key = ?", key).Scan(&other, &name)
-	if err == nil {
-		free, err := freeSlug(ctx, tx, "SELECT count(*) FROM section_definitions WHERE key = ?", key)
-		if err != nil {
-			return nil, err
-		}
-		return nil, &Error{Code: CodeKeyExists, Message: fmt.Sprintf("section key %q exists already (section %q, id %s)", key, name, other),
-			Hint: fmt.Sprintf("use that section, or another key such as %q", free)}
-	}
-	if !errors.Is(err, sql.ErrNoRows) {
+	if row["template_key"], err = templateKey(cmp.Or(in.TemplateKey, row["key"].(string))); err != nil {
 		return nil, err
 	}
-	template := in.TemplateKey
-	if template == "" {
-		template = key
-	}
-	if _, err := slugFrom(template, ""); err != nil {
-		return nil, invalid(`use the key of a template, such as "hero", or leave it out`, "template key %q isn't allowed", shorten(template, 80))
-	}
-	if err := in.Elements.check(ctx, tx); err != nil {
-		return nil, err
-	}
-	elements, err := encodeObject(in.Elements)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO section_definitions (id, key, name, description, status, elements_structure, template_key, search, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, key, in.Name, in.Description, Published, elements, template, searchText(in.Name, key, in.Description), now, now); err != nil {
+	if err := insertRow(ctx, tx, sectionKind.table, row); err != nil {
 		return nil, err
 	}
 	return sectionDefRow(ctx, tx, id)
 }
 
-// ListCollections lists the collections by slug.
-func (s *Site) ListCollections(ctx context.Context, q Query) (List[*Collection], error) {
-	return view(ctx, s, "listing collections", func(tx *sql.Tx) (List[*Collection], error) {
-		return list(ctx, tx, q, scanCollection, collectionColumns, "collection_definitions", "true", "slug")
+// templateKey returns a valid key of a template, or of a variant.
+func templateKey(key string) (string, error) {
+	if !slugPattern.MatchString(key) || len(key) > maxSlug {
+		return "", invalid(`use the key of a template, such as "hero", or leave it out`, "template key %q isn't allowed", shorten(key, 80))
+	}
+	return key, nil
+}
+
+// UpdateSectionDef changes the fields that the request names and returns the definition.
+func (s *Site) UpdateSectionDef(ctx context.Context, in UpdateSectionDef) (*SectionDef, error) {
+	return commit(ctx, s, "updating a section definition", func(tx *sql.Tx) (*SectionDef, error) {
+		d, err := sectionDefRow(ctx, tx, in.Section)
+		if err != nil {
+			return nil, err
+		}
+		before := DefinitionFields{Key: &d.Key, Name: &d.Name, Description: &d.Description, Status: &d.Status}
+		template, variant := d.TemplateKey, d.DefaultVariant
+		for _, change := range []struct{ to, field *string }{{in.TemplateKey, &template}, {in.DefaultVariant, &variant}} {
+			if change.to == nil {
+				continue
+			}
+			if *change.field, err = templateKey(*change.to); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE section_definitions SET template_key = ?, default_variant = ? WHERE id = ?", template, variant, d.ID); err != nil {
+			return nil, err
+		}
+		if in.TemplateKey == nil && in.DefaultVariant == nil || in.DefinitionFields != (DefinitionFields{}) {
+			if err := sectionKind.update(ctx, tx, d.ID, before, in.DefinitionFields, s.stamp()); err != nil {
+				return nil, err
+			}
+		}
+		changed, err := sectionDefRow(ctx, tx, d.ID)
+		if err == nil {
+			changed.Before = &before
+		}
+		return changed, err
+	})
+}
+
+// DeleteSectionDef removes a section definition that no page uses, and returns what [Site.Restore] needs to undo it.
+func (s *Site) DeleteSectionDef(ctx context.Context, section string) (*Removed, error) {
+	return commit(ctx, s, "deleting a section definition", func(tx *sql.Tx) (*Removed, error) {
+		d, err := sectionDefRow(ctx, tx, section)
+		if err != nil {
+			return nil, err
+		}
+		pages, err := collect(ctx, tx, one[string], `SELECT DISTINCT p.slug FROM pages p JOIN page_sections s ON s.page_id = p.id
+			WHERE s.section_def_id = ? ORDER BY p.slug`, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(pages) > 0 {
+			return nil, conflict("remove its sections from them first, or unpublish the definition",
+				"section definition %q is used by the pages %s", d.Key, shorten(strings.Join(pages, ", "), 500))
+		}
+		r := &Removed{Kind: KindSection, ID: d.ID, Name: d.Name, Key: d.Key}
+		return r, r.take(ctx, tx, sectionKind.table, "id")
 	})
 }
 
@@ -135,28 +168,4 @@ func sectionDefRow(ctx context.Context, tx *sql.Tx, ref string) (*SectionDef, er
 		return nil, missing(ctx, tx, "section definition", sectionDefID, ref, "SELECT key FROM section_definitions ORDER BY key LIMIT 200")
 	}
 	return d, err
-}
-
-// collectionColumns are the columns that scanCollection reads.
-const collectionColumns = `id, slug, name, description, status, elements_structure, created_at, updated_at,
-	(SELECT count(*) FROM collection_entries WHERE collection_id = collection_definitions.id)`
-
-func scanCollection(scan func(...any) error) (*Collection, error) {
-	var c Collection
-	var elements, created, updated string
-	if err := scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.Status, &elements, &created, &updated, &c.Entries); err != nil {
-		return nil, err
-	}
-	c.CreatedAt, c.UpdatedAt = parseTime(created), parseTime(updated)
-	var err error
-	c.Elements, err = parseElements(elements)
-	return &c, err
-}
-
-func collectionRow(ctx context.Context, tx *sql.Tx, ref string) (*Collection, error) {
-	c, err := scanCollection(tx.QueryRowContext(ctx, "SELECT "+collectionColumns+" FROM collection_definitions WHERE id = ? OR slug = ?", ref, ref).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing(ctx, tx, "collection", collectionID, ref, "SELECT slug FROM collection_definitions ORDER BY slug LIMIT 200")
-	}
-	return c, err
 }

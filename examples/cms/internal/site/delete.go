@@ -27,6 +27,7 @@ type DeletedSection struct {
 	Section   string                    `json:"section"` // the definition's id
 	SortOrder int                       `json:"sortOrder"`
 	Status    string                    `json:"status"`
+	Variant   string                    `json:"variant,omitempty"`
 	Contents  map[string]map[string]any `json:"contents"` // by locale, then by slot key
 }
 
@@ -47,9 +48,7 @@ func deletePage(ctx context.Context, tx *sql.Tx, ref string) (*Deleted, error) {
 	if d.Sections, err = deletedSections(ctx, tx, p.ID); err != nil {
 		return nil, err
 	}
-	if d.LinkedFrom, err = collect(ctx, tx, one[string], `SELECT DISTINCT p.slug FROM pages p
-		JOIN page_sections s ON s.page_id = p.id JOIN page_section_contents c ON c.page_section_id = s.id
-		JOIN json_tree(c.content) t ON t.key = 'targetId' AND t.value = ? WHERE p.id <> ? ORDER BY p.slug`, p.ID, p.ID); err != nil {
+	if d.LinkedFrom, err = linkedFrom(ctx, tx, p.ID); err != nil {
 		return nil, err
 	}
 	if d.Navigation, err = collect(ctx, tx, one[string], "SELECT id FROM navigation_items WHERE target_type = 'page' AND target_uuid = ? ORDER BY id", p.ID); err != nil {
@@ -65,9 +64,9 @@ func deletePage(ctx context.Context, tx *sql.Tx, ref string) (*Deleted, error) {
 // deletedSections returns a page's sections with all their contents, including values without a slot.
 func deletedSections(ctx context.Context, tx *sql.Tx, page string) ([]DeletedSection, error) {
 	sections, err := collect(ctx, tx, func(scan func(...any) error) (d DeletedSection, err error) {
-		err = scan(&d.ID, &d.Section, &d.SortOrder, &d.Status)
+		err = scan(&d.ID, &d.Section, &d.SortOrder, &d.Status, &d.Variant)
 		return d, err
-	}, "SELECT id, section_def_id, sort_order, status FROM page_sections WHERE page_id = ? ORDER BY sort_order, id", page)
+	}, "SELECT id, section_def_id, sort_order, status, coalesce(variant, '') FROM page_sections WHERE page_id = ? ORDER BY sort_order, id", page)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +148,8 @@ func restoreSection(ctx context.Context, tx *sql.Tx, page string, sec DeletedSec
 		}
 		return conflict("create the definition again, then the page", "the section definition %q that the page used is gone", sec.Section)
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO page_sections (id, page_id, section_def_id, sort_order, status) VALUES (?, ?, ?, ?, ?)",
-		sec.ID, page, sec.Section, sec.SortOrder, sec.Status); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO page_sections (id, page_id, section_def_id, sort_order, status, variant) VALUES (?, ?, ?, ?, ?, nullif(?, ''))",
+		sec.ID, page, sec.Section, sec.SortOrder, sec.Status, sec.Variant); err != nil {
 		return err
 	}
 	for _, locale := range sortedKeys(sec.Contents) {

@@ -1,5 +1,5 @@
 // Package site is a small content management system in one SQLite file: pages made of sections, collections made of
-// entries, contents in several locales, and templates that show a page.
+// entries, contents in several locales, uploaded files, and menus.
 //
 // A [Site] is the open file. Its methods take and return plain structs with JSON tags, so that each can be a tool. Their
 // errors are written for the caller, which may be a model: an [Error] says what was wrong and how to correct it.
@@ -14,7 +14,7 @@
 //		Sections: []site.NewSection{{Section: "hero", Content: map[string]any{"title": "Who we are"}}},
 //	})
 //
-// A new file holds the page home with a hero, the section definitions hero and text, the collection blog with the entry
+// A new file holds the page home with a hero, the section definitions hero, text, feature and cta, the collection blog with the entry
 // hello-world, and the locales en (active) and de (inactive: it can be written and previewed, and visitors don't see it).
 //
 // # Guarantees
@@ -29,5 +29,14 @@
 //   - Searches ([Site.Find]) use the current content of the file, whichever process wrote it.
 //   - Lists have a fixed order and 50 items by default, at most 200.
 //   - A request with a Key takes effect once, however often it is made.
-//   - [Site.DeletePage] returns what [Site.RestorePage] needs to undo it.
+//   - Deletions return what [Site.RestorePage] and [Site.Restore] need to undo them.
+//   - An uploaded file is at most 16 MiB, and of the type that its first bytes and its extension say. It is in the folder uploads beside the
+//     file, complete before its row is stored.
+//   - [Site.Watch] tells when anything has changed, whichever process changed it.
+//
+// # Where things are
+//
+// open.go opens and migrates, site.go has the transactions, and each other file one kind of object. content.go checks values against slots,
+// elements.go slots themselves, kinds.go is what the definitions of sections and of collections have in common, sync.go changes their slots,
+// rows.go deletes and restores, tree.go is what visitors see, find.go and whole.go search.
 package site

@@ -79,7 +79,8 @@ func (e Elements) keys() []string {
 const (
 	maxSlots        = 50
 	maxOptionValues = 100
-	maxLabel        = 200 // characters of a name, a title, a label, an option value
+	maxName         = 100 // characters of a name
+	maxLabel        = 200 // characters of a title, a label, an option value
 	maxDescription  = 1000
 )
 

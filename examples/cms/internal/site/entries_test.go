@@ -49,7 +49,7 @@ func TestAnEntryIsCreatedThenUpdated(t *testing.T) {
 func TestABadEntryIsRefused(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	_, err := s.db.ExecContext(ctx, `INSERT INTO collection_definitions SELECT 'col_other', 'other', 'Other', '', status, elements_structure, 'other', created_at, updated_at FROM collection_definitions`)
+	_, err := s.db.ExecContext(ctx, `INSERT INTO collection_definitions SELECT 'col_other', site_id, 'other', 'Other', '', status, elements_structure, 'other', created_at, updated_at FROM collection_definitions`)
 	require.NoError(t, err)
 	body := map[string]any{"body": "B"}
 	for _, c := range []struct {
@@ -65,7 +65,7 @@ func TestABadEntryIsRefused(t *testing.T) {
 		{UpsertEntry{Collection: "blog", Entry: "ent_none", Title: "A", Content: body}, CodeNotFound, "no entry has the id"},
 		{UpsertEntry{Collection: "blog", Entry: "hello-world"}, CodeInvalid, "nothing to change"},
 		{UpsertEntry{Collection: "blog", Title: "Hello World", Content: body}, CodeSlugExists, `name the entry "hello-world" to change it`},
-		{UpsertEntry{Collection: "other", Entry: "hello-world", Title: "A", Content: body}, CodeSlugExists, `collection "blog"`},
+		{UpsertEntry{Collection: "other", Entry: "ent_hello", Title: "A", Content: body}, CodeInvalid, `name its own collection "blog"`},
 		{UpsertEntry{Collection: "blog", Entry: "hello-world", Content: map[string]any{"tags": []string{"nwes"}}}, CodeInvalid, `did you mean "news"?`},
 	} {
 		_, err := s.UpsertEntry(ctx, c.in)

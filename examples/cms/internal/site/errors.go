@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"modernc.org/sqlite"
@@ -17,6 +18,8 @@ const (
 	CodeSlugExists = "slug_exists" // another page or entry has the slug
 	CodeKeyExists  = "key_exists"  // another section definition has the key
 	CodeConflict   = "conflict"    // the current state of the site doesn't allow it
+	CodeTooLarge   = "too_large"   // an upload is larger than MaxUpload
+	CodeMediaType  = "media_type"  // an upload is of a type that isn't accepted
 	CodeBusy       = "busy"        // another process held the file for too long
 	CodeStorage    = "storage"     // the file can't be used: its path, its permissions, its format
 )
@@ -30,7 +33,12 @@ type Error struct {
 	Code    string `json:"code"`           // one of the Code constants
 	Message string `json:"message"`        // what was wrong
 	Hint    string `json:"hint,omitempty"` // how to correct it
-	cause   error
+	// Expected and Actual say what a conflict is between, if Code is slug_exists, key_exists or conflict.
+	Expected string `json:"expected,omitempty"`
+	Actual   string `json:"actual,omitempty"`
+	// Fields has a message for each wrong value, by slot key, if contents don't match their definition.
+	Fields map[string]string `json:"fields,omitempty"`
+	cause  error
 }
 
 // Error returns the message, then a semicolon and the hint.
@@ -66,7 +74,37 @@ func notFound(hint, format string, args ...any) *Error {
 }
 
 func conflict(hint, format string, args ...any) *Error {
-	return &Error{Code: CodeConflict, Message: fmt.Sprintf(format, args...), Hint: hint}
+	message := fmt.Sprintf(format, args...)
+	return &Error{Code: CodeConflict, Message: message, Hint: hint, Expected: "a state that allows it", Actual: message}
+}
+
+// mistakes are the errors of several values.
+type mistakes []*Error
+
+// add adds an error that is about the value of a slot, and reports whether there was none of another kind.
+func (m *mistakes) add(key string, err error) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		located := *e
+		located.Fields = map[string]string{key: e.Error()}
+		*m = append(*m, &located)
+		return true
+	}
+	return err == nil
+}
+
+// err returns one error about all of them, or nil.
+func (m mistakes) err() error {
+	if len(m) == 0 {
+		return nil
+	}
+	all := *m[0]
+	for _, e := range m[1:] {
+		all.Message += "; " + all.Hint + ". Also: " + e.Message
+		all.Hint = e.Hint
+		maps.Copy(all.Fields, e.Fields)
+	}
+	return &all
 }
 
 // explain converts an error of the SQLite driver to an [Error]. An [Error] passes unchanged. If ctx has ended, explain returns its error,

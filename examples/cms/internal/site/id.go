@@ -14,6 +14,9 @@ const (
 	collectionID = "col_"
 	entryID      = "ent_"
 	contentID    = "cnt_"
+	mediaID      = "med_"
+	navigationID = "nav_"
+	itemID       = "itm_"
 )
 
 // idAlphabet leaves out i, l, o and u, so that no characters look alike and no word appears by accident.

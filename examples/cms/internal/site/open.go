@@ -23,8 +23,8 @@ const (
 	// that hangs in the middle of one causes such a wait.
 	busyTimeout = 15 * time.Second
 
-	// applicationID marks a file of this package in its header ("PwlS"); see SQLite's PRAGMA application_id.
-	applicationID = 0x50776c53
+	// applicationID marks a file of this package in its header ("PwlT"); see SQLite's PRAGMA application_id.
+	applicationID = 0x50776c54
 
 	sqliteHeader = "SQLite format 3\x00"
 )
@@ -87,7 +87,7 @@ func open(ctx context.Context, path string, steps []migration) (*Site, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Site{path: abs, db: db, now: time.Now, writing: make(chan struct{}, 1), finder: finder, finding: make(chan struct{}, 1)}
+	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, changed: make(chan struct{}), writing: make(chan struct{}, 1), finder: finder, finding: make(chan struct{}, 1)}
 	if err := s.prepare(ctx, steps); err != nil {
 		return nil, errors.Join(explain(ctx, "opening "+abs, err), db.Close())
 	}

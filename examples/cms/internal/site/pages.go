@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
 const (
 	maxMetaBytes = 16 << 10 // of a page's meta, as JSON
 	maxSections  = 100      // sections of a page
+	maxSortOrder = 9999
 )
 
 // A Page is a page of the site, with its sections in order and their contents in one locale.
@@ -51,7 +53,7 @@ type PageSummary struct {
 
 // CreatePage is the request of [Site.CreatePage].
 type CreatePage struct {
-	Name        string         `json:"name"`                  // 1 to 200 characters
+	Name        string         `json:"name"`                  // 1 to 100 characters
 	Slug        string         `json:"slug,omitempty"`        // derived from the name if empty
 	Description string         `json:"description,omitempty"` // at most 1,000 characters
 	Indexing    *bool          `json:"indexing,omitempty"`    // true if absent
@@ -286,8 +288,8 @@ func loadPage(ctx context.Context, tx *sql.Tx, ref, locale string) (*Page, error
 	if err != nil {
 		return nil, err
 	}
-	p.Locale = loc.code
-	p.Sections, err = loadSections(ctx, tx, p.ID, loc.code)
+	p.Locale = loc.Code
+	p.Sections, err = loadSections(ctx, tx, p.ID, loc.Code)
 	return p, err
 }
 
@@ -306,23 +308,24 @@ func pageSlugFree(ctx context.Context, tx *sql.Tx, slug, except string) error {
 		return err
 	}
 	return &Error{Code: CodeSlugExists, Message: fmt.Sprintf("slug %q exists already (page %q, id %s)", slug, name, id),
-		Hint: fmt.Sprintf("use another slug such as %q, or update that page", free)}
+		Hint:     fmt.Sprintf("use another slug such as %q, or update that page", free),
+		Expected: "a slug that no other page has", Actual: fmt.Sprintf("%q belongs to page %s", slug, id)}
 }
 
-// freeSlug returns slug with the first free number appended; taken is the query that counts the rows with a slug.
-func freeSlug(ctx context.Context, tx *sql.Tx, taken, slug string) (string, error) {
+// freeSlug returns slug with the first free number appended; taken is the query that counts the rows with a slug, its last argument.
+func freeSlug(ctx context.Context, tx *sql.Tx, taken, slug string, before ...any) (string, error) {
 	for n := 2; ; n++ {
 		suffix := fmt.Sprintf("-%d", n)
 		free := slug[:min(len(slug), maxSlug-len(suffix))] + suffix
 		var count int
-		if err := tx.QueryRowContext(ctx, taken, free).Scan(&count); err != nil || count == 0 {
+		if err := tx.QueryRowContext(ctx, taken, append(slices.Clone(before), free)...).Scan(&count); err != nil || count == 0 {
 			return free, err
 		}
 	}
 }
 
 func checkNames(what, name, description string) error {
-	if err := checkText("the "+what+"'s name", name, 1, maxLabel); err != nil {
+	if err := checkText("the "+what+"'s name", name, 1, maxName); err != nil {
 		return err
 	}
 	return checkText("the "+what+"'s description", description, 0, maxDescription)
@@ -341,15 +344,13 @@ func storedMeta(old, change map[string]any) (string, error) {
 	return merged, err
 }
 
-type localeInfo struct{ code, name, status string }
-
 // localeRow returns the locale with this code, or the default locale if code is empty. An inactive locale can be written and previewed, so
 // that a translation can be prepared.
-func localeRow(ctx context.Context, tx *sql.Tx, code string) (l localeInfo, err error) {
+func localeRow(ctx context.Context, tx *sql.Tx, code string) (l Locale, err error) {
 	if code == "" {
 		code = DefaultLocale
 	}
-	err = tx.QueryRowContext(ctx, "SELECT code, name, status FROM locales WHERE code = ?", code).Scan(&l.code, &l.name, &l.status)
+	err = tx.QueryRowContext(ctx, "SELECT code, name, status FROM locales WHERE code = ?", code).Scan(&l.Code, &l.Name, &l.Status)
 	if errors.Is(err, sql.ErrNoRows) {
 		return l, missing(ctx, tx, "locale", "", code, "SELECT code FROM locales ORDER BY code LIMIT 200")
 	}

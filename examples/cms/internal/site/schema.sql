@@ -30,14 +30,15 @@ CREATE TABLE pages (
   id             TEXT PRIMARY KEY,
   site_id        TEXT NOT NULL REFERENCES sites (id),
   environment_id TEXT NOT NULL REFERENCES environments (id),
-  slug           TEXT NOT NULL UNIQUE,
+  slug           TEXT NOT NULL,
   name           TEXT NOT NULL,
   description    TEXT NOT NULL DEFAULT '',
   indexing       INTEGER NOT NULL DEFAULT 1 CHECK (indexing IN (0, 1)),
   meta           TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(meta)),
   search         TEXT NOT NULL,
   created_at     TEXT NOT NULL,
-  updated_at     TEXT NOT NULL
+  updated_at     TEXT NOT NULL,
+  UNIQUE (site_id, environment_id, slug)
 ) STRICT;
 
 CREATE TABLE section_definitions (
@@ -59,8 +60,9 @@ CREATE TABLE page_sections (
   id             TEXT PRIMARY KEY,
   page_id        TEXT NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
   section_def_id TEXT NOT NULL REFERENCES section_definitions (id),
-  sort_order     INTEGER NOT NULL,
-  status         TEXT NOT NULL CHECK (status IN ('published', 'unpublished'))
+  sort_order     INTEGER NOT NULL CHECK (sort_order BETWEEN -1 AND 9999), -- -1 while it is moved
+  status         TEXT NOT NULL CHECK (status IN ('published', 'unpublished')),
+  variant        TEXT -- of the template; null: the definition's default
 ) STRICT;
 CREATE INDEX page_sections_by_page ON page_sections (page_id, sort_order);
 
@@ -74,26 +76,29 @@ CREATE TABLE page_section_contents (
 
 CREATE TABLE collection_definitions (
   id                 TEXT PRIMARY KEY,
-  slug               TEXT NOT NULL UNIQUE,
+  site_id            TEXT NOT NULL REFERENCES sites (id),
+  slug               TEXT NOT NULL,
   name               TEXT NOT NULL,
   description        TEXT NOT NULL DEFAULT '',
   status             TEXT NOT NULL CHECK (status IN ('published', 'unpublished')),
   elements_structure TEXT NOT NULL CHECK (json_valid(elements_structure)),
   search             TEXT NOT NULL,
   created_at         TEXT NOT NULL,
-  updated_at         TEXT NOT NULL
+  updated_at         TEXT NOT NULL,
+  UNIQUE (site_id, slug)
 ) STRICT;
 
 CREATE TABLE collection_entries (
   id            TEXT PRIMARY KEY,
   collection_id TEXT NOT NULL REFERENCES collection_definitions (id) ON DELETE CASCADE,
-  slug          TEXT NOT NULL UNIQUE,
+  slug          TEXT NOT NULL,
   title         TEXT NOT NULL,
+  sort_order    INTEGER NOT NULL DEFAULT 0 CHECK (sort_order BETWEEN 0 AND 9999),
   search        TEXT NOT NULL,
   created_at    TEXT NOT NULL,
-  updated_at    TEXT NOT NULL
+  updated_at    TEXT NOT NULL,
+  UNIQUE (collection_id, slug)
 ) STRICT;
-CREATE INDEX collection_entries_by_collection ON collection_entries (collection_id, slug);
 
 CREATE TABLE entry_contents (
   id          TEXT PRIMARY KEY,
@@ -111,6 +116,7 @@ CREATE TABLE media (
   path           TEXT NOT NULL,
   mime_type      TEXT NOT NULL,
   mime_group     TEXT NOT NULL CHECK (mime_group IN ('image', 'video', 'audio', 'document')),
+  size           INTEGER NOT NULL DEFAULT 0, -- bytes
   width          INTEGER,
   height         INTEGER,
   duration       INTEGER,
@@ -134,6 +140,10 @@ CREATE TABLE navigation_items (
   target_type   TEXT NOT NULL CHECK (target_type IN ('page', 'medium', 'entry', 'url', 'placeholder')),
   target_uuid   TEXT,
   url           TEXT,
-  sort_order    INTEGER NOT NULL
+  sort_order    INTEGER NOT NULL CHECK (sort_order BETWEEN 0 AND 9999)
 ) STRICT;
 CREATE INDEX navigation_items_by_target ON navigation_items (target_type, target_uuid);
+
+-- How many transactions have written. Readers compare it to learn whether anything has changed.
+CREATE TABLE revision (n INTEGER NOT NULL) STRICT;
+INSERT INTO revision (n) VALUES (0);

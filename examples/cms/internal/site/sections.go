@@ -23,6 +23,7 @@ type Section struct {
 	Name      string         `json:"name"`      // the definition's name
 	SortOrder int            `json:"sortOrder"` // its place on the page, from 0
 	Status    string         `json:"status"`
+	Variant   string         `json:"variant,omitempty"` // of the template; empty: the definition's default
 	Content   map[string]any `json:"content"`           // by slot key, in the page's locale
 	Missing   []string       `json:"missing,omitempty"` // required slots without a value in that locale
 	// Before has the previous values of the slots that SyncContents has written; null if a slot was empty.
@@ -45,16 +46,7 @@ type UpdateSection struct {
 	SectionID string  `json:"sectionId"`
 	SortOrder *int    `json:"sortOrder,omitempty"` // its new place from 0
 	Status    *string `json:"status,omitempty"`    // published or unpublished
-}
-
-// SyncContents is the request of [Site.SyncContents].
-type SyncContents struct {
-	Page      string         `json:"page,omitempty"`      // id or slug; may be left out with a section's id
-	SectionID string         `json:"sectionId,omitempty"` // an id, or a key that the page has once; may be left out on a page with one section
-	Locale    string         `json:"locale,omitempty"`    // "en" if empty
-	Content   map[string]any `json:"content"`             // by slot key, merged into the stored values; null empties a slot
-	Prune     bool           `json:"prune,omitempty"`     // also delete stored values without a slot in the definition
-	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: requests with the same key take effect once
+	Variant   *string `json:"variant,omitempty"`   // of the template; empty: the definition's default
 }
 
 // AddSection adds a section to a page and returns it. The sections at its place and after it move down.
@@ -98,7 +90,7 @@ func addSection(ctx context.Context, tx *sql.Tx, in AddSection) (at placed, err 
 	if err != nil || len(in.Content) == 0 {
 		return at, err
 	}
-	return at, putContent(ctx, tx, pageContents, at.id, loc.code, func(old map[string]any) (map[string]any, error) {
+	return at, putContent(ctx, tx, pageContents, at.id, loc.Code, func(old map[string]any) (map[string]any, error) {
 		return applyContent(ctx, tx, fmt.Sprintf("section %q", def.Key), def.Elements, old, in.Content, false)
 	})
 }
@@ -106,18 +98,28 @@ func addSection(ctx context.Context, tx *sql.Tx, in AddSection) (at placed, err 
 // UpdateSection moves, publishes or unpublishes a section, and returns it with its contents in the default locale.
 func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, error) {
 	return commit(ctx, s, "updating a section", func(tx *sql.Tx) (*Section, error) {
-		if in.SortOrder == nil && in.Status == nil {
-			return nil, invalid("give sortOrder or status", "nothing to change")
+		if in.SortOrder == nil && in.Status == nil && in.Variant == nil {
+			return nil, invalid("give sortOrder, status or variant", "nothing to change")
 		}
 		at, err := sectionRow(ctx, tx, in.SectionID)
 		if err != nil {
 			return nil, err
 		}
 		if in.Status != nil {
-			if *in.Status != Published && *in.Status != Unpublished {
-				return nil, invalid(didYouMean(*in.Status, []string{Published, Unpublished}), "status %q is unknown", *in.Status)
+			if err := oneOf("status", *in.Status, Published, Unpublished); err != nil {
+				return nil, err
 			}
 			if _, err := tx.ExecContext(ctx, "UPDATE page_sections SET status = ? WHERE id = ?", *in.Status, at.id); err != nil {
+				return nil, err
+			}
+		}
+		if in.Variant != nil {
+			if *in.Variant != "" {
+				if _, err := templateKey(*in.Variant); err != nil {
+					return nil, err
+				}
+			}
+			if _, err := tx.ExecContext(ctx, "UPDATE page_sections SET variant = nullif(?, '') WHERE id = ?", *in.Variant, at.id); err != nil {
 				return nil, err
 			}
 		}
@@ -152,39 +154,6 @@ func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, e
 	})
 }
 
-// SyncContents checks contents against the section's definition, merges them into the stored contents of that locale, and returns the
-// section. It rejects an unknown slot, a value of the wrong shape, and a required slot without a value.
-func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, error) {
-	return once(ctx, s, in.Key, "writing contents", func(tx *sql.Tx) (*Section, error) {
-		loc, err := localeRow(ctx, tx, in.Locale)
-		if err != nil {
-			return nil, err
-		}
-		at, err := findSection(ctx, tx, in.Page, in.SectionID)
-		if err != nil {
-			return nil, err
-		}
-		if len(in.Content) == 0 && !in.Prune {
-			return nil, invalid(didYouMean("", at.def.Elements.keys()), "no content was given for section %q", at.def.Key)
-		}
-		before := map[string]any{}
-		err = putContent(ctx, tx, pageContents, at.id, loc.code, func(old map[string]any) (map[string]any, error) {
-			for key := range in.Content {
-				before[key] = old[key]
-			}
-			return applyContent(ctx, tx, fmt.Sprintf("section %q", at.def.Key), at.def.Elements, old, in.Content, in.Prune)
-		})
-		if err != nil {
-			return nil, err
-		}
-		sec, err := s.touched(ctx, tx, at, loc.code)
-		if err == nil {
-			sec.Before = before
-		}
-		return sec, err
-	})
-}
-
 // touch sets the modification time of a page.
 func (s *Site) touch(ctx context.Context, tx *sql.Tx, page string) error {
 	_, err := tx.ExecContext(ctx, "UPDATE pages SET updated_at = ? WHERE id = ?", s.stamp(), page)
@@ -211,9 +180,9 @@ func loadSections(ctx context.Context, tx *sql.Tx, page, locale string) ([]Secti
 		defID, content string
 	}
 	rows, err := collect(ctx, tx, func(scan func(...any) error) (r row, err error) {
-		err = scan(&r.ID, &r.defID, &r.SortOrder, &r.Status, &r.content)
+		err = scan(&r.ID, &r.defID, &r.SortOrder, &r.Status, &r.Variant, &r.content)
 		return r, err
-	}, `SELECT s.id, s.section_def_id, s.sort_order, s.status, coalesce(c.content, '{}') FROM page_sections s
+	}, `SELECT s.id, s.section_def_id, s.sort_order, s.status, coalesce(s.variant, ''), coalesce(c.content, '{}') FROM page_sections s
 		LEFT JOIN page_section_contents c ON c.page_section_id = s.id AND c.locale_code = ?
 		WHERE s.page_id = ? ORDER BY s.sort_order, s.id`, locale, page)
 	if err != nil {

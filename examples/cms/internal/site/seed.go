@@ -44,6 +44,16 @@ func firstData(ctx context.Context, tx *sql.Tx, now string) error {
 			Elements: rows(
 				Slot{Key: "heading", Type: TypeText, Label: "Heading"},
 				Slot{Key: "body", Type: TypeRichText, Label: "Body", Rules: Rules{Required: true}})}},
+		{"def_feature", CreateSectionDef{Name: "Feature", Description: "One benefit of a product: a picture, a heading and a text.",
+			Elements: rows(
+				Slot{Key: "title", Type: TypeText, Label: "Title", Rules: Rules{Required: true}},
+				Slot{Key: "text", Type: TypeRichText, Label: "Text"},
+				Slot{Key: "image", Type: TypeImage, Label: "Image"})}},
+		{"def_cta", CreateSectionDef{Name: "Call to action", Key: "cta", Description: "A sentence and a button that asks visitors to do something.",
+			Elements: rows(
+				Slot{Key: "text", Type: TypeText, Label: "Text", Rules: Rules{Required: true}},
+				Slot{Key: "buttonText", Type: TypeText, Label: "Text of the button"},
+				Slot{Key: "buttonLink", Type: TypeLink, Label: "Target of the button"})}},
 	} {
 		if _, err := createSectionDef(ctx, tx, def.CreateSectionDef, def.id, now); err != nil {
 			return err
@@ -69,19 +79,10 @@ func firstCollection(ctx context.Context, tx *sql.Tx, now string) error {
 		Slot{Key: "body", Type: TypeRichText, Label: "Body", Rules: Rules{Required: true}},
 		Slot{Key: "cover", Type: TypeImage, Label: "Cover"},
 		Slot{Key: "tags", Type: TypeOption, Label: "Tags", Rules: Rules{Multiple: true, OptionValues: []string{"news", "product", "guide", "team"}}})
-	if err := elements.check(ctx, tx); err != nil {
+	if _, err := createCollection(ctx, tx, CreateCollection{Name: "Blog", Description: "Posts and articles. Also called news or journal.", Elements: elements}, "col_blog", now); err != nil {
 		return err
 	}
-	text, err := encodeObject(elements)
-	if err != nil {
-		return err
-	}
-	const name, slug, description = "Blog", "blog", "Posts and articles. Also called news or journal."
-	if _, err := tx.ExecContext(ctx, `INSERT INTO collection_definitions (id, slug, name, description, status, elements_structure, search, created_at, updated_at)
-		VALUES ('col_blog', ?, ?, ?, 'published', ?, ?, ?, ?)`, slug, name, description, text, searchText(name, slug, description), now, now); err != nil {
-		return err
-	}
-	_, err = upsertEntry(ctx, tx, UpsertEntry{Collection: "blog", Entry: "hello-world", Title: "Hello, world", Content: map[string]any{
+	_, err := upsertEntry(ctx, tx, UpsertEntry{Collection: "blog", Entry: "hello-world", Title: "Hello, world", Content: map[string]any{
 		"body": "The first entry of this blog.\n\nChange it, or ask the agent to.",
 		"tags": []string{"news"},
 	}}, "ent_hello", now)

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"database/sql"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,9 +16,10 @@ import (
 // concurrent use, and several processes may have the same file open. Close it when it is no longer needed.
 type Site struct {
 	// fixed at creation
-	path string
-	db   *sql.DB
-	now  func() time.Time
+	path    string
+	uploads string // the folder of uploaded files
+	db      *sql.DB
+	now     func() time.Time
 
 	// writing holds one token for the writer. The writers of this process take turns here, in the order in which they came, so only
 	// processes compete for SQLite's lock.
@@ -27,6 +29,9 @@ type Site struct {
 	// The holder of the token in finding updates finder from the file and searches it.
 	finder  *index.Finder
 	finding chan struct{}
+
+	mu      sync.Mutex    // guards changed
+	changed chan struct{} // closed by the next write
 }
 
 // Path returns the absolute path of the file.
@@ -98,7 +103,14 @@ func (s *Site) write(ctx context.Context, doing string, fn func(*sql.Tx) error) 
 	if err := fn(tx); err != nil {
 		return s.explain(ctx, doing, err)
 	}
-	return s.explain(ctx, doing, tx.Commit())
+	if _, err := tx.ExecContext(ctx, "UPDATE revision SET n = n + 1"); err != nil {
+		return s.explain(ctx, doing, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return s.explain(ctx, doing, err)
+	}
+	s.notify()
+	return nil
 }
 
 func (s *Site) explain(ctx context.Context, doing string, err error) error {

@@ -7,14 +7,17 @@ import (
 	"unicode"
 )
 
-// maxSlug is the longest slug, in characters.
-const maxSlug = 120
+// The lengths of a slug, in characters.
+const (
+	minSlug = 2
+	maxSlug = 64
+)
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Slugify derives a slug from a name: lower case, accents and other scripts in Latin letters if a transliteration is known (German,
-// Nordic, French, Slavic, Greek, Cyrillic), a dash between words, at most 120 characters. The slug of a name without any such letter or
-// digit is "".
+// Nordic, French, Slavic, Greek, Cyrillic), a dash between words, at most 64 characters. The slug of a single letter or digit ends with
+// "-1", and that of a name without any is "".
 func Slugify(name string) string {
 	latin := strings.Map(func(r rune) rune {
 		lower := unicode.ToLower(r)
@@ -24,6 +27,9 @@ func Slugify(name string) string {
 		return r
 	}, name)
 	slug := strings.Join(strings.Fields(Fold(latin)), "-")
+	if len(slug) == 1 {
+		return slug + "-1" // a slug has at least two characters
+	}
 	if len(slug) <= maxSlug {
 		return slug
 	}
@@ -69,8 +75,8 @@ func slugFrom(slug, name string) (string, error) {
 		}
 		return slug, nil
 	}
-	if len(slug) > maxSlug {
-		return "", invalid("use a shorter one", "the slug has %d characters, the limit is %d", len(slug), maxSlug)
+	if n := len(slug); n < minSlug || n > maxSlug {
+		return "", invalid("use a shorter or longer one", "the slug has %d characters, it needs %d to %d", n, minSlug, maxSlug)
 	}
 	if slugPattern.MatchString(slug) {
 		return slug, nil

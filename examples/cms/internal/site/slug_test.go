@@ -22,10 +22,11 @@ func TestASlugIsDerivedFromAnyName(t *testing.T) {
 		"東京 2026":                 "2026",
 		"日本語":                     "",
 		"":                        "",
+		"X":                       "x-1",
 		"\xff\x00":                "",
 		"İstanbul":                "istanbul",
-		strings.Repeat("ab ", 50): strings.TrimSuffix(strings.Repeat("ab-", 40), "-"),
-		strings.Repeat("x", 200):  strings.Repeat("x", 120),
+		strings.Repeat("ab ", 50): strings.TrimSuffix(strings.Repeat("ab-", 21), "-"),
+		strings.Repeat("x", 200):  strings.Repeat("x", 64),
 	} {
 		require.Equal(t, want, Slugify(name), "%q", name)
 	}

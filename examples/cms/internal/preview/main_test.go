@@ -1,0 +1,25 @@
+package preview
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newRenderer(t testing.TB, cfg Config) (*Renderer, *site.Site) {
+	t.Helper()
+	s, err := site.Open(context.Background(), filepath.Join(t.TempDir(), "site.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	cfg.Site = s
+	r, err := New(cfg)
+	require.NoError(t, err)
+	return r, s
+}

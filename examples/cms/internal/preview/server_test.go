@@ -1,0 +1,85 @@
+package preview
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+func serve(t *testing.T) (*site.Site, string, *http.Client) {
+	t.Helper()
+	r, s := newRenderer(t, Config{Frames: []string{"https://cms.example.com"}})
+	server := httptest.NewServer(r.Handler())
+	t.Cleanup(server.Close)
+	return s, server.URL, server.Client()
+}
+
+func TestPagesEntriesAndFilesAreServed(t *testing.T) {
+	s, url, client := serve(t)
+	m, err := s.UploadMedia(t.Context(), site.UploadMedia{Name: "a.txt", Content: strings.NewReader("some text")})
+	require.NoError(t, err)
+	for path, c := range map[string]struct {
+		status int
+		kind   string
+		part   string
+	}{
+		"/":                               {200, "text/html", "<h1>Welcome to local-site</h1>"},
+		"/pages/home":                     {200, "text/html", "<h1>Welcome to local-site</h1>"},
+		"/home?locale=de":                 {200, "text/html", "locale de (Deutsch) is inactive"},
+		"/pages/home?locale=fr":           {404, "text/html", "no locale &#34;fr&#34;"},
+		"/pages/hoome":                    {404, "text/html", "did you mean"},
+		"/pages/<script>":                 {404, "text/html", "Not found"},
+		"/pages/home/raw":                 {200, "application/json", `"href":"/blog/hello-world"`},
+		"/pages/nowhere/raw":              {404, "text/plain", "there is no page"},
+		"/blog/hello-world":               {200, "text/html", "The first entry of this blog."},
+		"/blog/nothing":                   {404, "text/html", "there is no entry"},
+		"/assets/styles.css":              {200, "text/css", ".hero"},
+		"/assets/":                        {404, "text/plain", "404"},
+		"/assets/../layout/page.html":     {404, "text/html", "Not found"},
+		"/assets/%2e%2e/layout/page.html": {404, "text/plain", ""},
+		m.Path:                            {200, "text/plain", "some text"},
+		"/uploads/site_local/":            {404, "text/plain", "404"},
+	} {
+		res, err := client.Get(url + path)
+		require.NoError(t, err)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, c.status, res.StatusCode, "%s: %s", path, body)
+		require.True(t, strings.HasPrefix(res.Header.Get("Content-Type"), c.kind), "%s: %s", path, res.Header.Get("Content-Type"))
+		require.Contains(t, string(body), c.part, path)
+		require.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+		require.Contains(t, res.Header.Get("Content-Security-Policy"), "https://cms.example.com")
+	}
+	res, err := client.Post(url+"/pages/home", "text/plain", nil)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)
+}
+
+func TestEventsTellWhenTheSiteHasChanged(t *testing.T) {
+	s, url, client := serve(t)
+	res, err := client.Get(url + "/events")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	next := func() string {
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				return data
+			}
+		}
+		return "the stream ended"
+	}
+	require.Equal(t, "1", next())
+	_, err = s.CreatePage(t.Context(), site.CreatePage{Name: "About"})
+	require.NoError(t, err)
+	require.Equal(t, "2", next())
+}

@@ -1,0 +1,260 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif"  // sizes of images
+	_ "image/jpeg" // sizes of images
+	_ "image/png"  // sizes of images
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// MaxUpload is the largest uploaded file, in bytes.
+const MaxUpload = 16 << 20
+
+// Media is an uploaded file, such as an image.
+type Media struct {
+	ID        string    `json:"id"` // med_…
+	Name      string    `json:"name"`
+	Path      string    `json:"path"` // its address on the site, for contents: /uploads/…
+	MimeType  string    `json:"mimeType"`
+	MimeGroup string    `json:"mimeGroup"` // image, video, audio or document
+	Size      int64     `json:"size"`      // bytes
+	Width     *int      `json:"width,omitempty"`
+	Height    *int      `json:"height,omitempty"`
+	Duration  *int      `json:"duration,omitempty"` // seconds
+	Alt       *string   `json:"alt,omitempty"`      // what it shows
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// ListMedia is the request of [Site.ListMedia].
+type ListMedia struct {
+	Group string `json:"group,omitempty"` // image, video, audio or document; all if empty
+	Query
+}
+
+// UploadMedia is the request of [Site.UploadMedia].
+type UploadMedia struct {
+	Name    string    // of the file
+	Alt     string    // what it shows
+	Content io.Reader // at most MaxUpload bytes
+}
+
+// UpdateMedia is the request of [Site.UpdateMedia]. Absent fields don't change.
+type UpdateMedia struct {
+	Media string  `json:"media"` // id
+	Name  *string `json:"name,omitempty"`
+	Alt   *string `json:"alt,omitempty"`
+}
+
+// A fileType is a type of files that is accepted.
+type fileType struct{ group, ext string }
+
+// fileTypes are the accepted types, by what [http.DetectContentType] finds in the first bytes. SVG and HTML aren't among them, because they can
+// contain scripts.
+var fileTypes = map[string]fileType{
+	"image/png": {"image", ".png"}, "image/jpeg": {"image", ".jpg"}, "image/gif": {"image", ".gif"}, "image/webp": {"image", ".webp"},
+	"video/mp4": {"video", ".mp4"}, "video/webm": {"video", ".webm"},
+	"audio/mpeg": {"audio", ".mp3"}, "audio/wave": {"audio", ".wav"}, "application/ogg": {"audio", ".ogg"},
+	"application/pdf": {"document", ".pdf"}, "text/plain": {"document", ".txt"},
+}
+
+// sameExtension are other extensions of the same types.
+var sameExtension = map[string]string{".jpeg": ".jpg", ".m4v": ".mp4", ".oga": ".ogg", ".md": ".txt", ".csv": ".txt"}
+
+// UploadMedia stores a file and returns it. Its type is that of its first bytes; a name with the extension of another type is refused. The
+// file is complete on disk before its row is stored, and removed again if that fails.
+func (s *Site) UploadMedia(ctx context.Context, in UploadMedia) (*Media, error) {
+	content, err := io.ReadAll(io.LimitReader(in.Content, MaxUpload+1))
+	if err != nil {
+		return nil, fmt.Errorf("site: reading an upload: %w", err)
+	}
+	m := &Media{ID: newID(mediaID), Name: strings.TrimSpace(filepath.Base(in.Name)), Alt: &in.Alt, Size: int64(len(content))}
+	if m.Size > MaxUpload {
+		return nil, &Error{Code: CodeTooLarge, Message: "the file is larger than 16 MiB", Hint: "upload a smaller one"}
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	ext, err := m.detect(content)
+	if err != nil {
+		return nil, err
+	}
+	m.Path = path.Join("/uploads", siteID, environmentID, m.ID+ext)
+	file := s.file(m.Path)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, fmt.Errorf("site: uploading: %w", err)
+	}
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("site: uploading: %w", err), os.Remove(file))
+	}
+	stored, err := commit(ctx, s, "uploading a file", func(tx *sql.Tx) (*Media, error) {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO media (id, site_id, environment_id, name, path, mime_type, mime_group, size, width, height, alt, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, siteID, environmentID, m.Name, m.Path, m.MimeType, m.MimeGroup, m.Size, m.Width, m.Height, in.Alt, s.stamp()); err != nil {
+			return nil, err
+		}
+		return mediaRow(ctx, tx, m.ID)
+	})
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(file))
+	}
+	return stored, nil
+}
+
+// detect sets the type of the file and returns its extension.
+func (m *Media) detect(content []byte) (ext string, err error) {
+	m.MimeType, _, _ = strings.Cut(http.DetectContentType(content), ";")
+	kind, ok := fileTypes[m.MimeType]
+	named := strings.ToLower(filepath.Ext(m.Name))
+	if same := sameExtension[named]; same != "" {
+		named = same
+	}
+	if !ok || named != kind.ext {
+		return "", &Error{Code: CodeMediaType, Message: fmt.Sprintf("%q is refused: its content is of the type %s", m.Name, m.MimeType),
+			Hint: "upload an image (png, jpg, gif, webp), a video (mp4, webm), audio (mp3, wav, ogg) or a document (pdf, txt), with the extension of its type"}
+	}
+	m.MimeGroup = kind.group
+	if size, _, err := image.DecodeConfig(bytes.NewReader(content)); err == nil {
+		m.Width, m.Height = &size.Width, &size.Height
+	}
+	return kind.ext, nil
+}
+
+func (m *Media) check() error {
+	if err := checkText("the file's name", m.Name, 1, maxLabel); err != nil {
+		return err
+	}
+	return checkText("the text of alt", *m.Alt, 0, maxDescription)
+}
+
+// file returns where the file with a path on the site is stored.
+func (s *Site) file(address string) string {
+	return filepath.Join(s.uploads, filepath.FromSlash(strings.TrimPrefix(address, "/uploads/")))
+}
+
+// Uploads are the uploaded files. The address /uploads/a/b is the file a/b.
+func (s *Site) Uploads() fs.FS { return os.DirFS(s.uploads) }
+
+// ListMedia lists the uploaded files, the newest first.
+func (s *Site) ListMedia(ctx context.Context, in ListMedia) (List[*Media], error) {
+	return view(ctx, s, "listing media", func(tx *sql.Tx) (List[*Media], error) {
+		if in.Group != "" {
+			if err := oneOf("group", in.Group, mimeGroups...); err != nil {
+				return List[*Media]{}, err
+			}
+		}
+		from := "(SELECT *, lower(name || ' ' || coalesce(alt, '')) AS search FROM media)"
+		return list(ctx, tx, in.Query, scanMedia, mediaColumns, from, "(?2 = '' OR mime_group = ?2)", "created_at DESC, id", in.Group)
+	})
+}
+
+// GetMedia returns the file with this id.
+func (s *Site) GetMedia(ctx context.Context, id string) (*Media, error) {
+	return view(ctx, s, "reading media", func(tx *sql.Tx) (*Media, error) { return mediaRow(ctx, tx, id) })
+}
+
+// UpdateMedia changes the name and the description of a file.
+func (s *Site) UpdateMedia(ctx context.Context, in UpdateMedia) (*Media, error) {
+	return commit(ctx, s, "updating media", func(tx *sql.Tx) (*Media, error) {
+		m, err := mediaRow(ctx, tx, in.Media)
+		if err != nil {
+			return nil, err
+		}
+		if in.Name != nil {
+			m.Name = *in.Name
+		}
+		if in.Alt != nil {
+			m.Alt = in.Alt
+		}
+		if m.Alt == nil {
+			m.Alt = new("")
+		}
+		if err := m.check(); err != nil {
+			return nil, err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE media SET name = ?, alt = ? WHERE id = ?", m.Name, m.Alt, m.ID)
+		return m, err
+	})
+}
+
+// DeleteMedia removes a file that no page shows, and returns what it was. The file is deleted after its row.
+func (s *Site) DeleteMedia(ctx context.Context, id string) (*Media, error) {
+	m, err := commit(ctx, s, "deleting media", func(tx *sql.Tx) (*Media, error) {
+		m, err := mediaRow(ctx, tx, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range []string{m.ID, m.Path} {
+			pages, err := linkedFrom(ctx, tx, ref)
+			if err != nil {
+				return nil, err
+			}
+			if len(pages) > 0 {
+				return nil, conflict("remove it from them first", "media %s is shown on the pages %s", m.ID, strings.Join(pages, ", "))
+			}
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM media WHERE id = ?", m.ID)
+		return m, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(s.file(m.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("site: deleting the file of media %s: %w", m.ID, err)
+	}
+	return m, nil
+}
+
+const mediaColumns = "id, name, path, mime_type, mime_group, size, width, height, duration, alt, created_at"
+
+func scanMedia(scan func(...any) error) (*Media, error) {
+	var m Media
+	var created string
+	err := scan(&m.ID, &m.Name, &m.Path, &m.MimeType, &m.MimeGroup, &m.Size, &m.Width, &m.Height, &m.Duration, &m.Alt, &created)
+	m.CreatedAt = parseTime(created)
+	return &m, err
+}
+
+func mediaRow(ctx context.Context, tx *sql.Tx, id string) (*Media, error) {
+	m, err := scanMedia(tx.QueryRowContext(ctx, "SELECT "+mediaColumns+" FROM media WHERE id = ?", id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing(ctx, tx, "media", mediaID, id, "SELECT id FROM media ORDER BY created_at DESC LIMIT 20")
+	}
+	return m, err
+}
+
+// checkMedia checks the value of an image or media slot: its media must exist and be of one of the slot's groups. The address may be left
+// out if an id is given, and is filled in.
+func (s Slot) checkMedia(ctx context.Context, tx *sql.Tx, object map[string]any) error {
+	id, _ := object["id"].(string)
+	if id == "" {
+		return s.checkFields(object, []string{"url"}, []string{"id", "alt"})
+	}
+	m, err := mediaRow(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	groups := s.Rules.MimeGroups
+	if s.Type == TypeImage {
+		groups = []string{"image"}
+	}
+	if len(groups) > 0 && !slices.Contains(groups, m.MimeGroup) {
+		return invalid("use media of the group "+strings.Join(groups, " or "), "slot %q doesn't take media of the group %s", s.Key, m.MimeGroup)
+	}
+	if object["url"] == nil {
+		object["url"] = m.Path
+	}
+	return s.checkFields(object, []string{"url"}, []string{"id", "alt"})
+}

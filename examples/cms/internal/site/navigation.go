@@ -1,0 +1,273 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+)
+
+const (
+	maxItemDepth = 5   // levels of a menu
+	maxMenuItems = 500 // of one navigation
+)
+
+// targetTypes are the targets of a navigation item.
+var targetTypes = []string{"page", "medium", "entry", "url", "placeholder"}
+
+// A Navigation is a menu.
+type Navigation struct {
+	ID          string    `json:"id"` // nav_…
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Items       []NavItem `json:"items"` // in order, with the items below them
+}
+
+// A NavItem is an item of a menu.
+type NavItem struct {
+	ID         string    `json:"id,omitempty"` // itm_…
+	ParentID   string    `json:"parentId,omitempty"`
+	Value      string    `json:"value"`                // its text
+	TargetType string    `json:"targetType"`           // page, medium, entry, url or placeholder
+	TargetUUID string    `json:"targetUuid,omitempty"` // id of the page, the medium or the entry
+	URL        string    `json:"url,omitempty"`        // if TargetType is url
+	SortOrder  int       `json:"sortOrder"`            // among the items with the same parent
+	Items      []NavItem `json:"items,omitempty"`      // the items below it
+}
+
+// ListNavigations returns all menus by name.
+func (s *Site) ListNavigations(ctx context.Context) ([]*Navigation, error) {
+	return view(ctx, s, "listing navigations", func(tx *sql.Tx) ([]*Navigation, error) {
+		ids, err := collect(ctx, tx, one[string], "SELECT id FROM navigations ORDER BY name, id")
+		if err != nil {
+			return nil, err
+		}
+		list := make([]*Navigation, len(ids))
+		for i, id := range ids {
+			if list[i], err = navigationRow(ctx, tx, id); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	})
+}
+
+// PutNavigation creates a menu, or changes the name and the description of the one with the id. Items aren't written.
+func (s *Site) PutNavigation(ctx context.Context, n Navigation) (*Navigation, error) {
+	return commit(ctx, s, "writing a navigation", func(tx *sql.Tx) (*Navigation, error) {
+		if err := checkNames("navigation", n.Name, n.Description); err != nil {
+			return nil, err
+		}
+		if n.ID == "" {
+			n.ID = newID(navigationID)
+			if _, err := tx.ExecContext(ctx, "INSERT INTO navigations (id, site_id, environment_id, name) VALUES (?, ?, ?, '')", n.ID, siteID, environmentID); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE navigations SET name = ?, description = ? WHERE id = ?", n.Name, n.Description, n.ID); err != nil {
+			return nil, err
+		}
+		return navigationRow(ctx, tx, n.ID)
+	})
+}
+
+// DeleteNavigation removes a menu with its items, and returns it.
+func (s *Site) DeleteNavigation(ctx context.Context, id string) (*Navigation, error) {
+	return commit(ctx, s, "deleting a navigation", func(tx *sql.Tx) (*Navigation, error) {
+		n, err := navigationRow(ctx, tx, id)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "DELETE FROM navigations WHERE id = ?", id) // items cascade
+		}
+		return n, err
+	})
+}
+
+// PutNavItem adds an item to a menu, or replaces the one with the id, and returns the menu. The items below a replaced one stay there.
+func (s *Site) PutNavItem(ctx context.Context, navigation string, item NavItem) (*Navigation, error) {
+	return s.changeItems(ctx, navigation, func(n *Navigation) error {
+		flat := flatten(n.Items, "")
+		i := slices.IndexFunc(flat, func(f NavItem) bool { return f.ID == item.ID })
+		switch {
+		case item.ID == "":
+			item.ID = newID(itemID)
+			flat = append(flat, item)
+		case i < 0:
+			return notFound("list the navigation and use the id of one of its items", "the navigation has no item %q", shorten(item.ID, 80))
+		default:
+			flat[i] = item
+		}
+		var err error
+		n.Items, err = nest(flat)
+		return err
+	})
+}
+
+// DeleteNavItem removes an item with those below it, and returns the menu.
+func (s *Site) DeleteNavItem(ctx context.Context, navigation, item string) (*Navigation, error) {
+	return s.changeItems(ctx, navigation, func(n *Navigation) error {
+		flat := flatten(n.Items, "")
+		i := slices.IndexFunc(flat, func(f NavItem) bool { return f.ID == item })
+		if i < 0 {
+			return notFound("list the navigation and use the id of one of its items", "the navigation has no item %q", shorten(item, 80))
+		}
+		below := map[string]bool{item: true}
+		flat = slices.DeleteFunc(flat, func(f NavItem) bool { // parents come before what is below them
+			below[f.ID] = below[f.ID] || below[f.ParentID]
+			return below[f.ID]
+		})
+		var err error
+		n.Items, err = nest(flat)
+		return err
+	})
+}
+
+// SyncNavItems replaces all items of a menu with a hierarchy, whose order counts instead of SortOrder. Items keep their ids.
+func (s *Site) SyncNavItems(ctx context.Context, navigation string, items []NavItem) (*Navigation, error) {
+	return s.changeItems(ctx, navigation, func(n *Navigation) error {
+		n.Items = items
+		return nil
+	})
+}
+
+// changeItems replaces the items of a menu with those that change leaves.
+func (s *Site) changeItems(ctx context.Context, navigation string, change func(*Navigation) error) (*Navigation, error) {
+	return commit(ctx, s, "changing a navigation", func(tx *sql.Tx) (*Navigation, error) {
+		n, err := navigationRow(ctx, tx, navigation)
+		if err != nil {
+			return nil, err
+		}
+		if err := change(n); err != nil {
+			return nil, err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM navigation_items WHERE navigation_id = ?", n.ID); err != nil {
+			return nil, err
+		}
+		left := maxMenuItems
+		if err := insertItems(ctx, tx, n.ID, "", n.Items, maxItemDepth, &left, map[string]bool{}); err != nil {
+			return nil, err
+		}
+		return navigationRow(ctx, tx, n.ID)
+	})
+}
+
+func insertItems(ctx context.Context, tx *sql.Tx, navigation, parent string, items []NavItem, depth int, left *int, seen map[string]bool) error {
+	if *left -= len(items); *left < 0 || depth == 0 && len(items) > 0 {
+		return invalid("use fewer", "a navigation has at most %d items in %d levels", maxMenuItems, maxItemDepth)
+	}
+	for order, item := range items {
+		if item.ID == "" {
+			item.ID = newID(itemID)
+		}
+		if !isID(itemID, item.ID) || seen[item.ID] {
+			return invalid("leave the id of a new item out", "the item id %q isn't allowed, or is used twice", shorten(item.ID, 80))
+		}
+		seen[item.ID] = true
+		if err := item.check(ctx, tx); err != nil {
+			return err
+		}
+		var taken bool
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM navigation_items WHERE id = ?", item.ID).Scan(&taken); err != nil {
+			return err
+		}
+		if taken {
+			return conflict("leave its id out, to copy it", "the item %s belongs to another navigation", item.ID)
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO navigation_items (id, navigation_id, parent_id, value, target_type, target_uuid, url, sort_order)
+			VALUES (?, ?, nullif(?, ''), ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
+			item.ID, navigation, parent, item.Value, item.TargetType, item.TargetUUID, item.URL, order); err != nil {
+			return err
+		}
+		if err := insertItems(ctx, tx, navigation, item.ID, item.Items, depth-1, left, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check rejects an item whose target doesn't fit its type.
+func (i NavItem) check(ctx context.Context, tx *sql.Tx) error {
+	if err := checkText("the item's value", i.Value, 1, maxLabel); err != nil {
+		return err
+	}
+	if err := oneOf("targetType", i.TargetType, targetTypes...); err != nil {
+		return err
+	}
+	var err error
+	found := i.TargetUUID
+	switch i.TargetType {
+	case "page":
+		var p *Page
+		if p, err = pageRow(ctx, tx, i.TargetUUID); err == nil {
+			found = p.ID
+		}
+	case "entry":
+		var e *Entry
+		if e, err = entryRow(ctx, tx, i.TargetUUID); err == nil {
+			found = e.ID
+		}
+	case "medium":
+		_, err = mediaRow(ctx, tx, i.TargetUUID)
+	case "url":
+		if i.URL == "" || len(i.URL) > maxURLLength || !addressAllowed(i.URL) {
+			return invalid(`use an address such as "https://example.com/a" or "/about"`, "item %q has the address %q, which isn't allowed", i.Value, shorten(i.URL, 80))
+		}
+	}
+	if err == nil && found != i.TargetUUID {
+		return invalid("use its id "+found, "item %q names its target by the slug", i.Value)
+	}
+	return err
+}
+
+// flatten returns the items with their parents' ids, parents first.
+func flatten(items []NavItem, parent string) (flat []NavItem) {
+	for _, item := range items {
+		below := item.Items
+		item.Items, item.ParentID = nil, parent
+		flat = append(append(flat, item), flatten(below, item.ID)...)
+	}
+	return flat
+}
+
+// nest is the reverse of flatten, and sorts the items of each parent by SortOrder.
+func nest(flat []NavItem) ([]NavItem, error) {
+	placed := 0
+	var below func(parent string) []NavItem
+	below = func(parent string) (list []NavItem) {
+		for _, item := range flat {
+			if item.ParentID == parent {
+				placed++
+				item.Items = below(item.ID)
+				list = append(list, item)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b NavItem) int { return a.SortOrder - b.SortOrder })
+		return list
+	}
+	items := below("")
+	if placed != len(flat) { // the rest isn't below the root
+		return nil, invalid("use the id of another item, or none", "the parent of an item doesn't exist, or is below the item itself")
+	}
+	return items, nil
+}
+
+func navigationRow(ctx context.Context, tx *sql.Tx, id string) (*Navigation, error) {
+	n := &Navigation{ID: id}
+	err := tx.QueryRowContext(ctx, "SELECT name, description FROM navigations WHERE id = ?", id).Scan(&n.Name, &n.Description)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing(ctx, tx, "navigation", navigationID, id, "SELECT id FROM navigations ORDER BY id LIMIT 50")
+	}
+	if err != nil {
+		return nil, err
+	}
+	flat, err := collect(ctx, tx, func(scan func(...any) error) (i NavItem, err error) {
+		return i, scan(&i.ID, &i.ParentID, &i.Value, &i.TargetType, &i.TargetUUID, &i.URL, &i.SortOrder)
+	}, `SELECT id, coalesce(parent_id, ''), value, target_type, coalesce(target_uuid, ''), coalesce(url, ''), sort_order
+		FROM navigation_items WHERE navigation_id = ? ORDER BY sort_order, id`, id)
+	if err != nil {
+		return nil, err
+	}
+	if n.Items, err = nest(flat); n.Items == nil {
+		n.Items = []NavItem{}
+	}
+	return n, err
+}

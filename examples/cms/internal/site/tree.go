@@ -1,0 +1,313 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mainNavigation is the name of the menu that every page shows.
+const mainNavigation = "main"
+
+// A Tree is what visitors see of a page or an entry, with all references resolved, ready to render.
+type Tree struct {
+	Page        string        `json:"page"`            // its slug
+	Entry       bool          `json:"entry,omitempty"` // it is an entry of a collection
+	Locale      string        `json:"locale"`
+	Path        string        `json:"path"` // its address on the site, such as "/about"
+	Title       string        `json:"title"`
+	Description string        `json:"description,omitempty"`
+	Indexing    bool          `json:"indexing"` // whether search engines may list it
+	Site        string        `json:"site"`     // names
+	Environment string        `json:"environment"`
+	Revision    int64         `json:"revision"` // see [Site.Revision]
+	Menu        []MenuItem    `json:"menu"`
+	Sections    []TreeSection `json:"sections"`        // the published ones, in order
+	Notes       []string      `json:"notes,omitempty"` // what is hidden from visitors, or missing
+}
+
+// A MenuItem is an item of the menu of a page.
+type MenuItem struct {
+	Text  string     `json:"text"`
+	Href  string     `json:"href,omitempty"`
+	Items []MenuItem `json:"items,omitempty"`
+}
+
+// A TreeSection is the input of a section's template.
+type TreeSection struct {
+	ID        string  `json:"sectionId"`
+	DefID     string  `json:"defId"`
+	Key       string  `json:"key"`
+	Name      string  `json:"name"`
+	SortOrder int     `json:"sortOrder"`
+	Template  string  `json:"template"` // the key of its template
+	Variant   string  `json:"variant"`
+	Values    []Value `json:"values"` // in the order of the slots; empty slots are left out
+}
+
+// A Value is a slot's value, ready to show. Which fields are set depends on the slot's type.
+type Value struct {
+	Key    string   `json:"key"`
+	Label  string   `json:"label"`
+	Type   string   `json:"type"`
+	Hint   string   `json:"variant,omitempty"` // the slot's hint for the template
+	Text   string   `json:"text,omitempty"`    // text, richText (Markdown), option, collectionRef
+	Items  []string `json:"items,omitempty"`   // option with several values
+	Images []Image  `json:"images,omitempty"`  // image, media
+	Href   string   `json:"href,omitempty"`    // link; empty if its target is gone
+}
+
+// An Image is an image or another file.
+type Image struct {
+	URL string `json:"url"`
+	Alt string `json:"alt,omitempty"`
+}
+
+// Get returns the value of a slot, or an empty one.
+func (s TreeSection) Get(key string) Value {
+	i := slices.IndexFunc(s.Values, func(v Value) bool { return v.Key == key })
+	if i < 0 {
+		return Value{}
+	}
+	return s.Values[i]
+}
+
+// Tree returns the page with this id or slug in the locale ("en" if empty). Like visitors see it, it lacks unpublished sections; Notes lists
+// them.
+func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
+	return view(ctx, s, "previewing a page", func(tx *sql.Tx) (*Tree, error) {
+		p, err := loadPage(ctx, tx, page, locale)
+		if err != nil {
+			return nil, err
+		}
+		t, err := newTree(ctx, tx, p.Locale)
+		if err != nil {
+			return nil, err
+		}
+		t.Page, t.Path, t.Indexing, t.Title = p.Slug, Path(p.Slug), p.Indexing, p.Name
+		if title, _ := p.Meta["title"].(string); title != "" {
+			t.Title = title
+		}
+		t.Description, _ = p.Meta["description"].(string)
+		if len(p.Sections) == 0 {
+			t.note("the page has no sections")
+		}
+		for _, sec := range p.Sections {
+			switch {
+			case sec.Status != Published:
+				t.note("section %s (%s) is unpublished", sec.ID, sec.Section)
+				continue
+			case len(sec.Content) == 0:
+				t.note("section %s (%s) has no contents in %s", sec.ID, sec.Section, p.Locale)
+			case len(sec.Missing) > 0:
+				t.note("section %s (%s) lacks %s", sec.ID, sec.Section, strings.Join(sec.Missing, ", "))
+			}
+			variant := sec.Variant
+			if variant == "" {
+				variant = sec.def.DefaultVariant
+			}
+			shown := TreeSection{ID: sec.ID, DefID: sec.def.ID, Key: sec.Section, Name: sec.Name, SortOrder: sec.SortOrder, Template: sec.def.TemplateKey, Variant: variant}
+			if shown.Values, err = values(ctx, tx, sec.def.Elements, sec.Content); err != nil {
+				return nil, err
+			}
+			t.Sections = append(t.Sections, shown)
+		}
+		return t, nil
+	})
+}
+
+// EntryTree returns an entry as a page with one section, whose template is "entry".
+func (s *Site) EntryTree(ctx context.Context, collection, entry, locale string) (*Tree, error) {
+	return view(ctx, s, "previewing an entry", func(tx *sql.Tx) (*Tree, error) {
+		c, err := collectionRow(ctx, tx, collection)
+		if err != nil {
+			return nil, err
+		}
+		e, err := entryIn(ctx, tx, c.ID, entry)
+		if err != nil {
+			return nil, err
+		}
+		if e, err = loadEntry(ctx, tx, e.ID, locale); err != nil {
+			return nil, err
+		}
+		t, err := newTree(ctx, tx, e.Locale)
+		if err != nil {
+			return nil, err
+		}
+		t.Page, t.Entry, t.Path, t.Title, t.Indexing = e.Slug, true, "/"+c.Slug+"/"+e.Slug, e.Title, true
+		shown := TreeSection{ID: e.ID, DefID: c.ID, Key: c.Slug, Name: e.Title, Template: "entry", Variant: "default"}
+		shown.Values, err = values(ctx, tx, c.Elements, e.Content)
+		t.Sections = append(t.Sections, shown)
+		return t, err
+	})
+}
+
+func newTree(ctx context.Context, tx *sql.Tx, locale string) (*Tree, error) {
+	t := &Tree{Locale: locale, Sections: []TreeSection{}}
+	if err := tx.QueryRowContext(ctx, "SELECT s.name, e.name, n FROM sites s, environments e, revision WHERE s.id = ? AND e.id = ?", siteID, environmentID).
+		Scan(&t.Site, &t.Environment, &t.Revision); err != nil {
+		return nil, err
+	}
+	loc, err := localeRow(ctx, tx, locale)
+	if err != nil {
+		return nil, err
+	}
+	if loc.Status != Active {
+		t.note("locale %s (%s) is %s: visitors don't see it", loc.Code, loc.Name, loc.Status)
+	}
+	var id string
+	switch err := tx.QueryRowContext(ctx, "SELECT id FROM navigations WHERE name = ? ORDER BY id LIMIT 1", mainNavigation).Scan(&id); {
+	case errors.Is(err, sql.ErrNoRows):
+		return t, nil
+	case err != nil:
+		return nil, err
+	}
+	n, err := navigationRow(ctx, tx, id)
+	if err != nil {
+		return nil, err
+	}
+	t.Menu, err = menu(ctx, tx, n.Items)
+	return t, err
+}
+
+// menu returns items with the addresses of their targets.
+func menu(ctx context.Context, tx *sql.Tx, items []NavItem) (list []MenuItem, err error) {
+	for _, item := range items {
+		m := MenuItem{Text: item.Value}
+		if m.Href, err = linkPath(ctx, tx, item.TargetType, item.URL, item.TargetUUID); err != nil {
+			return nil, err
+		}
+		if m.Items, err = menu(ctx, tx, item.Items); err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+func (t *Tree) note(format string, args ...any) {
+	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
+}
+
+// values returns the values of a content in the order of its slots.
+func values(ctx context.Context, tx *sql.Tx, e Elements, content map[string]any) ([]Value, error) {
+	list := []Value{}
+	for _, slot := range e.Slots() {
+		v, ok := content[slot.Key]
+		if !ok {
+			continue
+		}
+		value := Value{Key: slot.Key, Label: slot.Label, Type: slot.Type, Hint: slot.Variant}
+		if value.Label == "" {
+			value.Label = slot.Key
+		}
+		items, several := v.([]any)
+		if !several {
+			items = []any{v}
+		}
+		for _, item := range items {
+			if err := value.add(ctx, tx, item); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, value)
+	}
+	return list, nil
+}
+
+// add adds one value. A value that doesn't match the definition any more is shown as empty.
+func (v *Value) add(ctx context.Context, tx *sql.Tx, item any) error {
+	object, _ := item.(map[string]any)
+	field := func(name string) string { text, _ := object[name].(string); return text }
+	switch v.Type {
+	case TypeText, TypeRichText:
+		v.Text, _ = item.(string)
+	case TypeOption:
+		text, _ := item.(string)
+		v.Items = append(v.Items, text)
+		v.Text = strings.Join(v.Items, ", ")
+	case TypeImage, TypeMedia:
+		if object != nil {
+			v.Images = append(v.Images, Image{field("url"), field("alt")})
+		}
+	case TypeLink:
+		href, err := linkPath(ctx, tx, field("type"), field("href"), field("targetId"))
+		v.Href = href
+		return err
+	case TypeCollectionRef:
+		v.Text = strings.TrimSpace(field("collectionId") + " " + field("entryId"))
+	}
+	return nil
+}
+
+// linkPath returns the address of a link or a navigation item, or "" if its target is gone.
+func linkPath(ctx context.Context, tx *sql.Tx, kind, href, id string) (path string, err error) {
+	switch kind {
+	case "url":
+		return href, nil
+	case "page":
+		err = tx.QueryRowContext(ctx, "SELECT slug FROM pages WHERE id = ?", id).Scan(&path)
+		if err == nil {
+			return Path(path), nil
+		}
+	case "entry":
+		err = tx.QueryRowContext(ctx, `SELECT '/' || d.slug || '/' || e.slug FROM collection_entries e JOIN collection_definitions d ON d.id = e.collection_id WHERE e.id = ?`, id).Scan(&path)
+	case "media", "medium":
+		err = tx.QueryRowContext(ctx, "SELECT path FROM media WHERE id = ?", id).Scan(&path)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return path, err
+}
+
+// Path returns the address of a page. The page with the slug home is the root.
+func Path(slug string) string {
+	if slug == "home" {
+		return "/"
+	}
+	return "/" + slug
+}
+
+// Text returns the tree as text for a model: a heading for each section and a line for each value.
+func (t *Tree) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s, %s)\n", t.Title, t.Path, t.Locale)
+	for _, s := range t.Sections {
+		fmt.Fprintf(&b, "\n## %s [%s]\n", s.Name, s.ID)
+		if len(s.Values) == 0 {
+			b.WriteString("(no contents)\n")
+		}
+		for _, v := range s.Values {
+			v.write(&b)
+		}
+	}
+	for _, note := range t.Notes {
+		b.WriteString("\nNote: " + note)
+	}
+	return b.String()
+}
+
+func (v Value) write(b *strings.Builder) {
+	switch {
+	case v.Type == TypeLink && v.Href == "":
+		fmt.Fprintf(b, "%s: (its target is gone)\n", v.Key)
+	case v.Type == TypeLink:
+		fmt.Fprintf(b, "%s: %s\n", v.Key, v.Href)
+	case len(v.Images) > 0:
+		for _, img := range v.Images {
+			alt := ""
+			if img.Alt != "" {
+				alt = " (" + img.Alt + ")"
+			}
+			fmt.Fprintf(b, "%s: %s%s\n", v.Key, img.URL, alt)
+		}
+	case strings.Contains(v.Text, "\n"):
+		fmt.Fprintf(b, "%s:\n  %s\n", v.Key, strings.ReplaceAll(v.Text, "\n", "\n  "))
+	default:
+		fmt.Fprintf(b, "%s: %s\n", v.Key, v.Text)
+	}
+}

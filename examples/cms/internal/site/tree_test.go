@@ -1,0 +1,80 @@
+package site
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestATreeShowsThePageAsText(t *testing.T) {
+	s := newSite(t)
+	ctx := t.Context()
+	_, err := s.AddSection(ctx, AddSection{Page: "home", Section: "text", Content: map[string]any{
+		"heading": "News", "body": "## First\n\nOne\nline.\n\n- a\n- b\n"}})
+	require.NoError(t, err)
+
+	v, err := s.Tree(ctx, "home", "")
+	require.NoError(t, err)
+	require.Equal(t, "/", v.Path)
+	require.Empty(t, v.Notes)
+	require.Contains(t, v.Text(), "Home (/, en)\n\n## Hero [sec_home_hero]\ntitle: Welcome to local-site\n")
+	require.Contains(t, v.Text(), "image: /assets/hero.svg (A ratchet and its pawl)\n")
+	require.Contains(t, v.Text(), "ctaLink: /blog/hello-world\n")
+}
+
+func TestATreeNotesHiddenAndMissingParts(t *testing.T) {
+	s := newSite(t)
+	ctx := t.Context()
+	about, err := s.CreatePage(ctx, CreatePage{Name: "About", Meta: map[string]any{"title": "All about us"}})
+	require.NoError(t, err)
+	v, err := s.Tree(ctx, "about", "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"the page has no sections"}, v.Notes)
+	require.Equal(t, "/about", v.Path)
+
+	_, err = s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"ctaLink": map[string]any{"type": "page", "targetId": about.ID}}})
+	require.NoError(t, err)
+	_, err = s.DeletePage(ctx, "about")
+	require.NoError(t, err)
+	v, err = s.Tree(ctx, "home", "")
+	require.NoError(t, err)
+	require.Contains(t, v.Text(), "ctaLink: (its target is gone)")
+
+	v, err = s.Tree(ctx, "home", "de")
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"locale de (Deutsch) is inactive: visitors don't see it",
+		"section sec_home_hero (hero) has no contents in de",
+	}, v.Notes)
+	require.Contains(t, v.Text(), "(no contents)")
+
+	_, err = s.UpdateSection(ctx, UpdateSection{SectionID: "sec_home_hero", Status: new(Unpublished)})
+	require.NoError(t, err)
+	v, err = s.Tree(ctx, "home", "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"section sec_home_hero (hero) is unpublished"}, v.Notes)
+	require.NotContains(t, v.Text(), "Welcome")
+
+	_, err = s.Tree(ctx, "nowhere", "")
+	refused(t, err, CodeNotFound)
+}
+
+func TestEverySlotTypeIsShown(t *testing.T) {
+	s := newSite(t)
+	ctx := t.Context()
+	_, err := s.CreateSectionDef(ctx, CreateSectionDef{Name: "Everything", Elements: everySlot()})
+	require.NoError(t, err)
+	type m = map[string]any
+	_, err = s.CreatePage(ctx, CreatePage{Name: "All", Sections: []NewSection{{Section: "everything", Content: m{
+		"text": "T", "rich": "one\n\ntwo", "gallery": []m{{"url": "/1.png", "alt": "one"}, {"url": "/2.png"}},
+		"link": m{"type": "media", "targetId": "med_hero"}, "web": m{"type": "url", "href": "https://example.com"},
+		"tags": []string{"news", "guide"}, "ref": m{"collectionId": "col_blog", "entryId": "ent_hello"},
+	}}}})
+	require.NoError(t, err)
+
+	v, err := s.Tree(ctx, "all", "")
+	require.NoError(t, err)
+	_, body, _ := strings.Cut(v.Text(), "]\n")
+	require.Equal(t, "text: T\nrich:\n  one\n  \n  two\ngallery: /1.png (one)\ngallery: /2.png\nlink: /assets/hero.svg\nweb: https://example.com\ntags: news, guide\nref: col_blog ent_hello\n", body)
+}
