@@ -65,7 +65,7 @@ func (s *State) apply(f Fact) string {
 	case Revised:
 		return s.revised(f)
 	case GaveUp:
-		if s.Stage == StageUndoing {
+		if s.Stage == StageUndoing && (!f.All || s.stopped()) { // the run can be canceled until the next plan begins
 			return "the plan has ended already"
 		}
 		s.gaveUp = &f
@@ -133,7 +133,7 @@ func (s *State) revised(f Revised) string {
 	nodes := make([]NodeState, len(next.Nodes))
 	for i := range next.Nodes {
 		n := &next.Nodes[i]
-		if was, ok := s.Node(n.ID); ok && was.begun() {
+		if was, ok := s.Node(n.ID); ok && (was.begun() || sameNode(n, &was.Node)) { // with what a person has decided about it
 			nodes[i] = *was
 			continue
 		}

@@ -90,6 +90,12 @@ func (d Decision) By(who string) Decision { d.Who = who; return d }
 // Because returns the decision with a reason.
 func (d Decision) Because(reason string) Decision { d.Text = reason; return d }
 
+// A posted decision is what the inbox has.
+type posted struct {
+	Decision
+	Index int `json:"index"` // of the plan that was current
+}
+
 // fact returns what is recorded for a decision.
 func (d *Decision) fact() (Fact, error) {
 	meta := Meta{By: d.Who}
@@ -122,7 +128,7 @@ func (d *Decision) fact() (Fact, error) {
 func (d *Decision) id(s *State) string {
 	switch d.Kind {
 	case DecideApprove, DecideReject, DecideSuggest:
-		return "plan " + d.Hash
+		return s.approvalID(d.Hash)
 	case DecideRevise:
 		return fmt.Sprintf("revise %d %d", s.Current, d.Plan.Version)
 	}
@@ -161,7 +167,7 @@ func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 	if wrong, ok := errors.AsType[*FactError](m.Apply(f.with(Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.Who}))); ok {
 		return bad("%s", wrong.Problem)
 	}
-	data, err := json.Marshal(d)
+	data, err := json.Marshal(posted{d, s.Current})
 	if err != nil {
 		return bad("it can't be encoded: %v", err)
 	}
@@ -189,7 +195,8 @@ func (r *Runner) prepare(d *Decision) error {
 	return nil
 }
 
-// takeDecisions records the decisions in the inbox, if this process has posted one or pollInbox is over. One that doesn't fit any more is dropped: what it was about has ended meanwhile.
+// takeDecisions records the decisions in the inbox, if this process has posted one or pollInbox is over. One that doesn't fit any more is
+// dropped: what it was about has ended meanwhile.
 func (x *execution) takeDecisions() error {
 	select {
 	case <-x.wake:
@@ -208,10 +215,13 @@ func (x *execution) takeDecisions() error {
 		if slices.Contains(x.log.taken, it.ID) {
 			continue // it isn't stored yet
 		}
-		var d Decision
+		var d posted
 		err := json.Unmarshal(it.Data, &d)
+		if err == nil && d.Kind != DecideCancel && d.Index != x.log.machine.s.Current {
+			err = errors.New("it was about a plan that has failed")
+		}
 		if err == nil {
-			err = x.prepare(&d)
+			err = x.prepare(&d.Decision)
 		}
 		var f Fact
 		if err == nil {

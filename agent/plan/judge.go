@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 )
 
 // judge begins the checks of nodes that aren't in progress. It reports whether there were any.
@@ -12,16 +13,28 @@ func (x *execution) judge(nodes []int) (any bool) {
 	for _, i := range nodes {
 		n := &s.Nodes[i]
 		for _, name := range n.missing() {
-			key := n.Node.ID + " " + name
+			key := fmt.Sprintf("%d %s %s", s.Current, n.Node.ID, name)
 			if x.inProgress[key] {
 				continue
 			}
 			any = true
 			c := Candidate{Run: s.Log, Node: n.Node, Round: n.Round, Output: n.Output}
-			x.start(key, func() result { return x.verdict(name, c) })
+			plan := s.Current
+			x.start(key, func() result {
+				res := x.verdict(name, c)
+				res.plan = plan
+				return res
+			})
 		}
 	}
 	return any
+}
+
+// awaits reports whether a verdict on the plan with that index is still needed. It isn't if the check was waived or the plan was given up
+// meanwhile.
+func (s *State) awaits(plan int, f *Judged) bool {
+	n, ok := s.Node(f.Node)
+	return ok && plan == s.Current && n.Status == NodeReviewing && f.Round == n.Round && slices.Contains(n.missing(), f.Check)
 }
 
 // verdict asks a check. One that fails or panics doesn't pass the result.

@@ -211,7 +211,7 @@ func TestAPersonDecidesAboutAFailure(t *testing.T) {
 		c.record(GaveUp{Meta: Meta{By: "ann"}, Reason: "too late"})
 		require.Equal(t, "undo b a", c.next())
 		c.record(Undone{Node: "b"}, Undone{Node: "a", Left: "the page is public"})
-		require.Equal(t, Failed{Reason: "it was given up by ann: too late", Undone: []string{"b"}, Left: []Remains{{Node: "a", Why: "the page is public"}}}, c.Fail())
+		require.Equal(t, Failed{Reason: `it was given up by ann: too late; node "b" failed: no`, Undone: []string{"b"}, Left: []Remains{{Node: "a", Why: "the page is public"}}}, c.Fail())
 	})
 }
 

@@ -27,13 +27,13 @@ func (m *Machine) Fail() Failed {
 
 // why returns why the current plan ends.
 func (s *State) why() string {
-	switch {
-	case s.rejected != nil:
+	if s.rejected != nil {
 		return by("it was rejected", s.rejected.By, s.rejected.Reason)
-	case s.gaveUp != nil:
-		return by("it was given up", s.gaveUp.By, s.gaveUp.Reason)
 	}
 	var parts []string
+	if s.gaveUp != nil {
+		parts = append(parts, by("it was given up", s.gaveUp.By, s.gaveUp.Reason))
+	}
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Status == NodeFailed {
 			parts = append(parts, fmt.Sprintf("node %q failed: %s", n.Node.ID, n.Error))

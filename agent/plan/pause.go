@@ -39,14 +39,14 @@ const (
 // pending returns what a run waits for, without the calls of its nodes.
 func (s *State) pending() (pauses []Pause) {
 	if s.Stage == StageApproval {
-		return []Pause{{ID: "plan " + s.hash, Kind: PausePlan, Title: s.Plan().Title, Hash: s.hash}}
+		return []Pause{{ID: s.approvalID(s.hash), Kind: PausePlan, Title: s.Plan().Title, Hash: s.hash}}
 	}
 	if s.Stage != StageRunning {
 		return nil
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		p := Pause{ID: fmt.Sprintf("node %s %d", n.Node.ID, n.Attempts), Node: n.Node.ID}
+		p := Pause{ID: fmt.Sprintf("node %d %s %d", s.Current, n.Node.ID, n.Attempts), Node: n.Node.ID}
 		switch {
 		case n.Status == NodeAsking:
 			p.Kind, p.Title = PauseReview, "the review has used up its rounds"
@@ -59,6 +59,10 @@ func (s *State) pending() (pauses []Pause) {
 	}
 	return pauses
 }
+
+// approvalID returns the id of the pause for the approval of the current plan with a hash. Other plans of the run may have the same hash, and
+// nodes with the same ids, and a journal takes each id once.
+func (s *State) approvalID(hash string) string { return fmt.Sprintf("plan %d %s", s.Current, hash) }
 
 func sortPauses(pauses []Pause) {
 	slices.SortStableFunc(pauses, func(a, b Pause) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })

@@ -70,7 +70,7 @@ type execution struct {
 	stop       context.CancelFunc
 	workers    sync.WaitGroup
 	results    chan result
-	inProgress map[string]bool          // what is in progress: ids of nodes, and of nodes with checks
+	inProgress map[string]bool          // what is in progress: ids of nodes, and plans with ids of nodes and checks
 	paused     map[string][]agent.Pause // nodes whose sessions wait for decisions
 	wake       chan struct{}            // a decision was posted in this process
 	woken      bool                     // wait has received from wake
@@ -81,6 +81,7 @@ type execution struct {
 type result struct {
 	key     string // of execution.inProgress
 	node    string
+	plan    int           // the index of its plan, for a verdict
 	fact    Fact          // what to record; nil: nothing
 	pending []agent.Pause // the node's session waits for these
 }
@@ -202,11 +203,11 @@ func (x *execution) perform(act Action) (over bool, err error) {
 			return false, nil
 		}
 		if len(x.inProgress) == 0 && act.Until.IsZero() {
-			return true, x.pause()
+			return x.pause()
 		}
 		return false, x.wait(act.Until)
 	case ActApprove, ActAsk:
-		return true, x.pause()
+		return x.pause()
 	case ActUndo:
 		return false, x.undo(&s.Nodes[act.Nodes[0]])
 	case ActFail:
@@ -243,7 +244,7 @@ func (x *execution) take(r result) error {
 	if len(r.pending) > 0 {
 		x.paused[r.node] = r.pending
 	}
-	if r.fact == nil {
+	if f, ok := r.fact.(Judged); r.fact == nil || ok && !x.log.machine.s.awaits(r.plan, &f) {
 		return nil
 	}
 	return x.log.add(nil, r.fact)
@@ -262,15 +263,21 @@ func (x *execution) start(key string, f func() result) {
 	})
 }
 
-// pause says what the run waits for, in the head of its log and to the caller.
-func (x *execution) pause() error {
+// pause says what the run waits for, in the head of its log and to the caller, unless another process has posted a decision since the inbox
+// was read. It reports whether the run is over for now.
+func (x *execution) pause() (over bool, err error) {
 	s := x.log.machine.State()
+	seq := s.Seq
+	x.polled = time.Time{}
+	if err := x.takeDecisions(); err != nil || s.Seq > seq {
+		return false, err
+	}
 	pending := s.pending()
 	open := make([]journal.Open, len(pending)) // the sessions of the nodes have the pauses of calls in their own heads
 	for i := range pending {
 		q, err := s.question(&pending[i])
 		if err != nil {
-			return err
+			return true, err
 		}
 		open[i] = journal.Open{ID: q.ID, Kind: string(q.Kind), Title: cut(toolName+": "+line(q.Reason), journal.MaxName)}
 	}
@@ -281,9 +288,9 @@ func (x *execution) pause() error {
 	}
 	sortPauses(pending)
 	if err := x.store(true, open); err != nil || x.left {
-		return err
+		return true, err
 	}
 	x.yield(Paused{Meta: Meta{Log: x.log.name}, Pending: pending}, nil)
 	x.left = true
-	return nil
+	return true, nil
 }
