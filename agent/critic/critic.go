@@ -34,7 +34,9 @@ type Config struct {
 	Rewrite bool
 	// Timeout limits one judgement, with its rewriting; 0: 60 s.
 	Timeout time.Duration
-	Logger  *slog.Logger // nil: slog.Default()
+	// OnVerdict, if it isn't nil, is called with each verdict after it was recorded, with the context of the run.
+	OnVerdict func(ctx context.Context, v Verdict)
+	Logger    *slog.Logger // nil: slog.Default()
 }
 
 // Kind is the kind of the [agent.Emitted] that a run has for each verdict, and the label kind of the critic's model calls.
@@ -155,6 +157,9 @@ func (c *critic) beforeFinish(ctx context.Context, r *agent.Result) error {
 	}
 	if err := agent.Emit(ctx, Kind, v); err != nil {
 		c.cfg.Logger.WarnContext(ctx, "critic: a verdict isn't recorded", "session", r.Session, "run", r.Run, "error", err)
+	}
+	if c.cfg.OnVerdict != nil {
+		c.cfg.OnVerdict(ctx, v)
 	}
 	switch v.Action {
 	case SendBack:

@@ -18,8 +18,11 @@ import (
 
 const complexTask = "Create a blog with 3 posts about AI, modern layout."
 
+// run returns a run with a critic, and the verdicts that it recorded. OnVerdict has to get as many.
 func run(t *testing.T, cfg Config, prompt string, steps ...providertest.Step) (*agent.Result, []Verdict, *providertest.Model) {
 	t.Helper()
+	var told []Verdict
+	cfg.OnVerdict = func(_ context.Context, v Verdict) { told = append(told, v) }
 	hooks, err := New(cfg)
 	require.NoError(t, err)
 	model := providertest.Script(steps...)
@@ -40,6 +43,7 @@ func run(t *testing.T, cfg Config, prompt string, steps ...providertest.Step) (*
 			verdicts = append(verdicts, v)
 		}
 	}
+	require.Len(t, told, len(verdicts))
 	return res, verdicts, model
 }
 
