@@ -1,0 +1,41 @@
+package portfolio
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newStore(t testing.TB) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), filepath.Join(t.TempDir(), "content.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func newArtifact(t testing.TB, s *Store) Artifact {
+	t.Helper()
+	a, err := s.Create(t.Context(), Artifact{User: "ann", Type: Blog, Title: "Remote work"})
+	require.NoError(t, err)
+	return a
+}
+
+// force puts an artifact into a status without a transition.
+func force(t testing.TB, s *Store, id string, to Status) {
+	t.Helper()
+	_, err := s.db.Exec("UPDATE artifacts SET status = ? WHERE id = ?", to, id)
+	require.NoError(t, err)
+}
+
+func refused(t testing.TB, err error, c Category) {
+	t.Helper()
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, c, e.Category, e.Message)
+}
