@@ -240,8 +240,7 @@ func (c *critic) ask(ctx context.Context, r *agent.Result, system, prompt string
 	}
 	resp, err := provider.Generate(ctx, c.cfg.Provider, req)
 	if resp != nil {
-		used.Input += resp.Usage.Input
-		used.Output += resp.Usage.Output
+		*used = used.Add(resp.Usage)
 	}
 	if err != nil {
 		return "", err

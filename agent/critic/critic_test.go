@@ -127,3 +127,12 @@ func TestABadConfigIsRefused(t *testing.T) {
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
 }
+
+func TestAVerdictHasAllUsageOfTheCritic(t *testing.T) {
+	judge := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		text := `{"score":0.9,"missing":[],"wording":[]}`
+		return &provider.Response{Parts: []provider.Part{provider.TextPart(text)}, Stop: provider.StopDone, Usage: provider.Usage{Input: 9, Output: 5, CacheRead: 4, Reasoning: 3}}, nil
+	})
+	_, verdicts, _ := run(t, Config{Provider: judge}, complexTask, providertest.Say("Done."))
+	require.Equal(t, provider.Usage{Input: 9, Output: 5, CacheRead: 4, Reasoning: 3}, verdicts[0].Usage)
+}

@@ -65,6 +65,9 @@ func (e *CheckError) Fault() fault.Class { return fault.Invalid }
 // and limits. What stands behind a reference is known only when the plan runs, so an input is checked again then. Without names of workers,
 // those of the nodes aren't checked.
 func (p *Plan) Check(registry *tools.Registry, workers ...string) error {
+	if p == nil {
+		return errNil
+	}
 	c := checker{plan: p, registry: registry, workers: workers}
 	c.all()
 	if len(c.faults) == 0 {
@@ -72,6 +75,9 @@ func (p *Plan) Check(registry *tools.Registry, workers ...string) error {
 	}
 	return &CheckError{Plan: p.ID, Faults: c.faults}
 }
+
+// errNil is what is wrong with a plan that is nil.
+var errNil error = &CheckError{Faults: []Fault{{Problem: "it is nil"}}}
 
 type checker struct {
 	plan     *Plan

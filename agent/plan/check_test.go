@@ -172,3 +172,9 @@ func TestResolve(t *testing.T) {
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
 }
+
+func TestANilPlanIsAFault(t *testing.T) {
+	require.ErrorContains(t, (*Plan)(nil).Check(site(t)), "it is nil")
+	_, err := DryRun(t.Context(), nil, func(context.Context, *Node, map[string]any) (any, []Issue, error) { return nil, nil, nil })
+	require.ErrorContains(t, err, "it is nil")
+}

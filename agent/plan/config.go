@@ -96,7 +96,7 @@ func NewRunner(cfg Config) (*Runner, error) {
 // proposal checks a plan, and returns it as it is recorded.
 func (r *Runner) proposal(p *Plan) (Proposal, error) {
 	if p == nil {
-		return Proposal{}, &CheckError{Faults: []Fault{{Problem: "it is nil"}}}
+		return Proposal{}, errNil
 	}
 	c := checker{plan: p, registry: r.cfg.Agent.Tools(), workers: slices.Sorted(maps.Keys(r.cfg.Workers)), checks: slices.Sorted(maps.Keys(r.cfg.Checks)), strict: true}
 	c.all()

@@ -35,6 +35,9 @@ func DryRun(ctx context.Context, p *Plan, check Preflight) (*Report, error) {
 	if check == nil {
 		return nil, fault.Errorf(fault.Invalid, "plan: DryRun needs a Preflight")
 	}
+	if p == nil {
+		return nil, errNil
+	}
 	p, err := p.copied()
 	if err != nil {
 		return nil, &CheckError{Faults: []Fault{{Problem: fmt.Sprintf("it can't be encoded as JSON: %v", err)}}}

@@ -121,7 +121,7 @@ func (x *execution) do(t *task) (res result) {
 	if x.work.Err() != nil {
 		return res
 	}
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if got != nil && got.Status == agent.Paused {
@@ -215,11 +215,12 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 			switch {
 			case res.Status == agent.Paused || res.Status == agent.Running:
 				got, err := a.Run(ctx, agent.Continue(in.Session))
-				if _, waits := errors.AsType[*agent.PausedError](err); waits {
+				_, waits := errors.AsType[*agent.PausedError](err)
+				if waits && res.Status == agent.Paused {
 					return res, nil
 				}
 				_, busy := errors.AsType[*agent.BusyError](err)
-				if _, over := errors.AsType[*agent.NothingOpenError](err); !busy && !over {
+				if _, over := errors.AsType[*agent.NothingOpenError](err); !busy && !over && !waits { // otherwise it has changed since the result was read
 					return got, err
 				}
 			case x.interrupted(res, tool):

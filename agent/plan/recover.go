@@ -63,13 +63,26 @@ func (r *Runner) due(ctx context.Context, head *journal.Head) (bool, error) {
 		return false, err
 	}
 	for _, i := range s.with(NodeRunning) { // a call of the node may have been decided
-		node, err := r.store.Head(ctx, SessionOf(s.Log, s.Current, s.Nodes[i].Node.ID))
-		if err != nil && !errors.Is(err, journal.ErrNoSession) {
-			return false, fmt.Errorf("plan: run %q: %w", s.Log, err)
-		}
-		if len(node.Open) == 0 || node.Inbox > 0 {
-			return true, nil
+		node, err := r.nodeHead(ctx, s, &s.Nodes[i].Node)
+		if err != nil || decided(&node) {
+			return err == nil, err
 		}
 	}
 	return false, nil
 }
+
+// nodeHead returns the head of the session of a node. It is empty if there is no session.
+func (r *Runner) nodeHead(ctx context.Context, s *State, n *Node) (journal.Head, error) {
+	a := r.agentOf(n.Worker)
+	if a == nil {
+		return journal.Head{}, nil
+	}
+	head, err := a.Journal().Head(ctx, SessionOf(s.Log, s.Current, n.ID))
+	if err != nil && !errors.Is(err, journal.ErrNoSession) {
+		return journal.Head{}, fmt.Errorf("plan: run %q: %w", s.Log, err)
+	}
+	return head, nil
+}
+
+// decided reports whether a session that waited for decisions may be able to go on.
+func decided(head *journal.Head) bool { return len(head.Open) == 0 || head.Inbox > 0 }

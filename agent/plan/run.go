@@ -42,7 +42,7 @@ func (r *Runner) Run(ctx context.Context, name string, plans ...*Plan) iter.Seq2
 			yield(nil, err)
 			return
 		}
-		x := &execution{Runner: r, log: l, ctx: held, yield: yield, results: make(chan result), inProgress: make(map[string]bool), paused: make(map[string][]agent.Pause), wake: r.subscribe(name)}
+		x := &execution{Runner: r, log: l, ctx: held, yield: yield, results: make(chan result), inProgress: make(map[string]bool), paused: make(map[string][]agent.Pause), looked: make(map[string]uint64), wake: r.subscribe(name)}
 		defer l.close(ctx)
 		defer r.unsubscribe(name)
 		x.work, x.stop = context.WithCancel(held)
@@ -72,6 +72,7 @@ type execution struct {
 	results    chan result
 	inProgress map[string]bool          // what is in progress: ids of nodes, and plans with ids of nodes and checks
 	paused     map[string][]agent.Pause // nodes whose sessions wait for decisions
+	looked     map[string]uint64        // by node that was paused: the last fact of its session when lookAgain continued it
 	wake       chan struct{}            // a decision was posted in this process
 	woken      bool                     // wait has received from wake
 	polled     time.Time                // when the inbox was read
@@ -263,15 +264,39 @@ func (x *execution) start(key string, f func() result) {
 	})
 }
 
-// pause says what the run waits for, in the head of its log and to the caller, unless another process has posted a decision since the inbox
-// was read. It reports whether the run is over for now.
-func (x *execution) pause() (over bool, err error) {
+// lookAgain reports whether something was decided about the run or about a call of a node since it was looked for.
+func (x *execution) lookAgain() (found bool, err error) {
 	s := x.log.machine.State()
 	seq := s.Seq
 	x.polled = time.Time{}
 	if err := x.takeDecisions(); err != nil || s.Seq > seq {
+		return true, err
+	}
+	for id := range x.paused {
+		n, ok := s.Node(id)
+		if !ok {
+			continue
+		}
+		head, err := x.nodeHead(x.ctx, s, &n.Node)
+		if err != nil {
+			return false, err
+		}
+		if decided(&head) && head.Seq != x.looked[id] { // something else may be in its inbox: then it waits again, and the log is the same
+			x.looked[id] = head.Seq
+			delete(x.paused, id) // continueNodes continues it
+			found = true
+		}
+	}
+	return found, nil
+}
+
+// pause says what the run waits for, in the head of its log and to the caller, unless something was decided meanwhile. It reports whether the
+// run is over for now.
+func (x *execution) pause() (over bool, err error) {
+	if decided, err := x.lookAgain(); decided || err != nil {
 		return false, err
 	}
+	s := x.log.machine.State()
 	pending := s.pending()
 	open := make([]journal.Open, len(pending)) // the sessions of the nodes have the pauses of calls in their own heads
 	for i := range pending {

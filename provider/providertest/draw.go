@@ -72,7 +72,7 @@ func imageSize(size string) (w, h int, err error) {
 		if sep == "x" {
 			return w, h, nil
 		}
-		return side, min(side*h/w, most), nil
+		return side, min(max(side*h/w, 1), most), nil
 	}
 	return 0, 0, fault.Errorf(fault.Invalid, "providertest: Images.Size is %q; it should be a size such as 1024x768, of at most %d pixels a side, or an aspect ratio such as 16:9", size, most)
 }

@@ -39,7 +39,7 @@ func drawn(t *testing.T, prompt string, o provider.ImageOptions) (*provider.Resp
 
 func TestDrawMakesWellFormedImages(t *testing.T) {
 	for _, prompt := range []string{"", "A cat", `<script>alert("x")</script> & ]]> "' ` + "\x00\xff", strings.Repeat("word ", 500), strings.Repeat("x", 5000), "Große Ärzte 日本語 🐈"} {
-		for _, size := range []string{"", "64x32", "9:16", "1x1"} {
+		for _, size := range []string{"", "64x32", "9:16", "1x1", "4096:1", "1:4096"} {
 			res, err := drawn(t, prompt, provider.ImageOptions{Count: 2, Size: size})
 			require.NoError(t, err)
 			require.Len(t, res.Files(), 2)
@@ -51,6 +51,7 @@ func TestDrawMakesWellFormedImages(t *testing.T) {
 				}
 				require.True(t, errors.Is(err, io.EOF), "%v: %s", err, f.Data)
 				require.NotContains(t, string(f.Data), "<script")
+				require.NotContains(t, string(f.Data), `height="0"`)
 			}
 			again, err := drawn(t, prompt, provider.ImageOptions{Count: 2, Size: size})
 			require.NoError(t, err)

@@ -70,7 +70,7 @@ func NewSearXNG(cfg SearXNGConfig) (Searcher, error) {
 			best = max(best, r.Score)
 		}
 		var results []SearchResult
-		for _, r := range answer.Results[:min(len(answer.Results), most)] {
+		for _, r := range answer.Results[:min(len(answer.Results), max(most, 0))] {
 			score := 0.0
 			if best > 0 {
 				score = r.Score / best

@@ -150,3 +150,16 @@ func TestTheConfigurationOfASourceIsChecked(t *testing.T) {
 		require.NotContains(t, err.Error(), "secret")
 	}
 }
+
+func TestASourceThatIsAskedForNoResultsReturnsNone(t *testing.T) {
+	address := service(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"results": [{"title": "A", "url": "https://a.example/", "score": 1}]}`))
+	})
+	s, err := web.NewSearXNG(web.SearXNGConfig{BaseURL: address})
+	require.NoError(t, err)
+	for _, most := range []int{0, -1} {
+		results, err := s.Search(t.Context(), "q", most)
+		require.NoError(t, err)
+		require.Empty(t, results)
+	}
+}
