@@ -114,6 +114,9 @@ func (s *sim) run() {
 		if s.chance(5) {
 			s.crash()
 		}
+		if state := s.m.State(); state.Stage != StageEnded && !state.over() && !state.stopped() && s.chance(1) {
+			s.record(GaveUp{All: true}) // at any time
+		}
 		act := s.m.Next(s.now)
 		if act.Kind == ActNone {
 			s.crash()

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// A brokenStore is a store that can't be read while broken is set.
+type brokenStore struct {
+	journal.Store
+	broken bool
+}
+
+var errBroken = errors.New("the disk is broken")
+
+func (s *brokenStore) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	if s.broken {
+		return func(yield func(journal.Record, error) bool) { yield(journal.Record{}, errBroken) }
+	}
+	return s.Store.Read(ctx, session, after)
+}
+
+func published(id string) Node {
+	return Node{ID: id, Tool: "publish", Input: map[string]any{"name": id}}
+}
+
+// A plan that waits for approval doesn't run because its state can't be read.
+func TestNothingRunsIfTheApprovalCannotBeRead(t *testing.T) {
+	var s shop
+	store := &brokenStore{Store: journal.NewMemory()}
+	r := s.runner(t, Config{Agent: s.agent(t, store)})
+	p := plan("A", published("a"))
+	_, err := run(r, p)
+	require.NoError(t, err)
+	store.broken = true
+	_, err = run(r, p)
+	require.ErrorIs(t, err, errBroken)
+	require.ErrorIs(t, r.Decide(t.Context(), "p-1", Approve(p.Hash())), errBroken)
+	store.broken = false
+	events, err := run(r)
+	require.NoError(t, err)
+	require.IsType(t, Paused{}, last(events), "it still waits")
+	require.Empty(t, s.all())
+}
+
+func TestAPlanThatWaitsForApprovalCanBeCanceled(t *testing.T) {
+	var s shop
+	r := s.runner(t, Config{})
+	_, err := run(r, plan("A", published("a")), plan("B", made("b")))
+	require.NoError(t, err)
+	require.NoError(t, r.Decide(t.Context(), "p-1", Cancel("not today")))
+	events, err := run(r)
+	require.ErrorContains(t, err, "not today")
+	require.Equal(t, Canceled, last(events).(Ended).Status)
+	require.Empty(t, s.all())
+}
