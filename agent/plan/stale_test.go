@@ -196,30 +196,3 @@ func TestACallThatIsDecidedWhileOthersRunContinuesBeforeTheRunPauses(t *testing.
 	require.IsType(t, Ended{}, last(events))
 	require.ElementsMatch(t, []string{"a", "out"}, s.all())
 }
-
-func TestARunPausesAlthoughTheSessionOfANodeHasAMessage(t *testing.T) {
-	var s shop
-	a := s.agent(t, journal.NewMemory())
-	var r *Runner
-	check := func(ctx context.Context, c Candidate) (Verdict, error) {
-		for {
-			pending, err := r.Pending(ctx, c.Run)
-			if err != nil {
-				return Verdict{}, err
-			}
-			if len(pending) > 0 {
-				_, err = a.Session(pending[0].Session).Steer(ctx, "hurry")
-				return Verdict{Passed: true}, err
-			}
-		}
-	}
-	r = s.runner(t, Config{Agent: a, Checks: map[string]Check{"lint": check}})
-	p := plan("A", Node{ID: "out", Tool: "publish", Input: map[string]any{"name": "out"}}, reviewed("a"))
-	_, err := run(r, p)
-	require.NoError(t, err)
-	require.NoError(t, r.Decide(t.Context(), "p-1", Approve(p.Hash())))
-	events, err := run(r)
-	require.NoError(t, err)
-	require.IsType(t, Paused{}, last(events))
-	require.Len(t, last(events).(Paused).Pending, 1)
-}
