@@ -126,6 +126,7 @@ func (r *running) outcomeOf(err error) Outcome {
 		panicked   *PanicError
 		suspend    Suspend
 		pointer    *Suspend
+		doubt      *DoubtError
 	)
 	switch {
 	case errors.As(err, &unverified):
@@ -140,6 +141,8 @@ func (r *running) outcomeOf(err error) Outcome {
 		return d.suspended(suspend)
 	case errors.As(err, &pointer) && pointer != nil:
 		return d.suspended(*pointer)
+	case errors.As(err, &doubt):
+		return d.fail(InDoubt, fault.Permanent, err, "It isn't known whether the call had its effect: "+reason(doubt.Err)+". Look before you make it again.")
 	}
 	if timeout, cause := r.ended(); cause != nil && !aboutCall(err) {
 		return d.stopped(cause, timeout, err)
@@ -150,6 +153,21 @@ func (r *running) outcomeOf(err error) Outcome {
 	}
 	return d.fail(Failed, classOf(err), err, text+r.retryHint(err))
 }
+
+// A DoubtError is the error of a call of which its tool doesn't know whether it had its effect: the connection to a server was lost before the
+// answer, for example. The call ends as in doubt and isn't tried again.
+type DoubtError struct{ Err error }
+
+// Error gives the cause.
+func (e *DoubtError) Error() string {
+	return "it isn't known whether the call had its effect: " + reason(e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *DoubtError) Unwrap() error { return e.Err }
+
+// Fault returns Permanent.
+func (e *DoubtError) Fault() fault.Class { return fault.Permanent }
 
 // stopped formats the error of a function whose context has ended. The error's text is included if it says more than
 // that.

@@ -19,6 +19,7 @@ import (
 const (
 	backoff      = "github.com/cenkalti/backoff/v4"
 	leaks        = "go.uber.org/goleak"
+	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	otel         = "go.opentelemetry.io/otel"
 	pgx          = "github.com/jackc/pgx/v5"
 	validate     = "github.com/santhosh-tekuri/jsonschema/v5"
@@ -79,6 +80,7 @@ var rows = map[string]row{
 	"agent/serve/page":         {own: []string{"agent", "agent/machine", "agent/plan", "provider"}, third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, tests: []string{"circuit/fault", "tools"}},
 	"agent/prompt":             {own: []string{"memory"}},
 	"agent/telemetry":          {own: []string{"agent", "agent/journal", "agent/machine", "circuit", "circuit/fault", "provider", "ratelimit", "ratelimit/budget", "tools"}, third: []string{otel}, tests: []string{"provider/providertest"}},
+	"tools/mcp":                {own: []string{"circuit/fault", "internal/schema", "provider", "tools"}, third: []string{mcpSDK}, tests: []string{"agent", "agent/journal", "provider/providertest", "golang.org/x/oauth2"}},
 	"agent/screen":             {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault", "internal/visible"}, tests: []string{"agent/journal/file"}},
 	"internal/visible":         {},
 	"tools/process":            {own: []string{"tools", "provider", "circuit/fault"}},

@@ -1,0 +1,313 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A conn is the connection to a server with one credential: open, or to be opened.
+type conn struct {
+	server     *Server
+	credential string
+	gate       chan struct{} // held while the connection is opened or the tools are listed: one attempt for all who wait
+
+	mu       sync.Mutex // guards what follows
+	session  *session   // nil: not connected
+	tools    []tools.Tool
+	listed   bool // tools are those that the server has now
+	failures int
+	next     time.Time // when the next attempt may be made
+	err      error     // of the last one
+	idle     *time.Timer
+	handler  auth.OAuthHandler // of all sessions
+	signIn   *flow             // under way
+	begun    chan *flow        // receives each sign-in that begins
+}
+
+// A session is an open connection.
+type session struct {
+	*mcp.ClientSession
+
+	mu    sync.Mutex // guards what follows
+	calls map[string]*running
+}
+
+// backoff is how long after a failure there is no other attempt: 1 s, 2 s, 4 s and so on.
+const (
+	backoff    = time.Second
+	maxBackoff = 30 * time.Second
+)
+
+// A ConnectError says that a server can't be reached. Its class is transient, unless the server says that the credential is wrong.
+type ConnectError struct {
+	Server string
+	Until  time.Time // when the next attempt is made; until then this error is returned at once
+	Err    error
+}
+
+// Error names the server.
+func (e *ConnectError) Error() string {
+	return fmt.Sprintf("mcp: the server %q can't be reached: %v", e.Server, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ConnectError) Unwrap() error { return e.Err }
+
+// Fault returns transient, unless the cause is about the configuration or the credential.
+func (e *ConnectError) Fault() fault.Class {
+	switch class := fault.Of(e.Err); class {
+	case fault.UserFixable, fault.Denied, fault.Invalid:
+		return class
+	}
+	return fault.Transient
+}
+
+// hold waits until this is the only attempt.
+func (c *conn) hold(ctx context.Context) error {
+	select {
+	case c.gate <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// open returns the session, and makes the connection if there is none. Several callers wait for one attempt.
+func (c *conn) open(ctx context.Context) (*session, error) {
+	if err := c.hold(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-c.gate }()
+	return c.connect(ctx)
+}
+
+// connect is open for a caller that holds the gate.
+func (c *conn) connect(ctx context.Context) (*session, error) {
+	c.mu.Lock()
+	if s := c.session; s != nil {
+		c.touch()
+		c.mu.Unlock()
+		return s, nil
+	}
+	if c.err != nil && time.Now().Before(c.next) {
+		defer c.mu.Unlock()
+		return nil, c.err
+	}
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeoutCause(ctx, c.server.cfg.Connect, fault.Errorf(fault.Transient, "it didn't answer within %s", c.server.cfg.Connect))
+	defer cancel()
+	s, err := c.dial(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		c.install(s)
+		return s, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if fault.Of(err) == fault.None || errors.Is(err, errSignIn) { // the caller has given up
+		return nil, err
+	}
+	c.next = time.Now().Add(min(backoff<<min(c.failures, 10), maxBackoff))
+	c.failures++
+	c.err = &ConnectError{Server: c.server.cfg.Name, Until: c.next, Err: err}
+	return nil, c.err
+}
+
+// dial makes a connection.
+func (c *conn) dial(ctx context.Context) (*session, error) {
+	cfg := &c.server.cfg
+	transport, err := c.transport(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{calls: make(map[string]*running)}
+	client := mcp.NewClient(&mcp.Implementation{Name: "pawl", Version: "1"}, &mcp.ClientOptions{
+		Logger:                      cfg.Logger,
+		Capabilities:                &mcp.ClientCapabilities{},
+		ElicitationHandler:          s.elicit,
+		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { c.stale(s) },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.progress(r.Params) },
+		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
+	})
+	// Connect may ignore the end of its context: a server that accepts the connection and says nothing, for example. And it goes on while somebody
+	// signs in.
+	dialing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() {
+		cs, err := client.Connect(dialing, transport, nil)
+		s.ClientSession = cs
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		cancel()
+		return s, err
+	case f := <-c.flows():
+		c.server.background.Go(func() {
+			defer close(f.done)
+			defer cancel()
+			if err := <-done; err == nil {
+				c.install(s)
+				c.server.notify()
+			}
+		})
+		return nil, errSignIn
+	case <-ctx.Done():
+		cancel()
+		c.server.background.Go(func() {
+			if <-done == nil {
+				_ = s.Close()
+			}
+		})
+		return nil, context.Cause(ctx)
+	}
+}
+
+// install makes a session the current one.
+func (c *conn) install(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session, c.listed, c.failures, c.err = s, false, 0, nil
+	c.touch()
+	c.server.background.Go(func() { c.watch(s) })
+}
+
+// transport returns the transport of a new connection.
+func (c *conn) transport(ctx context.Context) (mcp.Transport, error) {
+	cfg := &c.server.cfg
+	switch {
+	case cfg.Transport != nil:
+		return cfg.Transport(ctx, c.credential)
+	case len(cfg.Command) > 0:
+		return &command{cfg}, nil
+	}
+	client := *cfg.Client
+	client.Transport = &headers{next: client.Transport, of: cfg.Header, credential: c.credential}
+	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: &client}
+	if cfg.SignIn != nil {
+		handler, err := c.oauth()
+		if err != nil {
+			return nil, err
+		}
+		t.OAuthHandler = handler
+	}
+	return t, nil
+}
+
+// A headers adds headers to requests.
+type headers struct {
+	next       http.RoundTripper
+	of         func(context.Context, string) (http.Header, error)
+	credential string
+}
+
+// RoundTrip makes a request.
+func (h *headers) RoundTrip(req *http.Request) (*http.Response, error) {
+	next := h.next
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	if h.of == nil {
+		return next.RoundTrip(req)
+	}
+	more, err := h.of(req.Context(), h.credential)
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	for name, values := range more {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	return next.RoundTrip(req)
+}
+
+// watch waits for the end of a session.
+func (c *conn) watch(s *session) {
+	err := s.Wait()
+	if c.drop(s) {
+		c.server.cfg.Logger.Warn("mcp: the connection has ended", "server", c.server.cfg.Name, "error", err)
+		c.server.notify()
+	}
+}
+
+// drop forgets a session, and closes it. It reports whether that was the current one.
+func (c *conn) drop(s *session) bool {
+	c.mu.Lock()
+	current := c.session == s
+	if current {
+		c.session, c.listed = nil, false
+		if c.idle != nil {
+			c.idle.Stop()
+		}
+	}
+	c.mu.Unlock()
+	_ = s.Close() // the server may be gone
+	return current
+}
+
+// stale says that the server's tools have changed.
+func (c *conn) stale(s *session) {
+	c.mu.Lock()
+	if c.session == s {
+		c.listed = false
+	}
+	c.mu.Unlock()
+	c.server.notify()
+}
+
+// touch keeps the connection open for the time of Config.Idle. The caller holds mu.
+func (c *conn) touch() {
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	s := c.session
+	c.idle = time.AfterFunc(c.server.cfg.Idle, func() {
+		c.mu.Lock()
+		if c.session != s || s == nil {
+			c.mu.Unlock()
+			return
+		}
+		if s.busy() {
+			c.touch()
+			c.mu.Unlock()
+			return
+		}
+		c.session = nil // the list stays: the next call connects again
+		c.mu.Unlock()
+		_ = s.Close()
+	})
+}
+
+// close closes the connection for good.
+func (c *conn) close() {
+	c.mu.Lock()
+	s, flow := c.session, c.signIn
+	c.session, c.signIn = nil, nil
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	c.mu.Unlock()
+	if flow != nil {
+		flow.cancel()
+	}
+	if s != nil {
+		_ = s.Close()
+	}
+}
+
+// lost reports whether an error says that the session is over.
+func lost(err error) bool {
+	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, mcp.ErrSessionMissing)
+}

@@ -1,0 +1,252 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// list returns the tools, and asks the server for them if they may have changed.
+func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
+	if err := c.hold(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-c.gate }()
+	c.mu.Lock()
+	known, listed, flow := c.tools, c.listed, c.signIn
+	if c.session == nil && known != nil && c.err == nil && listed { // it was closed because nobody used it
+		c.mu.Unlock()
+		return known, nil
+	}
+	c.mu.Unlock()
+	if flow != nil {
+		return []tools.Tool{c.signInTool()}, nil
+	}
+	s, err := c.connect(ctx)
+	if c.mustSignIn() {
+		return []tools.Tool{c.signInTool()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.isListed() {
+		return known, nil
+	}
+	found, refused, err := c.ask(ctx, s)
+	if lost(err) {
+		c.drop(s)
+		if s, err = c.connect(ctx); err != nil {
+			return nil, err
+		}
+		found, refused, err = c.ask(ctx, s)
+	}
+	if err != nil {
+		return nil, &ConnectError{Server: c.server.cfg.Name, Err: err}
+	}
+	c.mu.Lock()
+	c.tools, c.listed = found, c.session == s
+	c.mu.Unlock()
+	c.report(known, found, refused)
+	return found, nil
+}
+
+func (c *conn) isListed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listed
+}
+
+// ask asks the server for its tools.
+func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused []*SchemaError, err error) {
+	cfg := &c.server.cfg
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Connect, fault.Errorf(fault.Transient, "it didn't list its tools within %s", cfg.Connect))
+	defer cancel()
+	names := make(map[string]bool)
+	for _, t := range c.ownTools() {
+		names[t.Name()] = true
+		found = append(found, t)
+	}
+	n := 0
+	for t, err := range s.Tools(ctx, nil) {
+		if err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return nil, nil, err
+		}
+		if n++; n > maxTools {
+			return nil, nil, fault.Errorf(fault.Permanent, "it lists more than %d tools; name those that you need in Config.Only", maxTools)
+		}
+		if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
+			continue
+		}
+		name := c.server.toolName(t.Name)
+		d, err := c.define(t, name)
+		if err == nil && names[name] {
+			err = errors.New("there is another tool of this name")
+		}
+		if err != nil {
+			refused = append(refused, &SchemaError{Tool: name, Err: err})
+			continue
+		}
+		names[name] = true
+		found = append(found, d)
+	}
+	slices.SortFunc(found, func(a, b tools.Tool) int {
+		return cmp.Compare(a.(*tools.Definition).Name(), b.(*tools.Definition).Name())
+	})
+	return found, refused, nil
+}
+
+// ownTools returns the tools that aren't the server's.
+func (c *conn) ownTools() (list []*tools.Definition) {
+	if c.server.cfg.SignIn != nil { // also after somebody has signed in: the call that waited for it needs its tool
+		list = append(list, c.signInTool())
+	}
+	if c.server.cfg.Resources {
+		list = append(list, c.resourceTools()...)
+	}
+	return list
+}
+
+// toolName returns the name of a tool for models: with that of the server, without characters that providers refuse, and of at most 128 bytes.
+// Two names that differ stay different.
+func (s *Server) toolName(own string) string {
+	name := strings.Map(func(r rune) rune {
+		if isLetter(r) || strings.ContainsRune("._-/", r) {
+			return r
+		}
+		return '_'
+	}, own)
+	full := s.cfg.Name + "." + name
+	const most, kept = 128, 108
+	if name == own && len(full) <= most {
+		return full
+	}
+	sum := sha256.Sum256([]byte(own))
+	return full[:min(len(full), kept)] + "-" + hex.EncodeToString(sum[:8])
+}
+
+// define returns a tool of the server.
+func (c *conn) define(t *mcp.Tool, name string) (*tools.Definition, error) {
+	cfg := &c.server.cfg
+	if t.Name == "" || !utf8.ValidString(t.Name) {
+		return nil, fmt.Errorf("its name, %q, isn't one", t.Name)
+	}
+	input, err := objectSchema(t.InputSchema)
+	if err != nil {
+		return nil, err
+	}
+	description := strings.ToValidUTF8(t.Description, "\uFFFD")
+	if len(description) > maxDescription {
+		description = strings.ToValidUTF8(description[:maxDescription], "") + " …"
+	}
+	spec := tools.Spec{
+		Name: name, Description: description, Category: "mcp", Tags: []string{"mcp:" + cfg.Name}, Resource: "mcp:" + cfg.Name, Schema: input,
+		Risk: tools.Medium, Timeout: cfg.Call, Progress: true,
+	}
+	if cfg.Trusted {
+		believe(&spec, t.Annotations)
+	}
+	if cfg.Adjust != nil {
+		cfg.Adjust(t, &spec)
+		spec.Name, spec.Schema = name, input
+	}
+	var output *schema.Schema
+	if t.OutputSchema != nil {
+		raw, err := json.Marshal(t.OutputSchema)
+		if err == nil {
+			output, err = schema.Parse(raw)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("its output schema: %w", err)
+		}
+	}
+	own, repeatable := t.Name, spec.Repeatable()
+	return tools.Raw{Spec: spec, Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
+		return c.call(ctx, own, input, output, repeatable)
+	}}.Define()
+}
+
+// believe sets what the annotations of a trusted server say. What they don't say has the default of the protocol.
+func believe(spec *tools.Spec, a *mcp.ToolAnnotations) {
+	if a == nil {
+		a = &mcp.ToolAnnotations{}
+	}
+	switch {
+	case a.ReadOnlyHint:
+		spec.ReadOnly, spec.Risk = true, tools.Low
+	case a.DestructiveHint == nil || *a.DestructiveHint:
+		spec.Risk = tools.High
+	}
+	spec.Idempotent = a.IdempotentHint && !a.ReadOnlyHint
+}
+
+// objectSchema returns the schema of an input. One that doesn't say that it is an object is given that, because the protocol has no other inputs.
+func objectSchema(v any) (json.RawMessage, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxSchema {
+		return nil, fmt.Errorf("its schema has %d bytes; at most %d are allowed", len(raw), maxSchema)
+	}
+	switch string(bytes.TrimSpace(raw)) {
+	case "null", "{}", "true":
+		return json.RawMessage(`{"type":"object"}`), nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, fmt.Errorf("its schema isn't an object: %w", err)
+	}
+	if _, ok := fields["type"]; ok {
+		return raw, nil
+	}
+	fields["type"] = json.RawMessage(`"object"`)
+	return json.Marshal(fields)
+}
+
+// report tells the host how the list has changed.
+func (c *conn) report(before, after []tools.Tool, refused []*SchemaError) {
+	cfg := &c.server.cfg
+	change := Change{Server: cfg.Name, Credential: c.credential, Refused: refused}
+	old := make(map[string]string)
+	for _, t := range before {
+		d := t.(*tools.Definition)
+		old[d.Name()] = d.Fingerprint()
+	}
+	for _, t := range after {
+		d := t.(*tools.Definition)
+		switch print, known := old[d.Name()]; {
+		case !known:
+			change.Added = append(change.Added, d.Name())
+		case print != d.Fingerprint():
+			change.Changed = append(change.Changed, d.Name())
+		}
+		delete(old, d.Name())
+	}
+	for name := range old {
+		change.Removed = append(change.Removed, name)
+	}
+	slices.Sort(change.Removed)
+	for _, e := range refused {
+		cfg.Logger.Warn("mcp: a tool is left out", "server", cfg.Name, "tool", e.Tool, "error", e.Err)
+	}
+	if cfg.OnChange != nil && len(change.Added)+len(change.Removed)+len(change.Changed)+len(refused) > 0 {
+		cfg.OnChange(change)
+	}
+}

@@ -1,0 +1,226 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/mcp"
+)
+
+func readOnly(t *sdk.Tool) { t.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: true} }
+
+// After a restart of the server, or the end of its session, the next call works: the server has refused it before it ran.
+func TestACallAfterARestartOfTheServerWorks(t *testing.T) {
+	for name, stateless := range map[string]bool{"2026-07-28": true, "2025-11-25": false} {
+		t.Run(name, func(t *testing.T) {
+			var writes atomic.Int32
+			build := func(s *sdk.Server) {
+				tool(s, "write", func(context.Context, file) (string, error) { writes.Add(1); return "written", nil })
+			}
+			s := newSite(t, stateless, build)
+			server := s.connect(mcp.Config{})
+			for range 3 {
+				out := execute(t, server, "files.write", file{"x"})
+				require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+				s.restart(build)
+			}
+			require.EqualValues(t, 3, writes.Load())
+		})
+	}
+}
+
+// The connection is cut after the call has begun. A call that may be repeated is made again; another one stays in doubt.
+func TestACallWhoseConnectionIsCut(t *testing.T) {
+	for name, trusted := range map[string]bool{"a read is repeated": true, "a write is in doubt": false} {
+		t.Run(name, func(t *testing.T) {
+			var runs atomic.Int32
+			var cut func()
+			s := inMemory(t, mcp.Config{Trusted: trusted}, func(server *sdk.Server) {
+				tool(server, "work", func(ctx context.Context, in file) (string, error) {
+					if runs.Add(1) == 1 {
+						cut()
+						<-ctx.Done()
+						return "", ctx.Err()
+					}
+					return "done", nil
+				}, readOnly)
+				cut = func() {
+					for session := range server.Sessions() {
+						go session.Close()
+					}
+				}
+			})
+			out := execute(t, s, "files.work", file{"x"})
+			if trusted {
+				require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+				require.EqualValues(t, 2, runs.Load())
+				return
+			}
+			require.Equal(t, tools.InDoubt, out.Status, "%v", out.Err)
+			require.Contains(t, text(&out), "It isn't known whether the call had its effect")
+			require.EqualValues(t, 1, runs.Load())
+			out = execute(t, s, "files.work", file{"x"})
+			require.Equal(t, tools.OK, out.Status, "the next call connects again: %v", out.Err)
+		})
+	}
+}
+
+// A model reads that its call is in doubt, and the run goes on.
+func TestAModelReadsThatACallIsInDoubt(t *testing.T) {
+	var cut func()
+	s := inMemory(t, mcp.Config{}, func(server *sdk.Server) {
+		tool(server, "work", func(ctx context.Context, in file) (string, error) {
+			cut()
+			<-ctx.Done()
+			return "", ctx.Err()
+		})
+		cut = func() {
+			for session := range server.Sessions() {
+				go session.Close()
+			}
+		}
+	})
+	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.work", file{"x"}), providertest.Say("I look first."))
+	res, err := a.Run(t.Context(), agent.Input{Prompt: "Go."})
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, res.Status)
+	model.AssertSaw(t, 1, providertest.ToolResultText("files.work", "It isn't known whether the call had its effect"))
+}
+
+func TestOneAttemptToConnectForAllWhoWait(t *testing.T) {
+	var dials atomic.Int32
+	release := make(chan struct{})
+	s := connect(t, mcp.Config{Transport: func(context.Context, string) (sdk.Transport, error) {
+		dials.Add(1)
+		<-release
+		return nil, errors.New("it is down")
+	}})
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			_, err := s.List(context.Background())
+			var failed *mcp.ConnectError
+			if !errors.As(err, &failed) || fault.Of(err) != fault.Transient {
+				t.Error(err)
+			}
+		})
+	}
+	close(release)
+	wg.Wait()
+	require.EqualValues(t, 1, dials.Load(), "those who waited get the same error, and there is no other attempt for a second")
+}
+
+// A server that accepts connections and says nothing doesn't hold anybody up for longer than Config.Connect.
+func TestAServerThatHangs(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	s := connect(t, mcp.Config{URL: "http://" + l.Addr().String(), Connect: 50 * time.Millisecond})
+	_, err = s.List(t.Context())
+	require.ErrorContains(t, err, "it didn't answer within 50ms")
+	require.Equal(t, fault.Transient, fault.Of(err))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = connect(t, mcp.Config{URL: "http://" + l.Addr().String()}).List(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestARedirectToAnotherHostIsRefused(t *testing.T) {
+	var visited atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visited.Store(true) }))
+	defer other.Close()
+	here := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer here.Close()
+	s := connect(t, mcp.Config{URL: here.URL, Header: func(context.Context, string) (http.Header, error) {
+		return http.Header{"Authorization": {"Bearer hunter2"}}, nil
+	}})
+	_, err := s.List(t.Context())
+	require.ErrorContains(t, err, "the server redirects to")
+	require.NotContains(t, err.Error(), "hunter2")
+	require.False(t, visited.Load())
+}
+
+// A call whose context ends doesn't hurt the connection.
+func TestACallThatIsCanceled(t *testing.T) {
+	canceled := make(chan struct{})
+	s := inMemory(t, mcp.Config{}, func(server *sdk.Server) {
+		tool(server, "hang", func(ctx context.Context, in file) (string, error) {
+			<-ctx.Done()
+			close(canceled)
+			return "", ctx.Err()
+		})
+		tool(server, "read", echo)
+	})
+	d := list(t, s)["files.hang"]
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	out := tools.Execute(ctx, d, &tools.Call{ID: "c", Name: "files.hang", Input: []byte(`{"path":"x"}`)}, nil)
+	require.Equal(t, tools.Canceled, out.Status, "%v", out.Err)
+	<-canceled // the server was told
+	out = execute(t, s, "files.read", file{"x"})
+	require.Equal(t, tools.OK, out.Status)
+}
+
+func TestAConnectionThatNobodyUsesIsClosed(t *testing.T) {
+	var dials atomic.Int32
+	ended := make(chan struct{}, 8)
+	s := connect(t, mcp.Config{Idle: 30 * time.Millisecond, Transport: func(context.Context, string) (sdk.Transport, error) {
+		dials.Add(1)
+		server := sdk.NewServer(&sdk.Implementation{Name: "files", Version: "1"}, nil)
+		tool(server, "read", echo)
+		here, there := sdk.NewInMemoryTransports()
+		session, err := server.Connect(context.Background(), there, nil)
+		if err == nil {
+			go func() { _ = session.Wait(); ended <- struct{}{} }()
+		}
+		return here, err
+	}})
+	require.Len(t, list(t, s), 1)
+	<-ended
+	require.Len(t, list(t, s), 1)
+	require.EqualValues(t, 1, dials.Load(), "the list is known")
+	out := execute(t, s, "files.read", file{"x"})
+	require.Equal(t, tools.OK, out.Status)
+	require.EqualValues(t, 2, dials.Load())
+	<-ended
+}
+
+func TestEachCredentialHasItsConnection(t *testing.T) {
+	var seen sync.Map
+	s := newSite(t, true, func(server *sdk.Server) { tool(server, "read", echo) })
+	server := s.connect(mcp.Config{
+		Credential: func(l tools.Listing) string { return l.User },
+		Header: func(_ context.Context, credential string) (http.Header, error) {
+			seen.Store(credential, true)
+			return http.Header{"X-Api-Key": {"key of " + credential}}, nil
+		},
+	})
+	for _, user := range []string{"ann", "tom", "ann"} {
+		a, model := asking(t, journal.NewMemory(), []tools.Source{server}, providertest.Call("files.read", file{"x"}), providertest.Say("Done."))
+		_, err := a.Run(t.Context(), agent.Input{Prompt: "Go.", User: user})
+		require.NoError(t, err)
+		model.AssertSaw(t, 1, providertest.ToolResultText("files.read", "read x"))
+		s.mu.Lock()
+		require.Equal(t, "key of "+user, s.header.Get("X-Api-Key"))
+		s.mu.Unlock()
+	}
+	for _, user := range []string{"ann", "tom"} {
+		_, ok := seen.Load(user)
+		require.True(t, ok)
+	}
+}
