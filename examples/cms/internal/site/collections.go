@@ -15,7 +15,7 @@ type Collection struct {
 	Name        string    `json:"name"`
 	Description string    `json:"description,omitempty"`
 	Status      string    `json:"status"`
-	Elements    Elements  `json:"elements"`
+	Elements    Elements  `json:"elements_structure"`
 	Entries     int       `json:"entries"` // number of entries
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
@@ -26,7 +26,7 @@ type CreateCollection struct {
 	Name        string   `json:"name"`                  // 1 to 100 characters
 	Slug        string   `json:"slug,omitempty"`        // derived from the name if empty
 	Description string   `json:"description,omitempty"` // at most 1,000 characters
-	Elements    Elements `json:"elements"`              // 1 to 50 slots
+	Elements    Elements `json:"elements_structure"`    // 1 to 50 slots
 }
 
 // UpdateCollection is the request of [Site.UpdateCollection]. Absent fields don't change.

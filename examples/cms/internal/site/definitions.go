@@ -16,7 +16,7 @@ type SectionDef struct {
 	Name           string    `json:"name"`
 	Description    string    `json:"description,omitempty"`
 	Status         string    `json:"status"` // only a published definition can be added to a page
-	Elements       Elements  `json:"elements"`
+	Elements       Elements  `json:"elements_structure"`
 	TemplateKey    string    `json:"templateKey"`
 	DefaultVariant string    `json:"defaultVariant"`
 	CreatedAt      time.Time `json:"createdAt"`
@@ -30,7 +30,7 @@ type CreateSectionDef struct {
 	Name        string   `json:"name"`                  // 1 to 100 characters
 	Key         string   `json:"key,omitempty"`         // derived from the name if empty
 	Description string   `json:"description,omitempty"` // at most 1,000 characters
-	Elements    Elements `json:"elements"`              // 1 to 50 slots
+	Elements    Elements `json:"elements_structure"`    // 1 to 50 slots
 	TemplateKey string   `json:"templateKey,omitempty"` // the key if empty; a template that doesn't exist shows all slots in order
 }
 

@@ -39,6 +39,7 @@ type UpsertEntry struct {
 	NewSlug    string         `json:"newSlug,omitempty"` // changes the slug of an existing entry
 	Locale     string         `json:"locale,omitempty"`  // of Content; "en" if empty
 	Content    map[string]any `json:"content,omitempty"` // by slot key, merged into the stored values; null empties a slot
+	New        bool           `json:"new,omitempty"`     // fail if the entry exists
 	Key        string         `json:"key,omitempty"`     // idempotency key, at most 200 characters: requests with the same key take effect once
 }
 
@@ -57,6 +58,24 @@ func (s *Site) ListEntries(ctx context.Context, in ListEntries) (List[*Entry], e
 func (s *Site) GetEntry(ctx context.Context, entry, locale string) (*Entry, error) {
 	return view(ctx, s, "reading an entry", func(tx *sql.Tx) (*Entry, error) {
 		return loadEntry(ctx, tx, entry, locale)
+	})
+}
+
+// GetEntryIn is GetEntry for an entry of a collection. Several collections may have an entry with the same slug.
+func (s *Site) GetEntryIn(ctx context.Context, collection, entry, locale string) (*Entry, error) {
+	return view(ctx, s, "reading an entry", func(tx *sql.Tx) (*Entry, error) {
+		c, err := collectionRow(ctx, tx, collection)
+		if err != nil {
+			return nil, err
+		}
+		e, err := entryIn(ctx, tx, c.ID, entry)
+		if err != nil {
+			return nil, err
+		}
+		if e.CollectionID != c.ID {
+			return nil, notFound("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
+		}
+		return loadEntry(ctx, tx, e.ID, locale)
 	})
 }
 
@@ -170,7 +189,7 @@ func entryToWrite(ctx context.Context, tx *sql.Tx, c *Collection, in UpsertEntry
 	if e.CollectionID != c.ID {
 		return nil, invalid("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
 	}
-	if in.Entry == "" {
+	if in.Entry == "" || in.New {
 		return nil, entrySlugFree(ctx, tx, c, e.Slug)
 	}
 	e.titleBefore = e.Title

@@ -55,6 +55,10 @@ var migrations = []migration{
 		_, err := tx.ExecContext(ctx, doneCalls)
 		return err
 	},
+	func(ctx context.Context, tx *sql.Tx, _ string) error {
+		_, err := tx.ExecContext(ctx, sessionTables)
+		return err
+	},
 }
 
 // Open opens the content file at path, creates it with mode 0600 if there is none, and migrates an older one. A new file contains a small

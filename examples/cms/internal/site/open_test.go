@@ -181,7 +181,7 @@ func TestAnUnusablePathGetsAnErrorThatSaysWhy(t *testing.T) {
 		"damaged":         {write("damaged.db", sqliteHeader+strings.Repeat("x", 4096), 0o644), "damaged or isn't a SQLite database"},
 		"read-only":       {readOnly, "is read-only (mode 0444); make it writable"},
 		"another program": {foreign, "SQLite file of another program"},
-		"newer version":   {newer, "newer version (5; this program supports 4)"},
+		"newer version":   {newer, "newer version (6; this program supports 5)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Open(t.Context(), c.path)

@@ -9,8 +9,8 @@ import (
 
 // SyncElements is the request of [Site.SyncSectionElements] and [Site.SyncCollectionElements].
 type SyncElements struct {
-	Definition string   `json:"definition"` // the definition's id, or its key or slug
-	Elements   Elements `json:"elements"`   // replaces all slots
+	Definition string   `json:"definition"`         // the definition's id, or its key or slug
+	Elements   Elements `json:"elements_structure"` // replaces all slots
 	// Prune deletes the stored values of removed slots. Without it they are kept, and appear again if a slot with the key comes back.
 	Prune bool `json:"prune,omitempty"`
 }

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/examples/cms/internal/services"
+)
+
+// Config configures the API. Services and Hub are required.
+type Config struct {
+	Services *services.Services
+	Hub      *live.Hub // of the agent whose sessions are served
+	// Origins are the pages that may make requests, such as "http://localhost:3000", besides those of the server itself.
+	Origins []string
+	Logger  *slog.Logger // nil: nothing is logged
+}
+
+type server struct {
+	*services.Services
+	hub    *live.Hub
+	log    *slog.Logger
+	routes []route
+}
+
+// New returns the handler of the API.
+func New(cfg Config) (http.Handler, error) {
+	if cfg.Services == nil || cfg.Hub == nil {
+		return nil, errors.New("api: Config.Services and Config.Hub are required")
+	}
+	s := &server{Services: cfg.Services, hub: cfg.Hub, log: cfg.Logger}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.routes = append(s.contentRoutes(), s.sessionRoutes()...)
+	mux := http.NewServeMux()
+	for _, rt := range s.routes {
+		mux.HandleFunc(rt.Method+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) {
+			defer s.recovered(w, r)
+			rt.serve(s, w, r)
+		})
+	}
+	description, err := describe(s.routes)
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, description) })
+	mux.HandleFunc("/", s.noRoute)
+	return Guard(cfg.Origins, overrideMethod(mux))
+}
+
+// recovered answers after a panic, which is logged.
+func (s *server) recovered(w http.ResponseWriter, r *http.Request) {
+	if v := recover(); v != nil {
+		s.failed(w, r, fmt.Errorf("panic: %v", v))
+	}
+}
+
+// noRoute answers if no route has the path, or none with the method.
+func (s *server) noRoute(w http.ResponseWriter, r *http.Request) {
+	var methods []string
+	for _, rt := range s.routes {
+		if matches(rt.Path, r.URL.Path) {
+			methods = append(methods, rt.Method)
+		}
+	}
+	if len(methods) > 0 {
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		fail(w, http.StatusMethodNotAllowed, "VALIDATION_ERROR", r.Method+" isn't possible here; use "+strings.Join(methods, " or "), nil)
+		return
+	}
+	fail(w, http.StatusNotFound, "NOT_FOUND", "there is no route "+r.URL.Path+"; GET /openapi.json lists them", nil)
+}
+
+// matches reports whether a path has the form of a pattern.
+func matches(pattern, path string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return false
+	}
+	for i, part := range want {
+		if part != got[i] && (!strings.HasPrefix(part, "{") || got[i] == "") {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// sessionTables hold what the journal doesn't know of a session: its title and mode before its first run, and the messages that a person
+// has hidden.
+const sessionTables = `CREATE TABLE sessions (
+  id         TEXT PRIMARY KEY,
+  title      TEXT NOT NULL,
+  mode       TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE TABLE hidden_messages (
+  session TEXT NOT NULL,
+  message INTEGER NOT NULL,
+  PRIMARY KEY (session, message)
+) STRICT`
+
+// A Session is what a page has set for a conversation with the agent. Its messages are in the agent's journal.
+type Session struct {
+	ID        string
+	Title     string
+	Mode      string
+	CreatedAt time.Time
+}
+
+// Sessions returns the sessions that were created with [Site.PutSession], the newest first.
+func (s *Site) Sessions(ctx context.Context) ([]Session, error) {
+	return view(ctx, s, "listing sessions", func(tx *sql.Tx) ([]Session, error) {
+		return collect(ctx, tx, scanSession, "SELECT id, title, mode, created_at FROM sessions ORDER BY created_at DESC, id LIMIT 1000")
+	})
+}
+
+// GetSession returns a session and the numbers of its hidden messages. A session that wasn't created with [Site.PutSession] has only its id.
+func (s *Site) GetSession(ctx context.Context, id string) (Session, map[int]bool, error) {
+	hidden := map[int]bool{}
+	found, err := view(ctx, s, "reading a session", func(tx *sql.Tx) (Session, error) {
+		numbers, err := collect(ctx, tx, one[int], "SELECT message FROM hidden_messages WHERE session = ?", id)
+		for _, n := range numbers {
+			hidden[n] = true
+		}
+		if err != nil {
+			return Session{}, err
+		}
+		found, err := scanSession(tx.QueryRowContext(ctx, "SELECT id, title, mode, created_at FROM sessions WHERE id = ?", id).Scan)
+		if errors.Is(err, sql.ErrNoRows) {
+			return Session{ID: id}, nil
+		}
+		return found, err
+	})
+	return found, hidden, err
+}
+
+// PutSession creates a session, or changes its title and mode.
+func (s *Site) PutSession(ctx context.Context, in Session) error {
+	return s.write(ctx, "writing a session", func(tx *sql.Tx) error {
+		if err := checkText("the title", in.Title, 0, maxLabel); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO sessions (id, title, mode, created_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET title = excluded.title, mode = excluded.mode`, in.ID, in.Title, in.Mode, s.stamp())
+		return err
+	})
+}
+
+// HideMessage hides a message of a session, by its number.
+func (s *Site) HideMessage(ctx context.Context, session string, message int) error {
+	return s.write(ctx, "hiding a message", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO hidden_messages (session, message) VALUES (?, ?) ON CONFLICT DO NOTHING", session, message)
+		return err
+	})
+}
+
+// DeleteSession forgets a session.
+func (s *Site) DeleteSession(ctx context.Context, id string) error {
+	return s.write(ctx, "deleting a session", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?1; DELETE FROM hidden_messages WHERE session = ?1", id)
+		return err
+	})
+}
+
+func scanSession(scan func(...any) error) (s Session, err error) {
+	var created string
+	err = scan(&s.ID, &s.Title, &s.Mode, &created)
+	s.CreatedAt = parseTime(created)
+	return s, err
+}
