@@ -2,6 +2,8 @@ package plan
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,7 +43,7 @@ type statusInput struct {
 //   - plan.submit waits for a person's decision, who is shown the plan. Approved, it runs exactly this plan and answers with what came of it.
 //     What the person suggests instead goes back to the model, as for any tool. A plan that can't run is refused at once, with everything
 //     that is wrong.
-//   - plan.status says how far a run is.
+//   - plan.status says how far a run of a plan of the same session is.
 //   - plan.change submits a plan in place of one that has paused. What is done stays.
 //
 // While a plan runs, plan.submit and plan.change ask what its run waits for: whether a call of a node is approved, and what becomes of a node that has
@@ -61,7 +63,12 @@ func Tools(r *Runner) []tools.Tool {
 		Run: func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.proposed) },
 	}
 	status := tools.New(tools.Spec{Name: ToolStatus, Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true, Polls: true},
-		func(ctx context.Context, in statusInput) (string, error) { return r.report(ctx, in.Run) })
+		func(ctx context.Context, in statusInput) (string, error) {
+			if _, err := own(ctx, in.Run); err != nil {
+				return "", err
+			}
+			return r.report(ctx, in.Run)
+		})
 	change := tools.Func[changeInput, tools.Result]{
 		Spec: tools.Spec{
 			Name: ToolChange, Description: "Replaces the plan of a run that waits by another version. Nodes that have begun must be in it unchanged. A person is asked to approve it.",
@@ -132,6 +139,21 @@ func summary(p *Plan) string {
 	return cut(fmt.Sprintf("The plan %q has %s: %s", line(p.Title), count(len(p.Nodes), "step"), strings.Join(steps, ", ")), 2<<10)
 }
 
+// submittedIn returns how the names of the runs of plans begin that were submitted in a session.
+func submittedIn(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return submittedPrefix + hex.EncodeToString(sum[:8]) + "/"
+}
+
+// own returns the call that ctx belongs to, if the run is one that was submitted in its session. A model sees no others.
+func own(ctx context.Context, run string) (*tools.Call, error) {
+	call, ok := tools.CallOf(ctx)
+	if !ok || !strings.HasPrefix(run, submittedIn(call.Session)) {
+		return nil, fault.Errorf(fault.NotFound, "plan: no plan with the run %q was submitted in this conversation", run)
+	}
+	return call, nil
+}
+
 // submit runs a plan that was approved. A call that is made again after a crash continues the same run.
 func (r *Runner) submit(ctx context.Context, in *proposed) (tools.Result, error) {
 	p, err := r.read(in, 1)
@@ -142,18 +164,18 @@ func (r *Runner) submit(ctx context.Context, in *proposed) (tools.Result, error)
 	if !ok {
 		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
 	}
-	return r.carryOut(ctx, call, submittedPrefix+call.IdempotencyKey, p.Hash(), p)
+	return r.carryOut(ctx, call, submittedIn(call.Session)+call.IdempotencyKey, p.Hash(), p)
 }
 
 // change revises a plan as approved, and continues its run.
 func (r *Runner) change(ctx context.Context, in *changeInput) (tools.Result, error) {
-	s, err := r.State(ctx, in.Run)
+	call, err := own(ctx, in.Run)
 	if err != nil {
 		return tools.Result{}, err
 	}
-	call, ok := tools.CallOf(ctx)
-	if !ok {
-		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolChange)
+	s, err := r.State(ctx, in.Run)
+	if err != nil {
+		return tools.Result{}, err
 	}
 	p, err := r.read(&in.proposed, s.version())
 	if err != nil {
