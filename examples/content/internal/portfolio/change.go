@@ -165,7 +165,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by 
 }
 
 // Undo puts back what was before the change with this key, and reports whether there was something to put back. If the artifact has changed
-// since in another way, the error is an [*Error] of the category Conflict.
+// since in another way, the error is an [*Error] of the category Conflict. An empty user stands for the owner, whoever that is.
 func (s *Store) Undo(ctx context.Context, user, key, holder string) (was bool, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		was, err = s.undo(ctx, tx, user, key, holder)
@@ -184,6 +184,11 @@ func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) 
 	}
 	if err != nil {
 		return false, err
+	}
+	if user == "" {
+		if err := tx.QueryRowContext(ctx, "SELECT user_id FROM artifacts WHERE id = ?", artifact).Scan(&user); err != nil {
+			return false, err
+		}
 	}
 	a, err := s.unlocked(ctx, tx, user, artifact, holder)
 	if err != nil {

@@ -1,0 +1,86 @@
+package contenttools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+)
+
+// An Envelope is the answer of every tool.
+type Envelope struct {
+	Success          bool            `json:"success"`
+	TraceID          string          `json:"traceId"`
+	Duration         int64           `json:"duration"` // ms
+	StatusTransition *Moved          `json:"statusTransition,omitempty"`
+	Data             json.RawMessage `json:"data,omitempty"`
+	Error            *Problem        `json:"error,omitempty"`
+	// ContentHash is that of the artifact's text after the tool; with it the effect is verified.
+	ContentHash string `json:"contentHash,omitempty"`
+}
+
+// Moved is a change of status.
+type Moved struct {
+	From portfolio.Status `json:"from"`
+	To   portfolio.Status `json:"to"`
+}
+
+// A Problem is the error of an Envelope.
+type Problem struct {
+	Category    portfolio.Category `json:"category"`
+	Message     string             `json:"message"`
+	Recoverable bool               `json:"recoverable"`
+	Status      portfolio.Status   `json:"status,omitempty"` // of the artifact, if it forbids the tool
+}
+
+// A Failure is the error of a tool. Its text is an [Envelope], as a model and a plan read it.
+type Failure struct {
+	Envelope Envelope
+	Err      error
+}
+
+// Error returns the envelope as JSON.
+func (f *Failure) Error() string {
+	text, err := json.Marshal(f.Envelope)
+	if err != nil {
+		return f.Err.Error()
+	}
+	return string(text)
+}
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Fault returns the class of the cause.
+func (f *Failure) Fault() fault.Class { return fault.Of(f.Err) }
+
+// Explain returns what kind of error err is, and what to tell the user.
+func Explain(err error) *Problem {
+	var e *portfolio.Error
+	if errors.As(err, &e) {
+		return &Problem{Category: e.Category, Message: e.Message, Status: e.Status, Recoverable: e.Category != portfolio.Unauthorized}
+	}
+	p := &Problem{Category: portfolio.ToolExecutionFailed, Message: "The step failed. Nothing of it was kept.", Recoverable: true}
+	switch class := fault.Of(err); {
+	case errors.Is(err, context.DeadlineExceeded):
+		p.Category, p.Message = portfolio.ToolTimeout, "The step took too long."
+	case class == fault.RateLimited:
+		p.Category, p.Message = portfolio.AIRateLimit, "The service for texts is busy. Try again in a minute."
+	case class == fault.Transient, class == fault.Degraded, class == fault.UserFixable:
+		p.Category, p.Message = portfolio.AIProviderError, "The service for texts doesn't answer at the moment."
+	case class == fault.Denied:
+		p.Category, p.Message = portfolio.AIContentFilter, "The service for texts refuses this content. Put it in other words."
+	}
+	return p
+}
+
+// ReadFailure returns the problem in the text of a failed call, if there is one.
+func ReadFailure(text string) (*Problem, bool) {
+	var e Envelope
+	if json.Unmarshal([]byte(text), &e) != nil || e.Error == nil {
+		return nil, false
+	}
+	return e.Error, true
+}

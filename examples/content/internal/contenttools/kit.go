@@ -1,0 +1,254 @@
+package contenttools
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/mock"
+	"github.com/pawlkit/pawl/tools/web"
+)
+
+// The names of the tools that change no status; the others are in package portfolio.
+const (
+	TopicsResearch      = "topicsResearch"
+	FetchArtifactTopics = "fetchArtifactTopics"
+	FetchArtifact       = "fetchArtifact"
+	FetchResearch       = "fetchResearch"
+	ListDraftArtifacts  = "listDraftArtifacts"
+	StructuredResponse  = "structuredResponse"
+)
+
+// PipelinePrefix begins the names of the runs of plans whose calls share the lock of an artifact: content/<artifact>/<number>.
+const PipelinePrefix = "content/"
+
+// lease is how long a lock lasts if nobody renews it. The writer renews it with each section.
+const lease = 60 * time.Second
+
+// A Config has what the tools work with. All fields but Mocks are required.
+type Config struct {
+	Store   *portfolio.Store
+	Sources []web.Searcher    // their names are types of sources, such as reddit
+	Images  provider.Provider // answers requests with Images
+	Mocks   *mock.Set         // nil: nothing is mocked
+}
+
+// A kit is what the tools share.
+type kit struct{ Config }
+
+// All returns the ten tools and structuredResponse.
+func All(cfg Config) ([]tools.Tool, error) {
+	switch {
+	case cfg.Store == nil:
+		return nil, errors.New("contenttools: Config.Store is nil; open one with portfolio.Open")
+	case len(cfg.Sources) == 0:
+		return nil, errors.New("contenttools: Config.Sources is empty; give it at least one searcher")
+	case cfg.Images == nil:
+		return nil, errors.New("contenttools: Config.Images is nil; providertest.Draw needs no key")
+	}
+	k := &kit{cfg}
+	return []tools.Tool{k.topics(), k.research(), k.skeleton(), k.writer(), k.humanizer(), k.visuals(),
+		k.fetchTopics(), k.fetchArtifact(), k.fetchResearch(), k.listDrafts(), structured()}, nil
+}
+
+// A job is one call of a tool that writes.
+type job struct {
+	kit      *kit
+	tool     string
+	user     string
+	holder   string // of the lock
+	key      string
+	artifact portfolio.Artifact
+}
+
+// holderOf returns who holds the lock for a call: its pipeline, or the call itself.
+func holderOf(c *tools.Call) string {
+	if strings.HasPrefix(c.Session, PipelinePrefix) {
+		if parts := strings.SplitN(c.Session, "/", 4); len(parts) == 4 {
+			return strings.Join(parts[:3], "/")
+		}
+	}
+	return c.IdempotencyKey
+}
+
+// A target is the input of a tool that writes an artifact.
+type target interface{ target() string }
+
+// writing makes a tool that changes an artifact. run does the work and returns the change and the data of the answer.
+func writing[In target](k *kit, spec tools.Spec, run func(context.Context, *job, In) (portfolio.Change, any, error)) tools.Tool {
+	spec.Category, spec.Risk, spec.Idempotent, spec.Progress, spec.UndoFailed, spec.NoBreaker = "content", tools.Medium, true, true, true, true
+	return tools.Func[In, Envelope]{
+		Spec: spec,
+		Run: func(ctx context.Context, in In) (Envelope, error) {
+			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
+				return k.perform(ctx, c, e, in.target(), spec.Name, func(j *job) (portfolio.Change, any, error) { return run(ctx, j, in) })
+			})
+		},
+		Verify: func(ctx context.Context, in In, out Envelope) error {
+			c, _ := tools.CallOf(ctx)
+			a, err := k.Store.Artifact(ctx, c.User, in.target())
+			if err != nil {
+				return err
+			}
+			if hash(a.Content) != out.ContentHash {
+				return tools.Mismatch{Expected: "the text that the tool wrote", Actual: "another text", Suggestion: "Look at the artifact again with fetchArtifact."}
+			}
+			return nil
+		},
+		Undo: func(ctx context.Context, _ In, _ Envelope) error {
+			c, _ := tools.CallOf(ctx)
+			_, err := k.Store.Undo(ctx, "", c.IdempotencyKey, holderOf(c))
+			return err
+		},
+	}
+}
+
+// reading makes a tool that changes nothing.
+func reading[In any](k *kit, spec tools.Spec, run func(ctx context.Context, user string, in In) (any, error)) tools.Tool {
+	spec.Category, spec.ReadOnly, spec.NoBreaker = "content", true, true
+	return tools.Func[In, Envelope]{Spec: spec, Run: func(ctx context.Context, in In) (Envelope, error) {
+		return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
+			data, err := run(ctx, c.User, in)
+			if err == nil {
+				e.Data, err = json.Marshal(data)
+			}
+			return err
+		})
+	}}
+}
+
+// answer makes the envelope of a call.
+func (k *kit) answer(ctx context.Context, f func(*tools.Call, *Envelope) error) (Envelope, error) {
+	began := time.Now()
+	c, ok := tools.CallOf(ctx)
+	if !ok || c.User == "" {
+		err := portfolio.Errorf(portfolio.Unauthorized, "The tool needs a user; set agent.Input.User.")
+		return Envelope{}, &Failure{Envelope{Error: Explain(err)}, err}
+	}
+	e := Envelope{TraceID: cmp.Or(c.Labels.Get("trace"), c.Session)}
+	err := f(c, &e)
+	e.Duration = time.Since(began).Milliseconds()
+	if err != nil {
+		return Envelope{}, &Failure{Envelope{TraceID: e.TraceID, Duration: e.Duration, Error: Explain(err)}, err}
+	}
+	e.Success = true
+	return e, nil
+}
+
+// perform runs a tool on an artifact that it has locked, and makes the change.
+func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool string, run func(*job) (portfolio.Change, any, error)) error {
+	j := &job{kit: k, tool: tool, user: c.User, holder: holderOf(c), key: c.IdempotencyKey}
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	if old, ok, err := k.Store.Done(ctx, j.key); ok || err != nil {
+		return errors.Join(err, reuse(old, e))
+	}
+	if err := k.Store.Lock(ctx, j.user, id, j.holder, lease); err != nil {
+		return err
+	}
+	if j.holder == j.key {
+		defer k.Store.Unlock(context.WithoutCancel(ctx), id, j.holder) // it ends by itself otherwise
+	}
+	var err error
+	if j.artifact, err = k.Store.Artifact(ctx, j.user, id); err != nil {
+		return err
+	}
+	if allowed := portfolio.Allowed[tool]; !slices.Contains(allowed, j.artifact.Status) {
+		return &portfolio.Error{Category: portfolio.InvalidStatus, Status: j.artifact.Status,
+			Message: fmt.Sprintf("%s needs an artifact with the status %s; this one has %s.", tool, joined(allowed), j.artifact.Status)}
+	}
+	before := j.artifact.Status
+	change, data, err := run(j)
+	if err != nil {
+		return err
+	}
+	change.User, change.Artifact, change.Holder, change.By, change.Tool, change.Key = j.user, id, j.holder, portfolio.ByTool, tool, j.key
+	if e.Data, err = json.Marshal(data); err != nil {
+		return err
+	}
+	content := j.artifact.Content
+	if change.Content != nil {
+		content = *change.Content
+	}
+	e.ContentHash = hash(content)
+	if before != change.To {
+		e.StatusTransition = &Moved{before, change.To}
+	}
+	kept := *e
+	kept.TraceID, kept.Duration = "", 0
+	change.Output = kept
+	_, err = k.Store.Apply(ctx, change)
+	return err
+}
+
+// CheckID returns an error if an id has none of the forms of ids.
+func CheckID(id string) error {
+	bad := func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-')
+	}
+	if id == "" || len(id) > 64 || strings.ContainsFunc(id, bad) {
+		return portfolio.Errorf(portfolio.InvalidArtifactID, "The artifactId isn't valid; it has letters, digits and hyphens, at most 64.")
+	}
+	return nil
+}
+
+// ask makes a model call for a text. kind is its purpose; it is also the alias of the model.
+func ask(ctx context.Context, kind, system, prompt string, temperature float64) (string, error) {
+	res, err := agent.Generate(ctx, request(kind, system, prompt, temperature))
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimSpace(res.Text())
+	if text == "" {
+		return "", portfolio.Errorf(portfolio.AIProviderError, "The model has answered with nothing.")
+	}
+	return text, nil
+}
+
+func request(kind, system, prompt string, temperature float64) *provider.Request {
+	return &provider.Request{System: system, Messages: []provider.Message{provider.User(prompt)}, Sampling: &provider.Sampling{Temperature: &temperature}, Labels: provider.Labels{Kind: kind}}
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+func joined(all []portfolio.Status) string {
+	var names []string
+	for _, s := range all {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, " or ")
+}
+
+// excerpt returns at most n characters of a text.
+func excerpt(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return text
+}
+
+// reuse gives the answer of an earlier call with the same key.
+func reuse(old json.RawMessage, e *Envelope) error {
+	trace := e.TraceID
+	if len(old) == 0 {
+		return nil
+	}
+	err := json.Unmarshal(old, e)
+	e.TraceID = trace
+	return err
+}

@@ -1,0 +1,165 @@
+package contenttools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/mock"
+)
+
+// A Section is a part of an outline.
+type Section struct {
+	Heading          string `json:"heading"`
+	Type             string `json:"type"` // intro, body, conclusion or cta
+	Placeholder      string `json:"placeholder"`
+	ImagePlaceholder string `json:"imagePlaceholder,omitempty"`
+}
+
+// A Skeleton is the outline of an artifact, and its text so far.
+type Skeleton struct {
+	Skeleton           string    `json:"skeleton"`
+	Sections           []Section `json:"sections"`
+	EstimatedWordCount int       `json:"estimatedWordCount"`
+}
+
+// A form says which sections an artifact of a type has. Headings can be changed by the model, types and images can't.
+type form struct {
+	words    int // of a section
+	headings bool
+	sections []part
+}
+
+type part struct {
+	heading, kind string
+	image         bool
+}
+
+var forms = map[string]form{
+	portfolio.Blog: {150, true, []part{{"Introduction", "intro", true}, {"Where the problem lies", "body", true}, {"What works", "body", true}, {"How to begin", "body", true},
+		{"Conclusion", "conclusion", false}, {"Your next step", "cta", false}}},
+	portfolio.SocialPost: {30, false, []part{{"Hook", "intro", false}, {"First point", "body", false}, {"Second point", "body", true}, {"Question", "cta", false}, {"Hashtags", "conclusion", false}}},
+	portfolio.Showcase:   {120, true, []part{{"Overview", "intro", true}, {"The problem", "body", true}, {"The solution", "body", true}, {"The results", "body", true}, {"What we learned", "conclusion", false}}},
+}
+
+// A drafted is a section as the model returns it.
+type drafted struct {
+	Heading     string `json:"heading"`
+	Placeholder string `json:"placeholder" description:"what the section will say, one sentence"`
+	Image       string `json:"image" description:"what a picture for it shows"`
+}
+
+type skeletonInput struct {
+	ArtifactID   string `json:"artifactId"`
+	Topic        string `json:"topic"`
+	ArtifactType string `json:"artifactType" enum:"blog,social_post,showcase"`
+	Tone         string `json:"tone,omitempty" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
+}
+
+func (in skeletonInput) target() string { return in.ArtifactID }
+
+func (k *kit) skeleton() tools.Tool {
+	return writing(k, tools.Spec{Name: portfolio.SkeletonCreator, Description: "Makes the outline of an artifact with the status research. The status becomes skeleton."},
+		func(ctx context.Context, j *job, in skeletonInput) (c portfolio.Change, data any, err error) {
+			if err := checkTopic(in.Topic); err != nil {
+				return c, nil, err
+			}
+			if in.ArtifactType != j.artifact.Type {
+				return c, nil, portfolio.Errorf(portfolio.InvalidContentType, "The artifact is a %s, and not a %s.", j.artifact.Type, in.ArtifactType)
+			}
+			s, err := mock.Call(ctx, k.Mocks.Category("skeletonTools"), mock.Key{Name: "generateContentSkeleton", Variant: in.ArtifactType, Values: map[string]any{"topic": in.Topic, "title": j.artifact.Title}},
+				func(ctx context.Context) (Skeleton, error) { return k.outline(ctx, j, in) })
+			if err != nil {
+				return c, nil, err
+			}
+			if len(s.Sections) == 0 {
+				return c, nil, portfolio.Errorf(portfolio.ToolExecutionFailed, "The outline has no sections.")
+			}
+			c = portfolio.Change{From: portfolio.Research, To: portfolio.Skeleton, Content: &s.Skeleton, Metadata: map[string]any{"sections": s.Sections}}
+			if in.Tone != "" {
+				c.Tone = &in.Tone
+			}
+			return c, s, nil
+		})
+}
+
+// outline asks the model for the headings, and puts them into the form of the type.
+func (k *kit) outline(ctx context.Context, j *job, in skeletonInput) (s Skeleton, err error) {
+	f := forms[in.ArtifactType]
+	var b strings.Builder
+	fmt.Fprintf(&b, "Topic: %s\nType: %s\nTone: %s\nInsights: %s\nSections:\n", in.Topic, in.ArtifactType, in.Tone, j.artifact.Metadata["insights"])
+	for _, p := range f.sections {
+		fmt.Fprintf(&b, "- %s (%s)\n", p.heading, p.kind)
+	}
+	got, err := agent.GenerateFor[[]drafted](ctx, request("skeleton", "Outline a text. Return one entry for each of these sections, in this order.", b.String(), 0.6))
+	if err != nil {
+		return s, err
+	}
+	for i, p := range f.sections {
+		d := drafted{Heading: p.heading, Placeholder: p.heading + " of " + in.Topic, Image: p.heading + ": " + in.Topic}
+		if i < len(got) && got[i].Heading != "" && got[i].Placeholder != "" {
+			d = got[i]
+		}
+		v := Section{Heading: line(d.Heading), Type: p.kind, Placeholder: line(d.Placeholder)}
+		if p.image {
+			v.ImagePlaceholder = line(excerpt(d.Image, 150))
+		}
+		s.Sections = append(s.Sections, v)
+	}
+	bodies := make([]string, len(s.Sections))
+	for i, v := range s.Sections {
+		bodies[i] = "[WRITE: " + v.Placeholder + "]"
+	}
+	s.Skeleton, s.EstimatedWordCount = render(in.ArtifactType, j.artifact.Title, s.Sections, bodies), f.words*len(s.Sections)
+	return s, nil
+}
+
+// line makes a text one line without brackets, so that it can be in a placeholder.
+func line(text string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("[", "(", "]", ")", "#", "").Replace(text)), " ")
+}
+
+// render puts sections together.
+func render(kind, title string, sections []Section, bodies []string) string {
+	var b strings.Builder
+	if forms[kind].headings {
+		fmt.Fprintf(&b, "# %s\n\n", title)
+	}
+	for i, s := range sections {
+		if forms[kind].headings && s.Type != "intro" {
+			fmt.Fprintf(&b, "## %s\n\n", s.Heading)
+		}
+		b.WriteString(strings.TrimSpace(bodies[i]) + "\n\n")
+		if s.ImagePlaceholder != "" {
+			fmt.Fprintf(&b, "[IMAGE: %s]\n\n", s.ImagePlaceholder)
+		}
+	}
+	return strings.TrimSpace(b.String()) + "\n"
+}
+
+var headings = regexp.MustCompile(`(?m)^#{1,2} +(.+?)\s*$`)
+
+// ParseSections returns the sections of a text in Markdown: one for each heading of the first two levels.
+func ParseSections(text string) (all []Section) {
+	for i, m := range headings.FindAllStringSubmatch(text, -1) {
+		kind := "body"
+		if i == 0 {
+			kind = "intro"
+		}
+		all = append(all, Section{Heading: m[1], Type: kind, Placeholder: m[1]})
+	}
+	return all
+}
+
+// sectionsOf returns the sections of an artifact: those of its outline, else those of its text.
+func sectionsOf(a *portfolio.Artifact) (all []Section) {
+	if raw, ok := a.Metadata["sections"]; ok && json.Unmarshal(raw, &all) == nil && len(all) > 0 {
+		return all
+	}
+	return ParseSections(a.Content)
+}

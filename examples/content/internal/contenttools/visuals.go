@@ -1,0 +1,107 @@
+package contenttools
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/mock"
+)
+
+// ImagePath begins the addresses of images in texts; the id follows.
+const ImagePath = "/images/"
+
+// The size of images, in pixels.
+const (
+	imageWidth  = 1024
+	imageHeight = 576
+)
+
+// maxImages is how many images a call makes.
+const maxImages = 10
+
+type visualsInput struct {
+	ArtifactID string `json:"artifactId"`
+	Style      string `json:"style,omitempty" enum:"professional,minimal,vibrant,technical"`
+}
+
+func (in visualsInput) target() string { return in.ArtifactID }
+
+// A Picture is an image in a text.
+type Picture struct {
+	Placeholder string         `json:"placeholder"`
+	URL         string         `json:"url"`
+	Alt         string         `json:"alt"`
+	Dimensions  map[string]int `json:"dimensions"`
+}
+
+// A drawn is an image as a provider or a mock makes it.
+type drawn struct {
+	Type string `json:"type"`
+	Data []byte `json:"data,omitempty"`
+	SVG  string `json:"svg,omitempty"` // instead of Data
+}
+
+func (k *kit) visuals() tools.Tool {
+	return writing(k, tools.Spec{Name: portfolio.VisualsCreator, Description: "Makes the images that the text of an artifact has placeholders for. The status becomes ready."},
+		func(ctx context.Context, j *job, in visualsInput) (c portfolio.Change, data any, err error) {
+			text := j.artifact.Content
+			places := imagePlaceholder.FindAllStringSubmatch(text, -1)
+			if len(places) == 0 { // one at the top
+				first, rest, _ := strings.Cut(text, "\n")
+				place := "[IMAGE: " + line(j.artifact.Title) + "]"
+				text, places = first+"\n\n"+place+"\n"+rest, [][]string{{place, line(j.artifact.Title)}}
+			}
+			places = places[:min(len(places), maxImages)]
+			pictures := []Picture{}
+			for i, p := range places {
+				tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprintf("drawing image %d of %d", i+1, len(places)), Done: float64(i) / float64(len(places))})
+				made, err := mock.Call(ctx, k.Mocks.Category("visualsCreatorTools"), mock.Key{Name: "visualsCreator", Variant: j.artifact.Type, Values: map[string]any{"alt": p[1]}},
+					func(ctx context.Context) (drawn, error) { return k.draw(ctx, p[1], in.Style) })
+				if err != nil {
+					return c, nil, fmt.Errorf("image %d: %w", i+1, err)
+				}
+				if made.SVG != "" {
+					made.Data = []byte(made.SVG)
+				}
+				id := hash(j.artifact.ID + in.Style + p[1] + string(made.Data))
+				c.Images = append(c.Images, portfolio.Image{ID: id, Type: made.Type, Data: made.Data})
+				pictures = append(pictures, Picture{p[0], ImagePath + id, p[1], map[string]int{"width": imageWidth, "height": imageHeight}})
+				text = strings.Replace(text, p[0], fmt.Sprintf("![%s](%s)", p[1], ImagePath+id), 1)
+			}
+			c.From, c.To, c.Content, c.Metadata = j.artifact.Status, portfolio.Ready, &text, map[string]any{"images": pictures}
+			return c, map[string]any{"imagesGenerated": len(pictures), "images": pictures}, nil
+		})
+}
+
+var unsafeSVG = regexp.MustCompile(`(?i)<script|\son\w+\s*=|javascript:`)
+
+// draw asks the provider for one image.
+func (k *kit) draw(ctx context.Context, what, style string) (d drawn, err error) {
+	if style != "" {
+		what += ", in a " + style + " style"
+	}
+	res, err := provider.Generate(ctx, k.Images, &provider.Request{Messages: []provider.Message{provider.User(what)},
+		Images: &provider.ImageOptions{Size: fmt.Sprintf("%dx%d", imageWidth, imageHeight)}, Labels: provider.Labels{Kind: "images"}})
+	if err != nil {
+		return d, err
+	}
+	files := res.Files()
+	if len(files) == 0 || len(files[0].Data) == 0 {
+		return d, portfolio.Errorf(portfolio.AIProviderError, "The provider has made no image.")
+	}
+	d = drawn{Type: files[0].Type, Data: files[0].Data}
+	if d.Type == "image/svg+xml" && unsafeSVG.Match(d.Data) {
+		return d, portfolio.Errorf(portfolio.AIContentFilter, "The image has scripts in it.")
+	}
+	var cost provider.Money
+	if info, ok := provider.Info(k.Images); ok && info.Prices != nil {
+		cost = info.Prices.Cost(res.Usage)
+	}
+	return d, agent.Book(ctx, res.Usage, cost)
+}

@@ -1,0 +1,23 @@
+package standin_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawlkit/pawl/examples/content/internal/standin"
+	"github.com/pawlkit/pawl/tools/web"
+)
+
+func Example() {
+	found, err := web.Find(context.Background(), "remote work", 2, standin.Sources()...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range found.Results {
+		fmt.Println(r.Title)
+	}
+	// Output:
+	// remote work: what we learned in a year (reddit)
+	// remote work: what we learned in a year (linkedin)
+}
