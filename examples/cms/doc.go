@@ -59,6 +59,28 @@
 //	go run ./examples/cms approvals rules
 //	go run ./examples/cms approvals revoke cms.updatePage
 //
+// # Servers
+//
+// These serve the agent's page, the REST API and the preview of the site, and the preview alone. They listen on this
+// computer only: there is no login.
+//
+//	go run ./examples/cms serve [-addr localhost:3000] [-api localhost:8787] [-preview localhost:4000]
+//	go run ./examples/cms preview
+//
+// GET /openapi.json of the API describes it. Pages of the preview load themselves again when the site changes. Uploaded
+// files are in the folder uploads beside the file. These replace the contents by those of a new site, delete everything
+// including the conversations, and print the contents:
+//
+//	go run ./examples/cms seed
+//	go run ./examples/cms reset
+//	go run ./examples/cms export
+//
+// # Where things are
+//
+// This package has the command line. internal/site is the content and its rules, internal/preview shows it,
+// internal/services opens both once for all that use them, internal/cmstools are the agent's tools, internal/api the REST
+// API, and internal/model the built-in model.
+//
 // # Crashes and interruptions
 //
 // The program can be killed at any moment: a run resumes where it was, without doing anything twice. A call that had begun

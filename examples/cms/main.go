@@ -43,6 +43,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "cms:", err)
 		return exitUsage
 	}
+	if o.cmd == cmdReset {
+		if err := reset(context.Background(), o.db); err != nil {
+			fmt.Fprintln(stderr, "cms:", err)
+			return exitFailed
+		}
+		return exitOK
+	}
 	p := &program{
 		options: o, llm: m, label: label, in: bufio.NewReader(stdin), out: newScreen(stdout), err: &shared{w: stderr},
 		person: o.interactive() || isTerminal(stdin),
@@ -84,7 +91,7 @@ type program struct {
 
 // open opens the file with the site and the journal, and makes the agent. After an error nothing stays open.
 func (p *program) open(ctx context.Context) (err error) {
-	if p.services, err = services.Open(ctx, services.Config{DB: p.db}); err != nil {
+	if p.services, err = services.Open(ctx, services.Config{DB: p.db, Templates: p.templates, PreviewURL: "http://" + p.previewAddr}); err != nil {
 		return err
 	}
 	if p.store, err = sqlite.Open(p.services.Site.Path()); err != nil {
@@ -96,7 +103,7 @@ func (p *program) open(ctx context.Context) (err error) {
 		log = slog.New(slog.NewTextHandler(p.err, nil))
 	}
 	expires := p.expires
-	if !p.expiresSet && !p.person {
+	if !p.expiresSet && !p.person && p.cmd != cmdServe {
 		expires = 0
 	}
 	if p.agent, err = newAgent(p.llm, p.services, p.store, expires, log); err != nil {
@@ -110,6 +117,8 @@ func (p *program) close() error { return errors.Join(p.store.Close(), p.services
 // main does what the options ask for and returns the exit status.
 func (p *program) main(ctx context.Context) int {
 	switch {
+	case p.cmd != "":
+		return p.runCommand(ctx)
 	case p.approvals != nil:
 		return p.approve(ctx)
 	case p.undo:

@@ -19,7 +19,8 @@ import (
 // options are the program's arguments.
 type options struct {
 	prompt, mode, db, session, by string
-	provider, model               string
+	modelOptions
+	serverOptions
 	yes, continues, verbose, json bool
 	undo, export                  bool
 	expires                       time.Duration
@@ -30,9 +31,19 @@ type options struct {
 	approvals []string // what follows the command approvals; nil without it
 }
 
+// modelOptions select the model.
+type modelOptions struct{ provider, model string }
+
+// serverOptions are the command, besides approvals, and what its servers need.
+type serverOptions struct {
+	cmd                        string // one of the commands; empty: none
+	addr, apiAddr, previewAddr string
+	templates                  string
+}
+
 // interactive reports whether the program asks for requests.
 func (o *options) interactive() bool {
-	return o.prompt == "" && o.resume == "" && !o.continues && !o.undo && !o.export && o.approvals == nil
+	return o.prompt == "" && o.resume == "" && !o.continues && !o.undo && !o.export && o.approvals == nil && o.cmd == ""
 }
 
 // decisions are the values of -decide.
@@ -60,6 +71,10 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.provider, "provider", "", "`name` of the provider: built-in, anthropic, openai or gemini; by default the first one whose key is in the environment, else built-in")
 	f.StringVar(&o.model, "model", "", "`name` of the model; the provider's default by default")
 	f.BoolVar(&o.verbose, "v", false, "log to stderr")
+	f.StringVar(&o.addr, "addr", "localhost:3000", "`address` of the page, for serve")
+	f.StringVar(&o.apiAddr, "api", "localhost:8787", "`address` of the API, for serve")
+	f.StringVar(&o.previewAddr, "preview", "localhost:4000", "`address` of the preview, for serve and preview")
+	f.StringVar(&o.templates, "templates", os.Getenv("TEMPLATE_DIR"), "`folder` with the templates of the preview; by default the built-in ones, or TEMPLATE_DIR")
 	if err := o.parse(f, args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(f, stderr)
@@ -84,10 +99,17 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// parse reads the flags. After the command approvals they may be anywhere.
+// parse reads the flags. They may be before and after a command, and after approvals anywhere.
 func (o *options) parse(f *flag.FlagSet, args []string) error {
-	if err := f.Parse(args); err != nil || f.Arg(0) != "approvals" {
+	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if slices.Contains(commands, f.Arg(0)) {
+		o.cmd = f.Arg(0)
+		return f.Parse(f.Args()[1:])
+	}
+	if f.Arg(0) != "approvals" {
+		return nil
 	}
 	o.approvals = []string{}
 	for rest := f.Args()[1:]; len(rest) > 0; {
@@ -114,6 +136,10 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("unknown mode %q; the modes are %s", o.mode, strings.Join(modeNames(), ", "))
 	case o.expires < 0:
 		return errors.New("-expires can't be negative; 0 means no limit")
+	case o.cmd != "" && count(given("p"), given("resume"), o.continues, o.undo, o.export, given("session")) > 0:
+		return fmt.Errorf("%s can't be combined with -p, -resume, -continue, -undo, -export and -session", o.cmd)
+	case o.cmd != cmdServe && (given("addr") || given("api")) || o.cmd != cmdServe && o.cmd != cmdPreview && given("preview"):
+		return errors.New("-addr, -api and -preview are for serve and preview")
 	case o.approvals != nil:
 		return o.checkApprovals(given)
 	case count(given("p"), given("resume"), o.continues, o.undo, o.export) > 1:
@@ -187,6 +213,13 @@ func usage(f *flag.FlagSet, w io.Writer) {
   cms -continue [-session SESSION]
   cms -undo -session SESSION
   cms -export -session SESSION
+  cms serve [-addr ADDRESS] [-api ADDRESS] [-preview ADDRESS]
+                          serves the page, the REST API and the preview
+  cms preview [-preview ADDRESS] [-templates FOLDER]
+                          serves the preview alone
+  cms seed                replaces the contents by those of a new site
+  cms reset               deletes the file, with the conversations, and the uploads
+  cms export              prints all contents as JSON
   cms approvals [-json]   lists the pending decisions of all sessions
   cms approvals approve|reject|edit|suggest|always|answer ID [-reason TEXT] [-input JSON]
   cms approvals rules     lists the standing approvals

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/examples/cms/internal/api"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+// The commands, besides approvals.
+const (
+	cmdServe   = "serve"
+	cmdPreview = "preview"
+	cmdSeed    = "seed"
+	cmdReset   = "reset"
+	cmdExport  = "export"
+)
+
+var commands = []string{cmdServe, cmdPreview, cmdSeed, cmdReset, cmdExport}
+
+// shutdown is how long open requests may take after a signal. Streams end at once.
+const shutdown = 5 * time.Second
+
+// runCommand runs a command other than approvals and reset, and returns the exit status.
+func (p *program) runCommand(ctx context.Context) int {
+	var err error
+	switch p.cmd {
+	case cmdServe, cmdPreview:
+		signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		err = p.serve(signalled)
+	case cmdSeed:
+		if err = p.services.Site.Seed(ctx); err == nil {
+			p.out.line("%s has the contents of a new site. Conversations were kept.", p.db)
+		}
+	case cmdExport:
+		err = p.exportSite(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(p.err, "cms:", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// reset deletes the file with all contents, conversations and uploads.
+func reset(ctx context.Context, db string) error {
+	if _, err := os.Stat(db); err != nil {
+		return fmt.Errorf("there is nothing to reset: %w", err)
+	}
+	return site.Reset(ctx, db)
+}
+
+// exportSite prints all contents as JSON.
+func (p *program) exportSite(ctx context.Context) error {
+	all, err := p.services.Site.Export(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	p.out.line("%s", text)
+	return nil
+}
+
+// serve serves the preview, and for the command serve also the API and the page, until ctx ends.
+func (p *program) serve(ctx context.Context) (err error) {
+	preview, err := net.Listen("tcp", p.previewAddr)
+	if err != nil {
+		return fmt.Errorf("-preview: %w", err)
+	}
+	p.services.PreviewURL = "http://" + preview.Addr().String()
+	servers := []*server{newServer("preview", preview, p.services.Renderer.Handler())}
+	if p.cmd == cmdServe {
+		hub, err := live.New(live.Config{Agent: p.agent})
+		if err != nil {
+			return errors.Join(err, preview.Close())
+		}
+		defer func() { err = errors.Join(err, hub.Close()) }()
+		more, err := p.agentServers(hub)
+		if err != nil {
+			return errors.Join(err, preview.Close())
+		}
+		servers = append(more, servers...)
+	}
+	for _, s := range servers {
+		p.out.line("%-8s http://%s/", s.name, s.listener.Addr())
+	}
+	p.out.line("Ctrl-C ends it.")
+	return serveAll(ctx, servers)
+}
+
+// agentServers returns the servers of the page and of the API.
+func (p *program) agentServers(hub *live.Hub) ([]*server, error) {
+	page, err := net.Listen("tcp", p.addr)
+	if err != nil {
+		return nil, fmt.Errorf("-addr: %w", err)
+	}
+	apiListener, err := net.Listen("tcp", p.apiAddr)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("-api: %w", err), page.Close())
+	}
+	origin := "http://" + page.Addr().String()
+	rest, err := api.New(api.Config{Services: p.services, Hub: hub, Origins: []string{origin}})
+	var chat, guarded http.Handler
+	if err == nil {
+		chat, err = serve.New(hub, serve.Config{
+			Title: "CMS", Examples: []string{"Create an About page with a hero titled Hello", "List pages", "Preview home"},
+			Authorize: func(*http.Request, string, serve.Action) (string, error) { return p.by, nil }, // the only user of this computer
+		})
+	}
+	if err == nil {
+		guarded, err = api.Guard([]string{origin}, chat)
+	}
+	if err != nil {
+		return nil, errors.Join(err, page.Close(), apiListener.Close())
+	}
+	return []*server{newServer("page", page, guarded), newServer("api", apiListener, rest)}, nil
+}
+
+// A server is an HTTP server that listens already.
+type server struct {
+	name     string
+	listener net.Listener
+	http.Server
+}
+
+func newServer(name string, l net.Listener, h http.Handler) *server {
+	return &server{name: name, listener: l, Server: http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}}
+}
+
+// serveAll serves until ctx ends or a server fails, and then ends all of them.
+func serveAll(ctx context.Context, servers []*server) (err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, len(servers))
+	for _, s := range servers {
+		s.BaseContext = func(net.Listener) context.Context { return ctx } // ends streams
+		go func() {
+			ended <- s.Serve(s.listener)
+			stop()
+		}()
+	}
+	<-ctx.Done()
+	limit, cancel := context.WithTimeout(context.Background(), shutdown)
+	defer cancel()
+	for _, s := range servers {
+		if failed := s.Shutdown(limit); failed != nil {
+			err = cmp.Or(err, s.Close())
+		}
+	}
+	for range servers {
+		if failed := <-ended; !errors.Is(failed, http.ErrServerClosed) {
+			err = cmp.Or(err, failed)
+		}
+	}
+	return err
+}
