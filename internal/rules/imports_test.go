@@ -80,6 +80,7 @@ var rows = map[string]row{
 	"agent/serve/page":         {own: []string{"agent", "agent/machine", "agent/plan", "provider"}, third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, tests: []string{"circuit/fault", "tools"}},
 	"agent/prompt":             {own: []string{"memory"}},
 	"agent/telemetry":          {own: []string{"agent", "agent/journal", "agent/machine", "circuit", "circuit/fault", "provider", "ratelimit", "ratelimit/budget", "tools"}, third: []string{otel}, tests: []string{"provider/providertest"}},
+	"agent/mcpserver":          {own: []string{"agent", "agent/internal/request", "agent/live", "agent/machine", "circuit/fault"}, third: []string{mcpSDK}, tests: []string{"agent/journal", "provider/providertest", "tools", "tools/mcp"}},
 	"tools/mcp":                {own: []string{"circuit/fault", "internal/schema", "provider", "tools"}, third: []string{mcpSDK}, tests: []string{"agent", "agent/journal", "provider/providertest", "golang.org/x/oauth2"}},
 	"agent/screen":             {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault", "internal/visible"}, tests: []string{"agent/journal/file"}},
 	"internal/visible":         {},

@@ -1,0 +1,171 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A Config configures a handler. Authorize is required.
+type Config struct {
+	// Name and Description are those of the server, for clients. An empty Name is "agent".
+	Name        string
+	Description string
+	// Authorize returns the name of the user who makes a request, or an error if the user may not use the session, which is empty for a new one.
+	// It is called with the headers of each request.
+	Authorize func(ctx context.Context, h http.Header, session string) (who string, err error)
+	// Input, if it isn't nil, changes the input of a run: its limits, labels or mode. Session, Owner and User are set already.
+	Input func(ctx context.Context, in *agent.Input)
+	// Wait is how long a request waits for the end of a run; 0: 60 s.
+	Wait time.Duration
+	// MaxPrompt is the maximum length of a prompt in bytes; 0: 64 KiB.
+	MaxPrompt int
+	Logger    *slog.Logger // nil: nothing is logged
+}
+
+const (
+	defaultWait   = 60 * time.Second
+	defaultPrompt = 64 << 10
+	maxSession    = 200 // bytes
+)
+
+// A ConfigError says what is wrong with a [Config]. Its class is invalid.
+type ConfigError struct{ Field, Problem string }
+
+// Error names the field.
+func (e *ConfigError) Error() string { return "mcpserver: Config." + e.Field + ": " + e.Problem }
+
+// Fault returns invalid.
+func (e *ConfigError) Fault() fault.Class { return fault.Invalid }
+
+// New returns a handler over a hub. The error is a *[ConfigError].
+func New(hub *live.Hub, cfg Config) (http.Handler, error) {
+	switch {
+	case hub.Agent() == nil:
+		return nil, &ConfigError{"Hub", "it is nil or empty; make one with live.New"}
+	case cfg.Authorize == nil:
+		return nil, &ConfigError{"Authorize", "it is nil, so that everything would be refused; say who may do what"}
+	case cfg.Wait < 0 || cfg.MaxPrompt < 0:
+		return nil, &ConfigError{"Wait or MaxPrompt", "it is negative; 0 is the default"}
+	}
+	cfg.Wait, cfg.MaxPrompt = cmp.Or(cfg.Wait, defaultWait), cmp.Or(cfg.MaxPrompt, defaultPrompt)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &server{hub: hub, agent: hub.Agent(), cfg: cfg}
+	m := mcp.NewServer(&mcp.Implementation{Name: cmp.Or(cfg.Name, "agent"), Version: "1"}, &mcp.ServerOptions{Instructions: cfg.Description, Logger: cfg.Logger})
+	no := false
+	mcp.AddTool(m, &mcp.Tool{Name: "ask", Description: "Asks the agent to do something. " + cfg.Description, Annotations: &mcp.ToolAnnotations{}}, tool(s, (*server).ask))
+	mcp.AddTool(m, &mcp.Tool{Name: "answer", Description: "Answers what the agent waits for.", Annotations: &mcp.ToolAnnotations{}}, tool(s, (*server).answer))
+	mcp.AddTool(m, &mcp.Tool{Name: "status", Description: "Says what has become of a request to the agent.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, tool(s, (*server).status))
+	mcp.AddTool(m, &mcp.Tool{Name: "cancel", Description: "Stops what the agent is doing.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, IdempotentHint: true}}, tool(s, (*server).cancel))
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: cfg.Logger}), nil
+}
+
+type server struct {
+	hub   *live.Hub
+	agent *agent.Agent
+	cfg   Config
+}
+
+// An outcome is what the tools answer with.
+type outcome struct {
+	Session string  `json:"session"`
+	Status  string  `json:"status" jsonschema:"running, paused, completed, stopped or failed"`
+	Text    string  `json:"text,omitempty"`
+	Pending []pause `json:"pending,omitempty" jsonschema:"what the agent waits for: answer it"`
+}
+
+// A call is one call of a tool, and who makes it.
+type call struct {
+	*mcp.CallToolRequest
+	who string
+}
+
+// headerOf returns the headers of a request.
+func headerOf(req *call) http.Header {
+	if req.Extra == nil || req.Extra.Header == nil {
+		return http.Header{}
+	}
+	return req.Extra.Header
+}
+
+// tool returns the handler of a tool.
+func tool[In interface{ session() string }](s *server, do func(*server, context.Context, *call, In) (*mcp.CallToolResult, error)) mcp.ToolHandlerFor[In, any] {
+	return func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		who, err := s.cfg.Authorize(ctx, headerOf(&call{CallToolRequest: req}), in.session())
+		switch {
+		case err != nil:
+			s.cfg.Logger.InfoContext(ctx, "mcpserver: refused", "session", in.session(), "error", err)
+			return nil, nil, errForbidden
+		case who == "":
+			return nil, nil, errors.New("the server doesn't say whom it lets in")
+		}
+		if in.session() != "" {
+			if err := s.belongs(ctx, in.session(), who); err != nil {
+				return nil, nil, err
+			}
+		}
+		res, err := do(s, ctx, &call{req, who}, in)
+		return res, nil, err
+	}
+}
+
+// errForbidden is the answer for what somebody may not do, and for sessions of others as well as for those that don't exist.
+var errForbidden = errors.New("there is no such session, or you may not use it")
+
+// belongs returns an error if a session is somebody else's.
+func (s *server) belongs(ctx context.Context, session, who string) error {
+	if len(session) > maxSession {
+		return errForbidden
+	}
+	info, err := s.agent.Session(session).Info(ctx)
+	var unknown *agent.NothingOpenError
+	switch {
+	case errors.As(err, &unknown):
+		return nil // a new one
+	case err != nil:
+		return s.failed(ctx, err)
+	case info.Owner != who:
+		return errForbidden
+	}
+	return nil
+}
+
+// failed returns what a client is told of an error.
+func (s *server) failed(ctx context.Context, err error) error {
+	var decision *agent.DecisionError
+	var input *agent.InputError
+	var limit *agent.LimitError
+	var refused *agent.RefusedError
+	var owner *agent.OwnerError
+	switch {
+	case errors.As(err, &owner):
+		return errForbidden
+	case errors.As(err, &decision), errors.As(err, &input), errors.As(err, &limit), errors.As(err, &refused):
+		return err
+	}
+	var paused *agent.PausedError
+	if errors.As(err, &paused) {
+		return errors.New("the agent waits for decisions: answer them first")
+	}
+	s.cfg.Logger.ErrorContext(ctx, "mcpserver: a request failed", "error", err)
+	if c := fault.Of(err); c == fault.Transient || c == fault.Degraded || c == fault.RateLimited {
+		return fmt.Errorf("it can't be done now; try again later")
+	}
+	return errors.New("it failed; the server's log says why")
+}
+
+// newSession returns the name of a new session.
+func newSession() string { return "mcp-" + rand.Text() }

@@ -1,0 +1,178 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/request"
+)
+
+type askInput struct {
+	Prompt  string `json:"prompt" jsonschema:"what the agent should do"`
+	Session string `json:"session,omitempty" jsonschema:"the session to go on with; empty: a new one"`
+}
+
+func (in askInput) session() string { return in.Session }
+
+type sessionInput struct {
+	Session string `json:"session"`
+}
+
+func (in sessionInput) session() string { return in.Session }
+
+type answerInput struct {
+	Session   string          `json:"session"`
+	Decisions []decisionInput `json:"decisions" jsonschema:"one for each id in pending"`
+}
+
+type decisionInput struct {
+	ID       string `json:"id"`
+	Decision string `json:"decision" jsonschema:"approve, reject, edit, suggest or answer"`
+	Reason   string `json:"reason,omitempty" jsonschema:"of reject and suggest"`
+	Input    any    `json:"input,omitempty" jsonschema:"of edit: the corrected input of the call"`
+	Value    any    `json:"value,omitempty" jsonschema:"of answer"`
+}
+
+// parse returns the decision.
+func (in *decisionInput) parse() (agent.Decision, error) {
+	d := request.Decision{ID: in.ID, Decision: in.Decision, Reason: in.Reason}
+	for _, part := range []struct {
+		from any
+		to   *json.RawMessage
+	}{{in.Input, &d.Input}, {in.Value, &d.Value}} {
+		if part.from == nil {
+			continue
+		}
+		raw, err := json.Marshal(part.from)
+		if err != nil {
+			return agent.Decision{}, err
+		}
+		*part.to = raw
+	}
+	return d.Parse()
+}
+
+func (in answerInput) session() string { return in.Session }
+
+// ask starts a run, or sends the message to the run in progress. A request that comes again with the answers of a person resumes the run.
+func (s *server) ask(ctx context.Context, req *call, in askInput) (*mcp.CallToolResult, error) {
+	if state := req.Params.RequestState; state != "" {
+		return s.answered(ctx, req, state)
+	}
+	switch {
+	case in.Prompt == "":
+		return nil, errors.New(`"prompt" is empty`)
+	case len(in.Prompt) > s.cfg.MaxPrompt:
+		return nil, fmt.Errorf(`"prompt" has %d bytes; at most %d are taken`, len(in.Prompt), s.cfg.MaxPrompt)
+	}
+	session := in.Session
+	if session == "" {
+		session = newSession()
+	}
+	run := agent.Input{Session: session, Prompt: in.Prompt, Owner: req.who, User: req.who, Interactive: true}
+	if s.cfg.Input != nil {
+		s.cfg.Input(ctx, &run)
+		run.Session, run.Owner = session, req.who
+	}
+	started, err := s.hub.Start(ctx, run)
+	if busy := (*agent.BusyError)(nil); errors.As(err, &busy) {
+		if _, err = s.agent.Session(session).Steer(ctx, in.Prompt); err == nil {
+			return s.outcome(ctx, req, session)
+		}
+	}
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	return s.wait(ctx, req, session, started.Done)
+}
+
+// answer decides on pauses, and resumes the run.
+func (s *server) answer(ctx context.Context, req *call, in answerInput) (*mcp.CallToolResult, error) {
+	if state := req.Params.RequestState; state != "" {
+		return s.answered(ctx, req, state)
+	}
+	if len(in.Decisions) == 0 {
+		return nil, errors.New(`"decisions" is empty`)
+	}
+	var decisions []agent.Decision
+	for i := range in.Decisions {
+		d, err := in.Decisions[i].parse()
+		if err != nil {
+			return nil, err
+		}
+		decisions = append(decisions, d)
+	}
+	return s.resume(ctx, req, in.Session, decisions)
+}
+
+// resume takes decisions and resumes the run.
+func (s *server) resume(ctx context.Context, req *call, session string, decisions []agent.Decision) (*mcp.CallToolResult, error) {
+	for i := range decisions {
+		decisions[i] = decisions[i].By(req.who)
+	}
+	started, err := s.hub.Start(ctx, agent.Resume(session, decisions...))
+	if busy := (*agent.BusyError)(nil); errors.As(err, &busy) { // whoever drives the session reads them
+		if err = s.agent.Session(session).Decide(ctx, decisions...); err == nil {
+			return s.outcome(ctx, req, session)
+		}
+	}
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	return s.wait(ctx, req, session, started.Done)
+}
+
+// wait waits for the end of a run, for as long as the configuration says.
+func (s *server) wait(ctx context.Context, req *call, session string, done <-chan struct{}) (*mcp.CallToolResult, error) {
+	timer := time.NewTimer(s.cfg.Wait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done(): // the run goes on
+		return nil, context.Cause(ctx)
+	}
+	return s.outcome(ctx, req, session)
+}
+
+func (s *server) status(ctx context.Context, req *call, in sessionInput) (*mcp.CallToolResult, error) {
+	return s.outcome(ctx, req, in.Session)
+}
+
+func (s *server) cancel(ctx context.Context, req *call, in sessionInput) (*mcp.CallToolResult, error) {
+	err := s.hub.Cancel(ctx, in.Session)
+	if idle := (*agent.NothingOpenError)(nil); err != nil && !errors.As(err, &idle) {
+		return nil, s.failed(ctx, err)
+	}
+	return s.outcome(ctx, req, in.Session)
+}
+
+// outcome returns what has become of the newest run of a session. Pauses are input requests, if the client can ask people.
+func (s *server) outcome(ctx context.Context, req *call, session string) (*mcp.CallToolResult, error) {
+	own := s.agent.Session(session)
+	res, err := own.Result(ctx)
+	if unknown := (*agent.NothingOpenError)(nil); errors.As(err, &unknown) {
+		return nil, errForbidden
+	}
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	out := outcome{Session: session, Status: string(res.Status), Text: res.Text()}
+	for i := range res.Pending {
+		out.Pending = append(out.Pending, asPause(&res.Pending[i]))
+	}
+	if len(out.Pending) > 0 && canAsk(req) && req.Params.Name != "status" {
+		return inputRequests(session, res.Pending), nil
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text), IsError: res.Status == agent.Failed}, nil
+}
