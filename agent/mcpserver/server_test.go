@@ -71,7 +71,9 @@ func (s *site) client(user string, answer func(*sdk.ElicitParams) *sdk.ElicitRes
 	s.t.Helper()
 	options := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
 	if answer != nil {
-		options.ElicitationHandler = func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) { return answer(req.Params), nil }
+		options.ElicitationHandler = func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return answer(req.Params), nil
+		}
 	}
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options)
 	session, err := c.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.http.URL, HTTPClient: &http.Client{Transport: as(user)}}, nil)

@@ -1,0 +1,181 @@
+// Mcp is an agent over the tools of MCP servers. It asks before a tool runs that may change something, or serves the agent as an MCP server itself:
+//
+//	go run ./examples/mcp -command "npx -y @modelcontextprotocol/server-filesystem ." "tools"
+//	go run ./examples/mcp -url http://127.0.0.1:3001/mcp 'remote.echo {"message": "hello"}'
+//	go run ./examples/mcp -url http://127.0.0.1:3001/mcp -serve 127.0.0.1:8090
+//
+// With ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY set, it calls that provider; otherwise a stand-in model, which understands "tools" and the
+// name of a tool with its input.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/mcpserver"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/mcp"
+)
+
+// options are those of the command line.
+type options struct {
+	command string
+	url     string
+	serve   string
+	prompt  string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.command, "command", "", "a server to start, as a command; its tools are local.…")
+	flag.StringVar(&o.url, "url", "", "the address of a server; its tools are remote.…")
+	flag.StringVar(&o.serve, "serve", "", "serve the agent as an MCP server at this address, instead of asking it; keep it on this machine, because nobody has to sign in")
+	flag.Parse()
+	o.prompt = strings.Join(flag.Args(), " ")
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o, os.Stdin, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run does what the options say. It asks on out and reads answers from in.
+func run(ctx context.Context, o options, in io.Reader, out io.Writer) error {
+	servers, err := servers(o)
+	if err != nil {
+		return err
+	}
+	var sources []tools.Source
+	for _, s := range servers {
+		defer s.Close()
+		sources = append(sources, s)
+	}
+	model, err := chooseModel()
+	if err != nil {
+		return err
+	}
+	// Nothing that a server says is trusted: everything may change something, so a person is asked about every call.
+	ask := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+		return tools.Verdict{Effect: tools.Ask, Reason: "the server is not trusted"}
+	}
+	a, err := agent.New(agent.Config{Name: "mcp", Provider: model, Instructions: "Use the tools of the servers.", Sources: sources, Policies: []tools.Policy{ask}, Journal: journal.NewMemory()})
+	if err != nil {
+		return err
+	}
+	if o.serve != "" {
+		return serve(ctx, a, o.serve, out)
+	}
+	if o.prompt == "" {
+		return errors.New(`say what to do, for example: go run ./examples/mcp -command "npx -y @modelcontextprotocol/server-filesystem ." tools`)
+	}
+	return converse(ctx, a, o.prompt, in, out)
+}
+
+// servers returns the servers that the options name.
+func servers(o options) (list []*mcp.Server, err error) {
+	for _, cfg := range []mcp.Config{{Name: "local", Command: strings.Fields(o.command)}, {Name: "remote", URL: o.url}} {
+		if len(cfg.Command) == 0 && cfg.URL == "" {
+			continue
+		}
+		cfg.OnChange = func(c mcp.Change) {
+			for _, e := range c.Refused {
+				log.Print(e)
+			}
+		}
+		s, err := mcp.New(cfg)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	if len(list) == 0 {
+		return nil, errors.New("name a server with -command or -url")
+	}
+	return list, nil
+}
+
+// converse runs a prompt, and asks about the calls that need approval.
+func converse(ctx context.Context, a *agent.Agent, prompt string, in io.Reader, out io.Writer) error {
+	answers := bufio.NewScanner(in)
+	input := agent.Input{Session: "mcp", Prompt: prompt, Interactive: true}
+	for {
+		res, err := a.Run(ctx, input)
+		if err != nil {
+			return err
+		}
+		if res.Status != agent.Paused {
+			fmt.Fprintln(out, res.Text())
+			return res.Err()
+		}
+		var decisions []agent.Decision
+		for _, p := range res.Pending {
+			decisions = append(decisions, decide(p, answers, out))
+		}
+		input = agent.Resume("mcp", decisions...)
+	}
+}
+
+// decide asks about a pause: a call that needs approval, or a question of a server.
+func decide(p agent.Pause, answers *bufio.Scanner, out io.Writer) agent.Decision {
+	if p.Kind == agent.PauseApproval {
+		fmt.Fprintf(out, "Call %s with %s? [y/n] ", p.Call.Name, p.Call.Input)
+		if answers.Scan() && strings.HasPrefix(strings.ToLower(strings.TrimSpace(answers.Text())), "y") {
+			return agent.Approve(p.ID).By("you")
+		}
+		return agent.Reject(p.ID, "the user said no").By("you")
+	}
+	fmt.Fprintf(out, "%s\nAnswer as JSON %s: ", p.Reason, p.Schema)
+	if !answers.Scan() {
+		return agent.Reject(p.ID, "nobody answered").By("you")
+	}
+	return agent.Answer(p.ID, rawJSON(answers.Text())).By("you")
+}
+
+// serve offers the agent as an MCP server until ctx ends.
+func serve(ctx context.Context, a *agent.Agent, addr string, out io.Writer) error {
+	hub, err := live.New(live.Config{Agent: a})
+	if err != nil {
+		return err
+	}
+	defer hub.Close()
+	h, err := mcpserver.New(hub, mcpserver.Config{
+		Name: "pawl", Description: "An agent over the tools of other servers.",
+		Authorize: func(context.Context, http.Header, string) (string, error) { return "you", nil }, // the only user of this machine
+	})
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", h)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintf(out, "http://%s/mcp\n", l.Addr())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return server.Shutdown(closing)
+}
