@@ -18,7 +18,9 @@ func Example() {
 		os.Unsetenv(key)
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "notes", Version: "1"}, nil)
-	sdk.AddTool(s, &sdk.Tool{Name: "add"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) { return nil, nil, nil })
+	sdk.AddTool(s, &sdk.Tool{Name: "add"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		return nil, nil, nil
+	})
 	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true}))
 	defer web.Close()
 	var out strings.Builder

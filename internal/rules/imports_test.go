@@ -126,7 +126,7 @@ var rows = map[string]row{
 	},
 	"internal/rules":       {},
 	"internal/rules/sizes": {own: []string{"internal/rules"}},
-	programs:               {own: []string{everything}, third: []string{sqlite, xsync, "github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}},
+	programs:               {own: []string{everything}, third: []string{mcpSDK, sqlite, xsync, "github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}},
 }
 
 // inTests is what test files may import as well.
