@@ -9,7 +9,9 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/prompt"
+	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
+	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -38,15 +40,15 @@ const lease = 5 * time.Second
 
 // newAgent makes the agent of a site. expires is how long an approval may take; 0 means no limit.
 func newAgent(m provider.Provider, sv *services.Services, store journal.Store, expires time.Duration, log *slog.Logger) (*agent.Agent, error) {
-	files, err := fs.Sub(instructions, "instructions")
+	prompts, err := loadPrompts()
 	if err != nil {
 		return nil, err
 	}
-	layers := prompt.Config{Core: []string{"base.md"}}
-	for _, mode := range modes {
-		layers.Modes = append(layers.Modes, prompt.Mode{Name: mode.name, Sections: []string{mode.name + ".md"}})
+	behavior := assistant.Behavior{Fallbacks: map[string]string{cmstools.UpdatePage: cmstools.CreatePage}}
+	if _, standIn := m.(*model.Model); !standIn { // which can't judge
+		behavior.Critic = m
 	}
-	prompts, err := prompt.Load(files, layers)
+	hooks, err := assistant.Hooks(behavior)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +62,7 @@ func newAgent(m provider.Provider, sv *services.Services, store journal.Store, e
 		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window
 		Limits:       agent.Limits{AskAfterCorrections: true},
 		Policies:     []tools.Policy{cmstools.OneWrite},
+		Hooks:        hooks,
 		PauseExpires: expires,
 		Logger:       log,
 	}
@@ -71,4 +74,27 @@ func newAgent(m provider.Provider, sv *services.Services, store journal.Store, e
 		cfg.Modes = append(cfg.Modes, agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}})
 	}
 	return agent.New(cfg)
+}
+
+// loadPrompts reads the instructions.
+func loadPrompts() (*prompt.Set, error) {
+	files, err := fs.Sub(instructions, "instructions")
+	if err != nil {
+		return nil, err
+	}
+	layers := prompt.Config{Core: []string{"base.md"}}
+	for _, mode := range modes {
+		layers.Modes = append(layers.Modes, prompt.Mode{Name: mode.name, Sections: []string{mode.name + ".md"}})
+	}
+	return prompt.Load(files, layers)
+}
+
+// systemText returns the instructions of a mode, for the message history of the page.
+func systemText(mode string) string {
+	prompts, err := loadPrompts()
+	if err != nil {
+		return ""
+	}
+	text, _ := prompts.Mode(mode) // an unknown mode has none
+	return prompts.Core() + "\n\n" + text
 }

@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/live"
-	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/examples/cms/internal/api"
+	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
+	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
@@ -116,20 +117,38 @@ func (p *program) agentServers(hub *live.Hub) ([]*server, error) {
 	}
 	origin := "http://" + page.Addr().String()
 	rest, err := api.New(api.Config{Services: p.services, Hub: hub, Origins: []string{origin}})
-	var chat, guarded http.Handler
+	var own, guarded http.Handler
 	if err == nil {
-		chat, err = serve.New(hub, serve.Config{
-			Title: "CMS", Examples: []string{"Create an About page with a hero titled Hello", "List pages", "Preview home"},
-			Authorize: func(*http.Request, string, serve.Action) (string, error) { return p.by, nil }, // the only user of this computer
+		own, err = assistant.New(assistant.Config{
+			Hub: hub, User: p.by, Title: "Site assistant", Note: p.note(), Preview: p.services.PreviewURL, System: systemText,
+			Examples: []string{"Create an About page with a hero titled Hello", "What pages exist?", "Delete the home page"},
 		})
 	}
 	if err == nil {
-		guarded, err = api.Guard([]string{origin}, chat)
+		guarded, err = api.Guard([]string{origin}, own)
 	}
 	if err != nil {
 		return nil, errors.Join(err, page.Close(), apiListener.Close())
 	}
-	return []*server{newServer("page", page, guarded), newServer("api", apiListener, rest)}, nil
+	return []*server{newServer("page", page, guarded), newServer("api", apiListener, withAgent(rest, guarded))}, nil
+}
+
+// withAgent adds the paths of the agent to those of the API.
+func withAgent(rest, own http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{"/v1/agent/", "/api/agent", "/api/agent/"} {
+		mux.Handle(path, own)
+	}
+	mux.Handle("/", rest)
+	return mux
+}
+
+// note says on the page which model answers.
+func (p *program) note() string {
+	if p.label == model.Label {
+		return "A built-in stand-in answers, not a real model. Write help to see what it understands."
+	}
+	return "Model: " + p.label
 }
 
 // A server is an HTTP server that listens already.

@@ -24,6 +24,8 @@ type Config struct {
 	Preview string
 	// System returns the instructions of a mode, which the message history shows; nil: it shows none.
 	System func(mode string) string
+	// User is who all sessions belong to, because there is no login; empty: "you".
+	User string
 	// Title is that of the page; empty: "Assistant". Examples are requests that it offers.
 	Title    string
 	Examples []string
@@ -31,9 +33,6 @@ type Config struct {
 	Note   string
 	Logger *slog.Logger // nil: nothing is logged
 }
-
-// user is who all sessions belong to: there is no login.
-const user = "you"
 
 const (
 	maxBody   = 4 << 20
@@ -53,14 +52,14 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.Hub == nil {
 		return nil, errors.New("assistant: Config.Hub is missing")
 	}
-	cfg.Title = cmp.Or(cfg.Title, "Assistant")
+	cfg.Title, cfg.User = cmp.Or(cfg.Title, "Assistant"), cmp.Or(cfg.User, "you")
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &server{cfg, http.NewCrossOriginProtection()}
 	chat, err := serve.New(cfg.Hub, serve.Config{
 		Title: cfg.Title, Examples: cfg.Examples, Logger: cfg.Logger,
-		Authorize: func(*http.Request, string, serve.Action) (string, error) { return user, nil },
+		Authorize: func(*http.Request, string, serve.Action) (string, error) { return cfg.User, nil },
 		Widen:     func(*http.Request, serve.Access) error { return nil }, // sessions of the terminal belong to nobody
 	})
 	if err != nil {
@@ -249,7 +248,7 @@ func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return invalid("decision is %q; it should be approve, reject or alternative", body.Decision)
 	}
-	d = d.By(user)
+	d = d.By(s.User)
 	_, err := s.start(ctx, agent.Resume(body.SessionID, d))
 	var busy *agent.BusyError
 	if errors.As(err, &busy) { // whoever drives the session reads it

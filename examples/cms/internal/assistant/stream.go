@@ -69,11 +69,11 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) error {
 	case body.System != "":
 		return invalid("system can't be set: the instructions are the server's")
 	}
-	in := agent.Input{Session: body.SessionID, Prompt: text, Mode: body.Mode, Only: body.ToolsEnabled, Interactive: true, User: user,
+	in := agent.Input{Session: body.SessionID, Prompt: text, Mode: body.Mode, Only: body.ToolsEnabled, Interactive: true, User: s.User,
 		Title: title(text), Trace: r.Header.Get("Traceparent")}
 	var none *agent.NothingOpenError
 	if _, err := s.session(in.Session).Info(r.Context()); errors.As(err, &none) {
-		in.Owner = user
+		in.Owner = s.User
 	}
 	started, err := s.start(r.Context(), in)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request) error {
 	}
 	in := agent.Continue(body.SessionID)
 	if body.UserMessage != "" && (info.Pending > 0 || info.Status == agent.Completed || info.Status == agent.Failed) {
-		in = agent.Input{Session: body.SessionID, Prompt: body.UserMessage, Interactive: true, User: user, Supersede: true}
+		in = agent.Input{Session: body.SessionID, Prompt: body.UserMessage, Interactive: true, User: s.User, Supersede: true}
 		body.UserMessage = ""
 	}
 	started, err := s.start(r.Context(), in)

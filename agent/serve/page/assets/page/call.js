@@ -1,7 +1,7 @@
 // A tool call: one line that unfolds to its input and its result.
 
 import { h, icon } from "./dom.js";
-import { bytes, duration, humanized, object, oneLine } from "./format.js";
+import { bytes, duration, naming, object, oneLine } from "./format.js";
 import { files, foldable } from "./messages.js";
 import { texts } from "./texts.js";
 
@@ -44,7 +44,7 @@ export class Call {
     this.element.hidden = status === "suspended"; // its card says it
     this.summary.replaceChildren(
       h("span", { class: "sign" }, sign ? icon(item.undone ? "undo" : sign) : h("span", { class: "spinner" })),
-      h("span", { class: "verb" }, humanized(item.name ?? "")),
+      h("span", { class: "verb" }, naming.tool(item.name ?? "")),
       h("span", { class: "object" }, item.progress?.text || object(item.input)),
       h("span", { class: "outcome" }, outcome(item, status)),
       h("span", { class: "chevron" }, icon("chevron")),

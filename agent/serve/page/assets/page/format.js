@@ -55,6 +55,9 @@ export function humanized(name) {
   return text ? text[0].toUpperCase() + text.slice(1) : String(name);
 }
 
+// naming says how tools are called on the page. A host's own page may change it.
+export const naming = { tool: humanized };
+
 // parsed returns the value of JSON text, or undefined if JavaScript can't keep it exactly, such as long numbers: what a person approves must be what
 // runs, so such text is shown as it is.
 export function parsed(text) {
@@ -84,8 +87,8 @@ export function object(input) {
 // effect is a call as a short sentence: "Delete page “about”", "Cancel order 1002".
 export function effect(name, input) {
   const first = subjects(input).find((v) => typeof v === "number" || (v.length <= 60 && !v.includes("\n")));
-  if (first === undefined) return humanized(name);
-  return `${humanized(name)} ${typeof first === "number" ? first : `“${first}”`}`;
+  if (first === undefined) return naming.tool(name);
+  return `${naming.tool(name)} ${typeof first === "number" ? first : `“${first}”`}`;
 }
 
 // sentence makes a text begin with a capital letter and end with a full stop.

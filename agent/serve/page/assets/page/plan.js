@@ -1,7 +1,7 @@
 // A plan: how far it is, and its steps.
 
 import { h, icon } from "./dom.js";
-import { humanized, oneLine } from "./format.js";
+import { naming, oneLine } from "./format.js";
 import { texts } from "./texts.js";
 
 // looks says how the status of a step looks: the class, and the icon. Its word is in texts.
@@ -25,7 +25,7 @@ export function steps(plan) {
       "li",
       { class: look },
       h("span", { class: "sign" }, s.status === "running" ? h("span", { class: "spinner" }) : sign ? icon(sign, 14) : h("span", { class: "dot" })),
-      h("span", { class: "work" }, humanized(s.work), " ", h("code", {}, s.id)),
+      h("span", { class: "work" }, naming.tool(s.work), " ", h("code", {}, s.id)),
       h("span", { class: "word" }, word),
       s.text ? h("span", { class: "said" }, s.status === "skipped" ? texts.plan.because(s.text) : oneLine(s.text, 200)) : null,
     );

@@ -42,9 +42,9 @@ export function help() {
 
 // A Menu is the list of sessions: beside the conversation, or a sheet over it on a narrow screen.
 export class Menu {
-  constructor(app) {
+  constructor(app, sheet = "(max-width: 719px)") {
     this.app = app;
-    this.phone = matchMedia("(max-width: 719px)");
+    this.phone = matchMedia(sheet);
     this.app.classList.toggle("narrow", remembered.get("sidebar") === "hidden");
     this.phone.addEventListener("change", () => this.close());
   }
