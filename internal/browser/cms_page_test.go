@@ -98,6 +98,27 @@ func TestTheAssistantChangesTheSiteBesideItsPreview(t *testing.T) {
 	p.calm("404")
 }
 
+// TestTheAssistantInTwoTabsTakesOneDecision has one session open twice.
+func TestTheAssistantInTwoTabsTakesOneDecision(t *testing.T) {
+	p := openCMS(t, startCMS(t), "")
+	p.say("delete the home page")
+	p.wait(`document.querySelector("dialog.approvals").open`)
+	other := openCMS(t, p.server, p.session())
+	other.wait(`document.querySelector("dialog.approvals").open`)
+	other.press("dialog.approvals", "Reject")
+	other.press("dialog.approvals form", "Reject")
+	for _, tab := range []*cmsPage{p, other} {
+		tab.wait(`!document.querySelector("dialog.approvals").open`)
+		tab.done()
+		tab.logged("approval", "Rejected")
+	}
+	p.click(".log-tools input")
+	p.keys("rejected")
+	p.wait(`[...document.querySelectorAll(".entry:not([hidden])")].length < 5`)
+	p.calm()
+	other.calm()
+}
+
 func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 	server := startCMS(t)
 	looks := []struct {

@@ -18,6 +18,7 @@ class Assistant {
     const { log, chat, preview } = this.layout.areas;
     log.append(...this.log.parts);
     preview.append(...this.preview.parts);
+    this.preview.start();
     this.layout.show(this.layout.name, false); // now that they have headings
     document.body.append(this.layout.element, this.approvals.element);
     // While the chat is made, page isn't set yet: what it tells meanwhile is read afterwards.
@@ -25,7 +26,8 @@ class Assistant {
     this.strip = new Strip(this.page, chat);
     const top = chat.querySelector(".top");
     top.after(this.strip.element);
-    top.append(iconButton("bin", words.clearSession, () => this.clear()));
+    this.bin = iconButton("bin", words.clearSession, () => this.clear());
+    top.append(this.bin);
     if (own.note) chat.querySelector(".bottom").append(h("p", { class: "note muted" }, own.note));
     chat.addEventListener("click", (event) => this.inLog(event.target));
     addEventListener("click", (event) => this.closePopovers(event.target));
@@ -44,6 +46,7 @@ class Assistant {
   changed() {
     if (!this.strip) return;
     if (this.page.stream && this.page.id !== this.log.session) this.log.open(this.page.id);
+    this.bin.hidden = !this.page.stream;
     this.strip.changed();
     this.approvals.changed(this.page);
   }

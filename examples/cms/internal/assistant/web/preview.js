@@ -9,9 +9,13 @@ export class Preview {
     this.calls = new Map();
     this.address = h("span", { class: "address" });
     this.link = h("a", { class: "icon-button", target: "_blank", rel: "noopener", title: words.openPreview, "aria-label": words.openPreview }, icon("link", 18));
-    this.frame = h("iframe", { sandbox: "allow-scripts allow-same-origin", loading: "lazy" });
-    const head = h("header", { class: "area-head" }, h("h2", {}, words.areas.preview), this.address, iconButton("undo", words.reload, () => this.load()), this.link);
+    this.frame = h("iframe", {});
+    const head = h("header", { class: "area-head" }, h("h2", {}, words.areas.preview), this.address, iconButton("reload", words.reload, () => this.load()), this.link);
     this.parts = base ? [head, this.frame] : [h("header", { class: "area-head" }, h("h2", {}, words.areas.preview)), h("div", { class: "blank" }, h("p", {}, words.previewNone))];
+  }
+
+  // start shows the first page; the frame has to be in its place.
+  start() {
     this.go("home");
   }
 
@@ -36,8 +40,10 @@ export class Preview {
   load() {
     if (!this.base) return;
     const url = `${this.base}/pages/${encodeURIComponent(this.slug)}?locale=en`;
-    this.frame.src = url;
-    this.frame.title = words.frame(this.slug);
+    // A new frame each time: a page that is just reloading itself, because the site has changed, would win over another address.
+    const frame = h("iframe", { sandbox: "allow-scripts allow-same-origin", title: words.frame(this.slug), src: url });
+    this.frame.replaceWith(frame);
+    this.frame = frame;
     this.link.href = url;
     this.address.textContent = `/pages/${this.slug}`;
   }
