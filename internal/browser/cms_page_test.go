@@ -130,6 +130,7 @@ func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 			p.say("Create an About page with a hero titled Hello")
 			p.done()
 			p.say("Create an About page")
+			p.logged("answer", "about-2")
 			p.done()
 		}},
 		{"approval", func(p *cmsPage) {

@@ -2,6 +2,7 @@
 
 import { button, h, icon } from "../page/dom.js";
 import { data } from "../page/call.js";
+import { texts } from "../page/texts.js";
 import { words } from "./words.js";
 
 // An Approvals shows the open approvals of the chat in a dialog that can't be dismissed. The cards are those of the chat: they go back to their
@@ -65,7 +66,7 @@ export function escalate(event, page) {
     h("p", {}, event.tool ? h("b", {}, `${event.tool}: `) : null, event.reason),
     event.error ? data(String(event.error)) : null,
     event.remedies?.length ? h("div", {}, h("span", { class: "field-name" }, words.remedies), h("ul", { class: "remedies" }, event.remedies.map((r) => h("li", {}, r)))) : null,
-    h("div", { class: "buttons" }, button(words.tell, tell, "primary"), button("Close", close)),
+    h("div", { class: "buttons" }, button(words.tell, tell, "primary"), button(texts.close, close)),
   );
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
