@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,28 +12,22 @@ import (
 
 // begin checks an input, opens its session, reads the session's inbox, and starts or resumes the run. After an error, the session isn't
 // held.
-func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
+func (x *driver) begin(in *Input) (err error) {
+	a := x.agent
 	if err := a.checkInput(in); err != nil {
 		return err
 	}
 	if x.caller.Err() != nil {
 		return &StopError{Code: machine.CodeCanceled, Err: causeOf(x.caller)}
 	}
-	name := in.Session
-	if name == "" {
-		name = newID(unnamedPrefix)
-	}
-	if err := a.screenInput(x.caller, name, in); err != nil {
+	if err := a.screenInput(x.caller, x.name, in); err != nil {
 		return err
 	}
 	if in.resumes() {
-		if err := a.exists(x.caller, name); err != nil {
+		if err := a.exists(x.caller, x.name); err != nil {
 			return err
 		}
 	}
-	x.sessionLog = a.newLog(x.caller, name)
-	x.room.L = &x.mu
-	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
 	if a.memoryConfig != nil || a.cfg.Compose != nil {
 		x.memory = new(memoryState)
 	}
@@ -45,9 +38,8 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 	if x.parent != nil {
 		x.spending = x.parent.spending
 	}
-	begun := false
 	defer func() { // also if a function of the host panics
-		if !begun {
+		if !x.begun {
 			a.mu.Lock()
 			x.driver = nil // nothing that is posted from now on is for a run
 			a.mu.Unlock()
@@ -67,7 +59,7 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 		return err
 	}
 	x.limitTime()
-	begun = true
+	x.begun = true
 	return nil
 }
 

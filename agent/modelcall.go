@@ -11,15 +11,15 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A modelCall is what the goroutines of a run share of the model call under way. The loop of a run has a goroutine of its own, and the goroutine
-// of Run or Stream waits for it. So a provider that ignores the end of its context can be abandoned like a tool, with the goroutine that it
+// A modelCall is what the goroutines of a run share of the model call under way. A run has a goroutine of its own, and the goroutine of Run
+// or Stream waits for it. So a provider that ignores the end of its context can be abandoned like a tool, with the goroutine that it
 // holds; the waiting goroutine then ends the run. Until it is abandoned, the loop's goroutine alone uses the driver.
 type modelCall struct {
 	take func(provider.Chunk, error) bool // driver.takeChunk, made once
 	req  *provider.Request
 
 	phase atomic.Int32
-	over  chan struct{} // receives when the loop's goroutine ends
+	over  chan struct{} // closed when the run's goroutine ends
 	end   loopEnd       // how it has ended, if not normally
 }
 
@@ -31,22 +31,26 @@ const (
 	givenUp            // the loop's goroutine is lost: it was abandoned, or the provider has ended it
 )
 
-// A loopEnd says how the body of the host's loop over a stream ended the loop's goroutine.
+// A loopEnd says why a run's goroutine has ended early: the run couldn't begin, or a function of the host has ended the goroutine.
 type loopEnd struct {
+	refused  error
 	panicked any
 	goexit   bool
 }
 
 var errProviderGoexit = errors.New("agent: the provider ended its goroutine")
 
-// drive runs the loop of a run, and returns when the run has ended. A panic or runtime.Goexit of the host's loop over the stream continues on
-// this goroutine.
-func (x *driver) drive(resumed bool) {
+// drive performs a run, and returns when it has ended. A panic or runtime.Goexit of the host's loop over the stream continues on this goroutine.
+func (x *driver) drive(in *Input) {
 	c := &x.reply.call
-	c.take, c.over = x.takeChunk, make(chan struct{}, 1)
-	x.beginRun(resumed)
-	go x.runLoop()
+	c.take, c.over = x.takeChunk, make(chan struct{})
 	done := x.ctx.Done()
+	go x.runLoop(in)
+	defer func() {
+		if x.begun {
+			x.close()
+		}
+	}()
 	var overdue <-chan time.Time
 	for {
 		select {
@@ -56,6 +60,8 @@ func (x *driver) drive(resumed bool) {
 				panic(c.end.panicked)
 			case c.end.goexit:
 				runtime.Goexit()
+			case c.end.refused != nil:
+				x.yield(nil, c.end.refused)
 			case c.phase.Load() == givenUp:
 				x.takeOver(errProviderGoexit)
 			}
@@ -74,19 +80,22 @@ func (x *driver) drive(resumed bool) {
 	}
 }
 
-// runLoop is the goroutine of a run's loop.
-func (x *driver) runLoop() {
+// runLoop is a run's goroutine. Everything that needs a large stack happens here, so that the waiting goroutine stays small.
+func (x *driver) runLoop(in *Input) {
 	c := &x.reply.call
 	finished := false
 	defer func() {
 		if !finished && c.phase.Load() != givenUp {
 			v := recover()
-			c.end = loopEnd{panicked: v, goexit: v == nil}
+			c.end.panicked, c.end.goexit = v, v == nil
 		}
-		c.over <- struct{}{}
+		close(c.over)
 	}()
-	x.flush()
-	x.loop()
+	if c.end.refused = x.begin(in); c.end.refused == nil {
+		x.beginRun(in.resumes())
+		x.flush()
+		x.loop()
+	}
 	finished = true
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // A driver drives one run of a session, from an input to its end or to a pause: it asks the machine what must happen, does it, and appends the
-// outcome to the log. It belongs to the driving goroutine: that of Run or Stream, and from the beginning of the loop to its end one of its own
-// (modelcall.go). Tool calls run on other goroutines; they use only the log and the fields that mu guards.
+// outcome to the log. It belongs to the driving goroutine, which it starts; that of Run or Stream waits for it (modelcall.go). Tool calls run on
+// other goroutines; they use only the log and the fields that mu guards.
 type driver struct {
 	*sessionLog // of the session; what is guarded by its mu, other goroutines use too
 
@@ -31,6 +31,7 @@ type driver struct {
 	reply     reply        // the model call under way
 	memory    *memoryState // nil without Config.Memory and Config.Compose
 	tools     runTools
+	begun     bool     // the run has begun
 	delivered []string // messages in the conversation that the model hasn't been asked about yet
 	spans     spans
 
@@ -99,12 +100,15 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	}
 	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
 	x.running.succeeded, x.tools.set = x.succeeded, a.own
-	if err := a.begin(x, in, deltas); err != nil {
-		yield(nil, err)
-		return
+	session := in.Session
+	if session == "" {
+		session = newID(unnamedPrefix)
 	}
-	defer x.close()
-	x.drive(in.resumes())
+	x.sessionLog = a.newLog(x.caller, session)
+	x.room.L = &x.mu
+	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
+	defer x.cancel(nil)
+	x.drive(in)
 }
 
 // orBackground returns ctx, or the background context if it is nil.
