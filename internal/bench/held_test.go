@@ -17,7 +17,7 @@ func TestAHeldRunIsSmall(t *testing.T) {
 	if race {
 		t.Skip("the race detector changes what memory is taken")
 	}
-	const runs, most = 10_000, 40 << 10
+	const runs, most = 10_000, 30 << 10
 	a, err := agent.New(agent.Config{Provider: newModel(Shape{Text: 2}), Instructions: system})
 	require.NoError(t, err)
 	hold(t, a, 100)() // what is made once
