@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -26,11 +27,11 @@ type running struct {
 
 // call calls a tool of the server. own is the server's name of it.
 func (c *conn) call(ctx context.Context, own string, input json.RawMessage, output *schema.Schema, repeatable bool) (tools.Result, error) {
-	r := &running{ctx: ctx}
+	r, ex := &running{ctx: ctx}, &exchange{}
+	asking := context.WithValue(ctx, exchangeKey{}, ex)
 	params := &mcp.CallToolParams{Name: own, Arguments: input, Meta: mcp.Meta{}}
 	if call, ok := tools.CallOf(ctx); ok {
 		params.Meta[metaKey] = call.IdempotencyKey
-		params.SetProgressToken(call.ID)
 	}
 	if err := r.resume(ctx, params); err != nil {
 		return tools.Result{}, err
@@ -40,9 +41,10 @@ func (c *conn) call(ctx context.Context, own string, input json.RawMessage, outp
 		if err != nil {
 			return tools.Result{}, err
 		}
-		s.begin(params.GetProgressToken(), r)
-		res, err := s.CallTool(ctx, params)
-		s.end(params.GetProgressToken())
+		token := s.begin(r)
+		params.SetProgressToken(token)
+		res, err := s.CallTool(asking, params)
+		s.end(token)
 		switch {
 		case err == nil && (res.NeedsInput() || len(r.asked) > 0):
 			return tools.Result{}, r.suspend(c.server.cfg.Name, res)
@@ -54,26 +56,34 @@ func (c *conn) call(ctx context.Context, own string, input json.RawMessage, outp
 			c.drop(s)
 			continue
 		}
-		return tools.Result{}, c.failed(ctx, s, err, repeatable)
+		return tools.Result{}, c.failed(ctx, s, ex, err, repeatable)
 	}
 }
 
 // failed returns the error of a call that has no result.
-func (c *conn) failed(ctx context.Context, s *session, err error, repeatable bool) error {
+func (c *conn) failed(ctx context.Context, s *session, ex *exchange, err error, repeatable bool) error {
 	var answered *jsonrpc.Error
 	switch {
 	case ctx.Err() != nil:
 		return cmp.Or(context.Cause(ctx), err)
-	case errors.As(err, &answered) && !lost(err):
+	case errors.Is(err, errSignIn):
+		return errSignIn
+	case errors.As(err, &answered) && answered.Code != codeRejected && !lost(err):
 		return fault.Wrap(classOf(answered.Code), errors.New(answered.Message))
 	}
 	c.drop(s)
+	if refused := ex.refused(); refused != nil {
+		return &ConnectError{Server: c.server.cfg.Name, Err: refused}
+	}
 	err = &ConnectError{Server: c.server.cfg.Name, Err: err}
 	if repeatable { // it is tried again, over another connection
 		return fault.Wrap(fault.Transient, err)
 	}
 	return &tools.DoubtError{Err: err}
 }
+
+// codeRejected is the code of the SDK's own error for a request that its transport couldn't complete. It may have arrived all the same.
+const codeRejected = -32005
 
 // classOf returns the class of an error that the server has answered with.
 func classOf(code int64) fault.Class {
@@ -86,19 +96,21 @@ func classOf(code int64) fault.Class {
 	return fault.Permanent
 }
 
-// begin and end say that a call is under way.
-func (s *session) begin(token any, r *running) {
+// begin notes that a call is under way, and returns its progress token. The ids of calls won't do: two sessions may have the same ones.
+func (s *session) begin(r *running) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id, _ := token.(string)
-	s.calls[id] = r
+	s.begun++
+	token := strconv.Itoa(s.begun)
+	s.calls[token] = r
+	return token
 }
 
-func (s *session) end(token any) {
+// end notes that a call is over.
+func (s *session) end(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id, _ := token.(string)
-	delete(s.calls, id)
+	delete(s.calls, token)
 }
 
 func (s *session) busy() bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	childprocess "github.com/pawlkit/pawl/tools/process"
 )
 
 // command starts a server as a child process, in a process group of its own.
@@ -24,7 +25,7 @@ const patience = 2 * time.Second
 func (t *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	cmd := exec.Command(t.cfg.Command[0], t.cfg.Command[1:]...) //nolint:gosec // the host names it
 	cmd.Dir, cmd.SysProcAttr = t.cfg.Dir, ownGroup()
-	cmd.Env = append(os.Environ(), t.cfg.Env...)
+	cmd.Env = append(environment(), t.cfg.Env...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -41,12 +42,24 @@ func (t *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, fault.Wrap(fault.UserFixable, err)
 	}
 	p := &process{cmd: cmd, ended: make(chan struct{})}
-	p.logs.Go(func() { p.log(bufio.NewScanner(stderr), t.cfg) })
+	p.logs.Go(func() { p.log(bufio.NewReader(stderr), t.cfg) })
 	if p.Connection, err = (&mcp.IOTransport{Reader: stdout, Writer: stdin}).Connect(ctx); err != nil {
 		_ = p.Close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// environment returns the variables of this process that a server gets. The official SDKs of the protocol pass on the same ones.
+func environment() []string {
+	env := childprocess.SafeEnv()
+	for _, name := range []string{"HOME", "LOGNAME", "SHELL", "USER", // and those of Windows
+		"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES", "SYSTEMDRIVE", "USERNAME", "USERPROFILE"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // A process is a connection to a child process.
@@ -58,12 +71,15 @@ type process struct {
 	ended chan struct{}
 }
 
-// log writes what the process says on standard error to the log.
-func (p *process) log(lines *bufio.Scanner, cfg *Config) {
-	for lines.Scan() {
-		cfg.Logger.Debug("mcp: standard error", "server", cfg.Name, "line", lines.Text())
+// log writes what the process says on standard error to the log, long lines in pieces.
+func (p *process) log(r *bufio.Reader, cfg *Config) {
+	for {
+		line, _, err := r.ReadLine()
+		if err != nil {
+			return
+		}
+		cfg.Logger.Debug("mcp: standard error", "server", cfg.Name, "line", string(line))
 	}
-	// A line that is too long ends the scanner: what follows is lost, and the process gets an error when it writes.
 }
 
 // Write writes a message.

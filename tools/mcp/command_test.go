@@ -56,6 +56,20 @@ func TestAChildProcessEndsWithItsGroup(t *testing.T) {
 	}
 }
 
+func TestAChildProcessThatFillsItsStandardError(t *testing.T) {
+	s := child(t, "talkative", mcp.Config{})
+	require.Len(t, list(t, s), 2)
+}
+
+// A server isn't given the secrets of this process.
+func TestTheEnvironmentOfAChildProcess(t *testing.T) {
+	t.Setenv("PAWL_MCP_SECRET", "s3cret")
+	t.Setenv("PAWL_MCP_NOTE", "not this one")
+	out := execute(t, child(t, "good", mcp.Config{}), "files.pid", object{})
+	require.Contains(t, text(&out), "hello")
+	require.NotContains(t, text(&out), "s3cret")
+}
+
 func TestAChildProcessThatDiesInACall(t *testing.T) {
 	s := child(t, "good", mcp.Config{})
 	out := execute(t, s, "files.die", object{})

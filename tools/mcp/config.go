@@ -21,13 +21,14 @@ type Config struct {
 	// Name is the name of the server: its tools are called Name.tool. It has 1 to 40 letters, digits, '-' and '_'.
 	Name string
 
-	// Command starts a server as a child process that speaks over its standard input and output. Env is added to the environment of this
-	// process, in the form KEY=value, and Dir is its directory. The whole process group ends with the connection.
+	// Command starts a server as a child process that speaks over its standard input and output. Its environment has PATH,
+	// HOME and a few others of this process, and Env, in the form KEY=value: the rest, which may be secrets, isn't passed on. Dir is its
+	// directory. The whole process group ends with the connection.
 	Command []string
 	Env     []string
 	Dir     string
 
-	// URL is the address of a server that speaks over HTTP. Header returns headers for each request with a credential, an API key for
+	// URL is the address of a server that speaks over HTTP. Its query, which may have a key, is in no error. Header returns headers for each request with a credential, an API key for
 	// example; nil: none. Client is the HTTP client; nil: one that follows no redirect to another host.
 	URL    string
 	Header func(ctx context.Context, credential string) (http.Header, error)
@@ -46,7 +47,7 @@ type Config struct {
 	// Trusted says that the annotations of the server's tools are true: they then set ReadOnly, Idempotent and Risk. Otherwise all its tools
 	// are of medium risk, change something, and may not be repeated.
 	Trusted bool
-	// Only are the tools that are offered, by the server's own names; empty: all.
+	// Only are the tools that are offered, by the server's own names; empty: all. Those that the server doesn't have are reported to OnChange.
 	Only []string
 	// Adjust, if it isn't nil, changes the specification of a tool, for example its risk. The name can't be changed.
 	Adjust func(t *mcp.Tool, spec *tools.Spec)
@@ -57,6 +58,9 @@ type Config struct {
 	Connect time.Duration
 	// Call is how long a call may take without a report of progress; 0: 60 s.
 	Call time.Duration
+	// Refresh is how long a list of tools is used before a run asks for it again: the server says when it changes, but the stream on which it does
+	// so may be cut without notice. 0: 5 min.
+	Refresh time.Duration
 	// Idle is how long a connection without calls stays open; 0: 5 min.
 	Idle time.Duration
 
@@ -80,6 +84,7 @@ const (
 	defaultConnect = 15 * time.Second
 	defaultCall    = 60 * time.Second
 	defaultIdle    = 5 * time.Minute
+	defaultRefresh = 5 * time.Minute
 
 	maxName        = 40
 	maxTools       = 10_000
@@ -132,8 +137,8 @@ func (c *Config) check() error {
 		return bad("Command", "%d of Command, URL and Transport are set; set one of them", ways)
 	case len(c.Command) > 0 && c.Command[0] == "":
 		return bad("Command", "its first element, the program, is empty")
-	case c.Connect < 0 || c.Call < 0 || c.Idle < 0:
-		return bad("Connect, Call or Idle", "it is negative; 0 is the default")
+	case c.Connect < 0 || c.Call < 0 || c.Idle < 0 || c.Refresh < 0:
+		return bad("Connect, Call, Refresh or Idle", "it is negative; 0 is the default")
 	case c.SignIn != nil && (c.URL == "" || c.SignIn.Handler == nil):
 		return bad("SignIn", "it needs a URL and a Handler")
 	}
@@ -147,6 +152,7 @@ func (c *Config) check() error {
 		}
 	}
 	c.Connect, c.Call, c.Idle = cmp.Or(c.Connect, defaultConnect), cmp.Or(c.Call, defaultCall), cmp.Or(c.Idle, defaultIdle)
+	c.Refresh = cmp.Or(c.Refresh, defaultRefresh)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

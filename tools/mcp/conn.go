@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -22,9 +22,11 @@ type conn struct {
 	gate       chan struct{} // held while the connection is opened or the tools are listed: one attempt for all who wait
 
 	mu       sync.Mutex // guards what follows
-	session  *session   // nil: not connected
+	closed   bool
+	session  *session // nil: not connected
 	tools    []tools.Tool
-	listed   bool // tools are those that the server has now
+	listed   bool      // tools are those that the server has now
+	asked    time.Time // when it was asked for them
 	failures int
 	next     time.Time // when the next attempt may be made
 	err      error     // of the last one
@@ -38,8 +40,9 @@ type conn struct {
 type session struct {
 	*mcp.ClientSession
 
-	mu    sync.Mutex // guards what follows
-	calls map[string]*running
+	mu    sync.Mutex          // guards what follows
+	calls map[string]*running // by progress token
+	begun int                 // calls so far
 }
 
 // backoff is how long after a failure there is no other attempt: 1 s, 2 s, 4 s and so on.
@@ -94,6 +97,10 @@ func (c *conn) open(ctx context.Context) (*session, error) {
 // connect is open for a caller that holds the gate.
 func (c *conn) connect(ctx context.Context) (*session, error) {
 	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil, ErrClosed
+	}
 	if s := c.session; s != nil {
 		c.touch()
 		c.mu.Unlock()
@@ -111,18 +118,25 @@ func (c *conn) connect(ctx context.Context) (*session, error) {
 		err = context.Cause(ctx)
 	}
 	if err == nil {
-		c.install(s)
-		return s, nil
+		err = c.install(s)
+	}
+	if err != nil {
+		return nil, c.backOff(err)
+	}
+	return s, nil
+}
+
+// backOff notes that an attempt has failed, and returns the error until the next one.
+func (c *conn) backOff(err error) error {
+	if fault.Of(err) == fault.None || errors.Is(err, errSignIn) || errors.Is(err, ErrClosed) { // the caller has given up
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if fault.Of(err) == fault.None || errors.Is(err, errSignIn) { // the caller has given up
-		return nil, err
-	}
 	c.next = time.Now().Add(min(backoff<<min(c.failures, 10), maxBackoff))
 	c.failures++
 	c.err = &ConnectError{Server: c.server.cfg.Name, Until: c.next, Err: err}
-	return nil, c.err
+	return c.err
 }
 
 // dial makes a connection.
@@ -158,8 +172,7 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 		c.server.background.Go(func() {
 			defer close(f.done)
 			defer cancel()
-			if err := <-done; err == nil {
-				c.install(s)
+			if err := <-done; err == nil && c.install(s) == nil {
 				c.server.notify()
 			}
 		})
@@ -175,13 +188,19 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 	}
 }
 
-// install makes a session the current one.
-func (c *conn) install(s *session) {
+// install makes a session the current one. If the server was closed meanwhile, it closes the session.
+func (c *conn) install(s *session) error {
 	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		_ = s.Close()
+		return ErrClosed
+	}
 	defer c.mu.Unlock()
-	c.session, c.listed, c.failures, c.err = s, false, 0, nil
+	c.session, c.listed, c.err = s, false, nil
 	c.touch()
 	c.server.background.Go(func() { c.watch(s) })
+	return nil
 }
 
 // transport returns the transport of a new connection.
@@ -194,8 +213,13 @@ func (c *conn) transport(ctx context.Context) (mcp.Transport, error) {
 		return &command{cfg}, nil
 	}
 	client := *cfg.Client
-	client.Transport = &headers{next: client.Transport, of: cfg.Header, credential: c.credential}
-	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: &client}
+	endpoint, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	client.Transport = &requests{next: client.Transport, header: cfg.Header, credential: c.credential, query: endpoint.RawQuery, path: endpoint.Path}
+	endpoint.RawQuery = ""
+	t := &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &client}
 	if cfg.SignIn != nil {
 		handler, err := c.oauth()
 		if err != nil {
@@ -204,33 +228,6 @@ func (c *conn) transport(ctx context.Context) (mcp.Transport, error) {
 		t.OAuthHandler = handler
 	}
 	return t, nil
-}
-
-// A headers adds headers to requests.
-type headers struct {
-	next       http.RoundTripper
-	of         func(context.Context, string) (http.Header, error)
-	credential string
-}
-
-// RoundTrip makes a request.
-func (h *headers) RoundTrip(req *http.Request) (*http.Response, error) {
-	next := h.next
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	if h.of == nil {
-		return next.RoundTrip(req)
-	}
-	more, err := h.of(req.Context(), h.credential)
-	if err != nil {
-		return nil, err
-	}
-	req = req.Clone(req.Context())
-	for name, values := range more {
-		req.Header[http.CanonicalHeaderKey(name)] = values
-	}
-	return next.RoundTrip(req)
 }
 
 // watch waits for the end of a session.
@@ -294,7 +291,7 @@ func (c *conn) touch() {
 func (c *conn) close() {
 	c.mu.Lock()
 	s, flow := c.session, c.signIn
-	c.session, c.signIn = nil, nil
+	c.session, c.signIn, c.closed = nil, nil, true
 	if c.idle != nil {
 		c.idle.Stop()
 	}

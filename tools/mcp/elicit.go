@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,6 +57,9 @@ func (r *running) suspend(server string, res *mcp.CallToolResult) error {
 	}
 	var prompt []string
 	for _, q := range w.Questions {
+		if field := secretField(q.Schema); field != "" {
+			return fault.Errorf(fault.Denied, "mcp: the server asks for a secret (%q), which people aren't asked for: give it with Config.Header, or with SignIn", field)
+		}
 		text := q.Message
 		if q.URL != "" {
 			text += "\n" + q.URL
@@ -66,6 +70,26 @@ func (r *running) suspend(server string, res *mcp.CallToolResult) error {
 		Kind: "question", Prompt: fmt.Sprintf("The server %s asks: %s", server, strings.Join(prompt, "\n")), Schema: w.schema(), Again: true, State: w,
 	}
 }
+
+// secretField returns a field of a form that asks for a secret. The protocol forbids that: an answer is stored and shown like any other.
+func secretField(form json.RawMessage) string {
+	var s struct {
+		Properties map[string]struct {
+			Format string `json:"format"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(form, &s) != nil {
+		return ""
+	}
+	for name, p := range s.Properties {
+		if p.Format == "password" || secretName.MatchString(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+var secretName = regexp.MustCompile(`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\bpin\b|\bcvv\b`)
 
 func asQuestion(id string, p *mcp.ElicitParams) question {
 	q := question{ID: id, Message: p.Message, URL: p.URL}

@@ -94,16 +94,38 @@ func connect(t *testing.T, cfg mcp.Config) *mcp.Server {
 // inMemory returns a Server that is connected to a server of this process.
 func inMemory(t *testing.T, cfg mcp.Config, build func(*sdk.Server)) *mcp.Server {
 	t.Helper()
+	s, _ := inMemoryCut(t, cfg, build)
+	return s
+}
+
+// inMemoryCut is inMemory with a function that cuts the current connection, as a process that dies does. Closing the session of the SDK's server
+// wouldn't: that waits for the calls under way.
+func inMemoryCut(t *testing.T, cfg mcp.Config, build func(*sdk.Server)) (*mcp.Server, func()) {
+	t.Helper()
+	var last atomic.Pointer[line]
 	cfg.Transport = func(context.Context, string) (sdk.Transport, error) {
 		server := sdk.NewServer(&sdk.Implementation{Name: "files", Version: "1"}, nil)
 		build(server)
 		here, there := sdk.NewInMemoryTransports()
-		if _, err := server.Connect(context.Background(), there, nil); err != nil {
+		last.Store(&line{Transport: there})
+		if _, err := server.Connect(context.Background(), last.Load(), nil); err != nil {
 			return nil, err
 		}
 		return here, nil
 	}
-	return connect(t, cfg)
+	return connect(t, cfg), func() { _ = last.Load().conn.Close() }
+}
+
+// A line is a transport whose connection can be closed by others.
+type line struct {
+	sdk.Transport
+	conn sdk.Connection
+}
+
+func (l *line) Connect(ctx context.Context) (sdk.Connection, error) {
+	conn, err := l.Transport.Connect(ctx)
+	l.conn = conn
+	return conn, err
 }
 
 // tool adds a tool that answers with a text.

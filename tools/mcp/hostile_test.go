@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -238,4 +239,15 @@ func TestANewToolComesAfterThoseOfTheEarlierRun(t *testing.T) {
 	require.NoError(t, err)
 	model.AssertTools(t, 0, "files.b")
 	model.AssertTools(t, 1, "files.b", "files.a")
+}
+
+// A stream on which the server would say that its tools have changed may be cut without notice, so the list is asked for again from time to time.
+func TestAListIsAskedForAgain(t *testing.T) {
+	r := &raw{tools: `{"tools":[{"name":"a","inputSchema":{}}]}`}
+	s := rawServer(t, r, mcp.Config{Refresh: time.Millisecond})
+	require.Len(t, list(t, s), 1)
+	r.mu.Lock()
+	r.tools = `{"tools":[{"name":"a","inputSchema":{}},{"name":"b","inputSchema":{}}]}` // without a word
+	r.mu.Unlock()
+	require.Eventually(t, func() bool { return len(list(t, s)) == 2 }, 5*time.Second, 2*time.Millisecond)
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,6 +28,9 @@ func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
 	}
 	defer func() { <-c.gate }()
 	c.mu.Lock()
+	if time.Since(c.asked) > c.server.cfg.Refresh {
+		c.listed = false
+	}
 	known, listed, flow := c.tools, c.listed, c.signIn
 	if c.session == nil && known != nil && c.err == nil && listed { // it was closed because nobody used it
 		c.mu.Unlock()
@@ -55,10 +59,11 @@ func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
 		found, refused, err = c.ask(ctx, s)
 	}
 	if err != nil {
-		return nil, &ConnectError{Server: c.server.cfg.Name, Err: err}
+		c.drop(s)
+		return nil, c.backOff(err)
 	}
 	c.mu.Lock()
-	c.tools, c.listed = found, c.session == s
+	c.tools, c.listed, c.asked, c.failures = found, c.session == s, time.Now(), 0
 	c.mu.Unlock()
 	c.report(known, found, refused)
 	return found, nil
@@ -80,7 +85,7 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 		names[t.Name()] = true
 		found = append(found, t)
 	}
-	n := 0
+	n, missing := 0, slices.Clone(cfg.Only)
 	for t, err := range s.Tools(ctx, nil) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -94,6 +99,7 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 		if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
 			continue
 		}
+		missing = slices.DeleteFunc(missing, func(own string) bool { return own == t.Name })
 		name := c.server.toolName(t.Name)
 		d, err := c.define(t, name)
 		if err == nil && names[name] {
@@ -105,6 +111,9 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 		}
 		names[name] = true
 		found = append(found, d)
+	}
+	for _, own := range missing {
+		refused = append(refused, &SchemaError{Tool: c.server.toolName(own), Err: errors.New("Config.Only names it, but the server has no such tool")})
 	}
 	slices.SortFunc(found, func(a, b tools.Tool) int {
 		return cmp.Compare(a.(*tools.Definition).Name(), b.(*tools.Definition).Name())

@@ -1,11 +1,14 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -50,7 +53,7 @@ func TestACallWhoseConnectionIsCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var runs atomic.Int32
 			var cut func()
-			s := inMemory(t, mcp.Config{Trusted: trusted}, func(server *sdk.Server) {
+			s, disconnect := inMemoryCut(t, mcp.Config{Trusted: trusted}, func(server *sdk.Server) {
 				tool(server, "work", func(ctx context.Context, in file) (string, error) {
 					if runs.Add(1) == 1 {
 						cut()
@@ -59,12 +62,8 @@ func TestACallWhoseConnectionIsCut(t *testing.T) {
 					}
 					return "done", nil
 				}, readOnly)
-				cut = func() {
-					for session := range server.Sessions() {
-						go session.Close()
-					}
-				}
 			})
+			cut = disconnect
 			out := execute(t, s, "files.work", file{"x"})
 			if trusted {
 				require.Equal(t, tools.OK, out.Status, "%v", out.Err)
@@ -83,18 +82,14 @@ func TestACallWhoseConnectionIsCut(t *testing.T) {
 // A model reads that its call is in doubt, and the run goes on.
 func TestAModelReadsThatACallIsInDoubt(t *testing.T) {
 	var cut func()
-	s := inMemory(t, mcp.Config{}, func(server *sdk.Server) {
+	s, disconnect := inMemoryCut(t, mcp.Config{}, func(server *sdk.Server) {
 		tool(server, "work", func(ctx context.Context, in file) (string, error) {
 			cut()
 			<-ctx.Done()
 			return "", ctx.Err()
 		})
-		cut = func() {
-			for session := range server.Sessions() {
-				go session.Close()
-			}
-		}
 	})
+	cut = disconnect
 	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.work", file{"x"}), providertest.Say("I look first."))
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "Go."})
 	require.NoError(t, err)
@@ -138,6 +133,30 @@ func TestAServerThatHangs(t *testing.T) {
 	cancel()
 	_, err = connect(t, mcp.Config{URL: "http://" + l.Addr().String()}).List(ctx)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A server that answers, but doesn't list its tools: not every run waits for it.
+func TestAServerThatDoesNotListItsTools(t *testing.T) {
+	s := newSite(t, true, func(*sdk.Server) {})
+	inner, asked := s.handler, atomic.Int32{}
+	s.mu.Lock()
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "tools/list") {
+			asked.Add(1)
+			<-r.Context().Done()
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		inner.ServeHTTP(w, r)
+	})
+	s.mu.Unlock()
+	server := s.connect(mcp.Config{Connect: 200 * time.Millisecond})
+	for range 3 {
+		_, err := server.List(t.Context())
+		require.ErrorContains(t, err, "it didn't list its tools within 200ms")
+	}
+	require.EqualValues(t, 1, asked.Load())
 }
 
 func TestARedirectToAnotherHostIsRefused(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,12 +20,20 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(childEnv) {
 	case "":
 		goleak.VerifyTestMain(m)
+	case "conformance":
+		if err := conform(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case "stubborn": // it says nothing and doesn't end
 		child := exec.Command("sleep", "60")
 		if err := child.Start(); err == nil {
 			fmt.Fprintln(os.Stderr, "started", child.Process.Pid)
 		}
 		select {}
+	case "talkative": // more than a pipe holds, in one line
+		fmt.Fprintln(os.Stderr, strings.Repeat("x", 1<<20))
+		fallthrough
 	default:
 		if err := serveChild(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -42,7 +51,7 @@ func serveChild() error {
 		if err != nil {
 			return nil, nil, err
 		}
-		text := fmt.Sprintf("%d %d %s", os.Getpid(), child.Process.Pid, os.Getenv("PAWL_MCP_NOTE"))
+		text := fmt.Sprintf("%d %d %s%s", os.Getpid(), child.Process.Pid, os.Getenv("PAWL_MCP_NOTE"), os.Getenv("PAWL_MCP_SECRET"))
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "die"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {

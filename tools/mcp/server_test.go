@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
@@ -159,6 +162,66 @@ func TestABadConfigIsRefused(t *testing.T) {
 	}
 }
 
+// What is opened while the server is closed is closed, too.
+func TestAServerIsClosedWhileItConnects(t *testing.T) {
+	dialing, closed := make(chan struct{}), make(chan struct{})
+	var session *sdk.ServerSession
+	s := connect(t, mcp.Config{Transport: func(context.Context, string) (sdk.Transport, error) {
+		server := sdk.NewServer(&sdk.Implementation{Name: "files", Version: "1"}, nil)
+		tool(server, "read", echo)
+		here, there := sdk.NewInMemoryTransports()
+		var err error
+		session, err = server.Connect(context.Background(), there, nil)
+		close(dialing)
+		<-closed
+		return here, err
+	}})
+	done := make(chan error)
+	go func() {
+		_, err := s.List(t.Context())
+		done <- err
+	}()
+	<-dialing
+	require.NoError(t, s.Close())
+	close(closed)
+	require.ErrorIs(t, <-done, mcp.ErrClosed)
+	_ = session.Wait()
+}
+
+func TestToolsThatTheServerDoesNotHave(t *testing.T) {
+	var refused []*mcp.SchemaError
+	s := inMemory(t, mcp.Config{Only: []string{"read", "wirte"}, OnChange: func(c mcp.Change) { refused = c.Refused }}, func(s *sdk.Server) {
+		tool(s, "read", echo)
+		tool(s, "write", echo)
+	})
+	require.Len(t, list(t, s), 1)
+	require.Len(t, refused, 1)
+	require.EqualError(t, refused[0], "mcp: the tool files.wirte is left out: Config.Only names it, but the server has no such tool")
+}
+
+// The query of the address reaches the server, and no error names it.
+func TestAKeyInTheAddress(t *testing.T) {
+	s := newSite(t, true, func(s *sdk.Server) { tool(s, "read", echo) })
+	inner, keys := s.handler, make(chan string, 100)
+	s.mu.Lock()
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys <- r.URL.Query().Get("key")
+		inner.ServeHTTP(w, r)
+	})
+	s.mu.Unlock()
+	server := connect(t, mcp.Config{URL: s.http.URL + "/?key=s3cret", Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
+	out := execute(t, server, "files.read", file{"x"})
+	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+	require.Equal(t, "s3cret", <-keys)
+	require.NoError(t, s.http.Listener.Close())
+	out = tools.Execute(t.Context(), list(t, server)["files.read"], &tools.Call{ID: "c", Name: "files.read", Input: []byte(`{"path":"x"}`)}, nil)
+	require.ErrorContains(t, out.Err, "connection refused")
+	require.NotContains(t, fmt.Sprintf("%+v", out), "s3cret")
+	_, err := server.Read(t.Context(), "x://y")
+	require.ErrorContains(t, err, "connection refused")
+	require.NotContains(t, err.Error(), "s3cret")
+}
+
 func TestAClosedServerRefuses(t *testing.T) {
 	s := inMemory(t, mcp.Config{}, func(s *sdk.Server) { tool(s, "read", echo) })
 	require.Len(t, list(t, s), 1)
@@ -189,6 +252,34 @@ func TestResourcesAndPrompts(t *testing.T) {
 	require.EqualValues(t, "assistant", messages[1].Role)
 	_, err = s.Prompt(t.Context(), "none", nil)
 	require.Error(t, err)
+}
+
+// Two sessions may have calls of one id at the same time.
+func TestProgressReachesItsCall(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	s := inMemory(t, mcp.Config{}, func(s *sdk.Server) {
+		sdk.AddTool(s, &sdk.Tool{Name: "work"}, func(ctx context.Context, req *sdk.CallToolRequest, in file) (*sdk.CallToolResult, any, error) {
+			both.Done()
+			both.Wait()
+			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Message: in.Path})
+			<-ctx.Done()
+			return nil, nil, ctx.Err()
+		})
+	})
+	d := list(t, s)["files.work"]
+	var running sync.WaitGroup
+	for _, path := range []string{"one", "two"} {
+		running.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			tools.Execute(ctx, d, &tools.Call{ID: "call-1", Name: "files.work", Input: []byte(`{"path":"` + path + `"}`), OnProgress: func(_ *tools.Call, r tools.ProgressReport) {
+				assert.Equal(t, path, r.Text)
+				cancel()
+			}}, nil)
+		})
+	}
+	running.Wait()
 }
 
 func TestProgressReachesTheCall(t *testing.T) {

@@ -1,0 +1,132 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/mcp"
+)
+
+// A server over HTTP that dies within a call: the request arrived, so the call may have had its effect.
+func TestACallWhoseServerOverHTTPDies(t *testing.T) {
+	for version, stateless := range map[string]bool{"2026-07-28": true, "2025-11-25": false} {
+		for name, trusted := range map[string]bool{"a read is repeated": true, "a write is in doubt": false} {
+			t.Run(version+" "+name, func(t *testing.T) {
+				var runs atomic.Int32
+				s := newSite(t, stateless, func(server *sdk.Server) {
+					tool(server, "work", func(context.Context, file) (string, error) {
+						runs.Add(1)
+						return "done", nil
+					}, readOnly)
+				})
+				inner := s.handler
+				s.mu.Lock()
+				s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body, _ := io.ReadAll(r.Body)
+					r.Body = io.NopCloser(bytes.NewReader(body))
+					if !strings.Contains(string(body), `"tools/call"`) {
+						inner.ServeHTTP(w, r)
+						return
+					}
+					before, answer := runs.Load(), httptest.NewRecorder()
+					inner.ServeHTTP(answer, r)
+					if before == 0 && runs.Load() == 1 {
+						panic(http.ErrAbortHandler) // it has run, and nobody gets the answer
+					}
+					maps.Copy(w.Header(), answer.Header())
+					w.WriteHeader(answer.Code)
+					_, _ = w.Write(answer.Body.Bytes())
+				})
+				s.mu.Unlock()
+				out := execute(t, s.connect(mcp.Config{Trusted: trusted}), "files.work", file{"x"})
+				if trusted {
+					require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+					require.EqualValues(t, 2, runs.Load())
+					return
+				}
+				require.Equal(t, tools.InDoubt, out.Status, "%v", out.Err)
+				require.EqualValues(t, 1, runs.Load())
+			})
+		}
+	}
+}
+
+// A call whose request can't have arrived isn't in doubt: nobody answers at the address, or there is no key.
+func TestACallThatWasNeverSent(t *testing.T) {
+	noKey := false
+	s := newSite(t, true, func(server *sdk.Server) { tool(server, "work", echo) })
+	unpooled := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	server := s.connect(mcp.Config{Client: unpooled, Header: func(context.Context, string) (http.Header, error) {
+		if noKey {
+			return nil, fault.New(fault.UserFixable, "there is no key")
+		}
+		return nil, nil
+	}})
+	d := list(t, server)["files.work"]
+	call := func() tools.Outcome {
+		return tools.Execute(t.Context(), d, &tools.Call{ID: "c", Name: "files.work", Input: []byte(`{"path":"x"}`)}, nil)
+	}
+	inner := s.handler
+	for status, class := range map[int]fault.Class{401: fault.UserFixable, 429: fault.Transient, 404: fault.Transient} {
+		s.mu.Lock()
+		s.handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		s.mu.Unlock()
+		out := call()
+		require.Equal(t, tools.Failed, out.Status, "%v", out.Err)
+		require.Equal(t, class, fault.Of(out.Err), "%v", out.Err)
+		s.mu.Lock()
+		s.handler = inner
+		s.mu.Unlock()
+		out = call()
+		require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+	}
+	noKey = true
+	out := call()
+	require.Equal(t, tools.Failed, out.Status, "%v", out.Err)
+	require.ErrorContains(t, out.Err, "there is no key")
+	noKey = false
+	out = call()
+	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+	require.NoError(t, s.http.Listener.Close())
+	out = call()
+	require.Equal(t, tools.Failed, out.Status, "%v", out.Err)
+	require.ErrorContains(t, out.Err, "connection refused")
+}
+
+// A reply without an end doesn't fill the memory.
+func TestAReplyWithoutAnEnd(t *testing.T) {
+	var sent atomic.Int64
+	s := newSite(t, true, func(server *sdk.Server) { tool(server, "work", echo) })
+	server := s.connect(mcp.Config{})
+	d := list(t, server)["files.work"]
+	s.mu.Lock()
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		piece := []byte(strings.Repeat(" ", 1<<20))
+		for range 200 {
+			n, err := w.Write(piece)
+			sent.Add(int64(n))
+			if err != nil {
+				return
+			}
+		}
+	})
+	s.mu.Unlock()
+	out := tools.Execute(t.Context(), d, &tools.Call{ID: "c", Name: "files.work", Input: []byte(`{"path":"x"}`)}, nil)
+	require.Equal(t, tools.InDoubt, out.Status, "%v", out.Err)
+	require.ErrorContains(t, out.Err, "more than")
+	s.http.CloseClientConnections()
+	require.Less(t, sent.Load(), int64(64<<20))
+}
