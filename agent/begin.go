@@ -200,7 +200,7 @@ func (x *driver) resume(in *Input) error {
 		return nothingOpen(x.name, r)
 	}
 	settled := taken > 0 || len(expired) > 0
-	if p := r.Pending(); !settled && len(p) > 0 && x.machine.Waiting() {
+	if p := r.Pending(); !settled && r.Status == Paused && len(p) > 0 && x.machine.Waiting() {
 		return &PausedError{Session: x.name, Pending: p}
 	}
 	if settled && r.Status == Running { // the decision has let it run

@@ -204,9 +204,7 @@ func (x *driver) refuseWith(cr *callRun, out *tools.Outcome) bool {
 // finishRefused gives a call that doesn't run its result. A call that was started before stays in doubt.
 func (cr *callRun) finishRefused(out *tools.Outcome) {
 	if cr.x.leaseLost() { // nothing is recorded: the process that has the session next runs the call
-		cr.x.lock()
-		cr.over = true
-		cr.x.mu.Unlock()
+		cr.drop()
 		return
 	}
 	if cr.again {
@@ -318,6 +316,13 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 		x.afterTool(cr.spanCtx(), cr.hookCall(), res)
 	}
 	return !dropped
+}
+
+// drop leaves a call open.
+func (cr *callRun) drop() {
+	cr.x.lock()
+	defer cr.x.mu.Unlock()
+	cr.over = true
 }
 
 // dropped reports whether the call has its result, is suspended or was abandoned, so that another result is ignored.

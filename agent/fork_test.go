@@ -80,6 +80,34 @@ func TestASessionThatWasMovedIsUndoneWhereItIsNow(t *testing.T) {
 	}
 }
 
+func TestKeysOfInputsBelongToTheirSession(t *testing.T) {
+	for _, pruned := range []bool{false, true} {
+		eachStore(t, func(t *testing.T, store journal.Store) {
+			a, _ := scripted(t, agent.Config{Journal: store}, say("First."), say("Second."), say("Third."))
+			in := agent.Input{Session: "s", Prompt: "x", Key: "k"}
+			_, err := a.Run(t.Context(), in)
+			require.NoError(t, err)
+			if pruned {
+				_, err := a.Session("s").Prune(t.Context())
+				require.NoError(t, err)
+			}
+			require.NoError(t, a.Session("s").Fork(t.Context(), "copy"))
+			in.Session = "copy"
+			res, err := a.Run(t.Context(), in)
+			require.NoError(t, err)
+			require.Equal(t, "Second.", res.Text(), "it is a new input of the copy")
+
+			var file bytes.Buffer
+			require.NoError(t, a.Session("s").Export(t.Context(), &file))
+			require.NoError(t, a.Session("s").Delete(t.Context()))
+			require.NoError(t, a.Session("s").Import(t.Context(), &file))
+			in.Session = "s"
+			_, err = a.Run(t.Context(), in)
+			require.ErrorContains(t, err, `had an input with the key "k" before`, "it was moved, and is the same session")
+		})
+	}
+}
+
 func TestWhatAPrunedRunDidBelongsToItsSessionToo(t *testing.T) {
 	s := &shelf{things: map[int]bool{}}
 	asks := tools.New(tools.Spec{Name: "asks", Risk: tools.High}, func(context.Context, Number) (string, error) { return "ok", nil })

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,5 +97,29 @@ func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
 		ended := finished(t, b, "s")
 		require.Len(t, ended, 1)
 		require.Equal(t, tools.Canceled, ended[0].Status, "the tool returned in time, and isn't run again")
+	})
+}
+
+// A call that may be repeated and that the loss of the lease has stopped is made again.
+func TestACallThatTheLossOfItsLeaseHasStoppedIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		list := []tools.Tool{tools.New(tools.Spec{Name: "long", Timeout: time.Hour, Idempotent: true}, func(ctx context.Context, _ Number) (string, error) {
+			if calls++; calls == 1 {
+				<-ctx.Done()
+				return "", errors.New("it was stopped")
+			}
+			return "done", nil
+		})}
+		store := journal.NewMemory()
+		a, _ := scripted(t, agent.Config{Name: "same", Journal: &mute{Store: store, fails: context.DeadlineExceeded}, Tools: list}, call("long", 1))
+		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+		require.Error(t, err)
+		<-time.After(time.Minute)
+		b, _ := scripted(t, agent.Config{Name: "same", Journal: store, Tools: list}, say("Done."))
+		require.Equal(t, "Done.", runInput(t, b, agent.Continue("s")).Text())
+		ended := finished(t, b, "s")
+		require.Len(t, ended, 1)
+		require.Equal(t, tools.OK, ended[0].Status)
 	})
 }

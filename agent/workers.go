@@ -183,12 +183,15 @@ func (cr *callRun) run() {
 		}
 	}()
 	if x.ctx.Err() != nil && !cr.started {
-		x.lock()
-		cr.over = true // it stays open: the end of the run gives it its result
-		x.mu.Unlock()
+		cr.drop() // the end of the run gives it its result
 	} else if cr.started || x.startCall(cr) {
 		out := tools.Execute(cr.beginSpan(), cr.d, &cr.call, &cr.pass)
-		x.finishCall(cr, out)
+		if !out.Status.Good() && cr.d.Spec().Repeatable() && x.leaseLost() { // the loss has stopped it: the process that has the session next runs it again
+			cr.drop()
+			cr.endSpan(&out)
+		} else {
+			x.finishCall(cr, out)
+		}
 		if out.Suspend == nil && out.Status != tools.OK {
 			cr.abandonChild()
 		}

@@ -80,7 +80,9 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 		require.LessOrEqual(t, most.Load(), int64(5), "what lets go at once is never overtaken")
 		count := func(kind ratelimit.EventKind) int64 {
 			n, ok := events.Load(kind)
-			require.True(t, ok, kind)
+			if !ok {
+				return 0 // it depends on the order of the goroutines whether there is a preemption
+			}
 			return n.(*atomic.Int64).Load()
 		}
 		require.Equal(t, snap.Totals.Preempted, count(ratelimit.EventPreempted))

@@ -3,6 +3,7 @@ package approvals_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"testing"
 
@@ -99,4 +100,35 @@ func TestLogsOfOtherKindsHaveNoItems(t *testing.T) {
 	require.Equal(t, "s", list.Items[0].Session)
 	require.Equal(t, 404, d.get("ann", itemPath("plan", id), nil))
 	require.Equal(t, 404, d.get("ann", "/rules?session=plan", nil))
+}
+
+func TestASessionThatCannotBeReadDoesNotEndTheList(t *testing.T) {
+	var many []journal.Open
+	for i := range journal.MaxOpen {
+		many = append(many, journal.Open{ID: fmt.Sprint("p-", i), Kind: "approval", Title: "cms.remove: x"})
+	}
+	broken := errors.New("the log is damaged")
+	d := newDesk(t, agent.Config{})
+	d.store = &damaged{Store: waiting(t, map[string][]journal.Open{"ann/0": many[:1], "ann/1": many, "ann/2": many[:1]}), log: broken}
+	d.restart()
+
+	items, failed := map[string]int{}, map[string]int{}
+	for o, err := range approvals.List(t.Context(), d.store, approvals.Filter{}) {
+		if err != nil {
+			require.ErrorIs(t, err, broken)
+			failed[o.Session]++
+			continue
+		}
+		items[o.Session]++
+	}
+	require.Equal(t, map[string]int{"ann/1": 1}, failed)
+	require.Equal(t, map[string]int{"ann/0": 1, "ann/1": journal.MaxOpen, "ann/2": 1}, items)
+
+	var page struct {
+		Items []approvals.Open
+		Next  string
+	}
+	require.Equal(t, 200, d.get("ann", "/", &page))
+	require.Equal(t, 1+journal.MaxOpen, len(page.Items))
+	require.Equal(t, "ann/1", page.Next)
 }

@@ -23,7 +23,7 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 			continue
 		}
 		meta.Session, meta.Seq = to, uint64(len(out))+1
-		f = ownedBy(Stamp(f, meta), from)
+		f = ownedBy(Stamp(f, meta), from, to)
 		if err := m.Apply(f); err != nil {
 			return nil, err
 		}
@@ -36,14 +36,22 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 }
 
 // ownedBy returns a fact that starts a run, or stands for one, with the session that the run took place in. In a copy of a copy that is
-// the first session.
-func ownedBy(f Fact, session string) Fact {
+// the first session. The keys of inputs belong to that session, too, unless the copy has its name: an input of the copy may use them again.
+func ownedBy(f Fact, from, to string) Fact {
 	switch f := f.(type) {
 	case RunStarted:
-		f.From = cmp.Or(f.From, session)
+		f.From = cmp.Or(f.From, from)
+		if from != to {
+			f.Key = ""
+		}
 		return f
 	case Snapshot:
-		f.From = cmp.Or(f.From, session)
+		f.From = cmp.Or(f.From, from)
+		if from != to && len(f.State.Keys) > 0 {
+			s := *f.State
+			s.Keys = nil
+			f.State = &s
+		}
 		return f
 	}
 	return f

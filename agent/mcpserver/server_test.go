@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -241,4 +243,20 @@ func TestABadConfigIsRefused(t *testing.T) {
 	_, err = mcpserver.New(hub, mcpserver.Config{})
 	require.ErrorAs(t, err, &bad)
 	require.Equal(t, "Authorize", bad.Field)
+}
+
+// A client of an earlier version of the protocol doesn't know input requests: it is told the pause.
+func TestAClientOfAnEarlierVersionIsToldThePause(t *testing.T) {
+	s := newSite(t, mcpserver.Config{}, providertest.Call("delete", page{"home"}), providertest.Say("Done."))
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"prompt":"Delete home."}}}`
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http.URL, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header = http.Header{"User": {"ann"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(answer), `"status":"paused"`)
+	require.NotContains(t, string(answer), "inputRequests")
 }

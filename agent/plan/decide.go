@@ -208,6 +208,9 @@ func (x *execution) takeDecisions() error {
 	}
 	x.woken, x.polled = false, time.Now()
 	items, err := x.log.journal.Take(x.ctx, x.log.name, x.log.lease.Fence)
+	if err != nil && x.ctx.Err() != nil { // the lease is lost, for example
+		err = context.Cause(x.ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("plan: run %q: reading the inbox: %w", x.log.name, err)
 	}

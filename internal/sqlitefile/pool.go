@@ -23,6 +23,8 @@ type Options struct {
 	// Immediate makes transactions of database/sql take SQLite's write lock at their start. Otherwise one that reads first and then writes
 	// would fail at once if another one wrote in between.
 	Immediate bool
+	// ForeignKeys makes SQLite check references between tables, which it doesn't by default.
+	ForeignKeys bool
 }
 
 // Open returns a pool of connections to a file that [Make] has returned. It makes no connection yet.
@@ -36,6 +38,9 @@ func Open(abs string, o Options) (*sql.DB, error) {
 		"synchronous(" + synchronous + ")",
 		fmt.Sprintf("journal_size_limit(%d)", o.LogLimit),
 	}}
+	if o.ForeignKeys {
+		query.Add("_pragma", "foreign_keys(1)")
+	}
 	if o.Immediate {
 		query.Set("_txlock", "immediate")
 	}

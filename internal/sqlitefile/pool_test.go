@@ -27,8 +27,8 @@ func file(t *testing.T) string { return filepath.Join(t.TempDir(), "a?b #%.db") 
 
 func TestEveryConnectionHasTheOptions(t *testing.T) {
 	for o, want := range map[sqlitefile.Options][]int{
-		{Conns: 3, LogLimit: 1 << 20}:                {2, 1 << 20, 20},
-		{Conns: 2, LogLimit: 2 << 20, Process: true}: {1, 2 << 20, 20},
+		{Conns: 3, LogLimit: 1 << 20}:                                   {2, 1 << 20, 20, 0},
+		{Conns: 2, LogLimit: 2 << 20, Process: true, ForeignKeys: true}: {1, 2 << 20, 20, 1},
 	} {
 		path := file(t)
 		pool := open(t, path, o)
@@ -39,7 +39,7 @@ func TestEveryConnectionHasTheOptions(t *testing.T) {
 			conn, err := pool.Conn(t.Context())
 			require.NoError(t, err)
 			conns[i] = conn
-			for i, pragma := range []string{"synchronous", "journal_size_limit", "busy_timeout"} {
+			for i, pragma := range []string{"synchronous", "journal_size_limit", "busy_timeout", "foreign_keys"} {
 				var is int
 				require.NoError(t, conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&is))
 				require.Equal(t, want[i], is, pragma)

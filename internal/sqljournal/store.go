@@ -37,6 +37,9 @@ type Database interface {
 	// Write runs fn in a transaction and commits it if fn returns nil. It may run fn again after a failure that a retry can
 	// avoid. No other transaction changes a row that fn has selected until the transaction ends.
 	Write(ctx context.Context, fn func(Tx) error) error
+	// WriteLease is Write for a change of a lease. A power failure may undo the change if it also ends every process that can hold a lease
+	// of the database, and if Write has committed nothing after it.
+	WriteLease(ctx context.Context, fn func(Tx) error) error
 	// Query runs one statement that only reads, and calls each for every row of its result, until that returns [ErrStop] or
 	// another error. All rows are of one snapshot. A column is scanned into a *string or a sql.Scanner.
 	Query(ctx context.Context, query string, args []any, each func(scan func(dest ...any) error) error) error

@@ -90,6 +90,11 @@ func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) err
 	return db.retry(ctx, func(ctx context.Context) error { return db.transaction(ctx, fn) })
 }
 
+// WriteLease implements [sqljournal.Database]. It is Write: processes on other machines keep their leases when the server's machine fails.
+func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error) error {
+	return db.Write(ctx, fn)
+}
+
 // transaction runs fn in one transaction. Under READ COMMITTED each statement sees what was committed before it, and so the newest
 // version of a row that it has locked.
 func (db *database) transaction(ctx context.Context, fn func(sqljournal.Tx) error) error {

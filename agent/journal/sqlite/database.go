@@ -17,9 +17,10 @@ const readers = 4
 
 // A database is the file, with one connection that writes and a few that read. Statements are prepared once for each.
 type database struct {
-	busy     time.Duration
-	maxBytes int64
-	pool     *sql.DB
+	durability Durability
+	busy       time.Duration
+	maxBytes   int64
+	pool       *sql.DB
 
 	// writing holds the writer while it is idle: goroutines wait here, and only processes compete for SQLite's lock.
 	writing chan *writer
@@ -40,7 +41,7 @@ func openDatabase(path string, cfg Config) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &database{busy: cfg.Busy, maxBytes: cfg.MaxBytes, pool: pool, writing: make(chan *writer, 1),
+	db := &database{durability: cfg.Durability, busy: cfg.Busy, maxBytes: cfg.MaxBytes, pool: pool, writing: make(chan *writer, 1),
 		reading: make(chan *reader, readers), closed: make(chan struct{})}
 	for range readers {
 		db.reading <- &reader{pool: pool}
@@ -154,6 +155,24 @@ func (db *database) withWriter(ctx context.Context, fn func(w *writer) error) er
 // another process wrote first.
 func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
 	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error { return w.transaction(fn) }))
+}
+
+// WriteLease implements [sqljournal.Database]. It doesn't wait for the disk: all processes that use the file are on this machine, and their
+// leases end with it. The next append confirms what is before it in the write-ahead log, too.
+func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error) error {
+	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error {
+		if db.durability == Power {
+			if _, err := w.exec("PRAGMA synchronous = NORMAL"); err != nil {
+				return err
+			}
+			defer func() { // also when fn panics
+				if _, err := w.exec("PRAGMA synchronous = FULL"); err != nil {
+					w.broken = true
+				}
+			}()
+		}
+		return w.transaction(fn)
+	}))
 }
 
 // TryAppend implements [sqljournal.Database]. An append of one record, without head and items, is one statement and writes one page.

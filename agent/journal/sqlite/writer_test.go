@@ -4,21 +4,37 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
 func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
 	for d, want := range map[Durability]int{Power: 2, Process: 1} {
 		s, err := OpenWith(filepath.Join(t.TempDir(), "runs.db"), Config{Durability: d})
 		require.NoError(t, err)
-		w := <-s.db.writing
-		var level int
-		require.NoError(t, w.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&level))
-		s.db.writing <- w
-		require.Equal(t, want, level)
+		var during int
+		level := func() (level int) {
+			w := <-s.db.writing
+			require.NoError(t, w.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&level))
+			s.db.writing <- w
+			return level
+		}
+		require.Equal(t, want, level())
+		_, err = s.Lease(t.Context(), "s", "o", time.Minute)
+		require.NoError(t, err)
+		require.Equal(t, want, level(), "after a lease, which doesn't wait for the disk")
+		require.Panics(t, func() {
+			_ = s.db.WriteLease(t.Context(), func(tx sqljournal.Tx) error {
+				require.NoError(t, tx.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&during))
+				panic("x")
+			})
+		})
+		require.Equal(t, 1, during)
+		require.Equal(t, want, level())
 		require.NoError(t, s.Close())
 	}
 }
