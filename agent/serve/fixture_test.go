@@ -150,13 +150,15 @@ func (s *site) send(who, session, text string) {
 	s.wait(session)
 }
 
-// wait waits until no run of the session is in progress.
+// wait waits until no run of the session is in progress and nobody holds its lease.
 func (s *site) wait(session string) agent.SessionInfo {
 	s.t.Helper()
 	for range 2000 {
 		info, err := s.agent.Session(session).Info(context.Background())
 		if err == nil && info.Status != agent.Running {
-			return info
+			if head, err := s.agent.Journal().Head(context.Background(), session); err == nil && head.Owner == "" {
+				return info
+			}
 		}
 		<-time.After(2 * time.Millisecond)
 	}

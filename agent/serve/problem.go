@@ -102,6 +102,8 @@ func failed(err error) *problem {
 		noRule   *agent.NoRuleError
 		fork     *agent.ForkError
 		invalid  *journal.InvalidError
+		text     *agent.RefusedError
+		hook     *agent.HookError
 	)
 	switch {
 	case errors.As(err, &decision):
@@ -134,6 +136,8 @@ func failed(err error) *problem {
 		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "the input is too large: limit %s", limit.Limit)
 	case errors.As(err, &input):
 		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "%s: %s", input.Field, input.Problem)
+	case errors.As(err, &text) && !errors.As(err, &hook): // the hook has decided; one that failed is an internal error
+		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Denied, "the text is refused; put it in other words")
 	case errors.As(err, &noRule):
 		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no standing approval of %q", noRule.Tool)
 	case errors.As(err, &fork):

@@ -55,8 +55,9 @@ export function humanized(name) {
   return text ? text[0].toUpperCase() + text.slice(1) : String(name);
 }
 
-// naming says how tools are called on the page. A host's own page may change it.
-export const naming = { tool: humanized };
+// naming says how tools are called on the page, and which fields of their inputs say what a call is about, the most important first. A host's own
+// page may change it.
+export const naming = { tool: humanized, subjects: [] };
 
 // parsed returns the value of JSON text, or undefined if JavaScript can't keep it exactly, such as long numbers: what a person approves must be what
 // runs, so such text is shown as it is.
@@ -73,7 +74,8 @@ export function parsed(text) {
 function subjects(input) {
   const value = input ? parsed(input) : undefined;
   if (!value || typeof value !== "object" || Array.isArray(value)) return [];
-  const all = Object.values(value);
+  const rank = ([name]) => (naming.subjects.includes(name) ? naming.subjects.indexOf(name) : naming.subjects.length);
+  const all = Object.entries(value).sort((a, b) => rank(a) - rank(b)).map(([, v]) => v);
   const texts = all.filter((v) => typeof v === "string" && v !== "");
   return texts.length > 0 ? texts : all.filter((v) => typeof v === "number");
 }

@@ -213,7 +213,8 @@ export class Page {
     const fresh = !this.id;
     if (fresh) {
       const draft = this.composer.draft;
-      history.pushState(null, "", `?session=${(this.id = newID())}`);
+      this.id = message.key; // if the answer is lost, the same message goes to the same session again
+      history.pushState(null, "", `?session=${this.id}`);
       this.composer.draft = draft.replace(/new$/, this.id);
       this.holder.replaceChildren(this.conversation.element);
       this.settled = true;

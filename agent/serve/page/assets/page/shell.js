@@ -58,7 +58,7 @@ export class Menu {
     if (this.app.classList.contains("open")) return this.close();
     this.from = document.activeElement;
     this.app.classList.add("open");
-    document.querySelector(".main").inert = true;
+    document.querySelector(".main").inert = this.app.offsetWidth >= innerWidth; // beside other parts of a page, the sheet covers only the chat
     document.querySelector(".sidebar button").focus();
   }
 
@@ -94,8 +94,9 @@ export class Follower {
   }
 
   scrolled() {
-    const up = this.scroller.scrollTop < (this.top ?? 0) - 1;
-    this.top = this.scroller.scrollTop;
+    const { scrollTop, clientHeight } = this.scroller;
+    const up = scrollTop < (this.top ?? 0) - 1 && clientHeight === this.height; // otherwise it isn't the reader who has scrolled
+    Object.assign(this, { top: scrollTop, height: clientHeight });
     if (this.distance < 40) this.following = true;
     else if (up) this.following = false;
     this.show();
