@@ -24,7 +24,7 @@ var instructions embed.FS
 var modes = []struct {
 	name  string
 	steps int
-}{{cmstools.CRUD, 10}, {cmstools.Architect, 6}, {cmstools.Debug, 4}, {cmstools.Ask, 6}}
+}{{cmstools.CRUD, 20}, {cmstools.Architect, 6}, {cmstools.Debug, 4}, {cmstools.Ask, 6}}
 
 // modeNames returns the names of the modes.
 func modeNames() (names []string) {
@@ -52,11 +52,16 @@ func newAgent(m provider.Provider, sv *services.Services, store journal.Store, e
 	if err != nil {
 		return nil, err
 	}
+	all := cmstools.All(sv)
+	registry, err := tools.NewRegistry(all...)
+	if err != nil {
+		return nil, err
+	}
 	cfg := agent.Config{
 		Name:         "cms",
 		Provider:     m,
 		Instructions: prompts.Core(),
-		Tools:        cmstools.All(sv),
+		Tools:        append(all, assistant.PlanTools(registry, cmstools.CRUD, cmstools.Architect)...),
 		Journal:      store,
 		Lease:        lease,
 		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window

@@ -17,7 +17,7 @@ import (
 
 // checkApprovals checks the arguments of the approvals command, and turns them into a decision if they are one.
 func (o *options) checkApprovals(given func(string) bool) error {
-	for _, name := range []string{"p", "mode", "continue", "resume", "decide", "id", "undo", "export"} {
+	for _, name := range []string{"p", "mode", "continue", "resume", "decide", "id", "undo"} {
 		if given(name) {
 			return fmt.Errorf("-%s can't be used with approvals", name)
 		}
@@ -108,8 +108,12 @@ type opened struct {
 func (p *program) opened(ctx context.Context) ([]opened, error) {
 	all := []opened{}
 	for item, err := range approvals.List(ctx, p.store, approvals.Filter{}) {
-		if err != nil {
+		switch {
+		case err != nil && item.Session == "":
 			return nil, err
+		case err != nil: // the list goes on
+			fmt.Fprintln(p.err, "cms:", err)
+			continue
 		}
 		if p.session != "" && p.session != item.Session {
 			continue

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -35,7 +36,7 @@ func TestPendingDecisionsAreListedAcrossSessions(t *testing.T) {
 	require.Equal(t, "ann", all[0].By)
 	require.Contains(t, all[0].Reason, "is deleted")
 	require.False(t, all[0].Since.IsZero())
-	require.True(t, all[0].Expires.IsZero())
+	require.Equal(t, 2*time.Minute, all[0].Expires.Sub(all[0].Since).Round(time.Second))
 	require.True(t, all[1].Expired)
 	require.Len(t, b.open("-session", "s-home"), 1)
 	require.Contains(t, b.must(exitUsage, "approvals", "approve", all[1].ID).err, "too late")

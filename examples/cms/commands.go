@@ -9,7 +9,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
+	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,14 +25,16 @@ import (
 
 // The commands, besides approvals.
 const (
-	cmdServe   = "serve"
+	cmdServe   = "serve" // without a command, too
+	cmdChat    = "chat"
+	cmdHistory = "history"
 	cmdPreview = "preview"
 	cmdSeed    = "seed"
 	cmdReset   = "reset"
 	cmdExport  = "export"
 )
 
-var commands = []string{cmdServe, cmdPreview, cmdSeed, cmdReset, cmdExport}
+var commands = []string{cmdServe, cmdChat, cmdHistory, cmdPreview, cmdSeed, cmdReset, cmdExport}
 
 // shutdown is how long open requests may take after a signal. Streams end at once.
 const shutdown = 5 * time.Second
@@ -38,6 +43,10 @@ const shutdown = 5 * time.Second
 func (p *program) runCommand(ctx context.Context) int {
 	var err error
 	switch p.cmd {
+	case cmdChat:
+		return p.interact(ctx)
+	case cmdHistory:
+		return p.history(ctx)
 	case cmdServe, cmdPreview:
 		signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -87,7 +96,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	p.services.PreviewURL = "http://" + preview.Addr().String()
 	servers := []*server{newServer("preview", preview, p.services.Renderer.Handler())}
 	if p.cmd == cmdServe {
-		hub, err := live.New(live.Config{Agent: p.agent})
+		hub, err := live.New(live.Config{Agent: p.agent, Recover: time.Second}) // after a crash, the page goes on as soon as the lease has ended
 		if err != nil {
 			return errors.Join(err, preview.Close())
 		}
@@ -102,6 +111,15 @@ func (p *program) serve(ctx context.Context) (err error) {
 		p.out.line("%-8s http://%s/", s.name, s.listener.Addr())
 	}
 	p.out.line("Ctrl-C ends it.")
+	if p.openPage {
+		var opening sync.WaitGroup
+		defer opening.Wait()
+		opening.Go(func() {
+			if err := openInBrowser(ctx, "http://"+servers[0].listener.Addr().String()+"/"); err != nil && ctx.Err() == nil {
+				fmt.Fprintln(p.err, "cms: -open:", err)
+			}
+		})
+	}
 	return serveAll(ctx, servers)
 }
 
@@ -131,6 +149,15 @@ func (p *program) agentServers(hub *live.Hub) ([]*server, error) {
 		return nil, errors.Join(err, page.Close(), apiListener.Close())
 	}
 	return []*server{newServer("page", page, guarded), newServer("api", apiListener, withAgent(rest, guarded))}, nil
+}
+
+// openInBrowser opens an address with the program that the system uses for that.
+func openInBrowser(ctx context.Context, address string) error {
+	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if program == nil {
+		program = []string{"xdg-open"}
+	}
+	return exec.CommandContext(ctx, program[0], append(program[1:], address)...).Run()
 }
 
 // withAgent adds the paths of the agent to those of the API.

@@ -8,9 +8,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +24,11 @@ const anyPort = "127.0.0.1:0"
 
 func TestServeStartsThePageTheAPIAndThePreview(t *testing.T) {
 	b := newBench(t)
-	h := b.start(b.process("never shown", "serve", "-addr", anyPort, "-api", anyPort, "-preview", anyPort), "page")
+	cmd := b.process("never shown", "-open", "-addr", anyPort, "-api", anyPort, "-preview", anyPort)
+	opened := filepath.Join(t.TempDir(), "opened")
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(opened), "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" >"+opened), 0o755))
+	cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(opened))
+	h := b.start(cmd, "page")
 	at := map[string]string{}
 	for lines := bufio.NewScanner(io.MultiReader(strings.NewReader("page"), h.out)); len(at) < 3 && lines.Scan(); {
 		name, address, _ := strings.Cut(lines.Text(), " ")
@@ -40,6 +47,9 @@ func TestServeStartsThePageTheAPIAndThePreview(t *testing.T) {
 	require.Contains(t, get(at["preview"]), "Welcome to local-site")
 	require.Contains(t, get(at["api"]+"v1/teams/t/sites/s/environments/e/pages"), `"slug":"home"`)
 	http.DefaultClient.CloseIdleConnections()
+	if runtime.GOOS == "linux" {
+		require.Eventually(t, func() bool { address, _ := os.ReadFile(opened); return string(address) == at["page"] }, 10*time.Second, 10*time.Millisecond)
+	}
 	require.NoError(t, h.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, exitOK, h.ended(), h.err.String())
 }
@@ -68,7 +78,7 @@ func TestSeedAndResetReplaceTheContents(t *testing.T) {
 	require.Len(t, all["pages"], 2)
 	require.Contains(t, b.must(exitOK, "seed").out, "Conversations were kept.")
 	require.Equal(t, []string{"home"}, b.pages())
-	require.NotEmpty(t, b.must(exitOK, "-export", "-session", "s").out)
+	require.NotEmpty(t, b.must(exitOK, "history", "-session", "s").out)
 
 	s, err := site.Open(context.Background(), b.db)
 	require.NoError(t, err)
@@ -84,5 +94,5 @@ func TestCommandsTakeOnlyTheirFlags(t *testing.T) {
 	b := newBench(t)
 	require.Contains(t, b.must(exitUsage, "serve", "-p", "list pages").err, "serve can't be combined")
 	require.Contains(t, b.must(exitUsage, "seed", "now").err, `"now" isn't a flag`)
-	require.Contains(t, b.must(exitUsage, "-addr", anyPort, "-p", "list pages").err, "-addr, -api and -preview are for serve and preview")
+	require.Contains(t, b.must(exitUsage, "-addr", anyPort, "-p", "list pages").err, "are for serve and preview")
 }

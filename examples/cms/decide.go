@@ -73,7 +73,7 @@ func indented(pause *agent.Pause) string {
 	return b.String()
 }
 
-// A choice is a possible decision.
+// A choice is a possible decision. For approvals, y and n are typed instead of the first two keys, too.
 type choice struct{ key, decide, label string }
 
 // choices returns the possible decisions on a pause.
@@ -141,6 +141,9 @@ func (p *program) ask(pause *agent.Pause) (agent.Decision, error) {
 
 // chosen turns the typed text into a decision; ok is false if it isn't one.
 func (p *program) chosen(pause *agent.Pause, said string) (d agent.Decision, ok bool, err error) {
+	if key, ok := map[string]string{"y": "a", "yes": "a", "n": "r", "no": "r"}[strings.ToLower(said)]; ok && pause.Kind == agent.PauseApproval {
+		said = key
+	}
 	decide := ""
 	for _, c := range choices(pause) {
 		if said == c.key || strings.EqualFold(said, c.decide) {

@@ -1,13 +1,14 @@
 // The program cms is an agent that maintains a small website in a SQLite file. It needs no API key: it has a built-in fake
-// model. With ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in the environment it calls that provider (see -provider
-// and -model).
+// model. With ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY in the environment it calls that
+// provider (see -provider and -model).
 //
-//	go run ./examples/cms -p "Create an About page with a hero section titled Hello"
 //	go run ./examples/cms
+//	go run ./examples/cms -p "Create an About page with a hero section titled Hello"
+//	go run ./examples/cms chat
 //
-// Without -p it asks for requests until /quit. The content, the runs of the agent and pending decisions are stored in
-// cms.db in the working directory (see -db). A file cms.db.runs.db of an earlier release isn't read any more; the program
-// mentions it while it contains unfinished runs.
+// The first command serves a page for a browser and prints its address; with -open it opens the page, too. The second runs
+// one request in the terminal, and the third asks for requests until /quit. The content, the runs of the agent and pending
+// decisions are stored in cms.db in the working directory (see -db).
 //
 // # What the built-in model understands
 //
@@ -45,9 +46,9 @@
 //
 // # Approvals
 //
-// Deleting a page, removing a section and changing an address need approval. In a terminal the program asks right away, and
-// waits two minutes for an answer (-expires). Without a terminal it prints what it wants to do and how to decide, and exits
-// with status 3; the decision can be made later, from another process. The first decision counts; later ones get an error:
+// Deleting a page, removing a section and changing an address need approval. In a terminal the program asks right away.
+// Without a terminal it prints what it wants to do and how to decide, and exits with status 3; the decision can be made by
+// another process. An approval expires after two minutes (-expires). The first decision counts; later ones get an error:
 //
 //	go run ./examples/cms approvals
 //	go run ./examples/cms approvals approve ID
@@ -62,9 +63,9 @@
 // # Servers
 //
 // These serve the agent's page, the REST API and the preview of the site, and the preview alone. They listen on this
-// computer only: there is no login.
+// computer only: there is no login. Without a command the program does the same as with serve.
 //
-//	go run ./examples/cms serve [-addr localhost:3000] [-api localhost:8787] [-preview localhost:4000]
+//	go run ./examples/cms serve [-open] [-addr localhost:3000] [-api localhost:8787] [-preview localhost:4000]
 //	go run ./examples/cms preview
 //
 // GET /openapi.json of the API describes it. Pages of the preview load themselves again when the site changes. Uploaded
@@ -93,14 +94,17 @@
 // In interactive use the program offers to resume them when it starts. Ctrl-C and SIGTERM stop a run as soon as the
 // current call has ended, and it can be resumed in the same way; a second signal ends the program at once.
 //
-// These commands undo the changes of a run as far as its tools can, newest call first, and print its whole log:
+// These commands undo the changes of a run as far as its tools can, newest call first, list the sessions, print a
+// conversation, and print its whole log as JSON lines:
 //
 //	go run ./examples/cms -undo -session SESSION
-//	go run ./examples/cms -export -session SESSION
+//	go run ./examples/cms history
+//	go run ./examples/cms history -session SESSION
+//	go run ./examples/cms history -session SESSION -json
 //
 // # Modes
 //
-//	cms-crud   everything, 10 model calls (the default)
+//	cms-crud   everything, 20 model calls (the default)
 //	architect  reads, and checks plans on a copy of the site, 6 calls
 //	debug      reads, and makes a single write per run, 4 calls
 //	ask        reads, 6 calls

@@ -137,20 +137,6 @@ func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {
 	require.Equal(t, [2]int{1, 1}, [2]int{pages, sessions})
 }
 
-func TestUnfinishedRunsInAnOldFileAreMentioned(t *testing.T) {
-	b := newBench(t)
-	db, err := sql.Open("sqlite", b.db+".runs.db")
-	require.NoError(t, err)
-	_, err = db.Exec("CREATE TABLE run_sessions (name TEXT, status TEXT); INSERT INTO run_sessions VALUES ('a', 'completed')")
-	require.NoError(t, err)
-	require.NotContains(t, b.must(exitOK, "-p", "list pages").err, "runs.db")
-	_, err = db.Exec("INSERT INTO run_sessions VALUES ('b', 'paused')")
-	require.NoError(t, errors.Join(err, db.Close()))
-	require.Contains(t, b.must(exitOK, "-p", "list pages").err, "cms.db.runs.db isn't read any more")
-	require.NoError(t, os.WriteFile(b.db+".runs.db", []byte("a letter"), 0o600))
-	require.NotContains(t, b.must(exitOK, "-p", "list pages").err, "runs.db")
-}
-
 func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
@@ -158,14 +144,14 @@ func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
 	o := b.must(exitOK, "-session", "t", "-p", "list pages")
 	require.Contains(t, o.err, "The run of session s was interrupted. To resume it:\n")
 	require.Contains(t, o.err, " -continue -session s\n")
-	o = b.run("l\nlist pages\n", "-session", "t")
+	o = b.chat("l\nlist pages\n", "-session", "t")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "There are 2 pages:")
-	o = b.run("r\nlist pages\n", "-session", "t")
+	o = b.chat("r\nlist pages\n", "-session", "t")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, `The page "About" is at /about`)
 	require.Contains(t, o.out, "There are 2 pages:")
-	o = b.run("list pages\n", "-session", "t")
+	o = b.chat("list pages\n", "-session", "t")
 	require.NotContains(t, o.out, "interrupted")
 	require.NotContains(t, b.must(exitOK, "-session", "u", "-p", "list pages").err, "interrupted")
 }
@@ -189,10 +175,20 @@ func TestTheChangesOfARunAreUndone(t *testing.T) {
 	require.Contains(t, b.must(exitFailed, "-session", "u", "-undo").err, "a run is open")
 }
 
+func TestTheHistoryShowsSessionsAndConversations(t *testing.T) {
+	b := newBench(t)
+	require.Contains(t, b.must(exitOK, "history").out, "There are no sessions.")
+	b.must(exitOK, "-session", "s", "-p", "list pages")
+	b.must(exitWaiting, "-session", "t", "-p", "delete Home")
+	require.Regexp(t, `(?s) paused     t .* completed  s `, b.must(exitOK, "history").out)
+	o := b.must(exitOK, "history", "-session", "s")
+	require.Regexp(t, `(?s)^> list pages\n→ cms.listPages .*There is 1 page`, o.out, "without what the model thought")
+}
+
 func TestALogIsExportedAsJSONLines(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-session", "s", "-p", "list pages")
-	o := b.must(exitOK, "-session", "s", "-export")
+	o := b.must(exitOK, "history", "-session", "s", "-json")
 	n := 0
 	for line := range strings.Lines(o.out) {
 		var fact struct {

@@ -53,7 +53,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestADialogueMatchesTheGoldenFile(t *testing.T) {
 	b := newBench(t)
-	o := b.run(strings.Join([]string{
+	o := b.chat(strings.Join([]string{
 		"/help",
 		"Create an About page with a hero section titled Hello",
 		"Create an About page with a hero section titled Hello",
@@ -92,9 +92,9 @@ func TestADialogueMatchesTheGoldenFile(t *testing.T) {
 
 func TestTheEndOfTheInputEndsTheProgram(t *testing.T) {
 	b := newBench(t)
-	require.Equal(t, exitOK, b.run("").status)
-	require.Equal(t, exitOK, b.run("list pages").status, "also without a line break")
-	o := b.run("delete Home\n", "-session", "s")
+	require.Equal(t, exitOK, b.chat("").status)
+	require.Equal(t, exitOK, b.chat("list pages").status, "also without a line break")
+	o := b.chat("delete Home\n", "-session", "s")
 	require.Equal(t, exitWaiting, o.status, "nobody is there to decide")
 	require.Equal(t, 1, strings.Count(o.out, "Approval needed"))
 	require.Contains(t, o.out, "-resume s -id ")
@@ -104,20 +104,30 @@ func TestTheEndOfTheInputEndsTheProgram(t *testing.T) {
 func TestAtTheStartAWaitingSessionAsksForItsDecision(t *testing.T) {
 	b := newBench(t)
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
-	o := b.run("", "-session", "s")
+	o := b.chat("", "-session", "s")
 	require.Equal(t, exitWaiting, o.status)
-	o = b.run("a\nlist pages\n", "-session", "s")
+	o = b.chat("a\nlist pages\n", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "This session waits for a decision.")
 	require.Contains(t, o.out, `I deleted the page "Home"`)
 	require.Contains(t, o.out, "There are 0 pages:")
 }
 
+func TestApprovalsAreAnsweredByYesOrNo(t *testing.T) {
+	b := newBench(t)
+	o := b.chat("delete Home\nn\nwe need it\n")
+	require.Contains(t, o.out, "rejected by ann")
+	require.Equal(t, []string{"home"}, b.pages())
+	o = b.chat("delete Home\nY\n")
+	require.Contains(t, o.out, "approved by ann")
+	require.Empty(t, b.pages())
+}
+
 func TestAtTheStartAnInterruptedSessionIsResumed(t *testing.T) {
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
-	o := b.run("", "-session", "s")
+	o := b.chat("", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "The last run of this session was interrupted. Resuming it.")
 	require.Contains(t, o.out, `The page "About" is at /about`)
@@ -125,7 +135,7 @@ func TestAtTheStartAnInterruptedSessionIsResumed(t *testing.T) {
 
 func TestALateDecisionIsReportedAndTheRunContinues(t *testing.T) {
 	b := newBench(t)
-	o := b.run("delete Home\na\nlist pages\n", "-expires", "1ns")
+	o := b.chat("delete Home\na\nlist pages\n", "-expires", "1ns")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "Too late: the approval has expired.")
 	require.Contains(t, o.out, "nobody approved it in time")
@@ -136,7 +146,7 @@ func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
 	b := newBench(t)
 	b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill()
 	b.leaseEnds()
-	o := b.run("e\nw\nit was hidden\n", "-session", "s")
+	o := b.chat("e\nw\nit was hidden\n", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "[a] run it again, [r] don't run it, [w] say what it did: ")
 	require.Contains(t, o.out, "Type one of the letters.")
@@ -163,7 +173,7 @@ func TestARepeatedlyInvalidCallIsShownToAPerson(t *testing.T) {
 
 func TestWithYesADialogueAsksNothing(t *testing.T) {
 	b := newBench(t)
-	o := b.run("delete Home\n", "-yes")
+	o := b.chat("delete Home\n", "-yes")
 	require.Equal(t, exitOK, o.status)
 	require.NotContains(t, o.out, "[a]pprove")
 	require.Empty(t, b.pages())
@@ -210,7 +220,7 @@ func (w *watched) String() string {
 // program opens a program without running it.
 func (b *bench) program(t *testing.T, stdin string, args ...string) (*program, *watched) {
 	t.Helper()
-	o, err := parseOptions(append([]string{"-db", b.db, "-by", "ann"}, args...), io.Discard)
+	o, err := parseOptions(append([]string{"-db", b.db, "-by", "ann", "chat"}, args...), io.Discard)
 	require.NoError(t, err)
 	out := &watched{}
 	p := &program{options: o, llm: model.New(), label: model.Label, in: bufio.NewReader(strings.NewReader(stdin)), out: newScreen(out), err: out, person: true}

@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -124,28 +120,4 @@ func (p *program) offerOthers(ctx context.Context) (status int, ok bool) {
 // continuing returns the command that resumes a session.
 func (p *program) continuing(session string) string {
 	return fmt.Sprintf("%s -db %s -continue -session %s", self(), quoted(p.db), quoted(session))
-}
-
-// mentionOldRuns prints that the program no longer reads the file in which earlier releases stored the runs, while there are unfinished
-// runs in it.
-func (p *program) mentionOldRuns(ctx context.Context) {
-	old := p.db + ".runs.db"
-	abs, err := filepath.Abs(old)
-	if err != nil {
-		return
-	}
-	if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() {
-		return
-	}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(abs)}).EscapedPath()+"?mode=ro")
-	if err != nil {
-		return
-	}
-	defer db.Close()
-	var open int
-	// A file that can't be read this way isn't such a file.
-	err = db.QueryRowContext(ctx, "SELECT count(*) FROM run_sessions WHERE status IN (?, ?)", string(agent.Running), string(agent.Paused)).Scan(&open)
-	if err == nil && open > 0 {
-		fmt.Fprintf(p.err, "cms: %s isn't read any more: the journal is in %s itself now. Sessions left unfinished there: %d. Make their requests again, then delete it.\n", old, p.db, open)
-	}
 }

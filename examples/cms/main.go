@@ -52,7 +52,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	p := &program{
 		options: o, llm: m, label: label, in: bufio.NewReader(stdin), out: newScreen(stdout), err: &shared{w: stderr},
-		person: o.interactive() || isTerminal(stdin),
+		person: o.cmd == cmdChat || isTerminal(stdin),
 	}
 	ctx := context.Background()
 	if err := p.open(ctx); err != nil {
@@ -97,16 +97,11 @@ func (p *program) open(ctx context.Context) (err error) {
 	if p.store, err = sqlite.Open(p.services.Site.Path()); err != nil {
 		return errors.Join(err, p.services.Close())
 	}
-	p.mentionOldRuns(ctx)
 	var log *slog.Logger
 	if p.verbose {
 		log = slog.New(slog.NewTextHandler(p.err, nil))
 	}
-	expires := p.expires
-	if !p.expiresSet && !p.person && p.cmd != cmdServe {
-		expires = 0
-	}
-	if p.agent, err = newAgent(p.llm, p.services, p.store, expires, log); err != nil {
+	if p.agent, err = newAgent(p.llm, p.services, p.store, p.expires, log); err != nil {
 		return errors.Join(err, p.close())
 	}
 	return nil
@@ -123,19 +118,15 @@ func (p *program) main(ctx context.Context) int {
 		return p.approve(ctx)
 	case p.undo:
 		return p.takeBack(ctx)
-	case p.export:
-		return p.exportLog(ctx)
 	case p.resume != "":
 		return p.decideOnce(ctx)
 	case p.continues && p.session == "":
 		return p.resumeAll(ctx)
 	case p.continues:
 		return p.oneShot(ctx, agent.Continue(p.session))
-	case p.prompt != "":
-		p.mentionInterrupted(ctx)
-		return p.oneShot(ctx, agent.Input{Session: p.session, Prompt: p.prompt, Mode: p.mode, Interactive: true, By: p.by})
 	}
-	return p.interact(ctx)
+	p.mentionInterrupted(ctx)
+	return p.oneShot(ctx, agent.Input{Session: p.session, Prompt: p.prompt, Mode: p.mode, Interactive: true, By: p.by})
 }
 
 // A shared is a writer for concurrent use.

@@ -109,6 +109,12 @@ func (b *bench) run(stdin string, args ...string) outcome {
 	return outcome{status, out.String(), err.String()}
 }
 
+// chat runs the program with its terminal interface and this input.
+func (b *bench) chat(stdin string, args ...string) outcome {
+	b.t.Helper()
+	return b.run(stdin, append([]string{"chat"}, args...)...)
+}
+
 // must runs the program and requires a status.
 func (b *bench) must(status int, args ...string) outcome {
 	b.t.Helper()

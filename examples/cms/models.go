@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 
@@ -24,6 +27,36 @@ var providers = []struct {
 	{"anthropic", []string{"ANTHROPIC_API_KEY"}, func(m string) (provider.Provider, error) { return anthropic.New(anthropic.Config{Model: m}) }},
 	{"openai", []string{"OPENAI_API_KEY"}, func(m string) (provider.Provider, error) { return openai.New(openai.Config{Model: m}) }},
 	{"gemini", []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, func(m string) (provider.Provider, error) { return gemini.New(gemini.Config{Model: m}) }},
+	{"openrouter", []string{"OPENROUTER_API_KEY"}, openRouter},
+	{"ollama", []string{"OLLAMA_HOST"}, ollama},
+}
+
+// openRouter opens a model of OpenRouter: the named one, else OPENROUTER_MODEL, else a small one of Google's. OPENROUTER_HEADERS has
+// further headers, such as "HTTP-Referer: https://example.com, X-Title: My site".
+func openRouter(m string) (provider.Provider, error) {
+	header := http.Header{}
+	for field := range strings.SplitSeq(os.Getenv("OPENROUTER_HEADERS"), ",") {
+		name, value, ok := strings.Cut(field, ":")
+		if field = strings.TrimSpace(field); field != "" && !ok {
+			return nil, fmt.Errorf("OPENROUTER_HEADERS: %q isn't a header such as \"X-Title: My site\"", field)
+		}
+		if ok {
+			header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+		}
+	}
+	return openai.New(openai.Config{Model: cmp.Or(m, os.Getenv("OPENROUTER_MODEL"), "google/gemini-2.5-flash"), BaseURL: "https://openrouter.ai/api/v1", Header: header})
+}
+
+// ollama opens a model of a local server: the one at OLLAMA_HOST, else at Ollama's usual address.
+func ollama(m string) (provider.Provider, error) {
+	if m == "" {
+		return nil, errors.New("a local server has no default model; name the model with -model, or take -provider built-in")
+	}
+	host := strings.TrimSuffix(cmp.Or(os.Getenv("OLLAMA_HOST"), "localhost:11434"), "/")
+	if !strings.Contains(host, "://") {
+		host = "http://" + host
+	}
+	return openai.New(openai.Config{Model: m, BaseURL: host + "/v1"})
 }
 
 // providerNames returns the values of -provider.

@@ -26,7 +26,7 @@ func named(t *testing.T) *bench {
 func (b *bench) answers(says map[string]string) {
 	b.t.Helper()
 	requests := slices.Sorted(maps.Keys(says))
-	o := b.run(strings.Join(requests, "\n"))
+	o := b.chat(strings.Join(requests, "\n"))
 	require.Equal(b.t, exitOK, o.status, o.err)
 	answers := strings.Split(o.out, "\n> ")[1:]
 	require.Len(b.t, answers, len(requests)+1) // plus the prompt at which the input ended
@@ -114,7 +114,7 @@ func TestAnUncertainMatchIsNotRenamed(t *testing.T) {
 
 func TestAPageDeletedByAnotherProcessIsNeitherUsedNorFound(t *testing.T) {
 	b := named(t)
-	cmd := b.process("→ cms.getPage", "-session", "s")
+	cmd := b.process("→ cms.getPage", "chat", "-session", "s")
 	cmd.Env = append(cmd.Env, typedVar+"=show the team page\nshow the team page\nshow crew\n")
 	h := b.start(cmd, "→ cms.getPage") // it has looked up the page and is about to read it
 	b.must(exitOK, "-yes", "-p", "delete Members, then create a page called Band, then describe it as crew, musicians")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,7 @@ func TestEveryRequestOfTheDocumentationWorks(t *testing.T) {
 	} {
 		requests, says = append(requests, c[0]), append(says, c[1])
 	}
-	o := b.run(strings.Join(requests, "\n"), "-yes")
+	o := b.chat(strings.Join(requests, "\n"), "-yes")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Equal(t, 3, strings.Count(o.out, "◦ approved by ann (-yes)"))
 	answers := strings.Split(o.out, "\n> ")[1:]
@@ -160,6 +161,16 @@ func TestAtItsStepLimitARunSummarizesItsCallsAndExitsWith4(t *testing.T) {
 	require.Contains(t, o.err, "Steps")
 }
 
+func TestATaskOfTenStepsFitsIntoARun(t *testing.T) {
+	b := newBench(t)
+	var all []string
+	for i := range 10 {
+		all = append(all, fmt.Sprintf("create a page called Page %d", i))
+	}
+	b.must(exitOK, "-p", strings.Join(all, ", then "))
+	require.Len(t, b.pages(), 11)
+}
+
 func TestInvalidArgumentsExitWith2(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []struct {
@@ -179,9 +190,14 @@ func TestInvalidArgumentsExitWith2(t *testing.T) {
 		{[]string{"-resume", "s", "-session", "t", "-decide", "approve"}, "different sessions"},
 		{[]string{"-decide", "approve"}, "need -resume"},
 		{[]string{"-continue", "-session", ""}, "-session needs a name"},
-		{[]string{"-undo"}, "need a -session"},
-		{[]string{"-export", "-undo", "-session", "s"}, "only one of"},
-		{[]string{"-export", "-session", "unknown"}, "unknown"},
+		{[]string{"-undo"}, "needs a -session"},
+		{[]string{"-session", "s"}, "-session needs a command"},
+		{[]string{"chat", "-p", "x"}, "chat can't be combined with -p"},
+		{[]string{"history", "-json"}, "history with a -session"},
+		{[]string{"history", "-session", "unknown"}, "unknown"},
+		{[]string{"seed", "-session", "s"}, "seed takes no -session"},
+		{[]string{"-continue", "-undo", "-session", "s"}, "only one of"},
+		{[]string{"history", "-json", "-session", "unknown"}, "unknown"},
 		{[]string{"-undo", "-session", "unknown"}, "unknown"},
 		{[]string{"-json", "-p", "x"}, "-json is for approvals"},
 		{[]string{"approvals", "allow"}, `unknown approvals command "allow"`},
@@ -247,7 +263,7 @@ func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestAnOutputErrorExitsWith1(t *testing.T) {
 	b := newBench(t)
-	for _, args := range [][]string{{"-p", "list pages"}, nil} {
+	for _, args := range [][]string{{"-p", "list pages"}, {"chat"}} {
 		var err strings.Builder
 		status := run(append([]string{"-db", b.db}, args...), strings.NewReader(""), full{}, &err)
 		require.Equal(t, exitFailed, status, "%q", args)

@@ -22,9 +22,8 @@ type options struct {
 	modelOptions
 	serverOptions
 	yes, continues, verbose, json bool
-	undo, export                  bool
+	undo, openPage                bool
 	expires                       time.Duration
-	expiresSet                    bool
 
 	resume, decide, id, reason, input string
 
@@ -36,14 +35,9 @@ type modelOptions struct{ provider, model string }
 
 // serverOptions are the command, besides approvals, and what its servers need.
 type serverOptions struct {
-	cmd                        string // one of the commands; empty: none
+	cmd                        string // one of the commands; empty: a flag says what to do
 	addr, apiAddr, previewAddr string
 	templates                  string
-}
-
-// interactive reports whether the program asks for requests.
-func (o *options) interactive() bool {
-	return o.prompt == "" && o.resume == "" && !o.continues && !o.undo && !o.export && o.approvals == nil && o.cmd == ""
 }
 
 // decisions are the values of -decide.
@@ -52,28 +46,28 @@ var decisions = []string{"approve", "reject", "edit", "suggest", "always", "answ
 func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("cms", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // the caller prints the error
-	f.StringVar(&o.prompt, "p", "", "run this `request` and exit; without it the program asks for requests")
+	f.StringVar(&o.prompt, "p", "", "run this `request` and exit")
 	f.StringVar(&o.mode, "mode", "", "`mode`: cms-crud (the default), architect, debug or ask")
 	f.StringVar(&o.db, "db", "cms.db", "`file` with the content and the runs")
 	f.StringVar(&o.session, "session", "", "`name` of the session; a new one by default")
 	f.BoolVar(&o.continues, "continue", false, "resume the interrupted run of the -session, or the run whose approval expired; without -session, all interrupted runs")
 	f.BoolVar(&o.yes, "yes", false, "approve every call that needs approval")
-	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal the default is no limit")
+	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; 0 means no limit")
 	f.BoolVar(&o.undo, "undo", false, "undo the changes of the last run of the -session")
-	f.BoolVar(&o.export, "export", false, "print the log of the -session, as JSON lines")
-	f.BoolVar(&o.json, "json", false, "print approvals as JSON")
+	f.BoolVar(&o.json, "json", false, "print approvals, or the log of a session, as JSON")
+	f.BoolVar(&o.openPage, "open", false, "open the page in a browser")
 	f.StringVar(&o.resume, "resume", "", "decide the pending decision of this `session` as -decide says")
 	f.StringVar(&o.decide, "decide", "", "`decision`: approve, reject, edit, suggest, always (approve, with a standing approval) or answer (for a call that may have taken effect)")
 	f.StringVar(&o.id, "id", "", "`id` of the decision; optional if there is only one")
 	f.StringVar(&o.reason, "reason", "", "`text` for the agent: the reason of a rejection, or the suggestion")
 	f.StringVar(&o.input, "input", "", "`JSON` for -decide edit (the new input) and answer (the call's result)")
 	f.StringVar(&o.by, "by", "", "`name` of the person who asks or decides; the user's name by default")
-	f.StringVar(&o.provider, "provider", "", "`name` of the provider: built-in, anthropic, openai or gemini; by default the first one whose key is in the environment, else built-in")
+	f.StringVar(&o.provider, "provider", "", "`name` of the provider: built-in, anthropic, openai, gemini, openrouter or ollama; by default the first one whose key is in the environment, else built-in")
 	f.StringVar(&o.model, "model", "", "`name` of the model; the provider's default by default")
 	f.BoolVar(&o.verbose, "v", false, "log to stderr")
-	f.StringVar(&o.addr, "addr", "localhost:3000", "`address` of the page, for serve")
-	f.StringVar(&o.apiAddr, "api", "localhost:8787", "`address` of the API, for serve")
-	f.StringVar(&o.previewAddr, "preview", "localhost:4000", "`address` of the preview, for serve and preview")
+	f.StringVar(&o.addr, "addr", "localhost:3000", "`address` of the page")
+	f.StringVar(&o.apiAddr, "api", "localhost:8787", "`address` of the API")
+	f.StringVar(&o.previewAddr, "preview", "localhost:4000", "`address` of the preview")
 	f.StringVar(&o.templates, "templates", os.Getenv("TEMPLATE_DIR"), "`folder` with the templates of the preview; by default the built-in ones, or TEMPLATE_DIR")
 	if err := o.parse(f, args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -83,18 +77,17 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 		}
 		return o, err
 	}
-	f.Visit(func(f *flag.Flag) { o.expiresSet = o.expiresSet || f.Name == "expires" })
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("%q isn't a flag; a request goes after -p, in quotes", f.Arg(0))
 	}
 	if err := o.check(f); err != nil {
 		return o, err
 	}
-	if o.session == "" && (o.prompt != "" || o.interactive()) {
+	if o.session == "" && (o.prompt != "" || o.cmd == cmdChat) {
 		o.session = "s-" + strings.ToLower(rand.Text()[:10])
 	}
 	if o.by == "" {
-		o.by = cmp.Or(os.Getenv("USER"), os.Getenv("USERNAME"), "somebody")
+		o.by = cmp.Or(os.Getenv("USER"), os.Getenv("USERNAME"), "you")
 	}
 	return o, nil
 }
@@ -129,6 +122,13 @@ func (o *options) check(f *flag.FlagSet) error {
 		f.Visit(func(f *flag.Flag) { ok = ok || f.Name == name })
 		return ok
 	}
+	flags := count(given("p"), given("resume"), o.continues, o.undo)
+	if o.cmd == "" && o.approvals == nil && flags == 0 {
+		if given("session") || given("decide") || given("id") || given("input") || given("reason") {
+			return errors.New("-session needs a command, -p, -continue or -undo; -decide, -id, -reason and -input need -resume with a session")
+		}
+		o.cmd = cmdServe
+	}
 	switch {
 	case given("p") && strings.TrimSpace(o.prompt) == "":
 		return errors.New("-p needs a request")
@@ -136,20 +136,22 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("unknown mode %q; the modes are %s", o.mode, strings.Join(modeNames(), ", "))
 	case o.expires < 0:
 		return errors.New("-expires can't be negative; 0 means no limit")
-	case o.cmd != "" && count(given("p"), given("resume"), o.continues, o.undo, o.export, given("session")) > 0:
-		return fmt.Errorf("%s can't be combined with -p, -resume, -continue, -undo, -export and -session", o.cmd)
-	case o.cmd != cmdServe && (given("addr") || given("api")) || o.cmd != cmdServe && o.cmd != cmdPreview && given("preview"):
-		return errors.New("-addr, -api and -preview are for serve and preview")
-	case o.approvals != nil:
-		return o.checkApprovals(given)
-	case count(given("p"), given("resume"), o.continues, o.undo, o.export) > 1:
-		return errors.New("only one of -p, -resume, -continue, -undo and -export can be given")
 	case given("session") && o.session == "":
 		return errors.New("-session needs a name")
-	case (o.undo || o.export) && o.session == "":
-		return errors.New("-undo and -export need a -session")
-	case o.json:
-		return errors.New("-json is for approvals")
+	case o.cmd != "" && flags > 0:
+		return fmt.Errorf("%s can't be combined with -p, -resume, -continue and -undo", o.cmd)
+	case o.cmd != "" && o.cmd != cmdChat && o.cmd != cmdHistory && given("session"):
+		return fmt.Errorf("%s takes no -session", o.cmd)
+	case o.cmd != cmdServe && (given("addr") || given("api") || o.openPage) || o.cmd != cmdServe && o.cmd != cmdPreview && given("preview"):
+		return errors.New("-addr, -api, -preview and -open are for serve and preview")
+	case o.approvals != nil:
+		return o.checkApprovals(given)
+	case flags > 1:
+		return errors.New("only one of -p, -resume, -continue and -undo can be given")
+	case o.undo && o.session == "":
+		return errors.New("-undo needs a -session")
+	case o.json && (o.cmd != cmdHistory || o.session == ""):
+		return errors.New("-json is for approvals, and for history with a -session")
 	case o.mode != "" && (o.continues || o.resume != ""):
 		return errors.New("-mode is for new requests; a resumed run keeps its mode")
 	case given("resume") && o.resume == "":
@@ -207,14 +209,17 @@ func checkJSON(input string) error {
 func usage(f *flag.FlagSet, w io.Writer) {
 	fmt.Fprint(w, `cms is an agent that maintains a small website in a SQLite file.
 
+  cms [serve] [-open] [-addr ADDRESS] [-api ADDRESS] [-preview ADDRESS]
+                          serves the page, the REST API and the preview
   cms -p "Create an About page with a hero section titled Hello"
-  cms                     asks for requests; /help lists the commands
+  cms chat [-session SESSION]
+                          asks for requests in the terminal; /help lists the commands
   cms -resume SESSION -decide approve|reject|edit|suggest|always|answer [-id ID] [-reason TEXT] [-input JSON]
   cms -continue [-session SESSION]
   cms -undo -session SESSION
-  cms -export -session SESSION
-  cms serve [-addr ADDRESS] [-api ADDRESS] [-preview ADDRESS]
-                          serves the page, the REST API and the preview
+  cms history             lists the sessions
+  cms history -session SESSION [-json]
+                          prints the conversation, or with -json the whole log
   cms preview [-preview ADDRESS] [-templates FOLDER]
                           serves the preview alone
   cms seed                replaces the contents by those of a new site

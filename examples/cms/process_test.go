@@ -246,7 +246,7 @@ func TestASignalStopsTheRunAndASecondOneEndsTheProgram(t *testing.T) {
 	b, h = interrupted(syscall.SIGTERM)
 	require.Equal(t, exitStopped, h.proceed(), h.err.String())
 	require.Contains(t, b.must(exitUsage, "-resume", "s", "-decide", "approve").err, "-continue resumes it")
-	o = b.run("", "-session", "s")
+	o = b.chat("", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "The last run of this session was interrupted. Resuming it.")
 	require.Equal(t, []string{"about", "home"}, b.pages())

@@ -58,5 +58,5 @@ func (p *program) howToResume(res *agent.Result) {
 		p.explain(newScreen(p.err), res.Pending)
 		return
 	}
-	fmt.Fprintf(p.err, "To resume this session:\n  %s -db %s -session %s\n", self(), quoted(p.db), quoted(p.session))
+	fmt.Fprintf(p.err, "To resume this session:\n  %s -db %s chat -session %s\n", self(), quoted(p.db), quoted(p.session))
 }

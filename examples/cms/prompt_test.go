@@ -17,7 +17,7 @@ func TestASignalAtAPromptEndsTheProgramAndPrintsHowToResume(t *testing.T) {
 		b := newBench(t)
 		command := "go run ./examples/cms -db " + b.db
 		at := func(prompt, typed string) *held {
-			cmd := b.process("", "-session", "s")
+			cmd := b.process("", "chat", "-session", "s")
 			cmd.Env = append(cmd.Env, typedVar+"="+typed)
 			h := b.start(cmd, prompt)
 			require.NoError(t, h.Process.Signal(sig))
@@ -25,7 +25,7 @@ func TestASignalAtAPromptEndsTheProgramAndPrintsHowToResume(t *testing.T) {
 			return h
 		}
 		h := at("> ", "")
-		require.Equal(t, "To resume this session:\n  "+command+" -session s\n", h.err.String())
+		require.Equal(t, "To resume this session:\n  "+command+" chat -session s\n", h.err.String())
 
 		for _, typed := range []string{"delete Home\n", ""} { // with "", the decision is asked for at the start
 			h = at("[e]dit: ", typed)

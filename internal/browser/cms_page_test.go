@@ -1,13 +1,7 @@
 package browser
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -17,45 +11,25 @@ import (
 // A cmsPage is the page of the assistant of the CMS.
 type cmsPage struct {
 	*builtIn
-	server string
-}
-
-// startCMS starts a server with a new site, and returns its address.
-func startCMS(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "cms")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./examples/cms")
-	build.Dir = filepath.Join("..", "..")
-	output, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", output)
-	cmd := exec.Command(program, "serve", "-provider", "built-in", "-db", filepath.Join(t.TempDir(), "cms.db"), "-addr", "127.0.0.1:0", "-api", "127.0.0.1:0", "-preview", "127.0.0.1:0")
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_, _ = io.Copy(io.Discard, stdout)
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	require.NoError(t, err)
-	_, address, ok := strings.Cut(line, "http://")
-	require.True(t, ok, line)
-	return "http://" + strings.Trim(address, "/\n")
+	server *cmsServer
 }
 
 // openCMS opens the page in a tab of its own.
-func openCMS(t *testing.T, server, session string) *cmsPage {
+func openCMS(t *testing.T, server *cmsServer, session string) *cmsPage {
 	t.Helper()
 	p := &cmsPage{&builtIn{open(t, "about:blank")}, server}
 	p.screen(1440, 900, "light")
 	p.reach(session)
+	if session == "" { // what other tests have chosen is forgotten
+		p.text(`localStorage.clear(), ""`)
+		p.reach("")
+	}
 	return p
 }
 
 func (p *cmsPage) reach(session string) {
 	p.t.Helper()
-	address := p.server + "/assistant/"
+	address := "http://" + p.server.page + "/assistant/"
 	if session != "" {
 		address += "?session=" + session
 	}
@@ -119,23 +93,77 @@ func TestTheAssistantInTwoTabsTakesOneDecision(t *testing.T) {
 	other.calm()
 }
 
+// somePlans is a script that tells the page's plan what events about several plans say.
+const somePlans = `import("./cms/plans.js").then(({ Plans }) => {
+	const view = new Plans(() => {});
+	document.querySelector(".plans").replaceWith(view.element);
+	const step = (tool, args, rationale) => ({ tool, args, rationale });
+	const plans = [
+		{ name: "Reuse what exists", feasibilityScore: 0.95, steps: [step("cms.findResource", { query: "form" }, "A form that exists is the fastest way"), step("cms.createPage", { name: "Contact" })] },
+		{ name: "Create new", feasibilityScore: 0.85, risks: ["One more definition to look after"], steps: [step("cms.createSectionDef", { name: "Form" }), step("cms.createPage", { name: "Contact", slug: "contact" }), step("cms.addSectionToPage", { page: "contact", section: "form" })] },
+		{ name: "Clone a template", feasibilityScore: 0.7, steps: [step("cms.clonePage", { source: "home", slug: "contact" })] },
+	];
+	view.event({ type: "user-message", text: "Create a contact page with a form", mode: "cms-crud" });
+	view.event({ type: "plans-generated", count: 3, selected: "Reuse what exists", alternatives: plans });
+	view.event({ type: "plan-selected", plan: { name: "Reuse what exists" } });
+	view.event({ type: "tool-input-available", toolName: "cms.findResource", toolCallId: "a" });
+	view.event({ type: "tool-result", toolName: "cms.findResource", toolCallId: "a", success: false });
+	view.event({ type: "plan-failed", plan: "Reuse what exists", error: "there is no form section", tryingNext: "Create new" });
+	view.event({ type: "plan-selected", plan: { name: "Create new", isBackup: true } });
+	for (const [tool, ends] of [["cms.createSectionDef", true], ["cms.createPage", false]]) {
+		view.event({ type: "tool-input-available", toolName: tool, toolCallId: tool });
+		if (ends) view.event({ type: "tool-result", toolName: tool, toolCallId: tool, success: true });
+	}
+}); ""`
+
 func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 	server := startCMS(t)
 	looks := []struct {
 		name  string
+		over  bool // something is over the areas, so that they can't be chosen
 		reach func(p *cmsPage)
 	}{
-		{"empty", func(*cmsPage) {}},
-		{"work", func(p *cmsPage) {
+		{"empty", false, func(*cmsPage) {}},
+		{"work", false, func(p *cmsPage) {
 			p.say("Create an About page with a hero titled Hello")
 			p.done()
 			p.say("Create an About page")
 			p.logged("answer", "about-2")
 			p.done()
 		}},
-		{"approval", func(p *cmsPage) {
+		{"approval", true, func(p *cmsPage) {
 			p.say("delete the home page")
 			p.wait(`document.querySelector("dialog.approvals").open`)
+		}},
+		{"entry", false, func(p *cmsPage) {
+			p.say("help")
+			p.answer("I understand requests")
+			p.text(`[...document.querySelectorAll(".entry.k-answer")].at(-1).open = true, ""`)
+			p.clickOn(`document.querySelector(".log-tools summary")`)
+		}},
+		{"chats", true, func(p *cmsPage) {
+			p.say("What pages exist?")
+			p.done()
+			p.press(".chat .top", "Show chats")
+			p.wait(`document.querySelector(".app.open")`)
+		}},
+		{"escalation", true, func(p *cmsPage) {
+			p.text(`import("./cms/dialogs.js").then(({ escalate }) => escalate({ tool: "cms.createPage", error: "slug \"about\" exists already", reason: "It failed 3 times, and the corrections haven't helped.", remedies: ["Name another slug"] }, {})), ""`)
+			p.wait(`document.querySelector("dialog.escalation")?.open`)
+		}},
+		{"plan", false, func(p *cmsPage) {
+			p.press(".strip", "Plan")
+			p.say("Create a Team page with a hero titled Hi, then add a hero-new section to home")
+			p.done()
+			p.wait(`document.querySelector(".plans[open] .issues")`)
+		}},
+		{"plans", false, func(p *cmsPage) {
+			p.press(".strip", "Plan")
+			p.say("What pages exist?")
+			p.done()
+			p.text(somePlans)
+			p.wait(`document.querySelector(".plan-tabs [aria-pressed=true]")?.textContent === "Create new85 %"`)
+			require.Equal(p.t, "backup, 1 of 3 done", p.text(`document.querySelector(".plans .state").textContent`))
 		}},
 	}
 	for _, l := range looks {
@@ -146,10 +174,10 @@ func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 				for _, width := range []int64{1440, 820, 390} {
 					p.screen(width, 900, theme)
 					for _, area := range []string{"log", "chat", "preview"} {
-						if width == 1440 && area != "chat" || width == 820 && area == "chat" || l.name == "approval" && area != "chat" && width != 820 {
+						if width == 1440 && area != "chat" || width == 820 && area == "chat" || l.over && area != "chat" && width != 820 {
 							continue
 						}
-						if width < 1200 && l.name != "approval" {
+						if width < 1200 && !l.over {
 							p.clickOn(`document.querySelector(".views [aria-controls=area-` + area + `]")`)
 						}
 						p.screenshot(fmt.Sprintf("cms-%s-%d-%s-%s.png", l.name, width, area, theme))

@@ -25,6 +25,6 @@
 //
 // behavior.go has the hooks, event.go turns what the agent records into the events of the API, stream.go and routes.go serve
 // them, and page.go serves the page. In web, main.js puts the page together, log.js is the message history, dialogs.js the
-// approvals, preview.js the frame with the site, and layout.js the areas. Everything else of the page is the chat page of
+// approvals, preview.js the frame with the site, plans.js the plan, and layout.js the areas. Everything else of the page is the chat page of
 // package agent/serve/page.
 package assistant

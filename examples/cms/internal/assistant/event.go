@@ -225,6 +225,9 @@ func suspended(f *agent.Suspended) (out []Event) {
 		if !p.Expires.IsZero() {
 			e["expires"] = p.Expires
 		}
+		if len(p.Schema) > 0 {
+			e["schema"] = p.Schema // of the answer
+		}
 		out = append(out, e)
 	}
 	return out

@@ -21,6 +21,7 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/sse"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A fixture is a server with a real site and a model.
@@ -43,7 +44,10 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 	hooks, err := Hooks(b)
 	require.NoError(t, err)
 	store := journal.NewMemory()
-	cfg := agent.Config{Provider: m, Instructions: "Edit the site.", Tools: cmstools.All(sv), Journal: store, Hooks: hooks,
+	all := cmstools.All(sv)
+	registry, err := tools.NewRegistry(all...)
+	require.NoError(t, err)
+	cfg := agent.Config{Provider: m, Instructions: "Edit the site.", Tools: append(all, PlanTools(registry, cmstools.CRUD, cmstools.Architect)...), Journal: store, Hooks: hooks,
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug}, {Name: cmstools.Ask}}}
 	if change != nil {
 		change(&cfg)

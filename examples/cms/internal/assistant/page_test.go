@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,13 +43,8 @@ func TestEveryFileOfThePageExists(t *testing.T) {
 	index, _ := f.get("/assistant/")
 	for _, l := range regexp.MustCompile(`(?:href|src)="([^"]+)"`).FindAllStringSubmatch(index, -1) {
 		body, _ := f.get("/assistant/" + l[1])
-		folder := l[1][:strings.LastIndexByte(l[1], '/')]
 		for _, m := range regexp.MustCompile(`from "(\.\.?/[^"]+)"`).FindAllStringSubmatch(body, -1) {
-			path := "/assistant/" + folder + "/" + m[1]
-			if rest, up := strings.CutPrefix(m[1], "../"); up {
-				path = "/assistant/" + rest
-			}
-			f.get(path)
+			f.get(path.Join("/assistant", path.Dir(l[1]), m[1]))
 		}
 	}
 }

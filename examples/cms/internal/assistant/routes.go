@@ -245,8 +245,10 @@ func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
 		d = agent.Reject(body.ApprovalID, body.Message)
 	case "alternative":
 		d = agent.Suggest(body.ApprovalID, cmp.Or(strings.TrimSpace(body.Message), "Suggest another approach."))
+	case "answer":
+		d = agent.Answer(body.ApprovalID, body.Message)
 	default:
-		return invalid("decision is %q; it should be approve, reject or alternative", body.Decision)
+		return invalid("decision is %q; it should be approve, reject, alternative or answer", body.Decision)
 	}
 	d = d.By(s.User)
 	_, err := s.start(ctx, agent.Resume(body.SessionID, d))

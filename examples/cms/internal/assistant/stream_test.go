@@ -108,7 +108,7 @@ func TestRequestsThatCannotBeServedSayWhatWouldBeRight(t *testing.T) {
 		{"approve", `{"decision":"approve"}`, 400, "sessionId"},
 		{"approve", `{"sessionId":"done","decision":"approve"}`, 404, "waits for no approval"},
 		{"approve", `{"sessionId":"done","approvalId":"x","decision":"approve"}`, 404, "no such approval"},
-		{"approve", `{"sessionId":"done","approvalId":"x","decision":"perhaps"}`, 400, "approve, reject or alternative"},
+		{"approve", `{"sessionId":"done","approvalId":"x","decision":"perhaps"}`, 400, "approve, reject, alternative or answer"},
 		{"resume", `{"sessionId":"none"}`, 404, "no such session"},
 		{"resume", `{"sessionId":"done"}`, 409, "interrupted"},
 		{"cancel", `{"sessionId":"none"}`, 404, "no such session"},

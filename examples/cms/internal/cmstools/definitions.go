@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
@@ -208,8 +209,19 @@ func syncTool[In any](s *site.Site, name, what, kind string, request func(In) si
 			if request(in).Prune {
 				values = "their values are deleted for good"
 			}
-			return fmt.Sprintf("the slots of the %s %q change (added: %v, changed: %v, removed: %v): %d stored contents are affected, and %s",
-				what, r.Name, r.Added, r.Changed, r.Removed, r.Contents, values), nil
+			var parts []string
+			for _, c := range []struct {
+				done  string
+				slots []string
+			}{{"added", r.Added}, {"changed", r.Changed}, {"removed", r.Removed}} {
+				if len(c.slots) > 0 {
+					parts = append(parts, c.done+": "+strings.Join(c.slots, ", "))
+				}
+			}
+			if parts == nil {
+				parts = []string{"only their labels or order"}
+			}
+			return fmt.Sprintf("the slots of the %s %q change (%s); stored contents affected: %d, and %s", what, r.Name, strings.Join(parts, "; "), r.Contents, values), nil
 		},
 		Check: func(ctx context.Context, in In) error {
 			_, err := s.TrySync(ctx, kind, request(in))

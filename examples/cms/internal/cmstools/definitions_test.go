@@ -25,8 +25,8 @@ func TestWhatBreaksSomethingNeedsApproval(t *testing.T) {
 	page := `{"name":"Long","sections":[` + strings.Join(many, ",") + `]}`
 	b.ok(CreatePage, page, nil)
 	for _, c := range []struct{ tool, input, reason string }{
-		{SyncSectionElements, narrowHero, `removed: [ctaLink ctaText image subtitle]): 1 stored contents are affected, and their values are kept and hidden`},
-		{SyncCollectionElements, `{"collection":"blog","prune":true,"slots":[{"key":"body","type":"richText"}]}`, "1 stored contents are affected, and their values are deleted for good"},
+		{SyncSectionElements, narrowHero, `change (removed: ctaLink, ctaText, image, subtitle); stored contents affected: 1, and their values are kept and hidden`},
+		{SyncCollectionElements, `{"collection":"blog","prune":true,"slots":[{"key":"body","type":"richText"}]}`, "stored contents affected: 1, and their values are deleted for good"},
 		{DeleteEntry, `{"entry":"hello-world"}`, `the entry "Hello, world" of the collection blog is deleted`},
 		{DeleteSectionDef, `{"section":"cta"}`, `the section definition "Call to action" (cta) is deleted`},
 		{CreatePage, page, "it touches 10 sections at once"},

@@ -59,7 +59,7 @@ func listMedia(s *site.Site) tools.Tool {
 
 func fetch(f *web.Fetcher) tools.Tool {
 	spec := tools.Spec{Name: Fetch, Description: "Reads a page of the web as text, by GET. Only hosts that the operator allows can be read; others are refused.",
-		Category: "http", ReadOnly: true, NoBreaker: true}
+		Category: "http", ReadOnly: true}
 	return tools.New(spec, func(ctx context.Context, in web.FetchInput) (tools.Result, error) {
 		page, err := f.Get(ctx, in.URL)
 		if err != nil {

@@ -23,6 +23,6 @@ func Example() {
 		fmt.Printf("%s %s\n", call.Name, call.Input)
 	}
 	// Output:
-	// The person wants a page called "About us". The slug follows from its name.
+	// I create the page "About us".
 	// cms.createPage {"name":"About us","sections":[{"content":{"title":"Hello"},"section":"hero"}]}
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"strings"
 	"sync/atomic"
@@ -30,7 +29,7 @@ func (*Model) Info() provider.ModelInfo {
 	}
 }
 
-// Stream answers a request, word by word.
+// Stream answers a request. A text comes word by word.
 func (*Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	var ranged atomic.Bool
 	return func(yield func(provider.Chunk, error) bool) {
@@ -42,109 +41,27 @@ func (*Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provi
 			yield(provider.Chunk{}, provider.ErrNilRequest)
 			return
 		}
-		if err := ctx.Err(); err != nil {
-			yield(provider.Chunk{}, context.Cause(ctx))
-			return
+		chunks, stop, m := []provider.Chunk{provider.Start(ID)}, provider.StopDone, decide(req)
+		for word := range strings.SplitAfterSeq(m.text, " ") {
+			chunks = append(chunks, provider.Text(word))
 		}
-		s := speech{ctx: ctx, yield: yield}
-		s.give(provider.Start(ID))
-		stop := s.answer(decide(req))
-		s.give(provider.End(stop, provider.Usage{Input: promptTokens(req), Output: tokens(s.bytes), Estimated: true}))
-	}
-}
-
-// A speech streams one answer. After the consumer has stopped or the context has ended, it emits nothing.
-type speech struct {
-	ctx   context.Context
-	yield func(provider.Chunk, error) bool
-	over  bool
-	bytes int
-}
-
-func (s *speech) give(c provider.Chunk) {
-	if s.over {
-		return
-	}
-	if s.ctx.Err() != nil {
-		s.over = true
-		s.yield(provider.Chunk{}, context.Cause(s.ctx))
-		return
-	}
-	s.bytes += len(c.Text) + len(c.Name)
-	s.over = !s.yield(c, nil)
-}
-
-// answer streams a move and returns the stop reason.
-func (s *speech) answer(m move) provider.StopReason {
-	if m.call == nil {
-		s.say(provider.Text, m.text)
-		return provider.StopDone
-	}
-	s.say(provider.Reasoning, m.think)
-	s.give(provider.ToolStart(0, "", m.call.tool))
-	for rest := string(m.call.input); rest != "" && !s.over; {
-		n := cut(rest, 24)
-		s.give(provider.ToolDelta(0, rest[:n]))
-		rest = rest[n:]
-	}
-	s.give(provider.ToolEnd(0))
-	return provider.StopToolCalls
-}
-
-// say streams text in chunks of one word and the space after it.
-func (s *speech) say(chunk func(string) provider.Chunk, text string) {
-	for text != "" && !s.over {
-		n := len(text)
-		if i := strings.IndexAny(text, " \n"); i >= 0 {
-			n = i + 1
+		if m.tool != "" {
+			stop = provider.StopToolCalls
+			chunks = []provider.Chunk{chunks[0], provider.Reasoning(m.think), provider.ToolStart(0, "", m.tool), provider.ToolDelta(0, string(m.input)), provider.ToolEnd(0)}
 		}
-		s.give(chunk(text[:n]))
-		text = text[n:]
-	}
-}
-
-// cut returns where to cut text after at most n bytes without splitting a character.
-func cut(text string, n int) int {
-	if len(text) <= n {
-		return len(text)
-	}
-	for n > 1 && text[n]&0xc0 == 0x80 {
-		n--
-	}
-	return n
-}
-
-// promptTokens estimates the tokens of a request: four bytes each.
-func promptTokens(req *provider.Request) int64 {
-	n := len(req.System)
-	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Schema)
-	}
-	for i := range req.Messages {
-		for _, p := range req.Messages[i].Parts {
-			n += len(p.Text)
-			if p.Call != nil {
-				n += len(p.Call.Name) + len(p.Call.Input)
+		read := len(req.System)
+		for i := range req.Messages {
+			read += len(req.Messages[i].Text())
+		}
+		usage := provider.Usage{Input: int64(read/4 + 1), Output: int64(len(m.text)+len(m.input))/4 + 1, Estimated: true}
+		for _, c := range append(chunks, provider.End(stop, usage)) {
+			if ctx.Err() != nil {
+				yield(provider.Chunk{}, context.Cause(ctx))
+				return
 			}
-			if p.Result != nil {
-				n += len(p.Result.Text())
+			if !yield(c, nil) {
+				return
 			}
 		}
 	}
-	return tokens(n)
-}
-
-func tokens(bytes int) int64 { return int64(bytes+3) / 4 }
-
-// A move is the model's next action: a text, or a thought and a call.
-type move struct {
-	text  string
-	think string
-	call  *call
-}
-
-// A call is a tool and its input.
-type call struct {
-	tool  string
-	input json.RawMessage
 }

@@ -1,274 +1,284 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A turn answers one message of a person: see the package comment.
-type turn struct {
-	offered map[string]bool
-	past    []exchange // the calls that were made for this request, with their results
-	at      int        // how many of them have been used
-
-	last string // the slug of the page mentioned last
-
-	// why the current request stops; at most one is set
-	next      *move  // a call that has to be made first
-	instead   string // the answer to the request
-	suggested string // a person's suggestion in place of the call
+// A move is what the model does next: a call, or a text.
+type move struct {
+	text, tool, think string
+	input             json.RawMessage
+	asks              bool // the text ends the turn
 }
 
-// An exchange is a call and its result.
-type exchange struct {
-	call   *provider.ToolCall
-	result *provider.ToolResult
+// A turn answers one message of a person. It processes the message from its beginning, and takes the results of calls that were made already
+// instead of making them again.
+type turn struct {
+	offered map[string]bool
+	past    []*provider.ToolResult // for this message, and not used yet
+	last    string                 // the slug of the page mentioned last
+	planned []any                  // in a mode that only plans: the calls that would write
+	plan    string                 // in words
 }
 
 // decide returns the model's next move.
 func decide(req *provider.Request) move {
-	messages := req.Messages
-	if req.ToolChoice.Mode == provider.ChooseNone { // a limit was reached; the last message says so
-		return move{text: standing(exchanges(messages[:max(len(messages)-1, 0)]))}
-	}
-	w := &turn{offered: make(map[string]bool), past: exchanges(messages)}
+	w := &turn{offered: make(map[string]bool)}
 	for _, t := range req.Tools {
 		w.offered[t.Name] = true
 	}
-	w.last = lastPage(messages)
-	return w.answer(req.LastUserText())
-}
-
-// exchanges returns the calls since the newest message of a person.
-func exchanges(messages []provider.Message) []exchange {
-	from := len(messages)
-	for from > 0 && messages[from-1].Role != provider.RoleUser {
-		from--
+	messages := req.Messages
+	limit := req.ToolChoice.Mode == provider.ChooseNone // the last message says so
+	if limit && len(messages) > 0 {
+		messages = messages[:len(messages)-1]
 	}
-	var past []exchange
-	for i := range messages[from:] {
-		m := &messages[from+i]
-		for _, c := range m.Calls() {
-			past = append(past, exchange{call: c})
-		}
-		for _, p := range m.Parts {
-			if p.Kind != provider.PartToolResult || p.Result == nil {
-				continue
-			}
-			if j := slices.IndexFunc(past, func(e exchange) bool { return e.call.ID == p.Result.CallID && e.result == nil }); j >= 0 {
-				past[j].result = p.Result
+	newest := newestOf(messages)
+	for i := range messages {
+		for _, p := range messages[i].Parts {
+			switch {
+			case p.Result == nil:
+			case i > newest:
+				w.past = append(w.past, p.Result)
+			case !p.Result.Error:
+				w.mentioned(decoded(p.Result))
 			}
 		}
 	}
-	return slices.DeleteFunc(past, func(e exchange) bool { return e.result == nil })
+	if limit {
+		return w.standing()
+	}
+	todo := requests(req.LastUserText())
+	if answered := w.answered(messages[:newest], todo); answered != nil {
+		todo = answered
+	}
+	return w.answer(todo)
 }
 
-// lastPage returns the slug of the page that was mentioned last before the newest request.
-func lastPage(messages []provider.Message) string {
+// newestOf returns the index of the newest message of a person, or 0.
+func newestOf(messages []provider.Message) int {
 	newest := len(messages) - 1
-	for newest >= 0 && messages[newest].Role != provider.RoleUser {
+	for newest > 0 && messages[newest].Role != provider.RoleUser {
 		newest--
 	}
-	for i := newest - 1; i >= 0; i-- {
-		for _, p := range messages[i].Parts {
-			if p.Result == nil || p.Result.Error {
-				continue
-			}
-			var pg page
-			if decodeFirst(p.Result, &pg) == nil && strings.HasPrefix(pg.ID, "pg_") {
-				return pg.Slug
-			}
-		}
-	}
-	return ""
+	return max(newest, 0)
 }
 
-// answer carries out all requests of one message.
-func (w *turn) answer(text string) move {
-	var said []string
-	for _, clause := range clauses(text) {
-		r, ok := parse(clause)
-		if !ok {
-			said = append(said, notUnderstood(clause))
-			break // later requests may depend on it
-		}
-		s := w.follow(r)
-		if w.next != nil {
-			return *w.next
-		}
-		said = append(said, s)
+// standing says which calls have succeeded when no more are allowed.
+func (w *turn) standing() move {
+	text := "This run is at its limit, so I stop here."
+	for i, r := range slices.DeleteFunc(w.past, func(r *provider.ToolResult) bool { return r.Error }) {
+		text += []string{" These calls succeeded: ", ", "}[min(i, 1)] + r.Name
 	}
-	if len(said) == 0 {
-		said = append(said, Help())
-	}
-	return move{text: strings.Join(said, "\n")}
+	return move{text: text + ". Ask again for what is left."}
 }
 
-// follow carries out one request, and a person's suggestion in its place.
-func (w *turn) follow(r request) string {
-	lead := ""
-	for {
-		text := r.do(w)
-		switch {
-		case w.next != nil:
-			return ""
-		case w.instead != "":
-			text, w.instead = w.instead, ""
-			return lead + text
-		case w.suggested == "":
-			return lead + text
-		}
-		want := w.suggested
-		w.suggested = ""
-		lead += "You rejected that and suggested: " + sentence(want) + "\n"
-		all := clauses(want)
-		var ok bool
-		if len(all) == 1 {
-			r, ok = parse(all[0])
-		}
-		if !ok {
-			return lead + "I don't understand that as a request, so I changed nothing. Say \"help\" to see what I understand."
-		}
+// mentioned remembers the page of a result.
+func (w *turn) mentioned(result map[string]any) {
+	if id, _ := result["id"].(string); strings.HasPrefix(id, "pg_") {
+		w.last, _ = result["slug"].(string)
 	}
 }
 
-// An answer is the result of a call.
-type answer struct {
-	ok     bool
-	result *provider.ToolResult
-}
-
-// call returns the result of a call, or nil if the request stops for now: the call has to be made next, or a person wants something else.
-func (w *turn) call(think, tool string, input map[string]any) *answer {
-	if !w.offered[tool] {
-		w.instead = fmt.Sprintf("I can't do that here: it needs %s, which isn't available in this mode. The mode cms-crud has it.", tool)
-		return nil
-	}
-	if w.at < len(w.past) && w.past[w.at].call.Name == tool {
-		e := w.past[w.at]
-		w.at++
-		a := &answer{ok: !e.result.Error, result: e.result}
-		if rest, ok := strings.CutPrefix(a.text(), suggestion); ok {
-			w.suggested = strings.TrimSpace(rest)
-			return nil
-		}
-		return a
-	}
-	raw, err := json.Marshal(input)
-	if err != nil { // can't happen: strings, lists and maps
-		w.instead = "I couldn't encode the call:  " + err.Error()
-		return nil
-	}
-	w.next = &move{think: think, call: &call{tool: tool, input: raw}}
-	return nil
-}
-
-// write is call for tools that write. In a planning mode it only validates the plan.
-func (w *turn) write(think, tool string, input map[string]any) *answer {
-	if w.offered[tool] || !w.offered[validatePlan] {
-		return w.call(think, tool, input)
-	}
-	a := w.call(think+" In this mode I only plan, so I check the plan.", validatePlan,
-		map[string]any{"operations": []any{map[string]any{"tool": tool, "input": input}}})
-	if a == nil {
-		return nil
-	}
-	raw, _ := json.Marshal(input)
-	text := fmt.Sprintf("The plan is one call: %s %s\n", tool, raw)
-	var report struct {
-		Valid               bool
-		Issues, Suggestions []string
-	}
-	switch {
-	case !a.ok || a.decode(&report) != nil:
-		text += "It couldn't be checked: " + a.text()
-	case report.Valid:
-		text += "I tried it on a copy of the site, and it works."
-	default:
-		text += "I tried it on a copy of the site, and it doesn't work:"
-		for _, issue := range report.Issues {
-			text += "\n- " + issue
-		}
-	}
-	for _, s := range report.Suggestions {
-		text += "\nNote: " + s
-	}
-	w.instead = text + "\nNothing was changed. In the mode cms-crud I carry it out."
-	return nil
-}
-
-// The beginnings of results of calls that a person or a rule kept from running.
-const (
-	suggestion = "A person rejected this call and suggests instead:"
-	rejection  = "A person rejected this call."
-	notRun     = "The call wasn't run: "
+var (
+	question   = regexp.MustCompile(`(?m)"([^"\n]*)"(?:: | could be )(.*)\. (?:Do you mean it|Say which one)`)
+	candidates = regexp.MustCompile(`\(([^ ()]+)\)`)
 )
 
-// text returns the result without the notes at its end.
-func (a *answer) text() string {
-	for _, p := range a.result.Parts {
-		if p.Kind == provider.PartText {
-			return strings.TrimSpace(p.Text)
+// answered returns the requests from the one on that the model has asked about, with the answer in it; nil if this is no answer to a question.
+func (w *turn) answered(before []provider.Message, said []request) []request {
+	if len(said) != 1 || len(before) == 0 {
+		return nil
+	}
+	asked := question.FindStringSubmatch(before[len(before)-1].Text())
+	if asked == nil {
+		return nil
+	}
+	all := candidates.FindAllStringSubmatch(asked[2], -1)
+	for _, c := range all {
+		if !strings.EqualFold(said[0].text, c[1]) && !(len(all) == 1 && slices.Contains([]string{"yes", "yes, do it", "that one"}, strings.ToLower(said[0].text))) {
+			continue
+		}
+		todo := requests(before[newestOf(before)].Text())
+		for i := range todo {
+			if s := todo[i].scenario; s != nil && s.find != "" && todo[i].slots[s.find] == asked[1] {
+				todo[i].slots[s.find] = c[1]
+				return todo[i:]
+			}
 		}
 	}
-	return ""
+	return nil
 }
 
-// decode reads a result. Notes may follow the JSON.
-func (a *answer) decode(v any) error { return decodeFirst(a.result, v) }
-
-func decodeFirst(r *provider.ToolResult, v any) error {
-	return json.NewDecoder(strings.NewReader(r.Text())).Decode(v)
+// answer carries out all requests of a message, and checks what was planned.
+func (w *turn) answer(todo []request) move {
+	var said []string
+	for i := 0; i < len(todo) || i == len(todo) && w.planned != nil; i++ {
+		r := request{scenario: &checking, slots: map[string]any{"planned": w.planned, "plan": w.plan}}
+		if i < len(todo) {
+			r = todo[i]
+		}
+		m := w.carryOut(r)
+		if m.tool != "" {
+			return m
+		}
+		if m.text != "" {
+			said = append(said, m.text)
+		}
+		if m.asks { // later requests may depend on it
+			break
+		}
+	}
+	return move{text: cmp.Or(strings.Join(said, "\n"), help)}
 }
 
-// failed describes a failed call; doing is as in "I couldn't delete the page".
-func (a *answer) failed(doing string) string {
-	text, _, _ := strings.Cut(a.text(), "\n{") // the observation of a conflict says the same
+// carryOut carries out one request.
+func (w *turn) carryOut(r request) move {
+	s := r.scenario
+	if s == nil {
+		return move{text: fmt.Sprintf("I don't understand %q. %s", r.text, help), asks: true}
+	}
+	steps, planned := s.calls, len(w.planned)
+	if s.find != "" {
+		what := cmp.Or(r.slots[s.find].(string), w.last)
+		if what == "" {
+			return move{text: "Which " + s.find + " do you mean? Name it, for example: show the page Home."}
+		}
+		r.slots["query"], r.slots["kind"], steps = what, s.find, append([]step{lookUp}, steps...)
+	}
+	for len(steps) > 0 {
+		now := &steps[0]
+		steps = steps[1:]
+		if chosen, _ := r.slots["plan"].(string); now.plans != "" && !strings.Contains(now.plans, chosen) {
+			continue
+		}
+		doing, input := r.fill(now.doing), r.input(now)
+		if !w.offered[now.tool] && w.offered["cms.validatePlan"] {
+			w.planned = append(w.planned, map[string]any{"tool": now.tool, "input": input})
+			w.plan += fmt.Sprintf("%d. %s\n", len(w.planned), doing)
+			continue
+		}
+		if !w.offered[now.tool] {
+			return move{text: fmt.Sprintf("I can't do that here: it needs %s, which isn't available in this mode. The mode cms-crud has it.", now.tool)}
+		}
+		if len(w.past) == 0 || w.past[0].Name != now.tool {
+			raw, _ := json.Marshal(input) // it was decoded from JSON
+			return move{think: "I " + doing + ".", tool: now.tool, input: raw}
+		}
+		result, said := w.past[0], text(w.past[0])
+		w.past = w.past[1:]
+		free := taken.FindStringSubmatch(said)
+		switch want, suggested := strings.CutPrefix(said, suggestion); {
+		case suggested:
+			return w.other(strings.TrimSpace(want), r.fill(now.instead))
+		case result.Error && now.free != "" && free != nil:
+			r.slots["was"], r.slots[now.free] = cmp.Or(r.slots["was"], any(free[1])), free[2]
+			steps = append([]step{*now}, steps...)
+			continue
+		case now.lacks != "" && strings.Contains(said, now.lacks):
+			r.slots["otherwise"], steps = true, append([]step{*now.otherwise}, steps...)
+			continue
+		case result.Error:
+			return move{text: r.note() + failed(doing, said)}
+		}
+		r.slots["text"], r.slots["result"] = said, decoded(result)
+		r.slots["plan"] = cmp.Or(decoded(result)["plan"], r.slots["plan"])
+		w.mentioned(decoded(result))
+		stop, asks := r.fill(now.stop), false
+		if now.doing == lookUp.doing {
+			stop, asks = w.resolve(r, said)
+		}
+		if stop != "" {
+			return move{text: r.note() + stop, asks: asks}
+		}
+	}
+	if len(w.planned) > planned {
+		return move{}
+	}
+	return move{text: r.note() + r.fill(s.reply)}
+}
+
+// other carries out what a person wants instead of a call, or proposes something.
+func (w *turn) other(want, instead string) move {
+	said := "You rejected that and suggested: " + strings.TrimRight(want, ".") + ".\n"
+	if other := requests(want); len(other) == 1 && other[0].scenario != nil {
+		m := w.carryOut(other[0])
+		m.text = said + m.text
+		return m
+	}
+	said += "I don't understand that as a request, so I changed nothing."
+	if instead != "" {
+		said += fmt.Sprintf(" Instead I could do this: say %q.", instead)
+	}
+	return move{text: said + ` Say "help" to see what I understand.`}
+}
+
+// A found is a result of a look-up.
+type found struct{ Kind, Slug, Name, Match, Why string }
+
+// foundIn returns the results of a look-up that are of a kind, or of any.
+func foundIn(text, kind string) (all []found) {
+	for _, l := range index.Lines(text) {
+		if len(l.Aliases) > 0 && (kind == "" || l.Kind == kind) {
+			all = append(all, found{l.Kind, l.Aliases[0], l.Name, l.Match, l.Why})
+		}
+	}
+	return all
+}
+
+// resolve takes the result of a look-up. It returns what to say if the request stops there, and whether that is a question.
+func (w *turn) resolve(r request, said string) (stop string, asks bool) {
+	kind, what := r.scenario.find, r.slots["query"].(string)
+	fit, others := foundIn(said, kind), foundIn(said, "")
 	switch {
-	case strings.HasPrefix(text, rejection):
-		reason := strings.TrimSpace(strings.TrimPrefix(text, rejection))
-		if reason != "" {
-			reason = " (" + strings.TrimSuffix(reason, ".") + ")"
+	case len(others) == 0:
+		return fmt.Sprintf("I found no %s like %q.", kind, what), false
+	case len(fit) == 0:
+		return fmt.Sprintf("I found no %s like %q. There is the %s %q (%s).", kind, what, others[0].Kind, others[0].Name, others[0].Slug), false
+	}
+	it := fit[0]
+	var rivals []string
+	for _, f := range fit {
+		if f.Slug == what { // it is unique
+			it, rivals = f, nil
+			it.Match = index.MatchExact
+			break
 		}
-		return fmt.Sprintf("I didn't %s, because you rejected it%s. Nothing was changed.", doing, reason)
-	case strings.Contains(text, "rejected: expired"):
-		return fmt.Sprintf("I didn't %s: nobody approved it in time. Nothing was changed.", doing)
-	case strings.HasPrefix(text, notRun):
-		return fmt.Sprintf("I couldn't %s: %s", doing, sentence(strings.TrimPrefix(text, notRun)))
-	case strings.Contains(text, "not known whether"):
-		return fmt.Sprintf("I don't know whether I managed to %s. Check before you ask again: %s", doing, sentence(text))
-	}
-	return fmt.Sprintf("I couldn't %s: %s", doing, sentence(text))
-}
-
-// sentence ends a text with a full stop.
-func sentence(s string) string {
-	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
-		return s
-	}
-	return s + "."
-}
-
-// standing summarizes the calls when no more are allowed.
-func standing(past []exchange) string {
-	var done, open []string
-	for _, e := range past {
-		if e.result.Error {
-			open = append(open, e.call.Name)
-		} else {
-			done = append(done, e.call.Name)
+		if f.Match == index.MatchRival {
+			rivals = append(rivals, fmt.Sprintf("%q (%s)", f.Name, f.Slug))
 		}
 	}
-	text := "This run is at its limit, so I stop here."
-	if len(done) > 0 {
-		text += " These calls succeeded: " + strings.Join(done, ", ") + "."
+	if last := len(rivals) - 1; last > 0 {
+		return fmt.Sprintf("%q could be %s or %s. Say which one, by the name in brackets.", what, strings.Join(rivals[:last], ", "), rivals[last]), true
 	}
-	if len(open) > 0 {
-		text += " These didn't: " + strings.Join(open, ", ") + "."
+	if it.Match == index.MatchUnsure && !r.scenario.guess {
+		return fmt.Sprintf("I'm not sure which %s is %q: %q (%s) fits best. Do you mean it? Say yes, or another name.", kind, what, it.Name, it.Slug), true
 	}
-	return text + " Ask again for what is left."
+	if kind == "page" {
+		w.last = it.Slug
+	}
+	r.slots["name"], r.slots["slug"], r.slots["match"] = it.Name, it.Slug, it.Match
+	return "", false
 }
+
+// note says what a name was taken to mean, if that isn't obvious.
+func (r request) note() string {
+	what, name, match := r.slots["query"], r.slots["name"], r.slots["match"]
+	switch said := fmt.Sprintf("I took %q to mean the %s %q", what, r.slots["kind"], name); {
+	case match == index.MatchUnsure:
+		return said + ", and am not sure of that. "
+	case match == nil || match == index.MatchExact && (strings.EqualFold(fmt.Sprint(what), fmt.Sprint(name)) || slugged(what) == r.slots["slug"]):
+		return ""
+	default:
+		return said + ". "
+	}
+}
+
+func slugged(name any) string { return strings.ToLower(strings.ReplaceAll(fmt.Sprint(name), " ", "-")) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ func files(root fs.FS) http.Handler {
 
 func (r *Renderer) page(w http.ResponseWriter, req *http.Request, slug string) {
 	tree, err := r.cfg.Site.Tree(req.Context(), slug, req.FormValue("locale"))
-	r.answer(w, tree, err)
+	r.answer(w, req, tree, err)
 }
 
 // public serves the addresses of the public site: /slug is a page, and /collection/slug an entry.
@@ -67,7 +68,7 @@ func (r *Renderer) public(w http.ResponseWriter, req *http.Request) {
 		http.Redirect(w, req, to.RequestURI(), http.StatusFound)
 	case 2:
 		tree, err := r.cfg.Site.EntryTree(req.Context(), parts[0], parts[1], req.FormValue("locale"))
-		r.answer(w, tree, err)
+		r.answer(w, req, tree, err)
 	default:
 		http.NotFound(w, req)
 	}
@@ -83,11 +84,39 @@ func (r *Renderer) raw(w http.ResponseWriter, req *http.Request) {
 	json.NewEncoder(w).Encode(tree) // an error means that the client has gone
 }
 
+// keepLocale adds the language to the links within the site, so that a visitor stays in it.
+func keepLocale(tree *site.Tree, locale string) {
+	keep := func(href *string) {
+		if !strings.HasPrefix(*href, "/") || strings.HasPrefix(*href, "//") || strings.ContainsAny(*href, "?#") {
+			return
+		}
+		if name := strings.Split(*href, "/")[1]; name != "assets" && name != "uploads" {
+			*href += "?locale=" + url.QueryEscape(locale)
+		}
+	}
+	var menu func([]site.MenuItem)
+	menu = func(items []site.MenuItem) {
+		for i := range items {
+			keep(&items[i].Href)
+			menu(items[i].Items)
+		}
+	}
+	menu(tree.Menu)
+	for _, s := range tree.Sections {
+		for i := range s.Values {
+			keep(&s.Values[i].Href)
+		}
+	}
+}
+
 // answer renders a tree, or the page that says what is missing.
-func (r *Renderer) answer(w http.ResponseWriter, tree *site.Tree, err error) {
+func (r *Renderer) answer(w http.ResponseWriter, req *http.Request, tree *site.Tree, err error) {
 	code := http.StatusOK
 	var html []byte
 	if err == nil {
+		if locale := req.FormValue("locale"); locale != "" {
+			keepLocale(tree, locale)
+		}
 		html, err = r.Render(tree)
 	}
 	if err != nil {

@@ -33,6 +33,7 @@ func TestPagesEntriesAndFilesAreServed(t *testing.T) {
 		"/":                               {200, "text/html", "<h1>Welcome to local-site</h1>"},
 		"/pages/home":                     {200, "text/html", "<h1>Welcome to local-site</h1>"},
 		"/home?locale=de":                 {200, "text/html", "locale de (Deutsch) is inactive"},
+		"/pages/home?locale=en":           {200, "text/html", `href="/blog/hello-world?locale=en"`},
 		"/pages/home?locale=fr":           {404, "text/html", "no locale &#34;fr&#34;"},
 		"/pages/hoome":                    {404, "text/html", "did you mean"},
 		"/pages/<script>":                 {404, "text/html", "Not found"},

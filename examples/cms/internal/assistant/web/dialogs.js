@@ -12,8 +12,10 @@ export class Approvals {
     this.held = new Map();
     this.title = h("h2", { id: "approvals-title" });
     this.text = h("p", { id: "approvals-text", class: "muted" });
+    this.left = h("progress", { class: "time-left", max: 1, "aria-hidden": "true" });
     this.list = h("div", { class: "held" });
-    this.element = h("dialog", { class: "approvals", "aria-labelledby": "approvals-title", "aria-describedby": "approvals-text" }, h("div", { class: "dialog-lead" }, icon("warning", 22), this.title), this.text, this.list);
+    this.element = h("dialog", { class: "approvals", "aria-labelledby": "approvals-title", "aria-describedby": "approvals-text" }, h("div", { class: "dialog-lead" }, icon("warning", 22), this.title), this.text, this.left, this.list);
+    setInterval(() => this.element.open && this.tick(), 1000);
     this.element.addEventListener("cancel", (event) => event.preventDefault());
     this.element.addEventListener("keydown", (event) => event.key === "Escape" && event.preventDefault());
   }
@@ -39,13 +41,23 @@ export class Approvals {
     const doubt = open.length > 0 && open.every((i) => i.pause.ask === "in_doubt");
     this.title.textContent = doubt ? words.doubtTitle : words.approvalTitle;
     this.text.textContent = doubt ? words.doubtText : words.approvalText;
+    const times = open.filter((i) => i.pause.expires).map((i) => [Date.parse(i.pause.expires), Date.parse(i.time) || Date.now()]);
+    [this.expires, this.began] = times.sort((a, b) => a[0] - b[0])[0] ?? [];
+    this.tick();
     if (this.held.size > 0 && !this.element.open) {
       this.element.showModal();
       this.list.querySelector(".card")?.focus({ preventScroll: true });
+      this.element.scrollTop = 0;
     } else if (this.held.size === 0 && this.element.open) {
       this.element.close();
       page.composer.focus();
     }
+  }
+
+  // tick shows how much time is left, beside the words on the card.
+  tick() {
+    this.left.hidden = !this.expires;
+    if (this.expires) this.left.value = Math.max(0, (this.expires - Date.now()) / (this.expires - this.began));
   }
 }
 
@@ -71,4 +83,5 @@ export function escalate(event, page) {
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
+  dialog.querySelector(".primary").focus();
 }

@@ -1,8 +1,9 @@
 // An entry of the message history: a line that unfolds to the whole event.
 
 import { button, h, icon } from "../page/dom.js";
-import { duration, exactly, oneLine } from "../page/format.js";
+import { duration, exactly, object, oneLine } from "../page/format.js";
 import { copy } from "../page/messages.js";
+import { texts } from "../page/texts.js";
 import { words } from "./words.js";
 
 const kindOf = {
@@ -23,7 +24,6 @@ const kindOf = {
   "error-escalation": "error",
   metadata: "metadata",
   "step-complete": "metadata",
-  finish: "metadata",
 };
 
 const signs = { user: "send", system: "file", reasoning: "question", call: "chevron", result: "check", validation: "warning", handoff: "link", approval: "clock", delta: "down", answer: "info", event: "minus", error: "cross", metadata: "keyboard" };
@@ -33,15 +33,20 @@ export const kind = (event) => (/-start$/.test(event.type) && event.type !== "re
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
-function inputWords(input) {
-  return input && typeof input === "object" ? Object.values(input).filter((v) => typeof v === "string").slice(0, 3).join(" · ") : String(input ?? "");
+// said is a result in a few words: its message, or the names in it.
+function said(output) {
+  if (output && typeof output === "object") return output.message ?? output.error?.message ?? named(JSON.stringify(output));
+  const text = String(output ?? "");
+  return /<data>/.test(text) ? named(text) || words.nothing : text;
 }
+
+const named = (json) => [...json.matchAll(/"(?:name|title)":"((?:[^"\\]|\\.)*)"/g)].slice(0, 3).map((m) => m[1]).join(" · ");
 
 function title(event) {
   const own = words.titles[event.type];
   if (own) return own(event) ?? "";
-  if (event.type === "tool-input-available") return `${event.toolName}  ${inputWords(event.input)}`;
-  if (event.type === "tool-result") return `${event.toolName}  ${event.success ? "" : `${event.status}: `}${typeof event.output === "string" ? event.output : (event.output?.message ?? event.output?.error?.message ?? "")}`;
+  if (event.type === "tool-input-available") return `${event.toolName}  ${object(JSON.stringify(event.input ?? ""))}`;
+  if (event.type === "tool-result") return `${event.toolName}  ${event.success ? "" : `${texts.call[event.status] ?? event.status}: `}${said(event.output)}`;
   return event.text ?? event.message ?? event.delta ?? event.type;
 }
 
@@ -56,12 +61,13 @@ export class Entry {
     const failed = event.type === "tool-result" && !event.success;
     this.summary = h(
       "summary",
-      { onclick: () => log.select(this) },
+      { onclick: () => log.select(this), title: event.time ? exactly(new Date(event.time)) : "" },
       h("span", { class: "sign" }, icon(failed ? "cross" : signs[this.kind], 14)),
-      h("span", { class: "kind" }, words.kinds[this.kind]),
+      h("span", { class: "kind" }, words.labels[event.type] ?? words.kinds[this.kind]),
       this.words,
       event.ms > 0 ? h("span", { class: "ms" }, duration(event.ms)) : null,
-      event.time ? h("time", { dateTime: event.time, title: exactly(new Date(event.time)) }, clock.format(new Date(event.time))) : null,
+      this.kind === "user" && event.time ? h("time", { dateTime: event.time }, clock.format(new Date(event.time))) : null,
+      h("span", { class: "more" }, icon("chevron", 14)),
     );
     this.body = h("div", { class: "entry-body" });
     this.element = h("details", { class: `entry k-${this.kind}${failed ? " failed" : ""}` }, this.summary, this.body);
@@ -72,7 +78,6 @@ export class Entry {
   show() {
     const text = oneLine(title(this.event), 160);
     this.words.textContent = text;
-    this.words.title = text;
     this.text = null;
   }
 

@@ -22,13 +22,13 @@ export class Log {
     this.label = h("summary", { class: "button" });
     const all = button(words.all, () => this.all(), "quiet");
     this.menu = h("details", { class: "popover" }, this.label, h("div", { class: "popover-body" }, this.boxes, all));
-    this.pause = iconButton("down", words.pause, () => this.hold(!this.held), { "aria-pressed": "false" });
+    this.pause = iconButton("pause", words.pause, () => this.hold(!this.held), { "aria-pressed": "false" });
     this.list = h("div", { class: "entries" });
     this.none = h("p", { class: "none muted" }, words.noEntries);
     this.scroller = h("div", { class: "log-scroller", tabIndex: 0, role: "group", "aria-label": words.log }, this.none, this.list);
     this.scroller.addEventListener("wheel", (e) => e.deltaY < 0 && this.hold(true), { passive: true });
     this.parts = [
-      h("header", { class: "area-head" }, h("h2", {}, words.log), this.count, this.pause, iconButton("file", words.export, () => this.export()), iconButton("bin", words.clear, () => this.clear())),
+      h("header", { class: "area-head" }, h("h2", {}, words.log), this.count, this.pause, iconButton("download", words.export, () => this.export()), iconButton("bin", words.clear, () => this.clear())),
       h("div", { class: "log-tools" }, h("div", { class: "search" }, icon("search"), this.query), this.menu),
       this.scroller,
     ];
@@ -97,6 +97,7 @@ export class Log {
     this.entries.push(entry);
     this.list.append(entry.element);
     entry.element.hidden = !this.wanted(entry);
+    if (!entry.element.hidden) this.shown++;
     this.counted();
     if (!this.held) this.due ??= requestAnimationFrame(() => ((this.due = null), this.end()));
     return entry;
@@ -113,14 +114,14 @@ export class Log {
 
   filter() {
     for (const entry of this.entries) entry.element.hidden = !this.wanted(entry);
+    this.shown = this.entries.filter((e) => !e.element.hidden).length;
     this.label.textContent = this.hidden.size > 0 ? words.filterCount(this.hidden.size) : words.filter;
     this.counted();
   }
 
   counted() {
-    const shown = this.entries.filter((e) => !e.element.hidden).length;
-    this.count.textContent = this.entries.length ? words.entries(shown, this.entries.length) : "";
-    this.none.hidden = shown > 0;
+    this.count.textContent = this.entries.length ? words.entries(this.shown, this.entries.length) : "";
+    this.none.hidden = this.shown > 0;
     this.none.textContent = this.entries.length ? words.noMatch : words.noEntries;
   }
 
@@ -160,7 +161,7 @@ export class Log {
     this.entries = [];
     this.streams.clear();
     this.list.replaceChildren();
-    this.counted();
+    this.filter();
     this.say(words.cleared);
   }
 

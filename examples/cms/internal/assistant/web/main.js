@@ -6,6 +6,7 @@ import { Page, start } from "../page/page.js";
 import { Approvals, escalate } from "./dialogs.js";
 import { Layout } from "./layout.js";
 import { Log } from "./log.js";
+import { Plans, again } from "./plans.js";
 import { Preview } from "./preview.js";
 import { Strip } from "./strip.js";
 
@@ -25,7 +26,8 @@ class Assistant {
     this.page = new Page(config, { place: chat, sheet: "all", on: { show: () => this.show(), changed: () => this.changed(), key: (e) => this.key(e) } });
     this.strip = new Strip(this.page, chat);
     const top = chat.querySelector(".top");
-    top.after(this.strip.element);
+    this.plans = new Plans((request) => again(this.page, this.strip, request));
+    top.after(this.strip.element, this.plans.element);
     this.bin = iconButton("bin", words.clearSession, () => this.clear());
     top.append(this.bin);
     if (own.note) chat.querySelector(".bottom").append(h("p", { class: "note muted" }, own.note));
@@ -38,6 +40,7 @@ class Assistant {
   show() {
     if (!this.strip) return;
     this.strip.clear();
+    this.plans.clear();
     this.log.open(this.page.stream ? this.page.id : "");
     this.changed();
   }
@@ -53,9 +56,11 @@ class Assistant {
 
   event(event, live) {
     this.strip.event(event);
+    this.plans.event(event);
     this.preview.event(event);
     if (!live) return;
     if (event.type === "error-escalation" && event.showModal) escalate(event, this.page);
+    if (event.type === "finish" && event.status === "completed" && !this.layout.areas.chat.checkVisibility()) this.page.toast(words.finished, words.see, () => this.layout.go("chat"), 6000);
     if (event.type === "approval_decided" && event.decision === "expired") this.page.toast(words.expired, undefined, undefined, 8000);
   }
 
@@ -106,5 +111,10 @@ class Assistant {
   }
 }
 
-const own = await (await fetch("cms/config")).json().catch(() => ({}));
-start((config) => new Assistant(config, own));
+const own = fetch("cms/config").then((answer) => answer.json()).catch(() => ({}));
+start(async (config) => {
+  const known = await own;
+  document.getElementById("first").remove();
+  new Assistant(config, known);
+  performance.mark("ready");
+});

@@ -8,3 +8,5 @@ source.addEventListener('revision', (event) => {
   }
 });
 addEventListener('pagehide', () => source.close());
+// In the frame of the assistant's page, it says where it is.
+if (parent !== self) parent.postMessage({ page: location.pathname + location.search }, '*');

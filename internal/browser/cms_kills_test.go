@@ -1,0 +1,214 @@
+package browser
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
+)
+
+// cmsKills is how often the server is killed at a random moment of a task.
+var cmsKills = flag.Int("cms-kills", 4, "how often TestKillsOfTheServerLoseAndRepeatNothing kills the server of the CMS")
+
+// longTask is a task of ten calls and an answer. Calls of the model that kills interrupt count for the limit of a run, too.
+// longTaskDone is what the site has afterwards.
+const longTask = "Create a page called One with a hero titled First, then create a page called Two, then add a text section to Two titled News saying Open, " +
+	"then create a page called Three, then write a blog entry titled Fourth saying Hello, " +
+	"then create a page called Six with a hero titled Sixth, then create a page called Seven, " +
+	"then create a page called Eight, then create a page called Nine"
+
+// longTaskFacts is about how many facts the journal has of it.
+const longTaskFacts = 60
+
+var longTaskDone = []string{"eight 0", "fourth", "hello-world", "home 1", "nine 0", "one 1", "seven 0", "six 1", "three 0", "two 1"}
+
+// calls is a script that returns how many calls the conversation shows as done.
+const calls = `String([...document.querySelectorAll(".call .outcome")].filter(e => e.textContent.startsWith("Done")).length)`
+
+// fill writes a message without sending it.
+func (p *cmsPage) fill(text string) {
+	p.t.Helper()
+	p.text(`(f => { f.value = ` + quote(text) + `; f.dispatchEvent(new Event("input", {bubbles: true})); f.focus(); return "" })(document.querySelector(".composer textarea"))`)
+}
+
+// killAt kills the server when the journal of a session has some more facts after a message. The channel is closed then.
+func (s *cmsServer) killAt(session, message string, facts int) <-chan struct{} {
+	s.t.Helper()
+	resp, err := http.Get("http://" + s.page + "/assistant/log?session=" + session)
+	require.NoError(s.t, err)
+	kill, killed := s.kill, make(chan struct{})
+	go func() {
+		defer close(killed)
+		defer kill()
+		defer resp.Body.Close()
+		begun := false
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			line := lines.Text()
+			begun = begun || strings.Contains(line, "user-message") && strings.Contains(line, message)
+			if begun && strings.HasPrefix(line, "id:") {
+				facts--
+			}
+			if begun && (facts <= 0 || strings.Contains(line, `"type":"finish"`)) {
+				return
+			}
+		}
+	}()
+	return killed
+}
+
+// TestKillsOfTheServerLoseAndRepeatNothing kills the server with -9 at random moments of a task, with the page open.
+func TestKillsOfTheServerLoseAndRepeatNothing(t *testing.T) {
+	s := startCMS(t)
+	p := openCMS(t, s, "")
+	p.fill(longTask)
+	p.keys("\r")
+	p.done()
+	require.Equal(t, longTaskDone, s.contents())
+	require.Equal(t, "10", p.text(calls))
+	t.Run("kills", func(t *testing.T) {
+		for i := range *cmsKills {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				p := killedInTheMiddle(t)
+				s := p.server
+				s.start()
+				p.goesOn()
+				if p.text(`document.querySelector(".composer textarea").value`) != "" { // the server hadn't got the message
+					p.press(".composer", "Send")
+				}
+				p.goesOn()
+				p.wait(calls + ` === "11"`)
+				p.done()
+				require.Equal(t, longTaskDone, s.contents())
+				require.Equal(t, 2, count(s.facts(p.session()), "run_ended"))
+				require.Equal(t, "false", p.text(`String(document.querySelector("dialog.approvals").open)`), "nobody has to decide")
+				p.reload()
+				p.wait(calls + ` === "11"`)
+				p.done()
+				p.calm("network: Failed to load", "ERR_")
+			})
+		}
+	})
+}
+
+// killedInTheMiddle returns the page of a server that was killed in the middle of the long task. The task is fast: many kills come when it is done.
+func killedInTheMiddle(t *testing.T) *cmsPage {
+	t.Helper()
+	for range 50 {
+		p := openCMS(t, startCMS(t), "")
+		p.say("What pages exist?")
+		p.done()
+		killed := p.server.killAt(p.session(), "Create a page called One", rand.N(longTaskFacts))
+		p.fill(longTask)
+		p.keys("\r")
+		<-killed
+		if count(p.server.facts(p.session()), "run_ended") == 1 {
+			return p
+		}
+	}
+	require.Fail(t, "the task always ended before the server was killed")
+	return nil
+}
+
+// goesOn waits until the page is connected, and no work is in progress.
+func (p *cmsPage) goesOn() {
+	p.t.Helper()
+	p.eventually(`!document.querySelector(".bar:not([hidden]), .bubble.sending") && (document.querySelector(".composer textarea").value !== "" ||
+		["Done", "Waits for you"].includes(document.querySelector(".status:not([hidden])")?.textContent))`)
+}
+
+// eventually is wait with the time that a new process needs: the session belongs to the one that was killed for another 5 s.
+func (p *cmsPage) eventually(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(25*time.Second)))
+	require.NoError(p.t, err, "the page: %s", p.state())
+}
+
+func count(all []string, one string) (n int) {
+	for _, s := range all {
+		if s == one {
+			n++
+		}
+	}
+	return n
+}
+
+// killInCall kills the server while a call is in progress that can't be repeated: as soon as its beginning is in the journal. It reports whether
+// that was early enough.
+func (s *cmsServer) killInCall(session string) bool {
+	s.t.Helper()
+	store, err := sqlite.Open(s.db)
+	require.NoError(s.t, err)
+	defer store.Close()
+	read := uint64(0)
+	begun := func(r journal.Record) bool {
+		read = r.Seq
+		return r.Kind == "tool_started" && !strings.Contains(string(r.Data), `"repeatable":true`)
+	}
+	for until := time.Now().Add(patience); time.Now().Before(until); {
+		for r, err := range store.Read(s.t.Context(), session, read) {
+			require.NoError(s.t, err)
+			if begun(r) {
+				s.kill()
+				facts := s.facts(session)
+				return facts[len(facts)-1] == "tool_started once"
+			}
+		}
+	}
+	s.t.Fatal("no call was made")
+	return false
+}
+
+// TestAPersonDecidesOnWhatAKillLeftInDoubt kills the server while it hides a section, which nobody can repeat without looking first.
+func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
+	s := startCMS(t)
+	p := openCMS(t, s, "")
+	for doubt := false; !doubt; {
+		p.reach("")
+		p.say("What pages exist?")
+		p.done()
+		p.fill("hide the hero section on Home, then publish the hero section on Home") // one of them changes something
+		p.keys("\r")
+		doubt = s.killInCall(p.session())
+		s.start()
+	}
+	p.eventually(`document.querySelector("dialog.approvals").open`)
+	require.Equal(t, "Work was interrupted", p.text(`document.querySelector("dialog.approvals h2").textContent`))
+	p.screenshot("cms-doubt.png")
+	p.press("dialog.approvals", "Run it again")
+	p.done()
+	p.wait(`!document.querySelector("dialog.approvals").open`)
+	p.calm("network: Failed to load", "ERR_")
+}
+
+// TestSomebodyWhoComesBackSeesWhatBecameOfARequest kills the server while an approval is open, and starts it when the time to decide is over.
+func TestSomebodyWhoComesBackSeesWhatBecameOfARequest(t *testing.T) {
+	s := startCMS(t, "-expires", "6s")
+	p := openCMS(t, s, "")
+	p.say("Delete the home page")
+	p.asked("Delete page “home”?")
+	session := p.session()
+	p.run(chromedp.Navigate("about:blank"))
+	s.kill()
+	<-time.After(6 * time.Second)
+	s.start()
+	p.reach(session)
+	p.eventually(`[...document.querySelectorAll(".record .what")].some(e => e.textContent.includes("Nobody decided in time"))`)
+	p.answer("nobody approved it in time")
+	p.wait(`!document.querySelector("dialog.approvals").open`)
+	require.Contains(t, s.contents(), "home 1")
+	p.screenshot("cms-comes-back.png")
+}
