@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // An Envelope is the answer of every tool.
@@ -32,7 +35,8 @@ type Problem struct {
 	Category    portfolio.Category `json:"category"`
 	Message     string             `json:"message"`
 	Recoverable bool               `json:"recoverable"`
-	Status      portfolio.Status   `json:"status,omitempty"` // of the artifact, if it forbids the tool
+	Status      portfolio.Status   `json:"status,omitempty"`     // of the artifact, if it forbids the tool
+	RetryAfter  int                `json:"retryAfter,omitempty"` // s; 0: unknown
 }
 
 // A Failure is the error of a tool. Its text is an [Envelope], as a model and a plan read it.
@@ -58,11 +62,16 @@ func (f *Failure) Fault() fault.Class { return fault.Of(f.Err) }
 
 // Explain returns what kind of error err is, and what to tell the user.
 func Explain(err error) *Problem {
+	wait, _ := fault.RetryAfter(err)
+	seconds := int(math.Ceil(wait.Seconds()))
 	var e *portfolio.Error
 	if errors.As(err, &e) {
-		return &Problem{Category: e.Category, Message: e.Message, Status: e.Status, Recoverable: e.Category != portfolio.Unauthorized}
+		return &Problem{Category: e.Category, Message: e.Message, Status: e.Status, Recoverable: e.Category != portfolio.Unauthorized, RetryAfter: seconds}
 	}
-	p := &Problem{Category: portfolio.ToolExecutionFailed, Message: "The step failed. Nothing of it was kept.", Recoverable: true}
+	if full, ok := errors.AsType[*budget.Error](err); ok {
+		return &Problem{Category: portfolio.RateLimitExceeded, Recoverable: true, Message: fmt.Sprintf("Monthly token limit reached: %d of %d tokens are used. Upgrade your plan, or wait for the next month.", full.Spent, full.Limit)}
+	}
+	p := &Problem{Category: portfolio.ToolExecutionFailed, Message: "The step failed. Nothing of it was kept.", Recoverable: true, RetryAfter: seconds}
 	switch class := fault.Of(err); {
 	case errors.Is(err, context.DeadlineExceeded):
 		p.Category, p.Message = portfolio.ToolTimeout, "The step took too long."

@@ -139,6 +139,9 @@ func (k *kit) answer(ctx context.Context, f func(*tools.Call, *Envelope) error) 
 	e := Envelope{TraceID: cmp.Or(c.Labels.Get("trace"), c.Session)}
 	err := f(c, &e)
 	e.Duration = time.Since(began).Milliseconds()
+	if errors.Is(ctx.Err(), context.Canceled) { // it isn't the step that has failed
+		return Envelope{}, context.Cause(ctx)
+	}
 	if err != nil {
 		return Envelope{}, &Failure{Envelope{TraceID: e.TraceID, Duration: e.Duration, Error: Explain(err)}, err}
 	}
@@ -167,7 +170,7 @@ func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool 
 	}
 	if allowed := portfolio.Allowed[tool]; !slices.Contains(allowed, j.artifact.Status) {
 		return &portfolio.Error{Category: portfolio.InvalidStatus, Status: j.artifact.Status,
-			Message: fmt.Sprintf("%s needs an artifact with the status %s; this one has %s.", tool, joined(allowed), j.artifact.Status)}
+			Message: fmt.Sprintf("%s needs an artifact with the status %s; the status of this one is %s.", tool, joined(allowed), j.artifact.Status)}
 	}
 	before := j.artifact.Status
 	change, data, err := run(j)

@@ -22,6 +22,7 @@ type Change struct {
 	Title    *string
 	Tone     *string
 	Content  *string
+	Tags     []string       // nil: as they are
 	Metadata map[string]any // is merged; nil removes a field
 	Sources  []Source       // are added; those that are there already stay as they are
 	Images   []Image
@@ -123,6 +124,9 @@ func (s *Store) change(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact) 
 	if err := errors.Join(CheckLength("title", a.Title, MaxTitle), CheckLength("content", a.Content, MaxContent), CheckTone(a.Tone)); err != nil {
 		return err
 	}
+	if c.Tags != nil {
+		a.Tags = c.Tags
+	}
 	a.Metadata = maps.Clone(a.Metadata)
 	for k, v := range c.Metadata {
 		text, err := json.Marshal(v)
@@ -153,10 +157,14 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by 
 	if err != nil {
 		return err
 	}
+	tags, err := json.Marshal(a.Tags)
+	if err != nil {
+		return err
+	}
 	now, from := s.now().UTC(), a.Status
 	a.Status, a.UpdatedAt = to, time.UnixMilli(now.UnixMilli()).UTC()
-	if _, err := tx.ExecContext(ctx, "UPDATE artifacts SET title = ?, tone = ?, content = ?, metadata = ?, status = ?, updated_at = ? WHERE id = ?",
-		a.Title, a.Tone, a.Content, string(metadata), to, now.UnixMilli(), a.ID); err != nil || from == to {
+	if _, err := tx.ExecContext(ctx, "UPDATE artifacts SET title = ?, tone = ?, tags = ?, content = ?, metadata = ?, status = ?, updated_at = ? WHERE id = ?",
+		a.Title, a.Tone, string(tags), a.Content, string(metadata), to, now.UnixMilli(), a.ID); err != nil || from == to {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO status_history (artifact_id, old_status, new_status, trigger, tool, effect, at) VALUES (?, ?, ?, ?, ?, ?, ?)",

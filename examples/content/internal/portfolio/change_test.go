@@ -242,6 +242,35 @@ func TestSectionsPipelinesAndContextAreKept(t *testing.T) {
 	require.Equal(t, "<svg/>", string(i.Data))
 }
 
+func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
+	s := newStore(t)
+	_, err := s.db.Exec("PRAGMA user_version = 7")
+	require.NoError(t, err)
+	_, err = Open(t.Context(), s.Path())
+	require.ErrorContains(t, err, "the file has version 7 of the tables, and this program needs version 1; use another file")
+}
+
+func TestAFileOfAnotherProgramIsRefused(t *testing.T) {
+	s := newStore(t)
+	_, err := s.db.Exec("ALTER TABLE artifacts RENAME TO pages")
+	require.NoError(t, err)
+	_, err = Open(t.Context(), s.Path())
+	require.ErrorContains(t, err, "the file is that of another program")
+}
+
+func TestReferencesAreChecked(t *testing.T) {
+	s := newStore(t)
+	_, err := s.Create(t.Context(), Artifact{User: "nobody", Type: Blog, Title: "Remote work"})
+	require.Error(t, err)
+	a := newArtifact(t, s)
+	require.NoError(t, s.StartPipeline(t.Context(), Pipeline{Name: "p", Artifact: a.ID, User: "ann", Tools: []string{TopicResearch}}))
+	require.NoError(t, s.SetPipeline(t.Context(), "p", PipelineFailed, "", ""))
+	require.NoError(t, s.Delete(t.Context(), "ann", a.ID))
+	var left int
+	require.NoError(t, s.db.QueryRow("SELECT count(*) FROM pipelines").Scan(&left))
+	require.Zero(t, left, "they go with their artifact")
+}
+
 func TestAFileKeepsEverything(t *testing.T) {
 	s := newStore(t)
 	a := newArtifact(t, s)

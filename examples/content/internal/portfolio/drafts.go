@@ -84,16 +84,24 @@ func (s *Store) StartPipeline(ctx context.Context, p Pipeline) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE pipelines SET state = ? WHERE artifact_id = ? AND state = ?", PipelineCanceled, p.Artifact, PipelineFailed); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO pipelines (name, artifact_id, user_id, state, tools, trace, started_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		made, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO pipelines (name, artifact_id, user_id, state, tools, trace, started_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			p.Name, p.Artifact, p.User, PipelineRunning, strings.Join(p.Tools, " "), p.Trace, s.now().UnixMilli())
-		return err
+		if err != nil {
+			return err
+		}
+		if n, err := made.RowsAffected(); n == 0 {
+			return errors.Join(err, Errorf(Conflict, "This artifact is being worked on; wait until that has ended."))
+		}
+		return nil
 	})
 }
 
-// SetPipeline records what became of a pipeline.
+// SetPipeline records what became of a pipeline. One that is set to running begins anew.
 func (s *Store) SetPipeline(ctx context.Context, name, state, failed, reason string) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE pipelines SET state = ?, failed = ?, reason = ?, ended_at = ? WHERE name = ?", state, failed, reason, s.now().UnixMilli(), name)
+		now := s.now().UnixMilli()
+		_, err := tx.ExecContext(ctx, "UPDATE pipelines SET state = ?, failed = ?, reason = ?, ended_at = ?, started_at = iif(state != ? AND ? = ?, ?, started_at) WHERE name = ?",
+			state, failed, reason, now, PipelineRunning, state, PipelineRunning, now, name)
 		return err
 	})
 }
@@ -116,6 +124,29 @@ func (s *Store) Pipelines(ctx context.Context, user, artifact string) ([]Pipelin
 	all, err := list(ctx, s.db, scanPipeline, pipelineColumns+"WHERE user_id = ? AND artifact_id = ? ORDER BY rowid", user, artifact)
 	slices.Reverse(all)
 	return all, err
+}
+
+// Stalled returns the pipelines in progress that began before a time, and whose artifacts have had no change of status since then.
+func (s *Store) Stalled(ctx context.Context, before time.Time) ([]Pipeline, error) {
+	at := before.UnixMilli()
+	return list(ctx, s.db, scanPipeline, pipelineColumns+`WHERE state = ? AND started_at < ? AND NOT EXISTS (
+		SELECT 1 FROM status_history h WHERE h.artifact_id = pipelines.artifact_id AND h.at >= ?) ORDER BY rowid`, PipelineRunning, at, at)
+}
+
+// PipelineCounts are numbers of pipelines by their states.
+type PipelineCounts struct {
+	Running   int `json:"running"`
+	Completed int `json:"completed"`
+	Failed    int `json:"failed"`
+	AverageMS int `json:"averageMs"` // of those that are completed
+}
+
+// CountPipelines counts the pipelines in progress, and those that ended since a time.
+func (s *Store) CountPipelines(ctx context.Context, since time.Time) (n PipelineCounts, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT count(CASE WHEN state = ? THEN 1 END), count(CASE WHEN state = ? AND ended_at >= ? THEN 1 END),
+		count(CASE WHEN state = ? AND ended_at >= ? THEN 1 END), CAST(coalesce(avg(CASE WHEN state = ? AND ended_at >= ? THEN ended_at - started_at END), 0) AS INTEGER) FROM pipelines`,
+		PipelineRunning, PipelineCompleted, since.UnixMilli(), PipelineFailed, since.UnixMilli(), PipelineCompleted, since.UnixMilli()).Scan(&n.Running, &n.Completed, &n.Failed, &n.AverageMS)
+	return n, err
 }
 
 // RunningPipelines returns those of all users that haven't ended, for recovery after a crash.

@@ -28,3 +28,9 @@ CREATE TABLE pipelines (
 	name TEXT PRIMARY KEY, artifact_id TEXT NOT NULL REFERENCES artifacts(id) ON DELETE CASCADE, user_id TEXT NOT NULL, state TEXT NOT NULL, tools TEXT NOT NULL,
 	failed TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '', trace TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX pipelines_of_artifacts ON pipelines (artifact_id, started_at);
+-- What users have used, by month.
+CREATE TABLE tokens (user_id TEXT NOT NULL REFERENCES users(id), month TEXT NOT NULL, used INTEGER NOT NULL, PRIMARY KEY (user_id, month));
+-- What is remembered of conversations.
+CREATE TABLE sessions (
+	user_id TEXT NOT NULL REFERENCES users(id), id TEXT NOT NULL, artifact TEXT NOT NULL, last_tool TEXT NOT NULL, thread INTEGER NOT NULL, asked TEXT NOT NULL,
+	used_at INTEGER NOT NULL, PRIMARY KEY (user_id, id));

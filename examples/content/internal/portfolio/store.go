@@ -15,6 +15,9 @@ import (
 //go:embed schema.sql
 var schema string
 
+// version is that of the schema. A change of the schema needs a new one.
+const version = 1
+
 // busy is how long a call waits for another process that writes.
 const busy = 15 * time.Second
 
@@ -32,7 +35,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("portfolio: %w", err)
 	}
 	// A process may die at any moment; what survives a power failure is up to the journal, which goes first.
-	db, err := sqlitefile.Open(abs, sqlitefile.Options{Conns: 8, LogLimit: 8 << 20, Immediate: true, Process: true})
+	db, err := sqlitefile.Open(abs, sqlitefile.Options{Conns: 8, LogLimit: 8 << 20, Immediate: true, ForeignKeys: true, Process: true})
 	if err != nil {
 		return nil, fmt.Errorf("portfolio: %w", err)
 	}
@@ -50,11 +53,20 @@ func (s *Store) Path() string { return s.path }
 func (s *Store) Close() error { return s.db.Close() }
 
 func (s *Store) migrate(ctx context.Context, tx *sql.Tx) error {
-	var n int
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'artifacts'").Scan(&n); err != nil || n > 0 {
+	var tables, others, has int // others are of neither this package nor the journal, nor of package observe
+	err := tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM sqlite_master WHERE name = 'artifacts'), (SELECT count(*) FROM sqlite_master
+		WHERE type = 'table' AND name NOT LIKE 'pawl%' AND name NOT LIKE 'sqlite%' AND name != 'tool_calls'), user_version FROM pragma_user_version`).Scan(&tables, &others, &has)
+	switch {
+	case err != nil:
 		return err
+	case tables == 0 && others > 0:
+		return errors.New("the file is that of another program; use another one")
+	case tables > 0 && has != version:
+		return fmt.Errorf("the file has version %d of the tables, and this program needs version %d; use another file, or delete this one", has, version)
+	case tables > 0:
+		return nil
 	}
-	if _, err := tx.ExecContext(ctx, schema); err != nil {
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("%s\nPRAGMA user_version = %d", schema, version)); err != nil {
 		return err
 	}
 	return s.seed(ctx, tx)

@@ -2,9 +2,12 @@ package portfolio
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"strings"
+	"time"
 )
 
 // A User owns artifacts. Plan is free, pro or enterprise.
@@ -62,6 +65,14 @@ func (s *Store) seed(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
+// AddUser adds a user.
+func (s *Store) AddUser(ctx context.Context, u User) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO users VALUES (?, ?, ?, ?)", u.ID, u.Email, u.Name, u.Plan)
+		return err
+	})
+}
+
 // Users returns all users, by name.
 func (s *Store) Users(ctx context.Context) ([]User, error) {
 	return list(ctx, s.db, func(r *sql.Rows, u *User) error { return r.Scan(&u.ID, &u.Email, &u.Name, &u.Plan) },
@@ -97,6 +108,22 @@ func (s *Store) SetContext(ctx context.Context, user string, c UserContext) erro
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return putContext(ctx, tx, user, c) })
 }
 
+// AddTokens adds to the tokens that a user has used in a month (UTC).
+func (s *Store) AddTokens(ctx context.Context, user string, at time.Time, n int64) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO tokens VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used", user, month(at), n)
+		return err
+	})
+}
+
+// Tokens returns how many tokens a user has used in a month (UTC).
+func (s *Store) Tokens(ctx context.Context, user string, at time.Time) (n int64, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT coalesce(sum(used), 0) FROM tokens WHERE user_id = ? AND month = ?", user, month(at)).Scan(&n)
+	return n, err
+}
+
+func month(at time.Time) string { return at.UTC().Format("2006-01") }
+
 func putContext(ctx context.Context, tx *sql.Tx, user string, c UserContext) error {
 	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO user_context VALUES (?, ?, ?, ?, ?, ?)", user, c.Bio, c.Expertise, c.Audience, c.PainPoints, c.Goals)
 	return err
@@ -118,4 +145,13 @@ func list[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows, *T) error
 		all = append(all, v)
 	}
 	return all, rows.Err()
+}
+
+// Hash returns the id of a user as logs and statistics may have it: 16 hexadecimal digits of the SHA-256 of id and salt; empty for no user.
+func Hash(user, salt string) string {
+	if user == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(user + salt))
+	return hex.EncodeToString(sum[:8])
 }

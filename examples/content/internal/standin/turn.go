@@ -28,11 +28,8 @@ var artifactLine = regexp.MustCompile(`(?m)^Artifact: ([A-Za-z0-9-]+)`)
 
 // turn makes the next move of a turn: the tool of the scenario, then structuredResponse.
 func turn(req *provider.Request) *provider.Response {
-	prompt := req.LastUserText()
-	_, message, ok := strings.Cut(prompt, "Message: ")
-	if !ok {
-		message = prompt
-	}
+	prompt := req.LastUserText() // with the screen
+	message, _, _ := strings.Cut(prompt, "\nPage: ")
 	for _, s := range turns {
 		if !s.when.MatchString(message) {
 			continue
@@ -92,6 +89,9 @@ func end(say string, data any) *provider.Response {
 	in := map[string]any{"message": say}
 	if m, ok := data.(map[string]any); ok {
 		in["data"] = m
+		if m["count"] == 0.0 {
+			in["message"] = "There are none at the moment. Begin with a new draft, or ask for topic ideas."
+		}
 	}
 	return providertest.Reply(providertest.Say("Done, here it is."), providertest.Call("structuredResponse", in)).Response()
 }

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// The stand-in model suggests topics.
+func Example() {
+	dir, err := os.MkdirTemp("", "content")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	args := []string{"-db", filepath.Join(dir, "content.db"), "-p", "Give me topic ideas for LinkedIn"}
+	run(context.Background(), args, func(string) string { return "" }, os.Stdout, io.Discard)
+	// Output:
+	// Here are topics that fit your goals.
+	//   - What a week of remote work really costs (one calendar, hour by hour)
+	//   - The first mistake everybody makes with remote work (told by somebody who made it)
+	//   - Remote work for teams that have no time (a list that fits on a card)
+	//   - How I explain remote work to a client (a conversation)
+	//   - Five questions about remote work before you begin (a form to print)
+}

@@ -1,0 +1,45 @@
+package assistant_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/examples/content/internal/standin"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "content")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	s, err := assistant.Open(ctx, assistant.Config{
+		DB: filepath.Join(dir, "content.db"), Model: standin.Model(), Images: providertest.Draw(), Sources: standin.Sources(),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	a, err := s.Store.Create(ctx, portfolio.Artifact{User: "ann", Type: portfolio.Blog, Title: "Remote work"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer := s.Execute(ctx, assistant.Request{User: "ann", Message: "Create content for artifact " + a.ID + ": Remote work"})
+	fmt.Println(answer.Intent, answer.StatusTransition.From, "->", answer.StatusTransition.To)
+	fmt.Println(answer.Message)
+	answer = s.Execute(ctx, assistant.Request{User: "ann", Message: "Research this topic", Screen: assistant.Screen{ArtifactID: a.ID}})
+	fmt.Println(answer.Error.Category)
+	// Output:
+	// FULL_PIPELINE draft -> ready
+	// Done: topicResearch, skeletonCreator, contentWriter, humanizer, visualsCreator. The artifact is ready.
+	// INVALID_STATUS
+}

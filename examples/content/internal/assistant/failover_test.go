@@ -1,0 +1,81 @@
+package assistant
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+// A provider that fails is asked again, then the next one is; one that keeps failing isn't asked any more.
+func TestAProviderThatFailsIsSwitched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		down := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			asked++
+			return nil, fault.New(fault.Degraded, "it is down")
+		})
+		up := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			return providertest.Say("from the second").Response(), nil
+		})
+		var log strings.Builder
+		p, err := Failover(slog.New(slog.NewTextHandler(&log, nil)), nil, down, up)
+		require.NoError(t, err)
+		for _, want := range []int{4, 5, 5} {
+			res, err := provider.Generate(t.Context(), p, &provider.Request{Messages: []provider.Message{provider.User("x")}})
+			require.NoError(t, err)
+			require.Equal(t, "from the second", res.Text())
+			require.Equal(t, want, asked)
+		}
+		require.Equal(t, 3, strings.Count(log.String(), "the next one is asked"))
+	})
+	_, err := Failover(slog.New(slog.DiscardHandler), nil)
+	require.Error(t, err)
+	_, err = Failover(slog.New(slog.DiscardHandler), nil, nil)
+	require.Error(t, err)
+}
+
+// A rate limit isn't a reason to switch: the call waits.
+func TestARateLimitIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		limited := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			if asked++; asked == 1 {
+				return nil, fault.New(fault.RateLimited, "too many")
+			}
+			return providertest.Say("from the first").Response(), nil
+		})
+		p, err := Failover(slog.New(slog.DiscardHandler), nil, limited, providertest.Script())
+		require.NoError(t, err)
+		res, err := provider.Generate(t.Context(), p, &provider.Request{Messages: []provider.Message{provider.User("x")}})
+		require.NoError(t, err)
+		require.Equal(t, "from the first", res.Text())
+		require.Equal(t, 2, asked)
+	})
+}
+
+func TestWhatAUserCanDoAboutAnError(t *testing.T) {
+	for category, want := range map[portfolio.Category]string{
+		portfolio.ToolExecutionFailed: "Try again", portfolio.ToolTimeout: "Try again", portfolio.AIProviderError: "Try again", portfolio.AIRateLimit: "Try again",
+		portfolio.AIContentFilter: "Try again, Edit the text", portfolio.ArtifactNotFound: "Try again, Show my drafts", portfolio.ResearchNotFound: "Try again, Research this topic",
+		portfolio.InvalidStatus: "What's the status of this?, Create the content", portfolio.MissingContext: "Try again, Show my drafts", portfolio.InvalidArtifactID: "Try again, Show my drafts",
+		portfolio.InvalidInput: "Try again, What can you do?", portfolio.InvalidTone: "Try again, Edit the text", portfolio.InvalidContentType: "Try again, Edit the text",
+		portfolio.UnclearIntent: "Try again, What can you do?", portfolio.Conflict: "Try again, What's the status of this?", portfolio.Unauthorized: "", portfolio.RateLimitExceeded: "Try again",
+	} {
+		var messages []string
+		for _, o := range Recoveries(&contenttools.Problem{Category: category}, portfolio.Humanizer) {
+			require.NotEmpty(t, o.Label)
+			messages = append(messages, o.Message)
+		}
+		require.Equal(t, want, strings.Join(messages, ", "), category)
+	}
+}

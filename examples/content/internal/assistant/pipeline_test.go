@@ -1,0 +1,196 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+)
+
+var errDown = fault.New(fault.Permanent, "the provider is down")
+
+func TestTheButtonRunsFiveToolsInOrder(t *testing.T) {
+	b := newBench(t)
+	a := b.draft("ann", "Remote work")
+	var done []string
+	answer := b.Execute(t.Context(), Request{User: "ann", Message: button(a), Progress: func(p Step) {
+		if p.State == StepFinished {
+			done = append(done, p.Tool)
+		}
+	}})
+	require.True(t, answer.Success, "%+v", answer)
+	require.Equal(t, Full, answer.ToolsUsed)
+	require.Equal(t, Full, done)
+	require.Equal(t, FullPipeline, answer.Intent)
+	require.Regexp(t, `^ca-\d+-[a-z0-9]{6}$`, answer.TraceID)
+	require.Equal(t, []portfolio.Status{portfolio.Research, portfolio.Skeleton, portfolio.Writing, portfolio.CreatingVisuals, portfolio.Ready},
+		slices.Compact(b.statuses("ann", a.ID)))
+	now := b.artifact("ann", a.ID)
+	require.Greater(t, len(now.Content), 500)
+	require.Contains(t, now.Content, "![")
+	found, err := b.Store.Research(t.Context(), "ann", a.ID)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(found), 5)
+}
+
+// The writer fails in the third section. The artifact is as it was before the writer, and trying again repeats neither research nor outline
+// nor the two sections.
+func TestTheFullPipelineGoesOnFromAStatus(t *testing.T) {
+	for status, want := range map[portfolio.Status][]string{portfolio.Draft: Full, portfolio.Research: Full[1:], portfolio.Skeleton: Full[2:], portfolio.CreatingVisuals: Full[3:], portfolio.Ready: Full} {
+		require.Equal(t, want, rest(status), status)
+	}
+	b := newBench(t)
+	a := b.draft("ann", "Remote work")
+	require.True(t, b.say("ann", a.ID, "Research this topic").Success)
+	answer := b.say("ann", a.ID, "Create the content")
+	require.True(t, answer.Success, answer.Message)
+	require.Equal(t, Full[1:], answer.ToolsUsed)
+	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+	require.Equal(t, 1, b.asked["insights"])
+	answer = b.say("ann", a.ID, "Create the content")
+	require.Equal(t, portfolio.InvalidStatus, answer.Error.Category)
+}
+
+func TestTryingAgainRepeatsNothing(t *testing.T) {
+	b := newBench(t)
+	a := b.draft("ann", "Remote work")
+	b.fails = func(purpose string, n int) error {
+		if purpose == "writer" && n == 3 {
+			return errDown
+		}
+		return nil
+	}
+	answer := b.say("ann", a.ID, button(a))
+	require.False(t, answer.Success)
+	require.Equal(t, portfolio.ToolExecutionFailed, answer.Error.Category)
+	require.Equal(t, answer.TraceID, answer.Error.TraceID)
+	require.Equal(t, []string{portfolio.TopicResearch, portfolio.SkeletonCreator}, answer.ToolsUsed)
+	require.Contains(t, answer.Error.RecoveryOptions, Option{"Try again from contentWriter", "Try again"})
+	now := b.artifact("ann", a.ID)
+	require.Equal(t, portfolio.Skeleton, now.Status)
+	require.Contains(t, now.Content, "[WRITE:", "the outline")
+	before := map[string]int{"insights": b.asked["insights"], "skeleton": b.asked["skeleton"]}
+
+	answer = b.say("ann", a.ID, "Try again")
+	require.True(t, answer.Success, "%+v", answer)
+	require.Equal(t, Full, answer.ToolsUsed)
+	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+	require.Equal(t, before, map[string]int{"insights": b.asked["insights"], "skeleton": b.asked["skeleton"]})
+	require.Equal(t, 3+6-2, b.asked["writer"], "six sections, of which two were written before the failure")
+
+	answer = b.say("ann", a.ID, "Try again")
+	require.Equal(t, portfolio.MissingContext, answer.Error.Category, "there is nothing to try again")
+}
+
+// Each tool of the pipeline fails once. What came before it stays, and its own effect is undone.
+func TestEachToolThatFailsIsRolledBack(t *testing.T) {
+	for tool, tc := range map[string]struct {
+		purpose string
+		status  portfolio.Status
+	}{
+		portfolio.TopicResearch:   {"insights", portfolio.Draft},
+		portfolio.SkeletonCreator: {"skeleton", portfolio.Research},
+		portfolio.ContentWriter:   {"writer", portfolio.Skeleton},
+		portfolio.Humanizer:       {"humanizer", portfolio.CreatingVisuals},
+	} {
+		t.Run(tool, func(t *testing.T) {
+			b := newBench(t)
+			a := b.draft("ann", "Remote work")
+			b.fails = func(purpose string, _ int) error {
+				if purpose == tc.purpose {
+					return errDown
+				}
+				return nil
+			}
+			answer := b.say("ann", a.ID, button(a))
+			require.False(t, answer.Success)
+			require.Equal(t, Full[:slices.Index(Full, tool)], answer.ToolsUsed)
+			require.Equal(t, tc.status, b.artifact("ann", a.ID).Status)
+			b.mu.Lock()
+			b.fails = nil
+			b.mu.Unlock()
+			require.True(t, b.say("ann", a.ID, "Try again").Success)
+			require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+		})
+	}
+}
+
+func TestOnePipelineOfAnArtifactAtATime(t *testing.T) {
+	b := newBench(t)
+	a := b.draft("ann", "Remote work")
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	b.fails = func(purpose string, _ int) error {
+		if purpose == "skeleton" {
+			once.Do(func() { close(begun); <-goOn })
+		}
+		return nil
+	}
+	first := make(chan Answer)
+	go func() { first <- b.say("ann", a.ID, button(a)) }()
+	<-begun
+	second := b.say("ann", a.ID, button(a))
+	require.False(t, second.Success)
+	require.Equal(t, portfolio.Conflict, second.Error.Category)
+	require.Contains(t, second.Message, "is being worked on (trace ca-")
+	close(goOn)
+	require.True(t, (<-first).Success)
+	require.Equal(t, 1, b.asked["skeleton"])
+}
+
+// A pipeline whose caller goes away stops at once; trying again, or the next start, continues it.
+func TestAPipelineWhoseCallerGoesAwayIsContinued(t *testing.T) {
+	admitted, open := 0, 0
+	b := newBench(t, func(c *Config) {
+		c.Admit = func(context.Context, portfolio.User, []string) (func(), error) {
+			admitted++
+			open++
+			return func() { open-- }, nil
+		}
+	})
+	a := b.draft("ann", "Remote work")
+	ctx, cancel := context.WithCancel(t.Context())
+	b.fails = func(purpose string, n int) error {
+		if purpose == "writer" && n == 2 {
+			cancel()
+			return context.Canceled
+		}
+		return nil
+	}
+	answer := b.Execute(ctx, Request{User: "ann", Message: button(a)})
+	require.False(t, answer.Success)
+	require.NoError(t, b.Recover(t.Context()))
+	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+	require.Equal(t, 1, b.asked["skeleton"])
+	require.Equal(t, 2, admitted, "what is recovered counts")
+	require.Zero(t, open)
+}
+
+// BenchmarkPipeline runs the whole pipeline with the stand-in model.
+func BenchmarkPipeline(b *testing.B) {
+	s, err := openAt(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	for b.Loop() {
+		a, err := s.Store.Create(b.Context(), portfolio.Artifact{User: "ann", Type: portfolio.Blog, Title: "Remote work"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if answer := s.Execute(b.Context(), Request{User: "ann", Message: button(a)}); !answer.Success {
+			b.Fatal(errors.New(strings.TrimSpace(answer.Message)))
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+)
+
+// An Alert is a rule whose condition holds, or has held.
+type Alert struct {
+	Rule     string    `json:"rule"`
+	Severity string    `json:"severity"` // critical, high or warning
+	Action   string    `json:"action"`
+	Detail   string    `json:"detail"`
+	Since    time.Time `json:"since"`
+	Until    time.Time `json:"until,omitzero"` // when it ended
+}
+
+// interval is how often the rules are evaluated.
+const interval = 30 * time.Second
+
+// stalled is how long a pipeline may stay in a status.
+const stalled = 10 * time.Minute
+
+// kept is how many past alerts are shown.
+const kept = 50
+
+// A rateRule is a rule about a rate: it holds while more than limit of what ended within the window was bad, and at least two were.
+type rateRule struct {
+	name, severity, action string
+	of                     string // one of the rates
+	window                 time.Duration
+	limit                  float64
+}
+
+var rateRules = []rateRule{
+	{"error rate", "critical", "page someone", "requests", 5 * time.Minute, 0.05},
+	{"provider errors", "critical", "fail over to another provider", "calls", 2 * time.Minute, 0.50},
+	{"rollback rate", "high", "investigate", "pipelines", 10 * time.Minute, 0.10},
+}
+
+// Watch evaluates the rules each 30 seconds, and deletes what is old each day, until ctx ends. used returns which part of a user's monthly tokens is
+// used.
+func (o *Observer) Watch(ctx context.Context, s *assistant.Services, used func(user string) float64) {
+	var swept time.Time
+	for tick := time.NewTicker(interval); ; {
+		if err := o.evaluate(ctx, s, used); err != nil && ctx.Err() == nil {
+			o.cfg.Logger.ErrorContext(ctx, "alerts can't be evaluated", "component", "observe", "error", err)
+		}
+		if now := o.cfg.Now(); now.Sub(swept) >= 24*time.Hour {
+			swept = now
+			if err := o.Retain(ctx, s); err != nil && ctx.Err() == nil {
+				o.cfg.Logger.ErrorContext(ctx, "old traces can't be deleted", "component", "observe", "error", err)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		}
+	}
+}
+
+// evaluate evaluates all rules.
+func (o *Observer) evaluate(ctx context.Context, s *assistant.Services, used func(user string) float64) error {
+	now := o.cfg.Now()
+	for _, f := range rateRules {
+		o.set(ctx, Alert{Rule: f.name, Severity: f.severity, Action: f.action, Detail: o.exceeds(f, now)})
+	}
+	stuck, err := s.Store.Stalled(ctx, now.Add(-stalled))
+	if err != nil {
+		return err
+	}
+	detail := ""
+	if len(stuck) > 0 {
+		detail = fmt.Sprintf("%d without a change of status for %.0f minutes, the first is trace %s", len(stuck), stalled.Minutes(), stuck[0].Trace)
+	}
+	o.set(ctx, Alert{Rule: "pipeline stuck", Severity: "high", Action: "investigate", Detail: detail})
+	users, err := s.Store.Users(ctx)
+	if err != nil {
+		return err
+	}
+	detail = ""
+	for _, u := range users {
+		if part := used(u.ID); part > 0.9 {
+			detail += fmt.Sprintf("%s has used %.0f %%. ", o.hash(u.ID), 100*part)
+		}
+	}
+	o.set(ctx, Alert{Rule: "tokens", Severity: "warning", Action: "notify", Detail: detail})
+	return nil
+}
+
+// exceeds says where a rate is above its limit; empty: nowhere.
+func (o *Observer) exceeds(f rateRule, now time.Time) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var all []string
+	for which, r := range o.rates[f.of] {
+		bad, n := r.within(now, f.window)
+		if bad >= 2 && float64(bad) > f.limit*float64(n) {
+			text := fmt.Sprintf("%d of %d in the last %.0f minutes", bad, n, f.window.Minutes())
+			if which != "" {
+				text = which + ": " + text
+			}
+			all = append(all, text)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+// set starts, updates or ends the alert of a rule, and logs its start and its end. An alert is on while it has a detail.
+func (o *Observer) set(ctx context.Context, a Alert) {
+	started, ended := o.change(a)
+	switch {
+	case started:
+		level := slog.LevelWarn
+		if a.Severity == "critical" {
+			level = slog.LevelError
+		}
+		o.cfg.Logger.Log(ctx, level, "alert", "component", "observe", "rule", a.Rule, "severity", a.Severity, "detail", a.Detail, "action", a.Action)
+	case ended:
+		o.cfg.Logger.InfoContext(ctx, "alert ended", "component", "observe", "rule", a.Rule)
+	}
+}
+
+// change starts, updates or ends the alert of a rule.
+func (o *Observer) change(a Alert) (started, ended bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	on := o.alerts[a.Rule]
+	switch {
+	case a.Detail == "" && on == nil:
+		return false, false
+	case a.Detail == "":
+		on.Until = o.cfg.Now()
+		o.past = append([]Alert{*on}, o.past[:min(len(o.past), kept-1)]...)
+		delete(o.alerts, a.Rule)
+		o.metrics.alerts.WithLabelValues(a.Rule).Set(0)
+		return false, true
+	case on != nil:
+		on.Detail = a.Detail
+		return false, false
+	}
+	a.Since = o.cfg.Now()
+	o.alerts[a.Rule] = &a
+	o.metrics.alerts.WithLabelValues(a.Rule).Set(1)
+	return true, false
+}
+
+// Alerts returns the alerts that are on, and then the last 50 that are over, newest first.
+func (o *Observer) Alerts() []Alert {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := []Alert{}
+	for _, a := range o.alerts {
+		all = append(all, *a)
+	}
+	slices.SortFunc(all, func(a, b Alert) int { return b.Since.Compare(a.Since) })
+	return append(all, o.past...)
+}

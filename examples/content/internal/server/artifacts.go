@@ -1,0 +1,218 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+)
+
+// A newArtifact is a draft to be made.
+type newArtifact struct {
+	Type    string   `json:"type"`
+	Title   string   `json:"title"`
+	Tone    string   `json:"tone"`
+	Tags    []string `json:"tags"`
+	Content string   `json:"content"`
+}
+
+// An artifactChange changes what isn't nil.
+type artifactChange struct {
+	Title   *string   `json:"title"`
+	Tone    *string   `json:"tone"`
+	Tags    *[]string `json:"tags"`
+	Content *string   `json:"content"`
+}
+
+// A shown artifact is one with what a page shows of it.
+type shown struct {
+	portfolio.Artifact
+	HTML     string    `json:"html"`
+	Pipeline *pipeline `json:"pipeline,omitempty"` // the newest
+}
+
+// A pipeline is what a page shows of a [portfolio.Pipeline].
+type pipeline struct {
+	State   string   `json:"state"` // running, failed, completed or canceled
+	Tools   []string `json:"tools"`
+	Failed  string   `json:"failed,omitempty"` // the tool
+	Reason  string   `json:"reason,omitempty"`
+	TraceID string   `json:"traceId"`
+}
+
+func (s *Server) artifactRoutes(mux *http.ServeMux) {
+	st := s.Store
+	on(s, mux, "GET /api/artifacts", func(c *call, _ none) (any, error) {
+		var wanted []portfolio.Status
+		for _, status := range c.URL.Query()["status"] {
+			if !slices.Contains(portfolio.Statuses, portfolio.Status(status)) {
+				return nil, portfolio.Errorf(portfolio.InvalidInput, "There is no status %q.", status)
+			}
+			wanted = append(wanted, portfolio.Status(status))
+		}
+		all, err := st.Artifacts(c.Context(), c.user.ID, wanted...)
+		for i := range all {
+			all[i].Content, all[i].Metadata = "", nil
+		}
+		return map[string]any{"artifacts": all}, err
+	})
+	on(s, mux, "POST /api/artifacts", func(c *call, in newArtifact) (any, error) {
+		if err := checkTags(in.Tags); err != nil {
+			return nil, err
+		}
+		a, err := st.Create(c.Context(), portfolio.Artifact{User: c.user.ID, Type: in.Type, Title: in.Title, Tone: in.Tone, Tags: in.Tags, Content: in.Content})
+		return s.show(c, a, err)
+	})
+	on(s, mux, "GET /api/artifacts/{id}", func(c *call, _ none) (any, error) {
+		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+		return s.show(c, a, err)
+	})
+	on(s, mux, "PATCH /api/artifacts/{id}", s.edit)
+	on(s, mux, "DELETE /api/artifacts/{id}", func(c *call, _ none) (any, error) {
+		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+		if err == nil {
+			err = st.Delete(c.Context(), c.user.ID, a.ID)
+		}
+		return nil, err
+	})
+	for name, to := range map[string]func(portfolio.Artifact) portfolio.Status{
+		"publish": func(portfolio.Artifact) portfolio.Status { return portfolio.Published },
+		"archive": func(portfolio.Artifact) portfolio.Status { return portfolio.Archived },
+		"edit":    reopened,
+	} {
+		on(s, mux, "POST /api/artifacts/{id}/"+name, func(c *call, _ none) (any, error) {
+			a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+			if err == nil && name == "archive" {
+				err = s.Cancel(c.Context(), c.user.ID, a.ID)
+			}
+			if err == nil {
+				a, err = st.Move(c.Context(), c.user.ID, a.ID, to(a), portfolio.ByUser)
+			}
+			return s.show(c, a, err)
+		})
+	}
+	on(s, mux, "GET /api/artifacts/{id}/research", func(c *call, _ none) (any, error) {
+		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		all, err := st.Research(c.Context(), c.user.ID, a.ID)
+		return map[string]any{"research": all}, err
+	})
+	on(s, mux, "GET /api/artifacts/{id}/history", func(c *call, _ none) (any, error) {
+		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		all, err := st.History(c.Context(), c.user.ID, a.ID)
+		return map[string]any{"history": all}, err
+	})
+	mux.HandleFunc("GET "+contenttools.ImagePath+"{id}", s.image)
+}
+
+// reopened returns the status in which an artifact can be edited.
+func reopened(a portfolio.Artifact) portfolio.Status {
+	switch {
+	case a.Status == portfolio.Archived && a.Content == "":
+		return portfolio.Draft
+	case a.Status == portfolio.Archived, a.Status == portfolio.Published:
+		return portfolio.Ready
+	}
+	return a.Status
+}
+
+// owned returns an artifact of a user. That of somebody else is refused.
+func (s *Server) owned(ctx context.Context, user, id string) (portfolio.Artifact, error) {
+	if err := contenttools.CheckID(id); err != nil {
+		return portfolio.Artifact{}, err
+	}
+	a, err := s.Store.Artifact(ctx, user, id)
+	if known, ok := errors.AsType[*portfolio.Error](err); ok && known.Category == portfolio.ArtifactNotFound {
+		exists, failed := s.Store.Exists(ctx, id)
+		if failed != nil {
+			return a, failed
+		}
+		if exists {
+			return a, portfolio.Errorf(portfolio.Unauthorized, "You do not have access to this artifact.")
+		}
+		return a, portfolio.Errorf(portfolio.ArtifactNotFound, "There is no such artifact.")
+	}
+	return a, err
+}
+
+// show adds to an artifact what a page shows of it.
+func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := shown{Artifact: a, HTML: HTML(a.Content)}
+	all, err := s.Store.Pipelines(c.Context(), c.user.ID, a.ID)
+	if len(all) > 0 {
+		p := all[0]
+		out.Pipeline = &pipeline{p.State, p.Tools, p.Failed, p.Reason, p.Trace}
+	}
+	return out, err
+}
+
+// edit changes an artifact. A published one becomes ready with it.
+func (s *Server) edit(c *call, in artifactChange) (any, error) {
+	a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	change := portfolio.Change{User: c.user.ID, Artifact: a.ID, By: portfolio.ByUser, From: a.Status, To: a.Status, Title: in.Title, Tone: in.Tone, Content: in.Content}
+	if a.Status == portfolio.Published {
+		change.To = portfolio.Ready
+	}
+	if in.Title != nil {
+		if *in.Title = strings.TrimSpace(*in.Title); *in.Title == "" {
+			return nil, portfolio.Errorf(portfolio.InvalidInput, "The title is empty.")
+		}
+	}
+	if in.Tags != nil {
+		if err := checkTags(*in.Tags); err != nil {
+			return nil, err
+		}
+		change.Tags = *in.Tags
+	}
+	a, err = s.Store.Apply(c.Context(), change)
+	return s.show(c, a, err)
+}
+
+// checkTags returns an error if there are more than 20 tags, or one is longer than 50 characters.
+func checkTags(tags []string) error {
+	if len(tags) > 20 {
+		return portfolio.Errorf(portfolio.InvalidInput, "There are %d tags; there can be 20.", len(tags))
+	}
+	for _, t := range tags {
+		if t == "" {
+			return portfolio.Errorf(portfolio.InvalidInput, "A tag is empty.")
+		}
+		if err := portfolio.CheckLength("tag", t, 50); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// image answers with an image. It may be SVG, which could contain code if it were opened by itself.
+func (s *Server) image(w http.ResponseWriter, r *http.Request) {
+	u, err := s.userOf(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	i, err := s.Store.Image(r.Context(), u.ID, r.PathValue("id"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", i.Type)
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	w.Write(i.Data)
+}

@@ -1,0 +1,144 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/examples/content/internal/server"
+)
+
+func TestLogin(t *testing.T) {
+	s := newSite(t, options{})
+	require.Len(t, s.call("", "GET", "/api/users", nil).ok().at("users"), 3)
+	in := s.call("", "POST", "/api/login", map[string]any{"user": "ann"}).ok()
+	cookie := in.header.Get("Set-Cookie")
+	require.Contains(t, cookie, "HttpOnly")
+	require.Contains(t, cookie, "SameSite=Strict")
+	req, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/api/me", nil)
+	require.NoError(t, err)
+	req.Header.Set("Cookie", cookie)
+	require.Equal(t, "ann", s.do(req).ok().str("user", "id"))
+
+	s.call("", "POST", "/api/login", map[string]any{"user": "mallory"}).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
+	good := s.tokens["ann"]
+	parts := strings.Split(good, ".")
+	for name, token := range map[string]string{
+		"none": "", "nonsense": "x.y.z", "no signature": parts[0] + "." + parts[1] + ".", "that of another user": parts[0] + "." + strings.Split(s.tokens["ben"], ".")[1] + "." + parts[2],
+		"no algorithm": "eyJhbGciOiJub25lIn0." + parts[1] + ".", "header alone": parts[0] + ".", "another signature": good[:len(good)-2] + "xx",
+	} {
+		s.tokens["mallory"] = token
+		s.call("mallory", "GET", "/api/me", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
+		require.Equal(t, http.StatusUnauthorized, s.call("mallory", "GET", "/agent/sessions", nil).status, name)
+		require.Equal(t, http.StatusUnauthorized, s.call("mallory", "GET", "/images/x", nil).status, name)
+	}
+	require.Contains(t, s.call("ann", "POST", "/api/logout", nil).header.Get("Set-Cookie"), "Max-Age=0")
+}
+
+func TestTheLifeOfAnArtifact(t *testing.T) {
+	s := newSite(t, options{})
+	a := s.call("ann", "POST", "/api/artifacts", map[string]any{"type": "blog", "title": "Remote work", "tags": []string{"work"}}).ok()
+	id, path := a.str("id"), "/api/artifacts/"+a.str("id")
+	require.Equal(t, "draft", a.str("status"))
+	s.call("ann", "POST", path+"/publish", nil).refuses(http.StatusBadRequest, portfolio.InvalidStatus)
+	s.button("ann", id).ok()
+	a = s.call("ann", "PATCH", path, map[string]any{"title": "Remote work, again", "content": "# A\n\n**b** <script>alert(1)</script>", "tags": []string{"x", "y"}, "tone": "casual"}).ok()
+	require.Equal(t, []any{"x", "y"}, a.at("tags"))
+	require.Equal(t, "Remote work, again", a.str("title"))
+	require.Contains(t, a.str("html"), "<strong>b</strong>")
+	require.NotContains(t, a.str("html"), "script")
+	require.Equal(t, "published", s.call("ann", "POST", path+"/publish", nil).ok().str("status"))
+	require.Equal(t, "ready", s.call("ann", "PATCH", path, map[string]any{"tone": "formal"}).ok().str("status"), "a published artifact that is changed")
+	require.Equal(t, "archived", s.call("ann", "POST", path+"/archive", nil).ok().str("status"))
+	require.Equal(t, "ready", s.call("ann", "POST", path+"/edit", nil).ok().str("status"))
+	require.NotEmpty(t, s.call("ann", "GET", path+"/research", nil).ok().at("research"))
+	require.Len(t, s.call("ann", "GET", path+"/history", nil).ok().at("history"), 9)
+	require.Len(t, s.call("ann", "GET", "/api/artifacts?status=ready", nil).ok().at("artifacts"), 1)
+	require.Empty(t, s.call("ann", "GET", "/api/artifacts?status=draft", nil).ok().at("artifacts"))
+	require.Equal(t, http.StatusNoContent, s.call("ann", "DELETE", path, nil).status)
+	s.call("ann", "GET", path, nil).refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
+
+	me := s.call("ann", "PUT", "/api/user-context", map[string]any{"bio": "A baker"}).ok()
+	require.Equal(t, "A baker", me.str("bio"))
+	require.Equal(t, "A baker", s.call("ann", "GET", "/api/user-context", nil).ok().str("bio"))
+}
+
+func TestInputThatIsWrong(t *testing.T) {
+	s := newSite(t, options{})
+	id := s.draft("ann", "Remote work")
+	long := strings.Repeat("ä", 100_001)
+	for _, c := range []struct {
+		method, path string
+		body         any
+		status       int
+		category     portfolio.Category
+	}{
+		{"POST", "/api/artifacts", map[string]any{"type": "poem", "title": "x"}, 400, portfolio.InvalidContentType},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": " "}, 400, portfolio.InvalidInput},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": strings.Repeat("x", 501)}, 400, portfolio.InvalidInput},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "tone": "shrill"}, 400, portfolio.InvalidTone},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "tags": make([]string, 21)}, 400, portfolio.InvalidInput},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "user": "ben"}, 400, portfolio.InvalidInput},
+		{"POST", "/api/artifacts", `{"type"`, 400, portfolio.InvalidInput},
+		{"POST", "/api/artifacts", `{} {}`, 400, portfolio.InvalidInput},
+		{"POST", "/api/artifacts", `[]`, 400, portfolio.InvalidInput},
+		{"POST", "/api/artifacts", `"` + strings.Repeat("x", 600<<10) + `"`, 413, portfolio.InvalidInput},
+		{"PATCH", "/api/artifacts/" + id, map[string]any{"content": long}, 400, portfolio.InvalidInput},
+		{"PATCH", "/api/artifacts/" + id, map[string]any{"title": ""}, 400, portfolio.InvalidInput},
+		{"PATCH", "/api/artifacts/" + id, map[string]any{"title": " "}, 400, portfolio.InvalidInput},
+		{"PATCH", "/api/artifacts/" + id, map[string]any{"tags": []string{""}}, 400, portfolio.InvalidInput},
+		{"PATCH", "/api/artifacts/" + id, map[string]any{"tags": []string{strings.Repeat("x", 51)}}, 400, portfolio.InvalidInput},
+		{"PATCH", "/api/artifacts/" + id, map[string]any{"status": "published"}, 400, portfolio.InvalidInput},
+		{"GET", "/api/artifacts?status=lost", nil, 400, portfolio.InvalidInput},
+		{"GET", "/api/artifacts/a%2Fb", nil, 400, portfolio.InvalidArtifactID},
+		{"GET", "/api/artifacts/" + strings.Repeat("x", 100), nil, 400, portfolio.InvalidArtifactID},
+		{"GET", "/api/nothing", nil, 404, portfolio.InvalidInput},
+		{"PUT", "/api/user-context", map[string]any{"bio": strings.Repeat("x", 2_001)}, 400, portfolio.InvalidInput},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": " "}, 400, portfolio.InvalidInput},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": strings.Repeat("ä", 10_001)}, 400, portfolio.InvalidInput},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": "x", "screenContext": map[string]any{"currentPage": "moon"}}, 400, portfolio.InvalidInput},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": "x", "screenContext": map[string]any{"artifactId": "../x"}}, 400, portfolio.InvalidArtifactID},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": "x", "sessionId": "ben/1"}, 403, portfolio.Unauthorized},
+		{"GET", "/api/content-agent/sessions/ben%2F1", nil, 403, portfolio.Unauthorized},
+		{"POST", "/api/content-agent/sessions/ben%2F1/reset", nil, 403, portfolio.Unauthorized},
+	} {
+		s.call("ann", c.method, c.path, c.body).refuses(c.status, c.category)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/artifacts", strings.NewReader("type=blog"))
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+s.tokens["ann"])
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	s.do(req).refuses(http.StatusUnsupportedMediaType, portfolio.InvalidInput)
+}
+
+func TestPagesOfOtherSites(t *testing.T) {
+	s := newSite(t, options{})
+	for name, change := range map[string]func(*http.Request){
+		"a foreign Origin":    func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
+		"a cross-site fetch":  func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"a name of elsewhere": func(r *http.Request) { r.Host = "evil.example" },
+	} {
+		for _, path := range []string{"/api/login", "/api/artifacts", "/api/content-agent/execute", "/agent/sessions/send"} {
+			req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+path, strings.NewReader("{}"))
+			require.NoError(t, err)
+			req.Header.Set("Authorization", "Bearer "+s.tokens["ann"])
+			change(req)
+			a := s.do(req).refuses(http.StatusForbidden, portfolio.Unauthorized)
+			require.NotEmpty(t, a.raw, name)
+		}
+	}
+}
+
+func TestAdministratorsAlone(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("figures")) })
+	s := newSite(t, options{config: func(c *server.Config) { c.Admin, c.Metrics, c.Pages = page, page, page }})
+	for _, path := range []string{"/metrics", "/api/admin/alerts", "/api/admin/traces"} {
+		require.Equal(t, "figures", s.call("eva", "GET", path, nil).raw)
+		s.call("ann", "GET", path, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
+		s.call("", "GET", path, nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
+	}
+	require.Equal(t, "figures", s.call("", "GET", "/portfolio", nil).raw)
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+)
+
+const (
+	cookieName = "content_session"
+	lasts      = 12 * time.Hour
+)
+
+// header is that of all tokens: {"alg":"HS256","typ":"JWT"}. A token with another one isn't read at all.
+const header = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
+
+// claims are the content of a token.
+type claims struct {
+	Subject string `json:"sub"`
+	Expires int64  `json:"exp"` // seconds
+}
+
+// token returns a JSON Web Token (RFC 7519) for a user.
+func (s *Server) token(user string, until time.Time) string {
+	body, _ := json.Marshal(claims{user, until.Unix()}) // a string and a number
+	signed := header + "." + base64.RawURLEncoding.EncodeToString(body)
+	return signed + "." + s.signature(signed)
+}
+
+func (s *Server) signature(signed string) string {
+	mac := hmac.New(sha256.New, s.cfg.Secret)
+	mac.Write([]byte(signed))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// subject returns the user of a token that is valid now.
+func (s *Server) subject(token string, now time.Time) (string, bool) {
+	i := strings.LastIndexByte(token, '.')
+	if i < 0 || !strings.HasPrefix(token, header+".") || !hmac.Equal([]byte(token[i+1:]), []byte(s.signature(token[:i]))) {
+		return "", false
+	}
+	body, err := base64.RawURLEncoding.DecodeString(token[len(header)+1 : i])
+	var c claims
+	if err != nil || json.Unmarshal(body, &c) != nil || now.Unix() >= c.Expires {
+		return "", false
+	}
+	return c.Subject, true
+}
+
+// userOf returns who makes a request.
+func (s *Server) userOf(r *http.Request) (portfolio.User, error) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		if c, err := r.Cookie(cookieName); err == nil {
+			token = c.Value
+		}
+	}
+	id, ok := s.subject(token, time.Now())
+	if !ok {
+		return portfolio.User{}, &refusal{http.StatusUnauthorized, portfolio.Errorf(portfolio.Unauthorized, "Log in first.")}
+	}
+	return s.Store.UserByID(r.Context(), id)
+}
+
+func (s *Server) loginRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/users", func(w http.ResponseWriter, r *http.Request) {
+		all, err := s.Store.Users(r.Context())
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		reply(w, http.StatusOK, map[string]any{"users": all})
+	})
+	mux.HandleFunc("POST /api/login", s.login)
+	mux.HandleFunc("POST /api/logout", func(w http.ResponseWriter, _ *http.Request) {
+		s.setCookie(w, "", -1)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	on(s, mux, "GET /api/me", func(c *call, _ none) (any, error) { return s.me(c) })
+	on(s, mux, "GET /api/user-context", func(c *call, _ none) (any, error) { return s.Store.Context(c.Context(), c.user.ID) })
+	on(s, mux, "PUT /api/user-context", func(c *call, in portfolio.UserContext) (any, error) {
+		for _, text := range []string{in.Bio, in.Expertise, in.Audience, in.PainPoints, in.Goals} {
+			if err := portfolio.CheckLength("text", text, maxAbout); err != nil {
+				return nil, err
+			}
+		}
+		return in, s.Store.SetContext(c.Context(), c.user.ID, in)
+	})
+}
+
+// maxAbout is how many characters each part of the user's context may have.
+const maxAbout = 2_000
+
+// login lets somebody in who names a seeded user. A real service checks a password here, or asks an identity provider.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	in, err := decode[struct {
+		User string `json:"user"`
+	}](w, r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	u, err := s.Store.UserByID(r.Context(), in.User)
+	if known, ok := errors.AsType[*portfolio.Error](err); ok {
+		err = &refusal{http.StatusUnauthorized, known}
+	}
+	if err == nil {
+		err = s.cfg.Limits.know(r.Context(), u)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	token := s.token(u.ID, time.Now().Add(lasts))
+	s.setCookie(w, token, int(lasts.Seconds()))
+	reply(w, http.StatusOK, map[string]any{"token": token, "user": u})
+}
+
+func (s *Server) setCookie(w http.ResponseWriter, token string, age int) {
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: token, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+}

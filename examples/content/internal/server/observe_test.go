@@ -1,0 +1,66 @@
+package server_test
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+	"github.com/pawlkit/pawl/examples/content/internal/observe"
+	"github.com/pawlkit/pawl/examples/content/internal/server"
+	"github.com/pawlkit/pawl/examples/content/internal/standin"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+// observed returns a site with an observer that asks these providers in turn.
+func observed(t *testing.T, models ...provider.Provider) *site {
+	t.Helper()
+	db := filepath.Join(t.TempDir(), "content.db")
+	var o *observe.Observer
+	s := newSite(t, options{db: db,
+		agent: func(c *assistant.Config) {
+			var err error
+			o, err = observe.Open(t.Context(), observe.Config{DB: db, Salt: "salt", Logger: c.Logger})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, o.Close()) })
+			c.Hooks, c.Observe = []agent.Hooks{o.Hooks()}, o.Event
+			c.Model, err = assistant.Failover(slog.New(slog.DiscardHandler), o.Calls(), models...)
+			require.NoError(t, err)
+		},
+		config: func(c *server.Config) {
+			c.Admin, c.Metrics = o.Handler(c.Services, c.Limits.Used), o.Metrics()
+		}})
+	return s
+}
+
+func TestScenario9AnotherProviderIsAskedAndAnAlertIsShown(t *testing.T) {
+	down := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		return nil, fault.New(fault.UserFixable, "down") // it isn't asked again, so the test needn't wait
+	})
+	s := observed(t, down, standin.Model())
+	for range 3 {
+		s.say("ann", "", "Show my drafts").ok()
+	}
+	alerts := s.call("eva", "GET", "/api/admin/alerts", nil)
+	require.Equal(t, 200, alerts.status, alerts.raw)
+	require.Equal(t, "provider errors", alerts.str("alerts", 0, "rule"), alerts.raw)
+	require.Equal(t, "critical", alerts.str("alerts", 0, "severity"))
+	require.Contains(t, s.log.String(), `"rule":"provider errors"`)
+	s.call("ann", "GET", "/api/admin/alerts", nil).refuses(403, "UNAUTHORIZED")
+}
+
+func TestOneTraceWithFiveSpans(t *testing.T) {
+	s := observed(t, standin.Model())
+	answer := s.button("ann", s.draft("ann", "Remote work")).ok()
+	spans := s.call("eva", "GET", "/api/admin/traces?traceId="+answer.str("traceId"), nil)
+	require.Len(t, spans.at("spans"), 5, spans.raw)
+	require.NotContains(t, spans.raw, `"ann"`)
+	require.Contains(t, s.call("eva", "GET", "/metrics", nil).raw, "content_pipelines_started_total 1")
+	s.call("ben", "GET", "/metrics", nil).refuses(403, "UNAUTHORIZED")
+}

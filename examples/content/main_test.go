@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// command runs the program, and returns its status and what it prints.
+func command(t *testing.T, args ...string) (status int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status = run(t.Context(), args, func(string) string { return "" }, &stdout, &stderr)
+	return status, stdout.String(), stderr.String()
+}
+
+func TestARequestInATerminal(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "content.db")
+	status, out, errs := command(t, "-db", db, "-p", "Create content for a social post about remote work")
+	require.Zero(t, status, out)
+	require.Contains(t, errs, "stand-in model")
+	require.Contains(t, out, "✓ topicResearch\n  ✓ skeletonCreator\n  ✓ contentWriter\n  ✓ humanizer\n  ✓ visualsCreator\n")
+	id := regexp.MustCompile(`artifact (\S+), ready`).FindStringSubmatch(out)
+	require.NotNil(t, id, out)
+
+	status, out, _ = command(t, "-db", db, "-artifact", id[1], "-p", "Research this topic")
+	require.Equal(t, 1, status)
+	require.Contains(t, out, "INVALID_STATUS")
+	status, out, _ = command(t, "-db", db, "-user", "ben", "-artifact", id[1], "-p", "What's the status?")
+	require.Equal(t, 1, status)
+	require.Contains(t, out, "ARTIFACT_NOT_FOUND")
+	status, out, _ = command(t, "-db", db, "-p", "Give me topic ideas for LinkedIn")
+	require.Zero(t, status)
+	require.Regexp(t, `(?s)(  - .+){5}`, out)
+}
+
+func TestArgumentsThatAreWrong(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "content.db")
+	status, _, errs := command(t, "-nonsense")
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "flag provided but")
+	status, _, errs = command(t, "-db", db, "-addr", "nowhere")
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "nowhere")
+	status, out, _ := command(t, "-db", db, "-user", "nobody", "-p", "Show my drafts")
+	require.Equal(t, 1, status)
+	require.NotEmpty(t, out)
+	status, _, errs = command(t, "-db", filepath.Join(t.TempDir(), "none", "content.db"), "-p", "Show my drafts")
+	require.Equal(t, 1, status)
+	require.NotEmpty(t, errs)
+}
+
+func TestTheServerStartsAndEnds(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		ended <- run(ctx, []string{"-db", filepath.Join(t.TempDir(), "content.db"), "-addr", "127.0.0.1:0"}, func(string) string { return "" }, write, io.Discard)
+	}()
+	line, err := bufio.NewReader(read).ReadString('\n')
+	require.NoError(t, err)
+	at := regexp.MustCompile(`http://\S+`).FindString(line)
+	res, err := http.Get(at + "/api/users")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	http.DefaultClient.CloseIdleConnections()
+	stop()
+	require.Zero(t, <-ended)
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+	"github.com/pawlkit/pawl/examples/content/internal/standin"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+func TestTheKeysSayWhichProvidersAreAsked(t *testing.T) {
+	for _, tc := range []struct {
+		keys map[string]string
+		want string
+	}{
+		{nil, standin.Notice},
+		{map[string]string{"GEMINI_API_KEY": "x"}, "gemini"},
+		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_AI_SERVICE": "MOCK"}, "gemini"},
+		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_AI_SERVICE": "MOCK", "MOCK_ALL_AI_TOOLS": "PER_TOGGLE"}, standin.Notice},
+		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_ALL_AI_TOOLS": "MOCK"}, standin.Notice},
+		{map[string]string{"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y"}, "anthropic, then openai"},
+	} {
+		p, real, notice, err := model(func(name string) string { return tc.keys[name] }, slog.New(slog.DiscardHandler), nil)
+		require.NoError(t, err)
+		require.NotNil(t, p)
+		require.Equal(t, tc.want, notice)
+		require.Equal(t, tc.want != standin.Notice, real)
+	}
+}
+
+func TestQuickCallsAreMadeByTheQuickModel(t *testing.T) {
+	var asked []string
+	p := roles{providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+		asked = append(asked, req.Labels.Kind+" "+req.Model)
+		return providertest.Say("x").Response(), nil
+	}), "small"}
+	for _, kind := range []string{"writer", "skeleton", assistant.KindClassifier} {
+		_, err := provider.Generate(t.Context(), p, &provider.Request{Messages: []provider.Message{provider.User("x")}, Labels: provider.Labels{Kind: kind}})
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"writer small", "skeleton ", "classifier small"}, asked)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+	"github.com/pawlkit/pawl/examples/content/internal/observe"
+	"github.com/pawlkit/pawl/examples/content/internal/server"
+)
+
+// shutdown is how long requests in progress may take to end.
+const shutdown = 10 * time.Second
+
+// serve serves the API and the pages until ctx ends.
+func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // the server has closed it, unless it didn't start
+	limits := server.NewLimits(nil)
+	cfg.Logger, cfg.Admit = slog.New(slog.NewJSONHandler(stderr, nil)), limits.Admit
+	salt := getenv("USER_HASH_SALT")
+	o, err := observe.Open(ctx, observe.Config{DB: cfg.DB, Salt: salt, Logger: cfg.Logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	cfg.Hooks, cfg.Observe = []agent.Hooks{o.Hooks()}, o.Event
+	models, real, notice, err := model(getenv, cfg.Logger, o.Calls())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stderr, "content: texts come from: "+notice)
+	cfg.Classify = real
+	if cfg.Model, err = limits.Model(models); err != nil {
+		return err
+	}
+	s, err := assistant.Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	hub, err := live.New(live.Config{Agent: s.Agent, Recover: -1, Drain: shutdown, Logger: cfg.Logger}) // the pipelines recover themselves
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hub.Close()) }()
+	h, err := server.New(ctx, server.Config{Services: s, Hub: hub, Limits: limits, Pages: server.Pages(), Secret: []byte(getenv("JWT_SECRET")), Admin: o.Handler(s, limits.Used), Metrics: o.Metrics(), Salt: salt, Logger: cfg.Logger})
+	if err != nil {
+		return err
+	}
+	var background sync.WaitGroup
+	defer background.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	background.Go(func() {
+		if err := s.Recover(ctx); err != nil && ctx.Err() == nil {
+			cfg.Logger.Error("pipelines of the process before can't be continued", "error", err)
+		}
+	})
+	background.Go(func() { o.Watch(ctx, s, limits.Used) })
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	background.Go(func() {
+		<-ctx.Done()
+		h.Close()
+		_ = hub.Close() // ends streams; the deferred call reports errors
+		limit, cancel := context.WithTimeout(context.Background(), shutdown)
+		defer cancel()
+		if srv.Shutdown(limit) != nil {
+			_ = srv.Close() // what hasn't ended by now
+		}
+	})
+	fmt.Fprintf(stdout, "http://%s\n", listener.Addr())
+	if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
