@@ -177,5 +177,8 @@ func serve(ctx context.Context, a *agent.Agent, addr string, out io.Writer) erro
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return server.Shutdown(closing)
+	if server.Shutdown(closing) != nil {
+		return server.Close() // streams that clients keep open
+	}
+	return nil
 }

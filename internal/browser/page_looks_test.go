@@ -148,7 +148,7 @@ func (p *builtIn) axe() (violations []string) {
 // overflow returns the elements that stick out of the page, or whose text is cut without an ellipsis.
 const overflow = `JSON.stringify([...document.querySelectorAll("body *")].filter(e => {
 	const r = e.getBoundingClientRect();
-	return e.checkVisibility() && r.width > 1 && (r.right > innerWidth + 1 || r.left < -1) && !e.closest(".code, .table, .sidebar, .skip, .hidden-visually, [hidden]");
+	return e.checkVisibility() && r.width > 1 && (r.right > innerWidth + 1 || r.left < -1) && !e.closest(".code, .table, .scroll, .sidebar, .skip, .hidden-visually, [hidden]");
 }).map(e => e.outerHTML.slice(0, 120)))`
 
 func TestThePageLooksRightAndIsAccessible(t *testing.T) {

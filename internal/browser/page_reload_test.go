@@ -83,6 +83,22 @@ func TestThePageGoesOnAfterTheServerWasKilled(t *testing.T) {
 	p.calm("network: Failed to load")
 }
 
+// TestAMessageWhoseAnswerIsLostStartsNothingTwice loses the answer to the first message of a chat, so that it is sent again.
+func TestAMessageWhoseAnswerIsLostStartsNothingTwice(t *testing.T) {
+	s := newSite(t, uimessage.V6, scripted(providertest.Say("Hello."), providertest.Say("Hello again.")))
+	p := s.page("")
+	s.loses.Store(true)
+	p.say("Good morning.")
+	p.wait(`document.querySelector(".composer .trouble:not([hidden])")`)
+	require.Equal(t, "Good morning.", p.text(`document.querySelector(".composer textarea").value`))
+	p.press(".composer", "Send")
+	p.status("Done")
+	p.has("Hello.")
+	require.Equal(t, []string{"user: Good morning.", "text: Hello."}, p.shown())
+	p.wait(`document.querySelectorAll(".session").length === 1`)
+	p.calm("502")
+}
+
 func TestADecisionOnThePageOutlivesTheServer(t *testing.T) {
 	dir := t.TempDir()
 	first := start(t, dir, "127.0.0.1:0", false)

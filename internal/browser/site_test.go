@@ -40,6 +40,7 @@ type site struct {
 	http  *httptest.Server
 	posts atomic.Int32 // how often clients have posted to the chat
 	slow  atomic.Bool  // answers come in small pieces
+	loses atomic.Bool  // the answer to the next message is lost
 
 	mu      sync.Mutex
 	deleted []string
@@ -93,6 +94,11 @@ func newSite(t *testing.T, level uimessage.Level, cfg agent.Config) *site {
 		}
 		if s.slow.Load() && strings.HasPrefix(r.URL.Path, "/agent/") {
 			w = pieces{w}
+		}
+		if r.URL.Path == "/agent/sessions/send" && s.loses.Swap(false) {
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			http.Error(w, "the proxy has lost it", http.StatusBadGateway)
+			return
 		}
 		h.ServeHTTP(w, r)
 	}))

@@ -81,7 +81,7 @@ var rows = map[string]row{
 	"agent/prompt":             {own: []string{"memory"}},
 	"agent/telemetry":          {own: []string{"agent", "agent/journal", "agent/machine", "circuit", "circuit/fault", "provider", "ratelimit", "ratelimit/budget", "tools"}, third: []string{otel}, tests: []string{"provider/providertest"}},
 	"agent/mcpserver":          {own: []string{"agent", "agent/internal/request", "agent/live", "agent/machine", "circuit/fault"}, third: []string{mcpSDK}, tests: []string{"agent/journal", "provider/providertest", "tools", "tools/mcp"}},
-	"tools/mcp":                {own: []string{"circuit/fault", "internal/schema", "provider", "tools"}, third: []string{mcpSDK}, tests: []string{"agent", "agent/journal", "provider/providertest", "golang.org/x/oauth2"}},
+	"tools/mcp":                {own: []string{"circuit/fault", "internal/schema", "provider", "tools", "tools/process"}, third: []string{mcpSDK}, tests: []string{"agent", "agent/journal", "provider/providertest", "golang.org/x/oauth2"}},
 	"agent/screen":             {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault", "internal/visible"}, tests: []string{"agent/journal/file"}},
 	"internal/visible":         {},
 	"tools/process":            {own: []string{"tools", "provider", "circuit/fault"}},
@@ -126,7 +126,7 @@ var rows = map[string]row{
 	},
 	"internal/rules":       {},
 	"internal/rules/sizes": {own: []string{"internal/rules"}},
-	programs:               {own: []string{everything}, third: []string{mcpSDK, sqlite, xsync, "github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}},
+	programs:               {own: []string{everything}, third: []string{mcpSDK, sqlite, xsync, "github.com/microcosm-cc/bluemonday", "github.com/prometheus/client_golang", "github.com/yuin/goldmark"}},
 }
 
 // inTests is what test files may import as well.

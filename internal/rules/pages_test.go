@@ -114,10 +114,10 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// pages returns the pages for users, relative to the top: those at the top except for the CHANGELOG, and those in docs.
+// pages returns the pages for users, relative to the top: those at the top except for the CHANGELOG, those in docs, and those of examples.
 func pages(t *testing.T) (pages []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		require.NoError(t, err)
 		for _, name := range found {
