@@ -86,7 +86,8 @@ type Retention struct {
 }
 
 // Retain removes the sessions of the journal that have been idle for Retention.Idle, with those of their subagents, and returns how much it
-// removed. Sessions that are in use are kept, and so are the logs of other packages.
+// removed. Sessions that are in use are kept, and so are the logs of other packages. Sessions that can't be read are kept, too, and are named in the
+// error.
 func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err error) {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -95,7 +96,12 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 	if r.Idle <= 0 {
 		return total, &InputError{Field: "Retention.Idle", Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}
+	var unread error
 	for h, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
+		if err != nil && h.Session != "" {
+			unread = errors.Join(unread, err)
+			continue
+		}
 		if err != nil {
 			return total, fmt.Errorf("agent: listing sessions: %w", err)
 		}
@@ -115,7 +121,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		}
 		total.add(p)
 	}
-	return total, nil
+	return total, unread
 }
 
 // size counts the records of a session.

@@ -94,7 +94,7 @@ type Recovery struct {
 	Prefix string
 	// Parallel is how many sessions are resumed at a time; 0: 4.
 	Parallel int
-	// Each, if it isn't nil, is called for each session when it has ended or paused again. It may be called from several
+	// Each, if it isn't nil, is called for each session when it has ended or paused again, and for each one that can't be read. It may be called from several
 	// goroutines at a time. A panic is logged and changes nothing.
 	Each func(Recovered)
 	// Event, if it isn't nil, is called for each event of the runs that are resumed, as [Agent.Stream] yields it, with the session that is
@@ -141,15 +141,19 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 			}
 		})
 	}
-	err = a.sendStranded(ctx, r.Prefix, names)
+	err = a.sendStranded(ctx, &r, names)
 	close(names)
 	wg.Wait()
 	return int(count.Load()), err
 }
 
 // sendStranded sends the names of the sessions that could continue but that no process drives.
-func (a *Agent) sendStranded(ctx context.Context, prefix string, names chan<- string) error {
-	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: prefix, NoKind: true}) {
+func (a *Agent) sendStranded(ctx context.Context, r *Recovery, names chan<- string) error {
+	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
+		if err != nil && head.Session != "" {
+			a.reportRecovered(ctx, r, Recovered{Session: head.Session, Err: err})
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("agent: listing sessions to recover: %w", err)
 		}
@@ -187,16 +191,21 @@ func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 		errors.As(err, &none), res == nil && errors.As(err, &paused):
 		return false
 	}
-	if r.Each != nil {
-		failed := contained(func() error {
-			r.Each(Recovered{Session: name, Result: res, Err: err})
-			return nil
-		})
-		if failed != nil {
-			a.logger.ErrorContext(ctx, "agent: Recovery.Each failed", "session", name, "error", failed)
-		}
-	}
+	a.reportRecovered(ctx, r, Recovered{Session: name, Result: res, Err: err})
 	return true
+}
+
+func (a *Agent) reportRecovered(ctx context.Context, r *Recovery, one Recovered) {
+	if r.Each == nil {
+		return
+	}
+	failed := contained(func() error {
+		r.Each(one)
+		return nil
+	})
+	if failed != nil {
+		a.logger.ErrorContext(ctx, "agent: Recovery.Each failed", "session", one.Session, "error", failed)
+	}
 }
 
 // recoverRun runs an input, and calls event for its events if that isn't nil.

@@ -38,8 +38,10 @@ type SessionInfo struct {
 }
 
 // Sessions lists the sessions of the agent's journal, the most recently changed first, without those of subagents and the
-// logs of other packages ([journal.Head].Kind). Each range over the sequence
-// lists anew.
+// logs of other packages ([journal.Head].Kind). Each range over the sequence lists anew.
+//
+// The sessions that can't be read come last: each is an error, and a SessionInfo with the name alone. An error without a name is about the
+// journal, and ends the list.
 func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[SessionInfo, error] {
 	return func(yield func(SessionInfo, error) bool) {
 		if a == nil || a.registry == nil {
@@ -51,10 +53,15 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 			hf.Label = journal.Label{Key: machine.OwnerLabel, Value: f.Owner}
 		}
 		var found []SessionInfo
+		failed := make(map[string]error)
 		for h, err := range a.store.Heads(orBackground(ctx), hf) {
-			if err != nil {
+			if err != nil && h.Session == "" {
 				yield(SessionInfo{}, fmt.Errorf("agent: listing sessions: %w", err))
 				return
+			}
+			if err != nil {
+				failed[h.Session] = err
+				continue
 			}
 			info := headInfo(&h)
 			if h.Seq > 0 && !h.Updated.Before(f.Updated) && !strings.HasPrefix(h.Session, childPrefix) && (f.Owner == "" || f.Owner == info.Owner) {
@@ -69,6 +76,11 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 		}
 		for _, info := range found {
 			if !yield(info, nil) {
+				return
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(failed)) {
+			if !yield(SessionInfo{Session: name}, fmt.Errorf("agent: session %q: reading its head: %w", name, failed[name])) {
 				return
 			}
 		}

@@ -52,7 +52,8 @@ type Store interface {
 	Head(ctx context.Context, session string) (Head, error)
 
 	// Heads yields the heads that f selects, in the order of their names. Each is consistent in itself; sessions that are created,
-	// deleted or changed meanwhile may be missed. Errors, breaks and ctx are as in Read.
+	// deleted or changed meanwhile may be missed. An error with a head that names a session is about that session alone, which f may or
+	// may not select, and the sequence goes on. Otherwise errors, breaks and ctx are as in Read.
 	Heads(ctx context.Context, f Filter) iter.Seq2[Head, error]
 
 	// Lease gives owner the right to write to a session for ttl, which is above 0 and at most [MaxTTL]. If another owner has a lease

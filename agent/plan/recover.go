@@ -24,8 +24,10 @@ func (r *Runner) Recover(ctx context.Context) iter.Seq2[Event, error] {
 		}
 		for head, err := range r.store.Heads(ctx, journal.Filter{Kind: headKind}) {
 			if err != nil {
-				yield(nil, fmt.Errorf("plan: looking for runs to continue: %w", err))
-				return
+				if !yield(nil, fmt.Errorf("plan: looking for runs to continue: %w", err)) || head.Session == "" {
+					return
+				}
+				continue
 			}
 			due, err := r.due(ctx, &head)
 			if err != nil && !yield(nil, err) {

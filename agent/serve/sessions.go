@@ -74,6 +74,10 @@ func (s *server) list(w http.ResponseWriter, r *http.Request, _ string) *problem
 		Next     string   `json:"next,omitempty"` // the parameter "after" for what follows
 	}{Sessions: []listed{}}
 	for info, err := range s.agent.Sessions(r.Context(), agent.SessionFilter{Owner: who}) {
+		if err != nil && info.Session != "" {
+			s.log.ErrorContext(r.Context(), "serve: a session can't be listed", "session", info.Session, "error", err)
+			continue
+		}
 		if err != nil {
 			return failed(err)
 		}

@@ -58,10 +58,14 @@ func (p *program) history(ctx context.Context) int {
 	}
 	none := true
 	for info, err := range p.agent.Sessions(ctx, agent.SessionFilter{}) {
-		if err != nil {
+		if err != nil && info.Session == "" {
 			return p.finish(nil, err)
 		}
 		none = false
+		if err != nil {
+			p.out.line("%v", err)
+			continue
+		}
 		p.out.line("%s  %-9s  %s  %s", info.Updated.Local().Format(time.DateTime), info.Status, info.Session, info.Title)
 	}
 	if none {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,8 +38,8 @@ func noSession(name string) error {
 }
 
 // Heads implements [journal.Store]. It lists the directory once, and then reads one session after the other: its checkpoint and
-// the log behind that. A session whose log is damaged is a [*CorruptError] in its place, after which a [journal.Filter] with its
-// name as After lists the rest.
+// the log behind that. For a session whose log can't be read it yields a head with the name alone, and a [*CorruptError] or [*FormatError].
+// It counts for the limit of f. A log that doesn't say of which session it is any more is such an error at the end.
 func (st *Store) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
 		err := st.list(ctx, f, yield)
@@ -53,7 +54,7 @@ func (st *Store) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.
 
 // list yields heads, and returns the error to be yielded last, if any.
 func (st *Store) list(ctx context.Context, f journal.Filter, yield func(journal.Head, error) bool) error {
-	names, err := st.names(ctx, f)
+	names, nameless, err := st.names(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -63,46 +64,54 @@ func (st *Store) list(ctx context.Context, f journal.Filter, yield func(journal.
 		if errors.Is(err, journal.ErrNoSession) {
 			continue
 		}
-		if err != nil {
+		switch {
+		case unreadable(err):
+			h = journal.Head{Session: name}
+		case err != nil:
 			return err
-		}
-		if !f.Match(h) {
+		case !f.Match(h):
 			continue
 		}
-		if !yield(h, nil) {
+		if !yield(h, err) {
 			return nil
 		}
 		if left--; left == 0 {
-			break
+			return ctx.Err()
 		}
 	}
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), nameless)
 }
 
-// names returns the sessions that f may ask for by their names, in order.
-func (st *Store) names(ctx context.Context, f journal.Filter) ([]string, error) {
+// unreadable reports whether an error is about one session alone.
+func unreadable(err error) bool {
+	return errors.As(err, new(*CorruptError)) || errors.As(err, new(*FormatError))
+}
+
+// names returns the sessions that f may ask for by their names, in order, and an error about the logs that don't say their names any more.
+func (st *Store) names(ctx context.Context, f journal.Filter) (names []string, nameless, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	files, err := st.fs.List()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var names []string
 	for _, file := range files {
 		name, ok := sessionOf(file)
 		if ok && name == "" {
 			name, err = st.nameIn(file)
 		}
-		if err != nil {
-			return nil, err
+		if unreadable(err) {
+			nameless, ok = errors.Join(nameless, err), false
+		} else if err != nil {
+			return nil, nil, err
 		}
 		if ok && name != "" && strings.HasPrefix(name, f.Prefix) && (f.After == "" || name > f.After) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, nameless, nil
 }
 
 // nameIn returns the session that a log says it is of, and "" if it doesn't say so.

@@ -105,10 +105,14 @@ func (s *server) checkMode(mode string) error {
 func (s *server) listSessions(c *call) ([]sessionView, error) {
 	list, known := []sessionView{}, map[string]bool{}
 	for info, err := range s.hub.Agent().Sessions(c.Context(), agent.SessionFilter{Limit: 200}) {
-		if err != nil {
+		if err != nil && info.Session == "" {
 			return nil, err
 		}
 		known[info.Session] = true
+		if err != nil {
+			list = append(list, sessionView{ID: info.Session, Status: "unreadable"})
+			continue
+		}
 		list = append(list, viewOf(info))
 	}
 	made, err := s.Site.Sessions(c.Context())

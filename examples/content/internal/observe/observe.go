@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -118,13 +119,14 @@ func (o *Observer) Retain(ctx context.Context, s *assistant.Services) error {
 	if _, err := s.Agent.Retain(ctx, agent.Retention{Idle: keptDays}); err != nil {
 		return err
 	}
+	var failed error
 	for head, err := range s.Journal.Heads(ctx, journal.Filter{Prefix: contenttools.PipelinePrefix, Kind: "plan", Status: string(plan.Completed)}) {
 		if err == nil && head.Updated.Before(before) {
 			err = s.Journal.Delete(ctx, head.Session, journal.All)
 		}
 		if err != nil {
-			return fmt.Errorf("observe: deleting the logs of pipelines: %w", err)
+			failed = errors.Join(failed, fmt.Errorf("observe: deleting the logs of pipelines: %w", err))
 		}
 	}
-	return nil
+	return failed
 }
