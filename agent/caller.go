@@ -19,16 +19,17 @@ import (
 // Label returns a label to look for: see [SessionFilter].
 func Label(key, value string) journal.Label { return journal.Label{Key: key, Value: value} }
 
-// A DuplicateError says that the session had an input with this Input.Key before. Nothing was started.
+// A DuplicateError says that the session had an input or a message with this key before: see [Input].Key and [Session.SteerOnce]. Nothing was
+// started or sent.
 type DuplicateError struct {
 	Session string
 	Key     string
-	Run     string // the run that the first input started
+	Run     string // the run that the first one started, or that has read it
 }
 
 // Error names the run.
 func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("agent: session %q had an input with the key %q before: it started run %s", e.Session, e.Key, e.Run)
+	return fmt.Sprintf("agent: session %q had an input with the key %q before, in run %s", e.Session, e.Key, e.Run)
 }
 
 // Fault returns Invalid.
@@ -51,14 +52,22 @@ const (
 	maxLabels    = 16  // of an input
 )
 
+// checkLine returns what is wrong with the text of a field.
+func checkLine(field, text string, most int) error {
+	if len(text) > most || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return badInput(field, "it has to be valid UTF-8 of at most %d bytes without control characters", most)
+	}
+	return nil
+}
+
 // checkCaller returns what is wrong with the fields that say for whom a run works.
 func (in *Input) checkCaller() error {
 	for _, f := range []struct {
 		name, text string
 		most       int
 	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText}, {"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}} {
-		if len(f.text) > f.most || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {
-			return badInput(f.name, "it has to be valid UTF-8 of at most %d bytes without control characters", f.most)
+		if err := checkLine(f.name, f.text, f.most); err != nil {
+			return err
 		}
 	}
 	if err := checkTitle(in.Title); err != nil {

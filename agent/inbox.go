@@ -22,6 +22,7 @@ type inboxItem struct {
 
 	Text      string     `json:"text,omitempty"` // a message, a mode, or the tool of a rule
 	By        string     `json:"by,omitempty"`
+	Key       string     `json:"key,omitempty"`       // of a message
 	Decisions []Decision `json:"decisions,omitempty"` // those that don't fit when they are taken open their pauses again
 }
 
@@ -83,7 +84,9 @@ func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id stri
 			return "", &NothingOpenError{Session: session, Status: Status(head.Status)}
 		}
 	}
-	it.ID = newID("m-")
+	if it.ID == "" {
+		it.ID = newID("m-")
+	}
 	return it.ID, a.post(ctx, session, it)
 }
 
@@ -222,7 +225,7 @@ func (x *driver) grant() {
 
 // deliver adds a message to the conversation and removes it from the inbox, in one append.
 func (x *driver) deliver(it *inboxItem) bool {
-	err := x.appendTaking([]string{it.ID}, Steered{ID: it.ID, Message: provider.User(it.Text)})
+	err := x.appendTaking([]string{it.ID}, Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
 	if err != nil {
 		return false
 	}

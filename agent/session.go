@@ -146,6 +146,23 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 // Steer sends a message to the run in progress, in this or another process, and returns without waiting. The model reads the message before
 // its next call; a run that was about to finish makes one more step. If no run is in progress, the error is a *[NothingOpenError].
 func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
+	return s.steer(ctx, "", text)
+}
+
+// SteerOnce is Steer for a message that its sender may send again because it doesn't know whether the first one arrived. If the session had
+// an input or a message with the same key, the error is a *[DuplicateError]. While the first one waits to be read, nothing is sent, and the
+// Receipt is about the first one. The key is like [Input].Key.
+func (s *Session) SteerOnce(ctx context.Context, key, text string) (*Receipt, error) {
+	if key == "" {
+		return nil, badInput("Key", "it is empty; use Steer for a message without a key")
+	}
+	if err := checkLine("Key", key, maxKey); err != nil {
+		return nil, err
+	}
+	return s.steer(ctx, key, text)
+}
+
+func (s *Session) steer(ctx context.Context, key, text string) (*Receipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
 		return nil, err
@@ -161,7 +178,11 @@ func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
 			return nil, err
 		}
 	}
-	return s.agent.steer(ctx, s.id, s.agent.redact.Text(text))
+	text = s.agent.redact.Text(text)
+	if key != "" {
+		return s.agent.steerOnce(ctx, s.id, key, text)
+	}
+	return s.agent.steer(ctx, s.id, text)
 }
 
 // checkMessage returns what is wrong with a message to a run.

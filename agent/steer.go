@@ -2,15 +2,18 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // A Receipt reports whether a message to a run was delivered.
 type Receipt struct {
-	// Posted says that the session runs in another process.
+	// Posted says that Wait reads the session's log: the session runs in another process, or the message has a key.
 	Posted bool
 
 	done   chan struct{} // closed when step or err is set; nil for one that was posted
@@ -20,7 +23,7 @@ type Receipt struct {
 }
 
 // Wait waits until the message is delivered and returns the step whose model call contains it. If the run ends or pauses first, it returns an
-// error. For a run in another process, it reads the session's log four times a second. Wait is safe for concurrent use.
+// error. If Posted is true, it reads the session's log four times a second. Wait is safe for concurrent use.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	ctx = orBackground(ctx)
 	switch {
@@ -72,6 +75,28 @@ func (a *Agent) steer(ctx context.Context, session, text string) (*Receipt, erro
 		return nil, err
 	}
 	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) { return a.follow(ctx, session, id, after) }}, nil
+}
+
+// steerOnce posts a message with a key to the run of a session. Its id is made of the key and the run, so that the store accepts it once.
+func (a *Agent) steerOnce(ctx context.Context, session, key, text string) (*Receipt, error) {
+	m, err := a.load(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	s := m.State()
+	if err := duplicate(s, key); err != nil {
+		return nil, err
+	}
+	if s.Run == nil {
+		return nil, &NothingOpenError{Session: session}
+	}
+	sum := sha256.Sum256([]byte(s.Run.ID + "\x00" + key))
+	it := inboxItem{ID: "m-" + hex.EncodeToString(sum[:16]), Kind: itemSteer, Text: text, Key: key}
+	_, err = a.send(ctx, session, it)
+	if err != nil && !errors.As(err, new(*journal.PostedError)) {
+		return nil, err
+	}
+	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) { return a.follow(ctx, session, it.ID, s.Seq) }}, nil
 }
 
 // expect returns the receipt of a message that is about to be posted, or nil if the run is over.

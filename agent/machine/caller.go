@@ -20,7 +20,7 @@ type TitleChanged struct {
 	Title string `json:"title,omitempty"`
 }
 
-// A KeyState is the key of an input, and the run that it started.
+// A KeyState is the key of an input or a message, and the run that it started or that has read it.
 type KeyState struct {
 	Key string `json:"key"`
 	Run string `json:"run"`
@@ -29,7 +29,7 @@ type KeyState struct {
 // maxKeys is how many keys of inputs a session remembers.
 const maxKeys = 100
 
-// RunOf returns the run that an input with this key has started; "" if there is none, or if 100 other keys were used since.
+// RunOf returns the run of an input or a message with this key; "" if there is none, or if 100 other keys were used since.
 func (s *State) RunOf(key string) string {
 	for _, k := range s.Keys {
 		if k.Key == key {

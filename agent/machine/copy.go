@@ -45,6 +45,11 @@ func ownedBy(f Fact, from, to string) Fact {
 			f.Key = ""
 		}
 		return f
+	case Steered:
+		if from != to {
+			f.Key = ""
+		}
+		return f
 	case Snapshot:
 		f.From = cmp.Or(f.From, from)
 		if from != to && len(f.State.Keys) > 0 {

@@ -233,6 +233,7 @@ type Decided struct {
 type Steered struct {
 	Meta
 	ID      string           `json:"id,omitempty"`
+	Key     string           `json:"key,omitempty"` // like that of an input: see KeyState
 	Message provider.Message `json:"message"`
 }
 

@@ -272,6 +272,7 @@ func (m *Machine) steered(r *RunState, f *Steered) string {
 		return problem
 	}
 	r.keepUserText(f.Message.Text())
+	m.s.addKey(f.Key, f.Run)
 	return ""
 }
 

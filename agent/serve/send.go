@@ -203,7 +203,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	started, p := s.start(r, g, m)
 	if p != nil && p.Code == CodeBusy && len(m.files) == 0 && g.exists {
 		var delivered bool
-		if delivered, p = s.steer(r, g, m.text); delivered {
+		if delivered, p = s.steer(r, g, m); delivered {
 			out.Steered = true
 			answer(w, http.StatusAccepted, out)
 			return nil
@@ -226,11 +226,17 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 }
 
 // steer sends a message to the run in progress, and waits until the run has read it. It returns false if the run was complete before that.
-func (s *server) steer(r *http.Request, g *grant, text string) (delivered bool, p *problem) {
-	if p := s.checkText(text); p != nil {
+func (s *server) steer(r *http.Request, g *grant, m message) (delivered bool, p *problem) {
+	if p := s.checkText(m.text); p != nil {
 		return false, p
 	}
-	receipt, err := g.session.Steer(r.Context(), text)
+	var receipt *agent.Receipt
+	var err error
+	if key := shortKey(m.key); key != "" {
+		receipt, err = g.session.SteerOnce(r.Context(), key, m.text)
+	} else {
+		receipt, err = g.session.Steer(r.Context(), m.text)
+	}
 	var idle *agent.NothingOpenError
 	if errors.As(err, &idle) {
 		return false, nil

@@ -119,7 +119,7 @@ func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
 	<-gate.called
 	answered := make(chan string)
 	go func() {
-		_, text := s.call("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry"})
+		_, text := s.call("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry", "key": "k"})
 		answered <- text
 	}()
 	for posted := false; !posted; <-time.After(time.Millisecond) {
@@ -130,6 +130,9 @@ func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
 	gate.open <- struct{}{}
 	require.JSONEq(t, `{"session":"s-1","steered":true}`, <-answered)
 	<-gate.called
+	var again struct{ Repeated bool }
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry", "key": "k"}, &again)
+	require.True(t, again.Repeated)
 	require.Equal(t, serve.CodeBusy, s.refused("ann", "DELETE", "sessions?session=s-1", nil).Code)
 	s.must("ann", "POST", "sessions/cancel", obj{"session": "s-1"}, nil)
 	require.Equal(t, agent.Stopped, s.wait("s-1").Status)

@@ -1,0 +1,112 @@
+package agent_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// steered runs a session whose one tool sends messages, through the agent of the run or that of another process.
+func steered(t *testing.T, elsewhere bool, send func(ctx context.Context, b *agent.Agent) error) *agent.Agent {
+	t.Helper()
+	var b *agent.Agent
+	work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) { return "x", send(ctx, b) })
+	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work}}
+	a, _ := scripted(t, cfg, call("work", 1), say("done"))
+	if b = a; elsewhere {
+		b = reopen(t, cfg)
+	}
+	require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: "s", Prompt: "go", Key: "first"}).Status)
+	return a
+}
+
+func TestAMessageThatIsSentAgainIsReadOnce(t *testing.T) {
+	for name, elsewhere := range map[string]bool{"in this process": false, "in another process": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var receipts []*agent.Receipt
+				a := steered(t, elsewhere, func(ctx context.Context, b *agent.Agent) error {
+					var mu sync.Mutex
+					var wg sync.WaitGroup
+					for range 20 {
+						wg.Go(func() {
+							r, err := b.Session("s").SteerOnce(ctx, "k", "be quick")
+							mu.Lock()
+							defer mu.Unlock()
+							receipts = append(receipts, r)
+							if err != nil {
+								t.Error(err)
+							}
+						})
+					}
+					wg.Wait()
+					_, err := b.Session("s").SteerOnce(ctx, "other", "be careful")
+					return err
+				})
+				for _, r := range receipts {
+					step, err := r.Wait(t.Context())
+					require.NoError(t, err)
+					require.Equal(t, 2, step)
+				}
+				require.Len(t, of[agent.Steered](asEvents(facts(t, a, "s"))), 2)
+
+				run := facts(t, a, "s")[0].Envelope().Run
+				for _, key := range []string{"k", "other", "first"} {
+					_, err := a.Session("s").SteerOnce(t.Context(), key, "be quick")
+					require.Equal(t, &agent.DuplicateError{Session: "s", Key: key, Run: run}, err)
+					_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "be quick", Key: key})
+					require.Equal(t, &agent.DuplicateError{Session: "s", Key: key, Run: run}, err)
+				}
+				requireSound(t, "s", facts(t, a, "s"))
+
+				require.NoError(t, a.Session("s").Fork(t.Context(), "copy"))
+				_, err := a.Session("copy").SteerOnce(t.Context(), "k", "be quick")
+				require.ErrorAs(t, err, new(*agent.NothingOpenError), "a copy has no keys")
+			})
+		})
+	}
+}
+
+// A message that a run didn't read before it paused is lost, as its sender learns, and isn't read by the next one.
+func TestAMessageWithAKeyThatWasNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var receipt *agent.Receipt
+		var b *agent.Agent
+		work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
+			var err error
+			if receipt, err = b.Session("s").SteerOnce(ctx, "k", "be quick"); err != nil {
+				return "", err
+			}
+			return "x", b.Session("s").Pause(ctx)
+		})
+		cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work}}
+		a, _ := scripted(t, cfg, call("work", 1))
+		b = reopen(t, cfg, say("on"), say("quick"))
+		require.Equal(t, agent.Paused, run(t, a).Status)
+		_, err := receipt.Wait(t.Context())
+		require.ErrorContains(t, err, "before the message could be delivered")
+		require.Equal(t, "on", runInput(t, b, agent.Continue("s")).Text())
+		require.Equal(t, "quick", runInput(t, b, agent.Input{Session: "s", Prompt: "be quick", Key: "k"}).Text())
+		require.Empty(t, of[agent.Steered](asEvents(facts(t, b, "s"))))
+	})
+}
+
+func TestTheKeyOfAMessage(t *testing.T) {
+	a, _ := scripted(t, agent.Config{})
+	for _, key := range []string{"", strings.Repeat("k", 201), "a\tb"} {
+		_, err := a.Session("s").SteerOnce(t.Context(), key, "hello")
+		var bad *agent.InputError
+		require.ErrorAs(t, err, &bad)
+		require.Equal(t, "Key", bad.Field)
+	}
+	_, err := a.Session("s").SteerOnce(t.Context(), "k", "hello")
+	require.ErrorAs(t, err, new(*agent.NothingOpenError))
+}
