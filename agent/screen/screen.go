@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -202,9 +203,9 @@ func jsonTexts(text string) (string, bool) {
 				visit(e)
 			}
 		case map[string]any:
-			for name, e := range v {
+			for _, name := range slices.Sorted(maps.Keys(v)) { // in order, so that the same text gives the same answer
 				b.WriteString(name + "\n")
-				visit(e)
+				visit(v[name])
 			}
 		}
 	}

@@ -236,6 +236,7 @@ func TestAConfigurationIsChecked(t *testing.T) {
 		{web.FetchConfig{Hosts: []string{"https://example.com"}}, `Hosts has "https`},
 		{web.FetchConfig{Hosts: []string{"example.com/x"}}, "Hosts has"},
 		{web.FetchConfig{Hosts: []string{"a b"}}, "Hosts has"},
+		{web.FetchConfig{Hosts: []string{"*.*"}}, "Hosts has"},
 		{web.FetchConfig{Hosts: []string{"a.*.com"}}, "Hosts has"},
 		{web.FetchConfig{Hosts: []string{"example.com:http"}}, "Hosts has"},
 		{web.FetchConfig{Hosts: []string{"*"}, Private: make([]netip.Addr, 1)}, "Private has"},

@@ -32,7 +32,7 @@ func parseRule(entry string) (hostRule, error) {
 	}
 	r.name, r.sub = strings.CutPrefix(r.name, "*.")
 	name, ok := asciiHost(r.name)
-	if r.name == "*" {
+	if r.name == "*" && !r.sub {
 		name, ok = "*", true
 	}
 	if n, err := strconv.ParseUint(r.port, 10, 16); r.port != "" && (err != nil || n == 0) || !ok {
