@@ -19,6 +19,7 @@ type Change struct {
 
 	// From is the status that the artifact must have, and To the one that it gets. The same one changes no status.
 	From, To Status
+	Seen     *time.Time // the UpdatedAt of the artifact that it is made from; nil: not compared
 	Title    *string
 	Tone     *string
 	Content  *string
@@ -58,7 +59,8 @@ func (s *Store) Done(ctx context.Context, key string) (output json.RawMessage, o
 }
 
 // Apply makes a change and returns the artifact after it. A change whose Key took effect before changes nothing. If the artifact's status isn't
-// From, the error is an [*Error] of the category InvalidStatus, and for an artifact that somebody else has locked, Conflict.
+// From, the error is an [*Error] of the category InvalidStatus, and for an artifact that somebody else has locked, or that has changed since Seen,
+// Conflict.
 func (s *Store) Apply(ctx context.Context, c Change) (a Artifact, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if a, err = s.unlocked(ctx, tx, c.User, c.Artifact, c.Holder); err != nil {
@@ -76,6 +78,9 @@ func (s *Store) Apply(ctx context.Context, c Change) (a Artifact, err error) {
 		}
 		if a.Status != c.From {
 			return &Error{Category: InvalidStatus, Status: a.Status, Message: fmt.Sprintf("The artifact has the status %s, and not %s; look at it again.", a.Status, c.From)}
+		}
+		if c.Seen != nil && c.Seen.UnixMilli() != a.UpdatedAt.UnixMilli() {
+			return Errorf(Conflict, "The artifact has changed since you opened it; keep a copy of your text, look at the new version, and add to that.")
 		}
 		if c.To != c.From {
 			if _, ok := Legal(c.From, c.To, c.By, c.Tool); !ok {
@@ -161,8 +166,11 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by 
 	if err != nil {
 		return err
 	}
-	now, from := s.now().UTC(), a.Status
-	a.Status, a.UpdatedAt = to, time.UnixMilli(now.UnixMilli()).UTC()
+	now, from := s.now().UTC().Truncate(time.Millisecond), a.Status
+	if earliest := a.UpdatedAt.Add(time.Millisecond); now.Before(earliest) {
+		now = earliest // each change has a time of its own, so that Change.Seen can tell them apart
+	}
+	a.Status, a.UpdatedAt = to, now
 	if _, err := tx.ExecContext(ctx, "UPDATE artifacts SET title = ?, tone = ?, tags = ?, content = ?, metadata = ?, status = ?, updated_at = ? WHERE id = ?",
 		a.Title, a.Tone, string(tags), a.Content, string(metadata), to, now.UnixMilli(), a.ID); err != nil || from == to {
 		return err

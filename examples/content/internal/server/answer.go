@@ -70,6 +70,9 @@ func decode[In any](w http.ResponseWriter, r *http.Request) (in In, err error) {
 	if err = dec.Decode(&in); err == nil && !errors.Is(dec.Decode(&none{}), io.EOF) {
 		err = errors.New("it has more than one value")
 	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it is empty")
+	}
 	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return in, &refusal{http.StatusRequestEntityTooLarge, portfolio.Errorf(portfolio.InvalidInput, "The body has more than %d bytes.", tooLong.Limit)}
 	}

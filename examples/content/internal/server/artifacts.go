@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -20,8 +21,10 @@ type newArtifact struct {
 	Content string   `json:"content"`
 }
 
-// An artifactChange changes what isn't nil.
+// An artifactChange changes what isn't nil. With UpdatedAt, that of the artifact that it is made from, it is refused if the artifact has changed since.
 type artifactChange struct {
+	UpdatedAt *time.Time `json:"updatedAt"`
+
 	Title   *string   `json:"title"`
 	Tone    *string   `json:"tone"`
 	Tags    *[]string `json:"tags"`
@@ -164,7 +167,7 @@ func (s *Server) edit(c *call, in artifactChange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	change := portfolio.Change{User: c.user.ID, Artifact: a.ID, By: portfolio.ByUser, From: a.Status, To: a.Status, Title: in.Title, Tone: in.Tone, Content: in.Content}
+	change := portfolio.Change{User: c.user.ID, Artifact: a.ID, By: portfolio.ByUser, From: a.Status, To: a.Status, Seen: in.UpdatedAt, Title: in.Title, Tone: in.Tone, Content: in.Content}
 	if a.Status == portfolio.Published {
 		change.To = portfolio.Ready
 	}

@@ -51,7 +51,7 @@ func TestTheLifeOfAnArtifact(t *testing.T) {
 	require.Contains(t, a.str("html"), "<strong>b</strong>")
 	require.NotContains(t, a.str("html"), "script")
 	require.Equal(t, "published", s.call("ann", "POST", path+"/publish", nil).ok().str("status"))
-	require.Equal(t, "ready", s.call("ann", "PATCH", path, map[string]any{"tone": "formal"}).ok().str("status"), "a published artifact that is changed")
+	require.Equal(t, "ready", s.call("ann", "PATCH", path, map[string]any{"tone": "formal", "updatedAt": s.call("ann", "GET", path, nil).ok().str("updatedAt")}).ok().str("status"), "a published artifact that is changed")
 	require.Equal(t, "archived", s.call("ann", "POST", path+"/archive", nil).ok().str("status"))
 	require.Equal(t, "ready", s.call("ann", "POST", path+"/edit", nil).ok().str("status"))
 	require.NotEmpty(t, s.call("ann", "GET", path+"/research", nil).ok().at("research"))
@@ -64,6 +64,17 @@ func TestTheLifeOfAnArtifact(t *testing.T) {
 	me := s.call("ann", "PUT", "/api/user-context", map[string]any{"bio": "A baker"}).ok()
 	require.Equal(t, "A baker", me.str("bio"))
 	require.Equal(t, "A baker", s.call("ann", "GET", "/api/user-context", nil).ok().str("bio"))
+}
+
+// What is saved in an editor doesn't overwrite what was written after the editor was opened.
+func TestTwoWhoEditAnArtifact(t *testing.T) {
+	s := newSite(t, options{})
+	path := "/api/artifacts/" + s.draft("ann", "Remote work")
+	seen := s.call("ann", "GET", path, nil).ok().str("updatedAt")
+	first := s.call("ann", "PATCH", path, map[string]any{"content": "one", "updatedAt": seen}).ok()
+	s.call("ann", "PATCH", path, map[string]any{"content": "two", "updatedAt": seen}).refuses(http.StatusConflict, portfolio.Conflict)
+	require.Equal(t, "one", s.call("ann", "GET", path, nil).ok().str("content"))
+	s.call("ann", "PATCH", path, map[string]any{"content": "one and two", "updatedAt": first.str("updatedAt")}).ok()
 }
 
 func TestInputThatIsWrong(t *testing.T) {
@@ -87,6 +98,7 @@ func TestInputThatIsWrong(t *testing.T) {
 		{"POST", "/api/artifacts", `[]`, 400, portfolio.InvalidInput},
 		{"POST", "/api/artifacts", `"` + strings.Repeat("x", 600<<10) + `"`, 413, portfolio.InvalidInput},
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"content": long}, 400, portfolio.InvalidInput},
+		{"PATCH", "/api/artifacts/" + id, "", 400, portfolio.InvalidInput},
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"title": ""}, 400, portfolio.InvalidInput},
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"title": " "}, 400, portfolio.InvalidInput},
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"tags": []string{""}}, 400, portfolio.InvalidInput},

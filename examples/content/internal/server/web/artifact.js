@@ -175,7 +175,7 @@ export class ArtifactPage {
     this.body.replaceChildren(h("form", { class: "stack", onkeydown: (e) => e.key === "Escape" && close(), onsubmit: async (e) => {
       e.preventDefault();
       try {
-        await api("PATCH", `/api/artifacts/${this.id}`, { title: title.value.trim(), tone: tone.value, tags: tags.value.split(",").map((t) => t.trim()).filter(Boolean), content: content.value });
+        await api("PATCH", `/api/artifacts/${this.id}`, { updatedAt: a.updatedAt, title: title.value.trim(), tone: tone.value, tags: tags.value.split(",").map((t) => t.trim()).filter(Boolean), content: content.value });
         this.editing = false;
         await this.refresh();
         this.host.toast("Saved");
