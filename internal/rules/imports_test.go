@@ -122,7 +122,7 @@ var rows = map[string]row{
 	"agent": {
 		own: []string{"agent/journal", "agent/machine", "circuit", "circuit/fault", "internal/schema", "memory", "provider",
 			"provider/guard", "ratelimit", "ratelimit/budget", "tools"},
-		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"},
+		tests: []string{"agent/journal/file", "provider/anthropic", "provider/gemini", "provider/openai"},
 	},
 	"internal/rules":       {},
 	"internal/rules/sizes": {own: []string{"internal/rules"}},
