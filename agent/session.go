@@ -153,6 +153,10 @@ func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
 // an input or a message with the same key, the error is a *[DuplicateError]. While the first one waits to be read, nothing is sent, and the
 // Receipt is about the first one. The key is like [Input].Key.
 func (s *Session) SteerOnce(ctx context.Context, key, text string) (*Receipt, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if key == "" {
 		return nil, badInput("Key", "it is empty; use Steer for a message without a key")
 	}
