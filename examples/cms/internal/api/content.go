@@ -55,13 +55,7 @@ func (s *server) contentRoutes() []route {
 func (s *server) pageRoutes() []route {
 	st := s.Site
 	return []route{
-		on(get, base+"/pages", "The pages.", func(c *call, _ none) (site.List[site.PageSummary], error) {
-			q, err := c.query()
-			if err != nil {
-				return site.List[site.PageSummary]{}, err
-			}
-			return st.ListPages(c.Context(), q)
-		}, "q", "limit", "offset"),
+		listOf(base+"/pages", "The pages.", func(c *call, q site.Query) (site.List[site.PageSummary], error) { return st.ListPages(c.Context(), q) }),
 		on(post, base+"/pages", "The page was created.", func(c *call, in site.CreatePage) (*site.Page, error) { return st.CreatePage(c.Context(), in) }),
 		on(get, base+"/pages/{page}", "The page.", func(c *call, _ none) (*site.Page, error) {
 			return st.GetPage(c.Context(), c.id("page"), c.locale())
@@ -89,13 +83,9 @@ func (s *server) pageRoutes() []route {
 func (s *server) definitionRoutes() []route {
 	st := s.Site
 	return []route{
-		on(get, base+"/sections", "The section definitions.", func(c *call, _ none) (site.List[*site.SectionDef], error) {
-			q, err := c.query()
-			if err != nil {
-				return site.List[*site.SectionDef]{}, err
-			}
+		listOf(base+"/sections", "The section definitions.", func(c *call, q site.Query) (site.List[*site.SectionDef], error) {
 			return st.ListSections(c.Context(), q)
-		}, "q", "limit", "offset"),
+		}),
 		on(post, base+"/sections", "The section definition was created.", func(c *call, in site.CreateSectionDef) (*site.SectionDef, error) {
 			return st.CreateSectionDef(c.Context(), in)
 		}),
@@ -108,13 +98,9 @@ func (s *server) definitionRoutes() []route {
 		on(post, base+"/sections/{section}/elements", "The slots were replaced.", func(c *call, in elementsBody) (*site.SyncedElements, error) {
 			return st.SyncSectionElements(c.Context(), site.SyncElements{Definition: c.id("section"), Elements: in.Elements, Prune: in.Prune})
 		}),
-		on(get, base+"/collections", "The collections.", func(c *call, _ none) (site.List[*site.Collection], error) {
-			q, err := c.query()
-			if err != nil {
-				return site.List[*site.Collection]{}, err
-			}
+		listOf(base+"/collections", "The collections.", func(c *call, q site.Query) (site.List[*site.Collection], error) {
 			return st.ListCollections(c.Context(), q)
-		}, "q", "limit", "offset"),
+		}),
 		on(post, base+"/collections", "The collection was created.", func(c *call, in site.CreateCollection) (*site.Collection, error) {
 			return st.CreateCollection(c.Context(), in)
 		}),
@@ -145,13 +131,9 @@ func (s *server) entryRoutes() []route {
 		return st.UpsertEntry(c.Context(), in)
 	}
 	return []route{
-		on(get, entries, "The entries.", func(c *call, _ none) (site.List[*site.Entry], error) {
-			q, err := c.query()
-			if err != nil {
-				return site.List[*site.Entry]{}, err
-			}
+		listOf(entries, "The entries.", func(c *call, q site.Query) (site.List[*site.Entry], error) {
 			return st.ListEntries(c.Context(), site.ListEntries{Collection: c.id("collection"), Query: q})
-		}, "q", "limit", "offset"),
+		}),
 		on(post, entries, "The entry was created.", func(c *call, in entryBody) (*site.Upserted, error) {
 			return st.UpsertEntry(c.Context(), site.UpsertEntry{Collection: c.id("collection"), Entry: in.Slug, Title: in.Title, Locale: cmp.Or(in.Locale, c.locale()), Content: in.Content, New: true})
 		}, "locale"),
@@ -191,13 +173,9 @@ func (s *server) mediaRoutes() []route {
 	upload.file = true
 	download := route{Method: get, Path: base + "/media/{media}/download", summary: "The file.", download: true, serve: (*server).download}
 	return []route{
-		on(get, base+"/media", "The media.", func(c *call, _ none) (site.List[*site.Media], error) {
-			q, err := c.query()
-			if err != nil {
-				return site.List[*site.Media]{}, err
-			}
+		listOf(base+"/media", "The media.", func(c *call, q site.Query) (site.List[*site.Media], error) {
 			return st.ListMedia(c.Context(), site.ListMedia{Group: c.URL.Query().Get("group"), Query: q})
-		}, "group", "q", "limit", "offset"),
+		}, "group"),
 		upload,
 		on(get, base+"/media/{media}", "The medium.", func(c *call, _ none) (*site.Media, error) { return st.GetMedia(c.Context(), c.id("media")) }),
 		on(put, base+"/media/{media}", "The medium was changed.", func(c *call, in mediaChange) (*site.Media, error) {

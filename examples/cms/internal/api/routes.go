@@ -51,6 +51,17 @@ func on[In, Out any](method, path, summary string, fn func(c *call, in In) (Out,
 	return rt
 }
 
+// listOf makes a route of a function that returns a part of a list. query are parameters besides those of all lists.
+func listOf[T any](path, summary string, fn func(*call, site.Query) (site.List[T], error), query ...string) route {
+	return on(http.MethodGet, path, summary, func(c *call, _ none) (site.List[T], error) {
+		q, err := c.query()
+		if err != nil {
+			return site.List[T]{}, err
+		}
+		return fn(c, q)
+	}, append(query, "q", "limit", "offset")...)
+}
+
 // creates reports whether a route makes something new, which a POST to a list does.
 func (rt route) creates() bool { return rt.Method == http.MethodPost && creating[rt.Path] }
 

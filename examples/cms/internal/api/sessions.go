@@ -224,7 +224,7 @@ func (s *server) send(c *call, in messageBody) (*sentMessage, error) {
 	started, err := s.hub.Start(c.Context(), agent.Input{Session: v.ID, Prompt: in.Content, Mode: cmp.Or(in.Mode, v.Mode), Title: v.Title, Key: in.Key, Interactive: true})
 	var busy *agent.BusyError
 	if errors.As(err, &busy) {
-		if _, steered := s.hub.Agent().Session(v.ID).Steer(c.Context(), in.Content); steered != nil {
+		if s.steer(c, v.ID, in) != nil {
 			return nil, err
 		}
 		return &sentMessage{SessionID: v.ID, Steered: true}, nil
@@ -233,6 +233,16 @@ func (s *server) send(c *call, in messageBody) (*sentMessage, error) {
 		return nil, err
 	}
 	return &sentMessage{SessionID: v.ID, RunID: started.Run}, nil
+}
+
+// steer sends a message to the run in progress.
+func (s *server) steer(c *call, session string, in messageBody) (err error) {
+	if handle := s.hub.Agent().Session(session); in.Key != "" {
+		_, err = handle.SteerOnce(c.Context(), in.Key, in.Content)
+	} else {
+		_, err = handle.Steer(c.Context(), in.Content)
+	}
+	return err
 }
 
 // removeMessage hides a message. If it belongs to the last turn, the conversation goes on in a copy that ends before it, because the agent
