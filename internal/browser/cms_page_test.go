@@ -58,6 +58,13 @@ func TestTheAssistantChangesTheSiteBesideItsPreview(t *testing.T) {
 	p.logged("call", "cms.createPage")
 	p.logged("result", "cms.createPage")
 	p.wait(`document.querySelector(".preview iframe").src.includes("/pages/about")`)
+	p.say("hide the hero section on About")
+	p.answer("unpublished")
+	const named = `[...document.querySelectorAll(".call .object")].at(-1)?.textContent === "Hero · unpublished"` // and not by its id
+	p.wait(named)
+	p.logged("call", "cms.updateSection Hero · unpublished")
+	p.reload()
+	p.wait(named)
 	p.say("delete the About page")
 	p.wait(`document.querySelector("dialog.approvals").open`)
 	p.keys("\x1b")

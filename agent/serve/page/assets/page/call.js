@@ -38,6 +38,7 @@ export class Call {
 
   update(item) {
     this.item = item;
+    if (item.result) naming.learn(item.result);
     const status = item.undone ? "ok" : this.waits() ? "suspended" : (item.status ?? "ready");
     const [look, sign] = looks[status] ?? looks.failed;
     this.element.className = `call ${look}`;

@@ -55,9 +55,9 @@ export function humanized(name) {
   return text ? text[0].toUpperCase() + text.slice(1) : String(name);
 }
 
-// naming says how tools are called on the page, and which fields of their inputs say what a call is about, the most important first. A host's own
-// page may change it.
-export const naming = { tool: humanized, subjects: [] };
+// naming says how tools are called on the page, and which fields of their inputs say what a call is about, the most important first. learn reads the
+// result of a call, so that name can return the name of what later calls refer to by an id. A host's own page may change all of it.
+export const naming = { tool: humanized, subjects: [], learn: () => {}, name: (text) => text };
 
 // parsed returns the value of JSON text, or undefined if JavaScript can't keep it exactly, such as long numbers: what a person approves must be what
 // runs, so such text is shown as it is.
@@ -77,7 +77,7 @@ function subjects(input) {
   const rank = ([name]) => (naming.subjects.includes(name) ? naming.subjects.indexOf(name) : naming.subjects.length);
   const all = Object.entries(value).sort((a, b) => rank(a) - rank(b)).map(([, v]) => v);
   const texts = all.filter((v) => typeof v === "string" && v !== "");
-  return texts.length > 0 ? texts : all.filter((v) => typeof v === "number");
+  return texts.length > 0 ? texts.map(naming.name) : all.filter((v) => typeof v === "number");
 }
 
 // object says in a few words what a call is about.

@@ -1,7 +1,7 @@
 // An entry of the message history: a line that unfolds to the whole event.
 
 import { button, h, icon } from "../page/dom.js";
-import { duration, exactly, object, oneLine } from "../page/format.js";
+import { duration, exactly, naming, object, oneLine } from "../page/format.js";
 import { copy } from "../page/messages.js";
 import { texts } from "../page/texts.js";
 import { words } from "./words.js";
@@ -55,6 +55,7 @@ export class Entry {
   constructor(event, log) {
     this.event = event;
     this.log = log;
+    if (event.type === "tool-result") naming.learn(typeof event.output === "string" ? event.output : JSON.stringify(event.output ?? ""));
     this.kind = kind(event);
     this.pieces = 1;
     this.words = h("span", { class: "title" });

@@ -9,6 +9,12 @@ Object.assign(texts, {
   emptyText: "Ask about the site, or describe a change. You see it in the preview as it happens, and you are asked before anything is deleted.",
 });
 naming.tool = (name) => humanized(name.replace(/^(cms|http)\./, ""));
+// Results have the ids of pages, sections and so on, with their names. They may be cut, so they aren't parsed as JSON.
+const names = new Map();
+naming.learn = (text) => {
+  for (const [, id, name] of text.matchAll(/"id":\s*"([a-z]+_\w+)"[^{}]*?"(?:name|title)":\s*("(?:[^"\\]|\\.)+")/g)) names.set(id, JSON.parse(name));
+};
+naming.name = (text) => names.get(text) ?? text;
 naming.subjects = ["page", "entry", "section", "collection", "query", "name", "title", "slug"];
 texts.ask.suggest = "Ask for an alternative";
 texts.ask.why = "What this means";
