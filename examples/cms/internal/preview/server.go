@@ -87,12 +87,15 @@ func (r *Renderer) raw(w http.ResponseWriter, req *http.Request) {
 // keepLocale adds the language to the links within the site, so that a visitor stays in it.
 func keepLocale(tree *site.Tree, locale string) {
 	keep := func(href *string) {
-		if !strings.HasPrefix(*href, "/") || strings.HasPrefix(*href, "//") || strings.ContainsAny(*href, "?#") {
+		u, err := url.Parse(*href)
+		if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") || u.Query().Has("locale") {
 			return
 		}
-		if name := strings.Split(*href, "/")[1]; name != "assets" && name != "uploads" {
-			*href += "?locale=" + url.QueryEscape(locale)
+		if name := strings.Split(u.Path, "/")[1]; name == "assets" || name == "uploads" {
+			return
 		}
+		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&locale="+url.QueryEscape(locale), "&")
+		*href = u.String()
 	}
 	var menu func([]site.MenuItem)
 	menu = func(items []site.MenuItem) {

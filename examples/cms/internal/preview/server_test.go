@@ -65,6 +65,38 @@ func TestPagesEntriesAndFilesAreServed(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)
 }
 
+// The links of a page in a language lead to pages in that language.
+func TestLinksKeepTheLanguage(t *testing.T) {
+	s, url, client := serve(t)
+	n, err := s.PutNavigation(t.Context(), site.Navigation{Name: "main"})
+	require.NoError(t, err)
+	_, err = s.SyncNavItems(t.Context(), n.ID, []site.NavItem{
+		{Value: "Home", TargetType: "page", TargetUUID: "pg_home", Items: []site.NavItem{{Value: "Post", TargetType: "entry", TargetUUID: "ent_hello"}}},
+		{Value: "Search", TargetType: "url", URL: "/home?q=a#top"},
+		{Value: "English", TargetType: "url", URL: "/home?locale=en"},
+		{Value: "File", TargetType: "url", URL: "/assets/hero.svg"},
+		{Value: "Elsewhere", TargetType: "url", URL: "https://example.com/a"},
+		{Value: "Mail", TargetType: "url", URL: "mailto:a@example.com"},
+	})
+	require.NoError(t, err)
+	_, err = s.SyncContents(t.Context(), site.SyncContents{Page: "home", Locale: "de", Content: map[string]any{
+		"title": "Willkommen", "ctaText": "Lesen", "ctaLink": map[string]any{"type": "entry", "targetId": "ent_hello"},
+	}})
+	require.NoError(t, err)
+	res, err := client.Get(url + "/pages/home?locale=de")
+	require.NoError(t, err)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	for _, link := range []string{
+		`href="/?locale=de">Home`, `href="/blog/hello-world?locale=de">Post`, `href="/blog/hello-world?locale=de">Lesen`, `href="/home?q=a&amp;locale=de#top">Search`,
+		`href="/home?locale=en">English`, `href="/assets/hero.svg">File`, `href="https://example.com/a">Elsewhere`, `href="mailto:a@example.com">Mail`,
+	} {
+		require.Contains(t, string(body), link)
+	}
+	require.Contains(t, string(body), `<html lang="de"`)
+}
+
 func TestEventsTellWhenTheSiteHasChanged(t *testing.T) {
 	s, url, client := serve(t)
 	res, err := client.Get(url + "/events")
