@@ -2,8 +2,6 @@ package site
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"strings"
 	"time"
 )
@@ -40,96 +38,77 @@ type UpdateCollection struct {
 
 // ListCollections lists the collections by slug.
 func (s *Site) ListCollections(ctx context.Context, q Query) (List[*Collection], error) {
-	return view(ctx, s, "listing collections", func(tx *sql.Tx) (List[*Collection], error) {
-		return list(ctx, tx, q, scanCollection, collectionColumns, "collection_definitions", "true", "slug")
+	return view(ctx, s, "listing collections", func(tx *txn) (List[*Collection], error) {
+		return collectionTable.list(tx, q, "true", "slug"), nil
 	})
 }
 
 // GetCollection returns the collection with this slug or id.
 func (s *Site) GetCollection(ctx context.Context, collection string) (*Collection, error) {
-	return view(ctx, s, "reading a collection", func(tx *sql.Tx) (*Collection, error) {
-		return collectionRow(ctx, tx, collection)
+	return view(ctx, s, "reading a collection", func(tx *txn) (*Collection, error) {
+		return collectionTable.find(tx, collection)
 	})
 }
 
 // CreateCollection adds a collection, which is published at once, and returns it.
 func (s *Site) CreateCollection(ctx context.Context, in CreateCollection) (*Collection, error) {
-	return commit(ctx, s, "creating a collection", func(tx *sql.Tx) (*Collection, error) {
-		return createCollection(ctx, tx, in, newID(collectionID), s.stamp())
+	return commit(ctx, s, "creating a collection", func(tx *txn) (*Collection, error) {
+		return createCollection(tx, in, newID(collectionID))
 	})
 }
 
-func createCollection(ctx context.Context, tx *sql.Tx, in CreateCollection, id, now string) (*Collection, error) {
-	row, err := collectionKind.newRow(ctx, tx, in.Name, in.Slug, in.Description, in.Elements, id, now)
+func createCollection(tx *txn, in CreateCollection, id string) (*Collection, error) {
+	row, err := collectionKind.newRow(tx, id, in.Name, in.Slug, in.Description, in.Elements)
 	if err != nil {
 		return nil, err
 	}
 	row["site_id"] = siteID
-	if err := insertRow(ctx, tx, collectionKind.table, row); err != nil {
-		return nil, err
-	}
-	return collectionRow(ctx, tx, id)
+	tx.insert(collectionKind.table, row)
+	return collectionTable.find(tx, id)
 }
 
 // UpdateCollection changes the fields that the request names and returns the collection.
 func (s *Site) UpdateCollection(ctx context.Context, in UpdateCollection) (*Collection, error) {
-	return commit(ctx, s, "updating a collection", func(tx *sql.Tx) (*Collection, error) {
-		c, err := collectionRow(ctx, tx, in.Collection)
+	return commit(ctx, s, "updating a collection", func(tx *txn) (*Collection, error) {
+		c, err := collectionTable.find(tx, in.Collection)
 		if err != nil {
 			return nil, err
 		}
 		old := DefinitionFields{Key: &c.Slug, Name: &c.Name, Description: &c.Description, Status: &c.Status}
 		change := DefinitionFields{Key: in.Slug, Name: in.Name, Description: in.Description, Status: in.Status}
-		if err := collectionKind.update(ctx, tx, c.ID, old, change, s.stamp()); err != nil {
+		if err := collectionKind.update(tx, c.ID, old, change); err != nil {
 			return nil, err
 		}
-		return collectionRow(ctx, tx, c.ID)
+		return collectionTable.find(tx, c.ID)
 	})
 }
 
 // DeleteCollection removes a collection without entries that no slot refers to, and returns what [Site.Restore] needs to undo it.
 func (s *Site) DeleteCollection(ctx context.Context, collection string) (*Removed, error) {
-	return commit(ctx, s, "deleting a collection", func(tx *sql.Tx) (*Removed, error) {
-		c, err := collectionRow(ctx, tx, collection)
+	return commit(ctx, s, "deleting a collection", func(tx *txn) (*Removed, error) {
+		c, err := collectionTable.find(tx, collection)
 		if err != nil {
 			return nil, err
 		}
 		if c.Entries > 0 {
 			return nil, conflict("delete its entries first, or unpublish it", "collection %q has %d entries", c.Slug, c.Entries)
 		}
-		users, err := collect(ctx, tx, one[string], `SELECT DISTINCT d.key FROM (SELECT key, elements_structure FROM section_definitions
+		users := collect(tx, one[string], `SELECT DISTINCT d.key FROM (SELECT key, elements_structure FROM section_definitions
 			UNION ALL SELECT slug, elements_structure FROM collection_definitions) d JOIN json_tree(d.elements_structure) t ON t.atom = ? ORDER BY d.key`, c.ID)
-		if err != nil {
-			return nil, err
-		}
 		if len(users) > 0 {
 			return nil, conflict("change these slots first", "collection %q is the target of slots of %s", c.Slug, strings.Join(users, ", "))
 		}
 		r := &Removed{Kind: KindCollection, ID: c.ID, Name: c.Name, Key: c.Slug}
-		return r, r.take(ctx, tx, collectionKind.table, "id")
+		r.take(tx, collectionKind.table, "id")
+		return r, nil
 	})
 }
 
-// collectionColumns are the columns that scanCollection reads.
-const collectionColumns = `id, slug, name, description, status, elements_structure, created_at, updated_at,
-	(SELECT count(*) FROM collection_entries WHERE collection_id = collection_definitions.id)`
-
-func scanCollection(scan func(...any) error) (*Collection, error) {
-	var c Collection
-	var elements, created, updated string
-	if err := scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.Status, &elements, &created, &updated, &c.Entries); err != nil {
-		return nil, err
-	}
-	c.CreatedAt, c.UpdatedAt = parseTime(created), parseTime(updated)
-	var err error
-	c.Elements, err = parseElements(elements)
-	return &c, err
-}
-
-func collectionRow(ctx context.Context, tx *sql.Tx, ref string) (*Collection, error) {
-	c, err := scanCollection(tx.QueryRowContext(ctx, "SELECT "+collectionColumns+" FROM collection_definitions WHERE id = ? OR slug = ?", ref, ref).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing(ctx, tx, "collection", collectionID, ref, "SELECT slug FROM collection_definitions ORDER BY slug LIMIT 200")
-	}
-	return c, err
-}
+var collectionTable = table[*Collection]{what: "collection", prefix: collectionID, from: "collection_definitions", where: "id = ?1 OR slug = ?1",
+	names: "SELECT slug FROM collection_definitions ORDER BY slug LIMIT 200",
+	columns: `id, slug, name, description, status, elements_structure, created_at, updated_at,
+		(SELECT count(*) FROM collection_entries WHERE collection_id = collection_definitions.id)`,
+	scan: func(scan scanner) (*Collection, error) {
+		var c Collection
+		return &c, scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.Status, object(&c.Elements), at(&c.CreatedAt), at(&c.UpdatedAt), &c.Entries)
+	}}

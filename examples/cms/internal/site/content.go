@@ -2,8 +2,6 @@ package site
 
 import (
 	"bytes"
-	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -72,7 +70,7 @@ func merge(old, change map[string]any) map[string]any {
 
 // applyContent checks change against a definition, merges it into old, and returns the content to store. name names the definition in
 // errors. Keys in old that the definition no longer has are kept, unless prune is set.
-func applyContent(ctx context.Context, tx *sql.Tx, name string, e Elements, old, change map[string]any, prune bool) (map[string]any, error) {
+func applyContent(tx *txn, name string, e Elements, old, change map[string]any, prune bool) (map[string]any, error) {
 	change, err := normalize("content", change, maxContentBytes)
 	if err != nil {
 		return nil, err
@@ -91,7 +89,7 @@ func applyContent(ctx context.Context, tx *sql.Tx, name string, e Elements, old,
 		if change[key] == nil {
 			continue
 		}
-		if err := slot.checkValue(ctx, tx, change[key]); !wrong.add(key, err) {
+		if err := slot.checkValue(tx, change[key]); !wrong.add(key, err) {
 			return nil, err
 		}
 	}
@@ -148,9 +146,9 @@ func known(e Elements, content map[string]any) map[string]any {
 }
 
 // checkValue checks one value, or each value of a list if the slot takes several.
-func (s Slot) checkValue(ctx context.Context, tx *sql.Tx, v any) error {
+func (s Slot) checkValue(tx *txn, v any) error {
 	if !s.Rules.Multiple {
-		return s.checkOne(ctx, tx, v)
+		return s.checkOne(tx, v)
 	}
 	items, ok := v.([]any)
 	if !ok {
@@ -160,14 +158,14 @@ func (s Slot) checkValue(ctx context.Context, tx *sql.Tx, v any) error {
 		return invalid("use fewer", "slot %q has %d values, the limit is %d", s.Key, len(items), maxItems)
 	}
 	for _, item := range items {
-		if err := s.checkOne(ctx, tx, item); err != nil {
+		if err := s.checkOne(tx, item); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s Slot) checkOne(ctx context.Context, tx *sql.Tx, v any) error {
+func (s Slot) checkOne(tx *txn, v any) error {
 	switch s.Type {
 	case TypeText, TypeRichText, TypeOption:
 		text, ok := v.(string)
@@ -182,11 +180,11 @@ func (s Slot) checkOne(ctx context.Context, tx *sql.Tx, v any) error {
 	}
 	switch s.Type {
 	case TypeLink:
-		return s.checkLink(ctx, tx, object)
+		return s.checkLink(tx, object)
 	case TypeCollectionRef:
-		return s.checkReference(ctx, tx, object)
+		return s.checkReference(tx, object)
 	}
-	return s.checkMedia(ctx, tx, object)
+	return s.checkMedia(tx, object)
 }
 
 func (s Slot) checkString(text string) error {
@@ -229,7 +227,7 @@ func (s Slot) checkFields(object map[string]any, required, optional []string) er
 	return nil
 }
 
-func (s Slot) checkLink(ctx context.Context, tx *sql.Tx, object map[string]any) error {
+func (s Slot) checkLink(tx *txn, object map[string]any) error {
 	target, _ := object["type"].(string)
 	allowed := s.Rules.LinkTargets
 	if len(allowed) == 0 {
@@ -245,32 +243,19 @@ func (s Slot) checkLink(ctx context.Context, tx *sql.Tx, object map[string]any) 
 		return err
 	}
 	id := object["targetId"].(string)
-	switch target {
-	case "media":
-		_, err := mediaRow(ctx, tx, id)
-		return err
-	case "page":
-		p, err := pageRow(ctx, tx, id)
-		if err == nil && p.ID != id {
-			return invalid(fmt.Sprintf("use its id %q", p.ID), "slot %q links to the slug %q instead of an id", s.Key, id)
-		}
-		return err
-	case "entry":
-		e, err := entryRow(ctx, tx, id)
-		if err == nil && e.ID != id {
-			return invalid(fmt.Sprintf("use its id %q", e.ID), "slot %q links to the slug %q instead of an id", s.Key, id)
-		}
-		return err
+	found, err := targetID(tx, target, id)
+	if err == nil && found != id {
+		return invalid(fmt.Sprintf("use its id %q", found), "slot %q links to the slug %q instead of an id", s.Key, id)
 	}
-	return nil
+	return err
 }
 
-func (s Slot) checkReference(ctx context.Context, tx *sql.Tx, object map[string]any) error {
+func (s Slot) checkReference(tx *txn, object map[string]any) error {
 	if err := s.checkFields(object, []string{"collectionId"}, []string{"entryId"}); err != nil {
 		return err
 	}
 	id := object["collectionId"].(string)
-	c, err := collectionRow(ctx, tx, id)
+	c, err := collectionTable.find(tx, id)
 	if err != nil {
 		return err
 	}
@@ -284,7 +269,7 @@ func (s Slot) checkReference(ctx context.Context, tx *sql.Tx, object map[string]
 	if ref == "" {
 		return nil
 	}
-	e, err := entryRow(ctx, tx, ref)
+	e, err := findEntry(tx, ref)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,10 @@
 package site
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
-	"fmt"
+	"maps"
+	"slices"
 )
 
 // SyncContents is the request of [Site.SyncContents].
@@ -36,58 +37,50 @@ type SyncedPage struct {
 // SyncContents checks contents against the section's definition, merges them into the stored contents of that locale, and returns the
 // section. It rejects an unknown slot, a value of the wrong shape, and a required slot without a value.
 func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, error) {
-	return once(ctx, s, in.Key, "writing contents", func(tx *sql.Tx) (*Section, error) {
-		return s.syncContents(ctx, tx, in)
+	return once(ctx, s, in.Key, "writing contents", func(tx *txn) (*Section, error) {
+		return syncContents(tx, in)
 	})
 }
 
 // SyncPage is SyncContents for several sections of a page: all of them are written or none.
 func (s *Site) SyncPage(ctx context.Context, in SyncPage) (*SyncedPage, error) {
-	return once(ctx, s, in.Key, "writing the contents of a page", func(tx *sql.Tx) (*SyncedPage, error) {
-		p, err := pageRow(ctx, tx, in.Page)
+	return once(ctx, s, in.Key, "writing the contents of a page", func(tx *txn) (*SyncedPage, error) {
+		p, err := pageTable.find(tx, in.Page)
 		if err != nil {
 			return nil, err
 		}
 		if len(in.Contents) == 0 {
 			return nil, invalid(`give contents such as {"hero": {"title": "Hello"}}`, "no contents were given for page %q", p.Slug)
 		}
-		out := &SyncedPage{ID: p.ID, Slug: p.Slug}
-		for _, ref := range sortedKeys(in.Contents) {
-			sec, err := s.syncContents(ctx, tx, SyncContents{Page: p.ID, SectionID: ref, Locale: in.Locale, Content: in.Contents[ref], Prune: in.Prune})
+		out := &SyncedPage{ID: p.ID, Slug: p.Slug, Locale: cmp.Or(in.Locale, DefaultLocale)}
+		for _, ref := range slices.Sorted(maps.Keys(in.Contents)) {
+			sec, err := syncContents(tx, SyncContents{Page: p.ID, SectionID: ref, Locale: in.Locale, Content: in.Contents[ref], Prune: in.Prune})
 			if err != nil {
 				return nil, err
 			}
 			out.Sections = append(out.Sections, *sec)
 		}
-		loc, err := localeRow(ctx, tx, in.Locale)
-		out.Locale = loc.Code
-		return out, err
+		return out, nil
 	})
 }
 
-func (s *Site) syncContents(ctx context.Context, tx *sql.Tx, in SyncContents) (*Section, error) {
-	loc, err := localeRow(ctx, tx, in.Locale)
+func syncContents(tx *txn, in SyncContents) (*Section, error) {
+	loc, err := findLocale(tx, in.Locale)
 	if err != nil {
 		return nil, err
 	}
-	at, err := findSection(ctx, tx, in.Page, in.SectionID)
+	at, err := findSection(tx, in.Page, in.SectionID)
 	if err != nil {
 		return nil, err
 	}
 	if len(in.Content) == 0 && !in.Prune {
 		return nil, invalid(didYouMean("", at.def.Elements.keys()), "no content was given for section %q", at.def.Key)
 	}
-	before := map[string]any{}
-	err = putContent(ctx, tx, pageContents, at.id, loc.Code, func(old map[string]any) (map[string]any, error) {
-		for key := range in.Content {
-			before[key] = old[key]
-		}
-		return applyContent(ctx, tx, fmt.Sprintf("section %q", at.def.Key), at.def.Elements, old, in.Content, in.Prune)
-	})
+	before, err := at.write(tx, loc.Code, in.Content, in.Prune)
 	if err != nil {
 		return nil, err
 	}
-	sec, err := s.touched(ctx, tx, at, loc.Code)
+	sec, err := at.touched(tx, loc.Code)
 	if err == nil {
 		sec.Before = before
 	}
@@ -104,29 +97,22 @@ type ClonePage struct {
 
 // ClonePage copies a page with its sections and their contents in every locale, and returns the copy.
 func (s *Site) ClonePage(ctx context.Context, in ClonePage) (*Page, error) {
-	return once(ctx, s, in.Key, "copying a page", func(tx *sql.Tx) (*Page, error) {
-		p, err := pageRow(ctx, tx, in.Source)
+	return once(ctx, s, in.Key, "copying a page", func(tx *txn) (*Page, error) {
+		p, err := pageTable.find(tx, in.Source)
 		if err != nil {
 			return nil, err
 		}
-		sections, err := deletedSections(ctx, tx, p.ID)
+		name := cmp.Or(in.Name, shorten(p.Name, maxName-len(" (copy)"))+" (copy)")
+		made, err := createPage(tx, CreatePage{Name: name, Slug: in.NewSlug, Description: p.Description, Indexing: &p.Indexing, Meta: p.Meta})
 		if err != nil {
 			return nil, err
 		}
-		name := in.Name
-		if name == "" {
-			name = shorten(p.Name, maxName-len(" (copy)")) + " (copy)"
-		}
-		made, err := createPage(ctx, tx, CreatePage{Name: name, Slug: in.NewSlug, Description: p.Description, Indexing: &p.Indexing, Meta: p.Meta}, s.stamp())
-		if err != nil {
-			return nil, err
-		}
-		for _, sec := range sections {
+		for _, sec := range deletedSections(tx, "page_id", p.ID) {
 			sec.ID = newID(sectionID)
-			if err := restoreSection(ctx, tx, made.ID, sec); err != nil {
+			if err := restoreSection(tx, made, sec); err != nil {
 				return nil, err
 			}
 		}
-		return loadPage(ctx, tx, made.ID, "")
+		return loadPage(tx, made, "")
 	})
 }

@@ -3,8 +3,6 @@ package site
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"strings"
 	"time"
 )
@@ -52,73 +50,75 @@ type DefinitionFields struct {
 
 // ListSections lists the section definitions by key.
 func (s *Site) ListSections(ctx context.Context, q Query) (List[*SectionDef], error) {
-	return view(ctx, s, "listing section definitions", func(tx *sql.Tx) (List[*SectionDef], error) {
-		return list(ctx, tx, q, scanSectionDef, sectionDefColumns, "section_definitions", "true", "key")
+	return view(ctx, s, "listing section definitions", func(tx *txn) (List[*SectionDef], error) {
+		return sectionDefTable.list(tx, q, "true", "key"), nil
 	})
 }
 
 // GetSection returns the section definition with this key or id.
 func (s *Site) GetSection(ctx context.Context, section string) (*SectionDef, error) {
-	return view(ctx, s, "reading a section definition", func(tx *sql.Tx) (*SectionDef, error) {
-		return sectionDefRow(ctx, tx, section)
+	return view(ctx, s, "reading a section definition", func(tx *txn) (*SectionDef, error) {
+		return sectionDefTable.find(tx, section)
 	})
 }
 
 // CreateSectionDef adds a section definition, which is published at once, and returns it.
 func (s *Site) CreateSectionDef(ctx context.Context, in CreateSectionDef) (*SectionDef, error) {
-	return commit(ctx, s, "creating a section definition", func(tx *sql.Tx) (*SectionDef, error) {
-		return createSectionDef(ctx, tx, in, newID(sectionDefID), s.stamp())
+	return commit(ctx, s, "creating a section definition", func(tx *txn) (*SectionDef, error) {
+		return createSectionDef(tx, in, newID(sectionDefID))
 	})
 }
 
-func createSectionDef(ctx context.Context, tx *sql.Tx, in CreateSectionDef, id, now string) (*SectionDef, error) {
-	row, err := sectionKind.newRow(ctx, tx, in.Name, in.Key, in.Description, in.Elements, id, now)
+func createSectionDef(tx *txn, in CreateSectionDef, id string) (*SectionDef, error) {
+	row, err := sectionKind.newRow(tx, id, in.Name, in.Key, in.Description, in.Elements)
 	if err != nil {
 		return nil, err
 	}
-	if row["template_key"], err = templateKey(cmp.Or(in.TemplateKey, row["key"].(string))); err != nil {
+	template := cmp.Or(in.TemplateKey, row["key"].(string))
+	if err := checkTemplate(template); err != nil {
 		return nil, err
 	}
-	if err := insertRow(ctx, tx, sectionKind.table, row); err != nil {
-		return nil, err
-	}
-	return sectionDefRow(ctx, tx, id)
+	row["template_key"] = template
+	tx.insert(sectionKind.table, row)
+	return sectionDefTable.find(tx, id)
 }
 
-// templateKey returns a valid key of a template, or of a variant.
-func templateKey(key string) (string, error) {
+// checkTemplate rejects an invalid key of a template, or of a variant.
+func checkTemplate(key string) error {
 	if !slugPattern.MatchString(key) || len(key) > maxSlug {
-		return "", invalid(`use the key of a template, such as "hero", or leave it out`, "template key %q isn't allowed", shorten(key, 80))
+		return invalid(`use the key of a template, such as "hero", or leave it out`, "template key %q isn't allowed", shorten(key, 80))
 	}
-	return key, nil
+	return nil
 }
 
 // UpdateSectionDef changes the fields that the request names and returns the definition.
 func (s *Site) UpdateSectionDef(ctx context.Context, in UpdateSectionDef) (*SectionDef, error) {
-	return commit(ctx, s, "updating a section definition", func(tx *sql.Tx) (*SectionDef, error) {
-		d, err := sectionDefRow(ctx, tx, in.Section)
+	return commit(ctx, s, "updating a section definition", func(tx *txn) (*SectionDef, error) {
+		d, err := sectionDefTable.find(tx, in.Section)
 		if err != nil {
 			return nil, err
 		}
-		before := DefinitionFields{Key: &d.Key, Name: &d.Name, Description: &d.Description, Status: &d.Status}
-		template, variant := d.TemplateKey, d.DefaultVariant
-		for _, change := range []struct{ to, field *string }{{in.TemplateKey, &template}, {in.DefaultVariant, &variant}} {
-			if change.to == nil {
+		change := record{}
+		for _, c := range []struct {
+			column string
+			to     *string
+		}{{"template_key", in.TemplateKey}, {"default_variant", in.DefaultVariant}} {
+			if c.to == nil {
 				continue
 			}
-			if *change.field, err = templateKey(*change.to); err != nil {
+			if err := checkTemplate(*c.to); err != nil {
+				return nil, err
+			}
+			change[c.column] = *c.to
+		}
+		tx.update(sectionKind.table, d.ID, change)
+		before := DefinitionFields{Key: &d.Key, Name: &d.Name, Description: &d.Description, Status: &d.Status}
+		if len(change) == 0 || in.DefinitionFields != (DefinitionFields{}) {
+			if err := sectionKind.update(tx, d.ID, before, in.DefinitionFields); err != nil {
 				return nil, err
 			}
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE section_definitions SET template_key = ?, default_variant = ? WHERE id = ?", template, variant, d.ID); err != nil {
-			return nil, err
-		}
-		if in.TemplateKey == nil && in.DefaultVariant == nil || in.DefinitionFields != (DefinitionFields{}) {
-			if err := sectionKind.update(ctx, tx, d.ID, before, in.DefinitionFields, s.stamp()); err != nil {
-				return nil, err
-			}
-		}
-		changed, err := sectionDefRow(ctx, tx, d.ID)
+		changed, err := sectionDefTable.find(tx, d.ID)
 		if err == nil {
 			changed.Before = &before
 		}
@@ -128,44 +128,28 @@ func (s *Site) UpdateSectionDef(ctx context.Context, in UpdateSectionDef) (*Sect
 
 // DeleteSectionDef removes a section definition that no page uses, and returns what [Site.Restore] needs to undo it.
 func (s *Site) DeleteSectionDef(ctx context.Context, section string) (*Removed, error) {
-	return commit(ctx, s, "deleting a section definition", func(tx *sql.Tx) (*Removed, error) {
-		d, err := sectionDefRow(ctx, tx, section)
+	return commit(ctx, s, "deleting a section definition", func(tx *txn) (*Removed, error) {
+		d, err := sectionDefTable.find(tx, section)
 		if err != nil {
 			return nil, err
 		}
-		pages, err := collect(ctx, tx, one[string], `SELECT DISTINCT p.slug FROM pages p JOIN page_sections s ON s.page_id = p.id
+		pages := collect(tx, one[string], `SELECT DISTINCT p.slug FROM pages p JOIN page_sections s ON s.page_id = p.id
 			WHERE s.section_def_id = ? ORDER BY p.slug`, d.ID)
-		if err != nil {
-			return nil, err
-		}
 		if len(pages) > 0 {
 			return nil, conflict("remove its sections from them first, or unpublish the definition",
 				"section definition %q is used by the pages %s", d.Key, shorten(strings.Join(pages, ", "), 500))
 		}
 		r := &Removed{Kind: KindSection, ID: d.ID, Name: d.Name, Key: d.Key}
-		return r, r.take(ctx, tx, sectionKind.table, "id")
+		r.take(tx, sectionKind.table, "id")
+		return r, nil
 	})
 }
 
-// sectionDefColumns are the columns that scanSectionDef reads.
-const sectionDefColumns = "id, key, name, description, status, elements_structure, template_key, default_variant, created_at, updated_at"
-
-func scanSectionDef(scan func(...any) error) (*SectionDef, error) {
-	var d SectionDef
-	var elements, created, updated string
-	if err := scan(&d.ID, &d.Key, &d.Name, &d.Description, &d.Status, &elements, &d.TemplateKey, &d.DefaultVariant, &created, &updated); err != nil {
-		return nil, err
-	}
-	d.CreatedAt, d.UpdatedAt = parseTime(created), parseTime(updated)
-	var err error
-	d.Elements, err = parseElements(elements)
-	return &d, err
-}
-
-func sectionDefRow(ctx context.Context, tx *sql.Tx, ref string) (*SectionDef, error) {
-	d, err := scanSectionDef(tx.QueryRowContext(ctx, "SELECT "+sectionDefColumns+" FROM section_definitions WHERE id = ? OR key = ?", ref, ref).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing(ctx, tx, "section definition", sectionDefID, ref, "SELECT key FROM section_definitions ORDER BY key LIMIT 200")
-	}
-	return d, err
-}
+var sectionDefTable = table[*SectionDef]{what: "section definition", prefix: sectionDefID, from: "section_definitions", where: "id = ?1 OR key = ?1",
+	names:   "SELECT key FROM section_definitions ORDER BY key LIMIT 200",
+	columns: "id, key, name, description, status, elements_structure, template_key, default_variant, created_at, updated_at",
+	scan: func(scan scanner) (*SectionDef, error) {
+		var d SectionDef
+		return &d, scan(&d.ID, &d.Key, &d.Name, &d.Description, &d.Status, object(&d.Elements), &d.TemplateKey, &d.DefaultVariant,
+			at(&d.CreatedAt), at(&d.UpdatedAt))
+	}}

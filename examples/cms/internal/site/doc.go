@@ -36,7 +36,8 @@
 //
 // # Where things are
 //
-// open.go opens and migrates, site.go has the transactions, and each other file one kind of object. content.go checks values against slots,
-// elements.go slots themselves, kinds.go is what the definitions of sections and of collections have in common, sync.go changes their slots,
-// rows.go deletes and restores, tree.go is what visitors see, find.go and whole.go search.
+// open.go opens and migrates, site.go begins and ends transactions, txn.go has their statements, lookup.go finds objects by their names, and each
+// other file has one kind of object. content.go checks values against slots, elements.go slots themselves, kinds.go is what the definitions of
+// sections and of collections have in common, sync.go changes their slots, rows.go deletes and restores, tree.go is what visitors see, find.go
+// and whole.go search.
 package site

@@ -1,9 +1,6 @@
 package site
 
 import (
-	"context"
-	"database/sql"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -87,7 +84,7 @@ const (
 var slotKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
 // check sets the defaults and rejects invalid definitions.
-func (e *Elements) check(ctx context.Context, tx *sql.Tx) error {
+func (e *Elements) check(tx *txn) error {
 	if e.Version == 0 {
 		e.Version = 1
 	}
@@ -106,7 +103,7 @@ func (e *Elements) check(ctx context.Context, tx *sql.Tx) error {
 		}
 		for j := range rows[i].Slots {
 			slot := &rows[i].Slots[j]
-			if err := slot.check(ctx, tx); err != nil {
+			if err := slot.check(tx); err != nil {
 				return err
 			}
 			if seen[slot.Key] {
@@ -119,7 +116,7 @@ func (e *Elements) check(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-func (s *Slot) check(ctx context.Context, tx *sql.Tx) error {
+func (s *Slot) check(tx *txn) error {
 	if !slotKey.MatchString(s.Key) {
 		return invalid(`use a letter, then letters, digits and underscores, at most 64, such as "ctaText"`, "slot key %q isn't allowed", s.Key)
 	}
@@ -159,7 +156,7 @@ func (s *Slot) check(ctx context.Context, tx *sql.Tx) error {
 		return s.checkOptions()
 	}
 	if r.CollectionID != "" {
-		c, err := collectionRow(ctx, tx, r.CollectionID)
+		c, err := collectionTable.find(tx, r.CollectionID)
 		if err != nil {
 			return err
 		}
@@ -182,12 +179,4 @@ func (s *Slot) checkOptions() error {
 		}
 	}
 	return nil
-}
-
-// parseElements decodes stored elements.
-func parseElements(text string) (e Elements, err error) {
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		return e, fmt.Errorf("elements structure: %w", err)
-	}
-	return e, nil
 }

@@ -1,9 +1,8 @@
 package site
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -22,7 +21,6 @@ type Entry struct {
 	Locale       string         `json:"locale,omitempty"`  // of Content; absent in a list
 	Content      map[string]any `json:"content,omitempty"` // by slot key; absent in a list
 	Missing      []string       `json:"missing,omitempty"` // required slots without a value in that locale
-	titleBefore  string
 }
 
 // ListEntries is the request of [Site.ListEntries].
@@ -45,37 +43,41 @@ type UpsertEntry struct {
 
 // ListEntries lists a collection's entries in their order, without their contents.
 func (s *Site) ListEntries(ctx context.Context, in ListEntries) (List[*Entry], error) {
-	return view(ctx, s, "listing entries", func(tx *sql.Tx) (List[*Entry], error) {
-		c, err := collectionRow(ctx, tx, in.Collection)
+	return view(ctx, s, "listing entries", func(tx *txn) (list List[*Entry], err error) {
+		c, err := collectionTable.find(tx, in.Collection)
 		if err != nil {
-			return List[*Entry]{}, err
+			return list, err
 		}
-		return list(ctx, tx, in.Query, scanEntry, entryColumns, "collection_entries", "collection_id = ?", "sort_order, slug", c.ID)
+		return entryTable.list(tx, in.Query, "collection_id = ?2", "sort_order, slug", c.ID), nil
 	})
 }
 
 // GetEntry returns the entry with this id or slug and its contents in the locale, "en" if that is empty.
 func (s *Site) GetEntry(ctx context.Context, entry, locale string) (*Entry, error) {
-	return view(ctx, s, "reading an entry", func(tx *sql.Tx) (*Entry, error) {
-		return loadEntry(ctx, tx, entry, locale)
+	return view(ctx, s, "reading an entry", func(tx *txn) (*Entry, error) {
+		e, err := findEntry(tx, entry)
+		if err != nil {
+			return nil, err
+		}
+		return e.load(tx, locale)
 	})
 }
 
 // GetEntryIn is GetEntry for an entry of a collection. Several collections may have an entry with the same slug.
 func (s *Site) GetEntryIn(ctx context.Context, collection, entry, locale string) (*Entry, error) {
-	return view(ctx, s, "reading an entry", func(tx *sql.Tx) (*Entry, error) {
-		c, err := collectionRow(ctx, tx, collection)
+	return view(ctx, s, "reading an entry", func(tx *txn) (*Entry, error) {
+		c, err := collectionTable.find(tx, collection)
 		if err != nil {
 			return nil, err
 		}
-		e, err := entryIn(ctx, tx, c.ID, entry)
+		e, err := entryTable.find(tx, entry, c.ID)
 		if err != nil {
 			return nil, err
 		}
 		if e.CollectionID != c.ID {
 			return nil, notFound("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
 		}
-		return loadEntry(ctx, tx, e.ID, locale)
+		return e.load(tx, locale)
 	})
 }
 
@@ -97,65 +99,58 @@ type EntryBefore struct {
 // UpsertEntry writes an entry, and creates it if the collection has none with that slug. A title alone never overwrites:
 // if the slug derived from it is taken, the result is an [*Error] with CodeSlugExists.
 func (s *Site) UpsertEntry(ctx context.Context, in UpsertEntry) (*Upserted, error) {
-	return once(ctx, s, in.Key, "writing an entry", func(tx *sql.Tx) (*Upserted, error) {
-		return upsertEntry(ctx, tx, in, newID(entryID), s.stamp())
+	return once(ctx, s, in.Key, "writing an entry", func(tx *txn) (*Upserted, error) {
+		return upsertEntry(tx, in, newID(entryID))
 	})
 }
 
-func upsertEntry(ctx context.Context, tx *sql.Tx, in UpsertEntry, newID, now string) (*Upserted, error) {
-	c, err := collectionRow(ctx, tx, in.Collection)
+func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {
+	c, err := collectionTable.find(tx, in.Collection)
 	if err != nil {
 		return nil, err
 	}
-	loc, err := localeRow(ctx, tx, in.Locale)
+	loc, err := findLocale(tx, in.Locale)
 	if err != nil {
 		return nil, err
 	}
-	e, err := entryToWrite(ctx, tx, c, in)
+	e, err := entryToWrite(tx, c, in)
 	if err != nil {
 		return nil, err
 	}
+	created, before := e.ID == "", &EntryBefore{Title: e.Title, Slug: e.Slug, Content: map[string]any{}}
+	e.Title = cmp.Or(in.Title, e.Title)
 	if err := checkText("the entry's title", e.Title, 1, maxLabel); err != nil {
 		return nil, err
-	}
-	created := e.ID == ""
-	before := &EntryBefore{Title: e.Title, Slug: e.Slug, Content: map[string]any{}}
-	if !created {
-		before.Title = e.titleBefore
 	}
 	if in.NewSlug != "" && in.NewSlug != e.Slug {
 		if e.Slug, err = slugFrom(in.NewSlug, ""); err != nil {
 			return nil, err
 		}
-		if err := entrySlugFree(ctx, tx, c, e.Slug); err != nil {
+		if err := entrySlugFree(tx, c, e.Slug); err != nil {
 			return nil, err
 		}
 	}
+	row := record{"slug": e.Slug, "title": e.Title, "search": searchText(e.Title, e.Slug), "updated_at": tx.now}
 	switch {
 	case created:
 		e.ID = newID
-		_, err = tx.ExecContext(ctx, "INSERT INTO collection_entries (id, collection_id, slug, title, search, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			e.ID, c.ID, e.Slug, e.Title, searchText(e.Title, e.Slug), now, now)
+		row["id"], row["collection_id"], row["created_at"] = e.ID, c.ID, tx.now
+		tx.insert("collection_entries", row)
 	case in.Title == "" && in.NewSlug == "" && len(in.Content) == 0:
 		return nil, invalid("give title, newSlug or content", "nothing to change")
 	default:
-		_, err = tx.ExecContext(ctx, "UPDATE collection_entries SET title = ?, slug = ?, search = ?, updated_at = ? WHERE id = ?", e.Title, e.Slug, searchText(e.Title, e.Slug), now, e.ID)
-	}
-	if err != nil {
-		return nil, err
+		tx.update("collection_entries", e.ID, row)
 	}
 	if created || len(in.Content) > 0 {
-		err = putContent(ctx, tx, entryContents, e.ID, loc.Code, func(old map[string]any) (map[string]any, error) {
-			for key := range in.Content {
-				before.Content[key] = old[key]
-			}
-			return applyContent(ctx, tx, fmt.Sprintf("collection %q", c.Slug), c.Elements, old, in.Content, false)
-		})
+		before.Content, err = entryContents.change(tx, e.ID, loc.Code, fmt.Sprintf("collection %q", c.Slug), c.Elements, in.Content, false)
 		if err != nil {
 			return nil, err
 		}
 	}
-	if e, err = loadEntry(ctx, tx, e.ID, loc.Code); err != nil {
+	if e, err = entryTable.find(tx, e.ID, c.ID); err == nil {
+		e, err = e.load(tx, loc.Code)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if created {
@@ -164,8 +159,8 @@ func upsertEntry(ctx context.Context, tx *sql.Tx, in UpsertEntry, newID, now str
 	return &Upserted{Entry: *e, Created: created, Before: before}, nil
 }
 
-// entryToWrite returns the entry of a request, with its new title; a new one has no id yet.
-func entryToWrite(ctx context.Context, tx *sql.Tx, c *Collection, in UpsertEntry) (*Entry, error) {
+// entryToWrite returns the entry of a request; a new one has no id yet.
+func entryToWrite(tx *txn, c *Collection, in UpsertEntry) (*Entry, error) {
 	if in.Entry == "" && in.Title == "" {
 		return nil, invalid("give entry (an id or a slug), or a title for a new entry", "no entry was named")
 	}
@@ -176,60 +171,42 @@ func entryToWrite(ctx context.Context, tx *sql.Tx, c *Collection, in UpsertEntry
 			return nil, err
 		}
 	}
-	e, err := entryIn(ctx, tx, c.ID, slug)
-	var refused *Error
+	e, err := entryTable.find(tx, slug, c.ID)
 	switch {
-	case errors.As(err, &refused) && isID(entryID, slug):
+	case err != nil && isID(entryID, slug):
 		return nil, err
-	case errors.As(err, &refused):
-		return &Entry{Slug: slug, Title: in.Title}, nil
 	case err != nil:
-		return nil, err
-	}
-	if e.CollectionID != c.ID {
+		return &Entry{Slug: slug, Title: in.Title}, nil
+	case e.CollectionID != c.ID:
 		return nil, invalid("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
-	}
-	if in.Entry == "" || in.New {
-		return nil, entrySlugFree(ctx, tx, c, e.Slug)
-	}
-	e.titleBefore = e.Title
-	if in.Title != "" {
-		e.Title = in.Title
+	case in.Entry == "" || in.New:
+		return e, entrySlugFree(tx, c, e.Slug)
 	}
 	return e, nil
 }
 
 // entrySlugFree returns an error if an entry of the collection has the slug.
-func entrySlugFree(ctx context.Context, tx *sql.Tx, c *Collection, slug string) error {
-	var id, title string
-	err := tx.QueryRowContext(ctx, "SELECT id, title FROM collection_entries WHERE collection_id = ? AND slug = ?", c.ID, slug).Scan(&id, &title)
-	if errors.Is(err, sql.ErrNoRows) {
+func entrySlugFree(tx *txn, c *Collection, slug string) error {
+	o := ownerOf(tx, "collection_entries WHERE collection_id = ?2", "title", "slug", slug, c.ID)
+	if o == nil {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	free, err := freeSlug(ctx, tx, "SELECT count(*) FROM collection_entries WHERE collection_id = ? AND slug = ?", slug, c.ID)
-	if err != nil {
-		return err
-	}
-	return &Error{Code: CodeSlugExists, Message: fmt.Sprintf("slug %q exists already (entry %q, id %s, collection %q)", slug, title, id, c.Slug),
-		Hint:     fmt.Sprintf("use another slug such as %q, or name the entry %q to change it", free, slug),
-		Expected: "a slug that no other entry of the collection has", Actual: fmt.Sprintf("%q belongs to entry %s", slug, id)}
+	return &Error{Code: CodeSlugExists, Message: fmt.Sprintf("slug %q exists already (entry %q, id %s, collection %q)", slug, o.name, o.id, c.Slug),
+		Hint:     fmt.Sprintf("use another slug such as %q, or name the entry %q to change it", o.free, slug),
+		Expected: "a slug that no other entry of the collection has", Actual: fmt.Sprintf("%q belongs to entry %s", slug, o.id)}
 }
 
 // DeleteEntry removes an entry with its contents, and returns what [Site.Restore] needs to undo it.
 func (s *Site) DeleteEntry(ctx context.Context, entry string) (*Removed, error) {
-	return commit(ctx, s, "deleting an entry", func(tx *sql.Tx) (*Removed, error) {
-		e, err := entryRow(ctx, tx, entry)
+	return commit(ctx, s, "deleting an entry", func(tx *txn) (*Removed, error) {
+		e, err := findEntry(tx, entry)
 		if err != nil {
 			return nil, err
 		}
-		r := &Removed{Kind: KindEntry, ID: e.ID, Name: e.Title, Key: e.Slug}
-		if r.LinkedFrom, err = linkedFrom(ctx, tx, e.ID); err != nil {
-			return nil, err
-		}
-		return r, errors.Join(r.take(ctx, tx, "entry_contents", "entry_id"), r.take(ctx, tx, "collection_entries", "id"))
+		r := &Removed{Kind: KindEntry, ID: e.ID, Name: e.Title, Key: e.Slug, LinkedFrom: linkedFrom(tx, e.ID)}
+		r.take(tx, "entry_contents", "entry_id")
+		r.take(tx, "collection_entries", "id")
+		return r, nil
 	})
 }
 
@@ -241,8 +218,8 @@ type EntryOrder struct {
 
 // OrderEntries sets the places of entries of a collection, all of them or none.
 func (s *Site) OrderEntries(ctx context.Context, collection string, order []EntryOrder) error {
-	return s.write(ctx, "ordering entries", func(tx *sql.Tx) error {
-		c, err := collectionRow(ctx, tx, collection)
+	return s.write(ctx, "ordering entries", func(tx *txn) error {
+		c, err := collectionTable.find(tx, collection)
 		if err != nil {
 			return err
 		}
@@ -250,13 +227,7 @@ func (s *Site) OrderEntries(ctx context.Context, collection string, order []Entr
 			if o.SortOrder < 0 || o.SortOrder > maxSortOrder {
 				return invalid(fmt.Sprintf("use 0 to %d", maxSortOrder), "sortOrder %d isn't allowed", o.SortOrder)
 			}
-			done, err := tx.ExecContext(ctx, "UPDATE collection_entries SET sort_order = ?, updated_at = ? WHERE id = ? AND collection_id = ?", o.SortOrder, s.stamp(), o.ID, c.ID)
-			if err != nil {
-				return err
-			}
-			if n, err := done.RowsAffected(); err != nil {
-				return err
-			} else if n == 0 {
+			if tx.exec("UPDATE collection_entries SET sort_order = ?, updated_at = ? WHERE id = ? AND collection_id = ?", o.SortOrder, tx.now, o.ID, c.ID) == 0 {
 				return notFound("list its entries and use their ids", "collection %q has no entry with the id %q", c.Slug, shorten(o.ID, 80))
 			}
 		}
@@ -264,57 +235,37 @@ func (s *Site) OrderEntries(ctx context.Context, collection string, order []Entr
 	})
 }
 
-// entryColumns are the columns that scanEntry reads.
-const entryColumns = `id, collection_id, (SELECT d.slug FROM collection_definitions d WHERE d.id = collection_id), slug, title, sort_order, created_at, updated_at`
+// entryTable finds an entry by its id, or by its slug in the collection ?2.
+var entryTable = table[*Entry]{what: "entry", prefix: entryID, from: "collection_entries", where: "id = ?1 OR collection_id = ?2 AND slug = ?1",
+	names:   "SELECT slug FROM collection_entries WHERE collection_id = ?2 ORDER BY slug LIMIT 200",
+	columns: "id, collection_id, (SELECT d.slug FROM collection_definitions d WHERE d.id = collection_id), slug, title, sort_order, created_at, updated_at",
+	scan: func(scan scanner) (*Entry, error) {
+		var e Entry
+		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.SortOrder, at(&e.CreatedAt), at(&e.UpdatedAt))
+	}}
 
-func scanEntry(scan func(...any) error) (*Entry, error) {
-	var e Entry
-	var created, updated string
-	err := scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.SortOrder, &created, &updated)
-	e.CreatedAt, e.UpdatedAt = parseTime(created), parseTime(updated)
-	return &e, err
+// findEntry returns the entry with this id, or with this slug if only one collection has it, without its contents.
+func findEntry(tx *txn, ref string) (*Entry, error) {
+	same := collect(tx, entryTable.scan, "SELECT "+entryTable.columns+" FROM collection_entries WHERE slug = ? LIMIT 2", ref)
+	if len(same) > 1 {
+		return nil, invalid(fmt.Sprintf("use the id, such as %s for the one in %q", same[0].ID, same[0].Collection), "several collections have an entry %q", ref)
+	}
+	anywhere := entryTable
+	anywhere.where, anywhere.names = "id = ?1 OR slug = ?1", "SELECT slug FROM collection_entries ORDER BY slug LIMIT 200"
+	return anywhere.find(tx, ref)
 }
 
-// entryRow returns the entry with this id, or with this slug if only one collection has it, without its contents.
-func entryRow(ctx context.Context, tx *sql.Tx, ref string) (*Entry, error) {
-	found, err := collect(ctx, tx, scanEntry, "SELECT "+entryColumns+" FROM collection_entries WHERE id = ?1 OR slug = ?1 LIMIT 2", ref)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(found) == 0:
-		return nil, missing(ctx, tx, "entry", entryID, ref, "SELECT slug FROM collection_entries ORDER BY slug LIMIT 200")
-	case len(found) > 1:
-		return nil, invalid(fmt.Sprintf("use the id, such as %s for the one in %q", found[0].ID, found[0].Collection), "several collections have an entry %q", ref)
-	}
-	return found[0], nil
-}
-
-// entryIn returns the entry of a collection with this slug, or any entry with this id.
-func entryIn(ctx context.Context, tx *sql.Tx, collection, ref string) (*Entry, error) {
-	e, err := scanEntry(tx.QueryRowContext(ctx, "SELECT "+entryColumns+" FROM collection_entries WHERE id = ?1 OR collection_id = ?2 AND slug = ?1", ref, collection).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing(ctx, tx, "entry", entryID, ref, "SELECT slug FROM collection_entries WHERE collection_id = ? ORDER BY slug LIMIT 200", collection)
-	}
-	return e, err
-}
-
-func loadEntry(ctx context.Context, tx *sql.Tx, ref, locale string) (*Entry, error) {
-	loc, err := localeRow(ctx, tx, locale)
+// load returns the entry with its contents in a locale.
+func (e *Entry) load(tx *txn, locale string) (*Entry, error) {
+	loc, err := findLocale(tx, locale)
 	if err != nil {
 		return nil, err
 	}
-	e, err := entryRow(ctx, tx, ref)
+	c, err := collectionTable.find(tx, e.CollectionID)
 	if err != nil {
 		return nil, err
 	}
-	c, err := collectionRow(ctx, tx, e.CollectionID)
-	if err != nil {
-		return nil, err
-	}
-	content, err := getContent(ctx, tx, entryContents, e.ID, loc.Code)
-	if err != nil {
-		return nil, err
-	}
+	content := entryContents.get(tx, e.ID, loc.Code)
 	e.Locale, e.Content, e.Missing = loc.Code, known(c.Elements, content), missingSlots(c.Elements, content)
 	return e, nil
 }

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
@@ -38,7 +37,7 @@ func (s *Site) Find(ctx context.Context, query string, filter index.Filter, limi
 	case <-ctx.Done():
 		return index.Result{}, s.explain(ctx, doing, ctx.Err())
 	}
-	items, err := view(ctx, s, doing, func(tx *sql.Tx) ([]index.Item, error) { return allItems(ctx, tx) })
+	items, err := view(ctx, s, doing, func(tx *txn) ([]index.Item, error) { return allItems(tx), nil })
 	if err != nil {
 		return index.Result{}, err
 	}
@@ -56,8 +55,8 @@ func (s *Site) Find(ctx context.Context, query string, filter index.Filter, limi
 }
 
 // allItems returns everything that can be found.
-func allItems(ctx context.Context, tx *sql.Tx) ([]index.Item, error) {
-	return collect(ctx, tx, func(scan func(...any) error) (item index.Item, err error) {
+func allItems(tx *txn) []index.Item {
+	return collect(tx, func(scan scanner) (item index.Item, err error) {
 		var slug string
 		err = scan(&item.Kind, &item.ID, &slug, &item.Name, &item.Text)
 		item.Aliases = append([]string{slug}, otherNames(item.Text)...)

@@ -1,9 +1,7 @@
 package site
 
 import (
-	"context"
-	"database/sql"
-	"errors"
+	"cmp"
 	"fmt"
 )
 
@@ -24,7 +22,7 @@ var (
 )
 
 // newRow checks the fields of a new definition and returns the columns that both kinds have.
-func (k definitionKind) newRow(ctx context.Context, tx *sql.Tx, name, key, description string, e Elements, id, now string) (map[string]any, error) {
+func (k definitionKind) newRow(tx *txn, id, name, key, description string, e Elements) (record, error) {
 	if err := checkNames(k.what+" definition", name, description); err != nil {
 		return nil, err
 	}
@@ -32,48 +30,35 @@ func (k definitionKind) newRow(ctx context.Context, tx *sql.Tx, name, key, descr
 	if err != nil {
 		return nil, err
 	}
-	if err := k.free(ctx, tx, key, id); err != nil {
+	if err := k.free(tx, key, id); err != nil {
 		return nil, err
 	}
-	if err := e.check(ctx, tx); err != nil {
+	if err := e.check(tx); err != nil {
 		return nil, err
 	}
 	elements, err := encodeObject(e)
-	return map[string]any{"id": id, k.key: key, "name": name, "description": description, "status": Published, "elements_structure": elements,
-		"search": searchText(name, key, description), "created_at": now, "updated_at": now}, err
+	return record{"id": id, k.key: key, "name": name, "description": description, "status": Published, "elements_structure": elements,
+		"search": searchText(name, key, description), "created_at": tx.now, "updated_at": tx.now}, err
 }
 
 // free returns an error if another definition has the key.
-func (k definitionKind) free(ctx context.Context, tx *sql.Tx, key, except string) error {
-	var other, name string
-	err := tx.QueryRowContext(ctx, "SELECT id, name FROM "+k.table+" WHERE "+k.key+" = ? AND id <> ?", key, except).Scan(&other, &name)
-	if errors.Is(err, sql.ErrNoRows) {
+func (k definitionKind) free(tx *txn, key, except string) error {
+	o := ownerOf(tx, k.table+" WHERE true", "name", k.key, key)
+	if o == nil || o.id == except {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	free, err := freeSlug(ctx, tx, "SELECT count(*) FROM "+k.table+" WHERE "+k.key+" = ?", key)
-	if err != nil {
-		return err
-	}
-	return &Error{Code: CodeKeyExists, Message: fmt.Sprintf("%s %s %q exists already (%s %q, id %s)", k.what, k.key, key, k.what, name, other),
-		Hint:     fmt.Sprintf("use that %s, or another %s such as %q", k.what, k.key, free),
-		Expected: fmt.Sprintf("a %s that no other %s has", k.key, k.what), Actual: fmt.Sprintf("%q belongs to %s", key, other)}
+	return &Error{Code: CodeKeyExists, Message: fmt.Sprintf("%s %s %q exists already (%s %q, id %s)", k.what, k.key, key, k.what, o.name, o.id),
+		Hint:     fmt.Sprintf("use that %s, or another %s such as %q", k.what, k.key, o.free),
+		Expected: fmt.Sprintf("a %s that no other %s has", k.key, k.what), Actual: fmt.Sprintf("%q belongs to %s", key, o.id)}
 }
 
 // update changes the fields of a definition.
-func (k definitionKind) update(ctx context.Context, tx *sql.Tx, id string, old, change DefinitionFields, now string) error {
+func (k definitionKind) update(tx *txn, id string, old, change DefinitionFields) error {
 	if change == (DefinitionFields{}) {
 		return invalid("give name, "+k.key+", description or status", "nothing to change")
 	}
-	value := func(change, old *string) string {
-		if change != nil {
-			return *change
-		}
-		return *old
-	}
-	name, key, description, status := value(change.Name, old.Name), value(change.Key, old.Key), value(change.Description, old.Description), value(change.Status, old.Status)
+	name, key := *cmp.Or(change.Name, old.Name), *cmp.Or(change.Key, old.Key)
+	description, status := *cmp.Or(change.Description, old.Description), *cmp.Or(change.Status, old.Status)
 	if err := checkNames(k.what+" definition", name, description); err != nil {
 		return err
 	}
@@ -86,10 +71,10 @@ func (k definitionKind) update(ctx context.Context, tx *sql.Tx, id string, old, 
 	if err := oneOf("status", status, Published, Unpublished); err != nil {
 		return err
 	}
-	if err := k.free(ctx, tx, key, id); err != nil {
+	if err := k.free(tx, key, id); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE "+k.table+" SET name = ?, "+k.key+" = ?, description = ?, status = ?, search = ?, updated_at = ? WHERE id = ?",
-		name, key, description, status, searchText(name, key, description), now, id)
-	return err
+	tx.update(k.table, id, record{"name": name, k.key: key, "description": description, "status": status,
+		"search": searchText(name, key, description), "updated_at": tx.now})
+	return nil
 }

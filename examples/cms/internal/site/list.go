@@ -1,10 +1,6 @@
 package site
 
-import (
-	"context"
-	"database/sql"
-	"strings"
-)
+import "strings"
 
 const (
 	defaultLimit = 50
@@ -31,27 +27,6 @@ func (q Query) bounds() (limit, offset int) {
 		limit = defaultLimit
 	}
 	return min(limit, maxLimit), max(q.Offset, 0)
-}
-
-// list selects the rows of a table whose search column contains q.Text. The table, the columns, the condition and the order come from this
-// package; the caller's text is a parameter.
-func list[T any](ctx context.Context, tx *sql.Tx, q Query, scan func(func(...any) error) (T, error), columns, from, where, order string, args ...any) (List[T], error) {
-	var result List[T]
-	limit, offset := q.bounds()
-	where = " FROM " + from + " WHERE instr(search, ?) > 0 AND " + where
-	args = append([]any{strings.TrimSpace(Fold(q.Text))}, args...)
-	if q.Text != "" && args[0] == "" {
-		args[0] = q.Text // only punctuation, which no folded name contains
-	}
-	if err := tx.QueryRowContext(ctx, "SELECT count(*)"+where, args...).Scan(&result.Total); err != nil {
-		return result, err
-	}
-	var err error
-	result.Items, err = collect(ctx, tx, scan, "SELECT "+columns+where+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(args, limit, offset)...)
-	if next := offset + len(result.Items); len(result.Items) > 0 && next < result.Total {
-		result.Next = &next
-	}
-	return result, err
 }
 
 // searchText returns the value of the search column for these names.

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -25,8 +24,8 @@ func TestMain(m *testing.M) {
 
 // dieWhileFilling makes a file, and exits when everything is written and nothing is committed.
 func dieWhileFilling(args []string) error {
-	_, err := open(context.Background(), args[0], []migration{migrations[0], func(ctx context.Context, tx *sql.Tx, now string) error {
-		err := firstData(ctx, tx, now)
+	_, err := open(context.Background(), args[0], []migration{migrations[0], func(tx *txn) error {
+		err := errors.Join(firstData(tx), tx.err)
 		if err == nil {
 			os.Exit(7)
 		}

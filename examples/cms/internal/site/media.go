@@ -2,8 +2,8 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"image"
@@ -100,12 +100,10 @@ func (s *Site) UploadMedia(ctx context.Context, in UploadMedia) (*Media, error) 
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("site: uploading: %w", err), os.Remove(file))
 	}
-	stored, err := commit(ctx, s, "uploading a file", func(tx *sql.Tx) (*Media, error) {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO media (id, site_id, environment_id, name, path, mime_type, mime_group, size, width, height, alt, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, siteID, environmentID, m.Name, m.Path, m.MimeType, m.MimeGroup, m.Size, m.Width, m.Height, in.Alt, s.stamp()); err != nil {
-			return nil, err
-		}
-		return mediaRow(ctx, tx, m.ID)
+	stored, err := commit(ctx, s, "uploading a file", func(tx *txn) (*Media, error) {
+		tx.insert("media", record{"id": m.ID, "site_id": siteID, "environment_id": environmentID, "name": m.Name, "path": m.Path, "mime_type": m.MimeType,
+			"mime_group": m.MimeGroup, "size": m.Size, "width": m.Width, "height": m.Height, "alt": m.Alt, "created_at": tx.now})
+		return mediaTable.find(tx, m.ID)
 	})
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(file))
@@ -149,64 +147,52 @@ func (s *Site) Uploads() fs.FS { return os.DirFS(s.uploads) }
 
 // ListMedia lists the uploaded files, the newest first.
 func (s *Site) ListMedia(ctx context.Context, in ListMedia) (List[*Media], error) {
-	return view(ctx, s, "listing media", func(tx *sql.Tx) (List[*Media], error) {
+	return view(ctx, s, "listing media", func(tx *txn) (list List[*Media], err error) {
 		if in.Group != "" {
 			if err := oneOf("group", in.Group, mimeGroups...); err != nil {
-				return List[*Media]{}, err
+				return list, err
 			}
 		}
-		from := "(SELECT *, lower(name || ' ' || coalesce(alt, '')) AS search FROM media)"
-		return list(ctx, tx, in.Query, scanMedia, mediaColumns, from, "(?2 = '' OR mime_group = ?2)", "created_at DESC, id", in.Group)
+		return mediaTable.list(tx, in.Query, "(?2 = '' OR mime_group = ?2)", "created_at DESC, id", in.Group), nil
 	})
 }
 
 // GetMedia returns the file with this id.
 func (s *Site) GetMedia(ctx context.Context, id string) (*Media, error) {
-	return view(ctx, s, "reading media", func(tx *sql.Tx) (*Media, error) { return mediaRow(ctx, tx, id) })
+	return view(ctx, s, "reading media", func(tx *txn) (*Media, error) { return mediaTable.find(tx, id) })
 }
 
 // UpdateMedia changes the name and the description of a file.
 func (s *Site) UpdateMedia(ctx context.Context, in UpdateMedia) (*Media, error) {
-	return commit(ctx, s, "updating media", func(tx *sql.Tx) (*Media, error) {
-		m, err := mediaRow(ctx, tx, in.Media)
+	return commit(ctx, s, "updating media", func(tx *txn) (*Media, error) {
+		m, err := mediaTable.find(tx, in.Media)
 		if err != nil {
 			return nil, err
 		}
-		if in.Name != nil {
-			m.Name = *in.Name
-		}
-		if in.Alt != nil {
-			m.Alt = in.Alt
-		}
-		if m.Alt == nil {
-			m.Alt = new("")
-		}
+		set(&m.Name, in.Name)
+		m.Alt = cmp.Or(in.Alt, m.Alt, new(""))
 		if err := m.check(); err != nil {
 			return nil, err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE media SET name = ?, alt = ? WHERE id = ?", m.Name, m.Alt, m.ID)
-		return m, err
+		tx.update("media", m.ID, record{"name": m.Name, "alt": m.Alt})
+		return m, nil
 	})
 }
 
 // DeleteMedia removes a file that no page shows, and returns what it was. The file is deleted after its row.
 func (s *Site) DeleteMedia(ctx context.Context, id string) (*Media, error) {
-	m, err := commit(ctx, s, "deleting media", func(tx *sql.Tx) (*Media, error) {
-		m, err := mediaRow(ctx, tx, id)
+	m, err := commit(ctx, s, "deleting media", func(tx *txn) (*Media, error) {
+		m, err := mediaTable.find(tx, id)
 		if err != nil {
 			return nil, err
 		}
 		for _, ref := range []string{m.ID, m.Path} {
-			pages, err := linkedFrom(ctx, tx, ref)
-			if err != nil {
-				return nil, err
-			}
-			if len(pages) > 0 {
+			if pages := linkedFrom(tx, ref); len(pages) > 0 {
 				return nil, conflict("remove it from them first", "media %s is shown on the pages %s", m.ID, strings.Join(pages, ", "))
 			}
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM media WHERE id = ?", m.ID)
-		return m, err
+		tx.exec("DELETE FROM media WHERE id = ?", m.ID)
+		return m, nil
 	})
 	if err != nil {
 		return nil, err
@@ -217,32 +203,22 @@ func (s *Site) DeleteMedia(ctx context.Context, id string) (*Media, error) {
 	return m, nil
 }
 
-const mediaColumns = "id, name, path, mime_type, mime_group, size, width, height, duration, alt, created_at"
-
-func scanMedia(scan func(...any) error) (*Media, error) {
-	var m Media
-	var created string
-	err := scan(&m.ID, &m.Name, &m.Path, &m.MimeType, &m.MimeGroup, &m.Size, &m.Width, &m.Height, &m.Duration, &m.Alt, &created)
-	m.CreatedAt = parseTime(created)
-	return &m, err
-}
-
-func mediaRow(ctx context.Context, tx *sql.Tx, id string) (*Media, error) {
-	m, err := scanMedia(tx.QueryRowContext(ctx, "SELECT "+mediaColumns+" FROM media WHERE id = ?", id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing(ctx, tx, "media", mediaID, id, "SELECT id FROM media ORDER BY created_at DESC LIMIT 20")
-	}
-	return m, err
-}
+var mediaTable = table[*Media]{what: "media", prefix: mediaID, where: "id = ?1", names: "SELECT id FROM media ORDER BY created_at DESC LIMIT 20",
+	from:    "(SELECT *, lower(name || ' ' || coalesce(alt, '')) AS search FROM media)",
+	columns: "id, name, path, mime_type, mime_group, size, width, height, duration, alt, created_at",
+	scan: func(scan scanner) (*Media, error) {
+		var m Media
+		return &m, scan(&m.ID, &m.Name, &m.Path, &m.MimeType, &m.MimeGroup, &m.Size, &m.Width, &m.Height, &m.Duration, &m.Alt, at(&m.CreatedAt))
+	}}
 
 // checkMedia checks the value of an image or media slot: its media must exist and be of one of the slot's groups. The address may be left
 // out if an id is given, and is filled in.
-func (s Slot) checkMedia(ctx context.Context, tx *sql.Tx, object map[string]any) error {
+func (s Slot) checkMedia(tx *txn, object map[string]any) error {
 	id, _ := object["id"].(string)
 	if id == "" {
 		return s.checkFields(object, []string{"url"}, []string{"id", "alt"})
 	}
-	m, err := mediaRow(ctx, tx, id)
+	m, err := mediaTable.find(tx, id)
 	if err != nil {
 		return err
 	}

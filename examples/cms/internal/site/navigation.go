@@ -1,9 +1,8 @@
 package site
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 )
 
@@ -37,16 +36,14 @@ type NavItem struct {
 
 // ListNavigations returns all menus by name.
 func (s *Site) ListNavigations(ctx context.Context) ([]*Navigation, error) {
-	return view(ctx, s, "listing navigations", func(tx *sql.Tx) ([]*Navigation, error) {
-		ids, err := collect(ctx, tx, one[string], "SELECT id FROM navigations ORDER BY name, id")
-		if err != nil {
-			return nil, err
-		}
-		list := make([]*Navigation, len(ids))
-		for i, id := range ids {
-			if list[i], err = navigationRow(ctx, tx, id); err != nil {
+	return view(ctx, s, "listing navigations", func(tx *txn) ([]*Navigation, error) {
+		list := []*Navigation{}
+		for _, id := range collect(tx, one[string], "SELECT id FROM navigations ORDER BY name, id") {
+			n, err := findNavigation(tx, id)
+			if err != nil {
 				return nil, err
 			}
+			list = append(list, n)
 		}
 		return list, nil
 	})
@@ -54,30 +51,24 @@ func (s *Site) ListNavigations(ctx context.Context) ([]*Navigation, error) {
 
 // PutNavigation creates a menu, or changes the name and the description of the one with the id. Items aren't written.
 func (s *Site) PutNavigation(ctx context.Context, n Navigation) (*Navigation, error) {
-	return commit(ctx, s, "writing a navigation", func(tx *sql.Tx) (*Navigation, error) {
+	return commit(ctx, s, "writing a navigation", func(tx *txn) (*Navigation, error) {
 		if err := checkNames("navigation", n.Name, n.Description); err != nil {
 			return nil, err
 		}
 		if n.ID == "" {
 			n.ID = newID(navigationID)
-			if _, err := tx.ExecContext(ctx, "INSERT INTO navigations (id, site_id, environment_id, name) VALUES (?, ?, ?, '')", n.ID, siteID, environmentID); err != nil {
-				return nil, err
-			}
+			tx.insert("navigations", record{"id": n.ID, "site_id": siteID, "environment_id": environmentID, "name": ""})
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE navigations SET name = ?, description = ? WHERE id = ?", n.Name, n.Description, n.ID); err != nil {
-			return nil, err
-		}
-		return navigationRow(ctx, tx, n.ID)
+		tx.update("navigations", n.ID, record{"name": n.Name, "description": n.Description})
+		return findNavigation(tx, n.ID)
 	})
 }
 
 // DeleteNavigation removes a menu with its items, and returns it.
 func (s *Site) DeleteNavigation(ctx context.Context, id string) (*Navigation, error) {
-	return commit(ctx, s, "deleting a navigation", func(tx *sql.Tx) (*Navigation, error) {
-		n, err := navigationRow(ctx, tx, id)
-		if err == nil {
-			_, err = tx.ExecContext(ctx, "DELETE FROM navigations WHERE id = ?", id) // items cascade
-		}
+	return commit(ctx, s, "deleting a navigation", func(tx *txn) (*Navigation, error) {
+		n, err := findNavigation(tx, id)
+		tx.exec("DELETE FROM navigations WHERE id = ?", id) // items cascade
 		return n, err
 	})
 }
@@ -131,53 +122,42 @@ func (s *Site) SyncNavItems(ctx context.Context, navigation string, items []NavI
 
 // changeItems replaces the items of a menu with those that change leaves.
 func (s *Site) changeItems(ctx context.Context, navigation string, change func(*Navigation) error) (*Navigation, error) {
-	return commit(ctx, s, "changing a navigation", func(tx *sql.Tx) (*Navigation, error) {
-		n, err := navigationRow(ctx, tx, navigation)
+	return commit(ctx, s, "changing a navigation", func(tx *txn) (*Navigation, error) {
+		n, err := findNavigation(tx, navigation)
 		if err != nil {
 			return nil, err
 		}
 		if err := change(n); err != nil {
 			return nil, err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM navigation_items WHERE navigation_id = ?", n.ID); err != nil {
-			return nil, err
-		}
+		tx.exec("DELETE FROM navigation_items WHERE navigation_id = ?", n.ID)
 		left := maxMenuItems
-		if err := insertItems(ctx, tx, n.ID, "", n.Items, maxItemDepth, &left, map[string]bool{}); err != nil {
+		if err := insertItems(tx, n.ID, "", n.Items, maxItemDepth, &left, map[string]bool{}); err != nil {
 			return nil, err
 		}
-		return navigationRow(ctx, tx, n.ID)
+		return findNavigation(tx, n.ID)
 	})
 }
 
-func insertItems(ctx context.Context, tx *sql.Tx, navigation, parent string, items []NavItem, depth int, left *int, seen map[string]bool) error {
+func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int, left *int, seen map[string]bool) error {
 	if *left -= len(items); *left < 0 || depth == 0 && len(items) > 0 {
 		return invalid("use fewer", "a navigation has at most %d items in %d levels", maxMenuItems, maxItemDepth)
 	}
 	for order, item := range items {
-		if item.ID == "" {
-			item.ID = newID(itemID)
-		}
+		item.ID = cmp.Or(item.ID, newID(itemID))
 		if !isID(itemID, item.ID) || seen[item.ID] {
 			return invalid("leave the id of a new item out", "the item id %q isn't allowed, or is used twice", shorten(item.ID, 80))
 		}
 		seen[item.ID] = true
-		if err := item.check(ctx, tx); err != nil {
+		if err := item.check(tx); err != nil {
 			return err
 		}
-		var taken bool
-		if err := tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM navigation_items WHERE id = ?", item.ID).Scan(&taken); err != nil {
-			return err
-		}
-		if taken {
+		if value[bool](tx, "SELECT count(*) > 0 FROM navigation_items WHERE id = ?", item.ID) {
 			return conflict("leave its id out, to copy it", "the item %s belongs to another navigation", item.ID)
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO navigation_items (id, navigation_id, parent_id, value, target_type, target_uuid, url, sort_order)
-			VALUES (?, ?, nullif(?, ''), ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
-			item.ID, navigation, parent, item.Value, item.TargetType, item.TargetUUID, item.URL, order); err != nil {
-			return err
-		}
-		if err := insertItems(ctx, tx, navigation, item.ID, item.Items, depth-1, left, seen); err != nil {
+		tx.insert("navigation_items", record{"id": item.ID, "navigation_id": navigation, "parent_id": null(parent), "value": item.Value,
+			"target_type": item.TargetType, "target_uuid": null(item.TargetUUID), "url": null(item.URL), "sort_order": order})
+		if err := insertItems(tx, navigation, item.ID, item.Items, depth-1, left, seen); err != nil {
 			return err
 		}
 	}
@@ -185,37 +165,43 @@ func insertItems(ctx context.Context, tx *sql.Tx, navigation, parent string, ite
 }
 
 // check rejects an item whose target doesn't fit its type.
-func (i NavItem) check(ctx context.Context, tx *sql.Tx) error {
+func (i NavItem) check(tx *txn) error {
 	if err := checkText("the item's value", i.Value, 1, maxLabel); err != nil {
 		return err
 	}
 	if err := oneOf("targetType", i.TargetType, targetTypes...); err != nil {
 		return err
 	}
-	var err error
-	found := i.TargetUUID
-	switch i.TargetType {
-	case "page":
-		var p *Page
-		if p, err = pageRow(ctx, tx, i.TargetUUID); err == nil {
-			found = p.ID
-		}
-	case "entry":
-		var e *Entry
-		if e, err = entryRow(ctx, tx, i.TargetUUID); err == nil {
-			found = e.ID
-		}
-	case "medium":
-		_, err = mediaRow(ctx, tx, i.TargetUUID)
-	case "url":
-		if i.URL == "" || len(i.URL) > maxURLLength || !addressAllowed(i.URL) {
-			return invalid(`use an address such as "https://example.com/a" or "/about"`, "item %q has the address %q, which isn't allowed", i.Value, shorten(i.URL, 80))
-		}
+	if i.TargetType == "url" && (i.URL == "" || len(i.URL) > maxURLLength || !addressAllowed(i.URL)) {
+		return invalid(`use an address such as "https://example.com/a" or "/about"`, "item %q has the address %q, which isn't allowed", i.Value, shorten(i.URL, 80))
 	}
+	found, err := targetID(tx, i.TargetType, i.TargetUUID)
 	if err == nil && found != i.TargetUUID {
 		return invalid("use its id "+found, "item %q names its target by the slug", i.Value)
 	}
 	return err
+}
+
+// targetID returns the id of what a link or an item of a menu points to.
+func targetID(tx *txn, kind, ref string) (string, error) {
+	switch kind {
+	case "page":
+		p, err := pageTable.find(tx, ref)
+		if err != nil {
+			return "", err
+		}
+		return p.ID, nil
+	case "entry":
+		e, err := findEntry(tx, ref)
+		if err != nil {
+			return "", err
+		}
+		return e.ID, nil
+	case "media", "medium":
+		_, err := mediaTable.find(tx, ref)
+		return ref, err
+	}
+	return ref, nil
 }
 
 // flatten returns the items with their parents' ids, parents first.
@@ -250,22 +236,24 @@ func nest(flat []NavItem) ([]NavItem, error) {
 	return items, nil
 }
 
-func navigationRow(ctx context.Context, tx *sql.Tx, id string) (*Navigation, error) {
-	n := &Navigation{ID: id}
-	err := tx.QueryRowContext(ctx, "SELECT name, description FROM navigations WHERE id = ?", id).Scan(&n.Name, &n.Description)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing(ctx, tx, "navigation", navigationID, id, "SELECT id FROM navigations ORDER BY id LIMIT 50")
-	}
+var navigationTable = table[*Navigation]{what: "navigation", prefix: navigationID, from: "navigations", where: "id = ?1",
+	names: "SELECT id FROM navigations ORDER BY id LIMIT 50", columns: "id, name, description",
+	scan: func(scan scanner) (*Navigation, error) {
+		var n Navigation
+		return &n, scan(&n.ID, &n.Name, &n.Description)
+	}}
+
+// findNavigation returns the menu with this id, with its items.
+func findNavigation(tx *txn, id string) (*Navigation, error) {
+	n, err := navigationTable.find(tx, id)
 	if err != nil {
 		return nil, err
 	}
-	flat, err := collect(ctx, tx, func(scan func(...any) error) (i NavItem, err error) {
-		return i, scan(&i.ID, &i.ParentID, &i.Value, &i.TargetType, &i.TargetUUID, &i.URL, &i.SortOrder)
+	flat := collect(tx, func(scan scanner) (i NavItem, err error) {
+		err = scan(&i.ID, &i.ParentID, &i.Value, &i.TargetType, &i.TargetUUID, &i.URL, &i.SortOrder)
+		return i, err
 	}, `SELECT id, coalesce(parent_id, ''), value, target_type, coalesce(target_uuid, ''), coalesce(url, ''), sort_order
 		FROM navigation_items WHERE navigation_id = ? ORDER BY sort_order, id`, id)
-	if err != nil {
-		return nil, err
-	}
 	if n.Items, err = nest(flat); n.Items == nil {
 		n.Items = []NavItem{}
 	}

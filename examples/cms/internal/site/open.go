@@ -32,34 +32,16 @@ const (
 //go:embed schema.sql
 var schema string
 
-// pageKeys adds a column with the key with which a page was created; most pages have none.
+// pageKeys adds a column that earlier versions used, with the key with which a page was created.
 const pageKeys = `ALTER TABLE pages ADD COLUMN created_by_key TEXT;
 CREATE UNIQUE INDEX pages_by_key ON pages (created_by_key)`
 
 // A migration takes the file from one version to the next. Its index in the list is the version that it starts from.
-type migration func(ctx context.Context, tx *sql.Tx, now string) error
+type migration func(tx *txn) error
 
 // migrations are applied in order, all in one transaction. Only append to them. The initial data is a migration too: it is written once
 // per file, so a page that was deleted isn't created again.
-var migrations = []migration{
-	func(ctx context.Context, tx *sql.Tx, _ string) error {
-		_, err := tx.ExecContext(ctx, schema)
-		return err
-	},
-	firstData,
-	func(ctx context.Context, tx *sql.Tx, _ string) error {
-		_, err := tx.ExecContext(ctx, pageKeys)
-		return err
-	},
-	func(ctx context.Context, tx *sql.Tx, _ string) error {
-		_, err := tx.ExecContext(ctx, doneCalls)
-		return err
-	},
-	func(ctx context.Context, tx *sql.Tx, _ string) error {
-		_, err := tx.ExecContext(ctx, sessionTables)
-		return err
-	},
-}
+var migrations = []migration{statements(schema), firstData, statements(pageKeys), statements(doneCalls), statements(sessionTables)}
 
 // Open opens the content file at path, creates it with mode 0600 if there is none, and migrates an older one. A new file contains a small
 // site: see the package comment. Creating, migrating and filling are one transaction: a start that is interrupted leaves only an empty
@@ -166,11 +148,8 @@ func (s *Site) prepare(ctx context.Context, steps []migration) error {
 	if err := s.useWAL(ctx); err != nil {
 		return err
 	}
-	return s.write(ctx, "migrating", func(tx *sql.Tx) error {
-		var version int
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-			return err
-		}
+	return s.write(ctx, "migrating", func(tx *txn) error {
+		version := value[int](tx, "PRAGMA user_version")
 		if version > len(steps) {
 			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s was written by a newer version (%d; this program supports %d)", s.path, version, len(steps)),
 				Hint: "use that version of the program, or another file"}
@@ -179,13 +158,13 @@ func (s *Site) prepare(ctx context.Context, steps []migration) error {
 			return nil
 		}
 		for i, step := range steps[version:] {
-			if err := step(ctx, tx, s.stamp()); err != nil {
+			if err := step(tx); err != nil {
 				return fmt.Errorf("migration %d: %w", version+i+1, err)
 			}
 		}
 		// PRAGMA takes no parameters; both numbers are constants of this package.
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(steps), applicationID))
-		return err
+		tx.exec(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(steps), applicationID))
+		return nil
 	})
 }
 

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,8 +99,8 @@ func TestACanceledFirstStartLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	interrupted := []migration{migrations[0], func(ctx context.Context, tx *sql.Tx, now string) error {
-		if err := firstData(ctx, tx, now); err != nil {
+	interrupted := []migration{migrations[0], func(tx *txn) error {
+		if err := errors.Join(firstData(tx), tx.err); err != nil {
 			return err
 		}
 		cancel()
@@ -167,7 +168,7 @@ func TestAnUnusablePathGetsAnErrorThatSaysWhy(t *testing.T) {
 	require.NoError(t, db.Close())
 
 	newer := filepath.Join(dir, "newer.db")
-	s, err := open(t.Context(), newer, append(append([]migration{}, migrations...), func(context.Context, *sql.Tx, string) error { return nil }))
+	s, err := open(t.Context(), newer, append(append([]migration{}, migrations...), func(*txn) error { return nil }))
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 

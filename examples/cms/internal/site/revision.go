@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"database/sql"
 	"iter"
 	"time"
 )
@@ -12,8 +11,8 @@ const pollRevision = time.Second
 
 // Revision returns a number that grows with every write, whichever process makes it.
 func (s *Site) Revision(ctx context.Context) (int64, error) {
-	return view(ctx, s, "reading the revision", func(tx *sql.Tx) (n int64, err error) {
-		return n, tx.QueryRowContext(ctx, "SELECT n FROM revision").Scan(&n)
+	return view(ctx, s, "reading the revision", func(tx *txn) (int64, error) {
+		return value[int64](tx, "SELECT n FROM revision"), nil
 	})
 }
 

@@ -2,11 +2,8 @@ package site
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -33,23 +30,18 @@ var restorable = []string{"section_definitions", "collection_definitions", "coll
 
 var columnName = regexp.MustCompile(`^[a-z_]+$`)
 
-// take deletes the rows of a table with these ids in a column, and adds them to what was removed. Rows that refer to them are taken first.
-func (r *Removed) take(ctx context.Context, tx *sql.Tx, table, column string) error {
-	values, err := rowsOf(ctx, tx, table, column, r.ID)
-	if err != nil {
-		return err
+// take deletes the rows of a table with the id in a column, and adds them to what was removed. Rows that refer to them are taken first.
+func (r *Removed) take(tx *txn, table, column string) {
+	for _, values := range collect(tx, scanRecord(tx, table), "SELECT * FROM "+table+" WHERE "+column+" = ? ORDER BY 1", r.ID) {
+		r.Rows = append(r.Rows, RemovedRow{table, values})
 	}
-	for _, v := range values {
-		r.Rows = append(r.Rows, RemovedRow{table, v})
-	}
-	_, err = tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE "+column+" = ?", r.ID)
-	return err
+	tx.exec("DELETE FROM "+table+" WHERE "+column+" = ?", r.ID)
 }
 
 // Restore writes what was removed, with its ids and times. It fails with CodeConflict if it exists already, if something else has its slug
 // or key, or if what it belongs to is gone. Values aren't checked again, even if a definition has changed.
 func (s *Site) Restore(ctx context.Context, r *Removed) error {
-	return s.write(ctx, "restoring", func(tx *sql.Tx) error {
+	err := s.write(ctx, "restoring", func(tx *txn) error {
 		if r == nil || len(r.Rows) == 0 {
 			return invalid("use the result of the deletion", "there is nothing to restore")
 		}
@@ -57,69 +49,42 @@ func (s *Site) Restore(ctx context.Context, r *Removed) error {
 			if !slices.Contains(restorable, row.Table) {
 				return invalid("use the result of the deletion, unchanged", "table %q can't be restored", shorten(row.Table, 80))
 			}
-			err := insertRow(ctx, tx, row.Table, row.Values)
-			if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
-				return conflict("rename or restore that first", "the %s %q can't be restored: it exists already, something else has its key, or what it belongs to is gone", r.Kind, r.Key)
+			for c := range row.Values {
+				if !columnName.MatchString(c) {
+					return invalid("use the result of the deletion, unchanged", "column %q is unknown", shorten(c, 80))
+				}
 			}
-			if err != nil {
-				return err
-			}
+			tx.insert(row.Table, row.Values)
 		}
 		return nil
 	})
-}
-
-// insertRow inserts a row. The table comes from this package.
-func insertRow(ctx context.Context, tx *sql.Tx, table string, values map[string]any) error {
-	columns := sortedKeys(values)
-	args := make([]any, len(columns))
-	for i, c := range columns {
-		if !columnName.MatchString(c) {
-			return invalid("use the result of the deletion, unchanged", "column %q is unknown", shorten(c, 80))
-		}
-		args[i] = values[c]
+	if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
+		return conflict("rename or restore that first",
+			"the %s %q can't be restored: it exists already, something else has its key, or what it belongs to is gone", r.Kind, r.Key)
 	}
-	_, err := tx.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "),
-		strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")), args...)
 	return err
 }
 
-// rowsOf returns the rows of a table with this value in a column; all rows if the column is empty. The names come from this package.
-func rowsOf(ctx context.Context, tx *sql.Tx, table, column, value string) ([]map[string]any, error) {
-	query, args := "SELECT * FROM "+table, []any(nil)
-	if column != "" {
-		query, args = query+" WHERE "+column+" = ?", []any{value}
-	}
-	rows, err := tx.QueryContext(ctx, query+" ORDER BY 1", args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	list := []map[string]any{}
-	for rows.Next() {
+// scanRecord returns the scan function of all columns of a table.
+func scanRecord(tx *txn, table string) func(scanner) (record, error) {
+	columns := collect(tx, one[string], "SELECT name FROM pragma_table_info(?)", table)
+	return func(scan scanner) (record, error) {
 		values, into := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
 			into[i] = &values[i]
 		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		row := map[string]any{}
+		err := scan(into...)
+		row := record{}
 		for i, c := range columns {
 			row[c] = values[i]
 		}
-		list = append(list, row)
+		return row, err
 	}
-	return list, rows.Err()
 }
 
 // linkedFrom returns the slugs of the pages whose contents refer to an id, except the page with that id.
-func linkedFrom(ctx context.Context, tx *sql.Tx, id string) ([]string, error) {
-	return collect(ctx, tx, one[string], `SELECT DISTINCT p.slug FROM pages p
+func linkedFrom(tx *txn, id string) []string {
+	return collect(tx, one[string], `SELECT DISTINCT p.slug FROM pages p
 		JOIN page_sections s ON s.page_id = p.id JOIN page_section_contents c ON c.page_section_id = s.id
 		JOIN json_tree(c.content) t ON t.atom = ?1 WHERE p.id <> ?1 ORDER BY p.slug`, id)
 }

@@ -1,9 +1,8 @@
 package site
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,164 +50,121 @@ type UpdateSection struct {
 
 // AddSection adds a section to a page and returns it. The sections at its place and after it move down.
 func (s *Site) AddSection(ctx context.Context, in AddSection) (*Section, error) {
-	return once(ctx, s, in.Key, "adding a section", func(tx *sql.Tx) (*Section, error) {
-		at, err := addSection(ctx, tx, in)
+	return once(ctx, s, in.Key, "adding a section", func(tx *txn) (*Section, error) {
+		at, err := addSection(tx, in)
 		if err != nil {
 			return nil, err
 		}
-		return s.touched(ctx, tx, at, in.Locale)
+		return at.touched(tx, in.Locale)
 	})
 }
 
-func addSection(ctx context.Context, tx *sql.Tx, in AddSection) (at placed, err error) {
-	p, err := pageRow(ctx, tx, in.Page)
+func addSection(tx *txn, in AddSection) (at placed, err error) {
+	p, err := pageTable.find(tx, in.Page)
 	if err != nil {
 		return at, err
 	}
-	def, err := sectionDefRow(ctx, tx, in.Section)
+	def, err := sectionDefTable.find(tx, in.Section)
 	if err != nil {
 		return at, err
 	}
 	if def.Status != Published {
 		return at, conflict("publish the definition first, or use another", "section %q is unpublished", def.Key)
 	}
-	var count int
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM page_sections WHERE page_id = ?", p.ID).Scan(&count); err != nil {
-		return at, err
-	}
-	if count >= maxSections {
+	if value[int](tx, "SELECT count(*) FROM page_sections WHERE page_id = ?", p.ID) >= maxSections {
 		return at, conflict("remove one first", "page %q has %d sections already, which is the limit", p.Slug, maxSections)
 	}
 	at = placed{id: newID(sectionID), page: p.ID, def: def}
-	if at.order, err = makeRoom(ctx, tx, p.ID, in.SortOrder); err != nil {
+	if at.order, err = makeRoom(tx, p.ID, in.SortOrder); err != nil {
 		return at, err
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO page_sections (id, page_id, section_def_id, sort_order, status) VALUES (?, ?, ?, ?, ?)", at.id, p.ID, def.ID, at.order, Published); err != nil {
-		return at, err
-	}
-	loc, err := localeRow(ctx, tx, in.Locale)
+	tx.insert("page_sections", record{"id": at.id, "page_id": p.ID, "section_def_id": def.ID, "sort_order": at.order, "status": Published})
+	loc, err := findLocale(tx, in.Locale)
 	if err != nil || len(in.Content) == 0 {
 		return at, err
 	}
-	return at, putContent(ctx, tx, pageContents, at.id, loc.Code, func(old map[string]any) (map[string]any, error) {
-		return applyContent(ctx, tx, fmt.Sprintf("section %q", def.Key), def.Elements, old, in.Content, false)
-	})
+	_, err = at.write(tx, loc.Code, in.Content, false)
+	return at, err
 }
 
 // UpdateSection moves, publishes or unpublishes a section, and returns it with its contents in the default locale.
 func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, error) {
-	return commit(ctx, s, "updating a section", func(tx *sql.Tx) (*Section, error) {
+	return commit(ctx, s, "updating a section", func(tx *txn) (*Section, error) {
 		if in.SortOrder == nil && in.Status == nil && in.Variant == nil {
 			return nil, invalid("give sortOrder, status or variant", "nothing to change")
 		}
-		at, err := sectionRow(ctx, tx, in.SectionID)
+		at, err := findPlaced(tx, in.SectionID)
 		if err != nil {
 			return nil, err
 		}
+		change := record{}
 		if in.Status != nil {
 			if err := oneOf("status", *in.Status, Published, Unpublished); err != nil {
 				return nil, err
 			}
-			if _, err := tx.ExecContext(ctx, "UPDATE page_sections SET status = ? WHERE id = ?", *in.Status, at.id); err != nil {
-				return nil, err
-			}
+			change["status"] = *in.Status
 		}
 		if in.Variant != nil {
-			if *in.Variant != "" {
-				if _, err := templateKey(*in.Variant); err != nil {
-					return nil, err
-				}
-			}
-			if _, err := tx.ExecContext(ctx, "UPDATE page_sections SET variant = nullif(?, '') WHERE id = ?", *in.Variant, at.id); err != nil {
+			if err := checkTemplate(cmp.Or(*in.Variant, "default")); err != nil {
 				return nil, err
 			}
+			change["variant"] = null(*in.Variant)
 		}
+		tx.update("page_sections", at.id, change)
 		if in.SortOrder != nil {
-			if err := moveSection(ctx, tx, at, in.SortOrder); err != nil {
+			if err := at.move(tx, in.SortOrder); err != nil {
 				return nil, err
 			}
 		}
-		return s.touched(ctx, tx, at, "")
+		return at.touched(tx, "")
 	})
 }
 
 // RemoveSection removes a section and its contents in every locale from its page, and returns what was removed.
 func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, error) {
-	return commit(ctx, s, "removing a section", func(tx *sql.Tx) (*DeletedSection, error) {
-		at, err := sectionRow(ctx, tx, id)
+	return commit(ctx, s, "removing a section", func(tx *txn) (*DeletedSection, error) {
+		at, err := findPlaced(tx, id)
 		if err != nil {
 			return nil, err
 		}
-		all, err := deletedSections(ctx, tx, at.page)
-		if err != nil {
-			return nil, err
+		removed := deletedSections(tx, "id", at.id)
+		tx.exec("DELETE FROM page_sections WHERE id = ?", at.id)
+		closeGap(tx, at.page, at.order)
+		touch(tx, at.page)
+		if tx.err != nil {
+			return nil, tx.err
 		}
-		removed := &all[slices.IndexFunc(all, func(d DeletedSection) bool { return d.ID == at.id })]
-		if _, err := tx.ExecContext(ctx, "DELETE FROM page_sections WHERE id = ?", at.id); err != nil {
-			return nil, err
-		}
-		if err := closeGap(ctx, tx, at.page, at.order); err != nil {
-			return nil, err
-		}
-		return removed, s.touch(ctx, tx, at.page)
+		return &removed[0], nil
 	})
 }
 
 // touch sets the modification time of a page.
-func (s *Site) touch(ctx context.Context, tx *sql.Tx, page string) error {
-	_, err := tx.ExecContext(ctx, "UPDATE pages SET updated_at = ? WHERE id = ?", s.stamp(), page)
-	return err
-}
-
-// touched sets the modification time of a section's page and returns the section.
-func (s *Site) touched(ctx context.Context, tx *sql.Tx, at placed, locale string) (*Section, error) {
-	if err := s.touch(ctx, tx, at.page); err != nil {
-		return nil, err
-	}
-	p, err := loadPage(ctx, tx, at.page, locale)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(p.Sections, func(sec Section) bool { return sec.ID == at.id })
-	return &p.Sections[i], nil
-}
+func touch(tx *txn, page string) { tx.update("pages", page, record{"updated_at": tx.now}) }
 
 // loadSections returns a page's sections in order, with their contents in the locale.
-func loadSections(ctx context.Context, tx *sql.Tx, page, locale string) ([]Section, error) {
-	type row struct {
-		Section
-		defID, content string
-	}
-	rows, err := collect(ctx, tx, func(scan func(...any) error) (r row, err error) {
-		err = scan(&r.ID, &r.defID, &r.SortOrder, &r.Status, &r.Variant, &r.content)
-		return r, err
+func loadSections(tx *txn, page, locale string) ([]Section, error) {
+	sections := collect(tx, func(scan scanner) (s Section, err error) {
+		s.PageID = page
+		err = scan(&s.ID, &s.Section, &s.SortOrder, &s.Status, &s.Variant, object(&s.Content))
+		return s, err
 	}, `SELECT s.id, s.section_def_id, s.sort_order, s.status, coalesce(s.variant, ''), coalesce(c.content, '{}') FROM page_sections s
 		LEFT JOIN page_section_contents c ON c.page_section_id = s.id AND c.locale_code = ?
 		WHERE s.page_id = ? ORDER BY s.sort_order, s.id`, locale, page)
-	if err != nil {
-		return nil, err
-	}
-	sections := make([]Section, 0, len(rows))
 	defs := map[string]*SectionDef{} // a page often has several sections of one kind
-	for _, r := range rows {
-		def := defs[r.defID]
-		if def == nil {
-			if def, err = sectionDefRow(ctx, tx, r.defID); err != nil {
+	for i := range sections {
+		s := &sections[i]
+		if defs[s.Section] == nil {
+			def, err := sectionDefTable.find(tx, s.Section)
+			if err != nil {
 				return nil, err
 			}
-			defs[r.defID] = def
+			defs[s.Section] = def
 		}
-		content, err := decodeObject(r.content)
-		if err != nil {
-			return nil, err
-		}
-		sec := r.Section
-		sec.PageID = page
-		sec.def, sec.Section, sec.Name = def, def.Key, def.Name
-		sec.Content, sec.Missing = known(def.Elements, content), missingSlots(def.Elements, content)
-		sections = append(sections, sec)
+		s.def = defs[s.Section]
+		s.Section, s.Name = s.def.Key, s.def.Name
+		s.Content, s.Missing = known(s.def.Elements, s.Content), missingSlots(s.def.Elements, s.Content)
 	}
-	return sections, nil
+	return sections, tx.err
 }
 
 // A placed is a section with its page and its place there.
@@ -218,32 +174,30 @@ type placed struct {
 	def      *SectionDef
 }
 
-func sectionRow(ctx context.Context, tx *sql.Tx, id string) (placed, error) {
-	p := placed{id: id}
+// findPlaced returns the section with an id.
+func findPlaced(tx *txn, id string) (at placed, err error) {
+	at.id = id
 	var def string
-	err := tx.QueryRowContext(ctx, "SELECT page_id, sort_order, section_def_id FROM page_sections WHERE id = ?", id).Scan(&p.page, &p.order, &def)
-	if errors.Is(err, sql.ErrNoRows) {
+	if !tx.first([]any{&at.page, &at.order, &def}, "SELECT page_id, sort_order, section_def_id FROM page_sections WHERE id = ?", id) {
 		if id == "" {
-			return p, invalid("get the page and use the id of one of its sections", "no section was named")
+			return at, invalid("get the page and use the id of one of its sections", "no section was named")
 		}
-		return p, notFound("get the page and use the id of one of its sections", "no page section has the id %q", shorten(id, 80))
+		return at, notFound("get the page and use the id of one of its sections", "no page section has the id %q", shorten(id, 80))
 	}
-	if err == nil {
-		p.def, err = sectionDefRow(ctx, tx, def)
-	}
-	return p, err
+	at.def, err = sectionDefTable.find(tx, def)
+	return at, err
 }
 
 // findSection finds the section of a request: by its id, by a key that its page has once, or as the only one of its page.
-func findSection(ctx context.Context, tx *sql.Tx, page, ref string) (placed, error) {
+func findSection(tx *txn, page, ref string) (placed, error) {
 	if page == "" {
-		return sectionRow(ctx, tx, ref)
+		return findPlaced(tx, ref)
 	}
-	p, err := pageRow(ctx, tx, page)
+	p, err := pageTable.find(tx, page)
 	if err != nil {
 		return placed{}, err
 	}
-	sections, err := loadSections(ctx, tx, p.ID, DefaultLocale)
+	sections, err := loadSections(tx, p.ID, DefaultLocale)
 	if err != nil {
 		return placed{}, err
 	}
@@ -266,39 +220,46 @@ func findSection(ctx context.Context, tx *sql.Tx, page, ref string) (placed, err
 	return placed{}, notFound("use one of "+strings.Join(have, ", "), "page %q has no section %q", p.Slug, shorten(ref, 80))
 }
 
+// write merges values into the contents of the section in a locale, and returns the previous values.
+func (at placed) write(tx *txn, locale string, change map[string]any, prune bool) (before map[string]any, err error) {
+	return pageContents.change(tx, at.id, locale, fmt.Sprintf("section %q", at.def.Key), at.def.Elements, change, prune)
+}
+
+// touched sets the modification time of the section's page and returns the section.
+func (at placed) touched(tx *txn, locale string) (*Section, error) {
+	touch(tx, at.page)
+	p, err := loadPage(tx, at.page, locale)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(p.Sections, func(sec Section) bool { return sec.ID == at.id })
+	return &p.Sections[i], nil
+}
+
+// move puts the section at another place on its page.
+func (at placed) move(tx *txn, to *int) error {
+	tx.update("page_sections", at.id, record{"sort_order": -1}) // out of the way
+	closeGap(tx, at.page, at.order)
+	order, err := makeRoom(tx, at.page, to)
+	tx.update("page_sections", at.id, record{"sort_order": order})
+	return err
+}
+
 // makeRoom moves the sections from a place on down by one, and returns the place: the end if at is nil or after the end.
-func makeRoom(ctx context.Context, tx *sql.Tx, page string, at *int) (order int, err error) {
-	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(sort_order) + 1, 0) FROM page_sections WHERE page_id = ?", page).Scan(&order); err != nil || at == nil {
-		return order, err
+func makeRoom(tx *txn, page string, at *int) (int, error) {
+	end := value[int](tx, "SELECT coalesce(max(sort_order) + 1, 0) FROM page_sections WHERE page_id = ?", page)
+	if at == nil {
+		return end, nil
 	}
 	if *at < 0 {
 		return 0, invalid("use 0 for the first place", "sortOrder %d is negative", *at)
 	}
-	order = min(*at, order)
-	_, err = tx.ExecContext(ctx, "UPDATE page_sections SET sort_order = sort_order + 1 WHERE page_id = ? AND sort_order >= ?", page, order)
-	return order, err
+	order := min(*at, end)
+	tx.exec("UPDATE page_sections SET sort_order = sort_order + 1 WHERE page_id = ? AND sort_order >= ?", page, order)
+	return order, nil
 }
 
 // closeGap moves the sections after a place that has become free up by one.
-func closeGap(ctx context.Context, tx *sql.Tx, page string, order int) error {
-	_, err := tx.ExecContext(ctx, "UPDATE page_sections SET sort_order = sort_order - 1 WHERE page_id = ? AND sort_order > ?", page, order)
-	return err
-}
-
-func moveSection(ctx context.Context, tx *sql.Tx, sec placed, at *int) error {
-	put := func(order int) error {
-		_, err := tx.ExecContext(ctx, "UPDATE page_sections SET sort_order = ? WHERE id = ?", order, sec.id)
-		return err
-	}
-	if err := put(-1); err != nil { // move it aside first
-		return err
-	}
-	if err := closeGap(ctx, tx, sec.page, sec.order); err != nil {
-		return err
-	}
-	order, err := makeRoom(ctx, tx, sec.page, at)
-	if err != nil {
-		return err
-	}
-	return put(order)
+func closeGap(tx *txn, page string, order int) {
+	tx.exec("UPDATE page_sections SET sort_order = sort_order - 1 WHERE page_id = ? AND sort_order > ?", page, order)
 }

@@ -1,10 +1,5 @@
 package site
 
-import (
-	"context"
-	"database/sql"
-)
-
 // DefaultLocale is the locale of a request that names none.
 const DefaultLocale = "en"
 
@@ -16,19 +11,15 @@ const (
 
 // firstData fills a new file with a small site: a home page with a hero, and a blog with one entry. The ids are fixed, so that programs
 // and tests can use them.
-func firstData(ctx context.Context, tx *sql.Tx, now string) error {
-	if _, err := tx.ExecContext(ctx, `
+func firstData(tx *txn) error {
+	tx.exec(`
 		INSERT INTO teams (id, name) VALUES ('team_dev', 'dev-team');
 		INSERT INTO sites (id, team_id, name, domain, preview_domain, default_environment_id)
 			VALUES ('site_local', 'team_dev', 'local-site', 'localhost', 'localhost:4000', 'env_main');
 		INSERT INTO environments (id, site_id, name) VALUES ('env_main', 'site_local', 'main');
-		INSERT INTO locales (code, name, status) VALUES ('en', 'English', 'active'), ('de', 'Deutsch', 'inactive');`); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO media (id, site_id, environment_id, name, path, mime_type, mime_group, width, height, alt, created_at)
-		VALUES ('med_hero', 'site_local', 'env_main', 'Hero', '/assets/hero.svg', 'image/svg+xml', 'image', 1600, 900, 'A ratchet and its pawl', ?)`, now); err != nil {
-		return err
-	}
+		INSERT INTO locales (code, name, status) VALUES ('en', 'English', 'active'), ('de', 'Deutsch', 'inactive');`)
+	tx.exec(`INSERT INTO media (id, site_id, environment_id, name, path, mime_type, mime_group, width, height, alt, created_at)
+		VALUES ('med_hero', 'site_local', 'env_main', 'Hero', '/assets/hero.svg', 'image/svg+xml', 'image', 1600, 900, 'A ratchet and its pawl', ?)`, tx.now)
 	for _, def := range []struct {
 		id string
 		CreateSectionDef
@@ -55,14 +46,14 @@ func firstData(ctx context.Context, tx *sql.Tx, now string) error {
 				Slot{Key: "buttonText", Type: TypeText, Label: "Text of the button"},
 				Slot{Key: "buttonLink", Type: TypeLink, Label: "Target of the button"})}},
 	} {
-		if _, err := createSectionDef(ctx, tx, def.CreateSectionDef, def.id, now); err != nil {
+		if _, err := createSectionDef(tx, def.CreateSectionDef, def.id); err != nil {
 			return err
 		}
 	}
-	if err := firstCollection(ctx, tx, now); err != nil {
+	if err := firstCollection(tx); err != nil {
 		return err
 	}
-	return firstPage(ctx, tx, now)
+	return firstPage(tx)
 }
 
 // rows puts each slot into a row of its own.
@@ -74,40 +65,31 @@ func rows(slots ...Slot) Elements {
 	return e
 }
 
-func firstCollection(ctx context.Context, tx *sql.Tx, now string) error {
+func firstCollection(tx *txn) error {
 	elements := rows(
 		Slot{Key: "body", Type: TypeRichText, Label: "Body", Rules: Rules{Required: true}},
 		Slot{Key: "cover", Type: TypeImage, Label: "Cover"},
 		Slot{Key: "tags", Type: TypeOption, Label: "Tags", Rules: Rules{Multiple: true, OptionValues: []string{"news", "product", "guide", "team"}}})
-	if _, err := createCollection(ctx, tx, CreateCollection{Name: "Blog", Description: "Posts and articles. Also called news or journal.", Elements: elements}, "col_blog", now); err != nil {
+	if _, err := createCollection(tx, CreateCollection{Name: "Blog", Description: "Posts and articles. Also called news or journal.", Elements: elements}, "col_blog"); err != nil {
 		return err
 	}
-	_, err := upsertEntry(ctx, tx, UpsertEntry{Collection: "blog", Entry: "hello-world", Title: "Hello, world", Content: map[string]any{
+	_, err := upsertEntry(tx, UpsertEntry{Collection: "blog", Entry: "hello-world", Title: "Hello, world", Content: map[string]any{
 		"body": "The first entry of this blog.\n\nChange it, or ask the agent to.",
 		"tags": []string{"news"},
-	}}, "ent_hello", now)
+	}}, "ent_hello")
 	return err
 }
 
-func firstPage(ctx context.Context, tx *sql.Tx, now string) error {
-	home := Page{ID: "pg_home", Slug: "home", Name: "Home", Description: "The start page of the site. Also called landing page or front page.", Indexing: true}
-	if err := insertPage(ctx, tx, home, "{}", now, now); err != nil {
+func firstPage(tx *txn) error {
+	home := &Page{ID: "pg_home", Slug: "home", Name: "Home", Description: "The start page of the site. Also called landing page or front page.", Indexing: true}
+	if err := insertPage(tx, home, tx.now, tx.now); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO page_sections (id, page_id, section_def_id, sort_order, status) VALUES ('sec_home_hero', 'pg_home', 'def_hero', 0, 'published')`); err != nil {
-		return err
-	}
-	def, err := sectionDefRow(ctx, tx, "def_hero")
-	if err != nil {
-		return err
-	}
-	return putContent(ctx, tx, pageContents, "sec_home_hero", DefaultLocale, func(old map[string]any) (map[string]any, error) {
-		return applyContent(ctx, tx, "section hero", def.Elements, old, map[string]any{
-			"title":    "Welcome to local-site",
-			"subtitle": "A small site to start from",
-			"image":    map[string]any{"id": "med_hero", "url": "/assets/hero.svg", "alt": "A ratchet and its pawl"},
-			"ctaText":  "Read the blog",
-			"ctaLink":  map[string]any{"type": "entry", "targetId": "ent_hello"},
-		}, false)
-	})
+	return restoreSection(tx, home.ID, DeletedSection{ID: "sec_home_hero", Section: "def_hero", Status: Published, Contents: map[string]map[string]any{DefaultLocale: {
+		"title":    "Welcome to local-site",
+		"subtitle": "A small site to start from",
+		"image":    map[string]any{"id": "med_hero", "url": "/assets/hero.svg", "alt": "A ratchet and its pawl"},
+		"ctaText":  "Read the blog",
+		"ctaLink":  map[string]any{"type": "entry", "targetId": "ent_hello"},
+	}}})
 }

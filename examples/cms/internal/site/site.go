@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"sync"
@@ -49,19 +50,19 @@ func (s *Site) Close() error {
 }
 
 // view runs fn in a transaction that sees a consistent state of the file, and returns its result.
-func view[T any](ctx context.Context, s *Site, doing string, fn func(*sql.Tx) (T, error)) (T, error) {
+func view[T any](ctx context.Context, s *Site, doing string, fn func(*txn) (T, error)) (T, error) {
 	return returning(ctx, s.read, doing, fn)
 }
 
 // commit runs fn in a transaction that may write, and returns its result after the commit.
-func commit[T any](ctx context.Context, s *Site, doing string, fn func(*sql.Tx) (T, error)) (T, error) {
+func commit[T any](ctx context.Context, s *Site, doing string, fn func(*txn) (T, error)) (T, error) {
 	return returning(ctx, s.write, doing, fn)
 }
 
 // returning returns fn's result, or the zero value with an error, so that no caller gets a partial result.
-func returning[T any](ctx context.Context, run func(context.Context, string, func(*sql.Tx) error) error, doing string, fn func(*sql.Tx) (T, error)) (T, error) {
+func returning[T any](ctx context.Context, run func(context.Context, string, func(*txn) error) error, doing string, fn func(*txn) (T, error)) (T, error) {
 	var result, none T
-	err := run(ctx, doing, func(tx *sql.Tx) (err error) {
+	err := run(ctx, doing, func(tx *txn) (err error) {
 		result, err = fn(tx)
 		return err
 	})
@@ -72,45 +73,44 @@ func returning[T any](ctx context.Context, run func(context.Context, string, fun
 }
 
 // read runs fn in a transaction that sees a consistent state of the file and takes no lock.
-func (s *Site) read(ctx context.Context, doing string, fn func(*sql.Tx) error) error {
-	if s.closed.Load() {
-		return ErrClosed
-	}
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err == nil {
-		defer tx.Rollback()
-		err = fn(tx)
-	}
-	return s.explain(ctx, doing, err)
+func (s *Site) read(ctx context.Context, doing string, fn func(*txn) error) error {
+	return s.explain(ctx, doing, s.run(ctx, true, fn))
 }
 
 // write runs fn in a transaction that holds the file's write lock from its start, and commits if fn returns nil.
-func (s *Site) write(ctx context.Context, doing string, fn func(*sql.Tx) error) error {
+func (s *Site) write(ctx context.Context, doing string, fn func(*txn) error) error {
 	select {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
 	case <-ctx.Done():
 		return s.explain(ctx, doing, ctx.Err())
 	}
+	err := s.run(ctx, false, fn)
+	if err == nil {
+		s.notify()
+	}
+	return s.explain(ctx, doing, err)
+}
+
+// run runs fn in a transaction. A failure of the storage comes before fn's own error, which may be a consequence of it.
+func (s *Site) run(ctx context.Context, readOnly bool, fn func(*txn) error) error {
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	tx, err := s.db.BeginTx(ctx, nil)
+	begun, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: readOnly})
 	if err != nil {
-		return s.explain(ctx, doing, err)
+		return err
 	}
-	defer tx.Rollback()
-	if err := fn(tx); err != nil {
-		return s.explain(ctx, doing, err)
+	defer begun.Rollback()
+	tx := &txn{ctx: ctx, tx: begun, now: s.now().UTC().Format(timeLayout)}
+	err = fn(tx)
+	if err == nil && !readOnly {
+		tx.exec("UPDATE revision SET n = n + 1")
 	}
-	if _, err := tx.ExecContext(ctx, "UPDATE revision SET n = n + 1"); err != nil {
-		return s.explain(ctx, doing, err)
+	if err = cmp.Or(tx.err, err); err != nil || readOnly {
+		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return s.explain(ctx, doing, err)
-	}
-	s.notify()
-	return nil
+	return begun.Commit()
 }
 
 func (s *Site) explain(ctx context.Context, doing string, err error) error {
@@ -118,42 +118,4 @@ func (s *Site) explain(ctx context.Context, doing string, err error) error {
 		return ErrClosed
 	}
 	return explain(ctx, doing, err)
-}
-
-// stamp returns the current time as it is stored: in UTC with milliseconds, so that the text order is the time order.
-func (s *Site) stamp() string { return s.now().UTC().Format(timeLayout) }
-
-const timeLayout = "2006-01-02T15:04:05.000Z"
-
-// parseTime parses a time of stamp. An invalid one, written by another program, becomes the zero time.
-func parseTime(text string) time.Time {
-	t, err := time.Parse(timeLayout, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
-// collect runs a query and returns its rows, never nil, so that an empty list is [] in JSON.
-func collect[T any](ctx context.Context, tx *sql.Tx, scan func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	list := []T{}
-	for rows.Next() {
-		v, err := scan(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	return list, rows.Err()
-}
-
-// one is the scan function of a single column.
-func one[T any](scan func(...any) error) (v T, err error) {
-	err = scan(&v)
-	return v, err
 }

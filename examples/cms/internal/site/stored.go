@@ -1,11 +1,5 @@
 package site
 
-import (
-	"context"
-	"database/sql"
-	"errors"
-)
-
 // The tables of contents, which differ in their owner.
 type contentTable struct{ name, owner string }
 
@@ -14,34 +8,31 @@ var (
 	entryContents = contentTable{"entry_contents", "entry_id"}
 )
 
-// getContent returns the contents of an owner in a locale, or an empty map.
-func getContent(ctx context.Context, tx *sql.Tx, t contentTable, owner, locale string) (map[string]any, error) {
-	var text string
-	err := tx.QueryRowContext(ctx, "SELECT content FROM "+t.name+" WHERE "+t.owner+" = ? AND locale_code = ?", owner, locale).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return map[string]any{}, nil
-	}
+// get returns the contents of an owner in a locale, or an empty map.
+func (t contentTable) get(tx *txn, owner, locale string) map[string]any {
+	content := map[string]any{}
+	tx.first([]any{object(&content)}, "SELECT content FROM "+t.name+" WHERE "+t.owner+" = ? AND locale_code = ?", owner, locale)
+	return content
+}
+
+// put replaces the contents of an owner in a locale.
+func (t contentTable) put(tx *txn, owner, locale string, content map[string]any) error {
+	text, err := encodeObject(content)
+	tx.exec("INSERT INTO "+t.name+" (id, "+t.owner+", locale_code, content) VALUES (?, ?, ?, ?) "+
+		"ON CONFLICT ("+t.owner+", locale_code) DO UPDATE SET content = excluded.content", newID(contentID), owner, locale, text)
+	return err
+}
+
+// change merges values into the contents of an owner in a locale, and returns the previous ones: null if there was none. See [applyContent].
+func (t contentTable) change(tx *txn, owner, locale, name string, e Elements, change map[string]any, prune bool) (before map[string]any, err error) {
+	old := t.get(tx, owner, locale)
+	content, err := applyContent(tx, name, e, old, change, prune)
 	if err != nil {
 		return nil, err
 	}
-	return decodeObject(text)
-}
-
-// putContent replaces the contents of an owner in a locale with the result of change.
-func putContent(ctx context.Context, tx *sql.Tx, t contentTable, owner, locale string, change func(old map[string]any) (map[string]any, error)) error {
-	old, err := getContent(ctx, tx, t, owner, locale)
-	if err != nil {
-		return err
+	before = map[string]any{}
+	for key := range change {
+		before[key] = old[key]
 	}
-	content, err := change(old)
-	if err != nil {
-		return err
-	}
-	text, err := encodeObject(content)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO "+t.name+" (id, "+t.owner+", locale_code, content) VALUES (?, ?, ?, ?) ON CONFLICT ("+t.owner+", locale_code) DO UPDATE SET content = excluded.content",
-		newID(contentID), owner, locale, text)
-	return err
+	return before, t.put(tx, owner, locale, content)
 }

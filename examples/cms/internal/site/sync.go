@@ -2,7 +2,7 @@ package site
 
 import (
 	"context"
-	"database/sql"
+	"maps"
 	"reflect"
 	"slices"
 )
@@ -31,15 +31,15 @@ type SyncedElements struct {
 // SyncSectionElements replaces the slots of a section definition. Stored contents aren't checked against the new slots: values that don't
 // fit any more are shown as empty until they are written again.
 func (s *Site) SyncSectionElements(ctx context.Context, in SyncElements) (*SyncedElements, error) {
-	return commit(ctx, s, "changing a section definition", func(tx *sql.Tx) (*SyncedElements, error) {
-		return syncElements(ctx, tx, sectionKind, in, s.stamp())
+	return commit(ctx, s, "changing a section definition", func(tx *txn) (*SyncedElements, error) {
+		return syncElements(tx, sectionKind, in)
 	})
 }
 
 // SyncCollectionElements replaces the slots of a collection's entries, like SyncSectionElements.
 func (s *Site) SyncCollectionElements(ctx context.Context, in SyncElements) (*SyncedElements, error) {
-	return commit(ctx, s, "changing a collection", func(tx *sql.Tx) (*SyncedElements, error) {
-		return syncElements(ctx, tx, collectionKind, in, s.stamp())
+	return commit(ctx, s, "changing a collection", func(tx *txn) (*SyncedElements, error) {
+		return syncElements(tx, collectionKind, in)
 	})
 }
 
@@ -49,14 +49,14 @@ func (s *Site) TrySync(ctx context.Context, kind string, in SyncElements) (*Sync
 	if kind == KindCollection {
 		k = collectionKind
 	}
-	return view(ctx, s, "comparing definitions", func(tx *sql.Tx) (*SyncedElements, error) {
-		r, _, err := compare(ctx, tx, k, &in)
+	return view(ctx, s, "comparing definitions", func(tx *txn) (*SyncedElements, error) {
+		r, _, err := compare(tx, k, &in)
 		return r, err
 	})
 }
 
-func syncElements(ctx context.Context, tx *sql.Tx, k definitionKind, in SyncElements, now string) (*SyncedElements, error) {
-	r, stored, err := compare(ctx, tx, k, &in)
+func syncElements(tx *txn, k definitionKind, in SyncElements) (*SyncedElements, error) {
+	r, stored, err := compare(tx, k, &in)
 	if err != nil {
 		return nil, err
 	}
@@ -64,52 +64,48 @@ func syncElements(ctx context.Context, tx *sql.Tx, k definitionKind, in SyncElem
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.ExecContext(ctx, "UPDATE "+k.table+" SET elements_structure = ?, updated_at = ? WHERE id = ?", text, now, r.ID); err != nil {
-		return nil, err
-	}
+	tx.update(k.table, r.ID, record{"elements_structure": text, "updated_at": tx.now})
 	if !in.Prune {
 		return r, nil
 	}
-	keep := in.Elements.keys()
-	for id, content := range stored {
-		n := len(content)
-		for key := range content {
-			if !slices.Contains(keep, key) {
-				delete(content, key)
-			}
-		}
-		if n == len(content) {
+	for _, c := range stored {
+		kept := known(in.Elements, c.values)
+		if len(kept) == len(c.values) {
 			continue
 		}
-		r.Pruned += n - len(content)
-		text, err := encodeObject(content)
+		r.Pruned += len(c.values) - len(kept)
+		text, err := encodeObject(kept)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE "+k.contentsTable.name+" SET content = ? WHERE id = ?", text, id); err != nil {
-			return nil, err
-		}
+		tx.update(k.contentsTable.name, c.id, record{"content": text})
 	}
 	return r, nil
 }
 
-// compare checks the new slots and compares them with the current ones. It returns all contents of the definition, by their ids.
-func compare(ctx context.Context, tx *sql.Tx, k definitionKind, in *SyncElements) (*SyncedElements, map[string]map[string]any, error) {
+// A storedContent is a stored content of a definition.
+type storedContent struct {
+	id     string
+	values map[string]any
+}
+
+// compare checks the new slots and compares them with the current ones. It also returns all contents of the definition.
+func compare(tx *txn, k definitionKind, in *SyncElements) (*SyncedElements, []storedContent, error) {
 	r := &SyncedElements{Added: []string{}, Removed: []string{}, Changed: []string{}}
 	if k.table == collectionKind.table {
-		c, err := collectionRow(ctx, tx, in.Definition)
+		c, err := collectionTable.find(tx, in.Definition)
 		if err != nil {
 			return nil, nil, err
 		}
 		r.ID, r.Key, r.Name, r.Before = c.ID, c.Slug, c.Name, c.Elements
 	} else {
-		d, err := sectionDefRow(ctx, tx, in.Definition)
+		d, err := sectionDefTable.find(tx, in.Definition)
 		if err != nil {
 			return nil, nil, err
 		}
 		r.ID, r.Key, r.Name, r.Before = d.ID, d.Key, d.Name, d.Elements
 	}
-	if err := in.Elements.check(ctx, tx); err != nil {
+	if err := in.Elements.check(tx); err != nil {
 		return nil, nil, err
 	}
 	old := map[string]Slot{}
@@ -126,21 +122,14 @@ func compare(ctx context.Context, tx *sql.Tx, k definitionKind, in *SyncElements
 		}
 		delete(old, slot.Key)
 	}
-	r.Removed = append(r.Removed, sortedKeys(old)...)
-	rows, err := collect(ctx, tx, func(scan func(...any) error) (c [2]string, err error) {
-		return c, scan(&c[0], &c[1])
+	r.Removed = slices.AppendSeq(r.Removed, maps.Keys(old))
+	slices.Sort(r.Removed)
+	stored := collect(tx, func(scan scanner) (c storedContent, err error) {
+		err = scan(&c.id, object(&c.values))
+		return c, err
 	}, k.contents, r.ID)
-	if err != nil {
-		return nil, nil, err
-	}
-	stored := map[string]map[string]any{}
-	for _, row := range rows {
-		content, err := decodeObject(row[1])
-		if err != nil {
-			return nil, nil, err
-		}
-		stored[row[0]] = content
-		if slices.ContainsFunc(slices.Concat(r.Removed, r.Changed), func(key string) bool { return content[key] != nil }) {
+	for _, c := range stored {
+		if slices.ContainsFunc(slices.Concat(r.Removed, r.Changed), func(key string) bool { return c.values[key] != nil }) {
 			r.Contents++
 		}
 	}

@@ -1,9 +1,8 @@
 package site
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,12 +77,12 @@ func (s TreeSection) Get(key string) Value {
 // Tree returns the page with this id or slug in the locale ("en" if empty). Like visitors see it, it lacks unpublished sections; Notes lists
 // them.
 func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
-	return view(ctx, s, "previewing a page", func(tx *sql.Tx) (*Tree, error) {
-		p, err := loadPage(ctx, tx, page, locale)
+	return view(ctx, s, "previewing a page", func(tx *txn) (*Tree, error) {
+		p, err := loadPage(tx, page, locale)
 		if err != nil {
 			return nil, err
 		}
-		t, err := newTree(ctx, tx, p.Locale)
+		t, err := newTree(tx, p.Locale)
 		if err != nil {
 			return nil, err
 		}
@@ -105,15 +104,8 @@ func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
 			case len(sec.Missing) > 0:
 				t.note("section %s (%s) lacks %s", sec.ID, sec.Section, strings.Join(sec.Missing, ", "))
 			}
-			variant := sec.Variant
-			if variant == "" {
-				variant = sec.def.DefaultVariant
-			}
-			shown := TreeSection{ID: sec.ID, DefID: sec.def.ID, Key: sec.Section, Name: sec.Name, SortOrder: sec.SortOrder, Template: sec.def.TemplateKey, Variant: variant}
-			if shown.Values, err = values(ctx, tx, sec.def.Elements, sec.Content); err != nil {
-				return nil, err
-			}
-			t.Sections = append(t.Sections, shown)
+			t.Sections = append(t.Sections, TreeSection{ID: sec.ID, DefID: sec.def.ID, Key: sec.Section, Name: sec.Name, SortOrder: sec.SortOrder,
+				Template: sec.def.TemplateKey, Variant: cmp.Or(sec.Variant, sec.def.DefaultVariant), Values: values(tx, sec.def.Elements, sec.Content)})
 		}
 		return t, nil
 	})
@@ -121,71 +113,58 @@ func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
 
 // EntryTree returns an entry as a page with one section, whose template is "entry".
 func (s *Site) EntryTree(ctx context.Context, collection, entry, locale string) (*Tree, error) {
-	return view(ctx, s, "previewing an entry", func(tx *sql.Tx) (*Tree, error) {
-		c, err := collectionRow(ctx, tx, collection)
+	return view(ctx, s, "previewing an entry", func(tx *txn) (*Tree, error) {
+		c, err := collectionTable.find(tx, collection)
 		if err != nil {
 			return nil, err
 		}
-		e, err := entryIn(ctx, tx, c.ID, entry)
+		e, err := entryTable.find(tx, entry, c.ID)
 		if err != nil {
 			return nil, err
 		}
-		if e, err = loadEntry(ctx, tx, e.ID, locale); err != nil {
+		if e, err = e.load(tx, locale); err != nil {
 			return nil, err
 		}
-		t, err := newTree(ctx, tx, e.Locale)
+		t, err := newTree(tx, e.Locale)
 		if err != nil {
 			return nil, err
 		}
 		t.Page, t.Entry, t.Path, t.Title, t.Indexing = e.Slug, true, "/"+c.Slug+"/"+e.Slug, e.Title, true
-		shown := TreeSection{ID: e.ID, DefID: c.ID, Key: c.Slug, Name: e.Title, Template: "entry", Variant: "default"}
-		shown.Values, err = values(ctx, tx, c.Elements, e.Content)
-		t.Sections = append(t.Sections, shown)
-		return t, err
+		t.Sections = append(t.Sections, TreeSection{ID: e.ID, DefID: c.ID, Key: c.Slug, Name: e.Title, Template: "entry", Variant: "default",
+			Values: values(tx, c.Elements, e.Content)})
+		return t, nil
 	})
 }
 
-func newTree(ctx context.Context, tx *sql.Tx, locale string) (*Tree, error) {
+func newTree(tx *txn, locale string) (*Tree, error) {
 	t := &Tree{Locale: locale, Sections: []TreeSection{}}
-	if err := tx.QueryRowContext(ctx, "SELECT s.name, e.name, n FROM sites s, environments e, revision WHERE s.id = ? AND e.id = ?", siteID, environmentID).
-		Scan(&t.Site, &t.Environment, &t.Revision); err != nil {
-		return nil, err
-	}
-	loc, err := localeRow(ctx, tx, locale)
+	tx.first([]any{&t.Site, &t.Environment, &t.Revision},
+		"SELECT s.name, e.name, n FROM sites s, environments e, revision WHERE s.id = ? AND e.id = ?", siteID, environmentID)
+	loc, err := findLocale(tx, locale)
 	if err != nil {
 		return nil, err
 	}
 	if loc.Status != Active {
 		t.note("locale %s (%s) is %s: visitors don't see it", loc.Code, loc.Name, loc.Status)
 	}
-	var id string
-	switch err := tx.QueryRowContext(ctx, "SELECT id FROM navigations WHERE name = ? ORDER BY id LIMIT 1", mainNavigation).Scan(&id); {
-	case errors.Is(err, sql.ErrNoRows):
+	id := value[string](tx, "SELECT id FROM navigations WHERE name = ? ORDER BY id LIMIT 1", mainNavigation)
+	if id == "" {
 		return t, nil
-	case err != nil:
-		return nil, err
 	}
-	n, err := navigationRow(ctx, tx, id)
+	n, err := findNavigation(tx, id)
 	if err != nil {
 		return nil, err
 	}
-	t.Menu, err = menu(ctx, tx, n.Items)
-	return t, err
+	t.Menu = menu(tx, n.Items)
+	return t, nil
 }
 
 // menu returns items with the addresses of their targets.
-func menu(ctx context.Context, tx *sql.Tx, items []NavItem) (list []MenuItem, err error) {
+func menu(tx *txn, items []NavItem) (list []MenuItem) {
 	for _, item := range items {
-		m := MenuItem{Text: item.Value}
-		if m.Href, err = linkPath(ctx, tx, item.TargetType, item.URL, item.TargetUUID); err != nil {
-			return nil, err
-		}
-		if m.Items, err = menu(ctx, tx, item.Items); err != nil {
-			return nil, err
-		}
-		list = append(list, m)
+		list = append(list, MenuItem{Text: item.Value, Href: linkPath(tx, item.TargetType, item.URL, item.TargetUUID), Items: menu(tx, item.Items)})
 	}
-	return list, nil
+	return list
 }
 
 func (t *Tree) note(format string, args ...any) {
@@ -193,33 +172,28 @@ func (t *Tree) note(format string, args ...any) {
 }
 
 // values returns the values of a content in the order of its slots.
-func values(ctx context.Context, tx *sql.Tx, e Elements, content map[string]any) ([]Value, error) {
+func values(tx *txn, e Elements, content map[string]any) []Value {
 	list := []Value{}
 	for _, slot := range e.Slots() {
 		v, ok := content[slot.Key]
 		if !ok {
 			continue
 		}
-		value := Value{Key: slot.Key, Label: slot.Label, Type: slot.Type, Hint: slot.Variant}
-		if value.Label == "" {
-			value.Label = slot.Key
-		}
+		value := Value{Key: slot.Key, Label: cmp.Or(slot.Label, slot.Key), Type: slot.Type, Hint: slot.Variant}
 		items, several := v.([]any)
 		if !several {
 			items = []any{v}
 		}
 		for _, item := range items {
-			if err := value.add(ctx, tx, item); err != nil {
-				return nil, err
-			}
+			value.add(tx, item)
 		}
 		list = append(list, value)
 	}
-	return list, nil
+	return list
 }
 
 // add adds one value. A value that doesn't match the definition any more is shown as empty.
-func (v *Value) add(ctx context.Context, tx *sql.Tx, item any) error {
+func (v *Value) add(tx *txn, item any) {
 	object, _ := item.(map[string]any)
 	field := func(name string) string { text, _ := object[name].(string); return text }
 	switch v.Type {
@@ -234,34 +208,28 @@ func (v *Value) add(ctx context.Context, tx *sql.Tx, item any) error {
 			v.Images = append(v.Images, Image{field("url"), field("alt")})
 		}
 	case TypeLink:
-		href, err := linkPath(ctx, tx, field("type"), field("href"), field("targetId"))
-		v.Href = href
-		return err
+		v.Href = linkPath(tx, field("type"), field("href"), field("targetId"))
 	case TypeCollectionRef:
 		v.Text = strings.TrimSpace(field("collectionId") + " " + field("entryId"))
 	}
-	return nil
 }
 
 // linkPath returns the address of a link or a navigation item, or "" if its target is gone.
-func linkPath(ctx context.Context, tx *sql.Tx, kind, href, id string) (path string, err error) {
+func linkPath(tx *txn, kind, href, id string) string {
 	switch kind {
 	case "url":
-		return href, nil
+		return href
 	case "page":
-		err = tx.QueryRowContext(ctx, "SELECT slug FROM pages WHERE id = ?", id).Scan(&path)
-		if err == nil {
-			return Path(path), nil
+		if slug := value[string](tx, "SELECT slug FROM pages WHERE id = ?", id); slug != "" {
+			return Path(slug)
 		}
 	case "entry":
-		err = tx.QueryRowContext(ctx, `SELECT '/' || d.slug || '/' || e.slug FROM collection_entries e JOIN collection_definitions d ON d.id = e.collection_id WHERE e.id = ?`, id).Scan(&path)
+		return value[string](tx, `SELECT '/' || d.slug || '/' || e.slug FROM collection_entries e
+			JOIN collection_definitions d ON d.id = e.collection_id WHERE e.id = ?`, id)
 	case "media", "medium":
-		err = tx.QueryRowContext(ctx, "SELECT path FROM media WHERE id = ?", id).Scan(&path)
+		return value[string](tx, "SELECT path FROM media WHERE id = ?", id)
 	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return path, err
+	return ""
 }
 
 // Path returns the address of a page. The page with the slug home is the root.

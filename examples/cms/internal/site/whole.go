@@ -3,11 +3,11 @@ package site
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/memory/index"
@@ -19,13 +19,10 @@ var contentTables = []string{"teams", "sites", "environments", "locales", "media
 
 // Export returns all contents: the rows of each table, with their JSON columns as JSON.
 func (s *Site) Export(ctx context.Context) (map[string][]map[string]any, error) {
-	return view(ctx, s, "exporting", func(tx *sql.Tx) (map[string][]map[string]any, error) {
+	return view(ctx, s, "exporting", func(tx *txn) (map[string][]map[string]any, error) {
 		all := map[string][]map[string]any{}
 		for _, table := range contentTables {
-			rows, err := rowsOf(ctx, tx, table, "", "")
-			if err != nil {
-				return nil, err
-			}
+			rows := collect(tx, scanRecord(tx, table), "SELECT * FROM "+table+" ORDER BY 1")
 			for _, row := range rows {
 				for _, column := range []string{"content", "meta", "elements_structure"} {
 					if text, ok := row[column].(string); ok {
@@ -43,19 +40,13 @@ func (s *Site) Export(ctx context.Context) (map[string][]map[string]any, error) 
 // Seed replaces all contents by those of a new file, and deletes the uploaded files.
 func (s *Site) Seed(ctx context.Context) error {
 	var files []string
-	err := s.write(ctx, "seeding", func(tx *sql.Tx) (err error) {
-		if files, err = collect(ctx, tx, one[string], "SELECT path FROM media WHERE path LIKE '/uploads/%'"); err != nil {
-			return err
+	err := s.write(ctx, "seeding", func(tx *txn) error {
+		files = collect(tx, one[string], "SELECT path FROM media WHERE path LIKE '/uploads/%'")
+		tx.exec("PRAGMA defer_foreign_keys = 1; DELETE FROM done_calls") // they refer to each other
+		for _, table := range slices.Backward(contentTables) {
+			tx.exec("DELETE FROM " + table)
 		}
-		if _, err := tx.ExecContext(ctx, "PRAGMA defer_foreign_keys = 1; DELETE FROM done_calls"); err != nil { // they refer to each other
-			return err
-		}
-		for i := len(contentTables) - 1; i >= 0; i-- {
-			if _, err := tx.ExecContext(ctx, "DELETE FROM "+contentTables[i]); err != nil {
-				return err
-			}
-		}
-		return firstData(ctx, tx, s.stamp())
+		return firstData(tx)
 	})
 	if err != nil {
 		return err
@@ -110,16 +101,17 @@ func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error
 		return nil, err
 	}
 	limit = min(cmp.Or(max(limit, 0), 20), maxLimit)
-	hits, err := view(ctx, s, "searching", func(tx *sql.Tx) ([]Hit, error) {
-		return collect(ctx, tx, func(scan func(...any) error) (h Hit, err error) {
+	hits, err := view(ctx, s, "searching", func(tx *txn) ([]Hit, error) {
+		return collect(tx, func(scan scanner) (h Hit, err error) {
 			h.Score = 1
-			return h, scan(&h.Kind, &h.ID, &h.Name, &h.Slug)
+			err = scan(&h.Kind, &h.ID, &h.Name, &h.Slug)
+			return h, err
 		}, `SELECT kind, id, name, slug FROM (SELECT 'page' kind, id, name, slug, search FROM pages UNION ALL
 			SELECT 'section', id, name, key, search FROM section_definitions UNION ALL
 			SELECT 'collection', id, name, slug, search FROM collection_definitions UNION ALL
 			SELECT 'entry', id, title, slug, search FROM collection_entries UNION ALL
 			SELECT 'media', id, name, path, lower(name || ' ' || coalesce(alt, '')) FROM media)
-			WHERE instr(search, ?) > 0 ORDER BY kind, name, id LIMIT ?`, strings.TrimSpace(Fold(text)), limit)
+			WHERE instr(search, ?) > 0 ORDER BY kind, name, id LIMIT ?`, strings.TrimSpace(Fold(text)), limit), nil
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,73 @@
+package site
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A table is a kind of objects that requests name, by their ids or by another key such as a slug. The fields are parts of SQL.
+type table[T any] struct {
+	what, prefix string // its name, and the prefix of its ids
+	from         string // where it is stored
+	columns      string // those that scan reads
+	where        string // selects the object with the name ?1
+	names        string // a query for the names that are possible; empty: there are none
+	scan         func(scanner) (T, error)
+}
+
+// find returns the object that a request names, or an error with the names that are possible. args are the parameters from ?2 on.
+func (k table[T]) find(tx *txn, ref string, args ...any) (found T, err error) {
+	args = append([]any{ref}, args...)
+	list := collect(tx, k.scan, "SELECT "+k.columns+" FROM "+k.from+" WHERE "+k.where+" LIMIT 1", args...)
+	switch {
+	case len(list) > 0:
+		return list[0], nil
+	case ref == "":
+		return found, invalid("give its id or its slug", "no %s was named", k.what)
+	}
+	ref = shorten(ref, 80)
+	if k.prefix != "" && isID(k.prefix, ref) {
+		return found, notFound("it may have been deleted; look it up by its name", "no %s has the id %q", k.what, ref)
+	}
+	return found, notFound(didYouMean(ref, collect(tx, one[string], k.names, args...)), "there is no %s %q", k.what, ref)
+}
+
+// list returns a part of the objects, those whose column search contains q.Text. args are the parameters of where, from ?2 on.
+func (k table[T]) list(tx *txn, q Query, where, order string, args ...any) (result List[T]) {
+	limit, offset := q.bounds()
+	text := strings.TrimSpace(Fold(q.Text))
+	if q.Text != "" && text == "" {
+		text = q.Text // only punctuation, which no folded name contains
+	}
+	args = append([]any{text}, args...)
+	from := " FROM " + k.from + " WHERE instr(search, ?1) > 0 AND " + where
+	result.Total = value[int](tx, "SELECT count(*)"+from, args...)
+	result.Items = collect(tx, k.scan, "SELECT "+k.columns+from+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(args, limit, offset)...)
+	if next := offset + len(result.Items); len(result.Items) > 0 && next < result.Total {
+		result.Next = &next
+	}
+	return result
+}
+
+// An owner has a slug or key that something else was to have.
+type owner struct {
+	id, name string
+	free     string // a similar slug that nothing has
+}
+
+// ownerOf returns what has a slug or key in a part of a table, or nil if it is free. name and key are columns; args are the parameters from ?2 on.
+func ownerOf(tx *txn, from, name, key, slug string, args ...any) *owner {
+	var o owner
+	args = append([]any{slug}, args...)
+	if !tx.first([]any{&o.id, &o.name}, "SELECT id, "+name+" FROM "+from+" AND "+key+" = ?1", args...) {
+		return nil
+	}
+	for n := 2; ; n++ {
+		suffix := fmt.Sprintf("-%d", n)
+		o.free = slug[:min(len(slug), maxSlug-len(suffix))] + suffix
+		args[0] = o.free
+		if value[int](tx, "SELECT count(*) FROM "+from+" AND "+key+" = ?1", args...) == 0 {
+			return &o
+		}
+	}
+}
