@@ -40,7 +40,7 @@ func (s *Services) Start(ctx context.Context, user, artifact, trace string, name
 	if len(before) > 0 && before[0].State == portfolio.PipelineRunning {
 		return Outcome{}, portfolio.Errorf(portfolio.Conflict, "This artifact is being worked on (trace %s); wait until that has ended.", before[0].Trace)
 	}
-	release, err := s.admit(ctx, &p)
+	release, err := s.admit(ctx, user, names)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -62,7 +62,7 @@ func (s *Services) Retry(ctx context.Context, user, artifact string, progress fu
 		return Outcome{}, portfolio.Errorf(portfolio.MissingContext, "There is nothing to try again.")
 	}
 	p := all[0]
-	release, err := s.admit(ctx, &p)
+	release, err := s.admit(ctx, user, p.Tools[max(slices.Index(p.Tools, p.Failed), 0):]) // the tools before it aren't run again
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -112,16 +112,16 @@ const (
 	StepFailed   = "failed" // it may be tried again
 )
 
-// admit asks the host whether a pipeline may start.
-func (s *Services) admit(ctx context.Context, p *portfolio.Pipeline) (release func(), err error) {
+// admit asks the host whether a user may start a sequence of tools.
+func (s *Services) admit(ctx context.Context, user string, names []string) (release func(), err error) {
 	if s.cfg.Admit == nil {
 		return func() {}, nil
 	}
-	u, err := s.Store.UserByID(ctx, p.User)
+	u, err := s.Store.UserByID(ctx, user)
 	if err != nil {
 		return nil, err
 	}
-	return s.cfg.Admit(ctx, u, p.Tools)
+	return s.cfg.Admit(ctx, u, names)
 }
 
 // planOf returns the plan of a pipeline: a chain of its tools.

@@ -101,7 +101,13 @@ func TestEachToolThatFailsIsRolledBack(t *testing.T) {
 		portfolio.Humanizer:       {"humanizer", portfolio.CreatingVisuals},
 	} {
 		t.Run(tool, func(t *testing.T) {
-			b := newBench(t)
+			var admitted [][]string
+			b := newBench(t, func(cfg *Config) {
+				cfg.Admit = func(_ context.Context, _ portfolio.User, names []string) (func(), error) {
+					admitted = append(admitted, names)
+					return func() {}, nil
+				}
+			})
 			a := b.draft("ann", "Remote work")
 			b.fails = func(purpose string, _ int) error {
 				if purpose == tc.purpose {
@@ -118,6 +124,7 @@ func TestEachToolThatFailsIsRolledBack(t *testing.T) {
 			b.mu.Unlock()
 			require.True(t, b.say("ann", a.ID, "Try again").Success)
 			require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+			require.Equal(t, [][]string{Full, Full[slices.Index(Full, tool):]}, admitted, "the tools that run again")
 		})
 	}
 }

@@ -174,7 +174,7 @@ func (s *Services) Recover(ctx context.Context) error {
 		if s.running(p.Artifact) {
 			continue
 		}
-		release, refused := s.admit(ctx, &p) // so that it counts; it was admitted before, so it goes on in any case
+		release, refused := s.admit(ctx, p.User, p.Tools) // so that it counts; it was admitted before, so it goes on in any case
 		if refused != nil {
 			release = func() {}
 		}
