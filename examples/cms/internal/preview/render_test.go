@@ -44,6 +44,28 @@ func TestAPageIsRenderedWithTheTemplatesOfItsSections(t *testing.T) {
 	require.Equal(t, []string{"default"}, variants["hero"])
 }
 
+// A form can be sent once its section has a link to send it to.
+func TestAFormIsSentToItsAction(t *testing.T) {
+	r, s := newRenderer(t, Config{})
+	_, err := s.CreateSectionDef(t.Context(), site.CreateSectionDef{Name: "Form", Elements: site.Elements{Rows: []site.Row{{Slots: []site.Slot{
+		{Key: "title", Type: site.TypeText}, {Key: "action", Type: site.TypeLink}, {Key: "buttonText", Type: site.TypeText}}}}}})
+	require.NoError(t, err)
+	p, err := s.CreatePage(t.Context(), site.CreatePage{Name: "Contact", Sections: []site.NewSection{{Section: "form", Content: map[string]any{"title": "Write to us"}}}})
+	require.NoError(t, err)
+	html := page(t, r, "contact", "")
+	for _, part := range []string{"<h2>Write to us</h2>", "<fieldset disabled>", `<textarea name="message"`, ">Send</button>", "Nothing can be sent yet"} {
+		require.Contains(t, html, part)
+	}
+	_, err = s.SyncContents(t.Context(), site.SyncContents{SectionID: p.Sections[0].ID, Content: map[string]any{
+		"buttonText": "Send it", "action": map[string]any{"type": "url", "href": "https://example.com/messages"}}})
+	require.NoError(t, err)
+	html = page(t, r, "contact", "")
+	require.Contains(t, html, `<form method="post" action="https://example.com/messages">`)
+	require.Contains(t, html, ">Send it</button>")
+	require.NotContains(t, html, "disabled")
+	require.NotContains(t, html, "Nothing can be sent yet")
+}
+
 func TestTextNeverBecomesMarkup(t *testing.T) {
 	r, s := newRenderer(t, Config{})
 	ctx := t.Context()
