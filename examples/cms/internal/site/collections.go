@@ -110,5 +110,5 @@ var collectionTable = table[*Collection]{what: "collection", prefix: collectionI
 		(SELECT count(*) FROM collection_entries WHERE collection_id = collection_definitions.id)`,
 	scan: func(scan scanner) (*Collection, error) {
 		var c Collection
-		return &c, scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.Status, object(&c.Elements), at(&c.CreatedAt), at(&c.UpdatedAt), &c.Entries)
+		return &c, scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.Status, object{&c.Elements}, at{&c.CreatedAt}, at{&c.UpdatedAt}, &c.Entries)
 	}}

@@ -23,6 +23,15 @@ func everySlot() Elements {
 		Slot{Key: "post", Type: TypeCollectionRef, Rules: Rules{CollectionID: "blog"}})
 }
 
+// rows puts each slot into a row of its own.
+func rows(slots ...Slot) Elements {
+	var e Elements
+	for _, s := range slots {
+		e.Rows = append(e.Rows, Row{Slots: []Slot{s}})
+	}
+	return e
+}
+
 func TestEachSlotTypeAcceptsItsShapeAndRejectsOthers(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()

@@ -102,17 +102,15 @@ func (s *Site) ClonePage(ctx context.Context, in ClonePage) (*Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := cmp.Or(in.Name, shorten(p.Name, maxName-len(" (copy)"))+" (copy)")
-		made, err := createPage(tx, CreatePage{Name: name, Slug: in.NewSlug, Description: p.Description, Indexing: &p.Indexing, Meta: p.Meta})
-		if err != nil {
+		d := &Deleted{Page: *p, Sections: deletedSections(tx, "page_id", p.ID)}
+		d.Page.ID, d.Page.Slug = newID(pageID), in.NewSlug
+		d.Page.Name = cmp.Or(in.Name, shorten(p.Name, maxName-len(" (copy)"))+" (copy)")
+		for i := range d.Sections {
+			d.Sections[i].ID = newID(sectionID)
+		}
+		if err := d.insert(tx, tx.now, tx.now); err != nil {
 			return nil, err
 		}
-		for _, sec := range deletedSections(tx, "page_id", p.ID) {
-			sec.ID = newID(sectionID)
-			if err := restoreSection(tx, made, sec); err != nil {
-				return nil, err
-			}
-		}
-		return loadPage(tx, made, "")
+		return loadPage(tx, d.Page.ID, "")
 	})
 }

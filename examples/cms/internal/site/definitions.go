@@ -150,6 +150,6 @@ var sectionDefTable = table[*SectionDef]{what: "section definition", prefix: sec
 	columns: "id, key, name, description, status, elements_structure, template_key, default_variant, created_at, updated_at",
 	scan: func(scan scanner) (*SectionDef, error) {
 		var d SectionDef
-		return &d, scan(&d.ID, &d.Key, &d.Name, &d.Description, &d.Status, object(&d.Elements), &d.TemplateKey, &d.DefaultVariant,
-			at(&d.CreatedAt), at(&d.UpdatedAt))
+		return &d, scan(&d.ID, &d.Key, &d.Name, &d.Description, &d.Status, object{&d.Elements}, &d.TemplateKey, &d.DefaultVariant,
+			at{&d.CreatedAt}, at{&d.UpdatedAt})
 	}}

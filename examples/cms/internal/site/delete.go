@@ -47,7 +47,7 @@ func (s *Site) DeletePage(ctx context.Context, page string) (*Deleted, error) {
 // deletedSections returns the sections with an id in a column, in order, with all their contents, including values without a slot.
 func deletedSections(tx *txn, column, id string) []DeletedSection {
 	return collect(tx, func(scan scanner) (d DeletedSection, err error) {
-		err = scan(&d.ID, &d.Section, &d.SortOrder, &d.Status, &d.Variant, object(&d.Contents))
+		err = scan(&d.ID, &d.Section, &d.SortOrder, &d.Status, &d.Variant, object{&d.Contents})
 		return d, err
 	}, `SELECT id, section_def_id, sort_order, status, coalesce(variant, ''),
 		(SELECT json_group_object(locale_code, json(content)) FROM page_section_contents WHERE page_section_id = s.id)
@@ -74,13 +74,8 @@ func restorePage(tx *txn, d *Deleted) (*Page, error) {
 	if value[bool](tx, "SELECT count(*) > 0 FROM pages WHERE id = ?", p.ID) {
 		return nil, conflict("there is nothing to restore", "page %q (id %s) exists already", p.Name, p.ID)
 	}
-	if err := insertPage(tx, &p, p.CreatedAt.UTC().Format(timeLayout), p.UpdatedAt.UTC().Format(timeLayout)); err != nil {
+	if err := d.insert(tx, p.CreatedAt.UTC().Format(timeLayout), p.UpdatedAt.UTC().Format(timeLayout)); err != nil {
 		return nil, err
-	}
-	for _, sec := range d.Sections {
-		if err := restoreSection(tx, p.ID, sec); err != nil {
-			return nil, err
-		}
 	}
 	for _, item := range d.Navigation { // unless it has another target now
 		tx.exec("UPDATE navigation_items SET target_type = 'page', target_uuid = ? WHERE id = ? AND target_type = 'placeholder'", p.ID, item)
@@ -88,15 +83,19 @@ func restorePage(tx *txn, d *Deleted) (*Page, error) {
 	return loadPage(tx, p.ID, "")
 }
 
-func restoreSection(tx *txn, page string, sec DeletedSection) error {
-	if _, err := sectionDefTable.find(tx, sec.Section); err != nil {
-		return conflict("create the definition again, then the page", "the section definition %q that the page used is gone", sec.Section)
+// insert stores the page with its sections.
+func (d *Deleted) insert(tx *txn, created, updated string) error {
+	if err := d.Page.insert(tx, created, updated); err != nil {
+		return err
 	}
-	tx.insert("page_sections", record{"id": sec.ID, "page_id": page, "section_def_id": sec.Section, "sort_order": sec.SortOrder,
-		"status": sec.Status, "variant": null(sec.Variant)})
-	for locale, content := range sec.Contents {
-		if err := pageContents.put(tx, sec.ID, locale, content); err != nil {
-			return err
+	for _, sec := range d.Sections {
+		if _, err := sectionDefTable.find(tx, sec.Section); err != nil {
+			return conflict("create the definition again, then the page", "the section definition %q that the page used is gone", sec.Section)
+		}
+		tx.insert("page_sections", record{"id": sec.ID, "page_id": d.Page.ID, "section_def_id": sec.Section, "sort_order": sec.SortOrder,
+			"status": sec.Status, "variant": null(sec.Variant)})
+		for locale, content := range sec.Contents {
+			pageContents.put(tx, sec.ID, locale, content)
 		}
 	}
 	return nil

@@ -241,7 +241,7 @@ var entryTable = table[*Entry]{what: "entry", prefix: entryID, from: "collection
 	columns: "id, collection_id, (SELECT d.slug FROM collection_definitions d WHERE d.id = collection_id), slug, title, sort_order, created_at, updated_at",
 	scan: func(scan scanner) (*Entry, error) {
 		var e Entry
-		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.SortOrder, at(&e.CreatedAt), at(&e.UpdatedAt))
+		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.SortOrder, at{&e.CreatedAt}, at{&e.UpdatedAt})
 	}}
 
 // findEntry returns the entry with this id, or with this slug if only one collection has it, without its contents.

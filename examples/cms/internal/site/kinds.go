@@ -23,7 +23,20 @@ var (
 
 // newRow checks the fields of a new definition and returns the columns that both kinds have.
 func (k definitionKind) newRow(tx *txn, id, name, key, description string, e Elements) (record, error) {
-	if err := checkNames(k.what+" definition", name, description); err != nil {
+	row, err := k.row(tx, id, name, key, description, Published)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.check(tx); err != nil {
+		return nil, err
+	}
+	row["id"], row["elements_structure"], row["created_at"] = id, object{e}, tx.now
+	return row, nil
+}
+
+// row checks the fields of a definition that can be changed, and returns their columns.
+func (k definitionKind) row(tx *txn, id, name, key, description, status string) (record, error) {
+	if err := cmp.Or(checkNames(k.what+" definition", name, description), oneOf("status", status, Published, Unpublished)); err != nil {
 		return nil, err
 	}
 	key, err := slugFrom(key, name)
@@ -33,12 +46,8 @@ func (k definitionKind) newRow(tx *txn, id, name, key, description string, e Ele
 	if err := k.free(tx, key, id); err != nil {
 		return nil, err
 	}
-	if err := e.check(tx); err != nil {
-		return nil, err
-	}
-	elements, err := encodeObject(e)
-	return record{"id": id, k.key: key, "name": name, "description": description, "status": Published, "elements_structure": elements,
-		"search": searchText(name, key, description), "created_at": tx.now, "updated_at": tx.now}, err
+	return record{"name": name, k.key: key, "description": description, "status": status,
+		"search": searchText(name, key, description), "updated_at": tx.now}, nil
 }
 
 // free returns an error if another definition has the key.
@@ -57,24 +66,14 @@ func (k definitionKind) update(tx *txn, id string, old, change DefinitionFields)
 	if change == (DefinitionFields{}) {
 		return invalid("give name, "+k.key+", description or status", "nothing to change")
 	}
-	name, key := *cmp.Or(change.Name, old.Name), *cmp.Or(change.Key, old.Key)
-	description, status := *cmp.Or(change.Description, old.Description), *cmp.Or(change.Status, old.Status)
-	if err := checkNames(k.what+" definition", name, description); err != nil {
-		return err
-	}
+	key := *cmp.Or(change.Key, old.Key)
 	if key == "" {
 		return invalid("leave it out to keep it", "the %s is empty", k.key)
 	}
-	if _, err := slugFrom(key, ""); err != nil {
+	row, err := k.row(tx, id, *cmp.Or(change.Name, old.Name), key, *cmp.Or(change.Description, old.Description), *cmp.Or(change.Status, old.Status))
+	if err != nil {
 		return err
 	}
-	if err := oneOf("status", status, Published, Unpublished); err != nil {
-		return err
-	}
-	if err := k.free(tx, key, id); err != nil {
-		return err
-	}
-	tx.update(k.table, id, record{"name": name, k.key: key, "description": description, "status": status,
-		"search": searchText(name, key, description), "updated_at": tx.now})
+	tx.update(k.table, id, row)
 	return nil
 }

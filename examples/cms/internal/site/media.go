@@ -208,7 +208,7 @@ var mediaTable = table[*Media]{what: "media", prefix: mediaID, where: "id = ?1",
 	columns: "id, name, path, mime_type, mime_group, size, width, height, duration, alt, created_at",
 	scan: func(scan scanner) (*Media, error) {
 		var m Media
-		return &m, scan(&m.ID, &m.Name, &m.Path, &m.MimeType, &m.MimeGroup, &m.Size, &m.Width, &m.Height, &m.Duration, &m.Alt, at(&m.CreatedAt))
+		return &m, scan(&m.ID, &m.Name, &m.Path, &m.MimeType, &m.MimeGroup, &m.Size, &m.Width, &m.Height, &m.Duration, &m.Alt, at{&m.CreatedAt})
 	}}
 
 // checkMedia checks the value of an image or media slot: its media must exist and be of one of the slot's groups. The address may be left

@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 )
 
 // doneCalls is the table with the results of requests that have a key.
@@ -42,10 +41,6 @@ func repeatable[T any](tx *txn, key, doing string, fn func(*txn) (*T, error)) (*
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(result)
-	if err != nil {
-		return nil, fmt.Errorf("storing the result: %w", err)
-	}
-	tx.insert("done_calls", record{"key": key, "doing": doing, "result": string(text), "at": tx.now})
+	tx.insert("done_calls", record{"key": key, "doing": doing, "result": object{result}, "at": tx.now})
 	return result, nil
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,7 @@ func createPage(tx *txn, in CreatePage) (id string, err error) {
 	}
 	p := &Page{ID: newID(pageID), Slug: in.Slug, Name: in.Name, Description: in.Description, Indexing: true, Meta: in.Meta}
 	set(&p.Indexing, in.Indexing)
-	if err := insertPage(tx, p, tx.now, tx.now); err != nil {
+	if err := p.insert(tx, tx.now, tx.now); err != nil {
 		return "", err
 	}
 	for i, sec := range in.Sections {
@@ -142,77 +143,64 @@ func atSection(err error, i int) error {
 	return &located
 }
 
-// insertPage checks and stores a page, without its sections. Its slug is derived from its name if it is empty.
-func insertPage(tx *txn, p *Page, created, updated string) (err error) {
+// row checks a page and returns the columns that can change. Its slug is derived from its name if it is empty; meta is merged into its own.
+func (p *Page) row(tx *txn, meta map[string]any, updated string) (record, error) {
 	if err := checkNames("page", p.Name, p.Description); err != nil {
-		return err
+		return nil, err
 	}
+	var err error
 	if p.Slug, err = slugFrom(p.Slug, p.Name); err != nil {
-		return err
+		return nil, err
 	}
 	if err := pageSlugFree(tx, p); err != nil {
-		return err
+		return nil, err
 	}
-	meta, err := storedMeta(nil, p.Meta)
+	stored, err := storedMeta(p.Meta, meta)
+	return record{"slug": p.Slug, "name": p.Name, "description": p.Description, "indexing": p.Indexing, "meta": stored,
+		"search": searchText(p.Name, p.Slug, p.Description), "updated_at": updated}, err
+}
+
+// insert checks and stores a new page, without its sections.
+func (p Page) insert(tx *txn, created, updated string) error {
+	row, err := p.row(tx, p.Meta, updated)
 	if err != nil {
 		return err
 	}
-	row := pageRecord(p, meta, updated)
 	row["id"], row["site_id"], row["environment_id"], row["created_at"] = p.ID, siteID, environmentID, created
 	tx.insert("pages", row)
 	return nil
-}
-
-// pageRecord returns the columns of a page that can change.
-func pageRecord(p *Page, meta, updated string) record {
-	return record{"slug": p.Slug, "name": p.Name, "description": p.Description, "indexing": p.Indexing, "meta": meta,
-		"search": searchText(p.Name, p.Slug, p.Description), "updated_at": updated}
 }
 
 // UpdatePage changes the fields that the request names and returns the page. Two updates of different fields, or of different keys of
 // Meta, never undo each other, even from different processes.
 func (s *Site) UpdatePage(ctx context.Context, in UpdatePage) (*Page, error) {
 	return commit(ctx, s, "updating a page", func(tx *txn) (*Page, error) {
-		return updatePage(tx, in)
-	})
-}
-
-func updatePage(tx *txn, in UpdatePage) (*Page, error) {
-	if in.Name == nil && in.NewSlug == nil && in.Description == nil && in.Indexing == nil && len(in.Meta) == 0 {
-		return nil, invalid("give name, newSlug, description, indexing or meta", "nothing to change")
-	}
-	p, err := pageTable.find(tx, in.Page)
-	if err != nil {
-		return nil, err
-	}
-	before := &PageBefore{Slug: p.Slug, Name: p.Name, Description: p.Description, Indexing: p.Indexing, Meta: p.Meta}
-	set(&p.Name, in.Name)
-	set(&p.Description, in.Description)
-	set(&p.Indexing, in.Indexing)
-	if err := checkNames("page", p.Name, p.Description); err != nil {
-		return nil, err
-	}
-	if in.NewSlug != nil && *in.NewSlug != p.Slug {
-		if *in.NewSlug == "" {
+		if in.Name == nil && in.NewSlug == nil && in.Description == nil && in.Indexing == nil && len(in.Meta) == 0 {
+			return nil, invalid("give name, newSlug, description, indexing or meta", "nothing to change")
+		}
+		p, err := pageTable.find(tx, in.Page)
+		if err != nil {
+			return nil, err
+		}
+		if in.NewSlug != nil && *in.NewSlug == "" {
 			return nil, invalid("leave newSlug out to keep the slug", "the new slug is empty")
 		}
-		if p.Slug, err = slugFrom(*in.NewSlug, ""); err != nil {
+		before := &PageBefore{Slug: p.Slug, Name: p.Name, Description: p.Description, Indexing: p.Indexing, Meta: p.Meta}
+		set(&p.Name, in.Name)
+		set(&p.Slug, in.NewSlug)
+		set(&p.Description, in.Description)
+		set(&p.Indexing, in.Indexing)
+		row, err := p.row(tx, in.Meta, tx.now)
+		if err != nil {
 			return nil, err
 		}
-		if err := pageSlugFree(tx, p); err != nil {
-			return nil, err
+		tx.update("pages", p.ID, row)
+		p, err = loadPage(tx, p.ID, "")
+		if err == nil {
+			p.Before = before
 		}
-	}
-	meta, err := storedMeta(p.Meta, in.Meta)
-	if err != nil {
-		return nil, err
-	}
-	tx.update("pages", p.ID, pageRecord(p, meta, tx.now))
-	p, err = loadPage(tx, p.ID, "")
-	if err == nil {
-		p.Before = before
-	}
-	return p, err
+		return p, err
+	})
 }
 
 // set applies an optional change of a field.
@@ -228,12 +216,12 @@ var (
 		columns: "id, slug, name, description, indexing, meta, created_at, updated_at",
 		scan: func(scan scanner) (*Page, error) {
 			var p Page
-			return &p, scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, object(&p.Meta), at(&p.CreatedAt), at(&p.UpdatedAt))
+			return &p, scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, object{&p.Meta}, at{&p.CreatedAt}, at{&p.UpdatedAt})
 		}}
 	pageSummaryTable = table[PageSummary]{from: "pages",
 		columns: "id, slug, name, description, indexing, updated_at, (SELECT count(*) FROM page_sections WHERE page_id = pages.id)",
 		scan: func(scan scanner) (p PageSummary, err error) {
-			err = scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, at(&p.UpdatedAt), &p.Sections)
+			err = scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, at{&p.UpdatedAt}, &p.Sections)
 			return p, err
 		}}
 )
@@ -265,10 +253,7 @@ func pageSlugFree(tx *txn, p *Page) error {
 }
 
 func checkNames(what, name, description string) error {
-	if err := checkText("the "+what+"'s name", name, 1, maxName); err != nil {
-		return err
-	}
-	return checkText("the "+what+"'s description", description, 0, maxDescription)
+	return cmp.Or(checkText("the "+what+"'s name", name, 1, maxName), checkText("the "+what+"'s description", description, 0, maxDescription))
 }
 
 // storedMeta merges change into old and returns the JSON to store.

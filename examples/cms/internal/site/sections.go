@@ -145,7 +145,7 @@ func touch(tx *txn, page string) { tx.update("pages", page, record{"updated_at":
 func loadSections(tx *txn, page, locale string) ([]Section, error) {
 	sections := collect(tx, func(scan scanner) (s Section, err error) {
 		s.PageID = page
-		err = scan(&s.ID, &s.Section, &s.SortOrder, &s.Status, &s.Variant, object(&s.Content))
+		err = scan(&s.ID, &s.Section, &s.SortOrder, &s.Status, &s.Variant, object{&s.Content})
 		return s, err
 	}, `SELECT s.id, s.section_def_id, s.sort_order, s.status, coalesce(s.variant, ''), coalesce(c.content, '{}') FROM page_sections s
 		LEFT JOIN page_section_contents c ON c.page_section_id = s.id AND c.locale_code = ?

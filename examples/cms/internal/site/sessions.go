@@ -73,6 +73,6 @@ func (s *Site) DeleteSession(ctx context.Context, id string) error {
 }
 
 func scanSession(scan scanner) (s Session, err error) {
-	err = scan(&s.ID, &s.Title, &s.Mode, at(&s.CreatedAt))
+	err = scan(&s.ID, &s.Title, &s.Mode, at{&s.CreatedAt})
 	return s, err
 }

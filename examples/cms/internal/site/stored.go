@@ -11,16 +11,14 @@ var (
 // get returns the contents of an owner in a locale, or an empty map.
 func (t contentTable) get(tx *txn, owner, locale string) map[string]any {
 	content := map[string]any{}
-	tx.first([]any{object(&content)}, "SELECT content FROM "+t.name+" WHERE "+t.owner+" = ? AND locale_code = ?", owner, locale)
+	tx.first([]any{object{&content}}, "SELECT content FROM "+t.name+" WHERE "+t.owner+" = ? AND locale_code = ?", owner, locale)
 	return content
 }
 
 // put replaces the contents of an owner in a locale.
-func (t contentTable) put(tx *txn, owner, locale string, content map[string]any) error {
-	text, err := encodeObject(content)
+func (t contentTable) put(tx *txn, owner, locale string, content map[string]any) {
 	tx.exec("INSERT INTO "+t.name+" (id, "+t.owner+", locale_code, content) VALUES (?, ?, ?, ?) "+
-		"ON CONFLICT ("+t.owner+", locale_code) DO UPDATE SET content = excluded.content", newID(contentID), owner, locale, text)
-	return err
+		"ON CONFLICT ("+t.owner+", locale_code) DO UPDATE SET content = excluded.content", newID(contentID), owner, locale, object{content})
 }
 
 // change merges values into the contents of an owner in a locale, and returns the previous ones: null if there was none. See [applyContent].
@@ -34,5 +32,6 @@ func (t contentTable) change(tx *txn, owner, locale, name string, e Elements, ch
 	for key := range change {
 		before[key] = old[key]
 	}
-	return before, t.put(tx, owner, locale, content)
+	t.put(tx, owner, locale, content)
+	return before, nil
 }

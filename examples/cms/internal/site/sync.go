@@ -60,25 +60,14 @@ func syncElements(tx *txn, k definitionKind, in SyncElements) (*SyncedElements, 
 	if err != nil {
 		return nil, err
 	}
-	text, err := encodeObject(in.Elements)
-	if err != nil {
-		return nil, err
-	}
-	tx.update(k.table, r.ID, record{"elements_structure": text, "updated_at": tx.now})
+	tx.update(k.table, r.ID, record{"elements_structure": object{in.Elements}, "updated_at": tx.now})
 	if !in.Prune {
 		return r, nil
 	}
 	for _, c := range stored {
 		kept := known(in.Elements, c.values)
-		if len(kept) == len(c.values) {
-			continue
-		}
 		r.Pruned += len(c.values) - len(kept)
-		text, err := encodeObject(kept)
-		if err != nil {
-			return nil, err
-		}
-		tx.update(k.contentsTable.name, c.id, record{"content": text})
+		tx.update(k.contentsTable.name, c.id, record{"content": object{kept}})
 	}
 	return r, nil
 }
@@ -125,7 +114,7 @@ func compare(tx *txn, k definitionKind, in *SyncElements) (*SyncedElements, []st
 	r.Removed = slices.AppendSeq(r.Removed, maps.Keys(old))
 	slices.Sort(r.Removed)
 	stored := collect(tx, func(scan scanner) (c storedContent, err error) {
-		err = scan(&c.id, object(&c.values))
+		err = scan(&c.id, object{&c.values})
 		return c, err
 	}, k.contents, r.ID)
 	for _, c := range stored {

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,28 +133,26 @@ func null(text string) any {
 	return text
 }
 
-// A column reads a column of text.
-type column func(text string) error
+// An object is a column with JSON: it is decoded into v, or v is encoded.
+type object struct{ v any }
 
 // Scan implements [sql.Scanner].
-func (c column) Scan(v any) error {
-	text, _ := v.(string)
-	return c(text)
+func (o object) Scan(column any) error {
+	text, _ := column.(string)
+	return json.Unmarshal([]byte(text), o.v)
 }
 
-// object is a column with JSON.
-func object(into any) column {
-	return func(text string) error { return json.Unmarshal([]byte(text), into) }
-}
+// Value implements [driver.Valuer].
+func (o object) Value() (driver.Value, error) { return encodeObject(o.v) }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // at is a column with a time. An invalid one, written by another program, becomes the zero time.
-func at(into *time.Time) column {
-	return func(text string) error {
-		if t, err := time.Parse(timeLayout, text); err == nil {
-			*into = t
-		}
-		return nil
-	}
+type at struct{ into *time.Time }
+
+// Scan implements [sql.Scanner].
+func (a at) Scan(column any) error {
+	text, _ := column.(string)
+	*a.into, _ = time.Parse(timeLayout, text) // the zero time, if it fails
+	return nil
 }
