@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,15 +33,9 @@ func normalize(what string, content map[string]any, limit int) (map[string]any, 
 	if len(raw) > limit {
 		return nil, invalid("shorten it", "the %s has %d bytes as JSON, the limit is %d", what, len(raw), limit)
 	}
-	return decodeObject(string(raw))
-}
-
-func decodeObject(text string) (map[string]any, error) {
-	m := map[string]any{}
-	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		return nil, err
-	}
-	return m, nil
+	var plain map[string]any
+	err = json.Unmarshal(raw, &plain)
+	return plain, err
 }
 
 // encodeObject encodes a JSON object for storage: keys in order, without HTML escapes.
@@ -259,45 +254,42 @@ func (s Slot) checkReference(tx *txn, object map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if c.ID != id {
-		return invalid(fmt.Sprintf("use its id %q", c.ID), "slot %q names the collection by its slug %q instead of its id", s.Key, id)
-	}
-	if only := s.Rules.CollectionID; only != "" && id != only {
-		return invalid(fmt.Sprintf("use %q", only), "slot %q doesn't take the collection %q", s.Key, id)
-	}
 	ref, _ := object["entryId"].(string)
-	if ref == "" {
+	switch only := s.Rules.CollectionID; {
+	case c.ID != id:
+		return invalid(fmt.Sprintf("use its id %q", c.ID), "slot %q names the collection by its slug %q instead of its id", s.Key, id)
+	case only != "" && id != only:
+		return invalid(fmt.Sprintf("use %q", only), "slot %q doesn't take the collection %q", s.Key, id)
+	case ref == "":
 		return nil
 	}
 	e, err := findEntry(tx, ref)
-	if err != nil {
-		return err
-	}
-	if e.ID != ref || e.CollectionID != c.ID {
+	if err == nil && (e.ID != ref || e.CollectionID != c.ID) {
 		return invalid("list that collection's entries and use the id of one", "slot %q names %q, which isn't the id of an entry in the collection %q", s.Key, ref, c.Slug)
 	}
-	return nil
+	return err
 }
 
 // example returns a value that the slot would take, as JSON.
 func (s Slot) example() string {
-	var text string
-	switch s.Type {
-	case TypeLink:
-		text = `{"type": "url", "href": "https://example.com"}`
-	case TypeCollectionRef:
-		text = `{"collectionId": "col_…"}`
-	case TypeImage, TypeMedia:
-		text = `{"url": "/assets/photo.jpg", "alt": "what it shows"}`
-	case TypeOption:
-		text = fmt.Sprintf("%q", s.Rules.OptionValues[0])
-	default:
-		text = `"some words"`
+	text := examples[s.Type]
+	if s.Type == TypeOption {
+		text = strconv.Quote(s.Rules.OptionValues[0])
 	}
 	if s.Rules.Multiple {
 		return "[" + text + "]"
 	}
 	return text
+}
+
+// examples are values of the types, as JSON.
+var examples = map[string]string{
+	TypeText:          `"some words"`,
+	TypeRichText:      `"some words"`,
+	TypeImage:         `{"url": "/assets/photo.jpg", "alt": "what it shows"}`,
+	TypeMedia:         `{"url": "/assets/photo.jpg", "alt": "what it shows"}`,
+	TypeLink:          `{"type": "url", "href": "https://example.com"}`,
+	TypeCollectionRef: `{"collectionId": "col_…"}`,
 }
 
 // addressAllowed reports whether a link may have this address: http(s), mail, telephone, or a path of this site.

@@ -69,22 +69,22 @@ func syncContents(tx *txn, in SyncContents) (*Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := findSection(tx, in.Page, in.SectionID)
+	sec, err := findSection(tx, in.Page, in.SectionID)
 	if err != nil {
 		return nil, err
 	}
 	if len(in.Content) == 0 && !in.Prune {
-		return nil, invalid(didYouMean("", at.def.Elements.keys()), "no content was given for section %q", at.def.Key)
+		return nil, invalid(didYouMean("", sec.def.Elements.keys()), "no content was given for section %q", sec.def.Key)
 	}
-	before, err := at.write(tx, loc.Code, in.Content, in.Prune)
+	before, err := sec.write(tx, loc.Code, in.Content, in.Prune)
 	if err != nil {
 		return nil, err
 	}
-	sec, err := at.touched(tx, loc.Code)
-	if err == nil {
-		sec.Before = before
+	if sec, err = sec.touched(tx, loc.Code); err != nil {
+		return nil, err
 	}
-	return sec, err
+	sec.Before = before
+	return sec, nil
 }
 
 // ClonePage is the request of [Site.ClonePage].

@@ -66,18 +66,11 @@ func (s *Site) GetEntry(ctx context.Context, entry, locale string) (*Entry, erro
 // GetEntryIn is GetEntry for an entry of a collection. Several collections may have an entry with the same slug.
 func (s *Site) GetEntryIn(ctx context.Context, collection, entry, locale string) (*Entry, error) {
 	return view(ctx, s, "reading an entry", func(tx *txn) (*Entry, error) {
-		c, err := collectionTable.find(tx, collection)
-		if err != nil {
-			return nil, err
-		}
-		e, err := entryTable.find(tx, entry, c.ID)
-		if err != nil {
-			return nil, err
-		}
-		if e.CollectionID != c.ID {
+		c, e, err := loadEntryIn(tx, collection, entry, locale)
+		if err == nil && e.CollectionID != c.ID {
 			return nil, notFound("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
 		}
-		return e.load(tx, locale)
+		return e, err
 	})
 }
 
@@ -147,10 +140,7 @@ func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {
 			return nil, err
 		}
 	}
-	if e, err = entryTable.find(tx, e.ID, c.ID); err == nil {
-		e, err = e.load(tx, loc.Code)
-	}
-	if err != nil {
+	if _, e, err = loadEntryIn(tx, c.ID, e.ID, loc.Code); err != nil {
 		return nil, err
 	}
 	if created {
@@ -253,6 +243,20 @@ func findEntry(tx *txn, ref string) (*Entry, error) {
 	anywhere := entryTable
 	anywhere.where, anywhere.names = "id = ?1 OR slug = ?1", "SELECT slug FROM collection_entries ORDER BY slug LIMIT 200"
 	return anywhere.find(tx, ref)
+}
+
+// loadEntryIn returns a collection, and the entry with this slug in it or with this id anywhere, with its contents in a locale.
+func loadEntryIn(tx *txn, collection, entry, locale string) (*Collection, *Entry, error) {
+	c, err := collectionTable.find(tx, collection)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := entryTable.find(tx, entry, c.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err = e.load(tx, locale)
+	return c, e, err
 }
 
 // load returns the entry with its contents in a locale.

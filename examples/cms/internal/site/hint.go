@@ -30,15 +30,12 @@ func didYouMean(got string, of []string) string {
 // nearest returns the name that is most similar to got, or "" if none is similar.
 func nearest(got string, of []string) string {
 	ctx := context.Background() // the search doesn't block
-	f, err := index.New(index.Config{})
-	if err != nil {
-		return ""
-	}
 	items := make([]index.Item, len(of))
 	for i, name := range of {
 		items[i] = index.Item{ID: name, Name: name}
 	}
-	if f.Put(ctx, items...) != nil {
+	f, err := index.New(index.Config{})
+	if err != nil || f.Put(ctx, items...) != nil {
 		return ""
 	}
 	res, err := f.Find(ctx, got, index.Filter{}, 1)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"regexp"
+	"slices"
 )
 
 // The states of a [Locale].
@@ -99,18 +100,13 @@ func (l Locale) check() error {
 	if !localeCode.MatchString(l.Code) {
 		return invalid(`use a language tag such as "en" or "pt-BR"`, "the code %q isn't allowed", shorten(l.Code, 80))
 	}
-	if err := checkText("the locale's name", l.Name, 1, maxName); err != nil {
-		return err
-	}
-	return oneOf("status", l.Status, Active, Inactive)
+	return cmp.Or(checkText("the locale's name", l.Name, 1, maxName), oneOf("status", l.Status, Active, Inactive))
 }
 
 // oneOf returns an error unless a field has one of the values.
 func oneOf(field, got string, values ...string) error {
-	for _, v := range values {
-		if got == v {
-			return nil
-		}
+	if slices.Contains(values, got) {
+		return nil
 	}
 	return invalid(didYouMean(got, values), "%s %q is unknown", field, shorten(got, 80))
 }

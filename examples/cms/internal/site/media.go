@@ -131,10 +131,7 @@ func (m *Media) detect(content []byte) (ext string, err error) {
 }
 
 func (m *Media) check() error {
-	if err := checkText("the file's name", m.Name, 1, maxLabel); err != nil {
-		return err
-	}
-	return checkText("the text of alt", *m.Alt, 0, maxDescription)
+	return cmp.Or(checkText("the file's name", m.Name, 1, maxLabel), checkText("the text of alt", *m.Alt, 0, maxDescription))
 }
 
 // file returns where the file with a path on the site is stored.

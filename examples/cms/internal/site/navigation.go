@@ -75,19 +75,18 @@ func (s *Site) DeleteNavigation(ctx context.Context, id string) (*Navigation, er
 
 // PutNavItem adds an item to a menu, or replaces the one with the id, and returns the menu. The items below a replaced one stay there.
 func (s *Site) PutNavItem(ctx context.Context, navigation string, item NavItem) (*Navigation, error) {
-	return s.changeItems(ctx, navigation, func(n *Navigation) error {
+	return s.changeItems(ctx, navigation, func(n *Navigation) (err error) {
 		flat := flatten(n.Items, "")
-		i := slices.IndexFunc(flat, func(f NavItem) bool { return f.ID == item.ID })
-		switch {
-		case item.ID == "":
+		if item.ID == "" {
 			item.ID = newID(itemID)
 			flat = append(flat, item)
-		case i < 0:
-			return notFound("list the navigation and use the id of one of its items", "the navigation has no item %q", shorten(item.ID, 80))
-		default:
+		} else {
+			i, err := indexOf(flat, item.ID)
+			if err != nil {
+				return err
+			}
 			flat[i] = item
 		}
-		var err error
 		n.Items, err = nest(flat)
 		return err
 	})
@@ -97,9 +96,8 @@ func (s *Site) PutNavItem(ctx context.Context, navigation string, item NavItem) 
 func (s *Site) DeleteNavItem(ctx context.Context, navigation, item string) (*Navigation, error) {
 	return s.changeItems(ctx, navigation, func(n *Navigation) error {
 		flat := flatten(n.Items, "")
-		i := slices.IndexFunc(flat, func(f NavItem) bool { return f.ID == item })
-		if i < 0 {
-			return notFound("list the navigation and use the id of one of its items", "the navigation has no item %q", shorten(item, 80))
+		if _, err := indexOf(flat, item); err != nil {
+			return err
 		}
 		below := map[string]bool{item: true}
 		flat = slices.DeleteFunc(flat, func(f NavItem) bool { // parents come before what is below them
@@ -110,6 +108,15 @@ func (s *Site) DeleteNavItem(ctx context.Context, navigation, item string) (*Nav
 		n.Items, err = nest(flat)
 		return err
 	})
+}
+
+// indexOf returns the place of an item with an id.
+func indexOf(flat []NavItem, id string) (int, error) {
+	i := slices.IndexFunc(flat, func(f NavItem) bool { return f.ID == id })
+	if i < 0 {
+		return 0, notFound("list the navigation and use the id of one of its items", "the navigation has no item %q", shorten(id, 80))
+	}
+	return i, nil
 }
 
 // SyncNavItems replaces all items of a menu with a hierarchy, whose order counts instead of SortOrder. Items keep their ids.
@@ -166,10 +173,7 @@ func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int,
 
 // check rejects an item whose target doesn't fit its type.
 func (i NavItem) check(tx *txn) error {
-	if err := checkText("the item's value", i.Value, 1, maxLabel); err != nil {
-		return err
-	}
-	if err := oneOf("targetType", i.TargetType, targetTypes...); err != nil {
+	if err := cmp.Or(checkText("the item's value", i.Value, 1, maxLabel), oneOf("targetType", i.TargetType, targetTypes...)); err != nil {
 		return err
 	}
 	if i.TargetType == "url" && (i.URL == "" || len(i.URL) > maxURLLength || !addressAllowed(i.URL)) {

@@ -51,40 +51,39 @@ type UpdateSection struct {
 // AddSection adds a section to a page and returns it. The sections at its place and after it move down.
 func (s *Site) AddSection(ctx context.Context, in AddSection) (*Section, error) {
 	return once(ctx, s, in.Key, "adding a section", func(tx *txn) (*Section, error) {
-		at, err := addSection(tx, in)
+		sec, err := addSection(tx, in)
 		if err != nil {
 			return nil, err
 		}
-		return at.touched(tx, in.Locale)
+		return sec.touched(tx, in.Locale)
 	})
 }
 
-func addSection(tx *txn, in AddSection) (at placed, err error) {
+func addSection(tx *txn, in AddSection) (*Section, error) {
 	p, err := pageTable.find(tx, in.Page)
 	if err != nil {
-		return at, err
+		return nil, err
 	}
 	def, err := sectionDefTable.find(tx, in.Section)
 	if err != nil {
-		return at, err
+		return nil, err
 	}
 	if def.Status != Published {
-		return at, conflict("publish the definition first, or use another", "section %q is unpublished", def.Key)
+		return nil, conflict("publish the definition first, or use another", "section %q is unpublished", def.Key)
 	}
 	if value[int](tx, "SELECT count(*) FROM page_sections WHERE page_id = ?", p.ID) >= maxSections {
-		return at, conflict("remove one first", "page %q has %d sections already, which is the limit", p.Slug, maxSections)
+		return nil, conflict("remove one first", "page %q has %d sections already, which is the limit", p.Slug, maxSections)
 	}
-	at = placed{id: newID(sectionID), page: p.ID, def: def}
-	if at.order, err = makeRoom(tx, p.ID, in.SortOrder); err != nil {
-		return at, err
+	sec := &Section{ID: newID(sectionID), PageID: p.ID, def: def}
+	if sec.SortOrder, err = makeRoom(tx, p.ID, in.SortOrder); err != nil {
+		return nil, err
 	}
-	tx.insert("page_sections", record{"id": at.id, "page_id": p.ID, "section_def_id": def.ID, "sort_order": at.order, "status": Published})
+	tx.insert("page_sections", record{"id": sec.ID, "page_id": p.ID, "section_def_id": def.ID, "sort_order": sec.SortOrder, "status": Published})
 	loc, err := findLocale(tx, in.Locale)
-	if err != nil || len(in.Content) == 0 {
-		return at, err
+	if err == nil && len(in.Content) > 0 {
+		_, err = sec.write(tx, loc.Code, in.Content, false)
 	}
-	_, err = at.write(tx, loc.Code, in.Content, false)
-	return at, err
+	return sec, err
 }
 
 // UpdateSection moves, publishes or unpublishes a section, and returns it with its contents in the default locale.
@@ -93,7 +92,7 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 		if in.SortOrder == nil && in.Status == nil && in.Variant == nil {
 			return nil, invalid("give sortOrder, status or variant", "nothing to change")
 		}
-		at, err := findPlaced(tx, in.SectionID)
+		sec, err := sectionByID(tx, in.SectionID)
 		if err != nil {
 			return nil, err
 		}
@@ -110,27 +109,27 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 			}
 			change["variant"] = null(*in.Variant)
 		}
-		tx.update("page_sections", at.id, change)
+		tx.update("page_sections", sec.ID, change)
 		if in.SortOrder != nil {
-			if err := at.move(tx, in.SortOrder); err != nil {
+			if err := sec.move(tx, in.SortOrder); err != nil {
 				return nil, err
 			}
 		}
-		return at.touched(tx, "")
+		return sec.touched(tx, "")
 	})
 }
 
 // RemoveSection removes a section and its contents in every locale from its page, and returns what was removed.
 func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, error) {
 	return commit(ctx, s, "removing a section", func(tx *txn) (*DeletedSection, error) {
-		at, err := findPlaced(tx, id)
+		sec, err := sectionByID(tx, id)
 		if err != nil {
 			return nil, err
 		}
-		removed := deletedSections(tx, "id", at.id)
-		tx.exec("DELETE FROM page_sections WHERE id = ?", at.id)
-		closeGap(tx, at.page, at.order)
-		touch(tx, at.page)
+		removed := deletedSections(tx, "id", sec.ID)
+		tx.exec("DELETE FROM page_sections WHERE id = ?", sec.ID)
+		closeGap(tx, sec.PageID, sec.SortOrder)
+		touch(tx, sec.PageID)
 		if tx.err != nil {
 			return nil, tx.err
 		}
@@ -167,39 +166,33 @@ func loadSections(tx *txn, page, locale string) ([]Section, error) {
 	return sections, tx.err
 }
 
-// A placed is a section with its page and its place there.
-type placed struct {
-	id, page string
-	order    int
-	def      *SectionDef
-}
-
-// findPlaced returns the section with an id.
-func findPlaced(tx *txn, id string) (at placed, err error) {
-	at.id = id
+// sectionByID returns the section with an id, without its contents.
+func sectionByID(tx *txn, id string) (*Section, error) {
+	sec := &Section{ID: id}
 	var def string
-	if !tx.first([]any{&at.page, &at.order, &def}, "SELECT page_id, sort_order, section_def_id FROM page_sections WHERE id = ?", id) {
+	if !tx.first([]any{&sec.PageID, &sec.SortOrder, &def}, "SELECT page_id, sort_order, section_def_id FROM page_sections WHERE id = ?", id) {
 		if id == "" {
-			return at, invalid("get the page and use the id of one of its sections", "no section was named")
+			return nil, invalid("get the page and use the id of one of its sections", "no section was named")
 		}
-		return at, notFound("get the page and use the id of one of its sections", "no page section has the id %q", shorten(id, 80))
+		return nil, notFound("get the page and use the id of one of its sections", "no page section has the id %q", shorten(id, 80))
 	}
-	at.def, err = sectionDefTable.find(tx, def)
-	return at, err
+	var err error
+	sec.def, err = sectionDefTable.find(tx, def)
+	return sec, err
 }
 
 // findSection finds the section of a request: by its id, by a key that its page has once, or as the only one of its page.
-func findSection(tx *txn, page, ref string) (placed, error) {
+func findSection(tx *txn, page, ref string) (*Section, error) {
 	if page == "" {
-		return findPlaced(tx, ref)
+		return sectionByID(tx, ref)
 	}
 	p, err := pageTable.find(tx, page)
 	if err != nil {
-		return placed{}, err
+		return nil, err
 	}
 	sections, err := loadSections(tx, p.ID, DefaultLocale)
 	if err != nil {
-		return placed{}, err
+		return nil, err
 	}
 	var fit []Section
 	var have []string
@@ -211,37 +204,37 @@ func findSection(tx *txn, page, ref string) (placed, error) {
 	}
 	switch {
 	case len(fit) == 1:
-		return placed{id: fit[0].ID, page: p.ID, order: fit[0].SortOrder, def: fit[0].def}, nil
+		return &fit[0], nil
 	case len(sections) == 0:
-		return placed{}, notFound("add a section first", "page %q has no sections", p.Slug)
+		return nil, notFound("add a section first", "page %q has no sections", p.Slug)
 	case len(fit) > 1:
-		return placed{}, invalid("use the id of one of "+strings.Join(have, ", "), "page %q has several sections that could be meant", p.Slug)
+		return nil, invalid("use the id of one of "+strings.Join(have, ", "), "page %q has several sections that could be meant", p.Slug)
 	}
-	return placed{}, notFound("use one of "+strings.Join(have, ", "), "page %q has no section %q", p.Slug, shorten(ref, 80))
+	return nil, notFound("use one of "+strings.Join(have, ", "), "page %q has no section %q", p.Slug, shorten(ref, 80))
 }
 
 // write merges values into the contents of the section in a locale, and returns the previous values.
-func (at placed) write(tx *txn, locale string, change map[string]any, prune bool) (before map[string]any, err error) {
-	return pageContents.change(tx, at.id, locale, fmt.Sprintf("section %q", at.def.Key), at.def.Elements, change, prune)
+func (sec *Section) write(tx *txn, locale string, change map[string]any, prune bool) (before map[string]any, err error) {
+	return pageContents.change(tx, sec.ID, locale, fmt.Sprintf("section %q", sec.def.Key), sec.def.Elements, change, prune)
 }
 
 // touched sets the modification time of the section's page and returns the section.
-func (at placed) touched(tx *txn, locale string) (*Section, error) {
-	touch(tx, at.page)
-	p, err := loadPage(tx, at.page, locale)
+func (sec *Section) touched(tx *txn, locale string) (*Section, error) {
+	touch(tx, sec.PageID)
+	p, err := loadPage(tx, sec.PageID, locale)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(p.Sections, func(sec Section) bool { return sec.ID == at.id })
+	i := slices.IndexFunc(p.Sections, func(other Section) bool { return other.ID == sec.ID })
 	return &p.Sections[i], nil
 }
 
 // move puts the section at another place on its page.
-func (at placed) move(tx *txn, to *int) error {
-	tx.update("page_sections", at.id, record{"sort_order": -1}) // out of the way
-	closeGap(tx, at.page, at.order)
-	order, err := makeRoom(tx, at.page, to)
-	tx.update("page_sections", at.id, record{"sort_order": order})
+func (sec *Section) move(tx *txn, to *int) error {
+	tx.update("page_sections", sec.ID, record{"sort_order": -1}) // out of the way
+	closeGap(tx, sec.PageID, sec.SortOrder)
+	order, err := makeRoom(tx, sec.PageID, to)
+	tx.update("page_sections", sec.ID, record{"sort_order": order})
 	return err
 }
 

@@ -114,15 +114,8 @@ func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
 // EntryTree returns an entry as a page with one section, whose template is "entry".
 func (s *Site) EntryTree(ctx context.Context, collection, entry, locale string) (*Tree, error) {
 	return view(ctx, s, "previewing an entry", func(tx *txn) (*Tree, error) {
-		c, err := collectionTable.find(tx, collection)
+		c, e, err := loadEntryIn(tx, collection, entry, locale)
 		if err != nil {
-			return nil, err
-		}
-		e, err := entryTable.find(tx, entry, c.ID)
-		if err != nil {
-			return nil, err
-		}
-		if e, err = e.load(tx, locale); err != nil {
 			return nil, err
 		}
 		t, err := newTree(tx, e.Locale)
