@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,22 +75,16 @@ func applyContent(tx *txn, name string, e Elements, old, change map[string]any, 
 	for _, s := range e.Slots() {
 		slots[s.Key] = s
 	}
-	var wrong mistakes
+	var wrong *Error
 	for _, key := range slices.Sorted(maps.Keys(change)) { // in order, so that the same mistake gives the same error
-		slot, known := slots[key]
-		if !known {
-			wrong.add(key, invalid(didYouMean(key, e.keys()), "%s has no slot %q", name, key))
-			continue
-		}
-		if change[key] == nil {
-			continue
-		}
-		if err := slot.checkValue(tx, change[key]); !wrong.add(key, err) {
-			return nil, err
+		if slot, known := slots[key]; !known {
+			wrong = wrong.and(key, invalid(didYouMean(key, e.keys()), "%s has no slot %q", name, key))
+		} else if change[key] != nil {
+			wrong = wrong.and(key, slot.checkValue(tx, change[key]))
 		}
 	}
-	if err := wrong.err(); err != nil {
-		return nil, err
+	if wrong != nil {
+		return nil, wrong
 	}
 	merged := merge(old, change)
 	if prune {
@@ -329,19 +324,8 @@ func checkText(what, text string, least, most int) error {
 
 // kind returns the JSON type of v with its article.
 func kind(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case string:
-		return "a string"
-	case bool:
-		return "a boolean"
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	}
-	return "a number"
+	return map[reflect.Kind]string{reflect.Invalid: "null", reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
+		reflect.Slice: "a list", reflect.Map: "an object"}[reflect.ValueOf(v).Kind()]
 }
 
 // shorten cuts text to at most n characters.

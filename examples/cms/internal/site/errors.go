@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"modernc.org/sqlite"
@@ -78,46 +77,35 @@ func conflict(hint, format string, args ...any) *Error {
 	return &Error{Code: CodeConflict, Message: message, Hint: hint, Expected: "a state that allows it", Actual: message}
 }
 
-// mistakes are the errors of several values.
-type mistakes []*Error
-
-// add adds an error that is about the value of a slot, and reports whether there was none of another kind.
-func (m *mistakes) add(key string, err error) bool {
-	var e *Error
-	if errors.As(err, &e) {
-		located := *e
-		located.Fields = map[string]string{key: e.Error()}
-		*m = append(*m, &located)
-		return true
+// and adds an error about the value of a slot, if there is one, to those about others; nil is none.
+func (e *Error) and(slot string, err error) *Error {
+	var added *Error
+	if !errors.As(err, &added) {
+		return e
 	}
-	return err == nil
-}
-
-// err returns one error about all of them, or nil.
-func (m mistakes) err() error {
-	if len(m) == 0 {
-		return nil
+	if e == nil {
+		first := *added
+		first.Fields = map[string]string{slot: added.Error()}
+		return &first
 	}
-	all := *m[0]
-	for _, e := range m[1:] {
-		all.Message += "; " + all.Hint + ". Also: " + e.Message
-		all.Hint = e.Hint
-		maps.Copy(all.Fields, e.Fields)
-	}
-	return &all
+	e.Message += "; " + e.Hint + ". Also: " + added.Message
+	e.Hint = added.Hint
+	e.Fields[slot] = added.Error()
+	return e
 }
 
 // explain converts an error of the SQLite driver to an [Error]. An [Error] passes unchanged. If ctx has ended, explain returns its error,
 // whatever the driver reports.
-func explain(ctx context.Context, doing string, err error) error {
-	if err == nil {
-		return nil
-	}
+func (s *Site) explain(ctx context.Context, doing string, err error) error {
 	var own *Error
-	if errors.As(err, &own) || errors.Is(err, ErrClosed) {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() == nil && s.closed.Load():
+		return ErrClosed
+	case errors.As(err, &own) || errors.Is(err, ErrClosed):
 		return err
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return fmt.Errorf("site: %s: %w", doing, context.Cause(ctx))
 	}
 	switch primaryCode(err) {

@@ -1,8 +1,11 @@
 package site
 
 import (
+	"context"
 	"fmt"
 	"strings"
+
+	"github.com/pawlkit/pawl/memory/index"
 )
 
 // A table is a kind of objects that requests name, by their ids or by another key such as a slug. The fields are parts of SQL.
@@ -70,4 +73,76 @@ func ownerOf(tx *txn, from, name, key, slug string, args ...any) *owner {
 			return &o
 		}
 	}
+}
+
+const (
+	defaultLimit = 50
+	maxLimit     = 200
+)
+
+// A Query selects a part of a list. Its zero value selects the first 50 items.
+type Query struct {
+	Text   string `json:"q,omitempty"`      // a part of the name, slug or description, case and accents ignored; no wildcards
+	Limit  int    `json:"limit,omitempty"`  // default 50, at most 200
+	Offset int    `json:"offset,omitempty"` // how many to skip
+}
+
+// A List is a part of a longer list, in a fixed order.
+type List[T any] struct {
+	Items []T  `json:"items"`          // never null
+	Total int  `json:"total"`          // number of all matching items
+	Next  *int `json:"next,omitempty"` // the offset of the next part, absent at the end
+}
+
+func (q Query) bounds() (limit, offset int) {
+	limit = q.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	return min(limit, maxLimit), max(q.Offset, 0)
+}
+
+// searchText returns the value of the search column for these names.
+func searchText(names ...string) string {
+	for i, n := range names {
+		names[i] = Fold(n)
+	}
+	return strings.Join(names, "\n")
+}
+
+// didYouMean returns a hint with the nearest of the options first, then up to twenty of them.
+func didYouMean(got string, of []string) string {
+	if len(of) == 0 {
+		return ""
+	}
+	quoted := make([]string, 0, len(of))
+	for _, name := range of {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	if more := len(quoted) - 20; more > 0 {
+		quoted = append(quoted[:20], fmt.Sprintf("%d more", more))
+	}
+	hint := "use one of " + strings.Join(quoted, ", ")
+	if name := nearest(got, of); name != "" {
+		hint = fmt.Sprintf("did you mean %q? ", name) + hint
+	}
+	return hint
+}
+
+// nearest returns the name that is most similar to got, or "" if none is similar.
+func nearest(got string, of []string) string {
+	ctx := context.Background() // the search doesn't block
+	items := make([]index.Item, len(of))
+	for i, name := range of {
+		items[i] = index.Item{ID: name, Name: name}
+	}
+	f, err := index.New(index.Config{})
+	if err != nil || f.Put(ctx, items...) != nil {
+		return ""
+	}
+	res, err := f.Find(ctx, got, index.Filter{}, 1)
+	if err != nil || len(res.Hits) == 0 {
+		return ""
+	}
+	return res.Hits[0].Item.Name
 }

@@ -75,7 +75,7 @@ func open(ctx context.Context, path string, steps []migration) (*Site, error) {
 	}
 	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, changed: make(chan struct{}), writing: make(chan struct{}, 1), finder: finder, finding: make(chan struct{}, 1)}
 	if err := s.prepare(ctx, steps); err != nil {
-		return nil, errors.Join(explain(ctx, "opening "+abs, err), db.Close())
+		return nil, errors.Join(s.explain(ctx, "opening "+abs, err), db.Close())
 	}
 	return s, nil
 }

@@ -112,10 +112,3 @@ func (s *Site) run(ctx context.Context, readOnly bool, fn func(*txn) error) erro
 	}
 	return begun.Commit()
 }
-
-func (s *Site) explain(ctx context.Context, doing string, err error) error {
-	if err != nil && s.closed.Load() && ctx.Err() == nil {
-		return ErrClosed
-	}
-	return explain(ctx, doing, err)
-}
