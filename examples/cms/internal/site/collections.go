@@ -38,23 +38,17 @@ type UpdateCollection struct {
 
 // ListCollections lists the collections by slug.
 func (s *Site) ListCollections(ctx context.Context, q Query) (List[*Collection], error) {
-	return view(ctx, s, "listing collections", func(tx *txn) (List[*Collection], error) {
-		return collectionTable.list(tx, q, "true", "slug"), nil
-	})
+	return view(ctx, s, "listing collections", func(tx *txn) (List[*Collection], error) { return collectionTable.list(tx, q, "true", "slug"), nil })
 }
 
 // GetCollection returns the collection with this slug or id.
 func (s *Site) GetCollection(ctx context.Context, collection string) (*Collection, error) {
-	return view(ctx, s, "reading a collection", func(tx *txn) (*Collection, error) {
-		return collectionTable.find(tx, collection)
-	})
+	return view(ctx, s, "reading a collection", func(tx *txn) (*Collection, error) { return collectionTable.find(tx, collection) })
 }
 
 // CreateCollection adds a collection, which is published at once, and returns it.
 func (s *Site) CreateCollection(ctx context.Context, in CreateCollection) (*Collection, error) {
-	return commit(ctx, s, "creating a collection", func(tx *txn) (*Collection, error) {
-		return createCollection(tx, in, newID(collectionID))
-	})
+	return commit(ctx, s, "creating a collection", func(tx *txn) (*Collection, error) { return createCollection(tx, in, newID(collectionID)) })
 }
 
 func createCollection(tx *txn, in CreateCollection, id string) (*Collection, error) {

@@ -37,9 +37,7 @@ type SyncedPage struct {
 // SyncContents checks contents against the section's definition, merges them into the stored contents of that locale, and returns the
 // section. It rejects an unknown slot, a value of the wrong shape, and a required slot without a value.
 func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, error) {
-	return once(ctx, s, in.Key, "writing contents", func(tx *txn) (*Section, error) {
-		return syncContents(tx, in)
-	})
+	return once(ctx, s, in.Key, "writing contents", func(tx *txn) (*Section, error) { return syncContents(tx, in) })
 }
 
 // SyncPage is SyncContents for several sections of a page: all of them are written or none.
@@ -87,30 +85,38 @@ func syncContents(tx *txn, in SyncContents) (*Section, error) {
 	return sec, nil
 }
 
-// ClonePage is the request of [Site.ClonePage].
-type ClonePage struct {
-	Source  string `json:"source"`         // id or slug of the page to copy
-	NewSlug string `json:"newSlug"`        // derived from the name if empty
-	Name    string `json:"name,omitempty"` // the source's name with "(copy)" if empty
-	Key     string `json:"key,omitempty"`  // idempotency key, at most 200 characters
+// The tables of contents, which differ in their owner.
+type contentTable struct{ name, owner string }
+
+var (
+	pageContents  = contentTable{"page_section_contents", "page_section_id"}
+	entryContents = contentTable{"entry_contents", "entry_id"}
+)
+
+// get returns the contents of an owner in a locale, or an empty map.
+func (t contentTable) get(tx *txn, owner, locale string) map[string]any {
+	content := map[string]any{}
+	tx.first([]any{object{&content}}, "SELECT content FROM "+t.name+" WHERE "+t.owner+" = ? AND locale_code = ?", owner, locale)
+	return content
 }
 
-// ClonePage copies a page with its sections and their contents in every locale, and returns the copy.
-func (s *Site) ClonePage(ctx context.Context, in ClonePage) (*Page, error) {
-	return once(ctx, s, in.Key, "copying a page", func(tx *txn) (*Page, error) {
-		p, err := pageTable.find(tx, in.Source)
-		if err != nil {
-			return nil, err
-		}
-		d := &Deleted{Page: *p, Sections: deletedSections(tx, "page_id", p.ID)}
-		d.Page.ID, d.Page.Slug = newID(pageID), in.NewSlug
-		d.Page.Name = cmp.Or(in.Name, shorten(p.Name, maxName-len(" (copy)"))+" (copy)")
-		for i := range d.Sections {
-			d.Sections[i].ID = newID(sectionID)
-		}
-		if err := d.insert(tx, tx.now, tx.now); err != nil {
-			return nil, err
-		}
-		return loadPage(tx, d.Page.ID, "")
-	})
+// put replaces the contents of an owner in a locale.
+func (t contentTable) put(tx *txn, owner, locale string, content map[string]any) {
+	tx.exec("INSERT INTO "+t.name+" (id, "+t.owner+", locale_code, content) VALUES (?, ?, ?, ?) "+
+		"ON CONFLICT ("+t.owner+", locale_code) DO UPDATE SET content = excluded.content", newID(contentID), owner, locale, object{content})
+}
+
+// change merges values into the contents of an owner in a locale, and returns the previous ones: null if there was none. See [applyContent].
+func (t contentTable) change(tx *txn, owner, locale, name string, e Elements, change map[string]any, prune bool) (before map[string]any, err error) {
+	old := t.get(tx, owner, locale)
+	content, err := applyContent(tx, name, e, old, change, prune)
+	if err != nil {
+		return nil, err
+	}
+	before = map[string]any{}
+	for key := range change {
+		before[key] = old[key]
+	}
+	t.put(tx, owner, locale, content)
+	return before, nil
 }

@@ -50,23 +50,17 @@ type DefinitionFields struct {
 
 // ListSections lists the section definitions by key.
 func (s *Site) ListSections(ctx context.Context, q Query) (List[*SectionDef], error) {
-	return view(ctx, s, "listing section definitions", func(tx *txn) (List[*SectionDef], error) {
-		return sectionDefTable.list(tx, q, "true", "key"), nil
-	})
+	return view(ctx, s, "listing section definitions", func(tx *txn) (List[*SectionDef], error) { return sectionDefTable.list(tx, q, "true", "key"), nil })
 }
 
 // GetSection returns the section definition with this key or id.
 func (s *Site) GetSection(ctx context.Context, section string) (*SectionDef, error) {
-	return view(ctx, s, "reading a section definition", func(tx *txn) (*SectionDef, error) {
-		return sectionDefTable.find(tx, section)
-	})
+	return view(ctx, s, "reading a section definition", func(tx *txn) (*SectionDef, error) { return sectionDefTable.find(tx, section) })
 }
 
 // CreateSectionDef adds a section definition, which is published at once, and returns it.
 func (s *Site) CreateSectionDef(ctx context.Context, in CreateSectionDef) (*SectionDef, error) {
-	return commit(ctx, s, "creating a section definition", func(tx *txn) (*SectionDef, error) {
-		return createSectionDef(tx, in, newID(sectionDefID))
-	})
+	return commit(ctx, s, "creating a section definition", func(tx *txn) (*SectionDef, error) { return createSectionDef(tx, in, newID(sectionDefID)) })
 }
 
 func createSectionDef(tx *txn, in CreateSectionDef, id string) (*SectionDef, error) {

@@ -36,8 +36,8 @@
 //
 // # Where things are
 //
-// open.go opens and migrates, site.go begins and ends transactions, txn.go has their statements, lookup.go finds objects by their names, and each
-// other file has one kind of object. content.go checks values against slots, elements.go slots themselves, kinds.go is what the definitions of
-// sections and of collections have in common, sync.go changes their slots, rows.go deletes and restores, tree.go is what visitors see, find.go
+// open.go opens and migrates with the files in migrations, site.go begins and ends transactions, txn.go has their statements, lookup.go finds
+// and lists objects, and each other file has one kind of object. content.go checks values against slots, elements.go slots themselves, kinds.go
+// is what the definitions of sections and of collections have in common, delete.go deletes and restores, tree.go is what visitors see, find.go
 // and whole.go search.
 package site

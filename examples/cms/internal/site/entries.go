@@ -92,9 +92,7 @@ type EntryBefore struct {
 // UpsertEntry writes an entry, and creates it if the collection has none with that slug. A title alone never overwrites:
 // if the slug derived from it is taken, the result is an [*Error] with CodeSlugExists.
 func (s *Site) UpsertEntry(ctx context.Context, in UpsertEntry) (*Upserted, error) {
-	return once(ctx, s, in.Key, "writing an entry", func(tx *txn) (*Upserted, error) {
-		return upsertEntry(tx, in, newID(entryID))
-	})
+	return once(ctx, s, in.Key, "writing an entry", func(tx *txn) (*Upserted, error) { return upsertEntry(tx, in, newID(entryID)) })
 }
 
 func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {

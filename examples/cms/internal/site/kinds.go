@@ -106,16 +106,12 @@ type SyncedElements struct {
 // SyncSectionElements replaces the slots of a section definition. Stored contents aren't checked against the new slots: values that don't
 // fit any more are shown as empty until they are written again.
 func (s *Site) SyncSectionElements(ctx context.Context, in SyncElements) (*SyncedElements, error) {
-	return commit(ctx, s, "changing a section definition", func(tx *txn) (*SyncedElements, error) {
-		return syncElements(tx, sectionKind, in)
-	})
+	return commit(ctx, s, "changing a section definition", func(tx *txn) (*SyncedElements, error) { return syncElements(tx, sectionKind, in) })
 }
 
 // SyncCollectionElements replaces the slots of a collection's entries, like SyncSectionElements.
 func (s *Site) SyncCollectionElements(ctx context.Context, in SyncElements) (*SyncedElements, error) {
-	return commit(ctx, s, "changing a collection", func(tx *txn) (*SyncedElements, error) {
-		return syncElements(tx, collectionKind, in)
-	})
+	return commit(ctx, s, "changing a collection", func(tx *txn) (*SyncedElements, error) { return syncElements(tx, collectionKind, in) })
 }
 
 // TrySync returns what SyncSectionElements, or SyncCollectionElements with KindCollection, would do, and changes nothing.

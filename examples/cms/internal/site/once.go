@@ -5,20 +5,10 @@ import (
 	"encoding/json"
 )
 
-// doneCalls is the table with the results of requests that have a key.
-const doneCalls = `CREATE TABLE done_calls (
-  key    TEXT PRIMARY KEY,
-  doing  TEXT NOT NULL,
-  result TEXT NOT NULL CHECK (json_valid(result)),
-  at     TEXT NOT NULL
-) STRICT`
-
 // once is commit for a request that may be repeated because its caller doesn't know whether it was carried out. The first successful
 // request with a key takes effect; later ones return its result. A request without a key is always carried out.
 func once[T any](ctx context.Context, s *Site, key, doing string, fn func(*txn) (*T, error)) (*T, error) {
-	return commit(ctx, s, doing, func(tx *txn) (*T, error) {
-		return repeatable(tx, key, doing, fn)
-	})
+	return commit(ctx, s, doing, func(tx *txn) (*T, error) { return repeatable(tx, key, doing, fn) })
 }
 
 // repeatable is once in a transaction.

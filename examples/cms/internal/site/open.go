@@ -3,7 +3,7 @@ package site
 import (
 	"context"
 	"database/sql"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -29,19 +29,26 @@ const (
 	sqliteHeader = "SQLite format 3\x00"
 )
 
-//go:embed schema.sql
-var schema string
-
-// pageKeys adds a column that earlier versions used, with the key with which a page was created.
-const pageKeys = `ALTER TABLE pages ADD COLUMN created_by_key TEXT;
-CREATE UNIQUE INDEX pages_by_key ON pages (created_by_key)`
-
 // A migration takes the file from one version to the next. Its index in the list is the version that it starts from.
 type migration func(tx *txn) error
 
 // migrations are applied in order, all in one transaction. Only append to them. The initial data is a migration too: it is written once
 // per file, so a page that was deleted isn't created again.
-var migrations = []migration{statements(schema), firstData, statements(pageKeys), statements(doneCalls), statements(sessionTables)}
+var migrations = []migration{script("1-schema.sql"), firstData, script("3-page-keys.sql"), script("4-done-calls.sql"), script("5-sessions.sql")}
+
+// scripts are what migrations write.
+//
+//go:embed migrations
+var scripts embed.FS
+
+// script returns a migration that runs a file of statements, in which ?1 is the time.
+func script(name string) migration {
+	return func(tx *txn) error {
+		query, err := scripts.ReadFile("migrations/" + name)
+		tx.exec(string(query), tx.now)
+		return err
+	}
+}
 
 // Open opens the content file at path, creates it with mode 0600 if there is none, and migrates an older one. A new file contains a small
 // site: see the package comment. Creating, migrating and filling are one transaction: a start that is interrupted leaves only an empty

@@ -80,17 +80,13 @@ type UpdatePage struct {
 
 // ListPages lists the pages by slug.
 func (s *Site) ListPages(ctx context.Context, q Query) (List[PageSummary], error) {
-	return view(ctx, s, "listing pages", func(tx *txn) (List[PageSummary], error) {
-		return pageSummaryTable.list(tx, q, "true", "slug"), nil
-	})
+	return view(ctx, s, "listing pages", func(tx *txn) (List[PageSummary], error) { return pageSummaryTable.list(tx, q, "true", "slug"), nil })
 }
 
 // GetPage returns the page with this id or slug, and its sections with their contents in the locale ("en" if empty). Values without a
 // slot in the current definition are left out.
 func (s *Site) GetPage(ctx context.Context, page, locale string) (*Page, error) {
-	return view(ctx, s, "reading a page", func(tx *txn) (*Page, error) {
-		return loadPage(tx, page, locale)
-	})
+	return view(ctx, s, "reading a page", func(tx *txn) (*Page, error) { return loadPage(tx, page, locale) })
 }
 
 // CreatePage adds a page and returns it. If the slug is taken, also if it was derived from the name, the error is an [*Error] with
@@ -200,6 +196,34 @@ func (s *Site) UpdatePage(ctx context.Context, in UpdatePage) (*Page, error) {
 			p.Before = before
 		}
 		return p, err
+	})
+}
+
+// ClonePage is the request of [Site.ClonePage].
+type ClonePage struct {
+	Source  string `json:"source"`         // id or slug of the page to copy
+	NewSlug string `json:"newSlug"`        // derived from the name if empty
+	Name    string `json:"name,omitempty"` // the source's name with "(copy)" if empty
+	Key     string `json:"key,omitempty"`  // idempotency key, at most 200 characters
+}
+
+// ClonePage copies a page with its sections and their contents in every locale, and returns the copy.
+func (s *Site) ClonePage(ctx context.Context, in ClonePage) (*Page, error) {
+	return once(ctx, s, in.Key, "copying a page", func(tx *txn) (*Page, error) {
+		p, err := pageTable.find(tx, in.Source)
+		if err != nil {
+			return nil, err
+		}
+		d := &Deleted{Page: *p, Sections: deletedSections(tx, "page_id", p.ID)}
+		d.Page.ID, d.Page.Slug = newID(pageID), in.NewSlug
+		d.Page.Name = cmp.Or(in.Name, shorten(p.Name, maxName-len(" (copy)"))+" (copy)")
+		for i := range d.Sections {
+			d.Sections[i].ID = newID(sectionID)
+		}
+		if err := d.insert(tx, tx.now, tx.now); err != nil {
+			return nil, err
+		}
+		return loadPage(tx, d.Page.ID, "")
 	})
 }
 
