@@ -114,14 +114,12 @@ func missingSlots(e Elements, content map[string]any) []string {
 
 func empty(v any) bool {
 	switch v := v.(type) {
-	case nil:
-		return true
 	case string:
 		return strings.TrimSpace(v) == ""
 	case []any:
 		return len(v) == 0
 	}
-	return false
+	return v == nil
 }
 
 // known returns the values that have a slot in the definition.

@@ -69,7 +69,7 @@ func createSectionDef(tx *txn, in CreateSectionDef, id string) (*SectionDef, err
 		return nil, err
 	}
 	template := cmp.Or(in.TemplateKey, row["key"].(string))
-	if err := checkTemplate(template); err != nil {
+	if err := checkTemplate(&template); err != nil {
 		return nil, err
 	}
 	row["template_key"] = template
@@ -77,10 +77,10 @@ func createSectionDef(tx *txn, in CreateSectionDef, id string) (*SectionDef, err
 	return sectionDefTable.find(tx, id)
 }
 
-// checkTemplate rejects an invalid key of a template, or of a variant.
-func checkTemplate(key string) error {
-	if !slugPattern.MatchString(key) || len(key) > maxSlug {
-		return invalid(`use the key of a template, such as "hero", or leave it out`, "template key %q isn't allowed", shorten(key, 80))
+// checkTemplate rejects an invalid key of a template, or of a variant; nil is none.
+func checkTemplate(key *string) error {
+	if key != nil && (!slugPattern.MatchString(*key) || len(*key) > maxSlug) {
+		return invalid(`use the key of a template, such as "hero", or leave it out`, "template key %q isn't allowed", shorten(*key, 80))
 	}
 	return nil
 }
@@ -92,22 +92,13 @@ func (s *Site) UpdateSectionDef(ctx context.Context, in UpdateSectionDef) (*Sect
 		if err != nil {
 			return nil, err
 		}
-		change := record{}
-		for _, c := range []struct {
-			column string
-			to     *string
-		}{{"template_key", in.TemplateKey}, {"default_variant", in.DefaultVariant}} {
-			if c.to == nil {
-				continue
-			}
-			if err := checkTemplate(*c.to); err != nil {
-				return nil, err
-			}
-			change[c.column] = *c.to
+		if err := cmp.Or(checkTemplate(in.TemplateKey), checkTemplate(in.DefaultVariant)); err != nil {
+			return nil, err
 		}
-		tx.update(sectionKind.table, d.ID, change)
+		tx.exec("UPDATE section_definitions SET template_key = coalesce(?, template_key), default_variant = coalesce(?, default_variant) WHERE id = ?",
+			in.TemplateKey, in.DefaultVariant, d.ID)
 		before := DefinitionFields{Key: &d.Key, Name: &d.Name, Description: &d.Description, Status: &d.Status}
-		if len(change) == 0 || in.DefinitionFields != (DefinitionFields{}) {
+		if in.TemplateKey == nil && in.DefaultVariant == nil || in.DefinitionFields != (DefinitionFields{}) {
 			if err := sectionKind.update(tx, d.ID, before, in.DefinitionFields); err != nil {
 				return nil, err
 			}

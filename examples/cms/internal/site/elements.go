@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -85,24 +86,19 @@ var slotKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
 // check sets the defaults and rejects invalid definitions.
 func (e *Elements) check(tx *txn) error {
-	if e.Version == 0 {
-		e.Version = 1
-	}
-	if e.Version != 1 {
+	if e.Version = cmp.Or(e.Version, 1); e.Version != 1 {
 		return invalid("use version 1", "version %d of an elements structure is unknown", e.Version)
 	}
 	if n := len(e.Slots()); n == 0 || n > maxSlots {
 		return invalid(`give rows such as [{"slots": [{"key": "title", "type": "text"}]}]`, "the definition has %d slots, it needs 1 to %d", n, maxSlots)
 	}
-	rows := make([]Row, len(e.Rows)) // don't change the caller's slices
+	e.Rows = slices.Clone(e.Rows) // don't change the caller's slices
 	seen := map[string]bool{}
-	for i, row := range e.Rows {
-		rows[i] = Row{ID: row.ID, Slots: slices.Clone(row.Slots)}
-		if row.ID == "" {
-			rows[i].ID = fmt.Sprintf("row-%d", i+1)
-		}
-		for j := range rows[i].Slots {
-			slot := &rows[i].Slots[j]
+	for i := range e.Rows {
+		row := &e.Rows[i]
+		row.ID, row.Slots = cmp.Or(row.ID, fmt.Sprintf("row-%d", i+1)), slices.Clone(row.Slots)
+		for j := range row.Slots {
+			slot := &row.Slots[j]
 			if err := slot.check(tx); err != nil {
 				return err
 			}
@@ -112,7 +108,6 @@ func (e *Elements) check(tx *txn) error {
 			seen[slot.Key] = true
 		}
 	}
-	e.Rows = rows
 	return nil
 }
 

@@ -211,23 +211,21 @@ var mediaTable = table[*Media]{what: "media", prefix: mediaID, where: "id = ?1",
 // checkMedia checks the value of an image or media slot: its media must exist and be of one of the slot's groups. The address may be left
 // out if an id is given, and is filled in.
 func (s Slot) checkMedia(tx *txn, object map[string]any) error {
-	id, _ := object["id"].(string)
-	if id == "" {
-		return s.checkFields(object, []string{"url"}, []string{"id", "alt"})
-	}
-	m, err := mediaTable.find(tx, id)
-	if err != nil {
-		return err
-	}
-	groups := s.Rules.MimeGroups
-	if s.Type == TypeImage {
-		groups = []string{"image"}
-	}
-	if len(groups) > 0 && !slices.Contains(groups, m.MimeGroup) {
-		return invalid("use media of the group "+strings.Join(groups, " or "), "slot %q doesn't take media of the group %s", s.Key, m.MimeGroup)
-	}
-	if object["url"] == nil {
-		object["url"] = m.Path
+	if id, _ := object["id"].(string); id != "" {
+		m, err := mediaTable.find(tx, id)
+		if err != nil {
+			return err
+		}
+		groups := s.Rules.MimeGroups
+		if s.Type == TypeImage {
+			groups = []string{"image"}
+		}
+		if len(groups) > 0 && !slices.Contains(groups, m.MimeGroup) {
+			return invalid("use media of the group "+strings.Join(groups, " or "), "slot %q doesn't take media of the group %s", s.Key, m.MimeGroup)
+		}
+		if object["url"] == nil {
+			object["url"] = m.Path
+		}
 	}
 	return s.checkFields(object, []string{"url"}, []string{"id", "alt"})
 }

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -96,20 +95,17 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 		if err != nil {
 			return nil, err
 		}
-		change := record{}
 		if in.Status != nil {
 			if err := oneOf("status", *in.Status, Published, Unpublished); err != nil {
 				return nil, err
 			}
-			change["status"] = *in.Status
 		}
-		if in.Variant != nil {
-			if err := checkTemplate(cmp.Or(*in.Variant, "default")); err != nil {
+		if in.Variant != nil && *in.Variant != "" {
+			if err := checkTemplate(in.Variant); err != nil {
 				return nil, err
 			}
-			change["variant"] = null(*in.Variant)
 		}
-		tx.update("page_sections", sec.ID, change)
+		tx.exec("UPDATE page_sections SET status = coalesce(?, status), variant = nullif(coalesce(?, variant), '') WHERE id = ?", in.Status, in.Variant, sec.ID)
 		if in.SortOrder != nil {
 			if err := sec.move(tx, in.SortOrder); err != nil {
 				return nil, err
@@ -149,19 +145,14 @@ func loadSections(tx *txn, page, locale string) ([]Section, error) {
 	}, `SELECT s.id, s.section_def_id, s.sort_order, s.status, coalesce(s.variant, ''), coalesce(c.content, '{}') FROM page_sections s
 		LEFT JOIN page_section_contents c ON c.page_section_id = s.id AND c.locale_code = ?
 		WHERE s.page_id = ? ORDER BY s.sort_order, s.id`, locale, page)
-	defs := map[string]*SectionDef{} // a page often has several sections of one kind
 	for i := range sections {
 		s := &sections[i]
-		if defs[s.Section] == nil {
-			def, err := sectionDefTable.find(tx, s.Section)
-			if err != nil {
-				return nil, err
-			}
-			defs[s.Section] = def
+		def, err := sectionDefTable.find(tx, s.Section)
+		if err != nil {
+			return nil, err
 		}
-		s.def = defs[s.Section]
-		s.Section, s.Name = s.def.Key, s.def.Name
-		s.Content, s.Missing = known(s.def.Elements, s.Content), missingSlots(s.def.Elements, s.Content)
+		s.def, s.Section, s.Name = def, def.Key, def.Name
+		s.Content, s.Missing = known(def.Elements, s.Content), missingSlots(def.Elements, s.Content)
 	}
 	return sections, tx.err
 }

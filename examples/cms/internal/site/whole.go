@@ -120,12 +120,8 @@ func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]bool{}
-	for _, h := range hits {
-		found[h.ID] = true
-	}
 	for _, h := range similar.Hits {
-		if len(hits) < limit && !found[h.Item.ID] {
+		if len(hits) < limit && !slices.ContainsFunc(hits, func(has Hit) bool { return has.ID == h.Item.ID }) {
 			hits = append(hits, Hit{h.Item.Kind, h.Item.ID, h.Item.Name, h.Item.Aliases[0], h.Score})
 		}
 	}
