@@ -88,7 +88,7 @@ func applyContent(tx *txn, name string, e Elements, old, change map[string]any, 
 	}
 	merged := merge(old, change)
 	if prune {
-		maps.DeleteFunc(merged, func(key string, _ any) bool { _, known := slots[key]; return !known })
+		merged = known(e, merged)
 	}
 	if missing := missingSlots(e, merged); len(missing) > 0 {
 		e := invalid(fmt.Sprintf("add %s of type %s", missing[0], slots[missing[0]].Type), "%s needs a value for %s", name, strings.Join(missing, ", "))

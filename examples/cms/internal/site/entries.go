@@ -215,9 +215,10 @@ func (s *Site) OrderEntries(ctx context.Context, collection string, order []Entr
 			if o.SortOrder < 0 || o.SortOrder > maxSortOrder {
 				return invalid(fmt.Sprintf("use 0 to %d", maxSortOrder), "sortOrder %d isn't allowed", o.SortOrder)
 			}
-			if tx.exec("UPDATE collection_entries SET sort_order = ?, updated_at = ? WHERE id = ? AND collection_id = ?", o.SortOrder, tx.now, o.ID, c.ID) == 0 {
+			if !value[bool](tx, "SELECT count(*) > 0 FROM collection_entries WHERE id = ? AND collection_id = ?", o.ID, c.ID) {
 				return notFound("list its entries and use their ids", "collection %q has no entry with the id %q", c.Slug, shorten(o.ID, 80))
 			}
+			tx.update("collection_entries", o.ID, record{"sort_order": o.SortOrder, "updated_at": tx.now})
 		}
 		return nil
 	})

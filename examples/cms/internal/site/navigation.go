@@ -75,38 +75,33 @@ func (s *Site) DeleteNavigation(ctx context.Context, id string) (*Navigation, er
 
 // PutNavItem adds an item to a menu, or replaces the one with the id, and returns the menu. The items below a replaced one stay there.
 func (s *Site) PutNavItem(ctx context.Context, navigation string, item NavItem) (*Navigation, error) {
-	return s.changeItems(ctx, navigation, func(n *Navigation) (err error) {
-		flat := flatten(n.Items, "")
+	return s.changeItems(ctx, navigation, func(items []NavItem) ([]NavItem, error) {
+		flat := flatten(items, "")
 		if item.ID == "" {
 			item.ID = newID(itemID)
-			flat = append(flat, item)
-		} else {
-			i, err := indexOf(flat, item.ID)
-			if err != nil {
-				return err
-			}
-			flat[i] = item
+			return nest(append(flat, item))
 		}
-		n.Items, err = nest(flat)
-		return err
+		i, err := indexOf(flat, item.ID)
+		if err != nil {
+			return nil, err
+		}
+		flat[i] = item
+		return nest(flat)
 	})
 }
 
 // DeleteNavItem removes an item with those below it, and returns the menu.
 func (s *Site) DeleteNavItem(ctx context.Context, navigation, item string) (*Navigation, error) {
-	return s.changeItems(ctx, navigation, func(n *Navigation) error {
-		flat := flatten(n.Items, "")
+	return s.changeItems(ctx, navigation, func(items []NavItem) ([]NavItem, error) {
+		flat := flatten(items, "")
 		if _, err := indexOf(flat, item); err != nil {
-			return err
+			return nil, err
 		}
 		below := map[string]bool{item: true}
-		flat = slices.DeleteFunc(flat, func(f NavItem) bool { // parents come before what is below them
+		return nest(slices.DeleteFunc(flat, func(f NavItem) bool { // parents come before what is below them
 			below[f.ID] = below[f.ID] || below[f.ParentID]
 			return below[f.ID]
-		})
-		var err error
-		n.Items, err = nest(flat)
-		return err
+		}))
 	})
 }
 
@@ -121,36 +116,34 @@ func indexOf(flat []NavItem, id string) (int, error) {
 
 // SyncNavItems replaces all items of a menu with a hierarchy, whose order counts instead of SortOrder. Items keep their ids.
 func (s *Site) SyncNavItems(ctx context.Context, navigation string, items []NavItem) (*Navigation, error) {
-	return s.changeItems(ctx, navigation, func(n *Navigation) error {
-		n.Items = items
-		return nil
-	})
+	return s.changeItems(ctx, navigation, func([]NavItem) ([]NavItem, error) { return items, nil })
 }
 
-// changeItems replaces the items of a menu with those that change leaves.
-func (s *Site) changeItems(ctx context.Context, navigation string, change func(*Navigation) error) (*Navigation, error) {
+// changeItems replaces the items of a menu with the result of change.
+func (s *Site) changeItems(ctx context.Context, navigation string, change func([]NavItem) ([]NavItem, error)) (*Navigation, error) {
 	return commit(ctx, s, "changing a navigation", func(tx *txn) (*Navigation, error) {
 		n, err := findNavigation(tx, navigation)
 		if err != nil {
 			return nil, err
 		}
-		if err := change(n); err != nil {
+		items, err := change(n.Items)
+		if err != nil {
 			return nil, err
 		}
 		tx.exec("DELETE FROM navigation_items WHERE navigation_id = ?", n.ID)
-		left := maxMenuItems
-		if err := insertItems(tx, n.ID, "", n.Items, maxItemDepth, &left, map[string]bool{}); err != nil {
+		if err := insertItems(tx, n.ID, "", items, maxItemDepth, map[string]bool{}); err != nil {
 			return nil, err
 		}
 		return findNavigation(tx, n.ID)
 	})
 }
 
-func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int, left *int, seen map[string]bool) error {
-	if *left -= len(items); *left < 0 || depth == 0 && len(items) > 0 {
-		return invalid("use fewer", "a navigation has at most %d items in %d levels", maxMenuItems, maxItemDepth)
-	}
+// insertItems stores items below a parent, and those below them in at most depth levels; seen has the ids of the menu so far.
+func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int, seen map[string]bool) error {
 	for order, item := range items {
+		if len(seen) == maxMenuItems || depth == 0 {
+			return invalid("use fewer", "a navigation has at most %d items in %d levels", maxMenuItems, maxItemDepth)
+		}
 		item.ID = cmp.Or(item.ID, newID(itemID))
 		if !isID(itemID, item.ID) || seen[item.ID] {
 			return invalid("leave the id of a new item out", "the item id %q isn't allowed, or is used twice", shorten(item.ID, 80))
@@ -164,7 +157,7 @@ func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int,
 		}
 		tx.insert("navigation_items", record{"id": item.ID, "navigation_id": navigation, "parent_id": null(parent), "value": item.Value,
 			"target_type": item.TargetType, "target_uuid": null(item.TargetUUID), "url": null(item.URL), "sort_order": order})
-		if err := insertItems(tx, navigation, item.ID, item.Items, depth-1, left, seen); err != nil {
+		if err := insertItems(tx, navigation, item.ID, item.Items, depth-1, seen); err != nil {
 			return err
 		}
 	}

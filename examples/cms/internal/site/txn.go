@@ -30,18 +30,11 @@ type record = map[string]any
 // A scanner reads the columns of a row, like the method Scan of [sql.Rows].
 type scanner func(into ...any) error
 
-// exec runs statements and returns the number of rows that the last one has changed.
-func (t *txn) exec(query string, args ...any) int64 {
-	if t.err != nil {
-		return 0
+// exec runs statements.
+func (t *txn) exec(query string, args ...any) {
+	if t.err == nil {
+		_, t.err = t.tx.ExecContext(t.ctx, query, args...)
 	}
-	var done sql.Result
-	if done, t.err = t.tx.ExecContext(t.ctx, query, args...); t.err != nil {
-		return 0
-	}
-	var n int64
-	n, t.err = done.RowsAffected()
-	return n
 }
 
 // statements returns a function that runs statements in a transaction.
@@ -55,15 +48,12 @@ func statements(query string, args ...any) func(*txn) error {
 // insert inserts a row. The names of the table and of the columns are part of the statement.
 func (t *txn) insert(table string, row record) {
 	columns, args := split(row)
-	t.exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "),
-		strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")), args...)
+	places := strings.TrimPrefix(strings.Repeat(", ?", len(columns)), ", ")
+	t.exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), places), args...)
 }
 
 // update changes columns of the row with an id.
 func (t *txn) update(table, id string, change record) {
-	if len(change) == 0 {
-		return
-	}
 	columns, args := split(change)
 	t.exec(fmt.Sprintf("UPDATE %s SET %s = ? WHERE id = ?", table, strings.Join(columns, " = ?, ")), append(args, id)...)
 }
