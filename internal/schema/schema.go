@@ -45,7 +45,22 @@ func For[T any](overlay json.RawMessage) (*Schema, error) {
 //
 // Types without a JSON form, types with their own marshaler but without JSONSchema, tags that don't match their field, and
 // defaults that their own schema rejects are errors that name the type and the field.
+//
+// The newest 500 schemas are kept, because a program that makes many agents defines the same tools again and again, and that takes milliseconds.
 func Of(t reflect.Type, overlay json.RawMessage) (*Schema, error) {
+	key := typeKey{t, string(overlay)}
+	if s := kept.get(key); s != nil {
+		return s, nil
+	}
+	s, err := compileType(t, overlay)
+	if err == nil {
+		kept.put(key, s)
+	}
+	return s, err
+}
+
+// compileType infers and compiles a schema.
+func compileType(t reflect.Type, overlay json.RawMessage) (*Schema, error) {
 	shown, checked, err := infer(t)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
