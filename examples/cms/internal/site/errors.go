@@ -77,7 +77,8 @@ func conflict(hint, format string, args ...any) *Error {
 	return &Error{Code: CodeConflict, Message: message, Hint: hint, Expected: "a state that allows it", Actual: message}
 }
 
-// and adds an error about the value of a slot, if there is one, to those about others; nil is none.
+// and adds an error about the value of a slot, if there is one, to those about others; nil is none. Each of them is an [Error], because a
+// failure of the storage ends the call anyway.
 func (e *Error) and(slot string, err error) *Error {
 	var added *Error
 	if !errors.As(err, &added) {

@@ -136,9 +136,10 @@ func syncElements(tx *txn, k definitionKind, in SyncElements) (*SyncedElements, 
 		return r, nil
 	}
 	for _, c := range stored {
-		kept := known(in.Elements, c.values)
-		r.Pruned += len(c.values) - len(kept)
-		tx.update(k.contentsTable.name, c.id, record{"content": object{kept}})
+		if kept := known(in.Elements, c.values); len(kept) < len(c.values) {
+			r.Pruned += len(c.values) - len(kept)
+			tx.update(k.contentsTable.name, c.id, record{"content": object{kept}})
+		}
 	}
 	return r, nil
 }
