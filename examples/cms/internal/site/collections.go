@@ -93,8 +93,7 @@ func (s *Site) DeleteCollection(ctx context.Context, collection string) (*Remove
 			return nil, conflict("change these slots first", "collection %q is the target of slots of %s", c.Slug, strings.Join(users, ", "))
 		}
 		r := &Removed{Kind: KindCollection, ID: c.ID, Name: c.Name, Key: c.Slug}
-		r.take(tx, collectionKind.table, "id")
-		return r, nil
+		return r.take(tx, collectionKind.table, "id"), nil
 	})
 }
 

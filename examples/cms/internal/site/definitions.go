@@ -125,8 +125,7 @@ func (s *Site) DeleteSectionDef(ctx context.Context, section string) (*Removed, 
 				"section definition %q is used by the pages %s", d.Key, shorten(strings.Join(pages, ", "), 500))
 		}
 		r := &Removed{Kind: KindSection, ID: d.ID, Name: d.Name, Key: d.Key}
-		r.take(tx, sectionKind.table, "id")
-		return r, nil
+		return r.take(tx, sectionKind.table, "id"), nil
 	})
 }
 

@@ -126,11 +126,12 @@ var restorable = []string{"section_definitions", "collection_definitions", "coll
 var columnName = regexp.MustCompile(`^[a-z_]+$`)
 
 // take deletes the rows of a table with the id in a column, and adds them to what was removed. Rows that refer to them are taken first.
-func (r *Removed) take(tx *txn, table, column string) {
+func (r *Removed) take(tx *txn, table, column string) *Removed {
 	for _, values := range collect(tx, scanRecord(tx, table), "SELECT * FROM "+table+" WHERE "+column+" = ? ORDER BY 1", r.ID) {
 		r.Rows = append(r.Rows, RemovedRow{table, values})
 	}
 	tx.exec("DELETE FROM "+table+" WHERE "+column+" = ?", r.ID)
+	return r
 }
 
 // Restore writes what was removed, with its ids and times. It fails with CodeConflict if it exists already, if something else has its slug

@@ -175,7 +175,7 @@ func entryToWrite(tx *txn, c *Collection, in UpsertEntry) (*Entry, error) {
 
 // entrySlugFree returns an error if an entry of the collection has the slug.
 func entrySlugFree(tx *txn, c *Collection, slug string) error {
-	o := ownerOf(tx, "collection_entries WHERE collection_id = ?2", "title", "slug", slug, c.ID)
+	o := ownerOf(tx, "collection_entries WHERE collection_id = ?2", "title", "slug", slug, "", c.ID)
 	if o == nil {
 		return nil
 	}
@@ -192,9 +192,7 @@ func (s *Site) DeleteEntry(ctx context.Context, entry string) (*Removed, error) 
 			return nil, err
 		}
 		r := &Removed{Kind: KindEntry, ID: e.ID, Name: e.Title, Key: e.Slug, LinkedFrom: linkedFrom(tx, e.ID)}
-		r.take(tx, "entry_contents", "entry_id")
-		r.take(tx, "collection_entries", "id")
-		return r, nil
+		return r.take(tx, "entry_contents", "entry_id").take(tx, "collection_entries", "id"), nil
 	})
 }
 

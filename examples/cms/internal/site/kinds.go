@@ -56,8 +56,8 @@ func (k definitionKind) row(tx *txn, id, name, key, description, status string) 
 
 // free returns an error if another definition has the key.
 func (k definitionKind) free(tx *txn, key, except string) error {
-	o := ownerOf(tx, k.table+" WHERE true", "name", k.key, key)
-	if o == nil || o.id == except {
+	o := ownerOf(tx, k.table+" WHERE true", "name", k.key, key, except)
+	if o == nil {
 		return nil
 	}
 	return &Error{Code: CodeKeyExists, Message: fmt.Sprintf("%s %s %q exists already (%s %q, id %s)", k.what, k.key, key, k.what, o.name, o.id),

@@ -14,7 +14,7 @@ type table[T any] struct {
 	from         string // where it is stored
 	columns      string // those that scan reads
 	where        string // selects the object with the name ?1
-	names        string // a query for the names that are possible; empty: there are none
+	names        string // a query for the names that are possible
 	scan         func(scanner) (T, error)
 }
 
@@ -58,11 +58,12 @@ type owner struct {
 	free     string // a similar slug that nothing has
 }
 
-// ownerOf returns what has a slug or key in a part of a table, or nil if it is free. name and key are columns; args are the parameters from ?2 on.
-func ownerOf(tx *txn, from, name, key, slug string, args ...any) *owner {
+// ownerOf returns what has a slug or key in a part of a table, or nil if nothing has it but the object with the id except. name and key are
+// columns; args are the parameters from ?2 on.
+func ownerOf(tx *txn, from, name, key, slug, except string, args ...any) *owner {
 	var o owner
 	args = append([]any{slug}, args...)
-	if !tx.first([]any{&o.id, &o.name}, "SELECT id, "+name+" FROM "+from+" AND "+key+" = ?1", args...) {
+	if !tx.first([]any{&o.id, &o.name}, "SELECT id, "+name+" FROM "+from+" AND "+key+" = ?1", args...) || o.id == except {
 		return nil
 	}
 	for n := 2; ; n++ {

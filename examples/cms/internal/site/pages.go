@@ -267,8 +267,8 @@ func loadPage(tx *txn, ref, locale string) (*Page, error) {
 
 // pageSlugFree returns an error if another page has the page's slug.
 func pageSlugFree(tx *txn, p *Page) error {
-	o := ownerOf(tx, "pages WHERE true", "name", "slug", p.Slug)
-	if o == nil || o.id == p.ID {
+	o := ownerOf(tx, "pages WHERE true", "name", "slug", p.Slug, p.ID)
+	if o == nil {
 		return nil
 	}
 	return &Error{Code: CodeSlugExists, Message: fmt.Sprintf("slug %q exists already (page %q, id %s)", p.Slug, o.name, o.id),
