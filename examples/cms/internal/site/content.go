@@ -204,7 +204,8 @@ func (s Slot) checkFields(object map[string]any, required, optional []string) er
 			return err
 		}
 		if (name == "url" || name == "href") && text != "" && !addressAllowed(text) {
-			return invalid(`use an address such as "https://example.com/a" or "/about"`, "field %q of slot %q has the address %q, which isn't allowed", name, s.Key, shorten(text, 80))
+			return invalid(`use an address such as "https://example.com/a" or "/about"`,
+				"field %q of slot %q has the address %q, which isn't allowed", name, s.Key, shorten(text, 80))
 		}
 	}
 	for _, name := range required {

@@ -163,7 +163,8 @@ func (s *Slot) check(tx *txn) error {
 func (s *Slot) checkOptions() error {
 	values := s.Rules.OptionValues
 	if len(values) == 0 || len(values) > maxOptionValues {
-		return invalid(`list them in dataRules.optionValues, such as ["small", "large"]`, "option slot %q has %d values, it needs 1 to %d", s.Key, len(values), maxOptionValues)
+		return invalid(`list them in dataRules.optionValues, such as ["small", "large"]`,
+			"option slot %q has %d values, it needs 1 to %d", s.Key, len(values), maxOptionValues)
 	}
 	for i, v := range values {
 		if err := checkText(fmt.Sprintf("option value %d of slot %q", i+1, s.Key), v, 1, maxLabel); err != nil {

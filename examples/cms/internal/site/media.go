@@ -116,10 +116,7 @@ func (m *Media) detect(content []byte) (ext string, err error) {
 	m.MimeType, _, _ = strings.Cut(http.DetectContentType(content), ";")
 	kind, ok := fileTypes[m.MimeType]
 	named := strings.ToLower(filepath.Ext(m.Name))
-	if same := sameExtension[named]; same != "" {
-		named = same
-	}
-	if !ok || named != kind.ext {
+	if !ok || cmp.Or(sameExtension[named], named) != kind.ext {
 		return "", &Error{Code: CodeMediaType, Message: fmt.Sprintf("%q is refused: its content is of the type %s", m.Name, m.MimeType),
 			Hint: "upload an image (png, jpg, gif, webp), a video (mp4, webm), audio (mp3, wav, ogg) or a document (pdf, txt), with the extension of its type"}
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/memory/index"
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -80,7 +79,8 @@ func open(ctx context.Context, path string, steps []migration) (*Site, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, changed: make(chan struct{}), writing: make(chan struct{}, 1), finder: finder, finding: make(chan struct{}, 1)}
+	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, finder: finder,
+		changed: make(chan struct{}), writing: make(chan struct{}, 1), finding: make(chan struct{}, 1)}
 	if err := s.prepare(ctx, steps); err != nil {
 		return nil, errors.Join(s.explain(ctx, "opening "+abs, err), db.Close())
 	}
@@ -197,13 +197,12 @@ func (s *Site) useWAL(ctx context.Context) error {
 	for {
 		var mode string
 		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
-		var e *sqlite.Error
 		switch {
 		case err == nil && mode == "wal":
 			return nil
 		case err == nil:
 			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't use write-ahead logging (mode %s)", s.path, mode), Hint: "put the file on a local disk"}
-		case !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_BUSY:
+		case primaryCode(err) != sqlite3.SQLITE_BUSY:
 			return err
 		}
 		select {
