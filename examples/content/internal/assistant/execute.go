@@ -70,6 +70,11 @@ func Named(message string) string {
 	return ""
 }
 
+// Refused reports a request that a server refuses, for example because its user has made too many.
+func (s *Services) Refused(err error) {
+	s.cfg.Observe(Event{Kind: RequestRefused, Category: contenttools.Explain(err).Category})
+}
+
 // Execute does what a message asks for. It never fails otherwise than in its answer. The end of ctx stops a pipeline, which [Services.Recover] or
 // trying again continues.
 func (s *Services) Execute(ctx context.Context, r Request) (answer Answer) {

@@ -62,6 +62,7 @@ type EventKind string
 // The kinds of events.
 const (
 	RequestEnded      EventKind = "request_ended"
+	RequestRefused    EventKind = "request_refused" // before it began; see [Services.Refused]
 	PipelineStarted   EventKind = "pipeline_started"
 	PipelineRetried   EventKind = "pipeline_retried"
 	PipelineCompleted EventKind = "pipeline_completed"

@@ -64,6 +64,8 @@ func (o *Observer) Event(ev assistant.Event) {
 	case assistant.RequestEnded:
 		o.metrics.request(ev)
 		o.rates.of("requests", "").add(now, faults[ev.Category])
+	case assistant.RequestRefused:
+		o.metrics.errors.WithLabelValues(string(ev.Category)).Inc()
 	case assistant.PipelineStarted:
 		o.metrics.started.Inc()
 	case assistant.PipelineRetried:

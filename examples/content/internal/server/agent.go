@@ -58,7 +58,12 @@ func (s *Server) agentRoutes(mux *http.ServeMux) {
 }
 
 // admit checks a request to the agent.
-func (s *Server) admit(c *call, in *assistant.Request) error {
+func (s *Server) admit(c *call, in *assistant.Request) (err error) {
+	defer func() {
+		if err != nil {
+			s.Refused(err)
+		}
+	}()
 	in.User = c.user.ID
 	if err := ownSession(c.user, in.Session); in.Session != "" && err != nil {
 		return err

@@ -21,9 +21,15 @@ import (
 // observed returns a site with an observer that asks these providers in turn.
 func observed(t *testing.T, models ...provider.Provider) *site {
 	t.Helper()
+	return observedWith(t, nil, models...)
+}
+
+// observedWith is observed with other limits.
+func observedWith(t *testing.T, plans map[string]server.Plan, models ...provider.Provider) *site {
+	t.Helper()
 	db := filepath.Join(t.TempDir(), "content.db")
 	var o *observe.Observer
-	s := newSite(t, options{db: db,
+	s := newSite(t, options{db: db, plans: plans,
 		agent: func(c *assistant.Config) {
 			var err error
 			o, err = observe.Open(t.Context(), observe.Config{DB: db, Salt: "salt", Logger: c.Logger})
@@ -53,6 +59,18 @@ func TestScenario9AnotherProviderIsAskedAndAnAlertIsShown(t *testing.T) {
 	require.Equal(t, "critical", alerts.str("alerts", 0, "severity"))
 	require.Contains(t, s.log.String(), `"rule":"provider errors"`)
 	s.call("ann", "GET", "/api/admin/alerts", nil).refuses(403, "UNAUTHORIZED")
+}
+
+func TestRefusedRequestsAreCounted(t *testing.T) {
+	s := observedWith(t, server.Plans(), standin.Model())
+	s.call("ann", "POST", "/api/content-agent/execute", map[string]any{"message": " "}).refuses(400, "INVALID_INPUT")
+	for range 10 {
+		s.say("ann", "", "Show my drafts").ok()
+	}
+	s.say("ann", "", "Show my drafts").refuses(429, "RATE_LIMIT_EXCEEDED")
+	text := s.call("eva", "GET", "/metrics", nil).raw
+	require.Contains(t, text, `content_errors_total{category="INVALID_INPUT"} 1`)
+	require.Contains(t, text, `content_errors_total{category="RATE_LIMIT_EXCEEDED"} 1`)
 }
 
 func TestOneTraceWithFiveSpans(t *testing.T) {
