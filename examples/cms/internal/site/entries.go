@@ -66,10 +66,7 @@ func (s *Site) GetEntry(ctx context.Context, entry, locale string) (*Entry, erro
 // GetEntryIn is GetEntry for an entry of a collection. Several collections may have an entry with the same slug.
 func (s *Site) GetEntryIn(ctx context.Context, collection, entry, locale string) (*Entry, error) {
 	return view(ctx, s, "reading an entry", func(tx *txn) (*Entry, error) {
-		c, e, err := loadEntryIn(tx, collection, entry, locale)
-		if err == nil && e.CollectionID != c.ID {
-			return nil, notFound("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
-		}
+		_, e, err := loadEntryIn(tx, collection, entry, locale)
 		return e, err
 	})
 }
@@ -242,7 +239,7 @@ func findEntry(tx *txn, ref string) (*Entry, error) {
 	return anywhere.find(tx, ref)
 }
 
-// loadEntryIn returns a collection, and the entry with this slug in it or with this id anywhere, with its contents in a locale.
+// loadEntryIn returns a collection, and the entry in it with this slug or id, with its contents in a locale.
 func loadEntryIn(tx *txn, collection, entry, locale string) (*Collection, *Entry, error) {
 	c, err := collectionTable.find(tx, collection)
 	if err != nil {
@@ -251,6 +248,9 @@ func loadEntryIn(tx *txn, collection, entry, locale string) (*Collection, *Entry
 	e, err := entryTable.find(tx, entry, c.ID)
 	if err != nil {
 		return nil, nil, err
+	}
+	if e.CollectionID != c.ID {
+		return nil, nil, notFound("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
 	}
 	e, err = e.load(tx, locale)
 	return c, e, err

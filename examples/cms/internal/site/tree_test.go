@@ -78,3 +78,18 @@ func TestEverySlotTypeIsShown(t *testing.T) {
 	_, body, _ := strings.Cut(v.Text(), "]\n")
 	require.Equal(t, "text: T\nrich:\n  one\n  \n  two\ngallery: /1.png (one)\ngallery: /2.png\nlink: /assets/hero.svg\nweb: https://example.com\ntags: news, guide\nref: col_blog ent_hello\n", body)
 }
+
+func TestAnEntryIsShownInItsOwnCollectionAlone(t *testing.T) {
+	s := newSite(t)
+	_, err := s.CreateCollection(t.Context(), CreateCollection{Name: "Dates", Elements: rows(Slot{Key: "body", Type: TypeText})})
+	require.NoError(t, err)
+	tree, err := s.EntryTree(t.Context(), "blog", "ent_hello", "")
+	require.NoError(t, err)
+	require.Equal(t, "/blog/hello-world", tree.Path)
+	for _, entry := range []string{"ent_hello", "hello-world"} {
+		_, err = s.EntryTree(t.Context(), "dates", entry, "")
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, CodeNotFound, e.Code)
+	}
+}
