@@ -53,8 +53,8 @@ type Input struct {
 	// neither of them empty. They are on the events of the run, on its tool and model calls, in the ledger, and on the session until another
 	// run sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's last run.
 	Labels map[string]string
-	// Key makes a repeated request harmless: if the session had an input or a message ([Session.SteerOnce]) with the same key, nothing is started, and the error is a
-	// *[DuplicateError]. It has at most 200 bytes. A session remembers its newest 100 keys.
+	// Key makes a repeated request harmless: if the session had an input or a message ([Session.SteerOnce]) with the same key, nothing is
+	// started, and the error is a *[DuplicateError]. It has at most 200 bytes. A session remembers its newest 100 keys.
 	Key string
 	// CallKey is the idempotency key of the call of an input of [CallTool], for a call that repeats one of an earlier run after it failed, or
 	// was interrupted. Empty: a key of its own. It has at most 200 bytes.

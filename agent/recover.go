@@ -151,6 +151,7 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 func (a *Agent) sendStranded(ctx context.Context, r *Recovery, names chan<- string) error {
 	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
 		if err != nil && head.Session != "" {
+			a.logger.ErrorContext(ctx, "agent: a session can't be read, and isn't recovered", "session", head.Session, "error", err)
 			a.reportRecovered(ctx, r, Recovered{Session: head.Session, Err: err})
 			continue
 		}

@@ -40,8 +40,8 @@ type SessionInfo struct {
 // Sessions lists the sessions of the agent's journal, the most recently changed first, without those of subagents and the
 // logs of other packages ([journal.Head].Kind). Each range over the sequence lists anew.
 //
-// The sessions that can't be read come last: each is an error, and a SessionInfo with the name alone. An error without a name is about the
-// journal, and ends the list.
+// The sessions that can't be read come last: each is an error, and a SessionInfo with the name alone. Nobody knows their owners, so the filter's
+// Prefix alone applies to them. An error without a name is about the journal, and ends the list.
 func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[SessionInfo, error] {
 	return func(yield func(SessionInfo, error) bool) {
 		if a == nil || a.registry == nil {

@@ -96,7 +96,8 @@ func (a *Agent) steerOnce(ctx context.Context, session, key, text string) (*Rece
 	if err != nil && !errors.As(err, new(*journal.PostedError)) {
 		return nil, err
 	}
-	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) { return a.follow(ctx, session, it.ID, s.Seq) }}, nil
+	after := s.Seq
+	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) { return a.follow(ctx, session, it.ID, after) }}, nil
 }
 
 // expect returns the receipt of a message that is about to be posted, or nil if the run is over.

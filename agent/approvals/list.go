@@ -55,8 +55,9 @@ const pastChildren = childPrefix + "\U0010FFFF"
 // of its calls. It reads no log, except of sessions that have more open items than a head shows ([journal.MaxOpen]). Sessions of subagents are left out, since their items are listed with the session that
 // called them, and so are the logs of other packages, except for those of plans if Filter.Plans says so. To continue later, set Filter.After to the last session whose items were all read.
 //
-// If the log of such a session can't be read, List yields an error with Open.Session, and then the items that its head shows. So it does if the head of
-// any session can't be read. The sequence goes on after that. It ends after an error of the store's list of sessions, which has no Open.Session. Concurrent changes may be missed.
+// If the log of such a session can't be read, List yields an error with Open.Session, and then the items that its head shows. If the head of a
+// session can't be read, List yields an error with Open.Session, too. The sequence goes on after that. It ends after an error of the store's list of
+// sessions, which has no Open.Session. Concurrent changes may be missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
 	return func(yield func(Open, error) bool) {
 		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: !f.Plans, After: f.After, Limit: headsAtATime}
