@@ -23,6 +23,9 @@ import (
 
 var kills = flag.Int("kills", 15, "how many processes TestCrashesRepeatNoNode kills, at least")
 
+// lease is longer than a process that isn't killed is ever held up, because a process without its lease stops.
+const lease = 2 * time.Second
+
 // crashPlan has 12 nodes in three layers, and a step for each that looks at a page.
 func crashPlan() *Plan {
 	p := &Plan{Title: "Twelve pages"}
@@ -45,7 +48,7 @@ func runPlan(args []string) error {
 	}
 	defer store.Close()
 	effects := filepath.Join(dir, "effects")
-	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: store, Lease: 200 * time.Millisecond, Tools: []tools.Tool{
+	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: store, Lease: lease, Tools: []tools.Tool{
 		tools.New(tools.Spec{Name: "make", Idempotent: true}, func(ctx context.Context, in item) (string, error) {
 			f, err := os.OpenFile(effects, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err != nil {
@@ -58,7 +61,7 @@ func runPlan(args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := NewRunner(Config{Agent: a, Lease: 200 * time.Millisecond})
+	r, err := NewRunner(Config{Agent: a, Lease: lease})
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func TestResumingWaitsForTheLeaseOfAnotherProcess(t *testing.T) {
 	b.leaseEnds()
 	store, err := sqlite.Open(b.db)
 	require.NoError(t, err)
-	lease, err := store.Lease(t.Context(), "s", "another process", 2*time.Second)
+	lease, err := store.Lease(t.Context(), "s", "another process", 5*time.Second)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 	o := b.must(exitOK, "-continue", "-session", "s")

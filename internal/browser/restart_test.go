@@ -46,7 +46,7 @@ func serveFrom(dir string) error {
 	if err != nil {
 		return err
 	}
-	a, err := newAgent(agent.Config{Provider: provider.Func(patient), Journal: store, Lease: 300 * time.Millisecond}, func(page string) {
+	a, err := newAgent(agent.Config{Provider: provider.Func(patient), Journal: store, Lease: 2 * time.Second}, func(page string) {
 		f, err := os.OpenFile(filepath.Join(dir, "deleted"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err == nil {
 			_, _ = fmt.Fprintln(f, page)

@@ -21,9 +21,12 @@ import (
 
 var kills = flag.Int("kills", 8, "how many processes TestCrashesInPipelines kills, at least")
 
+// lease is longer than a process that isn't killed is ever held up, because a process without its lease stops its pipelines.
+const lease = 2 * time.Second
+
 // openAt opens the services over a file in a directory.
 func openAt(dir string) (*Services, error) {
-	return Open(context.Background(), Config{DB: filepath.Join(dir, "content.db"), Model: standin.Model(), Images: providertest.Draw(), Sources: standin.Sources(), Lease: 200 * time.Millisecond})
+	return Open(context.Background(), Config{DB: filepath.Join(dir, "content.db"), Model: standin.Model(), Images: providertest.Draw(), Sources: standin.Sources(), Lease: lease})
 }
 
 // runPipelines is the role of the process that is killed: it says that it is open, continues the pipelines of the one before,

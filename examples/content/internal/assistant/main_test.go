@@ -38,7 +38,7 @@ func newBench(t *testing.T, change ...func(*Config)) *bench {
 	t.Helper()
 	b := &bench{t: t, asked: map[string]int{}}
 	inner := standin.Model()
-	cfg := Config{DB: filepath.Join(t.TempDir(), "content.db"), Images: providertest.Draw(), Sources: standin.Sources(), Lease: 200 * time.Millisecond,
+	cfg := Config{DB: filepath.Join(t.TempDir(), "content.db"), Images: providertest.Draw(), Sources: standin.Sources(), Lease: time.Minute,
 		Model: providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
 			b.mu.Lock()
 			b.asked[req.Labels.Kind]++

@@ -77,7 +77,7 @@ func newBench(t *testing.T) *bench {
 		return provider.Generate(ctx, inner, req)
 	}))
 	require.NoError(t, err)
-	b.services, err = assistant.Open(t.Context(), assistant.Config{DB: db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(), Logger: logger,
+	b.services, err = assistant.Open(t.Context(), assistant.Config{DB: db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(), Lease: time.Minute, Logger: logger,
 		Hooks: []agent.Hooks{b.Hooks()}, Observe: b.Event})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.services.Close()) })

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,12 +32,10 @@ func (s *site) manyUsers(n int, plan string) (ids []string) {
 	return ids
 }
 
-// long is for a machine that is so busy that runs don't get to renew their leases.
-func long(c *assistant.Config) { c.Lease = time.Minute }
 
 // 50 users at once: each gets exactly what the plan allows.
 func TestFiftyUsersAtOnce(t *testing.T) {
-	s := newSite(t, options{plans: server.Plans(), agent: long})
+	s := newSite(t, options{plans: server.Plans()})
 	users := s.manyUsers(50, "pro")
 	granted := make([]atomic.Int64, len(users))
 	var all sync.WaitGroup
@@ -67,7 +64,7 @@ func TestFiftyUsersAtOnce(t *testing.T) {
 
 // 20 pipelines are in progress at once, two for each of ten users; a third one of each is refused. Each text belongs to its user.
 func TestTwentyPipelinesAtOnce(t *testing.T) {
-	s := newSite(t, options{plans: server.Plans(), agent: long})
+	s := newSite(t, options{plans: server.Plans()})
 	users := s.manyUsers(10, "pro")
 	begun, release := s.waiting()
 	defer release()

@@ -97,7 +97,7 @@ func newSite(t *testing.T, o options) *site {
 	}))
 	require.NoError(t, err)
 	logger := slog.New(slog.NewJSONHandler(s.log, nil))
-	ac := assistant.Config{DB: o.db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(), Admit: limits.Admit, Logger: logger}
+	ac := assistant.Config{DB: o.db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(), Admit: limits.Admit, Lease: time.Minute, Logger: logger}
 	if o.agent != nil {
 		o.agent(&ac)
 	}

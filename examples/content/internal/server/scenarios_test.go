@@ -195,8 +195,8 @@ func TestScenario8TheWriterFailsAndGoesOn(t *testing.T) {
 	require.Equal(t, "ready", s.artifact("ann", id).str("status"))
 }
 
-// short makes the runs of a process that has died free soon.
-func short(c *assistant.Config) { c.Lease = 300 * time.Millisecond }
+// short makes the runs of a process that has died free soon. It is longer than a process that lives is ever held up.
+func short(c *assistant.Config) { c.Lease = 2 * time.Second }
 
 // The next process is another server over the same file.
 func TestScenario10TheNextProcessGoesOn(t *testing.T) {
