@@ -32,7 +32,6 @@ func (s *site) manyUsers(n int, plan string) (ids []string) {
 	return ids
 }
 
-
 // 50 users at once: each gets exactly what the plan allows.
 func TestFiftyUsersAtOnce(t *testing.T) {
 	s := newSite(t, options{plans: server.Plans()})
