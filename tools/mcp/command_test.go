@@ -52,7 +52,7 @@ func TestAChildProcessEndsWithItsGroup(t *testing.T) {
 	}
 	require.NoError(t, s.Close())
 	for _, pid := range pids {
-		require.Eventually(t, func() bool { return gone(pid) }, 5*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return gone(pid) }, time.Minute, 10*time.Millisecond)
 	}
 }
 
