@@ -9,7 +9,8 @@
 //	go run ./examples/content -artifact ID -p "Try again"
 //
 // The first serves the API and the pages at -addr, with three seeded users to log in as. The variables JWT_SECRET and USER_HASH_SALT sign logins
-// and hide the ids of users in logs; without the first one, logins end with the process.
+// and hide the ids of users in logs; without the first one, logins end with the process. With METRICS_TOKEN set, a Prometheus
+// that sends it as its bearer token may read /metrics.
 //
 // "Create content for X" makes a draft with the title X, and runs the whole pipeline: research, outline, text, revision and images. Other
 // messages are about the artifact of -artifact. Artifacts and runs are in content.db in the working directory (see -db). If the program was

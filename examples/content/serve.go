@@ -56,7 +56,7 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 		return err
 	}
 	defer func() { err = errors.Join(err, hub.Close()) }()
-	h, err := server.New(ctx, server.Config{Services: s, Hub: hub, Limits: limits, Pages: server.Pages(), Secret: []byte(getenv("JWT_SECRET")), Admin: o.Handler(s, limits.Used), Metrics: o.Metrics(), Salt: salt, Logger: cfg.Logger})
+	h, err := server.New(ctx, server.Config{Services: s, Hub: hub, Limits: limits, Pages: server.Pages(), Secret: []byte(getenv("JWT_SECRET")), Admin: o.Handler(s, limits.Used), Metrics: o.Metrics(), MetricsToken: getenv("METRICS_TOKEN"), Salt: salt, Logger: cfg.Logger})
 	if err != nil {
 		return err
 	}

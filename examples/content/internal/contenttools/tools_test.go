@@ -204,4 +204,23 @@ func TestMocksReplaceOnlyTheOutsideCalls(t *testing.T) {
 	require.ErrorContains(t, err, "MOCK_DELAY_MIN_MS")
 }
 
+func TestCapturedAnswersAnswerLater(t *testing.T) {
+	dir := t.TempDir()
+	write := func(env map[string]string) (text string, asked int) {
+		set, _, err := Mocks(func(k string) string { return env[k] }, nil)
+		require.NoError(t, err)
+		b := newBench(t, portfolio.Blog, set)
+		for i, step := range b.inputs(portfolio.Blog) {
+			e := b.call(t, "ann", fmt.Sprint(i), step.tool, step.in)
+			require.True(t, e.Success, "%+v", e.Error)
+		}
+		return imageID.ReplaceAllString(b.artifact(t).Content, ""), len(b.asked)
+	}
+	captured, asked := write(map[string]string{"MOCK_CAPTURE_RESPONSES": "true", "MOCK_CAPTURE_DIR": dir})
+	require.NotZero(t, asked)
+	again, asked := write(map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DATA_DIR": dir, "MOCK_DELAY_MIN_MS": "0", "MOCK_DELAY_MAX_MS": "0"})
+	require.Zero(t, asked)
+	require.Equal(t, captured, again)
+}
+
 var imageID = regexp.MustCompile(`/images/[0-9a-f]+`)

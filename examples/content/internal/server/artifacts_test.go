@@ -154,3 +154,17 @@ func TestAdministratorsAlone(t *testing.T) {
 	}
 	require.Equal(t, "figures", s.call("", "GET", "/portfolio", nil).raw)
 }
+
+func TestPrometheusReadsMetricsWithItsToken(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("figures")) })
+	s := newSite(t, options{config: func(c *server.Config) { c.Admin, c.Metrics, c.MetricsToken = page, page, "scrape" }})
+	s.tokens["prometheus"], s.tokens["stranger"] = "scrape", "scrap"
+	require.Equal(t, "figures", s.call("prometheus", "GET", "/metrics", nil).raw)
+	require.Equal(t, "figures", s.call("eva", "GET", "/metrics", nil).raw)
+	s.call("stranger", "GET", "/metrics", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
+	s.call("prometheus", "GET", "/api/admin/alerts", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
+
+	s = newSite(t, options{config: func(c *server.Config) { c.Metrics = page }})
+	s.tokens["nobody"] = ""
+	s.call("nobody", "GET", "/metrics", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
+}

@@ -31,7 +31,7 @@
 //	GET    /api/content-agent/sessions/{id}       what is remembered of a conversation
 //	POST   /api/content-agent/sessions/{id}/reset
 //	       /agent/                                package serve: the chat with a model that only looks things up
-//	       /metrics, /admin/, /api/admin/         for administrators; from the Config
+//	       /metrics, /admin/, /api/admin/         for administrators; from the Config. /metrics also takes a token of its own
 //	       /                                      the pages; from the Config
 //
 // # Guarantees

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +29,9 @@ type Config struct {
 	Admin   http.Handler // serves /api/admin/ for administrators; nil: nothing does
 	Metrics http.Handler // serves /metrics for administrators; nil: nothing does
 	Admins  []string     // the ids of administrators; nil: eva
+
+	// MetricsToken is a bearer token that a Prometheus reads /metrics with. Unlike that of a login, it doesn't expire. Empty: there is none.
+	MetricsToken string
 
 	Hosts  []string     // names under which the server may be addressed, besides those of this computer
 	Secret []byte       // signs tokens; empty: a random one, and logins end with the process
@@ -66,10 +70,11 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.chatRoutes(mux); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	for path, h := range map[string]http.Handler{"/api/admin/": cfg.Admin, "/metrics": cfg.Metrics} {
-		if h != nil {
-			mux.Handle(path, s.admins(h))
-		}
+	if cfg.Admin != nil {
+		mux.Handle("/api/admin/", s.admins(cfg.Admin))
+	}
+	if cfg.Metrics != nil {
+		mux.Handle("/metrics", s.metrics(cfg.Metrics))
 	}
 	if cfg.Pages != nil {
 		mux.Handle("/", cfg.Pages)
@@ -140,6 +145,18 @@ func (s *Server) admins(next http.Handler) http.Handler {
 			return
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+// metrics lets administrators and the bearer of the MetricsToken in.
+func (s *Server) metrics(next http.Handler) http.Handler {
+	administrators, want := s.admins(next), []byte("Bearer "+s.cfg.MetricsToken)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.cfg.MetricsToken != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) == 1 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		administrators.ServeHTTP(w, r)
 	})
 }
 
