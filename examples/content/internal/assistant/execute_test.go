@@ -164,7 +164,7 @@ func TestMocksAnswerTheSame(t *testing.T) {
 	var texts []string
 	for range 2 {
 		mocks, all, err := contenttools.Mocks(func(name string) string {
-			return map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK"}[name]
+			return map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DELAY_MIN_MS": "0", "MOCK_DELAY_MAX_MS": "0"}[name]
 		}, nil)
 		require.NoError(t, err)
 		b := newBench(t, func(c *Config) { c.Mocks, c.Mocked = mocks, all })
