@@ -35,6 +35,14 @@
 //     PostgreSQL. [github.com/pawlkit/pawl/agent/journal/journaltest] is the conformance suite for stores.
 //   - [github.com/pawlkit/pawl/agent/prompt] composes system texts from files.
 //   - [github.com/pawlkit/pawl/agent/approvals] lists what waits for a decision, and takes decisions over HTTP.
+//   - [github.com/pawlkit/pawl/agent/live] keeps runs apart from the requests that start them, and
+//     [github.com/pawlkit/pawl/agent/serve] offers them over HTTP: a chat page, useChat, AG-UI, events. The formats are packages below
+//     [github.com/pawlkit/pawl/stream].
+//   - [github.com/pawlkit/pawl/agent/plan] runs graphs of tool calls and tasks that a person approves.
+//     [github.com/pawlkit/pawl/agent/intent], [github.com/pawlkit/pawl/agent/critic] and [github.com/pawlkit/pawl/agent/screen] say what a
+//     request wants, judge answers, and check texts from outside.
+//   - [github.com/pawlkit/pawl/tools/web] and [github.com/pawlkit/pawl/tools/mcp] are the tools of the web and of MCP servers,
+//     [github.com/pawlkit/pawl/agent/mcpserver] is an agent as an MCP server, and [github.com/pawlkit/pawl/agent/telemetry] has OpenTelemetry.
 //   - [github.com/pawlkit/pawl/memory] counts tokens, says what fits a window, and compacts long conversations.
 //     [github.com/pawlkit/pawl/memory/index] finds things by name, [github.com/pawlkit/pawl/memory/langchain] uses langchaingo's embedders
 //     and vector stores for that, and [github.com/pawlkit/pawl/memory/recall] is working memory as tools.
