@@ -122,6 +122,16 @@ func (x *driver) start(in *Input) error {
 			return err
 		}
 	}
+	err = x.appendTaking(posted, x.starting(in, mode)...) // what was posted to an earlier run, a stop for example, mustn't stop this one
+	if err == nil {
+		x.sourcesFailed(failed)
+	}
+	return err
+}
+
+// starting returns the facts that start a run. It is apart from start, whose frame would have room for all of them (see Machine.fold).
+func (x *driver) starting(in *Input, mode *mode) []Fact {
+	a := x.agent
 	f := RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
 		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key, Children: in.Children,
@@ -138,19 +148,15 @@ func (x *driver) start(in *Input) error {
 		f.Output = in.output.JSON()
 	}
 	facts := []Fact{f}
-	if changes := x.toolsChanged(s.Run); len(changes) > 0 {
+	if changes := x.toolsChanged(x.run()); len(changes) > 0 {
 		meta := f.Meta
 		meta.By = ""
 		facts = append(facts, machine.ToolsChanged{Meta: meta, Tools: changes})
 	}
-	if in.Title != "" && s.Title == "" {
+	if in.Title != "" && x.state().Title == "" {
 		facts = append(facts, machine.TitleChanged{Meta: f.Meta, Title: a.redact.Text(in.Title)})
 	}
-	err = x.appendTaking(posted, facts...) // what was posted to an earlier run, a stop for example, mustn't stop this one
-	if err == nil {
-		x.sourcesFailed(failed)
-	}
-	return err
+	return facts
 }
 
 // resume resumes the open run of the session: with the decisions of the input or of the inbox, or because it waits for no decision.

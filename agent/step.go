@@ -55,19 +55,7 @@ func (x *driver) step(act machine.Action) {
 	if x.agent.cfg.Compose != nil {
 		x.noteSystem(&start, p.system, step)
 	}
-	start.Meta = x.nextMeta(start.Meta)
-	if x.append(start) != nil {
-		return // loop ends the run
-	}
-	x.settleReceipts(start.Step)
-	x.flush()
-	if !priced && x.deltas && !x.run().Unpriced {
-		x.show(UnknownPrice{Meta: x.noteMeta(), Model: start.Model})
-	}
-	if act.Again {
-		x.show(Reset{Meta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
-	}
-	if x.left || x.ctx.Err() != nil {
+	if !x.recordStep(&start, act.Again, !priced) {
 		return
 	}
 	x.reply.reset()
@@ -80,6 +68,23 @@ func (x *driver) step(act machine.Action) {
 		p.into(req, &start, act.Again)
 	}
 	x.ask(req, &p, &start, mode, step)
+}
+
+// recordStep appends that a step starts, and shows it. It returns false if the run has ended or will end.
+func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
+	start.Meta = x.nextMeta(start.Meta)
+	if x.append(*start) != nil {
+		return false // loop ends the run
+	}
+	x.settleReceipts(start.Step)
+	x.flush()
+	if unpriced && x.deltas && !x.run().Unpriced {
+		x.show(UnknownPrice{Meta: x.noteMeta(), Model: start.Model})
+	}
+	if again {
+		x.show(Reset{Meta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
+	}
+	return !x.left && x.ctx.Err() == nil
 }
 
 // request returns the request for a step. It shares its messages with the state.
@@ -189,48 +194,49 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 		x.reply.err = usable(err)
 		return false
 	}
-	x.showChunk(&c)
+	if ev := x.eventOf(&c); ev != nil {
+		x.show(ev)
+	}
 	return !x.left
 }
 
-// showChunk shows the note for a chunk.
-func (x *driver) showChunk(c *provider.Chunk) {
+// eventOf returns the note for a chunk; nil if there is none. It doesn't show it itself, so that its large frame isn't on the stack while the
+// consumer reads.
+func (x *driver) eventOf(c *provider.Chunk) Event {
 	switch c.Kind {
 	case provider.KindWaiting:
-		x.show(Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait})
-		return
+		return Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait}
 	case provider.KindReset:
 		x.reply.calls = x.reply.calls[:0]
-		x.show(Reset{Meta: x.noteMeta(), Why: c.Text})
-		return
+		return Reset{Meta: x.noteMeta(), Why: c.Text}
 	}
 	if !x.deltas {
-		return
+		return nil
 	}
 	switch c.Kind {
 	case provider.KindText, provider.KindRefusal:
-		x.show(TextDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text})
+		return TextDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 	case provider.KindReasoning:
-		x.show(ReasoningDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text})
+		return ReasoningDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
-		x.show(PartAdded{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]})
+		return PartAdded{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
 	case provider.KindToolStart: // its name is the one that the reply will have
 		meta := x.noteMeta()
-		n := len(x.reply.calls)
-		meta.Call = machine.CallID(meta.Run, meta.Step, n)
+		meta.Call = machine.CallID(meta.Run, meta.Step, len(x.reply.calls))
 		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
-		x.show(CallBegun{Meta: meta, Index: x.reply.collector.Last(), Name: c.Name})
+		return CallBegun{Meta: meta, Index: x.reply.collector.Last(), Name: c.Name}
 	case provider.KindToolDelta:
 		if call := x.reply.open(c.Index); call != nil {
 			meta := x.noteMeta()
 			meta.Call = call.id
-			x.show(CallDelta{Meta: meta, Index: x.reply.collector.Last(), Text: c.Text})
+			return CallDelta{Meta: meta, Index: x.reply.collector.Last(), Text: c.Text}
 		}
 	case provider.KindToolEnd:
 		if call := x.reply.open(c.Index); call != nil {
 			call.open = false
 		}
 	}
+	return nil
 }
 
 // open returns the call whose arguments are coming in with the provider's index; nil if there is none.

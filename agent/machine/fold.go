@@ -102,33 +102,62 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 }
 
 // fold applies a fact that checkOrder has accepted. If the fact's contents don't fit the state, fold says why and changes nothing.
+//
+// Facts are large, and a function's frame has room for each fact that it names. So there are three functions: a run's stack must not grow.
 func (m *Machine) fold(f Fact) (problem string) {
+	switch f.(type) {
+	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed:
+		return m.foldModel(f)
+	case ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack:
+		return m.foldCalls(f)
+	}
+	return m.foldSession(f)
+}
+
+// foldModel applies facts of a run's beginning and of model calls.
+func (m *Machine) foldModel(f Fact) string {
 	r := m.s.Run
 	switch f := f.(type) {
 	case RunStarted:
-		problem = m.runStarted(&f)
+		return m.runStarted(&f)
 	case StepStarted:
-		problem = m.stepStarted(r, &f)
+		return m.stepStarted(r, &f)
 	case Compacted:
-		problem = m.compacted(r, &f)
+		return m.compacted(r, &f)
 	case NoteWritten:
-		problem = m.noteWritten(r, &f)
+		return m.noteWritten(r, &f)
 	case Replied:
-		problem = m.replied(r, &f)
+		return m.replied(r, &f)
 	case StepFailed:
-		problem = m.stepFailed(r, &f)
+		return m.stepFailed(r, &f)
+	}
+	return ""
+}
+
+// foldCalls applies facts of tool calls, and of texts that come in between.
+func (m *Machine) foldCalls(f Fact) string {
+	r := m.s.Run
+	switch f := f.(type) {
 	case ToolStarted:
-		problem = m.toolStarted(r, &f)
+		return m.toolStarted(r, &f)
 	case ToolFinished:
-		problem = m.toolFinished(r, &f)
+		return m.toolFinished(r, &f)
 	case Suspended:
-		problem = m.suspended(r, &f)
+		return m.suspended(r, &f)
 	case Decided:
-		problem = m.decided(r, &f)
+		return m.decided(r, &f)
 	case Steered:
-		problem = m.steered(r, &f)
+		return m.steered(r, &f)
 	case SentBack:
-		problem = m.sentBack(r, &f)
+		return m.sentBack(r, &f)
+	}
+	return ""
+}
+
+// foldSession applies all other facts.
+func (m *Machine) foldSession(f Fact) string {
+	r := m.s.Run
+	switch f := f.(type) {
 	case ModeChanged:
 		if m.s.Mode = f.To; f.Limits != nil {
 			r.Limits = f.Limits
@@ -145,21 +174,21 @@ func (m *Machine) fold(f Fact) (problem string) {
 	case Continued:
 		m.continued(r, &f)
 	case RuleRevoked:
-		problem = m.ruleRevoked(&f)
+		return m.ruleRevoked(&f)
 	case TitleChanged:
-		problem = m.titleChanged(&f)
+		return m.titleChanged(&f)
 	case Emitted: // for the host alone
 		if f.Kind == "" {
-			problem = "it has no kind"
+			return "it has no kind"
 		}
 	case Undone:
-		problem = m.undone(&f)
+		return m.undone(&f)
 	case Snapshot:
-		problem = m.snapshot(&f)
+		return m.snapshot(&f)
 	case RunEnded:
-		problem = m.runEnded(r, &f)
+		return m.runEnded(r, &f)
 	}
-	return problem
+	return ""
 }
 
 func (m *Machine) runStarted(f *RunStarted) string {

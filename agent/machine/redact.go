@@ -140,6 +140,16 @@ func (r Redactor) Decision(d Decision) Decision {
 // The input of a call is redacted in the reply that makes the call, and in the decision that edits it. The facts that repeat it later
 // keep it as it is, because the input that is recorded must be the one that runs.
 func (r Redactor) Fact(fact Fact) Fact {
+	switch fact.(type) { // three functions, for the same reason as in Machine.fold
+	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed:
+		return r.modelFact(fact)
+	case ToolFinished, Suspended, Decided, Steered, SentBack:
+		return r.callFact(fact)
+	}
+	return r.sessionFact(fact)
+}
+
+func (r Redactor) modelFact(fact Fact) Fact {
 	switch f := fact.(type) {
 	case RunStarted:
 		f.History, f.Message.Parts = r.Messages(f.History), r.Parts(f.Message.Parts)
@@ -174,6 +184,12 @@ func (r Redactor) Fact(fact Fact) Fact {
 	case StepFailed:
 		f.Partial.Parts, f.Error = r.Parts(f.Partial.Parts), r.Text(f.Error)
 		return f
+	}
+	return fact
+}
+
+func (r Redactor) callFact(fact Fact) Fact {
+	switch f := fact.(type) {
 	case ToolFinished:
 		res := r.Result(f.Result)
 		if res == f.Result {
@@ -193,6 +209,12 @@ func (r Redactor) Fact(fact Fact) Fact {
 	case SentBack:
 		f.Text = r.Text(f.Text)
 		return f
+	}
+	return fact
+}
+
+func (r Redactor) sessionFact(fact Fact) Fact {
+	switch f := fact.(type) {
 	case ModeChanged:
 		f.Reason = r.Text(f.Reason)
 		return f

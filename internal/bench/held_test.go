@@ -17,16 +17,22 @@ func TestAHeldRunIsSmall(t *testing.T) {
 	if race {
 		t.Skip("the race detector changes what memory is taken")
 	}
-	const runs, most = 10_000, 30 << 10
+	const runs, most = 10_000, 24 << 10
 	a, err := agent.New(agent.Config{Provider: newModel(Shape{Text: 2}), Instructions: system})
 	require.NoError(t, err)
 	hold(t, a, 100)() // what is made once
-	heap, stack := memory()
-	release := hold(t, a, runs)
-	moreHeap, moreStack := memory()
-	release()
-	perHeap, perStack := (moreHeap-heap)/runs, (moreStack-stack)/runs
-	t.Logf("a held run takes %d bytes: %d of heap and %d of stack", perHeap+perStack, perHeap, perStack)
+	var perHeap, perStack int64
+	for range 3 { // the least counts: stacks of goroutines that have ended may be counted, too
+		heap, stack := memory()
+		release := hold(t, a, runs)
+		moreHeap, moreStack := memory()
+		release()
+		h, s := (moreHeap-heap)/runs, (moreStack-stack)/runs
+		t.Logf("a held run takes %d bytes: %d of heap and %d of stack", h+s, h, s)
+		if perHeap == 0 || h+s < perHeap+perStack {
+			perHeap, perStack = h, s
+		}
+	}
 	require.Positive(t, perHeap)
 	require.LessOrEqual(t, perHeap+perStack, int64(most))
 }
