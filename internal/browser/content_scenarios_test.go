@@ -1,10 +1,13 @@
 package browser
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -147,6 +150,25 @@ func TestAThirdPipelineAtOnceIsRefused(t *testing.T) {
 	p.wait(`document.querySelector("main .error-card")?.textContent.includes("2 pipelines are in progress")`)
 	p.wait(named("main .error-card", "Try again"))
 	p.is("draft")
+	p.calm("429")
+}
+
+// TestAMonthWithoutTokensLeftIsExplained writes what a user has used into the file, because the stand-in model uses few tokens.
+func TestAMonthWithoutTokensLeftIsExplained(t *testing.T) {
+	s := startContent(t)
+	s.kill()
+	db, err := sql.Open("sqlite", s.db)
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), "INSERT INTO tokens VALUES ('ben', ?, 49000)", time.Now().UTC().Format("2006-01"))
+	require.NoError(t, errors.Join(err, db.Close()))
+	s.start()
+	p := openContent(t, s, "ben")
+	p.draft("Hiring without haste")
+	p.click("[data-testid=create-content-button]")
+	p.wait(`document.querySelector("main .error-card")?.textContent.includes("this needs about 30000 tokens, and 1000 of 50000 are left in the plan free.")`)
+	p.is("draft")
+	p.ask("Create the content")
+	p.said("Monthly token limit reached")
 	p.calm("429")
 }
 
