@@ -108,7 +108,7 @@ func head(s string, n int) string {
 	if n >= len(s) {
 		return s
 	}
-	for back := 0; back < utf8.UTFMax && n-back > 0; back++ {
+	for back := 0; back < utf8.UTFMax && n-back >= 0; back++ {
 		if utf8.RuneStart(s[n-back]) {
 			return s[:n-back]
 		}
@@ -125,8 +125,8 @@ func tail(s string, n int) string {
 		return s
 	}
 	at := len(s) - n
-	for on := 0; on < utf8.UTFMax && at+on < len(s); on++ {
-		if utf8.RuneStart(s[at+on]) {
+	for on := 0; on < utf8.UTFMax; on++ {
+		if at+on == len(s) || utf8.RuneStart(s[at+on]) {
 			return s[at+on:]
 		}
 	}

@@ -52,7 +52,7 @@ func ownedBy(f Fact, from, to string) Fact {
 		return f
 	case Snapshot:
 		f.From = cmp.Or(f.From, from)
-		if from != to && len(f.State.Keys) > 0 {
+		if from != to && f.State != nil && len(f.State.Keys) > 0 { // Apply refuses one without a state
 			s := *f.State
 			s.Keys = nil
 			f.State = &s

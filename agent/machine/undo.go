@@ -43,7 +43,7 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 				doubtful[f.Pause.Call.ID] = true
 			}
 		case ToolFinished:
-			if own && (f.Result.Status.Ran() || doubtful[f.Call.ID]) {
+			if own && f.Result != nil && f.Call != nil && (f.Result.Status.Ran() || doubtful[f.Call.ID]) {
 				e.Calls = append(e.Calls, f)
 			}
 		case Undone:

@@ -35,7 +35,7 @@ func Slugify(name string) string {
 	if len(slug) <= maxSlug {
 		return slug
 	}
-	if i := strings.LastIndexByte(slug[:maxSlug+1], '-'); i > 0 {
+	if i := strings.LastIndexByte(slug[:maxSlug+1], '-'); i >= minSlug {
 		return slug[:i]
 	}
 	return slug[:maxSlug]
