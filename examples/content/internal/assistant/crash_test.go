@@ -16,6 +16,7 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
 	"github.com/pawlkit/pawl/internal/roletest"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -24,9 +25,11 @@ var kills = flag.Int("kills", 8, "how many processes TestCrashesInPipelines kill
 // lease is longer than a process that isn't killed is ever held up, because a process without its lease stops its pipelines.
 const lease = 2 * time.Second
 
-// openAt opens the services over a file in a directory.
-func openAt(dir string) (*Services, error) {
-	return Open(context.Background(), Config{DB: filepath.Join(dir, "content.db"), Model: standin.Model(), Images: providertest.Draw(), Sources: standin.Sources(), Lease: lease})
+// openAt opens the services over a file in a directory, with the stand-in model.
+func openAt(dir string) (*Services, error) { return openWith(dir, standin.Model()) }
+
+func openWith(dir string, model provider.Provider) (*Services, error) {
+	return Open(context.Background(), Config{DB: filepath.Join(dir, "content.db"), Model: model, Images: providertest.Draw(), Sources: standin.Sources(), Lease: lease})
 }
 
 // runPipelines is the role of the process that is killed: it says that it is open, continues the pipelines of the one before,
@@ -112,5 +115,38 @@ func checkArtifacts(t *testing.T, dir string, done bool) {
 			require.NoError(t, err)
 			require.Equal(t, portfolio.Ready, a.Status, "%+v", pipelines)
 		}
+	}
+}
+
+// beginTurn is the role of a process that is killed in a turn of the chat: it says when the model is asked, and waits.
+func beginTurn(args []string) error {
+	s, err := openWith(args[0], providertest.Func(func(ctx context.Context, _ *provider.Request) (*provider.Response, error) {
+		fmt.Println("asked")
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	if err != nil {
+		return err
+	}
+	s.Execute(context.Background(), Request{User: "ann", Message: "Show my drafts"})
+	return s.Close()
+}
+
+func TestAConversationWhoseProcessHasDiedGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	p := roletest.Start(t, "turn", dir)
+	require.Equal(t, "asked", p.Line())
+	require.NoError(t, p.Process.Kill())
+	require.Error(t, p.Wait())
+	s, err := openAt(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	for {
+		answer := s.Execute(t.Context(), Request{User: "ann", Message: "Show my drafts"})
+		if answer.Success {
+			break
+		}
+		require.Equal(t, portfolio.Conflict, answer.Error.Category, "%+v", answer.Error) // the lease of the process that has died
+		<-time.After(50 * time.Millisecond)
 	}
 }

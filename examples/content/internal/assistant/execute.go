@@ -248,10 +248,10 @@ func (s *Services) report(a *Answer, v *Session, out Outcome, err error) error {
 // Reads are the tools of the chat. None of them changes anything.
 var Reads = []string{contenttools.TopicsResearch, contenttools.FetchArtifact, contenttools.FetchArtifactTopics, contenttools.FetchResearch, contenttools.ListDraftArtifacts, contenttools.StructuredResponse}
 
-// turn is a turn of the model, which changes nothing.
+// turn is a turn of the model, which changes nothing. So it takes the place of one whose process has died.
 func (s *Services) turn(ctx context.Context, r *Request, a *Answer, v *Session) error {
 	ctx = context.WithValue(ctx, turnKey{}, turn{r.User, r.Screen.CurrentPage, v.Artifact})
-	res, err := s.Agent.Run(ctx, agent.Input{Session: fmt.Sprintf("chat/%s/%s/%d", r.User, a.SessionID, v.Thread), Prompt: r.Message, User: r.User, Owner: r.User, Only: Reads, Interactive: true,
+	res, err := s.Agent.Run(ctx, agent.Input{Session: fmt.Sprintf("chat/%s/%s/%d", r.User, a.SessionID, v.Thread), Prompt: r.Message, User: r.User, Owner: r.User, Only: Reads, Interactive: true, Supersede: true,
 		Labels: map[string]string{"trace": a.TraceID}})
 	if err == nil {
 		err = res.Err()

@@ -23,6 +23,7 @@ func (s *Server) chatRoutes(mux *http.ServeMux) error {
 			},
 			Input: func(_ *http.Request, in *agent.Input) error {
 				in.Only, in.Labels = assistant.Reads, map[string]string{"trace": s.NewTrace()}
+				in.Supersede = true // a run whose process has died
 				return nil
 			},
 			MaxFiles: -1, Allowance: allowance, Title: "Content agent", Logger: s.cfg.Logger,
