@@ -157,7 +157,10 @@ func (s *server) failed(ctx context.Context, err error) error {
 		return err
 	}
 	var paused *agent.PausedError
-	if errors.As(err, &paused) {
+	switch {
+	case errors.As(err, &paused) && len(paused.Pending) == 0: // its process has died, or its host has paused it
+		return errors.New("the last run of the session was interrupted and hasn't gone on yet: try again later, or use another session")
+	case paused != nil:
 		return errors.New("the agent waits for decisions: answer them first")
 	}
 	s.cfg.Logger.ErrorContext(ctx, "mcpserver: a request failed", "error", err)

@@ -33,6 +33,7 @@ const (
 	CodeBusy        = "busy"               // 409: the session is in use
 	CodeIdle        = "idle"               // 409: no run is in progress
 	CodePaused      = "paused"             // 409: the session waits for decisions, and the input doesn't supersede them
+	CodeInterrupted = "interrupted"        // 409: the last run was paused or interrupted, and the input doesn't supersede it
 	CodeRepeated    = "repeated"           // 409: the session had an input with this key before
 	CodeChanged     = "changed"            // 409: the agent has changed since the run began
 	CodeTooLarge    = "too_large"          // 413
@@ -128,6 +129,8 @@ func failed(err error) *problem {
 			return unknown()
 		}
 		return fail(http.StatusConflict, CodeIdle, fault.Invalid, "no run of the session is in progress")
+	case errors.As(err, &paused) && len(paused.Pending) == 0: // its process has died, or somebody has paused it
+		return fail(http.StatusConflict, CodeInterrupted, fault.Transient, "the last run was paused or interrupted; wait until it goes on, continue it, or supersede it")
 	case errors.As(err, &paused):
 		return fail(http.StatusConflict, CodePaused, fault.Invalid, "the session waits for %d decisions; decide, or supersede them", len(paused.Pending))
 	case errors.As(err, &changed):

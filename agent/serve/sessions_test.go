@@ -139,6 +139,21 @@ func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
 	require.Equal(t, serve.CodeIdle, s.refused("ann", "POST", "sessions/cancel", obj{"session": "s-1"}).Code)
 }
 
+func TestARunThatWasPausedBlocksAMessageUntilItGoesOn(t *testing.T) {
+	model, gate := held(1)
+	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "work"}, nil)
+	<-gate.called
+	s.must("ann", "POST", "sessions/pause", obj{"session": "s-1"}, nil)
+	gate.open <- struct{}{}
+	require.Equal(t, agent.Paused, s.wait("s-1").Status)
+	require.Equal(t, serve.CodeInterrupted, s.refused("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "more"}).Code)
+	s.must("ann", "POST", "sessions/continue", obj{"session": "s-1"}, nil)
+	require.Equal(t, agent.Completed, s.wait("s-1").Status)
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "more"}, nil)
+	require.Equal(t, agent.Completed, s.wait("s-1").Status)
+}
+
 func TestTheServerDecidesAboutAnInput(t *testing.T) {
 	s := newSite(t, serve.Config{Input: func(r *http.Request, in *agent.Input) error {
 		if in.Prompt == "no" {

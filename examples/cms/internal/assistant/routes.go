@@ -170,6 +170,8 @@ func problemOf(err error) *problem {
 		return make(http.StatusConflict, "CONFLICT", "no run of the session is in progress or interrupted")
 	case errors.As(err, &busy):
 		return make(http.StatusConflict, "CONFLICT", "a run of the session is in progress; send the message to it with /v1/agent/message")
+	case errors.As(err, &paused) && len(paused.Pending) == 0:
+		return make(http.StatusConflict, "CONFLICT", "the last run of the session was interrupted; continue it with /v1/agent/resume")
 	case errors.As(err, &paused):
 		return make(http.StatusConflict, "CONFLICT", "the session waits for %d decisions; decide them with /v1/agent/approve", len(paused.Pending))
 	case errors.As(err, &changed):

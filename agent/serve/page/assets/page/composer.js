@@ -158,7 +158,8 @@ export class Composer {
         this.fill(message.text, message.files);
         this.again = message;
       }
-      if (problem.code === "paused") this.complain(texts.openDecisions, button(texts.sendAnyway, () => this.submit(null, true)));
+      const open = { paused: texts.openDecisions, interrupted: texts.interrupted }[problem.code];
+      if (open) this.complain(open, button(texts.sendAnyway, () => this.submit(null, true)));
       else this.complain(problem.message, problem.trace && problem.status >= 500 ? h("span", { class: "muted" }, texts.problem.trace(problem.trace)) : "");
       this.text.focus();
     }

@@ -237,6 +237,7 @@ export const texts = {
   enterHint: "Enter sends, Shift+Enter breaks the line",
   sendAnyway: "Send anyway",
   openDecisions: "Decisions are open. Sending a message rejects them.",
+  interrupted: "The last answer was interrupted. Wait until it goes on; sending a message gives it up.",
   tooLong: (max) => `The message is too long. At most ${max} fit.`,
   tooManyFiles: (max) => (max === 0 ? "Files can’t be attached here." : `At most ${max} files fit in a message.`),
   filesTooLarge: (max) => `The files are too large. Together at most ${max} fit.`,
