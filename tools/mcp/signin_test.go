@@ -2,7 +2,7 @@ package mcp_test
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -48,7 +48,7 @@ func TestAServerThatNeedsASignInOffersOneToolThatWaitsForIt(t *testing.T) {
 	s.mu.Lock()
 	inner := s.handler
 	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer c0de" {
+		if r.Header.Get("Authorization") != "Bearer the-code-of-the-sign-in" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -69,7 +69,7 @@ func TestAServerThatNeedsASignInOffersOneToolThatWaitsForIt(t *testing.T) {
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, struct{}{})))
 	require.NoError(t, err)
 	require.Equal(t, agent.Paused, res.Status, "nobody has signed in")
-	require.NoError(t, server.SignedIn("", mcp.SignedIn{Code: "c0de", State: "st"}))
+	require.NoError(t, server.SignedIn("", mcp.SignedIn{Code: "the-code-of-the-sign-in", State: "st"}))
 	require.ErrorIs(t, server.SignedIn("", mcp.SignedIn{}), mcp.ErrNoSignIn)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, struct{}{})))
 	require.NoError(t, err)
@@ -80,5 +80,7 @@ func TestAServerThatNeedsASignInOffersOneToolThatWaitsForIt(t *testing.T) {
 	model.AssertSaw(t, 3, providertest.ToolResultText("files.read", "read x"))
 	facts, err := a.Session("s").Facts(t.Context())
 	require.NoError(t, err)
-	require.NotContains(t, fmt.Sprintf("%+v", facts), "c0de")
+	stored, err := json.Marshal(facts)
+	require.NoError(t, err)
+	require.NotContains(t, string(stored), "the-code-of-the-sign-in")
 }
