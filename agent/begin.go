@@ -41,7 +41,7 @@ func (x *driver) begin(in *Input) (err error) {
 	defer func() { // also if a function of the host panics
 		if !x.begun {
 			a.mu.Lock()
-			x.driver = nil // nothing that is posted from now on is for a run
+			x.driver, x.ending = nil, true // nothing that is posted from now on is for a run
 			a.mu.Unlock()
 			x.closeReceipts()
 			x.sessionLog.close()

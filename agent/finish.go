@@ -137,6 +137,9 @@ func (x *driver) finish(status Status, code string, reason error) {
 	x.lock()
 	err := x.appendLocked(nil, own)
 	x.ended = true
+	x.agent.mu.Lock()
+	x.ending = true
+	x.agent.mu.Unlock()
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
 		if !errors.Is(reason, err) {
 			reason = errors.Join(err, reason)

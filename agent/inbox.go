@@ -60,7 +60,7 @@ func (a *Agent) post(ctx context.Context, session string, it inboxItem) error {
 	return nil
 }
 
-// driverOf returns the driver of a session in this process, or nil.
+// driverOf returns the driver of a session in this process, or nil. Its run may have ended, but not yet been released.
 func (a *Agent) driverOf(session string) *driver {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,21 +73,62 @@ func (a *Agent) driverOf(session string) *driver {
 // send posts an item to the run of a session, in this or another process. If no run is in progress, the error is a
 // *[NothingOpenError].
 func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id string, err error) {
-	if a.driverOf(session) == nil {
-		head, err := a.store.Head(ctx, session)
-		switch {
-		case errors.Is(err, journal.ErrNoSession):
-			return "", &NothingOpenError{Session: session}
-		case err != nil:
-			return "", fmt.Errorf("agent: session %q: reading its head: %w", session, err)
-		case head.Status != string(Running) || head.Owner == "" || head.Until.Before(time.Now()):
-			return "", &NothingOpenError{Session: session, Status: Status(head.Status)}
-		}
+	if err := a.inProgress(ctx, session); err != nil {
+		return "", err
 	}
 	if it.ID == "" {
 		it.ID = newID("m-")
 	}
 	return it.ID, a.post(ctx, session, it)
+}
+
+// inProgress returns a *[NothingOpenError] if no run of the session is in progress, in this or another process.
+func (a *Agent) inProgress(ctx context.Context, session string) error {
+	a.mu.Lock()
+	l := a.held[session]
+	here := l != nil && l.driver != nil && !l.ending
+	a.mu.Unlock()
+	if here {
+		return nil
+	}
+	head, err := a.store.Head(ctx, session)
+	switch {
+	case errors.Is(err, journal.ErrNoSession):
+		return &NothingOpenError{Session: session}
+	case err != nil:
+		return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+	case head.Status != string(Running) || head.Owner == "" || head.Until.Before(time.Now()):
+		return &NothingOpenError{Session: session, Status: Status(head.Status)}
+	}
+	return nil
+}
+
+// change posts a revocation or a title to the run in progress. If no run is in progress, the error is a *[NothingOpenError]. A run that has just ended
+// reads the item as it is released (takeLate). If it was posted too late for that, change acts on it, or, if the session is busy again, whoever holds
+// it does.
+func (a *Agent) change(ctx context.Context, session string, it inboxItem) error {
+	it.ID = newID("m-")
+	if a.driverOf(session) == nil {
+		if err := a.inProgress(ctx, session); err != nil {
+			return err
+		}
+	}
+	if err := a.post(ctx, session, it); err != nil {
+		return err
+	}
+	if a.driverOf(session) != nil || !errors.As(a.inProgress(ctx, session), new(*NothingOpenError)) {
+		return nil
+	}
+	l, err := a.open(ctx, session)
+	if errors.As(err, new(*BusyError)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	l.takePosted(false)
+	return nil
 }
 
 // inbox returns the items in the session's inbox, oldest first, and leaves them there. Items that can't be read have no content.
@@ -262,7 +303,7 @@ func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.agent.send(ctx, s.id, inboxItem{Kind: itemRevoke, Text: tool, By: by})
+	err = s.agent.change(ctx, s.id, inboxItem{Kind: itemRevoke, Text: tool, By: by})
 	var idle *NothingOpenError
 	if !errors.As(err, &idle) {
 		return err

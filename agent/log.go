@@ -18,6 +18,8 @@ import (
 // The driver of a run uses it. Changes between runs use it without a driver: Undo, Fork, Prune, Compact, Revoke, and the end of a
 // subagent's run that was abandoned.
 type sessionLog struct {
+	claim
+
 	// fixed when the session is opened
 	agent  *Agent
 	name   string
@@ -26,7 +28,6 @@ type sessionLog struct {
 	stored context.Context // for the store: doesn't end
 	lease  journal.Lease
 	renew  *renewal // nil for a store in memory
-	driver *driver  // of the run under way; nil without one; guarded by Agent.mu
 	deltas bool     // notes are queued, too; fixed
 
 	resumed bool // a decision has resumed the run; only the driving goroutine uses it

@@ -21,31 +21,66 @@ func (a *Agent) open(ctx context.Context, session string) (*sessionLog, error) {
 func (a *Agent) newLog(ctx context.Context, session string) *sessionLog {
 	l := &sessionLog{agent: a, name: session, stored: withoutRun(context.WithoutCancel(ctx))}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	l.retried = sync.NewCond(&l.mu)
+	l.retried, l.closed = sync.NewCond(&l.mu), make(chan struct{})
 	return l
 }
 
 // hold claims the session in this process, for a driver or for nil, and loads it. After an error, it isn't held.
 func (l *sessionLog) hold(x *driver) error {
-	a, session := l.agent, l.name
-	a.mu.Lock()
-	switch {
-	case a.draining:
-		a.mu.Unlock()
+	if err := l.enter(x); err != nil {
 		l.cancel(nil)
-		return ErrDraining
-	case a.held[session] != nil:
-		a.mu.Unlock()
-		l.cancel(nil)
-		return &BusyError{Session: session}
+		return err
 	}
-	a.held[session], l.driver = l, x
-	a.mu.Unlock()
 	if err := l.load(); err != nil {
 		l.close()
 		return err
 	}
 	return nil
+}
+
+// A claim is what other goroutines see of a session that is held.
+type claim struct {
+	driver *driver       // of the run; nil without one; guarded by Agent.mu
+	ending bool          // there is no run, or it has ended, so that close follows; guarded by Agent.mu
+	closed chan struct{} // closed by close
+}
+
+// handover is how long enter waits at most for a session whose run has ended, but whose AfterRun hooks and consumer aren't done with it, and for
+// one that is held without a run.
+const handover = 2 * time.Second
+
+// enter enters the session into Agent.held. If it is held, the error is a *[BusyError].
+func (l *sessionLog) enter(x *driver) error {
+	a := l.agent
+	var late <-chan time.Time
+	for {
+		a.mu.Lock()
+		if a.draining {
+			a.mu.Unlock()
+			return ErrDraining
+		}
+		held := a.held[l.name]
+		if held == nil {
+			a.held[l.name], l.driver, l.ending = l, x, x == nil
+			a.mu.Unlock()
+			return nil
+		}
+		ending := held.ending
+		a.mu.Unlock()
+		if !ending {
+			return &BusyError{Session: l.name}
+		}
+		if late == nil {
+			late = time.After(handover)
+		}
+		select {
+		case <-held.closed:
+		case <-late:
+			return &BusyError{Session: l.name}
+		case <-l.ctx.Done():
+			return causeOf(l.ctx)
+		}
+	}
 }
 
 // openKnown is open for a session that must exist. If it doesn't, the error is a *[NothingOpenError].
@@ -120,6 +155,7 @@ func (l *sessionLog) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.held, l.name)
+	close(l.closed)
 	if a.draining {
 		a.drained()
 	}

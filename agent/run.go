@@ -76,7 +76,8 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 
 // Run runs an input until the run ends or pauses, and returns its Result. The error is that of [Agent.Stream]. A run that was stopped for
 // another reason, for example by a limit, has the reason in [Result.Err]. The Result is nil only if no run was started. Run is safe for
-// concurrent use; a second run in the same session is a *[BusyError].
+// concurrent use. While a run of the session is in progress, a second one is a *[BusyError]; one that has ended, but whose AfterRun hooks haven't
+// returned yet, is waited for, at most two seconds.
 func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
 	var res *Result
 	var failure error

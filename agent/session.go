@@ -249,9 +249,12 @@ func (s *Session) Delete(ctx context.Context) error {
 		return err
 	}
 	a := s.agent
-	if a.driverOf(s.id) != nil {
-		return &BusyError{Session: s.id}
+	l := a.newLog(ctx, s.id)
+	if err := l.enter(nil); err != nil {
+		l.cancel(nil)
+		return err
 	}
+	defer l.close()
 	lease, err := a.takeLease(ctx, s.id)
 	if err != nil {
 		return err

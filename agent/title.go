@@ -23,7 +23,7 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 	if title == "" {
 		return &InputError{Field: "Title", Problem: "it is empty; a title can be replaced, but not removed"}
 	}
-	_, err = s.agent.send(ctx, s.id, inboxItem{Kind: itemTitle, Text: title})
+	err = s.agent.change(ctx, s.id, inboxItem{Kind: itemTitle, Text: title})
 	var idle *NothingOpenError
 	if !errors.As(err, &idle) {
 		return err

@@ -1,0 +1,119 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A run that has ended holds its session until its AfterRun hooks have returned. Whoever needs the session waits for that, at most two seconds.
+func TestASessionWhoseRunHasEndedIsWaitedFor(t *testing.T) {
+	for name, use := range map[string]func(context.Context, *agent.Agent) error{
+		"Run": func(ctx context.Context, a *agent.Agent) error {
+			_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "again"})
+			return err
+		},
+		"Delete": func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Delete(ctx) },
+		"Prune": func(ctx context.Context, a *agent.Agent) error {
+			_, err := a.Session("s").Prune(ctx)
+			return err
+		},
+	} {
+		for hook, busy := range map[time.Duration]bool{time.Second: false, 3 * time.Second: true} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{AfterRun: func(context.Context, *agent.Result) error {
+						<-time.After(hook)
+						return nil
+					}}}}, say("one"), say("two"))
+					go func() { _, _ = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"}) }()
+					synctest.Wait() // in the hook
+					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+					require.Error(t, use(ctx, a))
+					cancel()
+					if err := use(t.Context(), a); busy {
+						require.ErrorAs(t, err, new(*agent.BusyError))
+					} else {
+						require.NoError(t, err)
+					}
+					<-time.After(time.Minute)
+				})
+			})
+		}
+	}
+}
+
+func TestASessionWithARunIsBusyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := tools.New(tools.Spec{Name: "slow"}, func(context.Context, Number) (string, error) {
+			<-time.After(time.Second)
+			return "", nil
+		})
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{slow}}, call("slow", 1), say("done"))
+		go run(t, a)
+		synctest.Wait()
+		now := time.Now()
+		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
+		require.ErrorAs(t, err, new(*agent.BusyError))
+		require.ErrorAs(t, a.Session("s").Delete(t.Context()), new(*agent.BusyError))
+		require.Equal(t, now, time.Now())
+		<-time.After(time.Minute)
+	})
+}
+
+// A latePost is a store that takes its time with a post.
+type latePost struct {
+	journal.Store
+	posting, post chan struct{}
+}
+
+func (s *latePost) Post(ctx context.Context, session string, it journal.Item) error {
+	close(s.posting)
+	<-s.post
+	return s.Store.Post(ctx, session, it)
+}
+
+func TestATitleThatIsPostedTooLateForTheRunIsSet(t *testing.T) {
+	store := &latePost{journal.NewMemory(), make(chan struct{}), make(chan struct{})}
+	began, end := make(chan struct{}), make(chan struct{})
+	wait := tools.New(tools.Spec{Name: "wait"}, func(context.Context, Number) (string, error) {
+		close(began)
+		<-end
+		return "", nil
+	})
+	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{wait}}, call("wait", 1), say("done"))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		run(t, a)
+	}()
+	<-began
+	set := make(chan error)
+	go func() { set <- a.Session("s").SetTitle(t.Context(), "Late") }()
+	<-store.posting
+	close(end)
+	<-ended
+	close(store.post)
+	require.NoError(t, <-set)
+	info, err := a.Session("s").Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "Late", info.Title)
+}
+
+func TestAHookAfterTheRunSetsATitle(t *testing.T) {
+	var a *agent.Agent
+	a, _ = scripted(t, agent.Config{Hooks: []agent.Hooks{{AfterRun: func(ctx context.Context, res *agent.Result) error {
+		return a.Session(res.Session).SetTitle(ctx, "About "+res.Text())
+	}}}}, say("cats"))
+	run(t, a)
+	info, err := a.Session("s").Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "About cats", info.Title)
+}
