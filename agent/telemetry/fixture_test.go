@@ -101,10 +101,15 @@ func (r *rig) tree(spans []sdktrace.ReadOnlySpan) string {
 	var b strings.Builder
 	var below func(parent trace.SpanID, indent string)
 	below = func(parent trace.SpanID, indent string) {
-		for _, s := range spans {
-			if s.Parent().SpanID() != parent {
-				continue
+		children := slices.DeleteFunc(slices.Clone(spans), func(s sdktrace.ReadOnlySpan) bool { return s.Parent().SpanID() != parent })
+		slices.SortStableFunc(children, func(a, b sdktrace.ReadOnlySpan) int { // calls of one reply may begin in any order
+			step, call := attr(a, "pawl.step"), attr(a, "gen_ai.tool.call.id")
+			if other := attr(b, "gen_ai.tool.call.id"); call != "" && other != "" && step == attr(b, "pawl.step") {
+				return strings.Compare(call, other)
 			}
+			return a.StartTime().Compare(b.StartTime())
+		})
+		for _, s := range children {
 			fmt.Fprintf(&b, "%s%s (%s)", indent, s.Name(), s.SpanKind())
 			if s.Status().Code == codes.Error {
 				fmt.Fprintf(&b, " ERROR %s", s.Status().Description)
@@ -125,6 +130,16 @@ func (r *rig) tree(spans []sdktrace.ReadOnlySpan) string {
 	}
 	below(trace.SpanID{}, "")
 	return b.String()
+}
+
+// attr returns an attribute of a span as text, or "".
+func attr(s sdktrace.ReadOnlySpan, key string) string {
+	for _, kv := range s.Attributes() {
+		if string(kv.Key) == key {
+			return kv.Value.String()
+		}
+	}
+	return ""
 }
 
 // sum returns the sum of a counter, or the count of a histogram, over the series with these attributes.
