@@ -25,7 +25,6 @@ var largeStructs = map[string]exception{
 	"agent/machine.RunStarted":    {21, "a fact: what an input has set"},
 	"agent/machine.Result":        {21, "what a host reads of a run: plain data"},
 	"agent/machine.RunState":      {42, "the state of a run, which facts are folded into: plain data, saved whole in snapshots"},
-	"examples/cms.options":        {21, "the command line: one field for each flag"},
 	"provider/openai.chatRequest": {21, "the body of a request: one field for each member"},
 	"tools.Spec":                  {25, "a configuration: one field for each setting"},
 }
