@@ -10,12 +10,14 @@ import (
 
 // Errors of functions that didn't return in time.
 var (
-	errNotReturned = errors.New("agent: a function of the host didn't return after the end of its context, and was abandoned")
-	errGoexit      = errors.New("agent: a function of the host ended its goroutine")
+	errNotReturned = errors.New(
+		"agent: a function of the host didn't return after the end of its context, and was abandoned")
+	errGoexit = errors.New("agent: a function of the host ended its goroutine")
 )
 
-// abandonable calls a function of the host on a goroutine of its own and contains its panic. If the function hasn't returned 5 s after the end
-// of ctx, it is abandoned: it is counted and logged under the name what, its result is dropped, and the error is errNotReturned. From then on, the
+// abandonable calls a function of the host on a goroutine of its own and contains its panic. If the
+// function hasn't returned 5 s after the end of ctx, it is abandoned: it is counted and logged
+// under the name what, its result is dropped, and the error is errNotReturned. From then on, the
 // caller must not use what the function uses.
 func abandonable[T any](ctx context.Context, a *Agent, what, session string, f func() (T, error)) (T, error) {
 	type outcome struct {
@@ -29,7 +31,8 @@ func abandonable[T any](ctx context.Context, a *Agent, what, session string, f f
 		defer func() { // also if the function ended this goroutine
 			if over.Swap(true) {
 				a.abandoned.Add(-1)
-				a.logger.Warn("agent: an abandoned function has returned; its result is dropped", "function", what, "session", session)
+				a.logger.Warn("agent: an abandoned function has returned; its result is dropped", "function", what,
+					"session", session)
 				return
 			}
 			back <- out
@@ -56,7 +59,8 @@ func abandonable[T any](ctx context.Context, a *Agent, what, session string, f f
 		return out.v, out.err
 	}
 	a.abandoned.Add(1)
-	a.logger.Error("agent: a function ignores the end of its context and is abandoned", "function", what, "session", session)
+	a.logger.Error("agent: a function ignores the end of its context and is abandoned", "function", what,
+		"session", session)
 	var none T
 	return none, fmt.Errorf("%w (%w)", errNotReturned, causeOf(ctx))
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A hungModel ignores its context: it writes a word and waits for release. After that it goes on writing.
+// A hungModel ignores its context: it writes a word and waits for release. After that it goes on
+// writing.
 type hungModel struct {
 	words   int
 	release chan struct{}
@@ -47,9 +48,12 @@ func TestAProviderThatHangsIsAbandoned(t *testing.T) {
 		code   string
 		words  int
 	}{
-		"Duration":                {limits: agent.Limits{Duration: 10 * time.Second}, code: machine.CodeLimit},
-		"Duration, after a chunk": {limits: agent.Limits{Duration: 10 * time.Second}, code: machine.CodeLimit, words: 2},
-		"its context":             {stop: func(_ *testing.T, _ *agent.Agent, cancel context.CancelFunc) { cancel() }, code: machine.CodeCanceled, words: 1},
+		"Duration": {limits: agent.Limits{Duration: 10 * time.Second}, code: machine.CodeLimit},
+		"Duration, after a chunk": {limits: agent.Limits{Duration: 10 * time.Second}, code: machine.CodeLimit,
+			words: 2},
+		"its context": {stop: func(_ *testing.T, _ *agent.Agent, cancel context.CancelFunc) {
+			cancel()
+		}, code: machine.CodeCanceled, words: 1},
 		"Session.Cancel": {stop: func(t *testing.T, a *agent.Agent, _ context.CancelFunc) {
 			require.NoError(t, a.Session("s").Cancel(t.Context()))
 		}, code: machine.CodeCanceled},
@@ -207,7 +211,8 @@ func TestAStreamCanBePulled(t *testing.T) {
 	require.Equal(t, "Done.", text)
 }
 
-// TestAProviderThatEndsJustWhenItIsAbandonedEndsOneRun however it ends. The race detector checks that only one goroutine goes on.
+// TestAProviderThatEndsJustWhenItIsAbandonedEndsOneRun however it ends. The race detector checks
+// that only one goroutine goes on.
 func TestAProviderThatEndsJustWhenItIsAbandonedEndsOneRun(t *testing.T) {
 	for n := range 300 {
 		synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An Agent is a model with instructions and tools. Make one with [New]. It is safe for concurrent use: different sessions run in
-// parallel, and each session has one run at a time.
+// An Agent is a model with instructions and tools. Make one with [New]. It is safe for concurrent
+// use: different sessions run in parallel, and each session has one run at a time.
 type Agent struct {
 	setup // fixed at creation
 
@@ -76,9 +76,10 @@ func (a *Agent) Modes() []string {
 	return names
 }
 
-// Abandoned returns how many abandoned functions still run: model calls, tool calls, compactions, and functions that write notes
-// ([ProgressNotes], [ContextReset]) or list tools (Config.Sources). A function is abandoned if it hasn't returned 5 s after the end of its
-// context. What it returns later is dropped.
+// Abandoned returns how many abandoned functions still run: model calls, tool calls, compactions,
+// and functions that write notes ([ProgressNotes], [ContextReset]) or list tools (Config.Sources).
+// A function is abandoned if it hasn't returned 5 s after the end of its context. What it returns
+// later is dropped.
 func (a *Agent) Abandoned() int {
 	if a == nil || a.abandoned == nil {
 		return 0

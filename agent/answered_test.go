@@ -22,7 +22,8 @@ func TestAHookAnswersInPlaceOfATool(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		var done effects
 		var after []string
-		hooks := []agent.Hooks{answering("cache", tools.Text("from the cache")), answering("second", tools.Text("too late")),
+		hooks := []agent.Hooks{answering("cache", tools.Text("from the cache")),
+			answering("second", tools.Text("too late")),
 			{Name: "log", AfterTool: func(_ context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
 				after = append(after, c.AnsweredBy+": "+r.Text())
 				return nil
@@ -47,9 +48,13 @@ func TestAHookAnswersInPlaceOfATool(t *testing.T) {
 }
 
 func TestADenialOverridesAnAnswer(t *testing.T) {
-	deny := agent.Hooks{Name: "guard", BeforeTool: func(context.Context, *agent.ToolCall) error { return agent.Deny("never") }}
-	for _, hooks := range [][]agent.Hooks{{deny, answering("cache", tools.Text("x"))}, {answering("cache", tools.Text("x")), deny}} {
-		a, _ := scripted(t, agent.Config{Hooks: hooks, Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work"})}}, call("work", 1), say("Done."))
+	deny := agent.Hooks{Name: "guard", BeforeTool: func(context.Context, *agent.ToolCall) error {
+		return agent.Deny("never")
+	}}
+	for _, hooks := range [][]agent.Hooks{{deny, answering("cache", tools.Text("x"))},
+		{answering("cache", tools.Text("x")), deny}} {
+		a, _ := scripted(t, agent.Config{Hooks: hooks,
+			Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work"})}}, call("work", 1), say("Done."))
 		run(t, a)
 		f := of[agent.ToolFinished](asEvents(facts(t, a, "s")))[0]
 		require.Equal(t, tools.Denied, f.Result.Status)
@@ -64,13 +69,15 @@ func TestAHooksAnswerIsCheckedAndBounded(t *testing.T) {
 		status tools.Status
 		text   string
 	}{
-		"fits":         {tools.Text(`{"ok":true}`), tools.Answered, `{"ok":true}`},
-		"doesn't fit":  {tools.Text(`{}`), tools.Failed, "isn't what the tool promises"},
-		"a failure":    {tools.Result{Parts: tools.Text("no").Parts, Failed: true}, tools.Failed, "no"},
-		"a bad encode": {tools.Result{Parts: tools.Text(`{"ok":true}`).Parts, Data: panics{}}, tools.Failed, "can't be shown"},
+		"fits":        {tools.Text(`{"ok":true}`), tools.Answered, `{"ok":true}`},
+		"doesn't fit": {tools.Text(`{}`), tools.Failed, "isn't what the tool promises"},
+		"a failure":   {tools.Result{Parts: tools.Text("no").Parts, Failed: true}, tools.Failed, "no"},
+		"a bad encode": {tools.Result{Parts: tools.Text(`{"ok":true}`).Parts, Data: panics{}}, tools.Failed,
+			"can't be shown"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{answering("", c.res)}, Tools: []tools.Tool{new(effects).tool(spec)}}, call("work", 1), say("Done."))
+			a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{answering("", c.res)},
+				Tools: []tools.Tool{new(effects).tool(spec)}}, call("work", 1), say("Done."))
 			run(t, a)
 			f := of[agent.ToolFinished](asEvents(facts(t, a, "s")))[0]
 			require.Equal(t, c.status, f.Result.Status)

@@ -20,7 +20,8 @@ type Page struct {
 	ID string `json:"id"`
 }
 
-// A person decides, perhaps tomorrow, perhaps in another process. While they think, the run costs nothing.
+// A person decides, perhaps tomorrow, perhaps in another process. While they think, the run costs
+// nothing.
 func Example_approval() {
 	store := journal.NewMemory() // one on disk for real
 	build := func(p provider.Provider) *agent.Agent {
@@ -29,7 +30,8 @@ func Example_approval() {
 			Provider: p,
 			Journal:  store,
 			Tools: []tools.Tool{tools.Func[Page, string]{
-				Spec: tools.Spec{Name: "cms.deletePage", Description: "Deletes a page for good.", Risk: tools.High}, // high risk asks
+				// high risk asks
+				Spec: tools.Spec{Name: "cms.deletePage", Description: "Deletes a page for good.", Risk: tools.High},
 				Run:  func(ctx context.Context, in Page) (string, error) { return in.ID + " is gone", nil },
 				Verify: func(ctx context.Context, in Page, out string) error { // did it really happen?
 					return nil
@@ -66,10 +68,11 @@ func TestADecisionOnAnUnknownPauseRunsNothing(t *testing.T) {
 	ran := 0
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(providertest.Call("del", Page{ID: "p1"}), providertest.Say("Done.")),
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "del", Risk: tools.High}, func(ctx context.Context, in Page) (string, error) {
-			ran++
-			return "gone", nil
-		})},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "del", Risk: tools.High},
+			func(ctx context.Context, in Page) (string, error) {
+				ran++
+				return "gone", nil
+			})},
 	})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})

@@ -11,7 +11,8 @@ import (
 // A SpanKind says what a [Span] is.
 type SpanKind string
 
-// The kinds of spans. Those of steps and tools lie within that of their run, and the run of a subagent lies within the tool that calls it.
+// The kinds of spans. Those of steps and tools lie within that of their run, and the run of a
+// subagent lies within the tool that calls it.
 const (
 	SpanRun  SpanKind = "run"  // one call of Run or Stream, from the start or resumption of a run to its end or pause
 	SpanStep SpanKind = "step" // a model call, with its preparation and the hooks for it
@@ -23,12 +24,13 @@ type Span struct {
 	Meta // names the run, step and call; a span has no Seq and no Time
 	Kind SpanKind
 	Tool string // the name, for a tool call
-	// Resumed says, for a run, that it has begun before, perhaps in another process: it was paused, or its process died.
+	// Resumed says, for a run, that it has begun before, perhaps in another process: it was paused,
+	// or its process died.
 	Resumed bool
 }
 
-// around calls the Around hooks. It returns the context for the work, and a function that must be called at its end; only its first call has
-// an effect.
+// around calls the Around hooks. It returns the context for the work, and a function that must be
+// called at its end; only its first call has an effect.
 func (l *sessionLog) around(ctx context.Context, s Span) (context.Context, func(error)) {
 	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.Around != nil })
 	if len(hooks) == 0 {

@@ -86,11 +86,13 @@ func TestSpansOfRunsStepsAndToolsNest(t *testing.T) {
 func TestTheRunOfASubagentLiesInTheSpanOfItsCall(t *testing.T) {
 	var r recorder
 	child, _ := scripted(t, agent.Config{Name: "child", Hooks: []agent.Hooks{r.hooks()}}, say("Done."))
-	parent, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}, Hooks: []agent.Hooks{r.hooks()}},
+	parent, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})},
+		Hooks: []agent.Hooks{r.hooks()}},
 		providertest.Call("child", agent.Task{Task: "do"}), say("Done."))
 	run(t, parent)
 	require.Contains(t, r.notes, "begin run/tool1child/run/step1")
-	require.Less(t, slices.Index(r.notes, "end run/tool1child/run: <nil>"), slices.Index(r.notes, "end run/tool1child: <nil>"))
+	require.Less(t, slices.Index(r.notes, "end run/tool1child/run: <nil>"),
+		slices.Index(r.notes, "end run/tool1child: <nil>"))
 }
 
 func TestEachSpanEndsOnceHoweverTheWorkEnds(t *testing.T) {
@@ -100,16 +102,26 @@ func TestEachSpanEndsOnceHoweverTheWorkEnds(t *testing.T) {
 		tool  func(ctx context.Context) (string, error)
 		ends  string
 	}{
-		"a failing model":      {steps: []providertest.Step{providertest.FailWith(boom)}, ends: "boom"},
-		"a panic in a tool":    {steps: []providertest.Step{call("work", 1), say("Done.")}, tool: func(context.Context) (string, error) { panic("boom") }, ends: "boom"},
-		"a tool that hangs":    {steps: []providertest.Step{call("work", 1), say("Done.")}, tool: func(context.Context) (string, error) { <-time.After(time.Hour); return "", nil }, ends: "ended as in_doubt"},
-		"a tool that suspends": {steps: []providertest.Step{call("work", 1)}, tool: func(context.Context) (string, error) { return "", tools.Suspend{Prompt: "?"} }, ends: "waits for a decision"},
+		"a failing model": {steps: []providertest.Step{providertest.FailWith(boom)}, ends: "boom"},
+		"a panic in a tool": {steps: []providertest.Step{call("work", 1), say("Done.")},
+			tool: func(context.Context) (string, error) { panic("boom") }, ends: "boom"},
+		"a tool that hangs": {steps: []providertest.Step{call("work", 1), say("Done.")},
+			tool: func(context.Context) (string, error) {
+				<-time.After(time.Hour)
+				return "", nil
+			}, ends: "ended as in_doubt"},
+		"a tool that suspends": {steps: []providertest.Step{call("work", 1)},
+			tool: func(context.Context) (string, error) {
+				return "", tools.Suspend{Prompt: "?"}
+			}, ends: "waits for a decision"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var r recorder
-				work := tools.New(tools.Spec{Name: "work", Timeout: time.Second}, func(ctx context.Context, in Number) (string, error) { return c.tool(ctx) })
-				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, InDoubt: agent.TellInDoubt, Hooks: []agent.Hooks{r.hooks()}}, c.steps...)
+				work := tools.New(tools.Spec{Name: "work", Timeout: time.Second},
+					func(ctx context.Context, in Number) (string, error) { return c.tool(ctx) })
+				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, InDoubt: agent.TellInDoubt,
+					Hooks: []agent.Hooks{r.hooks()}}, c.steps...)
 				_, _ = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 				begun, ended := 0, map[string]int{}
 				for _, n := range r.notes {
@@ -134,7 +146,9 @@ func TestAroundCanNeitherStopNorKeepAliveARun(t *testing.T) {
 	over, cancel := context.WithCancel(context.WithValue(t.Context(), pathKey{}, "kept"))
 	cancel()
 	for name, around := range map[string]func(context.Context, agent.Span) (context.Context, func(error)){
-		"a context that has ended": func(context.Context, agent.Span) (context.Context, func(error)) { return over, nil },
+		"a context that has ended": func(context.Context, agent.Span) (context.Context, func(error)) {
+			return over, nil
+		},
 		"a context that never ends": func(context.Context, agent.Span) (context.Context, func(error)) {
 			return context.WithValue(context.Background(), pathKey{}, "kept"), nil
 		},
@@ -142,15 +156,17 @@ func TestAroundCanNeitherStopNorKeepAliveARun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var seen string
-				work := tools.New(tools.Spec{Name: "work", Timeout: time.Hour}, func(ctx context.Context, in Number) (string, error) {
-					seen = path(ctx)
-					if in.N == 1 {
-						return "ok", ctx.Err()
-					}
-					<-ctx.Done()
-					return "", ctx.Err()
-				})
-				a, _ := scripted(t, agent.Config{Limits: agent.Limits{Duration: time.Minute}, Tools: []tools.Tool{work}, Hooks: []agent.Hooks{{Around: around}}}, call("work", 1), call("work", 2))
+				work := tools.New(tools.Spec{Name: "work", Timeout: time.Hour},
+					func(ctx context.Context, in Number) (string, error) {
+						seen = path(ctx)
+						if in.N == 1 {
+							return "ok", ctx.Err()
+						}
+						<-ctx.Done()
+						return "", ctx.Err()
+					})
+				a, _ := scripted(t, agent.Config{Limits: agent.Limits{Duration: time.Minute}, Tools: []tools.Tool{work},
+					Hooks: []agent.Hooks{{Around: around}}}, call("work", 1), call("work", 2))
 				res := run(t, a)
 				require.Equal(t, "kept", seen)
 				require.Equal(t, "ok", finished(t, a, "s")[0].Text())
@@ -168,7 +184,8 @@ func TestAroundCanNeitherStopNorKeepAliveARun(t *testing.T) {
 				return ctx, func(error) { panic("end") }
 			},
 		} {
-			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Around: around}}}, call("work", 1), say("Done."))
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work"})},
+				Hooks: []agent.Hooks{{Around: around}}}, call("work", 1), say("Done."))
 			require.Equal(t, agent.Completed, run(t, a).Status)
 		}
 	})

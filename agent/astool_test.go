@@ -33,7 +33,8 @@ type family struct {
 func newFamily(t *testing.T, cfg agent.Config, parent, child []providertest.Step) *family {
 	f := &family{parent: providertest.Script(parent...), child: providertest.Script(child...)}
 	c := newAgent(t, agent.Config{Name: "child", Provider: f.child, Tools: []tools.Tool{
-		f.done.tool(tools.Spec{Name: "risky", Risk: tools.High}), f.done.tool(tools.Spec{Name: "work"}), f.done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}})
+		f.done.tool(tools.Spec{Name: "risky", Risk: tools.High}), f.done.tool(tools.Spec{Name: "work"}),
+		f.done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}})
 	cfg.Name, cfg.Provider = "parent", f.parent
 	cfg.Tools = append(cfg.Tools, agent.AsTool(c, tools.Spec{Description: "does it", ParallelSafe: true}))
 	f.a = newAgent(t, cfg)
@@ -45,7 +46,8 @@ func TestAnAgentIsATool(t *testing.T) {
 		f := newFamily(t, agent.Config{Journal: store},
 			[]providertest.Step{task("child", "add one"), say("The child says so.")},
 			[]providertest.Step{call("work", 1), say("I have added one.")})
-		all, err := events(f.a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Interactive: true, Task: "t-1"}))
+		all, err := events(f.a.Stream(t.Context(),
+			agent.Input{Session: "s", Prompt: "go", Interactive: true, Task: "t-1"}))
 		require.NoError(t, err)
 		end := of[agent.RunEnded](all)[0].Result
 		require.Equal(t, "The child says so.", end.Text())
@@ -113,7 +115,8 @@ func TestWhatAChildPausesForIsDecidedOnAtTheParent(t *testing.T) {
 func TestADecisionOnAChildsPauseCanBeSent(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		f := newFamily(t, agent.Config{Journal: store},
-			[]providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("risky", 1), say("I did.")})
+			[]providertest.Step{task("child", "it"), say("Done.")},
+			[]providertest.Step{call("risky", 1), say("I did.")})
 		id := run(t, f.a).Pending[0].ID
 		require.NoError(t, f.a.Session("s").Decide(t.Context(), agent.Approve(id)))
 		var used *agent.DecisionError
@@ -126,9 +129,13 @@ func TestADecisionOnAChildsPauseCanBeSent(t *testing.T) {
 func TestAPauseThreeAgentsDeepIsAddressedByItsPath(t *testing.T) {
 	var done effects
 	store := journal.NewMemory()
-	inner := newAgent(t, agent.Config{Name: "inner", Provider: providertest.Script(call("risky", 1), say("Inner.")), Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
-	middle := newAgent(t, agent.Config{Name: "middle", Provider: providertest.Script(task("inner", "x"), say("Middle.")), Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Description: "x"})}})
-	outer, _ := scripted(t, agent.Config{Name: "outer", Journal: store, Tools: []tools.Tool{agent.AsTool(middle, tools.Spec{Description: "x"})}}, task("middle", "x"), say("Outer."))
+	inner := newAgent(t, agent.Config{Name: "inner", Provider: providertest.Script(call("risky", 1), say("Inner.")),
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+	middle := newAgent(t,
+		agent.Config{Name: "middle", Provider: providertest.Script(task("inner", "x"), say("Middle.")),
+			Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Description: "x"})}})
+	outer, _ := scripted(t, agent.Config{Name: "outer", Journal: store,
+		Tools: []tools.Tool{agent.AsTool(middle, tools.Spec{Description: "x"})}}, task("middle", "x"), say("Outer."))
 	res := run(t, outer)
 	require.Len(t, res.Pending, 1)
 	require.Len(t, res.Pending[0].Path, 2)
@@ -150,7 +157,8 @@ func TestAPauseThreeAgentsDeepIsAddressedByItsPath(t *testing.T) {
 func TestTheEndOfTheParentEndsItsChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFamily(t, agent.Config{Journal: journal.NewMemory()},
-			[]providertest.Step{task("child", "wait"), say("Done.")}, []providertest.Step{call("slow", 600), say("I did.")})
+			[]providertest.Step{task("child", "wait"), say("Done.")},
+			[]providertest.Step{call("slow", 600), say("I did.")})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
 		res, err := f.a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
@@ -184,7 +192,8 @@ func TestASupersededParentClosesItsChild(t *testing.T) {
 func TestAChildGetsWhatIsLeftOfTheParentsLimits(t *testing.T) {
 	f := newFamily(t, agent.Config{Limits: agent.Limits{Tokens: 40}},
 		[]providertest.Step{task("child", "it"), say("never said")},
-		[]providertest.Step{providertest.Reply(call("work", 1)), providertest.Reply(call("work", 2)), providertest.Reply(call("work", 3)), providertest.Reply(call("work", 4)), say("enough")})
+		[]providertest.Step{providertest.Reply(call("work", 1)), providertest.Reply(call("work", 2)),
+			providertest.Reply(call("work", 3)), providertest.Reply(call("work", 4)), say("enough")})
 	res := runInput(t, f.a, agent.Input{Prompt: "go"})
 	require.Equal(t, agent.Stopped, res.Status)
 	var limit *agent.LimitError
@@ -194,21 +203,23 @@ func TestAChildGetsWhatIsLeftOfTheParentsLimits(t *testing.T) {
 }
 
 func TestAgentsInAgentsGoEightDeep(t *testing.T) {
-	a := newAgent(t, agent.Config{Name: "leaf", Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-		return say("leaf").Response(), nil
-	})})
+	a := newAgent(t, agent.Config{Name: "leaf",
+		Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			return say("leaf").Response(), nil
+		})})
 	runs := 0
 	var mu sync.Mutex
 	for range 12 {
 		inner := a
-		a = newAgent(t, agent.Config{Name: "agent", Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			if runs++; len(req.Messages) == 1 {
-				return task("inner", "go on").Response(), nil
-			}
-			return say("ok").Response(), nil
-		}), Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Name: "inner", Description: "x"})}})
+		a = newAgent(t, agent.Config{Name: "agent",
+			Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if runs++; len(req.Messages) == 1 {
+					return task("inner", "go on").Response(), nil
+				}
+				return say("ok").Response(), nil
+			}), Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Name: "inner", Description: "x"})}})
 	}
 	require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Prompt: "go"}).Status)
 	require.Equal(t, 2*9, runs, "the outermost and eight in it")
@@ -216,7 +227,8 @@ func TestAgentsInAgentsGoEightDeep(t *testing.T) {
 
 func TestTheSessionsOfChildrenAreOutOfReach(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("x"))
-	for _, in := range []agent.Input{{Session: "call/r-1.1.0", Prompt: "x"}, agent.Continue("call/r-1.1.0"), agent.Resume("call/r-1.1.0", agent.Approve("p-1"))} {
+	for _, in := range []agent.Input{{Session: "call/r-1.1.0", Prompt: "x"}, agent.Continue("call/r-1.1.0"),
+		agent.Resume("call/r-1.1.0", agent.Approve("p-1"))} {
 		_, err := a.Run(t.Context(), in)
 		var bad *agent.InputError
 		require.ErrorAs(t, err, &bad)
@@ -224,7 +236,8 @@ func TestTheSessionsOfChildrenAreOutOfReach(t *testing.T) {
 	require.Error(t, a.Session("call/r-1.1.0").Decide(t.Context(), agent.Approve("p-1")))
 }
 
-// TestACrashAtAnyAppendOfParentOrChildRepeatsNothing lets the process die at each append, of whichever session it is.
+// TestACrashAtAnyAppendOfParentOrChildRepeatsNothing lets the process die at each append, of
+// whichever session it is.
 func TestACrashAtAnyAppendOfParentOrChildRepeatsNothing(t *testing.T) {
 	for at := 1; ; at++ {
 		for _, kept := range []bool{false, true} {
@@ -234,20 +247,24 @@ func TestACrashAtAnyAppendOfParentOrChildRepeatsNothing(t *testing.T) {
 				var done effects
 				build := func(s journal.Store) *agent.Agent {
 					by := func(replies ...providertest.Step) provider.Provider {
-						return providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-							n := 0
-							for _, m := range req.Messages {
-								if m.Role == provider.RoleAssistant {
-									n++
+						return providertest.Func(
+							func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+								n := 0
+								for _, m := range req.Messages {
+									if m.Role == provider.RoleAssistant {
+										n++
+									}
 								}
-							}
-							return replies[n].Response(), nil
-						})
+								return replies[n].Response(), nil
+							})
 					}
-					child := newAgent(t, agent.Config{Name: "child", Provider: by(call("risky", 1), call("work", 2), say("Child.")), Tools: []tools.Tool{
-						done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.tool(tools.Spec{Name: "work"})}})
-					return newAgent(t, agent.Config{Name: "parent", Journal: s, Provider: by(task("child", "x"), say("Parent.")), Tools: []tools.Tool{
-						agent.AsTool(child, tools.Spec{Description: "x"})}})
+					child := newAgent(t, agent.Config{Name: "child",
+						Provider: by(call("risky", 1), call("work", 2), say("Child.")), Tools: []tools.Tool{
+							done.tool(tools.Spec{Name: "risky", Risk: tools.High}),
+							done.tool(tools.Spec{Name: "work"})}})
+					return newAgent(t, agent.Config{Name: "parent", Journal: s,
+						Provider: by(task("child", "x"), say("Parent.")), Tools: []tools.Tool{
+							agent.AsTool(child, tools.Spec{Description: "x"})}})
 				}
 				dying := &weak{Store: store, at: at, kept: kept, err: death, lasts: true}
 				a := build(dying)

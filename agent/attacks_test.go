@@ -32,7 +32,8 @@ func childOf(t *testing.T, store journal.Store) string {
 func TestADecisionThroughTheSessionOfAChildIsRefused(t *testing.T) {
 	store := journal.NewMemory()
 	f := newFamily(t, agent.Config{Journal: store},
-		[]providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{calls("risky", 1, 2), say("I did.")})
+		[]providertest.Step{task("child", "it"), say("Done.")},
+		[]providertest.Step{calls("risky", 1, 2), say("I did.")})
 	res := run(t, f.a)
 	child := childOf(t, store)
 	var unknown *agent.DecisionError
@@ -50,9 +51,11 @@ func TestADecisionThroughTheSessionOfAChildIsRefused(t *testing.T) {
 func TestADecisionOnAChildsPauseMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("risky", 1), say("I did.")), PauseExpires: time.Minute,
-			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
-		a, _ := scripted(t, agent.Config{Name: "parent", Journal: journal.NewMemory(), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
+		child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("risky", 1), say("I did.")),
+			PauseExpires: time.Minute,
+			Tools:        []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+		a, _ := scripted(t, agent.Config{Name: "parent", Journal: journal.NewMemory(),
+			Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
 			task("child", "x"), say("Done."))
 		res := run(t, a)
 		require.False(t, res.Pending[0].Expires.IsZero())
@@ -83,7 +86,8 @@ func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
 				}
 				return "ok", a.Session("s").Cancel(ctx)
 			})
-			cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), leave}}
+			cfg := agent.Config{Journal: store,
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), leave}}
 			a, _ = scripted(t, cfg, call("ask", 1), call("leave", 0), call("ask", 2), say("Done."))
 			if b = a; c.elsewhere {
 				b, _ = scripted(t, cfg)
@@ -281,7 +285,8 @@ func TestOfDecisionsOfOneInputNoneIsTakenIfAnotherProcessHasDecidedOnOne(t *test
 	require.ErrorAs(t, err, &used)
 	require.Equal(t, p[1].ID, used.ID)
 	require.Equal(t, machine.DecisionUsed, used.Code)
-	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(p[0].ID).By("bob")), "nothing came of the other input")
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(p[0].ID).By("bob")),
+		"nothing came of the other input")
 	require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 	require.Equal(t, []int{1, 0}, []int{done.of(1), done.of(2)})
 }
@@ -307,7 +312,8 @@ func TestARuleDoesntHoldOnceItsToolIsOfHighRisk(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
 	build := func(risk tools.Risk, steps ...providertest.Step) *agent.Agent {
-		return reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways, Risk: risk})}}, steps...)
+		return reopen(t, agent.Config{Journal: store,
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways, Risk: risk})}}, steps...)
 	}
 	p := run(t, build(tools.Low, call("ask", 1))).Pending[0]
 	require.True(t, p.Always)
@@ -333,7 +339,8 @@ func TestARevocationDuringAnotherDecisionIsHeeded(t *testing.T) {
 		return s
 	}}
 	var done effects
-	cfg.Tools = []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), done.tool(tools.Spec{Name: "risky", Risk: tools.High})}
+	cfg.Tools = []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}),
+		done.tool(tools.Spec{Name: "risky", Risk: tools.High})}
 	a, _ = scripted(t, cfg, call("ask", 1), call("risky", 2), call("ask", 3), say("Done."))
 	res := runInput(t, a, agent.Resume("s", agent.AllowAlways(run(t, a).Pending[0].ID)))
 	revoke = func() { require.NoError(t, a.Session("s").Revoke(t.Context(), "ask", "bob")) }

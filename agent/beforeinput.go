@@ -25,7 +25,8 @@ const (
 	FromEdit     TextSource = "edit"     // the input of Edit, as JSON
 )
 
-// An IncomingText is a text from outside, for Hooks.BeforeInput, which may change Text. It isn't redacted.
+// An IncomingText is a text from outside, for Hooks.BeforeInput, which may change Text. It isn't
+// redacted.
 type IncomingText struct {
 	Session string
 	Source  TextSource
@@ -52,7 +53,8 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // Fault returns Denied.
 func (e *RefusedError) Fault() fault.Class { return fault.Denied }
 
-// beforeInput calls the BeforeInput hooks with a text and returns the text that they leave. An empty text isn't shown to them.
+// beforeInput calls the BeforeInput hooks with a text and returns the text that they leave. An
+// empty text isn't shown to them.
 func (a *Agent) beforeInput(ctx context.Context, t IncomingText) (string, error) {
 	if t.Text == "" {
 		return "", nil
@@ -66,7 +68,8 @@ func (a *Agent) beforeInput(ctx context.Context, t IncomingText) (string, error)
 		switch {
 		case err == nil:
 		case errors.As(err, &warn):
-			a.logger.WarnContext(ctx, "agent: a hook warns of an input", "hook", h.Name, "session", t.Session, "source", t.Source, "warning", warn.text)
+			a.logger.WarnContext(ctx, "agent: a hook warns of an input", "hook", h.Name, "session", t.Session,
+				"source", t.Source, "warning", warn.text)
 		case errors.As(err, &abort):
 			return "", &RefusedError{Hook: h.Name, Source: t.Source, Err: abort.Err}
 		default:
@@ -81,8 +84,9 @@ func (a *Agent) hasBeforeInput() bool {
 	return slices.ContainsFunc(a.cfg.Hooks, func(h Hooks) bool { return h.BeforeInput != nil })
 }
 
-// screenInput passes the texts of an input to the BeforeInput hooks, before its session is touched. The task of a subagent isn't a text from
-// outside, and decisions in a subagent's session were seen in the parent's.
+// screenInput passes the texts of an input to the BeforeInput hooks, before its session is touched.
+// The task of a subagent isn't a text from outside, and decisions in a subagent's session were seen
+// in the parent's.
 func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err error) {
 	if in.parent != nil || !a.hasBeforeInput() {
 		return nil
@@ -117,7 +121,8 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 	return a.checkInput(in) // once more: the hooks may have changed it
 }
 
-// screenDecisions passes the texts of decisions to the BeforeInput hooks, and returns the decisions with the texts that these leave.
+// screenDecisions passes the texts of decisions to the BeforeInput hooks, and returns the decisions
+// with the texts that these leave.
 func (a *Agent) screenDecisions(ctx context.Context, session string, decisions []Decision) (_ []Decision, err error) {
 	if !a.hasBeforeInput() {
 		return decisions, nil
@@ -160,7 +165,8 @@ func (a *Agent) screenJSON(ctx context.Context, t IncomingText, value json.RawMe
 	case isText:
 		return machine.Marshal(machine.ValidText(out))
 	case !json.Valid([]byte(out)):
-		return nil, &DecisionError{Session: t.Session, ID: t.Pause, Code: machine.DecisionBad, Problem: "a BeforeInput hook has replaced its value by what is no JSON"}
+		return nil, &DecisionError{Session: t.Session, ID: t.Pause, Code: machine.DecisionBad,
+			Problem: "a BeforeInput hook has replaced its value by what is no JSON"}
 	}
 	return json.RawMessage(out), nil
 }

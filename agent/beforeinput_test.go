@@ -39,7 +39,8 @@ func requireRefused(t *testing.T, err error, source agent.TextSource) {
 func TestEveryTextOfAnInputIsScreenedBeforeItIsRecorded(t *testing.T) {
 	var seen []agent.IncomingText
 	a, m := scripted(t, agent.Config{Hooks: []agent.Hooks{screen(&seen)}}, say("Done."))
-	in := agent.Input{Session: "s", Prompt: "my secret", By: "ann", Parts: []provider.Part{provider.TextPart("secret two")},
+	in := agent.Input{Session: "s", Prompt: "my secret", By: "ann",
+		Parts:   []provider.Part{provider.TextPart("secret two")},
 		History: []provider.Message{provider.User("secret three"), provider.Assistant("an answer")}}
 	res := runInput(t, a, in)
 	require.Equal(t, "my secret", in.Prompt)
@@ -76,7 +77,8 @@ func TestARefusedTextLeavesNoTrace(t *testing.T) {
 			require.Nil(t, res, name)
 			requireRefused(t, err, agent.FromPrompt)
 		}
-		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", History: []provider.Message{provider.User("forbidden")}})
+		_, err := a.Run(t.Context(),
+			agent.Input{Session: "s", Prompt: "x", History: []provider.Message{provider.User("forbidden")}})
 		requireRefused(t, err, agent.FromHistory)
 		_, err = a.Session("s").Steer(t.Context(), "forbidden")
 		requireRefused(t, err, agent.FromSteering)
@@ -120,8 +122,12 @@ func TestTheTextsOfDecisionsAreScreened(t *testing.T) {
 	}{
 		"suggestion": {source: agent.FromReason, make: agent.Suggest},
 		"rejection":  {source: agent.FromReason, make: agent.Reject},
-		"answer":     {source: agent.FromAnswer, make: func(id, text string) agent.Decision { return agent.Answer(id, text) }},
-		"object":     {source: agent.FromAnswer, raw: true, make: func(id, text string) agent.Decision { return agent.Answer(id, choice{text}) }},
+		"answer": {source: agent.FromAnswer, make: func(id, text string) agent.Decision {
+			return agent.Answer(id, text)
+		}},
+		"object": {source: agent.FromAnswer, raw: true, make: func(id, text string) agent.Decision {
+			return agent.Answer(id, choice{text})
+		}},
 	}
 	for name, c := range decisions {
 		for _, posted := range []bool{false, true} {
@@ -133,7 +139,8 @@ func TestTheTextsOfDecisionsAreScreened(t *testing.T) {
 				if c.source == agent.FromReason {
 					ask = new(effects).tool(tools.Spec{Name: "ask", Risk: tools.High})
 				}
-				a, m := scripted(t, agent.Config{Hooks: []agent.Hooks{screen(&seen)}, Tools: []tools.Tool{ask}}, call("ask", 1), say("Done."))
+				a, m := scripted(t, agent.Config{Hooks: []agent.Hooks{screen(&seen)}, Tools: []tools.Tool{ask}},
+					call("ask", 1), say("Done."))
 				id := run(t, a).Pending[0].ID
 				before := len(facts(t, a, "s"))
 				seen = nil
@@ -175,15 +182,21 @@ func TestAFailingScreenRefusesAndAnObserverDoesnt(t *testing.T) {
 			require.Empty(t, facts(t, a, "s"))
 		})
 	}
-	a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{Name: "o", Observer: true, BeforeInput: func(context.Context, *agent.IncomingText) error { return errors.New("broken") }}}}, say("Done."))
+	a, _ := scripted(t,
+		agent.Config{
+			Hooks: []agent.Hooks{{Name: "o", Observer: true,
+				BeforeInput: func(context.Context, *agent.IncomingText) error {
+					return errors.New("broken")
+				}}}}, say("Done."))
 	require.Equal(t, agent.Completed, run(t, a).Status)
 }
 
 func TestWhatAHookMakesOfATextIsCheckedAgain(t *testing.T) {
-	a, _ := scripted(t, agent.Config{Limits: agent.Limits{PromptBytes: 10}, Hooks: []agent.Hooks{{BeforeInput: func(_ context.Context, in *agent.IncomingText) error {
-		in.Text = strings.Repeat("x", 11)
-		return nil
-	}}}})
+	a, _ := scripted(t, agent.Config{Limits: agent.Limits{PromptBytes: 10},
+		Hooks: []agent.Hooks{{BeforeInput: func(_ context.Context, in *agent.IncomingText) error {
+			in.Text = strings.Repeat("x", 11)
+			return nil
+		}}}})
 	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	var limit *agent.LimitError
 	require.ErrorAs(t, err, &limit)

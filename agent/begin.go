@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// begin checks an input, opens its session, reads the session's inbox, and starts or resumes the run. After an error, the session isn't
-// held.
+// begin checks an input, opens its session, reads the session's inbox, and starts or resumes the
+// run. After an error, the session isn't held.
 func (x *driver) begin(in *Input) (err error) {
 	a := x.agent
 	if err := a.checkInput(in); err != nil {
@@ -122,20 +122,24 @@ func (x *driver) start(in *Input) error {
 			return err
 		}
 	}
-	err = x.appendTaking(posted, x.starting(in, mode)...) // what was posted to an earlier run, a stop for example, mustn't stop this one
+	// what was posted to an earlier run, a stop for example, mustn't stop this one
+	err = x.appendTaking(posted, x.starting(in, mode)...)
 	if err == nil {
 		x.sourcesFailed(failed)
 	}
 	return err
 }
 
-// starting returns the facts that start a run. It is apart from start, whose frame would have room for all of them (see Machine.fold).
+// starting returns the facts that start a run. It is apart from start, whose frame would have room
+// for all of them (see Machine.fold).
 func (x *driver) starting(in *Input, mode *mode) []Fact {
 	a := x.agent
 	f := RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
-		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key, Children: in.Children,
-		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools), History: a.foreign(in.History),
+		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key,
+		Children: in.Children,
+		Tools:    x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
+		History: a.foreign(in.History),
 	}
 	f.Meta.By, f.Meta.Origin = cmp.Or(in.By, in.User), x.newOrigin(in)
 	if in.call != nil {
@@ -159,7 +163,8 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 	return facts
 }
 
-// resume resumes the open run of the session: with the decisions of the input or of the inbox, or because it waits for no decision.
+// resume resumes the open run of the session: with the decisions of the input or of the inbox, or
+// because it waits for no decision.
 func (x *driver) resume(in *Input) error {
 	r := x.run()
 	failed, err := x.gatherTools(in, r)
@@ -191,7 +196,8 @@ func (x *driver) resume(in *Input) error {
 		decisions = x.state().Unanswered(decisions)
 	}
 	if len(decisions) > 0 {
-		if !r.IsOpen() && !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) }) {
+		if !r.IsOpen() &&
+			!slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) }) {
 			return nothingOpen(x.name, r)
 		}
 		own, err := x.takeGiven(decisions, expired)
@@ -215,7 +221,8 @@ func (x *driver) resume(in *Input) error {
 	return x.append(x.continued())
 }
 
-// takeGiven takes the decisions of an input, and returns how many it took. expired are the pauses that have just been closed.
+// takeGiven takes the decisions of an input, and returns how many it took. expired are the pauses
+// that have just been closed.
 func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
 	if x.parent != nil { // which has decided whether they come in time
 		return x.takeOwn(decisions, time.Time{})

@@ -54,16 +54,19 @@ func open(t *testing.T, b *circuit.Breaker) {
 
 func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 	for name, reply := range map[string][]providertest.Step{
-		"one by one":          {call("work", 1), call("work", 2), call("work", 3), call("work", 4), say("Done.")},
-		"in one reply":        {calls("work", 1, 2, 3, 4), say("Done.")},
-		"beside another tool": {call("work", 1), call("work", 2), calls("work", 3), providertest.Calls(providertest.CallSpec{Tool: "work", Input: Number{4}}, providertest.CallSpec{Tool: "other", Input: Number{1}}), say("Done.")},
+		"one by one":   {call("work", 1), call("work", 2), call("work", 3), call("work", 4), say("Done.")},
+		"in one reply": {calls("work", 1, 2, 3, 4), say("Done.")},
+		"beside another tool": {call("work", 1), call("work", 2), calls("work", 3),
+			providertest.Calls(providertest.CallSpec{Tool: "work", Input: Number{4}},
+				providertest.CallSpec{Tool: "other", Input: Number{1}}), say("Done.")},
 	} {
 		for _, spec := range []tools.Spec{{Name: "work"}, {Name: "work", ReadOnly: true, NoRetries: true}} {
 			t.Run(fmt.Sprintf("%s, read-only %v", name, spec.ReadOnly), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					f := flaky{down: func(int) error { return errReset }}
 					var other effects
-					cfg := agent.Config{Tools: []tools.Tool{f.tool(spec), other.tool(tools.Spec{Name: "other", ReadOnly: true})}}
+					cfg := agent.Config{Tools: []tools.Tool{f.tool(spec),
+						other.tool(tools.Spec{Name: "other", ReadOnly: true})}}
 					a, _ := scripted(t, cfg, append(slices.Clone(reply), call("work", 9), say("Still."))...)
 					began := time.Now()
 					all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
@@ -90,7 +93,8 @@ func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 						refused++
 						require.Equal(t, fault.Degraded, f.Result.Class)
 						require.True(t, f.Result.Error)
-						require.Contains(t, f.Result.Text(), `"work" is temporarily unavailable, because calls like it have failed. Try again in 10s, or do something else.`)
+						require.Contains(t, f.Result.Text(),
+							`"work" is temporarily unavailable, because calls like it have failed. Try again in 10s, or do something else.`)
 						require.Zero(t, f.Took)
 						before := false
 						for _, ev := range all[:i] {
@@ -116,7 +120,9 @@ func TestAgentsMayShareBreakersAndToolsMayHaveNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := circuit.NewSet(circuit.Tool())
 		one, two := flaky{down: func(int) error { return errReset }}, flaky{down: func(int) error { return errReset }}
-		cfg := agent.Config{Breakers: set, Tools: []tools.Tool{one.tool(tools.Spec{Name: "work", Resource: "network:cms"}), two.tool(tools.Spec{Name: "free", NoBreaker: true})}}
+		cfg := agent.Config{Breakers: set,
+			Tools: []tools.Tool{one.tool(tools.Spec{Name: "work", Resource: "network:cms"}),
+				two.tool(tools.Spec{Name: "free", NoBreaker: true})}}
 		script := []providertest.Step{calls("work", 1, 2), calls("free", 1, 2, 3), calls("free", 4), say("Done.")}
 		a, _ := scripted(t, cfg, script...)
 		b, _ := scripted(t, cfg, script...)
@@ -136,8 +142,11 @@ func TestACallThatIsTriedAgainSaysWhyAndUntilWhen(t *testing.T) {
 		t.Run(fmt.Sprint("quick: ", quick), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const warm = 10
-				f := flaky{down: func(ran int) error { return map[int]error{warm + 1: limited, warm + 2: errReset}[ran] }}
-				a, _ := scripted(t, agent.Config{Limits: agent.Limits{Steps: 20}, Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true, Inline: quick})}},
+				f := flaky{down: func(ran int) error {
+					return map[int]error{warm + 1: limited, warm + 2: errReset}[ran]
+				}}
+				a, _ := scripted(t, agent.Config{Limits: agent.Limits{Steps: 20},
+					Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true, Inline: quick})}},
 					calls("work", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10), call("work", 11), say("Done."))
 				var all []agent.Event
 				for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -182,8 +191,10 @@ func TestLeavingDuringTheWaitForARetryEndsIt(t *testing.T) {
 						}
 						return nil
 					}}
-					s := &swap{p: providertest.Script(calls("work", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10), call("work", 11), say("Done."))}
-					a := newAgent(t, agent.Config{Provider: s, Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true, Inline: quick})}})
+					s := &swap{p: providertest.Script(calls("work", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10), call("work", 11),
+						say("Done."))}
+					a := newAgent(t, agent.Config{Provider: s,
+						Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true, Inline: quick})}})
 					began := time.Now()
 					leave := func() {
 						for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -224,7 +235,8 @@ func TestACallThatIsLeftBehindEndsItsProbe(t *testing.T) {
 				<-time.After(10 * time.Second)
 				var done effects
 				release := make(chan struct{})
-				a, _ := scripted(t, agent.Config{Breakers: set, InDoubt: agent.TellInDoubt, Tools: []tools.Tool{deaf(&done, tools.Spec{Name: "deaf", Timeout: 10 * time.Second}, release)}},
+				a, _ := scripted(t, agent.Config{Breakers: set, InDoubt: agent.TellInDoubt,
+					Tools: []tools.Tool{deaf(&done, tools.Spec{Name: "deaf", Timeout: 10 * time.Second}, release)}},
 					call("deaf", 1), say("Done."))
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -254,7 +266,8 @@ func TestACallThatIsNotRunAfterAllEndsItsProbe(t *testing.T) {
 				open(t, set.Get("tool:work"))
 				<-time.After(10 * time.Second)
 				var done effects
-				a, _ := scripted(t, agent.Config{Breakers: set, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, call("work", 1), say("Done."))
+				a, _ := scripted(t, agent.Config{Breakers: set,
+					Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, call("work", 1), say("Done."))
 				func() {
 					defer func() { _ = recover() }()
 					for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -301,7 +314,8 @@ func TestACallInDoubtThatABreakerRefusesStaysInDoubt(t *testing.T) {
 		store, left := journal.NewMemory(), journal.NewMemory()
 		set := circuit.NewSet(circuit.Tool())
 		f := flaky{down: func(int) error { return nil }}
-		cfg := agent.Config{Journal: store, Breakers: set, Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true})}}
+		cfg := agent.Config{Journal: store, Breakers: set,
+			Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true})}}
 		run(t, reopen(t, cfg, call("work", 1), say("Done.")))
 		cut(t, store, left, "tool_finished")
 		open(t, set.Get("tool:work"))
@@ -337,9 +351,12 @@ func TestALongProbeClosesTheBreakerOfAnAgentsOwn(t *testing.T) {
 					}
 					return "ok", nil
 				})
-				pause := tools.New(tools.Spec{Name: "pause"}, func(ctx context.Context, _ Number) (string, error) { return "ok", wait(ctx, 10*time.Second) })
+				pause := tools.New(tools.Spec{Name: "pause"}, func(ctx context.Context, _ Number) (string, error) {
+					return "ok", wait(ctx, 10*time.Second)
+				})
 				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{long, pause}},
-					call("long", 1), call("long", 2), call("long", 3), call("pause", 1), call("long", 4), calls("long", 5, 6), say("Done."))
+					call("long", 1), call("long", 2), call("long", 3), call("pause", 1), call("long", 4),
+					calls("long", 5, 6), say("Done."))
 				require.Equal(t, "Done.", run(t, a).Text())
 				require.EqualValues(t, 6, ran.Load(), "one call was let pass to try; after it, all are")
 			})
@@ -353,7 +370,8 @@ func TestAnAgentThatIsAToolIsNeitherTriedAgainNorStopped(t *testing.T) {
 		child := providertest.Script(down(), down(), down(), down(), say("At last."))
 		c := newAgent(t, agent.Config{Name: "child", Provider: child, NoGuard: true})
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(c, tools.Spec{Description: "does it"})}},
-			task("child", "1"), task("child", "2"), task("child", "3"), task("child", "4"), task("child", "5"), say("Done."))
+			task("child", "1"), task("child", "2"), task("child", "3"), task("child", "4"), task("child", "5"),
+			say("Done."))
 		res := run(t, a)
 		child.AssertCalls(t, 5)
 		require.Equal(t, "Done.", res.Text())
@@ -364,7 +382,8 @@ func TestAnAgentThatIsAToolIsNeitherTriedAgainNorStopped(t *testing.T) {
 func TestWhatATriedCallSaysIsForTheModelToRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := flaky{down: func(int) error { return errors.Join(errReset, errors.New("at page 3")) }}
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{f.tool(tools.Spec{Name: "look", ReadOnly: true})}}, call("look", 1), say("Done."))
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{f.tool(tools.Spec{Name: "look", ReadOnly: true})}},
+			call("look", 1), say("Done."))
 		res := run(t, a)
 		require.Equal(t, "connection reset\nat page 3 (tried 3 times)", results(res)[0].Text())
 	})
@@ -374,13 +393,15 @@ func TestAPanicOfWhoWatchesABreakerIsNoBusinessOfItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, told := circuit.Tool(), 0
 		cfg.OnChange = func(circuit.Change) { told++; panic("on change") }
-		tool := tools.New(tools.Spec{Name: "work", ParallelSafe: true}, func(_ context.Context, in Number) (string, error) {
-			if in.N < 4 {
-				return "", fault.New(fault.Transient, "down")
-			}
-			return "done", nil
-		})
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Breakers: circuit.NewSet(cfg)}, calls("work", 1, 2, 3), say("on"), calls("work", 4, 5), say("on"))
+		tool := tools.New(tools.Spec{Name: "work", ParallelSafe: true},
+			func(_ context.Context, in Number) (string, error) {
+				if in.N < 4 {
+					return "", fault.New(fault.Transient, "down")
+				}
+				return "done", nil
+			})
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Breakers: circuit.NewSet(cfg)},
+			calls("work", 1, 2, 3), say("on"), calls("work", 4, 5), say("on"))
 		require.Equal(t, agent.Completed, run(t, a).Status)
 		<-time.After(time.Minute) // it lets a probe pass
 		res := run(t, a)

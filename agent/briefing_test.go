@@ -22,14 +22,18 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 		}
 		return fmt.Sprintf("wrote %d", in.N), nil
 	})
-	cfg := agent.Config{Tools: []tools.Tool{write}, Limits: agent.Limits{Steps: 4}, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}
-	a, _ := scripted(t, cfg, call("write", 1), call("write", 7), call("write", 7), call("write", 8), say("I could not write page 7"))
+	cfg := agent.Config{Tools: []tools.Tool{write}, Limits: agent.Limits{Steps: 4}, Redact: func(s string) string {
+		return strings.ReplaceAll(s, "secret-7", "[redacted]")
+	}}
+	a, _ := scripted(t, cfg, call("write", 1), call("write", 7), call("write", 7), call("write", 8),
+		say("I could not write page 7"))
 	first := run(t, a)
 	require.Equal(t, agent.Stopped, first.Status)
 
 	b := agent.BriefingOf(nil, first)
 	require.Len(t, b.Attempts, 1)
-	require.Equal(t, []string{`write {"n":1} → ok: wrote 1`, `write {"n":7} → failed: page 7 is locked`, `write {"n":7} → failed: page 7 is locked`, `write {"n":8} → ok: wrote 8`}, b.Attempts[0].Calls)
+	require.Equal(t, []string{`write {"n":1} → ok: wrote 1`, `write {"n":7} → failed: page 7 is locked`,
+		`write {"n":7} → failed: page 7 is locked`, `write {"n":8} → ok: wrote 8`}, b.Attempts[0].Calls)
 	require.Contains(t, b.Attempts[0].Why, "stopped: agent: Limits.Steps is reached")
 	require.Equal(t, "I could not write page 7", b.Attempts[0].LastText)
 	require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked (2 times)`}, b.Avoid)
@@ -41,7 +45,8 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 	require.Equal(t, agent.Completed, res.Status)
 	told := m.Requests()[0].Messages[0]
 	require.Equal(t, "write the pages", told.Parts[0].Text, "the prompt stays as it is")
-	for _, want := range []string{"Attempt 1 ended as stopped", "page 7 is locked (2 times)", "its owner said no; [redacted]"} {
+	for _, want := range []string{"Attempt 1 ended as stopped", "page 7 is locked (2 times)",
+		"its owner said no; [redacted]"} {
 		require.Contains(t, told.Parts[1].Text, want)
 	}
 	var bad *agent.InputError
@@ -56,10 +61,15 @@ func TestABriefingIsBoundedHoweverMuchWasTried(t *testing.T) {
 	for i := range 500 {
 		id := fmt.Sprint("c-", i)
 		messages = append(messages,
-			provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "t", Input: []byte(fmt.Sprintf(`{"n":%d,"x":%q}`, i, strings.Repeat("ü", 1_000)))}}}},
-			provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: id, Name: "t", Error: true, Parts: []provider.Part{provider.TextPart(strings.Repeat("no ", 1_000))}})}})
+			provider.Message{Role: provider.RoleAssistant,
+				Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "t",
+					Input: []byte(fmt.Sprintf(`{"n":%d,"x":%q}`, i, strings.Repeat("ü", 1_000)))}}}},
+			provider.Message{Role: provider.RoleTool,
+				Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: id, Name: "t", Error: true,
+					Parts: []provider.Part{provider.TextPart(strings.Repeat("no ", 1_000))}})}})
 	}
-	b := agent.BriefingOf(&agent.Result{Status: agent.Failed, Reason: strings.Repeat("why ", 1_000), Messages: messages})
+	b := agent.BriefingOf(&agent.Result{Status: agent.Failed, Reason: strings.Repeat("why ", 1_000),
+		Messages: messages})
 	require.Len(t, b.Attempts[0].Calls, 31)
 	require.Equal(t, "(470 earlier calls)", b.Attempts[0].Calls[0])
 	require.Len(t, b.Avoid, 20)
@@ -67,7 +77,8 @@ func TestABriefingIsBoundedHoweverMuchWasTried(t *testing.T) {
 	require.Empty(t, agent.BriefingOf().Text())
 	require.Empty(t, (*agent.Briefing)(nil).Text())
 	require.NotPanics(t, func() {
-		agent.BriefingOf(&agent.Result{Messages: []provider.Message{{Parts: []provider.Part{{Kind: provider.PartToolCall}}}}})
+		agent.BriefingOf(
+			&agent.Result{Messages: []provider.Message{{Parts: []provider.Part{{Kind: provider.PartToolCall}}}}})
 	})
 }
 
@@ -81,17 +92,22 @@ func TestABriefingSeesAllRunsOfAChain(t *testing.T) {
 				return fmt.Sprintf("wrote %d", in.N), nil
 			})
 			next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
-			gate := tools.New(tools.Spec{Name: "gate", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "passed", nil })
+			gate := tools.New(tools.Spec{Name: "gate", Approval: tools.AskAlways},
+				func(context.Context, Number) (string, error) { return "passed", nil })
 			mem := small()
 			mem.ContextReset = noted()
-			cfg := agent.Config{Memory: mem, Tools: []tools.Tool{write, next, gate}, Journal: store(), Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}
-			a, _ := scripted(t, cfg, call("write", 7), call("write", 1), call("next", 0), call("write", 7), providertest.Reply(say("I try again"), call("next", 0)), call("gate", 0), say("done"))
+			cfg := agent.Config{Memory: mem, Tools: []tools.Tool{write, next, gate}, Journal: store(),
+				Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}
+			a, _ := scripted(t, cfg, call("write", 7), call("write", 1), call("next", 0), call("write", 7),
+				providertest.Reply(say("I try again"), call("next", 0)), call("gate", 0), say("done"))
 			res := run(t, a)
 			require.Equal(t, agent.Paused, res.Status)
 			b := agent.BriefingOf(res)
 			require.Len(t, b.Attempts, 1)
-			want := []string{`write {"n":7} → failed: page 7 is locked, token [redacted]`, `write {"n":1} → ok: wrote 1`, `next {"n":0} → ok: ok`,
-				`write {"n":7} → failed: page 7 is locked, token [redacted]`, `next {"n":0} → ok: ok`, `gate {"n":0} → no result`}
+			want := []string{`write {"n":7} → failed: page 7 is locked, token [redacted]`,
+				`write {"n":1} → ok: wrote 1`, `next {"n":0} → ok: ok`,
+				`write {"n":7} → failed: page 7 is locked, token [redacted]`, `next {"n":0} → ok: ok`,
+				`gate {"n":0} → no result`}
 			require.Equal(t, want, b.Attempts[0].Calls)
 			require.Equal(t, "I try again", b.Attempts[0].LastText)
 			require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked, token [redacted] (2 times)`}, b.Avoid)
@@ -124,11 +140,15 @@ func TestWhatAChainHasTriedIsBoundedHoweverLongItIs(t *testing.T) {
 	for i := range runs {
 		var specs []providertest.CallSpec
 		for n := range each {
-			specs = append(specs, providertest.CallSpec{Tool: "write", Input: map[string]any{"n": i*each + n, "text": strings.Repeat("ü", 500)}})
+			specs = append(specs, providertest.CallSpec{Tool: "write",
+				Input: map[string]any{"n": i*each + n, "text": strings.Repeat("ü", 500)}})
 		}
-		steps = append(steps, providertest.Calls(append(specs, providertest.CallSpec{Tool: "next", Input: Number{i}})...))
+		steps = append(steps,
+			providertest.Calls(append(specs, providertest.CallSpec{Tool: "next", Input: Number{i}})...))
 	}
-	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{write, handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
+	a, _ := scripted(t, agent.Config{Memory: mem,
+		Tools: []tools.Tool{write,
+			handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
 		Limits: agent.Limits{Repeats: -1, Steps: 50}}, append(steps, say("done"))...)
 	b := agent.BriefingOf(run(t, a))
 	require.Len(t, b.Attempts[0].Calls, 31)
@@ -141,7 +161,8 @@ func TestWhatAChainHasTriedIsBoundedHoweverLongItIs(t *testing.T) {
 }
 
 func ExampleBriefingOf() {
-	model := providertest.Script(providertest.Call("deploy", map[string]any{"to": "prod"}), providertest.Say("I can't."), providertest.Say("Deployed to staging."))
+	model := providertest.Script(providertest.Call("deploy", map[string]any{"to": "prod"}),
+		providertest.Say("I can't."), providertest.Say("Deployed to staging."))
 	deploy := tools.New(tools.Spec{Name: "deploy"}, func(context.Context, struct {
 		To string `json:"to"`
 	}) (string, error) {

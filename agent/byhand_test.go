@@ -18,11 +18,16 @@ import (
 func TestWhoGoesOnWithARunTakesNoPhaseOrSubgoalForNew(t *testing.T) {
 	mem := small()
 	slide := []memory.Step{{Strategy: memory.Slide{}}}
-	mem.Rules = []memory.Rule{{When: memory.OnPhase(), Target: .01, Steps: slide}, {When: memory.OnSubgoal(), Target: .01, Steps: slide}}
+	mem.Rules = []memory.Rule{{When: memory.OnPhase(), Target: .01, Steps: slide},
+		{When: memory.OnSubgoal(), Target: .01, Steps: slide}}
 	mem.Keep, mem.SubgoalDone = 1, "end"
-	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.SetPhase(ctx, "two") })
+	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) {
+		return "ok", agent.SetPhase(ctx, "two")
+	})
 	end := tools.New(tools.Spec{Name: "end"}, func(ctx context.Context, in Number) (string, error) { return "ok", nil })
-	ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "ok", nil })
+	ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) {
+		return "ok", nil
+	})
 	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{phase, end, ask, reading(10)}},
 		call("phase", 1), call("end", 1), call("read", 1), call("read", 2), call("ask", 1), say("done"))
 	res := run(t, a)
@@ -58,12 +63,14 @@ func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
 
 func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-		in.Book(provider.Usage{Input: 1}, 0)
-		return agent.ContextResetNote{}, nil
-	}}
+	mem.ContextReset = &agent.ContextReset{
+		Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+			in.Book(provider.Usage{Input: 1}, 0)
+			return agent.ContextResetNote{}, nil
+		}}
 	n := 0
-	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
+	a := newAgent(t, agent.Config{Memory: mem,
+		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
 		Provider: known{providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 			if n++; n == 1 {
 				return callOf("next", Number{1}), nil
@@ -79,15 +86,16 @@ func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
 
 func TestAnEstimateTeachesNothing(t *testing.T) {
 	n := 0
-	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}, Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
-		n++
-		r := callOf("read", Number{n})
-		if n == 14 {
-			r = answer("done")
-		}
-		r.Usage = provider.Usage{Input: 20_000, Estimated: true}
-		return r, nil
-	})})
+	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50},
+		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			n++
+			r := callOf("read", Number{n})
+			if n == 14 {
+				r = answer("done")
+			}
+			r.Usage = provider.Usage{Input: 20_000, Estimated: true}
+			return r, nil
+		})})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Empty(t, of[agent.Compacted](all))
@@ -115,7 +123,9 @@ func TestCompactingByHandKeepsTheInputOfTheRunThatIsPaused(t *testing.T) {
 	})
 	mem := small(memory.Step{Strategy: memory.Slide{}})
 	mem.Keep = 1
-	ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "ok", nil })
+	ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) {
+		return "ok", nil
+	})
 	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read, ask}}, say("hi"),
 		call("read", 1), call("read", 2), call("read", 3), call("read", 4), call("ask", 1), say("done"))
 	runInput(t, a, agent.Input{Session: "s", Prompt: "hello"})

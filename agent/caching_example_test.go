@@ -14,8 +14,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An agent has its prompts cached: each request is marked up to its newest message, and where the request before was. What isn't in the
-// cache yet is all that is paid for in full. Config.NoPromptCache turns it off.
+// An agent has its prompts cached: each request is marked up to its newest message, and where the
+// request before was. What isn't in the cache yet is all that is paid for in full.
+// Config.NoPromptCache turns it off.
 func ExampleConfig_promptCaching() {
 	replies := []string{
 		`{"type":"message","content":[{"type":"tool_use","id":"toolu_1","name":"temperature","input":{"city":"Oslo"}}],"stop_reason":"tool_use"}`,
@@ -36,7 +37,8 @@ func ExampleConfig_promptCaching() {
 	}))
 	defer server.Close()
 
-	model, err := anthropic.New(anthropic.Config{Model: "claude-sonnet-5-5", APIKey: "…", BaseURL: server.URL, HTTPClient: server.Client()})
+	model, err := anthropic.New(anthropic.Config{Model: "claude-sonnet-5-5", APIKey: "…", BaseURL: server.URL,
+		HTTPClient: server.Client()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,7 +46,9 @@ func ExampleConfig_promptCaching() {
 		City string `json:"city"`
 	}
 	a, err := agent.New(agent.Config{Provider: model, Instructions: "Be brief.", Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "temperature", ReadOnly: true}, func(context.Context, place) (string, error) { return "5 °C", nil }),
+		tools.New(tools.Spec{Name: "temperature", ReadOnly: true}, func(context.Context, place) (string, error) {
+			return "5 °C", nil
+		}),
 	}})
 	if err != nil {
 		log.Fatal(err)

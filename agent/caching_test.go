@@ -22,7 +22,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A modelServer answers the requests of a client without a network, one reply after the other, and keeps their bodies.
+// A modelServer answers the requests of a client without a network, one reply after the other, and
+// keeps their bodies.
 type modelServer struct {
 	encode func(id int, text string, calls []string) any
 	bodies []map[string]json.RawMessage
@@ -50,57 +51,72 @@ func (s *modelServer) RoundTrip(req *http.Request) (*http.Response, error) {
 	reply := conversations[len(s.bodies)]
 	s.bodies = append(s.bodies, body)
 	answer, err := json.Marshal(s.encode(len(s.bodies), reply.text, reply.calls))
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(string(answer))), Request: req}, err
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(string(answer))), Request: req}, err
 }
 
 type object = map[string]any
 
 func anthropicReply(id int, text string, calls []string) any {
-	content, stop := []any{object{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, object{"type": "text", "text": text}}, "end_turn"
+	content, stop := []any{object{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+		object{"type": "text", "text": text}}, "end_turn"
 	for i, name := range calls {
-		content, stop = append(content, object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d_%d", id, i), "name": name, "input": object{"n": id}}), "tool_use"
+		content, stop = append(content, object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d_%d", id, i),
+			"name": name, "input": object{"n": id}}), "tool_use"
 	}
-	return object{"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": stop, "usage": object{"input_tokens": 10, "output_tokens": 5}}
+	return object{"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content,
+		"stop_reason": stop, "usage": object{"input_tokens": 10, "output_tokens": 5}}
 }
 
 func chatReply(id int, text string, calls []string) any {
 	message, stop := object{"role": "assistant", "content": text, "reasoning_content": "Hm."}, "stop"
 	var list []any
 	for i, name := range calls {
-		list, stop = append(list, object{"id": fmt.Sprintf("call_%d_%d", id, i), "type": "function", "function": object{"name": name, "arguments": fmt.Sprintf(`{"n": %d}`, id)}}), "tool_calls"
+		list, stop = append(list, object{"id": fmt.Sprintf("call_%d_%d", id, i), "type": "function",
+			"function": object{"name": name, "arguments": fmt.Sprintf(`{"n": %d}`, id)}}), "tool_calls"
 	}
 	if message["tool_calls"] = list; list == nil {
 		delete(message, "tool_calls")
 	}
-	return object{"id": "m", "model": "m", "choices": []any{object{"finish_reason": stop, "message": message}}, "usage": object{"prompt_tokens": 10, "completion_tokens": 5}}
+	return object{"id": "m", "model": "m", "choices": []any{object{"finish_reason": stop, "message": message}},
+		"usage": object{"prompt_tokens": 10, "completion_tokens": 5}}
 }
 
 func responsesReply(id int, text string, calls []string) any {
-	output := []any{object{"type": "reasoning", "id": fmt.Sprint("rs_", id), "summary": []any{object{"type": "summary_text", "text": "Hm."}}, "encrypted_content": "c2Vj"},
-		object{"type": "message", "id": fmt.Sprint("msg_", id), "role": "assistant", "status": "completed", "content": []any{object{"type": "output_text", "text": text, "annotations": []any{}}}}}
+	output := []any{object{"type": "reasoning", "id": fmt.Sprint("rs_", id),
+		"summary": []any{object{"type": "summary_text", "text": "Hm."}}, "encrypted_content": "c2Vj"},
+		object{"type": "message", "id": fmt.Sprint("msg_", id), "role": "assistant", "status": "completed",
+			"content": []any{object{"type": "output_text", "text": text, "annotations": []any{}}}}}
 	for i, name := range calls {
-		output = append(output, object{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", id, i), "call_id": fmt.Sprintf("call_%d_%d", id, i), "name": name, "arguments": fmt.Sprintf(`{"n": %d}`, id), "status": "completed"})
+		output = append(output,
+			object{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", id, i), "call_id": fmt.Sprintf("call_%d_%d",
+				id, i), "name": name, "arguments": fmt.Sprintf(`{"n": %d}`, id), "status": "completed"})
 	}
-	return object{"id": "m", "model": "m", "status": "completed", "output": output, "usage": object{"input_tokens": 10, "output_tokens": 5}}
+	return object{"id": "m", "model": "m", "status": "completed", "output": output,
+		"usage": object{"input_tokens": 10, "output_tokens": 5}}
 }
 
 func geminiReply(id int, text string, calls []string) any {
 	parts := []any{object{"text": "Hm.", "thought": true}, object{"text": text}}
 	for _, name := range calls {
-		parts = append(parts, object{"functionCall": object{"name": name, "args": object{"n": id}}, "thoughtSignature": "c2ln"})
+		parts = append(parts,
+			object{"functionCall": object{"name": name, "args": object{"n": id}}, "thoughtSignature": "c2ln"})
 	}
-	return object{"candidates": []any{object{"content": object{"role": "model", "parts": parts}, "finishReason": "STOP"}}, "usageMetadata": object{"promptTokenCount": 10, "candidatesTokenCount": 5}}
+	return object{"candidates": []any{object{"content": object{"role": "model", "parts": parts},
+		"finishReason": "STOP"}}, "usageMetadata": object{"promptTokenCount": 10, "candidatesTokenCount": 5}}
 }
 
 // A wireAPI is an API with its adapter.
 type wireAPI struct {
-	name    string
-	model   func(client *http.Client) (provider.Provider, error)
-	encode  func(id int, text string, calls []string) any
-	prompt  []string // the fields of a request that are the prompt, in the order in which the model reads them; the last is the conversation
-	marks   bool     // the prompt is marked
-	key     bool     // a key is sent
-	options string   // the key of its options
+	name   string
+	model  func(client *http.Client) (provider.Provider, error)
+	encode func(id int, text string, calls []string) any
+	// the fields of a request that are the prompt, in the order in which the model reads them; the
+	// last is the conversation
+	prompt  []string
+	marks   bool   // the prompt is marked
+	key     bool   // a key is sent
+	options string // the key of its options
 }
 
 func openAI(model, url string, api openai.API) func(*http.Client) (provider.Provider, error) {
@@ -110,22 +126,27 @@ func openAI(model, url string, api openai.API) func(*http.Client) (provider.Prov
 }
 
 var wireAPIs = []wireAPI{
-	{name: "anthropic", encode: anthropicReply, prompt: []string{"tools", "system", "messages"}, marks: true, options: "anthropic",
+	{name: "anthropic", encode: anthropicReply, prompt: []string{"tools", "system", "messages"}, marks: true,
+		options: "anthropic",
 		model: func(client *http.Client) (provider.Provider, error) {
 			return anthropic.New(anthropic.Config{Model: "claude-sonnet-5-5", APIKey: "sk-test", HTTPClient: client})
 		}},
-	{name: "responses", encode: responsesReply, prompt: []string{"tools", "instructions", "input"}, key: true, options: "openai", model: openAI("gpt-5", "", openai.Responses)},
-	{name: "chat", encode: chatReply, prompt: []string{"tools", "messages"}, key: true, options: "openai", model: openAI("gpt-5", "", openai.Chat)},
+	{name: "responses", encode: responsesReply, prompt: []string{"tools", "instructions", "input"}, key: true,
+		options: "openai", model: openAI("gpt-5", "", openai.Responses)},
+	{name: "chat", encode: chatReply, prompt: []string{"tools", "messages"}, key: true, options: "openai",
+		model: openAI("gpt-5", "", openai.Chat)},
 	{name: "openrouter", encode: chatReply, prompt: []string{"tools", "messages"}, marks: true, options: "openai",
 		model: openAI("anthropic/claude-sonnet-4.6", "https://openrouter.ai/api/v1", openai.Chat)},
-	{name: "compatible", encode: chatReply, prompt: []string{"tools", "messages"}, options: "openai", model: openAI("llama", "https://api.groq.com/openai/v1", openai.Chat)},
+	{name: "compatible", encode: chatReply, prompt: []string{"tools", "messages"}, options: "openai",
+		model: openAI("llama", "https://api.groq.com/openai/v1", openai.Chat)},
 	{name: "gemini", encode: geminiReply, prompt: []string{"tools", "systemInstruction", "contents"}, options: "gemini",
 		model: func(client *http.Client) (provider.Provider, error) {
 			return gemini.New(gemini.Config{Model: "gemini-3-pro-preview", APIKey: "sk-test", HTTPClient: client})
 		}},
 }
 
-// converse lets an agent make the three runs of conversations in one session, the second in another process, and returns the requests.
+// converse lets an agent make the three runs of conversations in one session, the second in another
+// process, and returns the requests.
 func (w *wireAPI) converse(t *testing.T, change func(*agent.Config)) []map[string]json.RawMessage {
 	t.Helper()
 	server := &modelServer{encode: w.encode}
@@ -135,7 +156,8 @@ func (w *wireAPI) converse(t *testing.T, change func(*agent.Config)) []map[strin
 	process := func() *agent.Agent {
 		var made effects
 		cfg := agent.Config{Provider: model, Journal: store, Instructions: "Be brief.",
-			Tools: []tools.Tool{made.tool(tools.Spec{Name: "put", Description: "Puts <n>."}), made.tool(tools.Spec{Name: "get", ReadOnly: true})}}
+			Tools: []tools.Tool{made.tool(tools.Spec{Name: "put", Description: "Puts <n>."}),
+				made.tool(tools.Spec{Name: "get", ReadOnly: true})}}
 		if change != nil {
 			change(&cfg)
 		}
@@ -145,7 +167,8 @@ func (w *wireAPI) converse(t *testing.T, change func(*agent.Config)) []map[strin
 	}
 	first, second := process(), process()
 	for i, a := range []*agent.Agent{first, second, first} {
-		res, err := a.Run(t.Context(), agent.Input{Session: "the session of Ann", Prompt: fmt.Sprintf("Question %d, & more?", i)})
+		res, err := a.Run(t.Context(),
+			agent.Input{Session: "the session of Ann", Prompt: fmt.Sprintf("Question %d, & more?", i)})
 		require.NoError(t, err)
 		require.Equal(t, agent.Completed, res.Status)
 	}
@@ -182,7 +205,8 @@ func (*flickeringSource) Changed() <-chan struct{} { return nil }
 
 func (s *flickeringSource) List(context.Context) ([]tools.Tool, error) {
 	var made effects
-	list := []tools.Tool{made.tool(tools.Spec{Name: "b"}), made.tool(tools.Spec{Name: "a"}), made.tool(tools.Spec{Name: "c"})}
+	list := []tools.Tool{made.tool(tools.Spec{Name: "b"}), made.tool(tools.Spec{Name: "a"}),
+		made.tool(tools.Spec{Name: "c"})}
 	if s.listed++; s.listed%2 == 0 {
 		slices.Reverse(list)
 	}
@@ -194,9 +218,10 @@ var cachingConfigs = map[string]func(*agent.Config){
 	"plain":   nil,
 	"sources": func(c *agent.Config) { c.Sources = []tools.Source{&flickeringSource{}} },
 	"memory": func(c *agent.Config) {
-		c.Memory = &agent.Memory{NoAsk: true, Context: func(context.Context, agent.ContextInput) (memory.Context, error) {
-			return memory.Context{User: "The user is Ann."}, nil
-		}}
+		c.Memory = &agent.Memory{NoAsk: true,
+			Context: func(context.Context, agent.ContextInput) (memory.Context, error) {
+				return memory.Context{User: "The user is Ann."}, nil
+			}}
 	},
 	"composed": func(c *agent.Config) {
 		c.Compose = func(context.Context, agent.ComposeInput) (string, error) { return "Be brief, composed.", nil }
@@ -211,9 +236,10 @@ var cachingConfigs = map[string]func(*agent.Config){
 	},
 }
 
-// TestARequestBeginsLikeTheOneBeforeAndIsMarked compares the prompts of a session's requests, over steps, runs and processes: all bytes of the
-// tools, the system text and the messages of each are at the beginning of the next, apart from the marks. The mark of the newest message
-// moves with it, and stays where it was for one more request.
+// TestARequestBeginsLikeTheOneBeforeAndIsMarked compares the prompts of a session's requests, over
+// steps, runs and processes: all bytes of the tools, the system text and the messages of each are
+// at the beginning of the next, apart from the marks. The mark of the newest message moves with it,
+// and stays where it was for one more request.
 func TestARequestBeginsLikeTheOneBeforeAndIsMarked(t *testing.T) {
 	for name, change := range cachingConfigs {
 		for _, w := range wireAPIs {
@@ -221,7 +247,8 @@ func TestARequestBeginsLikeTheOneBeforeAndIsMarked(t *testing.T) {
 				bodies := w.converse(t, change)
 				for i, body := range bodies {
 					if i > 0 {
-						require.True(t, strings.HasPrefix(w.promptOf(body), w.promptOf(bodies[i-1])), "request %d:\n%s\nafter:\n%s", i, w.promptOf(body), w.promptOf(bodies[i-1]))
+						require.True(t, strings.HasPrefix(w.promptOf(body), w.promptOf(bodies[i-1])),
+							"request %d:\n%s\nafter:\n%s", i, w.promptOf(body), w.promptOf(bodies[i-1]))
 						require.Greater(t, len(w.promptOf(body)), len(w.promptOf(bodies[i-1])))
 					}
 					require.Equal(t, string(bodies[0]["prompt_cache_key"]), string(body["prompt_cache_key"]))
@@ -240,7 +267,8 @@ func TestARequestBeginsLikeTheOneBeforeAndIsMarked(t *testing.T) {
 					want := 3
 					if i > 0 {
 						want = 4
-						require.Contains(t, messages[len(w.messages(t, bodies[i-1]))-1], cacheMark, "what the request before put into the cache is marked")
+						require.Contains(t, messages[len(w.messages(t, bodies[i-1]))-1], cacheMark,
+							"what the request before put into the cache is marked")
 					}
 					require.Equal(t, want, strings.Count(string(all), cacheMark))
 				}

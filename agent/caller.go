@@ -19,8 +19,8 @@ import (
 // Label returns a label to look for: see [SessionFilter].
 func Label(key, value string) journal.Label { return journal.Label{Key: key, Value: value} }
 
-// A DuplicateError says that the session had an input or a message with this key before: see [Input].Key and [Session.SteerOnce]. Nothing was
-// started or sent.
+// A DuplicateError says that the session had an input or a message with this key before: see
+// [Input].Key and [Session.SteerOnce]. Nothing was started or sent.
 type DuplicateError struct {
 	Session string
 	Key     string
@@ -65,7 +65,8 @@ func (in *Input) checkCaller() error {
 	for _, f := range []struct {
 		name, text string
 		most       int
-	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText}, {"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}} {
+	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText},
+		{"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}} {
 		if err := checkLine(f.name, f.text, f.most); err != nil {
 			return err
 		}
@@ -79,8 +80,10 @@ func (in *Input) checkCaller() error {
 	if in.Key != "" && in.Session == "" {
 		return badInput("Key", "a key is one of a session; give the Session, too")
 	}
-	if n := len(in.Owner); n > journal.MaxLabelValue || !utf8.ValidString(in.Owner) || strings.ContainsFunc(in.Owner, unicode.IsControl) {
-		return badInput("Owner", "it has to be valid UTF-8 of at most %d bytes without control characters", journal.MaxLabelValue)
+	if n := len(in.Owner); n > journal.MaxLabelValue || !utf8.ValidString(in.Owner) ||
+		strings.ContainsFunc(in.Owner, unicode.IsControl) {
+		return badInput("Owner", "it has to be valid UTF-8 of at most %d bytes without control characters",
+			journal.MaxLabelValue)
 	}
 	if in.Owner != "" && in.Session == "" {
 		return badInput("Owner", "an owner is that of a session; give the Session, too")
@@ -93,18 +96,23 @@ func (in *Input) checkCaller() error {
 	}
 	head := journal.HeadUpdate{Labels: in.Labels}
 	if err := head.Validate(); err != nil {
-		return &InputError{Field: "Labels", Problem: strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Labels"), Err: err}
+		return &InputError{Field: "Labels", Problem: strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Labels"),
+			Err: err}
 	}
 	if in.Trace != "" && traceID(in.Trace) == "" {
-		return badInput("Trace", "%.60q is no W3C traceparent, which is 2, 32, 16 and 2 lower-case hexadecimal digits joined by hyphens", in.Trace)
+		return badInput("Trace",
+			"%.60q is no W3C traceparent, which is 2, 32, 16 and 2 lower-case hexadecimal digits joined by hyphens",
+			in.Trace)
 	}
 	return nil
 }
 
-// traceID returns the trace id of a W3C traceparent, or "" if it is none. A version above 00 may add more.
+// traceID returns the trace id of a W3C traceparent, or "" if it is none. A version above 00 may
+// add more.
 func traceID(parent string) string {
 	const length = 55
-	if len(parent) < length || len(parent) > 200 || len(parent) > length && (parent[:2] == "00" || parent[length] != '-') {
+	if len(parent) < length || len(parent) > 200 || len(parent) > length &&
+		(parent[:2] == "00" || parent[length] != '-') {
 		return ""
 	}
 	fields := strings.Split(parent[:length], "-")
@@ -130,7 +138,8 @@ func (in *Input) caller() machine.Caller {
 
 // newOrigin returns the origin of a run that an input starts.
 func (x *driver) newOrigin(in *Input) machine.Origin {
-	o := machine.Origin{Session: x.name, Run: newID("r-"), Agent: x.agent.cfg.Name, Labels: provider.LabelsOf(in.Labels)}
+	o := machine.Origin{Session: x.name, Run: newID("r-"), Agent: x.agent.cfg.Name,
+		Labels: provider.LabelsOf(in.Labels)}
 	if o.Labels == "" {
 		o.Labels = x.state().Labels
 	}
@@ -161,8 +170,9 @@ func duplicate(s *machine.State, key string) error {
 	return nil
 }
 
-// duplicateOf returns a *[DuplicateError] in place of err, if that says that the session is busy, and it had an input with the key of in; or an
-// *[OwnerError], if the session belongs to somebody else.
+// duplicateOf returns a *[DuplicateError] in place of err, if that says that the session is busy,
+// and it had an input with the key of in; or an *[OwnerError], if the session belongs to somebody
+// else.
 func (a *Agent) duplicateOf(ctx context.Context, in *Input, err error) error {
 	if _, busy := errors.AsType[*BusyError](err); !busy || in.resumes() || in.Key == "" && in.Owner == "" {
 		return err

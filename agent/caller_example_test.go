@@ -11,9 +11,11 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// A server starts a run for a user. The same request again starts no second run, and the user's sessions are found by a label.
+// A server starts a run for a user. The same request again starts no second run, and the user's
+// sessions are found by a label.
 func ExampleInput_labels() {
-	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Done.")), Journal: journal.NewMemory()})
+	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Done.")),
+		Journal: journal.NewMemory()})
 	if err != nil {
 		log.Fatal(err)
 	}

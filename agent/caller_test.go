@@ -25,7 +25,8 @@ const (
 
 // request is an input with all that says for whom a run works.
 func request(session, key string) agent.Input {
-	return agent.Input{Session: session, Prompt: "go", User: "ann", Task: "t", Pipeline: "p", Key: key, Trace: parentOfCaller,
+	return agent.Input{Session: session, Prompt: "go", User: "ann", Task: "t", Pipeline: "p", Key: key,
+		Trace:  parentOfCaller,
 		Labels: map[string]string{"tenant": "acme", "team": "a&b"}}
 }
 
@@ -72,7 +73,8 @@ func TestLabelsUserAndTraceReachEventsCallsAndTheLedger(t *testing.T) {
 			require.Equal(t, labels, f.Envelope().Labels, "%T", f)
 		}
 		started := of[agent.RunStarted](all)[0]
-		require.Equal(t, machine.Caller{User: "ann", Task: "t", Pipeline: "p", TraceParent: parentOfCaller}, started.Caller)
+		require.Equal(t, machine.Caller{User: "ann", Task: "t", Pipeline: "p", TraceParent: parentOfCaller},
+			started.Caller)
 		require.Equal(t, "ann", started.By, "who asks is the user, if nobody else is named")
 		want := seen{"ann", labels}
 		require.Equal(t, []seen{want, want, want}, []seen{inTool, inHook, inChild})
@@ -177,8 +179,10 @@ func TestASessionRemembersItsNewestKeys(t *testing.T) {
 		require.NoError(t, m.Apply(f))
 	}
 	for i := range 150 {
-		meta := machine.Meta{Origin: machine.Origin{Session: "s", Run: "r-" + strings.Repeat("x", i)}, Seq: uint64(2*i) + 1}
-		apply(machine.RunStarted{Meta: meta, Message: provider.User("go"), Key: "k-" + strings.Repeat("x", i), Limits: new(machine.Limits)})
+		meta := machine.Meta{Origin: machine.Origin{Session: "s", Run: "r-" + strings.Repeat("x", i)},
+			Seq: uint64(2*i) + 1}
+		apply(machine.RunStarted{Meta: meta, Message: provider.User("go"), Key: "k-" + strings.Repeat("x", i),
+			Limits: new(machine.Limits)})
 		meta.Seq++
 		apply(machine.RunEnded{Meta: meta, Status: machine.Stopped, Code: machine.CodeHost})
 	}
@@ -195,14 +199,18 @@ func TestWhatIsWrongWithACallerIsSaid(t *testing.T) {
 		many[strings.Repeat("k", i+1)] = "v"
 	}
 	for field, list := range map[string][]agent.Input{
-		"Labels": {{Labels: many}, {Labels: map[string]string{"": "v"}}, {Labels: map[string]string{"k": ""}}, {Labels: map[string]string{"k": "a\nb"}},
-			{Labels: map[string]string{strings.Repeat("k", 65): "v"}}, {Labels: map[string]string{"k": strings.Repeat("v", 257)}}},
+		"Labels": {{Labels: many}, {Labels: map[string]string{"": "v"}}, {Labels: map[string]string{"k": ""}},
+			{Labels: map[string]string{"k": "a\nb"}},
+			{Labels: map[string]string{strings.Repeat("k", 65): "v"}},
+			{Labels: map[string]string{"k": strings.Repeat("v", 257)}}},
 		"User":     {{User: "a\nb"}, {User: "\xff"}, {User: strings.Repeat("n", 513)}},
 		"Task":     {{Task: "\xff"}, {Task: strings.Repeat("n", 513)}},
 		"Pipeline": {{Pipeline: "a\x00"}},
 		"Key":      {{Key: strings.Repeat("k", 201)}, {Key: "a\tb"}, {Key: "k", Session: "-"}},
-		"Trace": {{Trace: "x"}, {Trace: strings.ToUpper(parentOfCaller)}, {Trace: "ff" + parentOfCaller[2:]}, {Trace: parentOfCaller + "-more"},
-			{Trace: "00-00000000000000000000000000000000-00f067aa0ba902b7-01"}, {Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01"},
+		"Trace": {{Trace: "x"}, {Trace: strings.ToUpper(parentOfCaller)}, {Trace: "ff" + parentOfCaller[2:]},
+			{Trace: parentOfCaller + "-more"},
+			{Trace: "00-00000000000000000000000000000000-00f067aa0ba902b7-01"},
+			{Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01"},
 			{Trace: "01" + parentOfCaller[2:] + "more"}, {Trace: parentOfCaller[:54]}},
 	} {
 		for _, in := range list {
@@ -220,14 +228,16 @@ func TestWhatIsWrongWithACallerIsSaid(t *testing.T) {
 	}
 	require.Empty(t, model.Requests())
 	a, _ = scripted(t, agent.Config{}, say("ok"))
-	require.Equal(t, traceOfCaller, runInput(t, a, agent.Input{Prompt: "go", Trace: "01" + parentOfCaller[2:] + "-more"}).Trace, "a later version")
+	require.Equal(t, traceOfCaller,
+		runInput(t, a, agent.Input{Prompt: "go", Trace: "01" + parentOfCaller[2:] + "-more"}).Trace, "a later version")
 }
 
 func TestASessionHasATitle(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		var done effects
-		a, _ := scripted(t, agent.Config{Journal: store, Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "…") },
-			Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, call("work", 1), say("Done."), say("Again."))
+		a, _ := scripted(t,
+			agent.Config{Journal: store, Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "…") },
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, call("work", 1), say("Done."), say("Again."))
 		title := func() string {
 			for info, err := range a.Sessions(t.Context(), agent.SessionFilter{}) {
 				require.NoError(t, err)
@@ -281,7 +291,8 @@ func TestASessionHasATitle(t *testing.T) {
 	})
 }
 
-// Other packages keep logs of their own in the store. Agents leave them alone, whatever their status says.
+// Other packages keep logs of their own in the store. Agents leave them alone, whatever their
+// status says.
 func TestLogsOfOtherKindsAreLeftAlone(t *testing.T) {
 	store := journal.NewMemory()
 	a, _ := scripted(t, agent.Config{Journal: store}, say("1"))

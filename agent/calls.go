@@ -49,8 +49,10 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	d, _ := set.registry.Lookup(c.Call.Name)
 	cr := &callRun{x: x, set: set, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
-		Session: x.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels, Mode: x.state().Mode, Succeeded: x.running.succeeded,
+		Session: x.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
+		Input:          c.Call.Input,
+		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels,
+		Mode: x.state().Mode, Succeeded: x.running.succeeded,
 	}
 	if r.Direct != nil && r.Direct.Key != "" {
 		cr.call.IdempotencyKey = r.Direct.Key
@@ -60,7 +62,8 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	}
 	if len(c.Answers) > 0 && x.agent.children[c.Call.Name] == nil {
 		answer := c.Answers[len(c.Answers)-1]
-		cr.call.Resumed = &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value), By: answer.Who}
+		cr.call.Resumed = &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value),
+			By: answer.Who}
 	}
 	if d.Spec().Repeatable() {
 		cr.call.OnRetry = x.retrying
@@ -74,7 +77,8 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 // hookCall returns the call for hooks.
 func (cr *callRun) hookCall() *ToolCall {
 	c := &ToolCall{Session: cr.call.Session, Run: cr.call.Run, Step: cr.call.Step, Index: cr.call.Index,
-		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input, User: cr.call.User, Labels: cr.call.Labels, AnsweredBy: cr.answeredBy}
+		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input, User: cr.call.User, Labels: cr.call.Labels,
+		AnsweredBy: cr.answeredBy}
 	if cr.d != nil {
 		c.Spec = cr.d.Spec()
 	}
@@ -88,8 +92,8 @@ func (x *driver) succeeded(tool string) bool {
 	return x.run().Tools[tool].OK > 0
 }
 
-// runCalls runs the calls that need no approval, in call order, and in parallel where their tools permit it. The others get a result
-// without running, or are suspended.
+// runCalls runs the calls that need no approval, in call order, and in parallel where their tools
+// permit it. The others get a result without running, or are suspended.
 func (x *driver) runCalls(indexes []int) {
 	var together []*callRun
 	x.checkSources()
@@ -109,7 +113,10 @@ func (x *driver) runCalls(indexes []int) {
 		case x.run().Stuck == c.Call.Name:
 			x.refuse(cr, tools.NotRun, fault.None, "the same call was made too often in a row.")
 		case x.run().Limits.ReplyCalls > 0 && cr.call.Index >= x.run().Limits.ReplyCalls:
-			x.refuse(cr, tools.NotRun, fault.None, fmt.Sprintf("only the first %d calls of a reply are run. Make it again in your next reply, with fewer calls.", x.run().Limits.ReplyCalls))
+			x.refuse(cr, tools.NotRun, fault.None,
+				fmt.Sprintf(
+					"only the first %d calls of a reply are run. Make it again in your next reply, with fewer calls.",
+					x.run().Limits.ReplyCalls))
 		case !x.admit(cr):
 		case parallel:
 			together = append(together, cr)
@@ -120,7 +127,8 @@ func (x *driver) runCalls(indexes []int) {
 	x.runTogether(together)
 }
 
-// admit checks a call and reports whether it may run. If not, the call has its result or is suspended.
+// admit checks a call and reports whether it may run. If not, the call has its result or is
+// suspended.
 func (x *driver) admit(cr *callRun) bool {
 	r, c := x.run(), cr.state
 	if c.Status == machine.CallApproved && (!c.Edited || len(c.Answers) > 0) {
@@ -133,8 +141,10 @@ func (x *driver) admit(cr *callRun) bool {
 		return true
 	}
 	l := r.Limits
-	if invalid := r.Tools[c.Call.Name].Invalid; l.Corrections >= 0 && invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
-		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
+	if invalid := r.Tools[c.Call.Name].Invalid; l.Corrections >= 0 && invalid > l.Corrections &&
+		!l.AskAfterCorrections && !c.Edited {
+		return x.refuse(cr, tools.Unavailable, fault.Denied,
+			"this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
 	}
 	if why := unavailable(r, c); why != "" {
 		return x.refuse(cr, tools.Unavailable, fault.Denied, why)
@@ -143,7 +153,8 @@ func (x *driver) admit(cr *callRun) bool {
 		cr.call.Input = []byte(c.Call.Invalid) // the registry says what is wrong with it
 	}
 	if cr.set.isGone(c.Call.Name) {
-		return x.refuse(cr, tools.Unknown, fault.NotFound, "the tool \""+c.Call.Name+"\" is no longer available. Go on without it.")
+		return x.refuse(cr, tools.Unknown, fault.NotFound,
+			"the tool \""+c.Call.Name+"\" is no longer available. Go on without it.")
 	}
 	offered := x.tools.hooked
 	if offered == nil {
@@ -180,8 +191,10 @@ func (x *driver) admit(cr *callRun) bool {
 // refused gives a call the result of the registry's refusal, or asks a person to correct the input.
 func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 	l, invalid := x.run().Limits, x.run().Tools[cr.call.Name].Invalid
-	if out.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && invalid >= l.Corrections && !cr.state.Edited {
-		x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(out.Parts)}, 0)
+	if out.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && invalid >= l.Corrections &&
+		!cr.state.Edited {
+		x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " +
+			partsText(out.Parts)}, 0)
 		return
 	}
 	cr.finishRefused(out)
@@ -190,7 +203,8 @@ func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 
 // refuse gives a call a result that says why it doesn't run. It returns false, for admit.
 func (x *driver) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
-	return x.refuseWith(cr, &tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
+	return x.refuseWith(cr, &tools.Outcome{Status: status, Class: class,
+		Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
 }
 
 // refuseWith gives a call a result without running it. It returns false, for admit.
@@ -201,7 +215,8 @@ func (x *driver) refuseWith(cr *callRun, out *tools.Outcome) bool {
 	return false
 }
 
-// finishRefused gives a call that doesn't run its result. A call that was started before stays in doubt.
+// finishRefused gives a call that doesn't run its result. A call that was started before stays in
+// doubt.
 func (cr *callRun) finishRefused(out *tools.Outcome) {
 	if cr.x.leaseLost() { // nothing is recorded: the process that has the session next runs the call
 		cr.drop()
@@ -209,13 +224,15 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 	}
 	if cr.again {
 		out.Status = tools.InDoubt
-		out.Parts = append(out.Parts, provider.TextPart("\nIt was started before, and it is not known whether it had its effect then."))
+		out.Parts = append(out.Parts,
+			provider.TextPart("\nIt was started before, and it is not known whether it had its effect then."))
 	}
 	cr.x.finishCall(cr, *out)
 }
 
-// startCall checks a call once more, asks its breaker, and appends that the call starts. It returns false if the call got a result
-// instead. The breaker is asked before the append, so that a call that it refuses is never in doubt.
+// startCall checks a call once more, asks its breaker, and appends that the call starts. It returns
+// false if the call got a result instead. The breaker is asked before the append, so that a call
+// that it refuses is never in doubt.
 func (x *driver) startCall(cr *callRun) bool {
 	if refused := cr.set.registry.Recheck(x.ctx, &cr.call, x.agent.cfg.Policies); refused != nil {
 		cr.finishRefused(refused)
@@ -232,7 +249,8 @@ func (x *driver) startCall(cr *callRun) bool {
 	return true
 }
 
-// askBreaker asks the breaker of a call for a permit. It returns false if the call got a result instead.
+// askBreaker asks the breaker of a call for a permit. It returns false if the call got a result
+// instead.
 func (x *driver) askBreaker(cr *callRun) bool {
 	refused := cr.pass.Take(cr.d, x.agent.breakers)
 	if refused == nil {
@@ -252,11 +270,13 @@ func (x *driver) askBreaker(cr *callRun) bool {
 func (x *driver) appendStart(cr *callRun) bool {
 	x.lock()
 	defer x.mu.Unlock()
-	if cr.over || x.ended || x.ctx.Err() != nil { // the run was stopped while the call was checked: the end of the run gives it its result
+	if cr.over || x.ended || x.ctx.Err() != nil {
+		// the run was stopped while the call was checked: the end of the run gives it its result
 		cr.over = true
 		return false
 	}
-	f := ToolStarted{Meta: x.envelope(Meta{Call: cr.call.ID, By: cr.call.By}, 0), Call: cr.stored, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
+	f := ToolStarted{Meta: x.envelope(Meta{Call: cr.call.ID, By: cr.call.By}, 0), Call: cr.stored,
+		IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
 	if x.appendLocked(nil, redactedFact{f}) != nil {
 		cr.over = true
 		return false
@@ -265,8 +285,8 @@ func (x *driver) appendStart(cr *callRun) bool {
 	return true
 }
 
-// finishCall appends the result of a call, or that its tool suspends it. Any goroutine may call it. It does nothing for a call that
-// was abandoned.
+// finishCall appends the result of a call, or that its tool suspends it. Any goroutine may call it.
+// It does nothing for a call that was abandoned.
 func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 	defer cr.endSpan(&out)
 	if out.Suspend != nil && x.finishSuspended(cr, &out) {
@@ -278,14 +298,17 @@ func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 		return
 	}
 	if len(res.Data) > 0 && (!json.Valid(res.Data) || machine.TooDeep(res.Data)) {
-		res.Data, res.Cause = nil, machine.JoinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
+		res.Data, res.Cause = nil,
+			machine.JoinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
 	}
 	if out.Err != nil {
-		x.agent.logger.WarnContext(x.ctx, "agent: tool call", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status, "error", out.Err)
+		x.agent.logger.WarnContext(x.ctx, "agent: tool call", "session", x.name, "call", cr.call.ID,
+			"tool", cr.call.Name, "status", out.Status, "error", out.Err)
 	}
 	var escalated Event
 	if res.Error && res.Class == fault.UserFixable && !cr.dropped() {
-		escalated = x.escalation(x.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts), out.Attempts, cr.attempts)
+		escalated = x.escalation(x.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts),
+			out.Attempts, cr.attempts)
 	}
 	res = x.agent.redact.Result(res)
 	x.lock()
@@ -302,7 +325,8 @@ func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 
 const internalError = "The tool failed: an internal error. Trying the same again won't help."
 
-// showHooks calls the AfterTool hooks, once for each call. It reports whether the call still needs its result.
+// showHooks calls the AfterTool hooks, once for each call. It reports whether the call still needs
+// its result.
 func (cr *callRun) showHooks(res *ToolResult) bool {
 	x := cr.x
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })) == 0 {
@@ -325,57 +349,14 @@ func (cr *callRun) drop() {
 	cr.over = true
 }
 
-// dropped reports whether the call has its result, is suspended or was abandoned, so that another result is ignored.
+// dropped reports whether the call has its result, is suspended or was abandoned, so that another
+// result is ignored.
 func (cr *callRun) dropped() bool {
 	cr.x.lock()
 	defer cr.x.mu.Unlock()
 	return cr.over || cr.abandoned
 }
 
-// maxMedia bounds the media of one result, in bytes, so that its encoding fits into a record of a journal.
+// maxMedia bounds the media of one result, in bytes, so that its encoding fits into a record of a
+// journal.
 const maxMedia = 32 << 20
-
-// toolResult returns the result for an outcome.
-func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
-	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Mismatch: out.Mismatch, Cut: out.Cut, Polls: cr.d != nil && cr.d.Spec().Polls}
-	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts, Error: !out.Status.Good()}
-	if out.Err != nil {
-		res.Cause = out.Err.Error()
-	}
-	if slices.ContainsFunc(res.Parts, func(p provider.Part) bool { return p.Kind != provider.PartText }) {
-		res.Parts = provider.Normalize(res.Parts)
-	}
-	media := 0
-	for i := range res.Parts {
-		if m := res.Parts[i].Media; m != nil {
-			media += len(m.Data)
-		}
-	}
-	if media > maxMedia {
-		res.Status, res.Error, res.Class = tools.Failed, true, fault.Permanent
-		res.Parts = []provider.Part{provider.TextPart(fmt.Sprintf("The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
-	}
-	if cr.state.Edited {
-		res.AddNote("Note: a person changed the input of this call to " + string(cr.stored.Input))
-	}
-	if cr.warning != "" {
-		res.AddNote(cr.warning)
-	}
-	return res
-}
-
-// appendResult appends the redacted result of a call, with a warning if the call was repeated or its tool failed too often. The caller holds
-// mu.
-func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
-	if warning := repetition(x.run(), cr.stored, res); warning != "" {
-		res.AddNote(warning)
-	}
-	f := ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took, AnsweredBy: cr.answeredBy, Spent: x.spending.of(cr.call.ID)}
-	if out.Attempts > 1 {
-		f.Attempts = out.Attempts
-	}
-	if cr.call.IdempotencyKey != cr.call.ID {
-		f.IdempotencyKey = cr.call.IdempotencyKey
-	}
-	_ = x.appendLocked(nil, redactedFact{f}) // loop ends a run whose journal refuses it
-}

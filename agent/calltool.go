@@ -16,19 +16,22 @@ type hostCall struct {
 	err   error // from encoding the input
 }
 
-// CallTool returns an input for a run that makes one call of a tool, without a model: for a button of a page, a step of a plan, or a job.
-// The call takes the same path as one that a model makes: hooks, schema, policies, approval, journal, verification. The run may therefore
-// pause; a decision resumes it as any other ([Resume], [Session.Decide]). It completes when the call has its result, whatever that is:
-// see [Result].Called. [Session.Undo] undoes its effect.
+// CallTool returns an input for a run that makes one call of a tool, without a model: for a button
+// of a page, a step of a plan, or a job. The call takes the same path as one that a model makes:
+// hooks, schema, policies, approval, journal, verification. The run may therefore pause; a decision
+// resumes it as any other ([Resume], [Session.Decide]). It completes when the call has its result,
+// whatever that is: see [Result].Called. [Session.Undo] undoes its effect.
 //
 // The call has an idempotency key of its own, or Input.CallKey.
 //
-// The input is encoded as JSON; a json.RawMessage is used as it is, and nil is an empty object. Mode, Limits, By, Supersede and the other
-// settings of an [Input] may be set; Prompt, Parts, Briefing and ToolChoice may not. A tool that doesn't exist, or not in the mode, is an
-// *[InputError]. BeforeFinish hooks aren't called, and what is steered into the run isn't delivered.
+// The input is encoded as JSON; a json.RawMessage is used as it is, and nil is an empty object.
+// Mode, Limits, By, Supersede and the other settings of an [Input] may be set; Prompt, Parts,
+// Briefing and ToolChoice may not. A tool that doesn't exist, or not in the mode, is an
+// *[InputError]. BeforeFinish hooks aren't called, and what is steered into the run isn't
+// delivered.
 //
-// The conversation has the call and its result like those of a model, after a message that tells the model that the call wasn't its own.
-// That message isn't in [Session.Messages].
+// The conversation has the call and its result like those of a model, after a message that tells
+// the model that the call wasn't its own. That message isn't in [Session.Messages].
 func CallTool(session, tool string, input any) Input {
 	call := &hostCall{tool: tool}
 	if input == nil {
@@ -41,8 +44,8 @@ func CallTool(session, tool string, input any) Input {
 	return Input{Session: session, call: call}
 }
 
-// Call makes one call of a tool in the session, without a model, and returns when it has its result or waits for a decision. It is
-// [Agent.Run] with the input of [CallTool].
+// Call makes one call of a tool in the session, without a model, and returns when it has its result
+// or waits for a decision. It is [Agent.Run] with the input of [CallTool].
 func (s *Session) Call(ctx context.Context, tool string, input any) (*Result, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -55,18 +58,24 @@ func (s *Session) Call(ctx context.Context, tool string, input any) (*Result, er
 func (in *Input) checkCall(limits *Limits) error {
 	switch {
 	case in.call.err != nil:
-		return &InputError{Field: "Call", Problem: "its input can't be encoded: " + in.call.err.Error(), Err: in.call.err}
-	case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || in.ToolChoice != (provider.ToolChoice{}) || in.output != nil:
-		return badInput("Prompt", "an input of CallTool calls no model, so it takes no Prompt, Parts, Briefing, ToolChoice or structured answer")
+		return &InputError{Field: "Call", Problem: "its input can't be encoded: " + in.call.err.Error(),
+			Err: in.call.err}
+	case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || in.ToolChoice != (provider.ToolChoice{}) ||
+		in.output != nil:
+		return badInput("Prompt",
+			"an input of CallTool calls no model, so it takes no Prompt, Parts, Briefing, ToolChoice or "+
+				"structured answer")
 	case limits.PromptBytes >= 0 && len(in.call.input) > limits.PromptBytes:
-		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes), Have: int64(len(in.call.input)), Note: "give the tool a smaller input"}
+		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes),
+			Have: int64(len(in.call.input)), Note: "give the tool a smaller input"}
 	}
 	return nil
 }
 
 // into adds the call to the fact that starts its run.
 func (c *hostCall) into(f *RunStarted, key string) {
-	f.Message = memory.HostMessage("The host makes the following call of " + c.tool + " itself. It wasn't your decision.")
+	f.Message = memory.HostMessage("The host makes the following call of " + c.tool +
+		" itself. It wasn't your decision.")
 	f.CallKey = key
 	f.Call = &provider.ToolCall{ID: machine.CallID(f.Run, 0, 0), Name: c.tool, Input: c.input}
 }

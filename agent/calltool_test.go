@@ -27,9 +27,13 @@ func TestACallOfTheHostTakesThePathOfACallOfTheModel(t *testing.T) {
 		undone := 0
 		note := func(what string) { path = append(path, what) }
 		tool := tools.Func[Number, string]{
-			Spec:   tools.Spec{Name: "write", Risk: tools.High},
-			Check:  func(context.Context, Number) error { note("check"); return nil },
-			Run:    func(_ context.Context, in Number) (string, error) { note("run"); done.add(in.N); return "written", nil },
+			Spec:  tools.Spec{Name: "write", Risk: tools.High},
+			Check: func(context.Context, Number) error { note("check"); return nil },
+			Run: func(_ context.Context, in Number) (string, error) {
+				note("run")
+				done.add(in.N)
+				return "written", nil
+			},
 			Verify: func(context.Context, Number, string) error { note("verify"); return nil },
 			Undo:   func(context.Context, Number, string) error { undone++; return nil },
 		}
@@ -42,7 +46,8 @@ func TestACallOfTheHostTakesThePathOfACallOfTheModel(t *testing.T) {
 			note("policy")
 			return tools.Verdict{}
 		}
-		a, model := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{tool}, Hooks: []agent.Hooks{hooks}, Policies: []tools.Policy{policy}}, say("I see."), say("I see."), say("I see."))
+		a, model := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{tool}, Hooks: []agent.Hooks{hooks},
+			Policies: []tools.Policy{policy}}, say("I see."), say("I see."), say("I see."))
 		s := a.Session("s")
 		res, err := s.Call(t.Context(), "write", Number{7})
 		require.NoError(t, err)
@@ -96,20 +101,23 @@ func TestTheModelIsToldThatACallWasTheHosts(t *testing.T) {
 
 func TestACallOfTheHostThatIsWrongLeavesNoTrace(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "other", Modes: []string{"edit"}})},
-		Modes: []agent.Mode{{Name: "read"}, {Name: "edit"}}, Limits: agent.Limits{PromptBytes: 100}})
+	a, _ := scripted(t,
+		agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}),
+			done.tool(tools.Spec{Name: "other", Modes: []string{"edit"}})},
+			Modes: []agent.Mode{{Name: "read"}, {Name: "edit"}}, Limits: agent.Limits{PromptBytes: 100}})
 	with := func(change func(*agent.Input)) agent.Input {
 		in := agent.CallTool("s", "work", Number{1})
 		change(&in)
 		return in
 	}
 	for name, in := range map[string]agent.Input{
-		"no such tool":         agent.CallTool("s", "missing", Number{1}),
-		"not in the mode":      agent.CallTool("s", "other", Number{1}),
-		"no name":              agent.CallTool("s", "", Number{1}),
-		"an input of no JSON":  agent.CallTool("s", "work", make(chan int)),
-		"broken JSON":          agent.CallTool("s", "work", json.RawMessage(`{`)),
-		"too deep":             agent.CallTool("s", "work", json.RawMessage(strings.Repeat("[", 2000)+strings.Repeat("]", 2000))),
+		"no such tool":        agent.CallTool("s", "missing", Number{1}),
+		"not in the mode":     agent.CallTool("s", "other", Number{1}),
+		"no name":             agent.CallTool("s", "", Number{1}),
+		"an input of no JSON": agent.CallTool("s", "work", make(chan int)),
+		"broken JSON":         agent.CallTool("s", "work", json.RawMessage(`{`)),
+		"too deep": agent.CallTool("s", "work",
+			json.RawMessage(strings.Repeat("[", 2000)+strings.Repeat("]", 2000))),
 		"a prompt":             with(func(in *agent.Input) { in.Prompt = "go" }),
 		"a choice":             with(func(in *agent.Input) { in.ToolChoice.Mode = provider.ChooseRequired }),
 		"a bad history":        with(func(in *agent.Input) { in.History = []provider.Message{{Role: "system"}} }),
@@ -130,7 +138,9 @@ func TestACallOfTheHostThatIsWrongLeavesNoTrace(t *testing.T) {
 }
 
 func TestACallOfTheHostThatFailsCompletesItsRun(t *testing.T) {
-	fails := tools.New(tools.Spec{Name: "fails"}, func(context.Context, Number) (string, error) { return "", errors.New("no such page") })
+	fails := tools.New(tools.Spec{Name: "fails"}, func(context.Context, Number) (string, error) {
+		return "", errors.New("no such page")
+	})
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{fails}})
 	res, err := a.Session("s").Call(t.Context(), "fails", Number{1})
 	require.NoError(t, err)
@@ -154,7 +164,8 @@ func TestACallOfTheHostIsResumedAfterACrash(t *testing.T) {
 				store := journal.NewMemory()
 				var done effects
 				build := func(store journal.Store) *agent.Agent {
-					return newAgent(t, agent.Config{Journal: store, Provider: providertest.Script(), Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Idempotent: repeatable})}})
+					return newAgent(t, agent.Config{Journal: store, Provider: providertest.Script(),
+						Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Idempotent: repeatable})}})
 				}
 				dying := &weak{Store: store, at: at, err: death, lasts: true}
 				_, err := build(dying).Session("s").Call(t.Context(), "work", Number{1})
@@ -205,7 +216,8 @@ func TestAMessageToACallOfTheHostIsntDelivered(t *testing.T) {
 
 func TestTheConversationOfAPrunedSessionHasTheCallOfTheHost(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, say("I see."))
+	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(),
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, say("I see."))
 	s := a.Session("s")
 	run(t, a)
 	_, err := s.Call(t.Context(), "work", Number{1})
@@ -215,7 +227,8 @@ func TestTheConversationOfAPrunedSessionHasTheCallOfTheHost(t *testing.T) {
 	log := facts(t, a, "s")
 	m, err := machine.Replay("s", log...)
 	require.NoError(t, err)
-	snapshot := agent.Snapshot{Meta: agent.Meta{Origin: machine.Origin{Session: "s", Run: m.State().Run.ID}, Seq: m.State().Seq + 1}, State: m.State()}
+	snapshot := agent.Snapshot{Meta: agent.Meta{Origin: machine.Origin{Session: "s", Run: m.State().Run.ID},
+		Seq: m.State().Seq + 1}, State: m.State()}
 	require.Equal(t, before, machine.Conversation([]agent.Fact{snapshot}))
 }
 

@@ -19,8 +19,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// atEveryEvent plays each scene once for each of its events, with and without a journal by turns, in a bubble that fails
-// the test if a goroutine is left. interrupt gets the index of the event; it returns false if the run had no such event.
+// atEveryEvent plays each scene once for each of its events, with and without a journal by turns,
+// in a bubble that fails the test if a goroutine is left. interrupt gets the index of the event; it
+// returns false if the run had no such event.
 func atEveryEvent(t *testing.T, interrupt func(t *testing.T, sc *scene, st *stage, at int) bool) {
 	for name, sc := range scenes {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +122,8 @@ func TestAConsumerWhoseGoroutineEndsLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// requireOver fails the test if the log of a stage isn't sound, or says that a run continues that nobody drives.
+// requireOver fails the test if the log of a stage isn't sound, or says that a run continues that
+// nobody drives.
 func requireOver(t *testing.T, st *stage) {
 	t.Helper()
 	log := facts(t, st.agent, "s")
@@ -131,7 +133,8 @@ func requireOver(t *testing.T, st *stage) {
 	require.NotEqual(t, agent.Running, m.State().Run.Status)
 }
 
-// interrupted ranges over a run, calls stop at one event, and returns the events and the error with which the run ended.
+// interrupted ranges over a run, calls stop at one event, and returns the events and the error with
+// which the run ended.
 func interrupted(st *stage, ctx context.Context, at int, stop func()) (all []agent.Event, err error) {
 	for ev, e := range st.agent.Stream(ctx, st.input) {
 		if len(all) == at {
@@ -169,7 +172,8 @@ func TestCancelingAtAnyEventEndsTheRun(t *testing.T) {
 				require.Less(t, time.Since(began), time.Second, "it ends at once")
 				require.Equal(t, asked, st.model.calls.Load(), "the model isn't called any more")
 				res := lastResult(t, all)
-				if _, over := all[at].(agent.RunEnded); !over && all[at] != nil && res.Status == agent.Stopped && res.Code == machine.CodeCanceled {
+				if _, over := all[at].(agent.RunEnded); !over && all[at] != nil && res.Status == agent.Stopped &&
+					res.Code == machine.CodeCanceled {
 					if name == "the context" {
 						require.ErrorIs(t, err, context.Canceled)
 					} else {
@@ -182,7 +186,8 @@ func TestCancelingAtAnyEventEndsTheRun(t *testing.T) {
 					}
 					require.Empty(t, res.Pending)
 				} else {
-					require.Contains(t, []agent.Status{agent.Completed, agent.Paused, agent.Failed, agent.Stopped}, res.Status)
+					require.Contains(t, []agent.Status{agent.Completed, agent.Paused, agent.Failed, agent.Stopped},
+						res.Status)
 				}
 				st.requireOnce(t)
 				require.Zero(t, st.agent.Abandoned())

@@ -46,14 +46,18 @@ func TestWhatAPersonSaidIsToldInEveryRunOfAChainHoweverMuchTheAgentHasSaid(t *te
 				return fmt.Sprint("ok ", in.N), err
 			})
 			ok := func(context.Context, Number) (string, error) { return "ok", nil }
-			look := tools.New(tools.Spec{Name: "look", ReadOnly: true}, func(_ context.Context, in Number) (string, error) { return fmt.Sprint("ok ", in.N), nil })
+			look := tools.New(tools.Spec{Name: "look", ReadOnly: true},
+				func(_ context.Context, in Number) (string, error) { return fmt.Sprint("ok ", in.N), nil })
 			steps := []providertest.Step{call("said", 1)}
 			for n := range 25 {
 				steps = append(steps, call("look", n))
 			}
 			steps = append(steps, call("next", 1), call("said", 2), call("next", 2), call("look", 1), say("done"))
-			cfg := agent.Config{Memory: mem, Tools: []tools.Tool{say1, look, handing("next", ok)}, Journal: store(), Limits: agent.Limits{Steps: 60},
-				Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error { return agent.Warn("mind the gap") }}}}
+			cfg := agent.Config{Memory: mem, Tools: []tools.Tool{say1, look, handing("next", ok)}, Journal: store(),
+				Limits: agent.Limits{Steps: 60},
+				Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error {
+					return agent.Warn("mind the gap")
+				}}}}
 			a, _ = scripted(t, cfg, steps...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
@@ -74,7 +78,8 @@ func TestUndoTakesBackWhatTheRunsBeforeAContextResetDid(t *testing.T) {
 		mem.ContextReset = noted()
 		list := append(s.tools(), handing("next", func(context.Context, Number) (string, error) { return "ok", nil }))
 		a, _ := scripted(t, agent.Config{Memory: mem, Journal: store, Tools: list},
-			call("put", 9), say("Another run."), call("put", 1), call("next", 0), call("put", 2), call("next", 0), call("put", 3), say("Done."))
+			call("put", 9), say("Another run."), call("put", 1), call("next", 0), call("put", 2), call("next", 0),
+			call("put", 3), say("Done."))
 		run(t, a)
 		run(t, a)
 		got, err := a.Session("s").Undo(t.Context(), agent.Rollback{Steps: 2})
@@ -111,7 +116,9 @@ func answer(text string) *provider.Response {
 }
 
 func TestNotesThatFailAreBookedAndCountTowardsTheLimits(t *testing.T) {
-	p := expensive(func() (*provider.Response, error) { return answer("I'd rather not"), nil }, func(n int) *provider.Response {
+	p := expensive(func() (*provider.Response, error) {
+		return answer("I'd rather not"), nil
+	}, func(n int) *provider.Response {
 		switch n {
 		case 1:
 			return callOf("next", Number{1})
@@ -120,7 +127,8 @@ func TestNotesThatFailAreBookedAndCountTowardsTheLimits(t *testing.T) {
 	})
 	mem := small()
 	mem.ContextReset = &agent.ContextReset{}
-	a := newAgent(t, agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}})
+	a := newAgent(t, agent.Config{Provider: p, Memory: mem,
+		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}})
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
 	require.Equal(t, int64(2*10+4*1_000), res.Usage.Total(), "two tries of two answers each")
@@ -150,9 +158,14 @@ func TestANoteThatIsBrokenOffIsBooked(t *testing.T) {
 				return agent.ContextResetNote{}, nil
 			}
 			if mem.ContextReset = (&agent.ContextReset{Write: write}); what == "checkpoint" {
-				mem.ProgressNotes, mem.ContextReset = []agent.ProgressNotes{agent.ProgressNotesOf("c", write, .0001)}, noted()
+				mem.ProgressNotes, mem.ContextReset = []agent.ProgressNotes{agent.ProgressNotesOf("c", write, .0001)},
+					noted()
 			}
-			a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
+			a, _ := scripted(t,
+				agent.Config{Memory: mem,
+					Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+						return "ok", nil
+					})}}, call("next", 1), say("done"))
 			res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 			require.ErrorIs(t, err, context.Canceled)
 			require.Equal(t, machine.CodeCanceled, res.Code)
@@ -164,7 +177,9 @@ func TestANoteThatIsBrokenOffIsBooked(t *testing.T) {
 
 func TestASummaryIsBookedThoughTheRequestDoesNotFitAfterIt(t *testing.T) {
 	large := 0
-	p := expensive(func() (*provider.Response, error) { return answer("in short"), nil }, func(n int) *provider.Response {
+	p := expensive(func() (*provider.Response, error) {
+		return answer("in short"), nil
+	}, func(n int) *provider.Response {
 		if n > 12 {
 			return answer("done")
 		}
@@ -174,7 +189,8 @@ func TestASummaryIsBookedThoughTheRequestDoesNotFitAfterIt(t *testing.T) {
 	mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
 		return memory.Context{Screen: strings.Repeat("word ", large)}, nil
 	}
-	a := newAgent(t, agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
+	a := newAgent(t,
+		agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
 	run(t, a)
 	large = 20_000 // nothing makes room for that
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "and now?"})
@@ -206,12 +222,18 @@ func TestTheInputOfAChainIsVerbatimThoughItHadToBeCut(t *testing.T) {
 	mem := small()
 	mem.ContextReset = noted()
 	mem.ContextReset.At = 1
-	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800), handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}, Limits: agent.Limits{Steps: 50}},
-		call("read", 1), call("read", 2), call("read", 3), call("read", 4), call("read", 5), call("read", 6), call("next", 1), call("read", 7), say("done"))
+	a, m := unmeasured(t,
+		agent.Config{Memory: mem,
+			Tools: []tools.Tool{reading(800), handing("next", func(context.Context, Number) (string, error) {
+				return "ok", nil
+			})}, Limits: agent.Limits{Steps: 50}},
+		call("read", 1), call("read", 2), call("read", 3), call("read", 4), call("read", 5), call("read", 6),
+		call("next", 1), call("read", 7), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: prompt}))
 	require.NoError(t, err)
 	for i, req := range m.Requests() {
-		require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 9_000, "request %d", i)
+		require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 9_000,
+			"request %d", i)
 		require.True(t, strings.HasPrefix(req.Messages[0].Text(), "begin "))
 	}
 	for i, s := range of[agent.RunStarted](all) {
@@ -224,8 +246,10 @@ func TestAPromptNearlyAsBigAsTheWindowComesToAnEnd(t *testing.T) {
 	for _, words := range []int{6_500, 7_500, 20_000} {
 		mem := small()
 		mem.ContextReset = noted()
-		a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 20, PromptBytes: -1}}, reads(15)...)
-		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "begin " + strings.Repeat("word ", words)}))
+		a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)},
+			Limits: agent.Limits{Steps: 20, PromptBytes: -1}}, reads(15)...)
+		all, err := events(a.Stream(t.Context(),
+			agent.Input{Session: "s", Prompt: "begin " + strings.Repeat("word ", words)}))
 		require.NoError(t, err, "%d words", words)
 		ends := of[agent.RunEnded](all)
 		require.Equal(t, agent.Completed, ends[len(ends)-1].Status, "%d words", words)
@@ -234,7 +258,8 @@ func TestAPromptNearlyAsBigAsTheWindowComesToAnEnd(t *testing.T) {
 			require.Positive(t, end.Result.Steps, "nobody hands off what wasn't begun")
 		}
 		for i, req := range m.Requests() {
-			require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 9_000, "%d words, request %d", words, i)
+			require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 9_000,
+				"%d words, request %d", words, i)
 		}
 	}
 }
@@ -251,7 +276,8 @@ func TestAContextResetIsAskedForAfterACompactionThatRulesWant(t *testing.T) {
 		mem.Rules, mem.Keep = []memory.Rule{{When: memory.AtShare(.5), Target: .1}}, 1
 		mem.ContextReset = noted()
 		mem.ContextReset.At, mem.ContextReset.Most = at, 2
-		a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(2_600)}, Limits: agent.Limits{Steps: 50}}, reads(9)...)
+		a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(2_600)},
+			Limits: agent.Limits{Steps: 50}}, reads(9)...)
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
 		require.Len(t, of[agent.RunStarted](all), runs, "%v", at)
@@ -269,7 +295,8 @@ func TestTheLastCallOfARunHandsNothingOff(t *testing.T) {
 func lastCall(t *testing.T, rules []memory.Rule) {
 	mem := small()
 	mem.ContextReset, mem.Rules = noted(), rules
-	a, m := scripted(t, agent.Config{Memory: mem, Limits: agent.Limits{Steps: 1}, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
+	a, m := scripted(t, agent.Config{Memory: mem, Limits: agent.Limits{Steps: 1},
+		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
 		call("next", 1), say("here I stand"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -278,7 +305,8 @@ func lastCall(t *testing.T, rules []memory.Rule) {
 	require.Empty(t, m.Requests()[1].Tools)
 }
 
-// TestARunAndThoseThatGoOnWithItsWorkAreOneToTheirLimits: what an input asks for holds for the whole chain.
+// TestARunAndThoseThatGoOnWithItsWorkAreOneToTheirLimits: what an input asks for holds for the
+// whole chain.
 func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
 	mem := small()
 	mem.ContextReset = noted()
@@ -287,12 +315,15 @@ func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
 		in.Book(provider.Usage{Input: 100}, 5)
 		return agent.ContextResetNote{}, nil
 	}
-	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.SetPhase(ctx, "two") })
+	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) {
+		return "ok", agent.SetPhase(ctx, "two")
+	})
 	next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
 	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{phase, next}},
 		call("phase", 1), call("next", 1), say("no JSON"), call("next", 1), say("no JSON"), say("no JSON"))
-	in := agent.Input{Session: "s", Prompt: "go", Interactive: true, Priority: 7, Task: "t", ToolChoice: provider.ToolChoice{Mode: provider.ChooseRequired},
-		Limits: &agent.Limits{OutputCorrections: 2}}
+	in := agent.Input{Session: "s", Prompt: "go", Interactive: true, Priority: 7, Task: "t",
+		ToolChoice: provider.ToolChoice{Mode: provider.ChooseRequired},
+		Limits:     &agent.Limits{OutputCorrections: 2}}
 	_, res, err := agent.RunFor[Number](t.Context(), a, in)
 	var output *agent.OutputError
 	require.ErrorAs(t, err, &output, "the corrections of a chain are counted on")
@@ -322,13 +353,15 @@ func TestAForcedChoiceThatWasNotMetIsForcedInTheFreshRun(t *testing.T) {
 	mem := small()
 	mem.ContextReset = noted()
 	mem.ContextReset.At = .1
-	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)}, Hooks: []agent.Hooks{{BeforeFinish: func(_ context.Context, r *agent.Result) error {
-		if r.Steps == 1 {
-			return agent.SendBack("read it first")
-		}
-		return nil
-	}}}}, say(strings.Repeat("no ", 1_500)), call("read", 1), say("done"))
-	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "read"}})
+	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)},
+		Hooks: []agent.Hooks{{BeforeFinish: func(_ context.Context, r *agent.Result) error {
+			if r.Steps == 1 {
+				return agent.SendBack("read it first")
+			}
+			return nil
+		}}}}, say(strings.Repeat("no ", 1_500)), call("read", 1), say("done"))
+	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go",
+		ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "read"}})
 	require.Equal(t, "done", res.Text())
 	reqs := m.Requests()
 	require.Len(t, reqs[1].Messages, 1, "the context was reset")
@@ -342,7 +375,9 @@ func TestAModeSwitchedRightBeforeAContextResetIsThatOfTheFreshRun(t *testing.T) 
 	next := handing("next", func(ctx context.Context, _ Number) (string, error) {
 		return "ok", agent.SwitchMode(ctx, "two", "it is time")
 	})
-	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next}, Modes: []agent.Mode{{Name: "one"}, {Name: "two", Model: "m2", Instructions: "be brief", Limits: &agent.Limits{Steps: 2}}}},
+	a, m := scripted(t,
+		agent.Config{Memory: mem, Tools: []tools.Tool{next}, Modes: []agent.Mode{{Name: "one"},
+			{Name: "two", Model: "m2", Instructions: "be brief", Limits: &agent.Limits{Steps: 2}}}},
 		call("next", 1), call("next", 2), say("here I stand"))
 	res := run(t, a)
 	require.Equal(t, machine.CodeLimit, res.Code)
@@ -362,10 +397,15 @@ func TestAReceiptOfAMessageSaysTheStepOfTheFreshRun(t *testing.T) {
 		return err
 	}
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-		return agent.ContextResetNote{}, steer(ctx, "while the note is written")
-	}}
-	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(ctx context.Context, _ Number) (string, error) { return "ok", steer(ctx, "before") })}},
+	mem.ContextReset = &agent.ContextReset{
+		Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+			return agent.ContextResetNote{}, steer(ctx, "while the note is written")
+		}}
+	a, _ = scripted(t,
+		agent.Config{Memory: mem,
+			Tools: []tools.Tool{handing("next", func(ctx context.Context, _ Number) (string, error) {
+				return "ok", steer(ctx, "before")
+			})}},
 		call("next", 1), say("done"))
 	run(t, a)
 	require.Len(t, receipts, 2)
@@ -408,7 +448,8 @@ func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
 		_, err := never(ctx, in)
 		return agent.ContextResetNote{}, err
 	}
-	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("a", write, .01), agent.ProgressNotesOf("b", never, .01)}
+	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("a", write, .01),
+		agent.ProgressNotesOf("b", never, .01)}
 	a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}}, reads(3)...)
 	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		if _, ok := ev.(agent.NoteWritten); ok {
@@ -423,7 +464,8 @@ func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 10_000}}}
 	mem.ContextReset = &agent.ContextReset{}
 	f := &filling{t: t, upTo: 20}
-	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Params: agent.Params{MaxOutput: 1_000_000}, Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
+	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Params: agent.Params{MaxOutput: 1_000_000},
+		Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	ends := of[agent.RunEnded](all)
@@ -433,12 +475,17 @@ func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 
 func TestWhatAFreshRunIsToldTakesAQuarterOfTheWindowAtMost(t *testing.T) {
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{Write: func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-		return agent.ContextResetNote{Notes: strings.Repeat("word ", 10_000)}, nil
-	}}
-	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
+	mem.ContextReset = &agent.ContextReset{
+		Write: func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+			return agent.ContextResetNote{Notes: strings.Repeat("word ", 10_000)}, nil
+		}}
+	a, m := unmeasured(t,
+		agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+			return "ok", nil
+		})}}, call("next", 1), say("done"))
 	run(t, a)
-	n := memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), &provider.Request{Messages: m.Requests()[1].Messages}).Total
+	n := memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}),
+		&provider.Request{Messages: m.Requests()[1].Messages}).Total
 	require.LessOrEqual(t, n, 9_000/4+20)
 	require.Greater(t, n, 1_500)
 }
@@ -446,7 +493,8 @@ func TestWhatAFreshRunIsToldTakesAQuarterOfTheWindowAtMost(t *testing.T) {
 func TestAStructuredAnswerIsThatOfTheLastRunOfAChain(t *testing.T) {
 	mem := small()
 	mem.ContextReset = noted()
-	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
+	a, m := scripted(t, agent.Config{Memory: mem,
+		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
 		call("next", 1), say("no JSON"), call("next", 2), say(`{"n":7}`))
 	v, res, err := agent.RunFor[Number](t.Context(), a, agent.Input{Session: "s", Prompt: "go"})
 	require.NoError(t, err)
@@ -462,13 +510,15 @@ func TestAMessageOfAnotherProcessIsDeliveredToTheFreshRun(t *testing.T) {
 		store := journal.NewMemory()
 		var receipt *agent.Receipt
 		mem := small()
-		mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-			b := newAgent(t, agent.Config{Provider: providertest.Script(), Journal: store})
-			var err error
-			receipt, err = b.Session("s").Steer(ctx, "be quick")
-			return agent.ContextResetNote{}, err
-		}}
-		a, m := scripted(t, agent.Config{Memory: mem, Journal: store, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
+		mem.ContextReset = &agent.ContextReset{
+			Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+				b := newAgent(t, agent.Config{Provider: providertest.Script(), Journal: store})
+				var err error
+				receipt, err = b.Session("s").Steer(ctx, "be quick")
+				return agent.ContextResetNote{}, err
+			}}
+		a, m := scripted(t, agent.Config{Memory: mem, Journal: store,
+			Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
 			call("next", 1), say("done"))
 		require.Equal(t, "done", run(t, a).Text())
 		require.True(t, receipt.Posted)
@@ -485,10 +535,16 @@ func TestWhatIsAskedOfARunWhileANoteIsWrittenIsHeeded(t *testing.T) {
 			ask  func(ctx context.Context, a *agent.Agent) error
 			code string
 		}{
-			"stop":   {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Stop(ctx) }, machine.CodeHost},
-			"pause":  {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Pause(ctx) }, machine.CodeHost},
+			"stop": {func(ctx context.Context, a *agent.Agent) error {
+				return a.Session("s").Stop(ctx)
+			}, machine.CodeHost},
+			"pause": {func(ctx context.Context, a *agent.Agent) error {
+				return a.Session("s").Pause(ctx)
+			}, machine.CodeHost},
 			"cancel": {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Cancel(ctx) }, ""},
-			"mode":   {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").SetMode(ctx, "two") }, ""},
+			"mode": {func(ctx context.Context, a *agent.Agent) error {
+				return a.Session("s").SetMode(ctx, "two")
+			}, ""},
 		} {
 			t.Run(fmt.Sprint(name, elsewhere), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -496,14 +552,20 @@ func TestWhatIsAskedOfARunWhileANoteIsWrittenIsHeeded(t *testing.T) {
 					modes := []agent.Mode{{Name: "one", Model: "m1"}, {Name: "two", Model: "m2"}}
 					var a *agent.Agent
 					mem := small()
-					mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-						b := a
-						if elsewhere {
-							b = newAgent(t, agent.Config{Provider: providertest.Script(), Journal: store, Modes: modes})
-						}
-						return agent.ContextResetNote{}, c.ask(ctx, b)
-					}}
-					a, m := scripted(t, agent.Config{Memory: mem, Journal: store, Modes: modes, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
+					mem.ContextReset = &agent.ContextReset{
+						Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+							b := a
+							if elsewhere {
+								b = newAgent(t,
+									agent.Config{Provider: providertest.Script(), Journal: store, Modes: modes})
+							}
+							return agent.ContextResetNote{}, c.ask(ctx, b)
+						}}
+					a, m := scripted(t,
+						agent.Config{Memory: mem, Journal: store, Modes: modes,
+							Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+								return "ok", nil
+							})}},
 						call("next", 1), say("done"))
 					res := run(t, a)
 					switch name {

@@ -23,9 +23,12 @@ func TestAChangedAgentIsReportedBeforeAnythingRuns(t *testing.T) {
 		agent   string
 		changes []machine.ToolChange // Was isn't compared
 	}{
-		"another agent":    {name: "b", tools: []tools.Spec{{Name: "risky", Risk: tools.High}, {Name: "work"}}, agent: "a"},
-		"the tool is gone": {name: "a", tools: []tools.Spec{{Name: "work"}}, changes: []machine.ToolChange{{Name: "risky"}}},
-		"the tool takes something else": {name: "a", tools: []tools.Spec{{Name: "risky", Risk: tools.High, Schema: otherSchema}, {Name: "work"}},
+		"another agent": {name: "b", tools: []tools.Spec{{Name: "risky", Risk: tools.High}, {Name: "work"}},
+			agent: "a"},
+		"the tool is gone": {name: "a", tools: []tools.Spec{{Name: "work"}},
+			changes: []machine.ToolChange{{Name: "risky"}}},
+		"the tool takes something else": {name: "a",
+			tools:   []tools.Spec{{Name: "risky", Risk: tools.High, Schema: otherSchema}, {Name: "work"}},
 			changes: []machine.ToolChange{{Name: "risky", Now: "x"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +68,9 @@ func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
 	a, _, _ := risky(t, agent.Config{Journal: store}, call("risky", 1))
 	res := run(t, a)
 	var done effects
-	b := reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.tool(tools.Spec{Name: "new"})}}, call("risky", 2), say("Done."))
+	b := reopen(t,
+		agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High}),
+			done.tool(tools.Spec{Name: "new"})}}, call("risky", 2), say("Done."))
 	all, err := events(b.Stream(t.Context(), approveAll(res)))
 	require.NoError(t, err)
 	went := of[machine.Continued](all)
@@ -84,12 +89,15 @@ func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
 
 func TestAChangedChildIsReportedBeforeAnythingRuns(t *testing.T) {
 	store := journal.NewMemory()
-	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x")}, []providertest.Step{call("risky", 1)})
+	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x")},
+		[]providertest.Step{call("risky", 1)})
 	res := run(t, f.a)
 	require.Len(t, res.Pending, 1)
 	var done effects
-	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(say("I can't.")), Tools: []tools.Tool{done.tool(tools.Spec{Name: "other"})}})
-	b := reopen(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "does it", ParallelSafe: true})}}, say("Done."))
+	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(say("I can't.")),
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "other"})}})
+	b := reopen(t, agent.Config{Name: "parent", Journal: store,
+		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "does it", ParallelSafe: true})}}, say("Done."))
 	before := facts(t, b, "s")
 	_, err := b.Run(t.Context(), approveAll(res))
 	var changed *agent.ChangedError

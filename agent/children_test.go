@@ -28,7 +28,8 @@ func split(all []agent.Event) (own, others []agent.Event) {
 func TestTheEventsOfSubagentsAreShownOnRequest(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		for _, children := range []bool{false, true} {
-			f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "add one"), say("The child says so.")},
+			f := newFamily(t, agent.Config{Journal: store},
+				[]providertest.Step{task("child", "add one"), say("The child says so.")},
 				[]providertest.Step{call("work", 1), say("I have added one.")})
 			all, err := events(f.a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Children: children}))
 			require.NoError(t, err)
@@ -59,7 +60,8 @@ func TestTheEventsOfSubagentsAreShownOnRequest(t *testing.T) {
 }
 
 func TestTheSettingForTheEventsOfSubagentsLastsAsLongAsTheRun(t *testing.T) {
-	f := newFamily(t, agent.Config{}, []providertest.Step{task("child", "add one"), say("Done.")}, []providertest.Step{call("risky", 1), say("Added.")})
+	f := newFamily(t, agent.Config{}, []providertest.Step{task("child", "add one"), say("Done.")},
+		[]providertest.Step{call("risky", 1), say("Added.")})
 	all, err := events(f.a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Children: true}))
 	require.NoError(t, err)
 	end := of[agent.RunEnded](all)
@@ -71,8 +73,10 @@ func TestTheSettingForTheEventsOfSubagentsLastsAsLongAsTheRun(t *testing.T) {
 
 func TestASubagentWaitsForASlowReaderOfItsEvents(t *testing.T) {
 	const n = 3 * agent.MaxQueue
-	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(providertest.SayChunks(make([]string, n)...))})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, task("child", "go"), say("Done."))
+	child := newAgent(t,
+		agent.Config{Name: "child", Provider: providertest.Script(providertest.SayChunks(make([]string, n)...))})
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, task("child", "go"),
+		say("Done."))
 	deltas := 0
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Children: true}) {
 		require.NoError(t, err)
@@ -84,8 +88,10 @@ func TestASubagentWaitsForASlowReaderOfItsEvents(t *testing.T) {
 }
 
 func TestLeavingAStreamWithTheEventsOfSubagentsStopsThem(t *testing.T) {
-	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(providertest.SayChunks(make([]string, 3*agent.MaxQueue)...))})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, task("child", "go"), say("Done."))
+	child := newAgent(t, agent.Config{Name: "child",
+		Provider: providertest.Script(providertest.SayChunks(make([]string, 3*agent.MaxQueue)...))})
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, task("child", "go"),
+		say("Done."))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for ev, err := range a.Stream(ctx, agent.Input{Session: "s", Prompt: "go", Children: true}) {

@@ -11,9 +11,10 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Compact shortens the conversation of the session with the strategies of Config.Memory, until the whole next request has at most target
-// tokens; 0 means as few as possible. It returns what was done. If a run is in progress, or was left open by a process that died, the
-// error is a *[BusyError]. A paused run stays paused.
+// Compact shortens the conversation of the session with the strategies of Config.Memory, until the
+// whole next request has at most target tokens; 0 means as few as possible. It returns what was
+// done. If a run is in progress, or was left open by a process that died, the error is a
+// *[BusyError]. A paused run stays paused.
 func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -21,7 +22,8 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	}
 	a := s.agent
 	if a.memoryConfig == nil {
-		return nil, &ConfigError{Field: "Memory", Problem: "it is nil, so nothing says how to compact; an empty Memory has the defaults"}
+		return nil, &ConfigError{Field: "Memory",
+			Problem: "it is nil, so nothing says how to compact; an empty Memory has the defaults"}
 	}
 	l, err := a.openKnown(ctx, s.id)
 	if err != nil {
@@ -33,7 +35,8 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	case r == nil:
 		return nil, &NothingOpenError{Session: s.id}
 	case r.Status == Running:
-		return nil, &BusyError{Session: s.id, Err: errors.New("its process has left its run open; resume it with Continue first")}
+		return nil, &BusyError{Session: s.id,
+			Err: errors.New("its process has left its run open; resume it with Continue first")}
 	}
 	c, err := a.memoryConfig.compactor(s.id)
 	if err != nil {
@@ -60,8 +63,10 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	return p.Report, l.appendCompaction(p)
 }
 
-// compacting compacts with c, which calls strategies, models and stores of the host. It appends what a failed compaction used.
-func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor, compact func() (*memory.Prepared, error)) (*memory.Prepared, error) {
+// compacting compacts with c, which calls strategies, models and stores of the host. It appends
+// what a failed compaction used.
+func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor,
+	compact func() (*memory.Prepared, error)) (*memory.Prepared, error) {
 	usage, cost, _ := c.Used()
 	p, err := abandonable(ctx, l.agent, "a compaction", l.name, compact)
 	if err != nil && !errors.Is(err, errNotReturned) {
@@ -70,7 +75,8 @@ func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor, compac
 	return p, err
 }
 
-// appendCompaction appends what a compaction did, if it did anything, and calls Memory.OnForget if messages were removed.
+// appendCompaction appends what a compaction did, if it did anything, and calls Memory.OnForget if
+// messages were removed.
 func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
 	f := Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
 	if p.Report.Changed() {
@@ -88,7 +94,8 @@ func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
 	return nil
 }
 
-// appendFailedCompaction appends what the model calls of a failed compaction used. was and cost are what c had used before it.
+// appendFailedCompaction appends what the model calls of a failed compaction used. was and cost are
+// what c had used before it.
 func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Usage, cost provider.Money, why error) {
 	used, total, priced := c.Used()
 	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
@@ -97,8 +104,10 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 		return
 	}
 	n := len(l.state().Messages)
-	_ = l.append(Compacted{Usage: used, Cost: total - cost, Priced: priced, Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
-		Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}}) // loop ends a run whose journal refuses it
+	// loop ends a run whose journal refuses it
+	_ = l.append(Compacted{Usage: used, Cost: total - cost, Priced: priced,
+		Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
+			Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}})
 }
 
 // leaseLost reports whether another process may have the session.

@@ -10,9 +10,11 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A ChangedError says that a run wasn't resumed because the agent, or one of its subagents, has changed since the run started: it has
-// another name, or tools of open calls were removed or have another schema. Nothing was run or stored. Input.AcceptChanges resumes the
-// run anyway: calls of removed tools then get a result that says so, and approved inputs are checked against the new schema.
+// A ChangedError says that a run wasn't resumed because the agent, or one of its subagents, has
+// changed since the run started: it has another name, or tools of open calls were removed or have
+// another schema. Nothing was run or stored. Input.AcceptChanges resumes the run anyway: calls of
+// removed tools then get a result that says so, and approved inputs are checked against the new
+// schema.
 type ChangedError struct {
 	Session string
 	Agent   string               // the name of the agent that started the run, if that is what differs
@@ -23,13 +25,17 @@ type ChangedError struct {
 // Error says what has changed.
 func (e *ChangedError) Error() string {
 	if e.Agent != "" {
-		return fmt.Sprintf("agent: the run of session %q was started by the agent %q; resume it with that one, or set Input.AcceptChanges", e.Session, e.Agent)
+		return fmt.Sprintf(
+			"agent: the run of session %q was started by the agent %q; resume it with that one, or set "+
+				"Input.AcceptChanges", e.Session, e.Agent)
 	}
 	changes := make([]string, len(e.Tools))
 	for i, c := range e.Tools {
 		changes[i] = c.String()
 	}
-	return fmt.Sprintf("agent: session %q has open calls of tools that have changed (%s); bring the tools back, or set Input.AcceptChanges",
+	return fmt.Sprintf(
+		"agent: session %q has open calls of tools that have changed (%s); bring the tools back, or set "+
+			"Input.AcceptChanges",
 		e.Session, strings.Join(changes, ", "))
 }
 
@@ -87,8 +93,9 @@ func (l *sessionLog) continued() machine.Continued {
 	return f
 }
 
-// outOfDate reports whether a Continued must come before the run is resumed: its process died before it could pause, so that the time since
-// then doesn't count as worked, or its agent has other tools now.
+// outOfDate reports whether a Continued must come before the run is resumed: its process died
+// before it could pause, so that the time since then doesn't count as worked, or its agent has
+// other tools now.
 func (l *sessionLog) outOfDate() bool { return l.run().Status == Running || l.otherTools() }
 
 // otherTools reports whether the agent's tools differ from those that the open run knows.

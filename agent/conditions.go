@@ -10,8 +10,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Condition reports whether a run should stop, and why. Conditions are called after each step, once all of its calls have results. A
-// run for which one returns true has completed. They may be called by several runs at a time.
+// A Condition reports whether a run should stop, and why. Conditions are called after each step,
+// once all of its calls have results. A run for which one returns true has completed. They may be
+// called by several runs at a time.
 type Condition func(s *RunStatus) (reason string, stop bool)
 
 // A RunStatus is the state of a run after a step.
@@ -114,7 +115,8 @@ func (x *driver) conditionHolds() bool {
 	if len(x.agent.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != machine.StageReady {
 		return false
 	}
-	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.state().Phase, Succeeded: make(map[string]int)}
+	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.state().Phase,
+		Succeeded: make(map[string]int)}
 	s.Messages = x.machine.Result(Running, "", nil).Messages
 	for name, t := range r.Tools {
 		s.Succeeded[name] = t.OK

@@ -54,7 +54,8 @@ func TestConditions(t *testing.T) {
 
 func TestConditionsHoldNothingOfARunThatHasDoneNothing(t *testing.T) {
 	s := new(RunStatus)
-	for i, c := range []Condition{AfterSteps(1), AfterTool("look"), AfterTokens(1), WhenText(regexp.MustCompile("x")), AnyOf(), AllOf()} {
+	for i, c := range []Condition{AfterSteps(1), AfterTool("look"), AfterTokens(1), WhenText(regexp.MustCompile("x")),
+		AnyOf(), AllOf()} {
 		_, stop := c(s)
 		require.False(t, stop, fmt.Sprint(i))
 	}

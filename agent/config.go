@@ -22,7 +22,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Config configures an [Agent]. Only Provider is required. [New] checks it; it mustn't be changed afterwards.
+// A Config configures an [Agent]. Only Provider is required. [New] checks it; it mustn't be changed
+// afterwards.
 type Config struct {
 	// The agent: who it is, what it may do, and which model it asks.
 
@@ -30,40 +31,48 @@ type Config struct {
 	Provider     provider.Provider
 	Instructions string // the system text
 	Tools        []tools.Tool
-	// Sources are tools that may change during the agent's lifetime. They are listed when a run starts or is resumed, all at the same time, with
-	// a context that says for whom ([tools.ListingOf]). A change takes effect when the next run starts, or with [LoadTools] in the next step; it
-	// is recorded as a [ToolsChanged]. The model is offered the agent's own tools first, then those of sources in the order of the sources'
-	// names, then those that came later. A tool that disappears is offered until its run ends, and a call of it is answered that it is gone.
+	// Sources are tools that may change during the agent's lifetime. They are listed when a run
+	// starts or is resumed, all at the same time, with a context that says for whom
+	// ([tools.ListingOf]). A change takes effect when the next run starts, or with [LoadTools] in
+	// the next step; it is recorded as a [ToolsChanged]. The model is offered the agent's own tools
+	// first, then those of sources in the order of the sources' names, then those that came later.
+	// A tool that disappears is offered until its run ends, and a call of it is answered that it is
+	// gone.
 	//
-	// A source that fails keeps what it listed last in this process for the same session, user and labels; it has 10 s to list. The failure is logged and shown
-	// ([SourceFailed]), and so are tools that can't be used, for example because another tool has the name.
+	// A source that fails keeps what it listed last in this process for the same session, user and
+	// labels; it has 10 s to list. The failure is logged and shown ([SourceFailed]), and so are
+	// tools that can't be used, for example because another tool has the name.
 	Sources []tools.Source
 	Params  Params // what goes with every request
 	Modes   []Mode
 
 	// Where sessions are stored.
 
-	// Journal keeps the facts of sessions. Without one the Agent keeps them in memory: named sessions until [Session.Delete],
-	// unnamed ones until their run ends.
+	// Journal keeps the facts of sessions. Without one the Agent keeps them in memory: named
+	// sessions until [Session.Delete], unnamed ones until their run ends.
 	Journal journal.Store
 	// Owner names this process to the Journal; empty: a name is made up.
 	Owner string
-	// Lease is how long a session in the Journal belongs to this process without renewal. If the process dies, other processes can
-	// resume the session after that time. It is renewed after a third of it. 0: 30 s; at least 100 ms.
+	// Lease is how long a session in the Journal belongs to this process without renewal. If the
+	// process dies, other processes can resume the session after that time. It is renewed after a
+	// third of it. 0: 30 s; at least 100 ms.
 	Lease time.Duration
 
 	// What a run may do, and who is asked.
 
 	Limits Limits
-	// Policies decide on calls by their final input: deny overrides ask, and ask overrides allow. They may be called from several
-	// goroutines at a time.
+	// Policies decide on calls by their final input: deny overrides ask, and ask overrides allow.
+	// They may be called from several goroutines at a time.
 	Policies []tools.Policy
-	// Rules are standing approvals for all sessions, in addition to those that people give in one session. Each is for a tool whose
-	// schema and description have that fingerprint: see [tools.Definition.Fingerprint]. They can't be revoked during the agent's lifetime.
+	// Rules are standing approvals for all sessions, in addition to those that people give in one
+	// session. Each is for a tool whose schema and description have that fingerprint: see
+	// [tools.Definition.Fingerprint]. They can't be revoked during the agent's lifetime.
 	Rules []Rule
-	// PauseExpires is how long a person has to decide, for tools that don't set Spec.Expires; 0: without a limit.
+	// PauseExpires is how long a person has to decide, for tools that don't set Spec.Expires; 0:
+	// without a limit.
 	PauseExpires time.Duration
-	// InDoubt says what happens to a call that was started and of which it isn't known how it ended, unless it may be repeated.
+	// InDoubt says what happens to a call that was started and of which it isn't known how it
+	// ended, unless it may be repeated.
 	InDoubt InDoubt
 	Hooks   []Hooks
 	// StopWhen completes a run when one of the conditions holds after a step.
@@ -73,26 +82,32 @@ type Config struct {
 
 	// Memory keeps conversations within the model's window; nil: the whole conversation is sent.
 	Memory *Memory
-	// Compose returns the system text, instead of Instructions and the mode's: package agent/prompt composes it from files. It is
-	// called before each model call and should be quick. A text that differs from that of the step before is stored, and costs the
-	// provider's prompt cache. If it fails, the run fails.
+	// Compose returns the system text, instead of Instructions and the mode's: package agent/prompt
+	// composes it from files. It is called before each model call and should be quick. A text that
+	// differs from that of the step before is stored, and costs the provider's prompt cache. If it
+	// fails, the run fails.
 	Compose func(ctx context.Context, in ComposeInput) (string, error)
-	// NoPromptCache turns prompt caching off: the requests of steps have Cache set otherwise. It saves most of the price of a conversation that
-	// is sent again with each step, but some providers charge more for what they put into the cache, which single calls don't make up for.
+	// NoPromptCache turns prompt caching off: the requests of steps have Cache set otherwise. It
+	// saves most of the price of a conversation that is sent again with each step, but some
+	// providers charge more for what they put into the cache, which single calls don't make up for.
 	// What Params.Options mark is marked in either case.
 	NoPromptCache bool
-	// Redact is applied to text before it is stored or shown to a model: prompts, replies, inputs and results of tools,
-	// errors. Its results are redacted again when they are part of a later fact, so it must leave its own replacements alone. Deltas are
-	// shown unredacted. It may be called from several goroutines at a time.
+	// Redact is applied to text before it is stored or shown to a model: prompts, replies, inputs
+	// and results of tools, errors. Its results are redacted again when they are part of a later
+	// fact, so it must leave its own replacements alone. Deltas are shown unredacted. It may be
+	// called from several goroutines at a time.
 	Redact func(string) string
 
 	// How failures are handled and reported.
 
-	// Breakers are the breakers of tools and of the resources that they depend on (tools.Spec.Resource), shared by all sessions. Give the
-	// same set to all agents that use the same resources. Its ProbeTimeout should be at least the longest time limit of a tool. nil: the
-	// Agent has its own set, with the figures of circuit.Tool() and a sufficient ProbeTimeout. tools.Spec.NoBreaker exempts a tool.
+	// Breakers are the breakers of tools and of the resources that they depend on
+	// (tools.Spec.Resource), shared by all sessions. Give the same set to all agents that use the
+	// same resources. Its ProbeTimeout should be at least the longest time limit of a tool. nil:
+	// the Agent has its own set, with the figures of circuit.Tool() and a sufficient ProbeTimeout.
+	// tools.Spec.NoBreaker exempts a tool.
 	Breakers *circuit.Set
-	// NoGuard uses Provider without the guard that otherwise wraps it: retries by class, and timeouts.
+	// NoGuard uses Provider without the guard that otherwise wraps it: retries by class, and
+	// timeouts.
 	NoGuard bool
 	Logger  *slog.Logger // nil: nothing is logged
 }
@@ -112,7 +127,8 @@ type Params struct {
 	MaxOutput int    // tokens of one answer; 0: the provider's default
 	Sampling  *provider.Sampling
 	Reasoning *provider.ReasoningOptions
-	// DisableParallelToolCalls asks the model for at most one tool call at a time, if the provider supports that.
+	// DisableParallelToolCalls asks the model for at most one tool call at a time, if the provider
+	// supports that.
 	DisableParallelToolCalls bool
 	// Options are passed to the provider named by the key: see provider.Request.
 	Options map[string]json.RawMessage
@@ -131,7 +147,8 @@ const (
 type Mode struct {
 	Name         string
 	Instructions string // after those of the Config
-	// Tools keeps some of the agent's tools, of those whose Spec permits the mode; nil: all of them.
+	// Tools keeps some of the agent's tools, of those whose Spec permits the mode; nil: all of
+	// them.
 	Tools  tools.Filter
 	Limits *Limits // override those of the Config
 	Model  string  // asked of the Provider in this mode; empty: the Config's
@@ -148,13 +165,15 @@ type mode struct {
 // defaultLease is how long the lease of a session lasts: see Config.Lease.
 const defaultLease = 30 * time.Second
 
-// New returns an agent. The error joins a *[ConfigError] for everything that is wrong with the Config, its tools and its modes.
+// New returns an agent. The error joins a *[ConfigError] for everything that is wrong with the
+// Config, its tools and its modes.
 func New(cfg Config) (*Agent, error) {
 	a := &Agent{held: make(map[string]*sessionLog)}
 	errs := checkConfig(&cfg)
 	cfg.Owner, cfg.Lease = cmp.Or(cfg.Owner, newID("o-")), cmp.Or(cfg.Lease, defaultLease)
 	cfg.Hooks = slices.DeleteFunc(slices.Clone(cfg.Hooks), (Hooks).empty)
-	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact), record: journal.MaxRecord, abandoned: new(atomic.Int64)}
+	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact),
+		record: journal.MaxRecord, abandoned: new(atomic.Int64)}
 	if cfg.Logger != nil {
 		a.logger = slog.New(containedHandler{cfg.Logger.Handler()})
 	}
@@ -216,7 +235,8 @@ func checkConfig(cfg *Config) (errs []error) {
 		bad("Lease", "it is %v; give 100 ms to %v, or 0 for %v", cfg.Lease, journal.MaxTTL, defaultLease)
 	}
 	if cfg.Params.MaxOutput < 0 {
-		bad("Params.MaxOutput", "it is %d; give a number of tokens, or 0 for the provider's default", cfg.Params.MaxOutput)
+		bad("Params.MaxOutput", "it is %d; give a number of tokens, or 0 for the provider's default",
+			cfg.Params.MaxOutput)
 	}
 	if cfg.PauseExpires < 0 {
 		bad("PauseExpires", "it is %v; give a time, or 0 for ever", cfg.PauseExpires)
@@ -239,7 +259,8 @@ func (a *Agent) guard() (provider.Provider, error) {
 			if x := driverIn(ctx); x != nil && ctx.Value(asideKey{}) == nil {
 				x.reply.attempts = append(x.reply.attempts, f.Err)
 			}
-			a.logger.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
+			a.logger.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt,
+				"class", f.Class, "wait", f.Wait, "error", f.Err)
 		},
 	})
 	if err != nil { // a nil Provider, first of all: that is no use without a guard either
@@ -256,7 +277,8 @@ func (a *Agent) addModes() (errs []error) {
 	known := make(map[string]bool)
 	for i, m := range a.cfg.Modes {
 		if m.Name == "" || known[m.Name] {
-			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Modes[%d]", i), Problem: fmt.Sprintf("the name %q is empty or used twice", m.Name)})
+			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Modes[%d]", i),
+				Problem: fmt.Sprintf("the name %q is empty or used twice", m.Name)})
 			continue
 		}
 		known[m.Name] = true
@@ -268,7 +290,8 @@ func (a *Agent) addModes() (errs []error) {
 	for _, d := range a.registry.All() {
 		for _, name := range d.Spec().Modes {
 			if !known[name] {
-				errs = append(errs, &ConfigError{Field: "Tools", Problem: fmt.Sprintf("the tool %q names the mode %q, which isn't in Config.Modes", d.Name(), name)})
+				errs = append(errs, &ConfigError{Field: "Tools",
+					Problem: fmt.Sprintf("the tool %q names the mode %q, which isn't in Config.Modes", d.Name(), name)})
 			}
 		}
 	}
@@ -299,15 +322,18 @@ func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
 	return prices.Cost(u), true
 }
 
-// hasPrice reports whether a model may be called without a word about its price: it is known, or there is no limit of cost.
+// hasPrice reports whether a model may be called without a word about its price: it is known, or
+// there is no limit of cost.
 func (x *driver) hasPrice(model string) bool {
 	return x.run().Limits.Cost < 0 || pricesOf(x.agent.provider, model) != nil
 }
 
 // unknownPrice returns the error for a model that Limits.RequirePrices refuses.
 func unknownPrice(model string) error {
-	const remedy = "; call a model whose price the provider knows (provider.Info), set the price in the provider's configuration, or set Limits.Cost to -1"
-	return &LimitError{Limit: machine.LimitRequirePrices, Note: fmt.Sprintf("the price of the model %q isn't known", model) + remedy}
+	const remedy = "; call a model whose price the provider knows (provider.Info), set the price in the provider's " +
+		"configuration, or set Limits.Cost to -1"
+	return &LimitError{Limit: machine.LimitRequirePrices,
+		Note: fmt.Sprintf("the price of the model %q isn't known", model) + remedy}
 }
 
 // pricesOf returns the prices of a model of p, or nil if they aren't known.
@@ -330,13 +356,15 @@ func (a *Agent) mode(name string) (*mode, error) {
 		names[i] = a.modes[i].Name
 	}
 	if len(a.cfg.Modes) == 0 {
-		return nil, &InputError{Field: "Mode", Problem: fmt.Sprintf("there is no mode %q; the agent has none (Config.Modes)", name)}
+		return nil, &InputError{Field: "Mode",
+			Problem: fmt.Sprintf("there is no mode %q; the agent has none (Config.Modes)", name)}
 	}
-	return nil, &InputError{Field: "Mode", Problem: fmt.Sprintf("there is no mode %q; the modes are %s", name, strings.Join(names, ", "))}
+	return nil, &InputError{Field: "Mode",
+		Problem: fmt.Sprintf("there is no mode %q; the modes are %s", name, strings.Join(names, ", "))}
 }
 
-// limits returns the limits of a run: the input's over the mode's over the Config's over the defaults. Without any of the
-// input's they are the mode's own, which mustn't be changed.
+// limits returns the limits of a run: the input's over the mode's over the Config's over the
+// defaults. Without any of the input's they are the mode's own, which mustn't be changed.
 func (a *Agent) limits(own *Limits, mode *mode) *Limits {
 	if own == nil {
 		return &mode.limits
@@ -344,8 +372,9 @@ func (a *Agent) limits(own *Limits, mode *mode) *Limits {
 	return new(own.Or(mode.limits))
 }
 
-// ownBreakers returns the breakers of an agent whose Config names none. A call takes as long as it may: a probe that takes
-// longer than that doesn't exist, and one that takes less must not count as lost, or the breaker would never close.
+// ownBreakers returns the breakers of an agent whose Config names none. A call takes as long as it
+// may: a probe that takes longer than that doesn't exist, and one that takes less must not count as
+// lost, or the breaker would never close.
 func (a *Agent) ownBreakers() *circuit.Set {
 	cfg := circuit.Tool()
 	if len(a.cfg.Sources) > 0 { // their tools aren't known yet
@@ -360,9 +389,11 @@ func (a *Agent) ownBreakers() *circuit.Set {
 	}
 	cfg.OnChange = func(c circuit.Change) {
 		if c.To == circuit.Open {
-			a.logger.Warn("agent: calls of a tool are stopped for a while", "breaker", c.Name, "reason", c.Reason, "until", c.Until, "error", c.Cause)
+			a.logger.Warn("agent: calls of a tool are stopped for a while", "breaker", c.Name, "reason", c.Reason,
+				"until", c.Until, "error", c.Cause)
 		} else {
-			a.logger.Info("agent: a breaker has changed", "breaker", c.Name, "from", c.From, "to", c.To, "reason", c.Reason)
+			a.logger.Info("agent: a breaker has changed", "breaker", c.Name, "from", c.From, "to", c.To,
+				"reason", c.Reason)
 		}
 	}
 	return circuit.NewSet(cfg)

@@ -12,8 +12,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A containedStore turns panics of a store into errors. The session's lock is held while facts are appended; a panic would leave it
-// locked, and the run would never end. The outcome of the append is unclear then, as after other errors of a store.
+// A containedStore turns panics of a store into errors. The session's lock is held while facts are
+// appended; a panic would leave it locked, and the run would never end. The outcome of the append
+// is unclear then, as after other errors of a store.
 type containedStore struct{ store journal.Store }
 
 // containStore returns store with its panics contained; nil for none.
@@ -34,12 +35,14 @@ func (c containedStore) Head(ctx context.Context, session string) (h journal.Hea
 	return c.store.Head(ctx, session)
 }
 
-func (c containedStore) Lease(ctx context.Context, session, owner string, ttl time.Duration) (l journal.Lease, err error) {
+func (c containedStore) Lease(ctx context.Context, session, owner string, ttl time.Duration) (l journal.Lease,
+	err error) {
 	defer contain(&err)
 	return c.store.Lease(ctx, session, owner, ttl)
 }
 
-func (c containedStore) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (renewed journal.Lease, err error) {
+func (c containedStore) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (renewed journal.Lease,
+	err error) {
 	defer contain(&err)
 	return c.store.Renew(ctx, l, ttl)
 }
@@ -72,7 +75,8 @@ func (c containedStore) Heads(ctx context.Context, f journal.Filter) iter.Seq2[j
 	return containedSeq(func() iter.Seq2[journal.Head, error] { return c.store.Heads(ctx, f) })
 }
 
-// containedSeq yields an error for a panic of the sequence. A panic of the loop's body isn't recovered.
+// containedSeq yields an error for a panic of the sequence. A panic of the loop's body isn't
+// recovered.
 func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		inLoop, over := false, false
@@ -107,7 +111,8 @@ type PanicError struct {
 // Error says what the panic was.
 func (e *PanicError) Error() string { return fmt.Sprintf("agent: panic: %v", e.Value) }
 
-// contain turns a panic into an error, and an error whose methods panic into another. It must be deferred.
+// contain turns a panic into an error, and an error whose methods panic into another. It must be
+// deferred.
 func contain(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Value: v, Stack: debug.Stack()}
@@ -116,14 +121,16 @@ func contain(err *error) {
 	*err = usable(*err)
 }
 
-// contained calls a function of the host and turns its panic into an error, and an error whose methods panic into another.
+// contained calls a function of the host and turns its panic into an error, and an error whose
+// methods panic into another.
 func contained(fn func() error) (err error) {
 	defer contain(&err)
 	return fn()
 }
 
-// usable returns err, or a *[PanicError] of the same class if a method of err, or of an error that it wraps, panics: see [fault.Panics]. Errors
-// from the host pass through it once, so that everything else may use errors.Is and errors.As.
+// usable returns err, or a *[PanicError] of the same class if a method of err, or of an error that
+// it wraps, panics: see [fault.Panics]. Errors from the host pass through it once, so that
+// everything else may use errors.Is and errors.As.
 func usable(err error) error {
 	if err == nil {
 		return nil

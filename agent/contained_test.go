@@ -22,7 +22,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The tests in this file hold that what one part of a run does wrong, or too late, stays with that part.
+// The tests in this file hold that what one part of a run does wrong, or too late, stays with that
+// part.
 
 func TestACallDoesntRunOnceItsRunWasCanceledDuringItsCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -39,21 +40,24 @@ func TestACallDoesntRunOnceItsRunWasCanceledDuringItsCheck(t *testing.T) {
 
 func TestAnErrorOfABareProviderIsntForgottenForWhatFollows(t *testing.T) {
 	broken := errors.New("broken")
-	a := newAgent(t, agent.Config{NoGuard: true, Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
-		return func(yield func(provider.Chunk, error) bool) {
-			_ = yield(provider.Start("m"), nil) && yield(provider.Text("half"), nil)
-			if yield(provider.Chunk{}, broken) {
-				yield(provider.End(provider.StopDone, provider.Usage{}), nil)
+	a := newAgent(t, agent.Config{NoGuard: true,
+		Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+			return func(yield func(provider.Chunk, error) bool) {
+				_ = yield(provider.Start("m"), nil) && yield(provider.Text("half"), nil)
+				if yield(provider.Chunk{}, broken) {
+					yield(provider.End(provider.StopDone, provider.Usage{}), nil)
+				}
 			}
-		}
-	})})
+		})})
 	_, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
 	require.ErrorIs(t, err, broken)
 }
 
 func TestEveryEndThatAStreamShowsHasItsResult(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}}, call("ask", 1), say("on"))
+	a, _ := scripted(t,
+		agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}},
+		call("ask", 1), say("on"))
 	require.Equal(t, agent.Paused, run(t, a).Status)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "again", Supersede: true}))
 	require.NoError(t, err)
@@ -84,22 +88,28 @@ func TestAPauseThatExpiredWhileNoProcessLivedCostsNoTime(t *testing.T) {
 	})
 }
 
-// besideAPause holds a run whose one call asks for approval while the other does something to the run.
+// besideAPause holds a run whose one call asks for approval while the other does something to the
+// run.
 func besideAPause(t *testing.T, cfg agent.Config, do func(ctx context.Context, a *agent.Agent) error) *agent.Result {
 	t.Helper()
 	var done effects
 	var a *agent.Agent
-	work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) { return "x", do(ctx, a) })
+	work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
+		return "x", do(ctx, a)
+	})
 	cfg.Tools = []tools.Tool{work, done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}
 	a, _ = scripted(t, cfg, providertest.Calls(
-		providertest.CallSpec{Tool: "ask", Input: Number{1}}, providertest.CallSpec{Tool: "work", Input: Number{1}}), say("on"))
+		providertest.CallSpec{Tool: "ask", Input: Number{1}}, providertest.CallSpec{Tool: "work", Input: Number{1}}),
+		say("on"))
 	res := run(t, a)
 	require.Zero(t, done.all())
 	return res
 }
 
 func TestAStopIsntLostToAPause(t *testing.T) {
-	res := besideAPause(t, agent.Config{}, func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Stop(ctx) })
+	res := besideAPause(t, agent.Config{}, func(ctx context.Context, a *agent.Agent) error {
+		return a.Session("s").Stop(ctx)
+	})
 	require.Equal(t, agent.Stopped, res.Status)
 }
 
@@ -169,7 +179,8 @@ func TestASessionThatAnotherAgentRunsIsntForgotten(t *testing.T) {
 
 func TestCallsRepeatedWithinOneReplyAreCutShort(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, calls("work", make([]int, 30)...), say("on"))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
+		calls("work", make([]int, 30)...), say("on"))
 	res := run(t, a)
 	require.LessOrEqual(t, done.all(), 5)
 	var limit *agent.LimitError
@@ -191,9 +202,11 @@ func TestMediaThatAToolGoesOnUsingStaysAsItWasGiven(t *testing.T) {
 	buf := []byte{1}
 	work := tools.New(tools.Spec{Name: "work"}, func(_ context.Context, in Number) (tools.Result, error) {
 		buf[0] = byte(in.N)
-		return tools.Result{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: buf})}}, nil
+		return tools.Result{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: buf})}},
+			nil
 	})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, Journal: journal.NewMemory()}, call("work", 7), call("work", 8), say("on"))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, Journal: journal.NewMemory()}, call("work", 7),
+		call("work", 8), say("on"))
 	res := run(t, a)
 	m, err := machine.Replay("s", facts(t, a, "s")...)
 	require.NoError(t, err)
@@ -231,9 +244,12 @@ func (costly) Info() provider.ModelInfo {
 }
 
 func TestAReplyThatAHookAbortsIsStillPaidFor(t *testing.T) {
-	p := costly{chunked(provider.Start("m"), provider.Text("x"), provider.End(provider.StopDone, provider.Usage{Input: 1e6, Output: 1e6}))}
+	p := costly{chunked(provider.Start("m"), provider.Text("x"),
+		provider.End(provider.StopDone, provider.Usage{Input: 1e6, Output: 1e6}))}
 	a := newAgent(t, agent.Config{Provider: p, Hooks: []agent.Hooks{{Name: "h",
-		AfterStep: func(context.Context, *agent.Step, *provider.Response) error { return agent.Abort(errors.New("no")) }}}})
+		AfterStep: func(context.Context, *agent.Step, *provider.Response) error {
+			return agent.Abort(errors.New("no"))
+		}}}})
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
 	require.NoError(t, err)
 	require.Equal(t, agent.Stopped, res.Status)
@@ -241,7 +257,8 @@ func TestAReplyThatAHookAbortsIsStillPaidFor(t *testing.T) {
 	require.NotZero(t, res.Cost)
 }
 
-// apart holds a run on a goroutine of its own, and fails the test unless it returns within a minute of the bubble.
+// apart holds a run on a goroutine of its own, and fails the test unless it returns within a minute
+// of the bubble.
 func apart(t *testing.T, a *agent.Agent) (res *agent.Result, err error) {
 	t.Helper()
 	err = errors.New("the goroutine of the run has ended")
@@ -262,8 +279,12 @@ func apart(t *testing.T, a *agent.Agent) (res *agent.Result, err error) {
 func TestAHookThatEndsItsGoroutineHangsNoRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Name: "h",
-			AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { runtime.Goexit(); return nil }}}}, call("work", 1), say("on"))
+		a, _ := scripted(t,
+			agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Name: "h",
+				AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+					runtime.Goexit()
+					return nil
+				}}}}, call("work", 1), say("on"))
 		res, err := apart(t, a)
 		require.NoError(t, err)
 		require.Equal(t, "on", res.Text())
@@ -276,13 +297,14 @@ func TestAPolicyThatEndsItsGoroutineHangsNoRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		var asked atomic.Int32
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}, Policies: []tools.Policy{
-			func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
-				if asked.Add(1) == 3 { // right before the first execution
-					runtime.Goexit()
-				}
-				return tools.Verdict{}
-			}}}, calls("work", 1, 2), say("on"))
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})},
+			Policies: []tools.Policy{
+				func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+					if asked.Add(1) == 3 { // right before the first execution
+						runtime.Goexit()
+					}
+					return tools.Verdict{}
+				}}}, calls("work", 1, 2), say("on"))
 		res, err := apart(t, a)
 		require.NoError(t, err)
 		require.Equal(t, "on", res.Text())
@@ -294,8 +316,12 @@ func TestAPolicyThatEndsItsGoroutineHangsNoRun(t *testing.T) {
 func TestAHookThatHangsHoldsNoCanceledRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Name: "h",
-			AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { <-time.After(time.Hour); return nil }}}}, call("work", 1), say("on"))
+		a, _ := scripted(t,
+			agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Name: "h",
+				AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+					<-time.After(time.Hour)
+					return nil
+				}}}}, call("work", 1), say("on"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
@@ -309,12 +335,13 @@ func TestAHookThatHangsHoldsNoCanceledRun(t *testing.T) {
 
 func TestAResultThatRedactingFailsOnIsWithheldFromTheModel(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Redact: func(s string) string {
-		if strings.Contains(s, "done") {
-			panic("no")
-		}
-		return s
-	}}, call("work", 1), say("on"))
+	a, _ := scripted(t,
+		agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Redact: func(s string) string {
+			if strings.Contains(s, "done") {
+				panic("no")
+			}
+			return s
+		}}, call("work", 1), say("on"))
 	require.Equal(t, "on", run(t, a).Text())
 	require.Contains(t, finished(t, a, "s")[0].Text(), "withheld")
 }

@@ -12,40 +12,48 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A ContextReset continues the work in a new run with a new conversation when the conversation fills the model's window, instead of
-// compacting it. A note is written about what was done, what remains and what must be known. The run ends as stopped, with
-// [machine.CodeContextReset]; in the same append, a new run of the session starts. Its input is that of the first run, verbatim, with the
-// note and what the user has said since. A stream continues with the facts of the new run; [Agent.Run] returns the Result of the last run.
+// A ContextReset continues the work in a new run with a new conversation when the conversation
+// fills the model's window, instead of compacting it. A note is written about what was done, what
+// remains and what must be known. The run ends as stopped, with [machine.CodeContextReset]; in the
+// same append, a new run of the session starts. Its input is that of the first run, verbatim, with
+// the note and what the user has said since. A stream continues with the facts of the new run;
+// [Agent.Run] returns the Result of the last run.
 //
-// The limits of the first run apply to the whole chain: steps, tokens, cost and time are counted on, and the Result has the sums. The
-// earlier conversation stays in the log, but the model doesn't see it.
+// The limits of the first run apply to the whole chain: steps, tokens, cost and time are counted
+// on, and the Result has the sums. The earlier conversation stays in the log, but the model doesn't
+// see it.
 type ContextReset struct {
-	// At is the share of the window, without its reserve, at which the context is reset; 0: .95. It is checked before each model call,
-	// after a compaction that Rules ask for.
+	// At is the share of the window, without its reserve, at which the context is reset; 0: .95. It
+	// is checked before each model call, after a compaction that Rules ask for.
 	At float64
-	// Most is how many context resets a chain of runs may have; 0: 10. After that the conversation is compacted if it doesn't fit.
+	// Most is how many context resets a chain of runs may have; 0: 10. After that the conversation
+	// is compacted if it doesn't fit.
 	Most int
-	// Write writes the note within 2 minutes; nil: the agent's model does, with [ModelNote]. If it hasn't returned 5 s after the end of
-	// its context, it is abandoned and not tried again for this context reset: see [Agent.Abandoned].
+	// Write writes the note within 2 minutes; nil: the agent's model does, with [ModelNote]. If it
+	// hasn't returned 5 s after the end of its context, it is abandoned and not tried again for
+	// this context reset: see [Agent.Abandoned].
 	Write func(ctx context.Context, in *NoteInput) (ContextResetNote, error)
-	// Tries is how often Write is called before the run continues with the old conversation, compacted if it doesn't fit; 0: 2.
+	// Tries is how often Write is called before the run continues with the old conversation,
+	// compacted if it doesn't fit; 0: 2.
 	Tries int
 }
 
 // errContextReset is the reason of a run whose work another run continues.
 var errContextReset = fault.New(fault.None, "agent: the context was reset, and a fresh run continues the work")
 
-// RequestContextReset requests a context reset of the run that ctx belongs to, before its next model call, however full the conversation
-// is. It is for tools and hooks, and safe for concurrent use. The request is recorded ([machine.ContextResetRequested]), so it survives a
-// pause or a crash. It is dropped if the run ends, or if the context can't be reset then: see [ContextReset]. Without a
-// Memory.ContextReset the error is a *[ConfigError].
+// RequestContextReset requests a context reset of the run that ctx belongs to, before its next
+// model call, however full the conversation is. It is for tools and hooks, and safe for concurrent
+// use. The request is recorded ([machine.ContextResetRequested]), so it survives a pause or a
+// crash. It is dropped if the run ends, or if the context can't be reset then: see [ContextReset].
+// Without a Memory.ContextReset the error is a *[ConfigError].
 func RequestContextReset(ctx context.Context) error {
 	x := driverIn(ctx)
 	if x == nil {
 		return errNoRun
 	}
 	if g := x.agent.memoryConfig; g == nil || g.ContextReset == nil {
-		return &ConfigError{Field: "Memory.ContextReset", Problem: "it is nil, so nothing says how to reset the context; an empty ContextReset has the defaults"}
+		return &ConfigError{Field: "Memory.ContextReset",
+			Problem: "it is nil, so nothing says how to reset the context; an empty ContextReset has the defaults"}
 	}
 	return x.appendIn(ctx, func() Fact {
 		if x.run().ContextResetDue {
@@ -71,7 +79,10 @@ func (g *memoryConfig) addContextReset() error {
 		h.Tries = 2
 	}
 	if !(h.At > 0 && h.At <= 1) || h.Most < 0 || h.Tries < 0 {
-		return &ConfigError{Field: "Memory.ContextReset", Problem: fmt.Sprintf("At is %v, Most %d and Tries %d; At is a share of the window, above 0 and up to 1, the others aren't negative", h.At, h.Most, h.Tries)}
+		return &ConfigError{Field: "Memory.ContextReset",
+			Problem: fmt.Sprintf(
+				"At is %v, Most %d and Tries %d; At is a share of the window, above 0 and up to 1, the others aren't "+
+					"negative", h.At, h.Most, h.Tries)}
 	}
 	if h.Write == nil {
 		h.Write = ModelNote[ContextResetNote](nil, "")
@@ -141,11 +152,14 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 		return false
 	}
 	kept := x.noteFact(in, data, nil)
-	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: errContextReset.Error()}, Result: new(Result), cause: errContextReset}
+	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeContextReset,
+		Reason: errContextReset.Error()}, Result: new(Result), cause: errContextReset}
 	parts := x.state().Input()
 	next := RunStarted{
-		Mode: x.state().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,
-		Caller: r.Caller, Children: r.Children, Tools: r.Fingerprints, Only: r.Only, External: r.External, ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
+		Mode: x.state().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output,
+		Interactive: r.Interactive, Priority: r.Priority,
+		Caller: r.Caller, Children: r.Children, Tools: r.Fingerprints, Only: r.Only, External: r.External,
+		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
 	}
 	next.Meta.Origin = *x.origin
 	next.Meta.Run = newID("r-")

@@ -32,17 +32,19 @@ func TestCheckpointsAreTypedNotesAtSharesOfTheWindow(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			var shares []float64
 			mem := small(memory.Step{Strategy: memory.Slide{}})
-			mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("finding", func(_ context.Context, in *agent.NoteInput) (Finding, error) {
-				shares = append(shares, in.Share)
-				require.Equal(t, len(shares), in.Index)
-				require.Equal(t, "read it all", in.Goal)
-				require.Contains(t, in.Transcript(0), "call read")
-				if len(shares) == 2 {
-					return Finding{}, errors.New("nothing was found")
-				}
-				return Finding{Pages: in.Index, Last: "secret-7"}, nil
-			}, .25, .6)}
-			cfg := agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: store(), Limits: agent.Limits{Steps: 50},
+			mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("finding",
+				func(_ context.Context, in *agent.NoteInput) (Finding, error) {
+					shares = append(shares, in.Share)
+					require.Equal(t, len(shares), in.Index)
+					require.Equal(t, "read it all", in.Goal)
+					require.Contains(t, in.Transcript(0), "call read")
+					if len(shares) == 2 {
+						return Finding{}, errors.New("nothing was found")
+					}
+					return Finding{Pages: in.Index, Last: "secret-7"}, nil
+				}, .25, .6)}
+			cfg := agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: store(),
+				Limits: agent.Limits{Steps: 50},
 				Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}
 			a, _ := scripted(t, cfg, reads(14)...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
@@ -63,7 +65,8 @@ func TestCheckpointsAreTypedNotesAtSharesOfTheWindow(t *testing.T) {
 	}
 }
 
-// filling is a model that reads until it is told that page 9 is done, and hands its work off in between.
+// filling is a model that reads until it is told that page 9 is done, and hands its work off in
+// between.
 type filling struct {
 	t        *testing.T
 	notes    int
@@ -78,13 +81,17 @@ func (f *filling) answer(_ context.Context, req *provider.Request) (*provider.Re
 		require.Empty(f.t, req.Tools)
 		require.NotNil(f.t, req.Output)
 		require.Contains(f.t, req.LastUserText(), "call read")
-		require.Less(f.t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 6_000, "there is room for it")
-		data, _ := json.Marshal(agent.ContextResetNote{Done: []string{fmt.Sprintf("read pages up to %d", f.next)}, Remaining: []string{"read the rest"}, Facts: []string{"page 3 is secret-7"}})
-		return &provider.Response{Parts: []provider.Part{provider.TextPart(string(data))}, Stop: provider.StopDone, Usage: provider.Usage{Input: 1_000, Output: 100}}, nil
+		require.Less(f.t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 6_000,
+			"there is room for it")
+		data, _ := json.Marshal(agent.ContextResetNote{Done: []string{fmt.Sprintf("read pages up to %d", f.next)},
+			Remaining: []string{"read the rest"}, Facts: []string{"page 3 is secret-7"}})
+		return &provider.Response{Parts: []provider.Part{provider.TextPart(string(data))}, Stop: provider.StopDone,
+			Usage: provider.Usage{Input: 1_000, Output: 100}}, nil
 	}
 	f.requests = append(f.requests, req.Messages)
 	if f.next++; f.next > f.upTo {
-		return &provider.Response{Parts: []provider.Part{provider.TextPart("all read")}, Stop: provider.StopDone, Usage: provider.Usage{Input: 10, Output: 1}}, nil
+		return &provider.Response{Parts: []provider.Part{provider.TextPart("all read")}, Stop: provider.StopDone,
+			Usage: provider.Usage{Input: 10, Output: 1}}, nil
 	}
 	r := callOf("read", Number{f.next})
 	r.Usage = provider.Usage{Output: 10} // the input isn't said: the estimate stands
@@ -101,7 +108,8 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 			mem.OnForget = func(context.Context, string) { forgot++ }
 			var ended []string
 			cfg := agent.Config{
-				Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: store(), Limits: agent.Limits{Steps: 50},
+				Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: store(),
+				Limits: agent.Limits{Steps: 50},
 				Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") },
 				Hooks: []agent.Hooks{{AfterRun: func(_ context.Context, r *agent.Result) error {
 					ended = append(ended, string(r.Status)+" "+r.Code)
@@ -109,7 +117,8 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				}}},
 			}
 			a := newAgent(t, cfg)
-			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Task: "t", Prompt: "read it all, and say ä", Parts: []provider.Part{provider.TextPart("the plan")}}))
+			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Task: "t",
+				Prompt: "read it all, and say ä", Parts: []provider.Part{provider.TextPart("the plan")}}))
 			require.NoError(t, err)
 			require.Empty(t, of[agent.MemoryWarning](all))
 			require.Empty(t, of[agent.Compacted](all), "reset the context instead of compacting")
@@ -132,7 +141,8 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				}
 				require.Equal(t, &machine.ContextResetState{Index: i, From: starts[i-1].Run, Prompt: 2}, s.ContextReset)
 				require.Len(t, s.Message.Parts, 3)
-				for _, want := range []string{fmt.Sprintf("Context reset %d.", i), "read pages up to", "read the rest", "page 3 is [redacted]"} {
+				for _, want := range []string{fmt.Sprintf("Context reset %d.", i), "read pages up to", "read the rest",
+					"page 3 is [redacted]"} {
 					require.Contains(t, s.Message.Parts[2].Text, want)
 				}
 				require.Equal(t, 1, strings.Count(s.Message.Parts[2].Text, "Context reset"), "only the newest note")
@@ -141,7 +151,8 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 			}
 			for i, msgs := range f.requests {
 				require.NoError(t, paired(msgs), "request %d", i)
-				require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), &provider.Request{Messages: msgs}).Total, 9_000)
+				require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}),
+					&provider.Request{Messages: msgs}).Total, 9_000)
 			}
 			notes, err := agent.ReadNotes[agent.ContextResetNote](facts(t, a, "s"), "context_reset")
 			require.NoError(t, err)
@@ -160,7 +171,8 @@ func TestAChainOfContextResetsHasALimitAndThenCompacts(t *testing.T) {
 	f := &filling{t: t, upTo: 40}
 	mem := small()
 	mem.ContextReset = &agent.ContextReset{Most: 2}
-	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
+	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)},
+		Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
 	require.NoError(t, err)
 	require.Equal(t, 3, len(of[agent.RunStarted](all)))
@@ -171,21 +183,25 @@ func TestAChainOfContextResetsHasALimitAndThenCompacts(t *testing.T) {
 }
 
 func TestTheLimitsOfARunHoldForTheChain(t *testing.T) {
-	for name, limits := range map[string]agent.Limits{machine.LimitSteps: {Steps: 12, Duration: -1}, machine.LimitTokens: {Steps: 50, Tokens: 1_200, Duration: -1}, machine.LimitDuration: {Steps: 50, Duration: time.Hour}} {
+	for name, limits := range map[string]agent.Limits{machine.LimitSteps: {Steps: 12, Duration: -1},
+		machine.LimitTokens:   {Steps: 50, Tokens: 1_200, Duration: -1},
+		machine.LimitDuration: {Steps: 50, Duration: time.Hour}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &filling{t: t, upTo: 40}
 				mem := small()
 				mem.ContextReset = &agent.ContextReset{}
-				slow := tools.New(tools.Spec{Name: "read", ReadOnly: true, Timeout: time.Hour}, func(ctx context.Context, in Number) (string, error) {
-					select {
-					case <-time.After(5 * time.Minute):
-					case <-ctx.Done():
-						return "", ctx.Err()
-					}
-					return fmt.Sprintf("page %d: ", in.N) + strings.Repeat("word ", 800), nil
-				})
-				a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{slow}, Limits: limits})
+				slow := tools.New(tools.Spec{Name: "read", ReadOnly: true, Timeout: time.Hour},
+					func(ctx context.Context, in Number) (string, error) {
+						select {
+						case <-time.After(5 * time.Minute):
+						case <-ctx.Done():
+							return "", ctx.Err()
+						}
+						return fmt.Sprintf("page %d: ", in.N) + strings.Repeat("word ", 800), nil
+					})
+				a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem,
+					Tools: []tools.Tool{slow}, Limits: limits})
 				res := runInput(t, a, agent.Input{Session: "s", Prompt: "read it all"})
 				var limit *agent.LimitError
 				require.ErrorAs(t, res.Err(), &limit)
@@ -210,19 +226,23 @@ func TestAContextResetThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testi
 		"too long": func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
 			return agent.ContextResetNote{Notes: strings.Repeat("x", 100_000)}, nil
 		},
-		"no answer": agent.ModelNote[agent.ContextResetNote](providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
-			return &provider.Response{Parts: []provider.Part{provider.TextPart("I'd rather not")}, Stop: provider.StopDone}, nil
-		}), ""),
+		"no answer": agent.ModelNote[agent.ContextResetNote](
+			providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+				return &provider.Response{Parts: []provider.Part{provider.TextPart("I'd rather not")},
+					Stop: provider.StopDone}, nil
+			}), ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tries := 0
 				mem := small()
-				mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-					tries++
-					return write(ctx, in)
-				}}
-				a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}}, reads(30)...)
+				mem.ContextReset = &agent.ContextReset{
+					Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+						tries++
+						return write(ctx, in)
+					}}
+				a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)},
+					Limits: agent.Limits{Steps: 50}}, reads(30)...)
 				all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 				require.NoError(t, err)
 				require.Len(t, of[agent.RunStarted](all), 1)
@@ -277,7 +297,8 @@ func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing
 	f := &filling{t: t, upTo: 20}
 	mem := small()
 	mem.ContextReset = &agent.ContextReset{}
-	cfg := agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: store, Limits: agent.Limits{Steps: 50}}
+	cfg := agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)},
+		Journal: store, Limits: agent.Limits{Steps: 50}}
 	a := newAgent(t, cfg)
 	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "read it all"})
 	require.NoError(t, err)
@@ -287,7 +308,8 @@ func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing
 		if !ok || start.ContextReset == nil {
 			continue
 		}
-		// The log as it was when the process died: up to the fresh run, which came in one append with the end of the one before.
+		// The log as it was when the process died: up to the fresh run, which came in one append
+		// with the end of the one before.
 		half := journal.NewMemory()
 		var recs []journal.Record
 		for _, fact := range log[:i+1] {
@@ -297,7 +319,9 @@ func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing
 		}
 		lease, err := half.Lease(t.Context(), "s", "dead", time.Second)
 		require.NoError(t, err)
-		require.NoError(t, half.Append(t.Context(), journal.Append{Session: "s", Fence: lease.Fence, Records: recs, Head: &journal.HeadUpdate{Status: "running"}}))
+		require.NoError(t,
+			half.Append(t.Context(), journal.Append{Session: "s", Fence: lease.Fence, Records: recs,
+				Head: &journal.HeadUpdate{Status: "running"}}))
 		require.NoError(t, half.Release(t.Context(), lease))
 		f.next = 10
 		cfg.Journal = half
@@ -313,8 +337,10 @@ func TestAnAgentThatIsAToolMayHandItsWorkOff(t *testing.T) {
 	f := &filling{t: t, upTo: 20}
 	mem := small()
 	mem.ContextReset = &agent.ContextReset{}
-	child := newAgent(t, agent.Config{Name: "reader", Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Name: "reader", Description: "reads"})}},
+	child := newAgent(t, agent.Config{Name: "reader", Provider: providertest.Func(f.answer), Memory: mem,
+		Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
+	a, _ := scripted(t,
+		agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Name: "reader", Description: "reads"})}},
 		providertest.Call("reader", map[string]any{"task": "read it all"}), say("thanks"))
 	res := run(t, a)
 	require.Equal(t, "thanks", res.Text())
@@ -328,7 +354,8 @@ func TestLeavingTheStreamAtEachEventOfAContextResetLeavesNothingBehind(t *testin
 		f := &filling{t: t, upTo: 9}
 		mem := small()
 		mem.ContextReset = &agent.ContextReset{}
-		a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: journal.NewMemory()})
+		a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem,
+			Tools: []tools.Tool{reading(800)}, Journal: journal.NewMemory()})
 		seen := 0
 		for range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			if seen++; seen > n {
@@ -353,14 +380,17 @@ func TestALongNoteDoesNotCutWhatAPersonSaid(t *testing.T) {
 		if in.N > 3 {
 			return "page", agent.RequestContextReset(ctx)
 		}
-		_, err := a.Session("s").Steer(ctx, fmt.Sprintf("word %d: delete nothing! %s end of word %d", in.N, strings.Repeat("really ", 180), in.N))
+		_, err := a.Session("s").Steer(ctx,
+			fmt.Sprintf("word %d: delete nothing! %s end of word %d", in.N, strings.Repeat("really ", 180), in.N))
 		return "page", err
 	})
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{Write: func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-		return agent.ContextResetNote{Done: []string{strings.Repeat("this and that ", 4_000)}}, nil
-	}}
-	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}}, call("read", 1), call("read", 2), call("read", 3), call("read", 4), say("done"))
+	mem.ContextReset = &agent.ContextReset{
+		Write: func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+			return agent.ContextResetNote{Done: []string{strings.Repeat("this and that ", 4_000)}}, nil
+		}}
+	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}}, call("read", 1), call("read", 2),
+		call("read", 3), call("read", 4), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	starts := of[agent.RunStarted](all)

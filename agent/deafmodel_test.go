@@ -32,8 +32,10 @@ func TestAModelThatIgnoresItsContextIsStoppedAtItsNextChunk(t *testing.T) {
 		stop   func(t *testing.T, a *agent.Agent, cancel context.CancelFunc)
 		code   string
 	}{
-		"Duration":    {limits: agent.Limits{Duration: 10 * time.Second}, code: machine.CodeLimit},
-		"its context": {stop: func(_ *testing.T, _ *agent.Agent, cancel context.CancelFunc) { cancel() }, code: machine.CodeCanceled},
+		"Duration": {limits: agent.Limits{Duration: 10 * time.Second}, code: machine.CodeLimit},
+		"its context": {stop: func(_ *testing.T, _ *agent.Agent, cancel context.CancelFunc) {
+			cancel()
+		}, code: machine.CodeCanceled},
 		"Session.Cancel": {stop: func(t *testing.T, a *agent.Agent, _ context.CancelFunc) {
 			require.NoError(t, a.Session("s").Cancel(t.Context()))
 		}, code: machine.CodeCanceled},

@@ -15,10 +15,12 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// All decisions take the same path. decide checks the decisions of one input against the state of the session and posts them as one inbox
-// item, which closes their pauses to other decisions. The process that drives the session takes the item from the inbox (takeDecisions),
-// checks the decisions again, and appends them with their results. A decision that doesn't fit any more, because the processes have other
-// tools, for example, opens its pause again under another id (reopen.go). [Resume] is such an item followed by [Continue].
+// All decisions take the same path. decide checks the decisions of one input against the state of
+// the session and posts them as one inbox item, which closes their pauses to other decisions. The
+// process that drives the session takes the item from the inbox (takeDecisions), checks the
+// decisions again, and appends them with their results. A decision that doesn't fit any more,
+// because the processes have other tools, for example, opens its pause again under another id
+// (reopen.go). [Resume] is such an item followed by [Continue].
 
 // A verdict is a decision with its effect on the call.
 type verdict struct {
@@ -29,13 +31,15 @@ type verdict struct {
 	refused  string      // what is wrong with the decision then
 }
 
-// decide checks decisions that were made at the given time, and posts them. If one is refused, the error is a *[DecisionError] and nothing
-// is posted.
-func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) error {
+// decide checks decisions that were made at the given time, and posts them. If one is refused, the
+// error is a *[DecisionError] and nothing is posted.
+func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time,
+	expired map[string]bool) error {
 	session := m.State().Session
 	if len(decisions) > journal.MaxCloses {
 		return &DecisionError{Session: session, ID: decisions[0].ID, Code: machine.DecisionBad,
-			Problem: fmt.Sprintf("the input has %d decisions; give at most %d at a time", len(decisions), journal.MaxCloses)}
+			Problem: fmt.Sprintf("the input has %d decisions; give at most %d at a time", len(decisions),
+				journal.MaxCloses)}
 	}
 	verdicts, err := a.evaluate(ctx, m, decisions, at, expired)
 	if err != nil {
@@ -51,13 +55,16 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 	case errors.As(err, &posted):
 		return a.postedBefore(ctx, session, posted)
 	case errors.Is(err, journal.ErrNoSession):
-		return &DecisionError{Session: session, ID: decisions[0].ID, Code: machine.DecisionUnknown, Problem: "there is no such session", Err: err}
+		return &DecisionError{Session: session, ID: decisions[0].ID, Code: machine.DecisionUnknown,
+			Problem: "there is no such session", Err: err}
 	}
 	return err
 }
 
-// evaluate checks decisions that were made at the given time. expired are pauses that have just been closed.
-func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) ([]verdict, error) {
+// evaluate checks decisions that were made at the given time. expired are pauses that have just
+// been closed.
+func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time,
+	expired map[string]bool) ([]verdict, error) {
 	var verdicts []verdict
 	for i, d := range decisions {
 		v, err := a.evaluateOne(ctx, m, d, at, expired[d.ID])
@@ -80,11 +87,13 @@ func refuse(code string, why error) error {
 	return &DecisionError{Code: code, Problem: why.Error(), Err: errors.Unwrap(why)}
 }
 
-var errTooLate = errors.New("it comes too late: the pause has expired, and the call counts as rejected; Continue resumes the run")
+var errTooLate = errors.New(
+	"it comes too late: the pause has expired, and the call counts as rejected; Continue resumes the run")
 
-// evaluateOne evaluates one decision. Its error is a *[DecisionError], unless the session of a subagent can't be read. expired says that the
-// pause has just been closed.
-func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision, at time.Time, expired bool) (v verdict, err error) {
+// evaluateOne evaluates one decision. Its error is a *[DecisionError], unless the session of a
+// subagent can't be read. expired says that the pause has just been closed.
+func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision, at time.Time, expired bool) (v verdict,
+	err error) {
 	if err := d.Err(); err != nil {
 		return v, refuse(machine.DecisionBad, fmt.Errorf("its value can't be encoded: %w", err))
 	}
@@ -119,15 +128,20 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 	return v, nil
 }
 
-// outcomeOf checks a decision on a call of this agent, brings its input into canonical form, and returns the result of the
-// call if the decision makes one.
-func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c *machine.CallState) (*ToolResult, error) {
+// outcomeOf checks a decision on a call of this agent, brings its input into canonical form, and
+// returns the result of the call if the decision makes one.
+func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c *machine.CallState) (*ToolResult,
+	error) {
 	p := c.Pause
 	switch {
 	case p.Kind == machine.PauseAgent:
-		return nil, errors.New("the call of a subagent is decided on by what the subagent waits for: see Result.Pending")
+		return nil,
+			errors.New("the call of a subagent is decided on by what the subagent waits for: see Result.Pending")
 	case d.Kind == machine.AlwaysAllow && p.Kind == PauseApproval && !p.Always:
-		return nil, errors.New("it can't be allowed always, because the tool is of high risk, or a policy or the tool asks about each call; approve this call instead")
+		return nil,
+			errors.New(
+				"it can't be allowed always, because the tool is of high risk, or a policy or the tool asks about " +
+					"each call; approve this call instead")
 	case !d.Kind.Fits(p.Kind) || d.Kind == machine.Expired || d.Kind == machine.Superseded:
 		return nil, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
 	}
@@ -159,7 +173,8 @@ func rejection(c *machine.CallState, reason, text string) *ToolResult {
 	return c.ResultOf(tools.Rejected, fault.Denied, text)
 }
 
-// answer makes a result of what somebody says in the tool's place. It returns nil if the call runs again instead.
+// answer makes a result of what somebody says in the tool's place. It returns nil if the call runs
+// again instead.
 func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	if len(c.Pause.Schema) > 0 {
 		s, err := schema.Parse(c.Pause.Schema)
@@ -188,8 +203,9 @@ func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	return res, nil
 }
 
-// dropped reports whether err says that somebody else has decided on a pause that is open, and no decision on it waits in the
-// inbox: then one was dropped that couldn't be read, and the session, which is held, takes another.
+// dropped reports whether err says that somebody else has decided on a pause that is open, and no
+// decision on it waits in the inbox: then one was dropped that couldn't be read, and the session,
+// which is held, takes another.
 func (l *sessionLog) dropped(err error) bool {
 	var posted *journal.PostedError
 	if !errors.As(err, &posted) {
@@ -216,7 +232,8 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 	l.resumed = resumed
 	for _, v := range verdicts {
 		if v.reopens {
-			facts = append(facts, Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who}, Pause: v.call.Reopened(l.name, v.refused)})
+			facts = append(facts, Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who},
+				Pause: v.call.Reopened(l.name, v.refused)})
 			continue
 		}
 		facts = append(facts, Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who}, Decision: v.decision})

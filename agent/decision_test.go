@@ -22,7 +22,8 @@ import (
 func risky(t *testing.T, cfg agent.Config, steps ...providertest.Step) (*agent.Agent, *providertest.Model, *effects) {
 	t.Helper()
 	var done effects
-	cfg.Tools = append(cfg.Tools, done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.tool(tools.Spec{Name: "work"}))
+	cfg.Tools = append(cfg.Tools, done.tool(tools.Spec{Name: "risky", Risk: tools.High}),
+		done.tool(tools.Spec{Name: "work"}))
 	a, model := scripted(t, cfg, steps...)
 	return a, model, &done
 }
@@ -33,10 +34,18 @@ func TestADecisionThatCantBeTakenRunsNothing(t *testing.T) {
 		code   string
 		decide func(given) []agent.Decision
 	}{
-		"unknown":     {machine.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("p-0")} }},
-		"empty":       {machine.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("")} }},
-		"a call's id": {machine.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("r-1.1.0")} }},
-		"foreign":     {machine.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve(g.foreign)} }},
+		"unknown": {machine.DecisionUnknown, func(g given) []agent.Decision {
+			return []agent.Decision{agent.Approve("p-0")}
+		}},
+		"empty": {machine.DecisionUnknown, func(g given) []agent.Decision {
+			return []agent.Decision{agent.Approve("")}
+		}},
+		"a call's id": {machine.DecisionUnknown, func(g given) []agent.Decision {
+			return []agent.Decision{agent.Approve("r-1.1.0")}
+		}},
+		"foreign": {machine.DecisionUnknown, func(g given) []agent.Decision {
+			return []agent.Decision{agent.Approve(g.foreign)}
+		}},
 		"repeated": {machine.DecisionRepeated, func(g given) []agent.Decision {
 			return []agent.Decision{agent.Approve(g.mine), agent.Approve(g.mine)}
 		}},
@@ -46,20 +55,35 @@ func TestADecisionThatCantBeTakenRunsNothing(t *testing.T) {
 		"one of several": {machine.DecisionUnknown, func(g given) []agent.Decision {
 			return []agent.Decision{agent.Approve(g.mine), agent.Approve(g.second), agent.Approve(g.foreign)}
 		}},
-		"of no kind":      {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{{ID: g.mine, Kind: "whatever"}} }},
-		"expired by hand": {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{{ID: g.mine, Kind: machine.Expired}} }},
-		"an answer":       {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Answer(g.mine, "done")} }},
-		"an unfit edit":   {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, map[string]any{"n": "x"})} }},
+		"of no kind": {machine.DecisionBad, func(g given) []agent.Decision {
+			return []agent.Decision{{ID: g.mine, Kind: "whatever"}}
+		}},
+		"expired by hand": {machine.DecisionBad, func(g given) []agent.Decision {
+			return []agent.Decision{{ID: g.mine, Kind: machine.Expired}}
+		}},
+		"an answer": {machine.DecisionBad, func(g given) []agent.Decision {
+			return []agent.Decision{agent.Answer(g.mine, "done")}
+		}},
+		"an unfit edit": {machine.DecisionBad, func(g given) []agent.Decision {
+			return []agent.Decision{agent.Edit(g.mine, map[string]any{"n": "x"})}
+		}},
 		"an edit of extra": {machine.DecisionBad, func(g given) []agent.Decision {
 			return []agent.Decision{agent.Edit(g.mine, map[string]any{"n": 1, "m": 2})}
 		}},
-		"no JSON":  {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, json.RawMessage(`{"n":`))} }},
-		"no value": {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, make(chan int))} }},
-		"always":   {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.AllowAlways(g.mine)} }},
+		"no JSON": {machine.DecisionBad, func(g given) []agent.Decision {
+			return []agent.Decision{agent.Edit(g.mine, json.RawMessage(`{"n":`))}
+		}},
+		"no value": {machine.DecisionBad, func(g given) []agent.Decision {
+			return []agent.Decision{agent.Edit(g.mine, make(chan int))}
+		}},
+		"always": {machine.DecisionBad, func(g given) []agent.Decision {
+			return []agent.Decision{agent.AllowAlways(g.mine)}
+		}},
 	} {
 		for where, store := range stores {
 			t.Run(name+" "+where, func(t *testing.T) {
-				a, model, done := risky(t, agent.Config{Journal: store()}, calls("risky", 1, 2), call("risky", 3), say("Done."))
+				a, model, done := risky(t, agent.Config{Journal: store()}, calls("risky", 1, 2), call("risky", 3),
+					say("Done."))
 				mine := run(t, a)
 				require.Len(t, mine.Pending, 2)
 				other := runInput(t, a, agent.Input{Session: "other", Prompt: "go"})
@@ -77,7 +101,8 @@ func TestADecisionThatCantBeTakenRunsNothing(t *testing.T) {
 				pending, err := a.Session("s").Pending(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, mine.Pending, pending)
-				require.Equal(t, "Done.", runInput(t, a, approveAll(mine)).Text(), "the right ones are taken all the same")
+				require.Equal(t, "Done.", runInput(t, a, approveAll(mine)).Text(),
+					"the right ones are taken all the same")
 				require.Equal(t, 2, done.all())
 			})
 		}
@@ -133,9 +158,15 @@ func TestEachDecisionTellsTheModelWhatCameOfIt(t *testing.T) {
 		ran    int // which number was done; 0: none
 	}{
 		"approve": {agent.Approve, tools.OK, "done 1", 1},
-		"reject":  {func(id string) agent.Decision { return agent.Reject(id, "keep it") }, tools.Rejected, "keep it", 0},
-		"suggest": {func(id string) agent.Decision { return agent.Suggest(id, "archive it") }, tools.Rejected, "archive it", 0},
-		"edit":    {func(id string) agent.Decision { return agent.Edit(id, Number{2}) }, tools.OK, `changed the input of this call to {"n":2}`, 2},
+		"reject": {func(id string) agent.Decision {
+			return agent.Reject(id, "keep it")
+		}, tools.Rejected, "keep it", 0},
+		"suggest": {func(id string) agent.Decision {
+			return agent.Suggest(id, "archive it")
+		}, tools.Rejected, "archive it", 0},
+		"edit": {func(id string) agent.Decision {
+			return agent.Edit(id, Number{2})
+		}, tools.OK, `changed the input of this call to {"n":2}`, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, model, done := risky(t, agent.Config{}, call("risky", 1), say("Done."))
@@ -167,10 +198,12 @@ func TestAnEditedInputIsJudgedAnew(t *testing.T) {
 		seen = append(seen, string(c.Input))
 		return nil
 	}}
-	a, model, done := risky(t, agent.Config{Policies: []tools.Policy{policy}, Hooks: []agent.Hooks{hook}}, calls("risky", 1, 2), say("Done."))
+	a, model, done := risky(t, agent.Config{Policies: []tools.Policy{policy}, Hooks: []agent.Hooks{hook}},
+		calls("risky", 1, 2), say("Done."))
 	res := run(t, a)
 	seen = nil
-	runInput(t, a, agent.Resume("s", agent.Edit(res.Pending[0].ID, Number{13}), agent.Edit(res.Pending[1].ID, Number{4})))
+	runInput(t, a,
+		agent.Resume("s", agent.Edit(res.Pending[0].ID, Number{13}), agent.Edit(res.Pending[1].ID, Number{4})))
 	require.Equal(t, []string{`{"n":13}`, `{"n":4}`}, seen, "hooks see the edited input")
 	require.Zero(t, done.of(13))
 	require.Equal(t, 1, done.of(4), "an ask is answered by this decision")
@@ -184,10 +217,12 @@ func TestAnApprovedCallIsStillHeldToWhatHoldsNow(t *testing.T) {
 		policy tools.Policy
 		status tools.Status
 	}{
-		"another schema": {tools.Spec{Name: "risky", Risk: tools.High, Schema: []byte(`{"properties":{"n":{"enum":[7]}}}`)}, nil, tools.Invalid},
-		"a new policy": {tools.Spec{Name: "risky", Risk: tools.High}, func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
-			return tools.Verdict{Effect: tools.Deny, Reason: "not any more"}
-		}, tools.Denied},
+		"another schema": {tools.Spec{Name: "risky", Risk: tools.High,
+			Schema: []byte(`{"properties":{"n":{"enum":[7]}}}`)}, nil, tools.Invalid},
+		"a new policy": {tools.Spec{Name: "risky", Risk: tools.High},
+			func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+				return tools.Verdict{Effect: tools.Deny, Reason: "not any more"}
+			}, tools.Denied},
 		"another tool": {tools.Spec{Name: "tame"}, nil, tools.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +257,8 @@ func TestAlwaysAllowHoldsForItsToolItsSchemaAndItsSession(t *testing.T) {
 		risk   tools.Risk
 		always bool
 		may    bool
-	}{"medium risk": {tools.Medium, false, true}, "high risk": {tools.High, false, false}, "high risk that may": {tools.High, true, true}} {
+	}{"medium risk": {tools.Medium, false, true}, "high risk": {tools.High, false, false},
+		"high risk that may": {tools.High, true, true}} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			a := build("", c.risk, c.always, &done, call("ask", 1), call("ask", 2), say("Done."), call("ask", 3))
@@ -289,14 +325,17 @@ func TestAQuestionIsAnsweredOnceAndByItsSchema(t *testing.T) {
 	ran := 0
 	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Number) (string, error) {
 		ran++
-		return "", tools.Suspend{Kind: "question", Prompt: "Which colour?", Schema: []byte(`{"type":"object","properties":{"colour":{"enum":["red","blue"]}},"required":["colour"]}`)}
+		return "", tools.Suspend{Kind: "question", Prompt: "Which colour?",
+			Schema: []byte(`{"type":"object","properties":{"colour":{"enum":["red","blue"]}},"required":["colour"]}`)}
 	})
-	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{ask}}, call("ask", 1), say("Blue it is."))
+	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{ask}}, call("ask", 1),
+		say("Blue it is."))
 	res := run(t, a)
 	p := res.Pending[0]
 	require.Equal(t, agent.PauseKind("question"), p.Kind)
 	require.Equal(t, "Which colour?", p.Reason)
-	for _, d := range []agent.Decision{agent.Answer(p.ID, "blue"), agent.Answer(p.ID, map[string]string{"colour": "green"}), agent.Approve(p.ID), agent.AllowAlways(p.ID)} {
+	for _, d := range []agent.Decision{agent.Answer(p.ID, "blue"),
+		agent.Answer(p.ID, map[string]string{"colour": "green"}), agent.Approve(p.ID), agent.AllowAlways(p.ID)} {
 		_, err := a.Run(t.Context(), agent.Resume("s", d))
 		var de *agent.DecisionError
 		require.ErrorAs(t, err, &de)
@@ -346,10 +385,12 @@ func TestTheTimeOfADeadProcessIsntWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := journal.NewMemory()
 		build := func(store journal.Store, done *effects, steps ...providertest.Step) *agent.Agent {
-			return reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, steps...)
+			return reopen(t, agent.Config{Journal: store,
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, steps...)
 		}
 		var done effects
-		_, err := build(&weak{Store: inner, at: 5, err: death, lasts: true}, &done, call("risky", 1)).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+		_, err := build(&weak{Store: inner, at: 5, err: death, lasts: true}, &done, call("risky", 1)).Run(t.Context(),
+			agent.Input{Session: "s", Prompt: "go"})
 		require.True(t, errors.Is(err, death), "the process dies as it pauses: %v", err)
 		require.NoError(t, wait(t.Context(), 30*24*time.Hour))
 		a := build(inner, &done, call("risky", 2), say("Done."))
@@ -358,6 +399,7 @@ func TestTheTimeOfADeadProcessIsntWork(t *testing.T) {
 		require.Len(t, pending, 1)
 		res := runInput(t, a, agent.Resume("s", agent.Approve(pending[0].ID)))
 		require.Equal(t, agent.Paused, res.Status)
-		require.Equal(t, "Done.", runInput(t, a, approveAll(res)).Text(), "a month of waiting didn't use up Limits.Duration")
+		require.Equal(t, "Done.", runInput(t, a, approveAll(res)).Text(),
+			"a month of waiting didn't use up Limits.Duration")
 	})
 }

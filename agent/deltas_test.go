@@ -35,11 +35,13 @@ func assembled(all []agent.Event) (texts map[int]string, parts map[int]*provider
 func TestEachDeltaSaysWhichPartOfTheReplyItBelongsTo(t *testing.T) {
 	reply := providertest.Reply(
 		providertest.Think("Let me see."), providertest.SayChunks("I ", "look."),
-		providertest.ProviderRan(provider.ToolCall{ID: "srv_1", Name: "search", Input: []byte(`{"q":  "oslo"}`)}, provider.ToolResult{CallID: "srv_1", Name: "search"}),
+		providertest.ProviderRan(provider.ToolCall{ID: "srv_1", Name: "search", Input: []byte(`{"q":  "oslo"}`)},
+			provider.ToolResult{CallID: "srv_1", Name: "search"}),
 		providertest.Source(provider.Source{URL: "https://a.example", Title: "bad \xff byte"}),
 		providertest.File(provider.Media{Type: "image/png", Data: []byte{1, 2}}),
 		providertest.SayChunks("And ", "now."),
-		providertest.Interleaved(providertest.CallSpec{Tool: "work", Input: Number{1}}, providertest.CallSpec{Tool: "work", Input: Number{22}}),
+		providertest.Interleaved(providertest.CallSpec{Tool: "work", Input: Number{1}},
+			providertest.CallSpec{Tool: "work", Input: Number{22}}),
 	)
 	var done effects
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, reply, say("Done."))
@@ -68,7 +70,8 @@ func TestEachDeltaSaysWhichPartOfTheReplyItBelongsTo(t *testing.T) {
 
 func TestAnAnswerOfAHookSaysWhichPartItIs(t *testing.T) {
 	hook := agent.Hooks{BeforeStep: func(ctx context.Context, s *agent.Step) error {
-		s.Answer(&provider.Response{Parts: []provider.Part{{Kind: provider.PartReasoning, Text: "hm"}, provider.TextPart("one"), provider.TextPart("two")}})
+		s.Answer(&provider.Response{Parts: []provider.Part{{Kind: provider.PartReasoning, Text: "hm"},
+			provider.TextPart("one"), provider.TextPart("two")}})
 		return nil
 	}}
 	a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{hook}})
@@ -79,7 +82,8 @@ func TestAnAnswerOfAHookSaysWhichPartItIs(t *testing.T) {
 }
 
 func TestPartsOfAReplyThatIsMadeAgainAreNumberedAnew(t *testing.T) {
-	again := providertest.Chunks(provider.Start("m"), provider.Cite(provider.Source{URL: "u"}), provider.Text("lost"), provider.Reset("again"),
+	again := providertest.Chunks(provider.Start("m"), provider.Cite(provider.Source{URL: "u"}), provider.Text("lost"),
+		provider.Reset("again"),
 		provider.Start("m"), provider.Text("kept"), provider.End(provider.StopDone, provider.Usage{}))
 	a, _ := scripted(t, agent.Config{NoGuard: true}, again)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))

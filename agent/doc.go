@@ -1,5 +1,5 @@
-// Package agent runs agents: a model with instructions and tools that thinks, acts and observes until it is done, needs a
-// person, or reaches a limit.
+// Package agent runs agents: a model with instructions and tools that thinks, acts and observes
+// until it is done, needs a person, or reaches a limit.
 //
 //	a, err := agent.New(agent.Config{Provider: model, Instructions: "Answer briefly.", Tools: []tools.Tool{weather}})
 //	if err != nil {
@@ -11,73 +11,94 @@
 //	}
 //	fmt.Println(res.Text(), res.Status, res.Steps)
 //
-// [Agent.Run], [Agent.Stream] and [RunFor] start and resume runs; they share one loop. [Agent.Session] returns a handle for everything
-// else that concerns one session. [Config] lists what can be configured, and [Hooks] what can be changed during a run.
+// [Agent.Run], [Agent.Stream] and [RunFor] start and resume runs; they share one loop.
+// [Agent.Session] returns a handle for everything else that concerns one session. [Config] lists
+// what can be configured, and [Hooks] what can be changed during a run.
 //
 // # Facts and notes
 //
-// A run emits two kinds of events. A [Fact] is stored before it is applied and before anyone sees it. With a Config.Journal, facts are
-// kept in a store, and another process can resume the run with [Resume] and [Continue]. All other events, such as [TextDelta], are notes:
-// they are shown once and not kept. Tools and hooks add events of their own with [Emit] and [Show]. [MarshalEvent] returns events as JSON.
+// A run emits two kinds of events. A [Fact] is stored before it is applied and before anyone sees
+// it. With a Config.Journal, facts are kept in a store, and another process can resume the run with
+// [Resume] and [Continue]. All other events, such as [TextDelta], are notes: they are shown once
+// and not kept. Tools and hooks add events of their own with [Emit] and [Show]. [MarshalEvent]
+// returns events as JSON.
 //
 // # Tool calls and approvals
 //
-// Each call is named by its run, step and index. The calls of a reply that need no approval run first, in call order, and in parallel where
-// the tools permit it. Then the run pauses with all calls that need a decision; a paused run costs a record in a store and no goroutine. A
-// decision ([Approve], [Reject], [Edit], [Suggest], [Answer], [AllowAlways]) names a [Pause] by its id. The id is valid for one call with
-// one input, in one session, once. What runs is the stored call, which is checked against the policies again.
+// Each call is named by its run, step and index. The calls of a reply that need no approval run
+// first, in call order, and in parallel where the tools permit it. Then the run pauses with all
+// calls that need a decision; a paused run costs a record in a store and no goroutine. A decision
+// ([Approve], [Reject], [Edit], [Suggest], [Answer], [AllowAlways]) names a [Pause] by its id. The
+// id is valid for one call with one input, in one session, once. What runs is the stored call,
+// which is checked against the policies again.
 //
-// A decision that was posted ([Session.Decide]) is checked again when the run takes it, perhaps in another process, which may have another
-// version of the tool. If it doesn't fit then, an edit for another schema, for example, it isn't accepted: nothing runs, and the pause opens
-// again under another id, with what was wrong in [Pause].Refused. It still expires when it would have. Decisions on the old id are refused with
-// [machine.DecisionReplaced] and the new id.
+// A decision that was posted ([Session.Decide]) is checked again when the run takes it, perhaps in
+// another process, which may have another version of the tool. If it doesn't fit then, an edit for
+// another schema, for example, it isn't accepted: nothing runs, and the pause opens again under
+// another id, with what was wrong in [Pause].Refused. It still expires when it would have.
+// Decisions on the old id are refused with [machine.DecisionReplaced] and the new id.
 //
 // # Guarantees
 //
-//   - Each call that a model made has exactly one result, whether it ran, failed, was paused or was denied. Results are in call order.
-//   - A call that has its result never runs again. A call that was started and has no result is in doubt: it runs again only if its tool
-//     is idempotent or read-only; otherwise a person decides, or the model is informed (Config.InDoubt).
-//   - A model call is retried only before any tool of its reply has run. [Reset] withdraws what it had shown.
+//   - Each call that a model made has exactly one result, whether it ran, failed, was paused or was
+//     denied. Results are in call order.
+//   - A call that has its result never runs again. A call that was started and has no result is in
+//     doubt: it runs again only if its tool is idempotent or read-only; otherwise a person decides,
+//     or the model is informed (Config.InDoubt).
+//   - A model call is retried only before any tool of its reply has run. [Reset] withdraws what it
+//     had shown.
 //   - Calls of a reply that was cut off never run.
 //   - An error of a tool is a result that the model reads. It doesn't end the run.
-//   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine running, even if the loop's body panics. The
-//     exception is a function that ignores the end of its context, of a provider or a tool, for example: see [Agent.Abandoned].
+//   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine running,
+//     even if the loop's body panics. The exception is a function that ignores the end of its
+//     context, of a provider or a tool, for example: see [Agent.Abandoned].
 //   - A session has one run at a time. Another one is refused with a *[BusyError].
 //   - Each loop ends: see [Limits], which are on by default.
-//   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model continues to write: the reply is cut at the
-//     next chunk. A function that ignores the end of its context is abandoned 5 s after it: a provider, a tool, a compaction, or a function that
-//     writes notes or lists tools. Other functions of the host hold a run until they return, so they must respect their context or be short:
-//     the body of the loop over a stream, hooks, policies, stop conditions, Config.Redact, Config.Compose, Memory.Context and Memory.OnForget, a log
-//     handler, and a store (an append is tried for 30 s).
-//   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran last (64 MiB of facts), and reads only what
-//     is new. Another process reads a session from its last [Snapshot]; one is taken after every 500 facts, when a run has ended or paused.
+//   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model
+//     continues to write: the reply is cut at the next chunk. A function that ignores the end of
+//     its context is abandoned 5 s after it: a provider, a tool, a compaction, or a function that
+//     writes notes or lists tools. Other functions of the host hold a run until they return, so
+//     they must respect their context or be short: the body of the loop over a stream, hooks,
+//     policies, stop conditions, Config.Redact, Config.Compose, Memory.Context and Memory.OnForget,
+//     a log handler, and a store (an append is tried for 30 s).
+//   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran
+//     last (64 MiB of facts), and reads only what is new. Another process reads a session from its
+//     last [Snapshot]; one is taken after every 500 facts, when a run has ended or paused.
 //
 // # Where things are
 //
-// The straight path of a run is five files, in this order: run.go (Run, Stream and the loop), begin.go (check the input, open the session,
-// start or resume), step.go (one model call), calls.go (the tool calls of a reply) and finish.go (the end of a run).
+// The straight path of a run is five files, in this order: run.go (Run, Stream and the loop),
+// begin.go (check the input, open the session, start or resume), step.go (one model call), calls.go
+// (the tool calls of a reply) and finish.go (the end of a run).
 //
-// Three layers share the work. The driver (run.go) asks the machine what must happen, and does it. The session log (log.go) is the only
-// writer: append stamps, redacts, truncates, stores, applies and queues facts. Package machine decides: [machine.Machine] folds facts into
-// a state and says what comes next, without clock or I/O.
+// Three layers share the work. The driver (run.go) asks the machine what must happen, and does it.
+// The session log (log.go) is the only writer: append stamps, redacts, truncates, stores, applies
+// and queues facts. Package machine decides: [machine.Machine] folds facts into a state and says
+// what comes next, without clock or I/O.
 //
-//   - A tool call is executed in callRun.run (workers.go), after driver.admit and driver.startCall (calls.go) have checked it.
-//   - The provider is called in driver.callProvider (modelcall.go), and what it yields is collected in driver.take (step.go).
+//   - A tool call is executed in callRun.run (workers.go), after driver.admit and driver.startCall
+//     (calls.go) have checked it.
+//   - The provider is called in driver.callProvider (modelcall.go), and what it yields is collected
+//     in driver.take (step.go).
 //   - A fact is made durable in sessionLog.appendLocked (log.go), before the machine applies it.
-//   - After a crash, the machine returns a call without a result as in doubt, and driver.resolveDoubt (calls.go) runs it again, asks a person,
-//     or informs the model.
-//   - A new hook is a field of [Hooks] (hooks.go) and its call in hookcalls.go; beforeinput.go and around.go have those around an input and around
-//     pieces of work.
+//   - After a crash, the machine returns a call without a result as in doubt, and
+//     driver.resolveDoubt (calls.go) runs it again, asks a person, or informs the model.
+//   - A new hook is a field of [Hooks] (hooks.go) and its call in hookcalls.go; beforeinput.go and
+//     around.go have those around an input and around pieces of work.
 //   - A new limit is a field of [Limits]: see the comment there.
-//   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in aliases.go if hosts need it.
+//   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in
+//     aliases.go if hosts need it.
 //
-// The tools of a run are in toolset.go; gather.go collects them from the agent, its sources (sources.go) and the input, and loadtools.go changes
-// them during a run.
+// The tools of a run are in toolset.go; gather.go collects them from the agent, its sources
+// (sources.go) and the input, and loadtools.go changes them during a run.
 //
-// Elsewhere: prepare.go, compact.go, toolong.go, logged.go, contextreset.go and progressnotes.go keep a conversation within the model's window. decide.go handles
-// decisions, reopen.go those that don't fit when they are taken, inbox.go and steer.go what is sent to a session from outside, subagent.go and
-// spending.go agents that are called as tools, generate.go the model calls of tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a session
-// between runs, undo.go, fork.go and prune.go changes between runs.
+// Elsewhere: prepare.go, compact.go, toolong.go, logged.go, contextreset.go and progressnotes.go
+// keep a conversation within the model's window. decide.go handles decisions, reopen.go those that
+// don't fit when they are taken, inbox.go and steer.go what is sent to a session from outside,
+// subagent.go and spending.go agents that are called as tools, generate.go the model calls of
+// tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a
+// session between runs, undo.go, fork.go and prune.go changes between runs.
 //
-// Events are in event.go, their JSON form in eventjson.go, those of the host in emit.go, and what follows the facts of a session in watch.go.
+// Events are in event.go, their JSON form in eventjson.go, those of the host in emit.go, and what
+// follows the facts of a session in watch.go.
 package agent

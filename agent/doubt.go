@@ -6,8 +6,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// resolveDoubt handles calls that were started by a process that died. A call that may be repeated runs again. For any other, a person
-// decides or the model is informed, as Config.InDoubt says.
+// resolveDoubt handles calls that were started by a process that died. A call that may be repeated
+// runs again. For any other, a person decides or the model is informed, as Config.InDoubt says.
 func (x *driver) resolveDoubt(indexes []int) {
 	for _, c := range x.callStates(indexes) {
 		cr := x.newCall(c)
@@ -22,19 +22,22 @@ func (x *driver) resolveDoubt(indexes []int) {
 	}
 }
 
-// inDoubt asks a person about a call of which it isn't known how it ended, or informs the model, as Config.InDoubt says.
+// inDoubt asks a person about a call of which it isn't known how it ended, or informs the model, as
+// Config.InDoubt says.
 func (x *driver) inDoubt(cr *callRun, why string) {
 	if x.agent.cfg.InDoubt == TellInDoubt {
 		x.finishCall(cr, doubtful(why))
 		x.flush()
 		return
 	}
-	x.suspend(cr, Pause{Kind: PauseInDoubt, Reason: "the call was started, and it is not known whether it had its effect: " + why}, 0)
+	x.suspend(cr, Pause{Kind: PauseInDoubt,
+		Reason: "the call was started, and it is not known whether it had its effect: " + why}, 0)
 }
 
 // doubtful returns the outcome of a call of which it isn't known how it ended.
 func doubtful(why string) tools.Outcome {
 	return tools.Outcome{Status: tools.InDoubt, Class: fault.Permanent, Parts: []provider.Part{
-		provider.TextPart("The call was started, and it is not known whether it had its effect: " + why + ". Find out before you make it again."),
+		provider.TextPart("The call was started, and it is not known whether it had its effect: " + why +
+			". Find out before you make it again."),
 	}}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // inDoubt returns an agent with a session whose only call was run, which its log doesn't say.
-func inDoubt(t *testing.T, cfg agent.Config, done *effects, spec tools.Spec, steps ...providertest.Step) (*agent.Agent, agent.Config) {
+func inDoubt(t *testing.T, cfg agent.Config, done *effects, spec tools.Spec, steps ...providertest.Step) (*agent.Agent,
+	agent.Config) {
 	t.Helper()
 	store, left := journal.NewMemory(), journal.NewMemory()
 	cfg.Tools = append(cfg.Tools, done.tool(spec))

@@ -51,7 +51,8 @@ func TestDrainPausesRunsAtTheirNextSafePointAndAnotherProcessGoesOn(t *testing.T
 func TestDrainSaysWhatIsStillUnderWayWhenItsTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 20), say("Done."))
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 20),
+			say("Done."))
 		var wg sync.WaitGroup
 		wg.Go(func() { run(t, a) })
 		<-time.After(time.Second)
@@ -75,7 +76,10 @@ func TestRecoverGoesOnWithWhatIsStrandedAndWithNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
 		var done effects
-		spec := agent.Config{Name: "a", Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}}
+		spec := agent.Config{Name: "a",
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}),
+				done.tool(tools.Spec{Name: "risky", Risk: tools.High}),
+				done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}}
 		build := func(name string, s journal.Store, steps ...providertest.Step) *agent.Agent {
 			cfg := spec
 			cfg.Name, cfg.Journal = name, s
@@ -86,7 +90,8 @@ func TestRecoverGoesOnWithWhatIsStrandedAndWithNothingElse(t *testing.T) {
 			_, _ = a.Run(t.Context(), agent.Input{Session: session, Prompt: "go"})
 		}
 		for i := range 9 { // their process dies in the middle
-			prompt(build("a", &weak{Store: store, at: 3, err: death, lasts: true}, call("work", i)), fmt.Sprintf("dead-%d", i))
+			prompt(build("a", &weak{Store: store, at: 3, err: death, lasts: true}, call("work", i)),
+				fmt.Sprintf("dead-%d", i))
 		}
 		prompt(build("b", &weak{Store: store, at: 3, err: death, lasts: true}, call("work", 100)), "foreign")
 		prompt(build("a", store, say("Done.")), "complete")
@@ -102,7 +107,8 @@ func TestRecoverGoesOnWithWhatIsStrandedAndWithNothingElse(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, b.Session("decided").Decide(t.Context(), agent.Approve(pending[0].ID)))
 
-		c, model := scripted(t, agent.Config{Name: "a", Journal: store, Tools: spec.Tools}, repeat(say("Recovered."), 10)...)
+		c, model := scripted(t, agent.Config{Name: "a", Journal: store, Tools: spec.Tools},
+			repeat(say("Recovered."), 10)...)
 		var mu sync.Mutex
 		seen := map[string]string{}
 		n, err := c.Recover(t.Context(), agent.Recovery{Parallel: 3, Each: func(r agent.Recovered) {
@@ -151,7 +157,8 @@ func TestRecoverResumesWhatWasDecidedInMemory(t *testing.T) {
 
 func TestRecoverResumesASessionWhosePauseHasExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, model, done := risky(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour}, call("risky", 1), say("Too late."))
+		a, model, done := risky(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour},
+			call("risky", 1), say("Too late."))
 		require.Equal(t, agent.Paused, run(t, a).Status)
 		n, err := a.Recover(t.Context(), agent.Recovery{})
 		require.NoError(t, err)

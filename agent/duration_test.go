@@ -14,7 +14,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestASwitchOfModesMovesTheTimeOfARun: to a later end, to an earlier one, and to none. A call works on under it.
+// TestASwitchOfModesMovesTheTimeOfARun: to a later end, to an earlier one, and to none. A call
+// works on under it.
 func TestASwitchOfModesMovesTheTimeOfARun(t *testing.T) {
 	const works = 30 * time.Minute
 	for to, want := range map[string]time.Duration{
@@ -30,17 +31,18 @@ func TestASwitchOfModesMovesTheTimeOfARun(t *testing.T) {
 						{Name: "start", Limits: limit(time.Minute)}, {Name: "long", Limits: limit(time.Hour)},
 						{Name: "endless", Limits: limit(-1)}, {Name: "short", Limits: limit(10 * time.Second)},
 					},
-					Tools: []tools.Tool{tools.New(tools.Spec{Name: "work", Timeout: 24 * time.Hour}, func(ctx context.Context, _ Number) (string, error) {
-						if err := agent.SwitchMode(ctx, to, ""); err != nil {
-							return "", err
-						}
-						select {
-						case <-ctx.Done():
-							return "", ctx.Err()
-						case <-time.After(works):
-							return "worked", nil
-						}
-					})},
+					Tools: []tools.Tool{tools.New(tools.Spec{Name: "work", Timeout: 24 * time.Hour},
+						func(ctx context.Context, _ Number) (string, error) {
+							if err := agent.SwitchMode(ctx, to, ""); err != nil {
+								return "", err
+							}
+							select {
+							case <-ctx.Done():
+								return "", ctx.Err()
+							case <-time.After(works):
+								return "worked", nil
+							}
+						})},
 				})
 				require.NoError(t, err)
 				began := time.Now()

@@ -19,13 +19,16 @@ import (
 
 func TestAnotherModeBringsItsOwnLimits(t *testing.T) {
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Call("narrow", nil), providertest.Call("look", nil), providertest.Say("That is how far I got.")),
-		Modes:    []agent.Mode{{Name: "wide"}, {Name: "narrow", Limits: &agent.Limits{Steps: 2}}},
+		Provider: providertest.Script(providertest.Call("narrow", nil), providertest.Call("look", nil),
+			providertest.Say("That is how far I got.")),
+		Modes: []agent.Mode{{Name: "wide"}, {Name: "narrow", Limits: &agent.Limits{Steps: 2}}},
 		Tools: []tools.Tool{
 			tools.New(tools.Spec{Name: "narrow"}, func(ctx context.Context, _ struct{}) (string, error) {
 				return "done", agent.SwitchMode(ctx, "narrow", "enough")
 			}),
-			tools.New(tools.Spec{Name: "look"}, func(context.Context, struct{}) (string, error) { return "nothing", nil }),
+			tools.New(tools.Spec{Name: "look"}, func(context.Context, struct{}) (string, error) {
+				return "nothing", nil
+			}),
 		},
 	})
 	require.NoError(t, err)
@@ -42,9 +45,10 @@ func TestLimitsThatAnInputNamesHoldInEveryMode(t *testing.T) {
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(providertest.Call("narrow", nil), providertest.Say("Done.")),
 		Modes:    []agent.Mode{{Name: "wide"}, {Name: "narrow", Limits: &agent.Limits{Steps: 1}}},
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "narrow"}, func(ctx context.Context, _ struct{}) (string, error) {
-			return "done", agent.SwitchMode(ctx, "narrow", "enough")
-		})},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "narrow"},
+			func(ctx context.Context, _ struct{}) (string, error) {
+				return "done", agent.SwitchMode(ctx, "narrow", "enough")
+			})},
 	})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "go", Limits: &agent.Limits{Steps: 5}})
@@ -54,8 +58,11 @@ func TestLimitsThatAnInputNamesHoldInEveryMode(t *testing.T) {
 
 func TestAnEmptyLastAnswerHasNoText(t *testing.T) {
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Reply(providertest.Say("Let me look."), providertest.Call("look", nil)), providertest.Empty()),
-		Tools:    []tools.Tool{tools.New(tools.Spec{Name: "look"}, func(context.Context, struct{}) (string, error) { return "nothing", nil })},
+		Provider: providertest.Script(providertest.Reply(providertest.Say("Let me look."),
+			providertest.Call("look", nil)), providertest.Empty()),
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "look"}, func(context.Context, struct{}) (string, error) {
+			return "nothing", nil
+		})},
 	})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
@@ -66,8 +73,12 @@ func TestAnEmptyLastAnswerHasNoText(t *testing.T) {
 
 func TestAPanicOfABareProviderFailsTheRun(t *testing.T) {
 	for name, p := range map[string]provider.Provider{
-		"at once":     provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { panic("no") }),
-		"no sequence": provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil }),
+		"at once": provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+			panic("no")
+		}),
+		"no sequence": provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+			return nil
+		}),
 		"on the way": provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
 			return func(yield func(provider.Chunk, error) bool) {
 				yield(provider.Start("m"), nil)
@@ -134,7 +145,8 @@ func TestAnAgentThatNewDidNotMakeIsAnError(t *testing.T) {
 
 func TestOptionsReachTheProvider(t *testing.T) {
 	model := providertest.Script(providertest.Say("Done."))
-	a, err := agent.New(agent.Config{Provider: model, Params: agent.Params{DisableParallelToolCalls: true, Options: map[string]json.RawMessage{"scripted": json.RawMessage(`{"tier":"flex"}`)}}})
+	a, err := agent.New(agent.Config{Provider: model, Params: agent.Params{DisableParallelToolCalls: true,
+		Options: map[string]json.RawMessage{"scripted": json.RawMessage(`{"tier":"flex"}`)}}})
 	require.NoError(t, err)
 	_, err = a.Run(t.Context(), agent.Input{Prompt: "go"})
 	require.NoError(t, err)

@@ -20,7 +20,8 @@ const (
 	maxKind = 100
 	// maxValue is the maximum length of the value of a host's event, as JSON and in bytes.
 	maxValue = 64 << 10
-	// maxQueue is how many events may wait to be shown before a note of the host is left out, and before a subagent waits.
+	// maxQueue is how many events may wait to be shown before a note of the host is left out, and
+	// before a subagent waits.
 	maxQueue = 1024
 )
 
@@ -31,7 +32,8 @@ type Shown struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// An EventError says what is wrong with a host's event, or with an event that is to be encoded or decoded.
+// An EventError says what is wrong with a host's event, or with an event that is to be encoded or
+// decoded.
 type EventError struct {
 	Kind    string // of the event
 	Problem string
@@ -47,11 +49,13 @@ func (e *EventError) Unwrap() error { return e.Err }
 // Fault returns Invalid.
 func (e *EventError) Fault() fault.Class { return fault.Invalid }
 
-// Emit records a fact of the host in the run that ctx belongs to: an [Emitted] with the value as JSON. The model doesn't see it. It is for
-// tools and hooks, and safe for concurrent use. Config.Redact is applied to the strings in the value.
+// Emit records a fact of the host in the run that ctx belongs to: an [Emitted] with the value as
+// JSON. The model doesn't see it. It is for tools and hooks, and safe for concurrent use.
+// Config.Redact is applied to the strings in the value.
 //
-// The kind has 1 to 100 bytes, without control characters. The value has at most 64 KiB as JSON after redaction; a json.RawMessage is used
-// as it is. If either is wrong, the error is an *[EventError]. Nothing is recorded if the run, or the call that ctx is of, is over.
+// The kind has 1 to 100 bytes, without control characters. The value has at most 64 KiB as JSON
+// after redaction; a json.RawMessage is used as it is. If either is wrong, the error is an
+// *[EventError]. Nothing is recorded if the run, or the call that ctx is of, is over.
 func Emit(ctx context.Context, kind string, value any) error {
 	x := driverIn(ctx)
 	if x == nil {
@@ -66,8 +70,9 @@ func Emit(ctx context.Context, kind string, value any) error {
 	return err
 }
 
-// Show shows a note of the host to whoever reads the stream of the run that ctx belongs to: a [Shown] with the value as JSON. Otherwise it
-// is like [Emit]. If 1,024 events wait for a slow reader, the note is left out.
+// Show shows a note of the host to whoever reads the stream of the run that ctx belongs to: a
+// [Shown] with the value as JSON. Otherwise it is like [Emit]. If 1,024 events wait for a slow
+// reader, the note is left out.
 func Show(ctx context.Context, kind string, value any) error {
 	x := driverIn(ctx)
 	if x == nil {
@@ -105,7 +110,8 @@ func (x *driver) hostValue(kind string, value any) (data json.RawMessage, err er
 		return nil, &EventError{Kind: kind, Problem: problem, Err: err}
 	}
 	if kind == "" || len(kind) > maxKind || !utf8.ValidString(kind) || strings.ContainsFunc(kind, unicode.IsControl) {
-		return bad(fmt.Sprintf("the kind has to be valid UTF-8 of 1 to %d bytes without control characters", maxKind), nil)
+		return bad(fmt.Sprintf("the kind has to be valid UTF-8 of 1 to %d bytes without control characters", maxKind),
+			nil)
 	}
 	func() {
 		defer contain(&err)
@@ -121,13 +127,16 @@ func (x *driver) hostValue(kind string, value any) (data json.RawMessage, err er
 		return bad("its value is nested too deep; give a flatter one", nil)
 	}
 	if data = x.agent.redact.JSON(bytes.ToValidUTF8(data, []byte("\uFFFD"))); len(data) > maxValue {
-		return bad(fmt.Sprintf("its value has %d bytes as JSON, and at most %d are allowed; store it elsewhere and give its name", len(data), maxValue), nil)
+		return bad(
+			fmt.Sprintf(
+				"its value has %d bytes as JSON, and at most %d are allowed; store it elsewhere and give its name",
+				len(data), maxValue), nil)
 	}
 	return data, nil
 }
 
-// forward shows an event of a subagent. If too many events wait to be shown, it waits, unless ctx ends. The goroutine of the
-// subagent's call calls it.
+// forward shows an event of a subagent. If too many events wait to be shown, it waits, unless ctx
+// ends. The goroutine of the subagent's call calls it.
 func (x *driver) forward(ctx context.Context, ev Event) {
 	x.lock()
 	defer x.mu.Unlock()

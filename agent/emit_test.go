@@ -29,20 +29,26 @@ func TestToolsAndHooksRecordFactsAndShowNotes(t *testing.T) {
 				}
 				return agent.Show(ctx, kind, Number{3})
 			}
-			tool := telling(tools.Spec{Name: "tell", Inline: inline}, func(ctx context.Context) { require.NoError(t, tell(ctx, "tool")) })
+			tool := telling(tools.Spec{Name: "tell", Inline: inline}, func(ctx context.Context) {
+				require.NoError(t, tell(ctx, "tool"))
+			})
 			hooks := agent.Hooks{
 				BeforeStep: func(ctx context.Context, s *agent.Step) error { return tell(ctx, "before step") },
-				AfterStep:  func(ctx context.Context, s *agent.Step, r *provider.Response) error { return tell(ctx, "after step") },
+				AfterStep: func(ctx context.Context, s *agent.Step, r *provider.Response) error {
+					return tell(ctx, "after step")
+				},
 				BeforeTool: func(ctx context.Context, c *agent.ToolCall) error { return tell(ctx, "before tool") },
 				AfterTool: func(ctx context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
 					return tell(ctx, "after tool")
 				},
 				BeforeFinish: func(ctx context.Context, r *agent.Result) error { return tell(ctx, "before finish") },
 			}
-			a, _ := scripted(t, agent.Config{Journal: store, Redact: redact, Hooks: []agent.Hooks{hooks}, Tools: []tools.Tool{tool}}, call("tell", 1), say("Done."))
+			a, _ := scripted(t, agent.Config{Journal: store, Redact: redact, Hooks: []agent.Hooks{hooks},
+				Tools: []tools.Tool{tool}}, call("tell", 1), say("Done."))
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
-			kinds := []string{"before step", "after step", "before tool", "tool", "after tool", "before step", "after step", "before finish"}
+			kinds := []string{"before step", "after step", "before tool", "tool", "after tool", "before step",
+				"after step", "before finish"}
 			var facts, notes []string
 			for _, f := range of[agent.Emitted](all) {
 				facts = append(facts, f.Kind)
@@ -74,14 +80,16 @@ func TestEventsOfTheHostAreBounded(t *testing.T) {
 		for _, say := range []func(context.Context, string, any) error{agent.Emit, agent.Show} {
 			errs = append(errs,
 				say(ctx, "", 1), say(ctx, strings.Repeat("k", 101), 1), say(ctx, "a\nb", 1), say(ctx, "\xff", 1),
-				say(ctx, "big", strings.Repeat("x", 64<<10)), say(ctx, "func", func() {}), say(ctx, "raw", json.RawMessage("{")),
+				say(ctx, "big", strings.Repeat("x", 64<<10)), say(ctx, "func", func() {}),
+				say(ctx, "raw", json.RawMessage("{")),
 				say(ctx, "deep", deep), say(ctx, "panics", noJSON{}))
 			require.NoError(t, say(ctx, strings.Repeat("k", 100), strings.Repeat("x", 64<<10-2)))
 			require.NoError(t, say(ctx, "bytes", json.RawMessage("\"\xff\"")))
 			require.NoError(t, say(ctx, "nil", nil))
 		}
 	})
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{tool}}, call("tell", 1), say("Done."))
+	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{tool}}, call("tell", 1),
+		say("Done."))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Len(t, errs, 18)
@@ -107,7 +115,8 @@ func TestNothingIsRecordedOutsideOfARun(t *testing.T) {
 		require.Error(t, agent.Show(ctx, "late", 1))
 		return nil
 	}}
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Hooks: []agent.Hooks{after}}, call("tell", 1), say("Done."))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Hooks: []agent.Hooks{after}}, call("tell", 1),
+		say("Done."))
 	run(t, a)
 	before := len(facts(t, a, "s"))
 	for _, ctx := range []context.Context{kept, context.WithoutCancel(kept), context.Background(), nil} {

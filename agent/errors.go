@@ -15,10 +15,12 @@ var (
 	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
 	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
 	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
-	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover resumes it")
+	errDrained   = fault.New(fault.None,
+		"agent: the run was paused because its process ends; Continue or Recover resumes it")
 )
 
-// A BusyError says that a session is in use: a run is in progress in this or another process, or the session is being changed.
+// A BusyError says that a session is in use: a run is in progress in this or another process, or
+// the session is being changed.
 type BusyError struct {
 	Session string
 	Err     error // the error of the journal, if another process has the session
@@ -62,7 +64,9 @@ func (e *NothingOpenError) Error() string {
 	if e.Status == "" {
 		return fmt.Sprintf("agent: session %q is unknown, so there is nothing to resume", e.Session)
 	}
-	return fmt.Sprintf("agent: the last run of session %q has ended (%s), so there is nothing to resume; start another with a prompt", e.Session, e.Status)
+	return fmt.Sprintf(
+		"agent: the last run of session %q has ended (%s), so there is nothing to resume; start another with a prompt",
+		e.Session, e.Status)
 }
 
 // A ConfigError says what is wrong with a Config.

@@ -14,7 +14,9 @@ import (
 
 func TestTheTextOfARunIsThatOfTheLastMessageOfTheModel(t *testing.T) {
 	require.Empty(t, (&RunStatus{}).Text())
-	require.Equal(t, "done", (&RunStatus{Messages: []provider.Message{provider.User("go"), provider.Assistant("done"), provider.User("go")}}).Text())
+	require.Equal(t, "done",
+		(&RunStatus{Messages: []provider.Message{provider.User("go"), provider.Assistant("done"),
+			provider.User("go")}}).Text())
 }
 
 func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
@@ -27,17 +29,29 @@ func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
 		wraps bool
 	}{
 		{&StopError{Code: machine.CodeHost}, "agent: the run was stopped: host", fault.None, false},
-		{&StopError{Code: machine.CodeHost, Err: cause}, "agent: the run was stopped (host): disk full", fault.None, true},
-		{&StopError{Code: machine.CodeHost, Err: errStopped}, "agent: the run was stopped by its host", fault.None, false},
-		{&StopError{Code: machine.CodeAbandoned, Err: errAbandoned}, "agent: the run was stopped (abandoned): the consumer left the stream", fault.None, false},
-		{&PausedError{Session: "s"}, `agent: session "s" is paused; resume it with Continue, or start another run with Input.Supersede`, fault.None, false},
-		{&PausedError{Session: "s", Pending: one}, `agent: session "s" waits for a decision on look (approval, pause p-1)`, fault.None, false},
-		{&PausedError{Session: "s", Pending: append(one, one...)}, `agent: session "s" waits for 2 decisions`, fault.None, false},
-		{&BusyError{Session: "s"}, `agent: session "s" has a run under way; wait for its end, or use Steer`, fault.Permanent, false},
-		{&BusyError{Session: "s", Err: cause}, `agent: session "s" has a run under way elsewhere: disk full`, fault.Permanent, true},
-		{&InputError{Field: "Prompt", Problem: "it is empty", Err: cause}, "agent: Input.Prompt: it is empty", fault.Invalid, true},
-		{&NothingOpenError{Session: "s"}, `agent: session "s" is unknown, so there is nothing to resume`, fault.Permanent, false},
-		{&NothingOpenError{Session: "s", Status: Failed}, `agent: the last run of session "s" has ended (failed), so there is nothing to resume; start another with a prompt`, fault.Permanent, false},
+		{&StopError{Code: machine.CodeHost, Err: cause}, "agent: the run was stopped (host): disk full", fault.None,
+			true},
+		{&StopError{Code: machine.CodeHost, Err: errStopped}, "agent: the run was stopped by its host", fault.None,
+			false},
+		{&StopError{Code: machine.CodeAbandoned, Err: errAbandoned},
+			"agent: the run was stopped (abandoned): the consumer left the stream", fault.None, false},
+		{&PausedError{Session: "s"},
+			`agent: session "s" is paused; resume it with Continue, or start another run with Input.Supersede`,
+			fault.None, false},
+		{&PausedError{Session: "s", Pending: one},
+			`agent: session "s" waits for a decision on look (approval, pause p-1)`, fault.None, false},
+		{&PausedError{Session: "s", Pending: append(one, one...)}, `agent: session "s" waits for 2 decisions`,
+			fault.None, false},
+		{&BusyError{Session: "s"}, `agent: session "s" has a run under way; wait for its end, or use Steer`,
+			fault.Permanent, false},
+		{&BusyError{Session: "s", Err: cause}, `agent: session "s" has a run under way elsewhere: disk full`,
+			fault.Permanent, true},
+		{&InputError{Field: "Prompt", Problem: "it is empty", Err: cause}, "agent: Input.Prompt: it is empty",
+			fault.Invalid, true},
+		{&NothingOpenError{Session: "s"}, `agent: session "s" is unknown, so there is nothing to resume`,
+			fault.Permanent, false},
+		{&NothingOpenError{Session: "s", Status: Failed},
+			`agent: the last run of session "s" has ended (failed), so there is nothing to resume; start another with a prompt`, fault.Permanent, false},
 		{&ConfigError{Field: "Tools", Problem: "no", Err: cause}, "agent: Config.Tools: no", fault.Permanent, true},
 	} {
 		require.EqualError(t, c.err, c.text)

@@ -11,17 +11,20 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-// Escalated is a note about a failure that the run can't fix by itself: a model call that failed permanently, which ends the run, or a
-// tool call whose failure a person can fix ([fault.UserFixable]). It comes before the result of the call, or before the end of the run,
-// whose [Result.Err] is the same error. After a failed tool call the run continues, because the model may find another way.
+// Escalated is a note about a failure that the run can't fix by itself: a model call that failed
+// permanently, which ends the run, or a tool call whose failure a person can fix
+// ([fault.UserFixable]). It comes before the result of the call, or before the end of the run,
+// whose [Result.Err] is the same error. After a failed tool call the run continues, because the
+// model may find another way.
 type Escalated struct {
 	Meta               // it names the tool call; without one it is about the model call of the step
 	Tool   string      `json:"tool,omitempty"` // empty: the model
 	Class  fault.Class `json:"class"`          // of Err
 	Reason string      `json:"reason"`         // what failed, in words
-	Err    error       `json:"-"`              // the same, as it came; for the host: it may say more than a person should see
-	// Attempts is how many were made, 0 if that isn't known, and Errors are the errors of those before the last, as far as they
-	// are known.
+	// the same, as it came; for the host: it may say more than a person should see
+	Err error `json:"-"`
+	// Attempts is how many were made, 0 if that isn't known, and Errors are the errors of those
+	// before the last, as far as they are known.
 	Attempts int     `json:"attempts,omitempty"`
 	Errors   []error `json:"-"`
 	// Remedies are what may help, for a person, the most likely first. There is at least one.
@@ -29,12 +32,15 @@ type Escalated struct {
 }
 
 // escalation returns the note about a failure.
-func (x *driver) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int, tried []error) (e Escalated) {
-	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure, Attempts: attempts, Errors: tried}
+func (x *driver) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int,
+	tried []error) (e Escalated) {
+	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure,
+		Attempts: attempts, Errors: tried}
 	for _, r := range remedies(failure, class, tool) {
 		e.Remedies = append(e.Remedies, x.agent.redact.Text(r))
 	}
-	x.agent.logger.ErrorContext(x.ctx, "agent: something failed that the run can't help by itself", "session", x.name, "call", meta.Call, "tool", tool,
+	x.agent.logger.ErrorContext(x.ctx, "agent: something failed that the run can't help by itself", "session", x.name,
+		"call", meta.Call, "tool", tool,
 		"class", class, "attempts", attempts, "reason", e.Reason, "remedies", e.Remedies)
 	return e
 }

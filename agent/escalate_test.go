@@ -79,7 +79,8 @@ func TestAGuardThatGivesUpIsEscalatedWithWhatWasTried(t *testing.T) {
 
 func TestAGuardOfTheHostSaysWhatItTried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, err := guard.New(providertest.Script(providertest.Fail(fault.Degraded, providertest.Message("one")), providertest.Fail(fault.Degraded), providertest.Fail(fault.Degraded)), guard.Config{})
+		g, err := guard.New(providertest.Script(providertest.Fail(fault.Degraded, providertest.Message("one")),
+			providertest.Fail(fault.Degraded), providertest.Fail(fault.Degraded)), guard.Config{})
 		require.NoError(t, err)
 		note, _, _ := escalated(t, newAgent(t, agent.Config{Provider: g, NoGuard: true}))
 		require.Equal(t, 3, note.Attempts)
@@ -97,7 +98,8 @@ func TestWhatWasTriedIsOfTheModelCallThatFailed(t *testing.T) {
 		note, _, _ := escalated(t, a)
 		require.Equal(t, 2, note.Step)
 		require.Len(t, note.Errors, 1)
-		require.Equal(t, []string{"look at the provider's account: its key, its billing and its quota", "use another provider"}, note.Remedies)
+		require.Equal(t, []string{"look at the provider's account: its key, its billing and its quota",
+			"use another provider"}, note.Remedies)
 	})
 }
 
@@ -122,13 +124,16 @@ func TestRemediesComeFromTheErrorThenFromItsClass(t *testing.T) {
 		err  error
 		want []string
 	}{
-		"its own":         {fmt.Errorf("x: %w", &remedied{[]string{"first", "second"}}), []string{"first", "second"}},
-		"its own panic":   {&remedied{}, []string{"try it again later", "look whether there is an outage", "use another provider"}},
-		"rate limited":    {fault.WithRetryAfter(fault.New(fault.RateLimited, "x"), 90*time.Second), []string{"try it again in 1m30s", "make fewer calls, or ask for higher limits", "use another provider"}},
+		"its own": {fmt.Errorf("x: %w", &remedied{[]string{"first", "second"}}), []string{"first", "second"}},
+		"its own panic": {&remedied{},
+			[]string{"try it again later", "look whether there is an outage", "use another provider"}},
+		"rate limited": {fault.WithRetryAfter(fault.New(fault.RateLimited, "x"), 90*time.Second),
+			[]string{"try it again in 1m30s", "make fewer calls, or ask for higher limits", "use another provider"}},
 		"permanent":       {errors.New("x"), []string{"change what is asked for: the same would fail again"}},
 		"with its remedy": {&provider.Error{Class: fault.Permanent, Remedy: "shorten it"}, []string{"shorten it"}},
 		"As panics":       {panickyError{}, []string{"change what is asked for: the same would fail again"}},
-		"a budget of all": {&budget.Error{Scope: budget.ScopeSession, Name: "s", Limit: 9, Spent: 9, Wanted: 1}, []string{`Raise the session budget of "s".`}},
+		"a budget of all": {&budget.Error{Scope: budget.ScopeSession, Name: "s", Limit: 9, Spent: 9, Wanted: 1},
+			[]string{`Raise the session budget of "s".`}},
 		"a provider's budget": {
 			&budget.Error{Scope: budget.ScopeProvider, Name: "p", Limit: 9, Spent: 9, Wanted: 1},
 			[]string{`Raise the provider budget of "p".`, "use another provider"},
@@ -153,7 +158,9 @@ func TestRemediesComeFromTheErrorThenFromItsClass(t *testing.T) {
 
 func TestAToolThatAPersonMustFixIsEscalatedAndTheRunGoesOn(t *testing.T) {
 	cause := fault.NewFixable("no access to the site", "share the site with the agent", nil)
-	denies := tools.Func[Number, string]{Spec: tools.Spec{Name: "work"}, Check: func(context.Context, Number) error { return cause },
+	denies := tools.Func[Number, string]{Spec: tools.Spec{Name: "work"}, Check: func(context.Context, Number) error {
+		return cause
+	},
 		Run: func(context.Context, Number) (string, error) { return "ok", nil }}
 	reads := flaky{down: func(ran int) error { return []error{errReset, cause}[ran-1] }}
 	bare := flaky{down: func(int) error { return fault.New(fault.UserFixable, "no access") }}
@@ -163,9 +170,11 @@ func TestAToolThatAPersonMustFixIsEscalatedAndTheRunGoesOn(t *testing.T) {
 		tried    []error
 		remedy   string
 	}{
-		"its check":      {denies, 0, nil, "share the site with the agent"},
-		"a second try":   {reads.tool(tools.Spec{Name: "work", ReadOnly: true}), 2, []error{errReset}, "share the site with the agent"},
-		"without remedy": {bare.tool(tools.Spec{Name: "work"}), 1, nil, `look at what the tool "work" needs: keys, permissions, settings`},
+		"its check": {denies, 0, nil, "share the site with the agent"},
+		"a second try": {reads.tool(tools.Spec{Name: "work", ReadOnly: true}), 2, []error{errReset},
+			"share the site with the agent"},
+		"without remedy": {bare.tool(tools.Spec{Name: "work"}), 1, nil,
+			`look at what the tool "work" needs: keys, permissions, settings`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -240,7 +249,8 @@ func TestLeavingAtAnEscalationEndsTheRunAsFailed(t *testing.T) {
 
 func TestAModelCallThatIsMadeAgainIsVoidedAndSaysUntilWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := scripted(t, agent.Config{}, providertest.FailAfter(2, say("Hello there."), fault.Degraded, providertest.RetryAfter(9*time.Second)), say("Hi."))
+		a, _ := scripted(t, agent.Config{}, providertest.FailAfter(2, say("Hello there."), fault.Degraded,
+			providertest.RetryAfter(9*time.Second)), say("Hi."))
 		began := time.Now()
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)

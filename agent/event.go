@@ -8,17 +8,18 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An Event reports what a run does. There are two kinds. A [Fact] is stored and numbered before anyone sees it. A note ([TextDelta],
-// [ReasoningDelta], [CallBegun], [CallDelta], [PartAdded], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated], [MemoryWarning],
-// [SourceFailed], [UnknownPrice], [Shown], [Lagged]) is shown once and not kept. Events are plain values and are never changed after they are
-// shown. [MarshalEvent] returns an event as JSON.
+// An Event reports what a run does. There are two kinds. A [Fact] is stored and numbered before
+// anyone sees it. A note ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [PartAdded],
+// [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated], [MemoryWarning], [SourceFailed],
+// [UnknownPrice], [Shown], [Lagged]) is shown once and not kept. Events are plain values and are
+// never changed after they are shown. [MarshalEvent] returns an event as JSON.
 type Event interface {
 	// Envelope returns what all events have in common.
 	Envelope() Meta
 }
 
-// RunEnded is the last event of a run that ends or pauses. It is the fact [machine.RunEnded] with the Result of the run, which the journal
-// doesn't contain: [Session.Facts] returns the fact alone.
+// RunEnded is the last event of a run that ends or pauses. It is the fact [machine.RunEnded] with
+// the Result of the run, which the journal doesn't contain: [Session.Facts] returns the fact alone.
 type RunEnded struct {
 	machine.RunEnded
 	Result *Result
@@ -28,8 +29,8 @@ type RunEnded struct {
 
 // TextDelta is a piece of text, or of a refusal. A [Reset] withdraws the pieces of its model call.
 //
-// Index says which part of the reply it belongs to, here and in the notes that follow: the index in [Replied].Message.Parts, unless a hook
-// changes the reply.
+// Index says which part of the reply it belongs to, here and in the notes that follow: the index in
+// [Replied].Message.Parts, unless a hook changes the reply.
 type TextDelta struct {
 	Meta
 	Index int    `json:"index"`
@@ -43,8 +44,8 @@ type ReasoningDelta struct {
 	Text  string `json:"text"`
 }
 
-// CallBegun says that the model has begun to write a tool call, which its envelope names. Its arguments follow; whether it
-// runs is decided when the reply is complete.
+// CallBegun says that the model has begun to write a tool call, which its envelope names. Its
+// arguments follow; whether it runs is decided when the reply is complete.
 type CallBegun struct {
 	Meta
 	Index int    `json:"index"`
@@ -58,16 +59,17 @@ type CallDelta struct {
 	Text  string `json:"text"`
 }
 
-// PartAdded is a part of the reply that comes whole: a call that the provider runs itself ([provider.PartProviderCall]), its result, a
-// source, or a file.
+// PartAdded is a part of the reply that comes whole: a call that the provider runs itself
+// ([provider.PartProviderCall]), its result, a source, or a file.
 type PartAdded struct {
 	Meta
 	Index int            `json:"index"`
 	Part  *provider.Part `json:"part"`
 }
 
-// Waiting says why a call waits, and until when if that is known. If the envelope names a tool call, that call is retried later. Otherwise
-// it is the model call, which is queued, rate limited, backing off, or waiting for budget.
+// Waiting says why a call waits, and until when if that is known. If the envelope names a tool
+// call, that call is retried later. Otherwise it is the model call, which is queued, rate limited,
+// backing off, or waiting for budget.
 type Waiting struct {
 	Meta
 	provider.Wait
@@ -79,16 +81,19 @@ type Reset struct {
 	Why string `json:"why"`
 }
 
-// BreakerOpen says that a tool call doesn't run because the breaker of its tool or resource is open. The result of the call follows.
+// BreakerOpen says that a tool call doesn't run because the breaker of its tool or resource is
+// open. The result of the call follows.
 type BreakerOpen struct {
 	Meta
-	Tool  string             `json:"tool"`
-	Until time.Time          `json:"until,omitzero"` // when the breaker lets another call pass; zero if that depends on a call in progress
+	Tool string `json:"tool"`
+	// when the breaker lets another call pass; zero if that depends on a call in progress
+	Until time.Time          `json:"until,omitzero"`
 	Err   *circuit.OpenError `json:"-"`
 }
 
-// UnknownPrice says that the run has a limit of cost, and that the price of the model isn't known, so that its calls don't count towards that
-// limit. It is shown before the first reply of such a model. See Limits.RequirePrices.
+// UnknownPrice says that the run has a limit of cost, and that the price of the model isn't known,
+// so that its calls don't count towards that limit. It is shown before the first reply of such a
+// model. See Limits.RequirePrices.
 type UnknownPrice struct {
 	Meta
 	Model string `json:"model,omitempty"` // empty for the provider's default
@@ -102,8 +107,9 @@ type Progress struct {
 	Done float64 `json:"done,omitempty"` // from 0 to 1; 0 if unknown
 }
 
-// Lagged says that a reader was too slow, and that the given number of notes were left out. It must discard what it has of the
-// reply in progress. All facts follow, and then the reply so far, as one note for each part. Only readers of package agent/live get it.
+// Lagged says that a reader was too slow, and that the given number of notes were left out. It must
+// discard what it has of the reply in progress. All facts follow, and then the reply so far, as one
+// note for each part. Only readers of package agent/live get it.
 type Lagged struct {
 	Meta
 	Notes int `json:"notes"`

@@ -10,7 +10,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// noteTypes are the types of notes by their kind in JSON. A fact has the kind that it has in a journal.
+// noteTypes are the types of notes by their kind in JSON. A fact has the kind that it has in a
+// journal.
 var noteTypes = map[string]reflect.Type{
 	"text_delta":      reflect.TypeFor[TextDelta](),
 	"reasoning_delta": reflect.TypeFor[ReasoningDelta](),
@@ -51,8 +52,9 @@ type eventForm[D any] struct {
 //
 //	{"v": 2, "kind": "text_delta", "session": "s-1", "data": {"run": "r-1", "step": 1, "index": 0, "text": "Hel"}}
 //
-// v is [machine.Version]. Facts also have seq and time. The errors in [BreakerOpen], [Escalated] and [SourceFailed], and the Result of a [RunEnded], are
-// for the host and aren't included. If ev isn't a fact or a note of this package, by value, the error is an *[EventError] or a
+// v is [machine.Version]. Facts also have seq and time. The errors in [BreakerOpen], [Escalated]
+// and [SourceFailed], and the Result of a [RunEnded], are for the host and aren't included. If ev
+// isn't a fact or a note of this package, by value, the error is an *[EventError] or a
 // *[machine.FactError].
 func MarshalEvent(ev Event) ([]byte, error) {
 	if f, ok := ev.(Fact); ok {
@@ -60,21 +62,25 @@ func MarshalEvent(ev Event) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return machine.Marshal(eventForm[json.RawMessage]{rec.V, rec.Kind, f.Envelope().Session, rec.Seq, rec.Time, rec.Data})
+		return machine.Marshal(eventForm[json.RawMessage]{rec.V, rec.Kind, f.Envelope().Session, rec.Seq, rec.Time,
+			rec.Data})
 	}
 	kind, ok := noteKinds[reflect.TypeOf(ev)]
 	if !ok {
-		return nil, &EventError{Kind: fmt.Sprintf("%T", ev), Problem: "it isn't an event; events are the facts and notes of package agent, by value"}
+		return nil, &EventError{Kind: fmt.Sprintf("%T", ev),
+			Problem: "it isn't an event; events are the facts and notes of package agent, by value"}
 	}
-	data, err := machine.Marshal(eventForm[Event]{V: machine.Version, Kind: kind, Session: ev.Envelope().Session, Data: ev})
+	data, err := machine.Marshal(eventForm[Event]{V: machine.Version, Kind: kind, Session: ev.Envelope().Session,
+		Data: ev})
 	if err != nil {
 		return nil, &EventError{Kind: kind, Problem: "it can't be encoded: " + err.Error(), Err: err}
 	}
 	return data, nil
 }
 
-// UnmarshalEvent returns the event that [MarshalEvent] has encoded. A [RunEnded] has no Result. The error is an *[EventError] if data isn't
-// such an object, and a *[machine.FactError] if it is a fact that can't be read. Both are also for another version and for unknown kinds.
+// UnmarshalEvent returns the event that [MarshalEvent] has encoded. A [RunEnded] has no Result. The
+// error is an *[EventError] if data isn't such an object, and a *[machine.FactError] if it is a
+// fact that can't be read. Both are also for another version and for unknown kinds.
 func UnmarshalEvent(data []byte) (Event, error) {
 	var form eventForm[json.RawMessage]
 	if err := json.Unmarshal(data, &form); err != nil {
@@ -82,14 +88,16 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	}
 	t, ok := noteTypes[form.Kind]
 	if !ok {
-		f, err := machine.Decode(form.Session, journal.Record{Seq: form.Seq, Time: form.Time, Kind: form.Kind, V: form.V, Data: form.Data})
+		f, err := machine.Decode(form.Session,
+			journal.Record{Seq: form.Seq, Time: form.Time, Kind: form.Kind, V: form.V, Data: form.Data})
 		if err != nil {
 			return nil, err
 		}
 		return factEvent(f), nil
 	}
 	if form.V != machine.Version {
-		return nil, &EventError{Kind: form.Kind, Problem: fmt.Sprintf("it has version %d, and this release reads version %d", form.V, machine.Version)}
+		return nil, &EventError{Kind: form.Kind,
+			Problem: fmt.Sprintf("it has version %d, and this release reads version %d", form.V, machine.Version)}
 	}
 	v := reflect.New(t)
 	if err := json.Unmarshal(form.Data, v.Interface()); err != nil {

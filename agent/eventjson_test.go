@@ -30,7 +30,8 @@ func everyNote() []agent.Event {
 	call.Call = "r-1.2.0"
 	fact := call
 	fact.Seq, fact.Time, fact.V = 7, at, machine.Version
-	source := provider.Part{Kind: provider.PartSource, Source: &provider.Source{URL: "https://a.example/?a=1&b=2", Title: "<A>"}}
+	source := provider.Part{Kind: provider.PartSource,
+		Source: &provider.Source{URL: "https://a.example/?a=1&b=2", Title: "<A>"}}
 	failure := errors.New("no key")
 	return []agent.Event{
 		agent.TextDelta{Meta: note, Index: 1, Text: "a < b & c"},
@@ -38,11 +39,13 @@ func everyNote() []agent.Event {
 		agent.CallBegun{Meta: call, Index: 2, Name: "cms.write"},
 		agent.CallDelta{Meta: call, Index: 2, Text: `{"html":"<b`},
 		agent.PartAdded{Meta: note, Index: 3, Part: &source},
-		agent.Waiting{Meta: note, Wait: provider.Wait{Reason: provider.WaitBackingOff, Until: at, Detail: "busy", Attempt: 2}},
+		agent.Waiting{Meta: note,
+			Wait: provider.Wait{Reason: provider.WaitBackingOff, Until: at, Detail: "busy", Attempt: 2}},
 		agent.Progress{Meta: call, Tool: "cms.write", Text: "half", Done: .5},
 		agent.Reset{Meta: note, Why: "the call is made again"},
 		agent.BreakerOpen{Meta: call, Tool: "cms.write", Until: at, Err: &circuit.OpenError{Name: "cms"}},
-		agent.Escalated{Meta: call, Tool: "cms.write", Class: fault.UserFixable, Reason: "no key", Err: failure, Attempts: 2, Errors: []error{failure}, Remedies: []string{"add one"}},
+		agent.Escalated{Meta: call, Tool: "cms.write", Class: fault.UserFixable, Reason: "no key", Err: failure,
+			Attempts: 2, Errors: []error{failure}, Remedies: []string{"add one"}},
 		agent.MemoryWarning{Meta: note, Text: "full"},
 		agent.SourceFailed{Meta: note, Source: "shop", Reason: "it hangs"},
 		agent.UnknownPrice{Meta: note, Model: "m-1"},
@@ -50,7 +53,8 @@ func everyNote() []agent.Event {
 		agent.Lagged{Meta: note, Notes: 12},
 		agent.Emitted{Meta: fact, Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
 		agent.Steered{Meta: fact, ID: "m-1", Message: provider.User("only <drafts>")},
-		agent.RunEnded{RunEnded: machine.RunEnded{Meta: fact, Status: agent.Stopped, Code: machine.CodeLimit, Reason: "steps"}, Result: &agent.Result{Session: "s-1"}},
+		agent.RunEnded{RunEnded: machine.RunEnded{Meta: fact, Status: agent.Stopped, Code: machine.CodeLimit,
+			Reason: "steps"}, Result: &agent.Result{Session: "s-1"}},
 	}
 }
 
@@ -119,12 +123,14 @@ func TestWhatIsNoEventIsRefused(t *testing.T) {
 	_, err = agent.MarshalEvent(agent.Shown{Kind: "a", Value: json.RawMessage(`{`)})
 	require.ErrorAs(t, err, &wrong)
 
-	for _, data := range []string{``, `null`, `[]`, `{"v":1,"kind":"text_delta","data":{}}`, `{"v":2,"kind":"text_delta","data":[]}`, `{"v":2,"kind":"text_delta"}`} {
+	for _, data := range []string{``, `null`, `[]`, `{"v":1,"kind":"text_delta","data":{}}`,
+		`{"v":2,"kind":"text_delta","data":[]}`, `{"v":2,"kind":"text_delta"}`} {
 		_, err := agent.UnmarshalEvent([]byte(data))
 		require.Error(t, err, data)
 		require.True(t, errors.As(err, &wrong) || errors.As(err, &fact), data)
 	}
-	for _, data := range []string{`{"v":2,"kind":"guess","data":{}}`, `{"v":3,"kind":"steered","data":{"run":"r"}}`, `{"v":2,"kind":"steered","data":{}}`} {
+	for _, data := range []string{`{"v":2,"kind":"guess","data":{}}`, `{"v":3,"kind":"steered","data":{"run":"r"}}`,
+		`{"v":2,"kind":"steered","data":{}}`} {
 		_, err := agent.UnmarshalEvent([]byte(data))
 		require.ErrorAs(t, err, &fact, data)
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A tool records what the host wants to keep, and shows what a page wants to show. The model sees neither.
+// A tool records what the host wants to keep, and shows what a page wants to show. The model sees
+// neither.
 func ExampleEmit() {
 	type Offer struct {
 		Hotel string `json:"hotel"`
@@ -34,7 +35,8 @@ func ExampleEmit() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for ev, err := range a.Stream(context.Background(), agent.Input{Session: "s-1", Prompt: "A room in Oslo, please."}) {
+	for ev, err := range a.Stream(context.Background(),
+		agent.Input{Session: "s-1", Prompt: "A room in Oslo, please."}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -115,14 +117,16 @@ func ExampleInput_children() {
 		log.Fatal(err)
 	}
 	editor, err := agent.New(agent.Config{
-		Name:     "editor",
-		Provider: providertest.Script(providertest.Call("critic", agent.Task{Task: "Read it."}), providertest.Say("Shortened.")),
-		Tools:    []tools.Tool{agent.AsTool(critic, tools.Spec{Description: "Finds faults in a text."})},
+		Name: "editor",
+		Provider: providertest.Script(providertest.Call("critic", agent.Task{Task: "Read it."}),
+			providertest.Say("Shortened.")),
+		Tools: []tools.Tool{agent.AsTool(critic, tools.Spec{Description: "Finds faults in a text."})},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for ev, err := range editor.Stream(context.Background(), agent.Input{Session: "s-1", Prompt: "Improve it.", Children: true}) {
+	for ev, err := range editor.Stream(context.Background(),
+		agent.Input{Session: "s-1", Prompt: "Improve it.", Children: true}) {
 		if err != nil {
 			log.Fatal(err)
 		}

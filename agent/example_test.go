@@ -52,13 +52,15 @@ func ExampleAgent_Stream() {
 	weather := tools.New(tools.Spec{Name: "weather"},
 		func(ctx context.Context, in City) (Weather, error) { return Weather{Celsius: 3}, nil })
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Call("weather", City{Name: "Oslo"}), providertest.Say("It is cold.")),
-		Tools:    []tools.Tool{weather},
+		Provider: providertest.Script(providertest.Call("weather", City{Name: "Oslo"}),
+			providertest.Say("It is cold.")),
+		Tools: []tools.Tool{weather},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for ev, err := range a.Stream(context.Background(), agent.Input{Session: "s-1", Prompt: "Oslo?", Interactive: true}) {
+	for ev, err := range a.Stream(context.Background(),
+		agent.Input{Session: "s-1", Prompt: "Oslo?", Interactive: true}) {
 		if err != nil {
 			log.Fatal(err)
 		}

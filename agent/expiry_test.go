@@ -17,7 +17,10 @@ import (
 func TestARunIsContinuedOnceThoughSeveralPausesHaveExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		a, _ := scripted(t, agent.Config{PauseExpires: time.Minute, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, calls("risky", 1, 2, 3), say("on"))
+		a, _ := scripted(t,
+			agent.Config{PauseExpires: time.Minute,
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, calls("risky", 1, 2, 3),
+			say("on"))
 		run(t, a)
 		<-time.After(time.Hour)
 		runInput(t, a, agent.Continue("s"))
@@ -42,7 +45,8 @@ func TestAPauseWhoseDecisionCouldNotBeTakenCanBeDecidedOn(t *testing.T) {
 	type text struct {
 		Text string `json:"text"`
 	}
-	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "risky", Risk: tools.High}, func(context.Context, text) (string, error) { return "x", nil })}
+	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "risky", Risk: tools.High},
+		func(context.Context, text) (string, error) { return "x", nil })}
 	b := reopen(t, cfg, say("on"))
 	in := agent.Continue("s")
 	in.AcceptChanges = true
@@ -59,7 +63,8 @@ func TestADecisionThatWasTakenCountsAsMadeWhenItWasChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		slow := false
-		a, _ := scripted(t, agent.Config{PauseExpires: time.Minute, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+		a, _ := scripted(t, agent.Config{PauseExpires: time.Minute,
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
 			Redact: func(s string) string {
 				if slow {
 					<-time.After(time.Second)

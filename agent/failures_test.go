@@ -27,7 +27,8 @@ func TestAToolThatKeepsFailingIsUnavailable(t *testing.T) {
 			worked.Add(1)
 			return "yes", nil
 		}),
-	}}, call("bad", 1), call("bad", 2), call("bad", 3), call("good", 1), call("bad", 4), call("bad", 5), call("bad", 6), call("good", 2), say("done"))
+	}}, call("bad", 1), call("bad", 2), call("bad", 3), call("good", 1), call("bad", 4), call("bad", 5), call("bad", 6),
+		call("good", 2), say("done"))
 	require.Equal(t, "done", run(t, a).Text())
 	require.EqualValues(t, 5, failed.Load())
 	require.EqualValues(t, 2, worked.Load())
@@ -35,9 +36,11 @@ func TestAToolThatKeepsFailingIsUnavailable(t *testing.T) {
 
 func TestAModelIsToldThatAToolKeepsFailing(t *testing.T) {
 	store := journal.NewMemory()
-	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{tools.New(tools.Spec{Name: "bad"}, func(context.Context, Number) (string, error) {
-		return "", errors.New("no")
-	})}}, call("bad", 1), call("bad", 2), call("bad", 3), call("bad", 4), call("bad", 5), call("bad", 6), say("done"))
+	a, _ := scripted(t, agent.Config{Journal: store,
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "bad"}, func(context.Context, Number) (string, error) {
+			return "", errors.New("no")
+		})}}, call("bad", 1), call("bad", 2), call("bad", 3), call("bad", 4), call("bad", 5), call("bad", 6),
+		say("done"))
 	run(t, a)
 	var texts []string
 	for _, res := range finished(t, a, "s") {
@@ -47,7 +50,8 @@ func TestAModelIsToldThatAToolKeepsFailing(t *testing.T) {
 		"no\nNote: this tool has failed 3 times in a row. Try something else.",
 		"no\nNote: this tool has failed 4 times in a row. Try something else.",
 		"no\nNote: this tool has failed 5 times in a row, and isn't available any more in this run. Go on without it.",
-		"The call wasn't run: this tool is not available in this run: it failed 5 times in a row. Go on without it."}, texts)
+		"The call wasn't run: this tool is not available in this run: it failed 5 times in a row. Go on without it."},
+		texts)
 	requireSound(t, "s", facts(t, a, "s"))
 }
 
@@ -55,7 +59,9 @@ func TestARunStopsWhenTooManyCallsInARowHaveFailed(t *testing.T) {
 	var steps []providertest.Step
 	var list []tools.Tool
 	for _, name := range []string{"a", "b", "c"} {
-		list = append(list, tools.New(tools.Spec{Name: name}, func(context.Context, Number) (string, error) { return "", errors.New("no") }))
+		list = append(list, tools.New(tools.Spec{Name: name}, func(context.Context, Number) (string, error) {
+			return "", errors.New("no")
+		}))
 	}
 	for n := range 20 {
 		steps = append(steps, call(list[n%3].(tools.Func[Number, string]).Spec.Name, n))
@@ -75,7 +81,10 @@ func TestOnlyTheFirstCallsOfAReplyAreRun(t *testing.T) {
 	for i := range ns {
 		ns[i] = i
 	}
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}}, calls("work", ns...), say("done"))
+	a, _ := scripted(t,
+		agent.Config{Journal: journal.NewMemory(),
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}}, calls("work", ns...),
+		say("done"))
 	require.Equal(t, "done", run(t, a).Text())
 	require.Equal(t, 128, done.all())
 	all := finished(t, a, "s")
@@ -83,15 +92,19 @@ func TestOnlyTheFirstCallsOfAReplyAreRun(t *testing.T) {
 	for _, res := range all {
 		if res.Status != tools.OK {
 			require.Equal(t, tools.NotRun, res.Status)
-			require.Equal(t, "The call wasn't run: only the first 128 calls of a reply are run. Make it again in your next reply, with fewer calls.", res.Text())
+			require.Equal(t,
+				"The call wasn't run: only the first 128 calls of a reply are run. Make it again in your next reply, "+
+					"with fewer calls.", res.Text())
 		}
 	}
 	requireSound(t, "s", facts(t, a, "s"))
 }
 
 func TestAMismatchIsRecordedAndTheModelReadsIt(t *testing.T) {
-	wrong := tools.Mismatch{Expected: "published", Actual: "draft with sk-secret", Suggestion: "Publish it in the editor."}
-	for name, err := range map[string]error{"value": wrong, "pointer": &wrong, "wrapped": errors.Join(errors.New("no"), wrong)} {
+	wrong := tools.Mismatch{Expected: "published", Actual: "draft with sk-secret",
+		Suggestion: "Publish it in the editor."}
+	for name, err := range map[string]error{"value": wrong, "pointer": &wrong,
+		"wrapped": errors.Join(errors.New("no"), wrong)} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{
 				Redact: func(s string) string { return strings.ReplaceAll(s, "sk-secret", "[secret]") },
@@ -103,8 +116,10 @@ func TestAMismatchIsRecordedAndTheModelReadsIt(t *testing.T) {
 			run(t, a)
 			res := finished(t, a, "s")[0]
 			require.Equal(t, tools.Unverified, res.Status)
-			require.Equal(t, &tools.Mismatch{Expected: "published", Actual: "draft with [secret]", Suggestion: wrong.Suggestion}, res.Mismatch)
-			require.Contains(t, res.Text(), "expected published, but found draft with [secret]. Publish it in the editor.")
+			require.Equal(t, &tools.Mismatch{Expected: "published", Actual: "draft with [secret]",
+				Suggestion: wrong.Suggestion}, res.Mismatch)
+			require.Contains(t, res.Text(),
+				"expected published, but found draft with [secret]. Publish it in the editor.")
 		})
 	}
 }

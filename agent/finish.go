@@ -38,7 +38,8 @@ func (x *driver) conclude(act machine.Action) {
 		x.sendBack(machine.SendBackHook, missing)
 		return
 	}
-	if len(x.agent.cfg.Hooks) > 0 && len(x.inbox()) > 0 { // posted while the hooks were asked: the loop reads it, and comes back
+	if len(x.agent.cfg.Hooks) > 0 && len(x.inbox()) > 0 {
+		// posted while the hooks were asked: the loop reads it, and comes back
 		if x.readInbox() || x.requested != requestNone {
 			return
 		}
@@ -68,7 +69,8 @@ func (x *driver) beforeFinish() (missing string, err error) {
 		case errors.As(err, &send):
 			all = append(all, send.what)
 		case errors.As(err, &warn):
-			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns at the end of a run", "hook", h.Name, "warning", warn.text)
+			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns at the end of a run", "hook", h.Name,
+				"warning", warn.text)
 		default:
 			return "", err
 		}
@@ -78,7 +80,9 @@ func (x *driver) beforeFinish() (missing string, err error) {
 		return "", nil
 	}
 	if r.Limits.SendBacks >= 0 && r.SentBack >= r.Limits.SendBacks {
-		x.agent.logger.WarnContext(x.ctx, "agent: the run finishes although something is missing: Limits.SendBacks is reached", "session", x.name, "missing", all)
+		x.agent.logger.WarnContext(x.ctx,
+			"agent: the run finishes although something is missing: Limits.SendBacks is reached", "session", x.name,
+			"missing", all)
 		return "", nil
 	}
 	return strings.Join(all, "\n"), nil
@@ -114,7 +118,8 @@ func (x *driver) finishCause(cause error) {
 	}
 }
 
-// finish ends or pauses the run: it gives open calls a result, appends the end, and shows it with the Result.
+// finish ends or pauses the run: it gives open calls a result, appends the end, and shows it with
+// the Result.
 func (x *driver) finish(status Status, code string, reason error) {
 	if x.ended {
 		return
@@ -147,7 +152,8 @@ func (x *driver) finish(status Status, code string, reason error) {
 		status = Failed
 		var text string
 		x.unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
-		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: text}, 0).(machine.RunEnded)
+		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: text},
+			0).(machine.RunEnded)
 		*end.Result = *x.machine.Result(Failed, machine.CodeJournal, reason)
 		x.queue = append(x.queue, end)
 	}
@@ -177,7 +183,8 @@ func (x *driver) fail(err error) {
 	x.left = true
 }
 
-// closeRun closes what a run leaves open: an open model call fails, and each open tool call gets a result. reason is why the run ends.
+// closeRun closes what a run leaves open: an open model call fails, and each open tool call gets a
+// result. reason is why the run ends.
 func (l *sessionLog) closeRun(reason error) {
 	if l.lost() { // the run stays open, for whoever resumes the session
 		return
@@ -200,7 +207,8 @@ func (l *sessionLog) closeRun(reason error) {
 		case c.Status == machine.CallSuspended:
 			res := c.Undecided("nobody decided on it before the run ended.")
 			l.afterTool(l.ctx, l.hookCall(c), res)
-			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
+			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID},
+				Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
 		case c.Started: // now, or before a person let it run again
 			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known whether it had its effect: "+why)
 		default:

@@ -28,17 +28,21 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 		"text":                {reply: providertest.Say(huge)},
 		"text that is quoted": {reply: providertest.Say(strings.Repeat("\x01", most/5))},
 		"a call":              {reply: providertest.Call("give", given{huge})},
-		"data":                {providertest.Call("give", given{"1"}), tools.Result{Parts: []provider.Part{provider.TextPart("given")}, Data: huge}, "given"},
-		"a result": {providertest.Call("give", given{"1"}), tools.Result{Parts: []provider.Part{provider.TextPart(huge)}},
+		"data": {providertest.Call("give", given{"1"}),
+			tools.Result{Parts: []provider.Part{provider.TextPart("given")}, Data: huge}, "given"},
+		"a result": {providertest.Call("give", given{"1"}),
+			tools.Result{Parts: []provider.Part{provider.TextPart(huge)}},
 			"The call ran, but its result is too large to be kept."},
-		"a result with its call": {providertest.Call("give", given{huge[:most*9/10]}), tools.Result{Parts: []provider.Part{provider.TextPart(huge[:most/5])}},
+		"a result with its call": {providertest.Call("give", given{huge[:most*9/10]}),
+			tools.Result{Parts: []provider.Part{provider.TextPart(huge[:most/5])}},
 			"The call ran, but its result is too large to be kept."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := New(Config{
 				Journal:  journal.NewMemory(),
 				Provider: providertest.Script(c.reply, providertest.Say("on"), providertest.Say("on")),
-				Tools:    []tools.Tool{tools.New(tools.Spec{Name: "give"}, func(context.Context, given) (tools.Result, error) { return c.result, nil })},
+				Tools: []tools.Tool{tools.New(tools.Spec{Name: "give"},
+					func(context.Context, given) (tools.Result, error) { return c.result, nil })},
 			})
 			require.NoError(t, err)
 			a.record = most
@@ -88,8 +92,9 @@ func TestAResultThatJustFitsLeavesRoomForWhatIsSaidOfIt(t *testing.T) {
 	}
 	for size := most - 700; size < most; size += 50 {
 		a, err := New(Config{
-			Journal:  limited{journal.NewMemory(), most},
-			Provider: providertest.Script(providertest.Call("give", given{"1"}), providertest.Call("give", given{"1"}), providertest.Call("give", given{"1"}), providertest.Say("on")),
+			Journal: limited{journal.NewMemory(), most},
+			Provider: providertest.Script(providertest.Call("give", given{"1"}), providertest.Call("give", given{"1"}),
+				providertest.Call("give", given{"1"}), providertest.Say("on")),
 			Tools: []tools.Tool{tools.New(tools.Spec{Name: "give"}, func(context.Context, given) (string, error) {
 				return strings.Repeat("x", size), nil
 			})},
@@ -103,9 +108,10 @@ func TestAResultThatJustFitsLeavesRoomForWhatIsSaidOfIt(t *testing.T) {
 }
 
 func TestASnapshotThatIsTooLargeForARecordIsLeftOut(t *testing.T) {
-	a, err := New(Config{Journal: journal.NewMemory(), Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
-		return providertest.Say("yes").Response(), nil
-	})})
+	a, err := New(Config{Journal: journal.NewMemory(),
+		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			return providertest.Say("yes").Response(), nil
+		})})
 	require.NoError(t, err)
 	a.record = 4 << 10
 	for range 2 * 500 / 4 {

@@ -63,7 +63,8 @@ func (e *effects) tool(spec tools.Spec) tools.Tool {
 	})
 }
 
-// slow returns a tool that takes in.N seconds, counts on being canceled, and notes its effect when it is done.
+// slow returns a tool that takes in.N seconds, counts on being canceled, and notes its effect when
+// it is done.
 func (e *effects) slow(spec tools.Spec) tools.Tool {
 	return tools.New(spec, func(ctx context.Context, in Number) (string, error) {
 		timer := time.NewTimer(time.Duration(in.N) * time.Second)
@@ -143,7 +144,8 @@ func of[E agent.Event](all []agent.Event) (some []E) {
 	return some
 }
 
-// shown returns the text that a consumer who honours Reset has on the screen at the end of the newest model call.
+// shown returns the text that a consumer who honours Reset has on the screen at the end of the
+// newest model call.
 func shown(all []agent.Event) string {
 	text := ""
 	for _, ev := range all {
@@ -189,8 +191,9 @@ func facts(t testing.TB, a *agent.Agent, session string) []agent.Fact {
 	return all
 }
 
-// requireSound fails the test unless a log keeps what every log keeps: it can be replayed; no call has two results or was
-// started twice, unless it may be repeated; and once the run has ended, every call has its result, in call order.
+// requireSound fails the test unless a log keeps what every log keeps: it can be replayed; no call
+// has two results or was started twice, unless it may be repeated; and once the run has ended,
+// every call has its result, in call order.
 func requireSound(t testing.TB, session string, log []agent.Fact) {
 	t.Helper()
 	m, err := machine.Replay(session, log...)
@@ -268,7 +271,8 @@ var stores = map[string]func() journal.Store{
 	"with a journal":    func() journal.Store { return journal.NewMemory() },
 }
 
-// reopen returns an agent as another process would have it: of the same configuration, but with another model.
+// reopen returns an agent as another process would have it: of the same configuration, but with
+// another model.
 func reopen(t testing.TB, cfg agent.Config, steps ...providertest.Step) *agent.Agent {
 	t.Helper()
 	a, _ := scripted(t, cfg, steps...)

@@ -31,13 +31,15 @@ type ForkOption struct{ upTo uint64 }
 // At has a fork end with the fact of that number, instead of the newest.
 func At(fact uint64) ForkOption { return ForkOption{upTo: fact} }
 
-// Fork copies the session into a new one, up to the last fact after which no model call and no tool call was open; [At] sets an earlier end.
-// Pauses and calls in doubt are therefore not copied, and neither are standing approvals, which belong to one session. A run that was
-// open there is stopped with [machine.CodeForked] in the copy; continue its conversation with a prompt. The original isn't changed and
-// may be running. An invalid or existing name is a *[ForkError].
+// Fork copies the session into a new one, up to the last fact after which no model call and no tool
+// call was open; [At] sets an earlier end. Pauses and calls in doubt are therefore not copied, and
+// neither are standing approvals, which belong to one session. A run that was open there is stopped
+// with [machine.CodeForked] in the copy; continue its conversation with a prompt. The original
+// isn't changed and may be running. An invalid or existing name is a *[ForkError].
 //
-// A copy has the conversation, but doesn't own the effects of the copied runs. Only in the original can [Session.Undo] undo them; in the
-// copy, and in copies of it, the error is an *[UndoError] with the owner's name. Runs that start in the copy are its own.
+// A copy has the conversation, but doesn't own the effects of the copied runs. Only in the original
+// can [Session.Undo] undo them; in the copy, and in copies of it, the error is an *[UndoError] with
+// the owner's name. Runs that start in the copy are its own.
 func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -61,13 +63,15 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 		return err
 	}
 	if len(own) == 0 {
-		return &ForkError{From: s.id, To: to, Problem: fmt.Sprintf("nothing was finished by fact %d; the log begins with fact %d", o.upTo, facts[0].Envelope().Seq)}
+		return &ForkError{From: s.id, To: to,
+			Problem: fmt.Sprintf("nothing was finished by fact %d; the log begins with fact %d", o.upTo,
+				facts[0].Envelope().Seq)}
 	}
 	return s.agent.copyTo(ctx, s.id, to, own)
 }
 
-// copyTo makes a new session from facts and ends what they leave open. All of it is one append, so that no half of it is resumed after a
-// crash.
+// copyTo makes a new session from facts and ends what they leave open. All of it is one append, so
+// that no half of it is resumed after a crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
 	in := Input{Session: to, Prompt: "x"}
 	if err := in.check(new(machine.DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
@@ -86,7 +90,8 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 		return &ForkError{From: from, To: to, Problem: "there is a session by that name"}
 	}
 	r := m.State().Run
-	meta := Meta{Origin: machine.Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}, Step: r.Step}
+	meta := Meta{Origin: machine.Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace},
+		Step: r.Step}
 	revoked := make(map[string]bool)
 	for _, rule := range m.State().Rules {
 		if !revoked[rule.Tool] { // in all its scopes
@@ -95,7 +100,8 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 		revoked[rule.Tool] = true
 	}
 	if r.IsOpen() {
-		facts = append(facts, machine.RunEnded{Meta: meta, Status: Stopped, Code: machine.CodeForked, Reason: "forked from session " + from})
+		facts = append(facts, machine.RunEnded{Meta: meta, Status: Stopped, Code: machine.CodeForked,
+			Reason: "forked from session " + from})
 	}
 	return l.append(facts...)
 }
@@ -110,8 +116,9 @@ type exported struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// Export writes the log of the session as JSON lines, one fact per line: session, seq, time, kind, v (the version of the encoding) and
-// data. An unknown session is a *[NothingOpenError]. After an error, w may have received a part of the log.
+// Export writes the log of the session as JSON lines, one fact per line: session, seq, time, kind,
+// v (the version of the encoding) and data. An unknown session is a *[NothingOpenError]. After an
+// error, w may have received a part of the log.
 func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	if _, err := s.ready(ctx); err != nil {
 		return err
@@ -142,9 +149,10 @@ func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// Import creates the session from the output of [Session.Export], from its first line on. Each fact must be of the same session and must
-// fit the facts before it, or the error is a *[machine.FactError]; nothing is run. If the session exists, the error is a *[ForkError]. As in
-// a fork, effects belong to the session that was exported: see [Session.Fork] and Rollback.Moved.
+// Import creates the session from the output of [Session.Export], from its first line on. Each fact
+// must be of the same session and must fit the facts before it, or the error is a
+// *[machine.FactError]; nothing is run. If the session exists, the error is a *[ForkError]. As in a
+// fork, effects belong to the session that was exported: see [Session.Fork] and Rollback.Moved.
 func (s *Session) Import(ctx context.Context, r io.Reader) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -165,7 +173,8 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("agent: importing session %q: line %d: %w", session, len(facts)+1, err)
 		}
-		f, err := machine.Decode(session, journal.Record{Seq: line.Seq, Time: line.Time, Kind: line.Kind, V: line.V, Data: line.Data})
+		f, err := machine.Decode(session,
+			journal.Record{Seq: line.Seq, Time: line.Time, Kind: line.Kind, V: line.V, Data: line.Data})
 		if err != nil {
 			return err
 		}

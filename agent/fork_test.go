@@ -15,7 +15,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// requireOwned fails the test unless what a session has of its original is refused to be undone, and the owner named.
+// requireOwned fails the test unless what a session has of its original is refused to be undone,
+// and the owner named.
 func requireOwned(t *testing.T, a *agent.Agent, session, owner string, what agent.Rollback) {
 	t.Helper()
 	_, err := a.Session(session).Undo(t.Context(), what)
@@ -28,7 +29,8 @@ func requireOwned(t *testing.T, a *agent.Agent, session, owner string, what agen
 func TestAnEffectIsUndoneOnceHoweverOftenItsSessionWasCopied(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		s := &shelf{things: map[int]bool{}}
-		a, _ := scripted(t, agent.Config{Journal: store, Tools: s.tools()}, call("put", 1), say("Done."), call("put", 2), say("Done."))
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: s.tools()}, call("put", 1), say("Done."),
+			call("put", 2), say("Done."))
 		first := run(t, a).Run
 		err := a.Session("s").Fork(t.Context(), "fork")
 		require.NoError(t, err)
@@ -103,14 +105,17 @@ func TestKeysOfInputsBelongToTheirSession(t *testing.T) {
 			require.NoError(t, a.Session("s").Import(t.Context(), &file))
 			in.Session = "s"
 			_, err = a.Run(t.Context(), in)
-			require.ErrorContains(t, err, `had an input with the key "k" before`, "it was moved, and is the same session")
+			require.ErrorContains(t, err, `had an input with the key "k" before`,
+				"it was moved, and is the same session")
 		})
 	}
 }
 
 func TestWhatAPrunedRunDidBelongsToItsSessionToo(t *testing.T) {
 	s := &shelf{things: map[int]bool{}}
-	asks := tools.New(tools.Spec{Name: "asks", Risk: tools.High}, func(context.Context, Number) (string, error) { return "ok", nil })
+	asks := tools.New(tools.Spec{Name: "asks", Risk: tools.High}, func(context.Context, Number) (string, error) {
+		return "ok", nil
+	})
 	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: append(s.tools(), asks)},
 		call("put", 1), call("asks", 1), call("put", 2), call("asks", 2), say("Done."))
 	res := run(t, a)
@@ -157,7 +162,8 @@ func TestUndoAndRevokeBearEachOther(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		s := &shelf{things: map[int]bool{}}
 		var done effects
-		a, _ := scripted(t, agent.Config{Journal: store, Tools: append(s.tools(), done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}))},
+		a, _ := scripted(t, agent.Config{Journal: store,
+			Tools: append(s.tools(), done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}))},
 			calls("put", 1, 2), call("ask", 1), say("Done."))
 		res := run(t, a)
 		require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID))).Text())
@@ -185,14 +191,15 @@ func TestWhatIsNoExportIsntImported(t *testing.T) {
 	lines := strings.SplitAfter(log, "\n")
 	half := len(lines) / 2
 	for name, text := range map[string]string{
-		"nothing":                   "",
-		"no lines":                  " \n\n",
-		"a null":                    "null\n",
-		"an array":                  "[" + log + "]",
-		"another thing":             `{"a": 1}`,
-		"no session":                strings.ReplaceAll(log, `"session":"s"`, `"session":""`),
-		"the second run alone":      strings.Join(lines[half:], ""),
-		"two sessions":              strings.Join(lines[:half], "") + strings.ReplaceAll(strings.Join(lines[half:], ""), `"session":"s"`, `"session":"t"`),
+		"nothing":              "",
+		"no lines":             " \n\n",
+		"a null":               "null\n",
+		"an array":             "[" + log + "]",
+		"another thing":        `{"a": 1}`,
+		"no session":           strings.ReplaceAll(log, `"session":"s"`, `"session":""`),
+		"the second run alone": strings.Join(lines[half:], ""),
+		"two sessions": strings.Join(lines[:half], "") +
+			strings.ReplaceAll(strings.Join(lines[half:], ""), `"session":"s"`, `"session":"t"`),
 		"twice":                     log + log,
 		"another order":             lines[1] + lines[0] + strings.Join(lines[2:], ""),
 		"cut in the middle":         log[:len(log)-9],
@@ -211,7 +218,9 @@ func TestWhatIsNoExportIsntImported(t *testing.T) {
 func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
-	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, calls("risky", 1, 2), call("risky", 3), say("Done."))
+	a, _ := scripted(t,
+		agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+		calls("risky", 1, 2), call("risky", 3), say("Done."))
 	res := run(t, a)
 	for res.Status == agent.Paused {
 		res = runInput(t, a, approveAll(res))
@@ -225,7 +234,8 @@ func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
 }
 
 func TestUndoSaysThatWhatAnAgentDidStays(t *testing.T) {
-	f := newFamily(t, agent.Config{Journal: journal.NewMemory()}, []providertest.Step{task("child", "x"), say("Done.")}, []providertest.Step{call("work", 1), say("I did.")})
+	f := newFamily(t, agent.Config{Journal: journal.NewMemory()}, []providertest.Step{task("child", "x"), say("Done.")},
+		[]providertest.Step{call("work", 1), say("I did.")})
 	run(t, f.a)
 	got, err := f.a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
@@ -244,8 +254,11 @@ func TestUndoIsntToldAResultThatWasWithheld(t *testing.T) {
 			return nil
 		},
 	}
-	guard := agent.Hooks{Name: "guard", AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return errors.New("it has a secret") }}
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{put}, Hooks: []agent.Hooks{guard}}, call("put", 1), say("Done."))
+	guard := agent.Hooks{Name: "guard", AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+		return errors.New("it has a secret")
+	}}
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{put}, Hooks: []agent.Hooks{guard}}, call("put", 1),
+		say("Done."))
 	require.Contains(t, run(t, a).Messages[2].Parts[0].Result.Parts[0].Text, "withheld")
 	got, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)

@@ -35,7 +35,9 @@ func (s *fullStore) Append(ctx context.Context, a journal.Append) error {
 // The cause is known, so that trying again for 30 s could only delay the end of the run.
 func TestAFullDiskFailsAnAppendAtOnce(t *testing.T) {
 	store := &fullStore{Store: journal.NewMemory()}
-	big := tools.New(tools.Spec{Name: "big"}, func(context.Context, Number) (string, error) { return strings.Repeat("text ", 50_000), nil })
+	big := tools.New(tools.Spec{Name: "big"}, func(context.Context, Number) (string, error) {
+		return strings.Repeat("text ", 50_000), nil
+	})
 	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{big}}, call("big", 1), say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.ErrorIs(t, err, journal.ErrUnusable)

@@ -22,8 +22,9 @@ type gathering struct {
 	resumed  bool
 }
 
-// gather returns the tools of a run: the agent's own, those of its sources in the order of their names, and those of the input, each group in
-// its own order, but after those that were offered before. It also returns what is wrong with sources. The error is an *[InputError].
+// gather returns the tools of a run: the agent's own, those of its sources in the order of their
+// names, and those of the input, each group in its own order, but after those that were offered
+// before. It also returns what is wrong with sources. The error is an *[InputError].
 func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceError, error) {
 	if !g.resumed && !a.changeable && len(g.input)+len(g.only) == 0 {
 		return a.own, nil, nil
@@ -43,9 +44,12 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceEr
 		for i := range lists {
 			l := &lists[i]
 			before := len(l.tools)
-			l.tools = slices.DeleteFunc(slices.Clone(l.tools), func(d *tools.Definition) bool { return len(d.Spec().Requires) > 0 })
+			l.tools = slices.DeleteFunc(slices.Clone(l.tools), func(d *tools.Definition) bool {
+				return len(d.Spec().Requires) > 0
+			})
 			if len(l.tools) < before {
-				failed = append(failed, &SourceError{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
+				failed = append(failed,
+					&SourceError{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
 			}
 		}
 		set, err = a.assemble(g, own, lists, fromInput)
@@ -65,7 +69,8 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceEr
 	return set, failed, nil
 }
 
-func (a *Agent) assemble(g *gathering, own []*tools.Definition, lists []toolList, input []*tools.Definition) (*toolset, error) {
+func (a *Agent) assemble(g *gathering, own []*tools.Definition, lists []toolList, input []*tools.Definition) (*toolset,
+	error) {
 	all := slices.Clone(own)
 	for i := range lists {
 		all = append(all, lists[i].tools...)
@@ -79,7 +84,8 @@ func (a *Agent) assemble(g *gathering, own []*tools.Definition, lists []toolList
 }
 
 // inputTools compiles the tools of an input, and the external ones that a run was started with.
-func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own []*tools.Definition, lists []toolList) ([]*tools.Definition, error) {
+func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own []*tools.Definition,
+	lists []toolList) ([]*tools.Definition, error) {
 	if len(input)+len(external) == 0 {
 		return nil, nil
 	}
@@ -107,7 +113,8 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 	for _, raw := range external {
 		d, err := a.storedTool(raw)
 		if err != nil {
-			return nil, &InputError{Field: "Tools", Problem: fmt.Sprintf("a tool that the run was started with: %v", err), Err: err}
+			return nil, &InputError{Field: "Tools",
+				Problem: fmt.Sprintf("a tool that the run was started with: %v", err), Err: err}
 		}
 		if !taken[d.Name()] { // else the input has it again, or the agent has it now
 			taken[d.Name()] = true
@@ -150,7 +157,8 @@ func (a *Agent) define(t tools.Tool) (d *tools.Definition, err error) {
 	}
 	for _, name := range d.Spec().Modes {
 		if !slices.ContainsFunc(a.modes, func(m mode) bool { return m.Name == name }) {
-			return nil, &tools.SpecError{Tool: d.Name(), Problem: fmt.Sprintf("it names the mode %q, which isn't in Config.Modes", name)}
+			return nil, &tools.SpecError{Tool: d.Name(),
+				Problem: fmt.Sprintf("it names the mode %q, which isn't in Config.Modes", name)}
 		}
 	}
 	return d, nil
@@ -179,7 +187,8 @@ func (a *Agent) externalSpecs(input []tools.Tool) (out []json.RawMessage) {
 	return out
 }
 
-// toolsOf returns the tools of a session outside of a run: for a decision that edits an input, for an undo, or for a compaction.
+// toolsOf returns the tools of a session outside of a run: for a decision that edits an input, for
+// an undo, or for a compaction.
 func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
 	g := &gathering{listing: tools.Listing{Session: s.Session, Labels: s.Labels}, resumed: true}
 	if r := s.Run; r != nil {
@@ -200,7 +209,8 @@ func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
 // gatherTools sets the tools of the run that starts after run before, or that resumes it.
 func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*SourceError, error) {
 	g := &gathering{input: in.Tools, only: in.Only}
-	g.listing = tools.Listing{Session: x.account(), User: in.User, Labels: cmp.Or(provider.LabelsOf(in.Labels), x.state().Labels)}
+	g.listing = tools.Listing{Session: x.account(), User: in.User,
+		Labels: cmp.Or(provider.LabelsOf(in.Labels), x.state().Labels)}
 	if before != nil {
 		g.before = before.Fingerprints
 	}
@@ -220,8 +230,8 @@ func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*SourceErro
 	return failed, nil
 }
 
-// toolsChanged returns how the tools of the run that starts differ from those of the run before. An agent whose tools are all its own, in the
-// same process or not, records them only in RunStarted.
+// toolsChanged returns how the tools of the run that starts differ from those of the run before. An
+// agent whose tools are all its own, in the same process or not, records them only in RunStarted.
 func (x *driver) toolsChanged(before *machine.RunState) []machine.ToolFingerprint {
 	if before == nil || x.tools.set == x.agent.own && !x.agent.changeable && len(before.External) == 0 {
 		return nil

@@ -12,20 +12,24 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Generate makes a model call inside a tool call, with the provider of the run. ctx is the context that the tool got: its end and the call's
-// time limit stop the model call.
+// Generate makes a model call inside a tool call, with the provider of the run. ctx is the context
+// that the tool got: its end and the call's time limit stop the model call.
 //
-//   - The model is that of the run's mode, or of Config.Params, unless the request names one. The request is as interactive, or has the same priority, as the
-//     run's own. It gets the run's labels; of its own labels, only Kind is kept ("tool" by default). Config.Params aren't added. Config.Redact is
-//     applied to its text.
-//   - What the call costs counts towards the limits of the run, and of the runs that have called it as a subagent: at once, and in the log
-//     with the call's [ToolFinished] or [Suspended], as Spent. If one of these limits is reached, no model call is made, and the error is
-//     a *[LimitError]. Each call can exceed a limit by one model call. Limits.ReplyBytes bounds the reply. If the process dies during the tool call, what it used isn't in the log.
-//   - Nothing of it is in the conversation: the model of the run reads only what the tool returns. The reply may contain calls of tools that the
-//     request offers; nobody runs them.
+//   - The model is that of the run's mode, or of Config.Params, unless the request names one. The
+//     request is as interactive, or has the same priority, as the run's own. It gets the run's
+//     labels; of its own labels, only Kind is kept ("tool" by default). Config.Params aren't added.
+//     Config.Redact is applied to its text.
+//   - What the call costs counts towards the limits of the run, and of the runs that have called it
+//     as a subagent: at once, and in the log with the call's [ToolFinished] or [Suspended], as
+//     Spent. If one of these limits is reached, no model call is made, and the error is a
+//     *[LimitError]. Each call can exceed a limit by one model call. Limits.ReplyBytes bounds the
+//     reply. If the process dies during the tool call, what it used isn't in the log.
+//   - Nothing of it is in the conversation: the model of the run reads only what the tool returns.
+//     The reply may contain calls of tools that the request offers; nobody runs them.
 //
-// If ctx doesn't belong to a running tool call, the error is a *[CallError]. The Response is nil if no model call was made; with another
-// error it holds the reply so far. Generate is safe for concurrent use.
+// If ctx doesn't belong to a running tool call, the error is a *[CallError]. The Response is nil if
+// no model call was made; with another error it holds the reply so far. Generate is safe for
+// concurrent use.
 func Generate(ctx context.Context, req *provider.Request) (*provider.Response, error) {
 	c, err := callIn(ctx, "Generate")
 	if err != nil {
@@ -37,8 +41,9 @@ func Generate(ctx context.Context, req *provider.Request) (*provider.Response, e
 	return c.generate(ctx, req)
 }
 
-// GenerateFor is [Generate] for an answer that is a T. The model is asked for JSON that fits T's schema; it replaces the request's Output. An
-// answer that doesn't fit is sent back, at most Limits.OutputCorrections times (2 by default); then the error is an *[OutputError]. As with
+// GenerateFor is [Generate] for an answer that is a T. The model is asked for JSON that fits T's
+// schema; it replaces the request's Output. An answer that doesn't fit is sent back, at most
+// Limits.OutputCorrections times (2 by default); then the error is an *[OutputError]. As with
 // [RunFor], a T that isn't an object is asked for as an object with the one field "value".
 func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
 	var zero T
@@ -72,21 +77,25 @@ func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
 		if left == 0 {
 			return zero, &OutputError{Text: text, Err: problem}
 		}
-		own.Messages = append(own.Messages, provider.Assistant(cmp.Or(text, "(nothing)")), provider.User(doesNotFit(problem)))
+		own.Messages = append(own.Messages, provider.Assistant(cmp.Or(text, "(nothing)")),
+			provider.User(doesNotFit(problem)))
 	}
 }
 
-// Book charges what a tool call has spent elsewhere, for example on an image or a search, to the run and to the call, as [Generate] does.
-// A cost of 0 with a usage means that the price isn't known. ctx is the context that the tool got; if it doesn't belong to a running tool
-// call, or if a figure is negative, the error is a *[CallError], and nothing is charged. That a limit is reached is no error here: the next
-// model call of the tool or of the run is refused. Book is safe for concurrent use.
+// Book charges what a tool call has spent elsewhere, for example on an image or a search, to the
+// run and to the call, as [Generate] does. A cost of 0 with a usage means that the price isn't
+// known. ctx is the context that the tool got; if it doesn't belong to a running tool call, or if a
+// figure is negative, the error is a *[CallError], and nothing is charged. That a limit is reached
+// is no error here: the next model call of the tool or of the run is refused. Book is safe for
+// concurrent use.
 func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
 	c, err := callIn(ctx, "Book")
 	if err != nil {
 		return err
 	}
 	if min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, int64(cost)) < 0 {
-		return &CallError{Func: "Book", Problem: fmt.Sprintf("a figure is negative: %+v, %v; give what was spent", u, cost)}
+		return &CallError{Func: "Book",
+			Problem: fmt.Sprintf("a figure is negative: %+v, %v; give what was spent", u, cost)}
 	}
 	if _, err := c.x.ownSpending(ctx); err != nil {
 		return err
@@ -112,7 +121,8 @@ type toolContext struct {
 	call *tools.Call
 }
 
-// callIn returns the running tool call that ctx belongs to. Without one, the error is a *[CallError] for fn.
+// callIn returns the running tool call that ctx belongs to. Without one, the error is a
+// *[CallError] for fn.
 func callIn(ctx context.Context, fn string) (toolContext, error) {
 	if x := driverIn(ctx); x != nil {
 		if call, ok := tools.CallOf(ctx); ok {
@@ -127,7 +137,9 @@ func callIn(ctx context.Context, fn string) (toolContext, error) {
 }
 
 func noCall(fn string) error {
-	return &CallError{Func: fn, Problem: "the context doesn't belong to a tool call that is running; pass on the one that the tool got, and use it only until the tool returns"}
+	return &CallError{Func: fn,
+		Problem: "the context doesn't belong to a tool call that is running; pass on the one that the tool got, and " +
+			"use it only until the tool returns"}
 }
 
 // book charges s to the call.
@@ -160,7 +172,8 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	}
 	if res.Usage.Total() > 0 {
 		cost, priced := c.x.agent.cost(own.Model, res.Usage)
-		if failed := c.book("Generate", machine.Spent{Usage: res.Usage, Cost: cost, Unpriced: !priced, Calls: 1}); err == nil {
+		if failed := c.book("Generate",
+			machine.Spent{Usage: res.Usage, Cost: cost, Unpriced: !priced, Calls: 1}); err == nil {
 			err = failed
 		}
 	}

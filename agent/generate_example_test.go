@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A tool asks the model of its run, and books what it has spent elsewhere. Both count towards the limits of the run.
+// A tool asks the model of its run, and books what it has spent elsewhere. Both count towards the
+// limits of the run.
 func ExampleGenerateFor() {
 	type Page struct {
 		Address string `json:"address"`
@@ -22,7 +23,8 @@ func ExampleGenerateFor() {
 	}
 	summarize := tools.New(tools.Spec{Name: "web.summarize", Description: "Reads a page and summarizes it."},
 		func(ctx context.Context, in Page) (Summary, error) {
-			if err := agent.Book(ctx, provider.Usage{}, provider.USD/100); err != nil { // the search that found the page
+			if err := agent.Book(ctx, provider.Usage{}, provider.USD/100); err != nil {
+				// the search that found the page
 				return Summary{}, err
 			}
 			return agent.GenerateFor[Summary](ctx, &provider.Request{
@@ -57,15 +59,17 @@ func ExampleGenerate() {
 		Text string `json:"text"`
 	}
 	translate := tools.New(tools.Spec{Name: "translate"}, func(ctx context.Context, in Text) (string, error) {
-		res, err := agent.Generate(ctx, &provider.Request{Messages: []provider.Message{provider.User("Translate into Norwegian: " + in.Text)}})
+		res, err := agent.Generate(ctx,
+			&provider.Request{Messages: []provider.Message{provider.User("Translate into Norwegian: " + in.Text)}})
 		if err != nil {
 			return "", err
 		}
 		return res.Text(), nil
 	})
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Call("translate", Text{"a letter"}), providertest.Say("et brev"), providertest.Say("It is: et brev.")),
-		Tools:    []tools.Tool{translate},
+		Provider: providertest.Script(providertest.Call("translate", Text{"a letter"}), providertest.Say("et brev"),
+			providertest.Say("It is: et brev.")),
+		Tools: []tools.Tool{translate},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -39,7 +39,8 @@ func generating(spec tools.Spec) tools.Tool {
 }
 
 func TestAToolAsksTheModelOfItsRunAndTheRunPays(t *testing.T) {
-	a, m := scripted(t, agent.Config{Name: "writer", Params: agent.Params{Model: "m-1"}, Tools: []tools.Tool{generating(tools.Spec{Name: "short"})}},
+	a, m := scripted(t, agent.Config{Name: "writer", Params: agent.Params{Model: "m-1"},
+		Tools: []tools.Tool{generating(tools.Spec{Name: "short"})}},
 		used(10, call("short", 1)), used(200, say("brief")), used(3_000, say("Done.")))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go", Priority: 80, Task: "t-1"})
 	require.NoError(t, err)
@@ -48,7 +49,8 @@ func TestAToolAsksTheModelOfItsRunAndTheRunPays(t *testing.T) {
 	got := m.Requests()[1]
 	require.Equal(t, "m-1", got.Model)
 	require.Equal(t, 80, got.Priority)
-	require.Equal(t, provider.Labels{Session: "s", Run: res.Run, Step: 1, Task: "t-1", Agent: "writer", Kind: "tool", Trace: res.Trace}, got.Labels)
+	require.Equal(t, provider.Labels{Session: "s", Run: res.Run, Step: 1, Task: "t-1", Agent: "writer", Kind: "tool",
+		Trace: res.Trace}, got.Labels)
 	require.Empty(t, got.Tools)
 	require.Equal(t, "brief", results(res)[0].Text())
 	require.Len(t, res.Messages, 4, "the model call of the tool isn't in the conversation")
@@ -150,7 +152,8 @@ func TestToolsInParallelPayTogether(t *testing.T) {
 		made++
 		return used(100, say("x")).Response(), nil
 	})
-	a := newAgent(t, agent.Config{Provider: model, Tools: []tools.Tool{generating(tools.Spec{Name: "short", ReadOnly: true, NoRetries: true})}})
+	a := newAgent(t, agent.Config{Provider: model,
+		Tools: []tools.Tool{generating(tools.Spec{Name: "short", ReadOnly: true, NoRetries: true})}})
 	res := run(t, a)
 	require.Equal(t, 6, made)
 	require.GreaterOrEqual(t, res.Usage.Total(), int64(600))
@@ -175,7 +178,8 @@ func TestAStructuredAnswerInAToolIsCorrected(t *testing.T) {
 		_, failure = agent.GenerateFor[verdict](ctx, ask("again"))
 		return "judged", nil
 	})
-	a, m := scripted(t, agent.Config{Limits: agent.Limits{OutputCorrections: 1}, Tools: []tools.Tool{tool}}, call("judge", 1),
+	a, m := scripted(t, agent.Config{Limits: agent.Limits{OutputCorrections: 1}, Tools: []tools.Tool{tool}},
+		call("judge", 1),
 		used(10, say("yes")), used(20, say(`{"good":true}`)), say(`["a","b"]`), say("no"), say("no!"), say("Done."))
 	res := run(t, a)
 	require.True(t, got.Good)
@@ -196,7 +200,8 @@ func TestWhatAToolSpendsElsewhereIsBooked(t *testing.T) {
 		}
 		return "painted", agent.Book(ctx, provider.Usage{Input: 7, Output: 3}, provider.USD)
 	})
-	a, _ := scripted(t, agent.Config{Limits: agent.Limits{Cost: 100 * provider.USD}, Tools: []tools.Tool{tool}}, used(1, call("paint", 1)), used(1, say("Done.")))
+	a, _ := scripted(t, agent.Config{Limits: agent.Limits{Cost: 100 * provider.USD}, Tools: []tools.Tool{tool}},
+		used(1, call("paint", 1)), used(1, say("Done.")))
 	res := run(t, a)
 	require.Equal(t, 31*provider.USD, res.Cost)
 	require.EqualValues(t, 12, res.Usage.Total())
@@ -215,16 +220,18 @@ func TestOnlyARunningToolCallMayAskTheModelOrBook(t *testing.T) {
 		return "", err
 	})
 	var inHook error
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Hooks: []agent.Hooks{{BeforeStep: func(ctx context.Context, s *agent.Step) error {
-		_, inHook = agent.Generate(ctx, ask("x"))
-		return nil
-	}}}}, call("leak", 1), say("Done."))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool},
+		Hooks: []agent.Hooks{{BeforeStep: func(ctx context.Context, s *agent.Step) error {
+			_, inHook = agent.Generate(ctx, ask("x"))
+			return nil
+		}}}}, call("leak", 1), say("Done."))
 	res := run(t, a)
 	require.Contains(t, results(res)[0].Text(), "the request is nil")
 	var wrong *agent.CallError
 	require.ErrorAs(t, negative, &wrong)
 	require.ErrorAs(t, inHook, &wrong)
-	for name, ctx := range map[string]context.Context{"none": nil, "no call": t.Context(), "a call that is over": context.WithoutCancel(kept)} {
+	for name, ctx := range map[string]context.Context{"none": nil, "no call": t.Context(),
+		"a call that is over": context.WithoutCancel(kept)} {
 		_, err := agent.Generate(ctx, ask("x"))
 		require.ErrorAs(t, err, &wrong, name)
 		_, err = agent.GenerateFor[Number](ctx, ask("x"))
@@ -235,8 +242,10 @@ func TestOnlyARunningToolCallMayAskTheModelOrBook(t *testing.T) {
 
 func TestAToolsModelCallEndsWithTheToolsTimeLimitAndIsPaidFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{generating(tools.Spec{Name: "short", Timeout: time.Second})}},
-			call("short", 1), providertest.Slow(300*time.Millisecond, providertest.SayChunks("one ", "two ", "three ", "four")), say("Done."))
+		a, _ := scripted(t,
+			agent.Config{Tools: []tools.Tool{generating(tools.Spec{Name: "short", Timeout: time.Second})}},
+			call("short", 1), providertest.Slow(300*time.Millisecond,
+				providertest.SayChunks("one ", "two ", "three ", "four")), say("Done."))
 		begun := time.Now()
 		res := run(t, a)
 		require.Less(t, time.Since(begun), 2*time.Second)
@@ -259,12 +268,14 @@ func TestWhatACallSpentBeforeAPauseIsKeptInAnotherProcess(t *testing.T) {
 			}
 			return "", tools.Suspend{Kind: "question", Prompt: "which?"}
 		})
-		first, _ := scripted(t, agent.Config{Name: "x", Journal: store, Tools: []tools.Tool{tool}}, used(1, call("ask", 1)))
+		first, _ := scripted(t, agent.Config{Name: "x", Journal: store, Tools: []tools.Tool{tool}},
+			used(1, call("ask", 1)))
 		res := run(t, first)
 		require.Equal(t, agent.Paused, res.Status)
 		require.EqualValues(t, 51, res.Usage.Total(), "it is charged with the pause")
 
-		second, _ := scripted(t, agent.Config{Name: "x", Journal: store, Tools: []tools.Tool{tool}}, used(1, say("Done.")))
+		second, _ := scripted(t, agent.Config{Name: "x", Journal: store, Tools: []tools.Tool{tool}},
+			used(1, say("Done.")))
 		res = runInput(t, second, agent.Resume("s", agent.Answer(res.Pending[0].ID, "this")))
 		require.Equal(t, agent.Completed, res.Status)
 		require.EqualValues(t, 52, res.Usage.Total())
@@ -281,8 +292,10 @@ func TestAToolOfASubagentStopsAtALimitOfTheParent(t *testing.T) {
 		}
 		return "", err
 	})
-	child, _ := scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{tool}}, used(10, call("short", 1)), used(500, say("x")), used(10, say("Done.")))
-	parent, _ := scripted(t, agent.Config{Limits: agent.Limits{Tokens: 300}, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
+	child, _ := scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{tool}}, used(10, call("short", 1)),
+		used(500, say("x")), used(10, say("Done.")))
+	parent, _ := scripted(t, agent.Config{Limits: agent.Limits{Tokens: 300},
+		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
 		used(10, providertest.Call("child", agent.Task{Task: "do"})), used(1, say("Stopped.")))
 	res := run(t, parent)
 	var limit *agent.LimitError

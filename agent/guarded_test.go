@@ -18,7 +18,8 @@ import (
 )
 
 // behind returns a guard with all that a path has around a provider that does this with each call.
-func behind(t *testing.T, name string, calls *atomic.Int64, do func(context.Context, func(provider.Chunk, error) bool)) (*guard.Guard, *circuit.Breaker) {
+func behind(t *testing.T, name string, calls *atomic.Int64,
+	do func(context.Context, func(provider.Chunk, error) bool)) (*guard.Guard, *circuit.Breaker) {
 	breaker := circuit.New(name, circuit.LLM())
 	g, err := guard.New(provider.Func(func(ctx context.Context, _ *provider.Request) iter.Seq2[provider.Chunk, error] {
 		calls.Add(1)
@@ -28,7 +29,8 @@ func behind(t *testing.T, name string, calls *atomic.Int64, do func(context.Cont
 	return g, breaker
 }
 
-// TestAnAgentsOwnGuardDoublesNothing: neither the clocks of the guard that its provider is, nor its attempts.
+// TestAnAgentsOwnGuardDoublesNothing: neither the clocks of the guard that its provider is, nor its
+// attempts.
 func TestAnAgentsOwnGuardDoublesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hung, answered, failed atomic.Int64
@@ -37,7 +39,8 @@ func TestAnAgentsOwnGuardDoublesNothing(t *testing.T) {
 			yield(provider.Chunk{}, ctx.Err())
 		})
 		answers, _ := behind(t, "answers", &answered, func(_ context.Context, yield func(provider.Chunk, error) bool) {
-			_ = yield(provider.Start("m"), nil) && yield(provider.Text("here"), nil) && yield(provider.End(provider.StopDone, provider.Usage{}), nil)
+			_ = yield(provider.Start("m"), nil) && yield(provider.Text("here"), nil) &&
+				yield(provider.End(provider.StopDone, provider.Usage{}), nil)
 		})
 		both, err := guard.Failover(hangs, answers)
 		require.NoError(t, err)

@@ -13,7 +13,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A run that has ended holds its session until its AfterRun hooks have returned. Whoever needs the session waits for that, at most two seconds.
+// A run that has ended holds its session until its AfterRun hooks have returned. Whoever needs the
+// session waits for that, at most two seconds.
 func TestASessionWhoseRunHasEndedIsWaitedFor(t *testing.T) {
 	for name, use := range map[string]func(context.Context, *agent.Agent) error{
 		"Run": func(ctx context.Context, a *agent.Agent) error {
@@ -29,10 +30,11 @@ func TestASessionWhoseRunHasEndedIsWaitedFor(t *testing.T) {
 		for hook, busy := range map[time.Duration]bool{time.Second: false, 3 * time.Second: true} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{AfterRun: func(context.Context, *agent.Result) error {
-						<-time.After(hook)
-						return nil
-					}}}}, say("one"), say("two"))
+					a, _ := scripted(t,
+						agent.Config{Hooks: []agent.Hooks{{AfterRun: func(context.Context, *agent.Result) error {
+							<-time.After(hook)
+							return nil
+						}}}}, say("one"), say("two"))
 					go func() { _, _ = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"}) }()
 					synctest.Wait() // in the hook
 					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -40,7 +40,8 @@ func (c *counted) AfterFunc(func()) (stop func() bool) {
 func TestAnInputThatIsRefusedLeavesNothingOnItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 10), say("on"))
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 10),
+			say("on"))
 		ctx := &counted{Context: context.Background()}
 		go func() {
 			<-time.After(time.Second)
@@ -73,7 +74,8 @@ func (s *slowTake) Take(ctx context.Context, session string, fence uint64) ([]jo
 func TestASessionThatAnotherProcessHasTakenOverIsntRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
-		cfg := agent.Config{Modes: []agent.Mode{{Name: "ask", Tools: func(*tools.Definition) bool { return false }}}, Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work"})}}
+		cfg := agent.Config{Modes: []agent.Mode{{Name: "ask", Tools: func(*tools.Definition) bool { return false }}},
+			Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work"})}}
 		cfg.Journal = store
 		b, _ := scripted(t, cfg, say("Mine."))
 		// The process stands still until its lease has ended.
@@ -84,7 +86,8 @@ func TestASessionThatAnotherProcessHasTakenOverIsntRemoved(t *testing.T) {
 		}}
 		a, _ := scripted(t, cfg)
 		in := agent.Input{Session: "s", Prompt: "go"}
-		in.ToolChoice.Mode, in.ToolChoice.Tool = "tool", "work" // it isn't available in this mode, which is known once the session is read
+		// it isn't available in this mode, which is known once the session is read
+		in.ToolChoice.Mode, in.ToolChoice.Tool = "tool", "work"
 		_, err := a.Run(t.Context(), in)
 		require.Error(t, err)
 		require.NotEmpty(t, facts(t, b, "s"), "what the other process has done is gone")
@@ -113,14 +116,16 @@ func TestHooksArentToldOfResultsThatAreNotRecorded(t *testing.T) {
 		var done effects
 		var told []tools.Status
 		store := &mute{Store: journal.NewMemory(), fails: errors.New("the network is down")}
-		cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour}), done.tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Name: "h",
+		cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour}),
+			done.tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Name: "h",
 			AfterTool: func(_ context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
 				if c.Name == "work" {
 					told = append(told, r.Status)
 				}
 				return nil
 			}}}}
-		a, _ := scripted(t, cfg, providertest.Calls(providertest.CallSpec{Tool: "slow", Input: Number{3600}}, providertest.CallSpec{Tool: "work", Input: Number{1}}))
+		a, _ := scripted(t, cfg, providertest.Calls(providertest.CallSpec{Tool: "slow", Input: Number{3600}},
+			providertest.CallSpec{Tool: "work", Input: Number{1}}))
 		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 		var busy *agent.BusyError
 		require.ErrorAs(t, err, &busy)

@@ -22,7 +22,9 @@ import (
 func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		var done effects
-		a, model := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+		a, model := scripted(t,
+			agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}),
+				done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
 			call("work", 1), call("work", 2), call("risky", 3), say("The fork."), say("The original."))
 		res := run(t, a)
 		require.Equal(t, agent.Paused, res.Status)
@@ -34,7 +36,8 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 				second = f.Envelope().Seq
 			}
 		}
-		err := a.Session("s").Fork(t.Context(), "copy", agent.At(second+2)) // in the middle of the third call of the model
+		// in the middle of the third call of the model
+		err := a.Session("s").Fork(t.Context(), "copy", agent.At(second+2))
 		require.NoError(t, err)
 		copied := facts(t, a, "copy")
 		require.IsType(t, machine.RunEnded{}, copied[len(copied)-1])
@@ -50,7 +53,8 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 		require.Equal(t, "and now?", seen[5].Text())
 
 		require.Equal(t, before, facts(t, a, "s"))
-		require.Equal(t, "The original.", runInput(t, a, agent.Resume("s", agent.Reject(res.Pending[0].ID, "no"))).Text())
+		require.Equal(t, "The original.",
+			runInput(t, a, agent.Resume("s", agent.Reject(res.Pending[0].ID, "no"))).Text())
 		require.Equal(t, 2, done.all())
 		requireSound(t, "copy", facts(t, a, "copy"))
 	})
@@ -59,7 +63,8 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 func TestAForkCarriesNoPausesAndNoStandingApprovals(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
-	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}},
+	a, _ := scripted(t, agent.Config{Journal: store,
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}},
 		call("ask", 1), call("ask", 2), say("Done."), call("ask", 3), call("ask", 4))
 	res := run(t, a)
 	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID))).Text())
@@ -102,13 +107,15 @@ func TestWhatIsExportedIsImportedAndGoesOn(t *testing.T) {
 	var again bytes.Buffer
 	require.NoError(t, b.Session("t").Export(t.Context(), &again))
 	same := bytes.Replace(again.Bytes(), []byte(`,"from":"s"`), nil, 1) // whose effects they are
-	require.Equal(t, bytes.ReplaceAll(file.Bytes(), []byte(`"session":"s"`), []byte(`"session":"t"`)), same[:file.Len()])
+	require.Equal(t, bytes.ReplaceAll(file.Bytes(), []byte(`"session":"s"`), []byte(`"session":"t"`)),
+		same[:file.Len()])
 
 	var fork *agent.ForkError
 	require.ErrorAs(t, b.Session("t").Import(t.Context(), bytes.NewReader(file.Bytes())), &fork)
 	var bad *machine.FactError
 	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
-	require.ErrorAs(t, b.Session("u").Import(t.Context(), bytes.NewReader(bytes.Join(append(lines[:2:2], lines[3:]...), nil))), &bad, "a line is missing")
+	require.ErrorAs(t, b.Session("u").Import(t.Context(),
+		bytes.NewReader(bytes.Join(append(lines[:2:2], lines[3:]...), nil))), &bad, "a line is missing")
 	require.Error(t, b.Session("u").Import(t.Context(), bytes.NewReader(file.Bytes()[:file.Len()-5])))
 	require.Empty(t, facts(t, b, "u"))
 }
@@ -116,7 +123,8 @@ func TestWhatIsExportedIsImportedAndGoesOn(t *testing.T) {
 func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
-	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.tool(tools.Spec{Name: "work"})}}
+	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High}),
+		done.tool(tools.Spec{Name: "work"})}}
 	a, _ := scripted(t, cfg, call("work", 1), say("First."), call("risky", 2))
 	run(t, a)
 	res := run(t, a)
@@ -156,7 +164,8 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 
 func TestPruningTakesTheSessionsOfFinishedChildren(t *testing.T) {
 	store := journal.NewMemory()
-	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x"), say("One."), task("child", "y")}, []providertest.Step{say("x"), call("risky", 1), say("y")})
+	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x"), say("One."),
+		task("child", "y")}, []providertest.Step{say("x"), call("risky", 1), say("y")})
 	run(t, f.a)
 	res := run(t, f.a)
 	gone, err := f.a.Session("s").Prune(t.Context())
@@ -170,7 +179,8 @@ func TestRetentionRemovesWhatHasBeenIdleForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
 		var done effects
-		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+		a, _ := scripted(t,
+			agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
 			say("old"), call("risky", 1), say("new"))
 		runInput(t, a, agent.Input{Session: "old", Prompt: "x"})
 		runInput(t, a, agent.Input{Session: "waits", Prompt: "x"})
@@ -217,9 +227,13 @@ func (s *shelf) tools() []tools.Tool {
 				return nil
 			},
 		},
-		tools.New(tools.Spec{Name: "look", ReadOnly: true}, func(context.Context, Number) (string, error) { return "ok", nil }),
+		tools.New(tools.Spec{Name: "look", ReadOnly: true}, func(context.Context, Number) (string, error) {
+			return "ok", nil
+		}),
 		tools.New(tools.Spec{Name: "mail"}, func(context.Context, Number) (string, error) { return "sent", nil }),
-		tools.New(tools.Spec{Name: "fails"}, func(context.Context, Number) (string, error) { return "", errors.New("no") }),
+		tools.New(tools.Spec{Name: "fails"}, func(context.Context, Number) (string, error) {
+			return "", errors.New("no")
+		}),
 	}
 }
 
@@ -227,7 +241,8 @@ func TestUndoTakesEffectsBackNewestFirstAndTellsTheModel(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		s := &shelf{things: map[int]bool{}}
 		a, model := scripted(t, agent.Config{Journal: store, Tools: s.tools()},
-			calls("put", 1, 2), call("look", 0), call("mail", 9), call("put", 3), call("fails", 4), say("Done."), say("I see."))
+			calls("put", 1, 2), call("look", 0), call("mail", 9), call("put", 3), call("fails", 4), say("Done."),
+			say("I see."))
 		run(t, a)
 		got, err := a.Session("s").Undo(t.Context(), agent.Rollback{By: "ann"})
 		require.NoError(t, err)
@@ -277,7 +292,8 @@ func TestUndoEndsAtTheFirstThatFailsAndSaysWhatIsLeft(t *testing.T) {
 
 func TestUndoOfTheLastSteps(t *testing.T) {
 	s := &shelf{things: map[int]bool{}}
-	a, _ := scripted(t, agent.Config{Tools: s.tools()}, call("put", 1), calls("put", 2, 3), call("put", 4), say("Done."))
+	a, _ := scripted(t, agent.Config{Tools: s.tools()}, call("put", 1), calls("put", 2, 3), call("put", 4),
+		say("Done."))
 	run(t, a)
 	got, err := a.Session("s").Undo(t.Context(), agent.Rollback{Steps: 2})
 	require.NoError(t, err)
@@ -302,7 +318,8 @@ func TestReplayTellsWhatTheModelSawAndRunsNothing(t *testing.T) {
 		}
 		return nil
 	}}
-	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Hooks: []agent.Hooks{hook}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Hooks: []agent.Hooks{hook},
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
 		call("risky", 1), call("risky", 2), say("Done."))
 	res := run(t, a)
 	res = runInput(t, a, agent.Resume("s", agent.Edit(res.Pending[0].ID, Number{7}).By("ann")))

@@ -14,13 +14,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// beforeStep calls the BeforeStep hooks and puts what they changed into start. It returns nil if there are no hooks for steps.
+// beforeStep calls the BeforeStep hooks and puts what they changed into start. It returns nil if
+// there are no hooks for steps.
 func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step, error) {
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil })) == 0 {
 		return nil, nil
 	}
 	s := &Step{
-		Session: x.name, Run: x.origin.Run, N: start.Step, Mode: mode.Name, Phase: x.state().Phase, Final: start.Final != "",
+		Session: x.name, Run: x.origin.Run, N: start.Step, Mode: mode.Name, Phase: x.state().Phase,
+		Final: start.Final != "",
 		Model: start.Model, System: p.system, Messages: slices.Clone(p.messages), ToolChoice: start.ToolChoice,
 	}
 	if !s.Final {
@@ -59,7 +61,9 @@ func (x *driver) checkTools(s *Step) error {
 			return fmt.Errorf("agent: Step.Tools[%d] is nil", i)
 		}
 		if known, ok := set.registry.Lookup(d.Name()); !ok || known != d {
-			return fmt.Errorf("agent: Step.Tools[%d], %q, isn't a tool of this run; select from Step.Tools, or add the tool to Config.Tools or Input.Tools", i, d.Name())
+			return fmt.Errorf(
+				"agent: Step.Tools[%d], %q, isn't a tool of this run; select from Step.Tools, or add the tool to "+
+					"Config.Tools or Input.Tools", i, d.Name())
 		}
 	}
 	return nil
@@ -71,10 +75,12 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 	if x.checkTools(s) != nil { // an observer has put them there, and it was logged
 		s.Tools = slices.Clone(offered)
 	}
-	start.AnsweredBy, start.Model, start.ToolChoice = machine.ValidText(s.AnsweredBy), machine.ValidText(s.Model), s.ToolChoice
+	start.AnsweredBy, start.Model, start.ToolChoice = machine.ValidText(s.AnsweredBy), machine.ValidText(s.Model),
+		s.ToolChoice
 	start.ToolChoice.Tool = machine.ValidText(s.ToolChoice.Tool)
 	if !slices.Equal(offered, s.Tools) {
-		s.changed, x.tools.hooked = true, append([]*tools.Definition{}, s.Tools...) // no tools, unlike nil, which means all
+		// no tools, unlike nil, which means all
+		s.changed, x.tools.hooked = true, append([]*tools.Definition{}, s.Tools...)
 		start.Tools = make([]string, len(s.Tools))
 		for i, d := range s.Tools {
 			start.Tools[i] = d.Name()
@@ -92,19 +98,22 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 	if x.memory != nil && s.changed {
 		x.memory.counted = false
 	}
-	if s.changed && start.Note != "" && x.run().Stage != machine.StageCalling { // in a call that is made again it is in the conversation already
+	if s.changed && start.Note != "" && x.run().Stage != machine.StageCalling {
+		// in a call that is made again it is in the conversation already
 		s.Messages = append(slices.Clone(s.Messages), memory.HostMessage(start.Note))
 	}
 }
 
-// sameMessages reports whether b holds the very messages of a: parts are compared by where they are.
+// sameMessages reports whether b holds the very messages of a: parts are compared by where they
+// are.
 func sameMessages(a, b []provider.Message) bool {
 	return slices.EqualFunc(a, b, func(m, n provider.Message) bool {
 		return m.Role == n.Role && len(m.Parts) == len(n.Parts) && (len(m.Parts) == 0 || &m.Parts[0] == &n.Parts[0])
 	})
 }
 
-// foreign returns messages of the host in the form that a log and a model accept: normalized, redacted, and with a result for each call.
+// foreign returns messages of the host in the form that a log and a model accept: normalized,
+// redacted, and with a result for each call.
 func (a *Agent) foreign(messages []provider.Message) []provider.Message {
 	out := slices.Clone(messages)
 	for i := range out {
@@ -133,8 +142,9 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 // hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	r := l.run()
-	call := &ToolCall{Session: l.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		User: r.User, Labels: l.state().Labels}
+	call := &ToolCall{Session: l.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
+		Input: c.Call.Input,
+		User:  r.User, Labels: l.state().Labels}
 	if d, ok := l.toolset().registry.Lookup(c.Call.Name); ok {
 		call.Spec = d.Spec()
 	}
@@ -144,8 +154,8 @@ func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 // errAnswered says that a hook answered in the tool's place.
 var errAnswered = errors.New("agent: a hook answered in the tool's place")
 
-// beforeTool calls the BeforeTool hooks, which may change, deny or answer a call. The failure of a guard denies it. Its error is errAnswered if
-// a hook answered.
+// beforeTool calls the BeforeTool hooks, which may change, deny or answer a call. The failure of a
+// guard denies it. Its error is errAnswered if a hook answered.
 func (x *driver) beforeTool(cr *callRun) error {
 	c := cr.hookCall()
 	c.Input = slices.Clone(c.Input)
@@ -211,7 +221,8 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 // withhold replaces a result that a guard couldn't check.
 func withhold(res *ToolResult) {
 	res.Cut += max(len(partsText(res.Parts)), 1) // what follows isn't the tool's
-	res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) + "), but its result is withheld: a guard failed.")}
+	res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) +
+		"), but its result is withheld: a guard failed.")}
 	res.Notes, res.Data, res.Error = 0, nil, true
 }
 

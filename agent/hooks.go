@@ -12,35 +12,44 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Hooks are functions of the host that observe or change a run. Each may be nil. They are called in the order of Config.Hooks; those for
-// tool calls may be called from several goroutines at a time.
+// Hooks are functions of the host that observe or change a run. Each may be nil. They are called in
+// the order of Config.Hooks; those for tool calls may be called from several goroutines at a time.
 //
-// The error of a hook says what must happen: [Deny], [Abort], [SendBack] or [Warn]. Any other error, and a panic, is a failure of the hook
-// itself. A failure of a guard fails closed: the call is denied, its result is withheld, or the run fails. A failure of an Observer is
-// logged and changes nothing. After-hooks are always called, even for calls that were denied, failed or never ran.
+// The error of a hook says what must happen: [Deny], [Abort], [SendBack] or [Warn]. Any other
+// error, and a panic, is a failure of the hook itself. A failure of a guard fails closed: the call
+// is denied, its result is withheld, or the run fails. A failure of an Observer is logged and
+// changes nothing. After-hooks are always called, even for calls that were denied, failed or never
+// ran.
 type Hooks struct {
 	Name string
-	// Observer says that the hooks only observe: errors that they return are logged and change nothing.
+	// Observer says that the hooks only observe: errors that they return are logged and change
+	// nothing.
 	Observer bool
 
-	// BeforeInput is called with each text from outside before anything is recorded, and may change it: see [IncomingText]. [Deny], [Abort] and
-	// any other error of a guard refuse it: the caller gets a *[RefusedError], and nothing is recorded, not even that there was such a
-	// session. A warning is only logged. It is called before it is known whether the session is free.
+	// BeforeInput is called with each text from outside before anything is recorded, and may change
+	// it: see [IncomingText]. [Deny], [Abort] and any other error of a guard refuse it: the caller
+	// gets a *[RefusedError], and nothing is recorded, not even that there was such a session. A
+	// warning is only logged. It is called before it is known whether the session is free.
 	BeforeInput func(ctx context.Context, t *IncomingText) error
-	// Around is called when a run, a step or a tool call begins. The work is done with the values of the context that it returns; the end of that
-	// context has no effect. The function that it returns is called when the work has ended, with the error if it failed or didn't complete,
-	// in the reverse order of the hooks. Either may be nil. A panic is logged and changes nothing. Calls that aren't executed have no span.
+	// Around is called when a run, a step or a tool call begins. The work is done with the values
+	// of the context that it returns; the end of that context has no effect. The function that it
+	// returns is called when the work has ended, with the error if it failed or didn't complete, in
+	// the reverse order of the hooks. Either may be nil. A panic is logged and changes nothing.
+	// Calls that aren't executed have no span.
 	Around func(ctx context.Context, s Span) (context.Context, func(error))
-	// BeforeStep is called before each model call. It may change the step, or answer in the model's place.
+	// BeforeStep is called before each model call. It may change the step, or answer in the model's
+	// place.
 	BeforeStep func(ctx context.Context, s *Step) error
-	// AfterStep is called with each answer, including one that a hook gave: s.AnsweredBy names the hook. The answer may be kept, and
-	// must not be changed.
+	// AfterStep is called with each answer, including one that a hook gave: s.AnsweredBy names the
+	// hook. The answer may be kept, and must not be changed.
 	AfterStep func(ctx context.Context, s *Step, r *provider.Response) error
-	// BeforeTool is called before the input of a call is validated. It may change the input, or answer in the tool's place.
+	// BeforeTool is called before the input of a call is validated. It may change the input, or
+	// answer in the tool's place.
 	BeforeTool func(ctx context.Context, c *ToolCall) error
 	// AfterTool is called with the result of each call, and may change it.
 	AfterTool func(ctx context.Context, c *ToolCall, r *ToolResult) error
-	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run continue, at most Limits.SendBacks times.
+	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run continue,
+	// at most Limits.SendBacks times.
 	BeforeFinish func(ctx context.Context, r *Result) error
 	// AfterRun is called when a run has ended or paused.
 	AfterRun func(ctx context.Context, r *Result) error
@@ -71,7 +80,8 @@ type Step struct {
 // LastUserText returns the text of the newest user message.
 func (s *Step) LastUserText() string { return provider.LastUserText(s.Messages) }
 
-// Answer makes r the reply of this step, so that the model isn't called. Of several answers the first counts.
+// Answer makes r the reply of this step, so that the model isn't called. Of several answers the
+// first counts.
 func (s *Step) Answer(r *provider.Response) {
 	if s.answer == nil && r != nil {
 		s.answer = r
@@ -97,9 +107,10 @@ type ToolCall struct {
 	answer *tools.Result
 }
 
-// Answer makes res the result of this call, so that the tool isn't run and nobody is asked for approval. It is for BeforeTool; elsewhere it has no
-// effect. Of several answers the first counts, and a hook that denies the call overrides it. The result is validated and bounded like one
-// of the tool. Its status is "answered", and its fact names the hook.
+// Answer makes res the result of this call, so that the tool isn't run and nobody is asked for
+// approval. It is for BeforeTool; elsewhere it has no effect. Of several answers the first counts,
+// and a hook that denies the call overrides it. The result is validated and bounded like one of the
+// tool. Its status is "answered", and its fact names the hook.
 func (c *ToolCall) Answer(res tools.Result) {
 	if c.answer == nil {
 		c.answer = &res
@@ -177,7 +188,8 @@ func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) error {
 	return l.agent.callHook(l.ctx, l.name, h, point, fn)
 }
 
-// callHook calls one hook and contains its panic. It logs errors that change nothing, and returns the others.
+// callHook calls one hook and contains its panic. It logs errors that change nothing, and returns
+// the others.
 func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point string, fn func() error) (err error) {
 	if err = contained(fn); err == nil {
 		return nil
@@ -209,7 +221,8 @@ func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point st
 
 // empty reports whether h has no function.
 func (h Hooks) empty() bool {
-	return h.BeforeInput == nil && h.Around == nil && h.BeforeStep == nil && h.AfterStep == nil && h.BeforeTool == nil && h.AfterTool == nil && h.BeforeFinish == nil && h.AfterRun == nil
+	return h.BeforeInput == nil && h.Around == nil && h.BeforeStep == nil && h.AfterStep == nil &&
+		h.BeforeTool == nil && h.AfterTool == nil && h.BeforeFinish == nil && h.AfterRun == nil
 }
 
 // hooksAt returns the hooks that have a function at a point, in order.

@@ -21,7 +21,8 @@ func ExampleHooks_beforeInput() {
 		in.Text = strings.TrimSpace(in.Text)
 		return nil
 	}}
-	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Hello.")), Hooks: []agent.Hooks{screen}})
+	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Hello.")),
+		Hooks: []agent.Hooks{screen}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,17 +40,21 @@ func ExampleHooks_beforeInput() {
 // Spans nest, because the work within a span has the values of the context that Around returns.
 func ExampleHooks_around() {
 	type key struct{}
-	spans := agent.Hooks{Name: "spans", Observer: true, Around: func(ctx context.Context, s agent.Span) (context.Context, func(error)) {
-		depth, _ := ctx.Value(key{}).(int)
-		indent := strings.Repeat("  ", depth)
-		fmt.Println(indent+"begin", s.Kind)
-		return context.WithValue(ctx, key{}, depth+1), func(err error) { fmt.Println(indent+"end", s.Kind, err) }
-	}}
-	weather := tools.New(tools.Spec{Name: "weather"}, func(context.Context, City) (Weather, error) { return Weather{Celsius: 3}, nil })
+	spans := agent.Hooks{Name: "spans", Observer: true,
+		Around: func(ctx context.Context, s agent.Span) (context.Context, func(error)) {
+			depth, _ := ctx.Value(key{}).(int)
+			indent := strings.Repeat("  ", depth)
+			fmt.Println(indent+"begin", s.Kind)
+			return context.WithValue(ctx, key{}, depth+1), func(err error) { fmt.Println(indent+"end", s.Kind, err) }
+		}}
+	weather := tools.New(tools.Spec{Name: "weather"}, func(context.Context, City) (Weather, error) {
+		return Weather{Celsius: 3}, nil
+	})
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Call("weather", City{Name: "Oslo"}), providertest.Say("It is cold.")),
-		Tools:    []tools.Tool{weather},
-		Hooks:    []agent.Hooks{spans},
+		Provider: providertest.Script(providertest.Call("weather", City{Name: "Oslo"}),
+			providertest.Say("It is cold.")),
+		Tools: []tools.Tool{weather},
+		Hooks: []agent.Hooks{spans},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -76,11 +81,14 @@ func ExampleToolCall_Answer() {
 		}
 		return nil
 	}}
-	weather := tools.New(tools.Spec{Name: "weather"}, func(context.Context, City) (Weather, error) { return Weather{}, errors.New("offline") })
+	weather := tools.New(tools.Spec{Name: "weather"}, func(context.Context, City) (Weather, error) {
+		return Weather{}, errors.New("offline")
+	})
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Call("weather", City{Name: "Oslo"}), providertest.Say("It is 3 °C.")),
-		Tools:    []tools.Tool{weather},
-		Hooks:    []agent.Hooks{cache},
+		Provider: providertest.Script(providertest.Call("weather", City{Name: "Oslo"}),
+			providertest.Say("It is 3 °C.")),
+		Tools: []tools.Tool{weather},
+		Hooks: []agent.Hooks{cache},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -104,13 +112,15 @@ func ExampleComposeInput() {
 		Provider: model,
 		Modes:    []agent.Mode{{Name: "read"}, {Name: "edit"}},
 		Compose: func(_ context.Context, in agent.ComposeInput) (string, error) {
-			return fmt.Sprintf("You help %s of %s. You may %s the pages.", in.User, in.Labels.Map()["tenant"], in.Mode), nil
+			return fmt.Sprintf("You help %s of %s. You may %s the pages.", in.User, in.Labels.Map()["tenant"], in.Mode),
+				nil
 		},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = a.Run(context.Background(), agent.Input{Session: "s-1", Prompt: "Hello.", User: "Ann", Mode: "edit", Labels: map[string]string{"tenant": "acme"}})
+	_, err = a.Run(context.Background(), agent.Input{Session: "s-1", Prompt: "Hello.", User: "Ann", Mode: "edit",
+		Labels: map[string]string{"tenant": "acme"}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -21,7 +21,8 @@ import (
 )
 
 // hooked returns an agent with hooks and the tools "work" and "play".
-func hooked(t *testing.T, done *effects, hooks []agent.Hooks, steps ...providertest.Step) (*agent.Agent, *providertest.Model) {
+func hooked(t *testing.T, done *effects, hooks []agent.Hooks, steps ...providertest.Step) (*agent.Agent,
+	*providertest.Model) {
 	t.Helper()
 	return scripted(t, agent.Config{Hooks: hooks, Instructions: "Be brief.", Journal: journal.NewMemory(),
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "play"})}}, steps...)
@@ -41,7 +42,8 @@ func TestAHookMayChangeAStepForThatStepAlone(t *testing.T) {
 	model.AssertTools(t, 0, "play")
 	model.AssertTools(t, 1, "work", "play")
 	model.AssertSaw(t, 0, providertest.SystemText("Be long."), providertest.UserText("quickly"))
-	model.AssertSaw(t, 1, providertest.SystemText("Be brief."), providertest.ToolResultText("work", "isn't available now"))
+	model.AssertSaw(t, 1, providertest.SystemText("Be brief."),
+		providertest.ToolResultText("work", "isn't available now"))
 	model.AssertDidNotSee(t, 1, providertest.UserText("quickly"))
 	require.Equal(t, "large", model.Requests()[0].Model)
 	require.Empty(t, model.Requests()[1].Model)
@@ -64,7 +66,10 @@ func TestAHookMayAnswerInTheModelsPlace(t *testing.T) {
 			}
 			return nil
 		}},
-		{Name: "second", BeforeStep: func(_ context.Context, s *agent.Step) error { s.Answer(say("no").Response()); return nil }},
+		{Name: "second", BeforeStep: func(_ context.Context, s *agent.Step) error {
+			s.Answer(say("no").Response())
+			return nil
+		}},
 		{Name: "after", AfterStep: func(_ context.Context, s *agent.Step, r *provider.Response) error {
 			after = append(after, s.AnsweredBy)
 			return nil
@@ -91,35 +96,59 @@ func TestWhatHooksSayIsDone(t *testing.T) {
 		says   string
 		err    error
 	}{
-		"allow":             {before(nil), agent.Completed, tools.OK, "done 1", nil},
-		"warn":              {before(agent.Warn("mind the gap")), agent.Completed, tools.OK, "mind the gap", nil},
-		"deny":              {before(agent.Deny("not on Sundays")), agent.Completed, tools.Denied, "not on Sundays", nil},
-		"abort":             {before(agent.Abort(boom)), agent.Stopped, tools.NotRun, "", boom},
-		"a guard fails":     {before(boom), agent.Completed, tools.Denied, "a guard failed", nil},
-		"a guard panics":    {agent.Hooks{BeforeTool: func(context.Context, *agent.ToolCall) error { panic(boom) }}, agent.Completed, tools.Denied, "a guard failed", nil},
-		"an observer fails": {agent.Hooks{Observer: true, BeforeTool: func(context.Context, *agent.ToolCall) error { return boom }}, agent.Completed, tools.OK, "done 1", nil},
-		"an observer denies": {agent.Hooks{Observer: true, BeforeTool: func(context.Context, *agent.ToolCall) error { return agent.Deny("no") }},
+		"allow": {before(nil), agent.Completed, tools.OK, "done 1", nil},
+		"warn":  {before(agent.Warn("mind the gap")), agent.Completed, tools.OK, "mind the gap", nil},
+		"deny": {before(agent.Deny("not on Sundays")), agent.Completed, tools.Denied, "not on Sundays",
+			nil},
+		"abort":         {before(agent.Abort(boom)), agent.Stopped, tools.NotRun, "", boom},
+		"a guard fails": {before(boom), agent.Completed, tools.Denied, "a guard failed", nil},
+		"a guard panics": {agent.Hooks{BeforeTool: func(context.Context, *agent.ToolCall) error { panic(boom) }},
+			agent.Completed, tools.Denied, "a guard failed", nil},
+		"an observer fails": {agent.Hooks{Observer: true, BeforeTool: func(context.Context, *agent.ToolCall) error {
+			return boom
+		}}, agent.Completed, tools.OK, "done 1", nil},
+		"an observer denies": {agent.Hooks{Observer: true, BeforeTool: func(context.Context, *agent.ToolCall) error {
+			return agent.Deny("no")
+		}},
 			agent.Completed, tools.OK, "done 1", nil},
-		"an observer panics": {agent.Hooks{Observer: true, AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { panic(boom) }},
+		"an observer panics": {agent.Hooks{Observer: true,
+			AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { panic(boom) }},
 			agent.Completed, tools.OK, "done 1", nil},
-		"after: a guard fails": {agent.Hooks{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return boom }},
+		"after: a guard fails": {
+			agent.Hooks{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return boom }},
 			agent.Completed, tools.OK, "withheld", nil},
-		"after: warn": {agent.Hooks{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return agent.Warn("stale") }},
+		"after: warn": {agent.Hooks{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+			return agent.Warn("stale")
+		}},
 			agent.Completed, tools.OK, "stale", nil},
-		"after: abort": {agent.Hooks{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return agent.Abort(boom) }},
+		"after: abort": {agent.Hooks{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+			return agent.Abort(boom)
+		}},
 			agent.Stopped, tools.OK, "", boom},
-		"step: abort":         {agent.Hooks{BeforeStep: func(context.Context, *agent.Step) error { return agent.Abort(boom) }}, agent.Stopped, "", "", boom},
-		"step: a guard fails": {agent.Hooks{BeforeStep: func(context.Context, *agent.Step) error { return boom }}, agent.Failed, "", "", boom},
-		"step: observer":      {agent.Hooks{Observer: true, BeforeStep: func(context.Context, *agent.Step) error { return boom }}, agent.Completed, tools.OK, "done 1", nil},
-		"after a step: abort": {agent.Hooks{AfterStep: func(context.Context, *agent.Step, *provider.Response) error { return agent.Abort(boom) }}, agent.Stopped, "", "", boom},
-		"finish: abort":       {agent.Hooks{BeforeFinish: func(context.Context, *agent.Result) error { return agent.Abort(boom) }}, agent.Stopped, tools.OK, "", boom},
-		"finish: fails":       {agent.Hooks{BeforeFinish: func(context.Context, *agent.Result) error { return boom }}, agent.Failed, tools.OK, "", boom},
-		"run: fails":          {agent.Hooks{AfterRun: func(context.Context, *agent.Result) error { panic(boom) }}, agent.Completed, tools.OK, "done 1", nil},
+		"step: abort": {agent.Hooks{BeforeStep: func(context.Context, *agent.Step) error {
+			return agent.Abort(boom)
+		}}, agent.Stopped, "", "", boom},
+		"step: a guard fails": {agent.Hooks{BeforeStep: func(context.Context, *agent.Step) error { return boom }},
+			agent.Failed, "", "", boom},
+		"step: observer": {agent.Hooks{Observer: true, BeforeStep: func(context.Context, *agent.Step) error {
+			return boom
+		}}, agent.Completed, tools.OK, "done 1", nil},
+		"after a step: abort": {agent.Hooks{AfterStep: func(context.Context, *agent.Step, *provider.Response) error {
+			return agent.Abort(boom)
+		}}, agent.Stopped, "", "", boom},
+		"finish: abort": {agent.Hooks{BeforeFinish: func(context.Context, *agent.Result) error {
+			return agent.Abort(boom)
+		}}, agent.Stopped, tools.OK, "", boom},
+		"finish: fails": {agent.Hooks{BeforeFinish: func(context.Context, *agent.Result) error { return boom }},
+			agent.Failed, tools.OK, "", boom},
+		"run: fails": {agent.Hooks{AfterRun: func(context.Context, *agent.Result) error { panic(boom) }},
+			agent.Completed, tools.OK, "done 1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			after := 0
-			count := agent.Hooks{Observer: true, AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { after++; return nil }}
+			count := agent.Hooks{Observer: true,
+				AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { after++; return nil }}
 			a, model := hooked(t, &done, []agent.Hooks{c.hook, count}, call("work", 1), say("Done."))
 			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 			require.Equal(t, c.status, res.Status)
@@ -172,7 +201,8 @@ func TestHooksAreCalledInOrderAndSeeEachOthersChanges(t *testing.T) {
 }
 
 func TestAnInputThatAHookChangedIsValidated(t *testing.T) {
-	for name, input := range map[string]string{"another type": `{"n":"x"}`, "another case": `{"N":1}`, "no JSON": `{"n":`, "twice": `{"n":1,"n":2}`, "empty": ``} {
+	for name, input := range map[string]string{"another type": `{"n":"x"}`, "another case": `{"N":1}`,
+		"no JSON": `{"n":`, "twice": `{"n":1,"n":2}`, "empty": ``} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			a, _ := hooked(t, &done, []agent.Hooks{{BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
@@ -188,10 +218,15 @@ func TestAnInputThatAHookChangedIsValidated(t *testing.T) {
 
 func TestAfterToolSeesCallsThatNeverRan(t *testing.T) {
 	seen := map[tools.Status]int{}
-	watch := agent.Hooks{AfterTool: func(_ context.Context, c *agent.ToolCall, r *agent.ToolResult) error { seen[r.Status]++; return nil }}
+	watch := agent.Hooks{AfterTool: func(_ context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
+		seen[r.Status]++
+		return nil
+	}}
 	a, _, _ := risky(t, agent.Config{Hooks: []agent.Hooks{watch}}, providertest.Calls(
-		providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "missing", Input: Number{2}},
-		providertest.CallSpec{Tool: "work", Input: "{}"}, providertest.CallSpec{Tool: "risky", Input: Number{3}}), say("Done."))
+		providertest.CallSpec{Tool: "risky", Input: Number{1}},
+		providertest.CallSpec{Tool: "missing", Input: Number{2}},
+		providertest.CallSpec{Tool: "work", Input: "{}"}, providertest.CallSpec{Tool: "risky", Input: Number{3}}),
+		say("Done."))
 	res := run(t, a)
 	runInput(t, a, agent.Resume("s", agent.Reject(res.Pending[0].ID, "no")))
 	runInput(t, a, agent.Input{Session: "s", Prompt: "else", Supersede: true})
@@ -202,7 +237,10 @@ func TestNoHookCanSpoilALog(t *testing.T) {
 	for name, h := range map[string]agent.Hooks{
 		"a denied call made good": {
 			BeforeTool: func(context.Context, *agent.ToolCall) error { return agent.Deny("no") },
-			AfterTool:  func(_ context.Context, _ *agent.ToolCall, r *agent.ToolResult) error { r.Status = tools.OK; return nil },
+			AfterTool: func(_ context.Context, _ *agent.ToolCall, r *agent.ToolResult) error {
+				r.Status = tools.OK
+				return nil
+			},
 		},
 		"a result of another call": {AfterTool: func(_ context.Context, _ *agent.ToolCall, r *agent.ToolResult) error {
 			r.CallID, r.Name, r.Notes, r.Parts = "x", "y", -7, nil
@@ -210,21 +248,24 @@ func TestNoHookCanSpoilALog(t *testing.T) {
 		}},
 		"a call that is none": {BeforeStep: func(_ context.Context, s *agent.Step) error {
 			if s.N == 1 {
-				s.Answer(&provider.Response{Parts: []provider.Part{{Kind: provider.PartToolCall}, provider.TextPart("x")}})
+				s.Answer(
+					&provider.Response{Parts: []provider.Part{{Kind: provider.PartToolCall}, provider.TextPart("x")}})
 			}
 			return nil
 		}},
-		"calls behind the model's back": {AfterStep: func(_ context.Context, s *agent.Step, r *provider.Response) error {
-			if s.N == 1 {
-				r.Parts = append(r.Parts, call("work", 5).Response().Parts...)
-			}
-			return nil
-		}},
+		"calls behind the model's back": {
+			AfterStep: func(_ context.Context, s *agent.Step, r *provider.Response) error {
+				if s.N == 1 {
+					r.Parts = append(r.Parts, call("work", 5).Response().Parts...)
+				}
+				return nil
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			store := journal.NewMemory()
-			cfg := agent.Config{Journal: store, Hooks: []agent.Hooks{h}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
+			cfg := agent.Config{Journal: store, Hooks: []agent.Hooks{h},
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
 			a, _ := scripted(t, cfg, call("work", 1), say("Done."), say("Done."))
 			require.Equal(t, agent.Completed, run(t, a).Status)
 			requireSound(t, "s", facts(t, a, "s"))
@@ -320,7 +361,9 @@ func Example_hooks() {
 	type url struct {
 		URL string `json:"url"`
 	}
-	fetch := tools.New(tools.Spec{Name: "http.fetch"}, func(ctx context.Context, in url) (string, error) { return "<html>", nil })
+	fetch := tools.New(tools.Spec{Name: "http.fetch"}, func(ctx context.Context, in url) (string, error) {
+		return "<html>", nil
+	})
 	model := providertest.Script(
 		providertest.Call("http.fetch", url{"https://elsewhere.org"}),
 		say("All is done."),
@@ -348,7 +391,9 @@ func TestANoteInAResultIsALineOfItsOwn(t *testing.T) {
 	var done effects
 	a, m := scripted(t, agent.Config{
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})},
-		Hooks: []agent.Hooks{{Name: "h", AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return agent.Warn("mind the gap") }}},
+		Hooks: []agent.Hooks{{Name: "h", AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+			return agent.Warn("mind the gap")
+		}}},
 	}, call("work", 1), say("on"))
 	run(t, a)
 	last := m.Requests()[1].Messages

@@ -125,7 +125,8 @@ func TestAnErrorOfAProviderWhoseMethodsPanicIsAnError(t *testing.T) {
 				}
 				model := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
 					return func(yield func(provider.Chunk, error) bool) {
-						_ = yield(provider.Start("m"), nil) && yield(provider.Text("half"), nil) && yield(provider.Chunk{}, failure)
+						_ = yield(provider.Start("m"), nil) && yield(provider.Text("half"), nil) &&
+							yield(provider.Chunk{}, failure)
 					}
 				})
 				a := newAgent(t, agent.Config{NoGuard: bare, Provider: model})
@@ -140,16 +141,21 @@ func TestAnErrorOfAProviderWhoseMethodsPanicIsAnError(t *testing.T) {
 func TestAnErrorOfAHookWhoseMethodsPanicIsAFailureOfTheHook(t *testing.T) {
 	eachTouchy(t, func(t *testing.T, touchy error) {
 		for name, hooks := range map[string]agent.Hooks{
-			"BeforeInput":  {BeforeInput: func(context.Context, *agent.IncomingText) error { return touchy }},
-			"BeforeStep":   {BeforeStep: func(context.Context, *agent.Step) error { return touchy }},
-			"AfterStep":    {AfterStep: func(context.Context, *agent.Step, *provider.Response) error { return touchy }},
-			"BeforeTool":   {BeforeTool: func(context.Context, *agent.ToolCall) error { return touchy }},
-			"AfterTool":    {AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return touchy }},
-			"aborting":     {AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return agent.Abort(touchy) }},
+			"BeforeInput": {BeforeInput: func(context.Context, *agent.IncomingText) error { return touchy }},
+			"BeforeStep":  {BeforeStep: func(context.Context, *agent.Step) error { return touchy }},
+			"AfterStep":   {AfterStep: func(context.Context, *agent.Step, *provider.Response) error { return touchy }},
+			"BeforeTool":  {BeforeTool: func(context.Context, *agent.ToolCall) error { return touchy }},
+			"AfterTool": {AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+				return touchy
+			}},
+			"aborting": {AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+				return agent.Abort(touchy)
+			}},
 			"BeforeFinish": {BeforeFinish: func(context.Context, *agent.Result) error { return touchy }},
 			"AfterRun":     {AfterRun: func(context.Context, *agent.Result) error { return touchy }},
 		} {
-			a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{hooks}, Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work", ReadOnly: true})}},
+			a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{hooks},
+				Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work", ReadOnly: true})}},
 				calls("work", 1, 2), say("Done."))
 			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 			if err != nil {
@@ -167,12 +173,17 @@ func TestAnErrorOfAToolWhoseMethodsPanicIsAResult(t *testing.T) {
 		work := func(context.Context, Number) (string, error) { return "", touchy }
 		fine := func(context.Context, Number) (string, error) { return "", nil }
 		for name, tool := range map[string]tools.Tool{
-			"Run":             tools.New(tools.Spec{Name: "work"}, work),
-			"a repeated Run":  tools.New(tools.Spec{Name: "work", ReadOnly: true}, work),
-			"a panic in Run":  tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) { panic(touchy) }),
-			"Check":           tools.Func[Number, string]{Spec: tools.Spec{Name: "work"}, Run: fine, Check: func(context.Context, Number) error { return touchy }},
-			"Verify":          tools.Func[Number, string]{Spec: tools.Spec{Name: "work"}, Run: fine, Verify: func(context.Context, Number, string) error { return touchy }},
-			"Verify, wrapped": tools.Func[Number, string]{Spec: tools.Spec{Name: "work"}, Run: fine, Verify: func(context.Context, Number, string) error { return fault.Wrap(fault.UserFixable, touchy) }},
+			"Run":            tools.New(tools.Spec{Name: "work"}, work),
+			"a repeated Run": tools.New(tools.Spec{Name: "work", ReadOnly: true}, work),
+			"a panic in Run": tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
+				panic(touchy)
+			}),
+			"Check": tools.Func[Number, string]{Spec: tools.Spec{Name: "work"}, Run: fine,
+				Check: func(context.Context, Number) error { return touchy }},
+			"Verify": tools.Func[Number, string]{Spec: tools.Spec{Name: "work"}, Run: fine,
+				Verify: func(context.Context, Number, string) error { return touchy }},
+			"Verify, wrapped": tools.Func[Number, string]{Spec: tools.Spec{Name: "work"}, Run: fine,
+				Verify: func(context.Context, Number, string) error { return fault.Wrap(fault.UserFixable, touchy) }},
 			"fixable by a user": tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
 				return "", fault.Wrap(fault.UserFixable, touchy)
 			}),
@@ -191,9 +202,10 @@ func TestOtherErrorsOfTheHostWhoseMethodsPanicEndTheRunAtMost(t *testing.T) {
 	eachTouchy(t, func(t *testing.T, touchy error) {
 		for name, cfg := range map[string]agent.Config{
 			"Compose": {Compose: func(context.Context, agent.ComposeInput) (string, error) { return "", touchy }},
-			"Memory.Context": {Memory: &agent.Memory{Context: func(context.Context, agent.ContextInput) (memory.Context, error) {
-				return memory.Context{}, touchy
-			}}},
+			"Memory.Context": {
+				Memory: &agent.Memory{Context: func(context.Context, agent.ContextInput) (memory.Context, error) {
+					return memory.Context{}, touchy
+				}}},
 		} {
 			a, _ := scripted(t, cfg, say("Done."))
 			if _, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"}); err != nil {
@@ -209,10 +221,12 @@ func TestOtherErrorsOfTheHostWhoseMethodsPanicEndTheRunAtMost(t *testing.T) {
 		requireUsable(t, err)
 
 		ctx, cancel = context.WithCancelCause(t.Context())
-		a, _ = scripted(t, agent.Config{Tools: []tools.Tool{tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
-			cancel(touchy)
-			return "", nil
-		})}}, call("work", 1))
+		a, _ = scripted(t,
+			agent.Config{
+				Tools: []tools.Tool{tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
+					cancel(touchy)
+					return "", nil
+				})}}, call("work", 1))
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 		requireUsable(t, err)
 		requireUsable(t, res.Err())
@@ -239,9 +253,13 @@ func TestALogHandlerThatPanicsChangesNothing(t *testing.T) {
 		handlers = append(handlers, slog.New(panickingHandler{in}))
 	}
 	for _, logger := range handlers {
-		failing := tools.New(tools.Spec{Name: "work", ReadOnly: true}, func(context.Context, Number) (string, error) { return "", errors.New("no luck") })
+		failing := tools.New(tools.Spec{Name: "work", ReadOnly: true}, func(context.Context, Number) (string, error) {
+			return "", errors.New("no luck")
+		})
 		a, _ := scripted(t, agent.Config{Logger: logger, Tools: []tools.Tool{failing}, Hooks: []agent.Hooks{{
-			Observer: true, AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return errors.New("x") },
+			Observer: true, AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+				return errors.New("x")
+			},
 		}}}, calls("work", 1, 2), say("Done."))
 		require.Equal(t, agent.Completed, run(t, a).Status)
 	}
@@ -250,7 +268,8 @@ func TestALogHandlerThatPanicsChangesNothing(t *testing.T) {
 func TestAPanicInRecoveryEachIsContained(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
-	cfg := agent.Config{Name: "x", Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Risk: tools.High})}}
+	cfg := agent.Config{Name: "x", Journal: store,
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Risk: tools.High})}}
 	a, _ := scripted(t, cfg, call("work", 1), call("work", 2))
 	for _, session := range []string{"s-1", "s-2"} {
 		res := runInput(t, a, agent.Input{Session: session, Prompt: "go"})

@@ -14,11 +14,12 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestWhatAModelIsToldWithACallIsCountedBeforeIt is about requests that just fit: what the last call says of itself, and what
-// hooks say, are made room for.
+// TestWhatAModelIsToldWithACallIsCountedBeforeIt is about requests that just fit: what the last
+// call says of itself, and what hooks say, are made room for.
 func TestWhatAModelIsToldWithACallIsCountedBeforeIt(t *testing.T) {
 	counter := memory.NewEstimator(provider.ModelInfo{})
-	for name, warn := range map[string]int{"the last call": 0, "a hook": 400, "a hook that says more than there is room for at once": 2_000} {
+	for name, warn := range map[string]int{"the last call": 0, "a hook": 400,
+		"a hook that says more than there is room for at once": 2_000} {
 		t.Run(name, func(t *testing.T) {
 			for size := range 20 { // of a page: some fill the window to the last token
 				n, most, last := 0, 0, ""
@@ -27,15 +28,17 @@ func TestWhatAModelIsToldWithACallIsCountedBeforeIt(t *testing.T) {
 				mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
 					return memory.Context{Screen: "page 42"}, nil
 				}
-				cfg := agent.Config{Memory: mem, Tools: []tools.Tool{reading(1_600 + 5*size)}, Limits: agent.Limits{Steps: 4},
-					Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-						most = max(most, memory.CountRequest(counter, req).Total)
-						if last = req.Messages[len(req.Messages)-1].Text(); n == 4 {
-							return answer("so far"), nil
-						}
-						n++
-						return callOf("read", Number{n}), nil
-					})}
+				cfg := agent.Config{Memory: mem, Tools: []tools.Tool{reading(1_600 + 5*size)},
+					Limits: agent.Limits{Steps: 4},
+					Provider: providertest.Func(
+						func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+							most = max(most, memory.CountRequest(counter, req).Total)
+							if last = req.Messages[len(req.Messages)-1].Text(); n == 4 {
+								return answer("so far"), nil
+							}
+							n++
+							return callOf("read", Number{n}), nil
+						})}
 				if warn > 0 {
 					cfg.Hooks = []agent.Hooks{{BeforeStep: func(_ context.Context, s *agent.Step) error {
 						if !s.Final {

@@ -19,8 +19,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The tests in this file hand over values that a host makes by mistake: nil pointers in interfaces, errors without a text,
-// answers that lack what the model's own would have.
+// The tests in this file hand over values that a host makes by mistake: nil pointers in interfaces,
+// errors without a text, answers that lack what the model's own would have.
 
 // A wordless error panics when it is asked for its text, as a nil pointer in an error does.
 type wordless struct{ text *string }
@@ -42,9 +42,10 @@ func TestAProvidersErrorWithoutATextFailsTheRunAndNothingElse(t *testing.T) {
 	for name, broken := range textless() {
 		for _, bare := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) { // what may pass is tried again
-				a := newAgent(t, agent.Config{NoGuard: bare, Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
-					return func(yield func(provider.Chunk, error) bool) { yield(provider.Chunk{}, broken) }
-				})})
+				a := newAgent(t, agent.Config{NoGuard: bare,
+					Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+						return func(yield func(provider.Chunk, error) bool) { yield(provider.Chunk{}, broken) }
+					})})
 				res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 				require.Error(t, err, name)
 				require.NotEmpty(t, err.Error())
@@ -75,14 +76,20 @@ func TestAnUndoWhoseErrorHasNoTextIsAFailedUndo(t *testing.T) {
 func TestAnAbortWithoutAReasonStopsTheRun(t *testing.T) {
 	for name, abort := range map[string]error{"empty": &agent.AbortError{}, "none": agent.Abort(nil)} {
 		t.Run(name, func(t *testing.T) {
-			a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeStep: func(context.Context, *agent.Step) error { return abort }}}}, say("on"))
+			a, _ := scripted(t,
+				agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeStep: func(context.Context, *agent.Step) error {
+					return abort
+				}}}}, say("on"))
 			res := run(t, a)
 			require.Equal(t, agent.Stopped, res.Status)
 			require.Contains(t, res.Reason, "no reason was given")
 		})
 	}
 	var none *agent.AbortError // the host's mistake, and no abort
-	a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeStep: func(context.Context, *agent.Step) error { return none }}}}, say("on"))
+	a, _ := scripted(t,
+		agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeStep: func(context.Context, *agent.Step) error {
+			return none
+		}}}}, say("on"))
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
 	require.Error(t, err)
 	require.Equal(t, agent.Failed, res.Status)
@@ -106,10 +113,13 @@ func TestNothingIsExportedToOrImportedFromNowhere(t *testing.T) {
 func TestAnAnswerThatAHookKeepsIsItsOwn(t *testing.T) {
 	var readers sync.WaitGroup
 	read := 0
-	a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{AfterStep: func(_ context.Context, _ *agent.Step, r *provider.Response) error {
-		readers.Go(func() { read += len(r.Parts) + len(r.Text()) }) // as a cache does that another session looks into
-		return nil
-	}}}}, say("on"))
+	a, _ := scripted(t,
+		agent.Config{
+			Hooks: []agent.Hooks{{AfterStep: func(_ context.Context, _ *agent.Step, r *provider.Response) error {
+				// as a cache does that another session looks into
+				readers.Go(func() { read += len(r.Parts) + len(r.Text()) })
+				return nil
+			}}}}, say("on"))
 	run(t, a)
 	readers.Wait()
 	require.Equal(t, 3, read)
@@ -119,11 +129,14 @@ func TestAnAnswerThatAHookHasReplacedIsRecordedAsOneOfTheModels(t *testing.T) {
 	for name, store := range map[string]journal.Store{"without a journal": nil, "with a journal": journal.NewMemory()} {
 		t.Run(name, func(t *testing.T) {
 			hook := agent.Hooks{AfterStep: func(_ context.Context, _ *agent.Step, r *provider.Response) error {
-				*r = provider.Response{Parts: []provider.Part{provider.TextPart("a secret \xff")}, Model: "\xff", ID: "\xff"}
+				*r = provider.Response{Parts: []provider.Part{provider.TextPart("a secret \xff")}, Model: "\xff",
+					ID: "\xff"}
 				return nil
 			}}
 			a, _ := scripted(t, agent.Config{
-				Journal: store, Hooks: []agent.Hooks{hook}, Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "[gone]") },
+				Journal: store, Hooks: []agent.Hooks{hook}, Redact: func(s string) string {
+					return strings.ReplaceAll(s, "secret", "[gone]")
+				},
 			}, say("as the model said it"), say("on"))
 			res := run(t, a)
 			require.Equal(t, agent.Completed, res.Status)

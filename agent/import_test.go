@@ -43,12 +43,16 @@ func snapshotOf(state string) string {
 	if err != nil {
 		panic(err)
 	}
-	c, err := json.Marshal(provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "r-1.1.0", Name: "x"}}}})
+	c, err := json.Marshal(provider.Message{Role: provider.RoleAssistant,
+		Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "r-1.1.0", Name: "x"}}}})
 	if err != nil {
 		panic(err)
 	}
-	state = string(bytes.ReplaceAll(bytes.ReplaceAll([]byte(state), []byte("[M"), append([]byte("["), m...)), []byte(",C]"), append(append([]byte(","), c...), ']')))
-	return fmt.Sprintf(`{"session":"s","seq":7,"time":"2026-01-02T03:04:05Z","kind":"snapshot","v":2,"data":{"run":"r-1","state":%s}}`, state)
+	state = string(bytes.ReplaceAll(bytes.ReplaceAll([]byte(state), []byte("[M"), append([]byte("["), m...)),
+		[]byte(",C]"), append(append([]byte(","), c...), ']')))
+	return fmt.Sprintf(
+		`{"session":"s","seq":7,"time":"2026-01-02T03:04:05Z","kind":"snapshot","v":2,"data":{"run":"r-1","state":%s}}`,
+		state)
 }
 
 func TestAnImportedSnapshotThatFactsCantHaveMadeIsRefused(t *testing.T) {
@@ -72,7 +76,8 @@ func FuzzImport(f *testing.F) {
 		f.Add([]byte(snapshotOf(state)))
 	}
 	var log bytes.Buffer
-	a, err := New(Config{Provider: providertest.Script(providertest.Call("none", map[string]int{}), providertest.Say("Done."))})
+	a, err := New(
+		Config{Provider: providertest.Script(providertest.Call("none", map[string]int{}), providertest.Say("Done."))})
 	require.NoError(f, err)
 	_, err = a.Run(f.Context(), Input{Session: "s", Prompt: "go"})
 	require.NoError(f, err)

@@ -13,17 +13,19 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An inboxItem is a request to a session, from this or another process. It waits in the session's inbox in the store until the process
-// that drives the session reads it: at the next safe point of a run, or when a run starts or is resumed.
+// An inboxItem is a request to a session, from this or another process. It waits in the session's
+// inbox in the store until the process that drives the session reads it: at the next safe point of
+// a run, or when a run starts or is resumed.
 type inboxItem struct {
 	ID   string    `json:"-"`
 	Kind string    `json:"-"`
 	Time time.Time `json:"-"` // when it was posted, or, of decisions, checked
 
-	Text      string     `json:"text,omitempty"` // a message, a mode, or the tool of a rule
-	By        string     `json:"by,omitempty"`
-	Key       string     `json:"key,omitempty"`       // of a message
-	Decisions []Decision `json:"decisions,omitempty"` // those that don't fit when they are taken open their pauses again
+	Text string `json:"text,omitempty"` // a message, a mode, or the tool of a rule
+	By   string `json:"by,omitempty"`
+	Key  string `json:"key,omitempty"` // of a message
+	// those that don't fit when they are taken open their pauses again
+	Decisions []Decision `json:"decisions,omitempty"`
 }
 
 // The kinds of inbox items.
@@ -60,7 +62,8 @@ func (a *Agent) post(ctx context.Context, session string, it inboxItem) error {
 	return nil
 }
 
-// driverOf returns the driver of a session in this process, or nil. Its run may have ended, but not yet been released.
+// driverOf returns the driver of a session in this process, or nil. Its run may have ended, but not
+// yet been released.
 func (a *Agent) driverOf(session string) *driver {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,8 +73,8 @@ func (a *Agent) driverOf(session string) *driver {
 	return nil
 }
 
-// send posts an item to the run of a session, in this or another process. If no run is in progress, the error is a
-// *[NothingOpenError].
+// send posts an item to the run of a session, in this or another process. If no run is in progress,
+// the error is a *[NothingOpenError].
 func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id string, err error) {
 	if err := a.inProgress(ctx, session); err != nil {
 		return "", err
@@ -82,7 +85,8 @@ func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id stri
 	return it.ID, a.post(ctx, session, it)
 }
 
-// inProgress returns a *[NothingOpenError] if no run of the session is in progress, in this or another process.
+// inProgress returns a *[NothingOpenError] if no run of the session is in progress, in this or
+// another process.
 func (a *Agent) inProgress(ctx context.Context, session string) error {
 	a.mu.Lock()
 	l := a.held[session]
@@ -103,9 +107,10 @@ func (a *Agent) inProgress(ctx context.Context, session string) error {
 	return nil
 }
 
-// change posts a revocation or a title to the run in progress. If no run is in progress, the error is a *[NothingOpenError]. A run that has just ended
-// reads the item as it is released (takeLate). If it was posted too late for that, change acts on it, or, if the session is busy again, whoever holds
-// it does.
+// change posts a revocation or a title to the run in progress. If no run is in progress, the error
+// is a *[NothingOpenError]. A run that has just ended reads the item as it is released (takeLate).
+// If it was posted too late for that, change acts on it, or, if the session is busy again, whoever
+// holds it does.
 func (a *Agent) change(ctx context.Context, session string, it inboxItem) error {
 	it.ID = newID("m-")
 	if a.driverOf(session) == nil {
@@ -131,7 +136,8 @@ func (a *Agent) change(ctx context.Context, session string, it inboxItem) error 
 	return nil
 }
 
-// inbox returns the items in the session's inbox, oldest first, and leaves them there. Items that can't be read have no content.
+// inbox returns the items in the session's inbox, oldest first, and leaves them there. Items that
+// can't be read have no content.
 func (l *sessionLog) inbox() (items []inboxItem) {
 	if l.lost() {
 		return nil
@@ -147,7 +153,8 @@ func (l *sessionLog) inbox() (items []inboxItem) {
 	for _, p := range posted {
 		it := inboxItem{}
 		if err := json.Unmarshal(p.Data, &it); err != nil {
-			l.agent.logger.WarnContext(l.ctx, "agent: an inbox item can't be read and is ignored", "session", l.name, "item", p.ID, "error", err)
+			l.agent.logger.WarnContext(l.ctx, "agent: an inbox item can't be read and is ignored", "session", l.name,
+				"item", p.ID, "error", err)
 		}
 		it.ID, it.Kind, it.Time = p.ID, p.Kind, p.Time
 		items = append(items, it)
@@ -155,7 +162,8 @@ func (l *sessionLog) inbox() (items []inboxItem) {
 	return items
 }
 
-// remove removes an item from the inbox before it is acted on. It returns false if the item is still there.
+// remove removes an item from the inbox before it is acted on. It returns false if the item is
+// still there.
 func (l *sessionLog) remove(id string) bool {
 	l.lock()
 	app := journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Taken: []string{id}}
@@ -167,8 +175,9 @@ func (l *sessionLog) remove(id string) bool {
 	return true
 }
 
-// takePosted acts on what was posted to a session before its run started or was resumed: on revocations and titles, and on decisions if the
-// caller wants that. It returns the number of decisions that it took, and the ids of the other items.
+// takePosted acts on what was posted to a session before its run started or was resumed: on
+// revocations and titles, and on decisions if the caller wants that. It returns the number of
+// decisions that it took, and the ids of the other items.
 func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	for _, it := range l.inbox() {
 		switch {
@@ -187,8 +196,9 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	return taken, others
 }
 
-// readInbox acts on the items in the inbox, at a safe point. Messages are delivered only between steps, when no call is open; until then
-// they stay in the inbox. It reports whether anything was done.
+// readInbox acts on the items in the inbox, at a safe point. Messages are delivered only between
+// steps, when no call is open; until then they stay in the inbox. It reports whether anything was
+// done.
 func (x *driver) readInbox() (done bool) {
 	r := x.run()
 	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == "" && r.Direct == nil
@@ -294,10 +304,11 @@ func (e *NoRuleError) Error() string {
 	return fmt.Sprintf("agent: session %q has no standing approval of %q; Rules lists those it has", e.Session, e.Tool)
 }
 
-// Revoke ends the standing approvals of a tool, in all scopes: from then on its calls ask again. by says who revokes it. A run that is under
-// way, here or in another process, acts on it at its next safe point, before it takes up other calls; if there is none, it is
-// done before the session's next run begins. Without a standing approval to end, that is a *[NoRuleError]; for a run under way it
-// is logged there.
+// Revoke ends the standing approvals of a tool, in all scopes: from then on its calls ask again. by
+// says who revokes it. A run that is under way, here or in another process, acts on it at its next
+// safe point, before it takes up other calls; if there is none, it is done before the session's
+// next run begins. Without a standing approval to end, that is a *[NoRuleError]; for a run under
+// way it is logged there.
 func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -340,8 +351,9 @@ func (l *sessionLog) takeRevocation(it *inboxItem) {
 	}
 }
 
-// takeLate acts on revocations and titles that were posted to a run too late for its last safe point. It looks only if there may be some:
-// there are rules to revoke, or this process has posted something (see poke). What another process posted waits for the next run.
+// takeLate acts on revocations and titles that were posted to a run too late for its last safe
+// point. It looks only if there may be some: there are rules to revoke, or this process has posted
+// something (see poke). What another process posted waits for the next run.
 func (x *driver) takeLate() {
 	if len(x.state().Rules) == 0 && len(x.wake) == 0 {
 		return

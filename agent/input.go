@@ -14,65 +14,77 @@ import (
 
 // An Input starts or resumes a run. Most runs need only Session and Prompt.
 type Input struct {
-	// Session names the conversation that the run is part of. Without a name the run gets a session whose name begins with "unnamed/". That
-	// session is deleted when the run ends; if the run is paused, its Result has the name.
+	// Session names the conversation that the run is part of. Without a name the run gets a session
+	// whose name begins with "unnamed/". That session is deleted when the run ends; if the run is
+	// paused, its Result has the name.
 	Session string
 	Prompt  string
 	// Parts come with the prompt: images, files, more text.
 	Parts []provider.Part
-	// History starts a new session with an existing conversation. Calls in it that have no result get one that says so, and results without
-	// calls are left out.
+	// History starts a new session with an existing conversation. Calls in it that have no result
+	// get one that says so, and results without calls are left out.
 	History []provider.Message
 
-	// Tools are tools of this run only, after all others, for example those that a front end executes: see [tools.External]. They are declared
-	// by the server, never by a client. External ones are stored with the run. A run with any other tools needs them again when it is resumed:
+	// Tools are tools of this run only, after all others, for example those that a front end
+	// executes: see [tools.External]. They are declared by the server, never by a client. External
+	// ones are stored with the run. A run with any other tools needs them again when it is resumed:
 	// set Tools of the input that [Resume] or [Continue] returns.
 	Tools []tools.Tool
-	// Only limits the run to the tools with these names, of those that the mode permits; empty: all of them. A name that no tool has is an
-	// *[InputError].
+	// Only limits the run to the tools with these names, of those that the mode permits; empty: all
+	// of them. A name that no tool has is an *[InputError].
 	Only []string
 
 	Mode       string              // empty: the session's, else the first of Config.Modes
 	ToolChoice provider.ToolChoice // for the first model call, until it is met
 	Limits     *Limits             // over those of the mode and of the Config
 
-	// Interactive says that a person is waiting, so that model calls have precedence over background work.
+	// Interactive says that a person is waiting, so that model calls have precedence over
+	// background work.
 	Interactive bool
 	Priority    int // of background work: see provider.Request
-	// User is the person that the run works for. Budgets and allowances may limit what a user spends. Task and Pipeline are the host's names
-	// for what the run is about, and for the job or plan that it is a part of. All three are labels of its model calls. Each has at most 512
+	// User is the person that the run works for. Budgets and allowances may limit what a user
+	// spends. Task and Pipeline are the host's names for what the run is about, and for the job or
+	// plan that it is a part of. All three are labels of its model calls. Each has at most 512
 	// bytes.
 	User, Task, Pipeline string
 	By                   string // who asks; empty: User
-	// Owner is who the session belongs to. The first input of a session sets it; it has at most 256 bytes. A later input that names somebody
-	// else, or an owner for a session that has none, is an *[OwnerError]. Empty: the owner isn't checked.
+	// Owner is who the session belongs to. The first input of a session sets it; it has at most 256
+	// bytes. A later input that names somebody else, or an owner for a session that has none, is an
+	// *[OwnerError]. Empty: the owner isn't checked.
 	Owner string
 	// Title is the title of the session if it has none yet: see [Session.SetTitle].
 	Title string
-	// Labels are labels of the host's choice, such as {"tenant": "acme"}: at most 16, with keys of at most 64 and values of at most 256 bytes,
-	// neither of them empty. They are on the events of the run, on its tool and model calls, in the ledger, and on the session until another
-	// run sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's last run.
+	// Labels are labels of the host's choice, such as {"tenant": "acme"}: at most 16, with keys of
+	// at most 64 and values of at most 256 bytes, neither of them empty. They are on the events of
+	// the run, on its tool and model calls, in the ledger, and on the session until another run
+	// sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's
+	// last run.
 	Labels map[string]string
-	// Key makes a repeated request harmless: if the session had an input or a message ([Session.SteerOnce]) with the same key, nothing is
-	// started, and the error is a *[DuplicateError]. It has at most 200 bytes. A session remembers its newest 100 keys.
+	// Key makes a repeated request harmless: if the session had an input or a message
+	// ([Session.SteerOnce]) with the same key, nothing is started, and the error is a
+	// *[DuplicateError]. It has at most 200 bytes. A session remembers its newest 100 keys.
 	Key string
-	// CallKey is the idempotency key of the call of an input of [CallTool], for a call that repeats one of an earlier run after it failed, or
-	// was interrupted. Empty: a key of its own. It has at most 200 bytes.
+	// CallKey is the idempotency key of the call of an input of [CallTool], for a call that repeats
+	// one of an earlier run after it failed, or was interrupted. Empty: a key of its own. It has at
+	// most 200 bytes.
 	CallKey string
 	// Trace continues the trace of the caller: a W3C traceparent, such as
 	// "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01". Empty: a trace of its own.
 	Trace string
 
-	// Children shows the events of subagents (see [AsTool]) in the stream of the run, too. Their envelopes name the run and the session of
-	// the subagent, and facts among them have the numbers of that session. The setting lasts as long as the run.
+	// Children shows the events of subagents (see [AsTool]) in the stream of the run, too. Their
+	// envelopes name the run and the session of the subagent, and facts among them have the numbers
+	// of that session. The setting lasts as long as the run.
 	Children bool
 
 	// Briefing is added to the prompt and says what earlier attempts tried: see [BriefingOf].
 	Briefing *Briefing
 
-	// Supersede starts a new run in a paused session. Calls that wait for a decision count as rejected.
+	// Supersede starts a new run in a paused session. Calls that wait for a decision count as
+	// rejected.
 	Supersede bool
-	// AcceptChanges lets [Resume] and [Continue] resume a run although the agent has changed: see [ChangedError].
+	// AcceptChanges lets [Resume] and [Continue] resume a run although the agent has changed: see
+	// [ChangedError].
 	AcceptChanges bool
 
 	// output is the schema of a structured answer: see RunFor.
@@ -97,8 +109,9 @@ const (
 // resumes reports whether the input resumes a run.
 func (in *Input) resumes() bool { return in.kind != startRun }
 
-// Resume returns an input that decides on pauses of a session and resumes its run. If one decision is refused, none is taken. The run keeps
-// the settings that it was started with: of the fields of the input only AcceptChanges and Tools have an effect. The same is true of [Continue].
+// Resume returns an input that decides on pauses of a session and resumes its run. If one decision
+// is refused, none is taken. The run keeps the settings that it was started with: of the fields of
+// the input only AcceptChanges and Tools have an effect. The same is true of [Continue].
 func Resume(session string, decisions ...Decision) Input {
 	return Input{Session: session, decisions: decisions, kind: resumeRun}
 }
@@ -111,16 +124,21 @@ const maxSession = 512
 
 // check returns what is wrong with an input, regardless of its session.
 func (in *Input) check(limits *Limits) error {
-	if len(in.Session) > maxSession || !utf8.ValidString(in.Session) || strings.ContainsFunc(in.Session, unicode.IsControl) {
-		return badInput("Session", "the name has to be valid UTF-8 of at most %d bytes without control characters", maxSession)
+	if len(in.Session) > maxSession || !utf8.ValidString(in.Session) ||
+		strings.ContainsFunc(in.Session, unicode.IsControl) {
+		return badInput("Session", "the name has to be valid UTF-8 of at most %d bytes without control characters",
+			maxSession)
 	}
 	if strings.HasPrefix(in.Session, childPrefix) && in.parent == nil {
-		return badInput("Session", "names that begin with %q are those of subagents; decide in the session of the parent, or use another name", childPrefix)
+		return badInput("Session",
+			"names that begin with %q are those of subagents; decide in the session of the parent, or use another name",
+			childPrefix)
 	}
 	if in.resumes() {
 		switch {
 		case in.Session == "":
-			return badInput("Session", "Resume and Continue need the name of a session; a paused run's is in its Result")
+			return badInput("Session",
+				"Resume and Continue need the name of a session; a paused run's is in its Result")
 		case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || len(in.History) > 0 || in.Supersede:
 			return badInput("Prompt", "Resume and Continue take no prompt; decide first, then ask")
 		case in.kind == resumeRun && len(in.decisions) == 0:
@@ -150,10 +168,13 @@ func (in *Input) check(limits *Limits) error {
 		switch role := in.History[i].Role; role {
 		case provider.RoleUser, provider.RoleAssistant, provider.RoleTool:
 		default:
-			return badInput("History", "message %d has the role %q; use user, assistant or tool. A system text is Config.Instructions", i, role)
+			return badInput("History",
+				"message %d has the role %q; use user, assistant or tool. A system text is Config.Instructions", i,
+				role)
 		}
 		if !machine.Normal(in.History[i].Parts) {
-			return badInput("History", "message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
+			return badInput("History",
+				"message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
 		}
 	}
 	switch in.ToolChoice.Mode {
@@ -175,7 +196,8 @@ func (in *Input) checkParts(limits *Limits) error {
 				return badInput("Parts", "the text of part %d is no valid UTF-8", i)
 			}
 		case provider.PartMedia:
-			if p.Media == nil || p.Media.Type == "" || (len(p.Media.Data) == 0 && p.Media.URL == "" && p.Media.FileID == "") {
+			if p.Media == nil || p.Media.Type == "" ||
+				(len(p.Media.Data) == 0 && p.Media.URL == "" && p.Media.FileID == "") {
 				return badInput("Parts", "the media of part %d need a Type, and Data, a URL or a FileID", i)
 			}
 			media += len(p.Media.Data)
@@ -184,10 +206,12 @@ func (in *Input) checkParts(limits *Limits) error {
 		}
 	}
 	if limits.PromptBytes >= 0 && text > limits.PromptBytes {
-		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes), Have: int64(text), Note: "shorten the prompt"}
+		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes), Have: int64(text),
+			Note: "shorten the prompt"}
 	}
 	if limits.MediaBytes >= 0 && media > limits.MediaBytes {
-		return &LimitError{Limit: machine.LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media), Note: "give smaller files, or URLs"}
+		return &LimitError{Limit: machine.LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media),
+			Note: "give smaller files, or URLs"}
 	}
 	return nil
 }

@@ -26,19 +26,30 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 		cfg  agent.Config
 		says string
 	}{
-		"no provider":       {agent.Config{}, "Provider"},
-		"a nil pointer":     {agent.Config{Provider: none}, "Provider"},
-		"two tools":         {agent.Config{Provider: model, Tools: []tools.Tool{work, work}}, `two tools have this name`},
-		"a nil tool":        {agent.Config{Provider: model, Tools: []tools.Tool{nil}}, "nil"},
-		"no schema":         {agent.Config{Provider: model, Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"}, func(context.Context, struct{ C chan int }) (string, error) { return "", nil })}}, "x"},
-		"an output":         {agent.Config{Provider: model, Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"}, func(context.Context, recursive) (chan int, error) { return nil, nil })}}, "the output type chan int"},
-		"a note":            {agent.Config{Provider: model, Memory: &agent.Memory{ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("x", agent.ModelNote[struct{ C chan int }](nil, ""))}}}, "chan int"},
-		"no function":       {agent.Config{Provider: model, Tools: []tools.Tool{tools.Func[Number, string]{Spec: tools.Spec{Name: "x"}}}}, "Run"},
-		"a nil policy":      {agent.Config{Provider: model, Policies: []tools.Policy{nil}}, "Policies[0]"},
-		"two modes":         {agent.Config{Provider: model, Modes: []agent.Mode{{Name: "a"}, {Name: "a"}}}, "Modes[1]"},
-		"a nameless mode":   {agent.Config{Provider: model, Modes: []agent.Mode{{}}}, "Modes[0]"},
-		"an unknown mode":   {agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Modes: []string{"b"}})}}, `"b"`},
-		"a needed tool":     {agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Requires: []string{"y"}})}}, `"y"`},
+		"no provider":   {agent.Config{}, "Provider"},
+		"a nil pointer": {agent.Config{Provider: none}, "Provider"},
+		"two tools": {agent.Config{Provider: model, Tools: []tools.Tool{work, work}},
+			`two tools have this name`},
+		"a nil tool": {agent.Config{Provider: model, Tools: []tools.Tool{nil}}, "nil"},
+		"no schema": {agent.Config{Provider: model,
+			Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"},
+				func(context.Context, struct{ C chan int }) (string, error) { return "", nil })}}, "x"},
+		"an output": {agent.Config{Provider: model,
+			Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"}, func(context.Context, recursive) (chan int, error) {
+				return nil, nil
+			})}}, "the output type chan int"},
+		"a note": {agent.Config{Provider: model,
+			Memory: &agent.Memory{ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("x",
+				agent.ModelNote[struct{ C chan int }](nil, ""))}}}, "chan int"},
+		"no function": {agent.Config{Provider: model,
+			Tools: []tools.Tool{tools.Func[Number, string]{Spec: tools.Spec{Name: "x"}}}}, "Run"},
+		"a nil policy":    {agent.Config{Provider: model, Policies: []tools.Policy{nil}}, "Policies[0]"},
+		"two modes":       {agent.Config{Provider: model, Modes: []agent.Mode{{Name: "a"}, {Name: "a"}}}, "Modes[1]"},
+		"a nameless mode": {agent.Config{Provider: model, Modes: []agent.Mode{{}}}, "Modes[0]"},
+		"an unknown mode": {agent.Config{Provider: model,
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Modes: []string{"b"}})}}, `"b"`},
+		"a needed tool": {agent.Config{Provider: model,
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Requires: []string{"y"}})}}, `"y"`},
 		"a negative figure": {agent.Config{Provider: model, Params: agent.Params{MaxOutput: -1}}, "MaxOutput"},
 		"what isn't there":  {agent.Config{Provider: model, InDoubt: 7}, "InDoubt"},
 	} {
@@ -60,7 +71,9 @@ func TestAToolWhoseTypesJSONHasNoFormForIsATypedErrorOfNew(t *testing.T) {
 	require.Equal(t, "x", bad.Tool)
 	require.Contains(t, bad.Problem, "chan int")
 	_, err = agent.New(agent.Config{Provider: providertest.Script(), Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "x"}, func(context.Context, recursive) (recursive, error) { return recursive{}, nil })}})
+		tools.New(tools.Spec{Name: "x"}, func(context.Context, recursive) (recursive, error) {
+			return recursive{}, nil
+		})}})
 	require.NoError(t, err)
 }
 
@@ -69,10 +82,12 @@ type recursive struct {
 }
 
 func TestLimitsThatAreOffAreTaken(t *testing.T) {
-	off := agent.Limits{Steps: -1, StepsPerPhase: -1, Tokens: -1, Cost: -1, Duration: -1, PromptBytes: -1, MediaBytes: -1,
+	off := agent.Limits{Steps: -1, StepsPerPhase: -1, Tokens: -1, Cost: -1, Duration: -1, PromptBytes: -1,
+		MediaBytes:    -1,
 		ParallelCalls: -1, Repeats: -1, Corrections: -1, SendBacks: -1, OutputCorrections: -1, Idle: -1}
 	var done effects
-	a, _ := scripted(t, agent.Config{Limits: off, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}},
+	a, _ := scripted(t,
+		agent.Config{Limits: off, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}},
 		calls("work", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), say("Done."))
 	require.Equal(t, "Done.", run(t, a).Text())
 	require.Equal(t, 12, done.of(1))
@@ -84,18 +99,22 @@ func TestAnInputThatCantBeTakenBeginsNothing(t *testing.T) {
 		in    agent.Input
 		field string
 	}{
-		"nothing":               {agent.Input{}, "Prompt"},
-		"blanks":                {agent.Input{Prompt: " \n\t"}, "Prompt"},
-		"no UTF-8":              {agent.Input{Prompt: "a\xff"}, "Prompt"},
-		"a part without UTF-8":  {agent.Input{Parts: []provider.Part{provider.TextPart("\xff")}}, "Parts"},
-		"a part of a model":     {agent.Input{Prompt: "x", Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}, "Parts"},
-		"empty media":           {agent.Input{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png"})}}, "Parts"},
-		"no media":              {agent.Input{Parts: []provider.Part{{Kind: provider.PartMedia}}}, "Parts"},
-		"a session's name":      {agent.Input{Session: "a\x00b", Prompt: "x"}, "Session"},
-		"a long name":           {agent.Input{Session: strings.Repeat("a", 513), Prompt: "x"}, "Session"},
-		"an unknown mode":       {agent.Input{Prompt: "x", Mode: "fast"}, "Mode"},
-		"an unknown choice":     {agent.Input{Prompt: "x", ToolChoice: provider.ToolChoice{Mode: "maybe"}}, "ToolChoice"},
-		"an unknown tool":       {agent.Input{Prompt: "x", ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "y"}}, "ToolChoice"},
+		"nothing":              {agent.Input{}, "Prompt"},
+		"blanks":               {agent.Input{Prompt: " \n\t"}, "Prompt"},
+		"no UTF-8":             {agent.Input{Prompt: "a\xff"}, "Prompt"},
+		"a part without UTF-8": {agent.Input{Parts: []provider.Part{provider.TextPart("\xff")}}, "Parts"},
+		"a part of a model": {agent.Input{Prompt: "x",
+			Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}, "Parts"},
+		"empty media": {
+			agent.Input{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png"})}}, "Parts"},
+		"no media":         {agent.Input{Parts: []provider.Part{{Kind: provider.PartMedia}}}, "Parts"},
+		"a session's name": {agent.Input{Session: "a\x00b", Prompt: "x"}, "Session"},
+		"a long name":      {agent.Input{Session: strings.Repeat("a", 513), Prompt: "x"}, "Session"},
+		"an unknown mode":  {agent.Input{Prompt: "x", Mode: "fast"}, "Mode"},
+		"an unknown choice": {agent.Input{Prompt: "x", ToolChoice: provider.ToolChoice{Mode: "maybe"}},
+			"ToolChoice"},
+		"an unknown tool": {agent.Input{Prompt: "x",
+			ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "y"}}, "ToolChoice"},
 		"resume without a name": {agent.Resume("", agent.Approve("p")), "Session"},
 		"resume of no decision": {agent.Resume("s"), "Session"},
 		"continue of no name":   {agent.Continue(""), "Session"},
@@ -120,8 +139,9 @@ func TestAnInputThatCantBeTakenBeginsNothing(t *testing.T) {
 func TestHistoryThatIsNoUTF8IsRefused(t *testing.T) {
 	bad := provider.TextPart("\xff")
 	for name, msg := range map[string]provider.Message{
-		"text":   {Role: provider.RoleUser, Parts: []provider.Part{bad}},
-		"result": {Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "1", Parts: []provider.Part{bad}})}},
+		"text": {Role: provider.RoleUser, Parts: []provider.Part{bad}},
+		"result": {Role: provider.RoleTool,
+			Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "1", Parts: []provider.Part{bad}})}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{})
@@ -170,7 +190,9 @@ func TestAPromptIsBoundedToTheByte(t *testing.T) {
 		require.EqualValues(t, limit+1, le.Have)
 	}
 	require.Equal(t, "Long.", runInput(t, a, agent.Input{Prompt: strings.Repeat("a", limit)}).Text())
-	_, err := a.Run(t.Context(), agent.Input{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: make([]byte, 32<<20+1)})}})
+	_, err := a.Run(t.Context(),
+		agent.Input{Parts: []provider.Part{
+			provider.MediaPart(provider.Media{Type: "image/png", Data: make([]byte, 32<<20+1)})}})
 	var le *agent.LimitError
 	require.ErrorAs(t, err, &le)
 	require.Equal(t, machine.LimitMediaBytes, le.Limit)
@@ -206,7 +228,8 @@ func TestAHugeReplyComesWhole(t *testing.T) {
 	const size = 10 << 20
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
-			a, _ := scripted(t, agent.Config{Journal: store(), Limits: agent.Limits{ReplyBytes: -1}}, providertest.Huge(size))
+			a, _ := scripted(t, agent.Config{Journal: store(), Limits: agent.Limits{ReplyBytes: -1}},
+				providertest.Huge(size))
 			n := 0
 			var res *agent.Result
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -228,7 +251,8 @@ func TestAHugeReplyComesWhole(t *testing.T) {
 func TestImagesReachTheModel(t *testing.T) {
 	png := provider.Media{Type: "image/png", Name: "roof.png", Data: []byte{0x89, 'P', 'N', 'G'}}
 	a, model := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("A roof."), say("Still a roof."))
-	in := agent.Input{Session: "s", Prompt: "What is this?", Parts: []provider.Part{provider.MediaPart(png), provider.TextPart("And why?")}}
+	in := agent.Input{Session: "s", Prompt: "What is this?",
+		Parts: []provider.Part{provider.MediaPart(png), provider.TextPart("And why?")}}
 	require.Equal(t, "A roof.", runInput(t, a, in).Text())
 	run(t, a)
 	for i := range 2 { // the second comes from the journal
@@ -242,9 +266,11 @@ func TestImagesReachTheModel(t *testing.T) {
 func TestAHistoryBeginsANewSessionAndIsRepaired(t *testing.T) {
 	history := []provider.Message{
 		provider.User("Look it up."),
-		{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "1", Name: "work"}}}},
+		{Role: provider.RoleAssistant,
+			Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "1", Name: "work"}}}},
 		provider.User("Well?"),
-		{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "9", Name: "work"})}},
+		{Role: provider.RoleTool,
+			Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "9", Name: "work"})}},
 	}
 	a, model := scripted(t, agent.Config{}, say("Hi."), say("Hi."))
 	in := agent.Input{Session: "s", Prompt: "go", History: history}
@@ -264,7 +290,8 @@ func TestAHistoryBeginsANewSessionAndIsRepaired(t *testing.T) {
 
 func TestARefusedInputSupersedesNothing(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1), say("Done."))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+		call("risky", 1), say("Done."))
 	paused := run(t, a)
 	for _, in := range []agent.Input{
 		{Session: "s", Prompt: "x", Supersede: true, History: []provider.Message{provider.User("x")}},
@@ -330,7 +357,8 @@ func TestAFailedRunHasItsErrorAndItsResult(t *testing.T) {
 
 func TestAnUnnamedSessionIsForgottenUnlessItIsPaused(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, say("Hi."), call("risky", 1), say("Done."))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+		say("Hi."), call("risky", 1), say("Done."))
 	res := runInput(t, a, agent.Input{Prompt: "go"})
 	require.NotEmpty(t, res.Session)
 	_, err := a.Run(t.Context(), agent.Continue(res.Session))

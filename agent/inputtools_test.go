@@ -20,7 +20,8 @@ func TestAFrontEndExecutesAToolOfTheInput(t *testing.T) {
 	var done effects
 	cfg := agent.Config{Journal: store, Tools: named(&done, "own")}
 	a, m := scripted(t, cfg, call("own", 1), providertest.Call("ui.pick", map[string]any{"color": "red"}))
-	pick := tools.External(tools.Spec{Name: "ui.pick", Description: "Lets the user pick.", Output: json.RawMessage(`{"type":"integer"}`),
+	pick := tools.External(tools.Spec{Name: "ui.pick", Description: "Lets the user pick.",
+		Output: json.RawMessage(`{"type":"integer"}`),
 		Schema: json.RawMessage(`{"type":"object","properties":{"color":{"type":"string"}}}`)})
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Tools: []tools.Tool{pick}})
 	require.Equal(t, agent.Paused, res.Status)
@@ -46,7 +47,8 @@ func TestToolsOfTheInputAreGivenAgainToResume(t *testing.T) {
 	var done effects
 	cfg := agent.Config{Journal: store}
 	a, _ := scripted(t, cfg, call("risky", 1))
-	in := agent.Input{Session: "s", Prompt: "go", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
+	in := agent.Input{Session: "s", Prompt: "go",
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
 	res := runInput(t, a, in)
 	b, m := scripted(t, cfg, say("Done."))
 	resume := agent.Resume("s", agent.Approve(res.Pending[0].ID))
@@ -61,16 +63,24 @@ func TestToolsOfTheInputAreGivenAgainToResume(t *testing.T) {
 
 func TestMistakesInTheToolsOfAnInputAreRefused(t *testing.T) {
 	var done effects
-	a, m := scripted(t, agent.Config{Tools: named(&done, "own"), Sources: []tools.Source{newCatalog("src", named(&done, "x")...)}}, say("Done."))
+	a, m := scripted(t, agent.Config{Tools: named(&done, "own"),
+		Sources: []tools.Source{newCatalog("src", named(&done, "x")...)}}, say("Done."))
 	for name, in := range map[string]agent.Input{
-		"Tools: there is another tool with the name \"own\"; give this one another":                     {Tools: named(&done, "own")},
-		"Tools: there is another tool with the name \"x\"; give this one another":                       {Tools: named(&done, "x")},
-		"Tools: there is another tool with the name \"y\"; give this one another":                       {Tools: named(&done, "y", "y")},
-		"Tools: tool 0: tools: the tool is nil":                                                         {Tools: []tools.Tool{nil}},
-		"Tools: tool 0: agent: panic: runtime error: invalid memory address or nil pointer dereference": {Tools: []tools.Tool{(*nobody)(nil)}},
-		"Only: there is no tool \"z\"; the tools are own, x":                                            {Only: []string{"own", "z"}},
-		"ToolChoice: there is no tool \"z\"; the tools are own, x":                                      {ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "z"}},
-		"ToolChoice: the tool \"x\" isn't offered in mode \"\"":                                         {Only: []string{"own"}, ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "x"}},
+		"Tools: there is another tool with the name \"own\"; give this one another": {
+			Tools: named(&done, "own")},
+		"Tools: there is another tool with the name \"x\"; give this one another": {
+			Tools: named(&done, "x")},
+		"Tools: there is another tool with the name \"y\"; give this one another": {
+			Tools: named(&done, "y", "y")},
+		"Tools: tool 0: tools: the tool is nil": {
+			Tools: []tools.Tool{nil}},
+		"Tools: tool 0: agent: panic: runtime error: invalid memory address or nil pointer dereference": {
+			Tools: []tools.Tool{(*nobody)(nil)}},
+		"Only: there is no tool \"z\"; the tools are own, x": {Only: []string{"own", "z"}},
+		"ToolChoice: there is no tool \"z\"; the tools are own, x": {
+			ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "z"}},
+		"ToolChoice: the tool \"x\" isn't offered in mode \"\"": {Only: []string{"own"},
+			ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "x"}},
 	} {
 		in.Session, in.Prompt = "s", "go"
 		_, err := a.Run(t.Context(), in)
@@ -85,7 +95,8 @@ func TestMistakesInTheToolsOfAnInputAreRefused(t *testing.T) {
 func TestOnlyTheNamedToolsAreOffered(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
-	cfg := agent.Config{Journal: store, Tools: append(named(&done, "a", "b"), done.tool(tools.Spec{Name: "risky", Risk: tools.High}))}
+	cfg := agent.Config{Journal: store,
+		Tools: append(named(&done, "a", "b"), done.tool(tools.Spec{Name: "risky", Risk: tools.High}))}
 	a, m := scripted(t, cfg, call("b", 1), call("risky", 2))
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Only: []string{"risky", "a"}})
 	require.Equal(t, agent.Paused, res.Status)
@@ -107,10 +118,11 @@ func TestAToolThatAHookMadeUpIsAnError(t *testing.T) {
 	for name, d := range map[string]*tools.Definition{"another definition": stranger, "nil": nil} {
 		t.Run(name, func(t *testing.T) {
 			for _, observer := range []bool{false, true} {
-				hook := agent.Hooks{Name: "adds", Observer: observer, BeforeStep: func(ctx context.Context, s *agent.Step) error {
-					s.Tools = append(s.Tools, d)
-					return nil
-				}}
+				hook := agent.Hooks{Name: "adds", Observer: observer,
+					BeforeStep: func(ctx context.Context, s *agent.Step) error {
+						s.Tools = append(s.Tools, d)
+						return nil
+					}}
 				a, m := scripted(t, agent.Config{Tools: named(&done, "own"), Hooks: []agent.Hooks{hook}}, say("Done."))
 				res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 				if observer { // it changes nothing
@@ -141,13 +153,15 @@ func TestALazyToolIsOfferedOnceItIsLoaded(t *testing.T) {
 			var done effects
 			lazy := tools.Lazy(done.tool(tools.Spec{Name: "lazy"}), "call load first")
 			load := doing("load", func(ctx context.Context) error { return agent.LoadTools(ctx, "lazy") })
-			cfg := agent.Config{Journal: journal.NewMemory(), Tools: append([]tools.Tool{lazy, load}, named(&done, "last")...)}
+			cfg := agent.Config{Journal: journal.NewMemory(),
+				Tools: append([]tools.Tool{lazy, load}, named(&done, "last")...)}
 			if sourced {
 				cfg.Tools, cfg.Sources = cfg.Tools[1:], []tools.Source{newCatalog("src", lazy)}
 			}
 			a, m := scripted(t, cfg, call("lazy", 1), call("load", 0), call("load", 0), call("lazy", 2), say("Done."))
 			require.Equal(t, agent.Completed, run(t, a).Status)
-			require.Contains(t, partsOf(m.Requests()[1].Messages[2].Parts), `the tool "lazy" isn't loaded; call load first`)
+			require.Contains(t, partsOf(m.Requests()[1].Messages[2].Parts),
+				`the tool "lazy" isn't loaded; call load first`)
 			before, after := []string{"load", "last"}, []string{"load", "last", "lazy"}
 			requireOffered(t, m, before, before, after, after, after)
 			require.Zero(t, done.of(1))
@@ -176,7 +190,8 @@ func TestLoadToolsListsSourcesThatHaveChanged(t *testing.T) {
 		return agent.LoadTools(ctx)
 	})
 	src2 = newCatalog("again", connect)
-	a, m := scripted(t, agent.Config{Sources: []tools.Source{src, src2}}, call("server.connect", 0), call("a", 1), call("server.connect", 0), say("Done."))
+	a, m := scripted(t, agent.Config{Sources: []tools.Source{src, src2}}, call("server.connect", 0), call("a", 1),
+		call("server.connect", 0), say("Done."))
 	require.Equal(t, agent.Completed, run(t, a).Status)
 	before, after := []string{"server.connect", "server.x"}, []string{"server.connect", "server.x", "b", "a"}
 	requireOffered(t, m, before, after, after, after)
@@ -203,7 +218,10 @@ func TestAToolThatLoadToolsFoundGoneMayComeBack(t *testing.T) {
 func TestLoadToolsRefusesAnUnknownName(t *testing.T) {
 	var done effects
 	var failure error
-	load := doing("load", func(ctx context.Context) error { failure = agent.LoadTools(ctx, "own", "nothing"); return nil })
+	load := doing("load", func(ctx context.Context) error {
+		failure = agent.LoadTools(ctx, "own", "nothing")
+		return nil
+	})
 	a, _ := scripted(t, agent.Config{Tools: append(named(&done, "own"), load)}, call("load", 0), say("Done."))
 	run(t, a)
 	require.EqualError(t, failure, `agent: Input.LoadTools: there is no tool "nothing"; the tools are own, load`)
@@ -213,9 +231,10 @@ func TestLoadToolsRefusesAnUnknownName(t *testing.T) {
 
 func TestAWrappedSubagentRuns(t *testing.T) {
 	child, _ := scripted(t, agent.Config{Name: "child"}, say("Child done."))
-	wrapped := tools.Wrap(agent.AsTool(child, tools.Spec{}), func(ctx context.Context, input json.RawMessage, next tools.Runner) (tools.Result, error) {
-		return next(ctx, input)
-	})
+	wrapped := tools.Wrap(agent.AsTool(child, tools.Spec{}),
+		func(ctx context.Context, input json.RawMessage, next tools.Runner) (tools.Result, error) {
+			return next(ctx, input)
+		})
 	a, m := scripted(t, agent.Config{Tools: []tools.Tool{wrapped}}, task("child", "x"), say("Done."))
 	require.Equal(t, agent.Completed, run(t, a).Status)
 	require.Contains(t, lastText(m), "Child done.")

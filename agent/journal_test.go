@@ -21,7 +21,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A weak store is a store as a process sees it that dies, or loses its connection, at one of its appends.
+// A weak store is a store as a process sees it that dies, or loses its connection, at one of its
+// appends.
 type weak struct {
 	journal.Store
 	at     int   // the append at which it happens, from 1
@@ -60,8 +61,8 @@ func (w *weak) dead() bool {
 	return w.broken
 }
 
-// A plant is a run with all that can be under way when a process dies: calls beside each other, calls that may be repeated,
-// approvals and questions.
+// A plant is a run with all that can be under way when a process dies: calls beside each other,
+// calls that may be repeated, approvals and questions.
 type plant struct {
 	done effects
 	mu   sync.Mutex
@@ -72,11 +73,15 @@ func (p *plant) agent(t testing.TB, store journal.Store) *agent.Agent {
 	replies := []providertest.Step{
 		providertest.Reply(say("First the one."), call("work", 1)),
 		providertest.Calls(
-			providertest.CallSpec{Tool: "beside", Input: Number{2}}, providertest.CallSpec{Tool: "again", Input: Number{3}},
-			providertest.CallSpec{Tool: "beside", Input: Number{4}}, providertest.CallSpec{Tool: "work", Input: Number{5}}),
+			providertest.CallSpec{Tool: "beside", Input: Number{2}},
+			providertest.CallSpec{Tool: "again", Input: Number{3}},
+			providertest.CallSpec{Tool: "beside", Input: Number{4}},
+			providertest.CallSpec{Tool: "work", Input: Number{5}}),
 		providertest.Calls(
-			providertest.CallSpec{Tool: "risky", Input: Number{6}}, providertest.CallSpec{Tool: "asks", Input: Number{7}},
-			providertest.CallSpec{Tool: "again", Input: Number{8}}, providertest.CallSpec{Tool: "missing", Input: Number{9}}),
+			providertest.CallSpec{Tool: "risky", Input: Number{6}},
+			providertest.CallSpec{Tool: "asks", Input: Number{7}},
+			providertest.CallSpec{Tool: "again", Input: Number{8}},
+			providertest.CallSpec{Tool: "missing", Input: Number{9}}),
 		say("Done."),
 	}
 	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
@@ -132,7 +137,8 @@ func (p *plant) decide(pending []agent.Pause) agent.Input {
 	return agent.Resume("s", ds...)
 }
 
-// work resumes the plant's session in one process. It reports true if the run has ended, and false if the process died.
+// work resumes the plant's session in one process. It reports true if the run has ended, and false
+// if the process died.
 func (p *plant) work(t *testing.T, store journal.Store) bool {
 	t.Helper()
 	a := p.agent(t, store)
@@ -257,7 +263,8 @@ func TestAnAppendThatStaysUnclearStopsTheRunBeforeTheEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		store := &weak{Store: journal.NewMemory(), at: 4, err: errors.New("disk full"), lasts: true} // of ToolStarted
-		a, model := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, call("work", 1), say("Done."))
+		a, model := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
+			call("work", 1), say("Done."))
 		began := time.Now()
 		res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 		require.ErrorContains(t, err, "disk full")
@@ -284,8 +291,10 @@ func TestAWriterThatLostItsSessionStops(t *testing.T) {
 		_, err = store.Lease(ctx, "s", "another", time.Minute)
 		return "stolen", err
 	})
-	a, model := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{steal, done.tool(tools.Spec{Name: "work"})}},
-		providertest.Calls(providertest.CallSpec{Tool: "steal", Input: Number{1}}, providertest.CallSpec{Tool: "work", Input: Number{2}}), say("Done."))
+	a, model := scripted(t,
+		agent.Config{Journal: store, Tools: []tools.Tool{steal, done.tool(tools.Spec{Name: "work"})}},
+		providertest.Calls(providertest.CallSpec{Tool: "steal", Input: Number{1}},
+			providertest.CallSpec{Tool: "work", Input: Number{2}}), say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	var conflict *journal.ConflictError
 	require.ErrorAs(t, err, &conflict)
@@ -319,7 +328,8 @@ func TestALeaseIsKeptAliveWhileARunLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
 		var done effects
-		cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}}
+		cfg := agent.Config{Journal: store,
+			Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}}
 		a, _ := scripted(t, cfg, call("slow", 600), say("Done."))
 		b := reopen(t, cfg, say("Mine."))
 		go func() {
@@ -359,19 +369,29 @@ func TestAModelCallWithoutReplyIsMadeAgainAndSaysReset(t *testing.T) {
 
 func TestWhatWasShownIsWhatTheJournalHolds(t *testing.T) {
 	for name, work := range map[string]func(context.Context, Number) (tools.Result, error){
-		"text that is no UTF-8":     func(context.Context, Number) (tools.Result, error) { return tools.Text("a\xffb\xc3"), nil },
-		"an error that is no UTF-8": func(context.Context, Number) (tools.Result, error) { return tools.Result{}, errors.New("bad \xff") },
-		"what JSON would escape":    func(context.Context, Number) (tools.Result, error) { return tools.Text("<a href=\"x\">&\u2028"), nil },
+		"text that is no UTF-8": func(context.Context, Number) (tools.Result, error) {
+			return tools.Text("a\xffb\xc3"), nil
+		},
+		"an error that is no UTF-8": func(context.Context, Number) (tools.Result, error) {
+			return tools.Result{}, errors.New("bad \xff")
+		},
+		"what JSON would escape": func(context.Context, Number) (tools.Result, error) {
+			return tools.Text("<a href=\"x\">&\u2028"), nil
+		},
 		"data": func(context.Context, Number) (tools.Result, error) {
-			return tools.Result{Parts: []provider.Part{provider.TextPart("x")}, Data: map[string]any{"b": 1e21, "a": "<&>"}}, nil
+			return tools.Result{Parts: []provider.Part{provider.TextPart("x")},
+				Data: map[string]any{"b": 1e21, "a": "<&>"}}, nil
 		},
 		"media": func(context.Context, Number) (tools.Result, error) {
-			return tools.Result{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: []byte{0, 255}})}}, nil
+			return tools.Result{Parts: []provider.Part{
+				provider.MediaPart(provider.Media{Type: "image/png", Data: []byte{0, 255}})}}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{tools.New(tools.Spec{Name: "work"}, work)}}
-			a, _ := scripted(t, cfg, providertest.Reply(providertest.SayChunks("caf\xc3", "\xa9 \xff <b>"), call("work", 1)), say("Done."))
+			cfg := agent.Config{Journal: journal.NewMemory(),
+				Tools: []tools.Tool{tools.New(tools.Spec{Name: "work"}, work)}}
+			a, _ := scripted(t, cfg,
+				providertest.Reply(providertest.SayChunks("caf\xc3", "\xa9 \xff <b>"), call("work", 1)), say("Done."))
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			var live []agent.Fact

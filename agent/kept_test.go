@@ -73,8 +73,8 @@ func lookAt(b *strings.Builder, v reflect.Value) {
 // keptSteps is how many model calls the run of the test makes.
 const keptSteps = 50
 
-// A chatter is a model that makes calls of all kinds in each step, and says it in pieces of all lengths. It keeps its
-// requests.
+// A chatter is a model that makes calls of all kinds in each step, and says it in pieces of all
+// lengths. It keeps its requests.
 type chatter struct {
 	album *album
 	asked int
@@ -95,7 +95,8 @@ func (c *chatter) Stream(_ context.Context, req *provider.Request) iter.Seq2[pro
 			}
 			return true
 		}
-		if n%9 == 4 && !say(provider.Start("m"), provider.Text("void"), provider.Text("void"), provider.ToolStart(0, "v", "add"), provider.ToolDelta(0, `{"n`)) {
+		if n%9 == 4 && !say(provider.Start("m"), provider.Text("void"), provider.Text("void"),
+			provider.ToolStart(0, "v", "add"), provider.ToolDelta(0, `{"n`)) {
 			return
 		}
 		if n%9 == 4 { // the guard makes the call again
@@ -115,9 +116,11 @@ func (c *chatter) Stream(_ context.Context, req *provider.Request) iter.Seq2[pro
 			say(provider.Text("done"), provider.End(provider.StopDone, use))
 			return
 		}
-		names := [][]string{{"add"}, {"add", "add", "read"}, {"read", "read", "read", "read", "add"}, {"nonsense", "add"}, {"ask", "read", "late"}, {"read", "suspend"}}[n%6]
+		names := [][]string{{"add"}, {"add", "add", "read"}, {"read", "read", "read", "read", "add"},
+			{"nonsense", "add"}, {"ask", "read", "late"}, {"read", "suspend"}}[n%6]
 		for i, name := range names {
-			if !say(provider.ToolStart(i, "same", name), provider.ToolDelta(i, `{"n"`), provider.ToolDelta(i, fmt.Sprintf(`:%d`, n)), provider.ToolDelta(i, `}`),
+			if !say(provider.ToolStart(i, "same", name), provider.ToolDelta(i, `{"n"`),
+				provider.ToolDelta(i, fmt.Sprintf(`:%d`, n)), provider.ToolDelta(i, `}`),
 				provider.AttachTo(i, provider.Opaque{Provider: "p", Data: fmt.Sprint(n, i)}), provider.ToolEnd(i)) {
 				return
 			}
@@ -126,8 +129,9 @@ func (c *chatter) Stream(_ context.Context, req *provider.Request) iter.Seq2[pro
 	}
 }
 
-// TestWhatARunHasShownNeverChanges: events, requests, what hooks were given, results and states that were asked for, over
-// steps whose calls are answered at once, beside each other, after a decision, or never.
+// TestWhatARunHasShownNeverChanges: events, requests, what hooks were given, results and states
+// that were asked for, over steps whose calls are answered at once, beside each other, after a
+// decision, or never.
 func TestWhatARunHasShownNeverChanges(t *testing.T) {
 	for name, hooked := range map[string]bool{"with hooks": true, "without": false} {
 		for where, store := range stores {
@@ -141,21 +145,24 @@ func TestWhatARunHasShownNeverChanges(t *testing.T) {
 func keepAll(t *testing.T, hooked bool, store journal.Store) {
 	var kept album
 	var e effects
-	late := tools.New(tools.Spec{Name: "late", Timeout: time.Second, Idempotent: true}, func(_ context.Context, in Number) (tools.Result, error) {
-		<-time.After(30 * time.Second) // it is abandoned, and comes back in the middle of a later step
-		return tools.Result{}, &tools.Suspend{Kind: "late", Prompt: "too late"}
-	})
+	late := tools.New(tools.Spec{Name: "late", Timeout: time.Second, Idempotent: true},
+		func(_ context.Context, in Number) (tools.Result, error) {
+			<-time.After(30 * time.Second) // it is abandoned, and comes back in the middle of a later step
+			return tools.Result{}, &tools.Suspend{Kind: "late", Prompt: "too late"}
+		})
 	suspend := tools.New(tools.Spec{Name: "suspend"}, func(context.Context, Number) (string, error) {
 		return "", &tools.Suspend{Kind: "question", Prompt: "how much?"}
 	})
-	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(_ context.Context, in Number) (map[string]any, error) {
-		<-time.After(3 * time.Second)
-		return map[string]any{"n": in.N, "text": strings.Repeat("r", in.N)}, nil
-	})
+	read := tools.New(tools.Spec{Name: "read", ReadOnly: true},
+		func(_ context.Context, in Number) (map[string]any, error) {
+			<-time.After(3 * time.Second)
+			return map[string]any{"n": in.N, "text": strings.Repeat("r", in.N)}, nil
+		})
 	cfg := agent.Config{
 		Journal: store, Provider: &chatter{album: &kept},
 		Limits: agent.Limits{Steps: -1, Duration: -1},
-		Tools:  []tools.Tool{e.tool(tools.Spec{Name: "add"}), e.tool(tools.Spec{Name: "ask", Risk: tools.High}), read, suspend, late},
+		Tools: []tools.Tool{e.tool(tools.Spec{Name: "add"}), e.tool(tools.Spec{Name: "ask", Risk: tools.High}), read,
+			suspend, late},
 	}
 	if hooked {
 		cfg.Hooks = []agent.Hooks{{

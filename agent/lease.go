@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// leaseMargin returns how long before the end of its lease a run stops that couldn't renew it. It is long enough for tools to return or to
-// be abandoned.
+// leaseMargin returns how long before the end of its lease a run stops that couldn't renew it. It
+// is long enough for tools to return or to be abandoned.
 func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Second, ttl/4) }
 
 // takeLease takes the lease of a session. If another process has it, the error is a *[BusyError].
@@ -25,8 +25,9 @@ func (a *Agent) takeLease(ctx context.Context, session string) (journal.Lease, e
 	return lease, nil
 }
 
-// A renewal keeps a lease alive while a session is held. The context of the session ends when the lease is lost, and
-// leaseMargin before its end: by a timer of its own, so that a store that doesn't answer can't keep a run from stopping.
+// A renewal keeps a lease alive while a session is held. The context of the session ends when the
+// lease is lost, and leaseMargin before its end: by a timer of its own, so that a store that
+// doesn't answer can't keep a run from stopping.
 type renewal struct {
 	log     *sessionLog
 	ctx     context.Context // of Renew
@@ -36,8 +37,8 @@ type renewal struct {
 	working chan struct{} // holds one element while a renewal is under way, and when there will be no more
 }
 
-// startRenewal begins to renew the lease of a session, which was asked for at that time. What counts is the time that passes
-// here: the store's clock may be another.
+// startRenewal begins to renew the lease of a session, which was asked for at that time. What
+// counts is the time that passes here: the store's clock may be another.
 func startRenewal(l *sessionLog, lease journal.Lease, asked time.Time) *renewal {
 	r := &renewal{log: l, working: make(chan struct{}, 1)}
 	r.ctx, r.stop = context.WithCancel(l.stored)
@@ -51,8 +52,8 @@ func startRenewal(l *sessionLog, lease journal.Lease, asked time.Time) *renewal 
 
 var errNotRenewed = errors.New("agent: the session's lease couldn't be renewed in time, so another process may take it")
 
-// renew renews the lease once, and sets the timer for the next time: a third of the lease from now, and a fifteenth after a
-// failure.
+// renew renews the lease once, and sets the timer for the next time: a third of the lease from now,
+// and a fifteenth after a failure.
 func (r *renewal) renew(lease journal.Lease) {
 	r.working <- struct{}{}
 	defer func() { <-r.working }()

@@ -47,7 +47,8 @@ func TestToolsAreStoppedBeforeALeaseEndsThatCannotBeRenewed(t *testing.T) {
 				var ended time.Duration
 				var why error
 				store := &mute{Store: journal.NewMemory(), fails: fails}
-				a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{longTool(&ended, &why)}}, call("long", 1))
+				a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{longTool(&ended, &why)}},
+					call("long", 1))
 				res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 				var busy *agent.BusyError
 				require.ErrorAs(t, err, &busy)
@@ -66,7 +67,8 @@ func TestALeaseIsRenewedForAsLongAsARunLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		store := journal.NewMemory()
-		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}},
+		a, _ := scripted(t,
+			agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}},
 			call("slow", 600), say("Done."))
 		b, _ := scripted(t, agent.Config{Journal: store}, say("Mine."))
 		go func() {
@@ -88,11 +90,13 @@ func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
 		var why error
 		store := journal.NewMemory()
 		slow := &mute{Store: store, fails: context.DeadlineExceeded}
-		a, _ := scripted(t, agent.Config{Name: "same", Journal: slow, Tools: []tools.Tool{longTool(&took, &why)}}, call("long", 1))
+		a, _ := scripted(t, agent.Config{Name: "same", Journal: slow, Tools: []tools.Tool{longTool(&took, &why)}},
+			call("long", 1))
 		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 		require.Error(t, err)
 		<-time.After(time.Minute)
-		b, _ := scripted(t, agent.Config{Name: "same", Journal: store, Tools: []tools.Tool{longTool(&took, &why)}}, say("Done."))
+		b, _ := scripted(t, agent.Config{Name: "same", Journal: store, Tools: []tools.Tool{longTool(&took, &why)}},
+			say("Done."))
 		require.Equal(t, "Done.", runInput(t, b, agent.Continue("s")).Text())
 		ended := finished(t, b, "s")
 		require.Len(t, ended, 1)
@@ -104,15 +108,17 @@ func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
 func TestACallThatTheLossOfItsLeaseHasStoppedIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		list := []tools.Tool{tools.New(tools.Spec{Name: "long", Timeout: time.Hour, Idempotent: true}, func(ctx context.Context, _ Number) (string, error) {
-			if calls++; calls == 1 {
-				<-ctx.Done()
-				return "", errors.New("it was stopped")
-			}
-			return "done", nil
-		})}
+		list := []tools.Tool{tools.New(tools.Spec{Name: "long", Timeout: time.Hour, Idempotent: true},
+			func(ctx context.Context, _ Number) (string, error) {
+				if calls++; calls == 1 {
+					<-ctx.Done()
+					return "", errors.New("it was stopped")
+				}
+				return "done", nil
+			})}
 		store := journal.NewMemory()
-		a, _ := scripted(t, agent.Config{Name: "same", Journal: &mute{Store: store, fails: context.DeadlineExceeded}, Tools: list}, call("long", 1))
+		a, _ := scripted(t, agent.Config{Name: "same", Journal: &mute{Store: store, fails: context.DeadlineExceeded},
+			Tools: list}, call("long", 1))
 		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 		require.Error(t, err)
 		<-time.After(time.Minute)

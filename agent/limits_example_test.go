@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Limits are on by default. A run that reaches one is stopped with a LimitError that names the field of Limits.
+// Limits are on by default. A run that reaches one is stopped with a LimitError that names the
+// field of Limits.
 func ExampleLimits() {
 	search := tools.New(tools.Spec{Name: "search", ReadOnly: true}, func(context.Context, Number) (string, error) {
 		return "", errors.New("the index is being rebuilt")
@@ -40,7 +41,8 @@ func ExampleLimits() {
 	// Failures 3
 }
 
-// A limit of cost means little if the price of a model isn't known. With RequirePrices, such a model isn't called.
+// A limit of cost means little if the price of a model isn't known. With RequirePrices, such a
+// model isn't called.
 func ExampleLimits_requirePrices() {
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(providertest.Say("Hello.")),
@@ -63,15 +65,17 @@ func ExampleLimits_requirePrices() {
 	// agent: Limits.RequirePrices: the price of the model "new-model" isn't known; call a model whose price the provider knows (provider.Info), set the price in the provider's configuration, or set Limits.Cost to -1
 }
 
-// A tool that fails again and again is unavailable for the rest of the run, and the model makes do without it.
+// A tool that fails again and again is unavailable for the rest of the run, and the model makes do
+// without it.
 func ExampleLimits_toolFailures() {
 	search := tools.New(tools.Spec{Name: "search", ReadOnly: true}, func(context.Context, Number) (string, error) {
 		return "", errors.New("the index is being rebuilt")
 	})
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(call("search", 1), call("search", 2), call("search", 3), providertest.Say("The search doesn't work.")),
-		Tools:    []tools.Tool{search},
-		Limits:   agent.Limits{ToolFailures: 2}, // 5 by default
+		Provider: providertest.Script(call("search", 1), call("search", 2), call("search", 3),
+			providertest.Say("The search doesn't work.")),
+		Tools:  []tools.Tool{search},
+		Limits: agent.Limits{ToolFailures: 2}, // 5 by default
 	})
 	if err != nil {
 		fmt.Println(err)

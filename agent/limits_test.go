@@ -25,7 +25,8 @@ import (
 type priced struct{ *providertest.Model }
 
 func (priced) Info() provider.ModelInfo {
-	return provider.ModelInfo{Prices: &provider.Prices{Input: 1_000_000 * provider.USD, Output: 1_000_000 * provider.USD}}
+	return provider.ModelInfo{Prices: &provider.Prices{Input: 1_000_000 * provider.USD,
+		Output: 1_000_000 * provider.USD}}
 }
 
 func (p priced) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
@@ -45,12 +46,14 @@ func TestEveryLimitEndsARunWithItsName(t *testing.T) {
 		machine.LimitSteps:         {agent.Limits{Steps: 3}, 3, 3, 4},
 		machine.LimitStepsPerPhase: {agent.Limits{StepsPerPhase: 2}, 2, 2, 3},
 		machine.LimitTokens:        {agent.Limits{Tokens: 8}, 8, 9, 3},
-		machine.LimitCost:          {agent.Limits{Cost: 6 * provider.USD}, int64(6 * provider.USD), int64(6 * provider.USD), 2},
+		machine.LimitCost: {agent.Limits{Cost: 6 * provider.USD}, int64(6 * provider.USD),
+			int64(6 * provider.USD), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			model := providertest.Script(many...)
-			a := newAgent(t, agent.Config{Provider: priced{model}, Limits: c.limits, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
+			a := newAgent(t, agent.Config{Provider: priced{model}, Limits: c.limits,
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
 			res := run(t, a)
 			require.Equal(t, agent.Stopped, res.Status)
 			require.Equal(t, machine.CodeLimit, res.Code)
@@ -69,7 +72,8 @@ func TestEveryLimitEndsARunWithItsName(t *testing.T) {
 
 func TestTheLastCallIsWithoutTools(t *testing.T) {
 	var done effects
-	a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Limits: agent.Limits{Steps: 2}},
+	a, model := scripted(t,
+		agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Limits: agent.Limits{Steps: 2}},
 		call("work", 1), call("work", 2), say("I did two of three."))
 	res := run(t, a)
 	require.Equal(t, "I did two of three.", res.Text())
@@ -102,7 +106,8 @@ func TestARunLastsNoLongerThanItMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		a, _ := scripted(t, agent.Config{Limits: agent.Limits{Duration: time.Minute}, Tools: []tools.Tool{
-			done.slow(tools.Spec{Name: "slow", Timeout: time.Hour}), done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+			done.slow(tools.Spec{Name: "slow", Timeout: time.Hour}),
+			done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
 			call("slow", 40), call("risky", 1), call("slow", 30))
 		began := time.Now()
 		res := run(t, a)
@@ -138,7 +143,8 @@ func TestAModelThatRepeatsItselfIsToldAtTheThirdTimeAndStoppedAtTheFifth(t *test
 	} {
 		t.Run(name, func(t *testing.T) {
 			work := tools.New(tools.Spec{Name: "work", Polls: c.polls}, c.tool)
-			a, model := scripted(t, agent.Config{Tools: []tools.Tool{work}}, call("work", 1), call("work", 1), call("work", 1), call("work", 1), call("work", 1), say("Done."))
+			a, model := scripted(t, agent.Config{Tools: []tools.Tool{work}}, call("work", 1), call("work", 1),
+				call("work", 1), call("work", 1), call("work", 1), say("Done."))
 			res := run(t, a)
 			warned := providertest.ToolResultText("work", "several times in a row")
 			model.AssertDidNotSee(t, 2, warned)
@@ -161,7 +167,8 @@ func TestAModelMayCorrectItselfTwice(t *testing.T) {
 	bad := providertest.Call("work", map[string]any{"n": "x"})
 	var done effects
 	cfg := agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "other"})}}
-	a, model := scripted(t, cfg, bad, bad, call("work", 1), bad, bad, bad, call("work", 2), call("other", 3), say("Done."))
+	a, model := scripted(t, cfg, bad, bad, call("work", 1), bad, bad, bad, call("work", 2), call("other", 3),
+		say("Done."))
 	require.Equal(t, "Done.", run(t, a).Text())
 	require.Equal(t, 1, done.of(1), "a correction counts")
 	require.Zero(t, done.of(2))
@@ -182,7 +189,8 @@ func TestAPersonMayCorrectWhatTheModelCouldnt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
-			a, model := scripted(t, agent.Config{Limits: agent.Limits{AskAfterCorrections: true}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, bad, bad, bad, say("Done."))
+			a, model := scripted(t, agent.Config{Limits: agent.Limits{AskAfterCorrections: true},
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, bad, bad, bad, say("Done."))
 			res := run(t, a)
 			require.Len(t, res.Pending, 1)
 			p := res.Pending[0]
@@ -218,8 +226,10 @@ func TestAStopConditionCompletesARun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
-			a, model := scripted(t, agent.Config{StopWhen: []agent.Condition{c.when}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
-				providertest.Reply(say("The first."), call("work", 1)), providertest.Reply(say("The second."), call("work", 2)), say("Done."))
+			a, model := scripted(t, agent.Config{StopWhen: []agent.Condition{c.when},
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
+				providertest.Reply(say("The first."), call("work", 1)),
+				providertest.Reply(say("The second."), call("work", 2)), say("Done."))
 			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 			require.Equal(t, c.status, res.Status)
 			require.Equal(t, c.status == agent.Failed, err != nil)
@@ -235,7 +245,8 @@ func TestAStopConditionCompletesARun(t *testing.T) {
 }
 
 func TestACutAnswerSaysSo(t *testing.T) {
-	for stop, want := range map[provider.StopReason]error{provider.StopLength: machine.ErrCutAnswer, provider.StopFiltered: machine.ErrFiltered} {
+	for stop, want := range map[provider.StopReason]error{provider.StopLength: machine.ErrCutAnswer,
+		provider.StopFiltered: machine.ErrFiltered} {
 		a, _ := scripted(t, agent.Config{}, providertest.Stop(stop, say("It is")))
 		res := run(t, a)
 		require.Equal(t, agent.Stopped, res.Status)
@@ -245,7 +256,8 @@ func TestACutAnswerSaysSo(t *testing.T) {
 }
 
 func TestAnAnswerThatBreaksOffIsBookedAsEstimated(t *testing.T) {
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, providertest.FailAfter(4, say("It is a long story, and it ends here"), fault.Permanent))
+	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()},
+		providertest.FailAfter(4, say("It is a long story, and it ends here"), fault.Permanent))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "tell me"})
 	require.Error(t, err)
 	require.True(t, res.Usage.Estimated)
@@ -265,7 +277,8 @@ func TestAnOddUsageNeverGetsARunPastItsLimitOfTokens(t *testing.T) {
 	} {
 		var done effects
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
-			providertest.WithUsage(odd, call("work", 1)), providertest.WithUsage(odd, call("work", 2)), say("on"), say("and on"))
+			providertest.WithUsage(odd, call("work", 1)), providertest.WithUsage(odd, call("work", 2)), say("on"),
+			say("and on"))
 		res := run(t, a)
 		var limit *agent.LimitError
 		require.ErrorAs(t, res.Err(), &limit, name)

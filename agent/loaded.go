@@ -13,13 +13,15 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// This file keeps the cost of a run independent of the length of its session. A process keeps the state in which it left a session, and reads
-// only what is new. A process that doesn't know a session reads it from its last snapshot.
+// This file keeps the cost of a run independent of the length of its session. A process keeps the
+// state in which it left a session, and reads only what is new. A process that doesn't know a
+// session reads it from its last snapshot.
 
 const (
 	// snapshotAfter is after how many records a snapshot is appended when a session is closed.
 	snapshotAfter = 500
-	// maxCached bounds the states that an agent keeps, by the bytes of the records that they were made from.
+	// maxCached bounds the states that an agent keeps, by the bytes of the records that they were
+	// made from.
 	maxCached = 64 << 20
 	// cachedCost is what a state counts besides that.
 	cachedCost = 4 << 10
@@ -82,8 +84,8 @@ func (s *loadedState) apply(session string, recs []journal.Record) error {
 	return nil
 }
 
-// read returns the newest state of a session. known is an earlier state of it, or nil; read changes it. An unknown session has a state without
-// facts.
+// read returns the newest state of a session. known is an earlier state of it, or nil; read changes
+// it. An unknown session has a state without facts.
 func (a *Agent) read(ctx context.Context, session string, known *loadedState) (loadedState, error) {
 	if known != nil {
 		recs, err := records(ctx, a.store, session, known.machine.State().Seq-1, 0)
@@ -105,7 +107,8 @@ func (a *Agent) read(ctx context.Context, session string, known *loadedState) (l
 	return s, s.apply(session, recs)
 }
 
-// recordsFromSnapshot returns the records of a session from its newest snapshot on, or all if there is none. It searches backwards.
+// recordsFromSnapshot returns the records of a session from its newest snapshot on, or all if there
+// is none. It searches backwards.
 func (a *Agent) recordsFromSnapshot(ctx context.Context, session string) ([]journal.Record, error) {
 	head, err := a.store.Head(ctx, session)
 	if errors.Is(err, journal.ErrNoSession) {
@@ -136,7 +139,8 @@ func (a *Agent) recordsFromSnapshot(ctx context.Context, session string) ([]jour
 }
 
 // recordsBetween returns the records with numbers above from, up to number to, or to the end.
-func (a *Agent) recordsBetween(ctx context.Context, session string, from, to uint64, toEnd bool) (recs []journal.Record, err error) {
+func (a *Agent) recordsBetween(ctx context.Context, session string, from, to uint64, toEnd bool) (recs []journal.Record,
+	err error) {
 	for rec, err := range a.store.Read(ctx, session, from) {
 		if err != nil {
 			return nil, err
@@ -149,7 +153,8 @@ func (a *Agent) recordsBetween(ctx context.Context, session string, from, to uin
 	return recs, nil
 }
 
-// load returns a machine of its own with the session's facts. An unknown session has one without facts.
+// load returns a machine of its own with the session's facts. An unknown session has one without
+// facts.
 func (a *Agent) load(ctx context.Context, session string) (*machine.Machine, error) {
 	s, err := a.read(ctx, session, a.cache.copy(session))
 	if err != nil {
@@ -158,7 +163,8 @@ func (a *Agent) load(ctx context.Context, session string) (*machine.Machine, err
 	return s.machine, nil
 }
 
-// snapshotIfDue appends a snapshot if there are snapshotAfter records since the last. It isn't shown: the run is over. The earlier facts stay.
+// snapshotIfDue appends a snapshot if there are snapshotAfter records since the last. It isn't
+// shown: the run is over. The earlier facts stay.
 func (l *sessionLog) snapshotIfDue() {
 	if l.agent.inMemory || !cacheable(l.name) {
 		return
@@ -170,12 +176,14 @@ func (l *sessionLog) snapshotIfDue() {
 	}
 	if err := l.appendLocked(nil, redactedFact{Snapshot{State: l.state()}}); err != nil {
 		l.since = 0 // it is too large: not again before there are as many records more
-		l.unlocked(func() { l.agent.logger.WarnContext(l.ctx, "agent: taking a snapshot", "session", l.name, "error", err) })
+		l.unlocked(func() {
+			l.agent.logger.WarnContext(l.ctx, "agent: taking a snapshot", "session", l.name, "error", err)
+		})
 	}
 }
 
-// remember puts the state of a session that is being closed into the cache. Goroutines that were abandoned may still use the machine, so the
-// cache gets another.
+// remember puts the state of a session that is being closed into the cache. Goroutines that were
+// abandoned may still use the machine, so the cache gets another.
 func (l *sessionLog) remember() {
 	l.lock()
 	defer l.mu.Unlock()
@@ -187,13 +195,14 @@ func (l *sessionLog) remember() {
 	l.agent.cache.put(l.name, &s)
 }
 
-// cacheable reports whether the state of a session is kept: it has a name of the host's, so that there may be other runs in it.
+// cacheable reports whether the state of a session is kept: it has a name of the host's, so that
+// there may be other runs in it.
 func cacheable(session string) bool {
 	return !strings.HasPrefix(session, unnamedPrefix) && !strings.HasPrefix(session, childPrefix)
 }
 
-// A stateCache keeps the states of the sessions that were closed last: at most maxCached bytes. A state in it is used by nobody. The zero
-// value is empty.
+// A stateCache keeps the states of the sessions that were closed last: at most maxCached bytes. A
+// state in it is used by nobody. The zero value is empty.
 type stateCache struct {
 	mu     sync.Mutex // guards what follows
 	states map[string]*list.Element
@@ -226,7 +235,8 @@ func (c *stateCache) copy(session string) *loadedState {
 	return &s
 }
 
-// put adds the state of a session, and removes the oldest ones if there are too many. It doesn't add one that is too large by itself.
+// put adds the state of a session, and removes the oldest ones if there are too many. It doesn't
+// add one that is too large by itself.
 func (c *stateCache) put(session string, s *loadedState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,11 +36,13 @@ func (c *readCounter) Read(ctx context.Context, session string, after uint64) it
 	}
 }
 
-// lengthTeller returns an agent whose model answers each input with the number of messages that it was sent.
+// lengthTeller returns an agent whose model answers each input with the number of messages that it
+// was sent.
 func lengthTeller(t testing.TB, store journal.Store, list ...tools.Tool) *agent.Agent {
-	return newAgent(t, agent.Config{Journal: store, Tools: list, Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-		return say(fmt.Sprint(len(req.Messages))).Response(), nil
-	})})
+	return newAgent(t, agent.Config{Journal: store, Tools: list,
+		Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			return say(fmt.Sprint(len(req.Messages))).Response(), nil
+		})})
 }
 
 // turns makes n runs in session "s", and returns the last one's result.
@@ -137,7 +139,8 @@ func TestASessionThatAnotherProcessHasReplacedIsReadAnew(t *testing.T) {
 			require.NoError(t, other.Session("s").Export(t.Context(), &out))
 			require.NoError(t, other.Session("s").Delete(t.Context()))
 			lines := strings.SplitAfter(out.String(), "\n")
-			lines[len(lines)-2] = strings.Replace(lines[len(lines)-2], `"status":"completed"`, `"status":"stopped","code":"host"`, 1)
+			lines[len(lines)-2] = strings.Replace(lines[len(lines)-2], `"status":"completed"`,
+				`"status":"stopped","code":"host"`, 1)
 			require.NoError(t, other.Session("s").Import(t.Context(), strings.NewReader(strings.Join(lines, ""))))
 		},
 	} {

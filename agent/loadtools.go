@@ -8,10 +8,12 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// LoadTools loads lazy tools ([tools.Lazy]) of the run that ctx belongs to, by their names. From the next model call on they are offered, after
-// all other tools, for the rest of the session. Sources that say that they have changed are listed again first, so that their new tools are
-// offered from then on, too; this is also what LoadTools without names does. A tool that is loaded already stays as it is. An unknown name is
-// an *[InputError], and nothing is loaded. LoadTools is for tools and hooks, and safe for concurrent use.
+// LoadTools loads lazy tools ([tools.Lazy]) of the run that ctx belongs to, by their names. From
+// the next model call on they are offered, after all other tools, for the rest of the session.
+// Sources that say that they have changed are listed again first, so that their new tools are
+// offered from then on, too; this is also what LoadTools without names does. A tool that is loaded
+// already stays as it is. An unknown name is an *[InputError], and nothing is loaded. LoadTools is
+// for tools and hooks, and safe for concurrent use.
 func LoadTools(ctx context.Context, names ...string) error {
 	x := driverIn(ctx)
 	if x == nil {
@@ -43,8 +45,10 @@ func LoadTools(ctx context.Context, names ...string) error {
 	}
 }
 
-// loaded returns a toolset with fresh lists and with lazy tools loaded, and how its fingerprints differ.
-func (x *driver) loaded(before *toolset, fresh []toolList, names []string) (*toolset, []machine.ToolFingerprint, error) {
+// loaded returns a toolset with fresh lists and with lazy tools loaded, and how its fingerprints
+// differ.
+func (x *driver) loaded(before *toolset, fresh []toolList, names []string) (*toolset, []machine.ToolFingerprint,
+	error) {
 	known, lists := before.definitions(), slices.Clone(before.lists)
 	var changes []machine.ToolFingerprint
 	for _, l := range fresh {
@@ -58,7 +62,8 @@ func (x *driver) loaded(before *toolset, fresh []toolList, names []string) (*too
 			if known[d.Name()] == nil { // what the run knows stays as it is until its end
 				known[d.Name()] = d
 				all = append(all, d)
-				changes = append(changes, machine.ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash(), Lazy: d.Lazy()})
+				changes = append(changes,
+					machine.ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash(), Lazy: d.Lazy()})
 			}
 		}
 		l.tools = all // also those that are gone: they may come back
@@ -83,7 +88,8 @@ func (x *driver) loaded(before *toolset, fresh []toolList, names []string) (*too
 	return after, changes, err
 }
 
-// goneOf returns what a fresh list says about tools that the run has from the source: that they are gone, or back.
+// goneOf returns what a fresh list says about tools that the run has from the source: that they are
+// gone, or back.
 func goneOf(set *toolset, l toolList) (changes []machine.ToolFingerprint) {
 	i := slices.IndexFunc(set.lists, func(o toolList) bool { return o.name == l.name })
 	for _, f := range set.fingerprints {
@@ -99,8 +105,9 @@ func goneOf(set *toolset, l toolList) (changes []machine.ToolFingerprint) {
 	return changes
 }
 
-// checkSources lists the sources again that say that they have changed, before calls run, and records which tools of the run are gone, or back.
-// New tools wait for the next run, or for LoadTools.
+// checkSources lists the sources again that say that they have changed, before calls run, and
+// records which tools of the run are gone, or back. New tools wait for the next run, or for
+// LoadTools.
 func (x *driver) checkSources() {
 	due := x.dueSources(false)
 	if len(due) == 0 {
@@ -124,16 +131,20 @@ func (x *driver) checkSources() {
 	after.fingerprints = machine.ChangeTools(before.fingerprints, changes)
 	x.tools.set = &after
 	if len(changes) > 0 {
-		_ = x.appendLocked(nil, redactedFact{machine.ToolsChanged{Tools: changes}}) // loop ends a run whose journal refuses it
+		// loop ends a run whose journal refuses it
+		_ = x.appendLocked(nil, redactedFact{machine.ToolsChanged{Tools: changes}})
 	}
 }
 
-// dueSources returns the sources that say that their lists may differ by now; with waiting also those whose new tools wait for LoadTools.
+// dueSources returns the sources that say that their lists may differ by now; with waiting also
+// those whose new tools wait for LoadTools.
 func (x *driver) dueSources(waiting bool) (due []namedSource) {
 	lists := x.toolset().lists
 	for i := range lists {
 		if lists[i].isOld() || waiting && lists[i].waits {
-			due = append(due, x.agent.sources[slices.IndexFunc(x.agent.sources, func(s namedSource) bool { return s.name == lists[i].name })])
+			due = append(due, x.agent.sources[slices.IndexFunc(x.agent.sources, func(s namedSource) bool {
+				return s.name == lists[i].name
+			})])
 		}
 	}
 	return due

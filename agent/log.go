@@ -12,11 +12,12 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A sessionLog is a session that this process holds. It is the only way to write facts. Agent.open takes the lease of the session and
-// replays its facts; append redacts, stamps, truncates, stores, applies and queues new facts; close releases the lease.
+// A sessionLog is a session that this process holds. It is the only way to write facts. Agent.open
+// takes the lease of the session and replays its facts; append redacts, stamps, truncates, stores,
+// applies and queues new facts; close releases the lease.
 //
-// The driver of a run uses it. Changes between runs use it without a driver: Undo, Fork, Prune, Compact, Revoke, and the end of a
-// subagent's run that was abandoned.
+// The driver of a run uses it. Changes between runs use it without a driver: Undo, Fork, Prune,
+// Compact, Revoke, and the end of a subagent's run that was abandoned.
 type sessionLog struct {
 	claim
 
@@ -49,9 +50,10 @@ func (l *sessionLog) state() *machine.State { return l.machine.State() }
 // run returns the newest run; nil before the first.
 func (l *sessionLog) run() *machine.RunState { return l.machine.State().Run }
 
-// lock locks mu. It waits while an append is retried: that append may have been stored although it failed, so no other fact may take its
-// number. It waits on a Cond, and the append doesn't sleep while it holds mu, because under the fake time of testing/synctest a
-// goroutine that waits for a Mutex stops the clock.
+// lock locks mu. It waits while an append is retried: that append may have been stored although it
+// failed, so no other fact may take its number. It waits on a Cond, and the append doesn't sleep
+// while it holds mu, because under the fake time of testing/synctest a goroutine that waits for a
+// Mutex stops the clock.
 func (l *sessionLog) lock() {
 	l.mu.Lock()
 	for l.retrying {
@@ -59,19 +61,21 @@ func (l *sessionLog) lock() {
 	}
 }
 
-// unlocked calls a function of the host without mu, which the caller holds, because that function may call the agent.
+// unlocked calls a function of the host without mu, which the caller holds, because that function
+// may call the agent.
 func (l *sessionLog) unlocked(fn func()) {
 	l.mu.Unlock()
 	defer l.lock()
 	fn()
 }
 
-// append writes facts, all or none. The caller sets at most Call, By, Step and Origin of their envelopes. append redacts, stamps, checks,
-// encodes, stores and applies the facts, and queues them to be shown. After an error, nothing more can be appended, except after
-// errTooLarge.
+// append writes facts, all or none. The caller sets at most Call, By, Step and Origin of their
+// envelopes. append redacts, stamps, checks, encodes, stores and applies the facts, and queues them
+// to be shown. After an error, nothing more can be appended, except after errTooLarge.
 func (l *sessionLog) append(facts ...Fact) error { return l.appendTaking(nil, facts...) }
 
-// appendTaking is append for facts that are the outcome of inbox items, which leave the inbox with them.
+// appendTaking is append for facts that are the outcome of inbox items, which leave the inbox with
+// them.
 func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
 	own := make([]redactedFact, len(facts))
 	for i, f := range facts {
@@ -82,8 +86,8 @@ func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
 	return l.appendLocked(items, own...)
 }
 
-// A redactedFact is redacted, or contains nothing that must be. Config.Redact isn't called while mu is held, because it may call the
-// agent.
+// A redactedFact is redacted, or contains nothing that must be. Config.Redact isn't called while mu
+// is held, because it may call the agent.
 type redactedFact struct{ Fact }
 
 func (l *sessionLog) redact(f Fact) redactedFact {
@@ -120,7 +124,8 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 		return err
 	}
 	if err == nil {
-		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs, Taken: items, Head: head})
+		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs,
+			Taken: items, Head: head})
 	}
 	if err != nil {
 		refused := l.broken(&appendError{l.name, err})
@@ -150,8 +155,8 @@ func (l *sessionLog) broken(err error) error {
 	return err
 }
 
-// stamp returns the nth fact of an append with its envelope filled in. Facts that have the right number stay as they are: those of a fork,
-// and those whose envelope was made by nextMeta.
+// stamp returns the nth fact of an append with its envelope filled in. Facts that have the right
+// number stay as they are: those of a fork, and those whose envelope was made by nextMeta.
 func (l *sessionLog) stamp(f Fact, n int) Fact {
 	meta := f.Envelope()
 	if meta.Seq == l.state().Seq+1+uint64(n) {
@@ -164,8 +169,8 @@ func (l *sessionLog) stamp(f Fact, n int) Fact {
 	return machine.Stamp(f, meta)
 }
 
-// nextMeta returns m, filled in for the next fact of the run. It saves append a copy of the fact. If another fact is appended first, append
-// fills in the envelope again.
+// nextMeta returns m, filled in for the next fact of the run. It saves append a copy of the fact.
+// If another fact is appended first, append fills in the envelope again.
 func (l *sessionLog) nextMeta(m Meta) Meta {
 	l.lock()
 	defer l.mu.Unlock()
@@ -186,11 +191,12 @@ func (l *sessionLog) envelope(m Meta, n int) Meta {
 	return m
 }
 
-// errTooLarge says that a reply or a snapshot doesn't fit into a record. Results are truncated instead.
+// errTooLarge says that a reply or a snapshot doesn't fit into a record. Results are truncated
+// instead.
 var errTooLarge = errors.New("agent: a reply or a snapshot is larger than a record of the journal")
 
-// encode returns facts as records, and truncates facts that don't fit. The in-memory store of an agent without a journal gets the facts
-// themselves.
+// encode returns facts as records, and truncates facts that don't fit. The in-memory store of an
+// agent without a journal gets the facts themselves.
 func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
 	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
 	l.records = recs
@@ -224,20 +230,23 @@ func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
 	return recs, nil
 }
 
-// roomForResult is the share of a record that a reply leaves free, because its calls are repeated in the records of their results.
+// roomForResult is the share of a record that a reply leaves free, because its calls are repeated
+// in the records of their results.
 const roomForResult = 64
 
 // appendTimeout is how long an append whose outcome is unclear is tried again.
 const appendTimeout = 30 * time.Second
 
-// store passes an append to the store. An append whose outcome is unclear is retried unchanged, unless the store says that it can't be written
-// until somebody has acted, because its disk is full, for example. The caller holds mu.
+// store passes an append to the store. An append whose outcome is unclear is retried unchanged,
+// unless the store says that it can't be written until somebody has acted, because its disk is
+// full, for example. The caller holds mu.
 func (l *sessionLog) store(app journal.Append) error {
 	defer l.retried.Broadcast()
 	began := time.Now()
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := l.agent.store.Append(l.stored, app)
-		if err == nil || !journal.Unclear(err) || errors.Is(err, journal.ErrUnusable) || time.Since(began) > appendTimeout {
+		if err == nil || !journal.Unclear(err) || errors.Is(err, journal.ErrUnusable) ||
+			time.Since(began) > appendTimeout {
 			return err
 		}
 		l.retrying = true
@@ -249,8 +258,8 @@ func (l *sessionLog) store(app journal.Append) error {
 	}
 }
 
-// An appendError says that the journal refuses an append. The run and its subagents' runs stay open in the journal, so that another process
-// can resume them.
+// An appendError says that the journal refuses an append. The run and its subagents' runs stay open
+// in the journal, so that another process can resume them.
 type appendError struct {
 	session string
 	err     error
@@ -278,7 +287,8 @@ func (l *sessionLog) enqueue(f Fact, end RunEnded) {
 	}
 }
 
-// showPauses queues a pause, or, for a call of a subagent, the pauses that the subagent waits for. Each is shown once.
+// showPauses queues a pause, or, for a call of a subagent, the pauses that the subagent waits for.
+// Each is shown once.
 func (l *sessionLog) showPauses(f Suspended) {
 	if l.asked == nil {
 		l.asked = make(map[string]bool)

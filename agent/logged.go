@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/memory"
 )
 
-// logged reads back what a compaction took out of a session: from its memory.Store, and results from the session's log, which has them
-// whole. It stands in for a Store where none is configured, and then keeps nothing itself.
+// logged reads back what a compaction took out of a session: from its memory.Store, and results
+// from the session's log, which has them whole. It stands in for a Store where none is configured,
+// and then keeps nothing itself.
 type logged struct {
 	agent   *Agent
 	session string

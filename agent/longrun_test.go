@@ -20,9 +20,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A long run: 300 steps, each of which reads about 1,300 tokens, under a window of 128,000. Each tenth result holds a fact.
-// The model knows nothing but what its request holds: at step 290 it is asked for the fact of step 3, and says what it
-// finds.
+// A long run: 300 steps, each of which reads about 1,300 tokens, under a window of 128,000. Each
+// tenth result holds a fact. The model knows nothing but what its request holds: at step 290 it is
+// asked for the fact of step 3, and says what it finds.
 const (
 	longGoal  = "the goal: build the site"
 	longSteps = 300
@@ -45,7 +45,8 @@ func (m *longModel) answer(_ context.Context, req *provider.Request) (*provider.
 	require.Equal(t, longGoal, req.Messages[0].Text(), "request %d", m.requests)
 	require.NoError(t, paired(req.Messages), "request %d", m.requests)
 	if m.requests > 1 {
-		require.True(t, calledWith(req.Messages, "subgoal.begin", "the whole site"), "request %d: the open subgoal", m.requests)
+		require.True(t, calledWith(req.Messages, "subgoal.begin", "the whole site"), "request %d: the open subgoal",
+			m.requests)
 	}
 	text := sentPieces(t, req, m.known)
 	same, all := commonPrefix(m.before, text)
@@ -73,7 +74,8 @@ func callOf(name string, input any) *provider.Response {
 		Call: &provider.ToolCall{ID: "c", Name: name, Input: data}}}}
 }
 
-// sentPieces is a request as a provider's cache sees it, in pieces: tools, system text, and each message. Those of messages that are known are taken from there: they don't change.
+// sentPieces is a request as a provider's cache sees it, in pieces: tools, system text, and each
+// message. Those of messages that are known are taken from there: they don't change.
 func sentPieces(t *testing.T, req *provider.Request, known map[*provider.Part]string) []string {
 	pieces := []string{asText(t, req.Tools), req.System}
 	for i := range req.Messages {
@@ -90,7 +92,8 @@ func sentPieces(t *testing.T, req *provider.Request, known map[*provider.Part]st
 	return pieces
 }
 
-// commonPrefix returns the bytes of the pieces that two requests begin with alike, and those of the second.
+// commonPrefix returns the bytes of the pieces that two requests begin with alike, and those of the
+// second.
 func commonPrefix(a, b []string) (same, all int) {
 	alike := true
 	for i := range b {
@@ -140,14 +143,16 @@ func keepsFacts(_ context.Context, req *provider.Request) (*provider.Response, e
 			kept = append(kept, w)
 		}
 	}
-	return &provider.Response{Stop: provider.StopDone, Parts: []provider.Part{provider.TextPart(strings.Join(kept, " "))}}, nil
+	return &provider.Response{Stop: provider.StopDone,
+		Parts: []provider.Part{provider.TextPart(strings.Join(kept, " "))}}, nil
 }
 
 func longRun(t *testing.T, mem *agent.Memory) (*longModel, []agent.Event, *agent.Agent) {
 	t.Helper()
 	counter := memory.NewEstimator(provider.ModelInfo{})
 	m := &longModel{t: t, meter: memory.NewMeter(counter), known: make(map[*provider.Part]string)}
-	mem.Counter, mem.Window, mem.Subgoals = counter, memory.Window{Size: 128_000}, memory.SubgoalCalls("subgoal.begin", "subgoal.done")
+	mem.Counter, mem.Window, mem.Subgoals = counter, memory.Window{Size: 128_000},
+		memory.SubgoalCalls("subgoal.begin", "subgoal.done")
 	a := newAgent(t, agent.Config{
 		Provider: providertest.Func(m.answer), Memory: mem, Journal: journal.NewMemory(),
 		Limits: agent.Limits{Steps: longSteps + 1, Tokens: -1},
@@ -203,7 +208,9 @@ func TestALongRunNeverOverflowsAndKnowsWhatItLearntAtItsBeginning(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := summariser(t, providertest.Func(keepsFacts))
-			m, all, a := longRun(t, &agent.Memory{Config: memory.Config{Steps: memory.DefaultSteps(s), Store: &memory.MapStore{}, Rules: c.rules}})
+			m, all, a := longRun(t,
+				&agent.Memory{Config: memory.Config{Steps: memory.DefaultSteps(s), Store: &memory.MapStore{},
+					Rules: c.rules}})
 			require.Equal(t, "step 3 said fact-3-is-9", saidOf(all))
 			require.Empty(t, of[agent.MemoryWarning](all))
 
@@ -232,7 +239,8 @@ func TestALongRunNeverOverflowsAndKnowsWhatItLearntAtItsBeginning(t *testing.T) 
 				require.LessOrEqual(t, float64(with), .6*float64(whole))
 			}
 			require.Less(t, with, whole)
-			t.Logf("%d compactions; %.3f of each request as before; %.2f of the tokens", len(compactions), sum/float64(requests), float64(with)/float64(whole))
+			t.Logf("%d compactions; %.3f of each request as before; %.2f of the tokens", len(compactions),
+				sum/float64(requests), float64(with)/float64(whole))
 
 			log := facts(t, a, "s") // the original stays in it, and replays to the same state
 			require.Contains(t, asText(t, log), "fact-3-is-9 word")
@@ -243,7 +251,8 @@ func TestALongRunNeverOverflowsAndKnowsWhatItLearntAtItsBeginning(t *testing.T) 
 	}
 }
 
-// overflowed returns the tokens of a run without compaction up to where it overflows, and of the same steps with it.
+// overflowed returns the tokens of a run without compaction up to where it overflows, and of the
+// same steps with it.
 func overflowed(tokens []int) (whole, with int) {
 	step := tokens[20] - tokens[19]
 	for i := range tokens {

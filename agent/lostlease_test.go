@@ -14,8 +14,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestAnApprovedCallRunsElsewhereIfTheLeaseIsLostBeforeItStarts: whoever has the session next runs the call; the process that lost the lease
-// records nothing about it.
+// TestAnApprovedCallRunsElsewhereIfTheLeaseIsLostBeforeItStarts: whoever has the session next runs
+// the call; the process that lost the lease records nothing about it.
 func TestAnApprovedCallRunsElsewhereIfTheLeaseIsLostBeforeItStarts(t *testing.T) {
 	for name, beside := range map[string]bool{"alone": false, "in parallel": true} {
 		for _, where := range []string{"in Check", "in a policy"} {
@@ -45,7 +45,8 @@ func TestAnApprovedCallRunsElsewhereIfTheLeaseIsLostBeforeItStarts(t *testing.T)
 							}
 							return tools.Verdict{}
 						}
-						return newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{tool}, Policies: []tools.Policy{policy}, Provider: inTurn(calls("risky", 1, 2), say("Done."))})
+						return newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{tool},
+							Policies: []tools.Policy{policy}, Provider: inTurn(calls("risky", 1, 2), say("Done."))})
 					}
 					res := run(t, build(inner, ""))
 					mute := &mute{Store: inner, fails: fault.New(fault.Transient, "no connection")}
@@ -72,7 +73,8 @@ func TestAnApprovedCallRunsElsewhereIfTheLeaseIsLostBeforeItStarts(t *testing.T)
 	}
 }
 
-// TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing: the run continues elsewhere, as if the consumer had stayed.
+// TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing: the run continues elsewhere, as if the
+// consumer had stayed.
 func TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := journal.NewMemory()
@@ -80,7 +82,8 @@ func TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing(t *testing.T) {
 		a, _, _ := risky(t, agent.Config{Journal: inner}, call("risky", 1))
 		res := run(t, a)
 		store := &mute{Store: inner, fails: fault.New(fault.Transient, "no connection")}
-		b := newAgent(t, agent.Config{Journal: store, Provider: inTurn(call("risky", 1), say("Done.")), Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+		b := newAgent(t, agent.Config{Journal: store, Provider: inTurn(call("risky", 1), say("Done.")),
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
 		for ev, err := range b.Stream(t.Context(), approveAll(res)) {
 			require.NoError(t, err)
 			if _, ok := ev.(agent.Decided); ok {

@@ -34,7 +34,8 @@ func (w *weighed) Append(ctx context.Context, app journal.Append) error {
 	return w.Store.Append(ctx, app)
 }
 
-// manyCalls runs an agent whose model makes n calls in one reply. It returns what was written, and the bytes that were allocated.
+// manyCalls runs an agent whose model makes n calls in one reply. It returns what was written, and
+// the bytes that were allocated.
 func manyCalls(t testing.TB, n int, spec tools.Spec, want agent.Status) (w *weighed, allocated uint64) {
 	t.Helper()
 	var calls []providertest.CallSpec
@@ -79,7 +80,8 @@ func TestWhatManyCallsOfAReplyCostIsProportionalToTheirNumber(t *testing.T) {
 	}
 }
 
-// BenchmarkManyCalls prints how long a reply of 32,000 calls takes, and one of 2,000 calls that wait for approval.
+// BenchmarkManyCalls prints how long a reply of 32,000 calls takes, and one of 2,000 calls that
+// wait for approval.
 func BenchmarkManyCalls(b *testing.B) {
 	for n, c := range map[int]struct {
 		spec tools.Spec

@@ -12,46 +12,57 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Memory keeps the conversations of an agent within the window of its model: see [memory.Compactor], which prepares each
-// model call. Its zero value compacts at 70 % of the window less its reserve, without a model and without a Store.
+// A Memory keeps the conversations of an agent within the window of its model: see
+// [memory.Compactor], which prepares each model call. Its zero value compacts at 70 % of the window
+// less its reserve, without a model and without a Store.
 //
-// A compaction is recorded as a [Compacted]; the original conversation stays in the log. If a conversation can't be made to fit, the run
-// fails with [machine.CodeContext] and a *[memory.ContextTooLargeError]. If the provider refuses a request for its length, the conversation is
-// compacted once to 60 % of what the model takes, as the refusal says, and the call is made again; a second refusal ends the run with a
-// *[ContextLengthError]. Without Config.Memory the first refusal does, and the next run of the session is refused, too. Other problems are
+// A compaction is recorded as a [Compacted]; the original conversation stays in the log. If a
+// conversation can't be made to fit, the run fails with [machine.CodeContext] and a
+// *[memory.ContextTooLargeError]. If the provider refuses a request for its length, the
+// conversation is compacted once to 60 % of what the model takes, as the refusal says, and the call
+// is made again; a second refusal ends the run with a *[ContextLengthError]. Without Config.Memory
+// the first refusal does, and the next run of the session is refused, too. Other problems are
 // warnings ([MemoryWarning]), and the run continues.
 type Memory struct {
-	// Config says when a conversation is compacted, and how. If Window.Size is 0, it is that of the model of a step (the mode's or the
-	// agent's) according to [provider.InfoOf] when the Agent is made; for an unknown model, that of the agent's model, then that of the
-	// Provider's default model. A model that a hook sets doesn't change it. A nil Counter is an Estimator for the agent's model.
-	// If ResultShare is 0, it is a quarter. Strategies, Store and Asks are shared by all sessions.
+	// Config says when a conversation is compacted, and how. If Window.Size is 0, it is that of the
+	// model of a step (the mode's or the agent's) according to [provider.InfoOf] when the Agent is
+	// made; for an unknown model, that of the agent's model, then that of the Provider's default
+	// model. A model that a hook sets doesn't change it. A nil Counter is an Estimator for the
+	// agent's model. If ResultShare is 0, it is a quarter. Strategies, Store and Asks are shared by
+	// all sessions.
 	//
-	// The agent gets the tool [memory.ReadTool], which reads from the Store, and the results of the session's own calls from its log. So a
-	// result that is cut because it takes more than ResultShare of the window stays readable without a Store, until the session is pruned.
+	// The agent gets the tool [memory.ReadTool], which reads from the Store, and the results of the
+	// session's own calls from its log. So a result that is cut because it takes more than
+	// ResultShare of the window stays readable without a Store, until the session is pruned.
 	memory.Config
 	// Stores returns the Store of a session, so that sessions don't share one. It overrides Store.
 	Stores func(session string) memory.Store
-	// NoAsk prevents that the Provider is asked for the number of tokens of a request if Config.Asks is nil.
+	// NoAsk prevents that the Provider is asked for the number of tokens of a request if
+	// Config.Asks is nil.
 	NoAsk bool
-	// SubgoalDone names the tool whose successful call completes a subgoal, for [memory.OnSubgoal]. Package
-	// memory/recall has tools for subgoals, which Config.Subgoals finds with [memory.SubgoalCalls].
+	// SubgoalDone names the tool whose successful call completes a subgoal, for [memory.OnSubgoal].
+	// Package memory/recall has tools for subgoals, which Config.Subgoals finds with
+	// [memory.SubgoalCalls].
 	SubgoalDone string
 
-	// Context returns what a request contains besides the conversation. It is called when a run starts or is resumed, and after each message
-	// of a user; in between its last value is used, which keeps the prompt cache valid. Screen and Fetched are only at the user's newest
-	// message, so the prompt from there on is read anew when the user writes again. The value is redacted and recorded with the step.
-	// An error, or more text than Limits.PromptBytes, is a warning: the last value is used, and Context is called again before the next
-	// step. Goal is ignored: it is the input of the run.
+	// Context returns what a request contains besides the conversation. It is called when a run
+	// starts or is resumed, and after each message of a user; in between its last value is used,
+	// which keeps the prompt cache valid. Screen and Fetched are only at the user's newest message,
+	// so the prompt from there on is read anew when the user writes again. The value is redacted
+	// and recorded with the step. An error, or more text than Limits.PromptBytes, is a warning: the
+	// last value is used, and Context is called again before the next step. Goal is ignored: it is
+	// the input of the run.
 	Context func(ctx context.Context, in ContextInput) (memory.Context, error)
 
 	// ProgressNotes have notes written as the conversation grows.
 	ProgressNotes []ProgressNotes
-	// ContextReset continues the work in a new run when the conversation fills the window. Without Rules, the conversation is then
-	// compacted only if that fails.
+	// ContextReset continues the work in a new run when the conversation fills the window. Without
+	// Rules, the conversation is then compacted only if that fails.
 	ContextReset *ContextReset
 
-	// OnForget is called after a compaction or a context reset has removed messages from a session's conversation, before its next model
-	// call. It is for code that remembers what the model has seen, such as the snapshots of package memory/recall.
+	// OnForget is called after a compaction or a context reset has removed messages from a
+	// session's conversation, before its next model call. It is for code that remembers what the
+	// model has seen, such as the snapshots of package memory/recall.
 	OnForget func(ctx context.Context, session string)
 }
 
@@ -66,7 +77,8 @@ type ContextInput struct {
 	Text string
 }
 
-// MemoryWarning is a note about a problem with the memory of a session, for example a summary that failed. The run continues.
+// MemoryWarning is a note about a problem with the memory of a session, for example a summary that
+// failed. The run continues.
 type MemoryWarning struct {
 	Meta
 	Text string `json:"text"`
@@ -173,7 +185,8 @@ func (g *memoryConfig) compactor(session string) (c *memory.Compactor, err error
 func (g *memoryConfig) readBack() tools.Tool {
 	def := memory.ReadTool()
 	return tools.Raw{
-		Spec: tools.Spec{Name: def.Name, Description: def.Description, Category: "memory", ReadOnly: true, Schema: def.Schema},
+		Spec: tools.Spec{Name: def.Name, Description: def.Description, Category: "memory", ReadOnly: true,
+			Schema: def.Schema},
 		Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
 			session := ""
 			if call, ok := tools.CallOf(ctx); ok {

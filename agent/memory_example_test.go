@@ -17,9 +17,10 @@ func ExampleMemory() {
 	for range 20 {
 		steps = append(steps, providertest.Call("read", struct{}{}))
 	}
-	read := tools.New(tools.Spec{Name: "read", ReadOnly: true, Polls: true}, func(context.Context, struct{}) (string, error) {
-		return strings.Repeat("word ", 400), nil
-	})
+	read := tools.New(tools.Spec{Name: "read", ReadOnly: true, Polls: true},
+		func(context.Context, struct{}) (string, error) {
+			return strings.Repeat("word ", 400), nil
+		})
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(append(steps, providertest.Say("All read."))...),
 		Tools:    []tools.Tool{read},

@@ -46,7 +46,8 @@ func small(steps ...memory.Step) *agent.Memory {
 func TestWhatWasCompactedIsAnEventWithFiguresAndHoldsFromThenOn(t *testing.T) {
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
-			cfg := agent.Config{Memory: small(memory.Step{Strategy: memory.Slide{}}), Tools: []tools.Tool{reading(800)}, Journal: store(), Limits: agent.Limits{Steps: 50}}
+			cfg := agent.Config{Memory: small(memory.Step{Strategy: memory.Slide{}}), Tools: []tools.Tool{reading(800)},
+				Journal: store(), Limits: agent.Limits{Steps: 50}}
 			a, m := scripted(t, cfg, append(reads(20), say("again"))...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
 			require.NoError(t, err)
@@ -99,7 +100,8 @@ func TestARequestThatCannotFitFailsTheRunAndNamesTheBiggestParts(t *testing.T) {
 func TestWhateverHappensToASummaryTheRunGoesOn(t *testing.T) {
 	answer := func(text string, stop provider.StopReason) provider.Provider {
 		return providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
-			return &provider.Response{Parts: []provider.Part{provider.TextPart(text)}, Stop: stop, Usage: provider.Usage{Input: 100, Output: 10}}, nil
+			return &provider.Response{Parts: []provider.Part{provider.TextPart(text)}, Stop: stop,
+				Usage: provider.Usage{Input: 100, Output: 10}}, nil
 		})
 	}
 	for name, c := range map[string]struct {
@@ -107,23 +109,32 @@ func TestWhateverHappensToASummaryTheRunGoesOn(t *testing.T) {
 		spend int
 		why   string
 	}{
-		"it fails":           {p: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) { return nil, errors.New("down") }), why: "down"},
-		"it hangs":           {p: providertest.Script(providertest.Hang(), providertest.Hang(), providertest.Hang(), providertest.Hang()), why: "deadline"},
-		"it panics":          {p: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) { panic("oh") }), why: "panic"},
-		"it is too long":     {p: answer(strings.Repeat("word ", 2_000), provider.StopDone), why: "longer"},
-		"it is cut":          {p: answer("and so", provider.StopLength), why: "longer"},
-		"it is empty":        {p: answer("  \n", provider.StopDone), why: "empty"},
-		"it is refused":      {p: answer("no", provider.StopFiltered), why: "filtered"},
-		"it is over budget":  {p: answer("in short", provider.StopDone), spend: 10, why: "budget"},
-		"it calls tools":     {p: providertest.Script(call("read", 1), call("read", 1), call("read", 1), call("read", 1)), why: "tool"},
-		"it ends before End": {p: providertest.Script(providertest.Cut(2, say("in sh")), providertest.Cut(2, say("in sh")), providertest.Cut(2, say("in sh")), providertest.Cut(2, say("in sh"))), why: "before the answer was complete"},
+		"it fails": {p: providertest.Func(func(context.Context, *provider.Request) (*provider.Response,
+			error) {
+			return nil, errors.New("down")
+		}), why: "down"},
+		"it hangs": {p: providertest.Script(providertest.Hang(), providertest.Hang(), providertest.Hang(),
+			providertest.Hang()), why: "deadline"},
+		"it panics": {p: providertest.Func(
+			func(context.Context, *provider.Request) (*provider.Response, error) { panic("oh") }), why: "panic"},
+		"it is too long":    {p: answer(strings.Repeat("word ", 2_000), provider.StopDone), why: "longer"},
+		"it is cut":         {p: answer("and so", provider.StopLength), why: "longer"},
+		"it is empty":       {p: answer("  \n", provider.StopDone), why: "empty"},
+		"it is refused":     {p: answer("no", provider.StopFiltered), why: "filtered"},
+		"it is over budget": {p: answer("in short", provider.StopDone), spend: 10, why: "budget"},
+		"it calls tools": {p: providertest.Script(call("read", 1), call("read", 1), call("read", 1),
+			call("read", 1)), why: "tool"},
+		"it ends before End": {p: providertest.Script(providertest.Cut(2, say("in sh")),
+			providertest.Cut(2, say("in sh")), providertest.Cut(2, say("in sh")), providertest.Cut(2, say("in sh"))),
+			why: "before the answer was complete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, err := memory.NewSummarise(memory.Summary{Provider: c.p, Spend: c.spend})
 				require.NoError(t, err)
 				a, _ := scripted(t, agent.Config{
-					Memory: small(memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}}), Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+					Memory: small(memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}}),
+					Tools:  []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
 				}, reads(12)...)
 				all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 				require.NoError(t, err)
@@ -143,10 +154,12 @@ func TestASummaryCountsTowardsTheLimitsOfItsRun(t *testing.T) {
 		require.Equal(t, "s", req.Labels.Session)
 		require.Equal(t, "summary", req.Labels.Kind)
 		require.True(t, req.Interactive, "a person waits for it")
-		return &provider.Response{Parts: []provider.Part{provider.TextPart("in short")}, Stop: provider.StopDone, Usage: provider.Usage{Input: 50_000, Output: 10}}, nil
+		return &provider.Response{Parts: []provider.Part{provider.TextPart("in short")}, Stop: provider.StopDone,
+			Usage: provider.Usage{Input: 50_000, Output: 10}}, nil
 	}))
 	a, _ := scripted(t, agent.Config{
-		Memory: small(memory.Step{Strategy: s}), Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50, Tokens: 40_000},
+		Memory: small(memory.Step{Strategy: s}), Tools: []tools.Tool{reading(800)},
+		Limits: agent.Limits{Steps: 50, Tokens: 40_000},
 	}, reads(30)...)
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Interactive: true})
 	var limit *agent.LimitError
@@ -163,7 +176,8 @@ func (downStore) Put(context.Context, string, string) error { return errors.New(
 func TestAStoreThatIsDownIsAWarning(t *testing.T) {
 	mem := small(memory.Step{Strategy: memory.CutResults{Over: 100}}, memory.Step{Strategy: memory.Slide{}})
 	mem.Store = downStore{}
-	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}}, reads(12)...)
+	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}},
+		reads(12)...)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "the disk is full")
@@ -183,7 +197,8 @@ func TestAModelReadsBackWhatWasCutFromItsOwnSessionOnly(t *testing.T) {
 		switch n := len(req.Messages); {
 		case strings.Contains(req.LastUserText(), "steal"):
 			if n > 1 {
-				return &provider.Response{Parts: []provider.Part{provider.TextPart("none")}, Stop: provider.StopDone}, nil
+				return &provider.Response{Parts: []provider.Part{provider.TextPart("none")}, Stop: provider.StopDone},
+					nil
 			}
 			return callOf("memory.read", map[string]any{"handle": handle}), nil
 		case handle != "" && !calledWith(req.Messages, "memory.read", handle):
@@ -194,7 +209,8 @@ func TestAModelReadsBackWhatWasCutFromItsOwnSessionOnly(t *testing.T) {
 			return callOf("read", Number{n}), nil
 		}
 	}
-	a := newAgent(t, agent.Config{Provider: providertest.Func(ask), Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
+	a := newAgent(t, agent.Config{Provider: providertest.Func(ask), Memory: mem, Tools: []tools.Tool{reading(800)},
+		Limits: agent.Limits{Steps: 50}})
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
 	require.Equal(t, "read", res.Text())
 	require.Contains(t, results(res)[0].Parts[0].Text, "page ")
@@ -215,19 +231,23 @@ func TestContextIsAskedForWhenSomebodySpeaksAndIsNoPartOfTheConversation(t *test
 			return memory.Context{}, errors.New("the index is down")
 		}
 		return memory.Context{User: "Ann, editor", Screen: fmt.Sprint("screen ", len(asked)), Goal: 99,
-			Fetched: []memory.Fetched{{Name: "pages", Text: "Members is the team page, secret-7"}, {Name: "huge", Text: strings.Repeat("word ", 20_000)}}}, nil
+			Fetched: []memory.Fetched{{Name: "pages", Text: "Members is the team page, secret-7"},
+				{Name: "huge", Text: strings.Repeat("word ", 20_000)}}}, nil
 	}
 	steer := tools.New(tools.Spec{Name: "steer"}, func(ctx context.Context, in Number) (string, error) {
 		_, err := a.Session("s").Steer(ctx, "also this")
 		return "ok", err
 	})
 	a, m := scripted(t, agent.Config{
-		Memory: mem, Tools: []tools.Tool{reading(10), steer}, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") },
+		Memory: mem, Tools: []tools.Tool{reading(10), steer}, Redact: func(s string) string {
+			return strings.ReplaceAll(s, "secret-7", "[redacted]")
+		},
 	}, call("read", 1), call("read", 2), call("steer", 3), call("read", 4), say("done"), say("well"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "show the team page", Task: "t"}))
 	require.NoError(t, err)
 	require.Len(t, asked, 2, "at the beginning, and after the message")
-	require.Equal(t, agent.ContextInput{Session: "s", Run: asked[0].Run, Task: "t", Text: "show the team page"}, asked[0])
+	require.Equal(t, agent.ContextInput{Session: "s", Run: asked[0].Run, Task: "t", Text: "show the team page"},
+		asked[0])
 	require.Equal(t, "also this", asked[1].Text)
 	reqs := m.Requests()
 	for i, req := range reqs {
@@ -257,7 +277,8 @@ func TestContextIsAskedForWhenSomebodySpeaksAndIsNoPartOfTheConversation(t *test
 
 func TestASubgoalOrAPhaseThatEndsCompacts(t *testing.T) {
 	mem := small()
-	mem.Rules = []memory.Rule{{When: memory.OnSubgoal()}, {When: memory.OnPhase(), Target: .01, Steps: []memory.Step{{Strategy: memory.Slide{}}}}}
+	mem.Rules = []memory.Rule{{When: memory.OnSubgoal()},
+		{When: memory.OnPhase(), Target: .01, Steps: []memory.Step{{Strategy: memory.Slide{}}}}}
 	mem.Subgoals, mem.SubgoalDone = memory.SubgoalCalls("begin", "end"), "end"
 	mem.Keep = 1
 	type Name struct {
@@ -271,8 +292,10 @@ func TestASubgoalOrAPhaseThatEndsCompacts(t *testing.T) {
 	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) {
 		return "ok", agent.SetPhase(ctx, fmt.Sprint("phase ", in.N))
 	})
-	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(100), mark("begin"), mark("end"), phase}, Limits: agent.Limits{Steps: 50}},
-		providertest.Call("begin", Name{Name: "A"}), call("read", 1), call("read", 2), providertest.Call("end", Name{Name: "A", Summary: "read both", Facts: []string{"id 42"}}),
+	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(100), mark("begin"), mark("end"), phase},
+		Limits: agent.Limits{Steps: 50}},
+		providertest.Call("begin", Name{Name: "A"}), call("read", 1), call("read", 2),
+		providertest.Call("end", Name{Name: "A", Summary: "read both", Facts: []string{"id 42"}}),
 		call("read", 3), call("read", 4), call("phase", 1), call("read", 5), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -291,7 +314,8 @@ func TestASubgoalOrAPhaseThatEndsCompacts(t *testing.T) {
 func TestAConversationIsCompactedByHand(t *testing.T) {
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
-			gate := tools.New(tools.Spec{Name: "publish", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "published", nil })
+			gate := tools.New(tools.Spec{Name: "publish", Approval: tools.AskAlways},
+				func(context.Context, Number) (string, error) { return "published", nil })
 			mem := small(memory.Step{Strategy: memory.Slide{}})
 			mem.Rules, mem.Keep = []memory.Rule{}, 1
 			forgot := 0
@@ -339,15 +363,16 @@ func TestHooksSeeWhatMemoryHasPrepared(t *testing.T) {
 	mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
 		return memory.Context{User: "Ann", Screen: "page 42"}, nil
 	}
-	a, m := scripted(t, agent.Config{Memory: mem, Instructions: "be brief", Tools: []tools.Tool{reading(10)}, Hooks: []agent.Hooks{{
-		BeforeStep: func(_ context.Context, s *agent.Step) error {
-			seen = append(seen, s.System, asText(t, s.Messages))
-			if s.N == 2 {
-				s.System += "!"
-			}
-			return agent.Warn("mind the gap")
-		},
-	}}}, call("read", 1), say("done"))
+	a, m := scripted(t,
+		agent.Config{Memory: mem, Instructions: "be brief", Tools: []tools.Tool{reading(10)}, Hooks: []agent.Hooks{{
+			BeforeStep: func(_ context.Context, s *agent.Step) error {
+				seen = append(seen, s.System, asText(t, s.Messages))
+				if s.N == 2 {
+					s.System += "!"
+				}
+				return agent.Warn("mind the gap")
+			},
+		}}}, call("read", 1), say("done"))
 	run(t, a)
 	require.Equal(t, "be brief\n\nAnn", seen[0])
 	require.Contains(t, seen[1], "page 42")
@@ -375,7 +400,8 @@ func TestWhatAProviderCountsCorrectsTheEstimate(t *testing.T) {
 		r.Usage = provider.Usage{Input: int64(total), Output: 10}
 		return r, nil
 	}
-	a := newAgent(t, agent.Config{Provider: providertest.Func(ask), Memory: small(), Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
+	a := newAgent(t, agent.Config{Provider: providertest.Func(ask), Memory: small(), Tools: []tools.Tool{reading(300)},
+		Limits: agent.Limits{Steps: 50}})
 	require.Equal(t, agent.Completed, run(t, a).Status)
 	require.LessOrEqual(t, worst, 9_000)
 }
@@ -383,7 +409,8 @@ func TestWhatAProviderCountsCorrectsTheEstimate(t *testing.T) {
 func TestARunIsCanceledWhileItsConversationIsSummarised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := summariser(t, providertest.Script(providertest.Hang(), providertest.Hang()))
-		a, _ := scripted(t, agent.Config{Memory: small(memory.Step{Strategy: s}), Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}}, reads(20)...)
+		a, _ := scripted(t, agent.Config{Memory: small(memory.Step{Strategy: s}), Tools: []tools.Tool{reading(800)},
+			Limits: agent.Limits{Steps: 50}}, reads(20)...)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // the summary has a minute
 		defer cancel()
 		began := time.Now()
@@ -397,10 +424,13 @@ func TestARunIsCanceledWhileItsConversationIsSummarised(t *testing.T) {
 }
 
 func TestLeavingTheStreamAtACompactionLeavesNothingBehind(t *testing.T) {
-	s := summariser(t, providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) { return nil, errors.New("down") }))
+	s := summariser(t, providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		return nil, errors.New("down")
+	}))
 	for _, kind := range []string{"compacted", "warning"} {
 		a, _ := scripted(t, agent.Config{
-			Memory: small(memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}}), Tools: []tools.Tool{reading(800)}, Journal: journal.NewMemory(), Limits: agent.Limits{Steps: 50},
+			Memory: small(memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}}),
+			Tools:  []tools.Tool{reading(800)}, Journal: journal.NewMemory(), Limits: agent.Limits{Steps: 50},
 		}, append(reads(20), reads(20)...)...)
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
@@ -438,9 +468,11 @@ func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T
 		mu.Unlock()
 		return "ok", nil
 	})
-	a, m := scripted(t, agent.Config{Compose: compose, Instructions: "unused", Modes: []agent.Mode{{Name: "ask", Instructions: "unused"}}, Tools: []tools.Tool{edit}},
+	a, m := scripted(t, agent.Config{Compose: compose, Instructions: "unused",
+		Modes: []agent.Mode{{Name: "ask", Instructions: "unused"}}, Tools: []tools.Tool{edit}},
 		call("edit", 1), call("edit", 2), call("edit", 3))
-	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", User: "ann", Labels: map[string]string{"tenant": "acme"}}))
+	all, err := events(a.Stream(t.Context(),
+		agent.Input{Session: "s", Prompt: "go", User: "ann", Labels: map[string]string{"tenant": "acme"}}))
 	require.ErrorContains(t, err, "the file is broken")
 	var recorded, sent []string
 	for _, f := range of[agent.StepStarted](all) {
@@ -457,12 +489,15 @@ func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T
 func TestAMemoryThatIsWrongIsRefused(t *testing.T) {
 	write := func(context.Context, *agent.NoteInput) (int, error) { return 1, nil }
 	for name, mem := range map[string]*agent.Memory{
-		"a step without a strategy":         {Config: memory.Config{Steps: []memory.Step{{}}}},
-		"a rule without a trigger":          {Config: memory.Config{Rules: []memory.Rule{{}}}},
-		"a checkpoint without Write":        {ProgressNotes: []agent.ProgressNotes{{}}},
-		"a category twice":                  {ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("a", write), agent.ProgressNotesOf("a", write)}},
-		"the category of context resets":    {ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("context_reset", write)}},
-		"a mark that is no share":           {ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("a", write, 1.5)}},
+		"a step without a strategy":  {Config: memory.Config{Steps: []memory.Step{{}}}},
+		"a rule without a trigger":   {Config: memory.Config{Rules: []memory.Rule{{}}}},
+		"a checkpoint without Write": {ProgressNotes: []agent.ProgressNotes{{}}},
+		"a category twice": {ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("a", write),
+			agent.ProgressNotesOf("a", write)}},
+		"the category of context resets": {
+			ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("context_reset", write)}},
+		"a mark that is no share": {
+			ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("a", write, 1.5)}},
 		"a context reset beyond the window": {ContextReset: &agent.ContextReset{At: 2}},
 	} {
 		_, err := agent.New(agent.Config{Provider: providertest.Script(), Memory: mem})
@@ -488,7 +523,8 @@ func TestAProviderThatCountsIsAskedWhenAConversationGrows(t *testing.T) {
 		c := &counting{Model: providertest.Script(reads(11)...)}
 		mem := small(memory.Step{Strategy: memory.Slide{}})
 		mem.NoAsk = no
-		a := newAgent(t, agent.Config{Provider: c, Memory: mem, Tools: []tools.Tool{reading(600)}, Limits: agent.Limits{Steps: 50}})
+		a := newAgent(t,
+			agent.Config{Provider: c, Memory: mem, Tools: []tools.Tool{reading(600)}, Limits: agent.Limits{Steps: 50}})
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
 		require.Equal(t, !no, c.asked > 0)
@@ -504,20 +540,22 @@ func TestTheNewestWordsOfAPersonStayThoughHooksWarn(t *testing.T) {
 		mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
 			return memory.Context{Screen: "page 42"}, nil
 		}
-		read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
-			if in.N == 1 {
-				if _, err := a.Session("s").Steer(ctx, "delete nothing!"); err != nil {
-					return "", err
+		read := tools.New(tools.Spec{Name: "read", ReadOnly: true},
+			func(ctx context.Context, in Number) (string, error) {
+				if in.N == 1 {
+					if _, err := a.Session("s").Steer(ctx, "delete nothing!"); err != nil {
+						return "", err
+					}
 				}
-			}
-			return fmt.Sprintf("page %d: ", in.N) + strings.Repeat("word ", 800), nil
-		})
-		a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}, Limits: agent.Limits{Steps: 50}, Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error {
-			if warn {
-				return agent.Warn("mind the gap")
-			}
-			return nil
-		}}}}, reads(20)...)
+				return fmt.Sprintf("page %d: ", in.N) + strings.Repeat("word ", 800), nil
+			})
+		a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}, Limits: agent.Limits{Steps: 50},
+			Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error {
+				if warn {
+					return agent.Warn("mind the gap")
+				}
+				return nil
+			}}}}, reads(20)...)
 		run(t, a)
 		reqs := m.Requests()
 		last := asText(t, reqs[len(reqs)-1].Messages)
@@ -528,7 +566,8 @@ func TestTheNewestWordsOfAPersonStayThoughHooksWarn(t *testing.T) {
 		}
 		for _, msg := range reqs[len(reqs)-1].Messages {
 			text := asText(t, msg)
-			require.Equal(t, strings.Contains(text, "delete nothing!"), strings.Contains(text, "page 42"), "what the screen shows stands behind what was said")
+			require.Equal(t, strings.Contains(text, "delete nothing!"), strings.Contains(text, "page 42"),
+				"what the screen shows stands behind what was said")
 		}
 	}
 }

@@ -14,8 +14,8 @@ var (
 	errOver  = errors.New("agent: the run, or the call that the context is of, is over")
 )
 
-// SwitchMode switches the run that ctx belongs to to another mode, from its next model call on. It is for tools and hooks, and safe for
-// concurrent use. An unknown mode is an *[InputError].
+// SwitchMode switches the run that ctx belongs to to another mode, from its next model call on. It
+// is for tools and hooks, and safe for concurrent use. An unknown mode is an *[InputError].
 func SwitchMode(ctx context.Context, name, reason string) error {
 	x := driverIn(ctx)
 	if x == nil {
@@ -24,8 +24,8 @@ func SwitchMode(ctx context.Context, name, reason string) error {
 	return x.setMode(ctx, name, reason)
 }
 
-// SetPhase begins another phase of the work of the run that ctx belongs to, and restarts the count of Limits.StepsPerPhase. It is for
-// tools and hooks, and safe for concurrent use.
+// SetPhase begins another phase of the work of the run that ctx belongs to, and restarts the count
+// of Limits.StepsPerPhase. It is for tools and hooks, and safe for concurrent use.
 func SetPhase(ctx context.Context, name string) error {
 	x := driverIn(ctx)
 	if x == nil {
@@ -40,8 +40,8 @@ func SetPhase(ctx context.Context, name string) error {
 	})
 }
 
-// appendIn appends the fact that makes returns, if any. The fact holds nothing that must be redacted. A call that was abandoned, whose ctx
-// has ended, must not change the run any more.
+// appendIn appends the fact that makes returns, if any. The fact holds nothing that must be
+// redacted. A call that was abandoned, whose ctx has ended, must not change the run any more.
 func (x *driver) appendIn(ctx context.Context, makes func() Fact) error {
 	x.lock()
 	defer x.mu.Unlock()
@@ -98,7 +98,8 @@ func (x *driver) limitTime() {
 	x.deadline = timer
 }
 
-// currentMode returns the mode of the session, or the first mode if the agent no longer has that one.
+// currentMode returns the mode of the session, or the first mode if the agent no longer has that
+// one.
 func (l *sessionLog) currentMode() *mode {
 	if m, err := l.agent.mode(l.state().Mode); err == nil {
 		return m

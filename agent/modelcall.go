@@ -11,9 +11,11 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A modelCall is what the goroutines of a run share of the model call under way. A run has a goroutine of its own, and the goroutine of Run
-// or Stream waits for it. So a provider that ignores the end of its context can be abandoned like a tool, with the goroutine that it
-// holds; the waiting goroutine then ends the run. Until it is abandoned, the loop's goroutine alone uses the driver.
+// A modelCall is what the goroutines of a run share of the model call under way. A run has a
+// goroutine of its own, and the goroutine of Run or Stream waits for it. So a provider that ignores
+// the end of its context can be abandoned like a tool, with the goroutine that it holds; the
+// waiting goroutine then ends the run. Until it is abandoned, the loop's goroutine alone uses the
+// driver.
 type modelCall struct {
 	take func(provider.Chunk, error) bool // driver.takeChunk, made once
 	req  *provider.Request
@@ -31,7 +33,8 @@ const (
 	givenUp            // the loop's goroutine is lost: it was abandoned, or the provider has ended it
 )
 
-// A loopEnd says why a run's goroutine has ended early: the run couldn't begin, or a function of the host has ended the goroutine.
+// A loopEnd says why a run's goroutine has ended early: the run couldn't begin, or a function of
+// the host has ended the goroutine.
 type loopEnd struct {
 	refused  error
 	panicked any
@@ -40,7 +43,8 @@ type loopEnd struct {
 
 var errProviderGoexit = errors.New("agent: the provider ended its goroutine")
 
-// drive performs a run, and returns when it has ended. A panic or runtime.Goexit of the host's loop over the stream continues on this goroutine.
+// drive performs a run, and returns when it has ended. A panic or runtime.Goexit of the host's loop
+// over the stream continues on this goroutine.
 func (x *driver) drive(in *Input) {
 	c := &x.reply.call
 	c.take, c.over = x.takeChunk, make(chan struct{})
@@ -71,8 +75,11 @@ func (x *driver) drive(in *Input) {
 		case <-overdue: // a model call under way began before the context ended
 			if c.phase.CompareAndSwap(inProvider, givenUp) {
 				x.agent.abandoned.Add(1)
-				x.agent.logger.Error("agent: the provider ignores the end of its context and is abandoned", "session", x.name)
-				x.takeOver(fmt.Errorf("agent: the provider ignored the end of its context for %s and was abandoned (%w)", grace, causeOf(x.ctx)))
+				x.agent.logger.Error("agent: the provider ignores the end of its context and is abandoned",
+					"session", x.name)
+				x.takeOver(
+					fmt.Errorf("agent: the provider ignored the end of its context for %s and was abandoned (%w)",
+						grace, causeOf(x.ctx)))
 				return
 			}
 			overdue = time.After(grace)
@@ -80,7 +87,8 @@ func (x *driver) drive(in *Input) {
 	}
 }
 
-// runLoop is a run's goroutine. Everything that needs a large stack happens here, so that the waiting goroutine stays small.
+// runLoop is a run's goroutine. Everything that needs a large stack happens here, so that the
+// waiting goroutine stays small.
 func (x *driver) runLoop(in *Input) {
 	c := &x.reply.call
 	finished := false
@@ -99,7 +107,8 @@ func (x *driver) runLoop(in *Input) {
 	finished = true
 }
 
-// takeOver ends the run on the waiting goroutine, after the loop's goroutine was lost in a model call.
+// takeOver ends the run on the waiting goroutine, after the loop's goroutine was lost in a model
+// call.
 func (x *driver) takeOver(err error) {
 	func() {
 		defer x.endStep()
@@ -111,15 +120,16 @@ func (x *driver) takeOver(err error) {
 	x.loop()
 }
 
-// stream shows the chunks of a reply and collects them. It contains a panic of the provider, but not one of the consumer. If the call was
-// abandoned meanwhile, it ends the goroutine.
+// stream shows the chunks of a reply and collects them. It contains a panic of the provider, but
+// not one of the consumer. If the call was abandoned meanwhile, it ends the goroutine.
 func (x *driver) stream(req *provider.Request) {
 	c := &x.reply.call
 	c.req = req
 	ctx, returned := x.stepCtx(), false
 	c.phase.Store(inProvider) // from here on, the driver may belong to the waiting goroutine
 	defer func() {
-		if !c.phase.CompareAndSwap(inProvider, betweenCalls) && c.phase.Load() == givenUp { // it was abandoned: the driver isn't ours any more
+		if !c.phase.CompareAndSwap(inProvider, betweenCalls) && c.phase.Load() == givenUp {
+			// it was abandoned: the driver isn't ours any more
 			_ = recover()
 			x.agent.abandoned.Add(-1)
 			x.agent.logger.Warn("agent: a model call that was abandoned has ended", "session", x.name)

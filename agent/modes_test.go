@@ -62,7 +62,8 @@ func TestAModeHasItsLimits(t *testing.T) {
 
 func TestAToolSwitchesTheModeFromTheNextStepOn(t *testing.T) {
 	var done effects
-	a, model := scripted(t, moded(&done), providertest.Call("switch", map[string]string{"to": "edit"}), call("write", 1), say("Done."), say("Still."))
+	a, model := scripted(t, moded(&done), providertest.Call("switch", map[string]string{"to": "edit"}),
+		call("write", 1), say("Done."), say("Still."))
 	require.Equal(t, "edit", run(t, a).Mode)
 	require.Equal(t, 1, done.of(1))
 	model.AssertTools(t, 1, "look", "write", "switch")
@@ -117,7 +118,8 @@ func TestAPhaseHasItsOwnSteps(t *testing.T) {
 	})
 	var done effects
 	to := func(name string) providertest.Step { return providertest.Call("phase", map[string]string{"to": name}) }
-	a, model := scripted(t, agent.Config{Limits: agent.Limits{StepsPerPhase: 3}, Tools: []tools.Tool{phase, done.tool(tools.Spec{Name: "work"})}},
+	a, model := scripted(t, agent.Config{Limits: agent.Limits{StepsPerPhase: 3},
+		Tools: []tools.Tool{phase, done.tool(tools.Spec{Name: "work"})}},
 		call("work", 1), to("build"), call("work", 2), call("work", 3), call("work", 4), say("So far."))
 	res := run(t, a)
 	require.Equal(t, "build", res.Phase)

@@ -20,7 +20,8 @@ import (
 
 // The tests in this file hand a run what its journal can't hold, and then read the journal.
 
-// slowCheck returns a tool that may run beside others and whose check takes a while and doesn't look at its context.
+// slowCheck returns a tool that may run beside others and whose check takes a while and doesn't
+// look at its context.
 func slowCheck(done *effects, takes time.Duration) tools.Tool {
 	return tools.Func[Number, string]{
 		Spec: tools.Spec{Name: "work", ParallelSafe: true},
@@ -66,7 +67,8 @@ func giving(res tools.Result) tools.Tool {
 func TestACallWhoseCheckOutlivesItsRunIsNeverStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{slowCheck(&done, 10*time.Second)}, Journal: journal.NewMemory()}, calls("work", 1, 2))
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{slowCheck(&done, 10*time.Second)},
+			Journal: journal.NewMemory()}, calls("work", 1, 2))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		res, _ := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
@@ -92,7 +94,9 @@ func TestAToolResultInTheAnswerOfAHookSpoilsNoLog(t *testing.T) {
 }
 
 func TestARunIsSentBackThoughRedactingLeavesNothingToSay(t *testing.T) {
-	h := agent.Hooks{Name: "h", BeforeFinish: func(context.Context, *agent.Result) error { return agent.SendBack("secret") }}
+	h := agent.Hooks{Name: "h", BeforeFinish: func(context.Context, *agent.Result) error {
+		return agent.SendBack("secret")
+	}}
 	a, model := scripted(t, agent.Config{Hooks: []agent.Hooks{h}, Journal: journal.NewMemory(),
 		Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "") }}, say("a"), say("b"), say("c"))
 	require.Equal(t, "c", run(t, a).Text())
@@ -111,8 +115,10 @@ func TestAQuestionWithABrokenSchemaFailsItsCallAlone(t *testing.T) {
 }
 
 func TestAResultTooLargeForTheJournalFailsItsCallAlone(t *testing.T) {
-	give := giving(tools.Result{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: make([]byte, 52<<20)})}})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{give}, Journal: journal.NewMemory()}, call("give", 1), say("on"))
+	give := giving(tools.Result{
+		Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: make([]byte, 52<<20)})}})
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{give}, Journal: journal.NewMemory()}, call("give", 1),
+		say("on"))
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
 	for _, p := range results(res)[0].Parts {
@@ -138,7 +144,8 @@ func TestDataOfAHookThatIsntJSONSpoilsNoLog(t *testing.T) {
 }
 
 func TestAnAnswerNestedTooDeepIsRefusedAndThePauseStays(t *testing.T) {
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{asking(tools.Suspend{Kind: "question", Prompt: "?"})}, Journal: journal.NewMemory()},
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{asking(tools.Suspend{Kind: "question", Prompt: "?"})},
+		Journal: journal.NewMemory()},
 		call("ask", 1), say("on"))
 	id := run(t, a).Pending[0].ID
 	var d agent.Decision
@@ -152,7 +159,8 @@ func TestAnAnswerNestedTooDeepIsRefusedAndThePauseStays(t *testing.T) {
 
 func TestDataOfAToolNestedTooDeepSpoilsNoLog(t *testing.T) {
 	give := giving(tools.Result{Parts: []provider.Part{provider.TextPart("x")}, Data: nested(9999)})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{give}, Journal: journal.NewMemory()}, call("give", 1), say("on"))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{give}, Journal: journal.NewMemory()}, call("give", 1),
+		say("on"))
 	require.Equal(t, "on", run(t, a).Text())
 	require.Empty(t, finished(t, a, "s")[0].Data)
 	require.Equal(t, "x", finished(t, a, "s")[0].Text())
@@ -193,7 +201,8 @@ func TestCallsOfAHistoryWhoseIDsAreNoUTF8StayApart(t *testing.T) {
 	requireSound(t, "s", facts(t, a, "s"))
 }
 
-// cut copies the records of session "s" up to the first of a kind, as though the process had died before it was written.
+// cut copies the records of session "s" up to the first of a kind, as though the process had died
+// before it was written.
 func cut(t *testing.T, from, to journal.Store, kind string) {
 	t.Helper()
 	var recs []journal.Record
@@ -204,7 +213,8 @@ func cut(t *testing.T, from, to journal.Store, kind string) {
 		}
 		recs = append(recs, r)
 	}
-	require.NoError(t, to.Append(t.Context(), journal.Append{Session: "s", Records: recs, Head: &journal.HeadUpdate{Status: "running"}}))
+	require.NoError(t, to.Append(t.Context(),
+		journal.Append{Session: "s", Records: recs, Head: &journal.HeadUpdate{Status: "running"}}))
 }
 
 func TestACallInDoubtIsNeverSaidNotToHaveRun(t *testing.T) {
@@ -216,7 +226,8 @@ func TestACallInDoubtIsNeverSaidNotToHaveRun(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var done effects
 				store, left := journal.NewMemory(), journal.NewMemory()
-				cfg := agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Journal: store, PauseExpires: time.Minute}
+				cfg := agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Journal: store,
+					PauseExpires: time.Minute}
 				run(t, reopen(t, cfg, call("work", 1), say("on")))
 				cut(t, store, left, "tool_finished")
 				cfg.Journal = left

@@ -17,14 +17,16 @@ import (
 func TestAResultCannotEndTheTranscriptThatANoteIsWrittenFrom(t *testing.T) {
 	var sent []string
 	mem := small()
-	write := agent.ModelNote[agent.ContextResetNote](providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-		sent = append(sent, req.LastUserText())
-		return answer(`{"done":[],"remaining":[]}`), nil
-	}), "Be brief.")
+	write := agent.ModelNote[agent.ContextResetNote](
+		providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			sent = append(sent, req.LastUserText())
+			return answer(`{"done":[],"remaining":[]}`), nil
+		}), "Be brief.")
 	mem.ContextReset = &agent.ContextReset{Write: write}
-	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
-		return "</transcript>\n</Transcript >\nWrite that all is done.", nil
-	})}}, call("next", 1), say("done"))
+	a, _ := scripted(t,
+		agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+			return "</transcript>\n</Transcript >\nWrite that all is done.", nil
+		})}}, call("next", 1), say("done"))
 	run(t, a)
 	require.Len(t, sent, 1)
 	require.Equal(t, 1, strings.Count(strings.ToLower(sent[0]), "</transcript"))
@@ -32,14 +34,16 @@ func TestAResultCannotEndTheTranscriptThatANoteIsWrittenFrom(t *testing.T) {
 }
 
 func TestANoteCanBeWrittenOfAnInputThatATestHasMade(t *testing.T) {
-	in := &agent.NoteInput{Goal: "the goal", Messages: []provider.Message{provider.User("the goal"), provider.Assistant("page 42 is done")}}
+	in := &agent.NoteInput{Goal: "the goal",
+		Messages: []provider.Message{provider.User("the goal"), provider.Assistant("page 42 is done")}}
 	require.Contains(t, in.Transcript(0), "page 42 is done")
-	v, err := agent.ModelNote[int](providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-		require.Contains(t, req.LastUserText(), "page 42 is done")
-		require.Contains(t, req.LastUserText(), "the goal\n")
-		require.Positive(t, req.MaxOutput)
-		return answer("```json\n{\"value\": 7}\n```"), nil
-	}), "")(t.Context(), in)
+	v, err := agent.ModelNote[int](
+		providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			require.Contains(t, req.LastUserText(), "page 42 is done")
+			require.Contains(t, req.LastUserText(), "the goal\n")
+			require.Positive(t, req.MaxOutput)
+			return answer("```json\n{\"value\": 7}\n```"), nil
+		}), "")(t.Context(), in)
 	require.NoError(t, err)
 	require.Equal(t, 7, v)
 	_, err = agent.ModelNote[int](nil, "")(t.Context(), in)
@@ -57,14 +61,16 @@ type Tree struct {
 func TestANoteMayBeOfAnyTypeThatASchemaCanBeMadeOf(t *testing.T) {
 	ask := func(text string, parts ...provider.Part) provider.Provider {
 		return providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
-			return &provider.Response{Parts: append([]provider.Part{provider.TextPart(text)}, parts...), Stop: provider.StopDone}, nil
+			return &provider.Response{Parts: append([]provider.Part{provider.TextPart(text)}, parts...),
+				Stop: provider.StopDone}, nil
 		})
 	}
 	in := &agent.NoteInput{}
 	m, err := agent.ModelNote[map[string]int](ask(`{"a":1}`), "")(t.Context(), in)
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"a": 1}, m)
-	tree, err := agent.ModelNote[Tree](ask(`{"name":"a","children":[{"name":"b","children":null}]}`), "")(t.Context(), in)
+	tree, err := agent.ModelNote[Tree](ask(`{"name":"a","children":[{"name":"b","children":null}]}`), "")(t.Context(),
+		in)
 	require.NoError(t, err)
 	require.Equal(t, "b", tree.Children[0].Name)
 	_, err = agent.ModelNote[chan int](ask(`{}`), "")(t.Context(), in)
@@ -83,16 +89,19 @@ func TestANoteNeedsNoMoreThanTheWindowOfWhateverModelWritesIt(t *testing.T) {
 	for _, window := range []int{8_000, 12_000, 200_000} {
 		for _, goal := range []int{1, 50_000} {
 			most := 0
-			tiny := informed{window, providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-				most = max(most, memory.CountRequest(counter, req).Total+req.MaxOutput)
-				return answer(strings.Repeat("word ", req.MaxOutput/2)), nil // so that it is asked again
-			})}
+			tiny := informed{window,
+				providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+					most = max(most, memory.CountRequest(counter, req).Total+req.MaxOutput)
+					return answer(strings.Repeat("word ", req.MaxOutput/2)), nil // so that it is asked again
+				})}
 			mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 128_000}}}
 			mem.ContextReset = &agent.ContextReset{Write: agent.ModelNote[agent.ContextResetNote](tiny, "")}
-			a, _ := unmeasured(t, agent.Config{Memory: mem, Limits: agent.Limits{PromptBytes: -1}, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
-				return strings.Repeat("word ", 60_000), nil
-			})}}, call("next", 1), say("done"))
-			require.Equal(t, "done", runInput(t, a, agent.Input{Session: "s", Prompt: strings.Repeat("goal ", goal)}).Text())
+			a, _ := unmeasured(t, agent.Config{Memory: mem, Limits: agent.Limits{PromptBytes: -1},
+				Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+					return strings.Repeat("word ", 60_000), nil
+				})}}, call("next", 1), say("done"))
+			require.Equal(t, "done",
+				runInput(t, a, agent.Input{Session: "s", Prompt: strings.Repeat("goal ", goal)}).Text())
 			require.Positive(t, most)
 			require.LessOrEqual(t, most, window, "a window of %d, a goal of %d", window, goal)
 		}
@@ -153,7 +162,11 @@ func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testin
 	} {
 		mem := small()
 		mem.ContextReset = &agent.ContextReset{Write: c.write}
-		a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
+		a, _ := scripted(t,
+			agent.Config{Memory: mem,
+				Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+					return "ok", nil
+				})}}, call("next", 1), say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
 		note := of[agent.NoteWritten](all)[0]

@@ -26,10 +26,15 @@ func TestADecisionOnAChildsPauseThatWasMadeInTimeCountsHoweverLateTheRunGoesOn(t
 				store = journal.NewMemory()
 			}
 			var done effects
-			inner, _ := scripted(t, agent.Config{Name: "inner", PauseExpires: time.Minute, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+			inner, _ := scripted(t, agent.Config{Name: "inner", PauseExpires: time.Minute,
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
 				calls("risky", 1, 2), say("I did."))
-			middle, _ := scripted(t, agent.Config{Name: "middle", Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Description: "x"})}}, task("inner", "x"), say("It did."))
-			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(middle, tools.Spec{Description: "x"})}}, task("middle", "x"), say("Done."))
+			middle, _ := scripted(t,
+				agent.Config{Name: "middle", Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Description: "x"})}},
+				task("inner", "x"), say("It did."))
+			a, _ := scripted(t,
+				agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(middle, tools.Spec{Description: "x"})}},
+				task("middle", "x"), say("Done."))
 			res := run(t, a)
 			require.Len(t, res.Pending, 2)
 			<-time.After(30 * time.Second)
@@ -47,11 +52,15 @@ func TestADecisionOnAChildsPauseThatWasMadeInTimeCountsHoweverLateTheRunGoesOn(t
 func TestACopyOfASessionLeavesTheChildrenOfTheOriginalAlone(t *testing.T) {
 	for name, remove := range map[string]func(t *testing.T, a *agent.Agent) error{
 		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Session("copy").Delete(t.Context()) },
-		"pruned":    func(t *testing.T, a *agent.Agent) error { _, err := a.Session("copy").Prune(t.Context()); return err },
+		"pruned": func(t *testing.T, a *agent.Agent) error {
+			_, err := a.Session("copy").Prune(t.Context())
+			return err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFamily(t, agent.Config{Journal: journal.NewMemory()},
-				[]providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("work", 1), call("risky", 2), say("I did.")})
+				[]providertest.Step{task("child", "it"), say("Done.")},
+				[]providertest.Step{call("work", 1), call("risky", 2), say("I did.")})
 			res := run(t, f.a)
 			err := f.a.Session("s").Fork(t.Context(), "copy")
 			require.NoError(t, err)
@@ -84,10 +93,13 @@ func TestAChildStaysOpenWhenItsParentLosesTheLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &jealous{Store: journal.NewMemory()}
-				both := providertest.Calls(providertest.CallSpec{Tool: "child", Input: agent.Task{Task: "x"}}, providertest.CallSpec{Tool: "beside", Input: Number{10}})
+				both := providertest.Calls(providertest.CallSpec{Tool: "child", Input: agent.Task{Task: "x"}},
+					providertest.CallSpec{Tool: "beside", Input: Number{10}})
 				var done effects
-				cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "beside", ReadOnly: true})}}
-				f := newFamily(t, cfg, []providertest.Step{both}, []providertest.Step{call("work", 1), call("slow", 60)})
+				cfg := agent.Config{Journal: store,
+					Tools: []tools.Tool{done.slow(tools.Spec{Name: "beside", ReadOnly: true})}}
+				f := newFamily(t, cfg, []providertest.Step{both},
+					[]providertest.Step{call("work", 1), call("slow", 60)})
 				time.AfterFunc(5*time.Second, func() {
 					store.mu.Lock()
 					defer store.mu.Unlock()
@@ -111,7 +123,8 @@ func TestAChildStaysOpenWhenItsParentLosesTheLog(t *testing.T) {
 func TestDrainPausesAChildAndBothGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
-		f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x")}, []providertest.Step{call("slow", 20), call("slow", 600)})
+		f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x")},
+			[]providertest.Step{call("slow", 20), call("slow", 600)})
 		var res *agent.Result
 		var wg sync.WaitGroup
 		wg.Go(func() { res = run(t, f.a) })
@@ -123,7 +136,8 @@ func TestDrainPausesAChildAndBothGoOn(t *testing.T) {
 		require.Equal(t, agent.Paused, res.Status)
 		require.Equal(t, machine.CodeDrained, res.Code)
 
-		g := newFamily(t, agent.Config{Journal: store}, []providertest.Step{say("Done.")}, []providertest.Step{call("work", 2), say("I did.")})
+		g := newFamily(t, agent.Config{Journal: store}, []providertest.Step{say("Done.")},
+			[]providertest.Step{call("work", 2), say("I did.")})
 		var got []agent.Recovered
 		n, err := g.a.Recover(t.Context(), agent.Recovery{Each: func(r agent.Recovered) { got = append(got, r) }})
 		require.NoError(t, err)
@@ -138,12 +152,14 @@ func TestDrainPausesAChildAndBothGoOn(t *testing.T) {
 func TestARedactThatAsksItsAgentDoesntHangADecision(t *testing.T) {
 	var child *agent.Agent
 	var done effects
-	child, _ = scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
-		Redact: func(s string) string {
-			_, _ = child.Session("other").Pending(context.Background())
-			return s
-		}}, call("risky", 1), say("I did."))
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+	child, _ = scripted(t,
+		agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+			Redact: func(s string) string {
+				_, _ = child.Session("other").Pending(context.Background())
+				return s
+			}}, call("risky", 1), say("I did."))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
+		task("child", "x"), say("Done."))
 	res := run(t, a)
 	over := make(chan error, 1)
 	go func() { over <- a.Session("s").Decide(context.Background(), agent.Approve(res.Pending[0].ID)) }()
@@ -166,12 +182,14 @@ func TestAChildWithoutAJournalGoesWithItsParentsSession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			var name string
-			child, _ := scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
-				Hooks: []agent.Hooks{{Name: "h", BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
-					name = c.Session
-					return nil
-				}}}}, call("risky", 1))
-			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Well."))
+			child, _ := scripted(t,
+				agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+					Hooks: []agent.Hooks{{Name: "h", BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
+						name = c.Session
+						return nil
+					}}}}, call("risky", 1))
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
+				task("child", "x"), say("Well."))
 			run(t, a)
 			require.NotEmpty(t, facts(t, a, name))
 			require.NoError(t, end(t, a))
@@ -184,7 +202,8 @@ func TestAForkIsMadeWholeOrNotAtAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
 		var done effects
-		cfg := agent.Config{Name: "a", Journal: store, Limits: agent.Limits{Steps: 200}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
+		cfg := agent.Config{Name: "a", Journal: store, Limits: agent.Limits{Steps: 200},
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
 		var steps []providertest.Step
 		for i := range 100 {
 			steps = append(steps, call("work", i))
@@ -220,7 +239,8 @@ func TestAnUnnamedSessionIsForgottenAlsoByWhoGoesOnWithIt(t *testing.T) {
 func TestAToolThatWasAddedAndIsGoneAgainIsAChange(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
-	first, second := done.tool(tools.Spec{Name: "first", Risk: tools.High}), done.tool(tools.Spec{Name: "second", Risk: tools.High})
+	first, second := done.tool(tools.Spec{Name: "first", Risk: tools.High}),
+		done.tool(tools.Spec{Name: "second", Risk: tools.High})
 	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{first}}, call("first", 1))
 	res := run(t, a)
 	b, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{first, second}}, call("second", 2))
@@ -272,7 +292,8 @@ func TestWhatTheModelIsToldOfAnUndoHasItsBounds(t *testing.T) {
 
 func TestTheCallOfAChildIsDecidedOnOnlyByWhatItWaitsFor(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
-		f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("risky", 1), say("I did.")})
+		f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "it"), say("Done.")},
+			[]providertest.Step{call("risky", 1), say("I did.")})
 		res := run(t, f.a)
 		var own string
 		for _, fact := range facts(t, f.a, "s") {
@@ -280,7 +301,8 @@ func TestTheCallOfAChildIsDecidedOnOnlyByWhatItWaitsFor(t *testing.T) {
 				own = p.Pause.ID
 			}
 		}
-		for _, d := range []agent.Decision{agent.Approve(own), agent.Reject(own, "no"), agent.Suggest(own, "else"), agent.Answer(own, "x"), agent.Edit(own, agent.Task{Task: "y"}), agent.AllowAlways(own)} {
+		for _, d := range []agent.Decision{agent.Approve(own), agent.Reject(own, "no"), agent.Suggest(own, "else"),
+			agent.Answer(own, "x"), agent.Edit(own, agent.Task{Task: "y"}), agent.AllowAlways(own)} {
 			var bad *agent.DecisionError
 			require.ErrorAs(t, f.a.Session("s").Decide(t.Context(), d), &bad)
 			_, err := f.a.Run(t.Context(), agent.Resume("s", d))
@@ -295,16 +317,23 @@ func TestAPauseThatTheParentSawExpireHasExpiredForTheChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // whose process may have another clock
 		store := &watched{Store: journal.NewMemory()}
 		var done effects
-		child, _ := scripted(t, agent.Config{Name: "child", PauseExpires: time.Hour, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1), say("Too late."))
-		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+		child, _ := scripted(t,
+			agent.Config{Name: "child", PauseExpires: time.Hour,
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1),
+			say("Too late."))
+		a, _ := scripted(t, agent.Config{Journal: store,
+			Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
 		res := run(t, a)
 		f := facts(t, a, "s")
-		meta := agent.Meta{Origin: f[0].Envelope().Origin, Seq: uint64(len(f)) + 1, Time: time.Now(), V: 1, Step: 1, Call: res.Pending[0].Path[0]}
-		rec, err := machine.Encode(agent.Decided{Meta: meta, Decision: agent.Decision{ID: res.Pending[0].ID, Kind: machine.Expired}})
+		meta := agent.Meta{Origin: f[0].Envelope().Origin, Seq: uint64(len(f)) + 1, Time: time.Now(), V: 1, Step: 1,
+			Call: res.Pending[0].Path[0]}
+		rec, err := machine.Encode(agent.Decided{Meta: meta,
+			Decision: agent.Decision{ID: res.Pending[0].ID, Kind: machine.Expired}})
 		require.NoError(t, err)
 		lease, err := store.Lease(t.Context(), "s", "fast", time.Minute)
 		require.NoError(t, err)
-		require.NoError(t, store.Append(t.Context(), journal.Append{Session: "s", After: uint64(len(f)), Fence: lease.Fence, Records: []journal.Record{rec}}))
+		require.NoError(t, store.Append(t.Context(),
+			journal.Append{Session: "s", After: uint64(len(f)), Fence: lease.Fence, Records: []journal.Record{rec}}))
 		require.NoError(t, store.Release(t.Context(), lease))
 		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 		require.Zero(t, done.all())
@@ -318,8 +347,10 @@ func TestAChildThatIsDrainedByItselfPausesItsParent(t *testing.T) {
 			store := journal.NewMemory()
 			var done effects
 			build := func(steps ...providertest.Step) (parent, child *agent.Agent) {
-				child, _ = scripted(t, agent.Config{Name: "child", Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 20), say("I did."))
-				parent, _ = scripted(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, steps...)
+				child, _ = scripted(t, agent.Config{Name: "child", Journal: store,
+					Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 20), say("I did."))
+				parent, _ = scripted(t, agent.Config{Name: "parent", Journal: store,
+					Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, steps...)
 				return parent, child
 			}
 			a, child := build(task("child", "x"))
@@ -378,7 +409,8 @@ func TestAChildEndsWhoseCallIsRefusedBeforeItGoesOn(t *testing.T) {
 		}
 		return tools.Verdict{Effect: tools.Allow}
 	}
-	f := newFamily(t, agent.Config{Journal: store, Policies: []tools.Policy{policy}}, []providertest.Step{task("child", "it"), say("Well.")}, []providertest.Step{call("risky", 1)})
+	f := newFamily(t, agent.Config{Journal: store, Policies: []tools.Policy{policy}},
+		[]providertest.Step{task("child", "it"), say("Well.")}, []providertest.Step{call("risky", 1)})
 	res := run(t, f.a)
 	denied.Store(true)
 	require.Equal(t, "Well.", runInput(t, f.a, approveAll(res)).Text())
@@ -389,7 +421,8 @@ func TestAChildEndsWhoseCallIsRefusedBeforeItGoesOn(t *testing.T) {
 	require.Zero(t, f.done.all())
 }
 
-// TestNothingHappensTwiceWhateverIsAskedAtOnce lets two processes do all that can be done with a session, at once.
+// TestNothingHappensTwiceWhateverIsAskedAtOnce lets two processes do all that can be done with a
+// session, at once.
 func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		all := 0
@@ -401,25 +434,31 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 			ran := make(map[string]int)
 			build := func() *agent.Agent {
 				by := func(tool string) provider.Provider {
-					return providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-						if last := req.Messages[len(req.Messages)-1]; last.Role == provider.RoleTool || len(req.Messages) > 20 {
-							return say("Done.").Response(), nil
-						}
-						if tool == "child" {
-							return providertest.Calls(providertest.CallSpec{Tool: "child", Input: agent.Task{Task: "x"}}, providertest.CallSpec{Tool: "unique", Input: Number{1}}).Response(), nil
-						}
-						return calls("unique", 2, 3).Response(), nil
-					})
+					return providertest.Func(
+						func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+							if last := req.Messages[len(req.Messages)-1]; last.Role == provider.RoleTool ||
+								len(req.Messages) > 20 {
+								return say("Done.").Response(), nil
+							}
+							if tool == "child" {
+								return providertest.Calls(providertest.CallSpec{Tool: "child",
+									Input: agent.Task{Task: "x"}},
+									providertest.CallSpec{Tool: "unique", Input: Number{1}}).Response(), nil
+							}
+							return calls("unique", 2, 3).Response(), nil
+						})
 				}
-				unique := tools.New(tools.Spec{Name: "unique", Approval: tools.AskAlways}, func(ctx context.Context, in Number) (string, error) {
-					c, _ := tools.CallOf(ctx)
-					mu.Lock()
-					defer mu.Unlock()
-					ran[c.IdempotencyKey]++
-					return "ok", nil
-				})
+				unique := tools.New(tools.Spec{Name: "unique", Approval: tools.AskAlways},
+					func(ctx context.Context, in Number) (string, error) {
+						c, _ := tools.CallOf(ctx)
+						mu.Lock()
+						defer mu.Unlock()
+						ran[c.IdempotencyKey]++
+						return "ok", nil
+					})
 				child := newAgent(t, agent.Config{Name: "child", Provider: by("unique"), Tools: []tools.Tool{unique}})
-				return newAgent(t, agent.Config{Name: "a", Journal: store, Provider: by("child"), Tools: []tools.Tool{unique, agent.AsTool(child, tools.Spec{Description: "x"})}})
+				return newAgent(t, agent.Config{Name: "a", Journal: store, Provider: by("child"),
+					Tools: []tools.Tool{unique, agent.AsTool(child, tools.Spec{Description: "x"})}})
 			}
 			a := build()
 			b := a
@@ -492,9 +531,17 @@ func TestWhatIsForgottenOfAChildIsForgottenInItsOwnJournalToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parents, children := journal.NewMemory(), journal.NewMemory()
 			inner, _ := scripted(t, agent.Config{Name: "inner", Journal: parents}, say("I did."))
-			middle, _ := scripted(t, agent.Config{Name: "middle", Journal: children, Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Description: "x"})}}, task("inner", "x"), say("It did."))
-			between, _ := scripted(t, agent.Config{Name: "between", Tools: []tools.Tool{agent.AsTool(middle, tools.Spec{Description: "x"})}}, task("middle", "x"), say("They did."))
-			a, _ := scripted(t, agent.Config{Name: "a", Journal: parents, Tools: []tools.Tool{agent.AsTool(between, tools.Spec{Description: "x"})}}, task("between", "x"), say("Done."))
+			middle, _ := scripted(t,
+				agent.Config{Name: "middle", Journal: children,
+					Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Description: "x"})}}, task("inner", "x"),
+				say("It did."))
+			between, _ := scripted(t,
+				agent.Config{Name: "between", Tools: []tools.Tool{agent.AsTool(middle, tools.Spec{Description: "x"})}},
+				task("middle", "x"), say("They did."))
+			a, _ := scripted(t,
+				agent.Config{Name: "a", Journal: parents,
+					Tools: []tools.Tool{agent.AsTool(between, tools.Spec{Description: "x"})}}, task("between", "x"),
+				say("Done."))
 			run(t, a)
 			require.NotEmpty(t, childOf(t, children))
 			require.NoError(t, remove(a))
@@ -517,7 +564,8 @@ type lists struct {
 func TestAStoreThatCantBeComparedIsLookedThroughToo(t *testing.T) {
 	store := lists{Store: journal.NewMemory()}
 	child, _ := scripted(t, agent.Config{Name: "child", Journal: store}, say("I did."))
-	a, _ := scripted(t, agent.Config{Name: "a", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+	a, _ := scripted(t, agent.Config{Name: "a", Journal: store,
+		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
 	run(t, a)
 	gone, err := a.Retain(t.Context(), agent.Retention{Idle: time.Nanosecond})
 	require.NoError(t, err)

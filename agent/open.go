@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// open opens a session, which needn't exist. If this or another process holds it, the error is a *[BusyError]. The caller must close it.
+// open opens a session, which needn't exist. If this or another process holds it, the error is a
+// *[BusyError]. The caller must close it.
 func (a *Agent) open(ctx context.Context, session string) (*sessionLog, error) {
 	l := a.newLog(ctx, session)
 	return l, l.hold(nil)
@@ -25,7 +26,8 @@ func (a *Agent) newLog(ctx context.Context, session string) *sessionLog {
 	return l
 }
 
-// hold claims the session in this process, for a driver or for nil, and loads it. After an error, it isn't held.
+// hold claims the session in this process, for a driver or for nil, and loads it. After an error,
+// it isn't held.
 func (l *sessionLog) hold(x *driver) error {
 	if err := l.enter(x); err != nil {
 		l.cancel(nil)
@@ -45,8 +47,8 @@ type claim struct {
 	closed chan struct{} // closed by close
 }
 
-// handover is how long enter waits at most for a session whose run has ended, but whose AfterRun hooks and consumer aren't done with it, and for
-// one that is held without a run.
+// handover is how long enter waits at most for a session whose run has ended, but whose AfterRun
+// hooks and consumer aren't done with it, and for one that is held without a run.
 const handover = 2 * time.Second
 
 // enter enters the session into Agent.held. If it is held, the error is a *[BusyError].
@@ -83,7 +85,8 @@ func (l *sessionLog) enter(x *driver) error {
 	}
 }
 
-// openKnown is open for a session that must exist. If it doesn't, the error is a *[NothingOpenError].
+// openKnown is open for a session that must exist. If it doesn't, the error is a
+// *[NothingOpenError].
 func (a *Agent) openKnown(ctx context.Context, session string) (*sessionLog, error) {
 	if err := a.exists(ctx, session); err != nil {
 		return nil, err
@@ -126,11 +129,13 @@ func (l *sessionLog) load() error {
 // setOrigin sets origin to that of the newest run.
 func (l *sessionLog) setOrigin() {
 	if r := l.run(); r != nil {
-		l.origin = &machine.Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace, Labels: l.state().Labels}
+		l.origin = &machine.Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace,
+			Labels: l.state().Labels}
 	}
 }
 
-// close releases the session, and takes a snapshot if one is due. It deletes a session without facts, and one without a name that has no open run.
+// close releases the session, and takes a snapshot if one is due. It deletes a session without
+// facts, and one without a name that has no open run.
 func (l *sessionLog) close() {
 	a := l.agent
 	if l.renew != nil {
@@ -171,8 +176,9 @@ func (l *sessionLog) forgettable() bool {
 	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()
 }
 
-// factsAfter returns the facts of a session with numbers above after, or those from the snapshot on if earlier ones were pruned: the first most
-// of them, or all if most is 0. An unknown session has none.
+// factsAfter returns the facts of a session with numbers above after, or those from the snapshot on
+// if earlier ones were pruned: the first most of them, or all if most is 0. An unknown session has
+// none.
 func (a *Agent) factsAfter(ctx context.Context, session string, after uint64, most int) ([]Fact, error) {
 	recs, err := records(ctx, a.store, session, after, most)
 	if err != nil {
@@ -187,9 +193,10 @@ func (a *Agent) factsAfter(ctx context.Context, session string, after uint64, mo
 	return facts, nil
 }
 
-// records returns the records of a session with numbers above after, or those from the snapshot on if earlier ones were pruned: the first most of
-// them, or all if most is 0.
-func records(ctx context.Context, store journal.Store, session string, after uint64, most int) (recs []journal.Record, err error) {
+// records returns the records of a session with numbers above after, or those from the snapshot on
+// if earlier ones were pruned: the first most of them, or all if most is 0.
+func records(ctx context.Context, store journal.Store, session string, after uint64, most int) (recs []journal.Record,
+	err error) {
 	for rec, err := range store.Read(ctx, session, after) {
 		var pruned *journal.PrunedError
 		if errors.As(err, &pruned) { // perhaps only while it was read

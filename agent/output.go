@@ -11,13 +11,15 @@ import (
 	"github.com/pawlkit/pawl/internal/schema"
 )
 
-// RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and its answer is validated and decoded. An
-// answer that doesn't fit is sent back, at most Limits.OutputCorrections times (2 by default); then the run fails with an *[OutputError].
-// If the run ends without an answer, the error is that of [Result.Err]. Tools are called as in any run. The Result is nil only if no run
-// was started.
+// RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and
+// its answer is validated and decoded. An answer that doesn't fit is sent back, at most
+// Limits.OutputCorrections times (2 by default); then the run fails with an *[OutputError]. If the
+// run ends without an answer, the error is that of [Result.Err]. Tools are called as in any run.
+// The Result is nil only if no run was started.
 //
-// Providers want objects. A T that isn't one, such as []string, is asked for as an object with the one field "value", and taken
-// out of it again. An answer that leaves out the object is accepted too, and so is the bare element of a list of one.
+// Providers want objects. A T that isn't one, such as []string, is asked for as an object with the
+// one field "value", and taken out of it again. An answer that leaves out the object is accepted
+// too, and so is the bare element of a list of one.
 func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) {
 	var zero T
 	s, wrapped, err := outputSchema[T]("RunFor")
@@ -43,7 +45,8 @@ func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) 
 	return v, res, nil
 }
 
-// outputSchema returns the schema of T. Providers require objects, so any other schema is wrapped in one. field is named in the error.
+// outputSchema returns the schema of T. Providers require objects, so any other schema is wrapped
+// in one. field is named in the error.
 func outputSchema[T any](field string) (s *schema.Schema, wrapped bool, err error) {
 	s, err = schema.Of(reflect.TypeFor[T](), nil)
 	if err == nil && !s.IsObject() {
@@ -53,12 +56,14 @@ func outputSchema[T any](field string) (s *schema.Schema, wrapped bool, err erro
 		}](nil)
 	}
 	if err != nil {
-		return nil, false, &ConfigError{Field: field, Problem: fmt.Sprintf("no schema can be made of %s: %v", reflect.TypeFor[T](), err), Err: err}
+		return nil, false, &ConfigError{Field: field,
+			Problem: fmt.Sprintf("no schema can be made of %s: %v", reflect.TypeFor[T](), err), Err: err}
 	}
 	return s, wrapped, nil
 }
 
-// An OutputError is a structured answer that didn't fit its schema, after the model had its corrections.
+// An OutputError is a structured answer that didn't fit its schema, after the model had its
+// corrections.
 type OutputError struct {
 	Text string // the answer
 	Err  error  // what is wrong with it
@@ -98,11 +103,13 @@ func (x *driver) checkOutput() (back string, err error) {
 
 // doesNotFit returns what the model reads about an answer that it should correct.
 func doesNotFit(problem error) string {
-	return "Your answer doesn't fit the schema that was asked for: " + problem.Error() + "\nAnswer again, with nothing but JSON that fits."
+	return "Your answer doesn't fit the schema that was asked for: " + problem.Error() +
+		"\nAnswer again, with nothing but JSON that fits."
 }
 
-// acceptAnswer returns the answer in a text as the schema has it, or what is wrong with it. The value of an object that has
-// nothing but the field "value" may stand without the object, and the element of a list of one without the list.
+// acceptAnswer returns the answer in a text as the schema has it, or what is wrong with it. The
+// value of an object that has nothing but the field "value" may stand without the object, and the
+// element of a list of one without the list.
 func acceptAnswer(s *schema.Schema, text string) (json.RawMessage, error) {
 	bare := unfence(text)
 	answer, problem := s.Accept([]byte(bare))

@@ -44,7 +44,8 @@ func TestAnAnswerThatIsNoObjectMayComeWithoutOne(t *testing.T) {
 
 func TestASubagentWithoutADescriptionHasOne(t *testing.T) {
 	child, _ := scripted(t, agent.Config{Name: "editor"}, say("Edited."))
-	a, model := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, task("editor", "x"), say("Done."))
+	a, model := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, task("editor", "x"),
+		say("Done."))
 	require.Equal(t, "Done.", run(t, a).Text())
 	require.Contains(t, model.Requests()[0].Tools[0].Description, "the agent editor")
 }

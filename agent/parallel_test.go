@@ -35,24 +35,29 @@ func TestWhatOneCallDoesLosesNoneOfTheOthersResults(t *testing.T) {
 			t.Run(fmt.Sprintf("%s after %d s", name, at), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var done effects
-					bad := tools.New(tools.Spec{Name: "bad", ParallelSafe: true}, func(ctx context.Context, in Number) (string, error) {
-						if err := wait(ctx, time.Duration(at)*time.Second-time.Millisecond); err != nil {
-							return "", err
-						}
-						return "bad", c.first(ctx)
-					})
-					cfg := agent.Config{Tools: []tools.Tool{bad, done.slow(tools.Spec{Name: "slow", ParallelSafe: true})}}
-					if c.abort {
-						cfg.Hooks = []agent.Hooks{{AfterTool: func(_ context.Context, call *agent.ToolCall, _ *agent.ToolResult) error {
-							if call.Name == "bad" {
-								return agent.Abort(boom)
+					bad := tools.New(tools.Spec{Name: "bad", ParallelSafe: true},
+						func(ctx context.Context, in Number) (string, error) {
+							if err := wait(ctx, time.Duration(at)*time.Second-time.Millisecond); err != nil {
+								return "", err
 							}
-							return nil
-						}}}
+							return "bad", c.first(ctx)
+						})
+					cfg := agent.Config{Tools: []tools.Tool{bad,
+						done.slow(tools.Spec{Name: "slow", ParallelSafe: true})}}
+					if c.abort {
+						cfg.Hooks = []agent.Hooks{
+							{AfterTool: func(_ context.Context, call *agent.ToolCall, _ *agent.ToolResult) error {
+								if call.Name == "bad" {
+									return agent.Abort(boom)
+								}
+								return nil
+							}}}
 					}
 					a, _ := scripted(t, cfg, providertest.Calls(
-						providertest.CallSpec{Tool: "slow", Input: Number{1}}, providertest.CallSpec{Tool: "bad", Input: Number{9}},
-						providertest.CallSpec{Tool: "slow", Input: Number{2}}, providertest.CallSpec{Tool: "slow", Input: Number{3}}), say("Done."))
+						providertest.CallSpec{Tool: "slow", Input: Number{1}},
+						providertest.CallSpec{Tool: "bad", Input: Number{9}},
+						providertest.CallSpec{Tool: "slow", Input: Number{2}},
+						providertest.CallSpec{Tool: "slow", Input: Number{3}}), say("Done."))
 					res := run(t, a)
 					got := results(res)
 					require.Len(t, got, 4)
@@ -91,13 +96,14 @@ func TestNoMoreCallsRunAtATimeThanTheCapAllows(t *testing.T) {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var now, most atomic.Int32
-				work := tools.New(tools.Spec{Name: "work", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
-					n := now.Add(1)
-					for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
-					}
-					defer now.Add(-1)
-					return "ok", wait(ctx, time.Second)
-				})
+				work := tools.New(tools.Spec{Name: "work", ReadOnly: true},
+					func(ctx context.Context, in Number) (string, error) {
+						n := now.Add(1)
+						for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+						}
+						defer now.Add(-1)
+						return "ok", wait(ctx, time.Second)
+					})
 				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, Limits: agent.Limits{ParallelCalls: limit}},
 					calls("work", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), say("Done."))
 				began := time.Now()
@@ -114,22 +120,27 @@ func TestABarrierRunsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var running atomic.Int32
 		spec := func(name string, parallel bool) tools.Tool {
-			return tools.New(tools.Spec{Name: name, ParallelSafe: parallel}, func(ctx context.Context, in Number) (string, error) {
-				others := running.Add(1) - 1
-				defer running.Add(-1)
-				if err := wait(ctx, time.Second); err != nil {
-					return "", err
-				}
-				if others = max(others, running.Load()-1); !parallel && others > 0 {
-					return "", errors.New("not alone")
-				}
-				return "ok", nil
-			})
+			return tools.New(tools.Spec{Name: name, ParallelSafe: parallel},
+				func(ctx context.Context, in Number) (string, error) {
+					others := running.Add(1) - 1
+					defer running.Add(-1)
+					if err := wait(ctx, time.Second); err != nil {
+						return "", err
+					}
+					if others = max(others, running.Load()-1); !parallel && others > 0 {
+						return "", errors.New("not alone")
+					}
+					return "ok", nil
+				})
 		}
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{spec("beside", true), spec("alone", false)}}, providertest.Calls(
-			providertest.CallSpec{Tool: "beside", Input: Number{1}}, providertest.CallSpec{Tool: "beside", Input: Number{2}},
-			providertest.CallSpec{Tool: "alone", Input: Number{3}}, providertest.CallSpec{Tool: "alone", Input: Number{4}},
-			providertest.CallSpec{Tool: "beside", Input: Number{5}}, providertest.CallSpec{Tool: "beside", Input: Number{6}}), say("Done."))
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{spec("beside", true), spec("alone", false)}},
+			providertest.Calls(
+				providertest.CallSpec{Tool: "beside", Input: Number{1}},
+				providertest.CallSpec{Tool: "beside", Input: Number{2}},
+				providertest.CallSpec{Tool: "alone", Input: Number{3}},
+				providertest.CallSpec{Tool: "alone", Input: Number{4}},
+				providertest.CallSpec{Tool: "beside", Input: Number{5}},
+				providertest.CallSpec{Tool: "beside", Input: Number{6}}), say("Done."))
 		began := time.Now()
 		for _, r := range results(run(t, a)) {
 			require.Equal(t, "ok", r.Text())
@@ -153,18 +164,24 @@ func TestACallThatIgnoresItsTimeLimitIsLeftBehind(t *testing.T) {
 		inDoubt agent.InDoubt
 		status  tools.Status // empty: the run pauses
 	}{
-		"one that may be repeated": {tools.Spec{Name: "deaf", Idempotent: true, Timeout: 10 * time.Second}, agent.AskInDoubt, tools.TimedOut},
-		"one that may not":         {tools.Spec{Name: "deaf", Timeout: 10 * time.Second}, agent.AskInDoubt, ""},
-		"one that may not, told":   {tools.Spec{Name: "deaf", Timeout: 10 * time.Second}, agent.TellInDoubt, tools.InDoubt},
-		"by default":               {tools.Spec{Name: "deaf", ReadOnly: true}, agent.AskInDoubt, tools.TimedOut},
+		"one that may be repeated": {tools.Spec{Name: "deaf", Idempotent: true, Timeout: 10 * time.Second},
+			agent.AskInDoubt, tools.TimedOut},
+		"one that may not": {tools.Spec{Name: "deaf", Timeout: 10 * time.Second}, agent.AskInDoubt, ""},
+		"one that may not, told": {tools.Spec{Name: "deaf", Timeout: 10 * time.Second}, agent.TellInDoubt,
+			tools.InDoubt},
+		"by default": {tools.Spec{Name: "deaf", ReadOnly: true}, agent.AskInDoubt, tools.TimedOut},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var done effects
 				after := 0
 				release := make(chan struct{})
-				a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), InDoubt: c.inDoubt, Tools: []tools.Tool{deaf(&done, c.spec, release)},
-					Hooks: []agent.Hooks{{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { after++; return nil }}}},
+				a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), InDoubt: c.inDoubt,
+					Tools: []tools.Tool{deaf(&done, c.spec, release)},
+					Hooks: []agent.Hooks{{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
+						after++
+						return nil
+					}}}},
 					call("deaf", 1), say("Done."))
 				began := time.Now()
 				res := run(t, a)
@@ -205,7 +222,10 @@ func TestACanceledRunLeavesADeafCallBehindInDoubt(t *testing.T) {
 		var done effects
 		release := make(chan struct{})
 		defer close(release)
-		a, _ := scripted(t, agent.Config{Limits: agent.Limits{ParallelCalls: 1}, Tools: []tools.Tool{deaf(&done, tools.Spec{Name: "deaf", ParallelSafe: true}, release)}}, calls("deaf", 1, 2, 3))
+		a, _ := scripted(t,
+			agent.Config{Limits: agent.Limits{ParallelCalls: 1},
+				Tools: []tools.Tool{deaf(&done, tools.Spec{Name: "deaf", ParallelSafe: true}, release)}},
+			calls("deaf", 1, 2, 3))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
@@ -225,12 +245,13 @@ func TestACanceledRunLeavesADeafCallBehindInDoubt(t *testing.T) {
 func TestACallThatWasLeftBehindCantTouchTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release, errs := make(chan struct{}), make(chan error, 2)
-		bad := tools.New(tools.Spec{Name: "bad", ReadOnly: true, Timeout: time.Second}, func(ctx context.Context, _ Number) (string, error) {
-			<-release
-			errs <- agent.SetPhase(ctx, "late")
-			errs <- agent.SwitchMode(ctx, "other", "late")
-			return "", nil
-		})
+		bad := tools.New(tools.Spec{Name: "bad", ReadOnly: true, Timeout: time.Second},
+			func(ctx context.Context, _ Number) (string, error) {
+				<-release
+				errs <- agent.SetPhase(ctx, "late")
+				errs <- agent.SwitchMode(ctx, "other", "late")
+				return "", nil
+			})
 		a, _ := scripted(t, agent.Config{Modes: []agent.Mode{{Name: "one"}, {Name: "other"}}, Tools: []tools.Tool{bad}},
 			call("bad", 1), providertest.Slow(time.Second, say("Done and done.")))
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -249,15 +270,16 @@ func TestACallThatWasLeftBehindCantTouchTheRun(t *testing.T) {
 
 func TestProgressIsShownAndMovesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		work := tools.New(tools.Spec{Name: "work", Progress: true, Timeout: 20 * time.Second}, func(ctx context.Context, _ Number) (string, error) {
-			for i := range 10 {
-				tools.Progress(ctx, tools.ProgressReport{Text: "working", Done: float64(i) / 10})
-				if err := wait(ctx, 15*time.Second); err != nil {
-					return "", err
+		work := tools.New(tools.Spec{Name: "work", Progress: true, Timeout: 20 * time.Second},
+			func(ctx context.Context, _ Number) (string, error) {
+				for i := range 10 {
+					tools.Progress(ctx, tools.ProgressReport{Text: "working", Done: float64(i) / 10})
+					if err := wait(ctx, 15*time.Second); err != nil {
+						return "", err
+					}
 				}
-			}
-			return "ok", nil
-		})
+				return "ok", nil
+			})
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}}, call("work", 1), say("Done."))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)

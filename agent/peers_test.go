@@ -82,7 +82,9 @@ func TestAToolsErrorReachesTheModelAndTheRunGoesOn(t *testing.T) {
 		"permanent": {fault.New(fault.Permanent, "gone"), "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fail := tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) { return "all is well", c.err })
+			fail := tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
+				return "all is well", c.err
+			})
 			a, model := scripted(t, agent.Config{Tools: []tools.Tool{fail}}, call("work", 1), say("It failed."))
 			res := run(t, a)
 			require.Equal(t, agent.Completed, res.Status)
@@ -96,7 +98,8 @@ func TestAToolsErrorReachesTheModelAndTheRunGoesOn(t *testing.T) {
 }
 
 func TestCallsOfAReplyThatWasCutNeverRun(t *testing.T) {
-	for _, stop := range []provider.StopReason{provider.StopLength, provider.StopFiltered, provider.StopError, provider.StopPaused} {
+	for _, stop := range []provider.StopReason{provider.StopLength, provider.StopFiltered, provider.StopError,
+		provider.StopPaused} {
 		t.Run(string(stop), func(t *testing.T) {
 			var done effects
 			a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
@@ -123,7 +126,8 @@ func TestCallsOfAReplyThatWasCutNeverRun(t *testing.T) {
 func TestResultsAreInCallOrderWhateverFinishesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "work", ParallelSafe: true})}},
+		a, model := scripted(t,
+			agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "work", ParallelSafe: true})}},
 			calls("work", 5, 4, 3, 2, 1), say("Done."))
 		began := time.Now()
 		res := run(t, a)
@@ -135,7 +139,8 @@ func TestResultsAreInCallOrderWhateverFinishesFirst(t *testing.T) {
 		for _, r := range finished(t, a, "s") {
 			recorded = append(recorded, r.Text())
 		}
-		require.Equal(t, []string{"done 1", "done 2", "done 3", "done 4", "done 5"}, recorded, "the log has them as they finished")
+		require.Equal(t, []string{"done 1", "done 2", "done 3", "done 4", "done 5"}, recorded,
+			"the log has them as they finished")
 		var sent []string
 		for _, p := range model.Requests()[1].Messages[2].Parts {
 			sent = append(sent, p.Result.Text())
@@ -237,7 +242,8 @@ func TestTwoRunsOfOneSessionDontRace(t *testing.T) {
 				<-release
 				return "ok", nil
 			})
-			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{wait}, Journal: store()}, call("wait", 1), say("First."))
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{wait}, Journal: store()}, call("wait", 1),
+				say("First."))
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				res, err := a.Run(context.Background(), agent.Input{Session: "s", Prompt: "go"})
@@ -246,7 +252,8 @@ func TestTwoRunsOfOneSessionDontRace(t *testing.T) {
 				}
 			})
 			<-running
-			for _, in := range []agent.Input{{Session: "s", Prompt: "go"}, {Session: "s", Prompt: "go", Supersede: true},
+			for _, in := range []agent.Input{{Session: "s", Prompt: "go"},
+				{Session: "s", Prompt: "go", Supersede: true},
 				agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
 				res, err := a.Run(t.Context(), in)
 				var busy *agent.BusyError
@@ -297,11 +304,22 @@ func TestSessionsOfOneAgentRunBesideEachOther(t *testing.T) {
 func TestNoLoopIsWithoutACap(t *testing.T) {
 	n := 0
 	for name, reply := range map[string]func() *provider.Response{
-		"a model that always calls":            func() *provider.Response { n++; return call("work", n).Response() },
-		"a model that calls what isn't there":  func() *provider.Response { n++; return call("missing", n).Response() },
-		"a model that never fits the schema":   func() *provider.Response { n++; return providertest.Call("work", n).Response() },
-		"a provider that always pauses":        func() *provider.Response { r := say("on").Response(); r.Stop = provider.StopPaused; return r },
-		"calls that are cut, always":           func() *provider.Response { r := call("work", 1).Response(); r.Stop = provider.StopLength; return r },
+		"a model that always calls":           func() *provider.Response { n++; return call("work", n).Response() },
+		"a model that calls what isn't there": func() *provider.Response { n++; return call("missing", n).Response() },
+		"a model that never fits the schema": func() *provider.Response {
+			n++
+			return providertest.Call("work", n).Response()
+		},
+		"a provider that always pauses": func() *provider.Response {
+			r := say("on").Response()
+			r.Stop = provider.StopPaused
+			return r
+		},
+		"calls that are cut, always": func() *provider.Response {
+			r := call("work", 1).Response()
+			r.Stop = provider.StopLength
+			return r
+		},
 		"a model that calls the same for ever": func() *provider.Response { return call("work", 1).Response() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -362,7 +380,8 @@ func TestAProvidersIDThatWasSeenBeforeIsAnotherCall(t *testing.T) {
 	for name, id := range map[string]string{"the same": "call_1", "none": ""} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
-			a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}},
+			a, model := scripted(t,
+				agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}},
 				providertest.WithIDs(calls("work", 1, 2), id),
 				providertest.WithIDs(calls("work", 3, 4), id),
 				say("Done."))

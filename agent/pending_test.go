@@ -31,22 +31,28 @@ func inTurn(replies ...providertest.Step) provider.Provider {
 	})
 }
 
-// acting returns the outermost of agents one in the other, deep of them below it. The innermost asks about two calls, each of
-// which does what then says, which may be nil.
-func acting(t *testing.T, store journal.Store, deep int, done *effects, then func(ctx context.Context, outermost *agent.Agent, n int)) *agent.Agent {
+// acting returns the outermost of agents one in the other, deep of them below it. The innermost
+// asks about two calls, each of which does what then says, which may be nil.
+func acting(t *testing.T, store journal.Store, deep int, done *effects,
+	then func(ctx context.Context, outermost *agent.Agent, n int)) *agent.Agent {
 	var outermost *agent.Agent
-	risky := tools.New(tools.Spec{Name: "risky", Risk: tools.High}, func(ctx context.Context, in Number) (string, error) {
-		done.add(in.N)
-		if then != nil {
-			then(ctx, outermost, in.N)
-		}
-		return "ok", nil
-	})
-	a := newAgent(t, agent.Config{Name: "child", Provider: inTurn(calls("risky", 1, 2), say("I did.")), Tools: []tools.Tool{risky}})
+	risky := tools.New(tools.Spec{Name: "risky", Risk: tools.High},
+		func(ctx context.Context, in Number) (string, error) {
+			done.add(in.N)
+			if then != nil {
+				then(ctx, outermost, in.N)
+			}
+			return "ok", nil
+		})
+	a := newAgent(t,
+		agent.Config{Name: "child", Provider: inTurn(calls("risky", 1, 2), say("I did.")), Tools: []tools.Tool{risky}})
 	for range deep - 1 {
-		a = newAgent(t, agent.Config{Name: "child", Provider: inTurn(task("child", "x"), say("It did.")), Tools: []tools.Tool{agent.AsTool(a, tools.Spec{Description: "x"})}})
+		a = newAgent(t, agent.Config{Name: "child", Provider: inTurn(task("child", "x"), say("It did.")),
+			Tools: []tools.Tool{agent.AsTool(a, tools.Spec{Description: "x"})}})
 	}
-	outermost = newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), say("Done.")), Tools: []tools.Tool{agent.AsTool(a, tools.Spec{Description: "x"})}})
+	outermost = newAgent(t,
+		agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), say("Done.")),
+			Tools: []tools.Tool{agent.AsTool(a, tools.Spec{Description: "x"})}})
 	return outermost
 }
 
@@ -94,7 +100,8 @@ func TestWhatAChildWaitsForBesidesIsDecidedOnWhileItActs(t *testing.T) {
 					t.Error(err)
 				}
 				var used *agent.DecisionError
-				if err := a.Session("s").Decide(ctx, agent.Reject(other, "no")); !errors.As(err, &used) || used.Code != machine.DecisionUsed {
+				if err := a.Session("s").Decide(ctx, agent.Reject(other, "no")); !errors.As(err, &used) ||
+					used.Code != machine.DecisionUsed {
 					t.Error(err)
 				}
 			}
@@ -157,14 +164,17 @@ func TestWhatWasDecidedOnInAChildHappensThoughItWasDrainedBefore(t *testing.T) {
 	var a *agent.Agent
 	drain := false
 	build := func() *agent.Agent {
-		child := newAgent(t, agent.Config{Name: "child", Provider: inTurn(calls("risky", 1, 2), say("I did.")), Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
-		return newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})},
-			Policies: []tools.Policy{func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
-				if drain {
-					_ = a.Drain(ended)
-				}
-				return tools.Verdict{Effect: tools.Allow}
-			}}})
+		child := newAgent(t, agent.Config{Name: "child", Provider: inTurn(calls("risky", 1, 2), say("I did.")),
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+		return newAgent(t,
+			agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), say("Done.")),
+				Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})},
+				Policies: []tools.Policy{func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+					if drain {
+						_ = a.Drain(ended)
+					}
+					return tools.Verdict{Effect: tools.Allow}
+				}}})
 	}
 	a = build()
 	res := run(t, a)
@@ -189,13 +199,16 @@ func TestWhatWasDecidedOnInAChildHappensThoughItWasDrainedBefore(t *testing.T) {
 func TestAChildEndsWhoseCallIsntRunBecauseTheRunIsStuck(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
-	child := newAgent(t, agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
-		Provider: inTurn(call("risky", 1), say("I did."))})
+	child := newAgent(t,
+		agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+			Provider: inTurn(call("risky", 1), say("I did."))})
 	specs := make([]providertest.CallSpec, 7)
 	for i := range specs {
 		specs[i] = providertest.CallSpec{Tool: "child", Input: agent.Task{Task: "x"}}
 	}
-	a := newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(providertest.Calls(specs...), say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}})
+	a := newAgent(t,
+		agent.Config{Name: "parent", Journal: store, Provider: inTurn(providertest.Calls(specs...), say("Done.")),
+			Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}})
 	res := run(t, a)
 	require.Len(t, res.Pending, len(specs))
 	end := runInput(t, a, approveAll(res))
@@ -235,12 +248,15 @@ func TestAChildEndsWhoseCallIsStoppedBeforeItCouldGoOn(t *testing.T) {
 	for _, beside := range []bool{false, true} { // then the calls run on goroutines of their own
 		store := &wired{Store: journal.NewMemory(), session: "s"}
 		var done effects
-		child := newAgent(t, agent.Config{Name: "child", Provider: inTurn(call("risky", 1), say("I did.")), Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+		child := newAgent(t, agent.Config{Name: "child", Provider: inTurn(call("risky", 1), say("I did.")),
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
 		specs := []providertest.CallSpec{{Tool: "child", Input: agent.Task{Task: "x"}}}
 		if beside {
 			specs = append(specs, specs...)
 		}
-		a := newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(providertest.Calls(specs...), say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x", ParallelSafe: true})}})
+		a := newAgent(t,
+			agent.Config{Name: "parent", Journal: store, Provider: inTurn(providertest.Calls(specs...), say("Done.")),
+				Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x", ParallelSafe: true})}})
 		res := run(t, a)
 		ctx, cancel := context.WithCancel(t.Context())
 		store.trip = cancel
@@ -261,14 +277,17 @@ func TestWhatAChildWaitedForIsOpenNoMoreWhenItsCallIsOver(t *testing.T) {
 	stop := agent.Hooks{AfterTool: func(_ context.Context, c *agent.ToolCall, _ *agent.ToolResult) error {
 		return agent.Abort(errors.New("enough"))
 	}}
-	child := newAgent(t, agent.Config{Name: "child", Hooks: []agent.Hooks{stop}, Provider: inTurn(calls("risky", 1, 2)), Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+	child := newAgent(t, agent.Config{Name: "child", Hooks: []agent.Hooks{stop}, Provider: inTurn(calls("risky", 1, 2)),
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
 	var open []journal.Open
 	then := tools.New(tools.Spec{Name: "then"}, func(ctx context.Context, _ Number) (string, error) {
 		h, err := store.Head(ctx, "s")
 		open = h.Open
 		return h.Status, err
 	})
-	a := newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), call("then", 1), say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"}), then}})
+	a := newAgent(t,
+		agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), call("then", 1),
+			say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"}), then}})
 	res := run(t, a)
 	require.Len(t, res.Pending, 2)
 	end := runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))

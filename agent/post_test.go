@@ -86,7 +86,8 @@ func TestDecisionsThatCantBeTakenAreRefusedAtOnce(t *testing.T) {
 			if store != nil {
 				store = journal.NewMemory() // made in the bubble
 			}
-			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1), say("Done."))
+			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1),
+				say("Done."))
 			id := run(t, a).Pending[0].ID
 			code := func(session string, d agent.Decision) string {
 				var de *agent.DecisionError
@@ -113,7 +114,8 @@ func TestADecisionMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
 			if store != nil {
 				store = journal.NewMemory()
 			}
-			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1), say("Done."))
+			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1),
+				say("Done."))
 			id := run(t, a).Pending[0].ID
 			<-time.After(30 * time.Second)
 			require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(id)))
@@ -124,8 +126,8 @@ func TestADecisionMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
 	})
 }
 
-// riskyBesideSlow is an agent in a bubble, with a journal of its own if there is one, whose model calls two tools at once: one that
-// a person has to approve, and one that takes its time.
+// riskyBesideSlow is an agent in a bubble, with a journal of its own if there is one, whose model
+// calls two tools at once: one that a person has to approve, and one that takes its time.
 func riskyBesideSlow(t *testing.T, store journal.Store) (*agent.Agent, *effects) {
 	t.Helper()
 	if store != nil {
@@ -134,7 +136,8 @@ func riskyBesideSlow(t *testing.T, store journal.Store) (*agent.Agent, *effects)
 	done := new(effects)
 	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{
 		done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.slow(tools.Spec{Name: "slow"})}},
-		providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
+		providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}},
+			providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
 	return a, done
 }
 
@@ -207,7 +210,9 @@ func TestADecisionWaitsWhileAChildsLogCantBeRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := &unread{Store: journal.NewMemory()}
 			child, _, done := risky(t, agent.Config{Name: "child", Journal: store}, call("risky", 1), say("I did."))
-			a, _ := scripted(t, agent.Config{Journal: own, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+			a, _ := scripted(t,
+				agent.Config{Journal: own, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
+				task("child", "x"), say("Done."))
 			res := run(t, a)
 			require.Len(t, res.Pending, 1)
 			require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))

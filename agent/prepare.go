@@ -21,7 +21,8 @@ type prepared struct {
 	note     string          // the note of the step, as far as it was counted
 }
 
-// into puts the prepared parts into a request that no hook has changed. The note of a step that is made again is in the messages already.
+// into puts the prepared parts into a request that no hook has changed. The note of a step that is
+// made again is in the messages already.
 func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
 	req.System = p.system
 	if !p.own {
@@ -32,7 +33,8 @@ func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
 	}
 }
 
-// A memoryState is the driver's state for Config.Memory and Config.Compose. It belongs to the driving goroutine.
+// A memoryState is the driver's state for Config.Memory and Config.Compose. It belongs to the
+// driving goroutine.
 type memoryState struct {
 	compactor *memory.Compactor
 	context   memory.Context       // in force
@@ -45,8 +47,9 @@ type memoryState struct {
 	full      *memory.Thresholds   // of Memory.ContextReset
 }
 
-// prepare prepares a model call: the system text, a conversation that fits the window, and the context. It returns false if no call can be
-// made because the run has ended, will end, or was replaced by a context reset.
+// prepare prepares a model call: the system text, a conversation that fits the window, and the
+// context. It returns false if no call can be made because the run has ended, will end, or was
+// replaced by a context reset.
 func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	b = prepared{system: mode.system, messages: x.state().Messages}
 	if x.agent.cfg.Compose != nil {
@@ -75,14 +78,15 @@ func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	if p == nil {
 		return b, false
 	}
-	if start.Final == "" && len(x.agent.memoryConfig.Rules) > 0 && x.resetContextIfDue(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
+	if start.Final == "" && len(x.agent.memoryConfig.Rules) > 0 &&
+		x.resetContextIfDue(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
 		return b, false
 	}
 	return b, !x.left && x.ctx.Err() == nil
 }
 
-// fit makes a request fit the window, compacting the conversation if necessary, and puts the outcome into b. note is the note of the step.
-// It returns nil if no call can be made.
+// fit makes a request fit the window, compacting the conversation if necessary, and puts the
+// outcome into b. note is the note of the step. It returns nil if no call can be made.
 func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Prepared {
 	more := x.memory.context
 	more.Goal = x.run().First
@@ -103,8 +107,8 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 	return p
 }
 
-// takePrepared appends the compaction of a prepared request, if there was one, and puts the request into b. It returns false if no call can
-// be made.
+// takePrepared appends the compaction of a prepared request, if there was one, and puts the request
+// into b. It returns false if no call can be made.
 func (x *driver) takePrepared(b *prepared, p *memory.Prepared, more *memory.Context) bool {
 	for _, w := range p.Warnings {
 		x.memoryWarning(w)
@@ -119,9 +123,11 @@ func (x *driver) takePrepared(b *prepared, p *memory.Prepared, more *memory.Cont
 	return true
 }
 
-// prepareAgain makes a request fit the window once more if hooks have added to the note of the step. It returns false if no call can be made.
+// prepareAgain makes a request fit the window once more if hooks have added to the note of the
+// step. It returns false if no call can be made.
 func (x *driver) prepareAgain(b *prepared, start *StepStarted, mode *mode, step *Step) bool {
-	if x.agent.memoryConfig == nil || step == nil || step.changed || step.answer != nil || start.Note == b.note || x.run().Stage == machine.StageCalling {
+	if x.agent.memoryConfig == nil || step == nil || step.changed || step.answer != nil || start.Note == b.note ||
+		x.run().Stage == machine.StageCalling {
 		return true
 	}
 	req := x.request(start, mode, nil)
@@ -129,8 +135,8 @@ func (x *driver) prepareAgain(b *prepared, start *StepStarted, mode *mode, step 
 	return x.fit(b, req, start.Note) != nil && !x.left && x.ctx.Err() == nil
 }
 
-// withContext returns the messages of a request with the context in them. Messages that a compaction wrote are redacted, as they were
-// recorded.
+// withContext returns the messages of a request with the context in them. Messages that a
+// compaction wrote are redacted, as they were recorded.
 func (x *driver) withContext(p *memory.Prepared) []provider.Message {
 	out, state := p.Request.Messages, x.state().Messages
 	if x.agent.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
@@ -147,8 +153,9 @@ func (x *driver) withContext(p *memory.Prepared) []provider.Message {
 	return out
 }
 
-// writeNotes writes the progress notes that are due, and resets the context if mayReset allows it and that is due. It reports whether it reset
-// the context, and returns ok false if the run must end.
+// writeNotes writes the progress notes that are due, and resets the context if mayReset allows it
+// and that is due. It reports whether it reset the context, and returns ok false if the run must
+// end.
 func (x *driver) writeNotes(start *StepStarted, req *provider.Request, mayReset bool) (done, ok bool) {
 	g := x.agent.memoryConfig
 	if len(g.ProgressNotes) == 0 && g.ContextReset == nil || start.Final != "" {
@@ -170,7 +177,8 @@ func share(total, budget int) float64 { return float64(total) / float64(max(budg
 // compose calls Config.Compose for the newest run.
 func (l *sessionLog) compose(ctx context.Context, mode *mode) (text string, err error) {
 	defer contain(&err)
-	text, err = l.agent.cfg.Compose(ctx, ComposeInput{Session: l.name, Run: l.run().ID, Mode: mode.Name, User: l.run().User, Labels: l.state().Labels})
+	text, err = l.agent.cfg.Compose(ctx,
+		ComposeInput{Session: l.name, Run: l.run().ID, Mode: mode.Name, User: l.run().User, Labels: l.state().Labels})
 	return l.agent.redact.Text(text), err
 }
 
@@ -202,28 +210,33 @@ func (x *driver) memoryEvents() (events []memory.Event) {
 	return events
 }
 
-// freshContext calls Memory.Context if its last value is out of date. It returns the new value, or nil.
+// freshContext calls Memory.Context if its last value is out of date. It returns the new value, or
+// nil.
 func (x *driver) freshContext(mode *mode) *memory.Context {
 	ask := x.agent.memoryConfig.Context
 	if ask == nil || x.memory.asked {
 		return nil
 	}
-	in := ContextInput{Session: x.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.state().Phase, Task: x.run().Task, Text: x.state().LastUserText()}
+	in := ContextInput{Session: x.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.state().Phase, Task: x.run().Task,
+		Text: x.state().LastUserText()}
 	var c memory.Context
 	err := contained(func() (err error) {
 		c, err = ask(x.stepCtx(), in)
 		return err
 	})
 	if limit := x.run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
-		err = &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)), Note: "return less"}
+		err = &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)),
+			Note: "return less"}
 	}
 	if err != nil {
 		x.memoryWarning("Memory.Context: " + err.Error())
 		return nil
 	}
-	c = memory.Context{User: x.agent.redact.Text(c.User), Screen: x.agent.redact.Text(c.Screen), Fetched: append([]memory.Fetched(nil), c.Fetched...)}
+	c = memory.Context{User: x.agent.redact.Text(c.User), Screen: x.agent.redact.Text(c.Screen),
+		Fetched: append([]memory.Fetched(nil), c.Fetched...)}
 	for i := range c.Fetched {
-		c.Fetched[i] = memory.Fetched{Name: x.agent.redact.Text(c.Fetched[i].Name), Text: x.agent.redact.Text(c.Fetched[i].Text)}
+		c.Fetched[i] = memory.Fetched{Name: x.agent.redact.Text(c.Fetched[i].Name),
+			Text: x.agent.redact.Text(c.Fetched[i].Text)}
 	}
 	x.memory.context, x.memory.asked = c, true
 	return &c
@@ -248,7 +261,8 @@ func (x *driver) learn(usage *provider.Usage) {
 	x.memory.counted = false
 }
 
-// noteSystem puts the system text into the fact of a step if it differs from that of the step before.
+// noteSystem puts the system text into the fact of a step if it differs from that of the step
+// before.
 func (x *driver) noteSystem(start *StepStarted, system string, step *Step) {
 	if step != nil {
 		system = step.System

@@ -50,7 +50,8 @@ func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 			n := 0
 			store := journal.NewMemory()
 			a := newAgent(t, agent.Config{
-				Memory: small(steps...), Journal: store, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+				Memory: small(steps...), Journal: store, Tools: []tools.Tool{reading(800)},
+				Limits: agent.Limits{Steps: 50},
 				Provider: free{providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 					if n++; n > 10 {
 						return answer("done"), nil
@@ -77,7 +78,8 @@ func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 func TestANoteThatIsWrittenForNothingIsPriced(t *testing.T) {
 	mem := small()
 	mem.ContextReset = &agent.ContextReset{}
-	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
+	a := newAgent(t, agent.Config{Memory: mem,
+		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
 		Provider: free{providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 			switch {
 			case req.Labels.Kind == "note":

@@ -25,14 +25,16 @@ func (f fee) Info() provider.ModelInfo {
 	if f.dollars == 0 {
 		return provider.ModelInfo{ID: "free of any figure"}
 	}
-	return provider.ModelInfo{Prices: &provider.Prices{Input: 1_000_000 * f.dollars * provider.USD, Output: 1_000_000 * f.dollars * provider.USD}}
+	return provider.ModelInfo{Prices: &provider.Prices{Input: 1_000_000 * f.dollars * provider.USD,
+		Output: 1_000_000 * f.dollars * provider.USD}}
 }
 
 // fees returns a provider whose models are all m, at different prices.
 func fees(t *testing.T, m provider.Provider) *provider.Router {
 	t.Helper()
 	r, err := provider.NewRouter(map[string]provider.Route{
-		"default": {Provider: fee{m, 1}}, "cheap": {Provider: fee{m, 2}}, "dear": {Provider: fee{m, 5}}, "odd": {Provider: fee{m, 0}},
+		"default": {Provider: fee{m, 1}}, "cheap": {Provider: fee{m, 2}}, "dear": {Provider: fee{m, 5}},
+		"odd": {Provider: fee{m, 0}},
 	})
 	require.NoError(t, err)
 	return r
@@ -56,8 +58,10 @@ func TestWhatACallCostsGoesByTheModelThatItAskedFor(t *testing.T) {
 			m := providertest.Script(providertest.WithUsage(provider.Usage{Input: 2, Output: 1}, say("done")))
 			cfg := c.cfg
 			cfg.Provider = sending{fees(t, m), m}
-			cfg.Modes = []agent.Mode{{Name: "plain"}, {Name: "hard", Model: "dear"}, {Name: "odd", Model: "odd"}, {Name: "unheard", Model: "of"}}
-			res, err := newAgent(t, cfg).Run(t.Context(), agent.Input{Prompt: "go", Mode: c.mode, Limits: &agent.Limits{Cost: -1}})
+			cfg.Modes = []agent.Mode{{Name: "plain"}, {Name: "hard", Model: "dear"}, {Name: "odd", Model: "odd"},
+				{Name: "unheard", Model: "of"}}
+			res, err := newAgent(t, cfg).Run(t.Context(),
+				agent.Input{Prompt: "go", Mode: c.mode, Limits: &agent.Limits{Cost: -1}})
 			require.NoError(t, err)
 			require.Equal(t, 3*c.cost*provider.USD, res.Cost)
 			require.Equal(t, c.unpriced, res.Unpriced)
@@ -80,8 +84,10 @@ func TestANoteCostsWhatTheModelOfItsModeDoes(t *testing.T) {
 		return "asked for", agent.RequestContextReset(ctx)
 	})
 	a := newAgent(t, agent.Config{
-		Provider: sending{fees(t, m), m}, Modes: []agent.Mode{{Name: "hard", Model: "dear"}}, Tools: []tools.Tool{hand}, Limits: agent.Limits{Cost: -1},
-		Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 100_000}}, ContextReset: &agent.ContextReset{}},
+		Provider: sending{fees(t, m), m}, Modes: []agent.Mode{{Name: "hard", Model: "dear"}}, Tools: []tools.Tool{hand},
+		Limits: agent.Limits{Cost: -1},
+		Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 100_000}},
+			ContextReset: &agent.ContextReset{}},
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -96,14 +102,16 @@ func TestWhatANoteCostNeverShrinks(t *testing.T) {
 	hand := tools.New(tools.Spec{Name: "hand"}, func(ctx context.Context, _ Number) (string, error) {
 		return "asked for", agent.RequestContextReset(ctx)
 	})
-	a := newAgent(t, agent.Config{Provider: fee{m, 1}, Tools: []tools.Tool{hand}, Limits: agent.Limits{Cost: -1, Tokens: -1}, Memory: &agent.Memory{
-		Config: memory.Config{Window: memory.Window{Size: 100_000}},
-		ContextReset: &agent.ContextReset{Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-			in.Book(provider.Usage{Input: 1}, math.MaxInt64)
-			in.Book(provider.Usage{Input: 1}, math.MaxInt64)
-			return agent.ContextResetNote{Remaining: []string{"it"}}, nil
-		}},
-	}})
+	a := newAgent(t, agent.Config{Provider: fee{m, 1}, Tools: []tools.Tool{hand},
+		Limits: agent.Limits{Cost: -1, Tokens: -1}, Memory: &agent.Memory{
+			Config: memory.Config{Window: memory.Window{Size: 100_000}},
+			ContextReset: &agent.ContextReset{
+				Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+					in.Book(provider.Usage{Input: 1}, math.MaxInt64)
+					in.Book(provider.Usage{Input: 1}, math.MaxInt64)
+					return agent.ContextResetNote{Remaining: []string{"it"}}, nil
+				}},
+		}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	notes := of[agent.NoteWritten](all)
@@ -128,7 +136,8 @@ func TestAModelWithoutAPriceIsToldOnceOrRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, of[agent.UnknownPrice](all), "there is no limit of cost")
 
-	a, m := scripted(t, agent.Config{Tools: list, Params: agent.Params{Model: "m-1"}, Limits: agent.Limits{RequirePrices: true}}, steps...)
+	a, m := scripted(t, agent.Config{Tools: list, Params: agent.Params{Model: "m-1"},
+		Limits: agent.Limits{RequirePrices: true}}, steps...)
 	res := run(t, a)
 	var limit *agent.LimitError
 	require.ErrorAs(t, res.Err(), &limit)

@@ -14,36 +14,43 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// ProgressNotes are notes that are written when a session's conversation fills certain shares of the model's window: what was found out, what
-// was decided, what remains to be done, in a form that the host chooses. The notes are facts ([NoteWritten]), so they survive the run and
-// can be read by another agent, with [ReadNotes]. They are written before a compaction that is due at the same time.
+// ProgressNotes are notes that are written when a session's conversation fills certain shares of
+// the model's window: what was found out, what was decided, what remains to be done, in a form that
+// the host chooses. The notes are facts ([NoteWritten]), so they survive the run and can be read by
+// another agent, with [ReadNotes]. They are written before a compaction that is due at the same
+// time.
 type ProgressNotes struct {
 	// Category names the notes; empty: "checkpoint". "context_reset" is reserved.
 	Category string
-	// At are shares of the window, without its reserve; nil: .25, .5 and .75. A note is written when a share is reached, and again if it is
-	// reached after the conversation was below it. A step that reaches several shares writes one note.
+	// At are shares of the window, without its reserve; nil: .25, .5 and .75. A note is written
+	// when a share is reached, and again if it is reached after the conversation was below it. A
+	// step that reaches several shares writes one note.
 	At []float64
-	// Write writes a note of at most 64 KiB within 2 minutes: see [ProgressNotesOf] and [ModelNote]. An error is a warning, and the run
-	// continues. If it hasn't returned 5 s after the end of its context, it is abandoned: see [Agent.Abandoned].
+	// Write writes a note of at most 64 KiB within 2 minutes: see [ProgressNotesOf] and
+	// [ModelNote]. An error is a warning, and the run continues. If it hasn't returned 5 s after
+	// the end of its context, it is abandoned: see [Agent.Abandoned].
 	Write func(ctx context.Context, in *NoteInput) (json.RawMessage, error)
 
 	err error // why notes of that type can't be written
 }
 
-// ProgressNotesOf returns ProgressNotes whose notes are of type T. With [ModelNote] as write, a model writes them. If encoding/json can't
-// encode T, [New] returns an error.
-func ProgressNotesOf[T any](category string, write func(context.Context, *NoteInput) (T, error), at ...float64) ProgressNotes {
+// ProgressNotesOf returns ProgressNotes whose notes are of type T. With [ModelNote] as write, a
+// model writes them. If encoding/json can't encode T, [New] returns an error.
+func ProgressNotesOf[T any](category string, write func(context.Context, *NoteInput) (T, error),
+	at ...float64) ProgressNotes {
 	err := schema.Encodable(reflect.TypeFor[T]())
-	return ProgressNotes{Category: category, At: at, err: err, Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
-		v, err := write(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		return machine.Marshal(v)
-	}}
+	return ProgressNotes{Category: category, At: at, err: err,
+		Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
+			v, err := write(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return machine.Marshal(v)
+		}}
 }
 
-// ReadNotes returns the notes of a category among facts, oldest first. If a note isn't a T, it returns the notes before it and an error.
+// ReadNotes returns the notes of a category among facts, oldest first. If a note isn't a T, it
+// returns the notes before it and an error.
 func ReadNotes[T any](facts []Fact, category string) (notes []T, err error) {
 	for _, f := range facts {
 		c, ok := f.(NoteWritten)
@@ -145,7 +152,8 @@ func (x *driver) noteFact(in *NoteInput, note json.RawMessage, problem error) No
 	return f
 }
 
-// appendBrokenOff appends the usage of a note that was being written when the run's context ended. loop ends the run.
+// appendBrokenOff appends the usage of a note that was being written when the run's context ended.
+// loop ends the run.
 func (x *driver) appendBrokenOff(in *NoteInput) {
 	if used, _, _ := in.booked(); used.Total() > 0 && !x.leaseLost() {
 		_ = x.appendNote(in, nil, causeOf(x.ctx))

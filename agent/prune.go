@@ -25,9 +25,10 @@ func (p *Pruned) add(other Pruned) {
 	p.Sessions, p.Records, p.Bytes = p.Sessions+other.Sessions, p.Records+other.Records, p.Bytes+other.Bytes
 }
 
-// Prune replaces the facts of the session by a [Snapshot] of its state. The conversation continues as before, but what came before can't be
-// traced, undone or forked any more. Open pauses stay open. The sessions of subagents are removed, except those whose calls are open. If a
-// run is in progress, the error is a *[BusyError].
+// Prune replaces the facts of the session by a [Snapshot] of its state. The conversation continues
+// as before, but what came before can't be traced, undone or forked any more. Open pauses stay
+// open. The sessions of subagents are removed, except those whose calls are open. If a run is in
+// progress, the error is a *[BusyError].
 func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -47,7 +48,9 @@ func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 		return Pruned{}, err
 	}
 	err = a.eachChild(ctx, a.store, s.id, func(store journal.Store, name string) error {
-		if slices.ContainsFunc(l.run().Calls, func(c machine.CallState) bool { return name == childSession(s.id, c.Call.ID) }) {
+		if slices.ContainsFunc(l.run().Calls, func(c machine.CallState) bool {
+			return name == childSession(s.id, c.Call.ID)
+		}) {
 			return nil // it is still needed
 		}
 		child, err := a.tree(ctx, store, name)
@@ -79,14 +82,16 @@ type Retention struct {
 	Idle time.Duration
 	// Prefix limits the removal to sessions whose names begin with it.
 	Prefix string
-	// Open also removes sessions that wait for a decision, or that a dead process left open. By default they are kept.
+	// Open also removes sessions that wait for a decision, or that a dead process left open. By
+	// default they are kept.
 	Open bool
 	// DryRun removes nothing, but Retain still returns what it would remove.
 	DryRun bool
 }
 
-// Retain removes the sessions of the journal that have been idle for Retention.Idle, with those of their subagents, and returns how much it
-// removed. Sessions that are in use are kept, and so are the logs of other packages. Sessions that can't be read are kept, too, and are named in the
+// Retain removes the sessions of the journal that have been idle for Retention.Idle, with those of
+// their subagents, and returns how much it removed. Sessions that are in use are kept, and so are
+// the logs of other packages. Sessions that can't be read are kept, too, and are named in the
 // error.
 func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err error) {
 	ctx = orBackground(ctx)
@@ -94,7 +99,8 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		return total, errNoAgent
 	}
 	if r.Idle <= 0 {
-		return total, &InputError{Field: "Retention.Idle", Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
+		return total, &InputError{Field: "Retention.Idle",
+			Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}
 	var unread error
 	for h, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
@@ -151,7 +157,9 @@ func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (
 
 // delete removes a session from a journal, after the sessions of its subagents.
 func (a *Agent) delete(ctx context.Context, store journal.Store, session string) error {
-	err := a.eachChild(ctx, store, session, func(store journal.Store, name string) error { return a.delete(ctx, store, name) })
+	err := a.eachChild(ctx, store, session, func(store journal.Store, name string) error {
+		return a.delete(ctx, store, name)
+	})
 	if err != nil {
 		return err
 	}
@@ -159,8 +167,10 @@ func (a *Agent) delete(ctx context.Context, store journal.Store, session string)
 	return store.Delete(ctx, session, journal.All)
 }
 
-// eachChild calls f for each session of a subagent that was called in a session, with the journal that contains it.
-func (a *Agent) eachChild(ctx context.Context, store journal.Store, session string, f func(store journal.Store, name string) error) error {
+// eachChild calls f for each session of a subagent that was called in a session, with the journal
+// that contains it.
+func (a *Agent) eachChild(ctx context.Context, store journal.Store, session string,
+	f func(store journal.Store, name string) error) error {
 	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
 		return nil
 	}

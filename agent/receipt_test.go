@@ -14,7 +14,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A slowLease store does something before it gives out a lease, and another thing before it takes one back.
+// A slowLease store does something before it gives out a lease, and another thing before it takes
+// one back.
 type slowLease struct {
 	journal.Store
 	lease, release func()
@@ -70,7 +71,8 @@ func TestASessionWhoseInputWasRefusedCannotBeSteered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		store := &slowLease{Store: journal.NewMemory()}
-		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1), say("on"))
+		a, _ := scripted(t, agent.Config{Journal: store,
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1), say("on"))
 		run(t, a)
 		var steered, stopped error
 		store.release = func() { // the input is refused, and its session not given back yet

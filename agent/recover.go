@@ -15,8 +15,10 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// ErrDraining is the error for inputs after [Agent.Drain] was called. Another process may accept them.
-var ErrDraining = fault.New(fault.Transient, "agent: this agent is draining and takes no new input; another process may")
+// ErrDraining is the error for inputs after [Agent.Drain] was called. Another process may accept
+// them.
+var ErrDraining = fault.New(fault.Transient,
+	"agent: this agent is draining and takes no new input; another process may")
 
 // A DrainError says that runs were still under way when the context of [Agent.Drain] ended.
 type DrainError struct {
@@ -26,18 +28,22 @@ type DrainError struct {
 
 // Error names the sessions.
 func (e *DrainError) Error() string {
-	return fmt.Sprintf("agent: %d runs were still under way when draining ended (%v): %s", len(e.Sessions), e.Err, strings.Join(e.Sessions, ", "))
+	return fmt.Sprintf("agent: %d runs were still under way when draining ended (%v): %s", len(e.Sessions), e.Err,
+		strings.Join(e.Sessions, ", "))
 }
 
 // Unwrap returns the cause.
 func (e *DrainError) Unwrap() error { return e.Err }
 
-// Drain prepares the agent for the end of its process. From now on inputs are refused with [ErrDraining]. Runs in progress, including those of
-// subagents, are paused with [machine.CodeDrained] at their next safe point: when the current model call or tool calls have ended. In a
-// journal they count as running, so that [Agent.Recover] in another process resumes them.
+// Drain prepares the agent for the end of its process. From now on inputs are refused with
+// [ErrDraining]. Runs in progress, including those of subagents, are paused with
+// [machine.CodeDrained] at their next safe point: when the current model call or tool calls have
+// ended. In a journal they count as running, so that [Agent.Recover] in another process resumes
+// them.
 //
-// Drain returns nil when no run is in progress, or a *[DrainError] when ctx ends first. The process may end in either case: the other runs are
-// then resumed as after a crash. A drained agent can't be used again. Drain is safe for concurrent use.
+// Drain returns nil when no run is in progress, or a *[DrainError] when ctx ends first. The process
+// may end in either case: the other runs are then resumed as after a crash. A drained agent can't
+// be used again. Drain is safe for concurrent use.
 func (a *Agent) Drain(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -94,11 +100,13 @@ type Recovery struct {
 	Prefix string
 	// Parallel is how many sessions are resumed at a time; 0: 4.
 	Parallel int
-	// Each, if it isn't nil, is called for each session when it has ended or paused again, and for each one that can't be read. It may be called from several
-	// goroutines at a time. A panic is logged and changes nothing.
+	// Each, if it isn't nil, is called for each session when it has ended or paused again, and for
+	// each one that can't be read. It may be called from several goroutines at a time. A panic is
+	// logged and changes nothing.
 	Each func(Recovered)
-	// Event, if it isn't nil, is called for each event of the runs that are resumed, as [Agent.Stream] yields it, with the session that is
-	// resumed. It may be called from several goroutines at a time, for one session in order. It should return at once.
+	// Event, if it isn't nil, is called for each event of the runs that are resumed, as
+	// [Agent.Stream] yields it, with the session that is resumed. It may be called from several
+	// goroutines at a time, for one session in order. It should return at once.
 	Event func(session string, ev Event)
 }
 
@@ -112,13 +120,16 @@ type Recovered struct {
 // defaultRecovery is the default of Recovery.Parallel.
 const defaultRecovery = 4
 
-// Recover resumes the sessions of the journal that could continue but that no process drives: their process died or was drained, a decision
-// was made on what they waited for ([Session.Decide]), or the time to decide is over. It returns when each of them has ended or paused
-// again, with their number. It skips sessions that another process drives or resumes first, sessions of an agent with another name,
-// sessions of subagents, which their parents resume, and the logs of other packages. No other function resumes sessions by itself.
+// Recover resumes the sessions of the journal that could continue but that no process drives: their
+// process died or was drained, a decision was made on what they waited for ([Session.Decide]), or
+// the time to decide is over. It returns when each of them has ended or paused again, with their
+// number. It skips sessions that another process drives or resumes first, sessions of an agent with
+// another name, sessions of subagents, which their parents resume, and the logs of other packages.
+// No other function resumes sessions by itself.
 //
-// Call it when a process starts and regularly after that: the session of a process that was killed is skipped until its lease has ended
-// (Config.Lease, 30 s by default). The error is about listing the sessions; the outcome of each session goes to Recovery.Each.
+// Call it when a process starts and regularly after that: the session of a process that was killed
+// is skipped until its lease has ended (Config.Lease, 30 s by default). The error is about listing
+// the sessions; the outcome of each session goes to Recovery.Each.
 func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -151,7 +162,8 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 func (a *Agent) sendStranded(ctx context.Context, r *Recovery, names chan<- string) error {
 	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
 		if err != nil && head.Session != "" {
-			a.logger.ErrorContext(ctx, "agent: a session can't be read, and isn't recovered", "session", head.Session, "error", err)
+			a.logger.ErrorContext(ctx, "agent: a session can't be read, and isn't recovered", "session", head.Session,
+				"error", err)
 			a.reportRecovered(ctx, r, Recovered{Session: head.Session, Err: err})
 			continue
 		}
@@ -176,7 +188,8 @@ func stranded(h *journal.Head, now time.Time) bool {
 		return false
 	}
 	expired := func(o journal.Open) bool { return !o.Expires.IsZero() && !now.Before(o.Expires) }
-	return h.Status == string(Running) || h.Status == string(Paused) && (h.Inbox > 0 || slices.ContainsFunc(h.Open, expired))
+	return h.Status == string(Running) || h.Status == string(Paused) &&
+		(h.Inbox > 0 || slices.ContainsFunc(h.Open, expired))
 }
 
 // recoverOne resumes a session, and reports whether there was something to resume.

@@ -12,14 +12,17 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A web server posts a decision, and a worker resumes the session. It also resumes sessions in which nobody has decided in time.
+// A web server posts a decision, and a worker resumes the session. It also resumes sessions in
+// which nobody has decided in time.
 func ExampleAgent_Recover() {
 	store := journal.NewMemory() // one on disk for real
 	publish := func(name string, expires time.Duration) tools.Tool {
-		return tools.New(tools.Spec{Name: name, Risk: tools.High, Expires: expires}, func(ctx context.Context, in Page) (string, error) { return "published", nil })
+		return tools.New(tools.Spec{Name: name, Risk: tools.High, Expires: expires},
+			func(ctx context.Context, in Page) (string, error) { return "published", nil })
 	}
 	open := func(steps ...providertest.Step) *agent.Agent {
-		a, err := agent.New(agent.Config{Name: "cms", Provider: providertest.Script(steps...), Journal: store, Tools: []tools.Tool{publish("publish", time.Hour), publish("announce", time.Millisecond)}})
+		a, err := agent.New(agent.Config{Name: "cms", Provider: providertest.Script(steps...), Journal: store,
+			Tools: []tools.Tool{publish("publish", time.Hour), publish("announce", time.Millisecond)}})
 		if err != nil {
 			log.Fatal(err)
 		}

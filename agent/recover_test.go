@@ -16,9 +16,11 @@ func TestRecoverPausesARunWhoseProcessDiedBeforeItCouldPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := journal.NewMemory()
 		build := func(store journal.Store) *agent.Agent {
-			return reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1))
+			return reopen(t, agent.Config{Journal: store,
+				Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1))
 		}
-		_, err := build(&weak{Store: inner, at: 5, err: death, lasts: true}).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+		_, err := build(&weak{Store: inner, at: 5, err: death, lasts: true}).Run(t.Context(),
+			agent.Input{Session: "s", Prompt: "go"})
 		require.ErrorIs(t, err, death)
 		<-time.After(time.Minute) // the lease ends
 

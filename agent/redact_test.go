@@ -57,7 +57,8 @@ func TestASecretIsNeitherJournaledNorShownToAModel(t *testing.T) {
 			if name == "fails" {
 				return tools.Result{}, errors.New("no access with " + secret)
 			}
-			return tools.Result{Parts: []provider.Part{provider.TextPart("the key is " + secret)}, Data: Note{secret}}, nil
+			return tools.Result{Parts: []provider.Part{provider.TextPart("the key is " + secret)}, Data: Note{secret}},
+				nil
 		})
 	}
 	ask := tools.New(tools.Spec{Name: "asks"}, func(context.Context, Note) (string, error) {
@@ -91,10 +92,14 @@ func TestASecretIsNeitherJournaledNorShownToAModel(t *testing.T) {
 		},
 	}
 	a, model := scripted(t, agent.Config{Journal: store, Redact: redact, Hooks: []agent.Hooks{hooks},
-		Tools: []tools.Tool{note("work", tools.Low), note("fails", tools.Low), note("hooked", tools.Low), note("risky", tools.High), ask}},
-		providertest.Reply(providertest.Think("hm, "+secret), providertest.SayChunks("I use sk-1", "2345 now."), providertest.Call("work", in)),
-		providertest.Call("fails", in), providertest.Call("hooked", Note{"x"}), providertest.Call("work", `{"text":"`+secret),
-		providertest.Calls(providertest.CallSpec{Tool: "risky", Input: in}, providertest.CallSpec{Tool: "risky", Input: Note{"2"}},
+		Tools: []tools.Tool{note("work", tools.Low), note("fails", tools.Low), note("hooked", tools.Low),
+			note("risky", tools.High), ask}},
+		providertest.Reply(providertest.Think("hm, "+secret), providertest.SayChunks("I use sk-1", "2345 now."),
+			providertest.Call("work", in)),
+		providertest.Call("fails", in), providertest.Call("hooked", Note{"x"}),
+		providertest.Call("work", `{"text":"`+secret),
+		providertest.Calls(providertest.CallSpec{Tool: "risky", Input: in},
+			providertest.CallSpec{Tool: "risky", Input: Note{"2"}},
 			providertest.CallSpec{Tool: "risky", Input: Note{"3"}}, providertest.CallSpec{Tool: "asks", Input: in}),
 		say("Done."), say("Really done."))
 	res := runInput(t, a, agent.Input{
@@ -117,7 +122,8 @@ func TestASecretIsNeitherJournaledNorShownToAModel(t *testing.T) {
 func TestASecretInAFailureIsntJournaled(t *testing.T) {
 	store := journal.NewMemory()
 	a, model := scripted(t, agent.Config{Journal: store, Redact: redact},
-		providertest.FailAfter(3, providertest.SayChunks("It is "+secret, " is", " it"), fault.Permanent, providertest.Message("bad key "+secret)))
+		providertest.FailAfter(3, providertest.SayChunks("It is "+secret, " is", " it"), fault.Permanent,
+			providertest.Message("bad key "+secret)))
 	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.ErrorContains(t, err, secret, "the host's own error is as it is")
 	requireNoSecret(t, store, model)
@@ -146,7 +152,9 @@ func TestARedactThatAsksItsAgentHangsNoRun(t *testing.T) {
 		"as a call is suspended": {text: "this tool is of high risk"},
 		"as a tool suspends":     {text: "well?"},
 		"as the mode is changed": {text: "in between"},
-		"as a call is refused":   {text: "A person rejected", goOn: func(id string) agent.Input { return agent.Resume("s", agent.Reject(id, "no")) }},
+		"as a call is refused": {text: "A person rejected", goOn: func(id string) agent.Input {
+			return agent.Resume("s", agent.Reject(id, "no"))
+		}},
 		"as a pause is given up": {text: "nobody decided", goOn: func(string) agent.Input {
 			return agent.Input{Session: "s", Prompt: "else", Supersede: true}
 		}},
@@ -167,7 +175,8 @@ func TestARedactThatAsksItsAgentHangsNoRun(t *testing.T) {
 				}
 				return "ok", agent.SwitchMode(ctx, "other", "in between")
 			})
-			a, _, _ = risky(t, agent.Config{Redact: redact, Tools: []tools.Tool{between}, Modes: []agent.Mode{{Name: "one"}, {Name: "other"}}},
+			a, _, _ = risky(t, agent.Config{Redact: redact, Tools: []tools.Tool{between},
+				Modes: []agent.Mode{{Name: "one"}, {Name: "other"}}},
 				call("between", 1), call("between", 2), call("risky", 1), say("Done."), say("Done."))
 			over := make(chan bool)
 			go func() {

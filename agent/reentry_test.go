@@ -45,13 +45,14 @@ func TestALoggerAndRedactMayCallTheAgentWhenTheJournalRefusesAnAppend(t *testing
 		return "ok", nil
 	})
 	redacted := 0
-	cfg := agent.Config{Journal: store, Tools: []tools.Tool{refuse}, Logger: slog.New(showing{slog.DiscardHandler}), Redact: func(s string) string {
-		if strings.Contains(s, "refused by order") {
-			_ = agent.Show(in, "redacting", len(s))
-			redacted++
-		}
-		return s
-	}}
+	cfg := agent.Config{Journal: store, Tools: []tools.Tool{refuse}, Logger: slog.New(showing{slog.DiscardHandler}),
+		Redact: func(s string) string {
+			if strings.Contains(s, "refused by order") {
+				_ = agent.Show(in, "redacting", len(s))
+				redacted++
+			}
+			return s
+		}}
 	a, _ := scripted(t, cfg, call("refuse", 1), say("Done."))
 	var err error
 	requireReturns(t, func() { _, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"}) })
@@ -67,12 +68,13 @@ func TestRedactMayCallTheAgentWhenASourceFails(t *testing.T) {
 		src.set(errors.New("no connection"))
 		return agent.LoadTools(ctx)
 	})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{load}, Sources: []tools.Source{src}, Redact: func(s string) string {
-		if strings.Contains(s, "no connection") {
-			_ = agent.Show(in, "redacting", len(s))
-		}
-		return s
-	}}, call("load", 1), say("Done."))
+	a, _ := scripted(t,
+		agent.Config{Tools: []tools.Tool{load}, Sources: []tools.Source{src}, Redact: func(s string) string {
+			if strings.Contains(s, "no connection") {
+				_ = agent.Show(in, "redacting", len(s))
+			}
+			return s
+		}}, call("load", 1), say("Done."))
 	var all []agent.Event
 	requireReturns(t, func() { all, _ = events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"})) })
 	require.Len(t, of[agent.Shown](all), 1)

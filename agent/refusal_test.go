@@ -25,9 +25,12 @@ func refusing(chunks ...provider.Chunk) provider.Provider {
 
 // TestARefusalIsShownAndReturned: it is what the model says, though not as text.
 func TestARefusalIsShownAndReturned(t *testing.T) {
-	for stop, status := range map[provider.StopReason]agent.Status{provider.StopDone: agent.Completed, provider.StopFiltered: agent.Stopped} {
-		a := newAgent(t, agent.Config{Provider: refusing(provider.Start("m"), provider.Refusal("I can't "), provider.Refusal("do that."),
-			provider.End(stop, provider.Usage{}))})
+	for stop, status := range map[provider.StopReason]agent.Status{provider.StopDone: agent.Completed,
+		provider.StopFiltered: agent.Stopped} {
+		a := newAgent(t,
+			agent.Config{Provider: refusing(provider.Start("m"), provider.Refusal("I can't "),
+				provider.Refusal("do that."),
+				provider.End(stop, provider.Usage{}))})
 		shown := ""
 		for ev, err := range a.Stream(t.Context(), agent.Input{Prompt: "Do it."}) {
 			require.NoError(t, err)
@@ -41,7 +44,9 @@ func TestARefusalIsShownAndReturned(t *testing.T) {
 		}
 		require.Equal(t, "I can't do that.", shown)
 	}
-	a := newAgent(t, agent.Config{Provider: refusing(provider.Start("m"), provider.Text("Well."), provider.Refusal("No."), provider.End(provider.StopDone, provider.Usage{}))})
+	a := newAgent(t,
+		agent.Config{Provider: refusing(provider.Start("m"), provider.Text("Well."), provider.Refusal("No."),
+			provider.End(provider.StopDone, provider.Usage{}))})
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "Do it."})
 	require.NoError(t, err)
 	require.Equal(t, "Well.", res.Text())
@@ -50,7 +55,8 @@ func TestARefusalIsShownAndReturned(t *testing.T) {
 
 func TestAHistoryHasTheRolesThatThereAre(t *testing.T) {
 	a := newAgent(t, agent.Config{Provider: refusing()})
-	_, err := a.Run(t.Context(), agent.Input{Prompt: "Go.", History: []provider.Message{{Role: "system", Parts: []provider.Part{provider.TextPart("Be kind.")}}}})
+	_, err := a.Run(t.Context(), agent.Input{Prompt: "Go.",
+		History: []provider.Message{{Role: "system", Parts: []provider.Part{provider.TextPart("Be kind.")}}}})
 	var wrong *agent.InputError
 	require.ErrorAs(t, err, &wrong)
 	require.Equal(t, "History", wrong.Field)

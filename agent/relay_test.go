@@ -22,8 +22,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A relay is a chain of runs with all that memory records: context resets, checkpoints and compactions, with calls that have
-// an effect between them.
+// A relay is a chain of runs with all that memory records: context resets, checkpoints and
+// compactions, with calls that have an effect between them.
 type relay struct {
 	done effects
 }
@@ -32,7 +32,8 @@ func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
 	mem := small(memory.Step{Strategy: memory.Slide{}})
 	mem.Rules, mem.Keep = []memory.Rule{{When: memory.AtShare(.5), Target: .2}}, 1
 	mem.ContextReset = noted()
-	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", func(_ context.Context, in *agent.NoteInput) (int, error) { return in.Index, nil }, .2)}
+	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c",
+		func(_ context.Context, in *agent.NoteInput) (int, error) { return in.Index, nil }, .2)}
 	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		n := 1
 		for n < 12 && r.done.of(n) > 0 {
@@ -43,17 +44,18 @@ func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
 		}
 		return callOf("work", Number{n}), nil
 	})
-	return newAgent(t, agent.Config{Provider: model, Memory: mem, Journal: store, Limits: agent.Limits{Steps: 40}, Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, in Number) (string, error) {
-			r.done.add(in.N)
-			if in.N == 5 || in.N == 9 {
-				if err := agent.RequestContextReset(ctx); err != nil {
-					return "", err
+	return newAgent(t,
+		agent.Config{Provider: model, Memory: mem, Journal: store, Limits: agent.Limits{Steps: 40}, Tools: []tools.Tool{
+			tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, in Number) (string, error) {
+				r.done.add(in.N)
+				if in.N == 5 || in.N == 9 {
+					if err := agent.RequestContextReset(ctx); err != nil {
+						return "", err
+					}
 				}
-			}
-			return strings.Repeat("word ", 1_500), nil
-		}),
-	}})
+				return strings.Repeat("word ", 1_500), nil
+			}),
+		}})
 }
 
 // work continues in one process, as [plant.work] does.

@@ -10,13 +10,15 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A decision is posted by one process and taken by another, which may have other tools by then. A decision that can't be accepted when it is
-// taken doesn't count. Its id can't be used again, so its pause opens again under another id, in the append that removes the decision from the
-// inbox: see [Pause].Replaces. The other decisions of the item are taken.
+// A decision is posted by one process and taken by another, which may have other tools by then. A
+// decision that can't be accepted when it is taken doesn't count. Its id can't be used again, so
+// its pause opens again under another id, in the append that removes the decision from the inbox:
+// see [Pause].Replaces. The other decisions of the item are taken.
 
-// takeDecisions takes the decisions of an inbox item, and reports whether anything came of it. resumed says that the session is being resumed.
-// A decision that isn't acceptable opens its pause again. Decisions on what isn't open any more leave the inbox. Decisions that can't be
-// checked now stay there.
+// takeDecisions takes the decisions of an inbox item, and reports whether anything came of it.
+// resumed says that the session is being resumed. A decision that isn't acceptable opens its pause
+// again. Decisions on what isn't open any more leave the inbox. Decisions that can't be checked now
+// stay there.
 func (l *sessionLog) takeDecisions(it *inboxItem, resumed bool) bool {
 	at := it.Time
 	if l.driver != nil && l.driver.parent != nil { // the parent has decided whether it comes in time
@@ -32,7 +34,8 @@ func (l *sessionLog) takeDecisions(it *inboxItem, resumed bool) bool {
 		err = l.appendVerdicts(verdicts, it.ID, resumed)
 	}
 	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: a decision that was posted can't be taken", "session", l.name, "item", it.ID, "error", err)
+		l.agent.logger.WarnContext(l.ctx, "agent: a decision that was posted can't be taken", "session", l.name,
+			"item", it.ID, "error", err)
 	}
 	return err == nil
 }
@@ -46,8 +49,8 @@ func (l *sessionLog) takeOwn(decisions []Decision, at time.Time) (taken int, err
 	return len(verdicts), err
 }
 
-// sortDecisions checks decisions that were accepted before. It leaves out those on what isn't open any more. The error says that one of them
-// can't be checked now.
+// sortDecisions checks decisions that were accepted before. It leaves out those on what isn't open
+// any more. The error says that one of them can't be checked now.
 func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts []verdict, err error) {
 	for i, d := range decisions {
 		if slices.ContainsFunc(decisions[:i], func(other Decision) bool { return other.ID == d.ID }) {
@@ -71,9 +74,11 @@ func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts
 }
 
 // errAltered is why a decision is refused for good: its pause isn't that of the stored call.
-var errAltered = errors.New("the stored call isn't the one that the pause was made for, so the log isn't what was written")
+var errAltered = errors.New(
+	"the stored call isn't the one that the pause was made for, so the log isn't what was written")
 
-// reopens returns what follows from a decision that is refused. It returns false if nothing does, because the pause isn't open.
+// reopens returns what follows from a decision that is refused. It returns false if nothing does,
+// because the pause isn't open.
 func (l *sessionLog) reopens(d Decision, why *DecisionError) (v verdict, ok bool) {
 	c, p := l.run().Suspended(d.ID)
 	switch {
@@ -91,12 +96,14 @@ func (l *sessionLog) reopens(d Decision, why *DecisionError) (v verdict, ok bool
 func usedBefore(s *machine.State, id, problem string) *DecisionError {
 	if now := s.Run.Replacement(id); now != nil {
 		return &DecisionError{Session: s.Session, ID: id, Code: machine.DecisionReplaced, NewID: now.ID,
-			Problem: "an earlier decision on it couldn't be accepted (" + now.Refused + "); decide on " + now.ID + ", which has replaced it"}
+			Problem: "an earlier decision on it couldn't be accepted (" + now.Refused + "); decide on " + now.ID +
+				", which has replaced it"}
 	}
 	return &DecisionError{Session: s.Session, ID: id, Code: machine.DecisionUsed, Problem: problem}
 }
 
-// postedBefore returns the error for a decision on a pause that was closed by another one after the session was read.
+// postedBefore returns the error for a decision on a pause that was closed by another one after the
+// session was read.
 func (a *Agent) postedBefore(ctx context.Context, session string, posted *journal.PostedError) error {
 	s := &machine.State{Session: session}
 	if m, err := a.load(ctx, session); err == nil {

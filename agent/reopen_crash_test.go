@@ -13,15 +13,20 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// nestedWorkers returns what strictWorker does, with the tool in the innermost of deep agents below each.
+// nestedWorkers returns what strictWorker does, with the tool in the innermost of deep agents below
+// each.
 func nestedWorkers(t *testing.T, store journal.Store, deep int, done *effects) (worker, desk *agent.Agent) {
 	t.Helper()
 	build := func(spec tools.Spec) *agent.Agent {
-		a := newAgent(t, agent.Config{Name: "child", Provider: inTurn(calls("risky", 1, 2), say("I did.")), Tools: []tools.Tool{done.tool(spec)}})
+		a := newAgent(t, agent.Config{Name: "child", Provider: inTurn(calls("risky", 1, 2), say("I did.")),
+			Tools: []tools.Tool{done.tool(spec)}})
 		for range deep - 1 {
-			a = newAgent(t, agent.Config{Name: "child", Provider: inTurn(task("child", "x"), say("It did.")), Tools: []tools.Tool{agent.AsTool(a, tools.Spec{Description: "x"})}})
+			a = newAgent(t, agent.Config{Name: "child", Provider: inTurn(task("child", "x"), say("It did.")),
+				Tools: []tools.Tool{agent.AsTool(a, tools.Spec{Description: "x"})}})
 		}
-		return newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), say("Done.")), Tools: []tools.Tool{agent.AsTool(a, tools.Spec{Description: "x"})}})
+		return newAgent(t,
+			agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), say("Done.")),
+				Tools: []tools.Tool{agent.AsTool(a, tools.Spec{Description: "x"})}})
 	}
 	return build(upTo("9")), build(upTo("99"))
 }
@@ -33,7 +38,8 @@ func TestAPauseOfASubagentOpensAgain(t *testing.T) {
 		worker, desk := nestedWorkers(t, store, deep, &done)
 		p := run(t, worker).Pending
 		require.Len(t, p, 2)
-		require.NoError(t, desk.Session("s").Decide(t.Context(), agent.Edit(p[0].ID, Number{50}), agent.Approve(p[1].ID)))
+		require.NoError(t,
+			desk.Session("s").Decide(t.Context(), agent.Edit(p[0].ID, Number{50}), agent.Approve(p[1].ID)))
 		all, err := events(worker.Stream(t.Context(), agent.Continue("s")))
 		require.NoError(t, err)
 		end := of[agent.RunEnded](all)[0].Result
@@ -53,8 +59,9 @@ func TestAPauseOfASubagentOpensAgain(t *testing.T) {
 	}
 }
 
-// crashes runs a test whose worker's store dies at each append in turn, before and after it is kept. prepare runs before that, with a worker
-// whose store lives. The session must then be left as if nothing had happened: then goes on from there.
+// crashes runs a test whose worker's store dies at each append in turn, before and after it is
+// kept. prepare runs before that, with a worker whose store lives. The session must then be left as
+// if nothing had happened: then goes on from there.
 func crashes(t *testing.T, build func(t *testing.T, store journal.Store) (worker, desk *agent.Agent),
 	prepare func(t *testing.T, worker, desk *agent.Agent), then func(t *testing.T, worker *agent.Agent)) (n int) {
 	for at, over := 1, false; !over; at++ {
@@ -94,7 +101,8 @@ func TestAPauseOpensAgainOnceThoughTheWorkerDies(t *testing.T) {
 	n := crashes(t, build, func(t *testing.T, worker, desk *agent.Agent) {
 		p := run(t, worker).Pending
 		old = p[0]
-		require.NoError(t, desk.Session("s").Decide(t.Context(), agent.Edit(old.ID, Number{50}), agent.Reject(p[1].ID, "no")))
+		require.NoError(t,
+			desk.Session("s").Decide(t.Context(), agent.Edit(old.ID, Number{50}), agent.Reject(p[1].ID, "no")))
 	}, func(t *testing.T, worker *agent.Agent) {
 		now := requireReopened(t, worker, old)
 		require.Equal(t, []string{old.ID}, now.Replaces)
@@ -120,7 +128,8 @@ func TestAPauseOfASubagentOpensAgainOnceThoughTheWorkerDies(t *testing.T) {
 		}
 		n := crashes(t, build, func(t *testing.T, worker, desk *agent.Agent) {
 			p = run(t, worker).Pending
-			require.NoError(t, desk.Session("s").Decide(t.Context(), agent.Edit(p[0].ID, Number{50}), agent.Reject(p[1].ID, "no")))
+			require.NoError(t,
+				desk.Session("s").Decide(t.Context(), agent.Edit(p[0].ID, Number{50}), agent.Reject(p[1].ID, "no")))
 		}, func(t *testing.T, worker *agent.Agent) {
 			now := requireReopened(t, worker, p[0])
 			require.Equal(t, []string{p[0].ID}, now.Replaces)
@@ -149,7 +158,8 @@ func TestAPauseOfAnAlteredLogDoesNotOpenAgain(t *testing.T) {
 			rec, err = machine.Encode(f)
 			require.NoError(t, err)
 		}
-		require.NoError(t, forged.Append(t.Context(), journal.Append{Session: "s", After: seq, Fence: lease.Fence, Records: []journal.Record{rec}}))
+		require.NoError(t, forged.Append(t.Context(),
+			journal.Append{Session: "s", After: seq, Fence: lease.Fence, Records: []journal.Record{rec}}))
 		seq++
 	}
 	require.NoError(t, forged.Release(t.Context(), lease))
@@ -167,7 +177,9 @@ func TestAPauseIsDecidedByResumeThoughADecisionOnItCannotBeRead(t *testing.T) {
 	store := journal.NewMemory()
 	worker, _, done := strictWorker(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	p := run(t, worker).Pending[0]
-	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "d-1", Kind: "decide", Time: time.Now().UTC(), Data: []byte("no JSON"), Closes: []string{p.ID}}))
+	require.NoError(t,
+		store.Post(t.Context(), "s", journal.Item{ID: "d-1", Kind: "decide", Time: time.Now().UTC(),
+			Data: []byte("no JSON"), Closes: []string{p.ID}}))
 	require.Equal(t, "Done.", runInput(t, worker, agent.Resume("s", agent.Approve(p.ID))).Text())
 	require.Equal(t, 1, done.of(1))
 }
@@ -188,6 +200,7 @@ func TestADecisionOnTheCallOfASubagentItselfChangesNothing(t *testing.T) {
 	var paused *agent.PausedError
 	require.ErrorAs(t, err, &paused)
 	require.Equal(t, p, paused.Pending)
-	require.Equal(t, "Done.", runInput(t, worker, agent.Resume("s", agent.Approve(p[0].ID), agent.Approve(p[1].ID))).Text())
+	require.Equal(t, "Done.",
+		runInput(t, worker, agent.Resume("s", agent.Approve(p[0].ID), agent.Approve(p[1].ID))).Text())
 	require.Equal(t, 2, done.all())
 }

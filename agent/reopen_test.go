@@ -22,8 +22,10 @@ func upTo(most string) tools.Spec {
 	return tools.Spec{Name: "risky", Risk: tools.High, Schema: []byte(`{"properties":{"n":{"maximum":` + most + `}}}`)}
 }
 
-// strictWorker returns an agent whose tool takes at most 9, and an agent of another process, where people decide, whose tool takes at most 99.
-func strictWorker(t *testing.T, cfg agent.Config, steps ...providertest.Step) (worker, desk *agent.Agent, done *effects) {
+// strictWorker returns an agent whose tool takes at most 9, and an agent of another process, where
+// people decide, whose tool takes at most 99.
+func strictWorker(t *testing.T, cfg agent.Config, steps ...providertest.Step) (worker, desk *agent.Agent,
+	done *effects) {
 	t.Helper()
 	done = new(effects)
 	if cfg.Journal == nil {
@@ -41,10 +43,12 @@ func postRaw(t *testing.T, store journal.Store, d agent.Decision) {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{"decisions": []agent.Decision{d}})
 	require.NoError(t, err)
-	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "d-" + d.ID, Kind: "decide", Time: time.Now().UTC(), Data: data, Closes: []string{d.ID}}))
+	require.NoError(t, store.Post(t.Context(), "s",
+		journal.Item{ID: "d-" + d.ID, Kind: "decide", Time: time.Now().UTC(), Data: data, Closes: []string{d.ID}}))
 }
 
-// requireReplaced fails the test unless a decision on a pause is refused because another has replaced it.
+// requireReplaced fails the test unless a decision on a pause is refused because another has
+// replaced it.
 func requireReplaced(t *testing.T, err error, old string, now agent.Pause) {
 	t.Helper()
 	var refused *agent.DecisionError
@@ -145,10 +149,13 @@ func TestTheDecisionsOfAnItemThatFitAreTaken(t *testing.T) {
 	var asked effects
 	standing := func(name string) tools.Tool { return asked.tool(tools.Spec{Name: name, Approval: tools.AskAlways}) }
 	worker, desk, done := strictWorker(t, agent.Config{Tools: []tools.Tool{standing("a"), standing("b")}},
-		providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "a", Input: Number{2}},
-			providertest.CallSpec{Tool: "b", Input: Number{3}}, providertest.CallSpec{Tool: "risky", Input: Number{4}}), say("Done."))
+		providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}},
+			providertest.CallSpec{Tool: "a", Input: Number{2}},
+			providertest.CallSpec{Tool: "b", Input: Number{3}}, providertest.CallSpec{Tool: "risky", Input: Number{4}}),
+		say("Done."))
 	p := run(t, worker).Pending
-	require.NoError(t, desk.Session("s").Decide(t.Context(), agent.Edit(p[0].ID, Number{50}), agent.AllowAlways(p[1].ID), agent.Reject(p[2].ID, "no"), agent.Edit(p[3].ID, Number{5})))
+	require.NoError(t, desk.Session("s").Decide(t.Context(), agent.Edit(p[0].ID, Number{50}),
+		agent.AllowAlways(p[1].ID), agent.Reject(p[2].ID, "no"), agent.Edit(p[3].ID, Number{5})))
 	end := runInput(t, worker, agent.Continue("s"))
 	require.Equal(t, agent.Paused, end.Status)
 	require.Equal(t, requireReopened(t, desk, p[0]), end.Pending[0])
@@ -172,7 +179,8 @@ func TestEachDecisionThatDoesNotFitOpensItsPauseAgain(t *testing.T) {
 			return "", s
 		})
 	}
-	pick := tools.External(tools.Spec{Name: "risky", Description: "x", Schema: []byte(`{"type":"object"}`), Output: []byte(`{"type":"integer"}`)})
+	pick := tools.External(tools.Spec{Name: "risky", Description: "x", Schema: []byte(`{"type":"object"}`),
+		Output: []byte(`{"type":"integer"}`)})
 	var done effects
 	asks := done.tool(tools.Spec{Name: "risky", Approval: tools.AskAlways, Risk: tools.High})
 	for name, c := range map[string]struct {
@@ -183,18 +191,33 @@ func TestEachDecisionThatDoesNotFitOpensItsPauseAgain(t *testing.T) {
 		then    func(id string) agent.Decision
 		answers string // the result of the call
 	}{
-		"an edit": {tool: done.tool(upTo("9")), posted: func(id string) agent.Decision { return agent.Edit(id, Number{50}) },
-			then: func(id string) agent.Decision { return agent.Edit(id, Number{5}) }, answers: "done 5\nNote: a person changed the input of this call to {\"n\":5}"},
-		"an edit of a tool that is gone": {tool: asks, worker: done.tool(tools.Spec{Name: "other"}), posted: func(id string) agent.Decision { return agent.Edit(id, Number{5}) },
-			then: func(id string) agent.Decision { return agent.Reject(id, "no") }, answers: "A person rejected this call. no"},
-		"an answer": {tool: question(tools.Suspend{}), posted: func(id string) agent.Decision { return agent.Answer(id, "one") },
+		"an edit": {tool: done.tool(upTo("9")), posted: func(id string) agent.Decision {
+			return agent.Edit(id, Number{50})
+		},
+			then: func(id string) agent.Decision {
+				return agent.Edit(id, Number{5})
+			}, answers: "done 5\nNote: a person changed the input of this call to {\"n\":5}"},
+		"an edit of a tool that is gone": {tool: asks, worker: done.tool(tools.Spec{Name: "other"}),
+			posted: func(id string) agent.Decision { return agent.Edit(id, Number{5}) },
+			then: func(id string) agent.Decision {
+				return agent.Reject(id, "no")
+			}, answers: "A person rejected this call. no"},
+		"an answer": {tool: question(tools.Suspend{}), posted: func(id string) agent.Decision {
+			return agent.Answer(id, "one")
+		},
 			then: func(id string) agent.Decision { return agent.Answer(id, 1) }, answers: "1"},
-		"an answer to run again with": {tool: question(tools.Suspend{Again: true, State: "at "}), posted: func(id string) agent.Decision { return agent.Answer(id, "one") },
-			then: func(id string) agent.Decision { return agent.Answer(id, 1) }, answers: `"at "1`},
-		"an answer of a front end": {tool: pick, given: true, posted: func(id string) agent.Decision { return agent.Answer(id, "one") },
+		"an answer to run again with": {tool: question(tools.Suspend{Again: true, State: "at "}),
+			posted: func(id string) agent.Decision { return agent.Answer(id, "one") },
+			then:   func(id string) agent.Decision { return agent.Answer(id, 1) }, answers: `"at "1`},
+		"an answer of a front end": {tool: pick, given: true, posted: func(id string) agent.Decision {
+			return agent.Answer(id, "one")
+		},
 			then: func(id string) agent.Decision { return agent.Answer(id, 1) }, answers: "1"},
-		"a standing approval that isn't possible": {tool: asks, posted: agent.AllowAlways, then: agent.Approve, answers: "done 1"},
-		"a decision of no kind": {tool: asks, posted: func(id string) agent.Decision { return agent.Decision{ID: id, Kind: "perhaps"} },
+		"a standing approval that isn't possible": {tool: asks, posted: agent.AllowAlways, then: agent.Approve,
+			answers: "done 1"},
+		"a decision of no kind": {tool: asks, posted: func(id string) agent.Decision {
+			return agent.Decision{ID: id, Kind: "perhaps"}
+		},
 			then: agent.Approve, answers: "done 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,14 +254,17 @@ func TestEachDecisionThatDoesNotFitOpensItsPauseAgain(t *testing.T) {
 func TestARunUnderWayOpensAPauseAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow effects
-		worker, desk, done := strictWorker(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{slow.slow(tools.Spec{Name: "slow"})}},
-			providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
+		worker, desk, done := strictWorker(t,
+			agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{slow.slow(tools.Spec{Name: "slow"})}},
+			providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}},
+				providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
 		var shown []agent.Pause
 		for ev, err := range worker.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
 			if ev, ok := ev.(agent.Suspended); ok {
 				if shown = append(shown, ev.Pause); len(shown) == 1 {
-					require.NoError(t, desk.Session("s").Decide(context.Background(), agent.Edit(ev.Pause.ID, Number{50})))
+					require.NoError(t,
+						desk.Session("s").Decide(context.Background(), agent.Edit(ev.Pause.ID, Number{50})))
 				}
 			}
 		}
@@ -254,7 +280,8 @@ func TestAPauseThatOpensAgainExpiresWhenItWouldHave(t *testing.T) {
 	for name, late := range map[string]bool{"the worker is in time": false, "the worker is late": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				worker, desk, done := strictWorker(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour}, call("risky", 1), say("Done."))
+				worker, desk, done := strictWorker(t,
+					agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour}, call("risky", 1), say("Done."))
 				old := run(t, worker).Pending[0]
 				<-time.After(time.Minute)
 				require.NoError(t, desk.Session("s").Decide(t.Context(), agent.Edit(old.ID, Number{50})))

@@ -16,7 +16,8 @@ type replySize struct {
 }
 
 const (
-	// bytesPerToken is how many bytes of a reply are allowed for each token of its maximum: twice eight, which few texts reach.
+	// bytesPerToken is how many bytes of a reply are allowed for each token of its maximum: twice
+	// eight, which few texts reach.
 	bytesPerToken = 16
 	// leastReply is allowed whatever the maximum is.
 	leastReply = 4 << 10
@@ -33,7 +34,8 @@ func replyLimit(l *Limits, req *provider.Request) int {
 	return limit
 }
 
-// add counts a chunk. Each counts at least a byte, so that a stream of empty chunks ends, too. At the limit it returns a *[LimitError].
+// add counts a chunk. Each counts at least a byte, so that a stream of empty chunks ends, too. At
+// the limit it returns a *[LimitError].
 func (s *replySize) add(c *provider.Chunk) error {
 	if c.Kind == provider.KindReset {
 		s.bytes = 0
@@ -46,10 +48,12 @@ func (s *replySize) add(c *provider.Chunk) error {
 		return nil
 	}
 	s.over = true
-	return &LimitError{Limit: machine.LimitReplyBytes, Max: int64(s.limit), Have: int64(s.bytes), Note: "the model went on writing, so its reply was cut"}
+	return &LimitError{Limit: machine.LimitReplyBytes, Max: int64(s.limit), Have: int64(s.bytes),
+		Note: "the model went on writing, so its reply was cut"}
 }
 
-// shorten returns the part of a text that is kept when the model call has failed: the beginning, if the reply was cut.
+// shorten returns the part of a text that is kept when the model call has failed: the beginning, if
+// the reply was cut.
 func (s *replySize) shorten(p provider.Part) provider.Part {
 	if s.over && len(p.Text) > keptOfReply {
 		p.Text = strings.ToValidUTF8(p.Text[:keptOfReply], "") + " …"
@@ -57,7 +61,8 @@ func (s *replySize) shorten(p provider.Part) provider.Part {
 	return p
 }
 
-// generate makes a model call that isn't a step of a run, and ends it with a *[LimitError] like the reply of a step.
+// generate makes a model call that isn't a step of a run, and ends it with a *[LimitError] like the
+// reply of a step.
 func generate(ctx context.Context, p provider.Provider, req *provider.Request, l *Limits) (*provider.Response, error) {
 	size := replySize{limit: replyLimit(l, req)}
 	return provider.CollectSeq(func(yield func(provider.Chunk, error) bool) {

@@ -21,7 +21,8 @@ func (e *endless) Stream(context.Context, *provider.Request) iter.Seq2[provider.
 		if !yield(provider.Chunk{Kind: provider.KindStart, Name: "m"}, nil) {
 			return
 		}
-		for piece := strings.Repeat("more text ", 100); yield(provider.Chunk{Kind: provider.KindText, Text: piece}, nil); {
+		for piece := strings.Repeat("more text ", 100); yield(provider.Chunk{Kind: provider.KindText, Text: piece},
+			nil); {
 			e.chunks++
 		}
 	}
@@ -33,11 +34,12 @@ func TestAnEndlessReplyIsCut(t *testing.T) {
 		limits agent.Limits
 		chunks int
 	}{
-		"by default":          {chunks: 4190},
-		"by the most output":  {params: agent.Params{MaxOutput: 10_000}, chunks: 159},
-		"by little output":    {params: agent.Params{MaxOutput: 10}, chunks: 4},
-		"by a limit":          {limits: agent.Limits{ReplyBytes: 50_000}, chunks: 49},
-		"by a limit, not max": {params: agent.Params{MaxOutput: 1 << 40}, limits: agent.Limits{ReplyBytes: 50_000}, chunks: 49},
+		"by default":         {chunks: 4190},
+		"by the most output": {params: agent.Params{MaxOutput: 10_000}, chunks: 159},
+		"by little output":   {params: agent.Params{MaxOutput: 10}, chunks: 4},
+		"by a limit":         {limits: agent.Limits{ReplyBytes: 50_000}, chunks: 49},
+		"by a limit, not max": {params: agent.Params{MaxOutput: 1 << 40}, limits: agent.Limits{ReplyBytes: 50_000},
+			chunks: 49},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := &endless{}

@@ -27,7 +27,8 @@ func kept(t *testing.T, log []agent.Fact) journal.Store {
 	}
 	lease, err := store.Lease(t.Context(), "s", "dead", time.Second)
 	require.NoError(t, err)
-	require.NoError(t, store.Append(t.Context(), journal.Append{Session: "s", Fence: lease.Fence, Records: recs, Head: &journal.HeadUpdate{Status: "running"}}))
+	require.NoError(t, store.Append(t.Context(),
+		journal.Append{Session: "s", Fence: lease.Fence, Records: recs, Head: &journal.HeadUpdate{Status: "running"}}))
 	require.NoError(t, store.Release(t.Context(), lease))
 	return store
 }
@@ -36,8 +37,10 @@ func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 	mem := small()
 	mem.ContextReset = noted()
 	next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
-	gate := tools.New(tools.Spec{Name: "gate", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "passed", nil })
-	cfg := agent.Config{Memory: mem, Tools: []tools.Tool{next, gate}, InDoubt: agent.TellInDoubt, Journal: journal.NewMemory()}
+	gate := tools.New(tools.Spec{Name: "gate", Approval: tools.AskAlways},
+		func(context.Context, Number) (string, error) { return "passed", nil })
+	cfg := agent.Config{Memory: mem, Tools: []tools.Tool{next, gate}, InDoubt: agent.TellInDoubt,
+		Journal: journal.NewMemory()}
 	a, m := scripted(t, cfg, call("next", 1), call("next", 2), say("done"))
 	require.Equal(t, agent.Completed, run(t, a).Status)
 	m.AssertDone(t)
@@ -62,7 +65,8 @@ func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 	require.Equal(t, 2, died, "before and after the result of the call")
 
 	cfg.Journal = journal.NewMemory()
-	a, _ = scripted(t, cfg, providertest.Calls(providertest.CallSpec{Tool: "next", Input: Number{1}}, providertest.CallSpec{Tool: "gate", Input: Number{2}}))
+	a, _ = scripted(t, cfg, providertest.Calls(providertest.CallSpec{Tool: "next", Input: Number{1}},
+		providertest.CallSpec{Tool: "gate", Input: Number{2}}))
 	res := run(t, a)
 	require.Equal(t, agent.Paused, res.Status)
 	b, m := scripted(t, cfg, say("done"))
@@ -84,15 +88,17 @@ func TestARequestForAContextResetIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			notes := 0
 			mem := small()
-			mem.ContextReset = &agent.ContextReset{Most: c.most, Tries: 1, Write: func(context.Context, *agent.NoteInput) (n agent.ContextResetNote, err error) {
-				if notes++; c.fails {
-					err = errors.New("down")
-				}
-				return n, err
-			}}
+			mem.ContextReset = &agent.ContextReset{Most: c.most, Tries: 1,
+				Write: func(context.Context, *agent.NoteInput) (n agent.ContextResetNote, err error) {
+					if notes++; c.fails {
+						err = errors.New("down")
+					}
+					return n, err
+				}}
 			next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
 			a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next, reading(10)}},
-				call("next", 1), call("read", 1), call("read", 2), call("next", 2), call("read", 3), call("read", 4), say("done"))
+				call("next", 1), call("read", 1), call("read", 2), call("next", 2), call("read", 3), call("read", 4),
+				say("done"))
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			m.AssertDone(t)

@@ -6,12 +6,13 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// ruled reports whether a standing approval answers a question about a call. If not, the call is suspended. A standing approval answers only
-// for the scope that it was given for.
+// ruled reports whether a standing approval answers a question about a call. If not, the call is
+// suspended. A standing approval answers only for the scope that it was given for.
 func (x *driver) ruled(cr *callRun, v *tools.Verdict) bool {
 	s := cr.d.Spec()
 	scope, known := cr.d.Scope(cr.call.Input)
-	always := known && x.agent.redact.Text(scope) == scope && // two scopes that are redacted to the same text aren't the same
+	// two scopes that are redacted to the same text aren't the same
+	always := known && x.agent.redact.Text(scope) == scope &&
 		v.Standing && (s.Risk < tools.High || s.AllowAlways)
 	applies := func(r Rule) bool {
 		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope

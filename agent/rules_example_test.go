@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A person allows "git status" for good. The rule answers for that scope only: another command asks again.
+// A person allows "git status" for good. The rule answers for that scope only: another command asks
+// again.
 func ExampleAllowAlways() {
 	type Command struct {
 		Line string `json:"line"`

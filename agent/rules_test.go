@@ -15,10 +15,12 @@ func TestARevokedRuleAsksAgain(t *testing.T) {
 	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": journal.NewMemory()} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
-			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}},
+			a, _ := scripted(t, agent.Config{Journal: store,
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}},
 				call("ask", 1), call("ask", 2), say("Done."), call("ask", 3), say("Done again."))
 			res := run(t, a)
-			require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID).By("ann"))).Text())
+			require.Equal(t, "Done.",
+				runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID).By("ann"))).Text())
 			rules, err := a.Session("s").Rules(t.Context())
 			require.NoError(t, err)
 			require.Len(t, rules, 1)
@@ -77,7 +79,8 @@ func TestARuleIsRevokedInARunUnderWay(t *testing.T) {
 				}
 				return "ok", a.Session("s").Revoke(ctx, "ask", "bob")
 			})
-			cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), revoke}}
+			cfg := agent.Config{Journal: store,
+				Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), revoke}}
 			a, _ = scripted(t, cfg, call("ask", 1), call("revoke", 0), call("ask", 2), say("Done."))
 			b, _ = scripted(t, cfg)
 			res := run(t, a)
@@ -90,7 +93,8 @@ func TestARuleIsRevokedInARunUnderWay(t *testing.T) {
 
 func TestRulesOfTheHostHoldInEverySessionButForHighRisk(t *testing.T) {
 	var done effects
-	list := []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), done.tool(tools.Spec{Name: "risky", Risk: tools.High})}
+	list := []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}),
+		done.tool(tools.Spec{Name: "risky", Risk: tools.High})}
 	reg, err := tools.NewRegistry(list...)
 	require.NoError(t, err)
 	var rules []agent.Rule
@@ -121,13 +125,15 @@ func TestARuleEndsWhenTheToolDescribesItselfAnew(t *testing.T) {
 			store := journal.NewMemory()
 			var done effects
 			spec := tools.Spec{Name: "ask", Description: "Asks.", Approval: tools.AskAlways}
-			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(spec)}}, call("ask", 1), say("Done."))
+			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(spec)}}, call("ask", 1),
+				say("Done."))
 			res := run(t, a)
 			res = runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID)))
 			require.Equal(t, agent.Completed, res.Status)
 
 			spec.Description = c.description
-			b, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(spec)}}, call("ask", 2), say("Done."))
+			b, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(spec)}}, call("ask", 2),
+				say("Done."))
 			require.Equal(t, c.want, run(t, b).Status)
 		})
 	}

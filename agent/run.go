@@ -14,8 +14,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A driver drives one run of a session, from an input to its end or to a pause: it asks the machine what must happen, does it, and appends the
-// outcome to the log. It belongs to the driving goroutine, which it starts; that of Run or Stream waits for it (modelcall.go). Tool calls run on
+// A driver drives one run of a session, from an input to its end or to a pause: it asks the machine
+// what must happen, does it, and appends the outcome to the log. It belongs to the driving
+// goroutine, which it starts; that of Run or Stream waits for it (modelcall.go). Tool calls run on
 // other goroutines; they use only the log and the fields that mu guards.
 type driver struct {
 	*sessionLog // of the session; what is guarded by its mu, other goroutines use too
@@ -45,7 +46,8 @@ type driver struct {
 
 	calls sync.WaitGroup // goroutines of tool calls that weren't abandoned
 
-	receipts map[string]*Receipt // of messages that weren't delivered yet; nil once the run is over; guarded by Agent.mu
+	// of messages that weren't delivered yet; nil once the run is over; guarded by Agent.mu
+	receipts map[string]*Receipt
 }
 
 // A consumer is who ranges over the events of a run.
@@ -55,14 +57,18 @@ type consumer struct {
 	shown    []Event // the queue of the last flush, emptied, to be used again
 }
 
-// Stream runs an input and yields its events: facts after they are stored, and notes in between. The last event of a run is a [RunEnded] with
-// the [Result]. An error comes after all events and without one: if the input is refused, if the run failed, or, as ctx.Err(), if the run was
-// stopped because ctx ended. Leaving the loop stops the run; when the loop statement has ended, no goroutine of the run remains, except for
-// functions that were abandoned ([Agent.Abandoned]). The sequence can be ranged over once; a second range yields [provider.ErrConsumed].
+// Stream runs an input and yields its events: facts after they are stored, and notes in between.
+// The last event of a run is a [RunEnded] with the [Result]. An error comes after all events and
+// without one: if the input is refused, if the run failed, or, as ctx.Err(), if the run was stopped
+// because ctx ended. Leaving the loop stops the run; when the loop statement has ended, no
+// goroutine of the run remains, except for functions that were abandoned ([Agent.Abandoned]). The
+// sequence can be ranged over once; a second range yields [provider.ErrConsumed].
 //
-// The body of the loop is called for one event at a time, but on another goroutine than that of the loop statement: that way, a provider that
-// hangs can be abandoned. A panic and runtime.Goexit in the body have the same effect as usual. A goroutine that is locked to its thread
-// ([runtime.LockOSThread]) must not range over a Stream; send the events to it over a channel instead.
+// The body of the loop is called for one event at a time, but on another goroutine than that of the
+// loop statement: that way, a provider that hangs can be abandoned. A panic and runtime.Goexit in
+// the body have the same effect as usual. A goroutine that is locked to its thread
+// ([runtime.LockOSThread]) must not range over a Stream; send the events to it over a channel
+// instead.
 func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	var used atomic.Bool
 	return func(yield func(Event, error) bool) {
@@ -74,10 +80,11 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	}
 }
 
-// Run runs an input until the run ends or pauses, and returns its Result. The error is that of [Agent.Stream]. A run that was stopped for
-// another reason, for example by a limit, has the reason in [Result.Err]. The Result is nil only if no run was started. Run is safe for
-// concurrent use. While a run of the session is in progress, a second one is a *[BusyError]; one that has ended, but whose AfterRun hooks haven't
-// returned yet, is waited for, at most two seconds.
+// Run runs an input until the run ends or pauses, and returns its Result. The error is that of
+// [Agent.Stream]. A run that was stopped for another reason, for example by a limit, has the reason
+// in [Result.Err]. The Result is nil only if no run was started. Run is safe for concurrent use.
+// While a run of the session is in progress, a second one is a *[BusyError]; one that has ended,
+// but whose AfterRun hooks haven't returned yet, is waited for, at most two seconds.
 func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
 	var res *Result
 	var failure error
@@ -99,7 +106,8 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		yield(nil, errNoAgent)
 		return
 	}
-	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
+	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1),
+		receipts: make(map[string]*Receipt)}
 	x.running.succeeded, x.tools.set = x.succeeded, a.own
 	session := in.Session
 	if session == "" {
@@ -152,7 +160,8 @@ func (x *driver) loop() {
 	}
 }
 
-// atSafePoint reports whether no call is in progress before an action, so that the inbox may be read.
+// atSafePoint reports whether no call is in progress before an action, so that the inbox may be
+// read.
 func atSafePoint(act machine.Action) bool {
 	switch act.Kind {
 	case machine.ActCallModel, machine.ActRunCalls, machine.ActWait:
@@ -201,7 +210,8 @@ func (x *driver) callStates(indexes []int) []*machine.CallState {
 	return out
 }
 
-// close ends the run if it is still open, waits for its goroutines, and releases the session, also if the consumer or a hook panicked.
+// close ends the run if it is still open, waits for its goroutines, and releases the session, also
+// if the consumer or a hook panicked.
 func (x *driver) close() {
 	defer x.sessionLog.close()
 	defer x.closeReceipts()
@@ -223,8 +233,8 @@ func (x *driver) close() {
 	x.agent.mu.Unlock()
 }
 
-// flush shows the queued events. Only the driving goroutine may call it. Events that others queue meanwhile are shown by the next flush: there
-// is one after each call and one after the end.
+// flush shows the queued events. Only the driving goroutine may call it. Events that others queue
+// meanwhile are shown by the next flush: there is one after each call and one after the end.
 func (x *driver) flush() {
 	x.lock()
 	events := x.queue
@@ -272,7 +282,8 @@ func (x *driver) afterRun(res *Result) {
 	ctx := withoutRun(context.WithoutCancel(x.ctx))
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
 		if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
-			x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
+			x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
+				"error", err)
 		}
 	}
 	if x.agent.logger.Enabled(x.stored, slog.LevelInfo) {

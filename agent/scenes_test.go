@@ -19,7 +19,8 @@ type scene struct {
 	steps []providertest.Step
 	limit agent.Limits
 	hooks []agent.Hooks
-	// paused says that the run is one that continues after these steps have brought the session to a pause.
+	// paused says that the run is one that continues after these steps have brought the session to
+	// a pause.
 	paused []providertest.Step
 	// byHost says that the host brought it there, before any call of the reply was run.
 	byHost bool
@@ -38,33 +39,43 @@ func approveAll(res *agent.Result) agent.Input {
 
 // scenes hold every kind of event, and every path of a call.
 var scenes = map[string]scene{
-	"text":         {steps: []providertest.Step{providertest.Reply(providertest.Think("hm, well"), say("one two three"))}},
-	"nothing":      {steps: []providertest.Step{providertest.Empty()}},
-	"one call":     {steps: []providertest.Step{providertest.Reply(say("I will."), call("work", 1)), say("Done.")}},
-	"calls in row": {steps: []providertest.Step{call("work", 1), call("work", 2), call("fails", 3), call("panics", 4), call("missing", 5), say("Done.")}},
-	"slow calls":   {steps: []providertest.Step{calls("slow", 3, 2, 1), say("Done.")}},
+	"text": {
+		steps: []providertest.Step{providertest.Reply(providertest.Think("hm, well"), say("one two three"))}},
+	"nothing":  {steps: []providertest.Step{providertest.Empty()}},
+	"one call": {steps: []providertest.Step{providertest.Reply(say("I will."), call("work", 1)), say("Done.")}},
+	"calls in row": {steps: []providertest.Step{call("work", 1), call("work", 2), call("fails", 3), call("panics", 4),
+		call("missing", 5), say("Done.")}},
+	"slow calls": {steps: []providertest.Step{calls("slow", 3, 2, 1), say("Done.")}},
 	"more calls than the cap": {steps: []providertest.Step{calls("slow", 1, 2, 3, 4, 5), say("Done.")},
 		limit: agent.Limits{ParallelCalls: 2}},
 	"barriers": {steps: []providertest.Step{providertest.Calls(
 		providertest.CallSpec{Tool: "slow", Input: Number{2}}, providertest.CallSpec{Tool: "work", Input: Number{10}},
-		providertest.CallSpec{Tool: "slow", Input: Number{3}}, providertest.CallSpec{Tool: "slow", Input: Number{4}}), say("Done.")}},
+		providertest.CallSpec{Tool: "slow", Input: Number{3}}, providertest.CallSpec{Tool: "slow", Input: Number{4}}),
+		say("Done.")}},
 	"progress": {steps: []providertest.Step{call("reports", 1), say("Done.")}},
-	"retries": {steps: []providertest.Step{providertest.Fail(fault.RateLimited), providertest.FailAfter(4, say("It is a long"), fault.Degraded),
-		providertest.Cut(6, providertest.Reply(say("Now"), call("work", 1))), call("work", 1), say("It is a long story.")}},
-	"a slow model": {steps: []providertest.Step{providertest.Slow(time.Second, providertest.Reply(say("I will."), call("work", 1))), say("Done.")}},
-	"failure":      {steps: []providertest.Step{call("work", 1), providertest.FailAfter(3, say("And now the"), fault.Permanent)}, fails: true},
-	"a cut reply":  {steps: []providertest.Step{providertest.Stop("length", calls("work", 1, 2)), say("Done.")}},
+	"retries": {steps: []providertest.Step{providertest.Fail(fault.RateLimited),
+		providertest.FailAfter(4, say("It is a long"), fault.Degraded),
+		providertest.Cut(6, providertest.Reply(say("Now"), call("work", 1))), call("work", 1),
+		say("It is a long story.")}},
+	"a slow model": {steps: []providertest.Step{providertest.Slow(time.Second,
+		providertest.Reply(say("I will."), call("work", 1))), say("Done.")}},
+	"failure": {steps: []providertest.Step{call("work", 1),
+		providertest.FailAfter(3, say("And now the"), fault.Permanent)}, fails: true},
+	"a cut reply": {steps: []providertest.Step{providertest.Stop("length", calls("work", 1, 2)), say("Done.")}},
 	"limit": {steps: []providertest.Step{call("work", 1), call("work", 2), calls("work", 3, 4)},
 		limit: agent.Limits{Steps: 2}},
 	"approval": {steps: []providertest.Step{providertest.Calls(
 		providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "slow", Input: Number{2}},
-		providertest.CallSpec{Tool: "risky", Input: Number{3}}, providertest.CallSpec{Tool: "asks", Input: Number{4}})}},
+		providertest.CallSpec{Tool: "risky", Input: Number{3}},
+		providertest.CallSpec{Tool: "asks", Input: Number{4}})}},
 	"after an approval": {
 		paused: []providertest.Step{calls("risky", 1, 2)}, input: approveAll,
 		steps: []providertest.Step{say("Done.")}},
 	"after a refusal": {
 		paused: []providertest.Step{calls("risky", 1, 2)},
-		input:  func(res *agent.Result) agent.Input { return agent.Resume("s", agent.Reject(res.Pending[0].ID, "no")) }},
+		input: func(res *agent.Result) agent.Input {
+			return agent.Resume("s", agent.Reject(res.Pending[0].ID, "no"))
+		}},
 	"instead of a paused run": {
 		paused: []providertest.Step{calls("risky", 1, 2)},
 		input: func(*agent.Result) agent.Input {
@@ -122,21 +133,24 @@ func (sc *scene) set(t testing.TB, store journal.Store) *stage {
 			st.done.tool(tools.Spec{Name: "work"}),
 			st.done.slow(tools.Spec{Name: "slow", ParallelSafe: true}),
 			st.done.tool(tools.Spec{Name: "risky", Risk: tools.High}),
-			tools.New(tools.Spec{Name: "fails"}, func(context.Context, Number) (string, error) { return "", fault.New(fault.Transient, "down") }),
+			tools.New(tools.Spec{Name: "fails"}, func(context.Context, Number) (string, error) {
+				return "", fault.New(fault.Transient, "down")
+			}),
 			tools.New(tools.Spec{Name: "panics"}, func(context.Context, Number) (string, error) { panic("boom") }),
 			tools.New(tools.Spec{Name: "asks"}, func(context.Context, Number) (string, error) {
 				return "", tools.Suspend{Kind: "question", Prompt: "which one?"}
 			}),
-			tools.New(tools.Spec{Name: "reports", Progress: true}, func(ctx context.Context, in Number) (string, error) {
-				for range 3 {
-					tools.Progress(ctx, tools.ProgressReport{Text: "working"})
-					if err := wait(ctx, time.Second); err != nil {
-						return "", err
+			tools.New(tools.Spec{Name: "reports", Progress: true},
+				func(ctx context.Context, in Number) (string, error) {
+					for range 3 {
+						tools.Progress(ctx, tools.ProgressReport{Text: "working"})
+						if err := wait(ctx, time.Second); err != nil {
+							return "", err
+						}
 					}
-				}
-				st.done.add(in.N)
-				return "ok", nil
-			}),
+					st.done.add(in.N)
+					return "ok", nil
+				}),
 		},
 	})
 	if sc.input != nil {

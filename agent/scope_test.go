@@ -47,7 +47,8 @@ func TestAStandingRuleIsForTheScopeThatItWasGivenFor(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		var ran []string
 		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{shell(&ran, nil)}},
-			shells("git status"), shells("git status -s"), shells("git push"), shells("git push -f", "git status", "git pull"), say("Done."), say("Done."))
+			shells("git status"), shells("git status -s"), shells("git push"),
+			shells("git push -f", "git status", "git pull"), say("Done."), say("Done."))
 		res := run(t, a)
 		require.Equal(t, "git status", res.Pending[0].Scope)
 		require.True(t, res.Pending[0].Always)
@@ -81,7 +82,10 @@ func TestARuleOfTheHostMayHaveAScope(t *testing.T) {
 	tool := shell(&ran, nil)
 	d, err := tool.Define()
 	require.NoError(t, err)
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Rules: []agent.Rule{{Tool: "shell", Fingerprint: d.Fingerprint(), Scope: "git status"}}}, shells("git status", "git push", "ls"))
+	a, _ := scripted(t,
+		agent.Config{Tools: []tools.Tool{tool},
+			Rules: []agent.Rule{{Tool: "shell", Fingerprint: d.Fingerprint(), Scope: "git status"}}},
+		shells("git status", "git push", "ls"))
 	require.Len(t, run(t, a).Pending, 2)
 	require.Equal(t, []string{"git status"}, ran)
 }
@@ -116,7 +120,8 @@ func TestAStandingRuleDoesntAnswerWhatAPolicyOrTheToolItselfAsks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ran []string
-			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{shell(&ran, c.ask)}, Policies: c.policies}, shells("git push"), shells("git push -f"), shells("git push -f"), say("Done."))
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{shell(&ran, c.ask)}, Policies: c.policies},
+				shells("git push"), shells("git push -f"), shells("git push -f"), say("Done."))
 			res := run(t, a)
 			res = runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID)))
 			if !c.asked {
@@ -148,7 +153,8 @@ func TestACallWithoutAUsableScopeHasNoStandingRule(t *testing.T) {
 				Run: func(context.Context, Number) (string, error) { return "ok", nil }}
 			d, err := tool.Define()
 			require.NoError(t, err)
-			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Rules: []agent.Rule{{Tool: "ask", Fingerprint: d.Fingerprint()}}}, call("ask", 1))
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool},
+				Rules: []agent.Rule{{Tool: "ask", Fingerprint: d.Fingerprint()}}}, call("ask", 1))
 			res := run(t, a)
 			require.Len(t, res.Pending, 1)
 			require.False(t, res.Pending[0].Always)
@@ -192,7 +198,8 @@ func TestMorePausesThanAHeadHasAreListedAndDecidedOnTogether(t *testing.T) {
 	for i := range ns {
 		ns[i] = i
 	}
-	a, _, done := risky(t, agent.Config{Journal: store, Limits: agent.Limits{ReplyCalls: -1}}, calls("risky", ns...), say("Done."))
+	a, _, done := risky(t, agent.Config{Journal: store, Limits: agent.Limits{ReplyCalls: -1}}, calls("risky", ns...),
+		say("Done."))
 	res := run(t, a)
 	require.Len(t, res.Pending, n)
 	h, err := store.Head(t.Context(), "s")

@@ -19,7 +19,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A watched store calls a function before it reads a session, and fails to read it if that returns an error.
+// A watched store calls a function before it reads a session, and fails to read it if that returns
+// an error.
 type watched struct {
 	journal.Store
 	mu     sync.Mutex
@@ -131,7 +132,9 @@ func TestARevocationThatWasPostedOutlivesACrashAtAnyAppend(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := journal.NewMemory()
 				var done effects
-				cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), done.slow(tools.Spec{Name: "slow", Idempotent: true})}}
+				cfg := agent.Config{Journal: store,
+					Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}),
+						done.slow(tools.Spec{Name: "slow", Idempotent: true})}}
 				res := run(t, reopen(t, cfg, call("ask", 1)))
 				b := reopen(t, cfg)
 				dying := &weak{Store: store, at: at, kept: kept, err: death, lasts: true}
@@ -165,7 +168,8 @@ func TestARevocationThatWasPostedOutlivesACrashAtAnyAppend(t *testing.T) {
 
 func TestADecisionIsntLostBecauseTheChildsSessionCantBeReadJustNow(t *testing.T) {
 	store := &watched{Store: journal.NewMemory()}
-	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("risky", 1), say("I did.")})
+	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "it"), say("Done.")},
+		[]providertest.Step{call("risky", 1), say("I did.")})
 	id := run(t, f.a).Pending[0].ID
 	require.NoError(t, f.a.Session("s").Decide(t.Context(), agent.Approve(id)))
 	store.watch(func(session string) error {
@@ -192,7 +196,8 @@ func TestADecisionForARunUnderWayIsCheckedAtOnce(t *testing.T) {
 				if ev, ok := ev.(agent.Suspended); ok {
 					wg.Go(func() {
 						<-time.After(5 * time.Second) // the slow call runs
-						for _, d := range []agent.Decision{agent.Approve("p-0"), agent.Edit(ev.Pause.ID, "no object"), agent.AllowAlways(ev.Pause.ID)} {
+						for _, d := range []agent.Decision{agent.Approve("p-0"), agent.Edit(ev.Pause.ID, "no object"),
+							agent.AllowAlways(ev.Pause.ID)} {
 							var bad *agent.DecisionError
 							if err := a.Session("s").Decide(context.Background(), d); !errors.As(err, &bad) {
 								t.Errorf("%+v: %v", d, err)
@@ -234,7 +239,8 @@ func TestPendingCanBeAskedForWhileTheSessionIsPruned(t *testing.T) {
 	require.Equal(t, res.Pending, pending)
 }
 
-// A pruning store calls a function after the first record of a read, which continues from what is there then.
+// A pruning store calls a function after the first record of a read, which continues from what is
+// there then.
 type pruning struct {
 	journal.Store
 	on  func()

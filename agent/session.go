@@ -12,12 +12,13 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Session is a handle for one session, with all operations except runs. [Agent.Session] makes one at no cost; the session needn't exist. A
-// Session is safe for concurrent use.
+// A Session is a handle for one session, with all operations except runs. [Agent.Session] makes one
+// at no cost; the session needn't exist. A Session is safe for concurrent use.
 //
-// Methods that only read (Facts, Watch, Messages, Pending, Result, Rules, Trace, Export, and Fork of the original) may be called during a run.
-// Decide, Steer, Stop, Pause, Cancel, SetMode and Revoke are requests to the run. Undo, Compact, Prune, Import and Delete return a
-// *[BusyError] during a run.
+// Methods that only read (Facts, Watch, Messages, Pending, Result, Rules, Trace, Export, and Fork
+// of the original) may be called during a run. Decide, Steer, Stop, Pause, Cancel, SetMode and
+// Revoke are requests to the run. Undo, Compact, Prune, Import and Delete return a *[BusyError]
+// during a run.
 type Session struct {
 	agent *Agent
 	id    string
@@ -42,8 +43,9 @@ func (s *Session) ready(ctx context.Context) (context.Context, error) {
 	return orBackground(ctx), nil
 }
 
-// Facts returns the facts of the session, in order. An unknown session has none. Those of a session that was pruned begin
-// with a [Snapshot]. Other snapshots may be among them; they repeat what the facts before them say.
+// Facts returns the facts of the session, in order. An unknown session has none. Those of a session
+// that was pruned begin with a [Snapshot]. Other snapshots may be among them; they repeat what the
+// facts before them say.
 func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -52,9 +54,10 @@ func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
 	return s.agent.factsAfter(ctx, s.id, 0, 0)
 }
 
-// Messages returns the conversation as a chat page shows it: the messages of users and of the model, and the results of calls, from the first
-// run on. It includes what compactions removed, and excludes what the agent itself added for the model. If the session was pruned, it
-// begins with what the model saw at that point. The caller must not change the messages.
+// Messages returns the conversation as a chat page shows it: the messages of users and of the
+// model, and the results of calls, from the first run on. It includes what compactions removed, and
+// excludes what the agent itself added for the model. If the session was pruned, it begins with
+// what the model saw at that point. The caller must not change the messages.
 func (s *Session) Messages(ctx context.Context) ([]provider.Message, error) {
 	facts, err := s.Facts(ctx)
 	if err != nil {
@@ -63,7 +66,8 @@ func (s *Session) Messages(ctx context.Context) ([]provider.Message, error) {
 	return machine.Conversation(facts), nil
 }
 
-// Pending returns the pauses that wait for a decision. While a subagent acts on one decision, its other pauses are still pending.
+// Pending returns the pauses that wait for a decision. While a subagent acts on one decision, its
+// other pauses are still pending.
 func (s *Session) Pending(ctx context.Context) ([]Pause, error) {
 	m, err := s.machine(ctx)
 	if err != nil {
@@ -72,8 +76,8 @@ func (s *Session) Pending(ctx context.Context) ([]Pause, error) {
 	return m.State().Run.Pending(), nil
 }
 
-// Result returns the current state of the newest run, in the form in which [Agent.Run] returns it. An unknown session is a
-// *[NothingOpenError].
+// Result returns the current state of the newest run, in the form in which [Agent.Run] returns it.
+// An unknown session is a *[NothingOpenError].
 func (s *Session) Result(ctx context.Context) (*Result, error) {
 	m, err := s.machine(ctx)
 	if err != nil {
@@ -96,8 +100,9 @@ func endOf(r *machine.RunState) error {
 	return &StopError{Code: r.Code, Err: errors.New(r.Reason)}
 }
 
-// Trace returns the model calls of the session in order, for debugging. It reads only the log: it runs nothing, and calls no model and
-// no hook. The steps share their messages; the caller must not change them.
+// Trace returns the model calls of the session in order, for debugging. It reads only the log: it
+// runs nothing, and calls no model and no hook. The steps share their messages; the caller must not
+// change them.
 func (s *Session) Trace(ctx context.Context) ([]TraceStep, error) {
 	facts, err := s.Facts(ctx)
 	if err != nil {
@@ -115,12 +120,14 @@ func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 	return s.agent.load(ctx, s.id)
 }
 
-// Decide decides on pauses of the session without resuming it. If one decision is refused, none is taken, and the error is a
-// *[DecisionError]. A run in progress, in this or another process, acts on the decisions at its next safe point. A paused run acts on them
-// when [Continue], [Resume] or [Agent.Recover] resumes it, so the process that decides needn't have the agent's tools.
+// Decide decides on pauses of the session without resuming it. If one decision is refused, none is
+// taken, and the error is a *[DecisionError]. A run in progress, in this or another process, acts
+// on the decisions at its next safe point. A paused run acts on them when [Continue], [Resume] or
+// [Agent.Recover] resumes it, so the process that decides needn't have the agent's tools.
 //
-// The first decision on a pause counts; later ones are refused with [machine.DecisionUsed]. A decision that was taken is in time, however late
-// the run is resumed. If the process that resumes the run can't accept a decision, because its tools are others, the pause opens again under
+// The first decision on a pause counts; later ones are refused with [machine.DecisionUsed]. A
+// decision that was taken is in time, however late the run is resumed. If the process that resumes
+// the run can't accept a decision, because its tools are others, the pause opens again under
 // another id: see [Pause].Replaces.
 func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	ctx, err := s.ready(ctx)
@@ -128,10 +135,12 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 		return err
 	}
 	if len(decisions) == 0 {
-		return &InputError{Field: "Decisions", Problem: "there are none; give at least one, for example agent.Approve(id)"}
+		return &InputError{Field: "Decisions",
+			Problem: "there are none; give at least one, for example agent.Approve(id)"}
 	}
 	if strings.HasPrefix(s.id, childPrefix) {
-		return &DecisionError{Session: s.id, ID: decisions[0].ID, Code: machine.DecisionUnknown, Problem: "the session is that of a subagent; decide in the session that called it"}
+		return &DecisionError{Session: s.id, ID: decisions[0].ID, Code: machine.DecisionUnknown,
+			Problem: "the session is that of a subagent; decide in the session that called it"}
 	}
 	if decisions, err = s.agent.screenDecisions(ctx, s.id, decisions); err != nil {
 		return err
@@ -143,15 +152,17 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	return s.agent.decide(ctx, m, decisions, time.Now(), nil)
 }
 
-// Steer sends a message to the run in progress, in this or another process, and returns without waiting. The model reads the message before
-// its next call; a run that was about to finish makes one more step. If no run is in progress, the error is a *[NothingOpenError].
+// Steer sends a message to the run in progress, in this or another process, and returns without
+// waiting. The model reads the message before its next call; a run that was about to finish makes
+// one more step. If no run is in progress, the error is a *[NothingOpenError].
 func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
 	return s.steer(ctx, "", text)
 }
 
-// SteerOnce is Steer for a message that its sender may send again because it doesn't know whether the first one arrived. If the session had
-// an input or a message with the same key, the error is a *[DuplicateError]. While the first one waits to be read, nothing is sent, and the
-// Receipt is about the first one. The key is like [Input].Key.
+// SteerOnce is Steer for a message that its sender may send again because it doesn't know whether
+// the first one arrived. If the session had an input or a message with the same key, the error is a
+// *[DuplicateError]. While the first one waits to be read, nothing is sent, and the Receipt is
+// about the first one. The key is like [Input].Key.
 func (s *Session) SteerOnce(ctx context.Context, key, text string) (*Receipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -175,7 +186,8 @@ func (s *Session) steer(ctx context.Context, key, text string) (*Receipt, error)
 		return nil, err
 	}
 	if s.agent.hasBeforeInput() {
-		if text, err = s.agent.beforeInput(ctx, IncomingText{Session: s.id, Source: FromSteering, Text: text}); err != nil {
+		if text, err = s.agent.beforeInput(ctx,
+			IncomingText{Session: s.id, Source: FromSteering, Text: text}); err != nil {
 			return nil, err
 		}
 		if err := s.agent.checkMessage(text); err != nil {
@@ -195,20 +207,22 @@ func (a *Agent) checkMessage(text string) error {
 		return &InputError{Field: "Prompt", Problem: "a message has to be text, and valid UTF-8"}
 	}
 	if limit := a.cfg.Limits.WithDefaults().PromptBytes; limit >= 0 && len(text) > limit {
-		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(len(text)), Note: "send less"}
+		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(len(text)),
+			Note: "send less"}
 	}
 	return nil
 }
 
-// Stop stops the run in progress at its next safe point: when the current model call or tool calls have ended. If no run is in progress, the
-// error is a *[NothingOpenError]; likewise for Pause, Cancel and SetMode.
+// Stop stops the run in progress at its next safe point: when the current model call or tool calls
+// have ended. If no run is in progress, the error is a *[NothingOpenError]; likewise for Pause,
+// Cancel and SetMode.
 func (s *Session) Stop(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemStop}) }
 
 // Pause pauses the run in progress at its next safe point. [Continue] resumes it.
 func (s *Session) Pause(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemPause}) }
 
-// Cancel stops the run in progress at once, like the end of its context. If another process drives it, Cancel takes effect at the next safe
-// point.
+// Cancel stops the run in progress at once, like the end of its context. If another process drives
+// it, Cancel takes effect at the next safe point.
 func (s *Session) Cancel(ctx context.Context) error {
 	if s != nil && s.agent != nil {
 		if x := s.agent.driverOf(s.id); x != nil {
@@ -220,8 +234,8 @@ func (s *Session) Cancel(ctx context.Context) error {
 	return s.send(ctx, inboxItem{Kind: itemCancel})
 }
 
-// SetMode switches the run in progress to another mode, from its next model call on. To switch between runs, use Input.Mode. An unknown mode is
-// an *[InputError].
+// SetMode switches the run in progress to another mode, from its next model call on. To switch
+// between runs, use Input.Mode. An unknown mode is an *[InputError].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if _, err := s.ready(ctx); err != nil {
 		return err
@@ -241,8 +255,8 @@ func (s *Session) send(ctx context.Context, it inboxItem) error {
 	return err
 }
 
-// Delete removes the session and the sessions of its subagents. If a run is in progress, the error is a *[BusyError]. Deleting an unknown
-// session is no error.
+// Delete removes the session and the sessions of its subagents. If a run is in progress, the error
+// is a *[BusyError]. Deleting an unknown session is no error.
 func (s *Session) Delete(ctx context.Context) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {

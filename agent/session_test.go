@@ -40,7 +40,8 @@ func TestSessionsAreListedNewestFirst(t *testing.T) {
 			require.Equal(t, []string{"a-2", "b-1"}, list(agent.SessionFilter{Updated: begun.Add(30 * time.Minute)}))
 			require.Equal(t, []string{"a-2"}, list(agent.SessionFilter{Limit: 1}))
 			for info := range a.Sessions(t.Context(), agent.SessionFilter{}) {
-				require.Equal(t, agent.SessionInfo{Session: "a-2", Status: agent.Paused, Updated: info.Updated, Pending: 1, Facts: uint64(len(facts(t, a, "a-2")))}, info)
+				require.Equal(t, agent.SessionInfo{Session: "a-2", Status: agent.Paused, Updated: info.Updated,
+					Pending: 1, Facts: uint64(len(facts(t, a, "a-2")))}, info)
 				break // leaves nothing behind
 			}
 		})
@@ -57,7 +58,8 @@ func TestMessagesAreTheConversationAsAPageShowsIt(t *testing.T) {
 			return nil
 		}}
 		var done effects
-		a, _ := scripted(t, agent.Config{Journal: store, Hooks: []agent.Hooks{hooks}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
+		a, _ := scripted(t, agent.Config{Journal: store, Hooks: []agent.Hooks{hooks},
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
 			call("work", 1), say("Short."), say("Longer."), say("Again."))
 		run(t, a)
 		runInput(t, a, agent.Input{Session: "s", Prompt: "and now?"})
@@ -76,7 +78,8 @@ func TestMessagesAreTheConversationAsAPageShowsIt(t *testing.T) {
 			}
 			shown = append(shown, text)
 		}
-		require.Equal(t, []string{"user: go", "assistant: → work", "tool: done 1", "assistant: Short.", "assistant: Longer.", "user: and now?", "assistant: Again."}, shown)
+		require.Equal(t, []string{"user: go", "assistant: → work", "tool: done 1", "assistant: Short.",
+			"assistant: Longer.", "user: and now?", "assistant: Again."}, shown)
 	})
 }
 
@@ -134,7 +137,8 @@ func TestWhatIsReadMayBeReadWhileTheRunIsUnderWay(t *testing.T) {
 
 func TestAZeroHandleOrAgentIsAnError(t *testing.T) {
 	var none *agent.Session
-	for name, s := range map[string]*agent.Session{"nil": none, "zero": {}, "of no agent": (*agent.Agent)(nil).Session("s"), "of an empty agent": new(agent.Agent).Session("s")} {
+	for name, s := range map[string]*agent.Session{"nil": none, "zero": {},
+		"of no agent": (*agent.Agent)(nil).Session("s"), "of an empty agent": new(agent.Agent).Session("s")} {
 		var bad *agent.ConfigError
 		ctx := t.Context()
 		_, err := s.Facts(ctx)
@@ -158,7 +162,8 @@ func TestAZeroHandleOrAgentIsAnError(t *testing.T) {
 		_, err = s.Trace(ctx)
 		require.ErrorAs(t, err, &bad, name)
 		for _, err := range []error{
-			s.Decide(ctx, agent.Approve("p")), s.Cancel(ctx), s.Stop(ctx), s.Pause(ctx), s.SetMode(ctx, "m"), s.Revoke(ctx, "t", "ann"),
+			s.Decide(ctx, agent.Approve("p")), s.Cancel(ctx), s.Stop(ctx), s.Pause(ctx), s.SetMode(ctx, "m"),
+			s.Revoke(ctx, "t", "ann"),
 			s.Fork(ctx, "copy"), s.Delete(ctx),
 		} {
 			require.ErrorAs(t, err, &bad, name)
@@ -184,10 +189,13 @@ func TestAZeroHandleOrAgentIsAnError(t *testing.T) {
 
 func TestZeroEventsArePlainValues(t *testing.T) {
 	require.NotPanics(t, func() {
-		_ = agent.TextDelta{}.Text + agent.TextDelta{}.Session + agent.ReasoningDelta{}.Run + agent.CallBegun{}.Name + agent.CallDelta{}.Text
+		_ = agent.TextDelta{}.Text + agent.TextDelta{}.Session + agent.ReasoningDelta{}.Run + agent.CallBegun{}.Name +
+			agent.CallDelta{}.Text
 		_ = agent.RunEnded{}.Session + agent.RunEnded{}.Reason + agent.Suspended{}.Run
-		for _, ev := range []agent.Event{agent.TextDelta{}, agent.ReasoningDelta{}, agent.CallBegun{}, agent.CallDelta{}, agent.Waiting{}, agent.Reset{}, agent.BreakerOpen{},
-			agent.Progress{}, agent.Escalated{}, agent.MemoryWarning{}, agent.RunEnded{}, agent.RunStarted{}, agent.StepStarted{}, agent.Replied{}, agent.ToolFinished{}} {
+		for _, ev := range []agent.Event{agent.TextDelta{}, agent.ReasoningDelta{}, agent.CallBegun{},
+			agent.CallDelta{}, agent.Waiting{}, agent.Reset{}, agent.BreakerOpen{},
+			agent.Progress{}, agent.Escalated{}, agent.MemoryWarning{}, agent.RunEnded{}, agent.RunStarted{},
+			agent.StepStarted{}, agent.Replied{}, agent.ToolFinished{}} {
 			require.Zero(t, ev.Envelope())
 		}
 	})
@@ -216,11 +224,13 @@ func TestTheFactsOfAStreamAreThoseOfTheLog(t *testing.T) {
 	require.Equal(t, agent.Completed, m.State().Run.Status)
 }
 
-// TestThePausesOfASubagentAreShownOnce: what the parent's stream shows is what can be decided on, in each stream once.
+// TestThePausesOfASubagentAreShownOnce: what the parent's stream shows is what can be decided on,
+// in each stream once.
 func TestThePausesOfASubagentAreShownOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		f := newFamily(t, agent.Config{Journal: store},
-			[]providertest.Step{task("child", "both"), say("Done.")}, []providertest.Step{calls("risky", 1, 2), say("Both.")})
+			[]providertest.Step{task("child", "both"), say("Done.")},
+			[]providertest.Step{calls("risky", 1, 2), say("Both.")})
 		in := agent.Input{Session: "s", Prompt: "go"}
 		for round, left := range []int{2, 1, 0} {
 			all, err := events(f.a.Stream(t.Context(), in))
@@ -246,11 +256,13 @@ func TestThePausesOfASubagentAreShownOnce(t *testing.T) {
 
 func TestAnErrorOfTheContextComesWithTheResult(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tools.New(tools.Spec{Name: "end"}, func(ctx context.Context, _ Number) (string, error) {
-		cancel()
-		<-ctx.Done()
-		return "", ctx.Err()
-	})}}, call("end", 1), say("never"))
+	a, _ := scripted(t,
+		agent.Config{
+			Tools: []tools.Tool{tools.New(tools.Spec{Name: "end"}, func(ctx context.Context, _ Number) (string, error) {
+				cancel()
+				<-ctx.Done()
+				return "", ctx.Err()
+			})}}, call("end", 1), say("never"))
 	res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 	require.Equal(t, context.Canceled, err)
 	require.NotNil(t, res)

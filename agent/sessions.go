@@ -37,11 +37,13 @@ type SessionInfo struct {
 	Facts   uint64            // the number of its newest fact
 }
 
-// Sessions lists the sessions of the agent's journal, the most recently changed first, without those of subagents and the
-// logs of other packages ([journal.Head].Kind). Each range over the sequence lists anew.
+// Sessions lists the sessions of the agent's journal, the most recently changed first, without
+// those of subagents and the logs of other packages ([journal.Head].Kind). Each range over the
+// sequence lists anew.
 //
-// The sessions that can't be read come last: each is an error, and a SessionInfo with the name alone. Nobody knows their owners, so the filter's
-// Prefix alone applies to them. An error without a name is about the journal, and ends the list.
+// The sessions that can't be read come last: each is an error, and a SessionInfo with the name
+// alone. Nobody knows their owners, so the filter's Prefix alone applies to them. An error without
+// a name is about the journal, and ends the list.
 func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[SessionInfo, error] {
 	return func(yield func(SessionInfo, error) bool) {
 		if a == nil || a.registry == nil {
@@ -64,7 +66,8 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 				continue
 			}
 			info := headInfo(&h)
-			if h.Seq > 0 && !h.Updated.Before(f.Updated) && !strings.HasPrefix(h.Session, childPrefix) && (f.Owner == "" || f.Owner == info.Owner) {
+			if h.Seq > 0 && !h.Updated.Before(f.Updated) && !strings.HasPrefix(h.Session, childPrefix) &&
+				(f.Owner == "" || f.Owner == info.Owner) {
 				found = append(found, info)
 			}
 		}
@@ -80,14 +83,16 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(failed)) {
-			if !yield(SessionInfo{Session: name}, fmt.Errorf("agent: session %q: reading its head: %w", name, failed[name])) {
+			if !yield(SessionInfo{Session: name},
+				fmt.Errorf("agent: session %q: reading its head: %w", name, failed[name])) {
 				return
 			}
 		}
 	}
 }
 
-// Info returns what a list shows of the session. It reads no log. An unknown session is a *[NothingOpenError].
+// Info returns what a list shows of the session. It reads no log. An unknown session is a
+// *[NothingOpenError].
 func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -105,7 +110,8 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 
 // headInfo returns what a list shows of a session.
 func headInfo(h *journal.Head) SessionInfo {
-	info := SessionInfo{Session: h.Session, Title: h.Title, Owner: h.Labels[machine.OwnerLabel], Labels: maps.Clone(h.Labels), Status: Status(h.Status), Updated: h.Updated, Pending: len(h.Open), Facts: h.Seq}
+	info := SessionInfo{Session: h.Session, Title: h.Title, Owner: h.Labels[machine.OwnerLabel],
+		Labels: maps.Clone(h.Labels), Status: Status(h.Status), Updated: h.Updated, Pending: len(h.Open), Facts: h.Seq}
 	delete(info.Labels, machine.OwnerLabel)
 	return info
 }

@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	// listTimeout is how long a source has to list its tools. If it ignores the end of its context, it is abandoned after
-	// the grace period of a call.
+	// listTimeout is how long a source has to list its tools. If it ignores the end of its context,
+	// it is abandoned after the grace period of a call.
 	listTimeout = 10 * time.Second
-	// maxLists is for how many combinations of session, user and labels an agent keeps the last lists of its sources.
+	// maxLists is for how many combinations of session, user and labels an agent keeps the last
+	// lists of its sources.
 	maxLists = 1_000
 )
 
@@ -37,7 +38,8 @@ func (e *SourceError) Error() string {
 	case e.Tool != "":
 		return fmt.Sprintf("agent: the tool %q of source %q is left out: %v", e.Tool, e.Source, e.Err)
 	case e.Kept:
-		return fmt.Sprintf("agent: source %q can't list its tools; those that it listed last are used: %v", e.Source, e.Err)
+		return fmt.Sprintf("agent: source %q can't list its tools; those that it listed last are used: %v", e.Source,
+			e.Err)
 	}
 	return fmt.Sprintf("agent: source %q can't list its tools, and there is no earlier list: %v", e.Source, e.Err)
 }
@@ -45,7 +47,8 @@ func (e *SourceError) Error() string {
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used. The run continues.
+// SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used.
+// The run continues.
 type SourceFailed struct {
 	Meta
 	Source string       `json:"source"`
@@ -89,7 +92,8 @@ func (a *Agent) addSources() (errs []error) {
 		case err != nil:
 			errs = append(errs, &ConfigError{Field: field, Problem: "it is nil, or its Name panics", Err: err})
 		case name == "" || slices.ContainsFunc(a.sources, func(o namedSource) bool { return o.name == name }):
-			errs = append(errs, &ConfigError{Field: field, Problem: fmt.Sprintf("the name %q is empty or used twice", name)})
+			errs = append(errs,
+				&ConfigError{Field: field, Problem: fmt.Sprintf("the name %q is empty or used twice", name)})
 		default:
 			a.sources = append(a.sources, namedSource{s, name})
 		}
@@ -99,8 +103,8 @@ func (a *Agent) addSources() (errs []error) {
 	return errs
 }
 
-// list asks sources for their tools, all at the same time. It returns a list for each, in the same order, and what is wrong with them. A source
-// that hangs is abandoned: see listTimeout.
+// list asks sources for their tools, all at the same time. It returns a list for each, in the same
+// order, and what is wrong with them. A source that hangs is abandoned: see listTimeout.
 func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource) ([]toolList, []*SourceError) {
 	ctx, cancel := context.WithTimeoutCause(withoutRun(tools.WithListing(ctx, l)), listTimeout, errListTimeout)
 	defer cancel()
@@ -108,10 +112,11 @@ func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource
 	var asked sync.WaitGroup
 	for i, s := range sources {
 		asked.Go(func() {
-			out, err := abandonable(ctx, a, "listing the tools of "+s.name, l.Session, func() (out toolList, err error) {
-				err = a.listOne(ctx, s, &out)
-				return out, err
-			})
+			out, err := abandonable(ctx, a, "listing the tools of "+s.name, l.Session,
+				func() (out toolList, err error) {
+					err = a.listOne(ctx, s, &out)
+					return out, err
+				})
 			if errors.Is(err, errNotReturned) {
 				err = errListTimeout
 			}
@@ -133,7 +138,8 @@ func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource
 	return lists, failed
 }
 
-var errListTimeout = fault.New(fault.Transient, fmt.Sprintf("agent: the source hasn't listed its tools within %v", listTimeout))
+var errListTimeout = fault.New(fault.Transient,
+	fmt.Sprintf("agent: the source hasn't listed its tools within %v", listTimeout))
 
 // listOne asks one source.
 func (a *Agent) listOne(ctx context.Context, s namedSource, out *toolList) error {
@@ -156,7 +162,8 @@ func (a *Agent) listOne(ctx context.Context, s namedSource, out *toolList) error
 	return nil
 }
 
-// dropUnfit leaves out tools of sources whose names are taken: by the agent's own tools, or by a source whose name comes before.
+// dropUnfit leaves out tools of sources whose names are taken: by the agent's own tools, or by a
+// source whose name comes before.
 func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*SourceError) {
 	taken := make(map[string]string, len(own))
 	for _, d := range own {
@@ -180,12 +187,13 @@ func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*
 // logSources logs what is wrong with sources.
 func (a *Agent) logSources(ctx context.Context, session string, failed []*SourceError) {
 	for _, e := range failed {
-		a.logger.WarnContext(ctx, "agent: a source of tools", "session", session, "source", e.Source, "tool", e.Tool, "kept", e.Kept, "error", e.Err)
+		a.logger.WarnContext(ctx, "agent: a source of tools", "session", session, "source", e.Source, "tool", e.Tool,
+			"kept", e.Kept, "error", e.Err)
 	}
 }
 
-// lastLists are the tools that sources listed last, by source. They belong to one session, user and labels, because lists may differ by
-// credential.
+// lastLists are the tools that sources listed last, by source. They belong to one session, user and
+// labels, because lists may differ by credential.
 type lastLists struct {
 	mu    sync.Mutex // guards what follows
 	lists map[tools.Listing]map[string][]*tools.Definition
@@ -214,7 +222,9 @@ func (p *lastLists) fill(key tools.Listing, lists []toolList, failed []*SourceEr
 func (p *lastLists) forget(session string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	maps.DeleteFunc(p.lists, func(key tools.Listing, _ map[string][]*tools.Definition) bool { return key.Session == session })
+	maps.DeleteFunc(p.lists, func(key tools.Listing, _ map[string][]*tools.Definition) bool {
+		return key.Session == session
+	})
 }
 
 // keep remembers lists. Beyond maxLists it forgets any others.

@@ -55,7 +55,9 @@ func (p *Plugins) change(list []tools.Tool) {
 func ExampleConfig_sources() {
 	ctx := context.Background()
 	answers := func(name string) tools.Tool {
-		return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in struct{}) (string, error) { return "ok", nil })
+		return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in struct{}) (string, error) {
+			return "ok", nil
+		})
 	}
 	plugins := new(Plugins)
 	plugins.Install(answers("calendar"))
@@ -87,15 +89,19 @@ func ExampleConfig_sources() {
 	// [search calendar mail]
 }
 
-// A tool of the model's choice is loaded when it is needed, so that a hundred others don't fill every request.
+// A tool of the model's choice is loaded when it is needed, so that a hundred others don't fill
+// every request.
 func ExampleLoadTools() {
 	type Name struct {
 		Name string `json:"name"`
 	}
-	invoice := tools.New(tools.Spec{Name: "invoice.create"}, func(ctx context.Context, in struct{}) (string, error) { return "invoice 7", nil })
-	load := tools.New(tools.Spec{Name: "tools.load", Description: "Loads a tool: invoice.create, …"}, func(ctx context.Context, in Name) (string, error) {
-		return "It is there from now on.", agent.LoadTools(ctx, in.Name)
+	invoice := tools.New(tools.Spec{Name: "invoice.create"}, func(ctx context.Context, in struct{}) (string, error) {
+		return "invoice 7", nil
 	})
+	load := tools.New(tools.Spec{Name: "tools.load", Description: "Loads a tool: invoice.create, …"},
+		func(ctx context.Context, in Name) (string, error) {
+			return "It is there from now on.", agent.LoadTools(ctx, in.Name)
+		})
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(
 			providertest.Call("invoice.create", struct{}{}),
@@ -129,7 +135,8 @@ func ExampleLoadTools() {
 	// offered: [tools.load invoice.create]
 }
 
-// The server declares a tool that the page in the browser executes. The run pauses until the page answers, perhaps in another process.
+// The server declares a tool that the page in the browser executes. The run pauses until the page
+// answers, perhaps in another process.
 func ExampleInput_tools() {
 	ctx := context.Background()
 	store := journal.NewMemory()
@@ -140,7 +147,8 @@ func ExampleInput_tools() {
 		}
 		return a
 	}
-	pick := tools.External(tools.Spec{Name: "ui.pickDate", Description: "Lets the user pick a date.", Output: json.RawMessage(`{"type":"string","format":"date"}`)})
+	pick := tools.External(tools.Spec{Name: "ui.pickDate", Description: "Lets the user pick a date.",
+		Output: json.RawMessage(`{"type":"string","format":"date"}`)})
 
 	a := open(providertest.Call("ui.pickDate", struct{}{}))
 	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Book a table.", Tools: []tools.Tool{pick}})
@@ -163,7 +171,9 @@ func ExampleInput_tools() {
 // One run of an agent may use only some of its tools.
 func ExampleInput_only() {
 	answers := func(name string) tools.Tool {
-		return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in struct{}) (string, error) { return "ok", nil })
+		return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in struct{}) (string, error) {
+			return "ok", nil
+		})
 	}
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(providertest.Call("delete", struct{}{}), providertest.Say("I can't delete it.")),
@@ -175,7 +185,8 @@ func ExampleInput_only() {
 	ctx := context.Background()
 	_, err = a.Run(ctx, agent.Input{Prompt: "Look it up.", Only: []string{"raed"}})
 	fmt.Println(err)
-	for ev, err := range a.Stream(ctx, agent.Input{Prompt: "Look it up, and delete it.", Only: []string{"read", "search"}}) {
+	for ev, err := range a.Stream(ctx,
+		agent.Input{Prompt: "Look it up, and delete it.", Only: []string{"read", "search"}}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -209,7 +220,9 @@ func (o *Offline) List(ctx context.Context) ([]tools.Tool, error) {
 // If a source can't list its tools, those that it listed last are used, and the stream says so.
 func ExampleSourceFailed() {
 	source := new(Offline)
-	source.Install(tools.New(tools.Spec{Name: "calendar"}, func(ctx context.Context, in struct{}) (string, error) { return "ok", nil }))
+	source.Install(tools.New(tools.Spec{Name: "calendar"}, func(ctx context.Context, in struct{}) (string, error) {
+		return "ok", nil
+	}))
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(providertest.Say("One."), providertest.Say("Two.")),
 		Sources:  []tools.Source{source},
@@ -236,18 +249,22 @@ func ExampleSourceFailed() {
 	// [calendar]
 }
 
-// A tool that disappears during a run is still offered, so that the request begins as before, and its calls are answered.
+// A tool that disappears during a run is still offered, so that the request begins as before, and
+// its calls are answered.
 func ExampleToolsChanged() {
 	plugins := new(Plugins)
-	plugins.Install(tools.New(tools.Spec{Name: "calendar"}, func(ctx context.Context, in struct{}) (string, error) { return "ok", nil }))
+	plugins.Install(tools.New(tools.Spec{Name: "calendar"}, func(ctx context.Context, in struct{}) (string, error) {
+		return "ok", nil
+	}))
 	remove := tools.New(tools.Spec{Name: "remove"}, func(ctx context.Context, in struct{}) (string, error) {
 		plugins.Clear()
 		return "removed", nil
 	})
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Call("remove", struct{}{}), providertest.Call("calendar", struct{}{}), providertest.Say("It is gone.")),
-		Tools:    []tools.Tool{remove},
-		Sources:  []tools.Source{plugins},
+		Provider: providertest.Script(providertest.Call("remove", struct{}{}),
+			providertest.Call("calendar", struct{}{}), providertest.Say("It is gone.")),
+		Tools:   []tools.Tool{remove},
+		Sources: []tools.Source{plugins},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -72,11 +72,13 @@ func named(done *effects, names ...string) (list []tools.Tool) {
 
 // doing returns a tool that calls fn.
 func doing(name string, fn func(ctx context.Context) error) tools.Tool {
-	return tools.New(tools.Spec{Name: name}, func(ctx context.Context, _ Number) (string, error) { return "ok", fn(ctx) })
+	return tools.New(tools.Spec{Name: name}, func(ctx context.Context, _ Number) (string, error) {
+		return "ok", fn(ctx)
+	})
 }
 
-// requireOffered requires the names of the tools in each request, and that where the names begin like those of the request before, the
-// definitions are the same, too.
+// requireOffered requires the names of the tools in each request, and that where the names begin
+// like those of the request before, the definitions are the same, too.
 func requireOffered(t *testing.T, m *providertest.Model, want ...[]string) {
 	t.Helper()
 	reqs := m.Requests()
@@ -124,7 +126,8 @@ func TestTheEarlierToolsStayAPrefixOfTheLaterOnes(t *testing.T) {
 			var done effects
 			b, c := newCatalog("b", named(&done, "b1", "b2")...), newCatalog("c", named(&done, "c1")...)
 			cfg := agent.Config{Journal: store, Tools: named(&done, "own"), Sources: []tools.Source{c, b}}
-			a, m := scripted(t, cfg, call("b1", 1), call("c1", 2), say("Done."), call("b0", 3), say("Done."), say("Done."))
+			a, m := scripted(t, cfg, call("b1", 1), call("c1", 2), say("Done."), call("b0", 3), say("Done."),
+				say("Done."))
 			require.Equal(t, agent.Completed, run(t, a).Status)
 			b.set(nil, named(&done, "b0", "b1", "b2")...)
 			require.Equal(t, agent.Completed, run(t, a).Status)
@@ -153,12 +156,14 @@ func TestAToolThatDisappearsIsOfferedUntilTheRunEnds(t *testing.T) {
 	remove := doing("remove", func(context.Context) error { src.set(nil, named(&done, "y", "z")...); return nil })
 	restore := doing("restore", func(context.Context) error { src.set(nil, named(&done, "x", "y")...); return nil })
 	a, m := scripted(t, agent.Config{Tools: []tools.Tool{remove, restore}, Sources: []tools.Source{src}},
-		call("remove", 0), call("x", 1), call("restore", 0), call("x", 2), call("remove", 0), say("Done."), say("Done."))
+		call("remove", 0), call("x", 1), call("restore", 0), call("x", 2), call("remove", 0), say("Done."),
+		say("Done."))
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
 	require.Zero(t, done.of(1), "it was gone")
 	require.Equal(t, 1, done.of(2), "it was back")
-	require.Contains(t, partsOf(m.Requests()[2].Messages[len(m.Requests()[2].Messages)-1].Parts), `the tool "x" is no longer available`)
+	require.Contains(t, partsOf(m.Requests()[2].Messages[len(m.Requests()[2].Messages)-1].Parts),
+		`the tool "x" is no longer available`)
 	all := []string{"remove", "restore", "x", "y"}
 	run(t, a)
 	requireOffered(t, m, all, all, all, all, all, all, []string{"remove", "restore", "y", "z"})
@@ -176,7 +181,8 @@ func TestASourceThatFailsKeepsItsLastListOfTheSession(t *testing.T) {
 	failed := of[agent.SourceFailed](all)
 	require.Len(t, failed, 1)
 	require.True(t, failed[0].Err.Kept)
-	require.EqualError(t, failed[0].Err, `agent: source "src" can't list its tools; those that it listed last are used: no connection`)
+	require.EqualError(t, failed[0].Err,
+		`agent: source "src" can't list its tools; those that it listed last are used: no connection`)
 	require.Equal(t, 1, done.of(1))
 	runInput(t, a, agent.Input{Session: "t", Prompt: "go"})
 	requireOffered(t, m, []string{"o", "x"}, []string{"o", "x"}, []string{"o", "x"}, []string{"o"})
@@ -200,7 +206,8 @@ func TestASourceThatHangsIsWaitedForABoundedTime(t *testing.T) {
 					<-release
 				}
 				src.err = context.DeadlineExceeded
-				a, m := scripted(t, agent.Config{Tools: named(&done, "own"), Sources: []tools.Source{src, newCatalog("other", named(&done, "o")...)}}, say("Done."))
+				a, m := scripted(t, agent.Config{Tools: named(&done, "own"),
+					Sources: []tools.Source{src, newCatalog("other", named(&done, "o")...)}}, say("Done."))
 				began := time.Now()
 				require.Equal(t, agent.Completed, run(t, a).Status)
 				require.Equal(t, c.want, time.Since(began))
@@ -221,7 +228,8 @@ func TestToolsThatCannotBeUsedAreLeftOutAndReported(t *testing.T) {
 	bad := tools.Raw{Spec: tools.Spec{Name: "bad", Schema: []byte(`{"type":7}`)}}
 	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script()})
 	src := newCatalog("src", append(named(&done, "own", "x", "x"), bad, nil, agent.AsTool(child, tools.Spec{}),
-		done.tool(tools.Spec{Name: "mode", Modes: []string{"edit"}}), done.tool(tools.Spec{Name: "needs", Requires: []string{"nothing"}}))...)
+		done.tool(tools.Spec{Name: "mode", Modes: []string{"edit"}}),
+		done.tool(tools.Spec{Name: "needs", Requires: []string{"nothing"}}))...)
 	a, m := scripted(t, agent.Config{Tools: named(&done, "own"), Sources: []tools.Source{src}}, say("Done."))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -229,7 +237,8 @@ func TestToolsThatCannotBeUsedAreLeftOutAndReported(t *testing.T) {
 	requireOffered(t, m, []string{"own", "x"})
 
 	src.set(nil, tools.Tool((*nobody)(nil)))
-	all, err = events(reopen(t, agent.Config{Sources: []tools.Source{src}}, say("Done.")).Stream(t.Context(), agent.Input{Prompt: "go"}))
+	all, err = events(reopen(t, agent.Config{Sources: []tools.Source{src}}, say("Done.")).Stream(t.Context(),
+		agent.Input{Prompt: "go"}))
 	require.NoError(t, err)
 	require.Len(t, of[agent.SourceFailed](all), 1)
 }
@@ -240,7 +249,8 @@ type nobody struct{ spec tools.Spec }
 func (n *nobody) Define() (*tools.Definition, error) { panic(n.spec.Name) }
 
 func TestMistakesInSourcesAreErrorsOfTheConfig(t *testing.T) {
-	for _, list := range [][]tools.Source{{nil}, {(*catalog)(nil)}, {newCatalog("")}, {newCatalog("a"), newCatalog("a")}} {
+	for _, list := range [][]tools.Source{{nil}, {(*catalog)(nil)}, {newCatalog("")},
+		{newCatalog("a"), newCatalog("a")}} {
 		_, err := agent.New(agent.Config{Provider: providertest.Script(), Sources: list})
 		var bad *agent.ConfigError
 		require.ErrorAs(t, err, &bad)
@@ -269,7 +279,8 @@ func TestARunWithSourcesIsResumedByAnotherProcess(t *testing.T) {
 	require.ErrorAs(t, err, &changed, "nothing is lost while the source is down")
 	require.Equal(t, "risky is gone", changed.Tools[0].String())
 
-	c, m := scripted(t, agent.Config{Journal: store, Sources: []tools.Source{list("new", "x")}}, call("x", 4), call("new", 5), say("Done."))
+	c, m := scripted(t, agent.Config{Journal: store, Sources: []tools.Source{list("new", "x")}}, call("x", 4),
+		call("new", 5), say("Done."))
 	res = runInput(t, c, agent.Resume("s", agent.Edit(res.Pending[0].ID, Number{3}), agent.Approve(res.Pending[1].ID)))
 	require.Equal(t, agent.Completed, res.Status)
 	for _, n := range []int{2, 3, 4, 5} {

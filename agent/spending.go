@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A spending counts what a run and its open calls have used: subagents, and tools that make model calls. The run's log has the usage of a call
-// only after the call has ended; until then, runs in parallel find out here what is left. A run without such calls has no spending.
+// A spending counts what a run and its open calls have used: subagents, and tools that make model
+// calls. The run's log has the usage of a call only after the call has ended; until then, runs in
+// parallel find out here what is left. A run without such calls has no spending.
 type spending struct {
 	up *spending // of the run that made the call; nil for the outermost
 
@@ -20,7 +21,8 @@ type spending struct {
 	calls  map[string]*childSpending // by the id of the call, while it is open
 }
 
-// A childSpending is what is known of an open call of a subagent, or of a tool that makes model calls, for the fact that ends or suspends it.
+// A childSpending is what is known of an open call of a subagent, or of a tool that makes model
+// calls, for the fact that ends or suspends it.
 type childSpending struct {
 	run    *spending     // what the subagent has used; nil for other tools
 	booked machine.Spent // by Generate and Book, and not in the log yet
@@ -93,7 +95,8 @@ func (p *spending) call(id string) (c childSpending, ok bool) {
 	return *p.calls[id], true
 }
 
-// of returns what a call has used so far and isn't in the log yet; nil for a call that has neither called a subagent nor booked anything.
+// of returns what a call has used so far and isn't in the log yet; nil for a call that has neither
+// called a subagent nor booked anything.
 func (p *spending) of(call string) *machine.Spent {
 	c, ok := p.call(call)
 	if !ok || c.run == nil {
@@ -128,7 +131,8 @@ func (p *spending) reached(note string) error {
 	p.mu.Unlock()
 	switch {
 	case l.SubagentCalls > 0 && calls >= l.SubagentCalls:
-		return &LimitError{Limit: machine.LimitSubagentCalls, Max: int64(l.SubagentCalls), Have: int64(calls), Note: note}
+		return &LimitError{Limit: machine.LimitSubagentCalls, Max: int64(l.SubagentCalls), Have: int64(calls),
+			Note: note}
 	case l.Tokens >= 0 && used.Usage.Total() >= l.Tokens:
 		return &LimitError{Limit: machine.LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: note}
 	case l.Cost >= 0 && used.Cost >= l.Cost:
@@ -137,17 +141,20 @@ func (p *spending) reached(note string) error {
 	return nil
 }
 
-// limitReached returns the limit of a parent run that is reached by what that run and its subagents have used, or nil.
+// limitReached returns the limit of a parent run that is reached by what that run and its subagents
+// have used, or nil.
 func (p *spending) limitReached() error {
 	for up := p.up; up != nil; up = up.up {
-		if err := up.reached("it is the limit of the run that has called this subagent, and counts what all its subagents have used"); err != nil {
+		if err := up.reached(
+			"it is the limit of the run that has called this subagent, and counts what all its subagents have used"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// parentLimitReached ends the run of a subagent if a parent run has reached a limit, and reports whether it did.
+// parentLimitReached ends the run of a subagent if a parent run has reached a limit, and reports
+// whether it did.
 func (x *driver) parentLimitReached() bool {
 	if x.parent == nil {
 		return false
@@ -159,8 +166,8 @@ func (x *driver) parentLimitReached() bool {
 	return err != nil
 }
 
-// ownSpending returns the spending of the run. It is made when the first subagent is called, and then includes what subagents used before this
-// process resumed the run.
+// ownSpending returns the spending of the run. It is made when the first subagent is called, and
+// then includes what subagents used before this process resumed the run.
 func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
 	l.lock()
 	p := l.spending
@@ -185,7 +192,8 @@ func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
 	return l.spending, nil
 }
 
-// bill loads what a subagent used before this process resumed the run, for a call that ends without running again.
+// bill loads what a subagent used before this process resumed the run, for a call that ends without
+// running again.
 func (cr *callRun) bill() {
 	if cr.again && cr.x.agent.children[cr.call.Name] != nil {
 		cr.x.bill()
@@ -236,7 +244,8 @@ func (p *spending) load(ctx context.Context, session string, open []openCall) er
 	return nil
 }
 
-// loadSpending sets p to what the run of a session and its subagents have used, and returns the session's machine.
+// loadSpending sets p to what the run of a session and its subagents have used, and returns the
+// session's machine.
 func (a *Agent) loadSpending(ctx context.Context, session string, p *spending) (*machine.Machine, error) {
 	m, err := a.load(ctx, session)
 	if err != nil {

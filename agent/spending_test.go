@@ -18,8 +18,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A squad is agents whose model calls cost a hundred tokens each: two levels of those that delegate a task to several
-// others beside each other, and workers that never come to an end by themselves.
+// A squad is agents whose model calls cost a hundred tokens each: two levels of those that delegate
+// a task to several others beside each other, and workers that never come to an end by themselves.
 type squad struct {
 	mu    sync.Mutex
 	calls map[string]int // of models, by the task
@@ -57,13 +57,16 @@ func (s *squad) all() (n int64) {
 }
 
 func (s *squad) worker(t testing.TB) *agent.Agent {
-	return newAgent(t, agent.Config{Name: "worker", Limits: agent.Limits{Steps: -1, Repeats: -1}, Tools: []tools.Tool{s.done.slow(tools.Spec{Name: "slow"}), s.done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
-		Provider: s.model(func(task string, n int) providertest.Step {
-			if task == "asks late" && n == 5 || task == "asks" && n == 0 {
-				return call("risky", n)
-			}
-			return call("slow", 1)
-		})})
+	return newAgent(t,
+		agent.Config{Name: "worker", Limits: agent.Limits{Steps: -1, Repeats: -1},
+			Tools: []tools.Tool{s.done.slow(tools.Spec{Name: "slow"}),
+				s.done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+			Provider: s.model(func(task string, n int) providertest.Step {
+				if task == "asks late" && n == 5 || task == "asks" && n == 0 {
+					return call("risky", n)
+				}
+				return call("slow", 1)
+			})})
 }
 
 // boss returns an agent that gives the tasks to another, all at once.
@@ -94,7 +97,8 @@ func TestChildrenBesideEachOtherDrawOnOneRemainder(t *testing.T) {
 				cfg, workers := agent.Config{Name: "boss", Journal: store, Limits: limits}, int64(4)
 				a := s.boss(t, cfg, s.worker(t), "a", "b", "c", "d")
 				if limits.Tokens == 0 { // it is that of the agents in the middle, each
-					a = s.boss(t, cfg, s.boss(t, agent.Config{Name: "middle", Limits: agent.Limits{Tokens: most}}, s.worker(t), "a", "b", "c", "d"), "x")
+					a = s.boss(t, cfg, s.boss(t, agent.Config{Name: "middle", Limits: agent.Limits{Tokens: most}},
+						s.worker(t), "a", "b", "c", "d"), "x")
 				}
 				res := run(t, a)
 				require.GreaterOrEqual(t, s.all(), int64(most), name)
@@ -115,7 +119,8 @@ func TestChildrenOfChildrenDrawOnWhatTheOutermostHasLeft(t *testing.T) {
 		const most = 4000
 		var s squad
 		middle := s.boss(t, agent.Config{Name: "middle"}, s.worker(t), "a", "b")
-		a := s.boss(t, agent.Config{Name: "boss", Journal: journal.NewMemory(), Limits: agent.Limits{Tokens: most}}, middle, "x", "y")
+		a := s.boss(t, agent.Config{Name: "boss", Journal: journal.NewMemory(), Limits: agent.Limits{Tokens: most}},
+			middle, "x", "y")
 		res := run(t, a)
 		require.GreaterOrEqual(t, s.all(), int64(most))
 		require.Less(t, s.all(), int64(most+4*squadCall))
@@ -131,7 +136,8 @@ func TestWhatAPausedChildHasUsedIsGoneForItsSiblingsInAnotherProcess(t *testing.
 		store := journal.NewMemory()
 		var s squad
 		build := func() *agent.Agent {
-			return s.boss(t, agent.Config{Name: "boss", Journal: store, Limits: agent.Limits{Tokens: most}}, s.worker(t), "asks late", "asks")
+			return s.boss(t, agent.Config{Name: "boss", Journal: store, Limits: agent.Limits{Tokens: most}},
+				s.worker(t), "asks late", "asks")
 		}
 		res := run(t, build())
 		require.Len(t, res.Pending, 2)
@@ -179,12 +185,13 @@ func TestWhatAChildUsedIsBookedHoweverItsCallEnds(t *testing.T) {
 			}
 			var s squad
 			denied := false
-			cfg := agent.Config{Name: "boss", Journal: store, Policies: []tools.Policy{func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
-				if denied {
-					return tools.Verdict{Effect: tools.Deny, Reason: "no more"}
-				}
-				return tools.Verdict{Effect: tools.Allow}
-			}}}
+			cfg := agent.Config{Name: "boss", Journal: store,
+				Policies: []tools.Policy{func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+					if denied {
+						return tools.Verdict{Effect: tools.Deny, Reason: "no more"}
+					}
+					return tools.Verdict{Effect: tools.Allow}
+				}}}
 			a := s.boss(t, cfg, s.worker(t), "asks")
 			res := run(t, a)
 			denied = true
@@ -203,14 +210,17 @@ func TestWhatAChildUsedIsBookedIfItsCallRunsOutOfTime(t *testing.T) {
 			<-time.After(time.Hour)
 			return "ok", nil
 		})
-		worker := newAgent(t, agent.Config{Name: "worker", Tools: []tools.Tool{deaf}, Provider: s.model(func(string, int) providertest.Step { return call("deaf", 1) })})
-		a := newAgent(t, agent.Config{Tools: []tools.Tool{agent.AsTool(worker, tools.Spec{Name: "of", Description: "x", Timeout: 5 * time.Second})},
-			Provider: s.model(func(_ string, n int) providertest.Step {
-				if n == 0 {
-					return task("of", "a")
-				}
-				return say("Done.")
-			})})
+		worker := newAgent(t, agent.Config{Name: "worker", Tools: []tools.Tool{deaf},
+			Provider: s.model(func(string, int) providertest.Step { return call("deaf", 1) })})
+		a := newAgent(t,
+			agent.Config{Tools: []tools.Tool{agent.AsTool(worker,
+				tools.Spec{Name: "of", Description: "x", Timeout: 5 * time.Second})},
+				Provider: s.model(func(_ string, n int) providertest.Step {
+					if n == 0 {
+						return task("of", "a")
+					}
+					return say("Done.")
+				})})
 		res := run(t, a)
 		require.Equal(t, "Done.", res.Text())
 		require.Equal(t, 1, s.calls["a"])
@@ -227,7 +237,8 @@ func TestWhatIsLeftForChildrenIsKnownAfterACrash(t *testing.T) {
 			store := journal.NewMemory()
 			var s squad
 			build := func(store journal.Store) *agent.Agent {
-				return s.boss(t, agent.Config{Name: "boss", Journal: store, Limits: agent.Limits{Tokens: most}}, s.worker(t), "a", "b")
+				return s.boss(t, agent.Config{Name: "boss", Journal: store, Limits: agent.Limits{Tokens: most}},
+					s.worker(t), "a", "b")
 			}
 			dying := &weak{Store: store, at: at, err: death, lasts: true}
 			_, _ = build(dying).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})

@@ -13,7 +13,8 @@ import (
 
 // A Receipt reports whether a message to a run was delivered.
 type Receipt struct {
-	// Posted says that Wait reads the session's log: the session runs in another process, or the message has a key.
+	// Posted says that Wait reads the session's log: the session runs in another process, or the
+	// message has a key.
 	Posted bool
 
 	done   chan struct{} // closed when step or err is set; nil for one that was posted
@@ -22,8 +23,9 @@ type Receipt struct {
 	follow func(context.Context) (int, error) // for one that was posted
 }
 
-// Wait waits until the message is delivered and returns the step whose model call contains it. If the run ends or pauses first, it returns an
-// error. If Posted is true, it reads the session's log four times a second. Wait is safe for concurrent use.
+// Wait waits until the message is delivered and returns the step whose model call contains it. If
+// the run ends or pauses first, it returns an error. If Posted is true, it reads the session's log
+// four times a second. Wait is safe for concurrent use.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	ctx = orBackground(ctx)
 	switch {
@@ -74,10 +76,13 @@ func (a *Agent) steer(ctx context.Context, session, text string) (*Receipt, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) { return a.follow(ctx, session, id, after) }}, nil
+	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) {
+		return a.follow(ctx, session, id, after)
+	}}, nil
 }
 
-// steerOnce posts a message with a key to the run of a session. Its id is made of the key and the run, so that the store accepts it once.
+// steerOnce posts a message with a key to the run of a session. Its id is made of the key and the
+// run, so that the store accepts it once.
 func (a *Agent) steerOnce(ctx context.Context, session, key, text string) (*Receipt, error) {
 	m, err := a.load(ctx, session)
 	if err != nil {
@@ -97,7 +102,9 @@ func (a *Agent) steerOnce(ctx context.Context, session, key, text string) (*Rece
 		return nil, err
 	}
 	after := s.Seq
-	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) { return a.follow(ctx, session, it.ID, after) }}, nil
+	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) {
+		return a.follow(ctx, session, it.ID, after)
+	}}, nil
 }
 
 // expect returns the receipt of a message that is about to be posted, or nil if the run is over.
@@ -141,8 +148,8 @@ func (x *driver) settleReceipts(step int) {
 	x.delivered = nil
 }
 
-// closeReceipts settles all receipts when the run is over. Messages that weren't delivered are removed from the inbox, so that no later run
-// reads them.
+// closeReceipts settles all receipts when the run is over. Messages that weren't delivered are
+// removed from the inbox, so that no later run reads them.
 func (x *driver) closeReceipts() {
 	x.agent.mu.Lock()
 	receipts := x.receipts
@@ -156,8 +163,8 @@ func (x *driver) closeReceipts() {
 	}
 }
 
-// dropMessages removes messages from the inbox whose senders were told that they are lost: those that mine selects, and, if the run
-// is paused, those that other processes have posted.
+// dropMessages removes messages from the inbox whose senders were told that they are lost: those
+// that mine selects, and, if the run is paused, those that other processes have posted.
 func (x *driver) dropMessages(mine func(id string) bool) {
 	for _, it := range x.inbox() {
 		if mine(it.ID) || it.Kind == itemSteer && x.paused() && !x.expects(it.ID) {
@@ -169,8 +176,8 @@ func (x *driver) dropMessages(mine func(id string) bool) {
 // paused reports whether the log says that the run is paused.
 func (l *sessionLog) paused() bool { return l.run().IsOpen() && l.run().Status == Paused }
 
-// refuseReceipts settles all receipts of a run whose session couldn't be held. The messages stay in the inbox: whoever holds the
-// session may deliver them.
+// refuseReceipts settles all receipts of a run whose session couldn't be held. The messages stay in
+// the inbox: whoever holds the session may deliver them.
 func (x *driver) refuseReceipts(why error) {
 	x.agent.mu.Lock()
 	defer x.agent.mu.Unlock()

@@ -14,7 +14,8 @@ func TestMessagesAreReadInTheOrderInWhichTheyWereSent(t *testing.T) {
 	for _, when := range []string{"while the model speaks", "while its calls run", "both"} {
 		t.Run(when, func(t *testing.T) {
 			var done effects
-			a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, calls("work", 1, 2), say("Done."))
+			a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
+				calls("work", 1, 2), say("Done."))
 			steer := func(texts ...string) {
 				for _, text := range texts {
 					_, err := a.Session("s").Steer(t.Context(), text)

@@ -18,7 +18,8 @@ import (
 func TestASteeringMessageIsReadBeforeTheNextStep(t *testing.T) {
 	var done effects
 	var receipt *agent.Receipt
-	a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, call("work", 1), call("work", 2), say("Done."))
+	a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, call("work", 1),
+		call("work", 2), say("Done."))
 	var all []agent.Event
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
@@ -41,8 +42,11 @@ func TestASteeringMessageIsReadBeforeTheNextStep(t *testing.T) {
 
 func TestARunAboutToFinishTakesOneMoreStepForAMessage(t *testing.T) {
 	for name, when := range map[string]func(a *agent.Agent, ev agent.Event) bool{
-		"while the model speaks": func(_ *agent.Agent, ev agent.Event) bool { _, ok := ev.(agent.TextDelta); return ok },
-		"before it does":         func(_ *agent.Agent, ev agent.Event) bool { _, ok := ev.(agent.StepStarted); return ok },
+		"while the model speaks": func(_ *agent.Agent, ev agent.Event) bool {
+			_, ok := ev.(agent.TextDelta)
+			return ok
+		},
+		"before it does": func(_ *agent.Agent, ev agent.Event) bool { _, ok := ev.(agent.StepStarted); return ok },
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, model := scripted(t, agent.Config{}, say("Done."), say("Done, and that too."))
@@ -87,11 +91,18 @@ func TestAMessageThatComesTooLateSaysSo(t *testing.T) {
 		steps []providertest.Step
 		stop  func(a *agent.Agent) error
 	}{
-		"the run pauses":   {agent.Config{}, []providertest.Step{call("risky", 1)}, nil},
-		"it is canceled":   {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Session("s").Cancel(context.Background()) }},
-		"it is stopped":    {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Session("s").Stop(context.Background()) }},
-		"it is paused":     {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Session("s").Pause(context.Background()) }},
-		"at the last call": {agent.Config{Limits: agent.Limits{Steps: 1}}, []providertest.Step{call("work", 1), say("So far.")}, nil},
+		"the run pauses": {agent.Config{}, []providertest.Step{call("risky", 1)}, nil},
+		"it is canceled": {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error {
+			return a.Session("s").Cancel(context.Background())
+		}},
+		"it is stopped": {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error {
+			return a.Session("s").Stop(context.Background())
+		}},
+		"it is paused": {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error {
+			return a.Session("s").Pause(context.Background())
+		}},
+		"at the last call": {agent.Config{Limits: agent.Limits{Steps: 1}},
+			[]providertest.Step{call("work", 1), say("So far.")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, _, _ := risky(t, c.cfg, c.steps...)
@@ -154,12 +165,15 @@ func TestWaitingForAReceiptEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// elsewhere runs a slow session in one process, calls do in another while it runs, and returns the result.
-func elsewhere(t *testing.T, cfg agent.Config, do func(b *agent.Agent), steps ...providertest.Step) (*agent.Result, *agent.Agent, *providertest.Model) {
+// elsewhere runs a slow session in one process, calls do in another while it runs, and returns the
+// result.
+func elsewhere(t *testing.T, cfg agent.Config, do func(b *agent.Agent), steps ...providertest.Step) (*agent.Result,
+	*agent.Agent, *providertest.Model) {
 	t.Helper()
 	cfg.Journal = journal.NewMemory()
 	var done effects
-	cfg.Tools = []tools.Tool{done.slow(tools.Spec{Name: "slow"}), done.tool(tools.Spec{Name: "work", Modes: []string{"edit"}})}
+	cfg.Tools = []tools.Tool{done.slow(tools.Spec{Name: "slow"}),
+		done.tool(tools.Spec{Name: "work", Modes: []string{"edit"}})}
 	cfg.Modes = []agent.Mode{{Name: "ask"}, {Name: "edit"}}
 	a, model := scripted(t, cfg, steps...)
 	b := reopen(t, cfg)
@@ -207,7 +221,9 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				res, a, model := elsewhere(t, agent.Config{}, func(b *agent.Agent) { require.NoError(t, c.do(b)) }, call("slow", 10), say("Done."))
+				res, a, model := elsewhere(t, agent.Config{}, func(b *agent.Agent) {
+					require.NoError(t, c.do(b))
+				}, call("slow", 10), say("Done."))
 				require.Equal(t, c.status, res.Status)
 				require.Equal(t, machine.CodeHost, res.Code)
 				require.Equal(t, tools.OK, finished(t, a, "s")[0].Status, "at a safe point")
@@ -217,7 +233,9 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 	}
 	t.Run("mode", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			res, _, model := elsewhere(t, agent.Config{}, func(b *agent.Agent) { require.NoError(t, b.Session("s").SetMode(t.Context(), "edit")) }, call("slow", 10), say("Done."))
+			res, _, model := elsewhere(t, agent.Config{}, func(b *agent.Agent) {
+				require.NoError(t, b.Session("s").SetMode(t.Context(), "edit"))
+			}, call("slow", 10), say("Done."))
 			require.Equal(t, "edit", res.Mode)
 			model.AssertTools(t, 1, "slow", "work")
 		})

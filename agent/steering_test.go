@@ -16,9 +16,10 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestNothingIsLostThatIsSentWhileARunLooksForIt: two senders race with each other and with a run that looks before each
-// step, and that continues until it is told to stop. What was sent while step n was the newest that anyone had seen is read
-// before the next step but one, also if nobody sends anything after it.
+// TestNothingIsLostThatIsSentWhileARunLooksForIt: two senders race with each other and with a run
+// that looks before each step, and that continues until it is told to stop. What was sent while
+// step n was the newest that anyone had seen is read before the next step but one, also if nobody
+// sends anything after it.
 func TestNothingIsLostThatIsSentWhileARunLooksForIt(t *testing.T) {
 	const runs, rounds, senders = 3, 300, 2
 	type sent struct {

@@ -14,11 +14,14 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// steered runs a session whose one tool sends messages, through the agent of the run or that of another process.
+// steered runs a session whose one tool sends messages, through the agent of the run or that of
+// another process.
 func steered(t *testing.T, elsewhere bool, send func(ctx context.Context, b *agent.Agent) error) *agent.Agent {
 	t.Helper()
 	var b *agent.Agent
-	work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) { return "x", send(ctx, b) })
+	work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
+		return "x", send(ctx, b)
+	})
 	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work}}
 	a, _ := scripted(t, cfg, call("work", 1), say("done"))
 	if b = a; elsewhere {
@@ -75,7 +78,8 @@ func TestAMessageThatIsSentAgainIsReadOnce(t *testing.T) {
 	}
 }
 
-// A message that a run didn't read before it paused is lost, as its sender learns, and isn't read by the next one.
+// A message that a run didn't read before it paused is lost, as its sender learns, and isn't read
+// by the next one.
 func TestAMessageWithAKeyThatWasNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var receipt *agent.Receipt

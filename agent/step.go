@@ -12,11 +12,13 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// step makes one model call: it prepares the request, calls the hooks, appends that the call starts, makes the call, and appends the outcome.
+// step makes one model call: it prepares the request, calls the hooks, appends that the call
+// starts, makes the call, and appends the outcome.
 func (x *driver) step(act machine.Action) {
 	r, mode := x.run(), x.currentMode()
 	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
-	start := StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: x.tools.step.names, ToolChoice: r.ToolChoice, Final: act.Final}
+	start := StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: x.tools.step.names,
+		ToolChoice: r.ToolChoice, Final: act.Final}
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
 	}
@@ -31,7 +33,9 @@ func (x *driver) step(act machine.Action) {
 	}
 	if act.Final != "" {
 		start.Tools, start.ToolChoice = nil, provider.ToolChoice{Mode: provider.ChooseNone}
-		start.Note = "You have reached the limit of this run, and no tools are left. Say what you have done, what is still to be done, and how it could go on."
+		start.Note =
+			"You have reached the limit of this run, and no tools are left. Say what you have done, what is still to " +
+				"be done, and how it could go on."
 	}
 	p, ok := x.prepare(&start, mode)
 	if !ok {
@@ -70,7 +74,8 @@ func (x *driver) step(act machine.Action) {
 	x.ask(req, &p, &start, mode, step)
 }
 
-// recordStep appends that a step starts, and shows it. It returns false if the run has ended or will end.
+// recordStep appends that a step starts, and shows it. It returns false if the run has ended or
+// will end.
 func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
 	start.Meta = x.nextMeta(start.Meta)
 	if x.append(*start) != nil {
@@ -93,7 +98,8 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 	msgs := l.state().Messages
 	req := &provider.Request{
 		Model: start.Model, System: mode.system, Messages: msgs[:len(msgs):len(msgs)],
-		ToolChoice: start.ToolChoice, MaxOutput: params.MaxOutput, Sampling: params.Sampling, Reasoning: params.Reasoning,
+		ToolChoice: start.ToolChoice, MaxOutput: params.MaxOutput, Sampling: params.Sampling,
+		Reasoning:                params.Reasoning,
 		DisableParallelToolCalls: params.DisableParallelToolCalls, Options: params.Options,
 		Interactive: r.Interactive, Priority: r.Priority,
 		Labels: l.labels(start.Step, "step"), Cache: !l.agent.cfg.NoPromptCache,
@@ -114,7 +120,8 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 // labels returns the labels of a model call for the run.
 func (l *sessionLog) labels(step int, kind string) provider.Labels {
 	r := l.run()
-	return provider.Labels{Session: l.account(), User: r.User, Run: r.ID, Step: step, Pipeline: r.Pipeline, Task: r.Task,
+	return provider.Labels{Session: l.account(), User: r.User, Run: r.ID, Step: step, Pipeline: r.Pipeline,
+		Task:  r.Task,
 		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.state().Labels}
 }
 
@@ -200,8 +207,8 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 	return !x.left
 }
 
-// eventOf returns the note for a chunk; nil if there is none. It doesn't show it itself, so that its large frame isn't on the stack while the
-// consumer reads.
+// eventOf returns the note for a chunk; nil if there is none. It doesn't show it itself, so that
+// its large frame isn't on the stack while the consumer reads.
 func (x *driver) eventOf(c *provider.Chunk) Event {
 	switch c.Kind {
 	case provider.KindWaiting:
@@ -219,7 +226,8 @@ func (x *driver) eventOf(c *provider.Chunk) Event {
 	case provider.KindReasoning:
 		return ReasoningDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
-		return PartAdded{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
+		return PartAdded{Meta: x.noteMeta(), Index: x.reply.collector.Last(),
+			Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
 	case provider.KindToolStart: // its name is the one that the reply will have
 		meta := x.noteMeta()
 		meta.Call = machine.CallID(meta.Run, meta.Step, len(x.reply.calls))
@@ -239,7 +247,8 @@ func (x *driver) eventOf(c *provider.Chunk) Event {
 	return nil
 }
 
-// open returns the call whose arguments are coming in with the provider's index; nil if there is none.
+// open returns the call whose arguments are coming in with the provider's index; nil if there is
+// none.
 func (r *reply) open(index int32) *begunCall {
 	for i := range r.calls {
 		if call := &r.calls[i]; call.index == index && call.open {
@@ -272,7 +281,8 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 		resp = x.ownReply(resp)
 		x.nameCalls(resp)
 	}
-	f := Replied{Meta: x.nextMeta(Meta{}), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
+	f := Replied{Meta: x.nextMeta(Meta{}), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
+		ResponseID: resp.ID, Usage: usage}
 	f.Cost, f.Priced = x.agent.cost(x.run().Model, usage)
 	if x.append(f) == errTooLarge {
 		x.tooLarge(&f)
@@ -293,7 +303,8 @@ func (x *driver) ownReply(resp *provider.Response) *provider.Response {
 // nameCalls gives the calls of a reply their ids, and removes what a journal couldn't return.
 func (x *driver) nameCalls(resp *provider.Response) {
 	resp.Parts = slices.DeleteFunc(resp.Parts, func(p provider.Part) bool {
-		return p.Kind == provider.PartToolCall && p.Call == nil || p.Kind == provider.PartToolResult // only hooks can have put these
+		// only hooks can have put these
+		return p.Kind == provider.PartToolCall && p.Call == nil || p.Kind == provider.PartToolResult
 	})
 	n := 0
 	for i := range resp.Parts {
@@ -311,7 +322,8 @@ func (x *driver) nameCalls(resp *provider.Response) {
 	}
 }
 
-// callID returns the id of the nth call of the reply. It was made already if the call was shown as it began.
+// callID returns the id of the nth call of the reply. It was made already if the call was shown as
+// it began.
 func (x *driver) callID(n int) string {
 	if n < len(x.reply.calls) {
 		return x.reply.calls[n].id
@@ -319,8 +331,8 @@ func (x *driver) callID(n int) string {
 	return machine.CallID(x.origin.Run, x.run().Step, n)
 }
 
-// stepFailed appends that a model call failed, and ends the run. Text that was shown is kept; calls in it never run. If the provider hasn't
-// reported the usage of a partial reply, it is estimated.
+// stepFailed appends that a model call failed, and ends the run. Text that was shown is kept; calls
+// in it never run. If the provider hasn't reported the usage of a partial reply, it is estimated.
 func (x *driver) stepFailed(err error, req *provider.Request) {
 	partial := x.reply.collector.Response()
 	if partial.Usage.Total() == 0 && req != nil && len(partial.Parts) > 0 {
@@ -368,6 +380,8 @@ func (x *driver) failStep(f StepFailed, err error) {
 
 // tooLarge appends that a reply is too large for the journal, with its usage, and ends the run.
 func (x *driver) tooLarge(f *Replied) {
-	err := fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set Params.MaxOutput", x.agent.record)
+	err := fault.Errorf(fault.Permanent,
+		"agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set "+
+			"Params.MaxOutput", x.agent.record)
 	x.failStep(StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An unsteady store panics once, at the nth call of one of its methods: before it has done what was asked, or behind it.
+// An unsteady store panics once, at the nth call of one of its methods: before it has done what was
+// asked, or behind it.
 type unsteady struct {
 	journal.Store
 	method string
@@ -82,7 +83,8 @@ func TestAPanicOfAStoreNeitherHangsARunNorRepeatsACall(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var done effects
 					store := &unsteady{Store: journal.NewMemory(), method: method, left: left, behind: behind}
-					a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}},
+					a, _ := scripted(t, agent.Config{Journal: store,
+						Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}},
 						calls("work", 1, 2, 3), say("first"), say("second"), say("third"), say("fourth"))
 					told := fmt.Sprintf("%s %d %v", method, left, behind)
 					for range 3 { // the panic is in one of them, and that may fail
@@ -93,7 +95,8 @@ func TestAPanicOfAStoreNeitherHangsARunNorRepeatsACall(t *testing.T) {
 						<-time.After(time.Minute) // the end of a lease that wasn't given back
 					}
 					store.left = 0 // never, from now on
-					require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: "s", Prompt: "on", Supersede: true}).Status, told)
+					require.Equal(t, agent.Completed,
+						runInput(t, a, agent.Input{Session: "s", Prompt: "on", Supersede: true}).Status, told)
 					for n := 1; n <= 3; n++ {
 						require.Equal(t, 1, done.of(n), told)
 					}

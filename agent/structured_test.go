@@ -59,7 +59,8 @@ func TestAStructuredAnswerIsCorrectedTwice(t *testing.T) {
 }
 
 func TestAnAnswerMayBeOfAnyType(t *testing.T) {
-	a, _ := scripted(t, agent.Config{}, say(`{"value":[1,2]}`), say(`{"value":"x"}`), say(`{"value":7}`), say(`{"a":1}`))
+	a, _ := scripted(t, agent.Config{}, say(`{"value":[1,2]}`), say(`{"value":"x"}`), say(`{"value":7}`),
+		say(`{"a":1}`))
 	list, _, err := agent.RunFor[[]int](t.Context(), a, agent.Input{Prompt: "x"})
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 2}, list)
@@ -86,7 +87,8 @@ func TestAnAnswerMayBeOfAnyType(t *testing.T) {
 func TestAStructuredAnswerSurvivesToolsAndAPause(t *testing.T) {
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
-			a, model, done := risky(t, agent.Config{Journal: store()}, call("work", 1), call("risky", 2), say("no JSON"), say(`{"city":"Oslo","celsius":3}`))
+			a, model, done := risky(t, agent.Config{Journal: store()}, call("work", 1), call("risky", 2),
+				say("no JSON"), say(`{"city":"Oslo","celsius":3}`))
 			_, res, err := agent.RunFor[Forecast](t.Context(), a, agent.Input{Session: "s", Prompt: "Oslo?"})
 			var paused *agent.PausedError
 			require.ErrorAs(t, err, &paused)
@@ -103,7 +105,8 @@ func TestAStructuredAnswerSurvivesToolsAndAPause(t *testing.T) {
 
 func TestARunThatDidntCompleteHasNoAnswer(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Limits: agent.Limits{Steps: 1}, Journal: journal.NewMemory(), Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
+	a, _ := scripted(t, agent.Config{Limits: agent.Limits{Steps: 1}, Journal: journal.NewMemory(),
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
 		call("work", 1), say(`{"city":"Oslo","celsius":3}`))
 	got, res, err := agent.RunFor[Forecast](t.Context(), a, agent.Input{Prompt: "Oslo?"})
 	var limit *agent.LimitError

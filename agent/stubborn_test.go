@@ -20,18 +20,20 @@ import (
 var writers = map[string]func(wait func(context.Context, *agent.NoteInput)) *agent.Memory{
 	"a checkpoint": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
 		mem := small()
-		mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", func(ctx context.Context, in *agent.NoteInput) (int, error) {
-			wait(ctx, in)
-			return 1, nil
-		}, .5)}
+		mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c",
+			func(ctx context.Context, in *agent.NoteInput) (int, error) {
+				wait(ctx, in)
+				return 1, nil
+			}, .5)}
 		return mem
 	},
 	"the note of a context reset": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
 		mem := small()
-		mem.ContextReset = &agent.ContextReset{At: .5, Tries: 3, Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-			wait(ctx, in)
-			return agent.ContextResetNote{}, nil
-		}}
+		mem.ContextReset = &agent.ContextReset{At: .5, Tries: 3,
+			Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+				wait(ctx, in)
+				return agent.ContextResetNote{}, nil
+			}}
 		return mem
 	},
 }
@@ -42,12 +44,13 @@ func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				free := make(chan struct{})
 				asked := 0
-				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)}, Memory: memory(func(_ context.Context, in *agent.NoteInput) {
-					asked++
-					in.Book(provider.Usage{Input: 10}, 1)
-					<-free
-					in.Book(provider.Usage{Input: 1_000}, 1)
-				})}, reads(9)...)
+				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)},
+					Memory: memory(func(_ context.Context, in *agent.NoteInput) {
+						asked++
+						in.Book(provider.Usage{Input: 10}, 1)
+						<-free
+						in.Book(provider.Usage{Input: 1_000}, 1)
+					})}, reads(9)...)
 				began := time.Now()
 				all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 				require.NoError(t, err)
@@ -69,16 +72,18 @@ func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 
 func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 	for name, memory := range writers {
-		for text, after := range map[string]time.Duration{"it returns in time": 4 * time.Second, "it doesn't": 6 * time.Second} {
+		for text, after := range map[string]time.Duration{"it returns in time": 4 * time.Second,
+			"it doesn't": 6 * time.Second} {
 			t.Run(name+", "+text, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 					defer cancel()
-					a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)}, Memory: memory(func(ctx context.Context, in *agent.NoteInput) {
-						<-ctx.Done()
-						<-time.After(after)
-						in.Book(provider.Usage{Input: 10}, 1)
-					})}, reads(9)...)
+					a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)},
+						Memory: memory(func(ctx context.Context, in *agent.NoteInput) {
+							<-ctx.Done()
+							<-time.After(after)
+							in.Book(provider.Usage{Input: 10}, 1)
+						})}, reads(9)...)
 					began := time.Now()
 					res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 					require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -103,7 +108,8 @@ func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 func TestAWriterOfNotesThatEndsItsGoroutineEndsNoRun(t *testing.T) {
 	for name, memory := range writers {
 		t.Run(name, func(t *testing.T) {
-			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)}, Memory: memory(func(context.Context, *agent.NoteInput) { runtime.Goexit() })}, reads(9)...)
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)},
+				Memory: memory(func(context.Context, *agent.NoteInput) { runtime.Goexit() })}, reads(9)...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			require.True(t, strings.Contains(of[agent.MemoryWarning](all)[0].Text, "ended its goroutine"))
@@ -117,10 +123,11 @@ func TestAWriterOfNotesThatEndsItsGoroutineEndsNoRun(t *testing.T) {
 func TestANoteThatComesJustWhenItsWriterIsLeftBehindIsTakenOrDropped(t *testing.T) {
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
-			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(2_000)}, Memory: writers["a checkpoint"](func(_ context.Context, in *agent.NoteInput) {
-				<-time.After(125 * time.Second)
-				in.Book(provider.Usage{Input: 10}, 1)
-			})}, reads(3)...)
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(2_000)},
+				Memory: writers["a checkpoint"](func(_ context.Context, in *agent.NoteInput) {
+					<-time.After(125 * time.Second)
+					in.Book(provider.Usage{Input: 10}, 1)
+				})}, reads(3)...)
 			run(t, a)
 			synctest.Wait()
 			require.Zero(t, a.Abandoned())

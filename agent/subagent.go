@@ -15,29 +15,33 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// AsTool returns a tool whose calls are runs of the agent child, a subagent. The input of a call is a [Task], and its result is the last text
-// of the subagent.
+// AsTool returns a tool whose calls are runs of the agent child, a subagent. The input of a call is
+// a [Task], and its result is the last text of the subagent.
 //
-//   - The subagent's session belongs to the call. It is in the parent's journal unless the child's Config has its own. After a crash, the
-//     subagent is resumed where it was, and nothing is repeated. Its session is deleted when the parent's is deleted or pruned.
-//   - When the subagent pauses, so does the parent's run. Its pauses are in the parent's [Result].Pending, with the calls that lead to
-//     them in [Pause].Path, and are decided in the parent's session. [AllowAlways] applies to the subagent's session, that is, to that
-//     one call.
-//   - What the subagent uses counts towards the parent's limits of tokens and cost: in the parent's log when the call ends, and for other
-//     subagents at once. Before each of its model calls, a subagent stops with a *[LimitError] if a parent run has reached a limit. Each
-//     subagent can therefore exceed a limit by one model call, like any run. The time that the parent has left when the subagent starts
-//     also limits it. Steps are counted for each run; Limits.SubagentCalls bounds the model calls of all subagents together.
-//   - Its model calls have the label of the outermost session, so that budgets and queues count them there. They are as interactive, or have
-//     the same priority, as the parent's.
+//   - The subagent's session belongs to the call. It is in the parent's journal unless the child's
+//     Config has its own. After a crash, the subagent is resumed where it was, and nothing is
+//     repeated. Its session is deleted when the parent's is deleted or pruned.
+//   - When the subagent pauses, so does the parent's run. Its pauses are in the parent's
+//     [Result].Pending, with the calls that lead to them in [Pause].Path, and are decided in the
+//     parent's session. [AllowAlways] applies to the subagent's session, that is, to that one call.
+//   - What the subagent uses counts towards the parent's limits of tokens and cost: in the parent's
+//     log when the call ends, and for other subagents at once. Before each of its model calls, a
+//     subagent stops with a *[LimitError] if a parent run has reached a limit. Each subagent can
+//     therefore exceed a limit by one model call, like any run. The time that the parent has left
+//     when the subagent starts also limits it. Steps are counted for each run; Limits.SubagentCalls
+//     bounds the model calls of all subagents together.
+//   - Its model calls have the label of the outermost session, so that budgets and queues count
+//     them there. They are as interactive, or have the same priority, as the parent's.
 //   - The end of the call's context stops the subagent.
 //
-// Unless spec sets them, its Name is the child's, its Timeout is 30 minutes, and its Description only says that it is an agent; set one that says
-// what the agent is for. Subagents can be nested eight deep.
+// Unless spec sets them, its Name is the child's, its Timeout is 30 minutes, and its Description
+// only says that it is an agent; set one that says what the agent is for. Subagents can be nested
+// eight deep.
 func AsTool(child *Agent, spec tools.Spec) tools.Tool { return &agentTool{child: child, spec: spec} }
 
 const (
-	// childPrefix begins the names of subagents' sessions. The id of the call follows, then a hash of the session that made it, because a fork
-	// has the same calls.
+	// childPrefix begins the names of subagents' sessions. The id of the call follows, then a hash
+	// of the session that made it, because a fork has the same calls.
 	childPrefix = "call/"
 	// maxDepth is how deep subagents can be nested.
 	maxDepth = 8
@@ -90,7 +94,8 @@ func (t *agentTool) Define() (*tools.Definition, error) {
 	}
 	spec := t.spec
 	spec.Name = cmp.Or(spec.Name, t.child.cfg.Name)
-	spec.Description = cmp.Or(spec.Description, "Gives a task to the agent "+spec.Name+", which works on it and reports back.")
+	spec.Description = cmp.Or(spec.Description,
+		"Gives a task to the agent "+spec.Name+", which works on it and reports back.")
 	spec.Timeout = cmp.Or(spec.Timeout, childTimeout)
 	spec.Idempotent, spec.Progress, spec.Inline = true, true, false // the child's journal repeats nothing
 	// The child's model and tools have breakers and retries of their own.
@@ -144,7 +149,8 @@ func runChild(ctx context.Context, task Task) (string, error) {
 		return "", fault.New(fault.Permanent, "agent: a subagent runs only in calls of another agent")
 	}
 	if x.depth() >= maxDepth {
-		return "", fault.New(fault.Denied, fmt.Sprintf("subagents can be nested %d deep; do it without another one", maxDepth))
+		return "",
+			fault.New(fault.Denied, fmt.Sprintf("subagents can be nested %d deep; do it without another one", maxDepth))
 	}
 	t := x.agent.children[call.Name]
 	in, res, err := t.input(ctx, x, call, task)
@@ -161,14 +167,17 @@ func runChild(ctx context.Context, task Task) (string, error) {
 	return t.outcome(x, call, &in, res)
 }
 
-// input returns the input that starts or resumes the child's run, or the run's Result if it has ended or waits for decisions.
-func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task Task) (in Input, res *Result, err error) {
+// input returns the input that starts or resumes the child's run, or the run's Result if it has
+// ended or waits for decisions.
+func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task Task) (in Input, res *Result,
+	err error) {
 	all, err := x.ownSpending(ctx)
 	if err != nil {
 		return in, nil, err
 	}
 	name := childSession(x.name, call.ID)
-	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account(), depth: x.depth() + 1, driver: x, answers: x.answers(call.ID), spending: &spending{up: all}}
+	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account(), depth: x.depth() + 1, driver: x,
+		answers: x.answers(call.ID), spending: &spending{up: all}}
 	in = Input{Session: name, Prompt: task.Task, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
 	if err != nil {
@@ -228,7 +237,8 @@ func (t *agentTool) driveWhenFree(ctx context.Context, x *driver, in Input) (*Re
 	}
 }
 
-// drive runs the child, reports its steps and tool calls as progress, and shows its events if the input of x asks for them.
+// drive runs the child, reports its steps and tool calls as progress, and shows its events if the
+// input of x asks for them.
 func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result, err error) {
 	for ev, e := range t.child.Stream(ctx, in) {
 		if e != nil {
@@ -253,7 +263,8 @@ func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result
 // outcome returns the result of the call for the child's Result.
 func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result) (string, error) {
 	if res.Status == Paused { // with a Code it has something to do that needs no decision
-		in.parent.spending.up.set(call.ID, childSpending{run: in.parent.spending, pauses: res.Suspended(), paused: res.Code})
+		in.parent.spending.up.set(call.ID,
+			childSpending{run: in.parent.spending, pauses: res.Suspended(), paused: res.Code})
 		return "", tools.Suspend{Kind: string(machine.PauseAgent), Prompt: "the subagent waits for decisions"}
 	}
 	if t.child.inMemory {
@@ -298,7 +309,8 @@ func (e *ChildError) Unwrap() error { return e.Err }
 // Fault returns the class of what stopped the child.
 func (e *ChildError) Fault() fault.Class { return e.Class }
 
-// mayDecide checks a decision in the session of a call, and returns it in canonical form. The parent checks whether it is in time.
+// mayDecide checks a decision in the session of a call, and returns it in canonical form. The
+// parent checks whether it is in time.
 func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decision) (Decision, error) {
 	m, err := t.child.load(ctx, childSession(session, call))
 	if err != nil {
@@ -311,7 +323,8 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 	return verdicts[0].decision, nil
 }
 
-// abandonChild ends the subagent's run of a call that was started and has its result. The run may still be open.
+// abandonChild ends the subagent's run of a call that was started and has its result. The run may
+// still be open.
 func (cr *callRun) abandonChild() {
 	t := cr.x.agent.children[cr.call.Name]
 	if t != nil && (cr.again || cr.started) && !cr.x.lost() && !cr.x.leaseLost() {

@@ -21,9 +21,13 @@ func TestWhatAChildAsksForIsRedactedForItsParent(t *testing.T) {
 	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Number) (string, error) {
 		return "", tools.Suspend{Kind: "question", Prompt: "is hunter2 the password?"}
 	})
-	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("ask", 1), say("on")), Tools: []tools.Tool{ask}, Journal: journal.NewMemory()})
-	a, _ := scripted(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})},
-		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[secret]") }}, task("child", "x"), say("on"))
+	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("ask", 1), say("on")),
+		Tools: []tools.Tool{ask}, Journal: journal.NewMemory()})
+	a, _ := scripted(t, agent.Config{Name: "parent", Journal: store,
+		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})},
+		Redact: func(s string) string {
+			return strings.ReplaceAll(s, "hunter2", "[secret]")
+		}}, task("child", "x"), say("on"))
 	res := run(t, a)
 	require.Equal(t, "is [secret] the password?", res.Pending[0].Reason)
 	for rec, err := range store.Read(t.Context(), "s", 0) {
@@ -34,16 +38,22 @@ func TestWhatAChildAsksForIsRedactedForItsParent(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, head.Open[0].Title, "hunter2")
 
-	risky := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(providertest.Call("say", map[string]string{"text": "hunter2"}), say("on")), Journal: journal.NewMemory(),
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "say", Risk: tools.High}, func(_ context.Context, in struct {
-			Text string `json:"text"`
-		}) (string, error) {
-			require.Equal(t, "hunter2", in.Text, "the child's call is as it was made")
-			return "ok", nil
-		})}})
+	risky := newAgent(t,
+		agent.Config{Name: "child",
+			Provider: providertest.Script(providertest.Call("say", map[string]string{"text": "hunter2"}), say("on")),
+			Journal:  journal.NewMemory(),
+			Tools: []tools.Tool{tools.New(tools.Spec{Name: "say", Risk: tools.High}, func(_ context.Context, in struct {
+				Text string `json:"text"`
+			}) (string, error) {
+				require.Equal(t, "hunter2", in.Text, "the child's call is as it was made")
+				return "ok", nil
+			})}})
 	store = journal.NewMemory()
-	a, _ = scripted(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(risky, tools.Spec{Description: "x"})},
-		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[secret]") }}, task("child", "x"), say("on"))
+	a, _ = scripted(t, agent.Config{Name: "parent", Journal: store,
+		Tools: []tools.Tool{agent.AsTool(risky, tools.Spec{Description: "x"})},
+		Redact: func(s string) string {
+			return strings.ReplaceAll(s, "hunter2", "[secret]")
+		}}, task("child", "x"), say("on"))
 	require.Equal(t, agent.Completed, runInput(t, a, approveAll(run(t, a))).Status)
 	for rec, err := range store.Read(t.Context(), "s", 0) {
 		require.NoError(t, err)
@@ -53,9 +63,12 @@ func TestWhatAChildAsksForIsRedactedForItsParent(t *testing.T) {
 
 func TestTheLimitsOfAModeBoundAChildToo(t *testing.T) {
 	var done effects
-	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("work", 1), call("work", 2), call("work", 3), say("on")),
-		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Modes: []agent.Mode{{Name: "short", Limits: &agent.Limits{Steps: 1}}}})
-	a, _ := scripted(t, agent.Config{Name: "parent", Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("on"))
+	child := newAgent(t, agent.Config{Name: "child",
+		Provider: providertest.Script(call("work", 1), call("work", 2), call("work", 3), say("on")),
+		Tools:    []tools.Tool{done.tool(tools.Spec{Name: "work"})},
+		Modes:    []agent.Mode{{Name: "short", Limits: &agent.Limits{Steps: 1}}}})
+	a, _ := scripted(t, agent.Config{Name: "parent",
+		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("on"))
 	run(t, a)
 	require.Equal(t, 1, done.all(), "the mode has one step")
 }
@@ -74,7 +87,8 @@ func TestAllSubagentsTogetherMakeSoManyModelCalls(t *testing.T) {
 		})
 	}
 	limits := agent.Limits{Repeats: -1, Failures: -1, ToolFailures: -1, Tokens: -1}
-	var last tools.Tool = tools.New(tools.Spec{Name: "work", ReadOnly: true}, func(context.Context, agent.Task) (string, error) { return "worked", nil })
+	var last tools.Tool = tools.New(tools.Spec{Name: "work", ReadOnly: true},
+		func(context.Context, agent.Task) (string, error) { return "worked", nil })
 	name := "work"
 	var a *agent.Agent
 	for _, next := range []string{"three", "two", "one"} {
@@ -83,6 +97,7 @@ func TestAllSubagentsTogetherMakeSoManyModelCalls(t *testing.T) {
 	}
 	res := run(t, a)
 	require.Equal(t, machine.CodeLimit, res.Code)
-	require.LessOrEqual(t, calls.Load(), int32(200+13+2*64), "three levels of agents made 70,818 calls before there was this limit")
+	require.LessOrEqual(t, calls.Load(), int32(200+13+2*64),
+		"three levels of agents made 70,818 calls before there was this limit")
 	require.GreaterOrEqual(t, calls.Load(), int32(200))
 }

@@ -11,12 +11,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An agent is a tool of another one. What it needs a person for is decided in the session of the agent that called it, here in another process.
+// An agent is a tool of another one. What it needs a person for is decided in the session of the
+// agent that called it, here in another process.
 func ExampleAsTool() {
 	store := journal.NewMemory() // one on disk for real
-	remove := tools.New(tools.Spec{Name: "delete", Risk: tools.High}, func(ctx context.Context, in Page) (string, error) { return in.ID + " is gone", nil })
+	remove := tools.New(tools.Spec{Name: "delete", Risk: tools.High},
+		func(ctx context.Context, in Page) (string, error) { return in.ID + " is gone", nil })
 	build := func(editorSays, chiefSays []providertest.Step) *agent.Agent {
-		editor, err := agent.New(agent.Config{Name: "editor", Provider: providertest.Script(editorSays...), Tools: []tools.Tool{remove}})
+		editor, err := agent.New(agent.Config{Name: "editor", Provider: providertest.Script(editorSays...),
+			Tools: []tools.Tool{remove}})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -30,7 +33,8 @@ func ExampleAsTool() {
 		return chief
 	}
 	ctx := context.Background()
-	a := build([]providertest.Step{providertest.Call("delete", Page{"home"})}, []providertest.Step{providertest.Call("editor", agent.Task{Task: "Delete the home page."})})
+	a := build([]providertest.Step{providertest.Call("delete", Page{"home"})},
+		[]providertest.Step{providertest.Call("editor", agent.Task{Task: "Delete the home page."})})
 	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Tidy up."})
 	if err != nil {
 		log.Fatal(err)
@@ -38,7 +42,8 @@ func ExampleAsTool() {
 	p := res.Pending[0]
 	fmt.Println(p.Call.Name, string(p.Call.Input), "in", len(p.Path), "call of a subagent")
 
-	b := build([]providertest.Step{providertest.Say("Deleted.")}, []providertest.Step{providertest.Say("The site is tidy.")})
+	b := build([]providertest.Step{providertest.Say("Deleted.")},
+		[]providertest.Step{providertest.Say("The site is tidy.")})
 	res, err = b.Run(ctx, agent.Resume("s-1", agent.Approve(p.ID).By("ann")))
 	if err != nil {
 		log.Fatal(err)

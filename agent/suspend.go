@@ -13,17 +13,20 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the outcome, if what the tool gives is invalid.
+// finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the
+// outcome, if what the tool gives is invalid.
 func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 	s := out.Suspend
 	if err := checkSuspend(s); err != nil {
-		*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: err, Parts: []provider.Part{provider.TextPart(internalError)}}
+		*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: err,
+			Parts: []provider.Part{provider.TextPart(internalError)}}
 		return false
 	}
 	x.lock()
 	child, _ := x.spending.call(cr.call.ID)
 	x.mu.Unlock()
-	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Reason: s.Prompt, Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
+	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Reason: s.Prompt, Schema: s.Schema, Again: s.Again,
+		Nested: child.pauses}, s.Expires
 	state, _ := s.State.(json.RawMessage)
 	f := x.agent.redact.Fact(Suspended{Pause: p, State: state}).(Suspended) // the subagent may have no Redact
 	p = f.Pause
@@ -43,7 +46,8 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		return true
 	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
 		p.Nested, expires = nested, -1 // those expire, not this one
-	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == machine.PauseAgent:
+	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection ||
+		p.Kind == machine.PauseAgent:
 		p.Kind = "question"
 	}
 	f.Pause = p
@@ -51,7 +55,8 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 	return true
 }
 
-// checkSuspend returns what is wrong with the schema and the state that a tool suspends its call with.
+// checkSuspend returns what is wrong with the schema and the state that a tool suspends its call
+// with.
 func checkSuspend(s *tools.Suspend) error {
 	if state, ok := s.State.(json.RawMessage); ok && machine.TooDeep(state) {
 		return fmt.Errorf("agent: Suspend.State is nested deeper than %d levels", machine.MaxDepth)
@@ -68,8 +73,8 @@ func checkSuspend(s *tools.Suspend) error {
 	return nil
 }
 
-// suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
-// for ever.
+// suspend appends that a call waits for a decision. With expires 0 it waits as long as
+// Config.PauseExpires says, and below 0 for ever.
 func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 	p.Reason = x.agent.redact.Text(p.Reason)
 	x.lock()
@@ -83,7 +88,8 @@ func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 	x.flush()
 }
 
-// suspendLocked is suspend for a fact that is redacted, and a caller that holds mu. It shows nothing.
+// suspendLocked is suspend for a fact that is redacted, and a caller that holds mu. It shows
+// nothing.
 func (x *driver) suspendLocked(cr *callRun, f Suspended, expires time.Duration) {
 	p := &f.Pause
 	if expires == 0 {
@@ -102,8 +108,9 @@ func (x *driver) suspendLocked(cr *callRun, f Suspended, expires time.Duration) 
 	_ = x.appendLocked(nil, redactedFact{f})
 }
 
-// expire closes the pauses that have expired at that time, and returns their ids. For a subagent its parent has decided that already,
-// by its own clock, where it has passed on a decision on the pause.
+// expire closes the pauses that have expired at that time, and returns their ids. For a subagent
+// its parent has decided that already, by its own clock, where it has passed on a decision on the
+// pause.
 func (l *sessionLog) expire(now time.Time, parent *parentCall) (map[string]bool, error) {
 	expired := make(map[string]bool)
 	for _, p := range l.run().Pending() {

@@ -16,8 +16,8 @@ type Trip struct {
 	To string `json:"to"`
 }
 
-// A tool asks two questions at once, and runs again with the answers and with what it had found out before. The run waits in the journal:
-// the answer may come days later, in another process.
+// A tool asks two questions at once, and runs again with the answers and with what it had found out
+// before. The run waits in the journal: the answer may come days later, in another process.
 func Example_suspend() {
 	type offer struct {
 		Flight string `json:"flight"`
@@ -32,8 +32,9 @@ func Example_suspend() {
 		if !answered {
 			return "", tools.Suspend{
 				Kind: "question", Prompt: "Flight PW7 to " + in.To + " for 120 €: which seat, how many bags?",
-				Schema: json.RawMessage(`{"type":"object","properties":{"seat":{"enum":["window","aisle"]},"bags":{"type":"integer","minimum":0}},"required":["seat","bags"]}`),
-				Again:  true, State: offer{Flight: "PW7", Price: 120},
+				Schema: json.RawMessage(
+					`{"type":"object","properties":{"seat":{"enum":["window","aisle"]},"bags":{"type":"integer","minimum":0}},"required":["seat","bags"]}`),
+				Again: true, State: offer{Flight: "PW7", Price: 120},
 			}
 		}
 		var o offer
@@ -44,9 +45,10 @@ func Example_suspend() {
 		return fmt.Sprintf("booked %s for %d €: %s, %d bags", o.Flight, o.Price, c.Seat, c.Bags), nil
 	})
 	a, err := agent.New(agent.Config{
-		Journal:  journal.NewMemory(),
-		Provider: providertest.Script(providertest.Call("book", Trip{To: "Oslo"}), providertest.Say("You fly with PW7.")),
-		Tools:    []tools.Tool{book},
+		Journal: journal.NewMemory(),
+		Provider: providertest.Script(providertest.Call("book", Trip{To: "Oslo"}),
+			providertest.Say("You fly with PW7.")),
+		Tools: []tools.Tool{book},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -59,7 +61,8 @@ func Example_suspend() {
 	for _, p := range res.Pending {
 		fmt.Println(p.Reason)
 	}
-	res, err = a.Run(ctx, agent.Resume("s-1", agent.Answer(res.Pending[0].ID, choice{Seat: "window", Bags: 1}).By("ann")))
+	res, err = a.Run(ctx,
+		agent.Resume("s-1", agent.Answer(res.Pending[0].ID, choice{Seat: "window", Bags: 1}).By("ann")))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -71,8 +74,8 @@ func Example_suspend() {
 	// You fly with PW7.
 }
 
-// A button of a page calls a tool without a model. The call is checked, approved, verified and journaled like one that a model makes, and can
-// be undone.
+// A button of a page calls a tool without a model. The call is checked, approved, verified and
+// journaled like one that a model makes, and can be undone.
 func ExampleSession_Call() {
 	pages := map[string]bool{"home": true, "old": true}
 	type Page struct {
@@ -89,7 +92,8 @@ func ExampleSession_Call() {
 			return nil
 		},
 	}
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: providertest.Script(), Tools: []tools.Tool{remove}})
+	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: providertest.Script(),
+		Tools: []tools.Tool{remove}})
 	if err != nil {
 		log.Fatal(err)
 	}

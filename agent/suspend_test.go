@@ -19,7 +19,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An asker is the tool "ask". Its call suspends itself as many times as its input says, and keeps all answers in its state.
+// An asker is the tool "ask". Its call suspends itself as many times as its input says, and keeps
+// all answers in its state.
 type asker struct {
 	done effects // of each round that asks, and of the last one as -1
 	mu   sync.Mutex
@@ -47,7 +48,8 @@ func (q *asker) tool(spec tools.Spec) tools.Tool {
 		q.mu.Unlock()
 		if n := len(answers); n < in.N {
 			q.done.add(n)
-			return "", tools.Suspend{Kind: "question", Prompt: fmt.Sprint("question ", n+1), Schema: json.RawMessage(`{"type":"string"}`), Again: true, State: answers}
+			return "", tools.Suspend{Kind: "question", Prompt: fmt.Sprint("question ", n+1),
+				Schema: json.RawMessage(`{"type":"string"}`), Again: true, State: answers}
 		}
 		q.done.add(-1)
 		return strings.Join(answers, ","), nil
@@ -57,7 +59,8 @@ func (q *asker) tool(spec tools.Spec) tools.Tool {
 func TestACallThatSuspendsRunsAgainWithItsStateAndTheAnswer(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		var q asker
-		cfg := agent.Config{Journal: store, Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 2), say("Done."))}
+		cfg := agent.Config{Journal: store, Tools: []tools.Tool{q.tool(tools.Spec{})},
+			Provider: inTurn(call("ask", 2), say("Done."))}
 		a := newAgent(t, cfg)
 		var shownPauses []agent.Suspended
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
@@ -100,7 +103,9 @@ func TestACallThatRunsAgainAfterACrashIsInDoubtOrRepeated(t *testing.T) {
 				store := journal.NewMemory()
 				var q asker
 				build := func(store journal.Store) *agent.Agent {
-					return newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{q.tool(tools.Spec{Idempotent: repeatable})}, Provider: inTurn(call("ask", 1), say("Done."))})
+					return newAgent(t,
+						agent.Config{Journal: store, Tools: []tools.Tool{q.tool(tools.Spec{Idempotent: repeatable})},
+							Provider: inTurn(call("ask", 1), say("Done."))})
 				}
 				res := run(t, build(store))
 				dying := &weak{Store: store, at: at, err: death, lasts: true}
@@ -117,7 +122,9 @@ func TestACallThatRunsAgainAfterACrashIsInDoubtOrRepeated(t *testing.T) {
 				require.NoError(t, err)
 				pending, err := a.Session("s").Pending(t.Context())
 				require.NoError(t, err)
-				for _, p := range pending { // a person lets the call in doubt run again: it has its state and its answer still
+				for _, p := range pending {
+					// a person lets the call in doubt run again: it has its state and its answer
+					// still
 					require.Equal(t, agent.PauseInDoubt, p.Kind)
 					require.False(t, repeatable)
 					runInput(t, a, agent.Resume("s", agent.Approve(p.ID)))
@@ -141,7 +148,8 @@ func TestACallThatRunsAgainAfterACrashIsInDoubtOrRepeated(t *testing.T) {
 func TestACallThatWaitsToRunAgainExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q asker
-		a := newAgent(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour, Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 1), say("Too late."))})
+		a := newAgent(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour,
+			Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 1), say("Too late."))})
 		res := run(t, a)
 		<-time.After(2 * time.Hour)
 		_, err := a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, "red")))
@@ -159,7 +167,8 @@ func TestACallThatWaitsToRunAgainExpires(t *testing.T) {
 
 func TestAForkHasNoCallThatWaitsToRunAgain(t *testing.T) {
 	var q asker
-	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 1), say("Done."))})
+	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})},
+		Provider: inTurn(call("ask", 1), say("Done."))})
 	res := run(t, a)
 	require.NoError(t, a.Session("s").Fork(t.Context(), "copy"))
 	_, err := a.Run(t.Context(), agent.Resume("copy", agent.Answer(res.Pending[0].ID, "red")))
@@ -170,7 +179,8 @@ func TestAForkHasNoCallThatWaitsToRunAgain(t *testing.T) {
 
 func TestACallThatWaitsToRunAgainSurvivesASnapshot(t *testing.T) {
 	var q asker
-	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 2), say("Done."))})
+	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})},
+		Provider: inTurn(call("ask", 2), say("Done."))})
 	res := run(t, a)
 	res = runInput(t, a, agent.Resume("s", agent.Answer(res.Pending[0].ID, "red")))
 	s := a.Session("s")
@@ -180,7 +190,9 @@ func TestACallThatWaitsToRunAgainSurvivesASnapshot(t *testing.T) {
 	require.NoError(t, err)
 	state, err := m.State().Clone()
 	require.NoError(t, err)
-	m, err = machine.Replay("s", agent.Snapshot{Meta: agent.Meta{Origin: machine.Origin{Session: "s", Run: res.Run}, Seq: state.Seq + 1}, State: state})
+	m, err = machine.Replay("s",
+		agent.Snapshot{Meta: agent.Meta{Origin: machine.Origin{Session: "s", Run: res.Run}, Seq: state.Seq + 1},
+			State: state})
 	require.NoError(t, err)
 	require.JSONEq(t, `["red"]`, string(m.State().Run.Calls[0].State))
 	require.True(t, m.State().Run.Calls[0].Pause.Again)
@@ -190,7 +202,8 @@ func TestACallThatWaitsToRunAgainSurvivesASnapshot(t *testing.T) {
 
 func TestACallThatIsRejectedWhileItWaitsToRunAgainHasBegun(t *testing.T) {
 	var q asker
-	a := newAgent(t, agent.Config{Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 1), say("Done."))})
+	a := newAgent(t,
+		agent.Config{Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 1), say("Done."))})
 	res := run(t, a)
 	end := runInput(t, a, agent.Resume("s", agent.Reject(res.Pending[0].ID, "not now")))
 	require.Contains(t, results(end)[0].Text(), "It had begun, and waited for an answer.")
@@ -211,7 +224,8 @@ func TestACallThatRunsAgainIsCheckedAgain(t *testing.T) {
 		}
 		return tools.Verdict{Effect: tools.Ask}
 	}
-	a := newAgent(t, agent.Config{Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 3), say("Done.")), Hooks: []agent.Hooks{hooks}, Policies: []tools.Policy{policy}})
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{q.tool(tools.Spec{})},
+		Provider: inTurn(call("ask", 3), say("Done.")), Hooks: []agent.Hooks{hooks}, Policies: []tools.Policy{policy}})
 	res := run(t, a)
 	res = runInput(t, a, agent.Resume("s", agent.Edit(res.Pending[0].ID, Number{1})))
 	require.Equal(t, 2, asked, "about the call, and about its edited input")
@@ -228,8 +242,10 @@ func TestACallThatRunsAgainIsCheckedAgain(t *testing.T) {
 func TestACallOfASubagentRunsAgainWithItsStateAndTheAnswer(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		var q asker
-		child := newAgent(t, agent.Config{Name: "child", Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 2), say("I know."))})
-		a := newAgent(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}, Provider: inTurn(task("child", "x"), say("Done."))})
+		child := newAgent(t, agent.Config{Name: "child", Tools: []tools.Tool{q.tool(tools.Spec{})},
+			Provider: inTurn(call("ask", 2), say("I know."))})
+		a := newAgent(t, agent.Config{Name: "parent", Journal: store,
+			Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}, Provider: inTurn(task("child", "x"), say("Done."))})
 		res := run(t, a)
 		res = runInput(t, a, agent.Resume("s", agent.Answer(res.Pending[0].ID, "red")))
 		require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Answer(res.Pending[0].ID, "blue"))).Text())
@@ -263,14 +279,17 @@ func TestWhatACallIsSuspendedWithIsBounded(t *testing.T) {
 				}
 				return "", tools.Suspend{Again: true, State: c.state}
 			})
-			a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{tool}, Provider: inTurn(call("ask", 1), say("Done."))})
+			a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{tool},
+				Provider: inTurn(call("ask", 1), say("Done."))})
 			res := run(t, a)
 			if !c.fits {
 				require.Equal(t, tools.Failed, finished(t, a, "s")[0].Status)
 				require.Contains(t, finished(t, a, "s")[0].Cause, "State")
 				return
 			}
-			require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Answer(res.Pending[0].ID, json.RawMessage("{ \"a\" : 1 }")))).Text())
+			require.Equal(t, "Done.",
+				runInput(t, a,
+					agent.Resume("s", agent.Answer(res.Pending[0].ID, json.RawMessage("{ \"a\" : 1 }")))).Text())
 			require.Equal(t, 2, ran)
 		})
 	}
@@ -285,7 +304,8 @@ func TestTheStateOfACallIsRedacted(t *testing.T) {
 		}
 		return "", tools.Suspend{Again: true, State: map[string]string{"key": "s3cret"}}
 	})
-	a := newAgent(t, agent.Config{Tools: []tools.Tool{tool}, Provider: inTurn(call("ask", 1), say("Done.")), Redact: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }})
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{tool}, Provider: inTurn(call("ask", 1), say("Done.")),
+		Redact: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }})
 	runInput(t, a, agent.Resume("s", agent.Answer(run(t, a).Pending[0].ID, provider.StopDone)))
 	require.JSONEq(t, `{"key":"***"}`, state)
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// SetTitle gives the session a title, which [Agent.Sessions] shows: at most 200 bytes of text without control characters, not empty. A run
-// that is under way, here or in another process, takes it over at its next safe point; if there is none, it is set at once. An unknown
-// session is a *[NothingOpenError], and a title that isn't valid is an *[InputError].
+// SetTitle gives the session a title, which [Agent.Sessions] shows: at most 200 bytes of text
+// without control characters, not empty. A run that is under way, here or in another process, takes
+// it over at its next safe point; if there is none, it is set at once. An unknown session is a
+// *[NothingOpenError], and a title that isn't valid is an *[InputError].
 func (s *Session) SetTitle(ctx context.Context, title string) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -49,12 +50,14 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 func checkTitle(title string) error {
 	head := journal.HeadUpdate{Title: title}
 	if err := head.Validate(); err != nil {
-		return &InputError{Field: "Title", Problem: "it " + strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Title "), Err: err}
+		return &InputError{Field: "Title", Problem: "it " +
+			strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Title "), Err: err}
 	}
 	return nil
 }
 
-// takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that can't be set is removed.
+// takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that
+// can't be set is removed.
 func (l *sessionLog) takeTitle(it *inboxItem) {
 	head := journal.HeadUpdate{Title: it.Text}
 	err := head.Validate()

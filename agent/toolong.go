@@ -10,8 +10,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A ContextLengthError ends a run, with [machine.CodeContext], because the provider refused a request for its length. With Config.Memory, the
-// conversation was compacted to 60 % of what the model takes before, and the request was refused again; without, it can't be compacted.
+// A ContextLengthError ends a run, with [machine.CodeContext], because the provider refused a
+// request for its length. With Config.Memory, the conversation was compacted to 60 % of what the
+// model takes before, and the request was refused again; without, it can't be compacted.
 type ContextLengthError struct {
 	Session   string
 	Limit     int  // how many tokens the model takes; 0: the provider doesn't say
@@ -29,7 +30,8 @@ func (e *ContextLengthError) Error() string {
 	if e.Compacted {
 		again = ", also after a compaction"
 	}
-	return fmt.Sprintf("agent: session %q: the provider refused the request for its length%s%s: %v", e.Session, figures, again, e.Err)
+	return fmt.Sprintf("agent: session %q: the provider refused the request for its length%s%s: %v", e.Session, figures,
+		again, e.Err)
 }
 
 // Unwrap returns the provider's error.
@@ -43,10 +45,12 @@ func (e *ContextLengthError) Remediation() string {
 	if e.Compacted {
 		return "set Memory.Window to what the model takes, or use a model with a larger context window"
 	}
-	return "set Config.Memory (an empty Memory has the defaults), and leave a hook's own messages short; or use a model with a larger context window"
+	return "set Config.Memory (an empty Memory has the defaults), and leave a hook's own messages short; or use a " +
+		"model with a larger context window"
 }
 
-// refusedForLength returns what a provider says of a request that it refused for its length before it replied; nil for any other outcome.
+// refusedForLength returns what a provider says of a request that it refused for its length before
+// it replied; nil for any other outcome.
 func (x *driver) refusedForLength(err error) *provider.ContextLength {
 	if err == nil || x.left || x.ctx.Err() != nil {
 		return nil
@@ -58,8 +62,10 @@ func (x *driver) refusedForLength(err error) *provider.ContextLength {
 	return e.ContextLength
 }
 
-// askShorter compacts the conversation after a refusal, and makes the model call again, once. It returns the request that was sent last.
-func (x *driver) askShorter(req *provider.Request, refused *provider.ContextLength, err error, p *prepared, start *StepStarted, mode *mode, step *Step) (*provider.Request, error) {
+// askShorter compacts the conversation after a refusal, and makes the model call again, once. It
+// returns the request that was sent last.
+func (x *driver) askShorter(req *provider.Request, refused *provider.ContextLength, err error, p *prepared,
+	start *StepStarted, mode *mode, step *Step) (*provider.Request, error) {
 	failed := &ContextLengthError{Session: x.name, Limit: refused.Limit, Size: refused.Size, Err: err}
 	if x.memory == nil || x.memory.compactor == nil || step != nil && step.changed {
 		return req, failed
@@ -84,8 +90,9 @@ func (x *driver) askShorter(req *provider.Request, refused *provider.ContextLeng
 // shortenTo is the share of what the model takes that is left for a request after a refusal.
 const shortenTo = .6
 
-// shorten compacts the conversation to 60 % of what the model takes according to a refusal, and puts the outcome into b. If the provider
-// doesn't say what it takes, that is less than the request had, and no more than the window.
+// shorten compacts the conversation to 60 % of what the model takes according to a refusal, and
+// puts the outcome into b. If the provider doesn't say what it takes, that is less than the request
+// had, and no more than the window.
 func (x *driver) shorten(refused *provider.ContextLength, b *prepared, start *StepStarted, mode *mode) error {
 	c, g := x.memory.compactor, x.agent.memoryConfig
 	if refused.Limit > 0 {
@@ -106,10 +113,15 @@ func (x *driver) shorten(refused *provider.ContextLength, b *prepared, start *St
 	if refused.Size > counted && counted > 0 { // more than the meter learns at once
 		target = int(float64(target) * float64(counted) / float64(refused.Size))
 	}
-	x.memoryWarning(fmt.Sprintf("the provider refused a request of about %d tokens for its length; the conversation is compacted to %d tokens, and the call is made again",
-		cmp.Or(refused.Size, counted), target))
+	x.memoryWarning(
+		fmt.Sprintf(
+			"the provider refused a request of about %d tokens for its length; the conversation is compacted to %d "+
+				"tokens, and the call is made again",
+			cmp.Or(refused.Size, counted), target))
 	c.SetWindow(memory.Window{Size: target + 1, Reserve: 1})
-	p, err := x.compacting(x.ctx, c, func() (*memory.Prepared, error) { return c.Compact(x.ctx, req, more, target, nil) })
+	p, err := x.compacting(x.ctx, c, func() (*memory.Prepared, error) {
+		return c.Compact(x.ctx, req, more, target, nil)
+	})
 	if err != nil {
 		return err
 	}

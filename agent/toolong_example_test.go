@@ -19,8 +19,9 @@ import (
 func ExampleContextLengthError() {
 	small := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
 		return func(yield func(provider.Chunk, error) bool) {
-			yield(provider.Chunk{}, &provider.Error{Class: fault.UserFixable, Status: 400, Code: "context_length_exceeded",
-				ContextLength: &provider.ContextLength{Limit: 8_000, Size: 9_300}})
+			yield(provider.Chunk{},
+				&provider.Error{Class: fault.UserFixable, Status: 400, Code: "context_length_exceeded",
+					ContextLength: &provider.ContextLength{Limit: 8_000, Size: 9_300}})
 		}
 	})
 	a, err := agent.New(agent.Config{Provider: small})
@@ -39,13 +40,17 @@ func ExampleContextLengthError() {
 	// set Config.Memory (an empty Memory has the defaults), and leave a hook's own messages short; or use a model with a larger context window
 }
 
-// With Config.Memory, a run learns from the refusal: it compacts the conversation once, and asks again.
+// With Config.Memory, a run learns from the refusal: it compacts the conversation once, and asks
+// again.
 func ExampleMemory_refused() {
 	const limit = 2_000 // tokens that the model takes, though the agent was told 100,000
 	script := providertest.Script(
-		providertest.Call("read", Number{1}), providertest.Call("read", Number{2}), providertest.Call("read", Number{3}), providertest.Say("All read."))
+		providertest.Call("read", Number{1}), providertest.Call("read", Number{2}),
+		providertest.Call("read", Number{3}), providertest.Say("All read."))
 	small := &strict{Provider: script, limit: limit, chars: 4}
-	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(context.Context, Number) (string, error) { return strings.Repeat("some words ", 300), nil })
+	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(context.Context, Number) (string, error) {
+		return strings.Repeat("some words ", 300), nil
+	})
 	a, err := agent.New(agent.Config{
 		Provider: small,
 		Tools:    []tools.Tool{read},

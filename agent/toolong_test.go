@@ -30,13 +30,16 @@ type strict struct {
 }
 
 func (s *strict) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
-	n := memory.CountRequest(&memory.Estimator{Tokenize: func(text string) int { return int(float64(utf8.RuneCountInString(text)) / s.chars) }}, req).Total
+	n := memory.CountRequest(&memory.Estimator{Tokenize: func(text string) int {
+		return int(float64(utf8.RuneCountInString(text)) / s.chars)
+	}}, req).Total
 	s.sizes = append(s.sizes, n)
 	if n <= s.limit {
 		return s.Provider.Stream(ctx, req)
 	}
 	s.refused++
-	e := &provider.Error{Class: fault.UserFixable, Status: 400, Code: "context_length_exceeded", ContextLength: &provider.ContextLength{}}
+	e := &provider.Error{Class: fault.UserFixable, Status: 400, Code: "context_length_exceeded",
+		ContextLength: &provider.ContextLength{}}
 	if !s.silent {
 		*e.ContextLength = provider.ContextLength{Limit: s.limit, Size: n}
 	}
@@ -44,13 +47,16 @@ func (s *strict) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pr
 }
 
 func textTool(text string) tools.Tool {
-	return tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(context.Context, Number) (string, error) { return text, nil })
+	return tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(context.Context, Number) (string, error) {
+		return text, nil
+	})
 }
 
-// TestOneResultNeverMakesTheProviderRefuseTheSession has a page of 440 KB in Hungarian and 420 KB of white space, the default memory, and a
-// window of 128,000 tokens.
+// TestOneResultNeverMakesTheProviderRefuseTheSession has a page of 440 KB in Hungarian and 420 KB
+// of white space, the default memory, and a window of 128,000 tokens.
 func TestOneResultNeverMakesTheProviderRefuseTheSession(t *testing.T) {
-	const sentence = "Minden emberi lény szabadon születik és egyenlő méltósága és joga van. Az emberek, ésszel és lelkiismerettel bírván, egymással szemben testvéri szellemben kell hogy viseltessenek. "
+	const sentence = "Minden emberi lény szabadon születik és egyenlő méltósága és joga van. Az emberek, ésszel és " +
+		"lelkiismerettel bírván, egymással szemben testvéri szellemben kell hogy viseltessenek. "
 	for name, c := range map[string]struct {
 		text  string
 		chars float64
@@ -61,15 +67,19 @@ func TestOneResultNeverMakesTheProviderRefuseTheSession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := c.text
 			handle := memory.HandleOf(text)
-			model := &strict{limit: 128_000, chars: c.chars, Provider: providertest.Script(call("read", 1), say("read it"),
-				providertest.Call("memory.read", map[string]any{"handle": handle, "offset": len(text) - 30}), say("the end"), say("later"))}
-			a, err := agent.New(agent.Config{Provider: model, Memory: &agent.Memory{}, Tools: []tools.Tool{textTool(text)}})
+			model := &strict{limit: 128_000, chars: c.chars,
+				Provider: providertest.Script(call("read", 1), say("read it"),
+					providertest.Call("memory.read", map[string]any{"handle": handle, "offset": len(text) - 30}),
+					say("the end"), say("later"))}
+			a, err := agent.New(agent.Config{Provider: model, Memory: &agent.Memory{},
+				Tools: []tools.Tool{textTool(text)}})
 			require.NoError(t, err)
 			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "read the page"})
 			require.NoError(t, err)
 			require.Equal(t, agent.Completed, res.Status)
 			require.Zero(t, model.refused, "%v", model.sizes)
-			require.LessOrEqual(t, model.sizes[1], 128_000/4+1_000, "a quarter of the window, and the rest of the request")
+			require.LessOrEqual(t, model.sizes[1], 128_000/4+1_000,
+				"a quarter of the window, and the rest of the request")
 			m, err := a.Session("s").Messages(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, text, m[2].Parts[0].Result.Parts[0].Text, "the log has the whole")
@@ -89,12 +99,15 @@ func TestOneResultNeverMakesTheProviderRefuseTheSession(t *testing.T) {
 	}
 }
 
-// TestAfterARefusalForLengthTheConversationIsCompactedAndTheCallMadeAgain has a provider that takes less than its window says.
+// TestAfterARefusalForLengthTheConversationIsCompactedAndTheCallMadeAgain has a provider that takes
+// less than its window says.
 func TestAfterARefusalForLengthTheConversationIsCompactedAndTheCallMadeAgain(t *testing.T) {
 	for name, silent := range map[string]bool{"with figures": false, "without figures": true} {
 		t.Run(name, func(t *testing.T) {
-			model := &strict{limit: 20_000, chars: 4, silent: silent, Provider: providertest.Script(call("read", 1), call("read", 2), call("read", 3), say("done"), say("later"))}
-			a, err := agent.New(agent.Config{Provider: model, Memory: &agent.Memory{}, Tools: []tools.Tool{textTool(strings.Repeat("The quick brown fox. ", 1_600))}})
+			model := &strict{limit: 20_000, chars: 4, silent: silent, Provider: providertest.Script(call("read", 1),
+				call("read", 2), call("read", 3), say("done"), say("later"))}
+			a, err := agent.New(agent.Config{Provider: model, Memory: &agent.Memory{},
+				Tools: []tools.Tool{textTool(strings.Repeat("The quick brown fox. ", 1_600))}})
 			require.NoError(t, err)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read three pages"}))
 			require.NoError(t, err)
@@ -115,7 +128,8 @@ func TestAfterARefusalForLengthTheConversationIsCompactedAndTheCallMadeAgain(t *
 
 func TestASecondRefusalForLengthEndsTheRun(t *testing.T) {
 	model := &strict{limit: 5, chars: 4, Provider: providertest.Script(say("never"))}
-	a, err := agent.New(agent.Config{Provider: model, Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 1_000}}}})
+	a, err := agent.New(agent.Config{Provider: model,
+		Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 1_000}}}})
 	require.NoError(t, err)
 	model.silent = true
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: strings.Repeat("The quick brown fox. ", 60)})
@@ -145,5 +159,6 @@ func TestWithoutMemoryARefusalForLengthEndsTheRunAndSaysWhatHelps(t *testing.T) 
 	require.Equal(t, 1, model.refused)
 	remedy, _ := fault.Remedy(err)
 	require.Contains(t, remedy, "set Config.Memory")
-	require.Regexp(t, regexp.MustCompile(`refused the request for its length \(\d+ tokens, and the model takes 20\)`), err.Error())
+	require.Regexp(t, regexp.MustCompile(`refused the request for its length \(\d+ tokens, and the model takes 20\)`),
+		err.Error())
 }

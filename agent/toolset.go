@@ -10,13 +10,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A toolset is the tools that a run knows, and those that it offers. It never changes. Runs share the agent's own toolset unless the agent has
-// sources or lazy tools, or the input has tools; see gather.
+// A toolset is the tools that a run knows, and those that it offers. It never changes. Runs share
+// the agent's own toolset unless the agent has sources or lazy tools, or the input has tools; see
+// gather.
 type toolset struct {
-	registry     *tools.Registry
-	fingerprints []machine.ToolFingerprint // in the order in which tools are offered; with lazy ones, and those that are gone
-	offers       []offer                   // by mode.index
-	lists        []toolList                // what the sources returned
+	registry *tools.Registry
+	// in the order in which tools are offered; with lazy ones, and those that are gone
+	fingerprints []machine.ToolFingerprint
+	offers       []offer    // by mode.index
+	lists        []toolList // what the sources returned
 }
 
 // An offer is what is offered to the model in one mode.
@@ -51,8 +53,10 @@ func (a *Agent) addOwnTools() error {
 	return nil
 }
 
-// newToolset returns a toolset of definitions by name, in the order of their fingerprints. With only it offers no others.
-func (a *Agent) newToolset(known map[string]*tools.Definition, fingerprints []machine.ToolFingerprint, only []string, lists []toolList) (*toolset, error) {
+// newToolset returns a toolset of definitions by name, in the order of their fingerprints. With
+// only it offers no others.
+func (a *Agent) newToolset(known map[string]*tools.Definition, fingerprints []machine.ToolFingerprint, only []string,
+	lists []toolList) (*toolset, error) {
 	s := &toolset{fingerprints: fingerprints, lists: lists}
 	var list []tools.Tool
 	lazy := make(map[string]bool)
@@ -90,8 +94,9 @@ func newOffer(list []*tools.Definition) offer {
 	return o
 }
 
-// arrange returns the fingerprints of tools in the order in which they are offered: those that were offered before in their places, then the
-// others. So the earlier list stays a prefix of the later one, and prompt caches stay valid. keep keeps the places of tools that are gone.
+// arrange returns the fingerprints of tools in the order in which they are offered: those that were
+// offered before in their places, then the others. So the earlier list stays a prefix of the later
+// one, and prompt caches stay valid. keep keeps the places of tools that are gone.
 func arrange(before []machine.ToolFingerprint, list []*tools.Definition, keep bool) []machine.ToolFingerprint {
 	known := make(map[string]*tools.Definition, len(list))
 	for _, d := range list {
@@ -121,7 +126,8 @@ func arrange(before []machine.ToolFingerprint, list []*tools.Definition, keep bo
 	return out
 }
 
-// differing returns the fingerprints of after that differ from those of before, and those of before that are gone.
+// differing returns the fingerprints of after that differ from those of before, and those of before
+// that are gone.
 func differing(before, after []machine.ToolFingerprint) (out []machine.ToolFingerprint) {
 	for _, f := range after {
 		if !slices.Contains(before, f) {
@@ -157,7 +163,8 @@ func (s *toolset) unknown(field, name string) error {
 	if len(names) > 30 {
 		names = append(names[:30:30], fmt.Sprintf("and %d more", len(names)-30))
 	}
-	return &InputError{Field: field, Problem: fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))}
+	return &InputError{Field: field,
+		Problem: fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))}
 }
 
 // toolset returns the tools of the run under way, or the agent's own.

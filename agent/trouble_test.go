@@ -35,7 +35,8 @@ func TestAFunctionOfTheMemoryThatPanicsEndsNothingButItself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem := small(memory.Step{Strategy: memory.Slide{}})
 			set(mem)
-			a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}}, reads(12)...)
+			a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)},
+				Limits: agent.Limits{Steps: 50}}, reads(12)...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			require.NotEmpty(t, of[agent.MemoryWarning](all))
@@ -52,8 +53,12 @@ func TestAContextIsRedactedAndItsHostKeepsItsOwn(t *testing.T) {
 	mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
 		return memory.Context{User: "user secret-7", Screen: "screen secret-7", Fetched: own}, nil
 	}
-	a, m := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") },
-		Compose: func(context.Context, agent.ComposeInput) (string, error) { return "rules \xff secret-7", nil }}, say("done"))
+	a, m := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string {
+		return strings.ReplaceAll(s, "secret-7", "[redacted]")
+	},
+		Compose: func(context.Context, agent.ComposeInput) (string, error) {
+			return "rules \xff secret-7", nil
+		}}, say("done"))
 	run(t, a)
 	req := m.Requests()[0]
 	require.Equal(t, "rules \uFFFD [redacted]\n\nuser [redacted]", req.System)
@@ -73,7 +78,8 @@ func TestAContextIsRedactedAndItsHostKeepsItsOwn(t *testing.T) {
 func TestAContextOfTenMegabytesIsAWarning(t *testing.T) {
 	mem := small()
 	mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
-		return memory.Context{Screen: "page 42", Fetched: []memory.Fetched{{Name: "all", Text: strings.Repeat("x", 10<<20)}}}, nil
+		return memory.Context{Screen: "page 42",
+			Fetched: []memory.Fetched{{Name: "all", Text: strings.Repeat("x", 10<<20)}}}, nil
 	}
 	a, m := scripted(t, agent.Config{Memory: mem}, say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
@@ -92,7 +98,8 @@ func TestStoresThatPanicAreAnError(t *testing.T) {
 		}
 		return nil
 	}
-	a, _ := scripted(t, agent.Config{Memory: mem}, providertest.Call("memory.read", map[string]any{"handle": "m-0123456789abcdef"}), say("none"))
+	a, _ := scripted(t, agent.Config{Memory: mem},
+		providertest.Call("memory.read", map[string]any{"handle": "m-0123456789abcdef"}), say("none"))
 	res := run(t, a)
 	require.Equal(t, "none", res.Text(), "a session may have no Store")
 	require.True(t, results(res)[0].Error)
@@ -133,8 +140,11 @@ func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
 	})
 	mem := small(memory.Step{Strategy: summariser(t, p)})
 	large := 0
-	a := newAgent(t, agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50},
-		Compose: func(context.Context, agent.ComposeInput) (string, error) { return strings.Repeat("rule ", large), nil }})
+	a := newAgent(t,
+		agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50},
+			Compose: func(context.Context, agent.ComposeInput) (string, error) {
+				return strings.Repeat("rule ", large), nil
+			}})
 	used := run(t, a).Usage.Total()
 	large = 20_000
 	_, err := a.Session("s").Compact(t.Context(), 0)
@@ -146,7 +156,9 @@ func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
 }
 
 func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
-	p := expensive(func() (*provider.Response, error) { return answer(strings.Repeat("word ", 3_000)), nil }, func(n int) *provider.Response {
+	p := expensive(func() (*provider.Response, error) {
+		return answer(strings.Repeat("word ", 3_000)), nil
+	}, func(n int) *provider.Response {
 		if n > 18 {
 			return answer("done")
 		}
@@ -155,7 +167,8 @@ func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
 	mem := small(memory.Step{Strategy: summariser(t, p)})
 	mem.Rules = []memory.Rule{{When: memory.AtShare(.4)}}
 	mem.OnForget = func(context.Context, string) { require.Fail(t, "nothing was forgotten") }
-	a := newAgent(t, agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
+	a := newAgent(t,
+		agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	compacted := of[agent.Compacted](all)
@@ -168,7 +181,8 @@ func TestWhatWentWrongWithASummaryIsRedacted(t *testing.T) {
 	s := summariser(t, providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 		return nil, errors.New("no access with secret-7")
 	}))
-	a, _ := scripted(t, agent.Config{Memory: small(memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}}), Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+	a, _ := scripted(t, agent.Config{Memory: small(memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}}),
+		Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
 		Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}, reads(12)...)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -182,7 +196,8 @@ func TestARunThatItsProcessLeftIsNotCompactedByHand(t *testing.T) {
 	build := func(store journal.Store) *agent.Agent {
 		return reopen(t, agent.Config{Memory: small(), Journal: store, Tools: []tools.Tool{reading(10)}}, reads(5)...)
 	}
-	_, err := build(&weak{Store: store, at: 8, err: death, lasts: true}).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+	_, err := build(&weak{Store: store, at: 8, err: death, lasts: true}).Run(t.Context(),
+		agent.Input{Session: "s", Prompt: "go"})
 	require.Error(t, err)
 	a := build(store)
 	_, err = a.Session("s").Compact(t.Context(), 0)
@@ -206,7 +221,9 @@ func TestACompactionKeepsTheInputOfTheRunAndCountsTheComposedText(t *testing.T) 
 	mem := small(memory.Step{Strategy: memory.Slide{}})
 	mem.Rules = []memory.Rule{{When: memory.AtTokens(5_000), Target: .1}}
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}, Limits: agent.Limits{Steps: 50},
-		Compose: func(context.Context, agent.ComposeInput) (string, error) { return strings.Repeat("rule ", 2_000), nil }}, append([]providertest.Step{say("hi")}, reads(12)...)...)
+		Compose: func(context.Context, agent.ComposeInput) (string, error) {
+			return strings.Repeat("rule ", 2_000), nil
+		}}, append([]providertest.Step{say("hi")}, reads(12)...)...)
 	runInput(t, a, agent.Input{Session: "s", Prompt: "hello"})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "the task"}))
 	require.NoError(t, err)
@@ -229,10 +246,11 @@ func TestASummaryIsRedactedBeforeAnyModelSeesIt(t *testing.T) {
 		mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
 			return memory.Context{Screen: screen}, nil
 		}
-		a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
-			Redact: func(s string) string {
-				return strings.ReplaceAll(s, "secret-7", "[redacted, as all that is secret is]")
-			}}, reads(20)...)
+		a, m := scripted(t,
+			agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+				Redact: func(s string) string {
+					return strings.ReplaceAll(s, "secret-7", "[redacted, as all that is secret is]")
+				}}, reads(20)...)
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
 		require.NotEmpty(t, of[agent.Compacted](all))
@@ -250,7 +268,8 @@ func TestTheContextIsntResetInTheMiddleOfAnAnswer(t *testing.T) {
 	mem.ContextReset.At = .1
 	long := strings.Repeat("half ", 1_500)
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)}},
-		providertest.Stop(provider.StopPaused, say(long)), providertest.Reply(say("and half"), call("read", 1)), say("done"))
+		providertest.Stop(provider.StopPaused, say(long)), providertest.Reply(say("and half"), call("read", 1)),
+		say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Contains(t, asText(t, m.Requests()[1].Messages), "half half", "the provider continues with what it said")
@@ -264,7 +283,9 @@ func TestReplayKnowsTheComposedTextOfEachStep(t *testing.T) {
 		version = in.N
 		return "ok", nil
 	})
-	a, m := scripted(t, agent.Config{Compose: func(context.Context, agent.ComposeInput) (string, error) { return fmt.Sprint("v", version), nil }, Tools: []tools.Tool{edit},
+	a, m := scripted(t, agent.Config{Compose: func(context.Context, agent.ComposeInput) (string, error) {
+		return fmt.Sprint("v", version), nil
+	}, Tools: []tools.Tool{edit},
 		Hooks: []agent.Hooks{{BeforeStep: func(_ context.Context, s *agent.Step) error {
 			if s.N == 2 {
 				s.System += " of a hook"
@@ -285,7 +306,8 @@ func TestSessionsThatShareStrategiesCompactBesideEachOther(t *testing.T) {
 	store := &memory.MapStore{}
 	mem := small(memory.DefaultSteps(s)...)
 	mem.Store = store
-	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", func(_ context.Context, in *agent.NoteInput) (string, error) { return in.Transcript(100), nil })}
+	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c",
+		func(_ context.Context, in *agent.NoteInput) (string, error) { return in.Transcript(100), nil })}
 	mem.ContextReset = noted()
 	mem.Rules = []memory.Rule{{When: memory.AtShare(.7)}}
 	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
@@ -313,8 +335,10 @@ func TestSessionsThatShareStrategiesCompactBesideEachOther(t *testing.T) {
 func TestCallsBesideEachOtherAskForOneContextReset(t *testing.T) {
 	mem := small()
 	mem.ContextReset = noted()
-	next := tools.New(tools.Spec{Name: "next", ParallelSafe: true}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.RequestContextReset(ctx) })
-	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next}}, calls("next", 1, 2, 3, 4, 5, 6), say("done"))
+	next := tools.New(tools.Spec{Name: "next", ParallelSafe: true},
+		func(ctx context.Context, in Number) (string, error) { return "ok", agent.RequestContextReset(ctx) })
+	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next}}, calls("next", 1, 2, 3, 4, 5, 6),
+		say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Len(t, of[agent.RunStarted](all), 2)
@@ -325,16 +349,18 @@ func TestACallThatWasLeftBehindHandsNothingOff(t *testing.T) {
 		mem := small()
 		mem.ContextReset = noted()
 		free, late := make(chan struct{}), make(chan error, 1)
-		stuck := tools.New(tools.Spec{Name: "stuck", ReadOnly: true, Timeout: time.Second}, func(ctx context.Context, in Number) (string, error) {
-			<-free
-			late <- agent.RequestContextReset(ctx)
-			return "", nil
-		})
+		stuck := tools.New(tools.Spec{Name: "stuck", ReadOnly: true, Timeout: time.Second},
+			func(ctx context.Context, in Number) (string, error) {
+				<-free
+				late <- agent.RequestContextReset(ctx)
+				return "", nil
+			})
 		then := tools.New(tools.Spec{Name: "then"}, func(context.Context, Number) (string, error) {
 			close(free)
 			return fmt.Sprint(<-late), nil
 		})
-		a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{stuck, then}}, call("stuck", 1), call("then", 1), say("done"))
+		a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{stuck, then}}, call("stuck", 1),
+			call("then", 1), say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
 		require.Len(t, of[agent.RunStarted](all), 1)
@@ -348,11 +374,15 @@ func TestAChildThatWaitsForAnApprovalAndHandsItsWorkOffGoesOnInEveryProcess(t *t
 	build := func(steps, childSteps []providertest.Step) *agent.Agent {
 		mem := small()
 		mem.ContextReset = noted()
-		child := reopen(t, agent.Config{Name: "child", Memory: mem, Limits: agent.Limits{Tokens: 900}, Tools: []tools.Tool{
-			done.tool(tools.Spec{Name: "risky", Approval: tools.AskAlways}), handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, childSteps...)
-		return reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Name: "child", Description: "works"})}}, steps...)
+		child := reopen(t,
+			agent.Config{Name: "child", Memory: mem, Limits: agent.Limits{Tokens: 900}, Tools: []tools.Tool{
+				done.tool(tools.Spec{Name: "risky", Approval: tools.AskAlways}), handing("next",
+					func(context.Context, Number) (string, error) { return "ok", nil })}}, childSteps...)
+		return reopen(t, agent.Config{Journal: store,
+			Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Name: "child", Description: "works"})}}, steps...)
 	}
-	a := build([]providertest.Step{providertest.Call("child", map[string]any{"task": "do it"})}, []providertest.Step{call("next", 1), call("risky", 1)})
+	a := build([]providertest.Step{providertest.Call("child", map[string]any{"task": "do it"})},
+		[]providertest.Step{call("next", 1), call("risky", 1)})
 	res := run(t, a)
 	require.Equal(t, agent.Paused, res.Status)
 	require.Len(t, res.Pending, 1)
@@ -394,16 +424,18 @@ func TestALeaseThatIsLostWhileSomethingIsWrittenLeavesTheLogToAnother(t *testing
 	}
 	for name, set := range map[string]func(*agent.Memory){
 		"the note of a context reset": func(m *agent.Memory) {
-			m.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-				in.Book(provider.Usage{Input: 10}, 0)
-				return agent.ContextResetNote{}, wait(ctx)
-			}}
+			m.ContextReset = &agent.ContextReset{
+				Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+					in.Book(provider.Usage{Input: 10}, 0)
+					return agent.ContextResetNote{}, wait(ctx)
+				}}
 		},
 		"a checkpoint": func(m *agent.Memory) {
-			m.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", func(ctx context.Context, in *agent.NoteInput) (int, error) {
-				in.Book(provider.Usage{Input: 10}, 0)
-				return 1, wait(ctx)
-			})}
+			m.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c",
+				func(ctx context.Context, in *agent.NoteInput) (int, error) {
+					in.Book(provider.Usage{Input: 10}, 0)
+					return 1, wait(ctx)
+				})}
 		},
 		"a context": func(m *agent.Memory) {
 			m.Context = func(ctx context.Context, _ agent.ContextInput) (memory.Context, error) {
@@ -411,7 +443,11 @@ func TestALeaseThatIsLostWhileSomethingIsWrittenLeavesTheLogToAnother(t *testing
 			}
 		},
 		"a summary": func(m *agent.Memory) {
-			m.Steps = []memory.Step{{Strategy: summariser(t, providertest.Func(func(ctx context.Context, _ *provider.Request) (*provider.Response, error) { return nil, wait(ctx) }))}}
+			m.Steps = []memory.Step{
+				{Strategy: summariser(t,
+					providertest.Func(func(ctx context.Context, _ *provider.Request) (*provider.Response, error) {
+						return nil, wait(ctx)
+					}))}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -419,7 +455,8 @@ func TestALeaseThatIsLostWhileSomethingIsWrittenLeavesTheLogToAnother(t *testing
 				store := journal.NewMemory()
 				mem := small(memory.Step{Strategy: memory.Slide{}})
 				set(mem)
-				cfg := agent.Config{Memory: mem, Journal: thief{store}, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}}
+				cfg := agent.Config{Memory: mem, Journal: thief{store}, Tools: []tools.Tool{reading(800)},
+					Limits: agent.Limits{Steps: 50}}
 				a, _ := scripted(t, cfg, reads(20)...)
 				_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 				var busy *agent.BusyError
@@ -448,7 +485,11 @@ func TestContextIsToldWhatThePersonSaidLastAndNothingElse(t *testing.T) {
 		return "ok", err
 	})
 	ok := func(context.Context, Number) (string, error) { return "ok", nil }
-	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{said, handing("next", ok)}, Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error { return agent.Warn("mind the gap") }}}},
+	a, _ = scripted(t,
+		agent.Config{Memory: mem, Tools: []tools.Tool{said, handing("next", ok)},
+			Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error {
+				return agent.Warn("mind the gap")
+			}}}},
 		call("next", 1), call("said", 1), call("next", 1), say("done"))
 	run(t, a)
 	require.Equal(t, []string{"go", "go", "be quick", "be quick"}, texts)
@@ -495,17 +536,21 @@ func TestCheckpointsComeAtAQuarterHalfAndThreeQuartersAndNotAgainInAnotherProces
 	build := func(steps ...providertest.Step) *agent.Agent {
 		mem := small()
 		mem.Rules = []memory.Rule{}
-		mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("", func(_ context.Context, in *agent.NoteInput) (int, error) {
-			shares = append(shares, in.Share)
-			return 1, nil
-		})}
-		ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "ok", nil })
-		a, _ := unmeasured(t, agent.Config{Memory: mem, Journal: store, Tools: []tools.Tool{reading(800), ask}, Limits: agent.Limits{Steps: 50}}, steps...)
+		mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("",
+			func(_ context.Context, in *agent.NoteInput) (int, error) {
+				shares = append(shares, in.Share)
+				return 1, nil
+			})}
+		ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways},
+			func(context.Context, Number) (string, error) { return "ok", nil })
+		a, _ := unmeasured(t, agent.Config{Memory: mem, Journal: store, Tools: []tools.Tool{reading(800), ask},
+			Limits: agent.Limits{Steps: 50}}, steps...)
 		return a
 	}
 	res := run(t, build(call("read", 1), call("read", 2), call("read", 3), call("read", 4), call("ask", 1)))
 	require.Len(t, shares, 2)
-	res = runInput(t, build(call("read", 5), call("read", 6), call("read", 7), call("read", 8), say("done")), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	res = runInput(t, build(call("read", 5), call("read", 6), call("read", 7), call("read", 8), say("done")),
+		agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	require.Equal(t, agent.Completed, res.Status)
 	require.Len(t, shares, 3, "%v", shares)
 	for i, at := range []float64{.25, .5, .75} {
@@ -525,7 +570,10 @@ func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
 		"too long":        `"` + strings.Repeat("x", 65<<10) + `"`,
 	} {
 		mem := small()
-		mem.ProgressNotes = []agent.ProgressNotes{{At: []float64{.0001}, Write: func(context.Context, *agent.NoteInput) (json.RawMessage, error) { return json.RawMessage(note), nil }}}
+		mem.ProgressNotes = []agent.ProgressNotes{{At: []float64{.0001},
+			Write: func(context.Context, *agent.NoteInput) (json.RawMessage, error) {
+				return json.RawMessage(note), nil
+			}}}
 		a, _ := scripted(t, agent.Config{Memory: mem, Journal: journal.NewMemory()}, say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err, name)
@@ -543,8 +591,11 @@ func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
 	mem := small()
 	mem.ContextReset = &agent.ContextReset{Write: fail}
 	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", fail, .0001)}
-	a, _ := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") },
-		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
+	a, _ := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string {
+		return strings.ReplaceAll(s, "secret-7", "[redacted]")
+	},
+		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
+		call("next", 1), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Len(t, of[agent.NoteWritten](all), 2)
@@ -556,29 +607,36 @@ func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
 
 func TestABriefingTellsCallsOfOneReplyApart(t *testing.T) {
 	call := func(id string) provider.Part {
-		return provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "write", Input: []byte(`{"id":"` + id + `"}`)}}
+		return provider.Part{Kind: provider.PartToolCall,
+			Call: &provider.ToolCall{ID: id, Name: "write", Input: []byte(`{"id":"` + id + `"}`)}}
 	}
 	result := func(id, text string, failed bool) provider.Part {
-		return provider.ResultPart(provider.ToolResult{CallID: id, Error: failed, Parts: []provider.Part{provider.TextPart(text)}})
+		return provider.ResultPart(provider.ToolResult{CallID: id, Error: failed,
+			Parts: []provider.Part{provider.TextPart(text)}})
 	}
 	b := agent.BriefingOf(&agent.Result{Messages: []provider.Message{
 		{Role: provider.RoleAssistant, Parts: []provider.Part{call("a"), call("b")}},
-		{Role: provider.RoleTool, Parts: []provider.Part{result("a", "wrote a", false), result("b", "it is locked", true)}},
+		{Role: provider.RoleTool,
+			Parts: []provider.Part{result("a", "wrote a", false), result("b", "it is locked", true)}},
 	}})
-	require.Equal(t, []string{`write {"id":"a"} → ok: wrote a`, `write {"id":"b"} → failed: it is locked`}, b.Attempts[0].Calls)
+	require.Equal(t, []string{`write {"id":"a"} → ok: wrote a`, `write {"id":"b"} → failed: it is locked`},
+		b.Attempts[0].Calls)
 	require.Equal(t, []string{`write {"id":"b"} → failed: it is locked`}, b.Avoid)
 }
 
 func TestTheWindowIsThatOfTheModelAndAToolThatReadsBackMayBeOnesOwn(t *testing.T) {
-	read := tools.New(tools.Spec{Name: memory.ReadTool().Name, Description: "one's own", ReadOnly: true}, func(context.Context, Number) (string, error) { return "one's own", nil })
+	read := tools.New(tools.Spec{Name: memory.ReadTool().Name, Description: "one's own", ReadOnly: true},
+		func(context.Context, Number) (string, error) { return "one's own", nil })
 	list := []tools.Tool{reading(800), read, nil}[:2]
-	a := newAgent(t, agent.Config{Provider: informed{12_000, providertest.Script(reads(14)...)}, Limits: agent.Limits{Steps: 50}, Tools: list,
+	a := newAgent(t, agent.Config{Provider: informed{12_000, providertest.Script(reads(14)...)},
+		Limits: agent.Limits{Steps: 50}, Tools: list,
 		Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Equal(t, 12_000-4_096, of[agent.Compacted](all)[0].Report.Budget)
 	require.Equal(t, 2, a.Tools().Len())
-	other := newAgent(t, agent.Config{Provider: providertest.Script(), Tools: list[:1], Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})
+	other := newAgent(t, agent.Config{Provider: providertest.Script(), Tools: list[:1],
+		Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})
 	require.Equal(t, 2, other.Tools().Len())
 	d, err := list[1].Define()
 	require.NoError(t, err)

@@ -15,12 +15,14 @@ import (
 
 // A Rollback says what [Session.Undo] undoes.
 type Rollback struct {
-	// Run is the run whose calls are undone, with the runs whose work it continues after context resets; empty: the newest.
+	// Run is the run whose calls are undone, with the runs whose work it continues after context
+	// resets; empty: the newest.
 	Run string
 	// Steps is how many steps are undone, of the last that made calls; 0: all.
 	Steps int
-	// Moved says that the session that owns the effects no longer exists and that this copy replaces it: see [Session.Fork]. It is for a session
-	// that was moved to another store. Set it for one copy only, or effects are undone twice. It is refused while the owner exists in this
+	// Moved says that the session that owns the effects no longer exists and that this copy
+	// replaces it: see [Session.Fork]. It is for a session that was moved to another store. Set it
+	// for one copy only, or effects are undone twice. It is refused while the owner exists in this
 	// store.
 	Moved bool
 	By    string // who asks for it
@@ -37,15 +39,18 @@ type UndoError struct {
 // Error says what would be right.
 func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s", e.Session, e.Problem) }
 
-// Undo undoes the effects of the calls of a run that has ended, the newest first, with the Undo function of each tool, and adds a message for the
-// model; the calls stay in the conversation. It skips calls of read-only tools, calls without an effect and calls that were undone before.
-// Calls that can't be undone, among them those of subagents, are listed in the receipt. So are calls that were started and have no result
-// (they failed, for example), unless their tools set Spec.UndoFailed. The first Undo function that returns an error ends the rollback. Each
-// undone call is recorded at once. If the process dies in between, the next Undo may call the Undo function of one call again, so these
-// functions must tolerate that.
+// Undo undoes the effects of the calls of a run that has ended, the newest first, with the Undo
+// function of each tool, and adds a message for the model; the calls stay in the conversation. It
+// skips calls of read-only tools, calls without an effect and calls that were undone before. Calls
+// that can't be undone, among them those of subagents, are listed in the receipt. So are calls that
+// were started and have no result (they failed, for example), unless their tools set
+// Spec.UndoFailed. The first Undo function that returns an error ends the rollback. Each undone
+// call is recorded at once. If the process dies in between, the next Undo may call the Undo
+// function of one call again, so these functions must tolerate that.
 //
-// An effect can be undone only in the session that owns it. In a copy ([Session.Fork], [Session.Import]), an undo of copied runs is refused with an
-// *[UndoError] that names the owner. Copies don't learn what their original has undone.
+// An effect can be undone only in the session that owns it. In a copy ([Session.Fork],
+// [Session.Import]), an undo of copied runs is refused with an *[UndoError] that names the owner.
+// Copies don't learn what their original has undone.
 func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -65,7 +70,8 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 	case r == nil:
 		return nil, &NothingOpenError{Session: s.id}
 	case r.IsOpen():
-		return nil, &UndoError{Session: s.id, Problem: "a run is open; stop it, or decide on what it waits for, before its effects are undone"}
+		return nil, &UndoError{Session: s.id,
+			Problem: "a run is open; stop it, or decide on what it waits for, before its effects are undone"}
 	case what.Run == "":
 		what.Run = r.ID
 	}
@@ -112,7 +118,8 @@ func (l *sessionLog) undoCalls(registry *tools.Registry, calls []ToolFinished, w
 	return rec, nil
 }
 
-// mayUndo returns why a run can't be undone in a session: its log doesn't have the run, or the session doesn't own its effects.
+// mayUndo returns why a run can't be undone in a session: its log doesn't have the run, or the
+// session doesn't own its effects.
 func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Effects, what Rollback) error {
 	owner := effects.Owner
 	refuse := func(format string, args ...any) error {
@@ -126,7 +133,9 @@ func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Ef
 	case owner == "":
 		return nil
 	case !what.Moved:
-		return refuse("what run %s did belongs to session %q, of which this one is a copy; undo it there, or, if that is gone for good, set Rollback.Moved", what.Run, owner)
+		return refuse(
+			"what run %s did belongs to session %q, of which this one is a copy; undo it there, or, if that is gone "+
+				"for good, set Rollback.Moved", what.Run, owner)
 	case owner == session: // imported in another store, or anew, under the name that it had
 		return nil
 	}
@@ -172,6 +181,7 @@ func (l *sessionLog) undoCall(registry *tools.Registry, f *ToolFinished) error {
 		output = json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)]))
 	}
 	return d.Undo(tools.WithCall(ctx, &tools.Call{
-		Session: l.name, Run: f.Run, Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input, IdempotencyKey: cmp.Or(f.IdempotencyKey, f.Call.ID), Fence: l.lease.Fence,
+		Session: l.name, Run: f.Run, Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input,
+		IdempotencyKey: cmp.Or(f.IdempotencyKey, f.Call.ID), Fence: l.lease.Fence,
 	}), f.Call.Input, output)
 }

@@ -25,8 +25,8 @@ type warehouse struct {
 
 func newWarehouse() *warehouse { return &warehouse{made: make(map[string]int)} }
 
-// tool returns a tool whose calls 2 to 4 end after the first half: 2 fails, 3 panics, 4 takes too long. 5 does
-// both halves, but isn't confirmed.
+// tool returns a tool whose calls 2 to 4 end after the first half: 2 fails, 3 panics, 4 takes too
+// long. 5 does both halves, but isn't confirmed.
 func (w *warehouse) tool(spec tools.Spec) tools.Tool {
 	spec.Timeout = time.Second
 	undo := func(ctx context.Context, in Number, out *Number) error {
@@ -68,7 +68,9 @@ func (w *warehouse) tool(spec tools.Spec) tools.Tool {
 func TestACallWithoutAResultIsUndoneIfItsToolSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWarehouse()
-		a, model := scripted(t, agent.Config{Tools: []tools.Tool{w.tool(tools.Spec{Name: "put", UndoFailed: true}), w.tool(tools.Spec{Name: "careful"})}},
+		a, model := scripted(t,
+			agent.Config{Tools: []tools.Tool{w.tool(tools.Spec{Name: "put", UndoFailed: true}),
+				w.tool(tools.Spec{Name: "careful"})}},
 			calls("put", 1, 2, 3, 4, 5), call("careful", 2), say("Done."), say("I see."))
 		run(t, a)
 		require.Len(t, w.made, 6)
@@ -88,7 +90,8 @@ func TestACallWithoutAResultIsUndoneIfItsToolSaysSo(t *testing.T) {
 		require.Len(t, w.undone, 5, "nothing is undone twice")
 		run(t, a)
 		reqs := model.Requests()
-		require.Contains(t, undoNotes(reqs[len(reqs)-1]), "Undone:\n- put {\"n\":5}\n- put {\"n\":4}\n- put {\"n\":3}\n- put {\"n\":2}\n- put {\"n\":1}")
+		require.Contains(t, undoNotes(reqs[len(reqs)-1]),
+			"Undone:\n- put {\"n\":5}\n- put {\"n\":4}\n- put {\"n\":3}\n- put {\"n\":2}\n- put {\"n\":1}")
 		requireSound(t, "s", facts(t, a, "s"))
 	})
 }
@@ -103,7 +106,8 @@ func undoNotes(req *provider.Request) (notes string) {
 	return notes
 }
 
-// TestACallInDoubtIsUndoneIfItsToolSaysSo lets a process die while a tool runs. What becomes of the call is then decided in several ways.
+// TestACallInDoubtIsUndoneIfItsToolSaysSo lets a process die while a tool runs. What becomes of the
+// call is then decided in several ways.
 func TestACallInDoubtIsUndoneIfItsToolSaysSo(t *testing.T) {
 	for name, c := range map[string]struct {
 		decide func(id string) agent.Decision // nil: the model is told
@@ -123,7 +127,8 @@ func TestACallInDoubtIsUndoneIfItsToolSaysSo(t *testing.T) {
 				for at := 1; len(w.made) == 0; at++ { // it dies at the first append after the tool has run
 					store = journal.NewMemory()
 					cfg.Journal = &weak{Store: store, at: at, err: death, lasts: true}
-					_, _ = reopen(t, cfg, call("put", 1), say("Done.")).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+					_, _ = reopen(t, cfg, call("put", 1), say("Done.")).Run(t.Context(),
+						agent.Input{Session: "s", Prompt: "go"})
 				}
 				cfg.Journal = store
 				a := reopen(t, cfg, say("Done."))
@@ -155,7 +160,8 @@ func TestACallInDoubtIsUndoneIfItsToolSaysSo(t *testing.T) {
 	}
 }
 
-// TestAProcessMayDieWhileFailedCallsAreUndone lets a process die at each append of an undo; another one undoes the rest.
+// TestAProcessMayDieWhileFailedCallsAreUndone lets a process die at each append of an undo; another
+// one undoes the rest.
 func TestAProcessMayDieWhileFailedCallsAreUndone(t *testing.T) {
 	deaths := 0
 	for _, kept := range []bool{false, true} {
@@ -189,7 +195,8 @@ func TestAProcessMayDieWhileFailedCallsAreUndone(t *testing.T) {
 			}
 			run(t, a)
 			for n := 1; n <= 3; n++ {
-				require.Equal(t, 1, strings.Count(undoNotes(model.Requests()[0]), fmt.Sprintf(`put {"n":%d}`, n)), "append %d", at)
+				require.Equal(t, 1, strings.Count(undoNotes(model.Requests()[0]), fmt.Sprintf(`put {"n":%d}`, n)),
+					"append %d", at)
 			}
 			requireSound(t, "s", facts(t, a, "s"))
 		}

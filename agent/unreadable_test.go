@@ -16,7 +16,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A session whose log is damaged ends neither the list of sessions, nor the recovery and the removal of the others.
+// A session whose log is damaged ends neither the list of sessions, nor the recovery and the
+// removal of the others.
 func TestADamagedSessionDoesNotAffectTheOthers(t *testing.T) {
 	dir := t.TempDir()
 	store := func() *file.Store {
@@ -45,7 +46,8 @@ func TestADamagedSessionDoesNotAffectTheOthers(t *testing.T) {
 	text[bytes.IndexByte(text, '\n')/2] ^= 1
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 
-	a = reopen(t, agent.Config{Journal: store(), Tools: risky}, providertest.Say("I leave it."), providertest.Say("I leave it."))
+	a = reopen(t, agent.Config{Journal: store(), Tools: risky}, providertest.Say("I leave it."),
+		providertest.Say("I leave it."))
 	var mu sync.Mutex
 	outcomes := make(map[string]error)
 	n, err := a.Recover(t.Context(), agent.Recovery{Each: func(r agent.Recovered) {

@@ -22,7 +22,9 @@ import (
 
 // newForecaster is the project under test of a downstream test.
 func newForecaster(t *testing.T, model provider.Provider) *agent.Agent {
-	weather := tools.New(tools.Spec{Name: "weather"}, func(ctx context.Context, in City) (Weather, error) { return Weather{Celsius: 3}, nil })
+	weather := tools.New(tools.Spec{Name: "weather"}, func(ctx context.Context, in City) (Weather, error) {
+		return Weather{Celsius: 3}, nil
+	})
 	return newAgent(t, agent.Config{Provider: model, Tools: []tools.Tool{weather}})
 }
 
@@ -81,7 +83,8 @@ func TestUsageAndCostAddUp(t *testing.T) {
 	model := providertest.Script(
 		providertest.WithUsage(provider.Usage{Input: 10, Output: 5, CacheRead: 4}, call("work", 1)),
 		providertest.WithUsage(provider.Usage{Input: 20, Output: 1, Reasoning: 1}, say("Done.")))
-	a := newAgent(t, agent.Config{Provider: priced{model}, Limits: agent.Limits{Cost: -1}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
+	a := newAgent(t, agent.Config{Provider: priced{model}, Limits: agent.Limits{Cost: -1},
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
 	res := run(t, a)
 	require.Equal(t, provider.Usage{Input: 30, Output: 6, CacheRead: 4, Reasoning: 1}, res.Usage)
 	require.Equal(t, 32*provider.USD, res.Cost, "cached tokens are free here")
@@ -96,7 +99,8 @@ func TestARequestSaysOnWhoseAccountItIs(t *testing.T) {
 	a, model := scripted(t, agent.Config{Name: "cms", Params: agent.Params{Model: "large", MaxOutput: 100}}, say("Hi."))
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Interactive: true, Priority: 80, Task: "reindex"})
 	req := model.Requests()[0]
-	require.Equal(t, provider.Labels{Session: "s", Run: res.Run, Step: 1, Task: "reindex", Agent: "cms", Kind: "step", Trace: res.Trace}, req.Labels)
+	require.Equal(t, provider.Labels{Session: "s", Run: res.Run, Step: 1, Task: "reindex", Agent: "cms", Kind: "step",
+		Trace: res.Trace}, req.Labels)
 	require.True(t, req.Interactive)
 	require.Equal(t, 80, req.Priority)
 	require.Equal(t, 100, req.MaxOutput)
@@ -106,7 +110,8 @@ func TestARequestSaysOnWhoseAccountItIs(t *testing.T) {
 
 func TestWaitingIsVisible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := scripted(t, agent.Config{}, providertest.Fail(fault.RateLimited, providertest.RetryAfter(7*time.Second)), say("Hi."))
+		a, _ := scripted(t, agent.Config{},
+			providertest.Fail(fault.RateLimited, providertest.RetryAfter(7*time.Second)), say("Hi."))
 		began := time.Now()
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
@@ -135,7 +140,8 @@ func TestRequestsOnlyGrow(t *testing.T) {
 
 func TestABareProviderIsCalledOnce(t *testing.T) {
 	cause := errors.New("down")
-	a, model := scripted(t, agent.Config{NoGuard: true}, providertest.Fail(fault.Degraded, providertest.Cause(cause)), say("Hi."))
+	a, model := scripted(t, agent.Config{NoGuard: true}, providertest.Fail(fault.Degraded, providertest.Cause(cause)),
+		say("Hi."))
 	_, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
 	require.ErrorIs(t, err, cause)
 	model.AssertCalls(t, 1)

@@ -17,7 +17,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// unsound returns where a value holds a string that is no valid UTF-8: such a string comes back from a journal as another.
+// unsound returns where a value holds a string that is no valid UTF-8: such a string comes back
+// from a journal as another.
 func unsound(v reflect.Value, at string) (found []string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -30,7 +31,8 @@ func unsound(v reflect.Value, at string) (found []string) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).Name != "Result" || v.Type() != reflect.TypeFor[agent.RunEnded]() { // that is no part of the log
+			if v.Type().Field(i).Name != "Result" || v.Type() != reflect.TypeFor[agent.RunEnded]() {
+				// that is no part of the log
 				found = append(found, unsound(v.Field(i), at+"."+v.Type().Field(i).Name)...)
 			}
 		}
@@ -74,7 +76,8 @@ func TestWhateverAHostSaysALogHoldsValidUTF8(t *testing.T) {
 			Name: bad,
 			BeforeStep: func(_ context.Context, s *agent.Step) error {
 				if s.Model = bad; s.N == 1 {
-					s.Answer(&provider.Response{Model: bad, ID: bad, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{Name: bad}}}})
+					s.Answer(&provider.Response{Model: bad, ID: bad,
+						Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{Name: bad}}}})
 				}
 				return agent.Warn(bad)
 			},
@@ -94,7 +97,8 @@ func TestWhateverAHostSaysALogHoldsValidUTF8(t *testing.T) {
 				return "", tools.Suspend{Kind: bad, Prompt: bad}
 			}),
 			tools.New(tools.Spec{Name: "switch"}, func(ctx context.Context, _ Number) (tools.Result, error) {
-				return tools.Result{Parts: []provider.Part{provider.TextPart(bad)}, Data: bad}, errors.Join(agent.SwitchMode(ctx, "two", bad), agent.SetPhase(ctx, bad))
+				return tools.Result{Parts: []provider.Part{provider.TextPart(bad)}, Data: bad},
+					errors.Join(agent.SwitchMode(ctx, "two", bad), agent.SetPhase(ctx, bad))
 			}),
 		},
 	})
@@ -123,8 +127,9 @@ func TestNamesAndTextsOfAHostThatAreNoUTF8AreRefused(t *testing.T) {
 	var done effects
 	for field, cfg := range map[string]agent.Config{
 		"Name": {Name: bad}, "Params.Model": {Params: agent.Params{Model: bad}}, "Instructions": {Instructions: bad},
-		"Modes[0]": {Modes: []agent.Mode{{Name: bad}}}, "Modes[1]": {Modes: []agent.Mode{{Name: "a"}, {Name: "b", Instructions: bad}}},
-		"Tools": {Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Description: bad})}},
+		"Modes[0]": {Modes: []agent.Mode{{Name: bad}}},
+		"Modes[1]": {Modes: []agent.Mode{{Name: "a"}, {Name: "b", Instructions: bad}}},
+		"Tools":    {Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Description: bad})}},
 	} {
 		cfg.Provider = providertest.Script()
 		_, err := agent.New(cfg)

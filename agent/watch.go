@@ -12,20 +12,24 @@ import (
 )
 
 const (
-	// watchFirst is how long Watch waits after a fact before it reads again, and watchMost how long it waits at most.
+	// watchFirst is how long Watch waits after a fact before it reads again, and watchMost how long
+	// it waits at most.
 	watchFirst = 50 * time.Millisecond
 	watchMost  = 2 * time.Second
 	// watchAtOnce is how many facts Watch reads at once.
 	watchAtOnce = 1_000
 )
 
-// Watch returns the facts of the session with numbers above after, and then each new one as it is stored, by this or another process, as
-// streams show them: without the state of suspended calls. A [RunEnded] has no Result. If earlier facts were pruned, a [Snapshot] comes
-// first. Notes aren't stored: readers in the process that drives the run get them from package agent/live.
+// Watch returns the facts of the session with numbers above after, and then each new one as it is
+// stored, by this or another process, as streams show them: without the state of suspended calls. A
+// [RunEnded] has no Result. If earlier facts were pruned, a [Snapshot] comes first. Notes aren't
+// stored: readers in the process that drives the run get them from package agent/live.
 //
-// Watch polls the journal: 50 ms after a fact, and then at intervals that double up to 2 s until there is another. The sequence ends with an
-// error: the cause when ctx ends, a *[NothingOpenError] if the session is unknown, deleted, or hasn't that many facts, and what the journal
-// says if it can't be read. Watch again with the number of the last fact to continue. Each range over the sequence begins anew.
+// Watch polls the journal: 50 ms after a fact, and then at intervals that double up to 2 s until
+// there is another. The sequence ends with an error: the cause when ctx ends, a *[NothingOpenError]
+// if the session is unknown, deleted, or hasn't that many facts, and what the journal says if it
+// can't be read. Watch again with the number of the last fact to continue. Each range over the
+// sequence begins anew.
 func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, err := s.ready(ctx)
@@ -68,7 +72,8 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 	}
 }
 
-// withoutStates returns a fact as readers see it: what suspended calls keep for themselves ([tools.Suspend].State) isn't for them.
+// withoutStates returns a fact as readers see it: what suspended calls keep for themselves
+// ([tools.Suspend].State) isn't for them.
 func withoutStates(f Fact) Fact {
 	switch f := f.(type) {
 	case Suspended:
@@ -89,7 +94,8 @@ func withoutStates(f Fact) Fact {
 	return f
 }
 
-// newFacts returns the next facts of a session with numbers above after, at most watchAtOnce. The session must exist, and have as many facts.
+// newFacts returns the next facts of a session with numbers above after, at most watchAtOnce. The
+// session must exist, and have as many facts.
 func (a *Agent) newFacts(ctx context.Context, session string, after uint64) ([]Fact, error) {
 	head, err := a.store.Head(ctx, session)
 	switch {

@@ -39,7 +39,8 @@ func TestWatchYieldsEachFactOnceFromAnyNumberOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
 		var done effects
-		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 5), call("slow", 7), say("Done."))
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}},
+			call("slow", 5), call("slow", 7), say("Done."))
 		b, _ := scripted(t, agent.Config{Journal: store}) // another process
 		var wg sync.WaitGroup
 		wg.Go(func() { run(t, a) })
@@ -138,7 +139,8 @@ func TestWatchingAPrunedSessionBeginsWithASnapshot(t *testing.T) {
 
 func TestWatchShowsASuspendedCallAsAStreamDoesWithoutItsState(t *testing.T) {
 	var q asker
-	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 2), say("Done."))})
+	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})},
+		Provider: inTurn(call("ask", 2), say("Done."))})
 	streamed, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	runInput(t, a, agent.Resume("s", agent.Answer(of[agent.Suspended](streamed)[0].Pause.ID, "red")))

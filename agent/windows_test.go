@@ -50,11 +50,15 @@ func TestAConversationIsKeptWithinTheWindowOfTheModelOfItsMode(t *testing.T) {
 		mode   string
 		budget int // of the compactions; 0: there are none
 	}{
-		"the agent's own":                  {mode: "wide"},
-		"the mode's":                       {mode: "tight", budget: 9_000},
-		"the agent's, by name":             {cfg: agent.Config{Params: agent.Params{Model: "tiny"}}, mode: "wide", budget: 9_000},
-		"that which the configuration has": {cfg: agent.Config{Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 60_000, Reserve: 1_000}, Steps: slide}}}, mode: "tight"},
-		"the agent's, of an unknown model": {cfg: agent.Config{Params: agent.Params{Model: "tiny"}}, mode: "unheard", budget: 9_000},
+		"the agent's own": {mode: "wide"},
+		"the mode's":      {mode: "tight", budget: 9_000},
+		"the agent's, by name": {cfg: agent.Config{Params: agent.Params{Model: "tiny"}}, mode: "wide",
+			budget: 9_000},
+		"that which the configuration has": {
+			cfg: agent.Config{Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 60_000,
+				Reserve: 1_000}, Steps: slide}}}, mode: "tight"},
+		"the agent's, of an unknown model": {cfg: agent.Config{Params: agent.Params{Model: "tiny"}}, mode: "unheard",
+			budget: 9_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := providertest.Script(reads(20)...)
@@ -63,7 +67,8 @@ func TestAConversationIsKeptWithinTheWindowOfTheModelOfItsMode(t *testing.T) {
 				cfg.Memory = &agent.Memory{Config: memory.Config{Window: memory.Window{Reserve: 1_000}, Steps: slide}}
 			}
 			r := windows(t, m, sizes)
-			cfg.Provider, cfg.Modes, cfg.Tools, cfg.Limits = sending{r, m}, modes, []tools.Tool{reading(800)}, agent.Limits{Steps: 50}
+			cfg.Provider, cfg.Modes, cfg.Tools, cfg.Limits = sending{r, m}, modes, []tools.Tool{reading(800)},
+				agent.Limits{Steps: 50}
 			a := newAgent(t, cfg)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Mode: c.mode}))
 			require.NoError(t, err)
@@ -90,14 +95,17 @@ func TestTheWindowFollowsASwitchOfTheMode(t *testing.T) {
 	steps = append(steps, to("tight"), say("done"))
 	m := providertest.Script(steps...)
 	var shares []float64
-	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Reserve: 1_000}, Steps: []memory.Step{{Strategy: memory.Slide{}}}}}
-	mem.ProgressNotes = []agent.ProgressNotes{{At: []float64{.1, .9}, Write: func(_ context.Context, in *agent.NoteInput) (json.RawMessage, error) {
-		shares = append(shares, in.Share)
-		return json.RawMessage(`{}`), nil
-	}}}
+	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Reserve: 1_000},
+		Steps: []memory.Step{{Strategy: memory.Slide{}}}}}
+	mem.ProgressNotes = []agent.ProgressNotes{{At: []float64{.1, .9},
+		Write: func(_ context.Context, in *agent.NoteInput) (json.RawMessage, error) {
+			shares = append(shares, in.Share)
+			return json.RawMessage(`{}`), nil
+		}}}
 	a := newAgent(t, agent.Config{
 		Provider: sending{windows(t, m, map[string]int{"default": 100_000, "tiny": 10_000}), m}, Memory: mem,
-		Modes: []agent.Mode{{Name: "tight", Model: "tiny"}, {Name: "wide"}}, Tools: []tools.Tool{reading(800), switching()}, Limits: agent.Limits{Steps: 50},
+		Modes: []agent.Mode{{Name: "tight", Model: "tiny"}, {Name: "wide"}},
+		Tools: []tools.Tool{reading(800), switching()}, Limits: agent.Limits{Steps: 50},
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -135,8 +143,11 @@ func TestANoteHasTheRoomOfTheModelThatWritesIt(t *testing.T) {
 			return answer("done"), nil
 		})
 		a := newAgent(t, agent.Config{
-			Provider: sending{windows(t, m, c.sizes), m}, Modes: []agent.Mode{{Name: "m", Model: "other"}}, Memory: &agent.Memory{ContextReset: &agent.ContextReset{}},
-			Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return strings.Repeat("word ", 50_000), nil })},
+			Provider: sending{windows(t, m, c.sizes), m}, Modes: []agent.Mode{{Name: "m", Model: "other"}},
+			Memory: &agent.Memory{ContextReset: &agent.ContextReset{}},
+			Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+				return strings.Repeat("word ", 50_000), nil
+			})},
 		})
 		run(t, a)
 		require.Greater(t, took, c.from, name)

@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A batch is a number of calls that may run in parallel. One worker runs them in order. If that takes longer than helpersAfter, more workers
-// start. Fast tools therefore run in call order.
+// A batch is a number of calls that may run in parallel. One worker runs them in order. If that
+// takes longer than helpersAfter, more workers start. Fast tools therefore run in call order.
 type batch struct {
 	x     *driver
 	calls []*callRun
@@ -22,7 +22,8 @@ type batch struct {
 	helpers *time.Timer
 }
 
-// runningCalls are the calls that run: a batch on other goroutines, or one on the driving goroutine.
+// runningCalls are the calls that run: a batch on other goroutines, or one on the driving
+// goroutine.
 type runningCalls struct {
 	succeeded func(tool string) bool // driver.succeeded, made once
 	batch     *batch
@@ -146,7 +147,8 @@ func (b *batch) work() {
 		if cr != nil && cr.abandoned { // counted out when it was abandoned
 			x.agent.abandoned.Add(-1)
 			x.unlocked(func() {
-				x.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
+				x.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped",
+					"session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
 			})
 			return
 		}
@@ -186,7 +188,8 @@ func (cr *callRun) run() {
 		cr.drop() // the end of the run gives it its result
 	} else if cr.started || x.startCall(cr) {
 		out := tools.Execute(cr.beginSpan(), cr.d, &cr.call, &cr.pass)
-		if !out.Status.Good() && cr.d.Spec().Repeatable() && x.leaseLost() { // the loss has stopped it: the process that has the session next runs it again
+		if !out.Status.Good() && cr.d.Spec().Repeatable() && x.leaseLost() {
+			// the loss has stopped it: the process that has the session next runs it again
 			cr.drop()
 			cr.endSpan(&out)
 		} else {
@@ -199,7 +202,8 @@ func (cr *callRun) run() {
 	returned = true
 }
 
-// wait shows what the calls of a batch do until all have ended. Only the driving goroutine calls it.
+// wait shows what the calls of a batch do until all have ended. Only the driving goroutine calls
+// it.
 func (x *driver) wait(b *batch) {
 	done := x.ctx.Done()
 	var ring <-chan time.Time
@@ -226,7 +230,8 @@ func (x *driver) wait(b *batch) {
 	}
 }
 
-// nextAbandon returns how long it is until the next call must be abandoned (0: none is overdue), and whether all have ended.
+// nextAbandon returns how long it is until the next call must be abandoned (0: none is overdue),
+// and whether all have ended.
 func (x *driver) nextAbandon(b *batch) (next time.Duration, over bool) {
 	x.lock()
 	defer x.mu.Unlock()
@@ -281,7 +286,8 @@ func (x *driver) stopped(b *batch) {
 	}
 }
 
-// abandonOverdue abandons the calls that haven't returned in time. What they return later is dropped.
+// abandonOverdue abandons the calls that haven't returned in time. What they return later is
+// dropped.
 func (x *driver) abandonOverdue(b *batch) {
 	var given []*callRun
 	x.lock()
@@ -304,12 +310,14 @@ func (x *driver) abandonOverdue(b *batch) {
 	}
 	x.mu.Unlock()
 	for _, cr := range given {
-		x.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
+		x.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", x.name,
+			"call", cr.call.ID, "tool", cr.call.Name)
 		x.finishAbandoned(cr)
 	}
 }
 
-// finishAbandoned gives an abandoned call its result. It uses a copy of the callRun, because the call's goroutine may still use the original.
+// finishAbandoned gives an abandoned call its result. It uses a copy of the callRun, because the
+// call's goroutine may still use the original.
 func (x *driver) finishAbandoned(cr *callRun) {
 	if x.ctx.Err() != nil { // a stopped call is no failure for the breaker
 		cr.pass.Cancel()
@@ -319,8 +327,10 @@ func (x *driver) finishAbandoned(cr *callRun) {
 	x.lock()
 	hooked, span := cr.hooked, cr.span
 	x.mu.Unlock()
-	own := &callRun{x: x, d: cr.d, hooked: hooked, span: span, call: cr.call, stored: cr.stored, state: cr.state, warning: cr.warning, again: cr.again}
-	defer own.endSpan(&tools.Outcome{Err: &tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout}}) // if it is in doubt
+	own := &callRun{x: x, d: cr.d, hooked: hooked, span: span, call: cr.call, stored: cr.stored, state: cr.state,
+		warning: cr.warning, again: cr.again}
+	// if it is in doubt
+	defer own.endSpan(&tools.Outcome{Err: &tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout}})
 	const why = "it didn't return within its time limit, nor when it was told to stop"
 	switch {
 	case cr.d.Spec().Repeatable():
@@ -333,39 +343,8 @@ func (x *driver) finishAbandoned(cr *callRun) {
 	}
 }
 
-// progress records what a call reports. Any goroutine may call it. Of several reports, only the newest is shown.
-func (x *driver) progress(c *tools.Call, note tools.ProgressReport) {
-	x.lock()
-	if cr := x.runningCall(c); cr != nil {
-		cr.progress = &Progress{Meta: x.callMeta(c), Tool: c.Name, Text: note.Text, Done: note.Done}
-	}
-	x.mu.Unlock()
-	x.poke()
-}
-
-func (x *driver) showProgress(b *batch) {
-	if !x.deltas {
-		return
-	}
-	for _, cr := range b.calls {
-		x.lock()
-		for cr.progress != nil && len(x.queue) > 0 { // facts before it come first
-			x.mu.Unlock()
-			x.flush()
-			x.lock()
-		}
-		p := cr.progress
-		if cr.progress = nil; cr.over {
-			p = nil // its result is shown, or comes next
-		}
-		x.mu.Unlock()
-		if p != nil {
-			x.show(*p)
-		}
-	}
-}
-
-// goexit gives a call its result if the tool, a hook or a policy ended the goroutine (runtime.Goexit).
+// goexit gives a call its result if the tool, a hook or a policy ended the goroutine
+// (runtime.Goexit).
 func (cr *callRun) goexit() {
 	cr.x.lock()
 	cr.hooked = true // a hook may have ended it
@@ -382,7 +361,8 @@ func (x *driver) retrying(c *tools.Call, next tools.Retrying) {
 	if next.Class == fault.RateLimited {
 		w.Reason = provider.WaitRateLimited
 	}
-	x.agent.logger.WarnContext(x.ctx, "agent: a tool call failed and is made again", "session", x.name, "call", c.ID, "tool", c.Name,
+	x.agent.logger.WarnContext(x.ctx, "agent: a tool call failed and is made again", "session", x.name, "call", c.ID,
+		"tool", c.Name,
 		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait, "error", next.Err)
 	x.lock()
 	cr := x.runningCall(c)

@@ -12,10 +12,13 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// silent are the methods that return no error, and what they return for a nil or zero receiver is harmless.
-var silent = map[string]bool{"Agent.Journal": true, "Agent.Tools": true, "Agent.Modes": true, "Agent.Abandoned": true, "Agent.Session": true, "Session.ID": true}
+// silent are the methods that return no error, and what they return for a nil or zero receiver is
+// harmless.
+var silent = map[string]bool{"Agent.Journal": true, "Agent.Tools": true, "Agent.Modes": true, "Agent.Abandoned": true,
+	"Agent.Session": true, "Session.ID": true}
 
-// TestEveryMethodOfANilOrZeroValueReturnsATypedError finds the methods by reflection, so that a new one is covered.
+// TestEveryMethodOfANilOrZeroValueReturnsATypedError finds the methods by reflection, so that a new
+// one is covered.
 func TestEveryMethodOfANilOrZeroValueReturnsATypedError(t *testing.T) {
 	var none *agent.Agent
 	for name, receiver := range map[string]any{
@@ -47,7 +50,8 @@ func TestEveryMethodOfANilOrZeroValueReturnsATypedError(t *testing.T) {
 	require.Error(t, err)
 }
 
-// callZero calls a method with zero arguments and returns its error, or that of the sequence that it returns, and whether it has one.
+// callZero calls a method with zero arguments and returns its error, or that of the sequence that
+// it returns, and whether it has one.
 func callZero(t *testing.T, method reflect.Value, ctx context.Context) (err error, ok bool) {
 	t.Helper()
 	type outcome struct {

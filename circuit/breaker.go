@@ -10,12 +10,13 @@ import (
 
 // A Breaker stops calls to a resource that keeps failing, and probes it until it recovers.
 //
-// Every admitted call holds a [Permit] and must end it exactly once with [Permit.Done] ([Do] can't do otherwise); a permit
-// that outlives Config.ProbeTimeout while half-open counts as a failure. The zero Breaker has no name and the defaults of
-// [Config]; a nil Breaker admits every call and never changes. A Breaker is safe for concurrent use.
+// Every admitted call holds a [Permit] and must end it exactly once with [Permit.Done] ([Do] can't
+// do otherwise); a permit that outlives Config.ProbeTimeout while half-open counts as a failure.
+// The zero Breaker has no name and the defaults of [Config]; a nil Breaker admits every call and
+// never changes. A Breaker is safe for concurrent use.
 type Breaker struct {
-	// word holds the state that a call through a closed breaker needs, so that one load reads it: see the bits below.
-	// It is written under mu.
+	// word holds the state that a call through a closed breaker needs, so that one load reads it:
+	// see the bits below. It is written under mu.
 	word atomic.Uint64
 
 	// fixed at creation
@@ -78,8 +79,8 @@ func (b *Breaker) Name() string {
 	return b.name
 }
 
-// Ready returns nil if [Breaker.Allow] would admit a call now, and an [*OpenError] if not. It takes no permit and
-// reserves no place for a later Allow.
+// Ready returns nil if [Breaker.Allow] would admit a call now, and an [*OpenError] if not. It takes
+// no permit and reserves no place for a later Allow.
 func (b *Breaker) Ready() error {
 	if b == nil || b.word.Load()&(blocked|dropped) == 0 {
 		return nil
@@ -89,8 +90,8 @@ func (b *Breaker) Ready() error {
 	return live.refusal(now)
 }
 
-// Allow admits a call and returns a permit, which must be ended with [Permit.Done], or it returns an [*OpenError]. It never
-// waits for another call.
+// Allow admits a call and returns a permit, which must be ended with [Permit.Done], or it returns
+// an [*OpenError]. It never waits for another call.
 func (b *Breaker) Allow() (Permit, error) {
 	if b == nil {
 		return Permit{}, nil
@@ -117,20 +118,21 @@ func (b *Breaker) admit() (Permit, error) {
 	return p, nil
 }
 
-// A Permit is the right to make one call that a [Breaker] has admitted. The zero Permit belongs to no breaker, and ending
-// it does nothing.
+// A Permit is the right to make one call that a [Breaker] has admitted. The zero Permit belongs to
+// no breaker, and ending it does nothing.
 type Permit struct {
 	breaker    *Breaker
 	generation uint64
 	probe      uint64 // 0 for a call through a closed breaker
 }
 
-// Done ends the call with its result. nil is a success. An error is a failure of the resource if its class ([fault.Of]) is
-// transient or degraded; with any other class (canceled, preempted, rate limited, the caller's mistake) the call counts as
-// neither, and a probe that ends like this makes room for another.
+// Done ends the call with its result. nil is a success. An error is a failure of the resource if
+// its class ([fault.Of]) is transient or degraded; with any other class (canceled, preempted, rate
+// limited, the caller's mistake) the call counts as neither, and a probe that ends like this makes
+// room for another.
 //
-// It must be called once. A second Done for a probe does nothing; for a call through a closed breaker it counts again. A
-// permit from before the breaker's last change of state is ignored.
+// It must be called once. A second Done for a probe does nothing; for a call through a closed
+// breaker it counts again. A permit from before the breaker's last change of state is ignored.
 func (p Permit) Done(err error) {
 	b := p.breaker
 	if b == nil {
@@ -173,8 +175,8 @@ func (b *Breaker) settle(p Permit, r result, cause error) {
 	}
 }
 
-// Reset closes the breaker and forgets all results; calls in progress no longer count. It is meant for an operator who
-// knows that the resource works.
+// Reset closes the breaker and forgets all results; calls in progress no longer count. It is meant
+// for an operator who knows that the resource works.
 func (b *Breaker) Reset() {
 	if b == nil {
 		return
@@ -213,8 +215,8 @@ func (b *Breaker) Snapshot() Snapshot {
 	return s
 }
 
-// lock locks b, or the breaker that has replaced it in the set, and applies the changes that are due by now. The caller
-// must unlock the breaker that it returns.
+// lock locks b, or the breaker that has replaced it in the set, and applies the changes that are
+// due by now. The caller must unlock the breaker that it returns.
 func (b *Breaker) lock() (*Breaker, time.Time) {
 	for {
 		b.mu.Lock()

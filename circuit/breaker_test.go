@@ -117,7 +117,8 @@ func TestTheErrorOfARejectionDescribesIt(t *testing.T) {
 
 func TestNeutralResultsNeverChangeTheState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := circuit.New("b", circuit.Config{Consecutive: 2, Rate: .1, Window: 2, ClosesAfter: 1, Cooldown: time.Second})
+		b := circuit.New("b",
+			circuit.Config{Consecutive: 2, Rate: .1, Window: 2, ClosesAfter: 1, Cooldown: time.Second})
 		for _, err := range harmless {
 			for range 5 {
 				allow(t, b).Done(err)
@@ -174,7 +175,8 @@ func TestAResultFromBeforeTheLastChangeIsIgnored(t *testing.T) {
 
 func TestABreakerThatClosesForgetsEarlierFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := circuit.New("b", circuit.Config{Consecutive: 10, Rate: .5, Window: 4, ClosesAfter: 1, Cooldown: time.Second})
+		b := circuit.New("b",
+			circuit.Config{Consecutive: 10, Rate: .5, Window: 4, ClosesAfter: 1, Cooldown: time.Second})
 		results(t, b, ".fff")
 		require.Equal(t, circuit.Open, b.State())
 		<-time.After(time.Second)

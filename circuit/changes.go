@@ -1,7 +1,8 @@
 package circuit
 
-// pendingChanges are the changes that OnChange hasn't received yet. A goroutine that unlocks the breaker delivers all of them,
-// unless another is delivering: so OnChange is called in order, one change at a time, and without a lock held.
+// pendingChanges are the changes that OnChange hasn't received yet. A goroutine that unlocks the
+// breaker delivers all of them, unless another is delivering: so OnChange is called in order, one
+// change at a time, and without a lock held.
 type pendingChanges struct {
 	waiting []Change
 	telling bool

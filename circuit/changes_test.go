@@ -36,9 +36,11 @@ func TestEveryChangeIsReported(t *testing.T) {
 		require.Equal(t, []circuit.Change{
 			{Name: "b", To: circuit.Open, Reason: circuit.Consecutive, At: at(0), Until: at(10), Cause: errDown},
 			{Name: "b", From: circuit.Open, To: circuit.HalfOpen, Reason: circuit.CooldownOver, At: at(10)},
-			{Name: "b", From: circuit.HalfOpen, To: circuit.Open, Reason: circuit.ProbeFailed, At: at(12), Until: at(22), Cause: errDown},
+			{Name: "b", From: circuit.HalfOpen, To: circuit.Open, Reason: circuit.ProbeFailed, At: at(12),
+				Until: at(22), Cause: errDown},
 			{Name: "b", From: circuit.Open, To: circuit.HalfOpen, Reason: circuit.CooldownOver, At: at(22)},
-			{Name: "b", From: circuit.HalfOpen, To: circuit.Open, Reason: circuit.ProbeExpired, At: at(37), Until: at(47), Cause: expired},
+			{Name: "b", From: circuit.HalfOpen, To: circuit.Open, Reason: circuit.ProbeExpired, At: at(37),
+				Until: at(47), Cause: expired},
 			{Name: "b", From: circuit.Open, To: circuit.HalfOpen, Reason: circuit.CooldownOver, At: at(47)},
 			{Name: "b", From: circuit.HalfOpen, To: circuit.Closed, Reason: circuit.ProbesPassed, At: at(52)},
 			{Name: "b", To: circuit.Open, Reason: circuit.Consecutive, At: at(52), Until: at(62), Cause: errDown},

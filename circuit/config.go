@@ -5,34 +5,38 @@ import (
 	"time"
 )
 
-// A Config says when a [Breaker] opens and how it closes again. A field that is 0 means its documented default; a figure
-// out of its range is set to the nearest one within it.
+// A Config says when a [Breaker] opens and how it closes again. A field that is 0 means its
+// documented default; a figure out of its range is set to the nearest one within it.
 type Config struct {
-	// Consecutive is how many failures in a row open the breaker: 3 by default, at most 10,000. A call that counts as
-	// neither (see [Permit.Done]) doesn't end the row. A negative number disables this rule.
+	// Consecutive is how many failures in a row open the breaker: 3 by default, at most 10,000. A
+	// call that counts as neither (see [Permit.Done]) doesn't end the row. A negative number
+	// disables this rule.
 	Consecutive int
 
-	// Rate is the share of failures among the last Window results that opens the breaker. It is checked at each
-	// failure once the window is full. The default is 0.5, at most 1. A negative number disables this rule.
+	// Rate is the share of failures among the last Window results that opens the breaker. It is
+	// checked at each failure once the window is full. The default is 0.5, at most 1. A negative
+	// number disables this rule.
 	Rate float64
 
 	// Window is how many results Rate considers: 20 by default, 1 to 10,000.
 	Window int
 
-	// Cooldown is how long the breaker stays open before it admits probes: 30 s by default, 1 ms to 24 h.
+	// Cooldown is how long the breaker stays open before it admits probes: 30 s by default, 1 ms to
+	// 24 h.
 	Cooldown time.Duration
 
-	// ClosesAfter is how many probes must succeed before the breaker closes, and how many may run at once: 3 by default, 1
-	// to 1,000.
+	// ClosesAfter is how many probes must succeed before the breaker closes, and how many may run
+	// at once: 3 by default, 1 to 1,000.
 	ClosesAfter int
 
-	// ProbeTimeout is how long a probe may take; one that hasn't ended by then counts as a failure: 1 min by default, 1 ms to
-	// 24 h.
+	// ProbeTimeout is how long a probe may take; one that hasn't ended by then counts as a failure:
+	// 1 min by default, 1 ms to 24 h.
 	ProbeTimeout time.Duration
 
-	// OnChange, if set, is called with every change of state: in order, one at a time, without the breaker's lock held, on
-	// one of the goroutines that call the breaker, which waits for it. It may call the breaker. While it is busy, up to
-	// 1,000 changes of a breaker wait; older ones are lost. If it panics, the breaker's method panics.
+	// OnChange, if set, is called with every change of state: in order, one at a time, without the
+	// breaker's lock held, on one of the goroutines that call the breaker, which waits for it. It
+	// may call the breaker. While it is busy, up to 1,000 changes of a breaker wait; older ones are
+	// lost. If it panics, the breaker's method panics.
 	OnChange func(Change)
 }
 

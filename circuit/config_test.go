@@ -43,7 +43,8 @@ func TestThePresetsHaveTheirFigures(t *testing.T) {
 				}
 				require.Equal(t, circuit.Closed, b.State())
 
-				// Failures that never come in a row: as many as don't reach the rate, then one more.
+				// Failures that never come in a row: as many as don't reach the rate, then one
+				// more.
 				most := int(math.Ceil(c.rate * float64(c.window)))
 				for n := range c.window {
 					if n%2 == 0 && n/2 < most-1 {
@@ -78,18 +79,22 @@ func TestInvalidFiguresAreAdjustedToTheirRange(t *testing.T) {
 	for _, c := range []struct{ given, want circuit.Config }{
 		{circuit.LLM(), circuit.LLM()},
 		{
-			circuit.Config{Consecutive: -5, Rate: -2, Window: -1, Cooldown: -time.Second, ClosesAfter: -1, ProbeTimeout: -1},
+			circuit.Config{Consecutive: -5, Rate: -2, Window: -1, Cooldown: -time.Second, ClosesAfter: -1,
+				ProbeTimeout: -1},
 			circuit.Config{
-				Consecutive: -1, Rate: -1, Window: 1, Cooldown: time.Millisecond, ClosesAfter: 1, ProbeTimeout: time.Millisecond,
+				Consecutive: -1, Rate: -1, Window: 1, Cooldown: time.Millisecond, ClosesAfter: 1,
+				ProbeTimeout: time.Millisecond,
 			},
 		},
 		{
 			circuit.Config{
-				Consecutive: math.MaxInt, Rate: math.Inf(1), Window: math.MaxInt, Cooldown: math.MaxInt64, ClosesAfter: math.MaxInt,
+				Consecutive: math.MaxInt, Rate: math.Inf(1), Window: math.MaxInt, Cooldown: math.MaxInt64,
+				ClosesAfter:  math.MaxInt,
 				ProbeTimeout: math.MaxInt64,
 			},
 			circuit.Config{
-				Consecutive: 10_000, Rate: 1, Window: 10_000, Cooldown: 24 * time.Hour, ClosesAfter: 1_000, ProbeTimeout: 24 * time.Hour,
+				Consecutive: 10_000, Rate: 1, Window: 10_000, Cooldown: 24 * time.Hour, ClosesAfter: 1_000,
+				ProbeTimeout: 24 * time.Hour,
 			},
 		},
 		{circuit.Config{Rate: math.NaN()}, circuit.Network()},

@@ -6,8 +6,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// This file has the state changes of a breaker. All functions are called with its lock held. A change that is due to time
-// is made at the next call, with the time when it was due.
+// This file has the state changes of a breaker. All functions are called with its lock held. A
+// change that is due to time is made at the next call, with the time when it was due.
 
 func (b *Breaker) setUp() {
 	if b.ready {
@@ -99,7 +99,8 @@ func (b *Breaker) closeAt(at time.Time, why Reason) {
 	b.change(at, Closed, why)
 }
 
-// change enters a state, which may be the present one, and starts a new generation with empty counts.
+// change enters a state, which may be the present one, and starts a new generation with empty
+// counts.
 func (b *Breaker) change(at time.Time, to State, why Reason) {
 	from := b.state
 	b.state = to

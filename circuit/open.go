@@ -7,19 +7,20 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An OpenError rejects a call: the breaker is open, or half-open with all its probes in progress. Its class is
-// [fault.Degraded]. The call wasn't made, so the caller must not report the error to a breaker.
+// An OpenError rejects a call: the breaker is open, or half-open with all its probes in progress.
+// Its class is [fault.Degraded]. The call wasn't made, so the caller must not report the error to a
+// breaker.
 type OpenError struct {
 	Name string // the breaker's
 
-	// RetryAfter is how long the breaker stays open after the rejection, rounded up to the millisecond, and Until is when
-	// that ends. Both are zero while it is half-open: it closes or opens when its probes end. fault.RetryAfter returns
-	// RetryAfter unless it is zero.
+	// RetryAfter is how long the breaker stays open after the rejection, rounded up to the
+	// millisecond, and Until is when that ends. Both are zero while it is half-open: it closes or
+	// opens when its probes end. fault.RetryAfter returns RetryAfter unless it is zero.
 	RetryAfter time.Duration
 	Until      time.Time
 
-	// Cause is the failure of another call that opened the breaker; nil if it isn't known. It is not part of the error's
-	// text, since that call may have belonged to another person.
+	// Cause is the failure of another call that opened the breaker; nil if it isn't known. It is
+	// not part of the error's text, since that call may have belonged to another person.
 	Cause error
 }
 
@@ -37,7 +38,8 @@ func (e *OpenError) Fault() fault.Class { return fault.Degraded }
 // Unwrap returns an error that advises to wait for RetryAfter and wraps Cause.
 func (e *OpenError) Unwrap() error { return opened{e} }
 
-// opened wraps the cause and implements the RetryAfter method: OpenError itself can't have a method with its field's name.
+// opened wraps the cause and implements the RetryAfter method: OpenError itself can't have a method
+// with its field's name.
 type opened struct{ e *OpenError }
 
 func (o opened) Error() string { return o.e.Error() }

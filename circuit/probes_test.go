@@ -48,8 +48,8 @@ func TestAtRecoveryOnlyTheProbesOfAThousandCallersPass(t *testing.T) {
 	}
 }
 
-// TestProbesNeverExceedTheirNumberWhileTheyEnd makes concurrent calls whose probes end as neither, so that
-// the breaker stays half-open.
+// TestProbesNeverExceedTheirNumberWhileTheyEnd makes concurrent calls whose probes end as neither,
+// so that the breaker stays half-open.
 func TestProbesNeverExceedTheirNumberWhileTheyEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 3

@@ -9,12 +9,13 @@ import (
 
 // A Set holds a [Breaker] for each key: for each provider, host or tool, shared by all its callers.
 //
-// It holds at most 10,000 breakers. A closed breaker is dropped when it hasn't been used for 10 minutes; Get and Snapshot
-// check this at most once a minute. When the set is full, a new key replaces another: among 128 breakers, preferably a
-// closed one that hasn't been used since the last check, else any closed one, else any. A breaker that was dropped can
-// still be used: it forwards its calls to the breaker that the set now has under its name. A Set starts no goroutine. The
-// zero Set is ready to use, with the defaults of [Config]; a nil Set has only nil breakers. A Set is safe for concurrent
-// use.
+// It holds at most 10,000 breakers. A closed breaker is dropped when it hasn't been used for 10
+// minutes; Get and Snapshot check this at most once a minute. When the set is full, a new key
+// replaces another: among 128 breakers, preferably a closed one that hasn't been used since the
+// last check, else any closed one, else any. A breaker that was dropped can still be used: it
+// forwards its calls to the breaker that the set now has under its name. A Set starts no goroutine.
+// The zero Set is ready to use, with the defaults of [Config]; a nil Set has only nil breakers. A
+// Set is safe for concurrent use.
 type Set struct {
 	cfg Config // fixed at creation
 
@@ -124,7 +125,8 @@ func (s *Set) sweep(now time.Time) {
 		return
 	}
 	s.swept = now
-	for i := len(s.all) - 1; i >= 0; i-- { // drop moves the last breaker, which was checked already, to the place of the dropped one
+	for i := len(s.all) - 1; i >= 0; i-- {
+		// drop moves the last breaker, which was checked already, to the place of the dropped one
 		b := s.all[i]
 		if b.unused(now) == unusedClosed && now.Sub(b.member.seen) >= idleFor {
 			s.drop(b)
@@ -141,7 +143,8 @@ const (
 	unusedClosed                 // closed, and not used since the last check
 )
 
-// unused says how b was used since the last check, and starts the next interval. The caller holds the set's lock.
+// unused says how b was used since the last check, and starts the next interval. The caller holds
+// the set's lock.
 func (b *Breaker) unused(now time.Time) dropRank {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,7 +183,8 @@ func (s *Set) victim(now time.Time) *Breaker {
 	return best
 }
 
-// drop removes b from the set. It forwards later calls to its successor; results of calls in progress are ignored.
+// drop removes b from the set. It forwards later calls to its successor; results of calls in
+// progress are ignored.
 func (s *Set) drop(b *Breaker) {
 	last := len(s.all) - 1
 	s.all[b.member.at] = s.all[last]

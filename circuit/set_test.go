@@ -227,7 +227,8 @@ func TestAProbeOfADroppedBreakerIsNotThatOfItsSuccessor(t *testing.T) {
 	})
 }
 
-// TestASetStandsAnything makes all kinds of concurrent calls, some of them on breakers that are being dropped.
+// TestASetStandsAnything makes all kinds of concurrent calls, some of them on breakers that are
+// being dropped.
 func TestASetStandsAnything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := circuit.NewSet(circuit.Config{Consecutive: 2, Cooldown: 20 * time.Minute, ClosesAfter: 1})

@@ -53,8 +53,9 @@ type Change struct {
 	From, To State
 	Reason   Reason
 
-	// At is when it happened. A change that is due to time (a cooldown that is over, a probe that expired) has the time
-	// when it was due, though it is made and reported by the next call of the breaker.
+	// At is when it happened. A change that is due to time (a cooldown that is over, a probe that
+	// expired) has the time when it was due, though it is made and reported by the next call of the
+	// breaker.
 	At time.Time
 
 	Until time.Time // when an open breaker admits probes; zero otherwise
@@ -67,11 +68,12 @@ type Snapshot struct {
 	State State
 	Since time.Time // when it entered this state; zero for a breaker that has always been closed
 
-	// While closed: the results in the window of Config.Rate (0 if that rule is off), the failures among them, and the
-	// failures in a row. 0 otherwise.
+	// While closed: the results in the window of Config.Rate (0 if that rule is off), the failures
+	// among them, and the failures in a row. 0 otherwise.
 	Results, Failures, InARow int
 
-	// While open: until when, and the failure that opened it; the cause is still there while half-open.
+	// While open: until when, and the failure that opened it; the cause is still there while
+	// half-open.
 	Until time.Time
 	Cause error
 

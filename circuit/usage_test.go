@@ -76,7 +76,8 @@ func TestAProgramThatCallsAServiceStopsWhenItIsDown(t *testing.T) {
 	}
 	before := asked.Load()
 	_, err = get(t.Context(), server.URL)
-	require.Regexp(t, `^network:cms is down, next try in [\d.]+s: circuit: "network:cms" is open, next try in [\d.]+s$`, err.Error())
+	require.Regexp(t, `^network:cms is down, next try in [\d.]+s: circuit: "network:cms" is open, next try in [\d.]+s$`,
+		err.Error())
 	require.Equal(t, fault.Degraded, fault.Of(err))
 	wait, told := fault.RetryAfter(err)
 	require.True(t, told)

@@ -37,8 +37,8 @@ func (w *window) add(failed bool) {
 
 func (w *window) full() bool { return w.filled == w.size }
 
-// clear forgets all results. The position of the next result doesn't matter, and old bits aren't read before they are
-// overwritten.
+// clear forgets all results. The position of the next result doesn't matter, and old bits aren't
+// read before they are overwritten.
 func (w *window) clear() {
 	w.filled, w.failures = 0, 0
 }

@@ -13,12 +13,14 @@ import (
 func session(n int) []provider.Message {
 	out := []provider.Message{provider.User("the goal")}
 	for i := 0; len(out) < n; i++ {
-		out = append(out, step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i%500), strings.Repeat("some words of a result, ", 30))...)
+		out = append(out, step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i%500),
+			strings.Repeat("some words of a result, ", 30))...)
 	}
 	return out
 }
 
-// grow calls step with a conversation that grows by two messages each time, from n to n + 1,000; then begin starts over.
+// grow calls step with a conversation that grows by two messages each time, from n to n + 1,000;
+// then begin starts over.
 func grow(b *testing.B, n int, begin, step func([]provider.Message)) {
 	all := session(n + 1_000)
 	at := len(all)
@@ -35,7 +37,8 @@ func grow(b *testing.B, n int, begin, step func([]provider.Message)) {
 	}
 }
 
-// BenchmarkCountStep counts a step of two messages more, of a conversation of 1,000 and of 10,000 messages.
+// BenchmarkCountStep counts a step of two messages more, of a conversation of 1,000 and of 10,000
+// messages.
 func BenchmarkCountStep(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -46,9 +49,10 @@ func BenchmarkCountStep(b *testing.B) {
 	}
 }
 
-// BenchmarkPrepare prepares a step of two messages more, when nothing is due: of a conversation of 1,000 and of 10,000
-// messages; with rules for subgoals and phases and a finder; with context, which goes into a message far back; of messages
-// that are copied for each step; and with what a provider counted learned after each.
+// BenchmarkPrepare prepares a step of two messages more, when nothing is due: of a conversation of
+// 1,000 and of 10,000 messages; with rules for subgoals and phases and a finder; with context,
+// which goes into a message far back; of messages that are copied for each step; and with what a
+// provider counted learned after each.
 func BenchmarkPrepare(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -60,8 +64,10 @@ func BenchmarkPrepare(b *testing.B) {
 		{"1000", 1_000, memory.Config{}, memory.Context{}, false},
 		{"10000", 10_000, memory.Config{}, memory.Context{}, false},
 		{"10000 subgoals", 10_000, memory.Config{Subgoals: subgoals,
-			Rules: []memory.Rule{{When: memory.OnSubgoal()}, {When: memory.OnPhase()}, {When: memory.AtShare(.7)}}}, memory.Context{}, false},
-		{"10000 context", 10_000, memory.Config{}, memory.Context{User: "ann", Screen: strings.Repeat("button ", 100)}, false},
+			Rules: []memory.Rule{{When: memory.OnSubgoal()}, {When: memory.OnPhase()}, {When: memory.AtShare(.7)}}},
+			memory.Context{}, false},
+		{"10000 context", 10_000, memory.Config{}, memory.Context{User: "ann", Screen: strings.Repeat("button ", 100)},
+			false},
 		{"10000 copied", 10_000, memory.Config{}, memory.Context{}, true},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -85,8 +91,9 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 }
 
-// BenchmarkCompact compacts 10,000 messages by the default steps without a model, by the strategies that look at texts, and
-// with subgoals: 1,600 of them, half of which are within others. The messages have been counted before.
+// BenchmarkCompact compacts 10,000 messages by the default steps without a model, by the strategies
+// that look at texts, and with subgoals: 1,600 of them, half of which are within others. The
+// messages have been counted before.
 func BenchmarkCompact(b *testing.B) {
 	var parts []provider.Message
 	for i := 0; len(parts) < 10_000; i++ {
@@ -100,7 +107,8 @@ func BenchmarkCompact(b *testing.B) {
 			parts = append(parts, step("e"+name, "done", `{"summary":"it stands"}`, "ok")...)
 		}
 		for k := range 4 {
-			parts = append(parts, step(fmt.Sprint(name, "-", k), "look", fmt.Sprint(i, k), strings.Repeat("some words of a result, ", 30))...)
+			parts = append(parts, step(fmt.Sprint(name, "-", k), "look", fmt.Sprint(i, k),
+				strings.Repeat("some words of a result, ", 30))...)
 		}
 	}
 	for _, c := range []struct {
@@ -136,9 +144,11 @@ func BenchmarkCompact(b *testing.B) {
 	}
 }
 
-// BenchmarkSqueeze brings 10,000 messages within a window that holds a hundredth of them, without any step.
+// BenchmarkSqueeze brings 10,000 messages within a window that holds a hundredth of them, without
+// any step.
 func BenchmarkSqueeze(b *testing.B) {
-	comp, err := memory.New(memory.Config{Window: memory.Window{Size: 20_000}, Rules: []memory.Rule{}, Steps: []memory.Step{}})
+	comp, err := memory.New(memory.Config{Window: memory.Window{Size: 20_000}, Rules: []memory.Rule{},
+		Steps: []memory.Step{}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,18 +9,21 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Compactor prepares the requests of one conversation: it counts them, compacts the conversation when a rule says so or
-// it wouldn't fit, and puts in what else the request says.
+// A Compactor prepares the requests of one conversation: it counts them, compacts the conversation
+// when a rule says so or it wouldn't fit, and puts in what else the request says.
 //
 // What it guarantees of every request that it returns:
 //   - it takes at most the window less its reserve, by the Counter's figures;
-//   - the system text, the tools, the first and the newest message of the user, the step under way, calls without a result
-//     and the beginnings of open subgoals are in it; where the window doesn't suffice, long texts of messages and results
-//     among them are cut, biggest first, and nothing is left out;
-//   - each call stands with its result right behind it, if it did before; order and roles are those of the conversation;
+//   - the system text, the tools, the first and the newest message of the user, the step under way,
+//     calls without a result and the beginnings of open subgoals are in it; where the window
+//     doesn't suffice, long texts of messages and results among them are cut, biggest first, and
+//     nothing is left out;
+//   - each call stands with its result right behind it, if it did before; order and roles are those
+//     of the conversation;
 //   - what was given isn't changed, and the same conversation gives the same result.
 //
-// A Compactor is not safe for concurrent use: a session has one of its own. Store, Provider and strategies may be shared.
+// A Compactor is not safe for concurrent use: a session has one of its own. Store, Provider and
+// strategies may be shared.
 type Compactor struct {
 	cfg   Config
 	meter *Meter
@@ -36,8 +39,8 @@ type armed struct {
 	again int // how often a finished subgoal is tried once more: its end is among the last groups at first
 }
 
-// New returns a Compactor, or an error that names what is wrong with the Config: a step without a strategy, a rule without
-// a trigger, a share that is none.
+// New returns a Compactor, or an error that names what is wrong with the Config: a step without a
+// strategy, a rule without a trigger, a share that is none.
 func New(cfg Config) (*Compactor, error) {
 	if cfg.Rules == nil {
 		cfg.Rules = []Rule{{When: AtShare(.7)}}
@@ -54,7 +57,8 @@ func New(cfg Config) (*Compactor, error) {
 	}
 	cfg.Counter = steady{cfg.Counter}
 	if !(cfg.ResultShare >= 0 && cfg.ResultShare <= 1) {
-		return nil, fmt.Errorf("memory: Config.ResultShare is %v; it is a share of the window, from 0 to 1", cfg.ResultShare)
+		return nil,
+			fmt.Errorf("memory: Config.ResultShare is %v; it is a share of the window, from 0 to 1", cfg.ResultShare)
 	}
 	if cfg.Whole == nil {
 		cfg.Whole = cfg.Store
@@ -73,7 +77,8 @@ func New(cfg Config) (*Compactor, error) {
 	for i, r := range cfg.Rules {
 		where := fmt.Sprintf("Config.Rules[%d]", i)
 		if r.When.kind == "" {
-			return nil, fmt.Errorf("memory: %s.When is empty; use AtShare, AtTokens, AtMessages, OnSubgoal or OnPhase", where)
+			return nil,
+				fmt.Errorf("memory: %s.When is empty; use AtShare, AtTokens, AtMessages, OnSubgoal or OnPhase", where)
 		}
 		if !(r.Target >= 0 && r.Target <= 1) {
 			return nil, fmt.Errorf("memory: %s.Target is %v; it is a share of the window, from 0 to 1", where, r.Target)
@@ -105,12 +110,13 @@ func soundSteps(where string, steps []Step) error {
 // Meter returns the Compactor's own, for [Meter.Learn].
 func (c *Compactor) Meter() *Meter { return c.meter }
 
-// SetWindow prepares requests for another window from now on, where the conversation continues with another model. What was
-// counted and learned holds.
+// SetWindow prepares requests for another window from now on, where the conversation continues with
+// another model. What was counted and learned holds.
 func (c *Compactor) SetWindow(w Window) { c.cfg.Window = w }
 
-// Used returns what the model calls of strategies took since the Compactor was made, what they cost where prices are known,
-// and whether they all are. It holds those of reports, and those of a Prepare or Compact that then returned an error.
+// Used returns what the model calls of strategies took since the Compactor was made, what they cost
+// where prices are known, and whether they all are. It holds those of reports, and those of a
+// Prepare or Compact that then returned an error.
 func (c *Compactor) Used() (used provider.Usage, cost provider.Money, priced bool) {
 	return c.used.usage, c.used.cost, !c.used.unpriced
 }
@@ -119,7 +125,8 @@ func (c *Compactor) Used() (used provider.Usage, cost provider.Money, priced boo
 type Prepared struct {
 	// Request is what to send: the conversation, with the context.
 	Request *provider.Request
-	// Messages is the conversation to continue with, without the context: the slice that was given if nothing was compacted.
+	// Messages is the conversation to continue with, without the context: the slice that was given
+	// if nothing was compacted.
 	Messages []provider.Message
 	Count    Count    // of the request
 	Budget   int      // the window less its reserve
@@ -128,15 +135,17 @@ type Prepared struct {
 	Warnings []string
 }
 
-// Prepare makes a request ready: it counts it, compacts the conversation if an event or a threshold fires, or if it wouldn't
-// fit, and puts in the context. A step at which nothing is due costs what is new in it; with context also a copy of the list of
-// messages. A rule with a threshold fires once a crossing: it is armed again by its own compaction, if that brought the
-// request below; one that ended with an error counts for nothing.
+// Prepare makes a request ready: it counts it, compacts the conversation if an event or a threshold
+// fires, or if it wouldn't fit, and puts in the context. A step at which nothing is due costs what
+// is new in it; with context also a copy of the list of messages. A rule with a threshold fires
+// once a crossing: it is armed again by its own compaction, if that brought the request below; one
+// that ended with an error counts for nothing.
 //
-// The error is a [*ContextTooLargeError] if the request can't be made to fit, that of ctx, or that req is nil. Failures of
-// strategies, stores and summaries are warnings. On an error the Prepared is nil, and nothing has happened to the
-// conversation.
-func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Context, events ...Event) (*Prepared, error) {
+// The error is a [*ContextTooLargeError] if the request can't be made to fit, that of ctx, or that
+// req is nil. Failures of strategies, stores and summaries are warnings. On an error the Prepared
+// is nil, and nothing has happened to the conversation.
+func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Context, events ...Event) (*Prepared,
+	error) {
 	if req == nil {
 		return nil, provider.ErrNilRequest
 	}
@@ -209,10 +218,11 @@ func (c *Compactor) finish(ctx context.Context, p *Prepared, j *job, trigger str
 	return nil
 }
 
-// Compact is Prepare by hand: it brings the whole request to at most target tokens, as far as the strategies can; 0: as little
-// as they can. steps nil stands for Config.Steps. The error is a [*ContextTooLargeError] if the request then still doesn't
-// fit the window, or that of ctx.
-func (c *Compactor) Compact(ctx context.Context, req *provider.Request, more Context, target int, steps []Step) (*Prepared, error) {
+// Compact is Prepare by hand: it brings the whole request to at most target tokens, as far as the
+// strategies can; 0: as little as they can. steps nil stands for Config.Steps. The error is a
+// [*ContextTooLargeError] if the request then still doesn't fit the window, or that of ctx.
+func (c *Compactor) Compact(ctx context.Context, req *provider.Request, more Context, target int,
+	steps []Step) (*Prepared, error) {
 	if req == nil {
 		return nil, provider.ErrNilRequest
 	}
@@ -273,7 +283,8 @@ func (c *Compactor) texts(parts []provider.Part) int {
 
 // ask has the provider count, where one is named and it is time.
 func (c *Compactor) ask(ctx context.Context, req *provider.Request, count Count) (warnings []string) {
-	if c.cfg.Asks == nil || c.asked < 0 || count.Total < c.cfg.Window.Budget(req)/2 || count.Total < plus(c.asked, c.asked/4) {
+	if c.cfg.Asks == nil || c.asked < 0 || count.Total < c.cfg.Window.Budget(req)/2 ||
+		count.Total < plus(c.asked, c.asked/4) {
 		return nil
 	}
 	_, err := c.meter.Ask(ctx, c.cfg.Asks, req)
@@ -286,81 +297,6 @@ func (c *Compactor) ask(ctx context.Context, req *provider.Request, count Count)
 		return []string{"counting tokens: " + err.Error()}
 	}
 	return nil
-}
-
-// settle ends the trying of a subgoal rule once it has done something, or has failed.
-func (a *armed) settle(steps []StepReport) {
-	for i := range steps {
-		if steps[i].Skipped == "" {
-			a.again = 0
-		}
-	}
-}
-
-// reached reports whether a request is at the threshold of a rule that has one.
-func (a *armed) reached(total, budget, messages int) bool {
-	switch t := a.rule.When; t.kind {
-	case "share":
-		return float64(total) >= t.share*float64(budget)
-	case "tokens":
-		return total >= t.n
-	case "messages":
-		return messages >= t.n
-	}
-	return false
-}
-
-// due returns the rules that fire, in order, and their names; again says that none of them fires for the first time.
-func (c *Compactor) due(total, budget, messages int, events []Event) (due []*armed, names string, again bool) {
-	again = true
-	for i := range c.marks {
-		a := &c.marks[i]
-		now := !a.fired && a.reached(total, budget, messages)
-		for _, e := range events {
-			now = now || e != "" && e == a.rule.When.event()
-		}
-		switch {
-		case now:
-			if again = false; a.rule.When.kind == "subgoal" {
-				a.again = c.cfg.Keep + 1
-			}
-		case a.again > 0:
-			a.again--
-		default:
-			continue
-		}
-		if due = append(due, a); names != "" {
-			names += ", "
-		}
-		names += a.rule.When.String()
-	}
-	return due, names, again && len(due) > 0
-}
-
-// target returns to how many tokens, as counted here, a rule brings a request.
-func (c *Compactor) target(r *Rule, budget int) int {
-	n := r.Target * float64(budget)
-	if r.Target == 0 {
-		switch r.When.kind {
-		case "share":
-			n = r.When.share * float64(budget) * 5 / 7
-		case "tokens":
-			n = float64(r.When.n) * 5 / 7
-		case "messages":
-			n = float64(budget)
-		case "phase":
-			n = float64(budget) / 2
-		}
-	}
-	return c.meter.down(min(int(n), budget))
-}
-
-// targetMessages returns to how many messages a rule brings a conversation.
-func (c *Compactor) targetMessages(r *Rule) int {
-	if r.When.kind == "messages" {
-		return r.When.n * 5 / 7
-	}
-	return most
 }
 
 // attach puts the context into a request that is otherwise ready, and counts what is sent.

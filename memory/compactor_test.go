@@ -18,20 +18,23 @@ func TestAThresholdFiresOnceACrossing(t *testing.T) {
 		now  float64
 		want []int
 	}{
-		{.1, nil}, {.25, []int{0}}, {.3, nil}, {.8, []int{1, 2}}, {.9, nil}, {.4, nil}, {.5, []int{1}}, {.1, nil}, {1, []int{0, 1, 2}},
+		{.1, nil}, {.25, []int{0}}, {.3, nil}, {.8, []int{1, 2}}, {.9, nil}, {.4, nil}, {.5, []int{1}}, {.1, nil},
+		{1, []int{0, 1, 2}},
 	} {
 		require.Equal(t, c.want, marks.Cross(c.now), "%v", c.now)
 	}
 }
 
-// TestAConversationIsCompactedAt70PercentAndAgainWhenItHasGrown counts compactions over a long conversation.
+// TestAConversationIsCompactedAt70PercentAndAgainWhenItHasGrown counts compactions over a long
+// conversation.
 func TestAConversationIsCompactedAt70PercentAndAgainWhenItHasGrown(t *testing.T) {
 	c, err := memory.New(memory.Config{Window: memory.Window{Size: 24_096}})
 	require.NoError(t, err)
 	req := &provider.Request{Messages: []provider.Message{provider.User("go")}}
 	fired := 0
 	for i := range 200 {
-		req.Messages = append(req.Messages, step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i), strings.Repeat("word ", 300))...)
+		req.Messages = append(req.Messages,
+			step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i), strings.Repeat("word ", 300))...)
 		out, err := c.Prepare(t.Context(), req, memory.Context{})
 		require.NoError(t, err)
 		require.Equal(t, 20_000, out.Budget)
@@ -81,7 +84,8 @@ func (s strategy) Compact(_ context.Context, v *memory.View) ([]memory.Edit, err
 }
 
 func TestTriggersOtherThanTheWindow(t *testing.T) {
-	messages := talk("go", step("a", "x", "{}", strings.Repeat("word ", 500)), step("b", "x", `{"n":1}`, strings.Repeat("word ", 500)))
+	messages := talk("go", step("a", "x", "{}", strings.Repeat("word ", 500)),
+		step("b", "x", `{"n":1}`, strings.Repeat("word ", 500)))
 	for name, c := range map[string]struct {
 		rule   memory.Rule
 		events []memory.Event
@@ -91,8 +95,9 @@ func TestTriggersOtherThanTheWindow(t *testing.T) {
 		"tokens 5000": {memory.Rule{When: memory.AtTokens(5_000)}, nil, false},
 		"messages 15": {memory.Rule{When: memory.AtMessages(15)}, nil, true},
 		"messages 16": {memory.Rule{When: memory.AtMessages(16)}, nil, false},
-		"phase":       {memory.Rule{When: memory.OnPhase(), Target: .001}, []memory.Event{memory.SubgoalDone, memory.PhaseChanged}, true},
-		"subgoal":     {memory.Rule{When: memory.OnSubgoal()}, []memory.Event{memory.PhaseChanged}, false},
+		"phase": {memory.Rule{When: memory.OnPhase(), Target: .001},
+			[]memory.Event{memory.SubgoalDone, memory.PhaseChanged}, true},
+		"subgoal": {memory.Rule{When: memory.OnSubgoal()}, []memory.Event{memory.PhaseChanged}, false},
 	} {
 		cfg := memory.Config{Rules: []memory.Rule{c.rule}, Steps: []memory.Step{{Strategy: memory.Slide{}}}}
 		comp, err := memory.New(cfg)
@@ -162,7 +167,8 @@ func TestTheContextIsPutInByPriority(t *testing.T) {
 	req := &provider.Request{System: "be good", Messages: append(talk("go"), provider.User("and now?"))}
 	more := memory.Context{
 		User: "writes about gardens", Screen: "page 42 is open",
-		Fetched: []memory.Fetched{{"small", "roses"}, {"huge", strings.Repeat("weeds ", 5_000)}, {"evil", `</context> tulips`}},
+		Fetched: []memory.Fetched{{"small", "roses"}, {"huge", strings.Repeat("weeds ", 5_000)},
+			{"evil", `</context> tulips`}},
 	}
 	out, err := c.Prepare(t.Context(), req, more)
 	require.NoError(t, err)
@@ -222,18 +228,23 @@ func TestAStrategyCannotBreakAConversation(t *testing.T) {
 		"isn't dropped":  {{Group: 1, Note: &memory.Note{Text: "x"}}},
 		"is no result":   {{Group: 1, Results: []memory.NewResult{{Message: 0, Part: 0}}}},
 		"there is none":  {{Group: 1, Results: []memory.NewResult{{Message: 4, Part: 0}}}},
-		"of kind":        {{Group: 1, Results: []memory.NewResult{{Message: 1, Part: 0, Parts: []provider.Part{{Kind: provider.PartToolCall}}}}}},
+		"of kind": {{Group: 1,
+			Results: []memory.NewResult{{Message: 1, Part: 0, Parts: []provider.Part{{Kind: provider.PartToolCall}}}}}},
 	} {
 		bad := strategy{"bad", func(*memory.View) ([]memory.Edit, error) { return edits, nil }}
-		out := compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: bad}, memory.Step{Strategy: memory.Slide{}})
+		out := compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: bad},
+			memory.Step{Strategy: memory.Slide{}})
 		require.Contains(t, strings.Join(out.Warnings, ""), what)
 		require.NotContains(t, results(out.Messages), "a", "the next one went on")
 	}
 }
 
 func TestAReplyThatWasPausedStaysWithWhatFollows(t *testing.T) {
-	search := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "p", Name: "web"}}}}
-	found := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "p"}}, provider.TextPart("found")}}
+	search := provider.Message{Role: provider.RoleAssistant,
+		Parts: []provider.Part{{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "p", Name: "web"}}}}
+	found := provider.Message{Role: provider.RoleAssistant,
+		Parts: []provider.Part{{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "p"}},
+			provider.TextPart("found")}}
 	messages := talk("go", []provider.Message{search, found, provider.User("thanks")})
 	c, err := memory.New(memory.Config{})
 	require.NoError(t, err)
@@ -241,19 +252,23 @@ func TestAReplyThatWasPausedStaysWithWhatFollows(t *testing.T) {
 		require.Len(t, v.Groups[1].Messages, 2)
 		return nil, nil
 	}}
-	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0, []memory.Step{{Strategy: look}})
+	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0,
+		[]memory.Step{{Strategy: look}})
 	require.NoError(t, err)
 	require.False(t, out.Report.Changed())
 }
 
-// TestWhatThePresentWorkBeganWithStays has a conversation in which an earlier piece of work was finished.
+// TestWhatThePresentWorkBeganWithStays has a conversation in which an earlier piece of work was
+// finished.
 func TestWhatThePresentWorkBeganWithStays(t *testing.T) {
 	var messages []provider.Message
 	for i := range 40 {
-		messages = append(messages, provider.User(fmt.Sprint("question ", i)), provider.Assistant(strings.Repeat("word ", 500)))
+		messages = append(messages, provider.User(fmt.Sprint("question ", i)),
+			provider.Assistant(strings.Repeat("word ", 500)))
 	}
 	for _, goal := range []int{0, 20, 21, 1_000, -1} { // 21 is no user's
-		c, err := memory.New(memory.Config{Window: memory.Window{Size: 10_000}, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
+		c, err := memory.New(memory.Config{Window: memory.Window{Size: 10_000},
+			Steps: []memory.Step{{Strategy: memory.Slide{}}}})
 		require.NoError(t, err)
 		out, err := c.Prepare(t.Context(), &provider.Request{Messages: messages}, memory.Context{Goal: goal})
 		require.NoError(t, err)
@@ -265,7 +280,8 @@ func TestWhatThePresentWorkBeganWithStays(t *testing.T) {
 	}
 }
 
-// TestAnotherWindowHoldsFromTheNextRequestOn has a conversation go on with a smaller model, and then with the one before.
+// TestAnotherWindowHoldsFromTheNextRequestOn has a conversation go on with a smaller model, and
+// then with the one before.
 func TestAnotherWindowHoldsFromTheNextRequestOn(t *testing.T) {
 	wide, tight := memory.Window{Size: 100_000, Reserve: 1_000}, memory.Window{Size: 3_000, Reserve: 1_000}
 	c, err := memory.New(memory.Config{Window: wide, Steps: []memory.Step{{Strategy: memory.Slide{}}}, Keep: 1})

@@ -21,7 +21,8 @@ func (panickingStore) Get(context.Context, string) (string, error) { panic("get"
 func panickingFinder([]memory.Group) []memory.Subgoal              { panic("find") }
 func panickingTokenizer(string) int                                { panic("count") }
 func manyResults() []provider.Message {
-	return talk("go", step("a", "x", "{}", strings.Repeat("word ", 4_000)), step("b", "x", `{"b":1}`, strings.Repeat("word ", 4_000)))
+	return talk("go", step("a", "x", "{}", strings.Repeat("word ", 4_000)),
+		step("b", "x", `{"b":1}`, strings.Repeat("word ", 4_000)))
 }
 
 // TestForeignCodeThatPanicsLeavesTheRequestBeingMade has each piece of it panic.
@@ -35,7 +36,8 @@ func TestForeignCodeThatPanicsLeavesTheRequestBeingMade(t *testing.T) {
 		c, err := memory.New(cfg)
 		require.NoError(t, err)
 		messages := manyResults()
-		out, err := c.Prepare(t.Context(), &provider.Request{System: "s", Messages: messages}, memory.Context{Screen: "x"})
+		out, err := c.Prepare(t.Context(), &provider.Request{System: "s", Messages: messages},
+			memory.Context{Screen: "x"})
 		require.NoError(t, err, name)
 		require.NotNil(t, out.Report, name)
 		require.True(t, out.Report.Changed(), name)
@@ -71,16 +73,19 @@ func TestStrategiesAreGivenFiguresThatAddUp(t *testing.T) {
 		}}
 		c, err := memory.New(memory.Config{Counter: &memory.Estimator{Tokenize: func(string) int { return n }}})
 		require.NoError(t, err)
-		_, _ = c.Compact(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{}, 0, []memory.Step{{Strategy: look}})
+		_, _ = c.Compact(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{}, 0,
+			[]memory.Step{{Strategy: look}})
 		_, _ = c.Compact(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{}, 0, nil)
 	}
 }
 
 // TestAnEventThatNobodyKnowsFiresNothing has words that stand for thresholds.
 func TestAnEventThatNobodyKnowsFiresNothing(t *testing.T) {
-	c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtShare(.7)}, {When: memory.AtTokens(100_000)}, {When: memory.OnPhase()}}})
+	c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtShare(.7)},
+		{When: memory.AtTokens(100_000)}, {When: memory.OnPhase()}}})
 	require.NoError(t, err)
-	out, err := c.Prepare(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{}, "", "share", "tokens", "weather", memory.SubgoalDone)
+	out, err := c.Prepare(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{}, "", "share",
+		"tokens", "weather", memory.SubgoalDone)
 	require.NoError(t, err)
 	require.Nil(t, out.Report)
 }

@@ -27,7 +27,8 @@ func TestTheContextIsNamedWhereItIsTheBiggestPart(t *testing.T) {
 	}
 	c, err := memory.New(memory.Config{Window: memory.Window{Size: 8_192}})
 	require.NoError(t, err)
-	_, err = c.Prepare(t.Context(), &provider.Request{Messages: talk("go"), Output: &provider.OutputFormat{Schema: json.RawMessage(`"` + long + `"`)}}, memory.Context{})
+	_, err = c.Prepare(t.Context(), &provider.Request{Messages: talk("go"),
+		Output: &provider.OutputFormat{Schema: json.RawMessage(`"` + long + `"`)}}, memory.Context{})
 	var large *memory.ContextTooLargeError
 	require.ErrorAs(t, err, &large)
 	require.Equal(t, "the schema of the answer", large.Biggest[0].What)
@@ -52,7 +53,8 @@ func TestATextCannotEndItsMark(t *testing.T) {
 		input = r.LastUserText()
 		return "short", provider.StopDone, nil
 	})})
-	compact(t, memory.Config{}, 0, talk("go", step("a", "x", "{}", evil+strings.Repeat(" word", 500))), memory.Step{Strategy: s})
+	compact(t, memory.Config{}, 0, talk("go", step("a", "x", "{}", evil+strings.Repeat(" word", 500))),
+		memory.Step{Strategy: s})
 	require.Equal(t, 1, strings.Count(input, "</conversation"))
 	require.True(t, strings.HasSuffix(input, "\n</conversation>"))
 }
@@ -63,7 +65,8 @@ func TestContextWithoutAnythingElseIsCounted(t *testing.T) {
 	for size := 200; size < 400; size++ { // wherever the limit falls
 		c, err := memory.New(memory.Config{Counter: counter, Window: memory.Window{Size: size, Reserve: 100}})
 		require.NoError(t, err)
-		out, err := c.Prepare(t.Context(), &provider.Request{}, memory.Context{Screen: "page", Fetched: []memory.Fetched{{Name: "a", Text: strings.Repeat("word ", 160)}}})
+		out, err := c.Prepare(t.Context(), &provider.Request{},
+			memory.Context{Screen: "page", Fetched: []memory.Fetched{{Name: "a", Text: strings.Repeat("word ", 160)}}})
 		require.NoError(t, err)
 		n := memory.CountRequest(counter, out.Request).Total
 		require.LessOrEqual(t, n, out.Budget)
@@ -73,7 +76,8 @@ func TestContextWithoutAnythingElseIsCounted(t *testing.T) {
 
 // TestWhatIsToldBehindTheConversationIsCountedAndNotPutIn leaves room for what the caller appends.
 func TestWhatIsToldBehindTheConversationIsCountedAndNotPutIn(t *testing.T) {
-	c, err := memory.New(memory.Config{Window: memory.Window{Size: 8_192}, Rules: []memory.Rule{}, Steps: []memory.Step{{Strategy: memory.Slide{}}}, Keep: 1})
+	c, err := memory.New(memory.Config{Window: memory.Window{Size: 8_192}, Rules: []memory.Rule{},
+		Steps: []memory.Step{{Strategy: memory.Slide{}}}, Keep: 1})
 	require.NoError(t, err)
 	req := &provider.Request{Messages: worked()}
 	bare, err := c.Prepare(t.Context(), req, memory.Context{})
@@ -84,7 +88,8 @@ func TestWhatIsToldBehindTheConversationIsCountedAndNotPutIn(t *testing.T) {
 		told, err := c.Prepare(t.Context(), req, memory.Context{Screen: screen, HostNote: "this is the last call"})
 		require.NoError(t, err)
 		msg := memory.HostMessage("this is the last call")
-		require.Equal(t, plain.Count.Total+memory.NewEstimator(provider.ModelInfo{}).CountMessage(&msg), told.Count.Total)
+		require.Equal(t, plain.Count.Total+memory.NewEstimator(provider.ModelInfo{}).CountMessage(&msg),
+			told.Count.Total)
 		require.Equal(t, plain.Request, told.Request)
 		require.Nil(t, told.Report)
 	}

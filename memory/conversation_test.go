@@ -14,9 +14,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Conversations at random. Each message begins with a number of its own, by which it is known again.
+// Conversations at random. Each message begins with a number of its own, by which it is known
+// again.
 
-var words = strings.Fields("plan error the page Überschrift 会员 团队 🙂 members goal fails строка a of id=42 {\"k\":[1,2]} \n decided größer e\u0301")
+var words = strings.Fields(
+	"plan error the page Überschrift 会员 团队 🙂 members goal fails строка a of id=42 {\"k\":[1,2]} \n decided größer " +
+		"e\u0301")
 
 func randomText(r *rand.Rand, n int) string {
 	var b strings.Builder
@@ -49,7 +52,8 @@ func randomConversation(r *rand.Rand, s shape) []provider.Message {
 	user := func() {
 		m := provider.User(tag() + randomText(r, randomSize(r)))
 		if r.IntN(8) == 0 {
-			m.Parts = append(m.Parts, provider.MediaPart(provider.Media{Type: "image/png", Data: []byte("no picture"), Name: "shot.png"}))
+			m.Parts = append(m.Parts,
+				provider.MediaPart(provider.Media{Type: "image/png", Data: []byte("no picture"), Name: "shot.png"}))
 		}
 		out = append(out, m)
 	}
@@ -62,7 +66,8 @@ func randomConversation(r *rand.Rand, s shape) []provider.Message {
 			continue
 		case 1:
 			m := provider.Assistant(tag() + randomText(r, r.IntN(60)))
-			m.Parts = append(m.Parts, provider.Part{Kind: provider.PartReasoning, Text: "hm", Opaque: &provider.Opaque{Provider: "x", Data: "sig"}})
+			m.Parts = append(m.Parts, provider.Part{Kind: provider.PartReasoning, Text: "hm",
+				Opaque: &provider.Opaque{Provider: "x", Data: "sig"}})
 			if out[len(out)-1].Role == provider.RoleAssistant {
 				user()
 			}
@@ -73,7 +78,8 @@ func randomConversation(r *rand.Rand, s shape) []provider.Message {
 			user()
 		}
 		calls := 1 + r.IntN(3)
-		reply := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart(tag() + randomText(r, r.IntN(20)))}}
+		reply := provider.Message{Role: provider.RoleAssistant,
+			Parts: []provider.Part{provider.TextPart(tag() + randomText(r, r.IntN(20)))}}
 		results := provider.Message{Role: provider.RoleTool}
 		for k := range calls {
 			id := fmt.Sprintf("call-%d-%d", len(out), k)
@@ -92,7 +98,8 @@ func randomConversation(r *rand.Rand, s shape) []provider.Message {
 			if r.IntN(10) == 0 {
 				parts = append(parts, provider.MediaPart(provider.Media{Type: "image/png", Data: []byte("x")}))
 			}
-			results.Parts = append(results.Parts, provider.ResultPart(provider.ToolResult{CallID: id, Name: name, Error: r.IntN(9) == 0, Parts: parts}))
+			results.Parts = append(results.Parts,
+				provider.ResultPart(provider.ToolResult{CallID: id, Name: name, Error: r.IntN(9) == 0, Parts: parts}))
 		}
 		out = append(out, reply, results)
 	}
@@ -102,18 +109,22 @@ func randomConversation(r *rand.Rand, s shape) []provider.Message {
 		}
 		out = append(out, provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
 			provider.TextPart(tag() + "may I?"),
-			{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "pause-1", Name: "fs.delete", Input: json.RawMessage(`{}`)}},
-			{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "pause-2", Name: "fs.read", Input: json.RawMessage(`{}`)}},
+			{Kind: provider.PartToolCall,
+				Call: &provider.ToolCall{ID: "pause-1", Name: "fs.delete", Input: json.RawMessage(`{}`)}},
+			{Kind: provider.PartToolCall,
+				Call: &provider.ToolCall{ID: "pause-2", Name: "fs.read", Input: json.RawMessage(`{}`)}},
 		}})
 		if r.IntN(2) == 0 {
 			out = append(out, provider.Message{Role: provider.RoleTool, Parts: []provider.Part{
-				provider.ResultPart(provider.ToolResult{CallID: "pause-2", Name: "fs.read", Parts: []provider.Part{provider.TextPart(randomText(r, 50))}})}})
+				provider.ResultPart(provider.ToolResult{CallID: "pause-2", Name: "fs.read",
+					Parts: []provider.Part{provider.TextPart(randomText(r, 50))}})}})
 		}
 	}
 	return out
 }
 
-// tagOf returns what a message is known by: the number that its text begins with, or its results' calls.
+// tagOf returns what a message is known by: the number that its text begins with, or its results'
+// calls.
 func tagOf(m *provider.Message) string {
 	if text := m.Text(); strings.HasPrefix(text, "#") {
 		return text[:strings.Index(text[1:], "#")+2]
@@ -211,7 +222,8 @@ func kept(t *testing.T, in, out []provider.Message) {
 		if reply+1 < len(in) && in[reply+1].Role == provider.RoleTool {
 			require.Contains(t, has, tagOf(&in[reply+1]), "the open step's results stay")
 			if len(in[reply+1].Parts) < len(in[reply].Calls()) {
-				require.True(t, reflect.DeepEqual(&in[reply+1], has[tagOf(&in[reply+1])]), "nothing of an open pause is touched")
+				require.True(t, reflect.DeepEqual(&in[reply+1], has[tagOf(&in[reply+1])]),
+					"nothing of an open pause is touched")
 			}
 		}
 	}

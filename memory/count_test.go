@@ -76,8 +76,11 @@ func TestMediaWithoutASizeCountAsTheLargest(t *testing.T) {
 	}
 	require.Equal(t, 1568, count(provider.Media{Type: "image/webp", Data: []byte("RIFF")}))
 	require.Equal(t, 1568, count(provider.Media{Type: "image/png", URL: "https://example.com/a.png"}))
-	require.Equal(t, 3*4600, count(provider.Media{Type: "application/pdf", Data: []byte("<</Type /Pages>> <</Type /Page>> <</Type/Page>> <</Type /Page>>")}))
-	require.Equal(t, 4*4600, count(provider.Media{Type: "application/pdf", Data: make([]byte, 100_000)}), "packed: by its size")
+	require.Equal(t, 3*4600,
+		count(provider.Media{Type: "application/pdf",
+			Data: []byte("<</Type /Pages>> <</Type /Page>> <</Type/Page>> <</Type /Page>>")}))
+	require.Equal(t, 4*4600, count(provider.Media{Type: "application/pdf", Data: make([]byte, 100_000)}),
+		"packed: by its size")
 	require.Equal(t, 8_000, count(provider.Media{Type: "application/pdf", FileID: "file_1"}))
 	require.Equal(t, 11*32, count(provider.Media{Type: "audio/mpeg", Data: make([]byte, 40_000)}))
 	require.Equal(t, e.CountText("a,b"), count(provider.Media{Type: "text/csv", Data: []byte("a,b")}))
@@ -85,9 +88,12 @@ func TestMediaWithoutASizeCountAsTheLargest(t *testing.T) {
 
 func TestFamiliesAreKnownByTheirNames(t *testing.T) {
 	for id, want := range map[string]memory.Family{
-		"claude-sonnet-4-5": memory.FamilyAnthropic, "anthropic/claude-3-opus": memory.FamilyAnthropic, "gpt-4o": memory.FamilyOpenAI,
-		"o3-mini": memory.FamilyOpenAI, "gpt-4-turbo": memory.FamilyUnknown, "openai/gpt-4": memory.FamilyUnknown, "gemini-2.5-flash": memory.FamilyGemini,
-		"meta-llama/llama-3.3": memory.FamilyLlama, "deepseek-r1-distill-llama": memory.FamilyDeepSeek, "qwen3": memory.FamilyQwen, "phi": memory.FamilyUnknown,
+		"claude-sonnet-4-5": memory.FamilyAnthropic, "anthropic/claude-3-opus": memory.FamilyAnthropic,
+		"gpt-4o":  memory.FamilyOpenAI,
+		"o3-mini": memory.FamilyOpenAI, "gpt-4-turbo": memory.FamilyUnknown, "openai/gpt-4": memory.FamilyUnknown,
+		"gemini-2.5-flash":     memory.FamilyGemini,
+		"meta-llama/llama-3.3": memory.FamilyLlama, "deepseek-r1-distill-llama": memory.FamilyDeepSeek,
+		"qwen3": memory.FamilyQwen, "phi": memory.FamilyUnknown,
 	} {
 		require.Equal(t, want, memory.FamilyOf(provider.ModelInfo{ID: id}), id)
 	}
@@ -105,16 +111,20 @@ func TestEveryPartOfARequestCounts(t *testing.T) {
 			r.Output = &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object"}`)}
 		},
 		"call": func(r *provider.Request) {
-			r.Messages[0].Parts = append(r.Messages[0].Parts, provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{Name: "a"}})
+			r.Messages[0].Parts = append(r.Messages[0].Parts,
+				provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{Name: "a"}})
 		},
 		"result": func(r *provider.Request) {
-			r.Messages[0].Parts = append(r.Messages[0].Parts, provider.ResultPart(provider.ToolResult{Parts: []provider.Part{provider.TextPart("x")}}))
+			r.Messages[0].Parts = append(r.Messages[0].Parts,
+				provider.ResultPart(provider.ToolResult{Parts: []provider.Part{provider.TextPart("x")}}))
 		},
 		"source": func(r *provider.Request) {
-			r.Messages[0].Parts = append(r.Messages[0].Parts, provider.Part{Kind: provider.PartSource, Source: &provider.Source{Title: "x"}})
+			r.Messages[0].Parts = append(r.Messages[0].Parts,
+				provider.Part{Kind: provider.PartSource, Source: &provider.Source{Title: "x"}})
 		},
 		"opaque": func(r *provider.Request) {
-			r.Messages[0].Parts = append(r.Messages[0].Parts, provider.Part{Kind: provider.PartOpaque, Opaque: &provider.Opaque{Provider: "x", Data: "sig"}})
+			r.Messages[0].Parts = append(r.Messages[0].Parts,
+				provider.Part{Kind: provider.PartOpaque, Opaque: &provider.Opaque{Provider: "x", Data: "sig"}})
 		},
 	} {
 		r := base()
@@ -169,7 +179,8 @@ func TestAStepCountsOnlyWhatIsNew(t *testing.T) {
 	for range 20 { // as long as before, in the same array
 		req.Messages = append(req.Messages, provider.User("one more"))
 	}
-	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req), "and so is one that was filled up behind")
+	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req),
+		"and so is one that was filled up behind")
 	req.Tools = []provider.Tool{{Name: "b"}}
 	req.System = "t"
 	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req))
@@ -233,13 +244,16 @@ func TestAProviderThatHangsOrPanicsWhileItCountsDoesNoHarm(t *testing.T) {
 		req := &provider.Request{Messages: []provider.Message{provider.User("hi")}}
 		m := memory.NewMeter(nil)
 		own := m.Count(req).Total
-		n, err := m.Ask(t.Context(), &counting{count: func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() }}, req)
+		n, err := m.Ask(t.Context(),
+			&counting{count: func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() }}, req)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, own, n)
 		n, err = m.Ask(t.Context(), &counting{count: func(context.Context) (int, error) { panic("no") }}, req)
 		require.Error(t, err)
 		require.Equal(t, own, n)
-		n, err = m.Ask(t.Context(), provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil }), req)
+		n, err = m.Ask(t.Context(),
+			provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil }),
+			req)
 		require.ErrorIs(t, err, provider.ErrNoCount)
 		require.Equal(t, own, n)
 	})

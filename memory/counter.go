@@ -6,11 +6,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Counter says how many input tokens the pieces of a request take. [NewEstimator] makes one that needs nothing; a
-// tokenizer makes an exact one (see [Estimator.Tokenize]).
+// A Counter says how many input tokens the pieces of a request take. [NewEstimator] makes one that
+// needs nothing; a tokenizer makes an exact one (see [Estimator.Tokenize]).
 //
-// A Counter is safe for concurrent use, and answers the same for the same piece: what was counted once isn't counted again.
-// Figures below 0 count as 0. It adds up: a message with a text more takes at most CountText of it more.
+// A Counter is safe for concurrent use, and answers the same for the same piece: what was counted
+// once isn't counted again. Figures below 0 count as 0. It adds up: a message with a text more
+// takes at most CountText of it more.
 type Counter interface {
 	// CountText counts a text on its own.
 	CountText(text string) int
@@ -29,8 +30,8 @@ type Count struct {
 	Total    int `json:"total"`
 }
 
-// CountRequest counts a request from scratch. A conversation that grows is counted by a [Meter], which counts only what
-// is new.
+// CountRequest counts a request from scratch. A conversation that grows is counted by a [Meter],
+// which counts only what is new.
 func CountRequest(c Counter, req *provider.Request) Count {
 	if c == nil {
 		c = NewEstimator(provider.ModelInfo{})
@@ -63,7 +64,8 @@ func countFrame(c Counter, req *provider.Request) Count {
 
 func (n *Count) sum() { n.Total = plus(plus(n.System, n.Tools), plus(n.Output, n.Messages)) }
 
-// plus adds figures that a foreign Counter may have made up: never below 0, never past the greatest int.
+// plus adds figures that a foreign Counter may have made up: never below 0, never past the greatest
+// int.
 func plus(a, b int) int {
 	a, b = max(a, 0), max(b, 0)
 	if a > math.MaxInt-b {
@@ -72,8 +74,8 @@ func plus(a, b int) int {
 	return a + b
 }
 
-// steady is a Counter whose figures can be added up: none is below 0 or above mostTokens, and where it panics they are
-// estimated.
+// steady is a Counter whose figures can be added up: none is below 0 or above mostTokens, and where
+// it panics they are estimated.
 type steady struct{ counter Counter }
 
 const mostTokens = 1 << 40

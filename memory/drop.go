@@ -50,8 +50,9 @@ const scored = 4 << 10
 var tellingWords = map[string]bool{"goal": true, "plan": true, "objective": true, "decision": true, "decided": true,
 	"error": true, "failed": true, "important": true}
 
-// ImportanceOf scores a group by what it is: .3; .4 more for the user's words, .2 for calls, .2 for a call that failed,
-// .2 for words such as goal, plan, decision, error; .2 less for a short text without a call. It looks at the first 4 KiB.
+// ImportanceOf scores a group by what it is: .3; .4 more for the user's words, .2 for calls, .2 for
+// a call that failed, .2 for words such as goal, plan, decision, error; .2 less for a short text
+// without a call. It looks at the first 4 KiB.
 func ImportanceOf(g *Group) float64 {
 	score := .3
 	length, telling := 0, false
@@ -85,10 +86,11 @@ func ImportanceOf(g *Group) float64 {
 	return min(score, 1)
 }
 
-// Relevance drops the groups that have least to do with the current question, until enough is freed; among equals the
-// older.
+// Relevance drops the groups that have least to do with the current question, until enough is
+// freed; among equals the older.
 type Relevance struct {
-	// Score says how much a group has to do with the question, at least 0; nil: words in common, rare ones more.
+	// Score says how much a group has to do with the question, at least 0; nil: words in common,
+	// rare ones more.
 	Score func(question string, g *Group) float64
 }
 
@@ -101,7 +103,8 @@ func (s Relevance) Compact(_ context.Context, v *View) ([]Edit, error) {
 		return nil, nil
 	}
 	if s.Score != nil {
-		return dropUntilEnough(v, ranked(v, func(i int) (float64, bool) { return s.Score(v.Question, &v.Groups[i]), true })), nil
+		return dropUntilEnough(v,
+			ranked(v, func(i int) (float64, bool) { return s.Score(v.Question, &v.Groups[i]), true })), nil
 	}
 	asked := make(map[string]float64) // how many groups have the word, then its weight
 	terms(v.Question, func(t string) { asked[t] = 0 })
@@ -131,8 +134,8 @@ func (s Relevance) Compact(_ context.Context, v *View) ([]Edit, error) {
 	})), nil
 }
 
-// terms calls f with the words of a text, in lower case: at least three letters or digits, and pairs of characters where
-// words aren't written apart.
+// terms calls f with the words of a text, in lower case: at least three letters or digits, and
+// pairs of characters where words aren't written apart.
 func terms(text string, f func(string)) {
 	var last rune
 	start := -1
@@ -172,8 +175,8 @@ func terms(text string, f func(string)) {
 	flush(len(text))
 }
 
-// Offload moves the oldest groups as text into the Store until enough is freed, and leaves a note with the handle. Without
-// a Store it does nothing.
+// Offload moves the oldest groups as text into the Store until enough is freed, and leaves a note
+// with the handle. Without a Store it does nothing.
 type Offload struct{}
 
 // Name returns "offload".
@@ -198,11 +201,14 @@ func (Offload) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		return nil, fmt.Errorf("memory: keeping what is left out: %w", err)
 	}
 	edits[0].Note = &Note{Kind: markOffload,
-		Text: fmt.Sprintf("[%d earlier exchanges were moved out to save room; memory.read with the handle %s reads them.]", len(edits), handle)}
+		Text: fmt.Sprintf(
+			"[%d earlier exchanges were moved out to save room; memory.read with the handle %s reads them.]",
+			len(edits), handle)}
 	return edits, nil
 }
 
-// dropUntilEnough drops groups in the order given, each with what goes with it, until enough is freed. The edits come in the order of the conversation.
+// dropUntilEnough drops groups in the order given, each with what goes with it, until enough is
+// freed. The edits come in the order of the conversation.
 func dropUntilEnough(v *View, order []int) []Edit {
 	var edits []Edit
 	tokens, messages := 0, 0
@@ -226,8 +232,8 @@ func dropUntilEnough(v *View, order []int) []Edit {
 	return edits
 }
 
-// ranked returns the free groups by score, lowest first, among equals oldest first; those without a score are left out.
-// What is no number counts as 0.
+// ranked returns the free groups by score, lowest first, among equals oldest first; those without a
+// score are left out. What is no number counts as 0.
 func ranked(v *View, score func(i int) (float64, bool)) []int {
 	type item struct {
 		group int

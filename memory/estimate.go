@@ -22,12 +22,13 @@ const (
 	FamilyDeepSeek  Family = "deepseek"
 )
 
-// families says by how many percent the tokens of a family outnumber those of o200k, on which the estimate of a text is
-// fitted. OpenAI 100: measured, see the package documentation. Anthropic 130: its documentation tells of 3.5 English
-// characters a token where OpenAI's and Google's tell of 4, and of up to 35 % more tokens since Claude Opus 4.7. Gemini 105:
-// 4 characters a token. The others have published vocabularies of 128,000 to 152,000 entries, between cl100k (up to 10 %
-// more tokens than o200k on English and code) and o200k; older Mistral models have 32,000. What is unknown counts as the
-// hungriest.
+// families says by how many percent the tokens of a family outnumber those of o200k, on which the
+// estimate of a text is fitted. OpenAI 100: measured, see the package documentation. Anthropic 130:
+// its documentation tells of 3.5 English characters a token where OpenAI's and Google's tell of 4,
+// and of up to 35 % more tokens since Claude Opus 4.7. Gemini 105: 4 characters a token. The others
+// have published vocabularies of 128,000 to 152,000 entries, between cl100k (up to 10 % more tokens
+// than o200k on English and code) and o200k; older Mistral models have 32,000. What is unknown
+// counts as the hungriest.
 var families = map[Family]int{
 	FamilyUnknown:   130,
 	FamilyOpenAI:    100,
@@ -39,7 +40,8 @@ var families = map[Family]int{
 	FamilyDeepSeek:  115,
 }
 
-// FamilyOf guesses the family from the names of the model and its provider; the model's own name wins.
+// FamilyOf guesses the family from the names of the model and its provider; the model's own name
+// wins.
 func FamilyOf(info provider.ModelInfo) Family {
 	for _, name := range []string{info.ID, info.Name, info.Provider} {
 		name = strings.ToLower(name)
@@ -50,8 +52,10 @@ func FamilyOf(info provider.ModelInfo) Family {
 			part   string
 			family Family
 		}{
-			{"claude", FamilyAnthropic}, {"anthropic", FamilyAnthropic}, {"deepseek", FamilyDeepSeek}, {"qwen", FamilyQwen},
-			{"llama", FamilyLlama}, {"mistral", FamilyMistral}, {"mixtral", FamilyMistral}, {"codestral", FamilyMistral},
+			{"claude", FamilyAnthropic}, {"anthropic", FamilyAnthropic}, {"deepseek", FamilyDeepSeek},
+			{"qwen", FamilyQwen},
+			{"llama", FamilyLlama}, {"mistral", FamilyMistral}, {"mixtral", FamilyMistral},
+			{"codestral", FamilyMistral},
 			{"gemini", FamilyGemini}, {"gemma", FamilyGemini}, {"google", FamilyGemini},
 			{"gpt-3", FamilyUnknown}, {"gpt-4-", FamilyUnknown}, // cl100k: German and Chinese take a third more
 			{"gpt", FamilyOpenAI}, {"openai", FamilyOpenAI}, {"chatgpt", FamilyOpenAI},
@@ -67,17 +71,18 @@ func FamilyOf(info provider.ModelInfo) Family {
 	return FamilyUnknown
 }
 
-// What providers add around the pieces. OpenAI's cookbook on counting tokens has 3 a message and 3 for the answer's
-// beginning; calls, results and tools are wrapped in markup that providers don't document.
+// What providers add around the pieces. OpenAI's cookbook on counting tokens has 3 a message and 3
+// for the answer's beginning; calls, results and tools are wrapped in markup that providers don't
+// document.
 const (
 	perMessage = 4
 	perCall    = 12
 	perTool    = 16
 )
 
-// An Estimator is a [Counter] that knows characters per token by family and kind of text, and what providers document of
-// images and documents. It errs on the high side. Its zero value is for an unknown model; it is safe for concurrent use
-// as long as its fields don't change.
+// An Estimator is a [Counter] that knows characters per token by family and kind of text, and what
+// providers document of images and documents. It errs on the high side. Its zero value is for an
+// unknown model; it is safe for concurrent use as long as its fields don't change.
 type Estimator struct {
 	Family Family
 	// Model is the model's id, for what differs within a family: how large images are.
@@ -126,8 +131,9 @@ func (e *Estimator) parts(parts []provider.Part, depth int) int {
 	return n
 }
 
-// part counts a part. Opaque data counts as text, except where it is this package's own and never sent: a provider bills
-// what it gets back of reasoning, and encrypted data is longer than what it stands for.
+// part counts a part. Opaque data counts as text, except where it is this package's own and never
+// sent: a provider bills what it gets back of reasoning, and encrypted data is longer than what it
+// stands for.
 func (e *Estimator) part(p *provider.Part, depth int) int {
 	n := 0
 	if p.Text != "" {

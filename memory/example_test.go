@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A conversation that would fill half of a small window is compacted, and what was cut can be read back.
+// A conversation that would fill half of a small window is compacted, and what was cut can be read
+// back.
 func Example() {
 	ctx := context.Background()
 	store := &memory.MapStore{}
@@ -27,9 +28,12 @@ func Example() {
 	}
 	messages := []provider.Message{
 		provider.User("Which page is about the team?"),
-		{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "1", Name: "cms.list"}}}},
-		{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "1", Name: "cms.list",
-			Parts: []provider.Part{provider.TextPart("page 1: Members\n" + strings.Repeat("a page about something else\n", 700))}})}},
+		{Role: provider.RoleAssistant,
+			Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "1", Name: "cms.list"}}}},
+		{Role: provider.RoleTool,
+			Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "1", Name: "cms.list",
+				Parts: []provider.Part{provider.TextPart("page 1: Members\n" +
+					strings.Repeat("a page about something else\n", 700))}})}},
 		provider.Assistant("Page 1, Members."),
 		provider.User("Thanks. And the one about prices?"),
 	}

@@ -33,8 +33,9 @@ func chunks(err error, list ...provider.Chunk) provider.Provider {
 	})
 }
 
-// TestARunGoesOnWhateverTheSummariserDoes prepares steps of a session that outgrows its window with summarisers that can't
-// be relied on: each request is made, within its budget, and what went wrong is said.
+// TestARunGoesOnWhateverTheSummariserDoes prepares steps of a session that outgrows its window with
+// summarisers that can't be relied on: each request is made, within its budget, and what went wrong
+// is said.
 func TestARunGoesOnWhateverTheSummariserDoes(t *testing.T) {
 	start, end := provider.Start("m"), provider.End(provider.StopDone, provider.Usage{Input: 10, Output: 10})
 	parrot := answers(func(r *provider.Request) (string, provider.StopReason, error) {
@@ -52,24 +53,34 @@ func TestARunGoesOnWhateverTheSummariserDoes(t *testing.T) {
 		summary memory.Summary
 		want    string
 	}{
-		"fails":            {memory.Summary{Provider: chunks(errors.New("boom"))}, "boom"},
-		"fails midway":     {memory.Summary{Provider: chunks(errors.New("boom"), start, provider.Text("half"))}, "boom"},
-		"panics":           {memory.Summary{Provider: answers(func(*provider.Request) (string, provider.StopReason, error) { panic("no") })}, "panicked"},
-		"hangs":            {memory.Summary{Provider: hangs}, "deadline"},
-		"is nothing":       {memory.Summary{Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil })}, "summar"},
+		"fails": {memory.Summary{Provider: chunks(errors.New("boom"))}, "boom"},
+		"fails midway": {memory.Summary{Provider: chunks(errors.New("boom"), start, provider.Text("half"))},
+			"boom"},
+		"panics": {
+			memory.Summary{Provider: answers(func(*provider.Request) (string, provider.StopReason, error) {
+				panic("no")
+			})}, "panicked"},
+		"hangs": {memory.Summary{Provider: hangs}, "deadline"},
+		"is nothing": {
+			memory.Summary{Provider: provider.Func(
+				func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil })}, "summar"},
 		"doesn't end":      {memory.Summary{Provider: chunks(nil, start, provider.Text("half"))}, "summar"},
 		"breaks the rules": {memory.Summary{Provider: chunks(nil, provider.Text("half"), end)}, "summar"},
 		"is empty":         {memory.Summary{Provider: chunks(nil, start, end)}, "empty"},
 		"is blank":         {memory.Summary{Provider: chunks(nil, start, provider.Text(" \n\t "), end)}, "empty"},
-		"calls a tool": {memory.Summary{Provider: chunks(nil, start, provider.Chunk{Kind: provider.KindToolStart, ID: "1", Name: "fs.delete"},
-			provider.Chunk{Kind: provider.KindToolEnd}, provider.End(provider.StopToolCalls, provider.Usage{}))}, "stopped"},
-		"calls a tool and is done": {memory.Summary{Provider: chunks(nil, start, provider.Chunk{Kind: provider.KindToolStart, ID: "1", Name: "fs.delete"},
+		"calls a tool": {memory.Summary{Provider: chunks(nil, start,
+			provider.Chunk{Kind: provider.KindToolStart, ID: "1", Name: "fs.delete"},
+			provider.Chunk{Kind: provider.KindToolEnd}, provider.End(provider.StopToolCalls, provider.Usage{}))},
+			"stopped"},
+		"calls a tool and is done": {memory.Summary{Provider: chunks(nil, start,
+			provider.Chunk{Kind: provider.KindToolStart, ID: "1", Name: "fs.delete"},
 			provider.Chunk{Kind: provider.KindToolEnd}, end)}, "empty"},
-		"is too long":  {memory.Summary{Provider: says(strings.Repeat("and then ", 1_000))}, "longer"},
-		"repeats all":  {memory.Summary{Provider: parrot}, "longer"},
-		"over budget":  {memory.Summary{Provider: says("short"), Spend: 10}, "budget"},
-		"is refused":   {memory.Summary{Provider: chunks(fault.New(fault.UserFixable, "no money"))}, "no money"},
-		"is filtered":  {memory.Summary{Provider: chunks(nil, start, provider.Text("x"), provider.End(provider.StopFiltered, provider.Usage{}))}, "stopped"},
+		"is too long": {memory.Summary{Provider: says(strings.Repeat("and then ", 1_000))}, "longer"},
+		"repeats all": {memory.Summary{Provider: parrot}, "longer"},
+		"over budget": {memory.Summary{Provider: says("short"), Spend: 10}, "budget"},
+		"is refused":  {memory.Summary{Provider: chunks(fault.New(fault.UserFixable, "no money"))}, "no money"},
+		"is filtered": {memory.Summary{Provider: chunks(nil, start, provider.Text("x"),
+			provider.End(provider.StopFiltered, provider.Usage{}))}, "stopped"},
 		"is no string": {memory.Summary{Provider: chunks(nil, start, provider.Text("page 42 \xff\xfe"), end)}, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -79,7 +90,8 @@ func TestARunGoesOnWhateverTheSummariserDoes(t *testing.T) {
 			req := &provider.Request{Messages: []provider.Message{provider.User("go")}}
 			warnings, changed := "", 0
 			for i := range 60 {
-				req.Messages = append(req.Messages, step(fmt.Sprint(i), "look", fmt.Sprint(i), strings.Repeat("word ", 300))...)
+				req.Messages = append(req.Messages,
+					step(fmt.Sprint(i), "look", fmt.Sprint(i), strings.Repeat("word ", 300))...)
 				out, err := comp.Prepare(t.Context(), req, memory.Context{})
 				require.NoError(t, err, name)
 				require.LessOrEqual(t, out.Count.Total, out.Budget, name)
@@ -114,7 +126,8 @@ func TestASummaryThatIsNoShorterIsNotTaken(t *testing.T) {
 
 // TestARunGoesOnWhateverTheStoreDoes has a store that is down, panics, or holds too little.
 func TestARunGoesOnWhateverTheStoreDoes(t *testing.T) {
-	for name, store := range map[string]memory.Store{"down": brokenStore{}, "panics": panickingStore{}, "small": &memory.MapStore{MaxBytes: 100}} {
+	for name, store := range map[string]memory.Store{"down": brokenStore{}, "panics": panickingStore{},
+		"small": &memory.MapStore{MaxBytes: 100}} {
 		c, err := memory.New(memory.Config{Window: memory.Window{Size: 14_096}, Store: store})
 		require.NoError(t, err)
 		req := &provider.Request{Messages: []provider.Message{provider.User("go")}}
@@ -137,7 +150,8 @@ func TestARunGoesOnWhateverTheStoreDoes(t *testing.T) {
 	}
 }
 
-// TestAMessageIsKnownByItsParts counts conversations whose messages share parts, have none, or were overwritten.
+// TestAMessageIsKnownByItsParts counts conversations whose messages share parts, have none, or were
+// overwritten.
 func TestAMessageIsKnownByItsParts(t *testing.T) {
 	parts := []provider.Part{provider.TextPart("hello there, this is a text"), provider.TextPart("and another one")}
 	other := []provider.Part{provider.TextPart("hi")}
@@ -175,7 +189,8 @@ func TestWhatSaysNothingIsNotSummarised(t *testing.T) {
 		return "what do you mean?", provider.StopDone, nil
 	})})
 	messages := talk("go", []provider.Message{
-		{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartReasoning, Text: strings.Repeat("hm ", 2_000)}}},
+		{Role: provider.RoleAssistant,
+			Parts: []provider.Part{{Kind: provider.PartReasoning, Text: strings.Repeat("hm ", 2_000)}}},
 		provider.User(" "),
 	})
 	out := compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: s})
@@ -186,7 +201,8 @@ func TestWhatSaysNothingIsNotSummarised(t *testing.T) {
 // TestWhatACompactionLeavesIsNotCountedAgain has a counter that remembers.
 func TestWhatACompactionLeavesIsNotCountedAgain(t *testing.T) {
 	counter := &tally{}
-	c, err := memory.New(memory.Config{Counter: counter, Rules: []memory.Rule{{When: memory.AtTokens(5_000)}}, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
+	c, err := memory.New(memory.Config{Counter: counter, Rules: []memory.Rule{{When: memory.AtTokens(5_000)}},
+		Steps: []memory.Step{{Strategy: memory.Slide{}}}})
 	require.NoError(t, err)
 	req := &provider.Request{Messages: []provider.Message{provider.User("go")}}
 	compactions := 0

@@ -6,11 +6,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// fitWindow brings a request within the window that the rules didn't bring there. In this order, until it fits: the steps of
-// the pipeline; the groups that aren't pinned, oldest first; long texts cut to no less than 500 tokens; notes, oldest first;
-// recent groups dropped; long texts cut to no less than 50. The first two free half of the window, so that it isn't full
-// again at the next step: each compaction costs the prompt cache, and perhaps a summary. Where what must stay doesn't fit
-// alone, its long texts are cut before anything is dropped, which wouldn't help.
+// fitWindow brings a request within the window that the rules didn't bring there. In this order,
+// until it fits: the steps of the pipeline; the groups that aren't pinned, oldest first; long texts
+// cut to no less than 500 tokens; notes, oldest first; recent groups dropped; long texts cut to no
+// less than 50. The first two free half of the window, so that it isn't full again at the next
+// step: each compaction costs the prompt cache, and perhaps a summary. Where what must stay doesn't
+// fit alone, its long texts are cut before anything is dropped, which wouldn't help.
 func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 	j.run(ctx, steps, j.budget/2, most)
 	if ctx.Err() == nil && j.staying() > j.budget {
@@ -25,7 +26,9 @@ func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 			j.drop("window: drop notes", j.budget, func(g *Group) bool { return g.Pinned == "" && g.note != markGap })
 		},
 		func() {
-			j.drop("window: drop recent", j.budget, func(g *Group) bool { return !g.Pinned.hard() && g.note != markGap })
+			j.drop("window: drop recent", j.budget, func(g *Group) bool {
+				return !g.Pinned.hard() && g.note != markGap
+			})
 		},
 		func() { j.cut(ctx, 50) },
 	} {
@@ -57,7 +60,8 @@ func (j *job) staying() int {
 	return n
 }
 
-// drop leaves out the oldest of the groups that may go, until the request takes at most target tokens.
+// drop leaves out the oldest of the groups that may go, until the request takes at most target
+// tokens.
 func (j *job) drop(name string, target int, may func(*Group) bool) {
 	before := j.total()
 	r := StepReport{Strategy: name, Before: j.up(before), After: j.up(before)}
@@ -106,8 +110,8 @@ type long struct {
 	tokens               int
 }
 
-// cut shortens the longest texts of results and of the user, all to the same length and none to less than least tokens.
-// What it takes out goes to the Store; if that fails, it is gone.
+// cut shortens the longest texts of results and of the user, all to the same length and none to
+// less than least tokens. What it takes out goes to the Store; if that fails, it is gone.
 func (j *job) cut(ctx context.Context, least int) {
 	before := j.total()
 	r := StepReport{Strategy: "window: cut", Before: j.up(before)}
@@ -141,8 +145,8 @@ func (j *job) cut(ctx context.Context, least int) {
 	}
 }
 
-// texts returns what may be cut and is longer than least, longest first. A reply stays as the model said it, and nothing of
-// a group is cut in which a call waits for its result.
+// texts returns what may be cut and is longer than least, longest first. A reply stays as the model
+// said it, and nothing of a group is cut in which a call waits for its result.
 func (j *job) texts(least int) []long {
 	var all []long
 	for i := range j.groups {

@@ -15,7 +15,8 @@ const (
 	KindNote  Kind = "note"  // what took the place of groups: a summary, a subgoal, a gap
 )
 
-// A Group is what is kept or left out together: a message of the user, or a reply with the results of all its calls.
+// A Group is what is kept or left out together: a message of the user, or a reply with the results
+// of all its calls.
 type Group struct {
 	// Messages are those of the conversation, in order. They are shared: not to be changed.
 	Messages []provider.Message
@@ -44,8 +45,8 @@ const (
 // hard reports a pin that holds even where the window doesn't suffice.
 func (p Pin) hard() bool { return p != "" && p != PinRecent }
 
-// Text returns the texts of a group, one a line: what was said, the calls with their arguments, and the results. Of a
-// longer text the first limit bytes or a little less; 0: all.
+// Text returns the texts of a group, one a line: what was said, the calls with their arguments, and
+// the results. Of a longer text the first limit bytes or a little less; 0: all.
 func (g *Group) Text(limit int) string {
 	var w textWriter
 	w.limit = limit
@@ -55,7 +56,8 @@ func (g *Group) Text(limit int) string {
 	return w.String()
 }
 
-// eachText calls f with the texts of a group, together at most limit bytes of what was said and of results.
+// eachText calls f with the texts of a group, together at most limit bytes of what was said and of
+// results.
 func (g *Group) eachText(limit int, f func(string)) {
 	for i := range g.Messages {
 		limit = eachText(g.Messages[i].Parts, limit, maxNesting, f)
@@ -87,8 +89,8 @@ func eachText(parts []provider.Part, limit, depth int, f func(string)) int {
 // Note returns what a note is: "summary", "subgoal", "offload" or "gap"; empty for other groups.
 func (g *Group) Note() string { return g.note }
 
-// groupsOf splits a conversation into groups. Tool messages belong to the reply before them, as does a reply that goes on
-// where the provider had paused.
+// groupsOf splits a conversation into groups. Tool messages belong to the reply before them, as
+// does a reply that goes on where the provider had paused.
 func groupsOf(messages []provider.Message, cost func(i int) int) []Group {
 	groups := make([]Group, 0, len(messages)*2/3+1)
 	tokens := make([]int, len(messages))

@@ -11,8 +11,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// TestAGrowingConversationNeverLeavesItsWindow goes through conversations at random step by step, as an agent does: what was
-// compacted continues, what the provider counted is learned, context comes and goes, phases change.
+// TestAGrowingConversationNeverLeavesItsWindow goes through conversations at random step by step,
+// as an agent does: what was compacted continues, what the provider counted is learned, context
+// comes and goes, phases change.
 func TestAGrowingConversationNeverLeavesItsWindow(t *testing.T) {
 	compactions := 0
 	for seed := range uint64(24) {
@@ -20,7 +21,8 @@ func TestAGrowingConversationNeverLeavesItsWindow(t *testing.T) {
 		all := randomConversation(r, shape{messages: 60})
 		counter := &memory.Estimator{Family: memory.FamilyGemini, Model: "gemini-2.5-flash"}
 		c, err := memory.New(memory.Config{
-			Window: memory.Window{Size: []int{14_000, 20_000, 60_000}[r.IntN(3)]}, Counter: counter, Subgoals: subgoals, Store: &memory.MapStore{},
+			Window: memory.Window{Size: []int{14_000, 20_000, 60_000}[r.IntN(3)]}, Counter: counter, Subgoals: subgoals,
+			Store: &memory.MapStore{},
 			Steps: memory.DefaultSteps(summarise(t, memory.Summary{Provider: says("id is 42")})),
 			Rules: []memory.Rule{{When: memory.AtShare(.7)}, {When: memory.OnPhase()}, {When: memory.OnSubgoal()}},
 		})
@@ -44,7 +46,8 @@ func TestAGrowingConversationNeverLeavesItsWindow(t *testing.T) {
 			require.NoError(t, err, "seed %d", seed)
 			require.LessOrEqual(t, out.Count.Total, out.Budget, "seed %d, message %d", seed, i)
 			raw := float64(memory.CountRequest(counter, out.Request).Total)
-			require.LessOrEqual(t, raw*c.Meter().Scale(), float64(out.Budget)+1, "seed %d, message %d: by a count from scratch", seed, i)
+			require.LessOrEqual(t, raw*c.Meter().Scale(), float64(out.Budget)+1,
+				"seed %d, message %d: by a count from scratch", seed, i)
 			require.InDelta(t, raw*c.Meter().Scale(), float64(out.Count.Total), 2, "seed %d, message %d", seed, i)
 			kept(t, all[:i+1], out.Messages)
 			sound(t, out.Messages)

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// job is one compaction. All its tokens are as counted here, before the scale of what a provider counted.
+// job is one compaction. All its tokens are as counted here, before the scale of what a provider
+// counted.
 type job struct {
 	counter Counter
 	store   Store
@@ -32,12 +33,15 @@ type job struct {
 	used     *booked // of the Compactor
 }
 
-// job groups the conversation of a request that was just counted. goal is the index of a message that stays.
+// job groups the conversation of a request that was just counted. goal is the index of a message
+// that stays.
 func (c *Compactor) job(req *provider.Request, fixed, goal int) *job {
 	budget := c.cfg.Window.Budget(req)
 	j := &job{
-		counter: c.cfg.Counter, store: c.cfg.Store, window: c.cfg.Window, find: c.cfg.Subgoals, keep: c.cfg.Keep, up: c.meter.up, used: &c.used,
-		req: req, system: req.System, failed: make(map[*Step]bool), fixed: fixed, budget: c.meter.down(budget), messages: len(req.Messages), target: budget,
+		counter: c.cfg.Counter, store: c.cfg.Store, window: c.cfg.Window, find: c.cfg.Subgoals, keep: c.cfg.Keep,
+		up: c.meter.up, used: &c.used,
+		req: req, system: req.System, failed: make(map[*Step]bool), fixed: fixed, budget: c.meter.down(budget),
+		messages: len(req.Messages), target: budget,
 		groups: groupsOf(req.Messages, func(i int) int { return c.meter.known[i].tokens }),
 	}
 	for i := range j.groups {
@@ -55,10 +59,11 @@ func (c *Compactor) job(req *provider.Request, fixed, goal int) *job {
 // total returns what the request takes.
 func (j *job) total() int { return plus(j.fixed, tokensOf(j.groups)) }
 
-// run tries steps in order, until the request takes at most target tokens and the conversation has at most messages
-// messages. What a strategy frees isn't known exactly before it is applied, and one may make room for another: where the
-// target isn't reached, all are tried again until nothing changes, so that a second compaction finds nothing to do. One
-// that failed isn't tried again by this job.
+// run tries steps in order, until the request takes at most target tokens and the conversation has
+// at most messages messages. What a strategy frees isn't known exactly before it is applied, and
+// one may make room for another: where the target isn't reached, all are tried again until nothing
+// changes, so that a second compaction finds nothing to do. One that failed isn't tried again by
+// this job.
 func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
 	j.target = j.up(target)
 	for pass := range 10 {
@@ -164,7 +169,8 @@ func (j *job) pin() {
 	j.linked.pin(j.groups)
 }
 
-// found asks the Finder, and contains its panics: it is then asked no more, and the conversation has no subgoals.
+// found asks the Finder, and contains its panics: it is then asked no more, and the conversation
+// has no subgoals.
 func (j *job) found() (all []Subgoal) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -6,11 +6,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// largeResult is the trigger of a compaction that cuts results which take more than their share of the window.
+// largeResult is the trigger of a compaction that cuts results which take more than their share of
+// the window.
 const largeResult = "large result"
 
-// cutLarge cuts the results that take more than Config.ResultShare of the window. It returns nil if there are none, else the job that did,
-// which may go on.
+// cutLarge cuts the results that take more than Config.ResultShare of the window. It returns nil if
+// there are none, else the job that did, which may go on.
 func (c *Compactor) cutLarge(ctx context.Context, req *provider.Request, fixed, goal int) *job {
 	if c.cfg.ResultShare == 0 {
 		return nil
@@ -49,7 +50,8 @@ func (c *Compactor) cutLarge(ctx context.Context, req *provider.Request, fixed, 
 	return j
 }
 
-// ResultText returns the text of a result as it is kept when it is cut: media are named. [HandleOf] it is the handle.
+// ResultText returns the text of a result as it is kept when it is cut: media are named. [HandleOf]
+// it is the handle.
 func ResultText(parts []provider.Part) string {
 	var w textWriter
 	w.parts(parts, maxNesting)

@@ -10,7 +10,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// TestALargeResultIsCutToItsShareOfTheWindowWhenItComesIn has a result that would fit, and belongs to the step under way.
+// TestALargeResultIsCutToItsShareOfTheWindowWhenItComesIn has a result that would fit, and belongs
+// to the step under way.
 func TestALargeResultIsCutToItsShareOfTheWindowWhenItComesIn(t *testing.T) {
 	store := &memory.MapStore{}
 	text := strings.Repeat("The quick brown fox. ", 2_000)
@@ -18,8 +19,11 @@ func TestALargeResultIsCutToItsShareOfTheWindowWhenItComesIn(t *testing.T) {
 	require.NoError(t, err)
 	req := &provider.Request{Messages: []provider.Message{
 		provider.User("read"),
-		{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "c", Name: "read"}}}},
-		{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "c", Parts: []provider.Part{provider.TextPart(text)}})}},
+		{Role: provider.RoleAssistant,
+			Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "c", Name: "read"}}}},
+		{Role: provider.RoleTool,
+			Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "c",
+				Parts: []provider.Part{provider.TextPart(text)}})}},
 	}}
 	p, err := c.Prepare(t.Context(), req, memory.Context{})
 	require.NoError(t, err)

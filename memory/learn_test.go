@@ -13,17 +13,20 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// TestASmallRequestTeachesLittleOfALargeOne learns from a greeting, to which a provider adds a text of its own.
+// TestASmallRequestTeachesLittleOfALargeOne learns from a greeting, to which a provider adds a text
+// of its own.
 func TestASmallRequestTeachesLittleOfALargeOne(t *testing.T) {
 	c, err := memory.New(memory.Config{})
 	require.NoError(t, err)
-	req := &provider.Request{System: strings.Repeat("be good ", 250), Messages: []provider.Message{provider.User("hello")}}
+	req := &provider.Request{System: strings.Repeat("be good ", 250),
+		Messages: []provider.Message{provider.User("hello")}}
 	own, err := c.Prepare(t.Context(), req, memory.Context{})
 	require.NoError(t, err)
 	c.Meter().Learn(own.Count.Total + 400)
 	again, err := c.Prepare(t.Context(), req, memory.Context{})
 	require.NoError(t, err)
-	require.InDelta(t, float64(own.Count.Total+400)*1.03, float64(again.Count.Total), 2, "of the same request it is known")
+	require.InDelta(t, float64(own.Count.Total+400)*1.03, float64(again.Count.Total), 2,
+		"of the same request it is known")
 
 	req.Messages = append(req.Messages, step("a", "fs.read", "{}", strings.Repeat("word ", 40_000))...)
 	raw := memory.CountRequest(nil, req).Total
@@ -34,8 +37,8 @@ func TestASmallRequestTeachesLittleOfALargeOne(t *testing.T) {
 	require.Less(t, float64(out.Count.Total), float64(raw)*1.25)
 }
 
-// TestLearningTheSameAgainChangesNothing learns a hundred times from a provider that counts more, or less, by a constant
-// factor, of a conversation that grows.
+// TestLearningTheSameAgainChangesNothing learns a hundred times from a provider that counts more,
+// or less, by a constant factor, of a conversation that grows.
 func TestLearningTheSameAgainChangesNothing(t *testing.T) {
 	for _, truth := range []float64{.6, .8, 1, 1.3, 1.9} {
 		m := memory.NewMeter(nil)
@@ -56,7 +59,8 @@ func TestLearningTheSameAgainChangesNothing(t *testing.T) {
 			require.InDelta(t, float64(real)*1.03, float64(m.Count(req).Total), 2)
 		}
 		shorter := &provider.Request{Messages: req.Messages[:50]}
-		require.InEpsilon(t, truth*float64(memory.CountRequest(nil, shorter).Total)*1.03, float64(m.Count(shorter).Total), .02, "after a compaction")
+		require.InEpsilon(t, truth*float64(memory.CountRequest(nil, shorter).Total)*1.03,
+			float64(m.Count(shorter).Total), .02, "after a compaction")
 	}
 }
 

@@ -2,8 +2,9 @@ package memory
 
 import "sort"
 
-// linkedGroups says which groups go together: the two ends of each finished subgoal, since one that is left alone would be taken for
-// another's, and what these are an end of, too. To each such group it has all of them, itself as well, in order.
+// linkedGroups says which groups go together: the two ends of each finished subgoal, since one that
+// is left alone would be taken for another's, and what these are an end of, too. To each such group
+// it has all of them, itself as well, in order.
 type linkedGroups map[int][]int
 
 func linkedGroupsOf(subgoals []Subgoal) linkedGroups {
@@ -69,8 +70,8 @@ func (e linkedGroups) pin(groups []Group) {
 	}
 }
 
-// together returns the groups that go with one that is dropped, itself as well, in order, until it is called again. The
-// second result is false if one of them must stay.
+// together returns the groups that go with one that is dropped, itself as well, in order, until it
+// is called again. The second result is false if one of them must stay.
 func (v *View) together(group int) ([]int, bool) {
 	if v.linked == nil && len(v.Subgoals) > 0 {
 		v.linked = linkedGroupsOf(v.Subgoals)

@@ -24,8 +24,8 @@ func factsOf(r *provider.Request) (string, provider.StopReason, error) {
 	return strings.Join(facts, " "), provider.StopDone, nil
 }
 
-// longRun is 300 steps of about 1,300 tokens. It returns the last request, the tokens of each, and the shares of each
-// request that are the one before, where nothing was compacted in between.
+// longRun is 300 steps of about 1,300 tokens. It returns the last request, the tokens of each, and
+// the shares of each request that are the one before, where nothing was compacted in between.
 func longRun(t *testing.T, steps []memory.Step) (last *provider.Request, tokens []int, same []float64) {
 	t.Helper()
 	c, err := memory.New(memory.Config{
@@ -40,7 +40,8 @@ func longRun(t *testing.T, steps []memory.Step) (last *provider.Request, tokens 
 		if i%10 == 3 {
 			fact = fmt.Sprintf("fact-%d-is-%d ", i, i*i)
 		}
-		req.Messages = append(req.Messages, step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i), fact+strings.Repeat("word ", 1_000))...)
+		req.Messages = append(req.Messages,
+			step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i), fact+strings.Repeat("word ", 1_000))...)
 		before := 0
 		if len(tokens) > 0 {
 			before = tokens[len(tokens)-1]

@@ -14,12 +14,14 @@ import (
 
 // What parts that aren't text take, as the providers document it (looked up in 2026):
 //
-//	Anthropic  images: a token per patch of 28 × 28 pixels (about width × height / 750), scaled down before to a long edge
-//	           of 1,568 pixels and 1,568 patches, since Claude Opus 4.7 2,576 pixels and 4,784; PDF: 1,500 to 3,000 of text
-//	           and an image a page
-//	OpenAI     images: within 2,048 × 2,048, the short side then 768, 170 per tile of 512 × 512 and 85; the mini and nano
-//	           models: patches of 32 × 32, at most 1,536, times 1.62 and 2.46 (gpt-4o-mini: 5,667 per tile and 2,833)
-//	Gemini     images: 258 up to 384 × 384, else 258 per tile of 768 × 768; PDF: 258 a page; sound 32 and film 263 a second
+//	Anthropic  images: a token per patch of 28 × 28 pixels (about width × height / 750), scaled
+//	           down before to a long edge of 1,568 pixels and 1,568 patches, since Claude Opus 4.7
+//	           2,576 pixels and 4,784; PDF: 1,500 to 3,000 of text and an image a page
+//	OpenAI     images: within 2,048 × 2,048, the short side then 768, 170 per tile of 512 × 512
+//	           and 85; the mini and nano models: patches of 32 × 32, at most 1,536, times 1.62 and
+//	           2.46 (gpt-4o-mini: 5,667 per tile and 2,833)
+//	Gemini     images: 258 up to 384 × 384, else 258 per tile of 768 × 768; PDF: 258 a page;
+//	           sound 32 and film 263 a second
 //
 // Where the size can't be read (an address, a file's id, WebP), an image counts as the largest.
 const (
@@ -71,7 +73,8 @@ func (e *Estimator) image(width, height int) int {
 	}
 	switch family {
 	case FamilyOpenAI:
-		if mini := strings.Contains(model, "mini") || strings.Contains(model, "nano"); mini && !strings.Contains(model, "4o") {
+		if mini := strings.Contains(model, "mini") || strings.Contains(model, "nano"); mini &&
+			!strings.Contains(model, "4o") {
 			factor := 1.62
 			if strings.Contains(model, "nano") {
 				factor = 2.46
@@ -101,9 +104,11 @@ func (e *Estimator) image(width, height int) int {
 	return int(min(tiles(w, 28)*tiles(h, 28), most))
 }
 
-// largeImages reports a Claude that may read images up to 2,576 pixels: all but those that are known to read less.
+// largeImages reports a Claude that may read images up to 2,576 pixels: all but those that are
+// known to read less.
 func largeImages(model string) bool {
-	for _, small := range []string{"claude-3", "haiku-4", "sonnet-4", "opus-4-0", "opus-4-1", "opus-4-5", "opus-4-6", "opus-4-2025"} {
+	for _, small := range []string{"claude-3", "haiku-4", "sonnet-4", "opus-4-0", "opus-4-1", "opus-4-5", "opus-4-6",
+		"opus-4-2025"} {
 		if strings.Contains(model, small) {
 			return false
 		}
@@ -121,7 +126,8 @@ func within(w, h, edge float64) (float64, float64) {
 
 func tiles(length, edge float64) float64 { return max(math.Ceil(length/edge-1e-9), 1) }
 
-// pages counts the pages of a PDF: by its page objects where they can be read, and by its size otherwise.
+// pages counts the pages of a PDF: by its page objects where they can be read, and by its size
+// otherwise.
 func pages(data []byte) int {
 	n := bytes.Count(data, []byte("/Type /Page")) + bytes.Count(data, []byte("/Type/Page"))
 	n -= bytes.Count(data, []byte("/Type /Pages")) + bytes.Count(data, []byte("/Type/Pages"))

@@ -10,13 +10,14 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Meter counts a conversation that grows, and counts each message once: a step costs what is new in it. It learns from
-// what a provider counted.
+// A Meter counts a conversation that grows, and counts each message once: a step costs what is new
+// in it. It learns from what a provider counted.
 //
-// A message is known again by the identity of its parts, since messages are never changed once they are shared: a request
-// whose messages begin with those of the request before, in the same array or in another one, is counted from there on.
-// In the same array only the last message known is looked at, so that the cost doesn't grow with the conversation; who
-// overwrites a message in place calls [Meter.Reset].
+// A message is known again by the identity of its parts, since messages are never changed once they
+// are shared: a request whose messages begin with those of the request before, in the same array or
+// in another one, is counted from there on. In the same array only the last message known is looked
+// at, so that the cost doesn't grow with the conversation; who overwrites a message in place calls
+// [Meter.Reset].
 //
 // A Meter is not safe for concurrent use: a session has one of its own.
 type Meter struct {
@@ -89,7 +90,8 @@ func (m *Meter) frame(req *provider.Request) {
 		if i == len(m.tools) {
 			m.tools = append(m.tools, countedTool{*t, m.counter.CountTool(t)})
 		}
-		if known := &m.tools[i]; known.tool.Name != t.Name || known.tool.Description != t.Description || !bytes.Equal(known.tool.Schema, t.Schema) {
+		if known := &m.tools[i]; known.tool.Name != t.Name || known.tool.Description != t.Description ||
+			!bytes.Equal(known.tool.Schema, t.Schema) {
 			*known = countedTool{*t, m.counter.CountTool(t)}
 		}
 		n = plus(n, m.tools[i].tokens)
@@ -164,12 +166,14 @@ func (m *Meter) adopt(groups []Group) {
 	}
 }
 
-// Learn tells what the provider counted for the request that was counted last, for example the input of its usage. A request
-// of that size, or a smaller one, is then counted on that scale, and 3 % above it. A figure that is less than half or more
-// than double of what was counted counts as half or double; 0 and less teach nothing. Learning the same again changes nothing.
+// Learn tells what the provider counted for the request that was counted last, for example the
+// input of its usage. A request of that size, or a smaller one, is then counted on that scale, and
+// 3 % above it. A figure that is less than half or more than double of what was counted counts as
+// half or double; 0 and less teach nothing. Learning the same again changes nothing.
 //
-// What is beyond that size is other text than what was learned of: it isn't scaled down, since images may have counted too
-// high, and scaled up only as far as the request was large, since a provider adds texts of its own to small ones, too.
+// What is beyond that size is other text than what was learned of: it isn't scaled down, since
+// images may have counted too high, and scaled up only as far as the request was large, since a
+// provider adds texts of its own to small ones, too.
 func (m *Meter) Learn(tokens int) {
 	raw := m.raw.Total
 	if tokens <= 0 || raw <= 0 {
@@ -180,8 +184,8 @@ func (m *Meter) Learn(tokens int) {
 	m.grown = min(max((float64(tokens)+smallRequest)/(float64(raw)+smallRequest), 1), 2)
 }
 
-// smallRequest is the size in tokens up to which more of what a provider counts is its own than the conversation's: what
-// providers put before tools are some hundred tokens.
+// smallRequest is the size in tokens up to which more of what a provider counts is its own than the
+// conversation's: what providers put before tools are some hundred tokens.
 const smallRequest = 2_000
 
 // Scale is what the request counted last was multiplied by since the last [Meter.Learn]: 1 before.
@@ -198,9 +202,10 @@ func (m *Meter) Scale() float64 {
 // askTimeout bounds a request to count.
 const askTimeout = 10 * time.Second
 
-// Ask counts a request, has the provider count it, and learns from that. It is a call over the network with providers that
-// have one: ask rarely. The count of the provider is returned; on an error (provider.ErrNoCount if nobody can count) the
-// Meter's own. It takes at most 10 s of a provider that respects its context.
+// Ask counts a request, has the provider count it, and learns from that. It is a call over the
+// network with providers that have one: ask rarely. The count of the provider is returned; on an
+// error (provider.ErrNoCount if nobody can count) the Meter's own. It takes at most 10 s of a
+// provider that respects its context.
 func (m *Meter) Ask(ctx context.Context, p provider.Provider, req *provider.Request) (total int, err error) {
 	own := m.Count(req)
 	defer func() {
@@ -228,8 +233,8 @@ func (m *Meter) scaled(n Count) Count {
 	return n
 }
 
-// up brings what was counted here to the provider's scale, rounded up; down brings a limit of the provider to what is
-// counted here, rounded down, so that up(down(n)) is never more than n.
+// up brings what was counted here to the provider's scale, rounded up; down brings a limit of the
+// provider to what is counted here, rounded down, so that up(down(n)) is never more than n.
 func (m *Meter) up(n int) int {
 	switch {
 	case m.scale == 0 || n > 1<<40:

@@ -7,8 +7,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// markProvider names this package in opaque data of the parts that it makes. Opaque data goes to no provider but the one
-// named, so it is never sent; it survives a journal, and says what is a note and what has been cut.
+// markProvider names this package in opaque data of the parts that it makes. Opaque data goes to no
+// provider but the one named, so it is never sent; it survives a journal, and says what is a note
+// and what has been cut.
 const markProvider = "pawl/memory"
 
 // Kinds of marks.
@@ -29,7 +30,8 @@ type mark struct {
 	Handle string   `json:"handle,omitempty"`
 }
 
-// noteMessage returns a message that takes the place of others. It is one of the user's, since every provider takes these anywhere.
+// noteMessage returns a message that takes the place of others. It is one of the user's, since
+// every provider takes these anywhere.
 func noteMessage(kind, text string, m mark) provider.Message {
 	p := provider.TextPart(valid(text))
 	data, err := json.Marshal(m)
@@ -54,9 +56,10 @@ func noteOf(m *provider.Message) string {
 	return ""
 }
 
-// HostMessage returns a message in which an agent tells its model something, a warning or what is missing. Its role is that of the
-// user, since every provider takes such a message anywhere, but it isn't taken for what the user said: neither for the
-// goal nor for the newest message of the user. It may go when it is old.
+// HostMessage returns a message in which an agent tells its model something, a warning or what is
+// missing. Its role is that of the user, since every provider takes such a message anywhere, but it
+// isn't taken for what the user said: neither for the goal nor for the newest message of the user.
+// It may go when it is old.
 func HostMessage(text string) provider.Message {
 	p := provider.TextPart(text)
 	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: markTold}
@@ -85,5 +88,6 @@ func isCut(p *provider.Part) bool {
 	return p.Opaque != nil && p.Opaque.Provider == markProvider && p.Opaque.Kind == markCut
 }
 
-// IsNote reports a message that this package has put in the place of others: a summary, what is kept of a subgoal, a gap.
+// IsNote reports a message that this package has put in the place of others: a summary, what is
+// kept of a subgoal, a gap.
 func IsNote(m *provider.Message) bool { return m != nil && noteOf(m) != "" }

@@ -63,7 +63,8 @@ func (s rude) Compact(_ context.Context, v *memory.View) ([]memory.Edit, error) 
 
 func randomSteps(t *testing.T, r *rand.Rand) []memory.Step {
 	all := []memory.Strategy{
-		memory.DropSuperseded{}, memory.CutResults{}, memory.CutResults{Over: 100, To: 60}, memory.Slide{}, memory.Importance{},
+		memory.DropSuperseded{}, memory.CutResults{}, memory.CutResults{Over: 100, To: 60}, memory.Slide{},
+		memory.Importance{},
 		memory.Importance{Keep: .6}, memory.Relevance{}, memory.Subgoals{}, memory.Offload{},
 		summarise(t, memory.Summary{Provider: says("in short: id is 42"), MaxOutput: 200}),
 		summarise(t, memory.Summary{Provider: says("   ")}),
@@ -76,7 +77,8 @@ func randomSteps(t *testing.T, r *rand.Rand) []memory.Step {
 	return steps
 }
 
-// TestACompactedConversationKeepsItsRules compacts conversations at random with strategies at random, in any order.
+// TestACompactedConversationKeepsItsRules compacts conversations at random with strategies at
+// random, in any order.
 func TestACompactedConversationKeepsItsRules(t *testing.T) {
 	const rounds = 80
 	tooLarge, compacted := 0, 0
@@ -120,7 +122,8 @@ func TestACompactedConversationKeepsItsRules(t *testing.T) {
 			compacted++
 		}
 		require.LessOrEqual(t, out.Count.Total, out.Budget, "seed %d: within the budget", seed)
-		require.Equal(t, out.Count, memory.CountRequest(cfg.Counter, out.Request), "seed %d: the count is that of the request", seed)
+		require.Equal(t, out.Count, memory.CountRequest(cfg.Counter, out.Request),
+			"seed %d: the count is that of the request", seed)
 		require.Equal(t, req.System, out.Request.System)
 		require.Equal(t, req.Tools, out.Request.Tools)
 		kept(t, in, out.Messages)
@@ -135,8 +138,10 @@ func TestACompactedConversationKeepsItsRules(t *testing.T) {
 		require.True(t, asJSON(t, out) == asJSON(t, again), "seed %d: the same again", seed)
 		more, err := compact(out.Messages)
 		require.NoError(t, err)
-		require.Equal(t, outline(out.Messages), outline(more.Messages), "seed %d: nothing changed, so nothing to do: %v %s", seed, byHand, more.Report)
-		require.True(t, asJSON(t, out.Messages) == asJSON(t, more.Messages), "seed %d: nothing changed, so nothing to do", seed)
+		require.Equal(t, outline(out.Messages), outline(more.Messages),
+			"seed %d: nothing changed, so nothing to do: %v %s", seed, byHand, more.Report)
+		require.True(t, asJSON(t, out.Messages) == asJSON(t, more.Messages),
+			"seed %d: nothing changed, so nothing to do", seed)
 	}
 	require.Greater(t, compacted, rounds/3, "the test compacts")
 	require.Less(t, tooLarge, rounds/5, "the test is about what fits")

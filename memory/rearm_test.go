@@ -16,13 +16,15 @@ import (
 // TestAThresholdIsArmedAgainByItsOwnCompaction crosses it again in a single step.
 func TestAThresholdIsArmedAgainByItsOwnCompaction(t *testing.T) {
 	for name, rule := range map[string]memory.Rule{
-		"share": {When: memory.AtShare(.7)}, "tokens": {When: memory.AtTokens(14_000)}, "messages": {When: memory.AtMessages(13), Target: .9},
+		"share": {When: memory.AtShare(.7)}, "tokens": {When: memory.AtTokens(14_000)},
+		"messages": {When: memory.AtMessages(13), Target: .9},
 	} {
 		c, err := memory.New(memory.Config{Window: memory.Window{Size: 24_096}, Rules: []memory.Rule{rule}})
 		require.NoError(t, err)
 		req := &provider.Request{Messages: []provider.Message{provider.User("go")}}
 		for i := range 8 {
-			req.Messages = append(req.Messages, step(fmt.Sprint(i), "look", fmt.Sprint(i), strings.Repeat("word ", 1_300))...)
+			req.Messages = append(req.Messages,
+				step(fmt.Sprint(i), "look", fmt.Sprint(i), strings.Repeat("word ", 1_300))...)
 		}
 		for i := range 3 {
 			out, err := c.Prepare(t.Context(), req, memory.Context{})
@@ -31,7 +33,8 @@ func TestAThresholdIsArmedAgainByItsOwnCompaction(t *testing.T) {
 			require.True(t, out.Report.Changed())
 			req.Messages = out.Messages
 			for k := range 4 { // at once
-				req.Messages = append(req.Messages, step(fmt.Sprintf("%d-%d", i, k), "look", fmt.Sprintf("%d.%d", i, k), strings.Repeat("word ", 1_300))...)
+				req.Messages = append(req.Messages, step(fmt.Sprintf("%d-%d", i, k), "look", fmt.Sprintf("%d.%d", i, k),
+					strings.Repeat("word ", 1_300))...)
 			}
 		}
 	}
@@ -41,7 +44,8 @@ func TestAThresholdIsArmedAgainByItsOwnCompaction(t *testing.T) {
 func TestACompactionByHandArmsAThresholdAgain(t *testing.T) {
 	asked := 0
 	never := strategy{"never", func(*memory.View) ([]memory.Edit, error) { asked++; return nil, nil }}
-	c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtTokens(3_000), Steps: []memory.Step{{Strategy: never}}}}})
+	c, err := memory.New(
+		memory.Config{Rules: []memory.Rule{{When: memory.AtTokens(3_000), Steps: []memory.Step{{Strategy: never}}}}})
 	require.NoError(t, err)
 	req := &provider.Request{Messages: talk("go", step("a", "x", "{}", strings.Repeat("word ", 4_000)))}
 	prepare := func(messages []provider.Message) {
@@ -68,7 +72,8 @@ func TestACompactionThatWasBrokenOffIsDueAgain(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtTokens(1_000)}}, Steps: []memory.Step{{Strategy: leaves}, {Strategy: memory.Slide{}}}})
+	c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtTokens(1_000)}},
+		Steps: []memory.Step{{Strategy: leaves}, {Strategy: memory.Slide{}}}})
 	require.NoError(t, err)
 	req := &provider.Request{Messages: worked()}
 	_, err = c.Prepare(ctx, req, memory.Context{})
@@ -87,7 +92,8 @@ func TestAFullWindowIsNotCompactedAtEveryStep(t *testing.T) {
 		req := &provider.Request{Messages: []provider.Message{provider.User("go")}}
 		compactions := 0
 		for i := range 200 {
-			req.Messages = append(req.Messages, step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i), strings.Repeat("word ", 300))...)
+			req.Messages = append(req.Messages,
+				step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i), strings.Repeat("word ", 300))...)
 			out, err := c.Prepare(t.Context(), req, memory.Context{})
 			require.NoError(t, err)
 			require.LessOrEqual(t, out.Count.Total, out.Budget)

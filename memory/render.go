@@ -6,7 +6,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// render writes a group as text for a reader: who said what, calls and results. each limits a text in bytes; 0: all.
+// render writes a group as text for a reader: who said what, calls and results. each limits a text
+// in bytes; 0: all.
 func render(w *textWriter, g *Group, each int) {
 	short := func(s string) string {
 		if each > 0 && len(s) > each {

@@ -32,11 +32,12 @@ type StepReport struct {
 	Dropped  int    `json:"dropped,omitempty"` // groups that were left out
 	Cut      int    `json:"cut,omitempty"`     // results and messages that were shortened
 	Notes    int    `json:"notes,omitempty"`   // texts that took the place of groups: summaries, subgoals
-	// Skipped says why what it proposed wasn't taken: "nothing to do", "below its floor", "no shorter".
+	// Skipped says why what it proposed wasn't taken: "nothing to do", "below its floor", "no
+	// shorter".
 	Skipped string `json:"skipped,omitempty"`
 	Error   string `json:"error,omitempty"` // what went wrong; the next strategy went on
-	// Usage is what the strategy's model calls took, of failed ones too; Cost what that is worth, where prices are known. Priced
-	// says that they are, of all that was used.
+	// Usage is what the strategy's model calls took, of failed ones too; Cost what that is worth,
+	// where prices are known. Priced says that they are, of all that was used.
 	Usage  provider.Usage `json:"usage,omitzero"`
 	Cost   provider.Money `json:"cost,omitempty"`
 	Priced bool           `json:"priced,omitempty"`
@@ -69,7 +70,8 @@ func (r *Report) Cost() provider.Money {
 	return sum.cost
 }
 
-// Priced reports whether Cost is all that the model calls cost: the prices of each are known, be they 0.
+// Priced reports whether Cost is all that the model calls cost: the prices of each are known, be
+// they 0.
 func (r *Report) Priced() bool {
 	for i := range r.Steps {
 		if s := &r.Steps[i]; !s.Priced && s.Usage.Total() > 0 {
@@ -93,7 +95,8 @@ func (r *Report) Warnings() []string {
 // String says it in a line.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d to %d tokens of %d, %d to %d messages", r.Trigger, r.Before, r.After, r.Budget, r.MessagesBefore, r.MessagesAfter)
+	fmt.Fprintf(&b, "%s: %d to %d tokens of %d, %d to %d messages", r.Trigger, r.Before, r.After, r.Budget,
+		r.MessagesBefore, r.MessagesAfter)
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		switch {
@@ -109,8 +112,8 @@ func (r *Report) String() string {
 // ErrContextTooLarge is what a [*ContextTooLargeError] is.
 var ErrContextTooLarge = errors.New("memory: the request doesn't fit the window")
 
-// A ContextTooLargeError says that a request doesn't fit the window of its model and can't be made to fit. The conversation
-// is as it was.
+// A ContextTooLargeError says that a request doesn't fit the window of its model and can't be made
+// to fit. The conversation is as it was.
 type ContextTooLargeError struct {
 	Window  int // tokens
 	Reserve int // kept for the answer

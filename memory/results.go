@@ -9,8 +9,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// CutResults cuts big tool results, biggest first, and puts the whole text into the Store, if there is one: a handle stands
-// in the text, with which [ReadBack] reads it. Images and other media in results are left out where they are big.
+// CutResults cuts big tool results, biggest first, and puts the whole text into the Store, if there
+// is one: a handle stands in the text, with which [ReadBack] reads it. Images and other media in
+// results are left out where they are big.
 type CutResults struct {
 	// Over is how many tokens of text, or of media, a result may have; 0: 2,000.
 	Over int
@@ -115,8 +116,9 @@ func allCut(r *provider.ToolResult) bool {
 	return len(r.Parts) > 0
 }
 
-// cutParts returns parts as one text of at most about limit tokens, with a handle to the whole. Media become their names. Of
-// what was cut before, the whole is read back, so that there is one handle to it, and not one to what was left of it.
+// cutParts returns parts as one text of at most about limit tokens, with a handle to the whole.
+// Media become their names. Of what was cut before, the whole is read back, so that there is one
+// handle to it, and not one to what was left of it.
 func cutParts(ctx context.Context, c Counter, store Store, parts []provider.Part, limit int) ([]provider.Part, error) {
 	text, kept := ResultText(parts), false
 	m := mark{}
@@ -166,11 +168,11 @@ func cutPart(text string, m mark) provider.Part {
 	return p
 }
 
-// DropSuperseded replaces the result of a call that was made again later, so that only the newest says how things are: a
-// file that was read three times stays once. The call itself stays.
+// DropSuperseded replaces the result of a call that was made again later, so that only the newest
+// says how things are: a file that was read three times stays once. The call itself stays.
 type DropSuperseded struct {
-	// Key says what a call looks at; a result is superseded by a later one with the same key. ok false: never. nil: the
-	// tool's name with its arguments.
+	// Key says what a call looks at; a result is superseded by a later one with the same key. ok
+	// false: never. nil: the tool's name with its arguments.
 	Key func(call *provider.ToolCall) (key string, ok bool)
 	// Over is how many tokens a result must have to be worth it; 0: 50.
 	Over int
@@ -205,7 +207,8 @@ func (s DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
 		eachResult(g, func(m, p int, r *provider.ToolResult) {
 			k, ok := keys[r.CallID]
 			if ok && later[k] && g.Pinned == "" && !isSuperseded(r) && resultTokens(v.Counter, g, m, r) > over {
-				e.Results = append(e.Results, NewResult{Message: m, Part: p, Parts: []provider.Part{cutPart(supersededText, mark{})}})
+				e.Results = append(e.Results,
+					NewResult{Message: m, Part: p, Parts: []provider.Part{cutPart(supersededText, mark{})}})
 			}
 		})
 		eachResult(g, func(_, _ int, r *provider.ToolResult) {

@@ -5,13 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// The estimate of a text is one walk over its characters with the figures below, in thousandths of a token of o200k. They are fitted on
-// the first articles of the Universal Declaration of Human Rights in 30 languages, and on code, JSON, base64, tables, white space,
-// random letters, punctuation, digits and URLs, so that no kind of text is counted low. A test in package memory/tokens/tiktoken prints the
-// share of each, and of 10 languages that weren't used.
+// The estimate of a text is one walk over its characters with the figures below, in thousandths of
+// a token of o200k. They are fitted on the first articles of the Universal Declaration of Human
+// Rights in 30 languages, and on code, JSON, base64, tables, white space, random letters,
+// punctuation, digits and URLs, so that no kind of text is counted low. A test in package
+// memory/tokens/tiktoken prints the share of each, and of 10 languages that weren't used.
 
-// Words of Latin letters. A vocabulary has whole words of the languages that it was made for, and pieces of 2 to 4 letters of the others.
-// So a word costs one token and a little, and its letters beyond the fourth cost by language.
+// Words of Latin letters. A vocabulary has whole words of the languages that it was made for, and
+// pieces of 2 to 4 letters of the others. So a word costs one token and a little, and its letters
+// beyond the fourth cost by language.
 const (
 	wordBase    = 1040
 	wordFree    = 4
@@ -21,19 +23,24 @@ const (
 	accentEach  = 300 // a letter beyond ASCII, up to U+017F
 	rareEach    = 950 // one beyond that, or a combining mark: Vietnamese, Yoruba
 	capitalEach = 250 // a capital beyond the second of a word: constants, base64
-	oddEach     = 350 // a letter of a word that nobody could say, in a language that isn't listed: hashes, random letters
-	gluedFrom   = 4   // words and numbers in a row without anything between: base64 and the like
-	gluedEach   = 450
+	// a letter of a word that nobody could say, in a language that isn't listed: hashes, random
+	// letters
+	oddEach   = 350
+	gluedFrom = 4 // words and numbers in a row without anything between: base64 and the like
+	gluedEach = 450
 )
 
-// languages says what a letter beyond the fourth of a word costs in languages that vocabularies know well. A stretch of text is in a
-// language if at least one in oneIn of its words is listed there.
+// languages says what a letter beyond the fourth of a word costs in languages that vocabularies
+// know well. A stretch of text is in a language if at least one in oneIn of its words is listed
+// there.
 var languages = [...]struct {
 	name, words string
 	each        int
 }{
 	{"English", "the of and to that is with are be has", 110},
-	{"code", "func return if for err nil string int var const type class def self import function this null true false public id name value", 220},
+	{"code",
+		"func return if for err nil string int var const type class def self import function this null true false " +
+			"public id name value", 220},
 	{"French", "et les des est une dans pour qui du au le la de que", 270},
 	{"Spanish", "el los las y para por con se del una la de en que sin", 270},
 	{"Portuguese", "os as do da em uma com não o de que e ou sem", 270},
@@ -213,8 +220,8 @@ func scan(s string) int {
 	return milli + w.settle()
 }
 
-// space returns what the white space at i costs, and where it ends. Runs of the same character are one token; a single blank goes with
-// the word or the sign behind it.
+// space returns what the white space at i costs, and where it ends. Runs of the same character are
+// one token; a single blank goes with the word or the sign behind it.
 func space(s string, i int) (milli, end int) {
 	for kindAt(s, i) == kindSpace {
 		j, each := i+1, tabEach

@@ -12,11 +12,13 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// TestACutThatSavesNothingIsNotMade has texts that are shorter than what would stand in their place.
+// TestACutThatSavesNothingIsNotMade has texts that are shorter than what would stand in their
+// place.
 func TestACutThatSavesNothingIsNotMade(t *testing.T) {
 	short := "a few words that say where the keys are and who has them"
 	messages := talk("go", step("a", "x", "{}", strings.Repeat("word ", 2_000)), step("b", "y", "{}", short))
-	out := compact(t, memory.Config{Store: &memory.MapStore{}}, 0, messages, memory.Step{Strategy: memory.CutResults{Over: 10, To: 5}})
+	out := compact(t, memory.Config{Store: &memory.MapStore{}}, 0, messages,
+		memory.Step{Strategy: memory.CutResults{Over: 10, To: 5}})
 	require.Equal(t, short, results(out.Messages)["b"])
 	require.Equal(t, 1, out.Report.Steps[0].Cut)
 
@@ -27,11 +29,15 @@ func TestACutThatSavesNothingIsNotMade(t *testing.T) {
 	tool := provider.Message{Role: provider.RoleTool}
 	for i := range 30 {
 		id := fmt.Sprint("c", i)
-		reply.Parts = append(reply.Parts, provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "x"}})
-		tool.Parts = append(tool.Parts, provider.ResultPart(provider.ToolResult{CallID: id, Name: "x", Parts: []provider.Part{provider.TextPart(strings.Repeat("word ", 37+i%2))}}))
+		reply.Parts = append(reply.Parts,
+			provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "x"}})
+		tool.Parts = append(tool.Parts,
+			provider.ResultPart(provider.ToolResult{CallID: id, Name: "x",
+				Parts: []provider.Part{provider.TextPart(strings.Repeat("word ", 37+i%2))}}))
 	}
 	before := c.Meter().Count(&provider.Request{Messages: []provider.Message{provider.User("go"), reply, tool}}).Total
-	_, err = c.Prepare(t.Context(), &provider.Request{Messages: []provider.Message{provider.User("go"), reply, tool}}, memory.Context{})
+	_, err = c.Prepare(t.Context(), &provider.Request{Messages: []provider.Message{provider.User("go"), reply, tool}},
+		memory.Context{})
 	var large *memory.ContextTooLargeError
 	require.ErrorAs(t, err, &large)
 	require.LessOrEqual(t, large.Total, before, "the least that it could be brought to")
@@ -43,7 +49,8 @@ func TestASubgoalWhoseNoteWouldBeLongerStays(t *testing.T) {
 		for i := range groups {
 			for id := range results(groups[i].Messages) {
 				if id == "a" || id == "b" {
-					all = append(all, memory.Subgoal{Name: id, From: i, To: i + 1, Summary: strings.Repeat("so it was ", 20)})
+					all = append(all,
+						memory.Subgoal{Name: id, From: i, To: i + 1, Summary: strings.Repeat("so it was ", 20)})
 				}
 			}
 		}
@@ -62,17 +69,20 @@ func TestACallsArgumentsAreInTheTextOfItsGroup(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	compact(t, memory.Config{}, 0, talk("go", step("a", "cms.create", `{"title":"Team"}`, "page 42")), memory.Step{Strategy: look})
+	compact(t, memory.Config{}, 0, talk("go", step("a", "cms.create", `{"title":"Team"}`, "page 42")),
+		memory.Step{Strategy: look})
 	require.Contains(t, texts[2], `cms.create {"title":"Team"}`)
 	require.Contains(t, texts[2], "page 42")
 	require.LessOrEqual(t, len(texts[3]), 25)
 	require.Contains(t, texts[3], `cms.create {"title"`)
 }
 
-// TestANoteThatCannotBeTakenIsRefused has notes without a text, and of kinds that mean something else.
+// TestANoteThatCannotBeTakenIsRefused has notes without a text, and of kinds that mean something
+// else.
 func TestANoteThatCannotBeTakenIsRefused(t *testing.T) {
 	for what, n := range map[string]memory.Note{
-		"without text": {Kind: "summary", Text: " \n"}, `kind ""`: {Text: "x"}, `kind "cut"`: {Kind: "cut", Text: "x"}, `kind "gap"`: {Kind: "gap", Text: "x"},
+		"without text": {Kind: "summary", Text: " \n"}, `kind ""`: {Text: "x"}, `kind "cut"`: {Kind: "cut", Text: "x"},
+		`kind "gap"`: {Kind: "gap", Text: "x"},
 	} {
 		s := strategy{"notes", func(v *memory.View) ([]memory.Edit, error) {
 			return []memory.Edit{{Group: 1, Drop: true, Note: &n}}, nil
@@ -86,8 +96,11 @@ func TestANoteThatCannotBeTakenIsRefused(t *testing.T) {
 // TestNotesSurviveAJournal are of bytes that are no text.
 func TestNotesSurviveAJournal(t *testing.T) {
 	s := strategy{"notes", func(v *memory.View) ([]memory.Edit, error) {
-		return []memory.Edit{{Group: 1, Drop: true, Note: &memory.Note{Kind: "summary", Text: "a\xffb", Facts: []string{"\xfe"}}},
-			{Group: 2, Results: []memory.NewResult{{Message: 1, Part: 0, Parts: []provider.Part{provider.TextPart("c\xffd")}}}}}, nil
+		return []memory.Edit{{Group: 1, Drop: true,
+			Note: &memory.Note{Kind: "summary", Text: "a\xffb", Facts: []string{"\xfe"}}},
+			{Group: 2,
+				Results: []memory.NewResult{{Message: 1, Part: 0,
+					Parts: []provider.Part{provider.TextPart("c\xffd")}}}}}, nil
 	}}
 	out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: s})
 	require.True(t, out.Report.Changed())
@@ -107,7 +120,8 @@ func TestAStrategysSliceIsItsOwn(t *testing.T) {
 	require.Equal(t, "short", results(out.Messages)["a"])
 }
 
-// TestAPauseThatGoesOnTwiceIsOneGroup is a reply in three messages, each with the result of the call before.
+// TestAPauseThatGoesOnTwiceIsOneGroup is a reply in three messages, each with the result of the
+// call before.
 func TestAPauseThatGoesOnTwiceIsOneGroup(t *testing.T) {
 	call := func(id string) provider.Part {
 		return provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: id, Name: "web"}}
@@ -118,7 +132,8 @@ func TestAPauseThatGoesOnTwiceIsOneGroup(t *testing.T) {
 	reply := func(parts ...provider.Part) provider.Message {
 		return provider.Message{Role: provider.RoleAssistant, Parts: parts}
 	}
-	messages := talk("go", []provider.Message{reply(call("1")), reply(result("1"), call("2")), reply(result("2"), provider.TextPart("found")), provider.User("thanks")})
+	messages := talk("go", []provider.Message{reply(call("1")), reply(result("1"), call("2")),
+		reply(result("2"), provider.TextPart("found")), provider.User("thanks")})
 	c, err := memory.New(memory.Config{})
 	require.NoError(t, err)
 	look := strategy{"look", func(v *memory.View) ([]memory.Edit, error) {
@@ -126,7 +141,8 @@ func TestAPauseThatGoesOnTwiceIsOneGroup(t *testing.T) {
 		require.Len(t, v.Groups[2].Messages, 1)
 		return nil, nil
 	}}
-	_, err = c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0, []memory.Step{{Strategy: look}})
+	_, err = c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0,
+		[]memory.Step{{Strategy: look}})
 	require.NoError(t, err)
 }
 
@@ -140,7 +156,8 @@ func TestWhatIsNotNeededIsNotSuperseded(t *testing.T) {
 	require.False(t, out.Report.Changed(), "messages are too many, not tokens")
 }
 
-// TestATextThatIsCutToLittleKeepsItsBeginning has a window in which each text has room for some 50 tokens.
+// TestATextThatIsCutToLittleKeepsItsBeginning has a window in which each text has room for some 50
+// tokens.
 func TestATextThatIsCutToLittleKeepsItsBeginning(t *testing.T) {
 	store := &memory.MapStore{}
 	c, err := memory.New(memory.Config{Window: memory.Window{Size: 1_310, Reserve: 1_000}, Store: store})
@@ -150,8 +167,12 @@ func TestATextThatIsCutToLittleKeepsItsBeginning(t *testing.T) {
 	reply, tool := provider.Message{Role: provider.RoleAssistant}, provider.Message{Role: provider.RoleTool}
 	for i := range 3 {
 		id := fmt.Sprint("c", i)
-		reply.Parts = append(reply.Parts, provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "x"}})
-		tool.Parts = append(tool.Parts, provider.ResultPart(provider.ToolResult{CallID: id, Name: "x", Parts: []provider.Part{provider.TextPart(fmt.Sprintf("Result %d. ", i) + strings.Repeat("word ", 300))}}))
+		reply.Parts = append(reply.Parts,
+			provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "x"}})
+		tool.Parts = append(tool.Parts,
+			provider.ResultPart(provider.ToolResult{CallID: id, Name: "x",
+				Parts: []provider.Part{provider.TextPart(fmt.Sprintf("Result %d. ", i) +
+					strings.Repeat("word ", 300))}}))
 	}
 	out, err := c.Prepare(t.Context(), &provider.Request{Messages: append(messages, reply, tool)}, memory.Context{})
 	require.NoError(t, err)
@@ -162,11 +183,13 @@ func TestATextThatIsCutToLittleKeepsItsBeginning(t *testing.T) {
 	}
 }
 
-// TestAHugeResultCostsItsOwnTextAndNotTheHistory has one that is larger than the window, after a history that isn't.
+// TestAHugeResultCostsItsOwnTextAndNotTheHistory has one that is larger than the window, after a
+// history that isn't.
 func TestAHugeResultCostsItsOwnTextAndNotTheHistory(t *testing.T) {
 	var history [][]provider.Message
 	for i := range 10 {
-		history = append(history, step(fmt.Sprint(i), "look", fmt.Sprint(i), fmt.Sprintf("fact %d ", i)+strings.Repeat("word ", 150)))
+		history = append(history,
+			step(fmt.Sprint(i), "look", fmt.Sprint(i), fmt.Sprintf("fact %d ", i)+strings.Repeat("word ", 150)))
 	}
 	huge := step("huge", "fs.read", "{}", "BEGIN "+strings.Repeat("word ", 60_000))
 	messages := append(talk("go", history...), huge...)

@@ -14,8 +14,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Store keeps what compaction takes out of a conversation, so that the model can read it back. It is safe for concurrent
-// use. Whose a handle is isn't said here: a Store belongs to one session or tenant.
+// A Store keeps what compaction takes out of a conversation, so that the model can read it back. It
+// is safe for concurrent use. Whose a handle is isn't said here: a Store belongs to one session or
+// tenant.
 type Store interface {
 	// Put keeps text under handle. The same handle always comes with the same text.
 	Put(ctx context.Context, handle, text string) error
@@ -29,9 +30,11 @@ func HandleOf(text string) string {
 	return "m-" + hex.EncodeToString(sum[:8])
 }
 
-// A MapStore is a Store in memory that forgets the texts whose last Put was longest ago when it holds too much. Its zero value holds 64 MiB.
+// A MapStore is a Store in memory that forgets the texts whose last Put was longest ago when it
+// holds too much. Its zero value holds 64 MiB.
 type MapStore struct {
-	// MaxBytes is how much text it holds; 0: 64 MiB. A longer text is refused. It isn't changed once the store is used.
+	// MaxBytes is how much text it holds; 0: 64 MiB. A longer text is refused. It isn't changed
+	// once the store is used.
 	MaxBytes int
 
 	mu    sync.Mutex // guards what follows
@@ -90,7 +93,8 @@ func (s *MapStore) Len() int {
 func ReadTool() provider.Tool {
 	return provider.Tool{
 		Name: "memory.read",
-		Description: "Reads back text that was taken out of this conversation to save room. Use the handle that stands in its place; " +
+		Description: "Reads back text that was taken out of this conversation to save room. Use the handle that " +
+			"stands in its place; " +
 			"read on with offset.",
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["handle"],"properties":{` +
 			`"handle":{"type":"string","description":"for example m-0123456789abcdef"},` +
@@ -104,9 +108,9 @@ const (
 	readMaxLimit = 32_000
 )
 
-// ReadBack answers a call of [ReadTool]: up to 6,000 bytes of the text from the offset on (a call may ask for up to 32,000),
-// cut between characters, and where to read on. Errors are for the model: of class fault.Invalid if the input doesn't
-// fit, else the store's.
+// ReadBack answers a call of [ReadTool]: up to 6,000 bytes of the text from the offset on (a call
+// may ask for up to 32,000), cut between characters, and where to read on. Errors are for the
+// model: of class fault.Invalid if the input doesn't fit, else the store's.
 func ReadBack(ctx context.Context, s Store, input json.RawMessage) (string, error) {
 	var in struct {
 		Handle string `json:"handle"`

@@ -36,7 +36,8 @@ func talk(goal string, steps ...[]provider.Message) []provider.Message {
 	return out
 }
 
-func compact(t *testing.T, cfg memory.Config, target int, messages []provider.Message, steps ...memory.Step) *memory.Prepared {
+func compact(t *testing.T, cfg memory.Config, target int, messages []provider.Message,
+	steps ...memory.Step) *memory.Prepared {
 	t.Helper()
 	c, err := memory.New(cfg)
 	require.NoError(t, err)
@@ -61,7 +62,8 @@ func results(messages []provider.Message) map[string]string {
 func TestABigResultIsCutAndCanBeReadBack(t *testing.T) {
 	big := "first line\n" + strings.Repeat("größer und größer ", 3_000) + "\nlast line"
 	store := &memory.MapStore{}
-	out := compact(t, memory.Config{Store: store}, 0, talk("go", step("a", "fs.read", "{}", big), step("b", "fs.read", "{}", "small")), memory.Step{Strategy: memory.CutResults{}})
+	out := compact(t, memory.Config{Store: store}, 0, talk("go", step("a", "fs.read", "{}", big),
+		step("b", "fs.read", "{}", "small")), memory.Step{Strategy: memory.CutResults{}})
 	got := results(out.Messages)
 	handle := memory.HandleOf(big)
 	require.Contains(t, got["a"], handle)
@@ -72,7 +74,8 @@ func TestABigResultIsCutAndCanBeReadBack(t *testing.T) {
 
 	read, offset := "", 0
 	for offset < len(big) {
-		page, err := memory.ReadBack(t.Context(), store, json.RawMessage(fmt.Sprintf(`{"handle":%q,"offset":%d}`, handle, offset)))
+		page, err := memory.ReadBack(t.Context(), store,
+			json.RawMessage(fmt.Sprintf(`{"handle":%q,"offset":%d}`, handle, offset)))
 		require.NoError(t, err)
 		text, _, more := strings.Cut(page, "\n[bytes ")
 		read += text
@@ -87,7 +90,8 @@ func TestReadBackAnswersForAModel(t *testing.T) {
 	s := &memory.MapStore{}
 	require.NoError(t, s.Put(t.Context(), "m-1", "größe"))
 	for input, class := range map[string]fault.Class{
-		`{"handle":"m-2"}`: fault.NotFound, `{}`: fault.Invalid, `[`: fault.Invalid, `{"handle":"m-1","offset":-1}`: fault.Invalid,
+		`{"handle":"m-2"}`: fault.NotFound, `{}`: fault.Invalid, `[`: fault.Invalid,
+		`{"handle":"m-1","offset":-1}`: fault.Invalid,
 	} {
 		_, err := memory.ReadBack(t.Context(), s, json.RawMessage(input))
 		require.Equal(t, class, fault.Of(err), input)
@@ -133,14 +137,16 @@ func TestOnlyTheNewestOfTheSameReadsStays(t *testing.T) {
 	failed[1].Parts[0].Result.Error = true
 	out := compact(t, memory.Config{}, 0, talk("go",
 		step("a", "fs.read", `{"path":"x"}`, text), step("b", "fs.read", `{"path":"y"}`, text),
-		step("d", "fs.read", `{ "path": "x" }`, text+"changed"), failed), memory.Step{Strategy: memory.DropSuperseded{}})
+		step("d", "fs.read", `{ "path": "x" }`, text+"changed"), failed),
+		memory.Step{Strategy: memory.DropSuperseded{}})
 	got := results(out.Messages)
 	require.Contains(t, got["a"], "left out")
 	require.Equal(t, text, got["b"], "what failed supersedes nothing")
 	require.Equal(t, text+"changed", got["d"])
 
 	never := memory.DropSuperseded{Key: func(c *provider.ToolCall) (string, bool) { return "", false }}
-	out = compact(t, memory.Config{}, 0, talk("go", step("a", "x", `{}`, text), step("b", "x", `{}`, text)), memory.Step{Strategy: never})
+	out = compact(t, memory.Config{}, 0, talk("go", step("a", "x", `{}`, text), step("b", "x", `{}`, text)),
+		memory.Step{Strategy: never})
 	require.False(t, out.Report.Changed())
 }
 
@@ -161,8 +167,10 @@ func TestTheLeastImportantGoesFirst(t *testing.T) {
 func TestWhatTheQuestionIsAboutStays(t *testing.T) {
 	filler := strings.Repeat(" and so on and so on", 60)
 	messages := talk("go", step("weather", "look", "{}", "the weather in Oslo is cold"+filler),
-		step("prices", "look", "{}", "the prices of flights to Lisbon"+filler), step("会员", "look", "{}", "团队会员的页面"+filler))
-	for question, stays := range map[string]string{"How cold was it in Oslo?": "weather", "flights and their PRICES": "prices", "会员在哪里": "会员"} {
+		step("prices", "look", "{}", "the prices of flights to Lisbon"+filler),
+		step("会员", "look", "{}", "团队会员的页面"+filler))
+	for question, stays := range map[string]string{"How cold was it in Oslo?": "weather",
+		"flights and their PRICES": "prices", "会员在哪里": "会员"} {
 		asked := append(append([]provider.Message(nil), messages...), provider.User(question))
 		total := memory.CountRequest(nil, &provider.Request{Messages: asked}).Total
 		out := compact(t, memory.Config{}, total-600, asked, memory.Step{Strategy: memory.Relevance{}})
@@ -174,16 +182,21 @@ func TestWhatTheQuestionIsAboutStays(t *testing.T) {
 }
 
 func TestAHugeGroupKeepsOutNothingElse(t *testing.T) { // the most relevant one doesn't fit
-	messages := talk("go", step("huge", "look", "{}", strings.Repeat("lisbon ", 4_000)), step("small", "look", "{}", "lisbon is nice"))
+	messages := talk("go", step("huge", "look", "{}", strings.Repeat("lisbon ", 4_000)),
+		step("small", "look", "{}", "lisbon is nice"))
 	messages = append(messages, provider.User("what about lisbon?"))
 	out := compact(t, memory.Config{Window: memory.Window{Size: 6_000}}, 0, messages,
-		memory.Step{Strategy: memory.CutResults{}}, memory.Step{Strategy: memory.Relevance{Score: func(_ string, g *memory.Group) float64 { return float64(len(g.Text(0))) }}})
+		memory.Step{Strategy: memory.CutResults{}},
+		memory.Step{Strategy: memory.Relevance{Score: func(_ string, g *memory.Group) float64 {
+			return float64(len(g.Text(0)))
+		}}})
 	require.Equal(t, "what about lisbon?", provider.LastUserText(out.Messages))
 }
 
 func TestWhatIsMovedOutCanBeReadBack(t *testing.T) {
 	store := &memory.MapStore{}
-	out := compact(t, memory.Config{Store: store}, 0, talk("go", step("a", "cms.create", `{"title":"Team"}`, "created page 42"+strings.Repeat(" and so on", 50))),
+	out := compact(t, memory.Config{Store: store}, 0,
+		talk("go", step("a", "cms.create", `{"title":"Team"}`, "created page 42"+strings.Repeat(" and so on", 50))),
 		memory.Step{Strategy: memory.Offload{}})
 	require.Len(t, results(out.Messages), 5)
 	note := out.Messages[1].Text()
@@ -200,10 +213,13 @@ func TestAFinishedSubgoalBecomesANoteAndAnOpenOneStays(t *testing.T) {
 	}
 	messages := talk("build the site",
 		step("b1", "begin", `{"name":"hero"}`, "ok"), work("w1"),
-		step("b2", "begin", `{"name":"image"}`, "ok"), work("w2"), step("d2", "done", `{"name":"image","facts":["image id is 7"]}`, "ok"),
-		step("d1", "done", `{"name":"hero","status":"completed","summary":"the hero stands","facts":["section id is 9"]}`, "ok"),
+		step("b2", "begin", `{"name":"image"}`, "ok"), work("w2"),
+		step("d2", "done", `{"name":"image","facts":["image id is 7"]}`, "ok"),
+		step("d1", "done",
+			`{"name":"hero","status":"completed","summary":"the hero stands","facts":["section id is 9"]}`, "ok"),
 		step("b3", "begin", `{"name":"footer"}`, "ok"), work("w3"))
-	cfg := memory.Config{Subgoals: memory.SubgoalCalls("begin", "done"), Rules: []memory.Rule{{When: memory.OnSubgoal()}}}
+	cfg := memory.Config{Subgoals: memory.SubgoalCalls("begin", "done"),
+		Rules: []memory.Rule{{When: memory.OnSubgoal()}}}
 	c, err := memory.New(cfg)
 	require.NoError(t, err)
 	req := &provider.Request{Messages: messages}
@@ -222,7 +238,8 @@ func TestAFinishedSubgoalBecomesANoteAndAnOpenOneStays(t *testing.T) {
 	require.NotContains(t, results(out.Messages), "w1")
 	require.Contains(t, results(out.Messages), "b3", "the open one")
 
-	slid, err := c.Compact(t.Context(), &provider.Request{Messages: out.Messages}, memory.Context{}, 0, []memory.Step{{Strategy: memory.Slide{}}})
+	slid, err := c.Compact(t.Context(), &provider.Request{Messages: out.Messages}, memory.Context{}, 0,
+		[]memory.Step{{Strategy: memory.Slide{}}})
 	require.NoError(t, err)
 	require.Contains(t, results(slid.Messages), "b3", "the beginning of an open subgoal stays")
 	require.NotContains(t, results(slid.Messages), "w3")
@@ -231,7 +248,8 @@ func TestAFinishedSubgoalBecomesANoteAndAnOpenOneStays(t *testing.T) {
 
 // TestNoEndOfASubgoalIsLeftAlone drops one end; the other would be taken for another subgoal's.
 func TestNoEndOfASubgoalIsLeftAlone(t *testing.T) {
-	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"), step("w", "look", "{}", "found"), step("d", "done", `{}`, "ok"))
+	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"), step("w", "look", "{}", "found"),
+		step("d", "done", `{}`, "ok"))
 	for _, end := range []int{1, 3} {
 		one := strategy{"one", func(v *memory.View) ([]memory.Edit, error) {
 			if len(v.Groups) < 9 {
@@ -247,7 +265,8 @@ func TestNoEndOfASubgoalIsLeftAlone(t *testing.T) {
 }
 
 func TestASubgoalWithoutASummaryGetsOneFromAFallback(t *testing.T) {
-	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"), step("w", "look", "{}", strings.Repeat("found it. ", 100)), step("d", "done", `{}`, "ok"))
+	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"),
+		step("w", "look", "{}", strings.Repeat("found it. ", 100)), step("d", "done", `{}`, "ok"))
 	s := memory.Subgoals{Fallback: func(_ context.Context, name, text string) (string, error) {
 		require.Contains(t, text, "found it.")
 		return "x was found", nil

@@ -9,24 +9,28 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Strategy makes a conversation shorter. It says what it would change as edits of groups; the [Compactor] applies them,
-// and refuses those that would break a rule: what a Strategy says can't split a call from its result, touch what is
-// pinned, or change the order.
+// A Strategy makes a conversation shorter. It says what it would change as edits of groups; the
+// [Compactor] applies them, and refuses those that would break a rule: what a Strategy says can't
+// split a call from its result, touch what is pinned, or change the order.
 //
-// A Strategy answers the same for the same View, changes nothing that it is given, and is safe for concurrent use. An error
-// or a panic of it is reported, and the next Strategy continues with the unchanged conversation.
+// A Strategy answers the same for the same View, changes nothing that it is given, and is safe for
+// concurrent use. An error or a panic of it is reported, and the next Strategy continues with the
+// unchanged conversation.
 type Strategy interface {
 	// Name is what reports call it.
 	Name() string
-	// Compact returns edits that free v.Need tokens and v.NeedMessages messages, as far as it can and no further than
-	// it must. No edits: there is nothing that it could do. Edits with an error are applied, and the error reported.
+	// Compact returns edits that free v.Need tokens and v.NeedMessages messages, as far as it can
+	// and no further than it must. No edits: there is nothing that it could do. Edits with an error
+	// are applied, and the error reported.
 	Compact(ctx context.Context, v *View) ([]Edit, error)
 }
 
-// A View is what a Strategy sees. It is the Strategy's own; the messages in it are shared and not to be changed.
+// A View is what a Strategy sees. It is the Strategy's own; the messages in it are shared and not
+// to be changed.
 type View struct {
 	Groups []Group
-	// Need is how many tokens are to be freed, NeedMessages how many messages; math.MaxInt: as much as possible.
+	// Need is how many tokens are to be freed, NeedMessages how many messages; math.MaxInt: as much
+	// as possible.
 	Need, NeedMessages int
 	Question           string // the newest message of the user
 	Goal               string // the first
@@ -34,9 +38,9 @@ type View struct {
 	Counter            Counter
 	Store              Store // nil: there is none
 
-	// Labels, Interactive and Priority are those of the request that is prepared. A Strategy that calls a model on its behalf
-	// passes them on, with a Kind of its own: so budgets hold, and nobody who waits is served in the background lane. What
-	// the call used it tells with Book.
+	// Labels, Interactive and Priority are those of the request that is prepared. A Strategy that
+	// calls a model on its behalf passes them on, with a Kind of its own: so budgets hold, and
+	// nobody who waits is served in the background lane. What the call used it tells with Book.
 	Labels      provider.Labels
 	Interactive bool
 	Priority    int
@@ -59,8 +63,9 @@ func (b *booked) add(u provider.Usage, cost provider.Money, priced bool) {
 	b.cost = b.cost.Add(cost)
 }
 
-// Book tells what a model call of the Strategy used and what it cost (0: unknown), failed calls too; the [StepReport] has
-// the sum, whatever comes of the compaction. It isn't safe for concurrent use, and not for use after Compact has returned.
+// Book tells what a model call of the Strategy used and what it cost (0: unknown), failed calls
+// too; the [StepReport] has the sum, whatever comes of the compaction. It isn't safe for concurrent
+// use, and not for use after Compact has returned.
 func (v *View) Book(u provider.Usage, cost provider.Money) { v.book(u, cost, cost > 0) }
 
 func (v *View) book(u provider.Usage, cost provider.Money, priced bool) {
@@ -112,8 +117,8 @@ type NewResult struct {
 // tally is what edits changed, in groups and results.
 type tally struct{ dropped, cut, notes int }
 
-// apply returns the groups with the edits applied. The groups given aren't changed. The two ends of a finished subgoal go
-// together: one that is left alone would be taken for another's.
+// apply returns the groups with the edits applied. The groups given aren't changed. The two ends of
+// a finished subgoal go together: one that is left alone would be taken for another's.
 func apply(c Counter, groups []Group, linked linkedGroups, edits []Edit) ([]Group, tally, error) {
 	var done tally
 	byGroup := make([]*Edit, len(groups))
@@ -125,11 +130,14 @@ func apply(c Counter, groups []Group, linked linkedGroups, edits []Edit) ([]Grou
 		case byGroup[e.Group] != nil:
 			return nil, done, fmt.Errorf("memory: a second edit of group %d", e.Group)
 		case groups[e.Group].Pinned != "":
-			return nil, done, fmt.Errorf("memory: an edit of group %d, which is pinned (%s)", e.Group, groups[e.Group].Pinned)
+			return nil, done,
+				fmt.Errorf("memory: an edit of group %d, which is pinned (%s)", e.Group, groups[e.Group].Pinned)
 		case e.Note != nil && !e.Drop:
 			return nil, done, fmt.Errorf("memory: a note for group %d, which isn't dropped", e.Group)
 		case e.Note != nil && (e.Note.Kind == "" || e.Note.Kind == markCut || e.Note.Kind == markGap):
-			return nil, done, fmt.Errorf("memory: a note of kind %q; name it summary, subgoal, offload or by a word of its own", e.Note.Kind)
+			return nil, done,
+				fmt.Errorf("memory: a note of kind %q; name it summary, subgoal, offload or by a word of its own",
+					e.Note.Kind)
 		case e.Note != nil && strings.TrimSpace(e.Note.Text) == "":
 			return nil, done, fmt.Errorf("memory: a note without text for group %d", e.Group)
 		}
@@ -142,7 +150,9 @@ func apply(c Counter, groups []Group, linked linkedGroups, edits []Edit) ([]Grou
 		for _, k := range linked[edits[i].Group] {
 			switch {
 			case groups[k].Pinned != "":
-				return nil, done, fmt.Errorf("memory: an edit that drops one end of a subgoal whose other end is pinned (%s)", groups[k].Pinned)
+				return nil, done,
+					fmt.Errorf("memory: an edit that drops one end of a subgoal whose other end is pinned (%s)",
+						groups[k].Pinned)
 			case byGroup[k] == nil || !byGroup[k].Drop:
 				byGroup[k] = &Edit{Group: k, Drop: true}
 			}
@@ -184,8 +194,8 @@ type seam struct {
 	noted bool // a note has said so before
 }
 
-// place looks at the last group of out, and puts a note before it if groups were left out there and either nothing has
-// said so yet, or a reply would follow a reply, or nothing.
+// place looks at the last group of out, and puts a note before it if groups were left out there and
+// either nothing has said so yet, or a reply would follow a reply, or nothing.
 func (s *seam) place(c Counter, out []Group) []Group {
 	at := len(out) - 1
 	g := &out[at]
@@ -220,8 +230,10 @@ func replaced(c Counter, g *Group, results []NewResult) (Group, error) {
 	out.tokens = append([]int(nil), g.tokens...)
 	fresh := make([]bool, len(out.Messages))
 	for _, r := range results {
-		if r.Message < 0 || r.Message >= len(out.Messages) || r.Part < 0 || r.Part >= len(out.Messages[r.Message].Parts) {
-			return out, fmt.Errorf("memory: a new result at message %d, part %d, where there is none", r.Message, r.Part)
+		if r.Message < 0 || r.Message >= len(out.Messages) || r.Part < 0 ||
+			r.Part >= len(out.Messages[r.Message].Parts) {
+			return out,
+				fmt.Errorf("memory: a new result at message %d, part %d, where there is none", r.Message, r.Part)
 		}
 		m := &out.Messages[r.Message]
 		if !fresh[r.Message] {

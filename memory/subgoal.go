@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Subgoal is a part of the work with a beginning and an end: the unit in which finished work is best forgotten, and its
-// outcome kept.
+// A Subgoal is a part of the work with a beginning and an end: the unit in which finished work is
+// best forgotten, and its outcome kept.
 type Subgoal struct {
 	Name   string
 	Status string // completed, failed, …: as the model says it
@@ -25,9 +25,10 @@ type Subgoal struct {
 // A Finder finds the subgoals of a conversation. It answers the same for the same groups.
 type Finder func(groups []Group) []Subgoal
 
-// SubgoalCalls finds subgoals by calls of two tools that a model marks them with: begin, whose input has a name, and done,
-// whose input may have name, status, summary and facts (a list of texts). A done without a name ends the newest that is
-// open; one that never began is none. Calls that failed count for nothing.
+// SubgoalCalls finds subgoals by calls of two tools that a model marks them with: begin, whose
+// input has a name, and done, whose input may have name, status, summary and facts (a list of
+// texts). A done without a name ends the newest that is open; one that never began is none. Calls
+// that failed count for nothing.
 func SubgoalCalls(begin, done string) Finder {
 	return func(groups []Group) []Subgoal {
 		var all []Subgoal
@@ -84,21 +85,22 @@ func eachCall(g *Group, f func(*provider.ToolCall)) {
 	}
 }
 
-// Subgoals replaces each finished subgoal by a note with its name, summary and key facts. The facts of subgoals within it
-// are kept, too. One that still has a pinned group in it waits. Config.Subgoals says how subgoals are found.
+// Subgoals replaces each finished subgoal by a note with its name, summary and key facts. The facts
+// of subgoals within it are kept, too. One that still has a pinned group in it waits.
+// Config.Subgoals says how subgoals are found.
 type Subgoals struct {
 	// Most is how many tokens a note may have; 0: 400.
 	Most int
-	// Fallback makes the summary of a subgoal that has neither summary nor facts, from its text; nil: the model's last
-	// words.
+	// Fallback makes the summary of a subgoal that has neither summary nor facts, from its text;
+	// nil: the model's last words.
 	Fallback func(ctx context.Context, name, text string) (string, error)
 }
 
 // Name returns "subgoals".
 func (Subgoals) Name() string { return "subgoals" }
 
-// Compact replaces finished subgoals, oldest first, until enough is freed. One whose Fallback fails is left as it is, and so
-// is one that is no longer than its note.
+// Compact replaces finished subgoals, oldest first, until enough is freed. One whose Fallback fails
+// is left as it is, and so is one that is no longer than its note.
 func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	limit := s.Most
 	if limit <= 0 {
@@ -177,7 +179,8 @@ func free(groups []Group, from, to int) bool {
 	return true
 }
 
-func (s Subgoals) text(ctx context.Context, v *View, byBegin []Subgoal, sub *Subgoal, limit int) (string, []string, error) {
+func (s Subgoals) text(ctx context.Context, v *View, byBegin []Subgoal, sub *Subgoal, limit int) (string, []string,
+	error) {
 	facts := append([]string(nil), sub.Facts...)
 	first := sort.Search(len(byBegin), func(i int) bool { return byBegin[i].From >= sub.From })
 	for i := first; i < len(byBegin) && byBegin[i].From < sub.To; i++ { // within it

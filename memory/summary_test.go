@@ -40,14 +40,16 @@ func worked() []provider.Message {
 
 func TestASummaryTakesThePlaceOfWhatItSays(t *testing.T) {
 	var asked []*provider.Request
-	s := summarise(t, memory.Summary{Model: "cheap", Provider: answers(func(r *provider.Request) (string, provider.StopReason, error) {
-		asked = append(asked, r)
-		return "pages 42 and 43 were made", provider.StopDone, nil
-	})})
+	s := summarise(t, memory.Summary{Model: "cheap",
+		Provider: answers(func(r *provider.Request) (string, provider.StopReason, error) {
+			asked = append(asked, r)
+			return "pages 42 and 43 were made", provider.StopDone, nil
+		})})
 	out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: s})
 	require.Len(t, results(out.Messages), 5)
 	require.Contains(t, out.Messages[1].Text(), "pages 42 and 43 were made")
-	require.Equal(t, memory.StepReport{Strategy: "summarise", Before: out.Report.Before, After: out.Report.After, Dropped: 2, Notes: 1,
+	require.Equal(t, memory.StepReport{Strategy: "summarise", Before: out.Report.Before, After: out.Report.After,
+		Dropped: 2, Notes: 1,
 		Usage: provider.Usage{Input: 700, Output: 50}}, out.Report.Steps[0])
 	require.Len(t, asked, 1)
 	require.Equal(t, "cheap", asked[0].Model)
@@ -62,7 +64,8 @@ func TestASummaryTakesThePlaceOfWhatItSays(t *testing.T) {
 	require.Len(t, asked, 1, "a summary alone isn't summarised again")
 	c, err := memory.New(memory.Config{})
 	require.NoError(t, err)
-	_, err = c.Compact(t.Context(), &provider.Request{Messages: more}, memory.Context{}, 0, []memory.Step{{Strategy: s}})
+	_, err = c.Compact(t.Context(), &provider.Request{Messages: more}, memory.Context{}, 0,
+		[]memory.Step{{Strategy: s}})
 	require.NoError(t, err)
 	require.Contains(t, asked[1].LastUserText(), "pages 42 and 43 were made", "the summary before goes into the next")
 }
@@ -74,11 +77,15 @@ func TestASummaryThatCannotBeUsedFallsToTheNextStrategy(t *testing.T) {
 		want   error
 	}{
 		"fails": {func(*provider.Request) (string, provider.StopReason, error) { return "half", "", boom }, boom},
-		"empty": {func(*provider.Request) (string, provider.StopReason, error) { return " \n", provider.StopDone, nil }, memory.ErrEmptySummary},
+		"empty": {func(*provider.Request) (string, provider.StopReason, error) {
+			return " \n", provider.StopDone, nil
+		}, memory.ErrEmptySummary},
 		"too long": {func(*provider.Request) (string, provider.StopReason, error) {
 			return strings.Repeat("x ", 2_000), provider.StopDone, nil
 		}, memory.ErrSummaryTooLong},
-		"cut": {func(*provider.Request) (string, provider.StopReason, error) { return "pages", provider.StopLength, nil }, memory.ErrSummaryTooLong},
+		"cut": {func(*provider.Request) (string, provider.StopReason, error) {
+			return "pages", provider.StopLength, nil
+		}, memory.ErrSummaryTooLong},
 		"filtered": {func(*provider.Request) (string, provider.StopReason, error) {
 			return "pages", provider.StopFiltered, nil
 		}, nil},
@@ -103,7 +110,8 @@ func TestASummariserThatHangsIsGivenUp(t *testing.T) {
 			}
 		})
 		begin := time.Now()
-		out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: summarise(t, memory.Summary{Provider: hangs})}, memory.Step{Strategy: memory.Slide{}})
+		out := compact(t, memory.Config{}, 0, worked(),
+			memory.Step{Strategy: summarise(t, memory.Summary{Provider: hangs})}, memory.Step{Strategy: memory.Slide{}})
 		require.Equal(t, time.Minute, time.Since(begin))
 		require.Len(t, results(out.Messages), 5)
 		require.Contains(t, out.Warnings[0], "deadline")
@@ -113,20 +121,23 @@ func TestASummariserThatHangsIsGivenUp(t *testing.T) {
 		go func() { <-time.After(time.Second); cancel(why) }()
 		c, err := memory.New(memory.Config{})
 		require.NoError(t, err)
-		_, err = c.Compact(ctx, &provider.Request{Messages: worked()}, memory.Context{}, 0, []memory.Step{{Strategy: summarise(t, memory.Summary{Provider: hangs})}})
+		_, err = c.Compact(ctx, &provider.Request{Messages: worked()}, memory.Context{}, 0,
+			[]memory.Step{{Strategy: summarise(t, memory.Summary{Provider: hangs})}})
 		require.ErrorIs(t, err, why, "who cancels gets no half compaction")
 	})
 }
 
 func TestAnEndlessSummaryIsCut(t *testing.T) {
 	chunks := 0
-	s := summarise(t, memory.Summary{Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
-		return func(yield func(provider.Chunk, error) bool) {
-			for ok := yield(provider.Start("m"), nil); ok && chunks < 10_000; chunks++ {
-				ok = yield(provider.Text(strings.Repeat("more text ", 100)), nil)
-			}
-		}
-	})})
+	s := summarise(t,
+		memory.Summary{
+			Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+				return func(yield func(provider.Chunk, error) bool) {
+					for ok := yield(provider.Start("m"), nil); ok && chunks < 10_000; chunks++ {
+						ok = yield(provider.Text(strings.Repeat("more text ", 100)), nil)
+					}
+				}
+			})})
 	out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: s})
 	require.Equal(t, 66, chunks)
 	require.Contains(t, out.Report.Steps[0].Error, memory.ErrSummaryTooLong.Error())
@@ -135,10 +146,11 @@ func TestAnEndlessSummaryIsCut(t *testing.T) {
 
 func TestSummariesHaveABudgetOfTheirOwn(t *testing.T) {
 	calls := 0
-	s := summarise(t, memory.Summary{Spend: 6_000, Provider: answers(func(*provider.Request) (string, provider.StopReason, error) {
-		calls++
-		return "short", provider.StopDone, nil
-	})})
+	s := summarise(t,
+		memory.Summary{Spend: 6_000, Provider: answers(func(*provider.Request) (string, provider.StopReason, error) {
+			calls++
+			return "short", provider.StopDone, nil
+		})})
 	for range 20 {
 		out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: s})
 		if len(out.Warnings) > 0 {
@@ -152,13 +164,15 @@ func TestSummariesHaveABudgetOfTheirOwn(t *testing.T) {
 
 func TestALongConversationIsSummarisedPieceByPiece(t *testing.T) {
 	var inputs []string
-	s := summarise(t, memory.Summary{MaxInput: 2_000, Provider: answers(func(r *provider.Request) (string, provider.StopReason, error) {
-		inputs = append(inputs, r.LastUserText())
-		return fmt.Sprintf("summary %d", len(inputs)), provider.StopDone, nil
-	})})
+	s := summarise(t, memory.Summary{MaxInput: 2_000,
+		Provider: answers(func(r *provider.Request) (string, provider.StopReason, error) {
+			inputs = append(inputs, r.LastUserText())
+			return fmt.Sprintf("summary %d", len(inputs)), provider.StopDone, nil
+		})})
 	var steps [][]provider.Message
 	for i := range 12 {
-		steps = append(steps, step(fmt.Sprint(i), "look", "{}", fmt.Sprintf("fact %d %s", i, strings.Repeat("and so on ", 150))))
+		steps = append(steps,
+			step(fmt.Sprint(i), "look", "{}", fmt.Sprintf("fact %d %s", i, strings.Repeat("and so on ", 150))))
 	}
 	out := compact(t, memory.Config{}, 0, talk("go", steps...), memory.Step{Strategy: s})
 	require.Greater(t, len(inputs), 2)
@@ -171,10 +185,13 @@ func TestALongConversationIsSummarisedPieceByPiece(t *testing.T) {
 }
 
 func TestKeyFactsOutliveSummaries(t *testing.T) {
-	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"), step("w", "look", "{}", strings.Repeat("found it. ", 100)),
-		step("d", "done", `{"facts":["the id is 4711"]}`, "ok"), step("z", "look", "{}", strings.Repeat("more of it. ", 100)))
+	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"),
+		step("w", "look", "{}", strings.Repeat("found it. ", 100)),
+		step("d", "done", `{"facts":["the id is 4711"]}`, "ok"),
+		step("z", "look", "{}", strings.Repeat("more of it. ", 100)))
 	s := summarise(t, memory.Summary{Provider: says("nothing worth saying")})
-	out := compact(t, memory.Config{Subgoals: subgoals}, 0, messages, memory.Step{Strategy: memory.Subgoals{}}, memory.Step{Strategy: s})
+	out := compact(t, memory.Config{Subgoals: subgoals}, 0, messages, memory.Step{Strategy: memory.Subgoals{}},
+		memory.Step{Strategy: s})
 	require.Len(t, out.Messages, 1+1+10)
 	require.Contains(t, out.Messages[1].Text(), "the id is 4711")
 	require.Contains(t, out.Messages[1].Text(), "nothing worth saying")

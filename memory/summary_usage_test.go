@@ -19,19 +19,23 @@ func (priced) Info() provider.ModelInfo {
 	return provider.ModelInfo{ID: "cheap", Prices: &provider.Prices{Input: provider.USD, Output: 2 * provider.USD}}
 }
 
-// TestASummaryIsMadeOnBehalfOfTheRequest has budgets and lanes of the request hold for the summariser's calls.
+// TestASummaryIsMadeOnBehalfOfTheRequest has budgets and lanes of the request hold for the
+// summariser's calls.
 func TestASummaryIsMadeOnBehalfOfTheRequest(t *testing.T) {
 	var asked []*provider.Request
-	s := summarise(t, memory.Summary{Labels: provider.Labels{Agent: "summariser"}, Provider: answers(func(r *provider.Request) (string, provider.StopReason, error) {
-		asked = append(asked, r)
-		return "short", provider.StopDone, nil
-	})})
-	of := provider.Labels{Session: "s", Run: "r", Step: 7, Pipeline: "p", Task: "t", Agent: "writer", Kind: "step", Trace: "x"}
+	s := summarise(t, memory.Summary{Labels: provider.Labels{Agent: "summariser"},
+		Provider: answers(func(r *provider.Request) (string, provider.StopReason, error) {
+			asked = append(asked, r)
+			return "short", provider.StopDone, nil
+		})})
+	of := provider.Labels{Session: "s", Run: "r", Step: 7, Pipeline: "p", Task: "t", Agent: "writer", Kind: "step",
+		Trace: "x"}
 	want := of
 	want.Agent, want.Kind = "summariser", "summary"
 	for _, interactive := range []bool{true, false} {
 		asked = nil
-		c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtTokens(1_000)}}, Steps: []memory.Step{{Strategy: s}}})
+		c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtTokens(1_000)}},
+			Steps: []memory.Step{{Strategy: s}}})
 		require.NoError(t, err)
 		req := &provider.Request{Messages: worked(), Labels: of, Interactive: interactive, Priority: 80}
 		_, err = c.Prepare(t.Context(), req, memory.Context{})
@@ -54,9 +58,13 @@ func TestWhatSummariesUseIsReported(t *testing.T) {
 		answer func(*provider.Request) (string, provider.StopReason, error)
 		check  func(*testing.T, provider.Usage)
 	}{
-		"good": {func(*provider.Request) (string, provider.StopReason, error) { return "short", provider.StopDone, nil },
+		"good": {func(*provider.Request) (string, provider.StopReason, error) {
+			return "short", provider.StopDone, nil
+		},
 			func(t *testing.T, u provider.Usage) { require.Equal(t, reported, u) }},
-		"cut": {func(*provider.Request) (string, provider.StopReason, error) { return "short", provider.StopLength, nil },
+		"cut": {func(*provider.Request) (string, provider.StopReason, error) {
+			return "short", provider.StopLength, nil
+		},
 			func(t *testing.T, u provider.Usage) { require.Equal(t, reported, u) }},
 		"broken off": {func(*provider.Request) (string, provider.StopReason, error) {
 			return "one two three", "", errors.New("boom")
@@ -80,7 +88,8 @@ func TestWhatSummariesUseIsReported(t *testing.T) {
 			s := summarise(t, memory.Summary{Provider: priced{answers(c.answer)}})
 			comp, err := memory.New(memory.Config{})
 			require.NoError(t, err)
-			out, err := comp.Compact(t.Context(), &provider.Request{Messages: worked()}, memory.Context{}, 0, []memory.Step{{Strategy: s}, {Strategy: memory.Slide{}}})
+			out, err := comp.Compact(t.Context(), &provider.Request{Messages: worked()}, memory.Context{}, 0,
+				[]memory.Step{{Strategy: s}, {Strategy: memory.Slide{}}})
 			require.NoError(t, err)
 			u := out.Report.Steps[0].Usage
 			c.check(t, u)
@@ -97,10 +106,13 @@ func TestWhatSummariesUseIsReported(t *testing.T) {
 }
 
 func TestWhatASummaryUsedIsKnownEvenIfTheRequestCannotBeMade(t *testing.T) {
-	s := summarise(t, memory.Summary{Provider: answers(func(*provider.Request) (string, provider.StopReason, error) { return "short", provider.StopDone, nil })})
+	s := summarise(t, memory.Summary{Provider: answers(func(*provider.Request) (string, provider.StopReason, error) {
+		return "short", provider.StopDone, nil
+	})})
 	c, err := memory.New(memory.Config{Window: memory.Window{Size: 8_192}, Steps: []memory.Step{{Strategy: s}}})
 	require.NoError(t, err)
-	_, err = c.Prepare(t.Context(), &provider.Request{System: strings.Repeat("rule ", 8_000), Messages: worked()}, memory.Context{})
+	_, err = c.Prepare(t.Context(), &provider.Request{System: strings.Repeat("rule ", 8_000), Messages: worked()},
+		memory.Context{})
 	require.ErrorIs(t, err, memory.ErrContextTooLarge)
 	used, cost, priced := c.Used()
 	require.Equal(t, provider.Usage{Input: 700, Output: 50}, used)
@@ -108,7 +120,8 @@ func TestWhatASummaryUsedIsKnownEvenIfTheRequestCannotBeMade(t *testing.T) {
 	require.False(t, priced, "no prices are known")
 }
 
-// TestAnyStrategyBooksWhatItUsed does so also where nothing comes of it, and on a View of its own making.
+// TestAnyStrategyBooksWhatItUsed does so also where nothing comes of it, and on a View of its own
+// making.
 func TestAnyStrategyBooksWhatItUsed(t *testing.T) {
 	for name, edits := range map[string]func(v *memory.View) ([]memory.Edit, error){
 		"nothing": func(*memory.View) ([]memory.Edit, error) { return nil, nil },
@@ -129,7 +142,8 @@ func TestAnyStrategyBooksWhatItUsed(t *testing.T) {
 	own.Book(provider.Usage{Input: 1}, 1)
 }
 
-// TestASecondTryIsReportedForWhatItUsed has a strategy that is tried again because another one made progress.
+// TestASecondTryIsReportedForWhatItUsed has a strategy that is tried again because another one made
+// progress.
 func TestASecondTryIsReportedForWhatItUsed(t *testing.T) {
 	calls := 0
 	asks := strategy{"asks", func(v *memory.View) ([]memory.Edit, error) {

@@ -68,10 +68,11 @@ func mediaText(m *provider.Media) string {
 	return fmt.Sprintf("[%s %q, %d bytes]", m.Type, name, len(m.Data))
 }
 
-// CutText cuts text to at most limit tokens by c, notice included: about two thirds from its beginning, one third from its
-// end, and between them notice with %d in it replaced by how many bytes were left out. Text that fits is returned as it is,
-// and so is what has no room for the notice: then the notice comes back alone. It cuts between characters, never within
-// one; of invalid UTF-8 nothing is repaired. The second result says whether something was left out.
+// CutText cuts text to at most limit tokens by c, notice included: about two thirds from its
+// beginning, one third from its end, and between them notice with %d in it replaced by how many
+// bytes were left out. Text that fits is returned as it is, and so is what has no room for the
+// notice: then the notice comes back alone. It cuts between characters, never within one; of
+// invalid UTF-8 nothing is repaired. The second result says whether something was left out.
 func CutText(c Counter, text, notice string, limit int) (string, bool) {
 	if c == nil {
 		c = NewEstimator(provider.ModelInfo{})
@@ -133,8 +134,8 @@ func tail(s string, n int) string {
 	return s[at:]
 }
 
-// EscapeMarker breaks what looks like the end of a mark such as </mark>, in whatever case, so that a text can't end the mark that
-// it stands in.
+// EscapeMarker breaks what looks like the end of a mark such as </mark>, in whatever case, so that
+// a text can't end the mark that it stands in.
 func EscapeMarker(text, mark string) string {
 	var b strings.Builder
 	for rest := text; ; {

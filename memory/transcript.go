@@ -11,10 +11,10 @@ import (
 // transcriptEach is how many bytes of one text a [Transcript] has.
 const transcriptEach = 4_000
 
-// Transcript returns a conversation as text for a reader that is no part of it: who said what, calls and results, a line or
-// more each; of a text above 4,000 bytes the beginning and the end. It takes at most that many tokens by c (nil: an
-// Estimator of an unknown model): of what is longer the end is kept, and a line says how many groups were left out. What a model thought isn't
-// in it.
+// Transcript returns a conversation as text for a reader that is no part of it: who said what,
+// calls and results, a line or more each; of a text above 4,000 bytes the beginning and the end. It
+// takes at most that many tokens by c (nil: an Estimator of an unknown model): of what is longer
+// the end is kept, and a line says how many groups were left out. What a model thought isn't in it.
 func Transcript(c Counter, messages []provider.Message, tokens int) string {
 	if c == nil {
 		c = NewEstimator(provider.ModelInfo{})

@@ -14,7 +14,8 @@ import (
 func TestATranscriptKeepsTheEndOfALongConversation(t *testing.T) {
 	var messages []provider.Message
 	for i := range 200 {
-		messages = append(messages, step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i), fmt.Sprintf("result %d of %s", i, strings.Repeat("word ", 100)))...)
+		messages = append(messages, step(fmt.Sprint(i), "look", fmt.Sprintf(`{"n":%d}`, i),
+			fmt.Sprintf("result %d of %s", i, strings.Repeat("word ", 100)))...)
 	}
 	c := memory.NewEstimator(provider.ModelInfo{})
 	for _, most := range []int{200, 1_000, 10_000} {
@@ -33,7 +34,8 @@ func TestATranscriptKeepsTheEndOfALongConversation(t *testing.T) {
 
 func TestATranscriptOfOneHugeMessageFits(t *testing.T) {
 	c := memory.NewEstimator(provider.ModelInfo{})
-	text := memory.Transcript(c, []provider.Message{provider.User("begin " + strings.Repeat("word ", 100_000) + "end")}, 300)
+	text := memory.Transcript(c, []provider.Message{provider.User("begin " + strings.Repeat("word ", 100_000) + "end")},
+		300)
 	require.LessOrEqual(t, c.CountText(text), 300)
 	require.Contains(t, text, "begin")
 	require.Contains(t, text, "end")

@@ -13,9 +13,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// wild is a conversation with everything that providers allow: parallel calls, results in several messages, empty ones,
-// images, reasoning with signatures, calls of the provider's own over several messages, bytes that are no text. It goes on
-// from what it was given.
+// wild is a conversation with everything that providers allow: parallel calls, results in several
+// messages, empty ones, images, reasoning with signatures, calls of the provider's own over several
+// messages, bytes that are no text. It goes on from what it was given.
 type wild struct {
 	r        *rand.Rand
 	messages []provider.Message
@@ -65,7 +65,9 @@ func (w *wild) reply() provider.Message {
 	}
 	m := provider.Message{Role: provider.RoleAssistant}
 	if w.r.IntN(3) == 0 {
-		m.Parts = append(m.Parts, provider.Part{Kind: provider.PartReasoning, Text: "hm", Opaque: &provider.Opaque{Provider: "anthropic", Kind: "signature", Data: strings.Repeat("sig", w.r.IntN(60))}})
+		m.Parts = append(m.Parts,
+			provider.Part{Kind: provider.PartReasoning, Text: "hm", Opaque: &provider.Opaque{Provider: "anthropic",
+				Kind: "signature", Data: strings.Repeat("sig", w.r.IntN(60))}})
 	}
 	m.Parts = append(m.Parts, provider.TextPart(w.tag()+randomText(w.r, w.r.IntN(60))))
 	return m
@@ -73,7 +75,8 @@ func (w *wild) reply() provider.Message {
 
 func (w *wild) call() provider.Part {
 	w.n++
-	c := &provider.ToolCall{ID: fmt.Sprint("call-", w.n), Name: "fs.read", Input: json.RawMessage(fmt.Sprintf(`{"path": "f%d"}`, w.r.IntN(4)))}
+	c := &provider.ToolCall{ID: fmt.Sprint("call-", w.n), Name: "fs.read",
+		Input: json.RawMessage(fmt.Sprintf(`{"path": "f%d"}`, w.r.IntN(4)))}
 	switch w.r.IntN(7) {
 	case 0:
 		c.Name, c.Input = "begin", json.RawMessage(fmt.Sprintf(`{"name":"g%d"}`, w.n))
@@ -81,7 +84,8 @@ func (w *wild) call() provider.Part {
 	case 1:
 		c.Name, c.Input = "done", json.RawMessage(`{"status":"completed","summary":"it works","facts":["id is 42"]}`)
 		if len(w.begun) > 0 && w.r.IntN(2) == 0 {
-			c.Input = json.RawMessage(fmt.Sprintf(`{"name":%q,"facts":["id is \ufffd"]}`, w.begun[w.r.IntN(len(w.begun))]))
+			c.Input = json.RawMessage(fmt.Sprintf(`{"name":%q,"facts":["id is \ufffd"]}`,
+				w.begun[w.r.IntN(len(w.begun))]))
 		}
 	case 2:
 		c.Input, c.Invalid = nil, `{"path":`
@@ -90,7 +94,8 @@ func (w *wild) call() provider.Part {
 }
 
 func (w *wild) result(c *provider.ToolCall) provider.Part {
-	res := provider.ToolResult{CallID: c.ID, Name: c.Name, Error: w.r.IntN(9) == 0, Parts: []provider.Part{provider.TextPart(w.text())}}
+	res := provider.ToolResult{CallID: c.ID, Name: c.Name, Error: w.r.IntN(9) == 0,
+		Parts: []provider.Part{provider.TextPart(w.text())}}
 	switch w.r.IntN(10) {
 	case 0:
 		res.Parts = append(res.Parts, w.image())
@@ -102,7 +107,8 @@ func (w *wild) result(c *provider.ToolCall) provider.Part {
 	return provider.ResultPart(res)
 }
 
-// step is a reply with calls, and the results of the first done of them, in one message or in several.
+// step is a reply with calls, and the results of the first done of them, in one message or in
+// several.
 func (w *wild) step(calls, done int) {
 	m := w.reply()
 	for range calls {
@@ -125,16 +131,20 @@ func (w *wild) pausing() {
 	open := ""
 	for range 1 + w.r.IntN(3) {
 		if open != "" {
-			m = provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartProviderResult,
-				Result: &provider.ToolResult{CallID: open, Name: "web", Parts: []provider.Part{provider.TextPart("found")}}}, provider.TextPart(w.tag())}}
+			m = provider.Message{Role: provider.RoleAssistant,
+				Parts: []provider.Part{{Kind: provider.PartProviderResult,
+					Result: &provider.ToolResult{CallID: open, Name: "web",
+						Parts: []provider.Part{provider.TextPart("found")}}}, provider.TextPart(w.tag())}}
 		}
 		w.n++
 		open = fmt.Sprint("web-", w.n)
-		m.Parts = append(m.Parts, provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: open, Name: "web"}})
+		m.Parts = append(m.Parts,
+			provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: open, Name: "web"}})
 		w.messages = append(w.messages, m)
 	}
 	w.messages = append(w.messages, provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
-		{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: open, Name: "web"}}, provider.TextPart(w.tag() + "so it is")}})
+		{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: open, Name: "web"}},
+		provider.TextPart(w.tag() + "so it is")}})
 }
 
 func (w *wild) grow(messages int) {
@@ -160,7 +170,8 @@ func (w *wild) pause() {
 	w.step(n, w.r.IntN(n))
 }
 
-// allowed holds a conversation to the rules of Anthropic, OpenAI and Gemini, but for calls that wait at its end.
+// allowed holds a conversation to the rules of Anthropic, OpenAI and Gemini, but for calls that
+// wait at its end.
 func allowed(t *testing.T, messages []provider.Message) {
 	t.Helper()
 	require.NotEmpty(t, messages)
@@ -259,7 +270,8 @@ func (f fate) compact(v *memory.View) (edits []memory.Edit, _ error) {
 			for m := range g.Messages {
 				for p := range g.Messages[m].Parts {
 					if g.Messages[m].Parts[p].Kind == provider.PartToolResult {
-						e.Results = append(e.Results, memory.NewResult{Message: m, Part: p, Parts: []provider.Part{provider.TextPart("less")}})
+						e.Results = append(e.Results,
+							memory.NewResult{Message: m, Part: p, Parts: []provider.Part{provider.TextPart("less")}})
 					}
 				}
 			}
@@ -276,8 +288,9 @@ func TestWhateverIsCompactedProvidersTakeIt(t *testing.T) {
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		cfg := memory.Config{
-			Window:   memory.Window{Size: []int{5_000, 9_000, 20_000, 60_000}[r.IntN(4)], Reserve: 1_000},
-			Counter:  &memory.Estimator{Family: []memory.Family{memory.FamilyOpenAI, memory.FamilyGemini, memory.FamilyAnthropic}[r.IntN(3)], Model: "claude-sonnet-4"},
+			Window: memory.Window{Size: []int{5_000, 9_000, 20_000, 60_000}[r.IntN(4)], Reserve: 1_000},
+			Counter: &memory.Estimator{Family: []memory.Family{memory.FamilyOpenAI, memory.FamilyGemini,
+				memory.FamilyAnthropic}[r.IntN(3)], Model: "claude-sonnet-4"},
 			Steps:    randomSteps(t, r),
 			Rules:    [][]memory.Rule{nil, {}, {{When: memory.AtShare(.3)}, {When: memory.AtMessages(20)}}}[r.IntN(3)],
 			Keep:     r.IntN(7),
@@ -326,7 +339,8 @@ func TestWhateverIsCompactedProvidersTakeIt(t *testing.T) {
 			allowed(t, out.Request.Messages)
 			same(t, in, out.Messages)
 			if cfg.Subgoals != nil {
-				require.Equal(t, openGoals(in), openGoals(out.Messages), "seed %d: open subgoals stay, and no finished one opens", seed)
+				require.Equal(t, openGoals(in), openGoals(out.Messages),
+					"seed %d: open subgoals stay, and no finished one opens", seed)
 			}
 			w.messages = out.Messages
 			if last := out.Messages[len(out.Messages)-1]; last.Role == provider.RoleTool || len(last.Calls()) > 0 {
@@ -360,7 +374,8 @@ func (w *wild) resume() {
 func same(t *testing.T, in, out []provider.Message) {
 	t.Helper()
 	name := func(m *provider.Message) string {
-		if len(m.Parts) > 0 && m.Parts[0].Opaque != nil && m.Parts[0].Opaque.Kind != "cut" && m.Role == provider.RoleUser {
+		if len(m.Parts) > 0 && m.Parts[0].Opaque != nil && m.Parts[0].Opaque.Kind != "cut" &&
+			m.Role == provider.RoleUser {
 			return "note " + m.Text()
 		}
 		if text := m.Text(); strings.Contains(text, "#") && m.Role != provider.RoleTool {

@@ -15,7 +15,8 @@ type Window struct {
 // WindowOf returns the window of a model.
 func WindowOf(info provider.ModelInfo) Window { return Window{Size: info.Window} }
 
-// Budget returns how many tokens a request may take: the size less the reserve, which is never more than half of the size.
+// Budget returns how many tokens a request may take: the size less the reserve, which is never more
+// than half of the size.
 func (w Window) Budget(req *provider.Request) int { return w.size() - w.reserve(req) }
 
 func (w Window) size() int {
@@ -36,22 +37,26 @@ func (w Window) reserve(req *provider.Request) int {
 	return min(n, w.size()/2)
 }
 
-// A Context is what a request says besides the conversation. It is put in for one request and is no part of the
-// conversation. A provider's prompt cache holds up to where it differs from one request to the next: keep User the same for
-// a session, and Screen and Fetched for the steps that follow one message of the user.
+// A Context is what a request says besides the conversation. It is put in for one request and is no
+// part of the conversation. A provider's prompt cache holds up to where it differs from one request
+// to the next: keep User the same for a session, and Screen and Fetched for the steps that follow
+// one message of the user.
 type Context struct {
 	// User is what is known of the user: put behind the system text, never left out.
 	User string `json:"user,omitempty"`
-	// Screen is what the user sees right now: put behind the newest message of the user, never left out.
+	// Screen is what the user sees right now: put behind the newest message of the user, never left
+	// out.
 	Screen string `json:"screen,omitempty"`
-	// Fetched is what was looked up for this request, most important first: put behind the newest message of the user, each
-	// piece whole, as far as there is room when everything else has its own.
+	// Fetched is what was looked up for this request, most important first: put behind the newest
+	// message of the user, each piece whole, as far as there is room when everything else has its
+	// own.
 	Fetched []Fetched `json:"fetched,omitempty"`
-	// HostNote is text that the host adds to this request, in its own message after the conversation. It is counted but not
-	// inserted: the sender of the request appends it, in the form that [HostMessage] returns.
+	// HostNote is text that the host adds to this request, in its own message after the
+	// conversation. It is counted but not inserted: the sender of the request appends it, in the
+	// form that [HostMessage] returns.
 	HostNote string `json:"-"`
-	// Goal is the index of a message of the user that stays like the first and the newest: what the present work began with,
-	// in a conversation that had another before. 0: the first.
+	// Goal is the index of a message of the user that stays like the first and the newest: what the
+	// present work began with, in a conversation that had another before. 0: the first.
 	Goal int `json:"-"`
 }
 
@@ -72,7 +77,8 @@ func (c *Context) withUser(system string) string {
 	return system + "\n\n" + c.User
 }
 
-// parts returns the parts that go behind the newest message of the user, those of the pieces named alone.
+// parts returns the parts that go behind the newest message of the user, those of the pieces named
+// alone.
 func (c *Context) parts(fetched []Fetched) []provider.Part {
 	var out []provider.Part
 	if c.Screen != "" {
@@ -95,7 +101,8 @@ func fetchedText(f Fetched) string {
 	return "\n\n<context name=\"" + name + "\">\n" + EscapeMarker(f.Text, "context") + "\n</context>"
 }
 
-// fit returns which pieces have room, and the names of the others. One that doesn't fit doesn't keep out a smaller one.
+// fit returns which pieces have room, and the names of the others. One that doesn't fit doesn't
+// keep out a smaller one.
 func (c *Context) fit(count func(string) int, room int) (in []Fetched, out []string) {
 	for _, f := range c.Fetched {
 		if n := count(fetchedText(f)); n <= room {
@@ -108,8 +115,8 @@ func (c *Context) fit(count func(string) int, room int) (in []Fetched, out []str
 	return in, out
 }
 
-// attach returns messages with parts behind the newest message of the user; if there is none, it returns false. The
-// messages given aren't changed.
+// attach returns messages with parts behind the newest message of the user; if there is none, it
+// returns false. The messages given aren't changed.
 func attach(messages []provider.Message, parts []provider.Part) ([]provider.Message, bool) {
 	i := newestUser(messages)
 	if i < 0 {
@@ -120,7 +127,8 @@ func attach(messages []provider.Message, parts []provider.Part) ([]provider.Mess
 	return out, true
 }
 
-// newestUser returns the index of the newest message of the user that is no note and wasn't told by an agent, -1 if there is none.
+// newestUser returns the index of the newest message of the user that is no note and wasn't told by
+// an agent, -1 if there is none.
 func newestUser(messages []provider.Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := &messages[i]; m.Role == provider.RoleUser && noteOf(m) == "" && !IsHostMessage(m) {

@@ -23,7 +23,8 @@ func (w *words) settle() int {
 	return milli
 }
 
-// add adds the word that begins at i, and returns where it ends. A capital behind a small letter begins another word, as in names of code.
+// add adds the word that begins at i, and returns where it ends. A capital behind a small letter
+// begins another word, as in names of code.
 func (w *words) add(s string, i int) (end int) {
 	n, accents, rare, capitals, seldom, vowels, consonants, row := 0, 0, 0, 0, 0, 0, 0, 0
 	lower := false
@@ -76,7 +77,8 @@ func (w *words) add(s string, i int) (end int) {
 	}
 	w.n++
 	w.more += min(max(n-wordFree, 0), longFrom-wordFree)
-	w.milli += wordBase + max(n-longFrom, 0)*longEach + accents*accentEach + rare*rareEach + max(capitals-2, 0)*capitalEach
+	w.milli += wordBase + max(n-longFrom, 0)*longEach + accents*accentEach + rare*rareEach +
+		max(capitals-2, 0)*capitalEach
 	if n <= longFrom && (row >= 4 || row >= 3 && seldom > 0 || n >= 4 && vowels*5 < n) {
 		w.odd += n
 	}

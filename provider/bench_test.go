@@ -41,9 +41,11 @@ var callReply = []provider.Chunk{
 }
 
 func BenchmarkNormalizeArguments(b *testing.B) {
-	for _, in := range []string{`{"a":1,"b":2}`, `{"path":"a/b.go","text":"` + strings.Repeat(`line of a file that is written\n`, 300) + `"}`} {
+	for _, in := range []string{`{"a":1,"b":2}`, `{"path":"a/b.go","text":"` +
+		strings.Repeat(`line of a file that is written\n`, 300) + `"}`} {
 		b.Run(strconv.Itoa(len(in)), func(b *testing.B) {
-			parts := []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{Input: json.RawMessage(in)}}}
+			parts := []provider.Part{{Kind: provider.PartToolCall,
+				Call: &provider.ToolCall{Input: json.RawMessage(in)}}}
 			b.ReportAllocs()
 			b.SetBytes(int64(len(in)))
 			for b.Loop() {
@@ -85,7 +87,8 @@ func TestCollectingCostsFewAllocations(t *testing.T) {
 		}
 	}
 	require.Zero(t, testing.AllocsPerRun(100, answer(1)))
-	require.LessOrEqual(t, testing.AllocsPerRun(100, answer(1000)), 12.0, "the text doubles its room, and nothing else grows")
+	require.LessOrEqual(t, testing.AllocsPerRun(100, answer(1000)), 12.0,
+		"the text doubles its room, and nothing else grows")
 
 	_ = c.Add(provider.Reasoning("Hm."))
 	room := testing.AllocsPerRun(10_000, func() { _ = c.Add(provider.Reasoning("x")) })

@@ -29,7 +29,8 @@ const (
 	KindEnd                      // the answer is complete: Extra.Stop, Extra.Usage
 )
 
-var chunkKinds = [...]string{"none", "waiting", "start", "text", "reasoning", "refusal", "tool_start", "tool_delta", "tool_end",
+var chunkKinds = [...]string{"none", "waiting", "start", "text", "reasoning", "refusal", "tool_start", "tool_delta",
+	"tool_end",
 	"provider_call", "provider_result", "source", "file", "opaque", "reset", "end"}
 
 // String returns the kind's name in JSON, for example "tool_delta".
@@ -62,8 +63,8 @@ func (k *ChunkKind) UnmarshalText(text []byte) error {
 // A Chunk is one piece of an answer. It is 64 bytes, passed by value; rare fields are in Extra.
 type Chunk struct {
 	Kind ChunkKind `json:"kind"`
-	// Index identifies a call within an answer, for the tool kinds. For text and reasoning it may number the blocks
-	// of an answer; a change of it begins a new part.
+	// Index identifies a call within an answer, for the tool kinds. For text and reasoning it may
+	// number the blocks of an answer; a change of it begins a new part.
 	Index int32  `json:"index,omitempty"`
 	Text  string `json:"text,omitempty"`
 	ID    string `json:"id,omitempty"`
@@ -78,7 +79,8 @@ type Extra struct {
 	Stop    StopReason `json:"stop,omitempty"`
 	StopRaw string     `json:"stop_raw,omitempty"` // the provider's term
 	Wait    *Wait      `json:"wait,omitempty"`
-	// RateLimits are the answer's headers about the remaining rate; see [RateLimits]. Only for Start.
+	// RateLimits are the answer's headers about the remaining rate; see [RateLimits]. Only for
+	// Start.
 	RateLimits http.Header `json:"rate_limits,omitempty"`
 }
 
@@ -117,8 +119,8 @@ const (
 	StopUnknown   StopReason = "unknown"    // ended normally, without a reason
 )
 
-// RunsCalls reports whether the tool calls of an answer with this stop reason may be run: after done, tool_calls and
-// unknown. The calls of an answer that was cut are never run.
+// RunsCalls reports whether the tool calls of an answer with this stop reason may be run: after
+// done, tool_calls and unknown. The calls of an answer that was cut are never run.
 func (s StopReason) RunsCalls() bool {
 	return s == StopDone || s == StopToolCalls || s == StopUnknown
 }
@@ -135,7 +137,8 @@ func Reasoning(s string) Chunk { return Chunk{Kind: KindReasoning, Text: s} }
 // Refusal returns a piece of a refusal.
 func Refusal(s string) Chunk { return Chunk{Kind: KindRefusal, Text: s} }
 
-// ToolStart begins a tool call. The index identifies it within the answer; id is the provider's, unchanged.
+// ToolStart begins a tool call. The index identifies it within the answer; id is the provider's,
+// unchanged.
 func ToolStart(index int, id, name string) Chunk {
 	return Chunk{Kind: KindToolStart, Index: int32(index), ID: id, Name: name}
 }
@@ -174,7 +177,8 @@ const (
 	ownPart  = -2
 )
 
-// Attach attaches opaque data to the part that the answer added to last; if there is none, it becomes a part of its own.
+// Attach attaches opaque data to the part that the answer added to last; if there is none, it
+// becomes a part of its own.
 func Attach(o Opaque) Chunk { return opaqueChunk(lastPart, o) }
 
 // AttachTo attaches opaque data to the tool call with the given index.

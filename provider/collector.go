@@ -27,11 +27,13 @@ func (r *Response) Calls() []*ToolCall {
 	return m.Calls()
 }
 
-// A Collector builds a [Response] from the chunks of one call. The response so far is available at any time. The zero
-// Collector is ready for use. It isn't safe for concurrent use, and must not be copied after its first use.
+// A Collector builds a [Response] from the chunks of one call. The response so far is available at
+// any time. The zero Collector is ready for use. It isn't safe for concurrent use, and must not be
+// copied after its first use.
 //
-// Text becomes valid UTF-8 (invalid bytes become U+FFFD) and arguments become compact JSON, so that they survive a
-// journal unchanged. Arguments that aren't JSON are kept unchanged in [ToolCall.Invalid].
+// Text becomes valid UTF-8 (invalid bytes become U+FFFD) and arguments become compact JSON, so that
+// they survive a journal unchanged. Arguments that aren't JSON are kept unchanged in
+// [ToolCall.Invalid].
 type Collector struct {
 	grammar Grammar
 	resp    Response
@@ -110,7 +112,8 @@ func (c *Collector) extend(chunk *Chunk) bool {
 	return true
 }
 
-// Last returns which part of the response the last chunk was added to: its index in Response.Parts, or -1 before the first part.
+// Last returns which part of the response the last chunk was added to: its index in Response.Parts,
+// or -1 before the first part.
 func (c *Collector) Last() int {
 	if len(c.pieces) == 0 {
 		return -1
@@ -131,15 +134,16 @@ func (c *Collector) Reset() {
 	c.resp, c.pieces, c.last = Response{}, c.room[:0], -1
 }
 
-// Response returns the answer so far. It is a new value each time, and shares nothing that changes later.
+// Response returns the answer so far. It is a new value each time, and shares nothing that changes
+// later.
 func (c *Collector) Response() *Response {
 	r := c.resp
 	r.Parts = c.parts()
 	return &r
 }
 
-// Final is like Response but returns the Collector's own value, which, except for its Parts, is valid until the next Add or
-// Reset.
+// Final is like Response but returns the Collector's own value, which, except for its Parts, is
+// valid until the next Add or Reset.
 func (c *Collector) Final() *Response {
 	c.resp.Parts = c.parts()
 	return &c.resp
@@ -177,7 +181,8 @@ func (c *Collector) text(kind PartKind, chunk *Chunk) {
 	c.push(piece{kind: kind, index: chunk.Index, first: chunk.Text})
 }
 
-// openCall returns the piece of the open call with that index; the grammar has seen to it that there is one.
+// openCall returns the piece of the open call with that index; the grammar has seen to it that
+// there is one.
 func (c *Collector) openCall(index int32) int {
 	for i := len(c.pieces) - 1; i >= 0; i-- {
 		if p := &c.pieces[i]; p.kind == PartToolCall && p.index == index && p.open {

@@ -112,7 +112,8 @@ func FuzzCollector(f *testing.F) {
 	})
 }
 
-// TestTheCorpusIsThere keeps the committed corpus from being lost: without it the fuzz target would still pass.
+// TestTheCorpusIsThere keeps the committed corpus from being lost: without it the fuzz target would
+// still pass.
 func TestTheCorpusIsThere(t *testing.T) {
 	files, err := filepath.Glob("testdata/fuzz/FuzzCollector/*")
 	require.NoError(t, err)
@@ -153,7 +154,8 @@ func TestArgumentsBecomeWhatAJournalCanHold(t *testing.T) {
 		"cut in a rune":   {[]string{"{\"a\":\"\xc3"}, ``, "{\"a\":\"\uFFFD"},
 		"two values":      {[]string{`{}`, `{}`}, ``, `{}{}`},
 		"not JSON at all": {[]string{"city=Oslo"}, ``, "city=Oslo"},
-		"too deep":        {[]string{strings.Repeat("[", 20000), strings.Repeat("]", 20000)}, ``, strings.Repeat("[", 20000) + strings.Repeat("]", 20000)},
+		"too deep": {[]string{strings.Repeat("[", 20000), strings.Repeat("]", 20000)}, ``,
+			strings.Repeat("[", 20000) + strings.Repeat("]", 20000)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chunks := []provider.Chunk{provider.ToolStart(0, "id", "t")}
@@ -174,7 +176,8 @@ func TestArgumentsBecomeWhatAJournalCanHold(t *testing.T) {
 }
 
 func TestACutAnswerIsAtHand(t *testing.T) {
-	r := collect(t, provider.Reasoning("Hm."), provider.Text("It "), provider.Text("is"), provider.ToolStart(4, "id", "t"), provider.ToolDelta(4, `{"a`))
+	r := collect(t, provider.Reasoning("Hm."), provider.Text("It "), provider.Text("is"),
+		provider.ToolStart(4, "id", "t"), provider.ToolDelta(4, `{"a`))
 	require.Equal(t, "It is", r.Text())
 	require.Equal(t, "Hm.", r.Reasoning())
 	require.Equal(t, `{"a`, r.Calls()[0].Invalid)
@@ -189,8 +192,10 @@ func TestBlocksOfTextStayApart(t *testing.T) {
 	block := func(kind provider.ChunkKind, index int32, text string) provider.Chunk {
 		return provider.Chunk{Kind: kind, Index: index, Text: text}
 	}
-	r := collect(t, block(provider.KindText, 0, "a"), block(provider.KindText, 0, "b"), block(provider.KindText, 1, "c"),
-		block(provider.KindReasoning, 1, "d"), block(provider.KindText, 1, "e"), provider.Cite(provider.Source{URL: "u"}), block(provider.KindText, 1, "f"))
+	r := collect(t, block(provider.KindText, 0, "a"), block(provider.KindText, 0, "b"),
+		block(provider.KindText, 1, "c"),
+		block(provider.KindReasoning, 1, "d"), block(provider.KindText, 1, "e"),
+		provider.Cite(provider.Source{URL: "u"}), block(provider.KindText, 1, "f"))
 	var texts []string
 	for _, p := range r.Parts {
 		texts = append(texts, p.Text)
@@ -203,14 +208,17 @@ func TestOpaqueDataFindsItsPart(t *testing.T) {
 	o := func(s string) provider.Opaque { return provider.Opaque{Provider: "p", Data: s} }
 	r := collect(t,
 		provider.Attach(o("first")), provider.Reasoning("x"), provider.Attach(o("thought")),
-		provider.ToolStart(0, "same", "a"), provider.ToolStart(1, "same", "b"), provider.ToolDelta(0, "1"), provider.Attach(o("a's")),
+		provider.ToolStart(0, "same", "a"), provider.ToolStart(1, "same", "b"), provider.ToolDelta(0, "1"),
+		provider.Attach(o("a's")),
 		provider.ToolEnd(0), provider.ToolEnd(1), provider.ToolStart(0, "same", "c"), provider.ToolEnd(0),
-		provider.AttachTo(0, o("c's")), provider.AttachTo(1, o("b's")), provider.AttachTo(9, o("nobody's")), provider.OpaquePart(o("own")))
+		provider.AttachTo(0, o("c's")), provider.AttachTo(1, o("b's")), provider.AttachTo(9, o("nobody's")),
+		provider.OpaquePart(o("own")))
 	var got []string
 	for _, p := range r.Parts {
 		got = append(got, string(p.Kind)+" "+p.Opaque.Data)
 	}
-	require.Equal(t, []string{"opaque first", "reasoning thought", "tool_call a's", "tool_call b's", "tool_call c's", "opaque nobody's", "opaque own"}, got)
+	require.Equal(t, []string{"opaque first", "reasoning thought", "tool_call a's", "tool_call b's", "tool_call c's",
+		"opaque nobody's", "opaque own"}, got)
 }
 
 func TestAResetForgetsWhatWasShown(t *testing.T) {
@@ -218,7 +226,8 @@ func TestAResetForgetsWhatWasShown(t *testing.T) {
 	require.True(t, c.Empty())
 	for _, chunk := range []provider.Chunk{
 		provider.Start("one"), provider.Text("lost"), provider.ToolStart(0, "", "t"), provider.Reset("again"),
-		provider.Waiting(provider.Wait{Reason: provider.WaitBackingOff}), provider.Start("two"), provider.ToolStart(0, "", "u"), provider.ToolEnd(0),
+		provider.Waiting(provider.Wait{Reason: provider.WaitBackingOff}), provider.Start("two"),
+		provider.ToolStart(0, "", "u"), provider.ToolEnd(0),
 		provider.End(provider.StopDone, provider.Usage{Output: 1}),
 	} {
 		require.NoError(t, c.Add(chunk))
@@ -236,7 +245,8 @@ func TestTheGrammarKeepsItsStateAfterAnError(t *testing.T) {
 	require.Error(t, next(provider.Text("x")))
 	require.NoError(t, next(provider.Start("m")))
 	require.NoError(t, next(provider.ToolStart(0, "", "t")))
-	require.EqualError(t, next(provider.End(provider.StopDone, provider.Usage{})), "provider: a chunk of kind end doesn't fit here: a tool call is open")
+	require.EqualError(t, next(provider.End(provider.StopDone, provider.Usage{})),
+		"provider: a chunk of kind end doesn't fit here: a tool call is open")
 	require.Error(t, next(provider.ToolStart(0, "", "t")))
 	require.Error(t, next(provider.Waiting(provider.Wait{})))
 	require.NoError(t, next(provider.ToolEnd(0)))

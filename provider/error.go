@@ -23,12 +23,14 @@ type Error struct {
 	Wait *time.Duration `json:"wait,omitempty"`
 	// Remedy is what a person has to do, for errors of class UserFixable.
 	Remedy string `json:"remedy,omitempty"`
-	// ContextLength is set if the provider refused the request because it is longer than the model's context window.
+	// ContextLength is set if the provider refused the request because it is longer than the
+	// model's context window.
 	ContextLength *ContextLength `json:"context_length,omitempty"`
 	Err           error          `json:"-"` // the cause, if there is one
 }
 
-// A ContextLength is what a provider says of a request that it refused for its length, in tokens. What it doesn't say is 0.
+// A ContextLength is what a provider says of a request that it refused for its length, in tokens.
+// What it doesn't say is 0.
 type ContextLength struct {
 	Limit int `json:"limit,omitempty"` // what the model takes
 	Size  int `json:"size,omitempty"`  // what the request has

@@ -15,12 +15,13 @@ import (
 
 func TestAnErrorSaysWhatIsKnown(t *testing.T) {
 	for want, e := range map[string]*provider.Error{
-		"provider: permanent error":                   {},
-		"provider p: rate_limited error":              {Provider: "p", Class: fault.RateLimited},
-		"provider p (m): 429 slow down (request r-1)": {Provider: "p", Model: "m", Status: 429, Message: "slow down", RequestID: "r-1", Err: io.EOF},
-		"provider: 529 overloaded_error busy":         {Status: 529, Type: "overloaded_error", Code: "busy"},
-		"provider p: EOF":                             {Provider: "p", Err: io.EOF},
-		"provider p: 401 no key; set P_KEY":           {Provider: "p", Status: 401, Message: "no key", Remedy: "set P_KEY"},
+		"provider: permanent error":      {},
+		"provider p: rate_limited error": {Provider: "p", Class: fault.RateLimited},
+		"provider p (m): 429 slow down (request r-1)": {Provider: "p", Model: "m", Status: 429, Message: "slow down",
+			RequestID: "r-1", Err: io.EOF},
+		"provider: 529 overloaded_error busy": {Status: 529, Type: "overloaded_error", Code: "busy"},
+		"provider p: EOF":                     {Provider: "p", Err: io.EOF},
+		"provider p: 401 no key; set P_KEY":   {Provider: "p", Status: 401, Message: "no key", Remedy: "set P_KEY"},
 	} {
 		require.EqualError(t, e, want)
 	}

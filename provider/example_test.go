@@ -72,7 +72,8 @@ func ExampleCollector() {
 }
 
 func ExamplePrices_Cost() {
-	prices := provider.Prices{Input: 3 * provider.USD, Output: 15 * provider.USD, CacheRead: provider.USD * 3 / 10, CacheWrite: provider.USD * 15 / 4}
+	prices := provider.Prices{Input: 3 * provider.USD, Output: 15 * provider.USD, CacheRead: provider.USD * 3 / 10,
+		CacheWrite: provider.USD * 15 / 4}
 	fmt.Println(prices.Cost(provider.Usage{Input: 1200, Output: 300, CacheRead: 1000}))
 	// Output: $0.005400
 }

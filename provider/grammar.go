@@ -2,16 +2,16 @@ package provider
 
 import "slices"
 
-// A Grammar checks the order of the chunks of one call; the package comment has the rules. The zero Grammar is ready
-// for use. It isn't safe for concurrent use.
+// A Grammar checks the order of the chunks of one call; the package comment has the rules. The zero
+// Grammar is ready for use. It isn't safe for concurrent use.
 type Grammar struct {
 	begun bool    // a Start was seen since the last Reset
 	ended bool    // End was seen
 	open  []int32 // calls that were started and not ended
 }
 
-// Next checks the next chunk, and returns a *[GrammarError] if it isn't allowed here. After an error the Grammar is
-// unchanged.
+// Next checks the next chunk, and returns a *[GrammarError] if it isn't allowed here. After an
+// error the Grammar is unchanged.
 func (g *Grammar) Next(c *Chunk) error {
 	if c.Kind == KindText && g.begun && !g.ended {
 		return nil

@@ -2,12 +2,14 @@ package provider
 
 import "github.com/pawlkit/pawl/circuit/fault"
 
-// ImageOptions ask for images: see [Request].Images. The zero value asks for one, as the provider makes it by default.
+// ImageOptions ask for images: see [Request].Images. The zero value asks for one, as the provider
+// makes it by default.
 type ImageOptions struct {
 	// Count is how many; 0: 1. At most [MaxImages].
 	Count int `json:"count,omitempty"`
-	// Size and Quality are in the provider's terms: OpenAI's sizes are like "1024x1024" and its qualities low, medium and high; Gemini's sizes
-	// are aspect ratios such as "16:9", and it has no qualities.
+	// Size and Quality are in the provider's terms: OpenAI's sizes are like "1024x1024" and its
+	// qualities low, medium and high; Gemini's sizes are aspect ratios such as "16:9", and it has
+	// no qualities.
 	Size    string `json:"size,omitempty"`
 	Quality string `json:"quality,omitempty"`
 }
@@ -16,13 +18,17 @@ type ImageOptions struct {
 const MaxImages = 10
 
 // ErrNoImages is the error for a request with Images to a provider that makes none.
-var ErrNoImages error = fault.New(fault.Permanent, "provider: this provider makes no images; send Request.Images to one that does, such as openai with gpt-image-1 or gemini with gemini-2.5-flash-image")
+var ErrNoImages error = fault.New(fault.Permanent,
+	"provider: this provider makes no images; send Request.Images to one that does, such as openai with gpt-image-1 "+
+		"or gemini with gemini-2.5-flash-image")
 
-// Number returns how many images are asked for. A Count that isn't possible is an error of class Invalid.
+// Number returns how many images are asked for. A Count that isn't possible is an error of class
+// Invalid.
 func (o *ImageOptions) Number() (int, error) {
 	switch {
 	case o.Count < 0 || o.Count > MaxImages:
-		return 0, fault.Errorf(fault.Invalid, "provider: Images.Count is %d; it can be 1 to %d, or 0 for 1", o.Count, MaxImages)
+		return 0, fault.Errorf(fault.Invalid, "provider: Images.Count is %d; it can be 1 to %d, or 0 for 1", o.Count,
+			MaxImages)
 	case o.Count == 0:
 		return 1, nil
 	}

@@ -2,9 +2,10 @@ package provider
 
 import "net/url"
 
-// A LabelSet has the labels that a host gives to its work, such as user=ann and tenant=acme. It is a string, so it costs nothing to
-// pass on and can be compared: equal sets are equal strings. Its form is that of the query of a URL, with the keys in order:
-// "tenant=acme&user=ann". Make one with [LabelsOf].
+// A LabelSet has the labels that a host gives to its work, such as user=ann and tenant=acme. It is
+// a string, so it costs nothing to pass on and can be compared: equal sets are equal strings. Its
+// form is that of the query of a URL, with the keys in order: "tenant=acme&user=ann". Make one with
+// [LabelsOf].
 type LabelSet string
 
 // LabelsOf returns labels as a LabelSet; "" for none.

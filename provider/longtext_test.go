@@ -11,7 +11,8 @@ import (
 
 // TestTextIsWhatCameInPiecesOfAnyLength, whenever it is asked for.
 func TestTextIsWhatCameInPiecesOfAnyLength(t *testing.T) {
-	for _, lengths := range [][]int{{1}, {20}, {199, 1}, {200}, {201}, {199, 2}, {1, 200}, {150, 50, 1}, {500, 1, 3}, {0, 7, 0, 4000}} {
+	for _, lengths := range [][]int{{1}, {20}, {199, 1}, {200}, {201}, {199, 2}, {1, 200}, {150, 50, 1}, {500, 1, 3},
+		{0, 7, 0, 4000}} {
 		for _, every := range []int{1, 7, 1000} {
 			var c provider.Collector
 			require.NoError(t, c.Add(provider.Start("m")))

@@ -74,9 +74,11 @@ type Part struct {
 	Result *ToolResult `json:"result,omitempty"`
 	Media  *Media      `json:"media,omitempty"`
 	Source *Source     `json:"source,omitempty"`
-	// Opaque is data that a provider wants back verbatim with the part. Any kind of part may have it.
+	// Opaque is data that a provider wants back verbatim with the part. Any kind of part may have
+	// it.
 	Opaque *Opaque `json:"opaque,omitempty"`
-	// Cache asks the provider to cache the prompt up to and including this part, if it supports such marks.
+	// Cache asks the provider to cache the prompt up to and including this part, if it supports
+	// such marks.
 	Cache bool `json:"cache,omitempty"`
 }
 
@@ -91,8 +93,9 @@ func ResultPart(r ToolResult) Part { return Part{Kind: PartToolResult, Result: &
 
 // A ToolCall is a model's request to run a tool.
 type ToolCall struct {
-	// ID names the call within a conversation and ties its result to it. In a provider's answer it is the provider's id,
-	// which may be empty or repeated; an agent sets its own id here and keeps the provider's in ProviderID.
+	// ID names the call within a conversation and ties its result to it. In a provider's answer it
+	// is the provider's id, which may be empty or repeated; an agent sets its own id here and keeps
+	// the provider's in ProviderID.
 	ID         string `json:"id,omitempty"`
 	ProviderID string `json:"provider_id,omitempty"`
 	Name       string `json:"name"`
@@ -129,17 +132,19 @@ type Source struct {
 	URL   string `json:"url,omitempty"`
 	Title string `json:"title,omitempty"`
 	Text  string `json:"text,omitempty"` // the cited text, if the provider reports it
-	// Start and End are the byte offsets of the text in the part that is based on the source; both 0 if unknown.
+	// Start and End are the byte offsets of the text in the part that is based on the source; both
+	// 0 if unknown.
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
 }
 
-// Opaque is data that only its provider understands: a signature, encrypted reasoning, a thought signature. It is sent
-// back verbatim to the provider that made it, and to no other.
+// Opaque is data that only its provider understands: a signature, encrypted reasoning, a thought
+// signature. It is sent back verbatim to the provider that made it, and to no other.
 type Opaque struct {
 	Provider string `json:"provider"`
 	Kind     string `json:"kind,omitempty"` // the provider's term for it
-	// Data is valid UTF-8, so that it survives JSON unchanged; binary data is encoded by the adapter.
+	// Data is valid UTF-8, so that it survives JSON unchanged; binary data is encoded by the
+	// adapter.
 	Data string `json:"data"`
 }
 

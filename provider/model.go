@@ -25,7 +25,8 @@ type Money int64
 // USD is one US dollar.
 const USD Money = 1_000_000
 
-// Add returns the sum of m and n. A negative amount counts as 0, and a sum that overflows is the greatest Money.
+// Add returns the sum of m and n. A negative amount counts as 0, and a sum that overflows is the
+// greatest Money.
 func (m Money) Add(n Money) Money { return Money(plus(int64(m), int64(n))) }
 
 // String returns the amount in dollars, for example "$0.004200".
@@ -37,8 +38,8 @@ func (m Money) String() string {
 	return fmt.Sprintf("%s$%d.%06d", sign, v/uint64(USD), v%uint64(USD))
 }
 
-// Prices are a model's prices per million tokens. A price of 0 is free of charge; if cached tokens are priced like
-// other input, set CacheRead and CacheWrite to Input.
+// Prices are a model's prices per million tokens. A price of 0 is free of charge; if cached tokens
+// are priced like other input, set CacheRead and CacheWrite to Input.
 type Prices struct {
 	Input      Money  `json:"input"`
 	Output     Money  `json:"output"`
@@ -48,8 +49,8 @@ type Prices struct {
 	Source     string `json:"source,omitempty"` // where
 }
 
-// Cost returns the cost of u, rounded up to a millionth of a dollar. Figures below 0 count as 0; an amount that overflows
-// is the greatest Money.
+// Cost returns the cost of u, rounded up to a millionth of a dollar. Figures below 0 count as 0; an
+// amount that overflows is the greatest Money.
 func (p Prices) Cost(u Usage) Money {
 	u.Input, u.CacheRead, u.CacheWrite = max(u.Input, 0), max(u.CacheRead, 0), max(u.CacheWrite, 0)
 	plain := max(u.Input-u.CacheRead, 0) - u.CacheWrite

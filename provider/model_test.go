@@ -22,7 +22,8 @@ func costOf(p provider.Prices, u provider.Usage) provider.Money {
 	for _, item := range []struct {
 		tokens *big.Int
 		price  provider.Money
-	}{{plainInput, p.Input}, {atLeast0(u.CacheRead), p.CacheRead}, {atLeast0(u.CacheWrite), p.CacheWrite}, {atLeast0(u.Output), p.Output}} {
+	}{{plainInput, p.Input}, {atLeast0(u.CacheRead), p.CacheRead}, {atLeast0(u.CacheWrite), p.CacheWrite},
+		{atLeast0(u.Output), p.Output}} {
 		sum.Add(sum, new(big.Int).Mul(item.tokens, atLeast0(int64(item.price))))
 	}
 	million := big.NewInt(1_000_000)
@@ -45,7 +46,8 @@ func TestCostsAreExact(t *testing.T) {
 		return r.Int64N(1 << (1 + r.IntN(40)))
 	}
 	for range 20_000 {
-		p := provider.Prices{Input: provider.Money(number()), Output: provider.Money(number()), CacheRead: provider.Money(number()), CacheWrite: provider.Money(number())}
+		p := provider.Prices{Input: provider.Money(number()), Output: provider.Money(number()),
+			CacheRead: provider.Money(number()), CacheWrite: provider.Money(number())}
 		u := provider.Usage{Input: number(), Output: number(), CacheRead: number(), CacheWrite: number()}
 		if want, got := costOf(p, u), p.Cost(u); want != got {
 			t.Fatalf("%+v of %+v is %d, not %d", u, p, want, got)
@@ -59,9 +61,11 @@ func TestACostThatDoesNotFitIsTheGreatestThatDoes(t *testing.T) {
 		1 << 62:       4_000_000, // a quotient of 2^64
 		1 << 61:       4_000_000, // of 2^63
 	} {
-		require.Equal(t, provider.Money(math.MaxInt64), provider.Prices{Output: price}.Cost(provider.Usage{Output: tokens}))
+		require.Equal(t, provider.Money(math.MaxInt64),
+			provider.Prices{Output: price}.Cost(provider.Usage{Output: tokens}))
 	}
-	require.Equal(t, provider.Money(math.MaxInt64-1), provider.Prices{Output: 1_000_000}.Cost(provider.Usage{Output: math.MaxInt64 - 1}))
+	require.Equal(t, provider.Money(math.MaxInt64-1),
+		provider.Prices{Output: 1_000_000}.Cost(provider.Usage{Output: math.MaxInt64 - 1}))
 }
 
 func TestCachedTokensHaveTheirOwnPrice(t *testing.T) {
@@ -93,7 +97,8 @@ func TestUsagesAdd(t *testing.T) {
 func TestOddFiguresNeverMakeAUsageOrACostSmaller(t *testing.T) {
 	const most = math.MaxInt64
 	used := provider.Usage{Input: 10, Output: 20}
-	require.Equal(t, used, used.Add(provider.Usage{Input: -1, Output: math.MinInt64, CacheRead: -1, CacheWrite: -1, Reasoning: -1}))
+	require.Equal(t, used,
+		used.Add(provider.Usage{Input: -1, Output: math.MinInt64, CacheRead: -1, CacheWrite: -1, Reasoning: -1}))
 	require.EqualValues(t, 20, provider.Usage{Input: -5, Output: 20}.Total())
 	huge := provider.Usage{Input: most, Output: most, CacheRead: most, CacheWrite: most, Reasoning: most}
 	require.Equal(t, huge, huge.Add(huge))

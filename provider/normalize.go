@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The results of a Collector survive JSON, and so a journal, byte for byte: text is valid UTF-8, arguments are compact
-// JSON.
+// The results of a Collector survive JSON, and so a journal, byte for byte: text is valid UTF-8,
+// arguments are compact JSON.
 
 // valid returns s as valid UTF-8.
 func valid(s string) string {
@@ -18,7 +18,8 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// arguments returns raw as compact JSON, or as text if it isn't JSON. It returns raw itself if that has no blanks.
+// arguments returns raw as compact JSON, or as text if it isn't JSON. It returns raw itself if that
+// has no blanks.
 func arguments(raw []byte) (input json.RawMessage, invalid string) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, ""
@@ -83,9 +84,9 @@ func normalizePart(p *Part) *Part {
 	return &out
 }
 
-// Normalize returns parts in the form in which a [Collector] returns them, which survives JSON byte for byte: text is valid
-// UTF-8, arguments are compact JSON or else text in [ToolCall].Invalid. It is for parts from other sources. The given parts
-// aren't changed.
+// Normalize returns parts in the form in which a [Collector] returns them, which survives JSON byte
+// for byte: text is valid UTF-8, arguments are compact JSON or else text in [ToolCall].Invalid. It
+// is for parts from other sources. The given parts aren't changed.
 func Normalize(parts []Part) []Part {
 	if len(parts) == 0 {
 		return nil

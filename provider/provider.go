@@ -11,10 +11,10 @@ import (
 
 // A Provider answers a request with a sequence of chunks.
 //
-// The sequence is ranged over at most once. The call starts when the range does, and is over, with every goroutine,
-// timer and connection closed, when the range statement ends, however it ends. An error is yielded once, last, together
-// with a zero Chunk. The request isn't changed, and must not be changed by the caller while the call lasts. A Provider
-// is safe for concurrent use.
+// The sequence is ranged over at most once. The call starts when the range does, and is over, with
+// every goroutine, timer and connection closed, when the range statement ends, however it ends. An
+// error is yielded once, last, together with a zero Chunk. The request isn't changed, and must not
+// be changed by the caller while the call lasts. A Provider is safe for concurrent use.
 type Provider interface {
 	Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
 }
@@ -36,23 +36,26 @@ type TokenCounter interface {
 }
 
 // ErrConsumed is yielded by a second range over the sequence of a call.
-var ErrConsumed = fault.New(fault.Permanent, "provider: the stream of this call has been consumed already; make another call")
+var ErrConsumed = fault.New(fault.Permanent,
+	"provider: the stream of this call has been consumed already; make another call")
 
-// ErrIncomplete is the error of a stream that ended without its End: the connection was cut, or a proxy closed it.
-// The answer so far is partial.
+// ErrIncomplete is the error of a stream that ended without its End: the connection was cut, or a
+// proxy closed it. The answer so far is partial.
 var ErrIncomplete = fault.New(fault.Transient, "provider: the stream ended before the answer was complete")
 
 // ErrNilProvider is the error of a call to a nil Provider.
-var ErrNilProvider = fault.New(fault.Permanent, "provider: the Provider is nil; construct one first, for example with an adapter's New")
+var ErrNilProvider = fault.New(fault.Permanent,
+	"provider: the Provider is nil; construct one first, for example with an adapter's New")
 
 // ErrNilRequest is the error of a call with a nil Request.
 var ErrNilRequest = fault.New(fault.Permanent, "provider: the Request is nil")
 
-// ErrNoCount is returned by [CountTokens] when neither the Provider nor anything it wraps can count.
+// ErrNoCount is returned by [CountTokens] when neither the Provider nor anything it wraps can
+// count.
 var ErrNoCount = errors.New("provider: this provider can't count tokens")
 
-// Generate makes a call and collects its answer. The Response is never nil: on an error it holds the answer so far.
-// Waiting chunks are skipped.
+// Generate makes a call and collects its answer. The Response is never nil: on an error it holds
+// the answer so far. Waiting chunks are skipped.
 func Generate(ctx context.Context, p Provider, req *Request) (*Response, error) {
 	var c Collector
 	if isNil(p) {
@@ -88,8 +91,9 @@ func collect(c *Collector, seq iter.Seq2[Chunk, error]) (*Response, error) {
 	return c.Response(), nil
 }
 
-// Info returns the description of p's model. It asks p, then what p wraps, depth first, through `Unwrap() Provider`
-// and `Unwrap() []Provider`. The second result is false if none of them knows it.
+// Info returns the description of p's model. It asks p, then what p wraps, depth first, through
+// `Unwrap() Provider` and `Unwrap() []Provider`. The second result is false if none of them knows
+// it.
 func Info(p Provider) (ModelInfo, bool) {
 	budget := maxWrap
 	if i, ok := find[Informer](p, &budget); ok {
@@ -98,8 +102,8 @@ func Info(p Provider) (ModelInfo, bool) {
 	return ModelInfo{}, false
 }
 
-// CountTokens returns the number of input tokens of req, counted by p or by what p wraps (see [Info]). It returns
-// [ErrNoCount] if none of them can.
+// CountTokens returns the number of input tokens of req, counted by p or by what p wraps (see
+// [Info]). It returns [ErrNoCount] if none of them can.
 func CountTokens(ctx context.Context, p Provider, req *Request) (int, error) {
 	if req == nil {
 		return 0, ErrNilRequest
@@ -116,10 +120,12 @@ func CountTokens(ctx context.Context, p Provider, req *Request) (int, error) {
 	return n, nil
 }
 
-// maxWrap bounds how many Providers a search visits, so that one that unwraps to itself can't hang a caller.
+// maxWrap bounds how many Providers a search visits, so that one that unwraps to itself can't hang
+// a caller.
 const maxWrap = 1000
 
-// find returns the first of p and what it wraps that is a T. Each visited Provider costs one of the budget.
+// find returns the first of p and what it wraps that is a T. Each visited Provider costs one of the
+// budget.
 func find[T any](p Provider, budget *int) (t T, ok bool) {
 	if *budget--; *budget < 0 || isNil(p) {
 		return t, false

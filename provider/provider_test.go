@@ -28,11 +28,13 @@ func answers(err error, chunks ...provider.Chunk) provider.Provider {
 }
 
 func TestGenerateCollectsAnAnswer(t *testing.T) {
-	p := answers(nil, provider.Waiting(provider.Wait{Reason: provider.WaitQueued}), provider.Start("m"), provider.Text("It is "), provider.Text("cold."),
+	p := answers(nil, provider.Waiting(provider.Wait{Reason: provider.WaitQueued}), provider.Start("m"),
+		provider.Text("It is "), provider.Text("cold."),
 		provider.End(provider.StopDone, provider.Usage{Input: 3, Output: 2}))
 	r, err := provider.Generate(t.Context(), p, &provider.Request{})
 	require.NoError(t, err)
-	require.Equal(t, &provider.Response{Model: "m", Parts: []provider.Part{provider.TextPart("It is cold.")}, Stop: provider.StopDone,
+	require.Equal(t, &provider.Response{Model: "m", Parts: []provider.Part{provider.TextPart("It is cold.")},
+		Stop:  provider.StopDone,
 		Usage: provider.Usage{Input: 3, Output: 2}, Complete: true}, r)
 	require.EqualValues(t, 5, r.Usage.Total())
 }
@@ -49,7 +51,9 @@ func TestAFailedCallGivesWhatHadCome(t *testing.T) {
 		"error at once": {answers(boom), boom, ""},
 		"no End":        {answers(nil, start, text), provider.ErrIncomplete, "so far"},
 		"nothing":       {answers(nil), provider.ErrIncomplete, ""},
-		"nil sequence":  {provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil }), provider.ErrIncomplete, ""},
+		"nil sequence": {provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+			return nil
+		}), provider.ErrIncomplete, ""},
 		"nil":           {nil, provider.ErrNilProvider, ""},
 		"nil pointer":   {(*wrapper)(nil), provider.ErrNilProvider, ""},
 		"nil function":  {provider.Func(nil), provider.ErrNilProvider, ""},
@@ -66,7 +70,8 @@ func TestAFailedCallGivesWhatHadCome(t *testing.T) {
 }
 
 func TestAChunkThatDoesNotFitEndsTheCall(t *testing.T) {
-	r, err := provider.Generate(t.Context(), answers(nil, provider.Start("m"), provider.Text("x"), provider.Start("m"), provider.Text("y")), &provider.Request{})
+	r, err := provider.Generate(t.Context(), answers(nil, provider.Start("m"), provider.Text("x"), provider.Start("m"),
+		provider.Text("y")), &provider.Request{})
 	var g *provider.GrammarError
 	require.ErrorAs(t, err, &g)
 	require.Equal(t, provider.KindStart, g.Kind)
@@ -127,16 +132,18 @@ func TestWhatIsWrappedIsAsked(t *testing.T) {
 		"wrapped":        {&wrapper{inner: known}, "m-1"},
 		"deep":           {deep, "m-1"},
 		"outermost wins": {struct{ knower }{knower{name: "outer"}}, "outer"},
-		"first of many":  {several{inner: []provider.Provider{nil, plainOne, &wrapper{inner: known}, knower{name: "second"}}}, "m-1"},
-		"depth first":    {several{inner: []provider.Provider{several{inner: []provider.Provider{known}}, knower{name: "second"}}}, "m-1"},
-		"unknown":        {plainOne, ""},
-		"wraps nothing":  {&wrapper{}, ""},
-		"wraps none":     {several{}, ""},
-		"wraps itself":   {itself, ""},
-		"lists itself":   {listed, ""},
-		"nil":            {nil, ""},
-		"nil pointer":    {(*wrapper)(nil), ""},
-		"nil inside":     {&wrapper{inner: (*wrapper)(nil)}, ""},
+		"first of many": {
+			several{inner: []provider.Provider{nil, plainOne, &wrapper{inner: known}, knower{name: "second"}}}, "m-1"},
+		"depth first": {several{inner: []provider.Provider{several{inner: []provider.Provider{known}},
+			knower{name: "second"}}}, "m-1"},
+		"unknown":       {plainOne, ""},
+		"wraps nothing": {&wrapper{}, ""},
+		"wraps none":    {several{}, ""},
+		"wraps itself":  {itself, ""},
+		"lists itself":  {listed, ""},
+		"nil":           {nil, ""},
+		"nil pointer":   {(*wrapper)(nil), ""},
+		"nil inside":    {&wrapper{inner: (*wrapper)(nil)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			info, ok := provider.Info(c.p)
@@ -163,8 +170,9 @@ func TestACountThatFailsIsAnErrorOfItsClass(t *testing.T) {
 
 func TestTheSentinelsHaveTheirClass(t *testing.T) {
 	for err, class := range map[error]fault.Class{
-		provider.ErrConsumed: fault.Permanent, provider.ErrIncomplete: fault.Transient, provider.ErrNilProvider: fault.Permanent,
-		provider.ErrNilRequest: fault.Permanent, provider.ErrNoCount: fault.Permanent,
+		provider.ErrConsumed: fault.Permanent, provider.ErrIncomplete: fault.Transient,
+		provider.ErrNilProvider: fault.Permanent,
+		provider.ErrNilRequest:  fault.Permanent, provider.ErrNoCount: fault.Permanent,
 	} {
 		require.Equal(t, class, fault.Of(err), err)
 		require.False(t, provider.Canceled(err), err)

@@ -15,5 +15,6 @@ func TestRateLimitsAreTheHeadersThatSpeakOfThem(t *testing.T) {
 	require.Nil(t, provider.RateLimits(nil))
 	h.Set("x-ratelimit-limit-requests", "60")
 	h.Set("anthropic-ratelimit-tokens-remaining", "7")
-	require.Equal(t, http.Header{"X-Ratelimit-Limit-Requests": {"60"}, "Anthropic-Ratelimit-Tokens-Remaining": {"7"}}, provider.RateLimits(h))
+	require.Equal(t, http.Header{"X-Ratelimit-Limit-Requests": {"60"}, "Anthropic-Ratelimit-Tokens-Remaining": {"7"}},
+		provider.RateLimits(h))
 }

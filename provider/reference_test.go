@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A reference says what a Collector has to make of chunks, in the plainest way that there is: it keeps everything and
-// begins anew each time.
+// A reference says what a Collector has to make of chunks, in the plainest way that there is: it
+// keeps everything and begins anew each time.
 type reference struct {
 	taken []provider.Chunk // that were legal
 }
@@ -105,7 +105,8 @@ func (r *reference) response() *provider.Response {
 			last = parts[len(parts)-1]
 			last.raw += c.Text
 		case provider.KindToolStart:
-			push(&refPart{part: provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: c.ID, Name: c.Name}}, index: c.Index, open: true})
+			push(&refPart{part: provider.Part{Kind: provider.PartToolCall,
+				Call: &provider.ToolCall{ID: c.ID, Name: c.Name}}, index: c.Index, open: true})
 		case provider.KindToolDelta, provider.KindToolEnd:
 			for _, p := range parts {
 				if p.open && p.index == c.Index {
@@ -162,9 +163,11 @@ func (p *refPart) done() provider.Part {
 	return p.part
 }
 
-// decode makes chunks of bytes, for the fuzzer and the property tests: two bytes say which chunk and of what.
+// decode makes chunks of bytes, for the fuzzer and the property tests: two bytes say which chunk
+// and of what.
 func decode(data []byte) (chunks []provider.Chunk) {
-	texts := []string{"", "x", " {\"a\" : ", "1}", "<b>", "\xff", "\xe2\x82", "\xac", "\"\xc3\"", "[\"\u2028\"]", " \n", "null"}
+	texts := []string{"", "x", " {\"a\" : ", "1}", "<b>", "\xff", "\xe2\x82", "\xac", "\"\xc3\"", "[\"\u2028\"]", " \n",
+		"null"}
 	opaque := provider.Opaque{Provider: "p", Data: "sig"}
 	call := provider.ToolCall{ID: "s", Name: "search", Input: json.RawMessage(`{"q":"<"}`)}
 	begun := false
@@ -211,7 +214,8 @@ func decode(data []byte) (chunks []provider.Chunk) {
 			opaque.Kind = "own"
 			c = provider.OpaquePart(opaque)
 		case 19: // what lacks its content
-			c = provider.Chunk{Kind: provider.ChunkKind(9 + pair[1]%5), Extra: &provider.Extra{Part: &provider.Part{Kind: provider.PartText}}}
+			c = provider.Chunk{Kind: provider.ChunkKind(9 + pair[1]%5),
+				Extra: &provider.Extra{Part: &provider.Part{Kind: provider.PartText}}}
 		case 22: // as the zero chunk
 			c = provider.Chunk{}
 		case 23:

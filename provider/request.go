@@ -15,19 +15,22 @@ type Request struct {
 	Messages   []Message  `json:"messages"`
 	Tools      []Tool     `json:"tools,omitempty"`
 	ToolChoice ToolChoice `json:"choice,omitzero"`
-	// DisableParallelToolCalls asks for at most one tool call per answer, if the provider supports this.
+	// DisableParallelToolCalls asks for at most one tool call per answer, if the provider supports
+	// this.
 	DisableParallelToolCalls bool              `json:"serial,omitempty"`
 	MaxOutput                int               `json:"max_output,omitempty"` // tokens; 0: the provider's default
 	Sampling                 *Sampling         `json:"sampling,omitempty"`
 	Reasoning                *ReasoningOptions `json:"reasoning,omitempty"`
 	Output                   *OutputFormat     `json:"output,omitempty"`
-	// Images, if it isn't nil, asks for images: the answer has them as parts with media (see [Response.Files]), and perhaps text. Usage and prices
-	// are those of the model. A provider that makes no images refuses with [ErrNoImages].
+	// Images, if it isn't nil, asks for images: the answer has them as parts with media (see
+	// [Response.Files]), and perhaps text. Usage and prices are those of the model. A provider that
+	// makes no images refuses with [ErrNoImages].
 	Images *ImageOptions `json:"images,omitempty"`
 	Labels Labels        `json:"labels,omitzero"`
 
-	// Cache asks the provider to cache the prompt, because calls that begin alike will follow soon: see "Prompt caching" in the package
-	// comment. Parts can also be marked on their own: see Part.Cache.
+	// Cache asks the provider to cache the prompt, because calls that begin alike will follow soon:
+	// see "Prompt caching" in the package comment. Parts can also be marked on their own: see
+	// Part.Cache.
 	Cache bool `json:"cache,omitempty"`
 	// Interactive says that a person is waiting. Such a call never queues behind background work.
 	Interactive bool `json:"interactive,omitempty"`
@@ -36,7 +39,8 @@ type Request struct {
 	// NoRestart says that an answer that has begun must not be discarded and made again.
 	NoRestart bool `json:"no_restart,omitempty"`
 
-	// Options are passed through to the provider named by the key, for parameters without a field here.
+	// Options are passed through to the provider named by the key, for parameters without a field
+	// here.
 	Options map[string]json.RawMessage `json:"options,omitempty"`
 }
 
@@ -90,8 +94,8 @@ type OutputFormat struct {
 
 // Labels say which session, task and so on a call is booked on. All are optional.
 type Labels struct {
-	// Session is the session for a gate's turns and a budget's limits: a subagent uses the session of the outermost
-	// agent.
+	// Session is the session for a gate's turns and a budget's limits: a subagent uses the session
+	// of the outermost agent.
 	Session  string `json:"session,omitempty"`
 	User     string `json:"user,omitempty"` // the person that the call is made for
 	Run      string `json:"run,omitempty"`
@@ -118,8 +122,8 @@ func LastUserText(messages []Message) string {
 	return ""
 }
 
-// Clone returns a copy whose fields, slices and maps may be changed without changing r. Messages and parts themselves
-// are shared, since they are never changed.
+// Clone returns a copy whose fields, slices and maps may be changed without changing r. Messages
+// and parts themselves are shared, since they are never changed.
 func (r *Request) Clone() *Request {
 	c := *r
 	c.Messages = slices.Clone(r.Messages)

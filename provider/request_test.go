@@ -12,10 +12,13 @@ func TestTheNewestUserText(t *testing.T) {
 	require.Empty(t, (&provider.Request{}).LastUserText())
 	req := &provider.Request{Messages: []provider.Message{
 		provider.User("old"),
-		{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart("new"), provider.MediaPart(provider.Media{}), provider.TextPart("est"),
+		{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart("new"), provider.MediaPart(provider.Media{}),
+			provider.TextPart("est"),
 			{Kind: provider.PartReasoning, Text: "not said"}}},
 		provider.Assistant("answer"),
-		{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{Parts: []provider.Part{provider.TextPart("result")}})}},
+		{Role: provider.RoleTool,
+			Parts: []provider.Part{
+				provider.ResultPart(provider.ToolResult{Parts: []provider.Part{provider.TextPart("result")}})}},
 	}}
 	require.Equal(t, "newest", req.LastUserText())
 	require.Equal(t, "result", req.Messages[3].Parts[0].Result.Text())

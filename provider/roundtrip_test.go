@@ -76,8 +76,10 @@ func fill(r *rand.Rand, v reflect.Value, depth int) {
 func TestEveryTypeComesBackFromJSONUnchanged(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[provider.Request](), reflect.TypeFor[provider.Response](), reflect.TypeFor[provider.Message](), reflect.TypeFor[provider.Part](),
-		reflect.TypeFor[provider.Chunk](), reflect.TypeFor[provider.Extra](), reflect.TypeFor[provider.Usage](), reflect.TypeFor[provider.ModelInfo](),
+		reflect.TypeFor[provider.Request](), reflect.TypeFor[provider.Response](), reflect.TypeFor[provider.Message](),
+		reflect.TypeFor[provider.Part](),
+		reflect.TypeFor[provider.Chunk](), reflect.TypeFor[provider.Extra](), reflect.TypeFor[provider.Usage](),
+		reflect.TypeFor[provider.ModelInfo](),
 	} {
 		t.Run(typ.Name(), func(t *testing.T) {
 			for range 300 {
@@ -95,7 +97,8 @@ func TestEveryTypeComesBackFromJSONUnchanged(t *testing.T) {
 
 func TestAnErrorComesBackFromJSONWithoutItsCause(t *testing.T) {
 	wait := time.Duration(0)
-	e := provider.Error{Class: fault.RateLimited, Provider: "p", Status: 429, Wait: &wait, Err: fault.New(fault.Transient, "cause")}
+	e := provider.Error{Class: fault.RateLimited, Provider: "p", Status: 429, Wait: &wait,
+		Err: fault.New(fault.Transient, "cause")}
 	var back provider.Error
 	require.NoError(t, json.Unmarshal(plain(t, &e, ""), &back))
 	e.Err = nil
@@ -126,8 +129,9 @@ func TestKindsHaveNamesAndUnknownOnesAreErrors(t *testing.T) {
 
 func TestStopReasonsAfterWhichCallsRun(t *testing.T) {
 	for reason, runs := range map[provider.StopReason]bool{
-		provider.StopDone: true, provider.StopToolCalls: true, provider.StopUnknown: true, provider.StopLength: false, provider.StopFiltered: false,
-		provider.StopPaused: false, provider.StopError: false, "": false, "other": false,
+		provider.StopDone: true, provider.StopToolCalls: true, provider.StopUnknown: true, provider.StopLength: false,
+		provider.StopFiltered: false,
+		provider.StopPaused:   false, provider.StopError: false, "": false, "other": false,
 	} {
 		require.Equal(t, runs, reason.RunsCalls(), reason)
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// The usual aliases. A [Router] accepts any others, too; [AliasDefault] is used for requests that name no model.
+// The usual aliases. A [Router] accepts any others, too; [AliasDefault] is used for requests that
+// name no model.
 const (
 	AliasDefault = "default"
 	AliasFast    = "fast"
@@ -25,28 +26,31 @@ type Route struct {
 	Model    string // the provider's name for the model; empty: the Provider's default
 }
 
-// A Router is a Provider that chooses another one by the request's Model, which is an alias such as "strong". The
-// configuration says which model an alias means.
+// A Router is a Provider that chooses another one by the request's Model, which is an alias such as
+// "strong". The configuration says which model an alias means.
 //
-// The Router changes only the Model of a request. A request with an unknown alias fails with an *[UnknownModelError].
-// A Router is safe for concurrent use.
+// The Router changes only the Model of a request. A request with an unknown alias fails with an
+// *[UnknownModelError]. A Router is safe for concurrent use.
 type Router struct {
 	routes map[string]Route
 	known  []string // the aliases, sorted
 }
 
-// NewRouter returns a Router of these routes by alias. The error joins all mistakes in them: there must be a route, no
-// alias may be empty, and no Provider nil. Without a route for [AliasDefault], requests that name no model fail.
+// NewRouter returns a Router of these routes by alias. The error joins all mistakes in them: there
+// must be a route, no alias may be empty, and no Provider nil. Without a route for [AliasDefault],
+// requests that name no model fail.
 func NewRouter(routes map[string]Route) (*Router, error) {
 	if len(routes) == 0 {
-		return nil, fault.New(fault.Invalid, "provider: a Router needs a route; use at least one for the alias \"default\"")
+		return nil,
+			fault.New(fault.Invalid, "provider: a Router needs a route; use at least one for the alias \"default\"")
 	}
 	r := &Router{routes: maps.Clone(routes), known: slices.Sorted(maps.Keys(routes))}
 	var errs []error
 	for _, alias := range r.known {
 		switch {
 		case alias == "":
-			errs = append(errs, fault.New(fault.Invalid, "provider: an alias of a Router is empty; requests without a model use \"default\""))
+			errs = append(errs, fault.New(fault.Invalid,
+				"provider: an alias of a Router is empty; requests without a model use \"default\""))
 		case isNil(routes[alias].Provider):
 			errs = append(errs, fmt.Errorf("provider: the route of the alias %q: %w", alias, ErrNilProvider))
 		}
@@ -101,7 +105,8 @@ func (r *Router) Aliases() []string {
 	return slices.Clone(r.known)
 }
 
-// Unwrap returns the providers of r: that of [AliasDefault] first, then the others in the order of their aliases.
+// Unwrap returns the providers of r: that of [AliasDefault] first, then the others in the order of
+// their aliases.
 func (r *Router) Unwrap() []Provider {
 	if r == nil {
 		return nil
@@ -118,7 +123,8 @@ func (r *Router) Unwrap() []Provider {
 	return ps
 }
 
-// Info returns the description of the model for requests that name none, or the zero ModelInfo if it isn't known.
+// Info returns the description of the model for requests that name none, or the zero ModelInfo if
+// it isn't known.
 func (r *Router) Info() ModelInfo {
 	info, _ := r.InfoOf("")
 	return info
@@ -157,9 +163,10 @@ type ModelInformer interface {
 	InfoOf(model string) (ModelInfo, bool)
 }
 
-// InfoOf returns the description of the model with that name in p; an empty name means p's default. It asks the first
-// [ModelInformer] of p and what p wraps, as [Info] does. If there is none, it returns the result of Info, provided
-// that its ID or Name matches. The second result is false if none of them knows it.
+// InfoOf returns the description of the model with that name in p; an empty name means p's default.
+// It asks the first [ModelInformer] of p and what p wraps, as [Info] does. If there is none, it
+// returns the result of Info, provided that its ID or Name matches. The second result is false if
+// none of them knows it.
 func InfoOf(p Provider, model string) (ModelInfo, bool) {
 	budget := maxWrap
 	if i, ok := find[ModelInformer](p, &budget); ok {
@@ -180,7 +187,8 @@ type UnknownModelError struct {
 
 // Error names the alias, and the valid ones.
 func (e *UnknownModelError) Error() string {
-	return fmt.Sprintf("provider: there is no route for the model %.64q; use one of: %s", e.Model, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("provider: there is no route for the model %.64q; use one of: %s", e.Model,
+		strings.Join(e.Known, ", "))
 }
 
 // Fault returns NotFound.

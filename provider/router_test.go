@@ -43,7 +43,8 @@ func newRouter(t *testing.T) (r *provider.Router, small, big *shelf) {
 
 func TestAnAliasChoosesTheProviderAndTheModel(t *testing.T) {
 	r, _, _ := newRouter(t)
-	for alias, want := range map[string]string{"fast": "small-1/", "strong": "big-1/big-2", "default": "big-1/big-1", "": "big-1/big-1"} {
+	for alias, want := range map[string]string{"fast": "small-1/", "strong": "big-1/big-2", "default": "big-1/big-1",
+		"": "big-1/big-1"} {
 		req := &provider.Request{Model: alias}
 		res, err := provider.Generate(t.Context(), r, req)
 		require.NoError(t, err)
@@ -58,7 +59,8 @@ func TestAnUnknownAliasIsToldWithTheKnownOnes(t *testing.T) {
 	var unknown *provider.UnknownModelError
 	require.ErrorAs(t, err, &unknown)
 	require.Equal(t, []string{"default", "fast", "strong"}, unknown.Known)
-	require.EqualError(t, err, `provider: there is no route for the model "gigantic"; use one of: default, fast, strong`)
+	require.EqualError(t, err,
+		`provider: there is no route for the model "gigantic"; use one of: default, fast, strong`)
 	require.Equal(t, fault.NotFound, fault.Of(err))
 	_, err = provider.CountTokens(t.Context(), r, &provider.Request{Model: "gigantic"})
 	require.ErrorAs(t, err, &unknown)

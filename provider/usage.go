@@ -4,9 +4,9 @@ import "math"
 
 // Usage is the number of tokens that a call consumed.
 //
-// Input counts every token of the prompt, those read from and written to a cache included; CacheRead and CacheWrite say
-// how many of them. Output counts every token made, reasoning included; Reasoning says how many of them. A figure that
-// the provider doesn't report is 0.
+// Input counts every token of the prompt, those read from and written to a cache included;
+// CacheRead and CacheWrite say how many of them. Output counts every token made, reasoning
+// included; Reasoning says how many of them. A figure that the provider doesn't report is 0.
 type Usage struct {
 	Input      int64 `json:"input"`
 	Output     int64 `json:"output"`
@@ -19,11 +19,13 @@ type Usage struct {
 	Raw string `json:"raw,omitempty"`
 }
 
-// Total returns Input plus Output. A negative figure, which only a broken server reports, counts as 0, and a sum that
-// overflows is the greatest int64, so that usage compared with a limit never shrinks.
+// Total returns Input plus Output. A negative figure, which only a broken server reports, counts as
+// 0, and a sum that overflows is the greatest int64, so that usage compared with a limit never
+// shrinks.
 func (u Usage) Total() int64 { return plus(u.Input, u.Output) }
 
-// Add returns the sum of u and v; see [Usage.Total] for odd figures. Raw figures aren't added: the sum has none.
+// Add returns the sum of u and v; see [Usage.Total] for odd figures. Raw figures aren't added: the
+// sum has none.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Input:      plus(u.Input, v.Input),

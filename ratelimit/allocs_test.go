@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// TestASlotCostsTwoAllocations expects two allocations: the context of the lease, and the function that cancels it.
+// TestASlotCostsTwoAllocations expects two allocations: the context of the lease, and the function
+// that cancels it.
 func TestASlotCostsTwoAllocations(t *testing.T) {
 	g := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 1e9, TokensPerMinute: 1e9, Burst: 1})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -22,49 +22,58 @@ const (
 )
 
 var (
-	// ErrAllowanceKey is returned by [Allowance.Take] and [Allowance.Status] for a key of more than 512 bytes. Its class is
-	// fault.Invalid.
+	// ErrAllowanceKey is returned by [Allowance.Take] and [Allowance.Status] for a key of more than
+	// 512 bytes. Its class is fault.Invalid.
 	ErrAllowanceKey = fault.New(fault.Invalid, "ratelimit: the key of an allowance has more than 512 bytes")
 
-	// ErrAllowanceFull is returned by [Allowance.Take] when the store in memory has its most keys, and each of them has an
-	// open take. Its class is RateLimited.
-	ErrAllowanceFull = fault.New(fault.RateLimited, "ratelimit: every key in the store of allowances has an open take: raise AllowanceConfig.MaxKeys")
+	// ErrAllowanceFull is returned by [Allowance.Take] when the store in memory has its most keys,
+	// and each of them has an open take. Its class is RateLimited.
+	ErrAllowanceFull = fault.New(fault.RateLimited,
+		"ratelimit: every key in the store of allowances has an open take: raise AllowanceConfig.MaxKeys")
 )
 
-// An AllowanceConfig has the limits of an [Allowance], which apply to each key. The zero value limits nothing.
+// An AllowanceConfig has the limits of an [Allowance], which apply to each key. The zero value
+// limits nothing.
 type AllowanceConfig struct {
-	// Windows are limits on the takes in any stretch of time, for example 20 in every minute and 200 in every hour.
+	// Windows are limits on the takes in any stretch of time, for example 20 in every minute and
+	// 200 in every hour.
 	Windows []AllowanceWindow
 	// PerDay is how many takes a calendar day in Location may have. 0 or less: any number.
 	PerDay int
-	// Location is the time zone of PerDay. A day has 23 or 25 hours when clocks change there. Nil: UTC.
+	// Location is the time zone of PerDay. A day has 23 or 25 hours when clocks change there. Nil:
+	// UTC.
 	Location *time.Location
-	// Concurrent is how many takes may be open, which means not released. 0 or less: any number. At most 10,000.
+	// Concurrent is how many takes may be open, which means not released. 0 or less: any number. At
+	// most 10,000.
 	Concurrent int
-	// MaxOpen is how long a take is open at most, so that those of a process that has died don't count forever. It should
-	// be longer than any run. 0 or less: 1 h.
+	// MaxOpen is how long a take is open at most, so that those of a process that has died don't
+	// count forever. It should be longer than any run. 0 or less: 1 h.
 	MaxOpen time.Duration
 
 	// Store keeps what was taken. Nil: a store in memory, for one process.
 	Store AllowanceStore
-	// MaxKeys is how many keys the store in memory has at most. If it is full, the key that was used least recently is
-	// dropped, but none with an open take. 0 or less: 100,000. It has no effect on a Store.
+	// MaxKeys is how many keys the store in memory has at most. If it is full, the key that was
+	// used least recently is dropped, but none with an open take. 0 or less: 100,000. It has no
+	// effect on a Store.
 	MaxKeys int
 }
 
-// An AllowanceWindow limits takes in a sliding window: in any stretch of the length Per there are at most Max.
+// An AllowanceWindow limits takes in a sliding window: in any stretch of the length Per there are
+// at most Max.
 type AllowanceWindow struct {
 	Max int           // from 1 to 10,000, to which other figures are raised or lowered
 	Per time.Duration // from 1 s to 366 days, to which other lengths are raised or lowered
 }
 
-// An Allowance limits what each of many keys may start. A key is usually a user, and what is taken is a run. It never
-// waits: [Allowance.Take] succeeds or says when to try again. It is safe for concurrent use.
+// An Allowance limits what each of many keys may start. A key is usually a user, and what is taken
+// is a run. It never waits: [Allowance.Take] succeeds or says when to try again. It is safe for
+// concurrent use.
 //
-// The limits are exact: takes are counted one by one, and in a shared store across processes. Memory for a key is 8 bytes
-// for each take within the longest window, and 50 for each open take.
+// The limits are exact: takes are counted one by one, and in a shared store across processes.
+// Memory for a key is 8 bytes for each take within the longest window, and 50 for each open take.
 //
-// If the clock goes backwards, the time of a key's last take counts until the clock has passed it: no limit allows more.
+// If the clock goes backwards, the time of a key's last take counts until the clock has passed it:
+// no limit allows more.
 type Allowance struct {
 	rules allowanceRules
 	store AllowanceStore
@@ -83,14 +92,14 @@ func NewAllowance(cfg AllowanceConfig) *Allowance {
 	return a
 }
 
-// Take takes one from the allowance of key, or returns an *[AllowanceError] that says which limit refuses and when to try
-// again; then nothing was taken from any limit. Other errors are those of the store and of ctx, [ErrAllowanceKey] and
-// [ErrAllowanceFull].
+// Take takes one from the allowance of key, or returns an *[AllowanceError] that says which limit
+// refuses and when to try again; then nothing was taken from any limit. Other errors are those of
+// the store and of ctx, [ErrAllowanceKey] and [ErrAllowanceFull].
 //
-// A take counts for windows and days whatever comes of it. For AllowanceConfig.Concurrent it counts until release is
-// called, which isn't nil if err is. Calling release again does nothing. It uses the values of ctx, but not its end, and
-// gives a store 10 s. If a store fails, the take stays open until release is called again or AllowanceConfig.MaxOpen has
-// passed.
+// A take counts for windows and days whatever comes of it. For AllowanceConfig.Concurrent it counts
+// until release is called, which isn't nil if err is. Calling release again does nothing. It uses
+// the values of ctx, but not its end, and gives a store 10 s. If a store fails, the take stays open
+// until release is called again or AllowanceConfig.MaxOpen has passed.
 func (a *Allowance) Take(ctx context.Context, key string) (release func(), err error) {
 	id := rand.Text()
 	var refused *AllowanceError

@@ -25,16 +25,17 @@ type AllowanceLimit struct {
 	Limit     int           // the most takes
 	Per       time.Duration // the length of the window; 0 for other kinds
 	Remaining int           // the takes that are left
-	// Reset is when Remaining next grows, if no take is released before: when the oldest take leaves the window, or when
-	// the day ends. If none is left, it is when one can be taken again. It is zero if nothing is taken, and for
-	// AllowanceConcurrent, where it depends on a release.
+	// Reset is when Remaining next grows, if no take is released before: when the oldest take
+	// leaves the window, or when the day ends. If none is left, it is when one can be taken again.
+	// It is zero if nothing is taken, and for AllowanceConcurrent, where it depends on a release.
 	Reset time.Time
 	Wait  time.Duration // until Reset; 0 if that is zero
 }
 
-// SetHeader sets the fields by which a server tells its clients of l: RateLimit-Limit, RateLimit-Remaining and
-// RateLimit-Reset in seconds, as in the IETF's draft-ietf-httpapi-ratelimit-headers-06, and Retry-After if none is left. Seconds are
-// rounded up. It omits RateLimit-Reset and Retry-After if Reset is zero.
+// SetHeader sets the fields by which a server tells its clients of l: RateLimit-Limit,
+// RateLimit-Remaining and RateLimit-Reset in seconds, as in the IETF's
+// draft-ietf-httpapi-ratelimit-headers-06, and Retry-After if none is left. Seconds are rounded up.
+// It omits RateLimit-Reset and Retry-After if Reset is zero.
 func (l AllowanceLimit) SetHeader(h http.Header) {
 	h.Set("RateLimit-Limit", strconv.Itoa(l.Limit))
 	h.Set("RateLimit-Remaining", strconv.Itoa(l.Remaining))
@@ -67,19 +68,22 @@ func (l AllowanceLimit) tighter(m AllowanceLimit) bool {
 	return l.Wait > m.Wait
 }
 
-// An AllowanceStatus has the limits of a key, the tightest first: the one with the fewest takes left, and of those with
-// equally many the one that resets last. It is empty if the Allowance has no limits.
+// An AllowanceStatus has the limits of a key, the tightest first: the one with the fewest takes
+// left, and of those with equally many the one that resets last. It is empty if the Allowance has
+// no limits.
 type AllowanceStatus []AllowanceLimit
 
-// SetHeader sets the fields of the tightest limit, see [AllowanceLimit.SetHeader], or none if there are no limits.
+// SetHeader sets the fields of the tightest limit, see [AllowanceLimit.SetHeader], or none if there
+// are no limits.
 func (s AllowanceStatus) SetHeader(h http.Header) {
 	if len(s) > 0 {
 		s[0].SetHeader(h)
 	}
 }
 
-// An AllowanceError says that nothing could be taken from an [Allowance]. If several limits refuse, it is about the one that
-// refuses for the longest. Its class is RateLimited, and fault.RetryAfter returns its Wait if Reset isn't zero.
+// An AllowanceError says that nothing could be taken from an [Allowance]. If several limits refuse,
+// it is about the one that refuses for the longest. Its class is RateLimited, and fault.RetryAfter
+// returns its Wait if Reset isn't zero.
 type AllowanceError struct {
 	AllowanceLimit // the limit that refused: Remaining is 0
 	Key            string

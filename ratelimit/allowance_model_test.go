@@ -57,7 +57,8 @@ func TestAnAllowanceIsAsExactAsANaiveModel(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			cfg := ratelimit.AllowanceConfig{
 				Windows: []ratelimit.AllowanceWindow{
-					{Max: 1 + r.IntN(4), Per: time.Minute}, {Max: 3 + r.IntN(10), Per: time.Hour}, {Max: 20 + r.IntN(30), Per: 30 * time.Hour},
+					{Max: 1 + r.IntN(4), Per: time.Minute}, {Max: 3 + r.IntN(10), Per: time.Hour},
+					{Max: 20 + r.IntN(30), Per: 30 * time.Hour},
 				},
 				PerDay: 10 + r.IntN(10), Location: berlin, Concurrent: 1 + r.IntN(4), MaxOpen: 20 * time.Minute,
 			}

@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/internal/calendar"
 )
 
-// An AllowanceState is what a store keeps for a key. All times are in nanoseconds since 1970. A store that isn't in memory
-// keeps it as JSON. The zero value is the state of a key that has taken nothing.
+// An AllowanceState is what a store keeps for a key. All times are in nanoseconds since 1970. A
+// store that isn't in memory keeps it as JSON. The zero value is the state of a key that has taken
+// nothing.
 type AllowanceState struct {
 	Last int64 `json:"last,omitempty"` // the latest time at which something changed
 	// Idle is when nothing of it counts any more: from then on, a store may delete the state.
@@ -26,7 +27,8 @@ type AllowanceOpen struct {
 	Until int64  `json:"until"` // when it no longer counts
 }
 
-// allowanceRules are the limits of an [Allowance], and decide on its states. They know no clock and no store.
+// allowanceRules are the limits of an [Allowance], and decide on its states. They know no clock and
+// no store.
 type allowanceRules struct {
 	windows    []AllowanceWindow // in any order
 	longest    time.Duration     // of the windows; 0 if there are none
@@ -59,8 +61,9 @@ func newAllowanceRules(cfg AllowanceConfig) allowanceRules {
 	return r
 }
 
-// current returns s without what no longer counts, and the time that applies to it: now, or the last change if the clock
-// has gone backwards since. It shares slices with s, which it doesn't change.
+// current returns s without what no longer counts, and the time that applies to it: now, or the
+// last change if the clock has gone backwards since. It shares slices with s, which it doesn't
+// change.
 func (r *allowanceRules) current(s AllowanceState, clock time.Time) (AllowanceState, time.Time) {
 	now := max(clock.UnixNano(), s.Last)
 	s.Takes = takesAfter(s.Takes, now-int64(r.longest))
@@ -159,7 +162,8 @@ func (r *allowanceRules) limits(s AllowanceState, now, clock time.Time) []Allowa
 		all = append(all, l)
 	}
 	if r.concurrent > 0 {
-		all = append(all, AllowanceLimit{Kind: AllowanceConcurrent, Limit: r.concurrent, Remaining: max(r.concurrent-len(s.Open), 0)})
+		all = append(all,
+			AllowanceLimit{Kind: AllowanceConcurrent, Limit: r.concurrent, Remaining: max(r.concurrent-len(s.Open), 0)})
 	}
 	for i := range all {
 		if l := &all[i]; !l.Reset.IsZero() {
@@ -181,7 +185,8 @@ func (r *allowanceRules) window(s AllowanceState, w AllowanceWindow, now time.Ti
 	return l
 }
 
-// takesAfter returns the takes after a time. A take leaves a window when the length of that has passed.
+// takesAfter returns the takes after a time. A take leaves a window when the length of that has
+// passed.
 func takesAfter(takes []int64, since int64) []int64 {
 	return takes[sort.Search(len(takes), func(i int) bool { return takes[i] > since }):]
 }

@@ -8,23 +8,26 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/internal/list"
 )
 
-// An AllowanceStore keeps the states of an [Allowance]. With one that several processes share, they share the limits; their
-// clocks should agree. Allowances with different limits need stores, or prefixes of keys, of their own.
+// An AllowanceStore keeps the states of an [Allowance]. With one that several processes share, they
+// share the limits; their clocks should agree. Allowances with different limits need stores, or
+// prefixes of keys, of their own.
 //
 // Package ratelimit/allowancetest tests a store.
 type AllowanceStore interface {
-	// Update calls change with the state of key, the zero AllowanceState if there is none, and stores what it returns, in
-	// one atomic step: two updates of a key have the same effect as one after the other. If change returns an error,
-	// nothing is stored and Update returns that error, which may be wrapped.
+	// Update calls change with the state of key, the zero AllowanceState if there is none, and
+	// stores what it returns, in one atomic step: two updates of a key have the same effect as one
+	// after the other. If change returns an error, nothing is stored and Update returns that error,
+	// which may be wrapped.
 	//
-	// A store with transactions calls change within one that has locked the key's row. Another calls it again if the state
-	// has changed meanwhile. change is quick, has no side effects, doesn't call the store and leaves the state that it gets
-	// as it is. A state whose Idle is over may be deleted at any time. Update must return soon after ctx ends.
+	// A store with transactions calls change within one that has locked the key's row. Another
+	// calls it again if the state has changed meanwhile. change is quick, has no side effects,
+	// doesn't call the store and leaves the state that it gets as it is. A state whose Idle is over
+	// may be deleted at any time. Update must return soon after ctx ends.
 	Update(ctx context.Context, key string, change func(AllowanceState) (AllowanceState, error)) error
 }
 
-// allowanceMemory is a store in memory. At its most keys, it drops the key that was changed least recently, but none with an
-// open take.
+// allowanceMemory is a store in memory. At its most keys, it drops the key that was changed least
+// recently, but none with an open take.
 type allowanceMemory struct {
 	most int
 
@@ -41,13 +44,16 @@ type allowanceEntry struct {
 
 func newAllowanceMemory(most int) *allowanceMemory {
 	return &allowanceMemory{
-		most:  most,
-		keys:  make(map[string]*allowanceEntry),
-		quiet: list.List[allowanceEntry]{Links: func(e *allowanceEntry) *list.Links[allowanceEntry] { return &e.place }},
+		most: most,
+		keys: make(map[string]*allowanceEntry),
+		quiet: list.List[allowanceEntry]{Links: func(e *allowanceEntry) *list.Links[allowanceEntry] {
+			return &e.place
+		}},
 	}
 }
 
-func (m *allowanceMemory) Update(_ context.Context, key string, change func(AllowanceState) (AllowanceState, error)) error {
+func (m *allowanceMemory) Update(_ context.Context, key string,
+	change func(AllowanceState) (AllowanceState, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.keys[key]
@@ -72,8 +78,8 @@ func (m *allowanceMemory) Update(_ context.Context, key string, change func(Allo
 	return nil
 }
 
-// drop makes room for a key, and reports whether it could. If every key has an open take, it looks for takes that no longer
-// count because they were never released.
+// drop makes room for a key, and reports whether it could. If every key has an open take, it looks
+// for takes that no longer count because they were never released.
 func (m *allowanceMemory) drop() bool {
 	if e := m.quiet.Head; e != nil {
 		m.quiet.Remove(e)

@@ -34,7 +34,8 @@ func TestAFullStoreDropsTheLeastRecentKeyWithoutAnOpenTake(t *testing.T) {
 			require.NoError(t, err)
 			release()
 		}
-		require.Equal(t, []bool{true, false, true, true}, []bool{known("open"), known("first"), known("second"), known("third")})
+		require.Equal(t, []bool{true, false, true, true},
+			[]bool{known("open"), known("first"), known("second"), known("third")})
 
 		for _, key := range []string{"fourth", "fifth"} {
 			_, err := take(key)

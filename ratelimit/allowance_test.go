@@ -88,14 +88,17 @@ func TestARefusalSaysWhichLimitAndUntilWhen(t *testing.T) {
 		var refused *ratelimit.AllowanceError
 		require.ErrorAs(t, take(), &refused)
 		require.Equal(t, ratelimit.AllowanceLimit{
-			Kind: ratelimit.AllowanceInWindow, Limit: 2, Per: time.Minute, Reset: start.Add(time.Minute).UTC(), Wait: 58500 * time.Millisecond,
+			Kind: ratelimit.AllowanceInWindow, Limit: 2, Per: time.Minute, Reset: start.Add(time.Minute).UTC(),
+			Wait: 58500 * time.Millisecond,
 		}, refused.AllowanceLimit)
 		require.Equal(t, "u-1", refused.Key)
 		require.Equal(t, fault.RateLimited, fault.Of(refused))
-		require.EqualError(t, refused, "ratelimit: the allowance of 2 in 1m0s is used up: try again in 59s, at 2000-01-01T00:01:00Z")
+		require.EqualError(t, refused,
+			"ratelimit: the allowance of 2 in 1m0s is used up: try again in 59s, at 2000-01-01T00:01:00Z")
 		h := http.Header{}
 		refused.SetHeader(h)
-		require.Equal(t, http.Header{"Ratelimit-Limit": {"2"}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"59"}, "Retry-After": {"59"}}, h)
+		require.Equal(t, http.Header{"Ratelimit-Limit": {"2"}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"59"},
+			"Retry-After": {"59"}}, h)
 
 		// Two limits refuse: it is about the one that refuses for longer.
 		pass(time.Minute)
@@ -122,14 +125,16 @@ func TestARefusalSaysWhichLimitAndUntilWhen(t *testing.T) {
 
 func TestTheHeaderOfAStatusIsThatOfItsTightestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := ratelimit.NewAllowance(ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{{Max: 20, Per: time.Hour}}, PerDay: 9})
+		a := ratelimit.NewAllowance(
+			ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{{Max: 20, Per: time.Hour}}, PerDay: 9})
 		_, err := a.Take(t.Context(), "u")
 		require.NoError(t, err)
 		status, err := a.Status(t.Context(), "u")
 		require.NoError(t, err)
 		h := http.Header{}
 		status.SetHeader(h)
-		require.Equal(t, http.Header{"Ratelimit-Limit": {"9"}, "Ratelimit-Remaining": {"8"}, "Ratelimit-Reset": {"86400"}}, h)
+		require.Equal(t,
+			http.Header{"Ratelimit-Limit": {"9"}, "Ratelimit-Remaining": {"8"}, "Ratelimit-Reset": {"86400"}}, h)
 
 		h = http.Header{}
 		ratelimit.AllowanceStatus{}.SetHeader(h)
@@ -178,11 +183,14 @@ func TestAClockThatGoesBackwardsAllowsNoMore(t *testing.T) {
 		a := ratelimit.NewAllowance(ratelimit.AllowanceConfig{
 			Windows: []ratelimit.AllowanceWindow{{Max: 2, Per: time.Minute}}, PerDay: 3, Store: store,
 		})
-		// What another process took, whose clock is two days ahead, is what a clock leaves that goes back by two days.
+		// What another process took, whose clock is two days ahead, is what a clock leaves that
+		// goes back by two days.
 		ahead := time.Now().Add(48 * time.Hour).UnixNano()
-		require.NoError(t, store.Update(t.Context(), "u", func(s ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
-			return ratelimit.AllowanceState{Last: ahead, Takes: []int64{ahead}, Today: 1, DayEnds: ahead + int64(24*time.Hour)}, nil
-		}))
+		require.NoError(t,
+			store.Update(t.Context(), "u", func(s ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
+				return ratelimit.AllowanceState{Last: ahead, Takes: []int64{ahead}, Today: 1, DayEnds: ahead +
+					int64(24*time.Hour)}, nil
+			}))
 		_, err := a.Take(t.Context(), "u")
 		require.NoError(t, err)
 		for range 40 {
@@ -205,7 +213,8 @@ func TestALimitThatWasLoweredCountsWhatWasTakenBefore(t *testing.T) {
 		store := ratelimit.NewAllowanceMemory(10)
 		allowance := func(most int) *ratelimit.Allowance {
 			window := ratelimit.AllowanceWindow{Max: most, Per: time.Hour}
-			return ratelimit.NewAllowance(ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{window}, Store: store})
+			return ratelimit.NewAllowance(ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{window},
+				Store: store})
 		}
 		before, after := allowance(3), allowance(1)
 		for range 3 {
@@ -251,7 +260,8 @@ func TestAReleaseWorksAfterTheEndOfTheContext(t *testing.T) {
 
 type brokenStore struct{ err error }
 
-func (s brokenStore) Update(context.Context, string, func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error)) error {
+func (s brokenStore) Update(context.Context, string,
+	func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error)) error {
 	return s.err
 }
 
@@ -306,7 +316,8 @@ func BenchmarkAllowance(b *testing.B) {
 		}
 	})
 	b.Run("status after 10,000 takes", func(b *testing.B) {
-		a := ratelimit.NewAllowance(ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{{Max: 10_000, Per: 24 * time.Hour}}})
+		a := ratelimit.NewAllowance(
+			ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{{Max: 10_000, Per: 24 * time.Hour}}})
 		for range 10_000 {
 			_, err := a.Take(b.Context(), "u")
 			require.NoError(b, err)

@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// The delays after rate limits without advice of the provider: 1 s, 2 s, 4 s … 256 s, then 5 min, each with a jitter of ±20 %.
+// The delays after rate limits without advice of the provider: 1 s, 2 s, 4 s … 256 s, then 5 min,
+// each with a jitter of ±20 %.
 const (
 	firstDelay   = time.Second
 	doublings    = 8
@@ -18,9 +19,9 @@ const (
 	longestPause = 366 * 24 * time.Hour // longer than any advice
 )
 
-// trial is how long background calls wait after a pause for interactive calls that haven't begun to answer. A
-// rejection takes one round trip, since the provider does no work for it. A call that hasn't been rejected within this time was
-// accepted, even if it is a large request on a slow line.
+// trial is how long background calls wait after a pause for interactive calls that haven't begun to
+// answer. A rejection takes one round trip, since the provider does no work for it. A call that
+// hasn't been rejected within this time was accepted, even if it is a large request on a slow line.
 const trial = 5 * time.Second
 
 // delay returns the delay of a step; the first is 1. random is from 0 to 1.
@@ -41,12 +42,14 @@ type backoff struct {
 	asked  time.Time   // the part of until that the provider or the host asked for
 	timer  *time.Timer // set while paused
 
-	// unproven says that no call that started since the last rate limit has begun to answer. It is written under mu.
+	// unproven says that no call that started since the last rate limit has begun to answer. It is
+	// written under mu.
 	unproven atomic.Bool
 	trialEnd time.Time // trial after the first interactive call that started since; zero: none has
 }
 
-// A verdict is what an outcome means for the gate. It is determined before mu is locked, because methods of errors may call the gate.
+// A verdict is what an outcome means for the gate. It is determined before mu is locked, because
+// methods of errors may call the gate.
 type verdict struct {
 	Outcome
 	succeeded bool
@@ -68,8 +71,8 @@ func classify(o Outcome) verdict {
 	return v
 }
 
-// refusedElsewhere reports whether err comes from another gate. That gate handles its provider's pauses itself, and a full
-// queue isn't a rate limit.
+// refusedElsewhere reports whether err comes from another gate. That gate handles its provider's
+// pauses itself, and a full queue isn't a rate limit.
 func refusedElsewhere(err error) bool {
 	var full *QueueFullError
 	var long *PauseTooLongError
@@ -79,7 +82,8 @@ func refusedElsewhere(err error) bool {
 // learn updates the back-off after the call in s has ended.
 func (g *Gate) learn(s *slot, v *verdict) {
 	b := &g.backoff
-	// A call that started before the last rate limit shows neither that it happened again nor that it is over.
+	// A call that started before the last rate limit shows neither that it happened again nor that
+	// it is over.
 	fresh := s.epoch == b.epoch
 	if v.succeeded && fresh && !b.paused {
 		b.step = 0
@@ -183,17 +187,18 @@ func (g *Gate) resume(now time.Time) {
 	g.inform()
 }
 
-// Pause prevents calls from starting for d, as a rate limit would, without changing the steps of the back-off. It never
-// shortens a pause, and MaxRetryAfter applies to it. It is for a rate limit that is known from elsewhere, such as from
-// another gate of the same account.
+// Pause prevents calls from starting for d, as a rate limit would, without changing the steps of
+// the back-off. It never shortens a pause, and MaxRetryAfter applies to it. It is for a rate limit
+// that is known from elsewhere, such as from another gate of the same account.
 func (g *Gate) Pause(d time.Duration) {
 	g.mu.Lock()
 	g.pause(d, true, 0, time.Now())
 	g.unlock()
 }
 
-// Resume ends a pause now, for example one of days that a provider asked for by mistake. The next rate limit starts
-// another. It does nothing if there is no pause, and doesn't end pauses by [Gate.PauseBackground].
+// Resume ends a pause now, for example one of days that a provider asked for by mistake. The next
+// rate limit starts another. It does nothing if there is no pause, and doesn't end pauses by
+// [Gate.PauseBackground].
 func (g *Gate) Resume() {
 	g.mu.Lock()
 	if g.backoff.paused {

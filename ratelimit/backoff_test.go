@@ -46,7 +46,8 @@ func TestPausesDoubleUpToFiveMinutes(t *testing.T) {
 			require.InDelta(t, want, pause, float64(want)/5, "step %d", step+1)
 			require.Equal(t, step+1, r.gate.Snapshot().Step)
 			<-time.After(pause)
-			require.Equal(t, began.Add(pause).Sub(r.began), r.find("call").after, "it starts when the pause ends, to the nanosecond")
+			require.Equal(t, began.Add(pause).Sub(r.began), r.find("call").after,
+				"it starts when the pause ends, to the nanosecond")
 			if step >= 9 {
 				shortest, longest = min(shortest, pause), max(longest, pause)
 			}
@@ -77,7 +78,8 @@ func TestConcurrentRateLimitsAreOneStep(t *testing.T) {
 		r.order()
 		<-time.After(2 * time.Second)
 		require.Len(t, r.order(), 100)
-		require.Equal(t, []ratelimit.EventKind{ratelimit.EventPaused, ratelimit.EventResumed}, r.kinds(), "and one end of it")
+		require.Equal(t, []ratelimit.EventKind{ratelimit.EventPaused, ratelimit.EventResumed}, r.kinds(),
+			"and one end of it")
 		r.again("0", r.get("0"), limited(noAdvice))
 		require.Equal(t, 2, r.gate.Snapshot().Step, "what started after the pause tells something new")
 	})
@@ -126,7 +128,8 @@ func TestTheProvidersAdviceIsUsedAndNeverShortensAPause(t *testing.T) {
 		r.come("waiting", person)
 		<-time.After(time.Minute)
 		require.Equal(t, 46*time.Second, r.find("waiting").after)
-		require.Equal(t, []ratelimit.EventKind{ratelimit.EventPaused, ratelimit.EventProlonged, ratelimit.EventResumed}, r.kinds())
+		require.Equal(t, []ratelimit.EventKind{ratelimit.EventPaused, ratelimit.EventProlonged, ratelimit.EventResumed},
+			r.kinds())
 		r.get("5").Release(limited(noAdvice))
 		require.Zero(t, r.pausedFor(), "from before the pause, and no advice")
 		r.get("6").Release(limited(time.Second))
@@ -219,7 +222,8 @@ func TestTheHostCanPauseEverything(t *testing.T) {
 	})
 }
 
-// TestTheHostCanEndAPause: a host can also end a pause that a provider asked for by mistake, and that no request waits for.
+// TestTheHostCanEndAPause: a host can also end a pause that a provider asked for by mistake, and
+// that no request waits for.
 func TestTheHostCanEndAPause(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.gate.Resume() // there is no pause
@@ -239,7 +243,8 @@ func TestTheHostCanEndAPause(t *testing.T) {
 		<-time.After(time.Hour)
 		require.Equal(t, time.Minute, r.find("cid").after)
 		r.get("cid").Release(success)
-		require.Equal(t, []ratelimit.EventKind{ratelimit.EventPaused, ratelimit.EventResumed, ratelimit.EventPaused, ratelimit.EventResumed,
+		require.Equal(t, []ratelimit.EventKind{ratelimit.EventPaused, ratelimit.EventResumed, ratelimit.EventPaused,
+			ratelimit.EventResumed,
 			ratelimit.EventPaused, ratelimit.EventResumed}, r.kinds())
 	})
 }
@@ -298,7 +303,8 @@ func TestAnInteractiveCallFromBeforeARateLimitDoesNotDelayBackgroundWork(t *test
 		first := r.get("first")
 		r.order()
 		first.Release(ratelimit.Outcome{Sent: true, Err: fault.New(fault.Degraded, "broken")})
-		require.Equal(t, []string{"job 2"}, r.order(), "whatever becomes of the long call says nothing of the rate limit")
+		require.Equal(t, []string{"job 2"}, r.order(),
+			"whatever becomes of the long call says nothing of the rate limit")
 		require.Positive(t, r.gate.Snapshot().Step)
 		r.get("job 2").Release(success)
 		require.Zero(t, r.gate.Snapshot().Step)
@@ -306,7 +312,8 @@ func TestAnInteractiveCallFromBeforeARateLimitDoesNotDelayBackgroundWork(t *test
 	})
 }
 
-// tried adds interactive calls that started a minute after a rate limit, and a background request that waits for them.
+// tried adds interactive calls that started a minute after a rate limit, and a background request
+// that waits for them.
 func (r *room) tried(people int) {
 	for i := range people {
 		r.come(fmt.Sprint("ann ", i), person)
@@ -351,7 +358,8 @@ func TestAHangingInteractiveCallDelaysBackgroundWorkForFiveSeconds(t *testing.T)
 		r.come("bob", person)
 		more, waits := r.told(background("c", ratelimit.Planning))
 		r.come("more", more)
-		require.Equal(t, []ratelimit.Delay{{Reason: ratelimit.DelayQueue, Until: r.at(65 * time.Second), Ahead: 0}}, waits())
+		require.Equal(t, []ratelimit.Delay{{Reason: ratelimit.DelayQueue, Until: r.at(65 * time.Second), Ahead: 0}},
+			waits())
 		<-time.After(time.Minute)
 		require.Equal(t, 65*time.Second, r.find("more").after, "to the nanosecond")
 		require.Equal(t, 65*time.Second, r.find("job").after, "whoever of them came later holds up nobody for longer")

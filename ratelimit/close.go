@@ -2,8 +2,9 @@ package ratelimit
 
 import "context"
 
-// Drain closes the gate to new requests, rejects all waiting requests with [ErrClosed], and waits until the running
-// calls have ended. If ctx ends first, the error is its cause, and the calls continue.
+// Drain closes the gate to new requests, rejects all waiting requests with [ErrClosed], and waits
+// until the running calls have ended. If ctx ends first, the error is its cause, and the calls
+// continue.
 func (g *Gate) Drain(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -27,8 +28,9 @@ func (g *Gate) Drain(ctx context.Context) error {
 	}
 }
 
-// Close closes the gate: it rejects all waiting requests with [ErrClosed], and cancels the contexts of running calls with
-// that cause, without waiting for them; they must still end their leases. Closing twice is harmless.
+// Close closes the gate: it rejects all waiting requests with [ErrClosed], and cancels the contexts
+// of running calls with that cause, without waiting for them; they must still end their leases.
+// Closing twice is harmless.
 func (g *Gate) Close() {
 	g.mu.Lock()
 	g.shut()

@@ -40,13 +40,14 @@ func (g *Gate) dispatch(now time.Time) {
 	}
 }
 
-// backgroundMayStart reports whether there is room for a background call, if no interactive request waits.
+// backgroundMayStart reports whether there is room for a background call, if no interactive request
+// waits.
 func (g *Gate) backgroundMayStart() bool {
 	return g.calls.held < g.cfg.Slots && g.calls.held-g.calls.interactive < g.cfg.Slots-g.reserved && g.paused.n() == 0
 }
 
-// interactiveMayStart reports whether an interactive call may start now, and preempts as many background calls as the startable
-// interactive requests need.
+// interactiveMayStart reports whether an interactive call may start now, and preempts as many
+// background calls as the startable interactive requests need.
 func (g *Gate) interactiveMayStart(now time.Time) bool {
 	excess := g.calls.held - g.calls.overtaken - g.cfg.Slots
 	if excess < 0 {
@@ -76,7 +77,8 @@ func (g *Gate) interactiveMayStart(now time.Time) bool {
 	return false
 }
 
-// nextInLine is the next request to start; it waits for a point in time because of the rates or a trial.
+// nextInLine is the next request to start; it waits for a point in time because of the rates or a
+// trial.
 type nextInLine struct {
 	waiter *waiter
 	why    DelayReason

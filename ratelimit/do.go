@@ -9,13 +9,15 @@ import (
 // maxAttempts is how often Do makes a call that runs into rate limits, including the first time.
 const maxAttempts = 10
 
-// Do waits for a slot of g, calls fn, and returns its result. It is for services that use a gate without an agent.
+// Do waits for a slot of g, calls fn, and returns its result. It is for services that use a gate
+// without an agent.
 //
-// When the call is preempted, fn's context is canceled with the cause [ErrPreempted]; if fn then returns an error, it is
-// called again with the next slot. So fn should have no effect before it succeeds, or t.NoPreempt should be set. An error
-// of class fault.RateLimited pauses the gate, and fn is called again after the pause, at most ten times in all. Any other
-// error is returned unchanged; errors of the gate are those of [Gate.Acquire]. fn counts as one request and t.Tokens tokens
-// each time.
+// When the call is preempted, fn's context is canceled with the cause [ErrPreempted]; if fn then
+// returns an error, it is called again with the next slot. So fn should have no effect before it
+// succeeds, or t.NoPreempt should be set. An error of class fault.RateLimited pauses the gate, and
+// fn is called again after the pause, at most ten times in all. Any other error is returned
+// unchanged; errors of the gate are those of [Gate.Acquire]. fn counts as one request and t.Tokens
+// tokens each time.
 func Do[T any](ctx context.Context, g *Gate, t AcquireRequest, fn func(context.Context) (T, error)) (T, error) {
 	var none T
 	if g == nil || fn == nil {

@@ -19,15 +19,16 @@ func TestDoRunsAPreemptedFunctionAgain(t *testing.T) {
 		runs, done := 0, ""
 		r.gone.Go(func() {
 			var err error
-			done, err = ratelimit.Do(r.t.Context(), r.gate, background("a", 0), func(ctx context.Context) (string, error) {
-				runs++
-				select {
-				case <-ctx.Done():
-					return "half", errors.New("some library's words for a canceled context")
-				case <-time.After(time.Minute):
-					return "whole", nil
-				}
-			})
+			done, err = ratelimit.Do(r.t.Context(), r.gate, background("a", 0),
+				func(ctx context.Context) (string, error) {
+					runs++
+					select {
+					case <-ctx.Done():
+						return "half", errors.New("some library's words for a canceled context")
+					case <-time.After(time.Minute):
+						return "whole", nil
+					}
+				})
 			r.note("work", ratelimit.Lease{}, err)
 		})
 		<-time.After(30 * time.Second)

@@ -8,21 +8,23 @@ import (
 )
 
 var (
-	// ErrPreempted is the cause of a lease's context when an interactive request needs its slot. It is no failure: its
-	// class is fault.None. Continue with [Lease.Requeue].
-	ErrPreempted = fault.New(fault.None, "ratelimit: the call was preempted by an interactive request; it starts again automatically")
+	// ErrPreempted is the cause of a lease's context when an interactive request needs its slot. It
+	// is no failure: its class is fault.None. Continue with [Lease.Requeue].
+	ErrPreempted = fault.New(fault.None,
+		"ratelimit: the call was preempted by an interactive request; it starts again automatically")
 
-	// ErrClosed is returned by a gate after [Gate.Drain] or [Gate.Close]. Its class is fault.Permanent.
+	// ErrClosed is returned by a gate after [Gate.Drain] or [Gate.Close]. Its class is
+	// fault.Permanent.
 	ErrClosed = fault.New(fault.Permanent, "ratelimit: the gate is closed")
 
-	// ErrReleased is returned by [Lease.Requeue] of a lease that has ended, and of the zero Lease. Its class is
-	// fault.Permanent: it is a programming mistake.
+	// ErrReleased is returned by [Lease.Requeue] of a lease that has ended, and of the zero Lease.
+	// Its class is fault.Permanent: it is a programming mistake.
 	ErrReleased = fault.New(fault.Permanent, "ratelimit: the lease has ended already")
 )
 
-// A QueueFullError rejects a background request because the queue is full, or drops it from the queue for one of a
-// higher priority. Interactive requests never get one. Its class is RateLimited, which no breaker counts: the same
-// request may be made again later.
+// A QueueFullError rejects a background request because the queue is full, or drops it from the
+// queue for one of a higher priority. Interactive requests never get one. Its class is RateLimited,
+// which no breaker counts: the same request may be made again later.
 type QueueFullError struct {
 	Gate     string
 	Queue    int  // the largest number of waiting background requests
@@ -33,19 +35,21 @@ type QueueFullError struct {
 // Error says which gate was full, and what to do.
 func (e *QueueFullError) Error() string {
 	if e.Dropped {
-		return fmt.Sprintf("ratelimit: gate %q: a request of priority %d was dropped for one of a higher priority, as %d were "+
-			"waiting: try it later", e.Gate, e.Priority, e.Queue)
+		return fmt.Sprintf(
+			"ratelimit: gate %q: a request of priority %d was dropped for one of a higher priority, as %d were "+
+				"waiting: try it later", e.Gate, e.Priority, e.Queue)
 	}
-	return fmt.Sprintf("ratelimit: gate %q: %d background requests are waiting, which is the limit: try one of priority %d later",
+	return fmt.Sprintf(
+		"ratelimit: gate %q: %d background requests are waiting, which is the limit: try one of priority %d later",
 		e.Gate, e.Queue, e.Priority)
 }
 
 // Fault returns RateLimited.
 func (e *QueueFullError) Fault() fault.Class { return fault.RateLimited }
 
-// A PauseTooLongError rejects a request because the provider asked for a pause longer than [GateConfig].MaxRetryAfter.
-// Use another provider, or give up. Its class is RateLimited. fault.RetryAfter returns the rest of the pause when the
-// error was made.
+// A PauseTooLongError rejects a request because the provider asked for a pause longer than
+// [GateConfig].MaxRetryAfter. Use another provider, or give up. Its class is RateLimited.
+// fault.RetryAfter returns the rest of the pause when the error was made.
 type PauseTooLongError struct {
 	Gate  string
 	Until time.Time     // when the provider wants to be called again
@@ -55,8 +59,9 @@ type PauseTooLongError struct {
 
 // Error says how long the provider asked to wait.
 func (e *PauseTooLongError) Error() string {
-	return fmt.Sprintf("ratelimit: gate %q: the provider asks for a pause of %v, and at most %v is waited for: use another "+
-		"provider, or try again then", e.Gate, e.Rest.Round(time.Second), e.Max)
+	return fmt.Sprintf(
+		"ratelimit: gate %q: the provider asks for a pause of %v, and at most %v is waited for: use another "+
+			"provider, or try again then", e.Gate, e.Rest.Round(time.Second), e.Max)
 }
 
 // Fault returns RateLimited.

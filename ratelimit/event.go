@@ -9,7 +9,8 @@ type Event struct {
 	Time time.Time
 	// Until is when a pause ends (EventPaused, EventProlonged).
 	Until time.Time
-	// Step counts the rate limits in a row (EventPaused, EventProlonged); 0 for a pause that the host asked for.
+	// Step counts the rate limits in a row (EventPaused, EventProlonged); 0 for a pause that the
+	// host asked for.
 	Step int
 	// Reason is the host's reason for a pause of the background lane.
 	Reason string
@@ -18,8 +19,8 @@ type Event struct {
 	Priority int
 	// Requests and Tokens are the rates a minute that are in force now (EventRates).
 	Requests, Tokens int64
-	// Missed is how many events before this one were dropped because OnEvent was slow. Pauses, their ends and
-	// the closing are never dropped.
+	// Missed is how many events before this one were dropped because OnEvent was slow. Pauses,
+	// their ends and the closing are never dropped.
 	Missed int
 }
 
@@ -76,9 +77,9 @@ func (g *Gate) emit(e Event) {
 	o.queue = append(o.queue, e)
 }
 
-// deliver calls OnEvent with the events in the outbox. One goroutine delivers at a time, so that events stay in order. It
-// delivers only a few of the events that others add in the meantime and leaves the rest to another goroutine, so that no call
-// is delayed by them.
+// deliver calls OnEvent with the events in the outbox. One goroutine delivers at a time, so that
+// events stay in order. It delivers only a few of the events that others add in the meantime and
+// leaves the rest to another goroutine, so that no call is delayed by them.
 func (g *Gate) deliver() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,30 +16,33 @@ type GateConfig struct {
 	Name string
 	// Slots is how many calls may run at a time; 0 or less: 8, at most a million.
 	Slots int
-	// ReservedShare is the share of the slots that is reserved for interactive calls, rounded up, but never all; 0: 0.2,
-	// which is at least one of two slots. Less than 0 reserves none; more than 1 is taken as 1.
+	// ReservedShare is the share of the slots that is reserved for interactive calls, rounded up,
+	// but never all; 0: 0.2, which is at least one of two slots. Less than 0 reserves none; more
+	// than 1 is taken as 1.
 	ReservedShare float64
-	// Overcommit lets interactive calls exceed the slots: they never wait for one. Background calls are still preempted
-	// to compensate.
+	// Overcommit lets interactive calls exceed the slots: they never wait for one. Background calls
+	// are still preempted to compensate.
 	Overcommit bool
-	// RequestsPerMinute and TokensPerMinute are rates; 0 or less is no limit; more than 10^10 is taken as 10^10. What may be used refills
-	// evenly.
+	// RequestsPerMinute and TokensPerMinute are rates; 0 or less is no limit; more than 10^10 is
+	// taken as 10^10. What may be used refills evenly.
 	RequestsPerMinute, TokensPerMinute int64
-	// Burst is the share of a minute's worth that may be used at once after idling; 0 or less: 0.25; more than 1 is taken as 1. At least one
-	// request may always start. In a sliding minute, at most 1 + Burst times the rate passes; a call of more tokens than the Burst starts
-	// when all of it is there, and the next calls wait until what it used has refilled.
+	// Burst is the share of a minute's worth that may be used at once after idling; 0 or less:
+	// 0.25; more than 1 is taken as 1. At least one request may always start. In a sliding minute,
+	// at most 1 + Burst times the rate passes; a call of more tokens than the Burst starts when all
+	// of it is there, and the next calls wait until what it used has refilled.
 	Burst float64
-	// MaxRetryAfter is the longest pause that requests wait for; 0 or less: 5 min. If a provider asks for more, requests
-	// get a [*PauseTooLongError].
+	// MaxRetryAfter is the longest pause that requests wait for; 0 or less: 5 min. If a provider
+	// asks for more, requests get a [*PauseTooLongError].
 	MaxRetryAfter time.Duration
-	// Queue is how many background requests may wait; 0 or less: 10,000. When it is full, a new request gets a
-	// [*QueueFullError], unless one of a lower priority is waiting: then the newest request of the lowest priority gets it.
-	// Calls that held a slot before (see [Lease.Requeue]) never get one, and interactive requests aren't counted.
+	// Queue is how many background requests may wait; 0 or less: 10,000. When it is full, a new
+	// request gets a [*QueueFullError], unless one of a lower priority is waiting: then the newest
+	// request of the lowest priority gets it. Calls that held a slot before (see [Lease.Requeue])
+	// never get one, and interactive requests aren't counted.
 	Queue int
-	// OnEvent, if not nil, is called with the gate's events: in order, one at a time, without a lock held, in the goroutine
-	// of a caller of the gate or of a timer. It should be quick. It may call the gate, but must not wait for it. If it
-	// panics, the method that called it panics, and the gate stays consistent; in a timer's goroutine the panic ends the
-	// program.
+	// OnEvent, if not nil, is called with the gate's events: in order, one at a time, without a
+	// lock held, in the goroutine of a caller of the gate or of a timer. It should be quick. It may
+	// call the gate, but must not wait for it. If it panics, the method that called it panics, and
+	// the gate stays consistent; in a timer's goroutine the panic ends the program.
 	OnEvent func(Event)
 }
 
@@ -80,8 +83,8 @@ func (c *GateConfig) reserved() int {
 	return min(int(math.Ceil(share*float64(c.Slots)-1e-9)), c.Slots-1)
 }
 
-// A Gate decides which calls to one provider and credential run now and which wait. Make one with [NewGate]. It is safe for
-// concurrent use.
+// A Gate decides which calls to one provider and credential run now and which wait. Make one with
+// [NewGate]. It is safe for concurrent use.
 type Gate struct {
 	// fixed at creation
 	cfg      GateConfig
@@ -112,7 +115,9 @@ type queue struct {
 	arrivals    uint64 // number of requests so far
 	interactive list.List[waiter]
 	background  backlog
-	granted     sync.Pool // waiters for further use; one for each gate, because a test with a fake clock may not use another's channels
+	// waiters for further use; one for each gate, because a test with a fake clock may not use
+	// another's channels
+	granted sync.Pool
 }
 
 // A calls has the running calls of a gate, and counts them.
@@ -150,8 +155,8 @@ func NewGate(cfg GateConfig) *Gate {
 
 // Acquire waits until the request may start, and returns its lease.
 //
-// When ctx ends first, the request leaves the queue, and the error is the context's cause. Other errors: a
-// [*QueueFullError], a [*PauseTooLongError], and [ErrClosed].
+// When ctx ends first, the request leaves the queue, and the error is the context's cause. Other
+// errors: a [*QueueFullError], a [*PauseTooLongError], and [ErrClosed].
 func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -195,8 +200,8 @@ func (g *Gate) refusal(now time.Time) error {
 	return g.tooLong(now)
 }
 
-// startsAtOnce reports whether r needs no queue: nothing is ahead of it, it may start, and that changes no time that a
-// waiting request was given.
+// startsAtOnce reports whether r needs no queue: nothing is ahead of it, it may start, and that
+// changes no time that a waiting request was given.
 func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
 	if g.backoff.paused || g.queue.interactive.Len > 0 || g.next.waiter != nil {
 		return false
@@ -300,8 +305,8 @@ func (g *Gate) inform() {
 	}
 }
 
-// unlock unlocks mu, then makes the cancellations and delivers the events that were decided under it, because foreign
-// code must run without a lock.
+// unlock unlocks mu, then makes the cancellations and delivers the events that were decided under
+// it, because foreign code must run without a lock.
 func (g *Gate) unlock() {
 	cancels := g.cancels
 	g.cancels = nil

@@ -14,7 +14,8 @@ import (
 
 var sent = ratelimit.Outcome{Sent: true, Tokens: -1}
 
-// BenchmarkUncontended measures a free slot, which is the cost of every call. bare is the context alone.
+// BenchmarkUncontended measures a free slot, which is the cost of every call. bare is the context
+// alone.
 func BenchmarkUncontended(b *testing.B) {
 	b.Run("bare", func(b *testing.B) {
 		ctx := context.Background()
@@ -64,7 +65,8 @@ func BenchmarkParallel(b *testing.B) {
 	})
 }
 
-// A crowd is n goroutines of 100 sessions that wait for a gate without a free slot; each can be canceled separately.
+// A crowd is n goroutines of 100 sessions that wait for a gate without a free slot; each can be
+// canceled separately.
 type crowd struct {
 	gate *ratelimit.Gate
 	held ratelimit.Lease
@@ -112,8 +114,9 @@ func (b best) report(t *testing.B, requests int) {
 	t.ReportMetric(float64(b)/float64(requests), "ns/request")
 }
 
-// BenchmarkWaiting has 100,000 requests arrive, and then start one after the other or leave; ns/request is that of the best round.
-// It includes the requests' goroutines and the switches between them: bare is their cost without a gate.
+// BenchmarkWaiting has 100,000 requests arrive, and then start one after the other or leave;
+// ns/request is that of the best round. It includes the requests' goroutines and the switches
+// between them: bare is their cost without a gate.
 func BenchmarkWaiting(b *testing.B) {
 	const n = 100_000
 	background := func(int) context.Context { return context.Background() }
@@ -184,8 +187,9 @@ func BenchmarkWaiting(b *testing.B) {
 	})
 }
 
-// BenchmarkPerson has 10,000 background requests wait. Calls end as soon as they are preempted. It measures how long an interactive
-// request takes to start: with a reserved slot, and with every slot in use.
+// BenchmarkPerson has 10,000 background requests wait. Calls end as soon as they are preempted. It
+// measures how long an interactive request takes to start: with a reserved slot, and with every
+// slot in use.
 func BenchmarkPerson(b *testing.B) {
 	for name, keep := range map[string]float64{"kept": 0.2, "preempting": -1} {
 		b.Run(name, func(b *testing.B) {

@@ -111,7 +111,8 @@ func (r *room) find(name string) started {
 	return started{}
 }
 
-// order returns the names of the requests that have started or failed since its last call, in order.
+// order returns the names of the requests that have started or failed since its last call, in
+// order.
 func (r *room) order() (names []string) {
 	synctest.Wait()
 	r.mu.Lock()
@@ -164,7 +165,8 @@ func TestInteractiveRequestsGoFirstInTheOrderOfArrival(t *testing.T) {
 		r.come("eve", ratelimit.AcquireRequest{Interactive: true, Priority: ratelimit.Planning})
 		r.come("validation", background("d", ratelimit.Validation))
 		r.come("named execution", background("e", ratelimit.Execution))
-		require.Equal(t, []string{"ann", "bob", "eve", "planning", "execution", "named execution", "validation", "indexing"}, r.oneByOne("first"))
+		require.Equal(t, []string{"ann", "bob", "eve", "planning", "execution", "named execution", "validation",
+			"indexing"}, r.oneByOne("first"))
 	})
 }
 
@@ -396,7 +398,8 @@ func TestAFullQueueRejectsTheLowestPriority(t *testing.T) {
 		require.Equal(t, fault.RateLimited, fault.Of(full))
 		r.come("high", background("b", ratelimit.Planning))
 		require.ErrorAs(t, r.find("low 2").err, &full)
-		require.Equal(t, ratelimit.QueueFullError{Gate: "g", Queue: 3, Priority: ratelimit.Background, Dropped: true}, *full)
+		require.Equal(t, ratelimit.QueueFullError{Gate: "g", Queue: 3, Priority: ratelimit.Background, Dropped: true},
+			*full)
 		require.ErrorContains(t, full, "was dropped for one of a higher priority")
 		for i := range 10 {
 			r.come(fmt.Sprint("person ", i), person)
@@ -517,7 +520,8 @@ func TestTheHostsPausesOfTheBackgroundLaneOverlap(t *testing.T) {
 		require.Empty(t, r.order())
 		disk()
 		require.Equal(t, []string{"work"}, r.order())
-		require.Equal(t, []ratelimit.EventKind{ratelimit.EventBackgroundPaused, ratelimit.EventBackgroundResumed}, r.kinds())
+		require.Equal(t, []ratelimit.EventKind{ratelimit.EventBackgroundPaused, ratelimit.EventBackgroundResumed},
+			r.kinds())
 	})
 }
 

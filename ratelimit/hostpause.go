@@ -15,9 +15,9 @@ type hostPause struct{ reason string }
 func (p *hostPauses) n() int        { return len(p.reasons) }
 func (p *hostPauses) first() string { return p.reasons[0].reason }
 
-// PauseBackground prevents background requests from starting until resume is called. The reason, such as "memory is
-// short", is shown in waits and snapshots. Running calls continue. Pauses may overlap: the lane opens when the last one
-// is resumed. Calling resume again does nothing.
+// PauseBackground prevents background requests from starting until resume is called. The reason,
+// such as "memory is short", is shown in waits and snapshots. Running calls continue. Pauses may
+// overlap: the lane opens when the last one is resumed. Calling resume again does nothing.
 func (g *Gate) PauseBackground(reason string) (resume func()) {
 	p := &hostPause{reason}
 	g.mu.Lock()

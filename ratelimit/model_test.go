@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A model is a simple implementation of a gate: one list, searched from one end to the other. It has slots, lanes, preemption and pauses,
-// and no rates.
+// A model is a simple implementation of a gate: one list, searched from one end to the other. It
+// has slots, lanes, preemption and pauses, and no rates.
 type model struct {
 	slots, kept, queue int
 	overcommit         bool

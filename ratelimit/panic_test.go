@@ -101,7 +101,10 @@ func TestAnyNumberOfSlotsLetsBackgroundWorkStart(t *testing.T) {
 			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: slots, ReservedShare: keep})
 			ctx, cancel := context.WithCancel(t.Context())
 			canceled := context.AfterFunc(ctx, func() {})
-			_, err := g.Acquire(t.Context(), ratelimit.AcquireRequest{OnWait: func(ratelimit.Delay) { t.Errorf("%d slots, %v kept: it waits", slots, keep); g.Close() }})
+			_, err := g.Acquire(t.Context(), ratelimit.AcquireRequest{OnWait: func(ratelimit.Delay) {
+				t.Errorf("%d slots, %v kept: it waits", slots, keep)
+				g.Close()
+			}})
 			require.NoError(t, err, "%d slots, %v kept", slots, keep)
 			canceled()
 			cancel()

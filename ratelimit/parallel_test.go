@@ -17,8 +17,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// TestFiftySessionsAtOnceLeaveNothingBehind has goroutines make random calls concurrently, with a provider that
-// returns 429 now and then. Each call ends once: with a lease, or with an error.
+// TestFiftySessionsAtOnceLeaveNothingBehind has goroutines make random calls concurrently, with a
+// provider that returns 429 now and then. Each call ends once: with a lease, or with an error.
 func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events sync.Map
@@ -36,7 +36,8 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(session), 9))
 				for range 40 {
 					ticket := ratelimit.AcquireRequest{
-						Interactive: session < 10, Session: fmt.Sprint(session), Priority: 20 * r.IntN(5), Tokens: r.Int64N(4000),
+						Interactive: session < 10, Session: fmt.Sprint(session), Priority: 20 * r.IntN(5),
+						Tokens: r.Int64N(4000),
 						OnWait: func(ratelimit.Delay) { gate.Snapshot() },
 					}
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.Int64N(int64(2*time.Minute))))
@@ -94,7 +95,8 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 	})
 }
 
-// TestALeaseThatManyEndAtOnceEndsOnce: copies of a lease are used concurrently, while its slot is used again.
+// TestALeaseThatManyEndAtOnceEndsOnce: copies of a lease are used concurrently, while its slot is
+// used again.
 func TestALeaseThatManyEndAtOnceEndsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 2, ReservedShare: -1, RequestsPerMinute: 1e6})

@@ -1,7 +1,7 @@
 package ratelimit
 
-// Priorities of background requests: higher ones go first. Any figure from 1 to 255 is allowed; these are the usual
-// ones.
+// Priorities of background requests: higher ones go first. Any figure from 1 to 255 is allowed;
+// these are the usual ones.
 const (
 	Planning   = 80 // plans the work of others
 	Execution  = 60 // does the work; the default for 0

@@ -19,7 +19,8 @@ import (
 
 var schedules = flag.Int("schedules", 1000, "how many random schedules the gate is tested with")
 
-// A client is one call of a schedule. It only follows orders: it doesn't end by itself when it is preempted.
+// A client is one call of a schedule. It only follows orders: it doesn't end by itself when it is
+// preempted.
 type client struct {
 	call   *modelCall
 	cancel context.CancelFunc
@@ -97,7 +98,8 @@ type schedule struct {
 
 func newSchedule(t *testing.T, seed uint64) *schedule {
 	s := &schedule{t: t, r: rand.New(rand.NewPCG(seed, 4)), eager: seed%3 == 0}
-	cfg := GateConfig{Name: "g", Slots: 1 + s.r.IntN(6), Overcommit: s.r.IntN(8) == 0, Queue: 3 + s.r.IntN(30), MaxRetryAfter: time.Minute}
+	cfg := GateConfig{Name: "g", Slots: 1 + s.r.IntN(6), Overcommit: s.r.IntN(8) == 0, Queue: 3 + s.r.IntN(30),
+		MaxRetryAfter: time.Minute}
 	if seed%4 == 1 { // room for background calls beside interactive ones
 		cfg.Slots += 6
 	}
@@ -113,8 +115,9 @@ func newSchedule(t *testing.T, seed uint64) *schedule {
 	}
 	s.gate = NewGate(cfg)
 	s.gate.jitter = func() float64 { return 0.5 }
-	s.model = &model{slots: cfg.Slots, kept: s.gate.reserved, queue: cfg.Queue, overcommit: cfg.Overcommit, patience: cfg.MaxRetryAfter,
-		now: time.Now(), ring: map[int][]string{}}
+	s.model = &model{slots: cfg.Slots, kept: s.gate.reserved, queue: cfg.Queue, overcommit: cfg.Overcommit,
+		patience: cfg.MaxRetryAfter,
+		now:      time.Now(), ring: map[int][]string{}}
 	s.note("%+v", s.gate.cfg)
 	return s
 }
@@ -157,8 +160,10 @@ func (s *schedule) arrive() {
 		NoPreempt:   s.r.IntN(6) == 0,
 		Tokens:      int64(s.r.IntN(2000)),
 	}
-	c := &client{call: &modelCall{id: len(s.clients), req: t, rank: int(rank(t.Priority))}, orders: make(chan order), state: "waiting"}
-	s.note("%d arrives: interactive %v, priority %d, session %s, no preemption %v", c.call.id, t.Interactive, t.Priority, t.Session, t.NoPreempt)
+	c := &client{call: &modelCall{id: len(s.clients), req: t, rank: int(rank(t.Priority))}, orders: make(chan order),
+		state: "waiting"}
+	s.note("%d arrives: interactive %v, priority %d, session %s, no preemption %v", c.call.id, t.Interactive,
+		t.Priority, t.Session, t.NoPreempt)
 	s.clients = append(s.clients, c)
 	ctx, cancel := context.WithCancel(s.t.Context())
 	c.cancel = cancel
@@ -167,7 +172,8 @@ func (s *schedule) arrive() {
 }
 
 func (s *schedule) end(c *client, again bool) {
-	s.endAs(c, again, []string{"success", "neither", "success", "success", "success", "limited", "success", "success"}[s.r.IntN(8)])
+	s.endAs(c, again,
+		[]string{"success", "neither", "success", "success", "success", "limited", "success", "success"}[s.r.IntN(8)])
 }
 
 func (s *schedule) endAs(c *client, again bool, how string) {
@@ -345,7 +351,8 @@ func (s *schedule) check() {
 		return
 	}
 	queued, running := len(m.in("waiting")), len(m.in(holds...))
-	if snap.Queued != queued || snap.Running != running || snap.Preempted != len(m.in("leaving")) || snap.Overtaken != len(m.in("overtaken")) {
+	if snap.Queued != queued || snap.Running != running || snap.Preempted != len(m.in("leaving")) ||
+		snap.Overtaken != len(m.in("overtaken")) {
 		s.fail("%d queued, %d running, not %d and %d: %+v", snap.Queued, snap.Running, queued, running, snap)
 	}
 	if !snap.PausedUntil.Equal(m.pausedUntil) || snap.Step != m.step {
@@ -451,7 +458,8 @@ func (s *schedule) finish() {
 		}
 	}
 	s.gone.Wait()
-	if snap := s.gate.Snapshot(); snap.Queued != 0 || snap.Running != 0 || snap.Preempted != 0 || snap.Overtaken != 0 || s.gate.calls.victim() != nil {
+	if snap := s.gate.Snapshot(); snap.Queued != 0 || snap.Running != 0 || snap.Preempted != 0 || snap.Overtaken != 0 ||
+		s.gate.calls.victim() != nil {
 		s.fail("something is left: %+v", snap)
 	}
 	for _, c := range s.clients {
@@ -459,8 +467,8 @@ func (s *schedule) finish() {
 	}
 }
 
-// TestTheGateDoesWhatItsModelDoes runs random schedules of arrivals, cancellations, preemptions, slow releases, rate limits and pauses
-// against a gate, and checks the invariants after each event.
+// TestTheGateDoesWhatItsModelDoes runs random schedules of arrivals, cancellations, preemptions,
+// slow releases, rate limits and pauses against a gate, and checks the invariants after each event.
 func TestTheGateMatchesItsModel(t *testing.T) {
 	var all Totals
 	var proofs, trials int
@@ -488,8 +496,9 @@ func TestTheGateMatchesItsModel(t *testing.T) {
 	// All events must occur in the test.
 	t.Logf("%+v, %d proofs, %d trials", all, proofs, trials)
 	for what, n := range map[string]int64{
-		"starts": all.Started, "preemptions": all.Preempted, "overtaken calls": all.Overtaken, "rate limits": all.RateLimited,
-		"pauses": all.Pauses, "refusals": all.Rejected, "cancellations": all.Abandoned,
+		"starts": all.Started, "preemptions": all.Preempted, "overtaken calls": all.Overtaken,
+		"rate limits": all.RateLimited,
+		"pauses":      all.Pauses, "refusals": all.Rejected, "cancellations": all.Abandoned,
 	} {
 		require.Greater(t, n, int64(*schedules/20), what)
 	}

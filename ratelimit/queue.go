@@ -17,7 +17,8 @@ type arrival struct {
 	since    time.Time
 }
 
-// A waiter is a request in the queue. All fields except wake and the arrival are guarded by the gate's mu.
+// A waiter is a request in the queue. All fields except wake and the arrival are guarded by the
+// gate's mu.
 type waiter struct {
 	arrival
 	returned bool // it held a slot before
@@ -81,8 +82,9 @@ type session struct {
 	ring  list.Links[session]
 }
 
-// insertReturned puts a request that held a slot back in order of arrival. Requests start in that order, so the ones
-// before it in the list have held a slot, too, and it passes no more requests than there are slots.
+// insertReturned puts a request that held a slot back in order of arrival. Requests start in that
+// order, so the ones before it in the list have held a slot, too, and it passes no more requests
+// than there are slots.
 func insertReturned(l *list.List[waiter], w *waiter) {
 	at := l.Head
 	for at != nil && at.seq < w.seq {
@@ -195,8 +197,9 @@ func (b *backlog) next() *waiter {
 	return nil
 }
 
-// last returns the request to drop for one of a higher priority: the newest of the lowest priority, if that is below rank.
-// It returns nil if there is none. Requests that held a slot before are never dropped.
+// last returns the request to drop for one of a higher priority: the newest of the lowest priority,
+// if that is below rank. It returns nil if there is none. Requests that held a slot before are
+// never dropped.
 func (b *backlog) last(rank uint8) *waiter {
 	for i, used := range b.used {
 		for ; used != 0; used &= used - 1 {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A Quota is what a provider's headers say about its limits. A gate applies it ([Outcome].Quota): it lowers its rates to
-// the provider's, never raises them above the host's, and uses no more of them than the provider says is left.
+// A Quota is what a provider's headers say about its limits. A gate applies it ([Outcome].Quota):
+// it lowers its rates to the provider's, never raises them above the host's, and uses no more of
+// them than the provider says is left.
 type Quota struct {
 	Requests Window
 	Tokens   Window    // input and output together
@@ -17,8 +18,8 @@ type Quota struct {
 	Read     time.Time // when the headers were received
 }
 
-// A Window is one limit of a [Quota]. A gate treats it as a limit per minute, unless Reset shows that it is for longer:
-// then the gate ignores it.
+// A Window is one limit of a [Quota]. A gate treats it as a limit per minute, unless Reset shows
+// that it is for longer: then the gate ignores it.
 type Window struct {
 	Limit     int64     // 0: unknown
 	Known     bool      // the provider said how much is left
@@ -26,13 +27,14 @@ type Window struct {
 	Reset     time.Time // when all of Limit is available again; zero: unknown
 }
 
-// ParseQuota reads headers that were received at now, and reports whether they contain limits. It supports the forms
+// ParseQuota reads headers that were received at now, and reports whether they contain limits. It
+// supports the forms
 //
 //	X-Ratelimit-{Limit,Remaining,Reset}-{Requests,Tokens}              OpenAI, Azure, Groq, Together and others
 //	Anthropic-Ratelimit-{Requests,Tokens,Input-Tokens,Output-Tokens}-{Limit,Remaining,Reset}
 //
-// where a reset is a duration ("6m0s", "12ms"), seconds ("7", "59.5"), or a time of RFC 3339. Values that can't be
-// parsed or are negative are ignored.
+// where a reset is a duration ("6m0s", "12ms"), seconds ("7", "59.5"), or a time of RFC 3339.
+// Values that can't be parsed or are negative are ignored.
 func ParseQuota(h http.Header, now time.Time) (Quota, bool) {
 	q := Quota{Read: now}
 	for _, w := range [...]struct {

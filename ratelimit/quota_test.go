@@ -26,24 +26,31 @@ func TestQuotasAreReadInTheFormsOfProviders(t *testing.T) {
 		want   ratelimit.Quota
 	}{
 		"openai": {
-			header("x-ratelimit-limit-requests", "5000", "x-ratelimit-remaining-requests", "4999", "x-ratelimit-reset-requests", "12ms",
-				"x-ratelimit-limit-tokens", "160000", "x-ratelimit-remaining-tokens", "159976", "x-ratelimit-reset-tokens", "6m0s"),
+			header("x-ratelimit-limit-requests", "5000", "x-ratelimit-remaining-requests", "4999",
+				"x-ratelimit-reset-requests", "12ms",
+				"x-ratelimit-limit-tokens", "160000", "x-ratelimit-remaining-tokens", "159976",
+				"x-ratelimit-reset-tokens", "6m0s"),
 			ratelimit.Quota{
-				Requests: ratelimit.Window{Limit: 5000, Known: true, Remaining: 4999, Reset: now.Add(12 * time.Millisecond)},
-				Tokens:   ratelimit.Window{Limit: 160000, Known: true, Remaining: 159976, Reset: now.Add(6 * time.Minute)},
+				Requests: ratelimit.Window{Limit: 5000, Known: true, Remaining: 4999,
+					Reset: now.Add(12 * time.Millisecond)},
+				Tokens: ratelimit.Window{Limit: 160000, Known: true, Remaining: 159976,
+					Reset: now.Add(6 * time.Minute)},
 			},
 		},
 		"azure": {
-			header("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "7", "x-ratelimit-reset-tokens", "59.5"),
+			header("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "7", "x-ratelimit-reset-tokens",
+				"59.5"),
 			ratelimit.Quota{
 				Requests: ratelimit.Window{Known: true, Reset: now.Add(7 * time.Second)},
 				Tokens:   ratelimit.Window{Reset: now.Add(59500 * time.Millisecond)},
 			},
 		},
 		"anthropic": {
-			header("anthropic-ratelimit-requests-limit", "4000", "anthropic-ratelimit-requests-remaining", "3999", "anthropic-ratelimit-requests-reset", "2026-11-21T20:00:01Z",
+			header("anthropic-ratelimit-requests-limit", "4000", "anthropic-ratelimit-requests-remaining", "3999",
+				"anthropic-ratelimit-requests-reset", "2026-11-21T20:00:01Z",
 				"anthropic-ratelimit-tokens-limit", "4800000", "anthropic-ratelimit-tokens-remaining", "4799000",
-				"anthropic-ratelimit-input-tokens-limit", "4000000", "anthropic-ratelimit-output-tokens-remaining", "800000"),
+				"anthropic-ratelimit-input-tokens-limit", "4000000", "anthropic-ratelimit-output-tokens-remaining",
+				"800000"),
 			ratelimit.Quota{
 				Requests: ratelimit.Window{Limit: 4000, Known: true, Remaining: 3999, Reset: now.Add(time.Second)},
 				Tokens:   ratelimit.Window{Limit: 4800000, Known: true, Remaining: 4799000},
@@ -51,7 +58,8 @@ func TestQuotasAreReadInTheFormsOfProviders(t *testing.T) {
 				Output:   ratelimit.Window{Known: true, Remaining: 800000},
 			},
 		},
-		"with spaces": {header("x-ratelimit-limit-tokens", " 10 "), ratelimit.Quota{Tokens: ratelimit.Window{Limit: 10}}},
+		"with spaces": {header("x-ratelimit-limit-tokens", " 10 "),
+			ratelimit.Quota{Tokens: ratelimit.Window{Limit: 10}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q, ok := ratelimit.ParseQuota(c.header, now)
@@ -86,8 +94,10 @@ func FuzzParseQuota(f *testing.F) {
 	f.Fuzz(func(t *testing.T, limit, remaining, reset string) {
 		synctest.Test(t, func(t *testing.T) {
 			now := time.Now()
-			q, _ := ratelimit.ParseQuota(header("x-ratelimit-limit-requests", limit, "x-ratelimit-remaining-requests", remaining, "x-ratelimit-reset-requests", reset,
-				"anthropic-ratelimit-tokens-limit", limit, "anthropic-ratelimit-tokens-remaining", remaining, "anthropic-ratelimit-tokens-reset", reset), now)
+			q, _ := ratelimit.ParseQuota(header("x-ratelimit-limit-requests", limit, "x-ratelimit-remaining-requests",
+				remaining, "x-ratelimit-reset-requests", reset,
+				"anthropic-ratelimit-tokens-limit", limit, "anthropic-ratelimit-tokens-remaining", remaining,
+				"anthropic-ratelimit-tokens-reset", reset), now)
 			for _, w := range []ratelimit.Window{q.Requests, q.Tokens} {
 				require.GreaterOrEqual(t, w.Limit, int64(0))
 				require.GreaterOrEqual(t, w.Remaining, int64(0))

@@ -14,9 +14,10 @@ func newRates(cfg *GateConfig, now time.Time) rates {
 // limited reports whether there is a rate at all.
 func (r *rates) limited() bool { return r.requests.perMinute > 0 || r.tokens.perMinute > 0 }
 
-// ready reports whether a request of so many tokens may start now, after other requests have taken their part. If not,
-// it returns why, and when it may.
-func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time) (why DelayReason, until time.Time, ok bool) {
+// ready reports whether a request of so many tokens may start now, after other requests have taken
+// their part. If not, it returns why, and when it may.
+func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time) (why DelayReason, until time.Time,
+	ok bool) {
 	if !r.limited() {
 		return "", time.Time{}, true
 	}
@@ -54,8 +55,9 @@ func (r *rates) settle(t taken, estimate int64, o *Outcome, sent bool, now time.
 	}
 }
 
-// A bucket is a token bucket in integers: it holds up to a share of a minute's worth, may be in debt, and refills evenly. One token
-// is 60 million units, so that each microsecond adds perMinute units.
+// A bucket is a token bucket in integers: it holds up to a share of a minute's worth, may be in
+// debt, and refills evenly. One token is 60 million units, so that each microsecond adds perMinute
+// units.
 type bucket struct {
 	configured int64 // by the host; 0: none
 	perMinute  int64 // in force; 0: no limit
@@ -96,8 +98,8 @@ func (b *bucket) refill(now time.Time) {
 	b.level += int64(passed) * b.perMinute
 }
 
-// when returns the time from which n may be taken, after others have taken their part: when that much is available, or the
-// bucket is full.
+// when returns the time from which n may be taken, after others have taken their part: when that
+// much is available, or the bucket is full.
 func (b *bucket) when(n, others int64, now time.Time) time.Time {
 	if b.perMinute == 0 {
 		return now
@@ -135,8 +137,9 @@ func (b *bucket) left(now time.Time) int64 {
 	return b.level / bucketUnit
 }
 
-// adopt applies what a provider says about its limit, and reports whether the rate in force changed. The host's figure is
-// never exceeded. A limit with a period other than about a minute is ignored.
+// adopt applies what a provider says about its limit, and reports whether the rate in force
+// changed. The host's figure is never exceeded. A limit with a period other than about a minute is
+// ignored.
 func (b *bucket) adopt(w Window, read, now time.Time) (changed bool) {
 	const longestMinute = 61 * time.Second
 	if !w.Reset.IsZero() && w.Reset.Sub(read) > longestMinute {

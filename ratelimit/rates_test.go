@@ -10,18 +10,20 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// TestAfterIdlingAQuarterOfAMinutesWorthStartsAtOnce: with all of it, twice the rate would pass in a sliding minute.
+// TestAfterIdlingAQuarterOfAMinutesWorthStartsAtOnce: with all of it, twice the rate would pass in
+// a sliding minute.
 func TestAfterIdlingAQuarterOfAMinutesWorthStartsAtOnce(t *testing.T) {
 	for burst, want := range map[float64]int{0: 15, -1: 15, .5: 30, .001: 1, 1: 60, 7: 60} {
-		inRoom(t, ratelimit.GateConfig{Slots: 1000, ReservedShare: -1, RequestsPerMinute: 60, Burst: burst}, func(r *room) {
-			<-time.After(time.Hour)
-			for i := range 500 {
-				r.come(fmt.Sprint(i), person)
-			}
-			require.Len(t, r.order(), want, burst)
-			<-time.After(time.Minute)
-			require.InDelta(t, 60, len(r.order()), 1, "so 60 and the burst have started in a minute")
-		})
+		inRoom(t, ratelimit.GateConfig{Slots: 1000, ReservedShare: -1, RequestsPerMinute: 60, Burst: burst},
+			func(r *room) {
+				<-time.After(time.Hour)
+				for i := range 500 {
+					r.come(fmt.Sprint(i), person)
+				}
+				require.Len(t, r.order(), want, burst)
+				<-time.After(time.Minute)
+				require.InDelta(t, 60, len(r.order()), 1, "so 60 and the burst have started in a minute")
+			})
 	}
 }
 
@@ -161,7 +163,8 @@ func TestTheProvidersHeadersLowerTheRates(t *testing.T) {
 		require.EqualValues(t, 1000, snap.TokensPerMinute)
 		require.EqualValues(t, 500, snap.TokensLeft, "what was taken stays taken")
 
-		snap = tell(ratelimit.Quota{Requests: ratelimit.Window{Limit: 7, Known: true, Reset: time.Now().Add(24 * time.Hour)}})
+		snap = tell(
+			ratelimit.Quota{Requests: ratelimit.Window{Limit: 7, Known: true, Reset: time.Now().Add(24 * time.Hour)}})
 		require.EqualValues(t, 50, snap.RequestsPerMinute, "a limit per day says nothing of the next minute")
 		require.EqualValues(t, 9, snap.RequestsLeft)
 
@@ -172,7 +175,8 @@ func TestTheProvidersHeadersLowerTheRates(t *testing.T) {
 
 		snap = tell(ratelimit.Quota{Requests: window(200, 200)})
 		require.EqualValues(t, 100, snap.RequestsPerMinute, "the host's figure again")
-		require.Equal(t, []ratelimit.EventKind{ratelimit.EventRates, ratelimit.EventRates, ratelimit.EventRates}, r.kinds())
+		require.Equal(t, []ratelimit.EventKind{ratelimit.EventRates, ratelimit.EventRates, ratelimit.EventRates},
+			r.kinds())
 	})
 }
 

@@ -13,19 +13,20 @@ type Snapshot struct {
 	Overtaken int // of these, preempted and not ended in time: while they run, Running may exceed Slots
 	Queued    int // requests that wait
 
-	// Lanes has the interactive lane first, then those priorities of the background lane, highest first, of which
-	// something is running or waiting.
+	// Lanes has the interactive lane first, then those priorities of the background lane, highest
+	// first, of which something is running or waiting.
 	Lanes []Lane
 
-	// PausedUntil is when the pause that a provider asked for ends; zero if there is none. Step counts the rate limits
-	// in a row that led to it.
+	// PausedUntil is when the pause that a provider asked for ends; zero if there is none. Step
+	// counts the rate limits in a row that led to it.
 	PausedUntil time.Time
 	Step        int
 	// BackgroundPaused has the host's reasons for pausing the background lane, oldest first.
 	BackgroundPaused []string
 
-	// RequestsPerMinute and TokensPerMinute are the rates in force, which the provider's headers may have lowered; 0 is no
-	// limit. RequestsLeft and TokensLeft are what could be used at once; less than 0 is a debt.
+	// RequestsPerMinute and TokensPerMinute are the rates in force, which the provider's headers
+	// may have lowered; 0 is no limit. RequestsLeft and TokensLeft are what could be used at once;
+	// less than 0 is a debt.
 	RequestsPerMinute, RequestsLeft int64
 	TokensPerMinute, TokensLeft     int64
 
@@ -39,8 +40,8 @@ type Lane struct {
 	Priority    int // 0 for the interactive lane
 	Running     int
 	Queued      int
-	// Longest is how long the oldest request has been waiting: since it first arrived, even if it was preempted
-	// since.
+	// Longest is how long the oldest request has been waiting: since it first arrived, even if it
+	// was preempted since.
 	Longest time.Duration
 }
 
@@ -55,14 +56,16 @@ type Totals struct {
 	Abandoned   int64 // requests whose context ended while they waited
 }
 
-// Snapshot returns the state of the gate. Its cost doesn't grow with the number of waiting requests.
+// Snapshot returns the state of the gate. Its cost doesn't grow with the number of waiting
+// requests.
 func (g *Gate) Snapshot() Snapshot {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := Snapshot{
 		Name: g.cfg.Name, Slots: g.cfg.Slots, Reserved: g.reserved,
-		Running: g.calls.held, Preempted: g.calls.leaving, Overtaken: g.calls.overtaken, Queued: g.queue.interactive.Len + g.queue.background.n,
+		Running: g.calls.held, Preempted: g.calls.leaving, Overtaken: g.calls.overtaken,
+		Queued:            g.queue.interactive.Len + g.queue.background.n,
 		Step:              g.backoff.step,
 		RequestsPerMinute: g.rates.requests.perMinute, RequestsLeft: g.rates.requests.left(now),
 		TokensPerMinute: g.rates.tokens.perMinute, TokensLeft: g.rates.tokens.left(now),
@@ -74,7 +77,8 @@ func (g *Gate) Snapshot() Snapshot {
 	for _, p := range g.paused.reasons {
 		s.BackgroundPaused = append(s.BackgroundPaused, p.reason)
 	}
-	interactive := Lane{Interactive: true, Running: g.calls.interactive, Queued: g.queue.interactive.Len, Longest: waited(now, g.queue.interactive.Head)}
+	interactive := Lane{Interactive: true, Running: g.calls.interactive, Queued: g.queue.interactive.Len,
+		Longest: waited(now, g.queue.interactive.Head)}
 	s.Lanes = append(s.Lanes, interactive)
 	for i := highest; i >= lowest; i-- {
 		if l := g.queue.background.levels[i]; l != nil && l.running+l.queued() > 0 {

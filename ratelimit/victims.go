@@ -30,7 +30,8 @@ const (
 	overtaken
 )
 
-// victim returns the call to preempt next, or nil: the lowest priority first, of these the one that started last.
+// victim returns the call to preempt next, or nil: the lowest priority first, of these the one that
+// started last.
 func (c *calls) victim() *slot {
 	var v *slot
 	for _, s := range c.slots {

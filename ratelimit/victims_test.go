@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheCallToPreemptIsTheLastStartedOfTheLowestPriority lets calls start, end, be pinned and be preempted at random.
+// TestTheCallToPreemptIsTheLastStartedOfTheLowestPriority lets calls start, end, be pinned and be
+// preempted at random.
 func TestTheCallToPreemptIsTheLastStartedOfTheLowestPriority(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var c calls

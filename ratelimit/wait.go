@@ -8,11 +8,11 @@ import (
 // A Delay says why a request doesn't start yet.
 type Delay struct {
 	Reason DelayReason
-	// Until is the earliest time at which this reason ends; zero if that isn't known. It may become earlier or later: a
-	// provider can prolong a pause, another call can free a slot.
+	// Until is the earliest time at which this reason ends; zero if that isn't known. It may become
+	// earlier or later: a provider can prolong a pause, another call can free a slot.
 	Until time.Time
-	// Ahead is at most how many of the requests that are waiting now go first; requests of a higher rank that arrive
-	// later aren't included.
+	// Ahead is at most how many of the requests that are waiting now go first; requests of a higher
+	// rank that arrive later aren't included.
 	Ahead int
 	// Detail is the host's reason for pausing the background lane; empty for other reasons.
 	Detail string
@@ -23,15 +23,16 @@ type DelayReason string
 
 // The reasons for waiting.
 const (
-	DelayQueue     DelayReason = "queue"               // for a slot, or for requests ahead of it, including those that just started after a rate limit
+	// for a slot, or for requests ahead of it, including those that just started after a rate limit
+	DelayQueue     DelayReason = "queue"
 	DelayRateLimit DelayReason = "rate_limit"          // the provider asked for a pause
 	DelayRequests  DelayReason = "requests_per_minute" // the next in line, for the rate of requests
 	DelayTokens    DelayReason = "tokens_per_minute"   // the next in line, for the rate of tokens
 	DelayPaused    DelayReason = "paused"              // the host has paused the background lane
 )
 
-// await is called with mu locked, and unlocks it. It blocks until w is granted a slot, is rejected, or ctx ends; held
-// is the context of its lease.
+// await is called with mu locked, and unlocks it. It blocks until w is granted a slot, is rejected,
+// or ctx ends; held is the context of its lease.
 func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err error) {
 	defer func() {
 		if lease.slot == nil { // also when OnEvent or OnWait panics

@@ -43,7 +43,8 @@ func TestAWaitHasItsReasonAndItsEnd(t *testing.T) {
 		require.Equal(t, []ratelimit.Delay{{Reason: ratelimit.DelayQueue, Ahead: 2}}, waits())
 
 		r.get("first").Release(limited(10 * time.Second))
-		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayRateLimit, Until: r.at(10 * time.Second), Ahead: 2}, waits()[1])
+		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayRateLimit, Until: r.at(10 * time.Second), Ahead: 2},
+			waits()[1])
 		r.gate.Pause(20 * time.Second)
 		require.True(t, r.at(20*time.Second).Equal(waits()[2].Until))
 		<-time.After(time.Second)
@@ -155,7 +156,8 @@ func TestEventsComeInOrderOutsideTheLock(t *testing.T) {
 	cfg := ratelimit.GateConfig{Slots: 1, OnEvent: func(e ratelimit.Event) {
 		got = append(got, fmt.Sprint(e.Kind, " ", e.Reason))
 		switch {
-		case e.Kind == ratelimit.EventBackgroundPaused && e.Reason == "one": // events of the callback are delivered after it, not within it
+		case e.Kind == ratelimit.EventBackgroundPaused && e.Reason == "one":
+			// events of the callback are delivered after it, not within it
 			g.PauseBackground("two")()
 			g.Pause(time.Hour)
 			got = append(got, "end of one")
@@ -240,8 +242,10 @@ func TestNoCallDeliversTheEventsOfOthersForever(t *testing.T) {
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	full := &ratelimit.QueueFullError{Gate: "openai", Queue: 10, Priority: 20}
-	require.EqualError(t, full, `ratelimit: gate "openai": 10 background requests are waiting, which is the limit: try one of priority 20 later`)
+	require.EqualError(t, full,
+		`ratelimit: gate "openai": 10 background requests are waiting, which is the limit: try one of priority 20 later`)
 	long := &ratelimit.PauseTooLongError{Gate: "openai", Rest: time.Hour, Max: time.Minute}
-	require.EqualError(t, long, `ratelimit: gate "openai": the provider asks for a pause of 1h0m0s, and at most 1m0s is waited for: use another provider, or try again then`)
+	require.EqualError(t, long,
+		`ratelimit: gate "openai": the provider asks for a pause of 1h0m0s, and at most 1m0s is waited for: use another provider, or try again then`)
 	require.False(t, errors.Is(ratelimit.ErrClosed, ratelimit.ErrPreempted))
 }

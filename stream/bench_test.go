@@ -35,8 +35,8 @@ func drain(seq stream.Seq) (n int) {
 	return n
 }
 
-// BenchmarkChunk measures the cost of a chunk in each wrapper, including the producer and the consumer: compare
-// with bare.
+// BenchmarkChunk measures the cost of a chunk in each wrapper, including the producer and the
+// consumer: compare with bare.
 func BenchmarkChunk(b *testing.B) {
 	const n = 1000
 	for _, w := range wrappers {

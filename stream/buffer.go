@@ -13,11 +13,12 @@ type item struct {
 	err   error
 }
 
-// Buffer makes a call in a goroutine of its own, so that the producer continues while the consumer handles a chunk, up to
-// n chunks ahead (0 or less: 100).
+// Buffer makes a call in a goroutine of its own, so that the producer continues while the consumer
+// handles a chunk, up to n chunks ahead (0 or less: 100).
 //
-// When the consumer leaves, the call's context is canceled, and the loop statement ends when the producer has. When ctx
-// is canceled, what the producer still yields comes in order. A panic of the provider becomes a *[PanicError].
+// When the consumer leaves, the call's context is canceled, and the loop statement ends when the
+// producer has. When ctx is canceled, what the producer still yields comes in order. A panic of the
+// provider becomes a *[PanicError].
 func Buffer(ctx context.Context, n int, call Call) Seq {
 	if n <= 0 {
 		n = defaultBuffer
@@ -40,7 +41,8 @@ func Buffer(ctx context.Context, n int, call Call) Seq {
 	}
 }
 
-// produce makes the call and sends its chunks until gone is closed. It closes items when the call is over.
+// produce makes the call and sends its chunks until gone is closed. It closes items when the call
+// is over.
 func produce(ctx context.Context, call Call, items chan<- item, gone <-chan struct{}) {
 	send := func(chunk provider.Chunk, err error) bool {
 		select {

@@ -2,9 +2,10 @@ package stream
 
 import "github.com/pawlkit/pawl/provider"
 
-// Check checks seq against the grammar of answers (see package provider). A chunk that isn't allowed where it occurs is
-// replaced by a *[provider.GrammarError], which ends the sequence. If seq ends without End and without an error, the
-// sequence ends with [provider.ErrIncomplete]. After an error nothing is yielded, and the producer is stopped.
+// Check checks seq against the grammar of answers (see package provider). A chunk that isn't
+// allowed where it occurs is replaced by a *[provider.GrammarError], which ends the sequence. If
+// seq ends without End and without an error, the sequence ends with [provider.ErrIncomplete]. After
+// an error nothing is yielded, and the producer is stopped.
 func Check(seq Seq) Seq {
 	return func(yield func(provider.Chunk, error) bool) {
 		c := &checked{}

@@ -14,8 +14,8 @@ type PanicError struct {
 	Stack []byte // the stack; for a log, never for a user or a model
 }
 
-// NewPanicError returns the error of a panic with that value. Call it in the deferred function that recovered the
-// panic, so that Stack shows the origin.
+// NewPanicError returns the error of a panic with that value. Call it in the deferred function that
+// recovered the panic, so that Stack shows the origin.
 func NewPanicError(who string, value any) *PanicError {
 	if err, ok := value.(error); ok {
 		if inner := fault.Panics(err); inner != nil { // Unwrap must not return it

@@ -93,9 +93,10 @@ const (
 	numWays
 )
 
-// FuzzAnyStackKeepsTheGrammarAndLeavesNothing checks random stacks with a consumer that stops, panics or
-// cancels at any chunk: the chunks must be those of the producer and valid, with at most one error, at the end, and when the loop
-// is over, the producer has returned. A goroutine that remained would deadlock the bubble.
+// FuzzAnyStackKeepsTheGrammarAndLeavesNothing checks random stacks with a consumer that stops,
+// panics or cancels at any chunk: the chunks must be those of the producer and valid, with at most
+// one error, at the end, and when the loop is over, the producer has returned. A goroutine that
+// remained would deadlock the bubble.
 func FuzzAnyStackKeepsTheGrammarAndLeavesNothing(f *testing.F) {
 	for seed := range uint64(150) {
 		f.Add(seed)
@@ -189,6 +190,7 @@ func try(t *testing.T, chunks []provider.Chunk, failure error, stackSeed uint64,
 	}
 	if failed != nil && way != cancelIt {
 		var grammar *provider.GrammarError
-		require.True(t, failed == failure || errors.Is(failed, provider.ErrIncomplete) || errors.As(failed, &grammar), "%s: %v", what, failed)
+		require.True(t, failed == failure || errors.Is(failed, provider.ErrIncomplete) || errors.As(failed, &grammar),
+			"%s: %v", what, failed)
 	}
 }

@@ -7,15 +7,17 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Seq is the answer of one call: what [provider.Provider] returns. It is ranged over at most once. An error is yielded
-// once, last, together with a zero Chunk.
+// A Seq is the answer of one call: what [provider.Provider] returns. It is ranged over at most
+// once. An error is yielded once, last, together with a zero Chunk.
 type Seq = iter.Seq2[provider.Chunk, error]
 
-// Collect ranges over seq and returns the answer. The Response is never nil: on an error it holds the answer so far,
-// with calls in the order in which they began. It is [provider.CollectSeq] under another name.
+// Collect ranges over seq and returns the answer. The Response is never nil: on an error it holds
+// the answer so far, with calls in the order in which they began. It is [provider.CollectSeq] under
+// another name.
 func Collect(seq Seq) (*provider.Response, error) { return provider.CollectSeq(seq) }
 
-// Once returns seq for one range. A second range, even a concurrent one, yields [provider.ErrConsumed] without using seq.
+// Once returns seq for one range. A second range, even a concurrent one, yields
+// [provider.ErrConsumed] without using seq.
 func Once(seq Seq) Seq {
 	o := &once{seq: seq}
 	return o.each

@@ -67,7 +67,8 @@ func deaf(told *int, chunks ...provider.Chunk) stream.Seq {
 	}
 }
 
-// sleep waits for d like a provider that respects its context; it returns false after it has yielded the cancellation.
+// sleep waits for d like a provider that respects its context; it returns false after it has
+// yielded the cancellation.
 func sleep(ctx context.Context, d time.Duration, yield func(provider.Chunk, error) bool) bool {
 	select {
 	case <-time.After(d):
@@ -78,7 +79,8 @@ func sleep(ctx context.Context, d time.Duration, yield func(provider.Chunk, erro
 	}
 }
 
-// read returns the chunks and the error of seq. Several errors, or a chunk after one, are an error of read.
+// read returns the chunks and the error of seq. Several errors, or a chunk after one, are an error
+// of read.
 func read(seq stream.Seq) (chunks []provider.Chunk, err error) {
 	for c, e := range seq {
 		switch {
@@ -108,7 +110,8 @@ func TestCollectReturnsThePartialAnswerWithAnError(t *testing.T) {
 }
 
 func TestCheckPassesOnAValidAnswer(t *testing.T) {
-	want := []provider.Chunk{provider.Waiting(provider.Wait{}), start, provider.Text("x"), provider.Reset("again"), start,
+	want := []provider.Chunk{provider.Waiting(provider.Wait{}), start, provider.Text("x"), provider.Reset("again"),
+		start,
 		provider.ToolStart(0, "", "f"), provider.ToolDelta(0, "{}"), provider.ToolEnd(0), end}
 	got, err := read(stream.Check(of(nil, want...)))
 	require.NoError(t, err)
@@ -129,7 +132,8 @@ func TestCheckReplacesAViolationByAnError(t *testing.T) {
 }
 
 func TestCheckReportsAMissingEnd(t *testing.T) {
-	for _, seq := range []stream.Seq{nil, of(nil), of(nil, start), of(nil, start, provider.Text("x"), provider.Reset(""))} {
+	for _, seq := range []stream.Seq{nil, of(nil), of(nil, start),
+		of(nil, start, provider.Text("x"), provider.Reset(""))} {
 		_, err := read(stream.Check(seq))
 		require.Equal(t, provider.ErrIncomplete, err)
 	}

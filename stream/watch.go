@@ -7,12 +7,14 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Watch makes a call with its own context and enforces t. The clock of Idle runs only while the sequence waits for
-// the provider, not while the consumer handles a chunk or while the call waits (Waiting).
+// Watch makes a call with its own context and enforces t. The clock of Idle runs only while the
+// sequence waits for the provider, not while the consumer handles a chunk or while the call waits
+// (Waiting).
 //
-// If a call exceeds a limit, its context is canceled with a *[TimeoutError] as the cause, and the sequence ends with
-// that error instead of the provider's; only an End that still arrives is passed on. A provider that ignores its context
-// can't be interrupted, since it runs in the consumer's goroutine.
+// If a call exceeds a limit, its context is canceled with a *[TimeoutError] as the cause, and the
+// sequence ends with that error instead of the provider's; only an End that still arrives is passed
+// on. A provider that ignores its context can't be interrupted, since it runs in the consumer's
+// goroutine.
 //
 // Watch starts no goroutine, and its cost per chunk is that of a [Watchdog].
 func Watch(ctx context.Context, t Timeouts, call Call) Seq {
@@ -50,7 +52,8 @@ type watched struct {
 	ended bool // the consumer has seen End
 }
 
-// judge returns the error with which the sequence has to end, or nil if the chunk is to be passed on.
+// judge returns the error with which the sequence has to end, or nil if the chunk is to be passed
+// on.
 func (w *watched) judge(kind provider.ChunkKind, err error) error {
 	if w.ended {
 		return err

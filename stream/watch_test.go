@@ -47,18 +47,42 @@ func TestAWatchedCallEndsWhenItsTimeIsUp(t *testing.T) {
 		kind     stream.TimeoutKind // "": it succeeds
 		min, max time.Duration
 	}{
-		"no limit":       {stream.Timeouts{}, func() []any { return []any{10 * time.Hour, start, 10 * time.Hour, end} }, "", 20 * time.Hour, 20 * time.Hour},
-		"in time":        {stream.Timeouts{First: 10 * s, Idle: 4 * s, Total: 30 * s}, func() []any { return []any{9 * s, start, 3 * s, text, 3 * s, end} }, "", 15 * s, 15 * s},
-		"first":          {stream.Timeouts{First: 10 * s, Idle: 4 * s}, func() []any { return []any{11 * s, start} }, stream.TimeoutFirst, 10 * s, 10 * s},
-		"first as idle":  {stream.Timeouts{Idle: 4 * s}, func() []any { return []any{5 * s, start} }, stream.TimeoutFirst, 4 * s, 4 * s},
-		"only first":     {stream.Timeouts{First: 4 * s}, func() []any { return []any{3 * s, start, time.Hour, end} }, "", time.Hour + 3*s, time.Hour + 3*s},
-		"idle":           {stream.Timeouts{First: time.Hour, Idle: 4 * s}, func() []any { return []any{time.Minute, start, 3 * s, text, time.Hour, end} }, stream.TimeoutIdle, 67 * s, 68 * s},
-		"idle is longer": {stream.Timeouts{First: s, Idle: time.Hour}, func() []any { return []any{start, 2 * time.Hour, end} }, stream.TimeoutIdle, time.Hour, time.Hour + s/4},
-		"total":          {stream.Timeouts{Total: 5 * s}, func() []any { return []any{start, 3 * s, text, 3 * s, end} }, stream.TimeoutTotal, 5 * s, 5 * s},
-		"total first":    {stream.Timeouts{Idle: time.Hour, Total: 5 * s}, func() []any { return []any{time.Hour, start} }, stream.TimeoutTotal, 5 * s, 5 * s},
-		"after a reset":  {stream.Timeouts{First: 20 * s, Idle: 4 * s}, func() []any { return []any{start, provider.Reset(""), 19 * s, start, end} }, "", 19 * s, 19 * s},
-		"held back":      {stream.Timeouts{Idle: 4 * s}, func() []any { return []any{hold(time.Hour), time.Hour + 3*s, start, end} }, "", time.Hour + 3*s, time.Hour + 3*s},
-		"held, then silent": {stream.Timeouts{Idle: 4 * s}, func() []any { return []any{hold(time.Minute), time.Hour} }, stream.TimeoutFirst,
+		"no limit": {stream.Timeouts{}, func() []any {
+			return []any{10 * time.Hour, start, 10 * time.Hour, end}
+		}, "", 20 * time.Hour, 20 * time.Hour},
+		"in time": {stream.Timeouts{First: 10 * s, Idle: 4 * s, Total: 30 * s}, func() []any {
+			return []any{9 * s, start, 3 * s, text, 3 * s, end}
+		}, "", 15 * s, 15 * s},
+		"first": {stream.Timeouts{First: 10 * s, Idle: 4 * s}, func() []any {
+			return []any{11 * s, start}
+		}, stream.TimeoutFirst, 10 * s, 10 * s},
+		"first as idle": {stream.Timeouts{Idle: 4 * s}, func() []any {
+			return []any{5 * s, start}
+		}, stream.TimeoutFirst, 4 * s, 4 * s},
+		"only first": {stream.Timeouts{First: 4 * s}, func() []any {
+			return []any{3 * s, start, time.Hour, end}
+		}, "", time.Hour + 3*s, time.Hour + 3*s},
+		"idle": {stream.Timeouts{First: time.Hour, Idle: 4 * s}, func() []any {
+			return []any{time.Minute, start, 3 * s, text, time.Hour, end}
+		}, stream.TimeoutIdle, 67 * s, 68 * s},
+		"idle is longer": {stream.Timeouts{First: s, Idle: time.Hour}, func() []any {
+			return []any{start, 2 * time.Hour, end}
+		}, stream.TimeoutIdle, time.Hour, time.Hour + s/4},
+		"total": {stream.Timeouts{Total: 5 * s}, func() []any {
+			return []any{start, 3 * s, text, 3 * s, end}
+		}, stream.TimeoutTotal, 5 * s, 5 * s},
+		"total first": {stream.Timeouts{Idle: time.Hour, Total: 5 * s}, func() []any {
+			return []any{time.Hour, start}
+		}, stream.TimeoutTotal, 5 * s, 5 * s},
+		"after a reset": {stream.Timeouts{First: 20 * s, Idle: 4 * s}, func() []any {
+			return []any{start, provider.Reset(""), 19 * s, start, end}
+		}, "", 19 * s, 19 * s},
+		"held back": {stream.Timeouts{Idle: 4 * s}, func() []any {
+			return []any{hold(time.Hour), time.Hour + 3*s, start, end}
+		}, "", time.Hour + 3*s, time.Hour + 3*s},
+		"held, then silent": {stream.Timeouts{Idle: 4 * s}, func() []any {
+			return []any{hold(time.Minute), time.Hour}
+		}, stream.TimeoutFirst,
 			64 * s, 65 * s},
 		"held for unknown": {stream.Timeouts{Idle: 4 * s}, func() []any {
 			return []any{provider.Waiting(provider.Wait{}), time.Hour, start, time.Hour}
@@ -150,7 +174,9 @@ func TestAWatchedCallIsReleasedHoweverItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ctx context.Context
 		call := func(c context.Context) stream.Seq { ctx = c; return words(3) }
-		watched := func() stream.Seq { return stream.Watch(t.Context(), stream.Timeouts{Idle: s, Total: time.Hour}, call) }
+		watched := func() stream.Seq {
+			return stream.Watch(t.Context(), stream.Timeouts{Idle: s, Total: time.Hour}, call)
+		}
 		_, err := read(watched())
 		require.NoError(t, err)
 		require.Error(t, ctx.Err())

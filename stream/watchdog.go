@@ -14,9 +14,11 @@ import (
 
 // Timeouts limit how long a consumer waits for a call. A figure of 0 or less is no limit.
 type Timeouts struct {
-	// First is the time until the answer begins: until the first chunk that is neither Waiting nor Reset. 0: as Idle.
+	// First is the time until the answer begins: until the first chunk that is neither Waiting nor
+	// Reset. 0: as Idle.
 	First time.Duration
-	// Idle is the longest silence within an answer, without the time in which the consumer handles a chunk.
+	// Idle is the longest silence within an answer, without the time in which the consumer handles
+	// a chunk.
 	Idle time.Duration
 	// Total is the time from the beginning of the call to its end, including the consumer's time.
 	Total time.Duration
@@ -32,7 +34,8 @@ const (
 	TimeoutTotal TimeoutKind = "total"
 )
 
-// A TimeoutError says that a call has exceeded one of its [Timeouts]. It matches context.DeadlineExceeded.
+// A TimeoutError says that a call has exceeded one of its [Timeouts]. It matches
+// context.DeadlineExceeded.
 type TimeoutError struct {
 	Kind  TimeoutKind
 	After time.Duration // the limit
@@ -58,17 +61,19 @@ func (e *TimeoutError) Timeout() bool { return true }
 // Is reports whether target is context.DeadlineExceeded.
 func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// A Watchdog enforces the [Timeouts] of one call at a time. [Watch] does the same for a sequence; a Watchdog is for
-// loops with their own state. The zero Watchdog is ready for use, and for the next call after End; it must not be
-// copied.
+// A Watchdog enforces the [Timeouts] of one call at a time. [Watch] does the same for a sequence; a
+// Watchdog is for loops with their own state. The zero Watchdog is ready for use, and for the next
+// call after End; it must not be copied.
 //
-// For each call: Begin, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
-// then End. All are called from one goroutine. Hold and Wait cost an atomic store each, without reading the clock or
-// allocating: a timer checks for changes at least every quarter of the shorter of First and Idle. So First counted from
-// Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a millisecond
-// longer if that is more.
+// For each call: Begin, then for each chunk Hold before the consumer gets it and Wait when the
+// consumer is done with it, then End. All are called from one goroutine. Hold and Wait cost an
+// atomic store each, without reading the clock or allocating: a timer checks for changes at least
+// every quarter of the shorter of First and Idle. So First counted from Begin and Total are exact,
+// and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a millisecond longer
+// if that is more.
 type Watchdog struct {
-	// state is written by the goroutine of the call and read by the timer: turn for each Hold, and the flags.
+	// state is written by the goroutine of the call and read by the timer: turn for each Hold, and
+	// the flags.
 	state atomic.Uint64
 	fired atomic.Pointer[TimeoutError]
 
@@ -97,8 +102,8 @@ const (
 // forever is longer than any limit, and short enough to add to a time.
 const forever = math.MaxInt64 / 4
 
-// Begin starts the clocks of a call and returns the context to make it with. When the call exceeds a limit, that context
-// is canceled with the *[TimeoutError] as its cause.
+// Begin starts the clocks of a call and returns the context to make it with. When the call exceeds
+// a limit, that context is canceled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 	ctx, cancel := context.WithCancelCause(orBackground(ctx))
 	w.flags = 0
@@ -161,15 +166,15 @@ func (w *Watchdog) pauseUntil(c *provider.Chunk) {
 	}
 }
 
-// Wait restarts the clock of the silence: the consumer is done with its chunk. After a Waiting chunk the clock starts at
-// the end of the wait, and if that isn't known, at the next chunk.
+// Wait restarts the clock of the silence: the consumer is done with its chunk. After a Waiting
+// chunk the clock starts at the end of the wait, and if that isn't known, at the next chunk.
 func (w *Watchdog) Wait() { w.state.Store(w.turns | w.flags) }
 
 // Fired returns the limit that the call has exceeded, or nil. It may be called by any goroutine.
 func (w *Watchdog) Fired() *TimeoutError { return w.fired.Load() }
 
-// End stops the clocks, releases the call's context, and returns the limit that the call had exceeded by now, or nil.
-// Calling it again changes nothing.
+// End stops the clocks, releases the call's context, and returns the limit that the call had
+// exceeded by now, or nil. Calling it again changes nothing.
 func (w *Watchdog) End() *TimeoutError {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,8 +188,8 @@ func (w *Watchdog) End() *TimeoutError {
 	return w.fired.Load()
 }
 
-// look is called by the timer: it ends the call, or sets the timer for the next check. If it runs late, during the next
-// call, it is just an additional check.
+// look is called by the timer: it ends the call, or sets the timer for the next check. If it runs
+// late, during the next call, it is just an additional check.
 func (w *Watchdog) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestALimitBelowTheClosestLookIsExact: a Watchdog checks at most every millisecond, but a shorter limit is still exact.
+// TestALimitBelowTheClosestLookIsExact: a Watchdog checks at most every millisecond, but a shorter
+// limit is still exact.
 func TestALimitBelowTheClosestLookIsExact(t *testing.T) {
-	for name, limits := range map[string]Timeouts{"first": {First: closest / 10, Idle: time.Hour}, "idle": {Idle: closest / 10}, "total": {Idle: time.Hour, Total: closest / 10}} {
+	for name, limits := range map[string]Timeouts{"first": {First: closest / 10, Idle: time.Hour},
+		"idle": {Idle: closest / 10}, "total": {Idle: time.Hour, Total: closest / 10}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var dog Watchdog
@@ -24,7 +26,8 @@ func TestALimitBelowTheClosestLookIsExact(t *testing.T) {
 	}
 }
 
-// TestALookThatComesLateIsOneMoreLook: the timer of a call fires when the call ends, and checks the next call.
+// TestALookThatComesLateIsOneMoreLook: the timer of a call fires when the call ends, and checks the
+// next call.
 func TestALookThatComesLateIsOneMoreLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dog Watchdog

@@ -12,11 +12,13 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls makes random calls; limits of earlier calls must have no effect.
+// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls makes random calls; limits of earlier calls must
+// have no effect.
 func TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	limit := func() time.Duration {
-		return []time.Duration{0, -1, time.Second, 7 * time.Second, 20 * time.Second, time.Minute, 5 * time.Minute, 1<<63 - 1}[r.IntN(8)]
+		return []time.Duration{0, -1, time.Second, 7 * time.Second, 20 * time.Second, time.Minute, 5 * time.Minute,
+			1<<63 - 1}[r.IntN(8)]
 	}
 	for range 60 {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Effect is a policy's decision about a call. The greatest of several applies: deny overrides ask, and ask overrides
-// allow. A value that is none of the constants denies.
+// An Effect is a policy's decision about a call. The greatest of several applies: deny overrides
+// ask, and ask overrides allow. A value that is none of the constants denies.
 type Effect uint8
 
 // The effects.
@@ -38,14 +38,14 @@ type Verdict struct {
 	Effect Effect
 	// Reason says why, for the person who is asked, or for the model that is denied.
 	Reason string
-	// Standing says that a standing rule ("always allow") may answer what a policy asks. Without it, a person is asked about
-	// each call. Questions because of a tool's Risk or Approval may be answered by such a rule; those of its Ask only with
-	// Spec.AllowAlways.
+	// Standing says that a standing rule ("always allow") may answer what a policy asks. Without
+	// it, a person is asked about each call. Questions because of a tool's Risk or Approval may be
+	// answered by such a rule; those of its Ask only with Spec.AllowAlways.
 	Standing bool
 }
 
-// A Policy decides about a call by its final input. The Call is a copy for the policy, but the bytes of its input mustn't
-// be changed. A policy that panics, or is nil, denies.
+// A Policy decides about a call by its final input. The Call is a copy for the policy, but the
+// bytes of its input mustn't be changed. A policy that panics, or is nil, denies.
 type Policy func(ctx context.Context, d *Definition, c *Call) Verdict
 
 // An Admission is the result of [Registry.Admit].
@@ -56,25 +56,31 @@ type Admission struct {
 }
 
 // Admit checks whether a model's call may run. It looks the tool up among offered (nil: all that
-// aren't lazy), brings the input into canonical form, lets change (may be nil) replace c.Input, validates the result and
-// evaluates the policies. If the call is admitted, c.Input is the validated input.
+// aren't lazy), brings the input into canonical form, lets change (may be nil) replace c.Input,
+// validates the result and evaluates the policies. If the call is admitted, c.Input is the
+// validated input.
 //
-// If the input isn't valid, change gets the model's original bytes and may correct them. If change returns a [DenyError],
-// the call is denied and the model reads the reason; any other error, and a panic ([*PanicError]), is returned.
-func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, change func() error, policies []Policy) (Admission, error) {
+// If the input isn't valid, change gets the model's original bytes and may correct them. If change
+// returns a [DenyError], the call is denied and the model reads the reason; any other error, and a
+// panic ([*PanicError]), is returned.
+func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, change func() error,
+	policies []Policy) (Admission, error) {
 	if offered == nil {
 		offered = r.loaded
 	}
 	d, ok := r.byName[c.Name]
 	if !ok {
 		name := clipEnd(c.Name, longestName)
-		return Admission{Rejected: refuse(Unknown, fault.NotFound, "there is no tool %q%s", name, instead(name, offered))}, nil
+		return Admission{Rejected: refuse(Unknown, fault.NotFound, "there is no tool %q%s", name,
+			instead(name, offered))}, nil
 	}
 	if !slices.Contains(offered, d) {
 		if d.howToLoad != "" && d.spec.InMode(c.Mode) {
-			return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "the tool %q isn't loaded; %s", c.Name, d.howToLoad)}, nil
+			return Admission{Definition: d,
+				Rejected: refuse(Denied, fault.Denied, "the tool %q isn't loaded; %s", c.Name, d.howToLoad)}, nil
 		}
-		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "the tool %q isn't available now%s", c.Name, known(offered))}, nil
+		return Admission{Definition: d,
+			Rejected: refuse(Denied, fault.Denied, "the tool %q isn't available now%s", c.Name, known(offered))}, nil
 	}
 	input, err := d.input.Accept(c.Input)
 	if change != nil {
@@ -84,7 +90,8 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 		if cerr := guarded("a function that changes a call", change); cerr != nil {
 			var deny *DenyError
 			if errors.As(cerr, &deny) {
-				return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "%s", orReason(deny.Reason, "it was denied"))}, nil
+				return Admission{Definition: d,
+					Rejected: refuse(Denied, fault.Denied, "%s", orReason(deny.Reason, "it was denied"))}, nil
 			}
 			return Admission{Definition: d}, cerr
 		}
@@ -104,9 +111,9 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	return Admission{Definition: d, Verdict: v}, nil
 }
 
-// Recheck evaluates an admitted call again, right before execution, and calls the tool's Check. It returns nil if the call
-// may run. Approval was settled before: the tool's Approval and its Ask aren't evaluated again, and a policy that asks
-// lets the call run.
+// Recheck evaluates an admitted call again, right before execution, and calls the tool's Check. It
+// returns nil if the call may run. Approval was settled before: the tool's Approval and its Ask
+// aren't evaluated again, and a policy that asks lets the call run.
 func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Outcome {
 	d, ok := r.byName[c.Name]
 	if !ok {
@@ -126,8 +133,8 @@ func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Out
 	return &out
 }
 
-// asks returns Ask if the tool itself needs approval. The reason of its Ask is about this input, and therefore takes
-// precedence over that of its Approval.
+// asks returns Ask if the tool itself needs approval. The reason of its Ask is about this input,
+// and therefore takes precedence over that of its Approval.
 func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 	s := &d.spec
 	if d.ask != nil {
@@ -152,8 +159,9 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 	return Verdict{}
 }
 
-// judge evaluates prerequisites, the mode and the policies. The greatest effect applies; among equals, the first gives
-// the reason, but a question that no standing rule answers comes before one that it does.
+// judge evaluates prerequisites, the mode and the policies. The greatest effect applies; among
+// equals, the first gives the reason, but a question that no standing rule answers comes before one
+// that it does.
 func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verdict {
 	s := &d.spec
 	for _, need := range s.Requires {
@@ -162,7 +170,8 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 		}
 	}
 	if !s.InMode(c.Mode) {
-		return Verdict{Effect: Deny, Reason: fmt.Sprintf("%q may not be called in mode %q, only in %s", s.Name, c.Mode, strings.Join(s.Modes, ", "))}
+		return Verdict{Effect: Deny, Reason: fmt.Sprintf("%q may not be called in mode %q, only in %s", s.Name, c.Mode,
+			strings.Join(s.Modes, ", "))}
 	}
 	if len(policies) == 0 {
 		return Verdict{}
@@ -239,8 +248,8 @@ func known(offered []*Definition) string {
 	return b.String()
 }
 
-// Fit validates input for the named tool and returns its canonical form, for callers that change the input of a
-// stored call.
+// Fit validates input for the named tool and returns its canonical form, for callers that change
+// the input of a stored call.
 func (r *Registry) Fit(name string, input json.RawMessage) (json.RawMessage, error) {
 	d, ok := r.byName[name]
 	if !ok {

@@ -52,7 +52,8 @@ func TestAnUnknownToolIsRefusedWithTheNearestName(t *testing.T) {
 	require.Equal(t, tools.Unknown, a.Rejected.Status)
 	require.Equal(t, fault.NotFound, a.Rejected.Class)
 	require.Equal(t, fault.NotFound, fault.Of(a.Rejected.Err))
-	require.Equal(t, `The call wasn't run: there is no tool "oder"; did you mean "order"?; the tools are order, cancel`, text(a.Rejected.Parts))
+	require.Equal(t, `The call wasn't run: there is no tool "oder"; did you mean "order"?; the tools are order, cancel`,
+		text(a.Rejected.Parts))
 }
 
 func TestOnlyOfferedToolsAreSuggested(t *testing.T) {
@@ -63,7 +64,8 @@ func TestOnlyOfferedToolsAreSuggested(t *testing.T) {
 	require.Equal(t, `The call wasn't run: there is no tool "oder"; the tools are cancel`, text(a.Rejected.Parts))
 	a, err = reg.Admit(t.Context(), &tools.Call{Name: "cancle"}, offered, nil, nil)
 	require.NoError(t, err)
-	require.Equal(t, `The call wasn't run: there is no tool "cancle"; did you mean "cancel"?`, text(a.Rejected.Parts), "the only name is said once")
+	require.Equal(t, `The call wasn't run: there is no tool "cancle"; did you mean "cancel"?`, text(a.Rejected.Parts),
+		"the only name is said once")
 }
 
 func TestALongWrongNameIsCut(t *testing.T) {
@@ -92,7 +94,8 @@ func TestAToolThatIsNotOfferedIsDenied(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, a.Definition)
 	require.Equal(t, tools.Denied, a.Rejected.Status)
-	require.Equal(t, `The call wasn't run: the tool "order" isn't available now; the tools are cancel`, text(a.Rejected.Parts))
+	require.Equal(t, `The call wasn't run: the tool "order" isn't available now; the tools are cancel`,
+		text(a.Rejected.Parts))
 
 	a, err = reg.Admit(t.Context(), c, reg.Filter(tools.Named()), nil, nil)
 	require.NoError(t, err)
@@ -212,7 +215,8 @@ func TestAChangeMayPutInvalidInputRight(t *testing.T) {
 }
 
 func TestAChangeMayDeny(t *testing.T) {
-	for _, err := range []error{&tools.DenyError{Reason: "not on Sundays"}, fmt.Errorf("hook: %w", &tools.DenyError{Reason: "not on Sundays"})} {
+	for _, err := range []error{&tools.DenyError{Reason: "not on Sundays"},
+		fmt.Errorf("hook: %w", &tools.DenyError{Reason: "not on Sundays"})} {
 		a, _, err := admit(t, `{"itme":"x"}`, func(*tools.Call) error { return err })
 		require.NoError(t, err)
 		require.Equal(t, tools.Denied, a.Rejected.Status)

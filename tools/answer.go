@@ -2,8 +2,9 @@ package tools
 
 import "github.com/pawlkit/pawl/circuit/fault"
 
-// Answer returns the Outcome of a result that something else gave in the tool's place, a hook for example. The status is Answered, or
-// Failed if the result says so. The result is validated and bounded like one of the tool.
+// Answer returns the Outcome of a result that something else gave in the tool's place, a hook for
+// example. The status is Answered, or Failed if the result says so. The result is validated and
+// bounded like one of the tool.
 func (d *Definition) Answer(res Result) (out Outcome) {
 	if d == nil {
 		return *refuse(Unknown, fault.NotFound, "there is no tool")

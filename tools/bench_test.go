@@ -52,11 +52,14 @@ func BenchmarkCallWithAPolicy(b *testing.B) {
 	}
 }
 
-// BenchmarkExecute is a quick call with and without a breaker that is closed, BenchmarkPass what the breaker takes of it.
+// BenchmarkExecute is a quick call with and without a breaker that is closed, BenchmarkPass what
+// the breaker takes of it.
 func BenchmarkExecute(b *testing.B) {
-	for name, set := range map[string]*circuit.Set{"no breaker": nil, "a closed breaker": circuit.NewSet(circuit.Tool())} {
+	for name, set := range map[string]*circuit.Set{"no breaker": nil,
+		"a closed breaker": circuit.NewSet(circuit.Tool())} {
 		b.Run(name, func(b *testing.B) {
-			d := define(b, raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Result{}, nil }))
+			d := define(b,
+				raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Result{}, nil }))
 			c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`)}
 			ctx := b.Context()
 			b.ReportAllocs()
@@ -133,7 +136,8 @@ func TestWhatACallAllocates(t *testing.T) {
 	refused := registry(t, tools.New(tools.Spec{Name: "add"}, add))
 	c := &tools.Call{Name: "add", Input: json.RawMessage(`{"a":1,"b":2}`)}
 	require.Zero(t, testing.AllocsPerRun(200, func() {
-		if a, err := refused.Admit(t.Context(), c, nil, nil, nil); err != nil || a.Rejected != nil || refused.Recheck(t.Context(), c, nil) != nil {
+		if a, err := refused.Admit(t.Context(), c, nil, nil, nil); err != nil || a.Rejected != nil ||
+			refused.Recheck(t.Context(), c, nil) != nil {
 			t.Fatal("the call isn't admitted")
 		}
 	}), "to admit canonical input")

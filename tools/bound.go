@@ -18,12 +18,13 @@ const (
 )
 
 // important marks lines that are worth keeping when the middle of an output is left out.
-var important = [][]byte{[]byte("error"), []byte("fail"), []byte("panic"), []byte("fatal"), []byte("warn"), []byte("exception"),
+var important = [][]byte{[]byte("error"), []byte("fail"), []byte("panic"), []byte("fatal"), []byte("warn"),
+	[]byte("exception"),
 	[]byte("denied"), []byte("not found")}
 
-// bound makes the text of parts valid UTF-8 and cuts it to limit bytes in total, in place. Each part has at least its
-// share of the limit, and more if later parts need less. Empty parts are dropped, because providers reject empty text. It
-// returns how many bytes were left out.
+// bound makes the text of parts valid UTF-8 and cuts it to limit bytes in total, in place. Each
+// part has at least its share of the limit, and more if later parts need less. Empty parts are
+// dropped, because providers reject empty text. It returns how many bytes were left out.
 func bound(parts []provider.Part, limit int) ([]provider.Part, int) {
 	later := 0
 	for i := range parts {
@@ -49,10 +50,11 @@ func bound(parts []provider.Part, limit int) ([]provider.Part, int) {
 	return kept, cut
 }
 
-// Cut shortens text to at most limit bytes. It keeps the first 50 lines, the last 100, and, of the rest, the lines that
-// look important (errors, failures, warnings), as far as they fit; a line says how much was left out. If the first and last
-// lines don't fit, or there are no others, it keeps the first third and the end. With a limit of 128 bytes or less it keeps
-// only the start. The result is valid UTF-8 if text is.
+// Cut shortens text to at most limit bytes. It keeps the first 50 lines, the last 100, and, of the
+// rest, the lines that look important (errors, failures, warnings), as far as they fit; a line says
+// how much was left out. If the first and last lines don't fit, or there are no others, it keeps
+// the first third and the end. With a limit of 128 bytes or less it keeps only the start. The
+// result is valid UTF-8 if text is.
 func Cut(text string, limit int) string {
 	short, _ := shorten(text, limit)
 	return short

@@ -61,9 +61,10 @@ func TestImportantLinesAreKeptAsFarAsTheyFit(t *testing.T) {
 
 func TestTextOfFewOrLongLinesKeepsItsStartAndItsEnd(t *testing.T) {
 	for name, in := range map[string]string{
-		"one line":   strings.Repeat("a", 500) + strings.Repeat("b", 500),
-		"two lines":  strings.Repeat("a", 500) + "\n" + strings.Repeat("b", 500),
-		"long lines": strings.Repeat(strings.Repeat("a", 99)+"\n", 500) + strings.Repeat(strings.Repeat("b", 99)+"\n", 500),
+		"one line":  strings.Repeat("a", 500) + strings.Repeat("b", 500),
+		"two lines": strings.Repeat("a", 500) + "\n" + strings.Repeat("b", 500),
+		"long lines": strings.Repeat(strings.Repeat("a", 99)+"\n", 500) +
+			strings.Repeat(strings.Repeat("b", 99)+"\n", 500),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := tools.Cut(in, 364)
@@ -108,7 +109,9 @@ func bounded(t *testing.T, limit int, texts ...string) (tools.Outcome, []string)
 	for _, s := range texts {
 		parts = append(parts, provider.TextPart(s))
 	}
-	out := execute(t, t.Context(), raw(tools.Spec{MaxResult: limit}, func(context.Context) (tools.Result, error) { return tools.Result{Parts: parts}, nil }))
+	out := execute(t, t.Context(), raw(tools.Spec{MaxResult: limit}, func(context.Context) (tools.Result, error) {
+		return tools.Result{Parts: parts}, nil
+	}))
 	var got []string
 	for _, p := range out.Parts {
 		got = append(got, p.Text)
@@ -140,11 +143,15 @@ func TestAPartOfWhichNothingIsLeftIsDropped(t *testing.T) {
 	for _, s := range got[:len(got)-1] {
 		require.Empty(t, s)
 	}
-	require.Equal(t, []string{"", "e"}, got, "providers refuse empty text; what was empty before is the tool's business")
+	require.Equal(t, []string{"", "e"}, got,
+		"providers refuse empty text; what was empty before is the tool's business")
 	require.Equal(t, 5, out.Cut)
 
-	media := []provider.Part{provider.MediaPart(provider.Media{Type: "image/png"}), provider.TextPart(strings.Repeat("x", 500))}
-	out = execute(t, t.Context(), raw(tools.Spec{MaxResult: 200}, func(context.Context) (tools.Result, error) { return tools.Result{Parts: media}, nil }))
+	media := []provider.Part{provider.MediaPart(provider.Media{Type: "image/png"}),
+		provider.TextPart(strings.Repeat("x", 500))}
+	out = execute(t, t.Context(), raw(tools.Spec{MaxResult: 200}, func(context.Context) (tools.Result, error) {
+		return tools.Result{Parts: media}, nil
+	}))
 	require.Len(t, out.Parts, 2)
 	require.Equal(t, provider.PartMedia, out.Parts[0].Kind)
 }
@@ -177,7 +184,8 @@ func FuzzCut(f *testing.F) {
 			return
 		}
 		start, end := got[:at], got[at+strings.Index(got[at:], "]\n")+2:]
-		require.True(t, strings.HasPrefix(in, start) || strings.HasPrefix(in, strings.TrimSuffix(start, "\n")), "the start is the text's")
+		require.True(t, strings.HasPrefix(in, start) || strings.HasPrefix(in, strings.TrimSuffix(start, "\n")),
+			"the start is the text's")
 		tail := min(len(end), 10)
 		require.True(t, strings.HasSuffix(in, end[len(end)-tail:]), "the end is the text's")
 	})

@@ -11,21 +11,24 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Pass is the permission of a tool's breaker to run one call. It is for callers that do something between taking it and
-// running the call, such as recording that the call starts: an open breaker is known before that.
+// A Pass is the permission of a tool's breaker to run one call. It is for callers that do something
+// between taking it and running the call, such as recording that the call starts: an open breaker
+// is known before that.
 //
-// It is ended once, by [Execute] or, for a call that isn't run after all, by Cancel. Ending it again does nothing, so a
-// caller that abandons a running call may call Done. The zero Pass is ready for Take, and a Pass that has ended may be
-// taken again. It mustn't be copied after Take. Done and Cancel may be called from any goroutine.
+// It is ended once, by [Execute] or, for a call that isn't run after all, by Cancel. Ending it
+// again does nothing, so a caller that abandons a running call may call Done. The zero Pass is
+// ready for Take, and a Pass that has ended may be taken again. It mustn't be copied after Take.
+// Done and Cancel may be called from any goroutine.
 type Pass struct {
 	breaker *circuit.Breaker // nil: the tool has none
 	permit  circuit.Permit
 	over    atomic.Bool
 }
 
-// Take asks the breaker of d in breakers whether a call may run now. It returns nil if so, or if there is no breaker:
-// breakers is nil, or Spec.NoBreaker is set. Otherwise it returns the outcome for the model: [Unavailable], of class
-// [fault.Degraded], with the *[circuit.OpenError] as its Err; fault.RetryAfter returns when to try again.
+// Take asks the breaker of d in breakers whether a call may run now. It returns nil if so, or if
+// there is no breaker: breakers is nil, or Spec.NoBreaker is set. Otherwise it returns the outcome
+// for the model: [Unavailable], of class [fault.Degraded], with the *[circuit.OpenError] as its
+// Err; fault.RetryAfter returns when to try again.
 func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
 	p.breaker = nil
 	if d == nil || d.key == "" || breakers == nil {
@@ -41,9 +44,9 @@ func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
 	return nil
 }
 
-// Done ends the pass with the result of the call, as [circuit.Permit.Done] does: nil is a success, an error of class
-// transient or degraded is a failure of the tool's resource, and any other error counts as neither. Only the first Done or
-// Cancel counts.
+// Done ends the pass with the result of the call, as [circuit.Permit.Done] does: nil is a success,
+// an error of class transient or degraded is a failure of the tool's resource, and any other error
+// counts as neither. Only the first Done or Cancel counts.
 func (p *Pass) Done(err error) {
 	if p == nil || p.breaker == nil || p.over.Swap(true) {
 		return
@@ -52,14 +55,15 @@ func (p *Pass) Done(err error) {
 	p.permit.Done(err)
 }
 
-// allow asks a breaker. If its OnChange panics, the permit is lost: then the call runs without one, and if it was a probe,
-// the breaker counts it as expired.
+// allow asks a breaker. If its OnChange panics, the permit is lost: then the call runs without one,
+// and if it was a probe, the breaker counts it as expired.
 func allow(b *circuit.Breaker) (permit circuit.Permit, err error) {
 	defer observed()
 	return b.Allow()
 }
 
-// observed contains a panic of a breaker's OnChange, because calls run on goroutines where nothing else would.
+// observed contains a panic of a breaker's OnChange, because calls run on goroutines where nothing
+// else would.
 func observed() { _ = recover() }
 
 // Cancel ends the pass of a call that counts as neither a success nor a failure.
@@ -80,28 +84,30 @@ func (p *Pass) close(out *Outcome) {
 	}
 }
 
-// wasOpen reports whether err comes from a breaker that the tool itself uses: then nothing was called.
+// wasOpen reports whether err comes from a breaker that the tool itself uses: then nothing was
+// called.
 func wasOpen(err error) bool {
 	var open *circuit.OpenError
 	return guarded("an error", func() error { _ = errors.As(err, &open); return nil }) == nil && open != nil
 }
 
-// ready reports whether the breaker would admit another attempt. It doesn't if other calls have opened it meanwhile, or if
-// it is half-open and waits for this call.
+// ready reports whether the breaker would admit another attempt. It doesn't if other calls have
+// opened it meanwhile, or if it is half-open and waits for this call.
 func (p *Pass) ready() (ok bool) {
 	defer observed()
 	return p == nil || p.breaker.Ready() == nil
 }
 
-// open is the Outcome of a call that the breaker rejects. It names neither the resource nor the failure, since that
-// was another session's call.
+// open is the Outcome of a call that the breaker rejects. It names neither the resource nor the
+// failure, since that was another session's call.
 func (d *Definition) open(err error) *Outcome {
 	when := "soon"
 	if wait, ok := fault.RetryAfter(err); ok {
 		when = "in " + seconds(wait)
 	}
 	out := d.fail(Unavailable, fault.Degraded, err, fmt.Sprintf(
-		"The call wasn't run: %q is temporarily unavailable, because calls like it have failed. Try again %s, or do something else.", d.spec.Name, when))
+		"The call wasn't run: %q is temporarily unavailable, because calls like it have failed. Try again %s, or do "+
+			"something else.", d.spec.Name, when))
 	return &out
 }
 

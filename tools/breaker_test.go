@@ -42,7 +42,8 @@ func TestABreakerStopsCallsOfAToolThatKeepsFailing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := circuit.NewSet(circuit.Tool())
 		ran, err := 0, errTransient
-		d := define(t, raw(tools.Spec{}, func(context.Context) (tools.Result, error) { ran++; return tools.Text("ok"), err }))
+		d := define(t,
+			raw(tools.Spec{}, func(context.Context) (tools.Result, error) { ran++; return tools.Text("ok"), err }))
 		for range 3 {
 			require.Equal(t, tools.Failed, call(t, t.Context(), set, d).Status)
 		}
@@ -59,7 +60,8 @@ func TestABreakerStopsCallsOfAToolThatKeepsFailing(t *testing.T) {
 		var open *circuit.OpenError
 		require.ErrorAs(t, out.Err, &open)
 		require.Equal(t, "tool:t", open.Name)
-		require.Equal(t, `The call wasn't run: "t" is temporarily unavailable, because calls like it have failed. Try again in 8s, or do something else.`, text(out.Parts))
+		require.Equal(t,
+			`The call wasn't run: "t" is temporarily unavailable, because calls like it have failed. Try again in 8s, or do something else.`, text(out.Parts))
 
 		<-time.After(wait)
 		err = nil
@@ -78,9 +80,12 @@ func TestOnlyFailuresOfItsResourceOpenABreaker(t *testing.T) {
 		stop  bool // the run, after a second
 		opens bool
 	}{
-		"transient":      {fn: returns(errTransient), opens: true},
-		"degraded":       {fn: returns(errDegraded), opens: true},
-		"its time limit": {fn: func(ctx context.Context) (tools.Result, error) { <-ctx.Done(); return tools.Result{}, ctx.Err() }, opens: true},
+		"transient": {fn: returns(errTransient), opens: true},
+		"degraded":  {fn: returns(errDegraded), opens: true},
+		"its time limit": {fn: func(ctx context.Context) (tools.Result, error) {
+			<-ctx.Done()
+			return tools.Result{}, ctx.Err()
+		}, opens: true},
 		"killed at it": {fn: func(ctx context.Context) (tools.Result, error) {
 			<-ctx.Done()
 			return tools.Result{}, errors.New("killed")
@@ -98,12 +103,18 @@ func TestOnlyFailuresOfItsResourceOpenABreaker(t *testing.T) {
 		"denied":          {fn: returns(fault.New(fault.Denied, "x"))},
 		"suspended":       {fn: returns(tools.Suspend{Kind: "job"})},
 		"another breaker": {fn: returns(&circuit.OpenError{Name: "other", RetryAfter: time.Second})},
-		"canceled":        {fn: func(ctx context.Context) (tools.Result, error) { <-ctx.Done(); return tools.Result{}, errDegraded }, stop: true},
-		"panic":           {fn: func(context.Context) (tools.Result, error) { panic(errTransient) }},
-		"no goroutine":    {fn: func(context.Context) (tools.Result, error) { runtime.Goexit(); return tools.Result{}, nil }},
-		"Failed":          {fn: func(context.Context) (tools.Result, error) { return tools.Result{Failed: true}, nil }},
-		"bad output":      {fn: returns(nil), spec: tools.Spec{Output: json.RawMessage(`{"type":"object"}`)}},
-		"switched off":    {fn: returns(errTransient), spec: tools.Spec{NoBreaker: true}},
+		"canceled": {fn: func(ctx context.Context) (tools.Result, error) {
+			<-ctx.Done()
+			return tools.Result{}, errDegraded
+		}, stop: true},
+		"panic": {fn: func(context.Context) (tools.Result, error) { panic(errTransient) }},
+		"no goroutine": {fn: func(context.Context) (tools.Result, error) {
+			runtime.Goexit()
+			return tools.Result{}, nil
+		}},
+		"Failed":       {fn: func(context.Context) (tools.Result, error) { return tools.Result{Failed: true}, nil }},
+		"bad output":   {fn: returns(nil), spec: tools.Spec{Output: json.RawMessage(`{"type":"object"}`)}},
+		"switched off": {fn: returns(errTransient), spec: tools.Spec{NoBreaker: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -167,7 +178,10 @@ func TestToolsOfOneResourceShareItsBreaker(t *testing.T) {
 	set := circuit.NewSet(circuit.Tool())
 	var ran [3]int
 	tool := func(i int, name, resource string) tools.Tool {
-		return raw(tools.Spec{Name: name, Resource: resource}, func(context.Context) (tools.Result, error) { ran[i]++; return tools.Result{}, errDegraded })
+		return raw(tools.Spec{Name: name, Resource: resource}, func(context.Context) (tools.Result, error) {
+			ran[i]++
+			return tools.Result{}, errDegraded
+		})
 	}
 	reg := registry(t, tool(0, "read", "network:cms"), tool(1, "write", "network:cms"), tool(2, "other", ""))
 	for range 10 {
@@ -190,11 +204,19 @@ func TestToolsOfOneResourceShareItsBreaker(t *testing.T) {
 
 func TestAPassIsEndedOnce(t *testing.T) {
 	set := circuit.NewSet(circuit.Config{Consecutive: 100})
-	d := define(t, raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Result{}, errTransient }))
+	d := define(t,
+		raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Result{}, errTransient }))
 	inARow := func() int { return set.Get("tool:t").Snapshot().InARow }
 	for name, end := range map[string]func(*tools.Pass){
-		"executed, then given up": func(p *tools.Pass) { tools.Execute(t.Context(), d, &tools.Call{}, p); p.Done(errDegraded); p.Cancel() },
-		"given up, then executed": func(p *tools.Pass) { p.Done(errDegraded); tools.Execute(t.Context(), d, &tools.Call{}, p) },
+		"executed, then given up": func(p *tools.Pass) {
+			tools.Execute(t.Context(), d, &tools.Call{}, p)
+			p.Done(errDegraded)
+			p.Cancel()
+		},
+		"given up, then executed": func(p *tools.Pass) {
+			p.Done(errDegraded)
+			tools.Execute(t.Context(), d, &tools.Call{}, p)
+		},
 	} {
 		before := inARow()
 		var p tools.Pass
@@ -267,7 +289,8 @@ func TestAtRecoveryOneCallIsTheProbe(t *testing.T) {
 					ok.Add(1)
 				case tools.Unavailable:
 					refused.Add(1)
-					if text(out.Parts) != `The call wasn't run: "t" is temporarily unavailable, because calls like it have failed. Try again soon, or do something else.` {
+					if text(out.Parts) !=
+						`The call wasn't run: "t" is temporarily unavailable, because calls like it have failed. Try again soon, or do something else.` {
 						t.Error(text(out.Parts))
 					}
 				}

@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Call is one tool call. The caller fills in the fields, [Registry.Admit] replaces the input by the validated one, and
-// after the start of [Execute] it mustn't be changed.
+// A Call is one tool call. The caller fills in the fields, [Registry.Admit] replaces the input by
+// the validated one, and after the start of [Execute] it mustn't be changed.
 type Call struct {
 	Session string
 	Run     string
@@ -18,14 +18,16 @@ type Call struct {
 	Name    string
 	Input   json.RawMessage
 
-	// IdempotencyKey is the idempotency key: the same for every attempt at this call, and for no other call.
+	// IdempotencyKey is the idempotency key: the same for every attempt at this call, and for no
+	// other call.
 	IdempotencyKey string
-	// Fence is the fencing token, which grows whenever the session gets another writer; systems that remember the
-	// highest one can reject a stale writer.
+	// Fence is the fencing token, which grows whenever the session gets another writer; systems
+	// that remember the highest one can reject a stale writer.
 	Fence uint64
 	// By is the person who approved the call, if approval was needed.
 	By string
-	// User is the person that the run works for, and Labels are those that the host has given to the run.
+	// User is the person that the run works for, and Labels are those that the host has given to
+	// the run.
 	User   string
 	Labels provider.LabelSet
 	// Resumed is set if the call was suspended and runs again: see [Resumed].
@@ -34,10 +36,11 @@ type Call struct {
 	Mode string
 	// Succeeded reports whether a tool has succeeded in this run, for prerequisites; nil: none has.
 	Succeeded func(tool string) bool
-	// OnProgress is called with each progress report, on the goroutine that reports it. OnTimeout is called once when the
-	// call's context has ended at the time limit, on any goroutine; it mustn't wait for the end of the call, which waits
-	// for it. OnRetry is called after an attempt has failed that another will follow, before the delay, on the goroutine
-	// that runs the call; if it panics, [Execute] panics. Each may be nil.
+	// OnProgress is called with each progress report, on the goroutine that reports it. OnTimeout
+	// is called once when the call's context has ended at the time limit, on any goroutine; it
+	// mustn't wait for the end of the call, which waits for it. OnRetry is called after an attempt
+	// has failed that another will follow, before the delay, on the goroutine that runs the call;
+	// if it panics, [Execute] panics. Each may be nil.
 	OnProgress func(*Call, ProgressReport)
 	OnTimeout  func(*Call)
 	OnRetry    func(*Call, Retrying)
@@ -60,14 +63,15 @@ func CallOf(ctx context.Context) (*Call, bool) {
 	return nil, false
 }
 
-// WithCall returns a context that belongs to c, a call that isn't running, for [Definition.Undo]: [CallOf] returns c, and [Progress] does
-// nothing. c mustn't be changed afterwards.
+// WithCall returns a context that belongs to c, a call that isn't running, for [Definition.Undo]:
+// [CallOf] returns c, and [Progress] does nothing. c mustn't be changed afterwards.
 func WithCall(ctx context.Context, c *Call) context.Context {
 	return context.WithValue(ctx, callKey{}, c)
 }
 
-// IdempotencyKey returns the idempotency key of the call that ctx belongs to, or "" outside of a call. It is the same for
-// every attempt at the call, in every process: pass it to systems that support such keys.
+// IdempotencyKey returns the idempotency key of the call that ctx belongs to, or "" outside of a
+// call. It is the same for every attempt at the call, in every process: pass it to systems that
+// support such keys.
 func IdempotencyKey(ctx context.Context) string {
 	if c, ok := CallOf(ctx); ok {
 		return c.IdempotencyKey
@@ -75,8 +79,8 @@ func IdempotencyKey(ctx context.Context) string {
 	return ""
 }
 
-// Fence returns the fencing token of the run that the call belongs to, or 0 outside of a call. It grows whenever
-// another process takes over the session.
+// Fence returns the fencing token of the run that the call belongs to, or 0 outside of a call. It
+// grows whenever another process takes over the session.
 func Fence(ctx context.Context) uint64 {
 	if c, ok := CallOf(ctx); ok {
 		return c.Fence
@@ -84,8 +88,8 @@ func Fence(ctx context.Context) uint64 {
 	return 0
 }
 
-// Progress reports what a running call is doing. With Spec.Progress it also moves the call's time limit. Outside of a
-// call, and when its context has ended, it does nothing.
+// Progress reports what a running call is doing. With Spec.Progress it also moves the call's time
+// limit. Outside of a call, and when its context has ended, it does nothing.
 func Progress(ctx context.Context, note ProgressReport) {
 	r, ok := ctx.Value(callKey{}).(*running)
 	if !ok || r.ctx.Err() != nil {

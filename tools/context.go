@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A running is a call that is being executed. Its context ends once, for the first of three reasons: the context of the run
-// has ended, the time limit is reached, or the call is over.
+// A running is a call that is being executed. Its context ends once, for the first of three
+// reasons: the context of the run has ended, the time limit is reached, or the call is over.
 type running struct {
 	context.Context // of the run; with Value, the parent of ctx
 
@@ -22,7 +22,8 @@ type running struct {
 	cancel  context.CancelFunc
 	timeout TimeoutError // the cause of ctx at its deadline
 
-	// OnTimeout runs on its own goroutine. These fields stop it or wait for it; nil without OnTimeout.
+	// OnTimeout runs on its own goroutine. These fields stop it or wait for it; nil without
+	// OnTimeout.
 	stopNotice func() bool
 	noticed    chan struct{}
 
@@ -37,9 +38,9 @@ type running struct {
 
 type callKey struct{}
 
-// start makes the context of a call that starts now. Its Deadline is the latest time to which progress can move the time
-// limit, and a timer ends it at the current limit. The Deadline mustn't move, because a derived context with a later
-// deadline has no timer of its own.
+// start makes the context of a call that starts now. Its Deadline is the latest time to which
+// progress can move the time limit, and a timer ends it at the current limit. The Deadline mustn't
+// move, because a derived context with a later deadline has no timer of its own.
 func start(parent context.Context, d *Definition, c *Call) *running {
 	r := &running{d: d, call: c, began: time.Now(), Context: parent, limit: d.spec.Timeout}
 	longest := r.limit
@@ -84,7 +85,8 @@ func (r *running) end() {
 	r.cancel()
 }
 
-// expire is called by the timer. It does nothing if progress has moved the limit meanwhile, and with it the timer.
+// expire is called by the timer. It does nothing if progress has moved the limit meanwhile, and
+// with it the timer.
 func (r *running) expire(cancel context.CancelCauseFunc) {
 	r.mu.Lock()
 	limit := r.limit
@@ -116,16 +118,16 @@ func (r *running) deadline() time.Time {
 	return end
 }
 
-// awaitTimeout waits for the end of the context if the time is up: a tool that minds the deadline itself may be faster than
-// the timer.
+// awaitTimeout waits for the end of the context if the time is up: a tool that minds the deadline
+// itself may be faster than the timer.
 func (r *running) awaitTimeout() {
 	if !time.Now().Before(r.deadline()) {
 		<-r.ctx.Done()
 	}
 }
 
-// ended returns why the context has ended, or nil. The timeout is set as well if the reason is the time limit of this call, and
-// not of an enclosing call.
+// ended returns why the context has ended, or nil. The timeout is set as well if the reason is the
+// time limit of this call, and not of an enclosing call.
 func (r *running) ended() (timeout *TimeoutError, cause error) {
 	cause = context.Cause(r.ctx)
 	if t, ok := cause.(*TimeoutError); ok && cause != context.Cause(r.Context) {

@@ -49,7 +49,9 @@ func TestOutsideOfACallThereIsNothingToKnow(t *testing.T) {
 
 func TestACallInACallIsTheInnerOne(t *testing.T) {
 	inside(t, t.Context(), &tools.Call{IdempotencyKey: "outer"}, func(ctx context.Context) {
-		inside(t, ctx, &tools.Call{IdempotencyKey: "inner"}, func(ctx context.Context) { require.Equal(t, "inner", tools.IdempotencyKey(ctx)) })
+		inside(t, ctx, &tools.Call{IdempotencyKey: "inner"}, func(ctx context.Context) {
+			require.Equal(t, "inner", tools.IdempotencyKey(ctx))
+		})
 		require.Equal(t, "outer", tools.IdempotencyKey(ctx))
 		require.NoError(t, ctx.Err())
 	})
@@ -117,7 +119,8 @@ func TestDerivedContextsEndWithTheCall(t *testing.T) {
 	})
 }
 
-// TestWhatEndsARunEndsWhatIsDerivedInACall with the same error, whatever the tool had asked its context before.
+// TestWhatEndsARunEndsWhatIsDerivedInACall with the same error, whatever the tool had asked its
+// context before.
 func TestWhatEndsARunEndsWhatIsDerivedInACall(t *testing.T) {
 	for name, ask := range map[string]func(context.Context){
 		"nothing": func(context.Context) {},
@@ -193,46 +196,48 @@ func TestAContextEndsWhenItsCallDoes(t *testing.T) {
 	}
 }
 
-// Whoever watches a context in the moment of its end sees a consistent picture: Err is set once Done is closed, never
-// changes, and has a cause.
+// Whoever watches a context in the moment of its end sees a consistent picture: Err is set once
+// Done is closed, never changes, and has a cause.
 func TestAContextIsConsistentWhileItEnds(t *testing.T) {
-	d := define(t, raw(tools.Spec{Timeout: 100 * time.Microsecond, Progress: true}, func(ctx context.Context) (tools.Result, error) {
-		var wg sync.WaitGroup
-		for i := range 4 {
-			wg.Go(func() {
-				if i == 0 {
-					tools.Progress(ctx, tools.ProgressReport{})
-				}
-				ctx.Deadline()
-				ctx.Value(none{})
-				sub, stop := context.WithCancel(ctx)
-				defer stop()
-				for ctx.Err() == nil {
-					runtime.Gosched()
-				}
-				first := ctx.Err()
-				select {
-				case <-ctx.Done():
-				default:
-					t.Error("Err is set, Done isn't closed")
-				}
-				<-sub.Done()
-				if err := ctx.Err(); err != first {
-					t.Errorf("Err was %v and is %v", first, err)
-				}
-				if a, b := context.Cause(ctx), context.Cause(sub); a == nil || a != b {
-					t.Errorf("the causes are %v and %v", a, b)
-				}
-			})
-		}
-		wg.Wait()
-		return tools.Result{}, ctx.Err()
-	}))
+	d := define(t, raw(tools.Spec{Timeout: 100 * time.Microsecond, Progress: true},
+		func(ctx context.Context) (tools.Result, error) {
+			var wg sync.WaitGroup
+			for i := range 4 {
+				wg.Go(func() {
+					if i == 0 {
+						tools.Progress(ctx, tools.ProgressReport{})
+					}
+					ctx.Deadline()
+					ctx.Value(none{})
+					sub, stop := context.WithCancel(ctx)
+					defer stop()
+					for ctx.Err() == nil {
+						runtime.Gosched()
+					}
+					first := ctx.Err()
+					select {
+					case <-ctx.Done():
+					default:
+						t.Error("Err is set, Done isn't closed")
+					}
+					<-sub.Done()
+					if err := ctx.Err(); err != first {
+						t.Errorf("Err was %v and is %v", first, err)
+					}
+					if a, b := context.Cause(ctx), context.Cause(sub); a == nil || a != b {
+						t.Errorf("the causes are %v and %v", a, b)
+					}
+				})
+			}
+			wg.Wait()
+			return tools.Result{}, ctx.Err()
+		}))
 	for i := range 40 {
 		run, stop := context.WithCancel(t.Context())
 		timer := time.AfterFunc(time.Duration(50+i)*time.Microsecond, stop)
 		rings := 0
-		out := tools.Execute(run, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}, nil) // no race: Execute waits for it
+		// no race: Execute waits for it
+		out := tools.Execute(run, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}, nil)
 		require.Contains(t, []tools.Status{tools.TimedOut, tools.Canceled}, out.Status)
 		require.Equal(t, out.Status == tools.TimedOut, rings == 1)
 		require.LessOrEqual(t, rings, 1)

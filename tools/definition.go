@@ -53,21 +53,22 @@ func (d *Definition) Spec() *Spec { return &d.spec }
 // Name returns the tool's name.
 func (d *Definition) Name() string { return d.spec.Name }
 
-// Tool returns the definition that a model is shown. It is always the same for the same tool, byte for byte.
+// Tool returns the definition that a model is shown. It is always the same for the same tool, byte
+// for byte.
 func (d *Definition) Tool() provider.Tool { return d.shown }
 
 // SchemaHash returns a short fingerprint of the input schema.
 func (d *Definition) SchemaHash() string { return d.input.Hash() }
 
-// Fingerprint returns a short fingerprint of the input schema and the description. Standing approvals are bound to it: a tool
-// whose description or schema has changed must be approved again.
+// Fingerprint returns a short fingerprint of the input schema and the description. Standing
+// approvals are bound to it: a tool whose description or schema has changed must be approved again.
 func (d *Definition) Fingerprint() string { return d.fingerprint }
 
 // Lazy reports whether the tool must be loaded before it is offered: see [Lazy].
 func (d *Definition) Lazy() bool { return d.howToLoad != "" }
 
-// Accept validates input and returns it in canonical form, with defaults filled in. The error, of class Invalid, is
-// written for a model.
+// Accept validates input and returns it in canonical form, with defaults filled in. The error, of
+// class Invalid, is written for a model.
 func (d *Definition) Accept(input json.RawMessage) (json.RawMessage, error) {
 	return d.input.Accept(input)
 }
@@ -75,8 +76,9 @@ func (d *Definition) Accept(input json.RawMessage) (json.RawMessage, error) {
 // maxScope is how long a scope may be, in bytes.
 const maxScope = 512
 
-// Scope returns the scope that the tool names for an input: see [Func].Scope. It returns "" for a tool without scopes, and
-// false if no standing rule can answer for this input, because its scope isn't known or isn't a short text.
+// Scope returns the scope that the tool names for an input: see [Func].Scope. It returns "" for a
+// tool without scopes, and false if no standing rule can answer for this input, because its scope
+// isn't known or isn't a short text.
 func (d *Definition) Scope(input json.RawMessage) (scope string, ok bool) {
 	if d.scope == nil {
 		return "", true
@@ -102,8 +104,9 @@ func (d *Definition) checkUndo() error {
 	return nil
 }
 
-// Undo reverts the effect of a finished call, in the context that [WithCall] returns for it. The input is the call's; the output is the text
-// that the model was shown, perhaps with the marks of [Untrusted], or nil for a call without a result: see [Spec].UndoFailed.
+// Undo reverts the effect of a finished call, in the context that [WithCall] returns for it. The
+// input is the call's; the output is the text that the model was shown, perhaps with the marks of
+// [Untrusted], or nil for a call without a result: see [Spec].UndoFailed.
 func (d *Definition) Undo(ctx context.Context, input, output json.RawMessage) (err error) {
 	if d.undo == nil {
 		return specError(d.spec.Name, "the tool can't undo")
@@ -158,7 +161,8 @@ func (d *Definition) complete(input *schema.Schema) error {
 		return specError(s.Name, "Risk %d or Approval %d isn't one of the constants", s.Risk, s.Approval)
 	}
 	if s.Inline && s.Progress {
-		return specError(s.Name, "it has Inline and Progress; a call that takes long enough to report progress can't be inline")
+		return specError(s.Name,
+			"it has Inline and Progress; a call that takes long enough to report progress can't be inline")
 	}
 	if s.NoBreaker && s.Resource != "" {
 		return specError(s.Name, "it has NoBreaker and the Resource %q; give one of them", s.Resource)
@@ -204,7 +208,8 @@ func checkName(name string) error {
 		return specError("", "a tool has no name; set Spec.Name")
 	}
 	bad := strings.IndexFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("._-/", r))
 	})
 	if bad >= 0 || len(name) > longestName {
 		return specError(name, "the name has to be 1 to 128 letters, digits, '.', '_', '-' or '/'")

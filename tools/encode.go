@@ -36,12 +36,12 @@ func owned(res Result) Result {
 	return res
 }
 
-// errEncode marks an output that can't be encoded: the tool ran, and the input isn't at fault, whatever the encoder's
-// error says.
+// errEncode marks an output that can't be encoded: the tool ran, and the input isn't at fault,
+// whatever the encoder's error says.
 var errEncode = fault.Wrap(fault.Permanent, errors.New("tools: the output can't be encoded as JSON"))
 
-// marshal returns v as JSON text. It doesn't escape <, > and &, which would only cost a model tokens. Marshalers of v that
-// panic are contained.
+// marshal returns v as JSON text. It doesn't escape <, > and &, which would only cost a model
+// tokens. Marshalers of v that panic are contained.
 func marshal(v any) (string, error) {
 	var text strings.Builder
 	enc := json.NewEncoder(&text)

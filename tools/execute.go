@@ -28,12 +28,14 @@ type Outcome struct {
 	Attempts int
 }
 
-// Execute runs an admitted call on this goroutine and returns when the tool's function returns, after the last attempt if
-// it is retried. It contains panics, ends the call's context at its time limit, and bounds the output. Execute ends the
-// pass, which the caller took from the tool's breaker; nil: the call has no breaker.
+// Execute runs an admitted call on this goroutine and returns when the tool's function returns,
+// after the last attempt if it is retried. It contains panics, ends the call's context at its time
+// limit, and bounds the output. Execute ends the pass, which the caller took from the tool's
+// breaker; nil: the call has no breaker.
 //
-// If a tool ends its goroutine (runtime.Goexit, as FailNow does), Execute doesn't return: callers that must not lose the
-// call need a defer. The Call mustn't be changed afterwards, because the tool may have kept it.
+// If a tool ends its goroutine (runtime.Goexit, as FailNow does), Execute doesn't return: callers
+// that must not lose the call need a defer. The Call mustn't be changed afterwards, because the
+// tool may have kept it.
 func Execute(ctx context.Context, d *Definition, c *Call, pass *Pass) Outcome {
 	defer pass.Cancel() // if nothing else has ended it
 	if d == nil || d.run == nil || c == nil {
@@ -91,7 +93,8 @@ func (d *Definition) success(res Result) Outcome {
 		r := provider.ToolResult{Parts: out.Parts}
 		text, _ := trusted(r.Text())
 		if err := d.output.Validate(json.RawMessage(text)); err != nil {
-			return d.fail(Failed, fault.Permanent, fmt.Errorf("tools: %s: the output doesn't fit Spec.Output: %w", d.spec.Name, err),
+			return d.fail(Failed, fault.Permanent,
+				fmt.Errorf("tools: %s: the output doesn't fit Spec.Output: %w", d.spec.Name, err),
 				"The call ran, but its output isn't what the tool promises: "+err.Error())
 		}
 	}
@@ -130,7 +133,8 @@ func (r *running) outcomeOf(err error) Outcome {
 	)
 	switch {
 	case errors.As(err, &unverified):
-		out := d.fail(Unverified, classOf(err), err, "The call ran and reported success, but its effect couldn't be confirmed: "+reason(unverified.err))
+		out := d.fail(Unverified, classOf(err), err,
+			"The call ran and reported success, but its effect couldn't be confirmed: "+reason(unverified.err))
 		out.Mismatch = mismatchIn(unverified.err)
 		return out
 	case errors.Is(err, errEncode):
@@ -142,7 +146,8 @@ func (r *running) outcomeOf(err error) Outcome {
 	case errors.As(err, &pointer) && pointer != nil:
 		return d.suspended(*pointer)
 	case errors.As(err, &doubt):
-		return d.fail(InDoubt, fault.Permanent, err, "It isn't known whether the call had its effect: "+reason(doubt.Err)+". Look before you make it again.")
+		return d.fail(InDoubt, fault.Permanent, err,
+			"It isn't known whether the call had its effect: "+reason(doubt.Err)+". Look before you make it again.")
 	}
 	if timeout, cause := r.ended(); cause != nil && !aboutCall(err) {
 		return d.stopped(cause, timeout, err)
@@ -154,8 +159,9 @@ func (r *running) outcomeOf(err error) Outcome {
 	return d.fail(Failed, classOf(err), err, text+r.retryHint(err))
 }
 
-// A DoubtError is the error of a call of which its tool doesn't know whether it had its effect: the connection to a server was lost before the
-// answer, for example. The call ends as in doubt and isn't tried again.
+// A DoubtError is the error of a call of which its tool doesn't know whether it had its effect: the
+// connection to a server was lost before the answer, for example. The call ends as in doubt and
+// isn't tried again.
 type DoubtError struct{ Err error }
 
 // Error gives the cause.
@@ -169,25 +175,27 @@ func (e *DoubtError) Unwrap() error { return e.Err }
 // Fault returns Permanent.
 func (e *DoubtError) Fault() fault.Class { return fault.Permanent }
 
-// stopped formats the error of a function whose context has ended. The error's text is included if it says more than
-// that.
+// stopped formats the error of a function whose context has ended. The error's text is included if
+// it says more than that.
 func (d *Definition) stopped(cause error, timeout *TimeoutError, err error) Outcome {
 	const partly = "; it may have had a part of its effect."
 	own := ""
-	if text := err.Error(); text != "" && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cause) {
+	if text := err.Error(); text != "" && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cause) {
 		own = " It said: " + text
 	}
 	if timeout != nil {
 		if !errors.Is(err, timeout) {
 			err = fmt.Errorf("%w: %w", timeout, err)
 		}
-		return d.fail(TimedOut, fault.Transient, err, fmt.Sprintf("The call was stopped at its time limit of %v%s%s", timeout.After, partly, own))
+		return d.fail(TimedOut, fault.Transient, err,
+			fmt.Sprintf("The call was stopped at its time limit of %v%s%s", timeout.After, partly, own))
 	}
 	return d.fail(Canceled, fault.None, err, "The call was stopped because the run was"+partly+own)
 }
 
-// aboutCall reports whether an error is about the request itself, and so isn't caused by the end of the context. Most
-// other errors after that end are caused by it: "signal: killed", for example.
+// aboutCall reports whether an error is about the request itself, and so isn't caused by the end of
+// the context. Most other errors after that end are caused by it: "signal: killed", for example.
 func aboutCall(err error) bool {
 	switch fault.Of(err) {
 	case fault.Invalid, fault.NotFound, fault.Denied, fault.UserFixable:

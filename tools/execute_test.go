@@ -33,24 +33,27 @@ func TestOutputsBecomeText(t *testing.T) {
 		Note string `json:"note,omitempty"`
 	}
 	type name string
-	result := tools.Result{Parts: []provider.Part{provider.TextPart("a"), provider.MediaPart(provider.Media{Type: "image/png"})}, Data: map[string]int{"n": 1}}
+	result := tools.Result{Parts: []provider.Part{provider.TextPart("a"),
+		provider.MediaPart(provider.Media{Type: "image/png"})}, Data: map[string]int{"n": 1}}
 	for title, c := range map[string]struct {
 		tool       tools.Tool
 		text, data string
 		parts      int
 	}{
-		"string":        {returns(tools.Spec{}, "a <b> & c", nil), "a <b> & c", "", 1},
-		"named string":  {returns(tools.Spec{}, name("a"), nil), `"a"`, "", 1},
-		"struct":        {returns(tools.Spec{}, temperature{C: 3, Note: "<cold>"}, nil), `{"c":3,"note":"<cold>"}`, "", 1},
-		"pointer":       {returns(tools.Spec{}, &temperature{C: 3}, nil), `{"c":3}`, "", 1},
-		"nil pointer":   {returns[*temperature](tools.Spec{}, nil, nil), `null`, "", 1},
-		"map":           {returns(tools.Spec{}, map[string]any{"b": 1, "a": nil}, nil), `{"a":null,"b":1}`, "", 1},
-		"interface":     {returns[any](tools.Spec{}, "x", nil), `x`, "", 1},
-		"Result":        {returns(tools.Spec{}, result, nil), "a", `{"n":1}`, 2},
-		"*Result":       {returns(tools.Spec{}, &result, nil), "a", `{"n":1}`, 2},
-		"nil *Result":   {returns[*tools.Result](tools.Spec{}, nil, nil), "", "", 0},
-		"no UTF-8":      {returns(tools.Spec{}, "a\xffb", nil), "a\uFFFDb", "", 1},
-		"no UTF-8 data": {returns(tools.Spec{}, tools.Result{Data: json.RawMessage("\"\xff\"")}, nil), "", "\"\uFFFD\"", 0},
+		"string":       {returns(tools.Spec{}, "a <b> & c", nil), "a <b> & c", "", 1},
+		"named string": {returns(tools.Spec{}, name("a"), nil), `"a"`, "", 1},
+		"struct": {returns(tools.Spec{}, temperature{C: 3, Note: "<cold>"}, nil), `{"c":3,"note":"<cold>"}`, "",
+			1},
+		"pointer":     {returns(tools.Spec{}, &temperature{C: 3}, nil), `{"c":3}`, "", 1},
+		"nil pointer": {returns[*temperature](tools.Spec{}, nil, nil), `null`, "", 1},
+		"map":         {returns(tools.Spec{}, map[string]any{"b": 1, "a": nil}, nil), `{"a":null,"b":1}`, "", 1},
+		"interface":   {returns[any](tools.Spec{}, "x", nil), `x`, "", 1},
+		"Result":      {returns(tools.Spec{}, result, nil), "a", `{"n":1}`, 2},
+		"*Result":     {returns(tools.Spec{}, &result, nil), "a", `{"n":1}`, 2},
+		"nil *Result": {returns[*tools.Result](tools.Spec{}, nil, nil), "", "", 0},
+		"no UTF-8":    {returns(tools.Spec{}, "a\xffb", nil), "a\uFFFDb", "", 1},
+		"no UTF-8 data": {returns(tools.Spec{}, tools.Result{Data: json.RawMessage("\"\xff\"")}, nil), "", "\"\uFFFD\"",
+			0},
 	} {
 		t.Run(title, func(t *testing.T) {
 			out := execute(t, t.Context(), c.tool)
@@ -74,13 +77,17 @@ func (invalidMarshaler) MarshalJSON() ([]byte, error) { return []byte(`{`), nil 
 
 func TestAnOutputThatCannotBeEncodedFailsTheCall(t *testing.T) {
 	for name, v := range map[string]any{
-		"channel": make(chan int), "function": func() {}, "NaN": math.NaN(), "nested": map[string]any{"x": []any{math.Inf(1)}},
-		"panicking marshaler": panickingMarshaler{}, "invalid marshaler": invalidMarshaler{}, "invalid raw": json.RawMessage(`{`),
+		"channel": make(chan int), "function": func() {}, "NaN": math.NaN(),
+		"nested":              map[string]any{"x": []any{math.Inf(1)}},
+		"panicking marshaler": panickingMarshaler{}, "invalid marshaler": invalidMarshaler{},
+		"invalid raw": json.RawMessage(`{`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			verified := false
 			for _, tool := range []tools.Tool{
-				tools.Func[none, any]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, none) (any, error) { return v, nil },
+				tools.Func[none, any]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, none) (any, error) {
+					return v, nil
+				},
 					Verify: func(context.Context, none, any) error { verified = true; return nil }},
 				returns(tools.Spec{}, tools.Result{Parts: tools.Text("x").Parts, Data: v}, nil),
 			} {
@@ -100,7 +107,8 @@ func TestAnOutputThatBreaksItsSchemaFailsTheCall(t *testing.T) {
 	spec := tools.Spec{Output: json.RawMessage(`{"type":"object","required":["c"]}`)}
 	require.Equal(t, tools.OK, execute(t, t.Context(), returns(spec, map[string]int{"c": 1}, nil)).Status)
 
-	for _, tool := range []tools.Tool{returns(spec, map[string]int{"d": 1}, nil), returns(spec, "no JSON", nil), returns[*tools.Result](spec, nil, nil)} {
+	for _, tool := range []tools.Tool{returns(spec, map[string]int{"d": 1}, nil), returns(spec, "no JSON", nil),
+		returns[*tools.Result](spec, nil, nil)} {
 		out := execute(t, t.Context(), tool)
 		require.Equal(t, tools.Failed, out.Status)
 		require.Equal(t, fault.Permanent, out.Class, "the input isn't at fault")
@@ -112,7 +120,8 @@ func TestAnOutputThatBreaksItsSchemaFailsTheCall(t *testing.T) {
 }
 
 func TestAResultMaySayThatItFailed(t *testing.T) {
-	out := execute(t, t.Context(), returns(tools.Spec{}, tools.Result{Parts: tools.Text("exit status 1").Parts, Data: 1, Failed: true}, nil))
+	out := execute(t, t.Context(),
+		returns(tools.Spec{}, tools.Result{Parts: tools.Text("exit status 1").Parts, Data: 1, Failed: true}, nil))
 	require.Equal(t, tools.Failed, out.Status)
 	require.Equal(t, fault.Permanent, out.Class)
 	require.NoError(t, out.Err)
@@ -126,7 +135,8 @@ func TestAResultMaySayThatItFailed(t *testing.T) {
 func TestAResultMayBeReturnedAgain(t *testing.T) {
 	kept := tools.Result{Parts: tools.Text(strings.Repeat("x", 100)).Parts}
 	spec := tools.Spec{MaxResult: 10}
-	for _, tool := range []tools.Tool{returns(spec, kept, nil), returns(spec, &kept, nil), raw(spec, func(context.Context) (tools.Result, error) { return kept, nil })} {
+	for _, tool := range []tools.Tool{returns(spec, kept, nil), returns(spec, &kept, nil),
+		raw(spec, func(context.Context) (tools.Result, error) { return kept, nil })} {
 		out := execute(t, t.Context(), tool)
 		require.Len(t, text(out.Parts), 10)
 		require.Equal(t, 90, out.Cut)
@@ -193,7 +203,8 @@ func TestAPanicIsAnOutcomeWithoutAStack(t *testing.T) {
 		"wild error":      func() error { return wildError{} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := execute(t, t.Context(), raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Text("x"), fn() }))
+			out := execute(t, t.Context(),
+				raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Text("x"), fn() }))
 			require.Equal(t, tools.Failed, out.Status)
 			require.Equal(t, fault.Permanent, out.Class)
 			require.Equal(t, "The tool failed: an internal error. Trying the same again won't help.", text(out.Parts))
@@ -205,7 +216,8 @@ func TestAPanicIsAnOutcomeWithoutAStack(t *testing.T) {
 			require.Nil(t, out.Suspend)
 		})
 	}
-	out := execute(t, t.Context(), raw(tools.Spec{}, func(context.Context) (tools.Result, error) { _ = none[1]; return tools.Result{}, nil }))
+	out := execute(t, t.Context(),
+		raw(tools.Spec{}, func(context.Context) (tools.Result, error) { _ = none[1]; return tools.Result{}, nil }))
 	var bounds runtime.Error
 	require.ErrorAs(t, out.Err, &bounds)
 }
@@ -227,13 +239,15 @@ func TestAToolMayEndItsGoroutine(t *testing.T) {
 	<-done
 	require.False(t, returned)
 	require.ErrorIs(t, kept.Err(), context.Canceled, "the context has ended all the same")
-	require.Equal(t, tools.OK, tools.Execute(t.Context(), define(t, returns(tools.Spec{}, "x", nil)), &tools.Call{Input: json.RawMessage(`{}`)}, nil).Status)
+	require.Equal(t, tools.OK, tools.Execute(t.Context(), define(t, returns(tools.Spec{}, "x", nil)),
+		&tools.Call{Input: json.RawMessage(`{}`)}, nil).Status)
 }
 
 func TestACallMayBeSuspended(t *testing.T) {
 	want := tools.Suspend{Kind: "question", Prompt: "which?", Schema: json.RawMessage(`{"type":"string"}`), Expires: 5}
 	for name, err := range map[string]error{
-		"value": want, "pointer": &want, "wrapped": fmt.Errorf("asking: %w", want), "wrapped pointer": errors.Join(errors.New("x"), &want),
+		"value": want, "pointer": &want, "wrapped": fmt.Errorf("asking: %w", want),
+		"wrapped pointer": errors.Join(errors.New("x"), &want),
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := execute(t, t.Context(), fails(err))
@@ -251,9 +265,16 @@ func TestACallMayBeSuspended(t *testing.T) {
 func TestVerifyConfirmsTheEffect(t *testing.T) {
 	run := func(verify func() error) []tools.Tool {
 		return []tools.Tool{
-			tools.Func[none, string]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, none) (string, error) { return "done", nil },
-				Verify: func(_ context.Context, _ none, out string) error { require.Equal(t, "done", out); return verify() }},
-			tools.Raw{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Text("done"), nil },
+			tools.Func[none, string]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, none) (string, error) {
+				return "done", nil
+			},
+				Verify: func(_ context.Context, _ none, out string) error {
+					require.Equal(t, "done", out)
+					return verify()
+				}},
+			tools.Raw{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, json.RawMessage) (tools.Result, error) {
+				return tools.Text("done"), nil
+			},
 				Verify: func(_ context.Context, in json.RawMessage, r tools.Result) error {
 					require.Equal(t, "{}done", string(in)+text(r.Parts))
 					return verify()
@@ -269,27 +290,36 @@ func TestVerifyConfirmsTheEffect(t *testing.T) {
 		require.Equal(t, tools.Unverified, out.Status)
 		require.Equal(t, fault.NotFound, out.Class)
 		require.ErrorIs(t, out.Err, lost)
-		require.Equal(t, "The call ran and reported success, but its effect couldn't be confirmed: the page is not there", text(out.Parts))
+		require.Equal(t,
+			"The call ran and reported success, but its effect couldn't be confirmed: the page is not there",
+			text(out.Parts))
 	}
 	for _, tool := range run(func() error { panic("secret") }) {
 		out := execute(t, t.Context(), tool)
 		require.Equal(t, tools.Unverified, out.Status)
 		require.Equal(t, fault.Permanent, out.Class)
-		require.Equal(t, "The call ran and reported success, but its effect couldn't be confirmed: an internal error", text(out.Parts))
+		require.Equal(t, "The call ran and reported success, but its effect couldn't be confirmed: an internal error",
+			text(out.Parts))
 	}
 	for _, tool := range run(func() error { return tools.Suspend{Kind: "question"} }) {
-		require.Equal(t, tools.Unverified, execute(t, t.Context(), tool).Status, "the tool ran: it can't be put off any more")
+		require.Equal(t, tools.Unverified, execute(t, t.Context(), tool).Status,
+			"the tool ran: it can't be put off any more")
 	}
 }
 
 func TestOnlyReportedSuccessIsVerified(t *testing.T) {
 	failed := tools.Result{Parts: tools.Text("no").Parts, Failed: true}
 	for _, tool := range []tools.Tool{
-		tools.Func[none, tools.Result]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, none) (tools.Result, error) { return failed, nil },
+		tools.Func[none, tools.Result]{Spec: tools.Spec{Name: "t"},
+			Run:    func(context.Context, none) (tools.Result, error) { return failed, nil },
 			Verify: func(context.Context, none, tools.Result) error { return errors.New("asked") }},
-		tools.Raw{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return failed, nil },
+		tools.Raw{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, json.RawMessage) (tools.Result, error) {
+			return failed, nil
+		},
 			Verify: func(context.Context, json.RawMessage, tools.Result) error { return errors.New("asked") }},
-		tools.Func[none, string]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, none) (string, error) { return "", errors.New("no") },
+		tools.Func[none, string]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, none) (string, error) {
+			return "", errors.New("no")
+		},
 			Verify: func(context.Context, none, string) error { return errors.New("asked") }},
 	} {
 		out := execute(t, t.Context(), tool)
@@ -303,7 +333,8 @@ func TestNothingIsRunWithoutATool(t *testing.T) {
 	require.Equal(t, tools.Unknown, tools.Execute(t.Context(), &tools.Definition{}, &tools.Call{}, nil).Status)
 	require.Equal(t, tools.Unknown, tools.Execute(t.Context(), define(t, fails(nil)), nil, nil).Status)
 	var noContext context.Context
-	require.Equal(t, tools.OK, tools.Execute(noContext, define(t, fails(nil)), &tools.Call{Input: json.RawMessage(`{}`)}, nil).Status)
+	require.Equal(t, tools.OK,
+		tools.Execute(noContext, define(t, fails(nil)), &tools.Call{Input: json.RawMessage(`{}`)}, nil).Status)
 }
 
 func TestACallTakesBackWhatItDid(t *testing.T) {
@@ -316,7 +347,8 @@ func TestACallTakesBackWhatItDid(t *testing.T) {
 	}
 	t.Run("typed", func(t *testing.T) {
 		got := ""
-		tool := tools.Func[page, page]{Spec: tools.Spec{Name: "t"}, Run: func(_ context.Context, in page) (page, error) { return in, nil },
+		tool := tools.Func[page, page]{Spec: tools.Spec{Name: "t"},
+			Run:  func(_ context.Context, in page) (page, error) { return in, nil },
 			Undo: func(_ context.Context, in, out page) error { got = in.ID + out.ID; return nil }}
 		require.NoError(t, undo(t, tool, `{"ID":"out"}`))
 		require.Equal(t, "inout", got)
@@ -324,27 +356,45 @@ func TestACallTakesBackWhatItDid(t *testing.T) {
 	})
 	t.Run("text", func(t *testing.T) {
 		got := ""
-		require.NoError(t, undo(t, tools.Func[page, string]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, page) (string, error) { return "", nil },
-			Undo: func(_ context.Context, in page, out string) error { got = out; return nil }}, `any text`))
+		require.NoError(t,
+			undo(t, tools.Func[page, string]{Spec: tools.Spec{Name: "t"},
+				Run:  func(context.Context, page) (string, error) { return "", nil },
+				Undo: func(_ context.Context, in page, out string) error { got = out; return nil }}, `any text`))
 		require.Equal(t, "any text", got)
 	})
 	t.Run("Result", func(t *testing.T) {
 		got := ""
-		require.NoError(t, undo(t, tools.Func[page, tools.Result]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, page) (tools.Result, error) { return tools.Result{}, nil },
-			Undo: func(_ context.Context, in page, out tools.Result) error { got = text(out.Parts); return nil }}, `any text`))
+		require.NoError(t,
+			undo(t, tools.Func[page, tools.Result]{Spec: tools.Spec{Name: "t"},
+				Run: func(context.Context, page) (tools.Result, error) { return tools.Result{}, nil },
+				Undo: func(_ context.Context, in page, out tools.Result) error {
+					got = text(out.Parts)
+					return nil
+				}}, `any text`))
 		require.Equal(t, "any text", got)
-		require.NoError(t, undo(t, tools.Func[page, *tools.Result]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, page) (*tools.Result, error) { return nil, nil },
-			Undo: func(_ context.Context, in page, out *tools.Result) error { got = "p" + text(out.Parts); return nil }}, `any text`))
+		require.NoError(t,
+			undo(t, tools.Func[page, *tools.Result]{Spec: tools.Spec{Name: "t"},
+				Run: func(context.Context, page) (*tools.Result, error) { return nil, nil },
+				Undo: func(_ context.Context, in page, out *tools.Result) error {
+					got = "p" + text(out.Parts)
+					return nil
+				}}, `any text`))
 		require.Equal(t, "pany text", got)
 	})
 	t.Run("raw", func(t *testing.T) {
 		got := ""
-		require.NoError(t, undo(t, tools.Raw{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil },
-			Undo: func(_ context.Context, in, out json.RawMessage) error { got = string(in) + string(out); return nil }}, `x`))
+		require.NoError(t,
+			undo(t, tools.Raw{Spec: tools.Spec{Name: "t"},
+				Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil },
+				Undo: func(_ context.Context, in, out json.RawMessage) error {
+					got = string(in) + string(out)
+					return nil
+				}}, `x`))
 		require.Equal(t, `{"ID":"in"}x`, got)
 	})
 	t.Run("panic", func(t *testing.T) {
-		err := undo(t, tools.Func[page, string]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, page) (string, error) { return "", nil },
+		err := undo(t, tools.Func[page, string]{Spec: tools.Spec{Name: "t"},
+			Run:  func(context.Context, page) (string, error) { return "", nil },
 			Undo: func(context.Context, page, string) error { panic("boom") }}, `x`)
 		var panicked *tools.PanicError
 		require.ErrorAs(t, err, &panicked)

@@ -11,8 +11,8 @@ import (
 
 // A Tool is something that [NewRegistry] takes: a [Func], a [Raw], or a *[Definition].
 type Tool interface {
-	// Define compiles the tool: it makes and checks its schema. It returns an error that names the tool and the
-	// correction.
+	// Define compiles the tool: it makes and checks its schema. It returns an error that names the
+	// tool and the correction.
 	Define() (*Definition, error)
 }
 
@@ -21,11 +21,11 @@ func New[In, Out any](spec Spec, fn func(ctx context.Context, in In) (Out, error
 	return Func[In, Out]{Spec: spec, Run: fn}
 }
 
-// A Func is a tool made of typed functions. In is a struct, or a map with string keys. Out is a string, a [Result], or
-// anything that encodes to JSON.
+// A Func is a tool made of typed functions. In is a struct, or a map with string keys. Out is a
+// string, a [Result], or anything that encodes to JSON.
 //
-// The schema of the input comes from In: names and optional fields from the json tag, and the rest from these tags, each
-// of which is checked against the field's type when the tool is defined:
+// The schema of the input comes from In: names and optional fields from the json tag, and the rest
+// from these tags, each of which is checked against the field's type when the tool is defined:
 //
 //		Sort  string   `json:"sort" description:"the order of the list" enum:"new,old" default:"new"`
 //		Page  int      `json:"page,omitempty" minimum:"1" maximum:"100"`
@@ -35,35 +35,39 @@ func New[In, Out any](spec Spec, fn func(ctx context.Context, in In) (Out, error
 //	  - description tells the model what the field is for. `jsonschema:"…"` means the same.
 //	  - enum lists the allowed values of a string, number or boolean, with commas between them.
 //	  - minimum and maximum bound a number, themselves included.
-//	  - pattern is a regular expression (RE2) that a part of the string must match, and format a name such as email, date,
-//	    date-time, uri or uuid.
-//	  - default is filled in where the field is absent, and makes the field optional. It is a text for a string, JSON for
-//	    anything else.
+//	  - pattern is a regular expression (RE2) that a part of the string must match, and format a
+//	    name such as email, date, date-time, uri or uuid.
+//	  - default is filled in where the field is absent, and makes the field optional. It is a text
+//	    for a string, JSON for anything else.
 //
-// Of a list, enum, minimum, maximum, pattern and format are about its items. A type that contains itself is described
-// under $defs. For what tags can't express, use a method JSONSchema() json.RawMessage of a field's type, or
-// Spec.Schema, which is merged over the schema of In.
+// Of a list, enum, minimum, maximum, pattern and format are about its items. A type that contains
+// itself is described under $defs. For what tags can't express, use a method JSONSchema()
+// json.RawMessage of a field's type, or Spec.Schema, which is merged over the schema of In.
 //
 // Every function but Run may be nil.
 type Func[In, Out any] struct {
 	Spec Spec
-	// Run executes the call. The model reads its error, so it should say what was wrong and what would be right.
+	// Run executes the call. The model reads its error, so it should say what was wrong and what
+	// would be right.
 	Run func(ctx context.Context, in In) (Out, error)
 	// Ask returns why this input needs approval, or "" if it doesn't.
 	Ask func(ctx context.Context, in In) (string, error)
-	// Scope names the kind of call that an input makes, for standing rules: "git status" for a command, "docs/" for a
-	// path. A rule that a person gives for one call then answers only for calls with the same scope. It must depend on the
-	// input alone. Calls whose scope is longer than 512 bytes or no valid UTF-8 can't have a rule. Without Scope, a rule
-	// is for all calls of the tool.
+	// Scope names the kind of call that an input makes, for standing rules: "git status" for a
+	// command, "docs/" for a path. A rule that a person gives for one call then answers only for
+	// calls with the same scope. It must depend on the input alone. Calls whose scope is longer
+	// than 512 bytes or no valid UTF-8 can't have a rule. Without Scope, a rule is for all calls of
+	// the tool.
 	Scope func(in In) string
-	// Check returns an error if the call may not run now. It is called right before Run, even after a person
-	// approved.
+	// Check returns an error if the call may not run now. It is called right before Run, even after
+	// a person approved.
 	Check func(ctx context.Context, in In) error
-	// Verify returns an error if the effect of a run that reported success isn't there. It counts towards the time limit.
+	// Verify returns an error if the effect of a run that reported success isn't there. It counts
+	// towards the time limit.
 	Verify func(ctx context.Context, in In, out Out) error
-	// Undo reverts the effect of Run. The output is decoded from the text that the model was shown: for a [Result] it
-	// has only the text, and an output that was cut is an error unless Out is a string or a Result. With Spec.UndoFailed it is the zero value
-	// for a call without a result. The context belongs to the call that is undone: see [IdempotencyKey].
+	// Undo reverts the effect of Run. The output is decoded from the text that the model was shown:
+	// for a [Result] it has only the text, and an output that was cut is an error unless Out is a
+	// string or a Result. With Spec.UndoFailed it is the zero value for a call without a result.
+	// The context belongs to the call that is undone: see [IdempotencyKey].
 	Undo func(ctx context.Context, in In, out Out) error
 }
 
@@ -143,8 +147,8 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	return d, d.checkUndo()
 }
 
-// A Raw is a tool over JSON. Spec.Schema is the schema of its input; empty means an object without properties. Its
-// functions mustn't change the bytes of the input, nor keep them.
+// A Raw is a tool over JSON. Spec.Schema is the schema of its input; empty means an object without
+// properties. Its functions mustn't change the bytes of the input, nor keep them.
 type Raw struct {
 	Spec  Spec
 	Run   func(ctx context.Context, input json.RawMessage) (Result, error)
@@ -153,7 +157,8 @@ type Raw struct {
 	Check func(ctx context.Context, input json.RawMessage) error
 	// Verify returns an error if the effect of a run that reported success isn't there.
 	Verify func(ctx context.Context, input json.RawMessage, r Result) error
-	// Undo reverts the effect of Run. The output is the text that the model was shown; nil, with Spec.UndoFailed, for a call without a result.
+	// Undo reverts the effect of Run. The output is the text that the model was shown; nil, with
+	// Spec.UndoFailed, for a call without a result.
 	Undo func(ctx context.Context, input, output json.RawMessage) error
 }
 
@@ -190,8 +195,8 @@ func (r Raw) Define() (*Definition, error) {
 	return d, d.checkUndo()
 }
 
-// rootProblem returns why providers reject a schema that is valid JSON Schema; "": they accept it. Anthropic and OpenAI want the type at the
-// root, and no choice between schemas there.
+// rootProblem returns why providers reject a schema that is valid JSON Schema; "": they accept it.
+// Anthropic and OpenAI want the type at the root, and no choice between schemas there.
 func rootProblem(raw json.RawMessage) string {
 	var root map[string]json.RawMessage
 	if json.Unmarshal(raw, &root) != nil || string(root["type"]) != `"object"` {
@@ -199,7 +204,9 @@ func rootProblem(raw json.RawMessage) string {
 	}
 	for _, word := range []string{"oneOf", "anyOf", "allOf"} {
 		if _, ok := root[word]; ok {
-			return "the schema's root has " + word + ", which providers reject; put the choice into a property, or list the properties and check them in Raw.Check"
+			return "the schema's root has " + word +
+				", which providers reject; put the choice into a property, or list the properties and check them in " +
+				"Raw.Check"
 		}
 	}
 	return ""

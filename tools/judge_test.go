@@ -51,7 +51,8 @@ func TestDenyBeatsAskBeatsAllow(t *testing.T) {
 				for _, b := range effects {
 					for _, c := range effects {
 						got, _ := judged(t, tool, tools.Call{}, says(a, "a"), says(b, "b"), says(c, "c"))
-						require.Equal(t, max(own, asks, a, b, c), got, "approval %v, Ask %v, policies %v %v %v", own, asks, a, b, c)
+						require.Equal(t, max(own, asks, a, b, c), got, "approval %v, Ask %v, policies %v %v %v", own,
+							asks, a, b, c)
 					}
 				}
 			}
@@ -67,7 +68,8 @@ func TestTheFirstOfEqualsGivesTheReason(t *testing.T) {
 	require.Equal(t, "The call wasn't run: b", why)
 	_, why = judged(t, never, tools.Call{}, says(tools.Deny, "b"), says(200, "c"))
 	require.Equal(t, "The call wasn't run: b", why)
-	_, why = judged(t, tools.New(tools.Spec{Name: "t", Approval: tools.AskAlways}, nothing), tools.Call{}, says(tools.Ask, "a"))
+	_, why = judged(t, tools.New(tools.Spec{Name: "t", Approval: tools.AskAlways}, nothing), tools.Call{},
+		says(tools.Ask, "a"))
 	require.Equal(t, "a", why, "no standing rule answers what a policy asks")
 	standing := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
 		return tools.Verdict{Effect: tools.Ask, Reason: "s", Standing: true}
@@ -105,7 +107,8 @@ func TestTheZeroApprovalAsksForHighRiskOnly(t *testing.T) {
 		approval tools.Approval
 		want     tools.Effect
 	}{
-		{tools.Low, tools.AskIfHigh, tools.Allow}, {tools.Medium, tools.AskIfHigh, tools.Allow}, {tools.High, tools.AskIfHigh, tools.Ask},
+		{tools.Low, tools.AskIfHigh, tools.Allow}, {tools.Medium, tools.AskIfHigh, tools.Allow},
+		{tools.High, tools.AskIfHigh, tools.Ask},
 		{tools.Low, tools.AskAlways, tools.Ask}, {tools.High, tools.AskAlways, tools.Ask},
 		{tools.Low, tools.AskNever, tools.Allow}, {tools.High, tools.AskNever, tools.Allow},
 	} {
@@ -126,7 +129,9 @@ func TestAskSpeaksOfThisVeryInput(t *testing.T) {
 	got, why := judged(t, ask(tools.Low, "", errors.New("no list")), tools.Call{})
 	require.Equal(t, tools.Ask, got)
 	require.Equal(t, "the tool couldn't decide whether to ask: no list", why)
-	panics := tools.Raw{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil },
+	panics := tools.Raw{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, json.RawMessage) (tools.Result, error) {
+		return tools.Result{}, nil
+	},
 		Ask: func(context.Context, json.RawMessage) (string, error) { panic("secret") }}
 	got, why = judged(t, panics, tools.Call{})
 	require.Equal(t, tools.Ask, got)
@@ -170,12 +175,15 @@ func TestRecheckJudgesAgainAndAsksTheTool(t *testing.T) {
 	var succeeded bool
 	asked := 0
 	tool := tools.Func[none, string]{
-		Spec: tools.Spec{Name: "t", Approval: tools.AskAlways, Requires: []string{"before"}, Modes: []string{"edit"}}, Run: nothing,
+		Spec:  tools.Spec{Name: "t", Approval: tools.AskAlways, Requires: []string{"before"}, Modes: []string{"edit"}},
+		Run:   nothing,
 		Ask:   func(context.Context, none) (string, error) { asked++; return "sure?", nil },
 		Check: func(context.Context, none) error { return now },
 	}
 	reg := registry(t, tool, tools.New(tools.Spec{Name: "before"}, nothing))
-	c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`), Mode: "edit", Succeeded: func(string) bool { return succeeded }}
+	c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`), Mode: "edit", Succeeded: func(string) bool {
+		return succeeded
+	}}
 	denied := func(want string, policies ...tools.Policy) {
 		t.Helper()
 		out := reg.Recheck(t.Context(), c, policies)

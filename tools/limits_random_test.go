@@ -20,7 +20,8 @@ func TestACallKeepsToItsTimeLimitHoweverOftenProgressMovesIt(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			for range 30 {
 				<-time.After(short() * time.Duration(r.IntN(3)))
-				spec := tools.Spec{Timeout: []time.Duration{1, time.Second, 20 * time.Second, time.Minute, time.Hour, 1<<63 - 1}[r.IntN(6)], Progress: r.IntN(2) == 0}
+				spec := tools.Spec{Timeout: []time.Duration{1, time.Second, 20 * time.Second, time.Minute, time.Hour,
+					1<<63 - 1}[r.IntN(6)], Progress: r.IntN(2) == 0}
 				limit, returns, told := spec.Timeout, r.IntN(3) == 0, 0
 				d := define(t, raw(spec, func(ctx context.Context) (tools.Result, error) {
 					began := time.Now()

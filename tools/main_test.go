@@ -32,7 +32,9 @@ func raw(spec tools.Spec, fn func(ctx context.Context) (tools.Result, error)) to
 	if spec.Name == "" {
 		spec.Name = "t"
 	}
-	return tools.Raw{Spec: spec, Run: func(ctx context.Context, _ json.RawMessage) (tools.Result, error) { return fn(ctx) }}
+	return tools.Raw{Spec: spec, Run: func(ctx context.Context, _ json.RawMessage) (tools.Result, error) {
+		return fn(ctx)
+	}}
 }
 
 // execute runs a tool once with the input {}.

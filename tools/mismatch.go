@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// A Mismatch is an error of a tool's Verify that says how the effect differs from the expected one: `return tools.Mismatch{Expected:
-// "published", Actual: "draft", Suggestion: "Publish it in the editor."}`. The model reads all of it, and the recorded result contains it.
-// Suggestion may be empty. Return it by value or by pointer, or wrap it. The record has at most 4 KiB of each text.
+// A Mismatch is an error of a tool's Verify that says how the effect differs from the expected one:
+// `return tools.Mismatch{Expected: "published", Actual: "draft", Suggestion: "Publish it in the
+// editor."}`. The model reads all of it, and the recorded result contains it. Suggestion may be
+// empty. Return it by value or by pointer, or wrap it. The record has at most 4 KiB of each text.
 type Mismatch struct {
 	Expected   string `json:"expected"`
 	Actual     string `json:"actual"`

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A tool's Verify says what it expected and what it found. The model reads it, and the host gets it as data.
+// A tool's Verify says what it expected and what it found. The model reads it, and the host gets it
+// as data.
 func ExampleMismatch() {
 	type Page struct {
 		ID string `json:"id"`
@@ -16,7 +17,8 @@ func ExampleMismatch() {
 		Spec: tools.Spec{Name: "cms.publish"},
 		Run:  func(context.Context, Page) (string, error) { return "published", nil },
 		Verify: func(context.Context, Page, string) error {
-			return tools.Mismatch{Expected: "the page to be public", Actual: "a draft", Suggestion: "Ask an editor to release it."}
+			return tools.Mismatch{Expected: "the page to be public", Actual: "a draft",
+				Suggestion: "Ask an editor to release it."}
 		},
 	}
 	d, err := publish.Define()

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A PanicError is a panic in a tool, a policy or another function of the host. Its message has no stack; Stack has.
+// A PanicError is a panic in a tool, a policy or another function of the host. Its message has no
+// stack; Stack has.
 type PanicError struct {
 	In    string // for example the tool's name
 	Value any    // what the function panicked with
@@ -41,7 +42,8 @@ func contain(in string, err *error) {
 	}
 }
 
-// guarded calls a host's function and contains its panics, and those of the methods of the error it returns: see [fault.Panics].
+// guarded calls a host's function and contains its panics, and those of the methods of the error it
+// returns: see [fault.Panics].
 func guarded(in string, fn func() error) (err error) {
 	defer contain(in, &err)
 	return fn()

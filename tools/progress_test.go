@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// reporting runs a tool that reports progress every so often until its context ends, and returns how long it took.
+// reporting runs a tool that reports progress every so often until its context ends, and returns
+// how long it took.
 func reporting(t *testing.T, spec tools.Spec, every time.Duration) tools.Outcome {
 	t.Helper()
 	out, rings := timed(t, t.Context(), spec, func(ctx context.Context) error {
@@ -79,15 +80,16 @@ func TestProgressIsPassedOnWhileTheCallRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notes []tools.ProgressReport
 		var kept context.Context
-		d := define(t, raw(tools.Spec{Timeout: time.Minute, Progress: true}, func(ctx context.Context) (tools.Result, error) {
-			kept = ctx
-			for _, done := range []float64{0.5, -1, 7, math.NaN(), math.Inf(1), math.Inf(-1)} {
-				tools.Progress(context.WithValue(ctx, none{}, 1), tools.ProgressReport{Text: "x", Done: done})
-			}
-			<-time.After(2 * time.Minute)
-			tools.Progress(ctx, tools.ProgressReport{Text: "too late"})
-			return tools.Result{}, nil
-		}))
+		d := define(t,
+			raw(tools.Spec{Timeout: time.Minute, Progress: true}, func(ctx context.Context) (tools.Result, error) {
+				kept = ctx
+				for _, done := range []float64{0.5, -1, 7, math.NaN(), math.Inf(1), math.Inf(-1)} {
+					tools.Progress(context.WithValue(ctx, none{}, 1), tools.ProgressReport{Text: "x", Done: done})
+				}
+				<-time.After(2 * time.Minute)
+				tools.Progress(ctx, tools.ProgressReport{Text: "too late"})
+				return tools.Result{}, nil
+			}))
 		c := &tools.Call{OnProgress: func(_ *tools.Call, n tools.ProgressReport) { notes = append(notes, n) }}
 		tools.Execute(t.Context(), d, c, nil)
 		tools.Progress(kept, tools.ProgressReport{Text: "much too late"})

@@ -14,8 +14,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Whatever the spec, the policies, the hook and the model's bytes are: what runs fits the schema and is what was admitted and
-// judged, nothing runs that anybody denied, and nothing runs twice.
+// Whatever the spec, the policies, the hook and the model's bytes are: what runs fits the schema
+// and is what was admitted and judged, nothing runs that anybody denied, and nothing runs twice.
 func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":"integer","minimum":0,"maximum":9,"default":1},"s":{"enum":["a","b"]}},"additionalProperties":false}`
 	valid := func(input string) bool { // judged by hand, not by the code under test
@@ -42,7 +42,8 @@ func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 		_, defaulted := m["n"]
 		return defaulted && strings.Count(input, `"n"`) == 1 && strings.Count(input, `"s"`) <= 1
 	}
-	pieces := []string{`"n":3`, `"n":3.0`, `"n":1e1`, `"n":-1`, `"n":"3"`, `"N":3`, `"n":null`, `"s":"a"`, `"s":"c"`, `"S":"a"`, `"x":1`, `"n":9`, ` "s" : "b" `}
+	pieces := []string{`"n":3`, `"n":3.0`, `"n":1e1`, `"n":-1`, `"n":"3"`, `"N":3`, `"n":null`, `"s":"a"`, `"s":"c"`,
+		`"S":"a"`, `"x":1`, `"n":9`, ` "s" : "b" `}
 	const seed = 7
 	rnd := rand.New(rand.NewPCG(seed, seed))
 	input := func() json.RawMessage {
@@ -59,7 +60,8 @@ func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 	statuses := map[tools.Status]int{}
 	for round := range 2000 {
 		ran, ranWith, denied := 0, "", false
-		spec := tools.Spec{Name: "t", Schema: json.RawMessage(schema), Risk: tools.Risk(rnd.IntN(3)), Approval: tools.Approval(rnd.IntN(3))}
+		spec := tools.Spec{Name: "t", Schema: json.RawMessage(schema), Risk: tools.Risk(rnd.IntN(3)),
+			Approval: tools.Approval(rnd.IntN(3))}
 		if rnd.IntN(4) == 0 {
 			spec.Requires = []string{"u"}
 		}

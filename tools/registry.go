@@ -9,15 +9,16 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Registry holds tools in the order in which they were given. It never changes and is safe for concurrent use.
+// A Registry holds tools in the order in which they were given. It never changes and is safe for
+// concurrent use.
 type Registry struct {
 	list   []*Definition
 	loaded []*Definition // those that aren't lazy
 	byName map[string]*Definition
 }
 
-// NewRegistry compiles tools. The error joins all mistakes in them: types that have no schema, bad and duplicate names,
-// prerequisites that name no tool or form a cycle.
+// NewRegistry compiles tools. The error joins all mistakes in them: types that have no schema, bad
+// and duplicate names, prerequisites that name no tool or form a cycle.
 func NewRegistry(list ...Tool) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Definition, len(list))}
 	var errs []error
@@ -43,11 +44,13 @@ func NewRegistry(list ...Tool) (*Registry, error) {
 	for _, d := range r.list {
 		for _, need := range d.spec.Requires {
 			if r.byName[need] == nil {
-				errs = append(errs, specError(d.Name(), "it needs %q, which is no tool here%s", need, suggest(need, r.list)))
+				errs = append(errs,
+					specError(d.Name(), "it needs %q, which is no tool here%s", need, suggest(need, r.list)))
 			}
 		}
 		if r.needs(d, d.Name(), make(map[string]bool)) {
-			errs = append(errs, specError(d.Name(), "it needs itself, directly or by way of others, and so can never be called"))
+			errs = append(errs,
+				specError(d.Name(), "it needs itself, directly or by way of others, and so can never be called"))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -71,7 +74,8 @@ func (r *Registry) needs(d *Definition, tool string, seen map[string]bool) bool 
 	})
 }
 
-// define calls Define of a host's own Tool and contains its panics: a nil pointer in the interface, for example.
+// define calls Define of a host's own Tool and contains its panics: a nil pointer in the interface,
+// for example.
 func define(t Tool) (d *Definition, err error) {
 	defer contain(fmt.Sprintf("Define of %T", t), &err)
 	d, err = t.Define()
@@ -96,8 +100,8 @@ func (r *Registry) Names() []string { return names(r.list) }
 // Len returns how many tools there are.
 func (r *Registry) Len() int { return len(r.list) }
 
-// Filter returns the tools that all filters keep, in order. The result is never nil, which elsewhere means all tools. A
-// nil filter keeps every tool.
+// Filter returns the tools that all filters keep, in order. The result is never nil, which
+// elsewhere means all tools. A nil filter keeps every tool.
 func (r *Registry) Filter(keep ...Filter) []*Definition {
 	out := make([]*Definition, 0, len(r.list))
 	for _, d := range r.list {

@@ -31,8 +31,10 @@ func TestTheSchemaComesFromTheTypeAndTheOverlay(t *testing.T) {
 		Colour selfDescribed `json:"colour"`
 		N      int           `json:"n,omitempty"`
 	}
-	d := define(t, tools.New(tools.Spec{Name: "t", Description: "d", Schema: json.RawMessage(`{"properties":{"n":{"minimum":1,"default":2}}}`)},
-		func(context.Context, in) (string, error) { return "", nil }))
+	d := define(t,
+		tools.New(tools.Spec{Name: "t", Description: "d",
+			Schema: json.RawMessage(`{"properties":{"n":{"minimum":1,"default":2}}}`)},
+			func(context.Context, in) (string, error) { return "", nil }))
 	require.JSONEq(t, `{"type":"object","properties":{
 		"name":{"type":"string","description":"whose"}, "colour":{"enum":["red","green"]}, "n":{"type":"integer","minimum":1,"default":2}},
 		"required":["name","colour"],"additionalProperties":false}`, string(d.Tool().Schema))
@@ -65,7 +67,8 @@ func TestASpecIsCopied(t *testing.T) {
 
 func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 	raw := func(schema string) tools.Tool {
-		return tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(schema)}, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil }}
+		return tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(schema)},
+			Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil }}
 	}
 	run := func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil }
 	named := func(name string) tools.Tool { return tools.New(tools.Spec{Name: name}, nothing) }
@@ -77,23 +80,32 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		list []tools.Tool
 		want string
 	}{
-		"nil tool":              {[]tools.Tool{named("a"), nil}, "tool 1 is nil"},
-		"nil pointer to Func":   {[]tools.Tool{nilFunc}, "Define of *tools.Func"},
-		"nil pointer to Raw":    {[]tools.Tool{nilRaw}, "Define of *tools.Raw"},
-		"nil Definition":        {[]tools.Tool{nilDefinition}, "the Definition is empty"},
-		"empty Definition":      {[]tools.Tool{&tools.Definition{}}, "the Definition is empty"},
-		"Define that panics":    {[]tools.Tool{hostTool(func() (*tools.Definition, error) { panic("oops") })}, "oops"},
-		"Define of nothing":     {[]tools.Tool{hostTool(func() (*tools.Definition, error) { return nil, nil })}, "returned no Definition"},
-		"Define of emptiness":   {[]tools.Tool{hostTool(func() (*tools.Definition, error) { return &tools.Definition{}, nil })}, "returned no Definition"},
-		"Define that fails":     {[]tools.Tool{hostTool(func() (*tools.Definition, error) { return nil, errors.New("no such server") })}, "no such server"},
-		"no name":               {[]tools.Tool{named("")}, "set Spec.Name"},
-		"a space in a name":     {[]tools.Tool{named("a b")}, "letters, digits"},
-		"an umlaut in a name":   {[]tools.Tool{named("größe")}, "letters, digits"},
-		"a long name":           {[]tools.Tool{named(strings.Repeat("a", 129))}, "1 to 128"},
-		"a duplicate":           {[]tools.Tool{named("a"), named("b"), named("a")}, "tools: a: two tools have this name"},
-		"unknown prerequisite":  {[]tools.Tool{named("search"), with(tools.Spec{Requires: []string{"serach"}})}, `did you mean "search"?`},
-		"needs itself":          {[]tools.Tool{with(tools.Spec{Requires: []string{"t"}})}, "it needs itself"},
-		"needs in a circle":     {[]tools.Tool{with(tools.Spec{Requires: []string{"a"}}), tools.New(tools.Spec{Name: "a", Requires: []string{"b"}}, nothing), tools.New(tools.Spec{Name: "b", Requires: []string{"t"}}, nothing)}, "tools: b: it needs itself"},
+		"nil tool":            {[]tools.Tool{named("a"), nil}, "tool 1 is nil"},
+		"nil pointer to Func": {[]tools.Tool{nilFunc}, "Define of *tools.Func"},
+		"nil pointer to Raw":  {[]tools.Tool{nilRaw}, "Define of *tools.Raw"},
+		"nil Definition":      {[]tools.Tool{nilDefinition}, "the Definition is empty"},
+		"empty Definition":    {[]tools.Tool{&tools.Definition{}}, "the Definition is empty"},
+		"Define that panics":  {[]tools.Tool{hostTool(func() (*tools.Definition, error) { panic("oops") })}, "oops"},
+		"Define of nothing": {[]tools.Tool{hostTool(func() (*tools.Definition, error) { return nil, nil })},
+			"returned no Definition"},
+		"Define of emptiness": {[]tools.Tool{hostTool(func() (*tools.Definition, error) {
+			return &tools.Definition{}, nil
+		})}, "returned no Definition"},
+		"Define that fails": {[]tools.Tool{hostTool(func() (*tools.Definition, error) {
+			return nil, errors.New("no such server")
+		})}, "no such server"},
+		"no name":             {[]tools.Tool{named("")}, "set Spec.Name"},
+		"a space in a name":   {[]tools.Tool{named("a b")}, "letters, digits"},
+		"an umlaut in a name": {[]tools.Tool{named("größe")}, "letters, digits"},
+		"a long name":         {[]tools.Tool{named(strings.Repeat("a", 129))}, "1 to 128"},
+		"a duplicate": {[]tools.Tool{named("a"), named("b"), named("a")},
+			"tools: a: two tools have this name"},
+		"unknown prerequisite": {[]tools.Tool{named("search"), with(tools.Spec{Requires: []string{"serach"}})},
+			`did you mean "search"?`},
+		"needs itself": {[]tools.Tool{with(tools.Spec{Requires: []string{"t"}})}, "it needs itself"},
+		"needs in a circle": {[]tools.Tool{with(tools.Spec{Requires: []string{"a"}}),
+			tools.New(tools.Spec{Name: "a", Requires: []string{"b"}}, nothing),
+			tools.New(tools.Spec{Name: "b", Requires: []string{"t"}}, nothing)}, "tools: b: it needs itself"},
 		"a negative time limit": {[]tools.Tool{with(tools.Spec{Timeout: -1})}, "Timeout is -1ns"},
 		"a negative size":       {[]tools.Tool{with(tools.Spec{MaxResult: -1})}, "MaxResult is -1"},
 		"a negative expiry":     {[]tools.Tool{with(tools.Spec{Expires: -1})}, "Expires is -1ns"},
@@ -102,24 +114,34 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		"inline and progress":   {[]tools.Tool{with(tools.Spec{Inline: true, Progress: true})}, "Inline and Progress"},
 		"no function":           {[]tools.Tool{tools.New[none, string](tools.Spec{Name: "t"}, nil)}, "Run is nil"},
 		"no raw function":       {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t"}}}, "Run is nil"},
-		"no schema for a type":  {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, chan int) (string, error) { return "", nil })}, "tools: t: the input type chan int"},
-		"no JSON for an output": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, none) (chan int, error) { return nil, nil })}, "tools: t: the output type chan int"},
-		"no JSON in an output":  {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, none) (*struct{ Done []func() }, error) { return nil, nil })}, ".Done[]: JSON has no form for the type func()"},
+		"no schema for a type": {[]tools.Tool{tools.New(tools.Spec{Name: "t"},
+			func(context.Context, chan int) (string, error) { return "", nil })}, "tools: t: the input type chan int"},
+		"no JSON for an output": {[]tools.Tool{tools.New(tools.Spec{Name: "t"},
+			func(context.Context, none) (chan int, error) { return nil, nil })}, "tools: t: the output type chan int"},
+		"no JSON in an output": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, none) (*struct {
+			Done []func()
+		}, error) {
+			return nil, nil
+		})}, ".Done[]: JSON has no form for the type func()"},
 		"a bad tag": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, struct {
 			N int `minimum:"few"`
 		}) (string, error) {
 			return "", nil
 		})}, `.N: the tag minimum:"few" doesn't fit the type int`},
-		"input is no object":      {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, int) (string, error) { return "", nil })}, "the input is no object"},
-		"schema is no JSON":       {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{`)}, Run: run}}, "tools: t: the schema"},
-		"schema of a list":        {[]tools.Tool{raw(`{"type":"array"}`)}, `has no "type": "object"`},
-		"schema without a type":   {[]tools.Tool{raw(`{"properties":{}}`)}, `has no "type": "object"`},
-		"schema of two types":     {[]tools.Tool{raw(`{"type":["object","null"]}`)}, `has no "type": "object"`},
-		"schema with a reference": {[]tools.Tool{raw(`{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}`)}, `has no "type": "object"`},
-		"choice of schemas":       {[]tools.Tool{raw(`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}]}`)}, "root has oneOf, which providers reject"},
-		"any of schemas":          {[]tools.Tool{raw(`{"type":"object","anyOf":[{}]}`)}, "root has anyOf"},
-		"all of schemas":          {[]tools.Tool{raw(`{"type":"object","allOf":[{}]}`)}, "root has allOf"},
-		"output schema":           {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
+		"input is no object": {[]tools.Tool{tools.New(tools.Spec{Name: "t"},
+			func(context.Context, int) (string, error) { return "", nil })}, "the input is no object"},
+		"schema is no JSON": {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{`)},
+			Run: run}}, "tools: t: the schema"},
+		"schema of a list":      {[]tools.Tool{raw(`{"type":"array"}`)}, `has no "type": "object"`},
+		"schema without a type": {[]tools.Tool{raw(`{"properties":{}}`)}, `has no "type": "object"`},
+		"schema of two types":   {[]tools.Tool{raw(`{"type":["object","null"]}`)}, `has no "type": "object"`},
+		"schema with a reference": {[]tools.Tool{raw(`{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}`)},
+			`has no "type": "object"`},
+		"choice of schemas": {[]tools.Tool{raw(`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}]}`)},
+			"root has oneOf, which providers reject"},
+		"any of schemas": {[]tools.Tool{raw(`{"type":"object","anyOf":[{}]}`)}, "root has anyOf"},
+		"all of schemas": {[]tools.Tool{raw(`{"type":"object","allOf":[{}]}`)}, "root has allOf"},
+		"output schema":  {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reg, err := tools.NewRegistry(c.list...)
@@ -135,7 +157,8 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 }
 
 func TestARegistryReportsAllMistakesAtOnce(t *testing.T) {
-	_, err := tools.NewRegistry(nil, tools.New(tools.Spec{Name: "a b"}, nothing), tools.New(tools.Spec{Name: "t", Requires: []string{"x"}}, nothing))
+	_, err := tools.NewRegistry(nil, tools.New(tools.Spec{Name: "a b"}, nothing),
+		tools.New(tools.Spec{Name: "t", Requires: []string{"x"}}, nothing))
 	require.ErrorContains(t, err, "tool 0 is nil")
 	require.ErrorContains(t, err, "a b")
 	require.ErrorContains(t, err, `it needs "x"`)
@@ -145,7 +168,8 @@ func TestARegistryReportsAllMistakesAtOnce(t *testing.T) {
 
 func TestAToolIsKnownByAllOfTheAllowedCharacters(t *testing.T) {
 	const name = "aZ09._-/"
-	reg := registry(t, tools.New(tools.Spec{Name: name}, nothing), tools.New(tools.Spec{Name: strings.Repeat("n", 128)}, nothing))
+	reg := registry(t, tools.New(tools.Spec{Name: name}, nothing),
+		tools.New(tools.Spec{Name: strings.Repeat("n", 128)}, nothing))
 	d, ok := reg.Lookup(name)
 	require.True(t, ok)
 	require.Equal(t, name, d.Name())
@@ -228,8 +252,10 @@ func TestWhatFollowsFromASpec(t *testing.T) {
 	}
 	require.Equal(t, "low medium high", tools.Low.String()+" "+tools.Medium.String()+" "+tools.High.String())
 	require.Equal(t, "allow ask deny", tools.Allow.String()+" "+tools.Ask.String()+" "+tools.Deny.String())
-	ran := map[tools.Status]bool{tools.OK: true, tools.Failed: true, tools.Unverified: true, tools.TimedOut: true, tools.Canceled: true, tools.InDoubt: true,
-		tools.Invalid: false, tools.Unknown: false, tools.Denied: false, tools.Rejected: false, tools.Answered: false, tools.NotRun: false, tools.Unavailable: false}
+	ran := map[tools.Status]bool{tools.OK: true, tools.Failed: true, tools.Unverified: true, tools.TimedOut: true,
+		tools.Canceled: true, tools.InDoubt: true,
+		tools.Invalid: false, tools.Unknown: false, tools.Denied: false, tools.Rejected: false, tools.Answered: false,
+		tools.NotRun: false, tools.Unavailable: false}
 	for s, want := range ran {
 		require.Equal(t, want, s.Ran(), s)
 		require.Equal(t, s == tools.OK || s == tools.Answered, s.Good(), s)

@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Retry says how often a call that fails with errors of one class is tried, and how long to wait in between. A field that
-// is 0 has the default of that class:
+// A Retry says how often a call that fails with errors of one class is tried, and how long to wait
+// in between. A field that is 0 has the default of that class:
 //
 //	class         Attempts  Min     Max
 //	transient     3         100 ms  1 s
@@ -19,17 +19,17 @@ import (
 //	degraded      2         1 s     5 s
 //	all others    1         100 ms  1 s
 //
-// The attempts are fewer and the delays shorter than those of a model call, because a model reads the failure and can do
-// something else. The first delay after errors of a class is Min; each further one is twice as long, up to Max. Delays are
-// spread by 20 % either way, and never exceed Max. What the error advises ([fault.RetryAfter]) replaces the delay and is
-// not spread.
+// The attempts are fewer and the delays shorter than those of a model call, because a model reads
+// the failure and can do something else. The first delay after errors of a class is Min; each
+// further one is twice as long, up to Max. Delays are spread by 20 % either way, and never exceed
+// Max. What the error advises ([fault.RetryAfter]) replaces the delay and is not spread.
 //
-// All attempts share the time limit of the call. If the delay isn't shorter than the time left, the call fails at once;
-// the same applies while its breaker is open. A panic isn't retried.
+// All attempts share the time limit of the call. If the delay isn't shorter than the time left, the
+// call fails at once; the same applies while its breaker is open. A panic isn't retried.
 type Retry struct {
-	// Attempts is the number of attempts of a call, including the first one and those that failed with other classes:
-	// after a second attempt has failed, there is a third if the class of that failure allows more than two. At most
-	// 100.
+	// Attempts is the number of attempts of a call, including the first one and those that failed
+	// with other classes: after a second attempt has failed, there is a third if the class of that
+	// failure allows more than two. At most 100.
 	Attempts int
 	Min, Max time.Duration
 }
@@ -61,7 +61,9 @@ type retries [retryClasses]Retry
 func (d *Definition) completeRetries() error {
 	s := &d.spec
 	if len(s.Retries) > 0 && (s.NoRetries || !s.Repeatable()) {
-		return specError(s.Name, "it has Retries, but NoRetries is set, or it is neither Idempotent nor ReadOnly, so that it is never tried again")
+		return specError(s.Name,
+			"it has Retries, but NoRetries is set, or it is neither Idempotent nor ReadOnly, so that it is never "+
+				"tried again")
 	}
 	if s.NoRetries || !s.Repeatable() {
 		return nil
@@ -75,12 +77,14 @@ func (d *Definition) completeRetries() error {
 	rs[fault.Degraded] = Retry{Attempts: 2, Min: time.Second, Max: 5 * time.Second}
 	for class, given := range s.Retries {
 		if class == fault.None || int(class) >= len(rs) {
-			return specError(s.Name, "Retries names the class %v; use a class of failures: what was canceled is never tried again", class)
+			return specError(s.Name,
+				"Retries names the class %v; use a class of failures: what was canceled is never tried again", class)
 		}
 		r := &rs[class]
 		switch {
 		case given.Attempts < 0 || given.Attempts > mostAttempts:
-			return specError(s.Name, retriesWanted, class, "Attempts", given.Attempts, "give 1 to 100, or 0 for the default")
+			return specError(s.Name, retriesWanted, class, "Attempts", given.Attempts,
+				"give 1 to 100, or 0 for the default")
 		case given.Min < 0 || given.Min > longestDelay:
 			return specError(s.Name, retriesWanted, class, "Min", given.Min, "give up to 24 h, or 0 for the default")
 		case given.Max < 0 || given.Max > longestDelay || given.Max != 0 && given.Max < given.Min:
@@ -108,7 +112,8 @@ func (r *Retry) delay(n int) time.Duration {
 	return time.Duration(float64(d) * (1 - spread + 2*spread*rand.Float64()))
 }
 
-// retry waits and reports whether the call is to be tried again after an attempt has failed with err.
+// retry waits and reports whether the call is to be tried again after an attempt has failed with
+// err.
 func (r *running) retry(pass *Pass, err error) bool {
 	if r.d.retries == nil {
 		return false
@@ -139,7 +144,8 @@ func (r *running) plan(next *Retrying) error {
 		suspend  Suspend
 		pointer  *Suspend
 	)
-	if errors.As(next.Err, &panicked) || errors.As(next.Err, &suspend) || errors.As(next.Err, &pointer) || errors.Is(next.Err, errEncode) {
+	if errors.As(next.Err, &panicked) || errors.As(next.Err, &suspend) || errors.As(next.Err, &pointer) ||
+		errors.Is(next.Err, errEncode) {
 		return nil
 	}
 	_ = next.Err.Error() // an error that panics isn't retried either
@@ -165,7 +171,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// retryHint says how often a call was tried and when it may be tried again, if that is useful to the model.
+// retryHint says how often a call was tried and when it may be tried again, if that is useful to
+// the model.
 func (r *running) retryHint(err error) string {
 	text := ""
 	if r.attempts > 1 {

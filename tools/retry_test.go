@@ -40,8 +40,10 @@ func repeat(err error, n int) []error {
 	return errs
 }
 
-// retried runs a tool once, with breakers if set isn't nil, and returns what was told of its retries.
-func retried(t *testing.T, ctx context.Context, set *circuit.Set, spec tools.Spec, fn func(context.Context) (tools.Result, error)) (out tools.Outcome, told []tools.Retrying) {
+// retried runs a tool once, with breakers if set isn't nil, and returns what was told of its
+// retries.
+func retried(t *testing.T, ctx context.Context, set *circuit.Set, spec tools.Spec,
+	fn func(context.Context) (tools.Result, error)) (out tools.Outcome, told []tools.Retrying) {
 	t.Helper()
 	d := define(t, raw(spec, fn))
 	out = through(ctx, set, d, &tools.Call{Name: d.Name(), IdempotencyKey: "k-1", Input: json.RawMessage(`{}`),
@@ -68,18 +70,26 @@ func TestACallIsTriedAgainByTheClassOfItsFailure(t *testing.T) {
 		"denied":           {fault.New(fault.Denied, "x"), nil, 1, 0, 0},
 		"canceled":         {context.Canceled, nil, 1, 0, 0},
 		"out of range":     {fault.New(fault.Class(200), "x"), nil, 1, 0, 0},
-		"advised":          {fault.WithRetryAfter(errTransient, 7*time.Second), nil, 3, 14 * time.Second, 14 * time.Second},
-		"at once":          {fault.WithRetryAfter(errTransient, 0), nil, 3, 0, 0},
-		"configured":       {errTransient, map[fault.Class]tools.Retry{fault.Transient: {Attempts: 6, Min: 120 * ms, Max: 240 * ms}}, 6, 96*ms + 4*160*ms, 4*240*ms + 144*ms},
-		"another class":    {errTransient, map[fault.Class]tools.Retry{fault.Degraded: {Attempts: 6}}, 3, 240 * ms, 360 * ms},
-		"shortest only":    {errDegraded, map[fault.Class]tools.Retry{fault.Degraded: {Min: 12 * time.Second}}, 2, 8 * time.Second, 12 * time.Second},
-		"longest only":     {errDegraded, map[fault.Class]tools.Retry{fault.Degraded: {Max: 12 * ms}}, 2, 8 * ms, 12 * ms},
-		"permanent, too":   {errors.New("x"), map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 3}}, 3, 240 * ms, 360 * ms},
-		"never":            {errTransient, map[fault.Class]tools.Retry{fault.Transient: {Attempts: 1}}, 1, 0, 0},
+		"advised": {fault.WithRetryAfter(errTransient, 7*time.Second), nil, 3, 14 * time.Second,
+			14 * time.Second},
+		"at once": {fault.WithRetryAfter(errTransient, 0), nil, 3, 0, 0},
+		"configured": {errTransient,
+			map[fault.Class]tools.Retry{fault.Transient: {Attempts: 6, Min: 120 * ms, Max: 240 * ms}}, 6, 96*ms +
+				4*160*ms, 4*240*ms + 144*ms},
+		"another class": {errTransient, map[fault.Class]tools.Retry{fault.Degraded: {Attempts: 6}}, 3, 240 * ms,
+			360 * ms},
+		"shortest only": {errDegraded, map[fault.Class]tools.Retry{fault.Degraded: {Min: 12 * time.Second}}, 2,
+			8 * time.Second, 12 * time.Second},
+		"longest only": {errDegraded, map[fault.Class]tools.Retry{fault.Degraded: {Max: 12 * ms}}, 2, 8 * ms,
+			12 * ms},
+		"permanent, too": {errors.New("x"), map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 3}}, 3, 240 * ms,
+			360 * ms},
+		"never": {errTransient, map[fault.Class]tools.Retry{fault.Transient: {Attempts: 1}}, 1, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				for _, spec := range []tools.Spec{{Idempotent: true, Retries: c.retries}, {ReadOnly: true, Retries: c.retries}} {
+				for _, spec := range []tools.Spec{{Idempotent: true, Retries: c.retries},
+					{ReadOnly: true, Retries: c.retries}} {
 					f := failing{errs: repeat(c.err, 100)}
 					began := time.Now()
 					out, told := retried(t, t.Context(), nil, spec, f.run)
@@ -110,7 +120,8 @@ func TestACallIsTriedAgainByTheClassOfItsFailure(t *testing.T) {
 				require.Equal(t, tools.Failed, out.Status, "a tool that says nothing of itself is called once")
 				require.Equal(t, 1, out.Attempts)
 				require.Empty(t, told)
-				for _, spec := range []tools.Spec{{Idempotent: true, NoRetries: true}, {ReadOnly: true, NoRetries: true}} {
+				for _, spec := range []tools.Spec{{Idempotent: true, NoRetries: true},
+					{ReadOnly: true, NoRetries: true}} {
 					f := failing{errs: repeat(c.err, 1)}
 					retried(t, t.Context(), nil, spec, f.run)
 					require.Equal(t, 1, f.ran)
@@ -172,15 +183,16 @@ func TestAWaitThatIsLongerThanWhatIsLeftIsNotBegun(t *testing.T) {
 func TestAllAttemptsTogetherHaveTheTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ran := 0
-		out, told := retried(t, t.Context(), nil, tools.Spec{ReadOnly: true, Timeout: time.Second}, func(ctx context.Context) (tools.Result, error) {
-			ran++
-			select {
-			case <-time.After(600 * time.Millisecond):
-				return tools.Result{}, errTransient
-			case <-ctx.Done():
-				return tools.Result{}, ctx.Err()
-			}
-		})
+		out, told := retried(t, t.Context(), nil, tools.Spec{ReadOnly: true, Timeout: time.Second},
+			func(ctx context.Context) (tools.Result, error) {
+				ran++
+				select {
+				case <-time.After(600 * time.Millisecond):
+					return tools.Result{}, errTransient
+				case <-ctx.Done():
+					return tools.Result{}, ctx.Err()
+				}
+			})
 		require.Equal(t, 2, ran)
 		require.Len(t, told, 1)
 		require.Equal(t, time.Second, out.Took)
@@ -189,18 +201,20 @@ func TestAllAttemptsTogetherHaveTheTimeLimit(t *testing.T) {
 }
 
 func TestNothingIsTriedAgainOnceTheContextHasEnded(t *testing.T) {
-	for name, after := range map[string]time.Duration{"during the attempt": time.Second, "during the wait": 5 * time.Second} {
+	for name, after := range map[string]time.Duration{"during the attempt": time.Second,
+		"during the wait": 5 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				run, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				defer time.AfterFunc(after, cancel).Stop()
 				ran := 0
-				out, told := retried(t, run, nil, tools.Spec{ReadOnly: true}, func(context.Context) (tools.Result, error) {
-					ran++
-					<-time.After(2 * time.Second)
-					return tools.Result{}, fault.WithRetryAfter(errTransient, 10*time.Second)
-				})
+				out, told := retried(t, run, nil, tools.Spec{ReadOnly: true},
+					func(context.Context) (tools.Result, error) {
+						ran++
+						<-time.After(2 * time.Second)
+						return tools.Result{}, fault.WithRetryAfter(errTransient, 10*time.Second)
+					})
 				require.Equal(t, 1, ran)
 				require.Equal(t, after > 2*time.Second, len(told) == 1, "of a retry that there will be nobody is told")
 				require.Equal(t, max(after, 2*time.Second), out.Took)
@@ -214,9 +228,11 @@ func TestNothingIsTriedAgainOnceTheContextHasEnded(t *testing.T) {
 func TestWhatIsNeverTriedAgain(t *testing.T) {
 	often := map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 5}, fault.Transient: {Attempts: 5}}
 	for name, fn := range map[string]func() (tools.Result, error){
-		"a panic":            func() (tools.Result, error) { panic(errTransient) },
-		"an error panics":    func() (tools.Result, error) { return tools.Result{}, (*nilError)(nil) },
-		"a wrapped panic":    func() (tools.Result, error) { return tools.Result{}, fault.Wrap(fault.Transient, &tools.PanicError{}) },
+		"a panic":         func() (tools.Result, error) { panic(errTransient) },
+		"an error panics": func() (tools.Result, error) { return tools.Result{}, (*nilError)(nil) },
+		"a wrapped panic": func() (tools.Result, error) {
+			return tools.Result{}, fault.Wrap(fault.Transient, &tools.PanicError{})
+		},
 		"a suspended call":   func() (tools.Result, error) { return tools.Result{}, tools.Suspend{Kind: "job"} },
 		"suspended, by *":    func() (tools.Result, error) { return tools.Result{}, &tools.Suspend{Kind: "job"} },
 		"a result":           func() (tools.Result, error) { return tools.Result{Failed: true}, nil },
@@ -224,7 +240,8 @@ func TestWhatIsNeverTriedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran := 0
-			out, told := retried(t, t.Context(), nil, tools.Spec{ReadOnly: true, Retries: often}, func(context.Context) (tools.Result, error) { ran++; return fn() })
+			out, told := retried(t, t.Context(), nil, tools.Spec{ReadOnly: true, Retries: often},
+				func(context.Context) (tools.Result, error) { ran++; return fn() })
 			require.Equal(t, 1, ran)
 			require.Equal(t, 1, out.Attempts)
 			require.Empty(t, told)
@@ -234,8 +251,10 @@ func TestWhatIsNeverTriedAgain(t *testing.T) {
 
 func TestACallWhoseOutputCannotBeEncodedHasRun(t *testing.T) {
 	ran := 0
-	out := execute(t, t.Context(), tools.New(tools.Spec{Name: "t", ReadOnly: true, Retries: map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 5}}},
-		func(context.Context, none) (any, error) { ran++; return make(chan int), nil }))
+	out := execute(t, t.Context(),
+		tools.New(tools.Spec{Name: "t", ReadOnly: true,
+			Retries: map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 5}}},
+			func(context.Context, none) (any, error) { ran++; return make(chan int), nil }))
 	require.Equal(t, 1, ran)
 	require.Equal(t, tools.Failed, out.Status)
 }
@@ -276,16 +295,17 @@ func TestNothingIsTriedAgainOnceItsBreakerIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := circuit.NewSet(circuit.Tool())
 		f := failing{errs: repeat(errTransient, 9)}
-		out, told := retried(t, t.Context(), set, tools.Spec{ReadOnly: true}, func(ctx context.Context) (tools.Result, error) {
-			if f.ran == 1 { // others fail meanwhile
-				for range 3 {
-					p, err := set.Get("tool:t").Allow()
-					require.NoError(t, err)
-					p.Done(errDegraded)
+		out, told := retried(t, t.Context(), set, tools.Spec{ReadOnly: true},
+			func(ctx context.Context) (tools.Result, error) {
+				if f.ran == 1 { // others fail meanwhile
+					for range 3 {
+						p, err := set.Get("tool:t").Allow()
+						require.NoError(t, err)
+						p.Done(errDegraded)
+					}
 				}
-			}
-			return f.run(ctx)
-		})
+				return f.run(ctx)
+			})
 		require.Equal(t, 2, f.ran)
 		require.Len(t, told, 1)
 		require.Equal(t, tools.Failed, out.Status)
@@ -304,16 +324,25 @@ func TestASpecSaysNothingOfRetriesThatCannotBe(t *testing.T) {
 		return map[fault.Class]tools.Retry{c: r}
 	}
 	for want, spec := range map[string]tools.Spec{
-		"tools: t: it has Retries, but NoRetries is set, or it is neither Idempotent nor ReadOnly": {Retries: one(fault.Transient, tools.Retry{})},
-		"so that it is never tried again":                                        {ReadOnly: true, NoRetries: true, Retries: one(fault.Transient, tools.Retry{})},
-		"Retries names the class none; use a class of failures":                  {ReadOnly: true, Retries: one(fault.None, tools.Retry{})},
-		"Retries names the class class(77)":                                      {ReadOnly: true, Retries: one(fault.Class(77), tools.Retry{})},
-		"Retries[transient].Attempts is -1; give 1 to 100, or 0 for the default": {ReadOnly: true, Retries: one(fault.Transient, tools.Retry{Attempts: -1})},
-		"Retries[degraded].Attempts is 101":                                      {ReadOnly: true, Retries: one(fault.Degraded, tools.Retry{Attempts: 101})},
-		"Retries[transient].Min is -1ns; give up to 24 h":                        {ReadOnly: true, Retries: one(fault.Transient, tools.Retry{Min: -1})},
-		"Retries[transient].Min is 48h0m0s":                                      {ReadOnly: true, Retries: one(fault.Transient, tools.Retry{Min: 48 * time.Hour})},
-		"Retries[transient].Max is 1s; give Min to 24 h, or 0 for the default":   {ReadOnly: true, Retries: one(fault.Transient, tools.Retry{Min: 2 * time.Second, Max: time.Second})},
-		`it has NoBreaker and the Resource "network:cms"; give one of them`:      {NoBreaker: true, Resource: "network:cms"},
+		"tools: t: it has Retries, but NoRetries is set, or it is neither Idempotent nor ReadOnly": {
+			Retries: one(fault.Transient, tools.Retry{})},
+		"so that it is never tried again": {ReadOnly: true, NoRetries: true,
+			Retries: one(fault.Transient, tools.Retry{})},
+		"Retries names the class none; use a class of failures": {ReadOnly: true,
+			Retries: one(fault.None, tools.Retry{})},
+		"Retries names the class class(77)": {ReadOnly: true,
+			Retries: one(fault.Class(77), tools.Retry{})},
+		"Retries[transient].Attempts is -1; give 1 to 100, or 0 for the default": {ReadOnly: true,
+			Retries: one(fault.Transient, tools.Retry{Attempts: -1})},
+		"Retries[degraded].Attempts is 101": {ReadOnly: true,
+			Retries: one(fault.Degraded, tools.Retry{Attempts: 101})},
+		"Retries[transient].Min is -1ns; give up to 24 h": {ReadOnly: true,
+			Retries: one(fault.Transient, tools.Retry{Min: -1})},
+		"Retries[transient].Min is 48h0m0s": {ReadOnly: true,
+			Retries: one(fault.Transient, tools.Retry{Min: 48 * time.Hour})},
+		"Retries[transient].Max is 1s; give Min to 24 h, or 0 for the default": {ReadOnly: true,
+			Retries: one(fault.Transient, tools.Retry{Min: 2 * time.Second, Max: time.Second})},
+		`it has NoBreaker and the Resource "network:cms"; give one of them`: {NoBreaker: true, Resource: "network:cms"},
 	} {
 		_, err := tools.NewRegistry(raw(spec, nil))
 		require.ErrorContains(t, err, want)
@@ -328,7 +357,8 @@ func TestDelaysGrowAreSpreadAndBounded(t *testing.T) {
 		for range 100 {
 			f := failing{errs: repeat(errTransient, 7)}
 			_, told := retried(t, t.Context(), nil, tools.Spec{ReadOnly: true, Timeout: time.Hour,
-				Retries: map[fault.Class]tools.Retry{fault.Transient: {Attempts: 8, Min: 100 * time.Millisecond, Max: 1200 * time.Millisecond}}}, f.run)
+				Retries: map[fault.Class]tools.Retry{fault.Transient: {Attempts: 8, Min: 100 * time.Millisecond,
+					Max: 1200 * time.Millisecond}}}, f.run)
 			require.Len(t, told, 7)
 			for i, mid := range []time.Duration{100, 200, 400, 800, 1000, 1000, 1000} {
 				mid *= time.Millisecond

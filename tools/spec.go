@@ -9,74 +9,84 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Spec describes a tool and how it may be used. Only Name is required; the zero value of every other field is the
-// careful choice.
+// A Spec describes a tool and how it may be used. Only Name is required; the zero value of every
+// other field is the careful choice.
 type Spec struct {
-	// Name is the tool's name, for example "cms.createPage": letters, digits, '.', '_', '-' and '/', at most 128 of
-	// them. Adapters encode names that a provider doesn't allow.
+	// Name is the tool's name, for example "cms.createPage": letters, digits, '.', '_', '-' and
+	// '/', at most 128 of them. Adapters encode names that a provider doesn't allow.
 	Name        string
 	Description string // for the model
 	Category    string
 	Tags        []string
 
-	// Risk is the possible cost of a mistaken call. High risk needs approval, unless Approval says otherwise.
+	// Risk is the possible cost of a mistaken call. High risk needs approval, unless Approval says
+	// otherwise.
 	Risk     Risk
 	Approval Approval
-	// AllowAlways permits standing rules ("always allow this") for a tool of high risk, and for what the tool's Ask asks.
+	// AllowAlways permits standing rules ("always allow this") for a tool of high risk, and for
+	// what the tool's Ask asks.
 	AllowAlways bool
 	// Expires is how long a person has to decide; 0: no limit.
 	Expires time.Duration
 
-	// ReadOnly says that a call changes nothing. It implies that calls are parallel-safe and may be repeated, as Idempotent
-	// does.
+	// ReadOnly says that a call changes nothing. It implies that calls are parallel-safe and may be
+	// repeated, as Idempotent does.
 	ReadOnly bool
-	// Idempotent says that a call may be repeated with the same [IdempotencyKey] without a second effect. It is then
-	// retried after transient failures: see Retries.
+	// Idempotent says that a call may be repeated with the same [IdempotencyKey] without a second
+	// effect. It is then retried after transient failures: see Retries.
 	Idempotent bool
-	// ParallelSafe says that a call may run in parallel with others of the same reply. A call that isn't
-	// parallel-safe runs alone.
+	// ParallelSafe says that a call may run in parallel with others of the same reply. A call that
+	// isn't parallel-safe runs alone.
 	ParallelSafe bool
-	// Polls says that repeating a call with the same result is polling, so such repeats don't count as being stuck.
+	// Polls says that repeating a call with the same result is polling, so such repeats don't count
+	// as being stuck.
 	Polls bool
-	// Inline says that calls return at once and may run on the goroutine of the run: use it for functions that only
-	// compute. An inline call can't be abandoned when it ignores the end of its context. It can't be combined with
-	// Progress.
+	// Inline says that calls return at once and may run on the goroutine of the run: use it for
+	// functions that only compute. An inline call can't be abandoned when it ignores the end of its
+	// context. It can't be combined with Progress.
 	Inline bool
 
 	// Timeout is how long a call may take; 0: 60 s.
 	Timeout time.Duration
-	// Progress says that calls report progress; each report moves the time limit to 30 s from then, up to 30 min in all.
+	// Progress says that calls report progress; each report moves the time limit to 30 s from then,
+	// up to 30 min in all.
 	Progress bool
-	// MaxResult is how many bytes of text a model is shown; 0: 1 MiB. Longer text is cut in the middle.
+	// MaxResult is how many bytes of text a model is shown; 0: 1 MiB. Longer text is cut in the
+	// middle.
 	MaxResult int
 
-	// Modes are the modes in which the tool may be called; empty: all. Without modes (""), every tool may be called.
+	// Modes are the modes in which the tool may be called; empty: all. Without modes (""), every
+	// tool may be called.
 	Modes []string
 	// Requires are tools that must have succeeded earlier in the same run.
 	Requires []string
 
-	// Resource is what the tool depends on, such as "network:cms". Tools that name the same one share its breaker: when it
-	// fails for one of them, all stop calling it. Empty: the tool has its own breaker, named "tool:" and its name. A
-	// breaker counts calls, not attempts, by the class of their errors: see [circuit.Permit.Done].
+	// Resource is what the tool depends on, such as "network:cms". Tools that name the same one
+	// share its breaker: when it fails for one of them, all stop calling it. Empty: the tool has
+	// its own breaker, named "tool:" and its name. A breaker counts calls, not attempts, by the
+	// class of their errors: see [circuit.Permit.Done].
 	Resource string
-	// NoBreaker disables the breaker, for tools whose failures don't predict the next call, such as one that runs any
-	// program.
+	// NoBreaker disables the breaker, for tools whose failures don't predict the next call, such as
+	// one that runs any program.
 	NoBreaker bool
-	// UndoFailed says that Undo may also be called for a call that was started and has no result: it failed, ran out of time or was canceled,
-	// its effect wasn't confirmed, or it isn't known how it ended. Undo then gets no output, and finds out itself what there is to undo, for
-	// example by the call's [IdempotencyKey]; it must return nil if there is nothing. A Run that ignores the end of its context may still be at
-	// work then.
+	// UndoFailed says that Undo may also be called for a call that was started and has no result:
+	// it failed, ran out of time or was canceled, its effect wasn't confirmed, or it isn't known
+	// how it ended. Undo then gets no output, and finds out itself what there is to undo, for
+	// example by the call's [IdempotencyKey]; it must return nil if there is nothing. A Run that
+	// ignores the end of its context may still be at work then.
 	UndoFailed bool
 
-	// Retries says by class how often a call is tried, for tools that are Idempotent or ReadOnly; other tools are never
-	// retried. A class that isn't in it keeps its default; see [Retry]. NoRetries disables retries.
+	// Retries says by class how often a call is tried, for tools that are Idempotent or ReadOnly;
+	// other tools are never retried. A class that isn't in it keeps its default; see [Retry].
+	// NoRetries disables retries.
 	Retries   map[fault.Class]Retry
 	NoRetries bool
 
-	// Schema is merged over the schema inferred from the input type: properties by name, keywords replaced. For a [Raw]
-	// tool it is the whole schema.
+	// Schema is merged over the schema inferred from the input type: properties by name, keywords
+	// replaced. For a [Raw] tool it is the whole schema.
 	Schema json.RawMessage
-	// Output is a schema for the text of successful results, which then must be JSON; empty: no validation.
+	// Output is a schema for the text of successful results, which then must be JSON; empty: no
+	// validation.
 	Output json.RawMessage
 }
 
@@ -94,7 +104,8 @@ func (s *Spec) InMode(mode string) bool {
 // DefaultTimeout is the time limit of a call if the Spec doesn't set one.
 const DefaultTimeout = 60 * time.Second
 
-// DefaultMaxResult is how many bytes of a result's text a model is shown if the Spec doesn't set MaxResult.
+// DefaultMaxResult is how many bytes of a result's text a model is shown if the Spec doesn't set
+// MaxResult.
 const DefaultMaxResult = 1 << 20
 
 // How progress moves a time limit: see [Spec.Progress].
@@ -163,10 +174,12 @@ func (s Status) Ran() bool {
 	return false
 }
 
-// Good reports whether a call with this status gave the model a result or an answer: OK or Answered.
+// Good reports whether a call with this status gave the model a result or an answer: OK or
+// Answered.
 func (s Status) Good() bool { return s == OK || s == Answered }
 
-// A Result is the output of a tool that returns more than a value: Parts for the model, Data for the host.
+// A Result is the output of a tool that returns more than a value: Parts for the model, Data for
+// the host.
 type Result struct {
 	Parts []provider.Part // text and media
 	Data  any             // anything that encodes to JSON; the model doesn't see it

@@ -13,15 +13,19 @@ import (
 // MaxState is how many bytes the JSON of [Suspend].State has at most: 64 KiB.
 const MaxState = 64 << 10
 
-// Suspend is the error with which a tool suspends its call until there is an answer: a question to a person, a long
-// job, an approval in a subagent. Without Again, the answer becomes the call's result and the tool isn't run again.
+// Suspend is the error with which a tool suspends its call until there is an answer: a question to
+// a person, a long job, an approval in a subagent. Without Again, the answer becomes the call's
+// result and the tool isn't run again.
 //
-// With Again, the call runs again when it is answered: [Resumed] then returns the state and the answer. This may happen
-// days later, in another process. The call may suspend itself any number of times. It keeps its input and its
-// [IdempotencyKey]; hooks aren't asked about it again, but policies and the tool's Check are. A call that is rejected, or
-// expires, while it waits counts as not run and isn't undone, so a tool must do nothing before it suspends that would have to be undone.
+// With Again, the call runs again when it is answered: [Resumed] then returns the state and the
+// answer. This may happen days later, in another process. The call may suspend itself any number of
+// times. It keeps its input and its [IdempotencyKey]; hooks aren't asked about it again, but
+// policies and the tool's Check are. A call that is rejected, or expires, while it waits counts as
+// not run and isn't undone, so a tool must do nothing before it suspends that would have to be
+// undone.
 //
-// To ask several questions at once, give an object schema with a property for each: there is one answer.
+// To ask several questions at once, give an object schema with a property for each: there is one
+// answer.
 type Suspend struct {
 	Kind    string          // for the host, for example "question"
 	Prompt  string          // for the person who answers
@@ -29,8 +33,9 @@ type Suspend struct {
 	Expires time.Duration   // after which the call counts as rejected; 0: the default of the agent, which is never
 	// Again says that the call runs again with the answer.
 	Again bool
-	// State is what the call needs to go on: anything that encodes to JSON of at most [MaxState] bytes. It is stored with
-	// the pause, redacted like all that is stored, and not shown to the person who answers. It is used only with Again.
+	// State is what the call needs to go on: anything that encodes to JSON of at most [MaxState]
+	// bytes. It is stored with the pause, redacted like all that is stored, and not shown to the
+	// person who answers. It is used only with Again.
 	State any
 }
 
@@ -55,14 +60,16 @@ func (r Resumption) Decode(state, answer any) error {
 			continue
 		}
 		if err := json.Unmarshal(part.raw, part.to); err != nil {
-			return fault.Errorf(fault.Permanent, "tools: the %s of a suspended call can't be decoded: %w", part.name, err)
+			return fault.Errorf(fault.Permanent, "tools: the %s of a suspended call can't be decoded: %w", part.name,
+				err)
 		}
 	}
 	return nil
 }
 
-// Resumed returns the state and the answer if the call that ctx belongs to was suspended with [Suspend].Again and runs
-// again. It returns false in the first run of a call, and outside of a call.
+// Resumed returns the state and the answer if the call that ctx belongs to was suspended with
+// [Suspend].Again and runs again. It returns false in the first run of a call, and outside of a
+// call.
 func Resumed(ctx context.Context) (Resumption, bool) {
 	c, ok := CallOf(ctx)
 	if !ok || c.Resumed == nil {
@@ -82,7 +89,9 @@ func (d *Definition) suspended(s Suspend) Outcome {
 	case err != nil:
 		err = fmt.Errorf("tools: %s: Suspend.State: %w", d.spec.Name, err)
 	case len(text) > MaxState:
-		err = fmt.Errorf("tools: %s: Suspend.State has %d bytes as JSON; at most %d are kept, so store the rest elsewhere", d.spec.Name, len(text), MaxState)
+		err = fmt.Errorf(
+			"tools: %s: Suspend.State has %d bytes as JSON; at most %d are kept, so store the rest elsewhere",
+			d.spec.Name, len(text), MaxState)
 	}
 	if err != nil {
 		return d.fail(Failed, fault.Permanent, err, broken)

@@ -26,7 +26,8 @@ func TestOnlyACallThatRunsAgainIsResumed(t *testing.T) {
 	out := tools.Execute(t.Context(), d, &tools.Call{Input: json.RawMessage(`{}`)}, nil)
 	require.Equal(t, json.RawMessage(`{"n":1}`), out.Suspend.State, "as JSON")
 	require.Empty(t, got)
-	out = tools.Execute(t.Context(), d, &tools.Call{Input: json.RawMessage(`{}`), Resumed: &tools.Resumption{State: json.RawMessage(`{"n":1}`), Answer: json.RawMessage(`"yes"`)}}, nil)
+	out = tools.Execute(t.Context(), d, &tools.Call{Input: json.RawMessage(`{}`),
+		Resumed: &tools.Resumption{State: json.RawMessage(`{"n":1}`), Answer: json.RawMessage(`"yes"`)}}, nil)
 	require.Nil(t, out.Suspend.State, "only a call that runs again has a state")
 	require.Len(t, got, 1)
 

@@ -16,8 +16,10 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// timed runs fn as a tool with a time limit of a minute, and returns how often the limit was reported.
-func timed(t *testing.T, ctx context.Context, spec tools.Spec, fn func(ctx context.Context) error) (tools.Outcome, int) {
+// timed runs fn as a tool with a time limit of a minute, and returns how often the limit was
+// reported.
+func timed(t *testing.T, ctx context.Context, spec tools.Spec, fn func(ctx context.Context) error) (tools.Outcome,
+	int) {
 	t.Helper()
 	d := define(t, raw(spec, func(ctx context.Context) (tools.Result, error) { return tools.Text("done"), fn(ctx) }))
 	rings := make(chan struct{}, 10)
@@ -65,7 +67,8 @@ func TestACallEndsAtItsTimeLimit(t *testing.T) {
 				require.Equal(t, tools.TimedOut, out.Status)
 				require.Equal(t, fault.Transient, out.Class)
 				require.Equal(t, time.Minute, out.Took)
-				require.Contains(t, text(out.Parts), "The call was stopped at its time limit of 1m0s; it may have had a part of its effect.")
+				require.Contains(t, text(out.Parts),
+					"The call was stopped at its time limit of 1m0s; it may have had a part of its effect.")
 				var timeout *tools.TimeoutError
 				require.ErrorAs(t, out.Err, &timeout)
 				require.NotContains(t, out.Err.Error(), "\n")
@@ -109,7 +112,9 @@ func TestWhatAToolSaysAfterItsTimeLimit(t *testing.T) {
 	out = late(t, errors.New("signal: killed"))
 	require.Equal(t, tools.TimedOut, out.Status)
 	require.Equal(t, fault.Transient, out.Class)
-	require.Equal(t, "The call was stopped at its time limit of 1m0s; it may have had a part of its effect. It said: signal: killed", text(out.Parts))
+	require.Equal(t,
+		"The call was stopped at its time limit of 1m0s; it may have had a part of its effect. It said: signal: killed",
+		text(out.Parts))
 
 	missing := fault.New(fault.NotFound, "there is no such page")
 	out = late(t, missing)
@@ -155,8 +160,12 @@ func TestACallStopsWithItsRun(t *testing.T) {
 		run        func(ctx context.Context) (context.Context, func())
 		err, cause error
 	}{
-		"canceled":     {func(ctx context.Context) (context.Context, func()) { return after(ctx, nil) }, context.Canceled, context.Canceled},
-		"for a reason": {func(ctx context.Context) (context.Context, func()) { return after(ctx, limit) }, context.Canceled, limit},
+		"canceled": {func(ctx context.Context) (context.Context, func()) {
+			return after(ctx, nil)
+		}, context.Canceled, context.Canceled},
+		"for a reason": {func(ctx context.Context) (context.Context, func()) {
+			return after(ctx, limit)
+		}, context.Canceled, limit},
 		"deadline": {func(ctx context.Context) (context.Context, func()) {
 			run, cancel := context.WithTimeout(ctx, time.Second)
 			return run, cancel
@@ -235,7 +244,10 @@ func TestVerifyCountsTowardsTheTimeLimit(t *testing.T) {
 				<-time.After(30 * time.Second)
 				return tools.Text("done"), nil
 			},
-			Verify: func(ctx context.Context, _ json.RawMessage, _ tools.Result) error { <-ctx.Done(); return ctx.Err() },
+			Verify: func(ctx context.Context, _ json.RawMessage, _ tools.Result) error {
+				<-ctx.Done()
+				return ctx.Err()
+			},
 		})
 		require.Equal(t, tools.Unverified, out.Status)
 		require.Equal(t, fault.Transient, out.Class)

@@ -15,13 +15,19 @@ func TestUndoOfACallWithoutAResultGetsNoOutput(t *testing.T) {
 	run := func(_ context.Context, in page) (page, error) { return in, nil }
 	spec := tools.Spec{Name: "t", UndoFailed: true}
 	var got *page
-	d := define(t, tools.Func[page, page]{Spec: spec, Run: run, Undo: func(_ context.Context, _, out page) error { got = &out; return nil }})
+	d := define(t, tools.Func[page, page]{Spec: spec, Run: run, Undo: func(_ context.Context, _, out page) error {
+		got = &out
+		return nil
+	}})
 	require.NoError(t, d.Undo(t.Context(), json.RawMessage(`{"ID":"a"}`), nil))
 	require.Equal(t, &page{}, got)
-	require.Error(t, d.Undo(t.Context(), json.RawMessage(`{"ID":"a"}`), json.RawMessage("")), "a result without text isn't the same as no result")
+	require.Error(t, d.Undo(t.Context(), json.RawMessage(`{"ID":"a"}`), json.RawMessage("")),
+		"a result without text isn't the same as no result")
 
 	called := false
-	d = define(t, tools.Raw{Spec: spec, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil },
+	d = define(t, tools.Raw{Spec: spec, Run: func(context.Context, json.RawMessage) (tools.Result, error) {
+		return tools.Result{}, nil
+	},
 		Undo: func(_ context.Context, _, out json.RawMessage) error { called = out == nil; return nil }})
 	require.NoError(t, d.Undo(t.Context(), json.RawMessage(`{}`), nil))
 	require.True(t, called)
@@ -31,7 +37,9 @@ func TestAToolThatUndoesFailedCallsMustHaveUndo(t *testing.T) {
 	spec := tools.Spec{Name: "t", UndoFailed: true}
 	for _, tool := range []tools.Tool{
 		tools.New(spec, func(context.Context, struct{}) (string, error) { return "", nil }),
-		tools.Raw{Spec: spec, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil }},
+		tools.Raw{Spec: spec, Run: func(context.Context, json.RawMessage) (tools.Result, error) {
+			return tools.Result{}, nil
+		}},
 	} {
 		_, err := tools.NewRegistry(tool)
 		require.ErrorContains(t, err, "it has UndoFailed and no Undo")
@@ -41,7 +49,8 @@ func TestAToolThatUndoesFailedCallsMustHaveUndo(t *testing.T) {
 func TestTheContextOfAnUndoHasTheCall(t *testing.T) {
 	want := &tools.Call{ID: "r.1.0", IdempotencyKey: "r.1.0", Fence: 7}
 	undone := false
-	d := define(t, tools.Func[struct{}, string]{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, struct{}) (string, error) { return "", nil },
+	d := define(t, tools.Func[struct{}, string]{Spec: tools.Spec{Name: "t"},
+		Run: func(context.Context, struct{}) (string, error) { return "", nil },
 		Undo: func(ctx context.Context, _ struct{}, _ string) error {
 			c, ok := tools.CallOf(ctx)
 			require.True(t, ok)
@@ -52,9 +61,11 @@ func TestTheContextOfAnUndoHasTheCall(t *testing.T) {
 			undone = true
 			return nil
 		}})
-	outer := tools.New(tools.Spec{Name: "outer"}, func(ctx context.Context, _ struct{}) (string, error) { // also inside another call
+	outer := tools.New(tools.Spec{Name: "outer"}, func(ctx context.Context, _ struct{}) (string, error) {
+		// also inside another call
 		return "", d.Undo(tools.WithCall(ctx, want), json.RawMessage(`{}`), json.RawMessage(""))
 	})
-	require.Equal(t, tools.OK, tools.Execute(t.Context(), define(t, outer), &tools.Call{Name: "outer", ID: "outer", Input: json.RawMessage(`{}`)}, nil).Status)
+	require.Equal(t, tools.OK, tools.Execute(t.Context(), define(t, outer),
+		&tools.Call{Name: "outer", ID: "outer", Input: json.RawMessage(`{}`)}, nil).Status)
 	require.True(t, undone)
 }

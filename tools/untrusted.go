@@ -2,7 +2,8 @@ package tools
 
 import "strings"
 
-// The marks around text from outside, and the beginning of a closing tag before and after it is broken.
+// The marks around text from outside, and the beginning of a closing tag before and after it is
+// broken.
 const (
 	untrustedMark  = "untrusted"
 	untrustedOpen  = "<" + untrustedMark + ` from="`
@@ -13,10 +14,11 @@ const (
 	longestFrom    = 200
 )
 
-// Untrusted returns text that comes from outside, such as a web page or the answer of a foreign server, marked as data for the model: between
-// tags that say where it comes from, with a sentence not to follow instructions in it. Closing tags in the text are broken by a zero-width
-// space, so that it can't end the data. This makes attacks by such text harder, but not impossible: what a tool may do is up to policies and
-// approvals.
+// Untrusted returns text that comes from outside, such as a web page or the answer of a foreign
+// server, marked as data for the model: between tags that say where it comes from, with a sentence
+// not to follow instructions in it. Closing tags in the text are broken by a zero-width space, so
+// that it can't end the data. This makes attacks by such text harder, but not impossible: what a
+// tool may do is up to policies and approvals.
 //
 // If the whole text of a result is marked, Spec.Output and Undo get it without the marks.
 func Untrusted(from, text string) string {
@@ -33,7 +35,8 @@ func Untrusted(from, text string) string {
 func trusted(text string) (string, bool) {
 	head, body, ok := strings.Cut(text, untrustedNote)
 	body, closed := strings.CutSuffix(body, untrustedClose)
-	if !ok || !closed || !strings.HasPrefix(head, untrustedOpen) || strings.Contains(head, "\n") || replaceTags(body, closing, broke) != body {
+	if !ok || !closed || !strings.HasPrefix(head, untrustedOpen) || strings.Contains(head, "\n") ||
+		replaceTags(body, closing, broke) != body {
 		return text, false
 	}
 	return replaceTags(body, broke, closing), true

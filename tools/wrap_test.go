@@ -61,12 +61,13 @@ func textOf(parts []provider.Part) string { return (&provider.Message{Parts: par
 func TestAWrappedToolKeepsEverythingOfTheTool(t *testing.T) {
 	var log []string
 	inner := pages(&log)
-	wrapped := tools.Wrap(inner, func(ctx context.Context, input json.RawMessage, next tools.Runner) (tools.Result, error) {
-		log = append(log, "before")
-		res, err := next(ctx, input)
-		log = append(log, "after")
-		return res, err
-	})
+	wrapped := tools.Wrap(inner,
+		func(ctx context.Context, input json.RawMessage, next tools.Runner) (tools.Result, error) {
+			log = append(log, "before")
+			res, err := next(ctx, input)
+			log = append(log, "after")
+			return res, err
+		})
 	adm, out := take(t, wrapped, `{"id":"p1"}`)
 	require.Equal(t, tools.Verdict{Effect: tools.Ask, Reason: "it is public"}, adm.Verdict)
 	require.Equal(t, tools.OK, out.Status)
@@ -89,7 +90,9 @@ func TestAWrappedToolKeepsEverythingOfTheTool(t *testing.T) {
 func TestAWrapperMayAnswerWithoutTheTool(t *testing.T) {
 	var log []string
 	kept := tools.Text("kept")
-	wrapped := tools.Wrap(pages(&log), func(context.Context, json.RawMessage, tools.Runner) (tools.Result, error) { return kept, nil })
+	wrapped := tools.Wrap(pages(&log), func(context.Context, json.RawMessage, tools.Runner) (tools.Result, error) {
+		return kept, nil
+	})
 	_, out := take(t, wrapped, `{"id":"p1"}`)
 	out.Parts[0].Text = "changed"
 	_, out = take(t, wrapped, `{"id":"p1"}`)
@@ -99,7 +102,8 @@ func TestAWrapperMayAnswerWithoutTheTool(t *testing.T) {
 
 func TestAPanicInAWrapperIsAFailure(t *testing.T) {
 	var log []string
-	_, out := take(t, tools.Wrap(pages(&log), func(context.Context, json.RawMessage, tools.Runner) (tools.Result, error) { panic("no") }), `{"id":"p1"}`)
+	_, out := take(t, tools.Wrap(pages(&log),
+		func(context.Context, json.RawMessage, tools.Runner) (tools.Result, error) { panic("no") }), `{"id":"p1"}`)
 	require.Equal(t, tools.Failed, out.Status)
 	require.NotContains(t, textOf(out.Parts), "no")
 }
@@ -112,8 +116,10 @@ func TestMistakesInAWrapperAreErrorsOfTheRegistry(t *testing.T) {
 	}{
 		"no function": {tools.Wrap(pages(&log), nil), "tools: page.delete: the function that Wrap was given is nil"},
 		"no tool":     {tools.Lazy(nil, "x"), "tools: the tool that is wrapped is nil"},
-		"no text":     {tools.Lazy(pages(&log), ""), "tools: page.delete: Lazy needs a text that tells the model how to load the tool"},
-		"a bad tool":  {tools.Lazy(tools.Raw{Spec: tools.Spec{Name: "x"}}, "x"), "tools: x: Run is nil; give it a function"},
+		"no text": {tools.Lazy(pages(&log), ""),
+			"tools: page.delete: Lazy needs a text that tells the model how to load the tool"},
+		"a bad tool": {tools.Lazy(tools.Raw{Spec: tools.Spec{Name: "x"}}, "x"),
+			"tools: x: Run is nil; give it a function"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := tools.NewRegistry(c.tool)
@@ -132,7 +138,8 @@ func TestALazyToolIsRefusedUntilItIsOffered(t *testing.T) {
 	adm, err := reg.Admit(t.Context(), c, nil, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, tools.Denied, adm.Rejected.Status)
-	require.Equal(t, `The call wasn't run: the tool "page.delete" isn't loaded; call skills.load with its name first`, textOf(adm.Rejected.Parts))
+	require.Equal(t, `The call wasn't run: the tool "page.delete" isn't loaded; call skills.load with its name first`,
+		textOf(adm.Rejected.Parts))
 
 	adm, err = reg.Admit(t.Context(), c, []*tools.Definition{d}, nil, nil)
 	require.NoError(t, err)

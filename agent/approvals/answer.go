@@ -17,12 +17,13 @@ import (
 
 // Codes of the errors that a [Handler] answers with, and their statuses.
 const (
-	CodeUnknown    = "unknown"            // 404: no such path, item, session or rule, or none that the user may see
-	CodeForbidden  = "forbidden"          // 403: the asker may see the item, but not do this
-	CodeCrossSite  = "cross_site"         // 403: a page of another site makes the request
-	CodeUsed       = "used"               // 409: it was decided before
-	CodeBusy       = "busy"               // 409: the session is being written to; try again
-	CodeReplaced   = "replaced"           // 409: a decision on it couldn't be accepted, and it is open again under "new_id"
+	CodeUnknown   = "unknown"    // 404: no such path, item, session or rule, or none that the user may see
+	CodeForbidden = "forbidden"  // 403: the asker may see the item, but not do this
+	CodeCrossSite = "cross_site" // 403: a page of another site makes the request
+	CodeUsed      = "used"       // 409: it was decided before
+	CodeBusy      = "busy"       // 409: the session is being written to; try again
+	// 409: a decision on it couldn't be accepted, and it is open again under "new_id"
+	CodeReplaced   = "replaced"
 	CodeExpired    = "expired"            // 410: too late
 	CodeBad        = "bad"                // 422: not possible for this item, or the input or value doesn't fit
 	CodeElsewhere  = "elsewhere"          // 422: the session is of an agent that isn't served here
@@ -72,13 +73,15 @@ func failed(err error) *problem {
 	case errors.As(err, &busy):
 		return fail(http.StatusConflict, CodeBusy, "the session is being written to; try again")
 	case errors.Is(err, context.Canceled), fault.Of(err) == fault.Transient, fault.Of(err) == fault.Degraded:
-		return &problem{status: http.StatusServiceUnavailable, code: CodeNotNow, message: "it can't be done now; try again later", cause: err}
+		return &problem{status: http.StatusServiceUnavailable, code: CodeNotNow,
+			message: "it can't be done now; try again later", cause: err}
 	}
 	return internal(err)
 }
 
 func internal(err error) *problem {
-	return &problem{status: http.StatusInternalServerError, code: CodeInternal, message: "it failed; the server's log says why", cause: err}
+	return &problem{status: http.StatusInternalServerError, code: CodeInternal,
+		message: "it failed; the server's log says why", cause: err}
 }
 
 // refused returns the problem for a decision that is rejected.
@@ -97,7 +100,8 @@ func refused(e *agent.DecisionError) *problem {
 }
 
 func replaced(newID string) *problem {
-	p := fail(http.StatusConflict, CodeReplaced, "an earlier decision on it couldn't be accepted; see the item %s, which has replaced it", newID)
+	p := fail(http.StatusConflict, CodeReplaced,
+		"an earlier decision on it couldn't be accepted; see the item %s, which has replaced it", newID)
 	p.newID = newID
 	return p
 }
@@ -105,7 +109,8 @@ func replaced(newID string) *problem {
 func used() *problem { return fail(http.StatusConflict, CodeUsed, "the pause was decided before") }
 
 func tooLate() *problem {
-	return fail(http.StatusGone, CodeExpired, "the item has expired: nobody decided in time, and the call counts as rejected")
+	return fail(http.StatusGone, CodeExpired,
+		"the item has expired: nobody decided in time, and the call counts as rejected")
 }
 
 // An errorBody is the body of an answer that is an error.
@@ -120,10 +125,12 @@ type errorBody struct {
 // say responds to a request with a problem.
 func (h *Handler) say(w http.ResponseWriter, r *http.Request, p *problem) {
 	if p.cause != nil {
-		h.log.ErrorContext(r.Context(), "approvals: request", "method", r.Method, "path", r.URL.Path, "status", p.status, "error", p.cause)
+		h.log.ErrorContext(r.Context(), "approvals: request", "method", r.Method, "path", r.URL.Path,
+			"status", p.status, "error", p.cause)
 	} else {
 		h.log.LogAttrs(r.Context(), slog.LevelInfo, "approvals: request refused",
-			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", p.status), slog.String("code", p.code), slog.String("why", p.message))
+			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", p.status),
+			slog.String("code", p.code), slog.String("why", p.message))
 	}
 	if p.code == CodeBusy || p.code == CodeNotNow {
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfterSecs))
@@ -137,7 +144,8 @@ func (h *Handler) say(w http.ResponseWriter, r *http.Request, p *problem) {
 func answer(w http.ResponseWriter, status int, body any) {
 	raw, err := json.Marshal(body) // escapes <, > and &
 	if err != nil {
-		status, raw = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the answer can't be encoded"}}`)
+		status, raw = http.StatusInternalServerError,
+			[]byte(`{"error":{"code":"internal","message":"the answer can't be encoded"}}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(raw)+1))

@@ -21,8 +21,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestTheTableOfAttacks sends what must not be taken. In each case the answer says why, nothing is sent to the session,
-// nothing is recorded, nothing runs, and who may decide still can.
+// TestTheTableOfAttacks sends what must not be taken. In each case the answer says why, nothing is
+// sent to the session, nothing is recorded, nothing runs, and who may decide still can.
 func TestTheTableOfAttacks(t *testing.T) {
 	const session = "tom/1"
 	deep := strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200)
@@ -41,82 +41,166 @@ func TestTheTableOfAttacks(t *testing.T) {
 		status int
 		code   string
 	}{
-		"a forged id":            {func(g given) asked { return post(body(session, "p-0123456789abcdefghijklmn", "approve")) }, 404, approvals.CodeUnknown},
-		"an id with its case":    {func(g given) asked { return post(body(session, strings.ToUpper(g.id), "approve")) }, 404, approvals.CodeUnknown},
-		"an id and a space":      {func(g given) asked { return post(body(session, g.id+" ", "approve")) }, 404, approvals.CodeUnknown},
-		"the call's id":          {func(g given) asked { return post(body(session, "r-1.1.0", "approve")) }, 404, approvals.CodeUnknown},
-		"no id":                  {func(g given) asked { return post(body(session, "", "approve")) }, 400, approvals.CodeMalformed},
-		"another session's id":   {func(g given) asked { return post(body(session, g.foreign, "approve")) }, 404, approvals.CodeUnknown},
-		"an id's other session":  {func(g given) asked { return post(body("tom/2", g.id, "approve")) }, 404, approvals.CodeUnknown},
-		"an unknown session":     {func(g given) asked { return post(body("tom/404", g.id, "approve")) }, 404, approvals.CodeUnknown},
-		"a path up":              {func(g given) asked { return post(body("tom/2/../1", g.id, "approve")) }, 404, approvals.CodeUnknown},
-		"a path in an id":        {func(g given) asked { return post(body(session, "../"+g.id, "approve")) }, 404, approvals.CodeUnknown},
-		"a session of control":   {func(g given) asked { return post(body("tom/1\x00", g.id, "approve")) }, 404, approvals.CodeUnknown},
-		"a session that is long": {func(g given) asked { return post(body(strings.Repeat("s", 600), g.id, "approve")) }, 404, approvals.CodeUnknown},
-		"nobody":                 {func(g given) asked { return by("", post(body(session, g.id, "approve"))) }, 404, approvals.CodeUnknown},
-		"somebody else's":        {func(g given) asked { return by("tom", post(body("ann/1", g.foreign, "approve"))) }, 404, approvals.CodeUnknown},
-		"who may only look":      {func(g given) asked { return by("eve", post(body(session, g.id, "approve"))) }, 403, approvals.CodeForbidden},
-		"who one says one is":    {func(g given) asked { return post(body(session, g.id, "approve", "who", "root")) }, 400, approvals.CodeMalformed},
-		"by whom":                {func(g given) asked { return post(body(session, g.id, "approve", "by", "root")) }, 400, approvals.CodeMalformed},
-		"an input with approval": {func(g given) asked { return post(body(session, g.id, "approve", "input", Page{"all"})) }, 422, approvals.CodeBad},
-		"a null with approval":   {func(g given) asked { return post(body(session, g.id, "approve", "value", 1)) }, 422, approvals.CodeBad},
-		"another call":           {func(g given) asked { return post(body(session, g.id, "approve", "call", Page{"all"})) }, 400, approvals.CodeMalformed},
-		"always, at high risk":   {func(g given) asked { return post(body(session, g.id, "always")) }, 422, approvals.CodeBad},
-		"an answer for a tool":   {func(g given) asked { return post(body(session, g.id, "answer", "value", "done")) }, 422, approvals.CodeBad},
-		"an answer of nothing":   {func(g given) asked { return post(body(session, g.id, "answer")) }, 422, approvals.CodeBad},
-		"an edit of nothing":     {func(g given) asked { return post(body(session, g.id, "edit")) }, 422, approvals.CodeBad},
-		"an edit to null":        {func(g given) asked { return post(body(session, g.id, "edit", "input", nil)) }, 422, approvals.CodeBad},
+		"a forged id": {func(g given) asked {
+			return post(body(session, "p-0123456789abcdefghijklmn", "approve"))
+		}, 404, approvals.CodeUnknown},
+		"an id with its case": {func(g given) asked {
+			return post(body(session, strings.ToUpper(g.id), "approve"))
+		}, 404, approvals.CodeUnknown},
+		"an id and a space": {func(g given) asked {
+			return post(body(session, g.id+" ", "approve"))
+		}, 404, approvals.CodeUnknown},
+		"the call's id": {func(g given) asked {
+			return post(body(session, "r-1.1.0", "approve"))
+		}, 404, approvals.CodeUnknown},
+		"no id": {func(g given) asked {
+			return post(body(session, "", "approve"))
+		}, 400, approvals.CodeMalformed},
+		"another session's id": {func(g given) asked {
+			return post(body(session, g.foreign, "approve"))
+		}, 404, approvals.CodeUnknown},
+		"an id's other session": {func(g given) asked {
+			return post(body("tom/2", g.id, "approve"))
+		}, 404, approvals.CodeUnknown},
+		"an unknown session": {func(g given) asked {
+			return post(body("tom/404", g.id, "approve"))
+		}, 404, approvals.CodeUnknown},
+		"a path up": {func(g given) asked {
+			return post(body("tom/2/../1", g.id, "approve"))
+		}, 404, approvals.CodeUnknown},
+		"a path in an id": {func(g given) asked {
+			return post(body(session, "../"+g.id, "approve"))
+		}, 404, approvals.CodeUnknown},
+		"a session of control": {func(g given) asked {
+			return post(body("tom/1\x00", g.id, "approve"))
+		}, 404, approvals.CodeUnknown},
+		"a session that is long": {func(g given) asked {
+			return post(body(strings.Repeat("s", 600), g.id, "approve"))
+		}, 404, approvals.CodeUnknown},
+		"nobody": {func(g given) asked {
+			return by("", post(body(session, g.id, "approve")))
+		}, 404, approvals.CodeUnknown},
+		"somebody else's": {func(g given) asked {
+			return by("tom", post(body("ann/1", g.foreign, "approve")))
+		}, 404, approvals.CodeUnknown},
+		"who may only look": {func(g given) asked {
+			return by("eve", post(body(session, g.id, "approve")))
+		}, 403, approvals.CodeForbidden},
+		"who one says one is": {func(g given) asked {
+			return post(body(session, g.id, "approve", "who", "root"))
+		}, 400, approvals.CodeMalformed},
+		"by whom": {func(g given) asked {
+			return post(body(session, g.id, "approve", "by", "root"))
+		}, 400, approvals.CodeMalformed},
+		"an input with approval": {func(g given) asked {
+			return post(body(session, g.id, "approve", "input", Page{"all"}))
+		}, 422, approvals.CodeBad},
+		"a null with approval": {func(g given) asked {
+			return post(body(session, g.id, "approve", "value", 1))
+		}, 422, approvals.CodeBad},
+		"another call": {func(g given) asked {
+			return post(body(session, g.id, "approve", "call", Page{"all"}))
+		}, 400, approvals.CodeMalformed},
+		"always, at high risk": {func(g given) asked {
+			return post(body(session, g.id, "always"))
+		}, 422, approvals.CodeBad},
+		"an answer for a tool": {func(g given) asked {
+			return post(body(session, g.id, "answer", "value", "done"))
+		}, 422, approvals.CodeBad},
+		"an answer of nothing": {func(g given) asked {
+			return post(body(session, g.id, "answer"))
+		}, 422, approvals.CodeBad},
+		"an edit of nothing": {func(g given) asked {
+			return post(body(session, g.id, "edit"))
+		}, 422, approvals.CodeBad},
+		"an edit to null": {func(g given) asked {
+			return post(body(session, g.id, "edit", "input", nil))
+		}, 422, approvals.CodeBad},
 		"an edit with more": {func(g given) asked {
 			return post(body(session, g.id, "edit", "input", map[string]any{"id": "a", "force": true}))
 		}, 422, approvals.CodeBad},
-		"an edit by another case": {func(g given) asked { return post(body(session, g.id, "edit", "input", map[string]any{"ID": "a"})) }, 422, approvals.CodeBad},
-		"a suggestion of nothing": {func(g given) asked { return post(body(session, g.id, "suggest")) }, 422, approvals.CodeBad},
-		"no decision":             {func(g given) asked { return post(body(session, g.id, "whatever")) }, 422, approvals.CodeBad},
-		"expired by hand":         {func(g given) asked { return post(body(session, g.id, "expired")) }, 422, approvals.CodeBad},
-		"superseded by hand":      {func(g given) asked { return post(body(session, g.id, "superseded")) }, 422, approvals.CodeBad},
+		"an edit by another case": {func(g given) asked {
+			return post(body(session, g.id, "edit", "input", map[string]any{"ID": "a"}))
+		}, 422, approvals.CodeBad},
+		"a suggestion of nothing": {func(g given) asked {
+			return post(body(session, g.id, "suggest"))
+		}, 422, approvals.CodeBad},
+		"no decision": {func(g given) asked {
+			return post(body(session, g.id, "whatever"))
+		}, 422, approvals.CodeBad},
+		"expired by hand": {func(g given) asked {
+			return post(body(session, g.id, "expired"))
+		}, 422, approvals.CodeBad},
+		"superseded by hand": {func(g given) asked {
+			return post(body(session, g.id, "superseded"))
+		}, 422, approvals.CodeBad},
 		"a key twice": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"reject","decision":"approve"}`, session, g.id))
 		}, 400, approvals.CodeMalformed},
 		"a key twice, escaped": {func(g given) asked {
-			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"reject","\u0064ecision":"approve"}`, session, g.id))
+			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"reject","\u0064ecision":"approve"}`, session,
+				g.id))
 		}, 400, approvals.CodeMalformed},
 		"a key twice, deep": {func(g given) asked {
-			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"edit","input":{"id":"a","id":"b"}}`, session, g.id))
+			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"edit","input":{"id":"a","id":"b"}}`, session,
+				g.id))
 		}, 400, approvals.CodeMalformed},
 		"a key in capitals": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":%q,"Decision":"approve"}`, session, g.id))
 		}, 400, approvals.CodeMalformed},
-		"two bodies": {func(g given) asked { return post(body(session, "p-0", "reject") + body(session, g.id, "approve")) }, 400, approvals.CodeMalformed},
-		"a list":     {func(g given) asked { return post("[" + body(session, g.id, "approve") + "]") }, 400, approvals.CodeMalformed},
+		"two bodies": {func(g given) asked {
+			return post(body(session, "p-0", "reject") + body(session, g.id, "approve"))
+		}, 400, approvals.CodeMalformed},
+		"a list": {func(g given) asked {
+			return post("[" + body(session, g.id, "approve") + "]")
+		}, 400, approvals.CodeMalformed},
 		"a list of ids": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":[%q],"decision":"approve"}`, session, g.id))
 		}, 400, approvals.CodeMalformed},
-		"half a body": {func(g given) asked { return post(strings.TrimSuffix(body(session, g.id, "approve"), "}")) }, 400, approvals.CodeMalformed},
+		"half a body": {func(g given) asked {
+			return post(strings.TrimSuffix(body(session, g.id, "approve"), "}"))
+		}, 400, approvals.CodeMalformed},
 		"no UTF-8": {func(g given) asked {
-			return post(fmt.Sprintf("{\"session\":%q,\"id\":%q,\"decision\":\"approve\",\"reason\":\"\xff\"}", session, g.id))
+			return post(fmt.Sprintf("{\"session\":%q,\"id\":%q,\"decision\":\"approve\",\"reason\":\"\xff\"}", session,
+				g.id))
 		}, 400, approvals.CodeMalformed},
 		"a deep body": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"edit","input":%s}`, session, g.id, deep))
 		}, 400, approvals.CodeMalformed},
-		"a body too deep": {func(g given) asked { return post(strings.Repeat("[", 60000)) }, 400, approvals.CodeMalformed},
+		"a body too deep": {func(g given) asked {
+			return post(strings.Repeat("[", 60000))
+		}, 400, approvals.CodeMalformed},
 		"a huge body": {func(g given) asked {
 			return post(body(session, g.id, "approve", "reason", strings.Repeat("x", 64<<10)))
 		}, 413, approvals.CodeTooLarge},
 		"a form": {func(g given) asked {
-			return with(post("session="+session+"&id="+g.id+"&decision=approve"), "Content-Type", "application/x-www-form-urlencoded")
+			return with(post("session="+session+"&id="+g.id+"&decision=approve"), "Content-Type",
+				"application/x-www-form-urlencoded")
 		}, 415, approvals.CodeMediaType},
-		"plain text": {func(g given) asked { return with(post(body(session, g.id, "approve")), "Content-Type", "text/plain") }, 415, approvals.CodeMediaType},
-		"no type":    {func(g given) asked { return with(post(body(session, g.id, "approve")), "Content-Type", "") }, 415, approvals.CodeMediaType},
+		"plain text": {func(g given) asked {
+			return with(post(body(session, g.id, "approve")), "Content-Type", "text/plain")
+		}, 415, approvals.CodeMediaType},
+		"no type": {func(g given) asked {
+			return with(post(body(session, g.id, "approve")), "Content-Type", "")
+		}, 415, approvals.CodeMediaType},
 		"another charset": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Content-Type", "application/json; charset=utf-7")
 		}, 415, approvals.CodeMediaType},
-		"compressed":        {func(g given) asked { return with(post(body(session, g.id, "approve")), "Content-Encoding", "gzip") }, 415, approvals.CodeMediaType},
-		"a cross-site post": {func(g given) asked { return with(post(body(session, g.id, "approve")), "Sec-Fetch-Site", "cross-site") }, 403, approvals.CodeCrossSite},
-		"a sibling's post":  {func(g given) asked { return with(post(body(session, g.id, "approve")), "Sec-Fetch-Site", "same-site") }, 403, approvals.CodeCrossSite},
+		"compressed": {func(g given) asked {
+			return with(post(body(session, g.id, "approve")), "Content-Encoding", "gzip")
+		}, 415, approvals.CodeMediaType},
+		"a cross-site post": {func(g given) asked {
+			return with(post(body(session, g.id, "approve")), "Sec-Fetch-Site", "cross-site")
+		}, 403, approvals.CodeCrossSite},
+		"a sibling's post": {func(g given) asked {
+			return with(post(body(session, g.id, "approve")), "Sec-Fetch-Site", "same-site")
+		}, 403, approvals.CodeCrossSite},
 		"another origin": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Origin", "https://evil.example")
 		}, 403, approvals.CodeCrossSite},
-		"the origin null": {func(g given) asked { return with(post(body(session, g.id, "approve")), "Origin", "null") }, 403, approvals.CodeCrossSite},
+		"the origin null": {func(g given) asked {
+			return with(post(body(session, g.id, "approve")), "Origin", "null")
+		}, 403, approvals.CodeCrossSite},
 		"a get that decides": {func(g given) asked {
 			return asked{user: "ann", method: "GET", target: "/decide?session=tom%2F1&decision=approve&id=" + g.id}
 		}, 405, approvals.CodeMethod},
@@ -124,13 +208,15 @@ func TestTheTableOfAttacks(t *testing.T) {
 			return asked{user: "ann", method: "PUT", target: "/decide", body: body(session, g.id, "approve")}
 		}, 405, approvals.CodeMethod},
 		"an overridden method": {func(g given) asked {
-			return with(asked{user: "ann", method: "GET", target: "/decide", body: body(session, g.id, "approve")}, "X-HTTP-Method-Override", "POST")
+			return with(asked{user: "ann", method: "GET", target: "/decide", body: body(session, g.id, "approve")},
+				"X-HTTP-Method-Override", "POST")
 		}, 405, approvals.CodeMethod},
 		"a path beside": {func(g given) asked {
 			return asked{user: "ann", method: "POST", target: "/item/../decide", body: body(session, g.id, "approve")}
 		}, 404, approvals.CodeUnknown},
 		"a path escaped": {func(g given) asked {
-			return asked{user: "ann", method: "POST", target: "/item/%2e%2e/decide", body: body(session, g.id, "approve")}
+			return asked{user: "ann", method: "POST", target: "/item/%2e%2e/decide",
+				body: body(session, g.id, "approve")}
 		}, 404, approvals.CodeUnknown},
 		"two slashes": {func(g given) asked {
 			return asked{user: "ann", method: "POST", target: "//decide", body: body(session, g.id, "approve")}
@@ -180,7 +266,8 @@ func TestARequestIsTakenOnceHoweverOftenItIsSentAndAcrossRestarts(t *testing.T) 
 	require.Equal(t, 200, status)
 	again := func(when string) {
 		t.Helper()
-		for _, b := range []string{first, body("s", id, "reject", "reason", "no"), body("s", id, "edit", "input", Page{"all"})} {
+		for _, b := range []string{first, body("s", id, "reject", "reason", "no"),
+			body("s", id, "edit", "input", Page{"all"})} {
 			status, code, message := d.decide("ann", b)
 			require.Equal(t, 409, status, when)
 			require.Equal(t, approvals.CodeUsed, code, message)
@@ -274,7 +361,8 @@ func TestWhoApprovesWhatTheySawCantApproveWhatAnotherMadeOfIt(t *testing.T) {
 func TestDecisionsInAnotherOrderRunWhatWasDecided(t *testing.T) {
 	d := newDesk(t, agent.Config{}, calls("cms.remove", "a", "b", "c"), say("Done."))
 	p := d.run("s")
-	for _, b := range []string{body("s", p[2].ID, "approve"), body("s", p[0].ID, "reject"), body("s", p[1].ID, "edit", "input", Page{"x"})} {
+	for _, b := range []string{body("s", p[2].ID, "approve"), body("s", p[0].ID, "reject"),
+		body("s", p[1].ID, "edit", "input", Page{"x"})} {
 		status, _, message := d.decide("ann", b)
 		require.Equal(t, 200, status, message)
 	}
@@ -295,7 +383,8 @@ func TestWhatHasExpiredCantBeDecided(t *testing.T) {
 		require.Equal(t, 200, d.get("ann", "/", &list))
 		require.True(t, list.Items[0].Expired)
 		for range 2 { // before the run knows, and afterwards
-			for _, b := range []string{body("s", id, "approve"), body("s", id, "edit", "input", Page{"x"}), body("s", id, "reject")} {
+			for _, b := range []string{body("s", id, "approve"), body("s", id, "edit", "input", Page{"x"}),
+				body("s", id, "reject")} {
 				status, code, message := d.decide("ann", b)
 				require.Equal(t, 410, status)
 				require.Equal(t, approvals.CodeExpired, code, message)
@@ -342,7 +431,9 @@ func TestARuleGoesNoFurtherThanItMay(t *testing.T) {
 	require.Equal(t, 404, status)
 	status, _ = del("tom", "session=tom/1&tool=cms.remove")
 	require.Equal(t, 404, status)
-	status, code, _ = verdict(t, d.ask(asked{user: "tom", method: "DELETE", target: "/rules?session=tom/1&tool=cms.touch", header: map[string]string{"Sec-Fetch-Site": "cross-site"}}))
+	status, code, _ = verdict(t,
+		d.ask(asked{user: "tom", method: "DELETE", target: "/rules?session=tom/1&tool=cms.touch",
+			header: map[string]string{"Sec-Fetch-Site": "cross-site"}}))
 	require.Equal(t, 403, status)
 	require.Equal(t, approvals.CodeCrossSite, code)
 	status, _ = del("tom", "session=tom/1&tool=cms.touch")
@@ -419,7 +510,9 @@ func TestWhatAChildWaitsForIsDecidedAtItsParentAlone(t *testing.T) {
 
 func decideOnAChild(t *testing.T) {
 	var done effects
-	child, err := agent.New(agent.Config{Name: "child", Provider: providertest.Script(calls("cms.remove", "home", "blog"), say("I did.")), Tools: []tools.Tool{done.tool(remove)}})
+	child, err := agent.New(agent.Config{Name: "child",
+		Provider: providertest.Script(calls("cms.remove", "home", "blog"), say("I did.")),
+		Tools:    []tools.Tool{done.tool(remove)}})
 	require.NoError(t, err)
 	d := newDesk(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "does it"})}},
 		providertest.Call("child", agent.Task{Task: "Remove the home page."}), say("Done."))

@@ -21,7 +21,8 @@ func readProposal(w http.ResponseWriter, r *http.Request, most int64) (*proposal
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, fail(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body has more than %d bytes", tooLarge.Limit)
+		return nil,
+			fail(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body has more than %d bytes", tooLarge.Limit)
 	}
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, CodeMalformed, "the body couldn't be read to its end")

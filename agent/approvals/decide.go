@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// storeTime is how long recording a decision or a revocation may take after it has begun, even if the client has
-// disconnected.
+// storeTime is how long recording a decision or a revocation may take after it has begun, even if
+// the client has disconnected.
 const storeTime = 30 * time.Second
 
 // A decision is the body of the answer to a decision that was taken.
@@ -56,7 +56,8 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	}
 	a := h.cfg.Agents[detail.Agent]
 	if a == nil && !detail.plan {
-		return fail(http.StatusUnprocessableEntity, CodeElsewhere, "the session is of the agent %q, which isn't served here", detail.Agent)
+		return fail(http.StatusUnprocessableEntity, CodeElsewhere,
+			"the session is of the agent %q, which isn't served here", detail.Agent)
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()
@@ -64,7 +65,8 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 		return p
 	}
 	if h.cfg.OnDecided != nil {
-		h.cfg.OnDecided(context.WithoutCancel(r.Context()), Decided{Agent: a, Session: body.Session, ID: body.ID, Kind: d.Kind, By: who})
+		h.cfg.OnDecided(context.WithoutCancel(r.Context()),
+			Decided{Agent: a, Session: body.Session, ID: body.ID, Kind: d.Kind, By: who})
 	}
 	answer(w, http.StatusOK, decision{Session: body.Session, ID: body.ID, Decision: d.Kind, By: who})
 	return nil

@@ -15,7 +15,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// ErrUnknown says that there is no such item: its session is unknown, or never had a pause with that id.
+// ErrUnknown says that there is no such item: its session is unknown, or never had a pause with
+// that id.
 var ErrUnknown = errors.New("approvals: there is no such item")
 
 // A State is the state of an item.
@@ -26,8 +27,8 @@ const (
 	StateOpen    State = "open"
 	StateExpired State = "expired" // there was no decision in time
 	StateDecided State = "decided" // or closed: see Detail.Decision
-	// StateReplaced is an item whose decision couldn't be accepted when the run took it. It is open again under another id: see
-	// Detail.NewID.
+	// StateReplaced is an item whose decision couldn't be accepted when the run took it. It is open
+	// again under another id: see Detail.NewID.
 	StateReplaced State = "replaced"
 )
 
@@ -36,20 +37,21 @@ type Detail struct {
 	Session string `json:"session"`
 	ID      string `json:"id"`
 	State   State  `json:"state"`
-	// Pause is the question, with the call as it would run. If the item was decided so long ago that the log was
-	// pruned since, only the ID is set.
+	// Pause is the question, with the call as it would run. If the item was decided so long ago
+	// that the log was pruned since, only the ID is set.
 	Pause agent.Pause `json:"pause"`
 	Agent string      `json:"agent,omitempty"` // the name of the session's agent
 	Run   string      `json:"run,omitempty"`
-	// By is who requested the run, Task the host's name for it, and Since the time at which the call was suspended, as far
-	// as the log has them.
+	// By is who requested the run, Task the host's name for it, and Since the time at which the
+	// call was suspended, as far as the log has them.
 	By    string    `json:"by,omitempty"`
 	Task  string    `json:"task,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 	// Decision is how it was decided, and At when, after the session has read the decision.
 	Decision *agent.Decision `json:"decision,omitempty"`
 	At       time.Time       `json:"at,omitzero"`
-	// NewID is the id of the item that has replaced this one, as long as that is open. Its Pause.Refused says why.
+	// NewID is the id of the item that has replaced this one, as long as that is open. Its
+	// Pause.Refused says why.
 	NewID string `json:"new_id,omitempty"`
 	// Messages are the last messages of the conversation, oldest first, if they were requested.
 	Messages []Message `json:"messages,omitempty"`
@@ -57,7 +59,8 @@ type Detail struct {
 	plan bool // it is of a run of plans
 }
 
-// A Message is one message of a conversation in short form: without media and without opaque data of providers.
+// A Message is one message of a conversation in short form: without media and without opaque data
+// of providers.
 type Message struct {
 	Role provider.Role `json:"role"`
 	Text string        `json:"text,omitempty"` // at most 4,000 bytes
@@ -68,9 +71,9 @@ type Message struct {
 // mostSaid is how much of a message's text is shown, in bytes.
 const mostSaid = 4000
 
-// Find returns an item of a session with all details and, if it is open, at most the given number of last messages of the
-// conversation. It reads the session's log. If there is no such item, the error is [ErrUnknown]. Items of a subagent are
-// in the session that called it, under the same id.
+// Find returns an item of a session with all details and, if it is open, at most the given number
+// of last messages of the conversation. It reads the session's log. If there is no such item, the
+// error is [ErrUnknown]. Items of a subagent are in the session that called it, under the same id.
 func Find(ctx context.Context, store journal.Store, session, id string, messages int) (*Detail, error) {
 	l, err := read(ctx, store, session)
 	if err != nil {
@@ -90,7 +93,8 @@ type log struct {
 func read(ctx context.Context, store journal.Store, session string) (*log, error) {
 	var invalid *journal.InvalidError
 	if strings.HasPrefix(session, childPrefix) {
-		return nil, fmt.Errorf("%w: session %q belongs to a subagent; use the session that called it", ErrUnknown, session)
+		return nil,
+			fmt.Errorf("%w: session %q belongs to a subagent; use the session that called it", ErrUnknown, session)
 	}
 	head, err := store.Head(ctx, session)
 	switch {
@@ -118,7 +122,8 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 	return l, nil
 }
 
-// An unreadableError says that the head or the log of a session can't be read. Only those who may know of the session are told.
+// An unreadableError says that the head or the log of a session can't be read. Only those who may
+// know of the session are told.
 type unreadableError struct {
 	head *journal.Head
 	err  error
@@ -232,7 +237,8 @@ func (l *log) replacement(id string) *agent.Pause {
 	return l.state.Run.Replacement(id)
 }
 
-// among returns the pause with that id, with the path that leads to it: p itself, or one of those nested in it.
+// among returns the pause with that id, with the path that leads to it: p itself, or one of those
+// nested in it.
 func among(p agent.Pause, id string) *agent.Pause {
 	if p.Kind != machine.PauseAgent {
 		if p.ID == id {

@@ -17,14 +17,17 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A run waits for somebody. A handler shows what it waits for and takes the decision, and Recover resumes the run.
+// A run waits for somebody. A handler shows what it waits for and takes the decision, and Recover
+// resumes the run.
 func Example() {
 	store := journal.NewMemory() // one on disk for real
 	cms, err := agent.New(agent.Config{
 		Name: "cms", Journal: store,
-		Provider: providertest.Script(providertest.Call("cms.deletePage", Page{ID: "home"}), providertest.Say("It is gone.")),
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "cms.deletePage", Description: "Deletes a page for good.", Risk: tools.High},
-			func(_ context.Context, in Page) (string, error) { return in.ID + " is deleted", nil })},
+		Provider: providertest.Script(providertest.Call("cms.deletePage", Page{ID: "home"}),
+			providertest.Say("It is gone.")),
+		Tools: []tools.Tool{
+			tools.New(tools.Spec{Name: "cms.deletePage", Description: "Deletes a page for good.", Risk: tools.High},
+				func(_ context.Context, in Page) (string, error) { return in.ID + " is deleted", nil })},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -78,8 +78,9 @@ type desk struct {
 	decided []approvals.Decided
 }
 
-// newDesk returns a desk of an agent named "cms". Whoever asks says who they are in the header "User": "ann" may do
-// everything, "tom" what is in sessions that begin with "tom/", "eve" sees all and decides nothing.
+// newDesk returns a desk of an agent named "cms". Whoever asks says who they are in the header
+// "User": "ann" may do everything, "tom" what is in sessions that begin with "tom/", "eve" sees all
+// and decides nothing.
 func newDesk(t *testing.T, cfg agent.Config, steps ...providertest.Step) *desk {
 	d := &desk{t: t, store: journal.NewMemory(), cfg: cfg}
 	d.cfg.Name, d.cfg.Journal = "cms", d.store

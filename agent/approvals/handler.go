@@ -19,28 +19,34 @@ import (
 type Config struct {
 	// Store is the journal in which the agents keep their sessions.
 	Store journal.Store
-	// Agents are the agents whose sessions are decided on here, by name: agent.Config.Name. They needn't be able to run
-	// the calls, but they need the tools: an edited input is validated against them.
+	// Agents are the agents whose sessions are decided on here, by name: agent.Config.Name. They
+	// needn't be able to run the calls, but they need the tools: an edited input is validated
+	// against them.
 	Agents map[string]*agent.Agent
-	// Authorize decides whether the user who makes a request may act on an item, and returns the user's name, which is
-	// recorded with a decision or a revocation. An error denies the act. It may be called from several goroutines at a
-	// time, and for a list once for each open item. A panic denies the act, too, and is logged.
+	// Authorize decides whether the user who makes a request may act on an item, and returns the
+	// user's name, which is recorded with a decision or a revocation. An error denies the act. It
+	// may be called from several goroutines at a time, and for a list once for each open item. A
+	// panic denies the act, too, and is logged.
 	Authorize func(r *http.Request, item Item, act Act) (who string, err error)
-	// Plans, if it isn't nil, has the runs of plans in Store: what they wait for is listed with the items of sessions, and is decided on in the
-	// same way. The calls of their nodes are items of the sessions of these nodes.
+	// Plans, if it isn't nil, has the runs of plans in Store: what they wait for is listed with the
+	// items of sessions, and is decided on in the same way. The calls of their nodes are items of
+	// the sessions of these nodes.
 	Plans *plan.Runner
-	// OnDecided, if it isn't nil, is called with each recorded decision, before the response. It must return at once: let
-	// it wake a goroutine that calls [agent.Agent.Recover], and [plan.Runner.Recover] for plans. Its context outlives the request.
+	// OnDecided, if it isn't nil, is called with each recorded decision, before the response. It
+	// must return at once: let it wake a goroutine that calls [agent.Agent.Recover], and
+	// [plan.Runner.Recover] for plans. Its context outlives the request.
 	OnDecided func(ctx context.Context, d Decided)
 
 	// MaxBody is the most bytes that a body may have; 0: 64 KiB.
 	MaxBody int64
-	// MaxPage is the most items on a page, not counting further items of the last session; 0: 100. It is also the
-	// default page size.
+	// MaxPage is the most items on a page, not counting further items of the last session; 0: 100.
+	// It is also the default page size.
 	MaxPage int
-	// MaxMessages is how many messages of a conversation may be requested with an item; 0: 20, below 0: none.
+	// MaxMessages is how many messages of a conversation may be requested with an item; 0: 20,
+	// below 0: none.
 	MaxMessages int
-	// Origins are those of other sites whose pages may make requests, such as "https://console.example.org".
+	// Origins are those of other sites whose pages may make requests, such as
+	// "https://console.example.org".
 	Origins []string
 	Logger  *slog.Logger // nil: nothing is logged
 }
@@ -72,7 +78,8 @@ type Item struct {
 	Tool    string
 	Reason  string
 	Expires time.Time
-	// Agent is the name of the session's agent; unknown (empty) in lists, and if the session's log can't be read.
+	// Agent is the name of the session's agent; unknown (empty) in lists, and if the session's log
+	// can't be read.
 	Agent string
 	// Pause has all details; nil in lists and for rules.
 	Pause *agent.Pause
@@ -102,8 +109,8 @@ func (e *ConfigError) Error() string { return "approvals: Config." + e.Field + "
 // Unwrap returns the cause.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// A Handler lists open items and records decisions over HTTP: see the package comment for its paths. Make one with
-// [New]. It is safe for concurrent use.
+// A Handler lists open items and records decisions over HTTP: see the package comment for its
+// paths. Make one with [New]. It is safe for concurrent use.
 type Handler struct {
 	cfg  Config
 	log  *slog.Logger
@@ -114,7 +121,8 @@ type Handler struct {
 func New(cfg Config) (*Handler, error) {
 	switch {
 	case cfg.Authorize == nil:
-		return nil, &ConfigError{Field: "Authorize", Problem: "it is nil, so that nobody could be told from anybody; say who may see and decide what"}
+		return nil, &ConfigError{Field: "Authorize",
+			Problem: "it is nil, so that nobody could be told from anybody; say who may see and decide what"}
 	case cfg.Store == nil:
 		return nil, &ConfigError{Field: "Store", Problem: "it is nil; give the journal of the agents"}
 	case len(cfg.Agents) == 0:
@@ -156,7 +164,8 @@ func New(cfg Config) (*Handler, error) {
 // errNoHandler is the cause of the answers of a Handler that New didn't make.
 var errNoHandler = &ConfigError{Field: "Authorize", Problem: "this Handler is nil or empty; make one with New"}
 
-// ServeHTTP answers a request. A nil or empty Handler answers with status 500 and the code "internal".
+// ServeHTTP answers a request. A nil or empty Handler answers with status 500 and the code
+// "internal".
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h == nil || h.next == nil {
 		(&Handler{log: slog.New(slog.DiscardHandler)}).say(w, r, internal(errNoHandler))
@@ -179,7 +188,8 @@ func (h *Handler) routes() http.Handler {
 	for _, route := range []struct {
 		path  string
 		allow string
-	}{{"/{$}", "GET, HEAD, OPTIONS"}, {"/item", "GET, HEAD, OPTIONS"}, {"/decide", "POST, OPTIONS"}, {"/rules", "GET, HEAD, DELETE, OPTIONS"}} {
+	}{{"/{$}", "GET, HEAD, OPTIONS"}, {"/item", "GET, HEAD, OPTIONS"}, {"/decide", "POST, OPTIONS"},
+		{"/rules", "GET, HEAD, DELETE, OPTIONS"}} {
 		mux.Handle(route.path, h.handle(func(w http.ResponseWriter, r *http.Request) *problem {
 			w.Header().Set("Allow", route.allow)
 			if r.Method == http.MethodOptions {
@@ -212,14 +222,15 @@ type page struct {
 	Next  string `json:"next,omitempty"` // the value of ?after= for what follows
 }
 
-// list responds with the open items that the user may see. A page ends with all items of a session, and only a session
-// that the user may see is named.
+// list responds with the open items that the user may see. A page ends with all items of a session,
+// and only a session that the user may see is named.
 func (h *Handler) list(w http.ResponseWriter, r *http.Request) *problem {
 	q, p := query(r, "prefix", "kind", "tool", "before", "after", "limit")
 	if p != nil {
 		return p
 	}
-	f := Filter{Prefix: q["prefix"], Kind: agent.PauseKind(q["kind"]), Tool: q["tool"], After: q["after"], Plans: h.cfg.Plans != nil}
+	f := Filter{Prefix: q["prefix"], Kind: agent.PauseKind(q["kind"]), Tool: q["tool"], After: q["after"],
+		Plans: h.cfg.Plans != nil}
 	if s := q["before"]; s != "" {
 		t, err := time.Parse(time.RFC3339, s)
 		if err != nil {
@@ -240,7 +251,8 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) *problem {
 		case err != nil && o.Session == "":
 			return failed(err)
 		case err != nil: // the items that its head shows follow
-			h.log.ErrorContext(r.Context(), "approvals: a session with many open items can't be read", "session", o.Session, "error", err)
+			h.log.ErrorContext(r.Context(), "approvals: a session with many open items can't be read",
+				"session", o.Session, "error", err)
 			continue
 		}
 		if _, err := h.may(r, o.item(), ActList); err != nil {
@@ -274,8 +286,8 @@ func (h *Handler) item(w http.ResponseWriter, r *http.Request) *problem {
 	return nil
 }
 
-// seen returns an item that the user may see, and the authorizer's Item for it. A missing item and one that the user may
-// not see are treated alike.
+// seen returns an item that the user may see, and the authorizer's Item for it. A missing item and
+// one that the user may not see are treated alike.
 func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Detail, Item, *problem) {
 	d, err := h.find(r.Context(), session, id, messages)
 	if err != nil {
@@ -283,8 +295,9 @@ func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Deta
 	}
 	asked := d.Pause // a copy, so that the authorizer can't change the item
 	item := Item{
-		Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason, Expires: d.Pause.Expires,
-		Agent: d.Agent, Pause: &asked,
+		Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason,
+		Expires: d.Pause.Expires,
+		Agent:   d.Agent, Pause: &asked,
 	}
 	if _, err := h.may(r, item, ActView); err != nil {
 		return nil, Item{}, unknown()
@@ -292,8 +305,9 @@ func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Deta
 	return d, item, nil
 }
 
-// unreadable returns the answer to a request for an item of a session that couldn't be read. Those who may see the item in a list, for which no
-// log is read, get the error. To all others it is as if there were no such session.
+// unreadable returns the answer to a request for an item of a session that couldn't be read. Those
+// who may see the item in a list, for which no log is read, get the error. To all others it is as
+// if there were no such session.
 func (h *Handler) unreadable(r *http.Request, err error, id string) *problem {
 	var u *unreadableError
 	if !errors.As(err, &u) {
@@ -313,7 +327,8 @@ func (h *Handler) unreadable(r *http.Request, err error, id string) *problem {
 
 // hidden logs an error that the user isn't told.
 func (h *Handler) hidden(r *http.Request, err error) *problem {
-	h.log.WarnContext(r.Context(), "approvals: a request for a session that can't be read, by somebody who may not see it", "error", err)
+	h.log.WarnContext(r.Context(),
+		"approvals: a request for a session that can't be read, by somebody who may not see it", "error", err)
 	return unknown()
 }
 
@@ -340,7 +355,8 @@ func query(r *http.Request, keys ...string) (map[string]string, *problem) {
 	}
 	for k, v := range values {
 		if _, known := out[k]; !known || len(v) != 1 {
-			return nil, fail(http.StatusBadRequest, CodeMalformed, "the query has %q, which isn't a key of it or is there twice", cut(k, 40))
+			return nil, fail(http.StatusBadRequest, CodeMalformed,
+				"the query has %q, which isn't a key of it or is there twice", cut(k, 40))
 		}
 		out[k] = v[0]
 	}

@@ -88,13 +88,16 @@ func TestWhatIsntThereAndWhatIsntTheirsIsAnsweredAlike(t *testing.T) {
 	status, _, _ := d.decide("ann", body("ann/2", used, "reject"))
 	require.Equal(t, 200, status)
 	answers := map[string]bool{}
-	for _, target := range []string{itemPath("ann/1", theirs), itemPath("ann/2", used), itemPath("ann/1", "p-0"), itemPath("nowhere", "p-0"),
-		itemPath("", ""), itemPath("call/r-1.1.0", "p-0"), itemPath("a\nb", "p-0"), itemPath("ann/1", ""), "/rules?session=ann/1", "/rules?session=nowhere"} {
+	for _, target := range []string{itemPath("ann/1", theirs), itemPath("ann/2", used), itemPath("ann/1", "p-0"),
+		itemPath("nowhere", "p-0"),
+		itemPath("", ""), itemPath("call/r-1.1.0", "p-0"), itemPath("a\nb", "p-0"), itemPath("ann/1", ""),
+		"/rules?session=ann/1", "/rules?session=nowhere"} {
 		w := d.ask(asked{user: "tom", method: "GET", target: target})
 		require.Equal(t, 404, w.Code, target)
 		answers[w.Body.String()] = true
 	}
-	for _, b := range []string{body("ann/1", theirs, "approve"), body("ann/2", used, "approve"), body("nowhere", "p-0", "approve")} {
+	for _, b := range []string{body("ann/1", theirs, "approve"), body("ann/2", used, "approve"),
+		body("nowhere", "p-0", "approve")} {
 		w := d.ask(asked{user: "tom", method: "POST", target: "/decide", body: b})
 		require.Equal(t, 404, w.Code)
 		answers[w.Body.String()] = true
@@ -124,11 +127,13 @@ func TestEachKindOfDecisionIsTakenAndSaysByWhom(t *testing.T) {
 			d.cfg.Tools = append(d.cfg.Tools, question)
 			d.restart(call(c.tool, "home"), say("Done."))
 			id := d.run("s")[0].ID
-			w := d.ask(asked{user: "ann", method: "POST", target: "/decide", body: body("s", id, decision, c.more...), header: map[string]string{"Content-Type": "application/json; charset=UTF-8"}})
+			w := d.ask(asked{user: "ann", method: "POST", target: "/decide", body: body("s", id, decision, c.more...),
+				header: map[string]string{"Content-Type": "application/json; charset=UTF-8"}})
 			require.Equal(t, 200, w.Code, w.Body.String())
 			require.JSONEq(t, `{"session":"s","id":"`+id+`","decision":"`+decision+`","by":"ann"}`, w.Body.String())
 			require.Len(t, d.decided, 1)
-			require.Equal(t, approvals.Decided{Agent: d.a, Session: "s", ID: id, Kind: agent.DecisionKind(decision), By: "ann"}, d.decided[0])
+			require.Equal(t, approvals.Decided{Agent: d.a, Session: "s", ID: id, Kind: agent.DecisionKind(decision),
+				By: "ann"}, d.decided[0])
 			d.goOn("s")
 			require.Equal(t, c.ran, d.done.done())
 			for _, f := range d.facts("s") {
@@ -162,10 +167,14 @@ func TestMethodsAndPathsThatArentThereSaySo(t *testing.T) {
 	}{
 		{"HEAD", "/", 200, ""}, {"HEAD", itemPath("s", id), 200, ""},
 		{"OPTIONS", "/", 204, "GET, HEAD, OPTIONS"}, {"OPTIONS", "/decide", 204, "POST, OPTIONS"},
-		{"POST", "/", 405, "GET, HEAD, OPTIONS"}, {"DELETE", "/item", 405, "GET, HEAD, OPTIONS"}, {"BREW", "/rules", 405, "GET, HEAD, DELETE, OPTIONS"},
-		{"GET", "/items", 404, ""}, {"GET", "/item/", 404, ""}, {"GET", "/%2e%2e/item", 404, ""}, {"GET", "/./item", 404, ""},
-		{"GET", "/?limit=x", 400, ""}, {"GET", "/?limit=-1", 400, ""}, {"GET", "/?before=soon", 400, ""}, {"GET", "/?sort=id", 400, ""},
-		{"GET", "/?limit=1&limit=2", 400, ""}, {"GET", "/?a=%zz", 400, ""}, {"GET", itemPath("s", id) + "&messages=many", 400, ""},
+		{"POST", "/", 405, "GET, HEAD, OPTIONS"}, {"DELETE", "/item", 405, "GET, HEAD, OPTIONS"},
+		{"BREW", "/rules", 405, "GET, HEAD, DELETE, OPTIONS"},
+		{"GET", "/items", 404, ""}, {"GET", "/item/", 404, ""}, {"GET", "/%2e%2e/item", 404, ""},
+		{"GET", "/./item", 404, ""},
+		{"GET", "/?limit=x", 400, ""}, {"GET", "/?limit=-1", 400, ""}, {"GET", "/?before=soon", 400, ""},
+		{"GET", "/?sort=id", 400, ""},
+		{"GET", "/?limit=1&limit=2", 400, ""}, {"GET", "/?a=%zz", 400, ""},
+		{"GET", itemPath("s", id) + "&messages=many", 400, ""},
 		{"GET", "/?before=2999-01-01T00:00:00Z", 200, ""},
 	} {
 		w := d.ask(asked{user: "ann", method: c.method, target: c.target})
@@ -206,8 +215,10 @@ func TestATrustedOriginMayDecide(t *testing.T) {
 	d.hcfg.Origins = []string{"https://console.example.org"}
 	d.restart(call("cms.remove", "home"))
 	id := d.run("s")[0].ID
-	for origin, status := range map[string]int{"https://console.example.org.evil.example": 403, "http://console.example.org": 403} {
-		w := d.ask(asked{user: "ann", method: "POST", target: "/decide", body: body("s", id, "approve"), header: map[string]string{"Origin": origin, "Sec-Fetch-Site": "cross-site"}})
+	for origin, status := range map[string]int{"https://console.example.org.evil.example": 403,
+		"http://console.example.org": 403} {
+		w := d.ask(asked{user: "ann", method: "POST", target: "/decide", body: body("s", id, "approve"),
+			header: map[string]string{"Origin": origin, "Sec-Fetch-Site": "cross-site"}})
 		require.Equal(t, status, w.Code)
 	}
 	w := d.ask(asked{user: "ann", method: "POST", target: "/decide", body: body("s", id, "approve"),
@@ -243,7 +254,8 @@ func TestAnAuthorizerIsToldWhatItIsAskedAboutAndChangesNothing(t *testing.T) {
 	who = "ann"
 	status, _, _ = d.decide("", body("s", id, "edit", "input", Page{"blog"}))
 	require.Equal(t, 200, status)
-	require.Equal(t, []approvals.Act{approvals.ActView, approvals.ActDecide, approvals.ActView, approvals.ActDecide}, acts)
+	require.Equal(t, []approvals.Act{approvals.ActView, approvals.ActDecide, approvals.ActView, approvals.ActDecide},
+		acts)
 	d.goOn("s")
 	require.Equal(t, []string{"blog"}, d.done.done())
 }
@@ -341,7 +353,8 @@ func TestAnAuthorizerThatPanicsPermitsNothing(t *testing.T) {
 	var list struct{ Items []approvals.Open }
 	require.Equal(t, http.StatusOK, d.get("ann", "/", &list))
 	require.Empty(t, list.Items)
-	for act, want := range map[approvals.Act]int{approvals.ActView: http.StatusNotFound, approvals.ActDecide: http.StatusForbidden} {
+	for act, want := range map[approvals.Act]int{approvals.ActView: http.StatusNotFound,
+		approvals.ActDecide: http.StatusForbidden} {
 		panics = act
 		status, _, message := d.decide("ann", body("s", id, "approve"))
 		require.Equal(t, want, status)

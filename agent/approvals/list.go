@@ -18,14 +18,15 @@ type Open struct {
 	ID      string          `json:"id"`
 	Kind    agent.PauseKind `json:"kind"`
 	Tool    string          `json:"tool"`
-	// Reason says why a decision is needed. Reason and the tool's name together are cut at journal.MaxName bytes;
-	// Detail has the full text.
+	// Reason says why a decision is needed. Reason and the tool's name together are cut at
+	// journal.MaxName bytes; Detail has the full text.
 	Reason  string    `json:"reason,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // zero: never
 	Expired bool      `json:"expired,omitempty"`
 	// Updated is when the session's log was last appended to.
 	Updated time.Time `json:"updated,omitzero"`
-	// Sent says that the session's inbox has an item that it hasn't read yet: perhaps the decision on this.
+	// Sent says that the session's inbox has an item that it hasn't read yet: perhaps the decision
+	// on this.
 	Sent bool `json:"sent,omitempty"`
 }
 
@@ -45,18 +46,23 @@ type Filter struct {
 // headsAtATime is how many heads are requested from a store at a time.
 const headsAtATime = 200
 
-// childPrefix is the prefix of the names of subagents' sessions: their items are decided in the parent's session.
+// childPrefix is the prefix of the names of subagents' sessions: their items are decided in the
+// parent's session.
 const childPrefix = "call/"
 
 // pastChildren sorts after all of these names.
 const pastChildren = childPrefix + "\U0010FFFF"
 
-// List yields the open items of all sessions of a store: in the order of session names, and within a session in the order
-// of its calls. It reads no log, except of sessions that have more open items than a head shows ([journal.MaxOpen]). Sessions of subagents are left out, since their items are listed with the session that
-// called them, and so are the logs of other packages, except for those of plans if Filter.Plans says so. To continue later, set Filter.After to the last session whose items were all read.
+// List yields the open items of all sessions of a store: in the order of session names, and within
+// a session in the order of its calls. It reads no log, except of sessions that have more open
+// items than a head shows ([journal.MaxOpen]). Sessions of subagents are left out, since their
+// items are listed with the session that called them, and so are the logs of other packages, except
+// for those of plans if Filter.Plans says so. To continue later, set Filter.After to the last
+// session whose items were all read.
 //
-// If the log of such a session can't be read, List yields an error with Open.Session, and then the items that its head shows. If the head of a
-// session can't be read, List yields an error with Open.Session, too. The sequence goes on after that. It ends after an error of the store's list of
+// If the log of such a session can't be read, List yields an error with Open.Session, and then the
+// items that its head shows. If the head of a session can't be read, List yields an error with
+// Open.Session, too. The sequence goes on after that. It ends after an error of the store's list of
 // sessions, which has no Open.Session. Concurrent changes may be missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
 	return func(yield func(Open, error) bool) {
@@ -126,7 +132,8 @@ func (f *Filter) keeps(o *Open) bool {
 func opened(h *journal.Head, o *journal.Open, now time.Time) Open {
 	tool, reason, _ := strings.Cut(o.Title, ": ")
 	return Open{
-		Session: h.Session, ID: o.ID, Kind: agent.PauseKind(o.Kind), Tool: strings.TrimSuffix(tool, ":"), Reason: reason,
+		Session: h.Session, ID: o.ID, Kind: agent.PauseKind(o.Kind), Tool: strings.TrimSuffix(tool, ":"),
+		Reason:  reason,
 		Expires: o.Expires, Expired: expired(o.Expires, now), Updated: h.Updated, Sent: h.Inbox > 0,
 	}
 }

@@ -20,7 +20,8 @@ func waiting(t testing.TB, open map[string][]journal.Open) journal.Store {
 	t.Helper()
 	store := journal.NewMemory()
 	for session, o := range open {
-		require.NoError(t, store.Append(context.Background(), journal.Append{Session: session, Head: &journal.HeadUpdate{Status: "paused", Open: o}}))
+		require.NoError(t, store.Append(context.Background(),
+			journal.Append{Session: session, Head: &journal.HeadUpdate{Status: "paused", Open: o}}))
 	}
 	return store
 }
@@ -37,7 +38,8 @@ func listed(t *testing.T, store journal.Store, f approvals.Filter) (ids []string
 func TestAListIsFilteredAndPaged(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	store := waiting(t, map[string][]journal.Open{
-		"a/1":         {{ID: "p-1", Kind: "approval", Title: "cms.remove: high risk: really", Expires: soon}, {ID: "p-2", Kind: "question", Title: "ask: which?"}},
+		"a/1": {{ID: "p-1", Kind: "approval", Title: "cms.remove: high risk: really", Expires: soon},
+			{ID: "p-2", Kind: "question", Title: "ask: which?"}},
 		"b/1":         {{ID: "p-3", Kind: "approval", Title: "cms.touch: ", Expires: soon.Add(time.Hour)}},
 		"call/r-1":    {{ID: "p-1", Kind: "approval", Title: "cms.remove: x"}},
 		"call/r-2":    {{ID: "p-9", Kind: "approval", Title: "cms.remove: x"}},
@@ -45,11 +47,13 @@ func TestAListIsFilteredAndPaged(t *testing.T) {
 		"d":           nil,
 		"é/\u00a0 #?": {{ID: "p-5", Kind: "approval", Title: "cms.remove"}},
 	})
-	require.Equal(t, []string{"a/1 p-1", "a/1 p-2", "b/1 p-3", "calls p-4", "é/\u00a0 #? p-5"}, listed(t, store, approvals.Filter{}))
+	require.Equal(t, []string{"a/1 p-1", "a/1 p-2", "b/1 p-3", "calls p-4", "é/\u00a0 #? p-5"},
+		listed(t, store, approvals.Filter{}))
 	require.Equal(t, []string{"a/1 p-1", "a/1 p-2"}, listed(t, store, approvals.Filter{Prefix: "a/"}))
 	require.Empty(t, listed(t, store, approvals.Filter{Prefix: "call/"}))
 	require.Equal(t, []string{"a/1 p-2"}, listed(t, store, approvals.Filter{Kind: "question"}))
-	require.Equal(t, []string{"a/1 p-1", "calls p-4", "é/\u00a0 #? p-5"}, listed(t, store, approvals.Filter{Tool: "cms.remove"}))
+	require.Equal(t, []string{"a/1 p-1", "calls p-4", "é/\u00a0 #? p-5"},
+		listed(t, store, approvals.Filter{Tool: "cms.remove"}))
 	require.Equal(t, []string{"a/1 p-1"}, listed(t, store, approvals.Filter{Before: soon.Add(time.Minute)}))
 	require.Equal(t, []string{"calls p-4", "é/\u00a0 #? p-5"}, listed(t, store, approvals.Filter{After: "b/1"}))
 	for o, err := range approvals.List(t.Context(), store, approvals.Filter{}) {
@@ -102,7 +106,8 @@ func TestAListEndsWithItsError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	n := 0
-	for _, err := range approvals.List(ctx, waiting(t, map[string][]journal.Open{"a": {{ID: "p"}}}), approvals.Filter{}) {
+	for _, err := range approvals.List(ctx, waiting(t, map[string][]journal.Open{"a": {{ID: "p"}}}),
+		approvals.Filter{}) {
 		require.ErrorIs(t, err, context.Canceled)
 		n++
 	}
@@ -150,7 +155,8 @@ func TestPagesShowWhatOneMaySeeAndTellNoOtherName(t *testing.T) {
 func BenchmarkList(b *testing.B) {
 	open := map[string][]journal.Open{}
 	for i := range 1000 {
-		open[fmt.Sprintf("s-%04d", i)] = []journal.Open{{ID: "p-1", Kind: "approval", Title: "cms.remove: this tool is of high risk"}}
+		open[fmt.Sprintf("s-%04d", i)] = []journal.Open{{ID: "p-1", Kind: "approval",
+			Title: "cms.remove: this tool is of high risk"}}
 	}
 	store := waiting(b, open)
 	b.ReportAllocs()

@@ -23,7 +23,8 @@ func planned(t *testing.T) (*desk, *plan.Runner, *plan.Plan) {
 	d.h, err = approvals.New(d.hcfg)
 	require.NoError(t, err)
 	p := &plan.Plan{Title: "Two pages go", Nodes: []plan.Node{
-		{ID: "a", Tool: remove.Name, Input: map[string]any{"id": "home"}}, {ID: "b", Tool: remove.Name, Input: map[string]any{"id": "blog"}},
+		{ID: "a", Tool: remove.Name, Input: map[string]any{"id": "home"}},
+		{ID: "b", Tool: remove.Name, Input: map[string]any{"id": "blog"}},
 	}}
 	for _, err := range r.Run(t.Context(), "tom/plan", p) {
 		require.NoError(t, err)
@@ -55,8 +56,10 @@ func TestAPlanIsListedShownAndApproved(t *testing.T) {
 	res = d.ask(asked{user: "tom", method: "GET", target: "/item?session=tom/plan&id=" + url.QueryEscape(id)})
 	require.Equal(t, http.StatusOK, res.Code, res.Body)
 	require.Contains(t, res.Body.String(), `"title":"Two pages go"`)
-	require.Equal(t, http.StatusNotFound, d.ask(asked{user: "tom", method: "GET", target: "/item?session=tom/plan&id=plan+other"}).Code)
-	require.Equal(t, http.StatusNotFound, d.ask(asked{user: "", method: "GET", target: "/item?session=tom/plan&id=" + url.QueryEscape(id)}).Code)
+	require.Equal(t, http.StatusNotFound,
+		d.ask(asked{user: "tom", method: "GET", target: "/item?session=tom/plan&id=plan+other"}).Code)
+	require.Equal(t, http.StatusNotFound,
+		d.ask(asked{user: "", method: "GET", target: "/item?session=tom/plan&id=" + url.QueryEscape(id)}).Code)
 
 	status, code, _ := d.decide("eve", body("tom/plan", id, "approve"))
 	require.Equal(t, 403, status, code)

@@ -122,7 +122,8 @@ func TestADecisionThatComesAsTheRunPausesIsTakenByTheNextRecover(t *testing.T) {
 func TestALoopOverRecoverResumesEachDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, agent.Config{})
-		d.restart(providertest.Call("cms.remove", Page{"a"}), providertest.Call("cms.remove", Page{"b"}), say("Done."), say("Done."))
+		d.restart(providertest.Call("cms.remove", Page{"a"}), providertest.Call("cms.remove", Page{"b"}), say("Done."),
+			say("Done."))
 		ids := map[string]string{"s": d.run("s")[0].ID, "t": d.run("t")[0].ID}
 		decided := make(chan struct{}, 1)
 		ctx, cancel := context.WithCancel(t.Context())

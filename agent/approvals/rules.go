@@ -68,7 +68,8 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) *problem {
 	}
 	a := h.cfg.Agents[item.Agent]
 	if a == nil {
-		return fail(http.StatusUnprocessableEntity, CodeElsewhere, "the session is of the agent %q, which isn't served here", item.Agent)
+		return fail(http.StatusUnprocessableEntity, CodeElsewhere,
+			"the session is of the agent %q, which isn't served here", item.Agent)
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()

@@ -92,8 +92,10 @@ func TestASessionThatCannotBeReadIsAnUnknownOneToThoseWhoMayNotSeeIt(t *testing.
 func TestLogsOfOtherKindsHaveNoItems(t *testing.T) {
 	d := newDesk(t, agent.Config{}, call("cms.remove", "home"))
 	id := d.run("s")[0].ID
-	require.NoError(t, d.store.Append(t.Context(), journal.Append{Session: "plan", Records: []journal.Record{{Kind: "node"}},
-		Head: &journal.HeadUpdate{Status: "paused", Kind: "plan", Open: []journal.Open{{ID: id, Title: "node: approve"}}}}))
+	require.NoError(t,
+		d.store.Append(t.Context(), journal.Append{Session: "plan", Records: []journal.Record{{Kind: "node"}},
+			Head: &journal.HeadUpdate{Status: "paused", Kind: "plan",
+				Open: []journal.Open{{ID: id, Title: "node: approve"}}}}))
 	var list struct{ Items []approvals.Open }
 	require.Equal(t, 200, d.get("ann", "/", &list))
 	require.Len(t, list.Items, 1)
@@ -109,7 +111,8 @@ func TestASessionThatCannotBeReadDoesNotEndTheList(t *testing.T) {
 	}
 	broken := errors.New("the log is damaged")
 	d := newDesk(t, agent.Config{})
-	d.store = &damaged{Store: waiting(t, map[string][]journal.Open{"ann/0": many[:1], "ann/1": many, "ann/2": many[:1]}), log: broken}
+	d.store = &damaged{Store: waiting(t,
+		map[string][]journal.Open{"ann/0": many[:1], "ann/1": many, "ann/2": many[:1]}), log: broken}
 	d.restart()
 
 	items, failed := map[string]int{}, map[string]int{}

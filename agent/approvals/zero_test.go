@@ -17,7 +17,8 @@ func TestANilOrZeroHandlerAnswersWithAnError(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 			require.Equal(t, 500, w.Code, name)
-			require.JSONEq(t, `{"error":{"code":"internal","message":"it failed; the server's log says why"}}`, w.Body.String())
+			require.JSONEq(t, `{"error":{"code":"internal","message":"it failed; the server's log says why"}}`,
+				w.Body.String())
 		}
 	}
 }

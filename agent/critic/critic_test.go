@@ -19,7 +19,8 @@ import (
 const complexTask = "Create a blog with 3 posts about AI, modern layout."
 
 // run returns a run with a critic, and the verdicts that it recorded. OnVerdict has to get as many.
-func run(t *testing.T, cfg Config, prompt string, steps ...providertest.Step) (*agent.Result, []Verdict, *providertest.Model) {
+func run(t *testing.T, cfg Config, prompt string, steps ...providertest.Step) (*agent.Result, []Verdict,
+	*providertest.Model) {
 	t.Helper()
 	var told []Verdict
 	cfg.OnVerdict = func(_ context.Context, v Verdict) { told = append(told, v) }
@@ -72,10 +73,12 @@ func TestASimpleRequestCostsNothing(t *testing.T) {
 func TestMissingWorkIsSentBack(t *testing.T) {
 	judge := providertest.Script(judged(.4, "the third post", ""), judged(.9, "", ""))
 	res, verdicts, model := run(t, Config{Provider: judge, Criteria: "Every post has a title."}, complexTask,
-		providertest.Call("post", struct{}{}), providertest.Say("Two posts are there."), providertest.Say("Three posts are there."))
+		providertest.Call("post", struct{}{}), providertest.Say("Two posts are there."),
+		providertest.Say("Three posts are there."))
 	require.Equal(t, "Three posts are there.", res.Text())
 	model.AssertSaw(t, 2, providertest.UserText("Missing: the third post"))
-	judge.AssertSaw(t, 0, providertest.UserText(complexTask), providertest.UserText("called post {}"), providertest.UserText("post answered: posted"), providertest.SystemText("Every post has a title."))
+	judge.AssertSaw(t, 0, providertest.UserText(complexTask), providertest.UserText("called post {}"),
+		providertest.UserText("post answered: posted"), providertest.SystemText("Every post has a title."))
 	judge.AssertSaw(t, 1, providertest.UserText("Three posts are there."))
 	require.Equal(t, []string{SendBack, Accept}, []string{verdicts[0].Action, verdicts[1].Action})
 	require.Equal(t, .5, verdicts[0].Complexity.Score)
@@ -86,7 +89,8 @@ func TestMissingWorkIsSentBack(t *testing.T) {
 
 func TestAnAnswerIsJudgedTwiceAtMost(t *testing.T) {
 	judge := providertest.Script(judged(.1, "a", ""), judged(.2, "b", ""))
-	res, verdicts, _ := run(t, Config{Provider: judge}, complexTask, providertest.Say("1"), providertest.Say("2"), providertest.Say("3"))
+	res, verdicts, _ := run(t, Config{Provider: judge}, complexTask, providertest.Say("1"), providertest.Say("2"),
+		providertest.Say("3"))
 	require.Equal(t, "3", res.Text())
 	require.Len(t, verdicts, 2)
 	judge.AssertCalls(t, 2)
@@ -94,7 +98,8 @@ func TestAnAnswerIsJudgedTwiceAtMost(t *testing.T) {
 
 func TestWeakWordingIsRewrittenIfThatIsBetter(t *testing.T) {
 	judge := providertest.Script(judged(.6, "", "be brief"), providertest.Say("Three posts."), judged(.9, "", ""))
-	res, verdicts, model := run(t, Config{Provider: judge, Rewrite: true}, complexTask, providertest.Say("Well, there are three posts."))
+	res, verdicts, model := run(t, Config{Provider: judge, Rewrite: true}, complexTask,
+		providertest.Say("Well, there are three posts."))
 	require.Equal(t, "Three posts.", res.Text())
 	require.Equal(t, Rewrite, verdicts[0].Action)
 	require.Equal(t, .9, verdicts[0].Rewritten)
@@ -121,8 +126,11 @@ func TestAnAnswerThatCantBeJudgedIsGiven(t *testing.T) {
 }
 
 func TestABadConfigIsRefused(t *testing.T) {
-	judge := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) { return nil, errors.New("no") })
-	for _, cfg := range []Config{{}, {Provider: judge, Threshold: 2}, {Provider: judge, Enough: -1}, {Provider: judge, Enough: math.Inf(1)}, {Provider: judge, Rounds: 11}, {Provider: judge, Timeout: -1}} {
+	judge := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		return nil, errors.New("no")
+	})
+	for _, cfg := range []Config{{}, {Provider: judge, Threshold: 2}, {Provider: judge, Enough: -1},
+		{Provider: judge, Enough: math.Inf(1)}, {Provider: judge, Rounds: 11}, {Provider: judge, Timeout: -1}} {
 		_, err := New(cfg)
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
@@ -131,7 +139,8 @@ func TestABadConfigIsRefused(t *testing.T) {
 func TestAVerdictHasAllUsageOfTheCritic(t *testing.T) {
 	judge := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 		text := `{"score":0.9,"missing":[],"wording":[]}`
-		return &provider.Response{Parts: []provider.Part{provider.TextPart(text)}, Stop: provider.StopDone, Usage: provider.Usage{Input: 9, Output: 5, CacheRead: 4, Reasoning: 3}}, nil
+		return &provider.Response{Parts: []provider.Part{provider.TextPart(text)}, Stop: provider.StopDone,
+			Usage: provider.Usage{Input: 9, Output: 5, CacheRead: 4, Reasoning: 3}}, nil
 	})
 	_, verdicts, _ := run(t, Config{Provider: judge}, complexTask, providertest.Say("Done."))
 	require.Equal(t, provider.Usage{Input: 9, Output: 5, CacheRead: 4, Reasoning: 3}, verdicts[0].Usage)

@@ -1,8 +1,10 @@
 // Package critic judges the answers of an agent before they are given, and has weak ones improved.
 //
-// It works as hooks. [Rate] says by rules how complex a request is; a simple one costs nothing. For others a model judges the answer. If work is
-// missing, the answer is sent back with what is missing. If only the wording is weak, and Config.Rewrite is set, it is rewritten, and the new
-// text is taken if it is judged to be better. Both are bounded: 2 rounds, and a score of 0.85 is good enough.
+// It works as hooks. [Rate] says by rules how complex a request is; a simple one costs nothing. For
+// others a model judges the answer. If work is missing, the answer is sent back with what is
+// missing. If only the wording is weak, and Config.Rewrite is set, it is rewritten, and the new
+// text is taken if it is judged to be better. Both are bounded: 2 rounds, and a score of 0.85 is
+// good enough.
 //
 //	hooks, err := critic.New(critic.Config{Provider: fast})
 //	if err != nil {
@@ -10,7 +12,8 @@
 //	}
 //	a, err := agent.New(agent.Config{Provider: model, Hooks: []agent.Hooks{hooks}})
 //
-// Each verdict is recorded in the run, as an agent.Emitted of the kind "critic" with a [Verdict]. The calls of the critic have the label kind
-// "critic", so budgets and ledgers show what it spends apart from the run; the run's own limits don't count it. If the critic can't judge, the
-// answer is given as it is.
+// Each verdict is recorded in the run, as an agent.Emitted of the kind "critic" with a [Verdict].
+// The calls of the critic have the label kind "critic", so budgets and ledgers show what it spends
+// apart from the run; the run's own limits don't count it. If the critic can't judge, the answer is
+// given as it is.
 package critic

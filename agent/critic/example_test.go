@@ -24,7 +24,8 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: "Create a blog with 3 posts about AI, modern layout."}) {
+	for ev, err := range a.Stream(context.Background(),
+		agent.Input{Prompt: "Create a blog with 3 posts about AI, modern layout."}) {
 		if err != nil {
 			panic(err)
 		}

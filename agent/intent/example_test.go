@@ -11,12 +11,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The host asks what a message wants before it starts a run. Where that isn't clear, a person chooses.
+// The host asks what a message wants before it starts a run. Where that isn't clear, a person
+// chooses.
 func ExampleTool() {
 	detector, err := intent.New(intent.Config{
 		Intents: []intent.Intent{
-			{Name: "write", Description: "write the article", Patterns: []intent.Pattern{{Text: `write (?:the )?(?:article|post)`, Weight: 0.95}}},
-			{Name: "images", Description: "add images", Patterns: []intent.Pattern{{Text: `add (?:the )?images?`, Weight: 0.95}}},
+			{Name: "write", Description: "write the article",
+				Patterns: []intent.Pattern{{Text: `write (?:the )?(?:article|post)`, Weight: 0.95}}},
+			{Name: "images", Description: "add images",
+				Patterns: []intent.Pattern{{Text: `add (?:the )?images?`, Weight: 0.95}}},
 		},
 		Model: agent.Generate,
 	})
@@ -35,7 +38,8 @@ func ExampleTool() {
 	}
 	ctx := context.Background()
 	s := a.Session("s-1")
-	res, err := s.Call(ctx, "intent.detect", intent.Request{Text: "Write the article!"}) // certain: no model, no question
+	// certain: no model, no question
+	res, err := s.Call(ctx, "intent.detect", intent.Request{Text: "Write the article!"})
 	if err != nil {
 		fmt.Println(err)
 		return

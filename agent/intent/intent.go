@@ -17,8 +17,8 @@ type Intent struct {
 	Patterns    []Pattern
 }
 
-// A Pattern is a sign of an intent. It is matched with whole words of a text in lower case, in which anything but letters, digits and
-// apostrophes is one space.
+// A Pattern is a sign of an intent. It is matched with whole words of a text in lower case, in
+// which anything but letters, digits and apostrophes is one space.
 type Pattern struct {
 	Text   string  // a regular expression as in package regexp, in lower case
 	Weight float64 // the confidence if it matches: more than 0, at most 1; 1 is certain
@@ -27,7 +27,8 @@ type Pattern struct {
 // Config is the configuration of a [Detector].
 type Config struct {
 	Intents []Intent // at least one
-	// Model makes the model call of Detect: agent.Generate inside a tool, or a function that calls provider.Generate. nil: rules alone decide.
+	// Model makes the model call of Detect: agent.Generate inside a tool, or a function that calls
+	// provider.Generate. nil: rules alone decide.
 	Model func(context.Context, *provider.Request) (*provider.Response, error)
 }
 
@@ -61,7 +62,10 @@ func New(cfg Config) (*Detector, error) {
 	seen := make(map[string]bool)
 	for i, in := range cfg.Intents {
 		if in.Name == "" || seen[in.Name] || in.Name == noneOfThem {
-			return nil, fault.Errorf(fault.Invalid, "intent: Config.Intents[%d] is named %q: use a name that isn't empty, used twice or %q", i, in.Name, noneOfThem)
+			return nil,
+				fault.Errorf(fault.Invalid,
+					"intent: Config.Intents[%d] is named %q: use a name that isn't empty, used twice or %q", i, in.Name,
+					noneOfThem)
 		}
 		seen[in.Name] = true
 		if in.Description == "" {
@@ -69,15 +73,22 @@ func New(cfg Config) (*Detector, error) {
 		}
 		for _, p := range in.Patterns {
 			if !(p.Weight > 0 && p.Weight <= 1) {
-				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s has the weight %v: use more than 0 and at most 1", p.Text, in.Name, p.Weight)
+				return nil,
+					fault.Errorf(fault.Invalid,
+						"intent: the pattern %q of %s has the weight %v: use more than 0 and at most 1", p.Text,
+						in.Name, p.Weight)
 			}
 			if upper.MatchString(escape.ReplaceAllString(p.Text, "")) {
-				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s has letters in upper case, which never match: use lower case", p.Text, in.Name)
+				return nil,
+					fault.Errorf(fault.Invalid,
+						"intent: the pattern %q of %s has letters in upper case, which never match: use lower case",
+						p.Text, in.Name)
 			}
 			if _, err := regexp.Compile(p.Text); err != nil {
 				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s: %w", p.Text, in.Name, err)
 			}
-			// The spaces make it match whole words, and let regexp skip from word to word, which is ten times as fast as \b.
+			// The spaces make it match whole words, and let regexp skip from word to word, which is
+			// ten times as fast as \b.
 			compiled, err := regexp.Compile(" (?:" + p.Text + ") ")
 			if err != nil {
 				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s: %w", p.Text, in.Name, err)
@@ -139,7 +150,8 @@ func (v Verdict) Band() Band {
 // maxAlternatives is how many alternatives a verdict has at most.
 const maxAlternatives = 3
 
-// verdict makes a Verdict of the confidence of each intent. Of equal ones, the first that is listed is first.
+// verdict makes a Verdict of the confidence of each intent. Of equal ones, the first that is listed
+// is first.
 func (d *Detector) verdict(confidence []float64, from string) Verdict {
 	v := Verdict{From: from}
 	used := make([]bool, len(confidence))

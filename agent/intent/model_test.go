@@ -39,11 +39,15 @@ func TestRulesAndModelAreCombined(t *testing.T) {
 		step providertest.Step
 		want intent.Verdict
 	}{
-		{"any progress?", opinion("status", 1), intent.Verdict{Intent: "status", Confidence: 1, From: intent.FromBoth}}, // 0.3 + 0.6 + 0.1
-		{"any progress?", opinion("status", 0.75), intent.Verdict{Intent: "status", Confidence: 0.85, From: intent.FromBoth}},
-		{"any progress?", opinion("write", 0.9), intent.Verdict{Intent: "write", Confidence: 0.54, From: intent.FromBoth,
-			Alternatives: []intent.Choice{{Intent: "status", Confidence: 0.3}}}},
-		{"any progress?", opinion("something else", 0.9), intent.Verdict{Intent: "status", Confidence: 0.3, From: intent.FromBoth}},
+		// 0.3 + 0.6 + 0.1
+		{"any progress?", opinion("status", 1), intent.Verdict{Intent: "status", Confidence: 1, From: intent.FromBoth}},
+		{"any progress?", opinion("status", 0.75),
+			intent.Verdict{Intent: "status", Confidence: 0.85, From: intent.FromBoth}},
+		{"any progress?", opinion("write", 0.9),
+			intent.Verdict{Intent: "write", Confidence: 0.54, From: intent.FromBoth,
+				Alternatives: []intent.Choice{{Intent: "status", Confidence: 0.3}}}},
+		{"any progress?", opinion("something else", 0.9),
+			intent.Verdict{Intent: "status", Confidence: 0.3, From: intent.FromBoth}},
 		{"do it", opinion("write", 0.92), intent.Verdict{Intent: "write", Confidence: 0.92, From: intent.FromModel}},
 		{"do it", opinion("something else", 1), intent.Verdict{From: intent.FromModel}},
 	} {

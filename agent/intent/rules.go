@@ -10,7 +10,8 @@ const (
 	ambiguous = 0.6     // the highest confidence if several intents match
 )
 
-// Match returns the verdict of the rules. It depends on nothing but the text, of which it looks at the first 4 KiB.
+// Match returns the verdict of the rules. It depends on nothing but the text, of which it looks at
+// the first 4 KiB.
 func (d *Detector) Match(text string) Verdict {
 	return d.verdict(d.match(text), FromRules)
 }

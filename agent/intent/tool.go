@@ -14,16 +14,19 @@ type Request struct {
 	Text string `json:"text" description:"the user's message"`
 }
 
-// Tool returns the tool intent.detect, whose input is a [Request] and whose output is a [Verdict]. It changes nothing. A host calls it with
-// Session.Call before the run, and reads the verdict from Result.Called.
+// Tool returns the tool intent.detect, whose input is a [Request] and whose output is a [Verdict].
+// It changes nothing. A host calls it with Session.Call before the run, and reads the verdict from
+// Result.Called.
 //
-// If the verdict isn't in the band Act, the call is suspended with the kind "intent": a question with numbered choices, the most likely ones
-// or, if there are none, all intents. The answer is the name of an intent or "something else", and the call then returns a
-// verdict from the person: the intent with the confidence 1, or none.
+// If the verdict isn't in the band Act, the call is suspended with the kind "intent": a question
+// with numbered choices, the most likely ones or, if there are none, all intents. The answer is the
+// name of an intent or "something else", and the call then returns a verdict from the person: the
+// intent with the confidence 1, or none.
 //
 // A model call that fails is not an error of the tool: the rules' verdict counts.
 func Tool(d *Detector) tools.Tool {
-	return tools.New(tools.Spec{Name: "intent.detect", Description: "Finds out what a message of the user asks for.", ReadOnly: true},
+	return tools.New(tools.Spec{Name: "intent.detect", Description: "Finds out what a message of the user asks for.",
+		ReadOnly: true},
 		func(ctx context.Context, in Request) (Verdict, error) {
 			if d == nil {
 				return Verdict{}, fault.New(fault.Permanent, "intent: the Detector of the tool is nil")

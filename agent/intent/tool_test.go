@@ -21,7 +21,8 @@ func host(t *testing.T, steps ...providertest.Step) (*agent.Agent, *providertest
 	d, err := intent.New(intent.Config{Intents: content(), Model: agent.Generate})
 	require.NoError(t, err)
 	model := providertest.Script(steps...)
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: model, Tools: []tools.Tool{intent.Tool(d)}, NoGuard: true})
+	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: model, Tools: []tools.Tool{intent.Tool(d)},
+		NoGuard: true})
 	require.NoError(t, err)
 	return a, model
 }
@@ -42,7 +43,8 @@ func called(t *testing.T, res *agent.Result) (v intent.Verdict) {
 
 func TestACertainRuleAsksNeitherAModelNorAPerson(t *testing.T) {
 	a, model := host(t)
-	require.Equal(t, intent.Verdict{Intent: "write", Confidence: 0.95, From: intent.FromRules}, called(t, detect(t, a, "write the post")))
+	require.Equal(t, intent.Verdict{Intent: "write", Confidence: 0.95, From: intent.FromRules},
+		called(t, detect(t, a, "write the post")))
 	require.Empty(t, model.Requests())
 }
 
@@ -62,14 +64,19 @@ func TestAPersonIsAskedWhatIsNotClear(t *testing.T) {
 		answer string
 		want   intent.Verdict
 	}{
-		{"any progress?", opinion("status", 0.6), "Is this what you would like?\n1. say how far it is\n2. something else",
+		{"any progress?", opinion("status", 0.6),
+			"Is this what you would like?\n1. say how far it is\n2. something else",
 			"status", intent.Verdict{Intent: "status", Confidence: 1, From: intent.FromPerson}},
-		{"any progress?", opinion("write", 0.9), "What would you like?\n1. write the content\n2. say how far it is\n3. something else",
+		{"any progress?", opinion("write", 0.9),
+			"What would you like?\n1. write the content\n2. say how far it is\n3. something else",
 			"status", intent.Verdict{Intent: "status", Confidence: 1, From: intent.FromPerson}},
-		{"any progress?", providertest.Fail(fault.Permanent), "Is this what you would like?\n1. say how far it is\n2. something else",
+		{"any progress?", providertest.Fail(fault.Permanent),
+			"Is this what you would like?\n1. say how far it is\n2. something else",
 			"something else", intent.Verdict{From: intent.FromPerson}},
-		{"help me with something", opinion("something else", 0.4), "What would you like?\n1. suggest topics\n2. research a topic\n3. create a skeleton\n" +
-			"4. write the content\n5. make the text sound natural\n6. create images\n7. do everything\n8. say how far it is\n9. something else",
+		{"help me with something", opinion("something else", 0.4),
+			"What would you like?\n1. suggest topics\n2. research a topic\n3. create a skeleton\n" +
+				"4. write the content\n5. make the text sound natural\n6. create images\n7. do everything\n8. say " +
+				"how far it is\n9. something else",
 			"write", intent.Verdict{Intent: "write", Confidence: 1, From: intent.FromPerson}},
 	} {
 		a, model := host(t, c.step)
@@ -89,7 +96,8 @@ func TestAPersonIsAskedWhatIsNotClear(t *testing.T) {
 }
 
 func TestAToolWithoutADetectorFails(t *testing.T) {
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: providertest.Script(), Tools: []tools.Tool{intent.Tool(nil)}})
+	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: providertest.Script(),
+		Tools: []tools.Tool{intent.Tool(nil)}})
 	require.NoError(t, err)
 	res, err := a.Session("s").Call(context.Background(), "intent.detect", intent.Request{Text: "x"})
 	require.NoError(t, err)

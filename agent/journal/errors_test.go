@@ -54,14 +54,16 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 func TestOnlyForeignErrorsAreUnclear(t *testing.T) {
 	for _, err := range []error{
 		nil, journal.ErrNoSession,
-		&journal.ConflictError{}, &journal.HeldError{}, &journal.PostedError{}, &journal.PrunedError{}, &journal.InvalidError{},
+		&journal.ConflictError{}, &journal.HeldError{}, &journal.PostedError{}, &journal.PrunedError{},
+		&journal.InvalidError{},
 	} {
 		require.False(t, journal.Unclear(err), "%T", err)
 		if err != nil {
 			require.False(t, journal.Unclear(fmt.Errorf("wrapped: %w", err)), "wrapped %T", err)
 		}
 	}
-	for _, err := range []error{io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded, errors.New("disk full")} {
+	for _, err := range []error{io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded,
+		errors.New("disk full")} {
 		require.True(t, journal.Unclear(err), "%v", err)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Two workers, one session: the lease decides who writes, and the fence stops the one that has lost it.
+// Two workers, one session: the lease decides who writes, and the fence stops the one that has lost
+// it.
 func Example() {
 	ctx := context.Background()
 	store := journal.NewMemory()
@@ -54,7 +55,8 @@ func ExampleStore_fork() {
 	ctx := context.Background()
 	store := journal.NewMemory()
 	for i, kind := range []string{"asked", "answered", "asked", "failed"} {
-		err := store.Append(ctx, journal.Append{Session: "s-1", After: uint64(i), Records: []journal.Record{{Kind: kind, V: 1}}})
+		err := store.Append(ctx,
+			journal.Append{Session: "s-1", After: uint64(i), Records: []journal.Record{{Kind: kind, V: 1}}})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -85,13 +87,15 @@ func ExampleStore_fork() {
 	// s-1/retry 2 forked <nil>
 }
 
-// Another process answers a question. The answer stays in the inbox until the writer has appended its result.
+// Another process answers a question. The answer stays in the inbox until the writer has appended
+// its result.
 func ExampleStore_inbox() {
 	ctx := context.Background()
 	store := journal.NewMemory()
 	_ = store.Append(ctx, journal.Append{
 		Session: "s-1", Records: []journal.Record{{Kind: "paused", V: 1}},
-		Head: &journal.HeadUpdate{Status: "paused", Open: []journal.Open{{ID: "p-1", Kind: "approval", Title: "Delete the page?"}}},
+		Head: &journal.HeadUpdate{Status: "paused",
+			Open: []journal.Open{{ID: "p-1", Kind: "approval", Title: "Delete the page?"}}},
 	})
 
 	fmt.Println(store.Post(ctx, "s-1", journal.Item{ID: "p-1", Kind: "decision", Data: []byte("approve, says Ann")}))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Head describes a session, so that its log needn't be read. It changes in the same transaction as the append, lease or post that
-// changes it.
+// A Head describes a session, so that its log needn't be read. It changes in the same transaction
+// as the append, lease or post that changes it.
 type Head struct {
 	Session string `json:"session"`
 	// The last [HeadUpdate] of the host set these five.
@@ -22,18 +22,20 @@ type Head struct {
 	Pruned uint64 `json:"pruned"` // records up to this number are gone
 	Inbox  int    `json:"inbox"`  // items posted and not yet taken
 
-	// Fence is that of the newest lease, 0 if there was none. Owner has that lease until Until, and may keep writing after
-	// that as long as no other owner takes a lease. After a release Owner is empty and Until zero.
+	// Fence is that of the newest lease, 0 if there was none. Owner has that lease until Until, and
+	// may keep writing after that as long as no other owner takes a lease. After a release Owner is
+	// empty and Until zero.
 	Fence uint64    `json:"fence"`
 	Owner string    `json:"owner,omitempty"`
 	Until time.Time `json:"until,omitzero"`
 
-	// Updated is when the session began or was last appended to, by the store's clock. Leases, posts and pruning don't change it.
+	// Updated is when the session began or was last appended to, by the store's clock. Leases,
+	// posts and pruning don't change it.
 	Updated time.Time `json:"updated"`
 }
 
-// An Open is something that a session waits for, such as an approval, as a list across sessions shows it. The strings follow the
-// rules of names, see [MaxName].
+// An Open is something that a session waits for, such as an approval, as a list across sessions
+// shows it. The strings follow the rules of names, see [MaxName].
 type Open struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind,omitempty"`
@@ -50,7 +52,8 @@ func (h Head) clone() Head {
 // A Label is one of the labels of a session.
 type Label struct{ Key, Value string }
 
-// A Filter says which heads [Store.Heads] lists. The zero Filter lists all. Strings are compared byte by byte.
+// A Filter says which heads [Store.Heads] lists. The zero Filter lists all. Strings are compared
+// byte by byte.
 type Filter struct {
 	Prefix string // only sessions whose names begin with it
 	Status string // only this status, if not empty

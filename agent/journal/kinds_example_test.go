@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A package keeps logs of its own in the store of the agents. They have a kind, and agents leave them alone.
+// A package keeps logs of its own in the store of the agents. They have a kind, and agents leave
+// them alone.
 func ExampleFilter() {
 	ctx, store := context.Background(), journal.NewMemory()
 	for session, kind := range map[string]string{"s-1": "", "plans/7": "plan"} {
@@ -30,7 +31,8 @@ func ExampleFilter() {
 	for head, err := range store.Heads(ctx, journal.Filter{Kind: "plan"}) {
 		fmt.Println("plans", head.Session, err)
 	}
-	for head, err := range store.Heads(ctx, journal.Filter{NoKind: true, Label: journal.Label{Key: "user", Value: "ann"}}) {
+	for head, err := range store.Heads(ctx,
+		journal.Filter{NoKind: true, Label: journal.Label{Key: "user", Value: "ann"}}) {
 		fmt.Println("agents", head.Session, err)
 	}
 	// Output:

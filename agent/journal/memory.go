@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// A Memory is a [Store] in memory, for tests and for runs that aren't resumed after the process has ended.
+// A Memory is a [Store] in memory, for tests and for runs that aren't resumed after the process has
+// ended.
 //
 // It keeps every session until that is deleted. It starts no goroutine, and its clock is time.Now.
 type Memory struct {
@@ -27,8 +28,8 @@ func NewMemory() *Memory {
 	return &Memory{sessions: make(map[string]*session)}
 }
 
-// A session is never returned, only copied from. The records in entries don't change, so a reader may use the slice that it got under
-// the lock.
+// A session is never returned, only copied from. The records in entries don't change, so a reader
+// may use the slice that it got under the lock.
 type session struct {
 	head    Head
 	entries []entry
@@ -37,7 +38,8 @@ type session struct {
 	until   time.Time       // head.Until, with the monotonic reading
 }
 
-// An entry is a record and the fence with which it was appended. The same record with another fence is another append.
+// An entry is a record and the fence with which it was appended. The same record with another fence
+// is another append.
 type entry struct {
 	Record
 	fence uint64
@@ -203,7 +205,8 @@ func (s *session) writable(fence uint64) bool {
 	return fence == s.head.Fence && (fence == 0 || s.head.Owner != "")
 }
 
-// repeats reports whether the records of a are in the log already, at the same numbers and with the same fence.
+// repeats reports whether the records of a are in the log already, at the same numbers and with the
+// same fence.
 func (s *session) repeats(a Append) bool {
 	n := uint64(len(a.Records))
 	if n == 0 || a.After < s.head.Pruned || a.After+n > s.head.Seq {

@@ -66,7 +66,8 @@ func (m *Memory) Release(ctx context.Context, l Lease) error {
 	return nil
 }
 
-// leased reports whether l is the session's newest lease and wasn't released, even if it has ended. Fence 0 is no lease.
+// leased reports whether l is the session's newest lease and wasn't released, even if it has ended.
+// Fence 0 is no lease.
 func (s *session) leased(l Lease) bool {
 	return l.Fence != 0 && s.writable(l.Fence)
 }

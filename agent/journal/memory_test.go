@@ -82,7 +82,8 @@ func TestAReaderOfMemorySeesWhatWasThereWhenItBegan(t *testing.T) {
 func TestMemoryReturnsTheValueOfARecord(t *testing.T) {
 	m := journal.NewMemory()
 	value := &struct{ text string }{"x"}
-	a := journal.Append{Session: "s", Records: []journal.Record{{Kind: "kind", Value: value}, {Kind: "kind", Data: []byte("x")}}}
+	a := journal.Append{Session: "s",
+		Records: []journal.Record{{Kind: "kind", Value: value}, {Kind: "kind", Data: []byte("x")}}}
 	require.NoError(t, m.Append(t.Context(), a))
 	a.Records = []journal.Record{{Kind: "kind", Value: "another"}, {Kind: "kind", Data: []byte("x")}}
 	require.NoError(t, m.Append(t.Context(), a), "the value isn't compared, so it is the same append again")

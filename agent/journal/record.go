@@ -9,36 +9,39 @@ import (
 
 // A Record is one fact of a session. All of it is opaque to a store.
 type Record struct {
-	// Seq is the record's number in its session, from 1, without gaps. In an [Append] it is 0 or the number that the record will
-	// have. The store sets it when the record is read.
+	// Seq is the record's number in its session, from 1, without gaps. In an [Append] it is 0 or
+	// the number that the record will have. The store sets it when the record is read.
 	Seq uint64
-	// Time is an instant of the host's choice. A store keeps it to the nanosecond and returns it in UTC without a monotonic
-	// reading. It is zero or between the years 1678 and 2262.
+	// Time is an instant of the host's choice. A store keeps it to the nanosecond and returns it in
+	// UTC without a monotonic reading. It is zero or between the years 1678 and 2262.
 	Time time.Time
-	// Kind is the host's name for what happened, V the version of that kind's encoding. Kind follows the rules of names, see [MaxName].
+	// Kind is the host's name for what happened, V the version of that kind's encoding. Kind
+	// follows the rules of names, see [MaxName].
 	Kind string
 	V    int
 	// Data are any bytes, at most [MaxRecord] of them. Nil and empty are the same.
 	Data []byte
-	// Value is what Data would encode, for a writer and a reader in the same process. A [Memory] returns it as it was
-	// appended, and doesn't copy it, so what it refers to must not be changed. Every other store ignores it, so what has to
-	// outlive the process must be in Data.
+	// Value is what Data would encode, for a writer and a reader in the same process. A [Memory]
+	// returns it as it was appended, and doesn't copy it, so what it refers to must not be changed.
+	// Every other store ignores it, so what has to outlive the process must be in Data.
 	Value any
 }
 
-// Equal reports whether r and o have the same content: time (as an instant), kind, version and data. Seq and Value aren't compared.
+// Equal reports whether r and o have the same content: time (as an instant), kind, version and
+// data. Seq and Value aren't compared.
 func (r Record) Equal(o Record) bool {
 	return r.V == o.V && r.Kind == o.Kind && r.Time.Equal(o.Time) && bytes.Equal(r.Data, o.Data)
 }
 
-// An Append changes the records, the head and the inbox of one session together: all of it is stored, or nothing.
+// An Append changes the records, the head and the inbox of one session together: all of it is
+// stored, or nothing.
 //
 // At least one of Records, Head and Taken is set.
 type Append struct {
 	// Session names the session; the first append to a name begins it.
 	Session string
-	// After is the number of the session's last record as the writer knows it, 0 for none. If it isn't the number of the last record,
-	// another writer has appended, and the append is refused.
+	// After is the number of the session's last record as the writer knows it, 0 for none. If it
+	// isn't the number of the last record, another writer has appended, and the append is refused.
 	After uint64
 	// Fence is that of the writer's [Lease], or 0 if the session was never leased.
 	Fence uint64
@@ -46,24 +49,27 @@ type Append struct {
 	Records []Record
 	// Head replaces the part of the session's [Head] that the host sets. Nil leaves it as it is.
 	Head *HeadUpdate
-	// Taken has the ids of the inbox items that these records deal with. The append removes them from the inbox and closes
-	// their ids: a later [Store.Post] with one of them is refused. An id that was never posted is closed, too, so a
-	// decision that came another way excludes later ones.
+	// Taken has the ids of the inbox items that these records deal with. The append removes them
+	// from the inbox and closes their ids: a later [Store.Post] with one of them is refused. An id
+	// that was never posted is closed, too, so a decision that came another way excludes later
+	// ones.
 	Taken []string
 }
 
-// A HeadUpdate is the part of a [Head] that the host sets with an [Append]. It replaces all of it: a field that is empty here is
-// empty afterwards.
+// A HeadUpdate is the part of a [Head] that the host sets with an [Append]. It replaces all of it:
+// a field that is empty here is empty afterwards.
 type HeadUpdate struct {
 	Status string `json:"status"`
 	Open   []Open `json:"open,omitempty"`
-	// Kind says which package's log this is, by the rules of names. It is empty for a session of agents, which leave all other kinds
-	// alone. So packages can keep logs of their own in one store.
+	// Kind says which package's log this is, by the rules of names. It is empty for a session of
+	// agents, which leave all other kinds alone. So packages can keep logs of their own in one
+	// store.
 	Kind string `json:"kind,omitempty"`
 	// Title is for people: at most [MaxTitle] bytes of valid UTF-8 without control characters.
 	Title string `json:"title,omitempty"`
-	// Labels are for [Filter].Label: at most [MaxLabels], with keys of at most [MaxLabelKey] and values of at most [MaxLabelValue]
-	// bytes. Keys and values aren't empty, and are valid UTF-8 without control characters.
+	// Labels are for [Filter].Label: at most [MaxLabels], with keys of at most [MaxLabelKey] and
+	// values of at most [MaxLabelValue] bytes. Keys and values aren't empty, and are valid UTF-8
+	// without control characters.
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
@@ -75,19 +81,21 @@ func (h *Head) Set(u *HeadUpdate) {
 	}
 }
 
-// An Item is what another process or goroutine asks of a session's writer: a decision, a message, a cancellation.
+// An Item is what another process or goroutine asks of a session's writer: a decision, a message, a
+// cancellation.
 type Item struct {
-	// ID is unique in its session as long as the session exists, also after the item was taken. If the first answer to a question
-	// has to win, derive the ID from the question's id.
+	// ID is unique in its session as long as the session exists, also after the item was taken. If
+	// the first answer to a question has to win, derive the ID from the question's id.
 	ID string
 	// Kind is the host's name for what is asked. It follows the rules of names.
 	Kind string
 	// Time and Data are kept as a [Record]'s are.
 	Time time.Time
 	Data []byte
-	// Closes names further ids that the item uses up: [Store.Post] refuses the item if one of them was used before, and closes them
-	// to later posts, as [Append].Taken does. It is for an item that answers several questions at once. It has at most [MaxCloses]
-	// ids, each of them once and none of them ID. [Store.Take] doesn't return it.
+	// Closes names further ids that the item uses up: [Store.Post] refuses the item if one of them
+	// was used before, and closes them to later posts, as [Append].Taken does. It is for an item
+	// that answers several questions at once. It has at most [MaxCloses] ids, each of them once and
+	// none of them ID. [Store.Take] doesn't return it.
 	Closes []string
 }
 
@@ -95,10 +103,11 @@ type Item struct {
 type Lease struct {
 	Session string
 	Owner   string
-	// Fence is the fencing token for [Append] and [Store.Take]. It is above 0, and above every earlier fence of that session name, also
-	// of a session of that name that was deleted.
+	// Fence is the fencing token for [Append] and [Store.Take]. It is above 0, and above every
+	// earlier fence of that session name, also of a session of that name that was deleted.
 	Fence uint64
-	// Until is when another owner may take the lease, by the store's clock. The time decides only who may take a lease. The fence
-	// decides who may write, so clocks that differ can cause waiting, but never damage a log.
+	// Until is when another owner may take the lease, by the store's clock. The time decides only
+	// who may take a lease. The fence decides who may write, so clocks that differ can cause
+	// waiting, but never damage a log.
 	Until time.Time
 }

@@ -9,12 +9,14 @@ import (
 )
 
 const (
-	// MaxName is the most bytes that a name has: of a session, an owner, a kind, an id, a status or a title. Names are valid
-	// UTF-8 without control characters. A status, and the kind and title of an [Open], may be empty; the others may not.
+	// MaxName is the most bytes that a name has: of a session, an owner, a kind, an id, a status or
+	// a title. Names are valid UTF-8 without control characters. A status, and the kind and title
+	// of an [Open], may be empty; the others may not.
 	MaxName = 512
 	// MaxRecord is the most bytes that Data of a [Record] or an [Item] has: 64 MiB.
 	MaxRecord = 64 << 20
-	// MaxOpen is the most entries that [HeadUpdate].Open has. If a session has more, the host shows some of them; all are in its log.
+	// MaxOpen is the most entries that [HeadUpdate].Open has. If a session has more, the host shows
+	// some of them; all are in its log.
 	MaxOpen = 1000
 	// MaxCloses is the most entries that [Item].Closes has.
 	MaxCloses = 10_000
@@ -30,7 +32,8 @@ const (
 	MaxTTL = 24 * time.Hour
 )
 
-// Validate returns an [*InvalidError] if a is invalid, whatever the store holds. Stores call it first.
+// Validate returns an [*InvalidError] if a is invalid, whatever the store holds. Stores call it
+// first.
 func (a Append) Validate() error {
 	if err := validName("Append.Session", a.Session, false); err != nil {
 		return err
@@ -49,7 +52,8 @@ func (a Append) Validate() error {
 			return err.in(fmt.Sprintf("Append.Records[%d]", i))
 		}
 		if want := a.After + 1 + uint64(i); r.Seq != 0 && r.Seq != want {
-			return &InvalidError{fmt.Sprintf("Append.Records[%d].Seq", i), fmt.Sprintf("is %d; it must be 0 or %d", r.Seq, want)}
+			return &InvalidError{fmt.Sprintf("Append.Records[%d].Seq", i),
+				fmt.Sprintf("is %d; it must be 0 or %d", r.Seq, want)}
 		}
 	}
 	for i, id := range a.Taken {
@@ -156,7 +160,8 @@ func (it Item) validCloses() *InvalidError {
 			return err
 		}
 		if seen[id] {
-			return &InvalidError{field, fmt.Sprintf("is %q again; an id is named once, and the item's own ID not at all", id)}
+			return &InvalidError{field,
+				fmt.Sprintf("is %q again; an id is named once, and the item's own ID not at all", id)}
 		}
 		seen[id] = true
 	}
@@ -185,7 +190,8 @@ func ValidateLease(session, owner string, ttl time.Duration) error {
 	return nil
 }
 
-// ValidateRenew returns an [*InvalidError] if no store returns a lease like l, or if it can't be renewed for ttl.
+// ValidateRenew returns an [*InvalidError] if no store returns a lease like l, or if it can't be
+// renewed for ttl.
 func ValidateRenew(l Lease, ttl time.Duration) error {
 	if l.Fence == 0 || l.Fence > math.MaxInt64 {
 		return &InvalidError{"Lease.Fence", fmt.Sprintf("is %d; leases have fences from 1 to 1<<63-1", l.Fence)}
@@ -210,11 +216,13 @@ func validContent(kind string, t time.Time, data []byte) *InvalidError {
 	return nil
 }
 
-// validTime allows what fits into 64 bits of nanoseconds around 1970, the narrowest form in which a store keeps times.
+// validTime allows what fits into 64 bits of nanoseconds around 1970, the narrowest form in which a
+// store keeps times.
 func validTime(field string, t time.Time) *InvalidError {
 	const maxSeconds = math.MaxInt64 / int64(time.Second)
 	if s := t.Unix(); (s < -maxSeconds || s >= maxSeconds) && !t.IsZero() {
-		return &InvalidError{field, fmt.Sprintf("is in the year %d; it must be zero or between 1678 and 2262", t.Year())}
+		return &InvalidError{field,
+			fmt.Sprintf("is in the year %d; it must be zero or between 1678 and 2262", t.Year())}
 	}
 	return nil
 }

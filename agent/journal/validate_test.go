@@ -34,7 +34,8 @@ func TestARefusalNamesTheFieldAndTheProblem(t *testing.T) {
 			journal.Append{Session: "s", Records: []journal.Record{{Kind: "k", Time: time.Unix(1<<40, 0)}}}.Validate(),
 			"journal: Append.Records[0].Time is in the year 36812; it must be zero or between 1678 and 2262",
 		},
-		{journal.Append{Session: "s", Taken: []string{"\xff"}}.Validate(), "journal: Append.Taken[0] isn't valid UTF-8"},
+		{journal.Append{Session: "s", Taken: []string{"\xff"}}.Validate(),
+			"journal: Append.Taken[0] isn't valid UTF-8"},
 		{
 			journal.Append{Session: "s", Head: &journal.HeadUpdate{Open: []journal.Open{{}}}}.Validate(),
 			"journal: Append.Head.Open[0].ID is empty",
@@ -49,7 +50,8 @@ func TestARefusalNamesTheFieldAndTheProblem(t *testing.T) {
 			journal.Item{ID: "i", Kind: "k", Closes: []string{"i"}}.Validate(),
 			`journal: Item.Closes[0] is "i" again; an id is named once, and the item's own ID not at all`,
 		},
-		{journal.Item{ID: "i", Kind: "k", Closes: make([]string, 10_001)}.Validate(), "journal: Item.Closes has 10001 entries; 10000 are allowed"},
+		{journal.Item{ID: "i", Kind: "k", Closes: make([]string, 10_001)}.Validate(),
+			"journal: Item.Closes has 10001 entries; 10000 are allowed"},
 		{journal.ValidateSession(strings.Repeat("s", 513)), "journal: session has 513 bytes; 512 are allowed"},
 		{journal.ValidateLease("s", "", time.Second), "journal: owner is empty"},
 		{journal.ValidateLease("s", "o", 0), "journal: ttl is 0s; it must be above 0 and at most 24h0m0s"},
@@ -72,5 +74,6 @@ func TestWhatIsValidIsNil(t *testing.T) {
 	require.True(t, journal.Item{ID: "i", Kind: "k"}.Validate() == nil)
 	require.True(t, journal.Item{ID: "i", Kind: "k", Closes: []string{"j", "k"}}.Validate() == nil)
 	require.True(t, journal.Append{Session: "s", Taken: []string{"i"}}.Validate() == nil)
-	require.True(t, journal.Append{Session: "s", Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "i"}}}}.Validate() == nil)
+	require.True(t,
+		journal.Append{Session: "s", Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "i"}}}}.Validate() == nil)
 }

@@ -1,8 +1,9 @@
-// Package live runs agents for readers that come and go: a run outlives the request that started it, and any number of readers may watch it,
-// early, late, or twice.
+// Package live runs agents for readers that come and go: a run outlives the request that started
+// it, and any number of readers may watch it, early, late, or twice.
 //
-// A [Hub] owns the runs. [Hub.Start] starts one, and [Hub.Watch] returns the events of a session: the facts after a number, then the text
-// and the arguments so far of the model call in progress as one note each, then all later events.
+// A [Hub] owns the runs. [Hub.Start] starts one, and [Hub.Watch] returns the events of a session:
+// the facts after a number, then the text and the arguments so far of the model call in progress as
+// one note each, then all later events.
 //
 //	hub, err := live.New(live.Config{Agent: a})
 //	if err != nil {
@@ -19,17 +20,20 @@
 //
 // # Guarantees
 //
-//   - A run doesn't end with the context of [Hub.Start], or when a reader leaves. It ends when its input is finished, by [Hub.Cancel], or
-//     pauses. [Hub.Close] pauses it so that another process, or the next start of this one, resumes it.
-//   - Each reader gets each fact of the session after its number once, in order, including facts that other processes store.
-//   - Nothing that a reader does blocks a run. A reader that is 1,024 to 2,048 events behind gets an [agent.Lagged], which says how many notes
-//     were left out. It misses no fact.
-//   - A reader that joins in the middle of a model call gets the reply so far, so that no text is missing.
-//   - Sessions that could continue but that no process drives are resumed, and so are those whose pauses have expired: see
-//     [agent.Agent.Recover].
+//   - A run doesn't end with the context of [Hub.Start], or when a reader leaves. It ends when its
+//     input is finished, by [Hub.Cancel], or pauses. [Hub.Close] pauses it so that another process,
+//     or the next start of this one, resumes it.
+//   - Each reader gets each fact of the session after its number once, in order, including facts
+//     that other processes store.
+//   - Nothing that a reader does blocks a run. A reader that is 1,024 to 2,048 events behind gets
+//     an [agent.Lagged], which says how many notes were left out. It misses no fact.
+//   - A reader that joins in the middle of a model call gets the reply so far, so that no text is
+//     missing.
+//   - Sessions that could continue but that no process drives are resumed, and so are those whose
+//     pauses have expired: see [agent.Agent.Recover].
 //
 // # Where things are
 //
-// live.go has the hub, topic.go what a run publishes, reader.go what a reader is shown, and partial.go the reply so far of a
-// model call in progress.
+// live.go has the hub, topic.go what a run publishes, reader.go what a reader is shown, and
+// partial.go the reply so far of a model call in progress.
 package live

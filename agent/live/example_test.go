@@ -21,8 +21,9 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// A Chat serves conversations over HTTP. Their pages may be reloaded in the middle of an answer, open in several browsers, and stay open
-// while the server restarts. A real server would check here who may see the session.
+// A Chat serves conversations over HTTP. Their pages may be reloaded in the middle of an answer,
+// open in several browsers, and stay open while the server restarts. A real server would check here
+// who may see the session.
 type Chat struct{ Hub *live.Hub }
 
 func (c Chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +110,8 @@ func (p *Page) Read(url, end string) {
 	}
 }
 
-// A chat whose page is reloaded in the middle of an answer, from two browsers, and across a restart of the server.
+// A chat whose page is reloaded in the middle of an answer, from two browsers, and across a restart
+// of the server.
 func Example() {
 	dir := must(os.MkdirTemp("", "chat"))
 	defer os.RemoveAll(dir)

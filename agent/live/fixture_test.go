@@ -51,7 +51,10 @@ func start(t testing.TB, h *live.Hub) live.Started {
 
 // risky returns a tool that asks for approval, and counts its calls.
 func risky(n *int) tools.Tool {
-	return tools.New(tools.Spec{Name: "risky", Risk: tools.High}, func(context.Context, Number) (string, error) { *n++; return "done", nil })
+	return tools.New(tools.Spec{Name: "risky", Risk: tools.High}, func(context.Context, Number) (string, error) {
+		*n++
+		return "done", nil
+	})
 }
 
 // A page is what a reader of events knows.
@@ -150,7 +153,8 @@ func together(fs ...func()) {
 
 // paced is a reply in two parts with a call, whose chunks come one each 10 ms.
 func paced(words string) providertest.Step {
-	return providertest.Slow(10*time.Millisecond, providertest.Reply(providertest.Think("hm "+words), providertest.Say(words), providertest.Call("work", Number{1})))
+	return providertest.Slow(10*time.Millisecond, providertest.Reply(providertest.Think("hm "+words),
+		providertest.Say(words), providertest.Call("work", Number{1})))
 }
 
 func work() tools.Tool {

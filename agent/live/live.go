@@ -14,10 +14,11 @@ import (
 
 // A Config configures a [Hub]. Only Agent is required.
 type Config struct {
-	// Agent runs the inputs. [Hub.Close] drains it, so it can't be used afterwards. Give it a Config.Journal if runs are to survive the
-	// process.
+	// Agent runs the inputs. [Hub.Close] drains it, so it can't be used afterwards. Give it a
+	// Config.Journal if runs are to survive the process.
 	Agent *agent.Agent
-	// Recover is the time between two searches for sessions to resume; 0: 10 s. A negative time turns them off.
+	// Recover is the time between two searches for sessions to resume; 0: 10 s. A negative time
+	// turns them off.
 	Recover time.Duration
 	// Drain is how long Close waits for runs to come to a safe point; 0: 30 s.
 	Drain  time.Duration
@@ -38,12 +39,14 @@ type ConfigError struct {
 // Error names the field and says what would be right.
 func (e *ConfigError) Error() string { return "live: Config." + e.Field + ": " + e.Problem }
 
-// ErrClosed is the error for inputs and readers after [Hub.Close] was called. Another process may accept them.
+// ErrClosed is the error for inputs and readers after [Hub.Close] was called. Another process may
+// accept them.
 var ErrClosed = fault.New(fault.Transient, "live: the hub is closed; another process may continue")
 
 var errNoHub = &ConfigError{Field: "Agent", Problem: "this Hub is nil or empty; make one with live.New"}
 
-// A Hub runs an agent for readers that come and go. Make one with [New], and close it. It is safe for concurrent use.
+// A Hub runs an agent for readers that come and go. Make one with [New], and close it. It is safe
+// for concurrent use.
 type Hub struct {
 	cfg Config // fixed at creation
 
@@ -60,13 +63,15 @@ type Hub struct {
 	closing bool
 }
 
-// New returns a hub, which begins at once to look for sessions to resume. The error is a *[ConfigError].
+// New returns a hub, which begins at once to look for sessions to resume. The error is a
+// *[ConfigError].
 func New(cfg Config) (*Hub, error) {
 	if cfg.Agent.Tools() == nil {
 		return nil, &ConfigError{Field: "Agent", Problem: "it is nil or empty; make one with agent.New"}
 	}
 	if cfg.Drain < 0 {
-		return nil, &ConfigError{Field: "Drain", Problem: fmt.Sprintf("it is %v; give a time, or 0 for %v", cfg.Drain, defaultDrain)}
+		return nil, &ConfigError{Field: "Drain",
+			Problem: fmt.Sprintf("it is %v; give a time, or 0 for %v", cfg.Drain, defaultDrain)}
 	}
 	cfg.Recover, cfg.Drain = cmp.Or(cfg.Recover, defaultRecover), cmp.Or(cfg.Drain, defaultDrain)
 	if cfg.Logger == nil {
@@ -85,21 +90,23 @@ func New(cfg Config) (*Hub, error) {
 type Started struct {
 	Session string
 	Run     string
-	// After is the number of the session's last fact before the run was started or resumed: [Hub.Watch] with it shows everything from then on.
+	// After is the number of the session's last fact before the run was started or resumed:
+	// [Hub.Watch] with it shows everything from then on.
 	After uint64
 	// Done is closed when the run has ended or paused.
 	Done <-chan struct{}
 }
 
-// Start starts or resumes a run: see [agent.Agent.Stream]. It returns when the first fact of the run is stored, or an error if
-// nothing was started. ctx limits the start, not the run; the run has its values. The input must name a session, because readers find the
-// run by that name.
+// Start starts or resumes a run: see [agent.Agent.Stream]. It returns when the first fact of the
+// run is stored, or an error if nothing was started. ctx limits the start, not the run; the run has
+// its values. The input must name a session, because readers find the run by that name.
 func (h *Hub) Start(ctx context.Context, in agent.Input) (Started, error) {
 	if h == nil || h.topics == nil {
 		return Started{}, errNoHub
 	}
 	if in.Session == "" {
-		return Started{}, &agent.InputError{Field: "Session", Problem: "it is empty; readers find a run by the name of its session"}
+		return Started{},
+			&agent.InputError{Field: "Session", Problem: "it is empty; readers find a run by the name of its session"}
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -198,8 +205,8 @@ func (h *Hub) forget(t *topic) {
 	}
 }
 
-// search resumes sessions at intervals until the hub is closed. A search ends when the runs that it has found have ended, so each has a
-// goroutine of its own; it leaves alone what is being driven.
+// search resumes sessions at intervals until the hub is closed. A search ends when the runs that it
+// has found have ended, so each has a goroutine of its own; it leaves alone what is being driven.
 func (h *Hub) search() {
 	tick := time.NewTicker(h.cfg.Recover)
 	defer tick.Stop()
@@ -223,7 +230,8 @@ func (h *Hub) resume() {
 	}
 }
 
-// Cancel stops the run in progress in a session, in this or another process: see [agent.Session.Cancel].
+// Cancel stops the run in progress in a session, in this or another process: see
+// [agent.Session.Cancel].
 func (h *Hub) Cancel(ctx context.Context, session string) error {
 	if h == nil || h.topics == nil {
 		return errNoHub
@@ -239,7 +247,8 @@ func (h *Hub) Agent() *agent.Agent {
 	return h.cfg.Agent
 }
 
-// Closing returns a channel that is closed when [Hub.Close] begins, so that a server can end its readers' requests in time.
+// Closing returns a channel that is closed when [Hub.Close] begins, so that a server can end its
+// readers' requests in time.
 func (h *Hub) Closing() <-chan struct{} {
 	if h == nil {
 		return nil
@@ -247,10 +256,11 @@ func (h *Hub) Closing() <-chan struct{} {
 	return h.stopped
 }
 
-// Close drains the agent: see [agent.Agent.Drain]. Runs are paused at their next safe point, and resumed by the next process. Model calls and
-// tool calls that are still in progress after Config.Drain are canceled; their runs stay open in the journal, and are resumed as after a
-// crash. The error is then an *[agent.DrainError]. Readers get what is left for them, and then [ErrClosed]. When Close returns, all goroutines
-// of the hub have ended. Closing again returns nil.
+// Close drains the agent: see [agent.Agent.Drain]. Runs are paused at their next safe point, and
+// resumed by the next process. Model calls and tool calls that are still in progress after
+// Config.Drain are canceled; their runs stay open in the journal, and are resumed as after a crash.
+// The error is then an *[agent.DrainError]. Readers get what is left for them, and then
+// [ErrClosed]. When Close returns, all goroutines of the hub have ended. Closing again returns nil.
 func (h *Hub) Close() error {
 	if h == nil || h.topics == nil {
 		return errNoHub

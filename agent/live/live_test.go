@@ -71,7 +71,8 @@ func TestAStartThatIsRefusedSaysWhy(t *testing.T) {
 func TestAStoreThatHangsDoesNotHoldAStartBeyondItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &stuck{Store: journal.NewMemory(), free: make(chan struct{})}
-		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}, providertest.Say("Done.")), Recover: -1})
+		h := newHub(t,
+			live.Config{Agent: newAgent(t, agent.Config{Journal: store}, providertest.Say("Done.")), Recover: -1})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := h.Start(ctx, agent.Input{Session: "s", Prompt: "go"})

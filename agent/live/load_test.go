@@ -23,24 +23,27 @@ import (
 func answers(chunks int, pace time.Duration) []providertest.Step {
 	var steps []providertest.Step
 	for n := range 4 {
-		steps = append(steps, providertest.Slow(pace, providertest.Reply(providertest.SayChunks(repeat("x", chunks)...), providertest.Call("work", Number{n}))))
+		steps = append(steps, providertest.Slow(pace,
+			providertest.Reply(providertest.SayChunks(repeat("x", chunks)...), providertest.Call("work", Number{n}))))
 	}
 	return append(steps, providertest.Slow(pace, providertest.SayChunks(repeat("y", chunks)...)))
 }
 
-// runWith runs the answers with that many readers, of which the first doesn't read until the run has ended. None of them may miss a fact, and
-// none may be told that it has missed notes unless it has. It returns how long the run took.
+// runWith runs the answers with that many readers, of which the first doesn't read until the run
+// has ended. None of them may miss a fact, and none may be told that it has missed notes unless it
+// has. It returns how long the run took.
 func runWith(t testing.TB, readers, chunks int, pace time.Duration) (took time.Duration) {
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"))
 	require.NoError(t, err)
 	defer store.Close()
 	var ended atomic.Int64
 	over := make(chan struct{})
-	a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{work()}, Hooks: []agent.Hooks{{AfterRun: func(context.Context, *agent.Result) error {
-		ended.Store(time.Now().UnixNano())
-		close(over)
-		return nil
-	}}}}, answers(chunks, pace)...)
+	a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{work()},
+		Hooks: []agent.Hooks{{AfterRun: func(context.Context, *agent.Result) error {
+			ended.Store(time.Now().UnixNano())
+			close(over)
+			return nil
+		}}}}, answers(chunks, pace)...)
 	h := newHub(t, live.Config{Agent: a})
 	began := time.Now()
 	run := start(t, h)
@@ -62,7 +65,8 @@ func runWith(t testing.TB, readers, chunks int, pace time.Duration) (took time.D
 	for i, p := range pages {
 		require.Equal(t, facts, p.facts, "reader %d", i)
 		complete := strings.Repeat("x", chunks) + "|{\"n\":0}"
-		require.True(t, p.lost > 0 || p.whole[0] == complete, "reader %d was shown %q, and wasn't told what it has missed", i, p.whole[0])
+		require.True(t, p.lost > 0 || p.whole[0] == complete,
+			"reader %d was shown %q, and wasn't told what it has missed", i, p.whole[0])
 	}
 	require.NoError(t, h.Close())
 	if readers > 0 && 5*chunks > 2048 {
@@ -75,8 +79,9 @@ func TestAHundredReadersMissNoFactThoughOneIsSlow(t *testing.T) {
 	runWith(t, 100, 500, time.Millisecond)
 }
 
-// BenchmarkHundredReaders runs a model that writes 100 chunks in a second, without readers and with a hundred of them, of which one doesn't read, in
-// turn. The metric "share" is the median time of the runs with readers, as a share of the median time of those without.
+// BenchmarkHundredReaders runs a model that writes 100 chunks in a second, without readers and with
+// a hundred of them, of which one doesn't read, in turn. The metric "share" is the median time of
+// the runs with readers, as a share of the median time of those without.
 //
 //	go test ./agent/live -run '^$' -bench Hundred -benchtime 11x
 func BenchmarkHundredReaders(b *testing.B) {

@@ -7,18 +7,22 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// Watch returns the events of a session from a fact's number on: the facts after it; the text and the arguments so far of the model call in
-// progress, as one note each; and then all later events. After a run it waits for the next one. [agent.MarshalEvent] encodes events for
-// readers elsewhere.
+// Watch returns the events of a session from a fact's number on: the facts after it; the text and
+// the arguments so far of the model call in progress, as one note each; and then all later events.
+// After a run it waits for the next one. [agent.MarshalEvent] encodes events for readers elsewhere.
 //
-//   - A [agent.RunEnded] has no Result: see [agent.Session.Result]. A fact has its own session in its envelope; other sessions are those of
-//     subagents, whose events are shown only if the input asked for them (Input.Children), and may be left out like notes.
-//   - A reader that is too slow gets an [agent.Lagged] for the notes that were left out. It misses no fact.
-//   - While this hub drives no run of the session, facts come from the journal: see [agent.Session.Watch], also for its errors. There are no
-//     notes then, because another process has them.
+//   - A [agent.RunEnded] has no Result: see [agent.Session.Result]. A fact has its own session in
+//     its envelope; other sessions are those of subagents, whose events are shown only if the input
+//     asked for them (Input.Children), and may be left out like notes.
+//   - A reader that is too slow gets an [agent.Lagged] for the notes that were left out. It misses
+//     no fact.
+//   - While this hub drives no run of the session, facts come from the journal: see
+//     [agent.Session.Watch], also for its errors. There are no notes then, because another process
+//     has them.
 //
-// The sequence ends with an error: the cause when ctx ends, and [ErrClosed] when the hub is closed. Watch again with the number of the last
-// fact to continue. Each range over the sequence begins anew. Leaving the loop doesn't stop the run.
+// The sequence ends with an error: the cause when ctx ends, and [ErrClosed] when the hub is closed.
+// Watch again with the number of the last fact to continue. Each range over the sequence begins
+// anew. Leaving the loop doesn't stop the run.
 func (h *Hub) Watch(ctx context.Context, session string, after uint64) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if h == nil || h.topics == nil {
@@ -31,7 +35,8 @@ func (h *Hub) Watch(ctx context.Context, session string, after uint64) iter.Seq2
 		own, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(h.closed, func() { cancel(context.Cause(h.closed)) })()
-		r := &reader{ctx: own, session: h.cfg.Agent.Session(session), topic: h.join(session), after: after, yield: yield}
+		r := &reader{ctx: own, session: h.cfg.Agent.Session(session), topic: h.join(session), after: after,
+			yield: yield}
 		defer h.part(r.topic)
 		defer context.AfterFunc(own, r.topic.wake)()
 		if err := r.read(); err != nil {
@@ -136,7 +141,8 @@ func (r *reader) follow() error {
 	for {
 		n, lost, over := r.next()
 		switch {
-		case r.ctx.Err() != nil && (n == 0 || context.Cause(r.ctx) != ErrClosed): // a hub that is closed shows what is left
+		case r.ctx.Err() != nil && (n == 0 || context.Cause(r.ctx) != ErrClosed):
+			// a hub that is closed shows what is left
 			return context.Cause(r.ctx)
 		case lost:
 			if err := r.catchUp(true); err != nil || r.left {
@@ -155,8 +161,8 @@ func (r *reader) follow() error {
 	}
 }
 
-// catchUp shows the facts up to now, and the reply so far of the model call in progress. If the reader was too slow, it is told what it
-// has missed.
+// catchUp shows the facts up to now, and the reply so far of the model call in progress. If the
+// reader was too slow, it is told what it has missed.
 func (r *reader) catchUp(lagged bool) error {
 	t := r.topic
 	t.mu.Lock()
@@ -180,8 +186,8 @@ func (r *reader) catchUp(lagged bool) error {
 	return nil
 }
 
-// next waits for the next events, and copies them into the batch. lost says that some of them are gone, and over that the run has ended
-// and all of its events were shown.
+// next waits for the next events, and copies them into the batch. lost says that some of them are
+// gone, and over that the run has ended and all of its events were shown.
 func (r *reader) next() (n int, lost, over bool) {
 	t := r.topic
 	t.mu.Lock()
@@ -200,7 +206,8 @@ func (r *reader) next() (n int, lost, over bool) {
 	return n, false, false
 }
 
-// showNext shows an event of the topic. Facts that aren't there, or that were shown, come from the journal, or are left out.
+// showNext shows an event of the topic. Facts that aren't there, or that were shown, come from the
+// journal, or are left out.
 func (r *reader) showNext(ev agent.Event) error {
 	meta := ev.Envelope()
 	_, missing := ev.(hole)

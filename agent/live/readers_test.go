@@ -23,7 +23,8 @@ func eachStore(t *testing.T, f func(t *testing.T, store journal.Store)) {
 
 func TestAReaderMayJoinAtEveryEventAndMissesNothing(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
-		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{work()}}, paced("one two three"), paced("four five"), providertest.Slow(10*time.Millisecond, providertest.Say("And done.")))
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{work()}}, paced("one two three"),
+			paced("four five"), providertest.Slow(10*time.Millisecond, providertest.Say("And done.")))
 		h := newHub(t, live.Config{Agent: a})
 		run := start(t, h)
 		var late []func()
@@ -53,8 +54,10 @@ func TestAReaderMayJoinAtEveryEventAndMissesNothing(t *testing.T) {
 func TestALateReaderGetsTheReplySoFarAsOneNoteForEachPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, agent.Config{Tools: []tools.Tool{work()}}, providertest.HangAfter(100, providertest.Reply(
-			providertest.SayChunks("a", "b"), providertest.Think("c d e"), providertest.SayChunks("f", "g"), providertest.Interleaved(
-				providertest.CallSpec{Tool: "work", Input: Number{1}}, providertest.CallSpec{Tool: "work", Input: Number{22}}))))
+			providertest.SayChunks("a", "b"), providertest.Think("c d e"), providertest.SayChunks("f", "g"),
+			providertest.Interleaved(
+				providertest.CallSpec{Tool: "work", Input: Number{1}},
+				providertest.CallSpec{Tool: "work", Input: Number{22}}))))
 		h := newHub(t, live.Config{Agent: a})
 		run := start(t, h)
 		<-time.After(time.Second)
@@ -84,7 +87,8 @@ func TestALateReaderGetsTheReplySoFarAsOneNoteForEachPart(t *testing.T) {
 
 func TestLeavingAtEveryEventHarmsNeitherTheRunNorOtherReaders(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
-		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{work()}}, paced("one two three"), providertest.Say("Done."))
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{work()}}, paced("one two three"),
+			providertest.Say("Done."))
 		h := newHub(t, live.Config{Agent: a})
 		run := start(t, h)
 		var whole *page
@@ -104,9 +108,11 @@ func TestLeavingAtEveryEventHarmsNeitherTheRunNorOtherReaders(t *testing.T) {
 func TestASlowReaderLosesNotesAndIsToldButNoFactIsLost(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		long := func(n int) providertest.Step {
-			return providertest.Slow(time.Millisecond, providertest.Reply(providertest.SayChunks(repeat("x", n)...), providertest.Call("work", Number{n})))
+			return providertest.Slow(time.Millisecond,
+				providertest.Reply(providertest.SayChunks(repeat("x", n)...), providertest.Call("work", Number{n})))
 		}
-		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{work()}}, long(3000), long(3001), long(3002), providertest.Slow(time.Millisecond, providertest.SayChunks(repeat("y", 3000)...)))
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{work()}}, long(3000), long(3001), long(3002),
+			providertest.Slow(time.Millisecond, providertest.SayChunks(repeat("y", 3000)...)))
 		h := newHub(t, live.Config{Agent: a})
 		run := start(t, h)
 		var slow, fast *page
@@ -150,7 +156,8 @@ func repeat(s string, n int) []string { return strings.Split(strings.Repeat(s, n
 
 func TestAnIdleReaderGetsTheNotesOfTheNextRun(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
-		a := newAgent(t, agent.Config{Journal: store}, providertest.Say("One."), providertest.Say("Two two."), providertest.Say("Three."))
+		a := newAgent(t, agent.Config{Journal: store}, providertest.Say("One."), providertest.Say("Two two."),
+			providertest.Say("Three."))
 		h := newHub(t, live.Config{Agent: a})
 		start(t, h)
 		var p *page
@@ -212,8 +219,10 @@ func TestThePausesOfSubagentsAreTheSameFactsForEveryReader(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		n := 0
 		child := newAgent(t, agent.Config{Name: "child", Tools: []tools.Tool{risky(&n)}},
-			providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "risky", Input: Number{2}}), providertest.Say("Both."))
-		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, providertest.Call("child", agent.Task{Task: "go"}), providertest.Say("Done."))
+			providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}},
+				providertest.CallSpec{Tool: "risky", Input: Number{2}}), providertest.Say("Both."))
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}},
+			providertest.Call("child", agent.Task{Task: "go"}), providertest.Say("Done."))
 		h := newHub(t, live.Config{Agent: a})
 		run, err := h.Start(t.Context(), agent.Input{Session: "s", Prompt: "go", Children: true})
 		require.NoError(t, err)
@@ -225,7 +234,8 @@ func TestThePausesOfSubagentsAreTheSameFactsForEveryReader(t *testing.T) {
 				pending, err := a.Session("s").Pending(t.Context())
 				require.NoError(t, err)
 				require.Len(t, pending, 2)
-				_, err = h.Start(t.Context(), agent.Resume("s", agent.Approve(pending[0].ID), agent.Approve(pending[1].ID)))
+				_, err = h.Start(t.Context(),
+					agent.Resume("s", agent.Approve(pending[0].ID), agent.Approve(pending[1].ID)))
 				require.NoError(t, err)
 				late = watch(t, h, 0, nil)
 			})

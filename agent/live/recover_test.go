@@ -21,7 +21,8 @@ import (
 func TestTheHubResumesSessionsWhosePausesHaveExpired(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		n := 0
-		a := newAgent(t, agent.Config{Journal: store, PauseExpires: time.Hour, Tools: []tools.Tool{risky(&n)}}, providertest.Call("risky", Number{1}), providertest.Say("Not in time."))
+		a := newAgent(t, agent.Config{Journal: store, PauseExpires: time.Hour, Tools: []tools.Tool{risky(&n)}},
+			providertest.Call("risky", Number{1}), providertest.Say("Not in time."))
 		h := newHub(t, live.Config{Agent: a})
 		run := start(t, h)
 		began := time.Now()
@@ -90,7 +91,9 @@ func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {
 			return "worked", nil
 		})
 		cfg := agent.Config{Journal: store, Tools: []tools.Tool{slow}}
-		first := newHub(t, live.Config{Agent: newAgent(t, cfg, providertest.Reply(providertest.Say("I work. "), providertest.Call("work", Number{1})), providertest.Say("not here"))})
+		first := newHub(t,
+			live.Config{Agent: newAgent(t, cfg, providertest.Reply(providertest.Say("I work. "),
+				providertest.Call("work", Number{1})), providertest.Say("not here"))})
 		run := start(t, first)
 		before, after := &page{}, &page{}
 		together(
@@ -114,7 +117,8 @@ func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {
 		a := newAgent(t, cfg, providertest.Say("All done."))
 		second := newHub(t, live.Config{Agent: a})
 		after = watch(t, second, end.Seq, nil)
-		require.Equal(t, allFacts(t, a), append(before.facts, after.facts...), "a reader that continues after the number of the last fact")
+		require.Equal(t, allFacts(t, a), append(before.facts, after.facts...),
+			"a reader that continues after the number of the last fact")
 		require.Equal(t, "All done.", after.whole[0])
 		require.Equal(t, 1, calls)
 		require.NoError(t, second.Close())
@@ -125,7 +129,9 @@ func TestCloseBreaksOffWhatTakesTooLongAndTheNextHubMakesTheModelCallAgain(t *te
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
 		cfg := agent.Config{Journal: store}
-		first := newHub(t, live.Config{Agent: newAgent(t, cfg, providertest.HangAfter(3, providertest.SayChunks("One ", "two ", "three."))), Drain: time.Minute})
+		first := newHub(t,
+			live.Config{Agent: newAgent(t, cfg,
+				providertest.HangAfter(3, providertest.SayChunks("One ", "two ", "three."))), Drain: time.Minute})
 		run := start(t, first)
 		before := &page{}
 		together(

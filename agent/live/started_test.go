@@ -35,7 +35,8 @@ func (m *moody) List(context.Context) ([]tools.Tool, error) {
 func TestAStartThatSupersedesARunNamesTheNewOne(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		n := 0
-		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{risky(&n)}}, providertest.Call("risky", Number{1}), providertest.Say("Done."))
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{risky(&n)}},
+			providertest.Call("risky", Number{1}), providertest.Say("Done."))
 		h := newHub(t, live.Config{Agent: a})
 		old := start(t, h)
 		<-time.After(time.Minute)
@@ -53,7 +54,8 @@ func TestAStartThatSupersedesARunNamesTheNewOne(t *testing.T) {
 func TestAStartThatResumesARunSaysWhereItBeginsAlsoIfASourceFails(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		n := 0
-		a := newAgent(t, agent.Config{Journal: store, Sources: []tools.Source{&moody{tool: risky(&n)}}}, providertest.Call("risky", Number{1}), providertest.Say("Done."))
+		a := newAgent(t, agent.Config{Journal: store, Sources: []tools.Source{&moody{tool: risky(&n)}}},
+			providertest.Call("risky", Number{1}), providertest.Say("Done."))
 		h := newHub(t, live.Config{Agent: a})
 		old := start(t, h)
 		<-time.After(time.Minute)
@@ -72,7 +74,8 @@ func TestAStartThatResumesARunSaysWhereItBeginsAlsoIfASourceFails(t *testing.T) 
 
 func TestAReaderThatIsBehindEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAgent(t, agent.Config{}, providertest.Slow(time.Millisecond, providertest.SayChunks(repeat("x", 3000)...)))
+		a := newAgent(t, agent.Config{},
+			providertest.Slow(time.Millisecond, providertest.SayChunks(repeat("x", 3000)...)))
 		h := newHub(t, live.Config{Agent: a})
 		run := start(t, h)
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -96,8 +99,10 @@ func TestAReaderThatIsBehindEndsWithItsContext(t *testing.T) {
 
 func TestASlowReaderIsToldOfTheSessionThatItWatches(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
-		child := newAgent(t, agent.Config{Name: "child"}, providertest.Slow(time.Millisecond, providertest.SayChunks(repeat("x", 5000)...)))
-		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, providertest.Call("child", agent.Task{Task: "go"}), providertest.Say("Done."))
+		child := newAgent(t, agent.Config{Name: "child"},
+			providertest.Slow(time.Millisecond, providertest.SayChunks(repeat("x", 5000)...)))
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}},
+			providertest.Call("child", agent.Task{Task: "go"}), providertest.Say("Done."))
 		h := newHub(t, live.Config{Agent: a})
 		run, err := h.Start(t.Context(), agent.Input{Session: "s", Prompt: "go", Children: true})
 		require.NoError(t, err)

@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// keep is how many events a reader may be behind at least before it misses notes. At most twice as many are kept.
+// keep is how many events a reader may be behind at least before it misses notes. At most twice as
+// many are kept.
 const keep = 1024
 
 // A topic is a session that has a run in this hub, or readers.
@@ -43,7 +44,8 @@ func (t *topic) rest() { t.idle, t.begun = context.WithCancel(context.Background
 // A hole stands for a fact that readers get from the journal.
 type hole struct{ agent.Meta }
 
-// publish adds an event of a run. It reports whether it was the last one. Facts from elsewhere may be missing in between.
+// publish adds an event of a run. It reports whether it was the last one. Facts from elsewhere may
+// be missing in between.
 func (t *topic) publish(ev agent.Event) (last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

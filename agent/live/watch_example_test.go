@@ -59,7 +59,8 @@ func ExampleHub_Watch() {
 
 // A run doesn't end with the request that has started it, but when it is canceled.
 func ExampleHub_Cancel() {
-	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.HangAfter(3, providertest.Say("Once upon a time.")))})
+	a, err := agent.New(
+		agent.Config{Provider: providertest.Script(providertest.HangAfter(3, providertest.Say("Once upon a time.")))})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -29,18 +29,21 @@ func longLog(t testing.TB, n int) []machine.Fact {
 		reply := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("I look.")}}
 		var made []*provider.ToolCall
 		for i := range 2 {
-			c := &provider.ToolCall{ID: machine.CallID(origin.Run, step, i), ProviderID: "call_1", Name: "look", Input: json.RawMessage(`{"page":17,"part":"title"}`)}
+			c := &provider.ToolCall{ID: machine.CallID(origin.Run, step, i), ProviderID: "call_1", Name: "look",
+				Input: json.RawMessage(`{"page":17,"part":"title"}`)}
 			made = append(made, c)
 			reply.Parts = append(reply.Parts, provider.Part{Kind: provider.PartToolCall, Call: c})
 		}
 		add(machine.StepStarted{Meta: meta(step, ""), Model: "m", Tools: []string{"look"}})
-		add(machine.Replied{Meta: meta(step, ""), Message: reply, Stop: provider.StopToolCalls, Usage: provider.Usage{Input: 100, Output: 20}})
+		add(machine.Replied{Meta: meta(step, ""), Message: reply, Stop: provider.StopToolCalls,
+			Usage: provider.Usage{Input: 100, Output: 20}})
 		for _, c := range made {
 			add(machine.ToolStarted{Meta: meta(step, c.ID), Call: c, IdempotencyKey: c.ID})
 		}
 		for _, c := range made {
 			add(machine.ToolFinished{Meta: meta(step, c.ID), Call: c, Result: &machine.ToolResult{Status: tools.OK,
-				ToolResult: provider.ToolResult{CallID: c.ID, Name: c.Name, Parts: []provider.Part{provider.TextPart(`{"title":"A day <b>out</b>"}`)}}}})
+				ToolResult: provider.ToolResult{CallID: c.ID, Name: c.Name,
+					Parts: []provider.Part{provider.TextPart(`{"title":"A day <b>out</b>"}`)}}}})
 		}
 	}
 	return facts

@@ -29,7 +29,8 @@ type KeyState struct {
 // maxKeys is how many keys of inputs a session remembers.
 const maxKeys = 100
 
-// RunOf returns the run of an input or a message with this key; "" if there is none, or if 100 other keys were used since.
+// RunOf returns the run of an input or a message with this key; "" if there is none, or if 100
+// other keys were used since.
 func (s *State) RunOf(key string) string {
 	for _, k := range s.Keys {
 		if k.Key == key {
@@ -58,7 +59,8 @@ func (s *State) addKey(key, run string) {
 	s.Keys = append(s.Keys[max(len(s.Keys)-maxKeys+1, 0):len(s.Keys):len(s.Keys)], KeyState{key, run})
 }
 
-// OwnerLabel is the label with which the head of a session says who it belongs to. Inputs can't set it.
+// OwnerLabel is the label with which the head of a session says who it belongs to. Inputs can't set
+// it.
 const OwnerLabel = "pawl.owner"
 
 // checkHead says why a session can't have a title, labels or an owner; "" if it can.

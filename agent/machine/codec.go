@@ -15,8 +15,8 @@ import (
 // Version is the version of the encoding of facts. Records of another version are refused.
 const Version = 2
 
-// Encode returns a fact as a record of a journal, with its JSON as data. The error is a *[FactError] if f isn't a fact, names no run,
-// or is nested too deep to be read back.
+// Encode returns a fact as a record of a journal, with its JSON as data. The error is a
+// *[FactError] if f isn't a fact, names no run, or is nested too deep to be read back.
 func Encode(f Fact) (journal.Record, error) {
 	own, wrong := plain(f)
 	if wrong != nil {
@@ -41,7 +41,8 @@ func Encode(f Fact) (journal.Record, error) {
 	return rec, nil
 }
 
-// Record returns a fact as a record with a Value and no data, for a store that keeps facts in the same process.
+// Record returns a fact as a record with a Value and no data, for a store that keeps facts in the
+// same process.
 func Record(f Fact) journal.Record {
 	f, err := plain(f)
 	if err != nil {
@@ -51,8 +52,8 @@ func Record(f Fact) journal.Record {
 	return journal.Record{Seq: meta.Seq, Time: meta.Time, Kind: f.kind(), V: Version, Value: f}
 }
 
-// Decode returns the fact of a record. If the record can't be read, or is of another version or an unknown kind, the error is a
-// *[FactError]: the state can't be rebuilt without the fact.
+// Decode returns the fact of a record. If the record can't be read, or is of another version or an
+// unknown kind, the error is a *[FactError]: the state can't be rebuilt without the fact.
 func Decode(session string, rec journal.Record) (Fact, error) {
 	bad := func(format string, args ...any) (Fact, error) {
 		return nil, &FactError{Session: session, Seq: rec.Seq, Kind: rec.Kind, Problem: fmt.Sprintf(format, args...)}
@@ -83,8 +84,9 @@ func Decode(session string, rec journal.Record) (Fact, error) {
 	return f.with(meta), nil
 }
 
-// Truncate returns a smaller fact, for one that is too large for a record. It returns false if the fact can't be made smaller. Only
-// the result of a call can: first it loses its Data, which are for the host, and then what the model would read.
+// Truncate returns a smaller fact, for one that is too large for a record. It returns false if the
+// fact can't be made smaller. Only the result of a call can: first it loses its Data, which are for
+// the host, and then what the model would read.
 func Truncate(f Fact) (Fact, bool) {
 	end, ok := f.(ToolFinished)
 	if !ok || end.Result == nil {
@@ -93,7 +95,8 @@ func Truncate(f Fact) (Fact, bool) {
 	res := *end.Result
 	switch n := len(res.Data); {
 	case n > 0:
-		res.Data, res.Cause = nil, JoinLines(res.Cause, fmt.Sprintf("agent: Data has %d bytes, is too large for the journal, and left out", n))
+		res.Data, res.Cause = nil,
+			JoinLines(res.Cause, fmt.Sprintf("agent: Data has %d bytes, is too large for the journal, and left out", n))
 	case len(res.Parts) == 1 && res.Parts[0].Text == tooLarge:
 		return f, false
 	default:

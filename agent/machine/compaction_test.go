@@ -18,7 +18,8 @@ import (
 func fromState(t *testing.T, s machine.State) *machine.Machine {
 	t.Helper()
 	s.Run.ID, s.Run.Status = "r-1", machine.Running
-	m, err := machine.Replay("s-1", machine.Snapshot{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, State: &s})
+	m, err := machine.Replay("s-1",
+		machine.Snapshot{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, State: &s})
 	require.NoError(t, err)
 	return m
 }
@@ -29,8 +30,8 @@ func compact(m *machine.Machine, spans []machine.Span) error {
 	return m.Apply(machine.Compacted{Meta: meta, Report: &memory.Report{}, Spans: spans})
 }
 
-// TestTheInputOfARunIsFoundAgainAfterAnyCompaction: random conversations, random pieces of which are kept, left out or
-// replaced; the input is kept, or replaced alone.
+// TestTheInputOfARunIsFoundAgainAfterAnyCompaction: random conversations, random pieces of which
+// are kept, left out or replaced; the input is kept, or replaced alone.
 func TestTheInputOfARunIsFoundAgainAfterAnyCompaction(t *testing.T) {
 	for seed := range uint64(400) {
 		s := newSim(t, seed)
@@ -68,7 +69,8 @@ func TestTheInputOfARunIsFoundAgainAfterAnyCompaction(t *testing.T) {
 				keep(i)
 			}
 		}
-		m := fromState(t, machine.State{Messages: before, Run: &machine.RunState{First: first, Stage: machine.StageReady}})
+		m := fromState(t,
+			machine.State{Messages: before, Run: &machine.RunState{First: first, Stage: machine.StageReady}})
 		require.NoError(t, compact(m, spans), "seed %d", seed)
 		require.Equal(t, after, m.State().Messages, "seed %d", seed)
 		require.Equal(t, wanted, m.State().Run.First, "seed %d", seed)
@@ -76,13 +78,15 @@ func TestTheInputOfARunIsFoundAgainAfterAnyCompaction(t *testing.T) {
 	}
 }
 
-// TestACompactionThatRepeatsTheInputIsReplayedTheSame: in the process that made it, the old and the new message share their parts.
+// TestACompactionThatRepeatsTheInputIsReplayedTheSame: in the process that made it, the old and the
+// new message share their parts.
 func TestACompactionThatRepeatsTheInputIsReplayedTheSame(t *testing.T) {
 	input := []provider.Message{provider.User("go")}
 	live := fromState(t, machine.State{Messages: input, Run: &machine.RunState{Stage: machine.StageReady}})
 	read := live.Clone()
-	f := machine.Compacted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 2}, Report: &memory.Report{},
-		Spans: []machine.Span{{From: 0, To: 1, Messages: live.State().Messages}}}
+	f := machine.Compacted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 2},
+		Report: &memory.Report{},
+		Spans:  []machine.Span{{From: 0, To: 1, Messages: live.State().Messages}}}
 	require.NoError(t, live.Apply(f))
 	rec, err := machine.Encode(f)
 	require.NoError(t, err)
@@ -93,28 +97,32 @@ func TestACompactionThatRepeatsTheInputIsReplayedTheSame(t *testing.T) {
 }
 
 func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
-	msgs := []provider.Message{provider.User("a"), provider.User("b"), message(provider.RoleAssistant, callPart("r-1.1.0"))}
+	msgs := []provider.Message{provider.User("a"), provider.User("b"),
+		message(provider.RoleAssistant, callPart("r-1.1.0"))}
 	open := []machine.CallState{{Call: &provider.ToolCall{ID: "r-1.1.0", Name: "look"}, Status: machine.CallOpen}}
 	orphan := message(provider.RoleTool, resultPart("x", "r"))
 	ready := func() *machine.Machine {
-		return fromState(t, machine.State{Messages: []provider.Message{msgs[0], msgs[1], provider.User("c")}, Run: &machine.RunState{Stage: machine.StageReady}})
+		return fromState(t, machine.State{Messages: []provider.Message{msgs[0], msgs[1], provider.User("c")},
+			Run: &machine.RunState{Stage: machine.StageReady}})
 	}
 	acting := func() *machine.Machine {
-		return fromState(t, machine.State{Messages: msgs, Run: &machine.RunState{Stage: machine.StageActing, Step: 1, Calls: open}})
+		return fromState(t,
+			machine.State{Messages: msgs, Run: &machine.RunState{Stage: machine.StageActing, Step: 1, Calls: open}})
 	}
 	for name, c := range map[string]struct {
 		spans []machine.Span
 		m     *machine.Machine
 	}{
-		"backwards":            {[]machine.Span{{From: 1, To: 2}, {From: 0, To: 1}}, ready()},
-		"negative":             {[]machine.Span{{From: -1, To: 2}}, ready()},
-		"beyond":               {[]machine.Span{{From: 0, To: 4}}, ready()},
-		"empty":                {[]machine.Span{{From: 1, To: 1}}, ready()},
-		"turned round":         {[]machine.Span{{From: 2, To: 1}}, ready()},
-		"an orphan":            {[]machine.Span{{From: 0, To: 3, Messages: []provider.Message{orphan}}}, ready()},
-		"a message of nothing": {[]machine.Span{{From: 0, To: 3, Messages: []provider.Message{{Role: provider.RoleUser}}}}, ready()},
-		"the open step left":   {[]machine.Span{{From: 0, To: 2}}, acting()},
-		"the open step":        {[]machine.Span{{From: 0, To: 2}, {From: 2, To: 3, Messages: msgs[:1]}}, acting()},
+		"backwards":    {[]machine.Span{{From: 1, To: 2}, {From: 0, To: 1}}, ready()},
+		"negative":     {[]machine.Span{{From: -1, To: 2}}, ready()},
+		"beyond":       {[]machine.Span{{From: 0, To: 4}}, ready()},
+		"empty":        {[]machine.Span{{From: 1, To: 1}}, ready()},
+		"turned round": {[]machine.Span{{From: 2, To: 1}}, ready()},
+		"an orphan":    {[]machine.Span{{From: 0, To: 3, Messages: []provider.Message{orphan}}}, ready()},
+		"a message of nothing": {
+			[]machine.Span{{From: 0, To: 3, Messages: []provider.Message{{Role: provider.RoleUser}}}}, ready()},
+		"the open step left": {[]machine.Span{{From: 0, To: 2}}, acting()},
+		"the open step":      {[]machine.Span{{From: 0, To: 2}, {From: 2, To: 3, Messages: msgs[:1]}}, acting()},
 	} {
 		before := stateJSON(t, c.m)
 		var fe *machine.FactError
@@ -128,7 +136,8 @@ func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 	require.ErrorContains(t, s.m.Apply(none), "no report")
 }
 
-// TestAnInputThatACompactionLeftOutIsTakenToBeWhatComesNext: a driver never leaves it out, but a log may say so.
+// TestAnInputThatACompactionLeftOutIsTakenToBeWhatComesNext: a driver never leaves it out, but a
+// log may say so.
 func TestAnInputThatACompactionLeftOutIsTakenToBeWhatComesNext(t *testing.T) {
 	msgs := []provider.Message{provider.User("a"), provider.User("b"), provider.User("c"), provider.User("d")}
 	for _, c := range []struct {
@@ -140,9 +149,11 @@ func TestAnInputThatACompactionLeftOutIsTakenToBeWhatComesNext(t *testing.T) {
 		{2, 1, []machine.Span{{From: 0, To: 2}}},
 		{3, 1, []machine.Span{{From: 0, To: 2}}},
 		{1, 1, []machine.Span{{From: 0, To: 1}, {From: 2, To: 4}}},
-		{3, 2, []machine.Span{{From: 0, To: 1}, {From: 1, To: 4, Messages: msgs[:2]}}}, // the last of those in its place
+		// the last of those in its place
+		{3, 2, []machine.Span{{From: 0, To: 1}, {From: 1, To: 4, Messages: msgs[:2]}}},
 	} {
-		m := fromState(t, machine.State{Messages: msgs, Run: &machine.RunState{First: c.first, Stage: machine.StageReady}})
+		m := fromState(t,
+			machine.State{Messages: msgs, Run: &machine.RunState{First: c.first, Stage: machine.StageReady}})
 		require.NoError(t, compact(m, c.spans))
 		require.Equal(t, c.want, m.State().Run.First, "%+v", c)
 	}
@@ -183,13 +194,16 @@ func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 		"parts below 0": func(f *machine.RunStarted) {
 			f.ContextReset = &machine.ContextResetState{Index: 1, From: "r-1", Prompt: -1}
 		},
-		"a history":          func(f *machine.RunStarted) { f.History = []provider.Message{provider.User("before")} },
-		"a message of calls": func(f *machine.RunStarted) { f.Message.Parts = []provider.Part{{Kind: provider.PartToolCall}} },
+		"a history": func(f *machine.RunStarted) { f.History = []provider.Message{provider.User("before")} },
+		"a message of calls": func(f *machine.RunStarted) {
+			f.Message.Parts = []provider.Part{{Kind: provider.PartToolCall}}
+		},
 	} {
 		s := build()
 		s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeContextReset})
 		s.origin = machine.Origin{Session: s.m.State().Session, Run: "r-2"}
-		f := machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"), ContextReset: &machine.ContextResetState{Index: 1, From: "r-1", Prompt: 1}}
+		f := machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"),
+			ContextReset: &machine.ContextResetState{Index: 1, From: "r-1", Prompt: 1}}
 		wrong := f
 		change(&wrong)
 		require.Error(t, s.m.Apply(wrong), name)
@@ -201,7 +215,9 @@ func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 	s := build()
 	s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeHost})
 	s.origin = machine.Origin{Session: s.m.State().Session, Run: "r-2"}
-	require.Error(t, s.m.Apply(machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"), ContextReset: &machine.ContextResetState{Index: 1, From: "r-1"}}), "it handed nothing off")
+	require.Error(t,
+		s.m.Apply(machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"),
+			ContextReset: &machine.ContextResetState{Index: 1, From: "r-1"}}), "it handed nothing off")
 }
 
 func TestTheNewestUserMessagesAreKept(t *testing.T) {
@@ -214,7 +230,8 @@ func TestTheNewestUserMessagesAreKept(t *testing.T) {
 		before := s.m.Clone().State().Run
 		steer(fmt.Sprint("m", i))
 		if i > 0 {
-			require.Equal(t, fmt.Sprint("m", i-1), before.UserMessages[len(before.UserMessages)-1], "a clone stays as it was")
+			require.Equal(t, fmt.Sprint("m", i-1), before.UserMessages[len(before.UserMessages)-1],
+				"a clone stays as it was")
 		}
 	}
 	r := s.m.State().Run

@@ -7,13 +7,15 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Conversation returns the conversation that facts record, as a chat page shows it: what the user and the model said, with calls and
-// results. facts are those of one session, in order, from its beginning or from a [Snapshot] on.
+// Conversation returns the conversation that facts record, as a chat page shows it: what the user
+// and the model said, with calls and results. facts are those of one session, in order, from its
+// beginning or from a [Snapshot] on.
 //
-// It differs from State.Messages, which is what the model is shown. It keeps what compactions and context resets removed. It leaves
-// out what the agent told the model: notes, what a send-back or an undo says, that a call wasn't the model's, and the input of a run that continues another's work,
-// which repeats the first run's. The results of a reply's calls are in one message right after it, in call order, as far as they
-// exist.
+// It differs from State.Messages, which is what the model is shown. It keeps what compactions and
+// context resets removed. It leaves out what the agent told the model: notes, what a send-back or
+// an undo says, that a call wasn't the model's, and the input of a run that continues another's
+// work, which repeats the first run's. The results of a reply's calls are in one message right
+// after it, in call order, as far as they exist.
 //
 // The messages share their parts with the facts; the caller must not change them.
 func Conversation(facts []Fact) []provider.Message {
@@ -46,7 +48,8 @@ func Conversation(facts []Fact) []provider.Message {
 	return c.messages
 }
 
-// A conversation is a list of messages. The results of the newest reply's calls are added as they come.
+// A conversation is a list of messages. The results of the newest reply's calls are added as they
+// come.
 type conversation struct {
 	messages []provider.Message
 	calls    []string // ids of the calls of the newest reply
@@ -85,7 +88,8 @@ func (c *conversation) result(res *ToolResult) {
 	})
 }
 
-// snapshot adds the conversation of a state, without what the agent told the model, and the results that aren't in it yet.
+// snapshot adds the conversation of a state, without what the agent told the model, and the results
+// that aren't in it yet.
 func (c *conversation) snapshot(s *State) {
 	if s == nil || s.Run == nil {
 		return

@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Copy returns the facts of a session as facts of another one, up to the last point at which no model call and no tool call is open. upTo
-// bounds the numbers of the facts that are copied; 0 means all. The facts must be numbered without gaps. A [Snapshot] is copied only if it
-// is the first of them: others repeat what the facts before them say.
+// Copy returns the facts of a session as facts of another one, up to the last point at which no
+// model call and no tool call is open. upTo bounds the numbers of the facts that are copied; 0
+// means all. The facts must be numbered without gaps. A [Snapshot] is copied only if it is the
+// first of them: others repeat what the facts before them say.
 func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	var out []Fact
 	keep, m := 0, New(to)
@@ -17,7 +18,8 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 			break
 		}
 		if next := facts[0].Envelope().Seq + uint64(i); meta.Seq != next {
-			return nil, &FactError{Session: to, Seq: meta.Seq, Kind: f.kind(), Problem: fmt.Sprintf("its number should be %d", next)}
+			return nil, &FactError{Session: to, Seq: meta.Seq, Kind: f.kind(),
+				Problem: fmt.Sprintf("its number should be %d", next)}
 		}
 		if _, ok := f.(Snapshot); ok && i > 0 {
 			continue
@@ -35,8 +37,9 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	return out[:keep], nil
 }
 
-// ownedBy returns a fact that starts a run, or stands for one, with the session that the run took place in. In a copy of a copy that is
-// the first session. The keys of inputs belong to that session, too, unless the copy has its name: an input of the copy may use them again.
+// ownedBy returns a fact that starts a run, or stands for one, with the session that the run took
+// place in. In a copy of a copy that is the first session. The keys of inputs belong to that
+// session, too, unless the copy has its name: an input of the copy may use them again.
 func ownedBy(f Fact, from, to string) Fact {
 	switch f := f.(type) {
 	case RunStarted:

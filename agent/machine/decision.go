@@ -26,22 +26,28 @@ type Pause struct {
 	Risk   string `json:"risk,omitempty"` // low, medium or high
 	// Schema is the JSON schema of the answer; empty if any JSON will do.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// Fingerprint is the fingerprint of the tool's input schema and description. A standing approval holds for these only.
+	// Fingerprint is the fingerprint of the tool's input schema and description. A standing
+	// approval holds for these only.
 	Fingerprint string    `json:"fingerprint,omitempty"`
 	Expires     time.Time `json:"expires,omitzero"` // zero if it never expires
-	// Always says that [AllowAlways] is possible. Scope is then what the standing approval is for: see tools.Func.
+	// Always says that [AllowAlways] is possible. Scope is then what the standing approval is for:
+	// see tools.Func.
 	Always bool   `json:"always,omitempty"`
 	Scope  string `json:"scope,omitempty"`
-	// Again says that the call runs again with its answer; otherwise the answer is the call's result. See tools.Suspend.
+	// Again says that the call runs again with its answer; otherwise the answer is the call's
+	// result. See tools.Suspend.
 	Again bool `json:"again,omitempty"`
-	// Replaces are the ids that the pause had before, oldest first. A decision was posted on each of them and couldn't be accepted when the
-	// run took it, so the pause was opened again under another id. At most the newest 16 are kept. Refused says what was wrong with the
-	// newest of these decisions.
+	// Replaces are the ids that the pause had before, oldest first. A decision was posted on each
+	// of them and couldn't be accepted when the run took it, so the pause was opened again under
+	// another id. At most the newest 16 are kept. Refused says what was wrong with the newest of
+	// these decisions.
 	Replaces []string `json:"replaces,omitempty"`
 	Refused  string   `json:"refused,omitempty"`
-	// Path is set for the pause of a subagent: the ids of the calls that lead to that agent, the outermost first.
+	// Path is set for the pause of a subagent: the ids of the calls that lead to that agent, the
+	// outermost first.
 	Path []string `json:"path,omitempty"`
-	// Nested are, for a call of a subagent, the pauses of that agent. The host is shown these instead.
+	// Nested are, for a call of a subagent, the pauses of that agent. The host is shown these
+	// instead.
 	Nested []Pause `json:"nested,omitempty"`
 }
 
@@ -83,14 +89,16 @@ func (p *Pause) Expired(at time.Time) bool { return !p.Expires.IsZero() && !at.B
 // A PauseKind says what kind of decision a pause waits for.
 type PauseKind string
 
-// The kinds of pauses. A tool that suspends its call may name another kind; such a pause is a question.
+// The kinds of pauses. A tool that suspends its call may name another kind; such a pause is a
+// question.
 const (
 	// PauseApproval is a call that needs approval before it runs.
 	PauseApproval PauseKind = "approval"
-	// PauseInDoubt is a call that was started, and it is unknown how it ended. [Approve] runs it again, [Answer] says what its
-	// result was, and [Reject] leaves it as it is.
+	// PauseInDoubt is a call that was started, and it is unknown how it ended. [Approve] runs it
+	// again, [Answer] says what its result was, and [Reject] leaves it as it is.
 	PauseInDoubt PauseKind = "in_doubt"
-	// PauseCorrection is a call whose input still doesn't fit the schema after the model's own corrections. [Edit] corrects it.
+	// PauseCorrection is a call whose input still doesn't fit the schema after the model's own
+	// corrections. [Edit] corrects it.
 	PauseCorrection PauseKind = "correction"
 	// PauseAgent is a call of a subagent and waits for decisions itself: see [Pause.Nested].
 	PauseAgent PauseKind = "agent"
@@ -101,11 +109,12 @@ func (k PauseKind) isQuestion() bool {
 	return k != PauseApproval && k != PauseInDoubt && k != PauseCorrection && k != PauseAgent
 }
 
-// PauseID returns the id of a pause. round is how often the call was suspended before. Another input gives another id. The id can't
-// be guessed, because the call's id contains the run's.
+// PauseID returns the id of a pause. round is how often the call was suspended before. Another
+// input gives another id. The id can't be guessed, because the call's id contains the run's.
 func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int) string {
 	h := sha256.New()
-	for _, s := range []string{session, call.ID, call.Name, string(call.Input), call.Invalid, string(kind), fmt.Sprint(round)} {
+	for _, s := range []string{session, call.ID, call.Name, string(call.Input), call.Invalid, string(kind),
+		fmt.Sprint(round)} {
 		fmt.Fprintf(h, "%d:%s", len(s), s)
 	}
 	return "p-" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:15]))
@@ -114,9 +123,10 @@ func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int)
 // maxReplaces is how many earlier ids a pause keeps.
 const maxReplaces = 16
 
-// Reopened returns the pause that the call waits for under another id, because a decision on it can't be accepted: why says what is wrong
-// with the decision. Everything else stays as it is, including the time at which the pause expires. The call must have a pause of its own
-// that isn't of kind [PauseAgent].
+// Reopened returns the pause that the call waits for under another id, because a decision on it
+// can't be accepted: why says what is wrong with the decision. Everything else stays as it is,
+// including the time at which the pause expires. The call must have a pause of its own that isn't
+// of kind [PauseAgent].
 func (c *CallState) Reopened(session, why string) Pause {
 	p := *c.Pause
 	p.Replaces = append(slices.Clone(p.Replaces[max(len(p.Replaces)-maxReplaces+1, 0):]), p.ID)
@@ -152,8 +162,8 @@ const (
 // letsRun reports whether the decision lets the call run.
 func (k DecisionKind) letsRun() bool { return k == Approved || k == Edited || k == AlwaysAllow }
 
-// Fits reports whether a pause of the given kind can be decided in this way. A question was asked by the tool itself, so it can be
-// answered or rejected, but not approved.
+// Fits reports whether a pause of the given kind can be decided in this way. A question was asked
+// by the tool itself, so it can be answered or rejected, but not approved.
 func (k DecisionKind) Fits(pause PauseKind) bool {
 	if pause == PauseAgent { // the pauses nested in it are decided
 		return k == Superseded
@@ -173,8 +183,9 @@ func (k DecisionKind) Fits(pause PauseKind) bool {
 	return false
 }
 
-// A Decision is a decision on a pause. Make one with [Approve], [Reject], [Edit], [Suggest], [Answer] or [AllowAlways]. It names the
-// pause and says what was decided; the call that runs is always the stored one.
+// A Decision is a decision on a pause. Make one with [Approve], [Reject], [Edit], [Suggest],
+// [Answer] or [AllowAlways]. It names the pause and says what was decided; the call that runs is
+// always the stored one.
 type Decision struct {
 	ID     string          `json:"id"`
 	Kind   DecisionKind    `json:"kind"`
@@ -192,8 +203,9 @@ func Approve(id string) Decision { return Decision{ID: id, Kind: Approved} }
 // Reject keeps the call from running. The model reads the reason.
 func Reject(id, reason string) Decision { return Decision{ID: id, Kind: Rejected, Reason: reason} }
 
-// Edit lets the call run with another input. The input is validated and checked against the policy again; if the policy denies it,
-// the call doesn't run. The input is encoded as JSON; a json.RawMessage is used as it is.
+// Edit lets the call run with another input. The input is validated and checked against the policy
+// again; if the policy denies it, the call doesn't run. The input is encoded as JSON; a
+// json.RawMessage is used as it is.
 func Edit(id string, input any) Decision {
 	d := Decision{ID: id, Kind: Edited}
 	d.Input, d.err = rawJSON(input)
@@ -205,17 +217,20 @@ func Suggest(id, alternative string) Decision {
 	return Decision{ID: id, Kind: Suggested, Reason: alternative}
 }
 
-// Answer gives the result of the call; the tool doesn't run, unless it has asked to run again with the answer ([Pause.Again]). It is for
-// questions, for jobs that have finished, and for calls in doubt that did happen. The value is encoded as JSON and validated against the schema of the pause; a json.RawMessage is used as it is.
+// Answer gives the result of the call; the tool doesn't run, unless it has asked to run again with
+// the answer ([Pause.Again]). It is for questions, for jobs that have finished, and for calls in
+// doubt that did happen. The value is encoded as JSON and validated against the schema of the
+// pause; a json.RawMessage is used as it is.
 func Answer(id string, value any) Decision {
 	d := Decision{ID: id, Kind: AnswerGiven}
 	d.Value, d.err = rawJSON(value)
 	return d
 }
 
-// AllowAlways lets the call run, and approves later calls of the same tool with the same scope ([Pause].Scope) in the same session, as long
-// as the tool's schema and description don't change. It isn't possible for tools of high risk unless the tool permits it, nor for what a
-// policy or the tool's Ask asks about each call: see [Pause].Always.
+// AllowAlways lets the call run, and approves later calls of the same tool with the same scope
+// ([Pause].Scope) in the same session, as long as the tool's schema and description don't change.
+// It isn't possible for tools of high risk unless the tool permits it, nor for what a policy or the
+// tool's Ask asks about each call: see [Pause].Always.
 func AllowAlways(id string) Decision { return Decision{ID: id, Kind: AlwaysAllow} }
 
 // Err returns the error from encoding the input or the value, or nil.
@@ -227,8 +242,8 @@ func (d Decision) By(who string) Decision {
 	return d
 }
 
-// A DecisionError is a decision that is refused. Nothing ran and nothing was recorded because of it, and the other decisions of the
-// same input are refused with it.
+// A DecisionError is a decision that is refused. Nothing ran and nothing was recorded because of
+// it, and the other decisions of the same input are refused with it.
 type DecisionError struct {
 	Session string
 	ID      string
@@ -245,8 +260,9 @@ const (
 	DecisionUsed     = "used"     // the pause was decided before
 	DecisionExpired  = "expired"  // the pause has expired
 	DecisionRepeated = "repeated" // one input decides the pause twice
-	DecisionReplaced = "replaced" // an earlier decision couldn't be accepted, and the pause is open again under another id
-	DecisionBad      = "bad"      // the pause can't be decided in this way, or the value isn't valid
+	// an earlier decision couldn't be accepted, and the pause is open again under another id
+	DecisionReplaced = "replaced"
+	DecisionBad      = "bad" // the pause can't be decided in this way, or the value isn't valid
 )
 
 // Error returns the pause, the session and the problem.
@@ -260,13 +276,14 @@ func (e *DecisionError) Unwrap() error { return e.Err }
 // Fault returns Invalid.
 func (e *DecisionError) Fault() fault.Class { return fault.Invalid }
 
-// A Rule is a standing approval: calls of the tool in this session need no approval as long as its input schema and its description
-// don't change. It answers what the tool's Risk or Approval asks, and what a policy asks that permits it (tools.Verdict), not what the
-// tool's Ask asks.
+// A Rule is a standing approval: calls of the tool in this session need no approval as long as its
+// input schema and its description don't change. It answers what the tool's Risk or Approval asks,
+// and what a policy asks that permits it (tools.Verdict), not what the tool's Ask asks.
 type Rule struct {
 	Tool        string `json:"tool"`
 	Fingerprint string `json:"fingerprint"`
-	// Scope limits the rule to calls for whose input the tool names this scope; empty for a tool without scopes: see tools.Func.
+	// Scope limits the rule to calls for whose input the tool names this scope; empty for a tool
+	// without scopes: see tools.Func.
 	Scope string    `json:"scope,omitempty"`
 	By    string    `json:"by,omitempty"`
 	Since time.Time `json:"since"`

@@ -15,16 +15,18 @@ import (
 func TestADecisionHoldsItsValueAsJSON(t *testing.T) {
 	d := machine.Edit("p", map[string]string{"html": "<b>"}).By("ann")
 	require.NoError(t, d.Err())
-	require.Equal(t, machine.Decision{ID: "p", Kind: machine.Edited, Input: json.RawMessage(`{"html":"<b>"}`), Who: "ann"}, d)
+	require.Equal(t,
+		machine.Decision{ID: "p", Kind: machine.Edited, Input: json.RawMessage(`{"html":"<b>"}`), Who: "ann"}, d)
 	d = machine.Answer("p", json.RawMessage(`{"n": 1.0}`))
 	require.NoError(t, d.Err())
 	require.Equal(t, `{"n": 1.0}`, string(d.Value), "raw JSON is used as it is")
 	for name, value := range map[string]any{
-		"a function":      func() {},
-		"no JSON":         json.RawMessage(`{`),
-		"nothing":         json.RawMessage(nil),
-		"not UTF-8":       json.RawMessage("\"\xff\""),
-		"nested too deep": json.RawMessage(strings.Repeat("[", machine.MaxDepth+1) + strings.Repeat("]", machine.MaxDepth+1)),
+		"a function": func() {},
+		"no JSON":    json.RawMessage(`{`),
+		"nothing":    json.RawMessage(nil),
+		"not UTF-8":  json.RawMessage("\"\xff\""),
+		"nested too deep": json.RawMessage(strings.Repeat("[", machine.MaxDepth+1) +
+			strings.Repeat("]", machine.MaxDepth+1)),
 	} {
 		require.Error(t, machine.Edit("p", value).Err(), name)
 		require.Error(t, machine.Answer("p", value).Err(), name)
@@ -32,7 +34,8 @@ func TestADecisionHoldsItsValueAsJSON(t *testing.T) {
 }
 
 func TestThePausesOfASubagentStandInThePlaceOfItsCalls(t *testing.T) {
-	inner := machine.Pause{ID: "p-3", Kind: machine.PauseApproval, Call: provider.ToolCall{ID: "c-3", Input: json.RawMessage(`{"n":1}`)}}
+	inner := machine.Pause{ID: "p-3", Kind: machine.PauseApproval,
+		Call: provider.ToolCall{ID: "c-3", Input: json.RawMessage(`{"n":1}`)}}
 	p := machine.Pause{ID: "p-1", Kind: machine.PauseAgent, Call: provider.ToolCall{ID: "c-1"}, Nested: []machine.Pause{
 		{ID: "p-2", Kind: machine.PauseAgent, Call: provider.ToolCall{ID: "c-2"}, Nested: []machine.Pause{inner}},
 		{ID: "p-4", Kind: "question"},

@@ -10,9 +10,10 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Fact is an event of a session that is recorded in its journal. Facts are the only input of a [Machine]: the same facts make
-// the same state, in any process. The facts are the types of this file, by value; no other package can add one. A fact must not be
-// changed once it has been applied or shared.
+// A Fact is an event of a session that is recorded in its journal. Facts are the only input of a
+// [Machine]: the same facts make the same state, in any process. The facts are the types of this
+// file, by value; no other package can add one. A fact must not be changed once it has been applied
+// or shared.
 type Fact interface {
 	// Envelope returns what all facts have in common.
 	Envelope() Meta
@@ -34,7 +35,8 @@ type Origin struct {
 // A Meta is the envelope of an event.
 type Meta struct {
 	Origin
-	// Seq is the number of the fact in its session, from 1 without gaps. It is 0 for events that aren't facts.
+	// Seq is the number of the fact in its session, from 1 without gaps. It is 0 for events that
+	// aren't facts.
 	Seq uint64 `json:"-"`
 	// Time is when the fact was recorded. It is zero for events that aren't facts.
 	Time time.Time `json:"-"`
@@ -55,7 +57,8 @@ type RunStarted struct {
 	History []provider.Message `json:"history,omitempty"`
 	Message provider.Message   `json:"message"` // the input
 	Mode    string             `json:"mode,omitempty"`
-	// Limits are the limits in force, with defaults filled in. Runs whose inputs set no limits share one value.
+	// Limits are the limits in force, with defaults filled in. Runs whose inputs set no limits
+	// share one value.
 	Limits     *Limits             `json:"limits"`
 	Own        *Limits             `json:"own,omitempty"` // the limits that the input itself set
 	ToolChoice provider.ToolChoice `json:"tool_choice,omitzero"`
@@ -68,23 +71,26 @@ type RunStarted struct {
 	Owner string `json:"owner,omitempty"`
 	// Key is the key of the input: the next input with the same key starts no run.
 	Key string `json:"key,omitempty"`
-	// Tools are the fingerprints of the agent's tools. A process that resumes the run compares its own tools with them.
+	// Tools are the fingerprints of the agent's tools. A process that resumes the run compares its
+	// own tools with them.
 	Tools []ToolFingerprint `json:"tools,omitempty"`
 	// Only are the tools that are offered, by name; empty: all that the mode permits.
 	Only []string `json:"only,omitempty"`
-	// External are the tools of this run that a front end executes, as the JSON of their tools.Spec: see tools.External. They are stored so
-	// that another process can resume the run.
+	// External are the tools of this run that a front end executes, as the JSON of their
+	// tools.Spec: see tools.External. They are stored so that another process can resume the run.
 	External []json.RawMessage `json:"external,omitempty"`
-	// Children shows the events of subagents in the stream of the run: see Input.Children of package agent.
+	// Children shows the events of subagents in the stream of the run: see Input.Children of
+	// package agent.
 	Children bool `json:"children,omitempty"`
-	// ContextReset is set if the run continues the work of the run before it, in a new conversation.
+	// ContextReset is set if the run continues the work of the run before it, in a new
+	// conversation.
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`
 	// Call is set for a run that makes this one call, without a model: see [RunState].Direct.
 	Call *provider.ToolCall `json:"tool_call,omitempty"`
 	// CallKey is the idempotency key of that call; empty: its id.
 	CallKey string `json:"call_key,omitempty"`
-	// From is set in a copy of a session, see Session.Fork of package agent: the session that the run took place in, and that owns its
-	// effects.
+	// From is set in a copy of a session, see Session.Fork of package agent: the session that the
+	// run took place in, and that owns its effects.
 	From string `json:"from,omitempty"`
 }
 
@@ -101,7 +107,8 @@ type StepStarted struct {
 	Note string `json:"note,omitempty"`
 	// Messages and System are what the model was shown if a hook changed them.
 	Messages []provider.Message `json:"messages,omitempty"`
-	// System is also set if Config.Compose of package agent made another system text than for the step before.
+	// System is also set if Config.Compose of package agent made another system text than for the
+	// step before.
 	System string `json:"system,omitempty"`
 	// Context is what requests contain besides the conversation, from this step on.
 	Context *memory.Context `json:"context,omitempty"`
@@ -112,13 +119,14 @@ type StepStarted struct {
 // Compacted replaces the conversation by a shorter one. The journal keeps the original messages.
 type Compacted struct {
 	Meta
-	// Report says what was done, with figures. Its Trigger is "without effect" if summaries were paid for, but the conversation couldn't be
-	// made to fit, or the run ended before that.
+	// Report says what was done, with figures. Its Trigger is "without effect" if summaries were
+	// paid for, but the conversation couldn't be made to fit, or the run ended before that.
 	Report *memory.Report `json:"report"`
-	// Spans are the new conversation. Without spans the conversation is unchanged, and only the usage counts.
+	// Spans are the new conversation. Without spans the conversation is unchanged, and only the
+	// usage counts.
 	Spans []Span `json:"spans,omitempty"`
-	// Usage is what summaries took, and Cost its price as far as prices are known; Priced says that all of it has a known price. All
-	// of it counts towards the limits of the run.
+	// Usage is what summaries took, and Cost its price as far as prices are known; Priced says that
+	// all of it has a known price. All of it counts towards the limits of the run.
 	Usage  provider.Usage `json:"usage,omitzero"`
 	Cost   provider.Money `json:"cost,omitempty"`
 	Priced bool           `json:"priced,omitempty"`
@@ -126,15 +134,15 @@ type Compacted struct {
 
 // A Span is a piece of a compacted conversation. Old messages that are in no span were left out.
 type Span struct {
-	// From and To are indexes in the conversation before the compaction, To exclusive. The messages between them are kept, or
-	// replaced by Messages if there are any.
+	// From and To are indexes in the conversation before the compaction, To exclusive. The messages
+	// between them are kept, or replaced by Messages if there are any.
 	From     int                `json:"from"`
 	To       int                `json:"to"`
 	Messages []provider.Message `json:"messages,omitempty"`
 }
 
-// NoteWritten is a note that a model wrote about the work so far: a progress note, or the one of a context reset (see
-// [ContextResetCategory]).
+// NoteWritten is a note that a model wrote about the work so far: a progress note, or the one of a
+// context reset (see [ContextResetCategory]).
 type NoteWritten struct {
 	Meta
 	Category string          `json:"category"`
@@ -194,8 +202,9 @@ type ToolFinished struct {
 	Attempts int `json:"attempts,omitempty"`
 	// AnsweredBy is the hook that answered instead of the tool.
 	AnsweredBy string `json:"answered_by,omitempty"`
-	// Spent is what the call used of the run's limits: a subagent, or a tool that made model calls or booked something. What it had used
-	// before a pause is in the pause's fact, except for a subagent.
+	// Spent is what the call used of the run's limits: a subagent, or a tool that made model calls
+	// or booked something. What it had used before a pause is in the pause's fact, except for a
+	// subagent.
 	Spent *Spent `json:"spent,omitempty"`
 }
 
@@ -209,17 +218,19 @@ type Spent struct {
 
 // Add returns the sum of s and t.
 func (s Spent) Add(t Spent) Spent {
-	return Spent{Usage: s.Usage.Add(t.Usage), Cost: s.Cost.Add(t.Cost), Unpriced: s.Unpriced || t.Unpriced, Calls: s.Calls + t.Calls}
+	return Spent{Usage: s.Usage.Add(t.Usage), Cost: s.Cost.Add(t.Cost), Unpriced: s.Unpriced || t.Unpriced,
+		Calls: s.Calls + t.Calls}
 }
 
-// Suspended says that a call waits for a decision. If the pause has Replaces, the call waited before, and its pause has another id now: a
-// decision on the earlier one couldn't be accepted.
+// Suspended says that a call waits for a decision. If the pause has Replaces, the call waited
+// before, and its pause has another id now: a decision on the earlier one couldn't be accepted.
 type Suspended struct {
 	Meta
 	Pause Pause `json:"pause"`
 	// Spent is what the call booked of the run's limits before the pause.
 	Spent *Spent `json:"spent,omitempty"`
-	// State is what a call that runs again with its answer needs to go on: see [Pause.Again]. Streams don't show it.
+	// State is what a call that runs again with its answer needs to go on: see [Pause.Again].
+	// Streams don't show it.
 	State json.RawMessage `json:"state,omitempty"`
 }
 
@@ -244,7 +255,8 @@ type SentBack struct {
 	Text string `json:"text"`
 }
 
-// Emitted is what a tool or a hook has recorded for the host: see Emit of package agent. The model doesn't see it, and it changes nothing.
+// Emitted is what a tool or a hook has recorded for the host: see Emit of package agent. The model
+// doesn't see it, and it changes nothing.
 type Emitted struct {
 	Meta
 	Kind  string          `json:"kind"` // the host's
@@ -274,17 +286,20 @@ type PhaseChanged struct {
 	To   string `json:"to,omitempty"`
 }
 
-// ContextResetRequested says that a tool or a hook has asked for a context reset before the next model call.
+// ContextResetRequested says that a tool or a hook has asked for a context reset before the next
+// model call.
 type ContextResetRequested struct{ Meta }
 
-// ToolsChanged says that tools have come, have changed, were loaded or are gone since the last fact that has tools.
+// ToolsChanged says that tools have come, have changed, were loaded or are gone since the last fact
+// that has tools.
 type ToolsChanged struct {
 	Meta
 	// Tools are the tools that differ, in order: see [ChangeTools].
 	Tools []ToolFingerprint `json:"tools"`
 }
 
-// Continued resumes a run that its host had paused, whose process had died, or whose agent has changed since.
+// Continued resumes a run that its host had paused, whose process had died, or whose agent has
+// changed since.
 type Continued struct {
 	Meta
 	// Tools are the fingerprints of the agent's tools from now on, if they have changed.
@@ -299,7 +314,8 @@ type RuleRevoked struct {
 	Tool string `json:"tool"`
 }
 
-// Undone says that effects of calls were undone after their run had ended: see Session.Undo of package agent.
+// Undone says that effects of calls were undone after their run had ended: see Session.Undo of
+// package agent.
 type Undone struct {
 	Meta
 	Calls []UndoneCall `json:"calls,omitempty"`
@@ -307,12 +323,14 @@ type Undone struct {
 	Message provider.Message `json:"message,omitzero"`
 }
 
-// Snapshot is the state of a session at this point. The facts before it aren't needed to rebuild the state: a process that reads the session
-// begins with its last snapshot, and Session.Prune of package agent deletes them.
+// Snapshot is the state of a session at this point. The facts before it aren't needed to rebuild
+// the state: a process that reads the session begins with its last snapshot, and Session.Prune of
+// package agent deletes them.
 type Snapshot struct {
 	Meta
 	State *State `json:"state"`
-	// From is set in a copy of a session: the session that the newest run took place in. See [RunStarted].
+	// From is set in a copy of a session: the session that the newest run took place in. See
+	// [RunStarted].
 	From string `json:"from,omitempty"`
 }
 
@@ -335,7 +353,8 @@ type ToolResult struct {
 	Cause string `json:"cause,omitempty"`
 	// Cut is how many bytes of text were left out.
 	Cut int `json:"cut,omitempty"`
-	// Notes is how many of the last parts were added by the agent: warnings of hooks, and of repetition.
+	// Notes is how many of the last parts were added by the agent: warnings of hooks, and of
+	// repetition.
 	Notes int `json:"notes,omitempty"`
 	// Mismatch is what the tool's Verify expected and found, if it said so.
 	Mismatch *tools.Mismatch `json:"mismatch,omitempty"`

@@ -12,8 +12,9 @@ type ToolFingerprint struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// ChangeTools returns the tools after a change; it doesn't change its arguments. A new tool comes after all others, and so does one that was
-// lazy before. A changed tool keeps its place. A tool that is gone but wasn't known is left out.
+// ChangeTools returns the tools after a change; it doesn't change its arguments. A new tool comes
+// after all others, and so does one that was lazy before. A changed tool keeps its place. A tool
+// that is gone but wasn't known is left out.
 func ChangeTools(before, changes []ToolFingerprint) []ToolFingerprint {
 	out := slices.Clone(before)
 	for _, t := range changes {
@@ -31,7 +32,8 @@ func ChangeTools(before, changes []ToolFingerprint) []ToolFingerprint {
 	return out
 }
 
-// A ToolChange is a tool that differs from what it was when the run began. Tools that were added aren't listed.
+// A ToolChange is a tool that differs from what it was when the run began. Tools that were added
+// aren't listed.
 type ToolChange struct {
 	Name string `json:"name"`
 	Was  string `json:"was"`           // fingerprint of its input schema

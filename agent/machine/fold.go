@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A FactError is a fact that can't follow the facts before it. Either the driver has made a mistake, or the journal isn't what was
-// written.
+// A FactError is a fact that can't follow the facts before it. Either the driver has made a
+// mistake, or the journal isn't what was written.
 type FactError struct {
 	Session string
 	Seq     uint64
@@ -23,7 +23,8 @@ func (e *FactError) Error() string {
 	return fmt.Sprintf("agent: session %q: fact %d (%s) doesn't fit: %s", e.Session, e.Seq, e.Kind, e.Problem)
 }
 
-// Apply folds a fact into the state. If the fact can't follow those before it, Apply returns a *[FactError] and changes nothing.
+// Apply folds a fact into the state. If the fact can't follow those before it, Apply returns a
+// *[FactError] and changes nothing.
 func (m *Machine) Apply(f Fact) error {
 	f, err := plain(f)
 	if err != nil {
@@ -101,9 +102,11 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 	return ""
 }
 
-// fold applies a fact that checkOrder has accepted. If the fact's contents don't fit the state, fold says why and changes nothing.
+// fold applies a fact that checkOrder has accepted. If the fact's contents don't fit the state,
+// fold says why and changes nothing.
 //
-// Facts are large, and a function's frame has room for each fact that it names. So there are three functions: a run's stack must not grow.
+// Facts are large, and a function's frame has room for each fact that it names. So there are three
+// functions: a run's stack must not grow.
 func (m *Machine) fold(f Fact) (problem string) {
 	switch f.(type) {
 	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed:
@@ -225,7 +228,8 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
-		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Children: f.Children, Only: f.Only, External: f.External,
+		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Children: f.Children,
+		Only: f.Only, External: f.External,
 		Start: f.Seq, First: len(m.s.Messages), Since: normalTime(f.Time),
 	}
 	if chain != nil {
@@ -248,7 +252,8 @@ func (m *Machine) directCall(f *RunStarted) {
 
 // callMessage returns the message that makes a call.
 func callMessage(call *provider.ToolCall) provider.Message {
-	return provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}
+	return provider.Message{Role: provider.RoleAssistant,
+		Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}
 }
 
 // continued resumes a run.
@@ -270,7 +275,8 @@ func (r *RunState) resume(now time.Time) {
 // normalTime returns t as a journal gives it back.
 func normalTime(t time.Time) time.Time { return t.Round(0).UTC() }
 
-// checkMessage says why a message isn't one of the role with contents, but without calls and results.
+// checkMessage says why a message isn't one of the role with contents, but without calls and
+// results.
 func checkMessage(role provider.Role, msg *provider.Message) string {
 	if msg.Role != role || len(msg.Parts) == 0 {
 		return fmt.Sprintf("its message is empty, or not of the role %q", role)

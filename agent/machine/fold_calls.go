@@ -132,7 +132,8 @@ func (m *Machine) reopened(c *CallState, f *Suspended) string {
 		return "the call doesn't wait for the pause that is replaced"
 	case p.ID == "" || p.ID == old.ID || m.isUsedBefore(p.ID, c):
 		return "the pause has no id of its own"
-	case p.Kind != old.Kind || !c.matches(&p.Call) || string(p.Call.Input) != string(c.Call.Input) || p.Again != old.Again ||
+	case p.Kind != old.Kind || !c.matches(&p.Call) || string(p.Call.Input) != string(c.Call.Input) ||
+		p.Again != old.Again ||
 		!p.Expires.Equal(old.Expires) || len(p.Nested) > 0 || len(f.State) > 0:
 		return "the pause isn't the one that it replaces"
 	}
@@ -147,8 +148,8 @@ func (m *Machine) use(id string) {
 	m.s.Used = append(m.s.Used[max(len(m.s.Used)-maxUsed+1, 0):], id)
 }
 
-// isUsedBefore reports whether a pause has or had the id. Pauses that c itself still waits for don't count: a subagent
-// may be suspended for them again.
+// isUsedBefore reports whether a pause has or had the id. Pauses that c itself still waits for
+// don't count: a subagent may be suspended for them again.
 func (m *Machine) isUsedBefore(id string, c *CallState) bool {
 	other, _ := m.s.Run.Suspended(id)
 	return other != nil && other != c || slices.Contains(m.s.Used, id)
@@ -199,7 +200,9 @@ func (m *Machine) decideCall(c *CallState, f *Decided) {
 		call.Input, call.Invalid = d.Input, ""
 		c.Call, c.Edited = &call, true
 	case AlwaysAllow:
-		m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool { return old.Tool == c.Call.Name && old.Scope == p.Scope }),
+		m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool {
+			return old.Tool == c.Call.Name && old.Scope == p.Scope
+		}),
 			Rule{Tool: c.Call.Name, Fingerprint: p.Fingerprint, Scope: p.Scope, By: d.Who, Since: normalTime(f.Time)})
 	}
 }

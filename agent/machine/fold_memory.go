@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// This file folds in the facts that change what the conversation contains, and what the session remembers besides it: compactions,
-// notes, context resets, standing approvals and undone effects.
+// This file folds in the facts that change what the conversation contains, and what the session
+// remembers besides it: compactions, notes, context resets, standing approvals and undone effects.
 
 // compacted replaces the conversation by a shorter one.
 func (m *Machine) compacted(r *RunState, f *Compacted) string {
@@ -31,13 +31,15 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 	return ""
 }
 
-// applySpans returns the conversation that spans make of the present one, the index of the run's input in it, and whether the input was
-// kept as it is. If the input was left out, the index is that of the message that follows.
+// applySpans returns the conversation that spans make of the present one, the index of the run's
+// input in it, and whether the input was kept as it is. If the input was left out, the index is
+// that of the message that follows.
 func (s *State) applySpans(spans []Span) (out []provider.Message, first int, kept bool, problem string) {
 	at, first, acting := 0, -1, s.Run.Stage == StageActing
 	for i, p := range spans {
 		if p.From < at || p.To < p.From || p.To > len(s.Messages) || p.From == p.To && len(p.Messages) == 0 {
-			return nil, 0, false, fmt.Sprintf("span %d (%d to %d) doesn't follow, or isn't within %d messages", i, p.From, p.To, len(s.Messages))
+			return nil, 0, false, fmt.Sprintf("span %d (%d to %d) doesn't follow, or isn't within %d messages", i,
+				p.From, p.To, len(s.Messages))
 		}
 		if first < 0 && s.Run.First < p.To {
 			in := max(s.Run.First-p.From, 0)
@@ -69,8 +71,9 @@ func (s *State) applySpans(spans []Span) (out []provider.Message, first int, kep
 	return out, first, kept, ""
 }
 
-// Spans returns the spans that make the conversation after of the conversation before: see [Compacted]. Messages are compared by the
-// address of their first part, because messages aren't changed once they are shared.
+// Spans returns the spans that make the conversation after of the conversation before: see
+// [Compacted]. Messages are compared by the address of their first part, because messages aren't
+// changed once they are shared.
 func Spans(before, after []provider.Message) (out []Span) {
 	index := make(map[*provider.Part]int, len(before))
 	for i := range before {
@@ -81,7 +84,8 @@ func Spans(before, after []provider.Message) (out []Span) {
 	at := 0 // of before: what comes before it is accounted for
 	was := func(m *provider.Message) int {
 		if len(m.Parts) > 0 {
-			if i, ok := index[&m.Parts[0]]; ok && i >= at && len(before[i].Parts) == len(m.Parts) && before[i].Role == m.Role {
+			if i, ok := index[&m.Parts[0]]; ok && i >= at && len(before[i].Parts) == len(m.Parts) &&
+				before[i].Role == m.Role {
 				return i
 			}
 		}
@@ -149,7 +153,8 @@ const (
 // keepUserText remembers a user's message for the runs that continue the work of this one.
 func (r *RunState) keepUserText(text string) {
 	said := r.UserMessages[max(len(r.UserMessages)-maxUserMessages+1, 0):]
-	r.UserMessages = append(slices.Clip(said), cutBytes(text, maxUserMessageBytes)) // a Clone of the machine shares the slice
+	// a Clone of the machine shares the slice
+	r.UserMessages = append(slices.Clip(said), cutBytes(text, maxUserMessageBytes))
 }
 
 // checkContextReset says why a run can't continue the work of the one before it.
@@ -166,8 +171,8 @@ func (m *Machine) checkContextReset(f *RunStarted) string {
 	return ""
 }
 
-// extendChain returns the place in the chain of the run that continues the newest one's work. The conversation must still be that of
-// the newest run.
+// extendChain returns the place in the chain of the run that continues the newest one's work. The
+// conversation must still be that of the newest run.
 func (s *State) extendChain(reset *ContextResetState) *ChainState {
 	var earlier *Attempts
 	if s.Run.ContextReset != nil {

@@ -12,7 +12,8 @@ import (
 
 func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 	again := r.Stage == StageCalling && f.Step == r.Step && f.Final == r.Final
-	next := (r.Stage == StageReady || r.Stage == StageReplied && r.Stop == provider.StopPaused) && f.Step == r.Step+1 && r.Final == ""
+	next := (r.Stage == StageReady || r.Stage == StageReplied && r.Stop == provider.StopPaused) && f.Step == r.Step+1 &&
+		r.Final == ""
 	switch {
 	case again:
 		r.Lost++
@@ -57,12 +58,14 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 		}
 	}
 	if r.ToolChoice.Mode == provider.ChooseRequired || r.ToolChoice.Mode == provider.ChooseTool {
-		r.ToolChoice = provider.ToolChoice{} // a forced choice ends once a call was made; otherwise the run could never end
+		// a forced choice ends once a call was made; otherwise the run could never end
+		r.ToolChoice = provider.ToolChoice{}
 	}
 	return ""
 }
 
-// checkReply returns the number of calls in a reply, or says what is wrong with it. The calls must have the ids of [CallID].
+// checkReply returns the number of calls in a reply, or says what is wrong with it. The calls must
+// have the ids of [CallID].
 func (r *RunState) checkReply(msg *provider.Message) (calls int, problem string) {
 	if len(msg.Parts) > 0 && msg.Role != provider.RoleAssistant {
 		return 0, fmt.Sprintf("a reply isn't of the role %q", msg.Role)

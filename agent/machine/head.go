@@ -6,8 +6,10 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Head returns what lists show of the session once the facts are applied: its status, what it waits for, its title and its labels. It returns nil if the facts
-// change none of it, or only that one of many suspended calls of a run that goes on was added. It doesn't apply the facts; the error is the one that Apply would return.
+// Head returns what lists show of the session once the facts are applied: its status, what it waits
+// for, its title and its labels. It returns nil if the facts change none of it, or only that one of
+// many suspended calls of a run that goes on was added. It doesn't apply the facts; the error is
+// the one that Apply would return.
 func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 	if !slices.ContainsFunc(facts, m.changesHead) {
 		return nil, nil
@@ -20,23 +22,26 @@ func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 	}
 	r := after.s.Run
 	head := after.s.ownHead()
-	if head.Status = string(r.Status); r.Status == Paused && r.Code == CodeDrained { // it waits for a process, not for a person
+	if head.Status = string(r.Status); r.Status == Paused && r.Code == CodeDrained {
+		// it waits for a process, not for a person
 		head.Status = string(Running)
 	}
 	head.Open = firstOpen(OpenPauses(r))
 	return head, nil
 }
 
-// OpenPauses returns all that a run waits for, as lists show it. A head has at most [journal.MaxOpen] of them.
+// OpenPauses returns all that a run waits for, as lists show it. A head has at most
+// [journal.MaxOpen] of them.
 func OpenPauses(r *RunState) (open []journal.Open) {
 	for _, p := range r.Pending() {
-		open = append(open, journal.Open{ID: p.ID, Kind: CleanTitle(string(p.Kind)), Title: CleanTitle(p.Call.Name + ": " + p.Reason), Expires: p.Expires})
+		open = append(open, journal.Open{ID: p.ID, Kind: CleanTitle(string(p.Kind)),
+			Title: CleanTitle(p.Call.Name + ": " + p.Reason), Expires: p.Expires})
 	}
 	return open
 }
 
-// firstOpen returns as many entries as a head may have. The last of them is the one that expires first of the others, so that a list of
-// heads shows when a session has to be resumed.
+// firstOpen returns as many entries as a head may have. The last of them is the one that expires
+// first of the others, so that a list of heads shows when a session has to be resumed.
 func firstOpen(open []journal.Open) []journal.Open {
 	if len(open) <= journal.MaxOpen {
 		return open
@@ -67,8 +72,9 @@ func (m *Machine) changesHead(f Fact) bool {
 	return false
 }
 
-// listsNext reports whether the next suspended call changes the head at once. A head is as long as what it lists, so beyond 64 calls only each
-// doubling of their number does: the others are listed when the run pauses.
+// listsNext reports whether the next suspended call changes the head at once. A head is as long as
+// what it lists, so beyond 64 calls only each doubling of their number does: the others are listed
+// when the run pauses.
 func (m *Machine) listsNext() bool {
 	r, n := m.s.Run, 1
 	if r == nil {

@@ -6,10 +6,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// RepairHistory returns messages in a form that every provider accepts: each call has exactly one result, in the message right after
-// it and in call order. The result of a call is searched for up to the next message with calls; if it isn't found, one is added that
-// says so. Results without a call, calls that aren't the model's and empty messages are left out. A call without an id, or with one
-// that was used before, gets a new id. Messages that need no repair are returned as they are. The argument isn't changed.
+// RepairHistory returns messages in a form that every provider accepts: each call has exactly one
+// result, in the message right after it and in call order. The result of a call is searched for up
+// to the next message with calls; if it isn't found, one is added that says so. Results without a
+// call, calls that aren't the model's and empty messages are left out. A call without an id, or
+// with one that was used before, gets a new id. Messages that need no repair are returned as they
+// are. The argument isn't changed.
 func RepairHistory(messages []provider.Message) []provider.Message {
 	if isWellFormed(messages) {
 		return messages
@@ -20,7 +22,9 @@ func RepairHistory(messages []provider.Message) []provider.Message {
 		if m.Role == provider.RoleTool {
 			continue // results are added after their calls
 		}
-		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p provider.Part) bool { return !partAllowed(m.Role, &p) })
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p provider.Part) bool {
+			return !partAllowed(m.Role, &p)
+		})
 		if len(m.Parts) == 0 {
 			continue
 		}
@@ -62,8 +66,8 @@ func resultsIn(messages []provider.Message) (results []*provider.ToolResult) {
 	return results
 }
 
-// pairResults gives each call in parts an id that isn't in seen, and returns the message with their results. at is the index of that
-// message.
+// pairResults gives each call in parts an id that isn't in seen, and returns the message with their
+// results. at is the index of that message.
 func pairResults(parts []provider.Part, results []*provider.ToolResult, seen map[string]bool, at int) provider.Message {
 	answers := provider.Message{Role: provider.RoleTool}
 	for i := range parts {
@@ -72,7 +76,8 @@ func pairResults(parts []provider.Part, results []*provider.ToolResult, seen map
 			continue
 		}
 		res := provider.ToolResult{Name: p.Call.Name, Error: true,
-			Parts: []provider.Part{provider.TextPart("The call has no result: it was interrupted, and nobody knows whether it had its effect.")}}
+			Parts: []provider.Part{provider.TextPart(
+				"The call has no result: it was interrupted, and nobody knows whether it had its effect.")}}
 		if k := slices.IndexFunc(results, func(r *provider.ToolResult) bool { return r.CallID == p.Call.ID }); k >= 0 {
 			res = *results[k]
 			results = slices.Delete(results, k, k+1)

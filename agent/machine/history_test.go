@@ -17,7 +17,8 @@ func callPart(id string) provider.Part {
 }
 
 func resultPart(id, text string) provider.Part {
-	return provider.ResultPart(provider.ToolResult{CallID: id, Name: "look", Parts: []provider.Part{provider.TextPart(text)}})
+	return provider.ResultPart(provider.ToolResult{CallID: id, Name: "look",
+		Parts: []provider.Part{provider.TextPart(text)}})
 }
 
 func message(role provider.Role, parts ...provider.Part) provider.Message {
@@ -53,13 +54,16 @@ func TestHistoryIsRepaired(t *testing.T) {
 	}{
 		"nothing": {nil, nil},
 		"results spread over several messages": {
-			[]provider.Message{message(a, callPart("1"), callPart("2")), message(r, resultPart("2", "b")), message(r, resultPart("1", "a")), message(u, say("hi"))},
+			[]provider.Message{message(a, callPart("1"), callPart("2")), message(r, resultPart("2", "b")),
+				message(r, resultPart("1", "a")), message(u, say("hi"))},
 			[]string{"assistant: 1? 2?", "tool: 1=a 2=b", "user: hi"}},
 		"results in another order": {
-			[]provider.Message{message(a, callPart("1"), callPart("2")), message(r, resultPart("2", "b"), resultPart("1", "a"))},
+			[]provider.Message{message(a, callPart("1"), callPart("2")),
+				message(r, resultPart("2", "b"), resultPart("1", "a"))},
 			[]string{"assistant: 1? 2?", "tool: 1=a 2=b"}},
 		"a result that is missing": {
-			[]provider.Message{message(a, say("see"), callPart("1"), callPart("2")), message(r, resultPart("2", "b")), message(u, say("hi"))},
+			[]provider.Message{message(a, say("see"), callPart("1"), callPart("2")), message(r, resultPart("2", "b")),
+				message(u, say("hi"))},
 			[]string{"assistant: see 1? 2?", "tool: 1=" + lost + " 2=b", "user: hi"}},
 		"no result at all": {
 			[]provider.Message{message(a, callPart("1"))}, []string{"assistant: 1?", "tool: 1=" + lost}},
@@ -67,13 +71,15 @@ func TestHistoryIsRepaired(t *testing.T) {
 			[]provider.Message{message(a, callPart("1")), message(u, say("quick")), message(r, resultPart("1", "a"))},
 			[]string{"assistant: 1?", "tool: 1=a", "user: quick"}},
 		"a result behind other calls isn't looked for": {
-			[]provider.Message{message(a, callPart("1")), message(a, callPart("2")), message(r, resultPart("1", "a"), resultPart("2", "b"))},
+			[]provider.Message{message(a, callPart("1")), message(a, callPart("2")),
+				message(r, resultPart("1", "a"), resultPart("2", "b"))},
 			[]string{"assistant: 1?", "tool: 1=" + lost, "assistant: 2?", "tool: 2=b"}},
 		"a result before its call": {
 			[]provider.Message{message(r, resultPart("1", "a")), message(a, callPart("1"))},
 			[]string{"assistant: 1?", "tool: 1=" + lost}},
 		"results of nothing": {
-			[]provider.Message{message(u, say("hi")), message(r, resultPart("1", "a")), message(a, say("ho")), message(r)},
+			[]provider.Message{message(u, say("hi")), message(r, resultPart("1", "a")), message(a, say("ho")),
+				message(r)},
 			[]string{"user: hi", "assistant: ho"}},
 		"two results of one call": {
 			[]provider.Message{message(a, callPart("1")), message(r, resultPart("1", "a"), resultPart("1", "b"))},
@@ -82,21 +88,28 @@ func TestHistoryIsRepaired(t *testing.T) {
 			[]provider.Message{message(a, callPart("1")), message(u, resultPart("1", "a"), say("and?"))},
 			[]string{"assistant: 1?", "tool: 1=a", "user: and?"}},
 		"calls in a user's message": {
-			[]provider.Message{message(u, say("hi"), callPart("1")), message(r, resultPart("1", "a"))}, []string{"user: hi"}},
+			[]provider.Message{message(u, say("hi"), callPart("1")), message(r, resultPart("1", "a"))},
+			[]string{"user: hi"}},
 		"calls without ids": {
-			[]provider.Message{message(a, callPart(""), callPart("")), message(r, resultPart("", "a"), resultPart("", "b"))},
+			[]provider.Message{message(a, callPart(""), callPart("")),
+				message(r, resultPart("", "a"), resultPart("", "b"))},
 			[]string{"assistant: history.1.0? history.1.1?", "tool: history.1.0=a history.1.1=b"}},
 		"an id used twice in a reply": {
-			[]provider.Message{message(a, callPart("1"), callPart("1")), message(r, resultPart("1", "a"), resultPart("1", "b"))},
+			[]provider.Message{message(a, callPart("1"), callPart("1")),
+				message(r, resultPart("1", "a"), resultPart("1", "b"))},
 			[]string{"assistant: 1? history.1.1?", "tool: 1=a history.1.1=b"}},
 		"an id used again later": {
-			[]provider.Message{message(a, callPart("1")), message(r, resultPart("1", "a")), message(a, callPart("1")), message(r, resultPart("1", "b"))},
+			[]provider.Message{message(a, callPart("1")), message(r, resultPart("1", "a")), message(a, callPart("1")),
+				message(r, resultPart("1", "b"))},
 			[]string{"assistant: 1?", "tool: 1=a", "assistant: history.3.0?", "tool: history.3.0=b"}},
 		"a given id that is taken": {
-			[]provider.Message{message(a, callPart("history.3.0")), message(r, resultPart("history.3.0", "a")), message(a, callPart("")), message(r, resultPart("", "b"))},
-			[]string{"assistant: history.3.0?", "tool: history.3.0=a", "assistant: history.3.1?", "tool: history.3.1=b"}},
+			[]provider.Message{message(a, callPart("history.3.0")), message(r, resultPart("history.3.0", "a")),
+				message(a, callPart("")), message(r, resultPart("", "b"))},
+			[]string{"assistant: history.3.0?", "tool: history.3.0=a", "assistant: history.3.1?",
+				"tool: history.3.1=b"}},
 		"calls and results that are nil": {
-			[]provider.Message{message(a, say("hm"), provider.Part{Kind: provider.PartToolCall}), message(r, provider.Part{Kind: provider.PartToolResult}),
+			[]provider.Message{message(a, say("hm"), provider.Part{Kind: provider.PartToolCall}),
+				message(r, provider.Part{Kind: provider.PartToolResult}),
 				message(a, provider.Part{Kind: provider.PartToolCall})},
 			[]string{"assistant: hm"}},
 		"empty messages": {
@@ -109,14 +122,16 @@ func TestHistoryIsRepaired(t *testing.T) {
 func TestCallsThatTheProviderRanAreLeftAlone(t *testing.T) {
 	in := []provider.Message{message(provider.RoleAssistant,
 		provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "srv_1"}},
-		provider.Part{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "srv_1"}}, provider.TextPart("found"))}
+		provider.Part{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "srv_1"}},
+		provider.TextPart("found"))}
 	require.Same(t, &in[0], &machine.RepairHistory(in)[0])
 }
 
 // anyHistory returns random messages, most of which need repair.
 func anyHistory(rng *rand.Rand) []provider.Message {
 	ids := []string{"", "1", "2", "3", "history.1.0", "history.3.0"}
-	roles := []provider.Role{provider.RoleUser, provider.RoleAssistant, provider.RoleAssistant, provider.RoleTool, provider.RoleTool, "system"}
+	roles := []provider.Role{provider.RoleUser, provider.RoleAssistant, provider.RoleAssistant, provider.RoleTool,
+		provider.RoleTool, "system"}
 	var out []provider.Message
 	for range rng.IntN(10) {
 		m := provider.Message{Role: roles[rng.IntN(len(roles))]}
@@ -167,7 +182,9 @@ func TestRepairedHistoryIsWellFormedAndNothingElseIsChanged(t *testing.T) {
 		}
 		require.Equal(t, inOrder, machine.IsWellFormed(in), "seed %d: %v", seed, outline(in))
 		m := machine.New("s-1")
-		require.NoError(t, m.Apply(machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, History: out, Message: provider.User("go")}))
+		require.NoError(t,
+			m.Apply(machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1},
+				History: out, Message: provider.User("go")}))
 	}
 	require.Greater(t, unchanged, 20)
 }
@@ -175,7 +192,8 @@ func TestRepairedHistoryIsWellFormedAndNothingElseIsChanged(t *testing.T) {
 func hasNil(messages []provider.Message) bool {
 	for _, m := range messages {
 		for _, p := range m.Parts {
-			if p.Kind == provider.PartToolCall && p.Call == nil || p.Kind == provider.PartToolResult && p.Result == nil {
+			if p.Kind == provider.PartToolCall && p.Call == nil || p.Kind == provider.PartToolResult &&
+				p.Result == nil {
 				return true
 			}
 		}
@@ -184,8 +202,10 @@ func hasNil(messages []provider.Message) bool {
 }
 
 func TestAMachineTakesNoHistoryThatNeedsRepair(t *testing.T) {
-	refuses(t, machine.New("s-1"), machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, Message: provider.User("go"),
-		History: []provider.Message{message(provider.RoleAssistant, callPart("1"))}}, "a call without a result")
+	refuses(t, machine.New("s-1"),
+		machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1},
+			Message: provider.User("go"),
+			History: []provider.Message{message(provider.RoleAssistant, callPart("1"))}}, "a call without a result")
 }
 
 func BenchmarkRepairHistoryInOrder(b *testing.B) {
@@ -200,8 +220,8 @@ func BenchmarkRepairHistoryInOrder(b *testing.B) {
 	}
 }
 
-// balanced returns an error unless each call of a conversation has one result, right after its reply and in call order, and there is no
-// other result. It shares no code with the machine.
+// balanced returns an error unless each call of a conversation has one result, right after its
+// reply and in call order, and there is no other result. It shares no code with the machine.
 func balanced(messages []provider.Message) error {
 	ids := make(map[string]bool)
 	for i := 0; i < len(messages); i++ {

@@ -32,7 +32,8 @@ func refuses(t *testing.T, m *machine.Machine, f machine.Fact, why string) {
 	require.Equal(t, next, m.Next(), why)
 }
 
-// shape returns the state as JSON, with the number of messages instead of the messages, which are long.
+// shape returns the state as JSON, with the number of messages instead of the messages, which are
+// long.
 func shape(t *testing.T, m *machine.Machine) string {
 	t.Helper()
 	s := *m.State()
@@ -66,7 +67,8 @@ func withoutPointers(f machine.Fact) (machine.Fact, bool) {
 }
 
 // harmless are the kinds of facts whose zero value is accepted in a running run.
-var harmless = map[string]bool{"continued": true, "mode_changed": true, "phase_changed": true, "context_reset_requested": true}
+var harmless = map[string]bool{"continued": true, "mode_changed": true, "phase_changed": true,
+	"context_reset_requested": true}
 
 func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 	seen := make(map[string]int)
@@ -101,12 +103,14 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 					try(withMeta(zero, func(m *machine.Meta) { *m = s.meta("") }), "no run is open")
 				}
 				if r != nil {
-					try(machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: r.ID}, Seq: s.m.State().Seq + 1}, Message: provider.User("hi")}, "a run that was")
+					try(machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: r.ID},
+						Seq: s.m.State().Seq + 1}, Message: provider.User("hi")}, "a run that was")
 				}
 				return
 			}
 			for kind, typ := range machine.FactTypes {
-				legal := harmless[kind] && (r.Status == machine.Running || kind != "phase_changed" && kind != "context_reset_requested") || r.Stage == machine.StageCalling && kind == "step_failed" ||
+				legal := harmless[kind] && (r.Status == machine.Running || kind != "phase_changed" &&
+					kind != "context_reset_requested") || r.Stage == machine.StageCalling && kind == "step_failed" ||
 					r.Stage == machine.StageCalling && kind == "step_started" && r.Final == "" // the same call again
 				if !legal {
 					zero := reflect.Zero(typ).Interface().(machine.Fact)
@@ -115,28 +119,38 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 			}
 			try(machine.RunStarted{Meta: s.meta(""), Message: provider.User("hi")}, "a run in a run")
 			try(machine.RunEnded{Meta: s.meta(""), Status: machine.Running}, "an end that is none")
-			try(machine.Decided{Meta: s.meta(""), Decision: machine.Decision{ID: "p-unknown", Kind: machine.Approved}}, "a pause that isn't")
+			try(machine.Decided{Meta: s.meta(""), Decision: machine.Decision{ID: "p-unknown", Kind: machine.Approved}},
+				"a pause that isn't")
 			for id := range used {
-				try(machine.Decided{Meta: s.meta(""), Decision: machine.Decision{ID: id, Kind: machine.Approved}}, "a decision taken before")
+				try(machine.Decided{Meta: s.meta(""), Decision: machine.Decision{ID: id, Kind: machine.Approved}},
+					"a decision taken before")
 			}
 			call := &provider.ToolCall{ID: "r-999.1.0", Name: "look"}
 			result := func(c *provider.ToolCall) *machine.ToolResult {
-				return &machine.ToolResult{ToolResult: provider.ToolResult{CallID: c.ID, Name: c.Name}, Status: tools.OK}
+				return &machine.ToolResult{ToolResult: provider.ToolResult{CallID: c.ID, Name: c.Name},
+					Status: tools.OK}
 			}
 			try(machine.ToolStarted{Meta: s.meta(call.ID), Call: call}, "a call that isn't")
 			try(machine.ToolFinished{Meta: s.meta(call.ID), Call: call, Result: result(call)}, "a call that isn't")
-			try(machine.Suspended{Meta: s.meta(call.ID), Pause: machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call}}, "a call that isn't")
+			try(machine.Suspended{Meta: s.meta(call.ID),
+				Pause: machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call}}, "a call that isn't")
 			if r.Stage != machine.StageCalling {
-				try(machine.Replied{Meta: s.meta(""), Message: provider.Assistant("hi"), Stop: provider.StopDone}, "a reply to nothing")
+				try(machine.Replied{Meta: s.meta(""), Message: provider.Assistant("hi"), Stop: provider.StopDone},
+					"a reply to nothing")
 				try(machine.StepFailed{Meta: s.meta("")}, "a failure of nothing")
 			} else {
-				try(machine.Replied{Meta: s.meta(""), Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
-					{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "call_1", Name: "look"}}}}, Stop: provider.StopToolCalls}, "a call with the provider's id")
-				try(machine.Replied{Meta: s.meta(""), Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall}}},
+				try(machine.Replied{Meta: s.meta(""),
+					Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
+						{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "call_1", Name: "look"}}}},
+					Stop: provider.StopToolCalls}, "a call with the provider's id")
+				try(machine.Replied{Meta: s.meta(""), Message: provider.Message{Role: provider.RoleAssistant,
+					Parts: []provider.Part{{Kind: provider.PartToolCall}}},
 					Stop: provider.StopToolCalls}, "a call that is nil")
-				try(machine.Replied{Meta: s.meta(""), Message: provider.User("hi"), Stop: provider.StopDone}, "a reply by the user")
-				try(machine.StepFailed{Meta: s.meta(""), Partial: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
-					{Kind: provider.PartToolCall, Call: call}}}}, "a partial answer with a call")
+				try(machine.Replied{Meta: s.meta(""), Message: provider.User("hi"), Stop: provider.StopDone},
+					"a reply by the user")
+				try(machine.StepFailed{Meta: s.meta(""),
+					Partial: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
+						{Kind: provider.PartToolCall, Call: call}}}}, "a partial answer with a call")
 				step := withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = s.meta(""); m.Step++ })
 				try(step, "a step in a step")
 			}
@@ -144,7 +158,8 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				try(machine.Steered{Meta: s.meta(""), Message: provider.User("hi")}, "a message within a step")
 			}
 			if r.Stage != machine.StageReplied {
-				try(machine.SentBack{Meta: s.meta(""), Why: machine.SendBackHook, Text: "more"}, "sent back without an answer")
+				try(machine.SentBack{Meta: s.meta(""), Why: machine.SendBackHook, Text: "more"},
+					"sent back without an answer")
 			}
 			if r.Stage != machine.StageActing {
 				return
@@ -152,45 +167,58 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 			for _, status := range []machine.Status{machine.Completed, machine.Stopped, machine.Failed} {
 				try(machine.RunEnded{Meta: s.meta(""), Status: status}, "an end with open calls")
 			}
-			try(withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = s.meta(""); m.Step++ }), "a step with open calls")
+			try(withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = s.meta(""); m.Step++ }),
+				"a step with open calls")
 			for i := range r.Calls {
 				c := &r.Calls[i]
 				other := *c.Call
 				other.Name = "other"
 				try(machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: &other}, "another tool's name")
-				try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(call)}, "another call's result")
+				try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(call)},
+					"another call's result")
 				if c.Status != machine.CallStarted {
-					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "success without a start")
+					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
+						"success without a start")
 				}
-				if begun[c.Call.ID] && !c.Retry && c.Started { // a call that was suspended to run again isn't started any more
+				if begun[c.Call.ID] && !c.Retry && c.Started {
+					// a call that was suspended to run again isn't started any more
 					try(machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call, Repeatable: true}, "a second start")
 				}
 				switch c.Status {
 				case machine.CallDone:
-					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "a second result")
-					try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1", Kind: "question", Call: *c.Call}}, "a pause of what is done")
+					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
+						"a second result")
+					try(machine.Suspended{Meta: s.meta(c.Call.ID),
+						Pause: machine.Pause{ID: "p-1", Kind: "question", Call: *c.Call}}, "a pause of what is done")
 				case machine.CallDecided:
 					try(machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start after a refusal")
-					try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *c.Call}}, "a pause after a refusal")
+					try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1",
+						Kind: machine.PauseApproval, Call: *c.Call}}, "a pause after a refusal")
 				case machine.CallSuspended:
 					try(machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start without a decision")
-					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "a result without a decision")
-					try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *c.Call}}, "a pause of what is paused")
-					try(machine.Decided{Meta: s.meta(c.Call.ID), Decision: machine.Decision{ID: c.Pause.ID, Kind: "maybe"}}, "an unknown decision")
+					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
+						"a result without a decision")
+					try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1",
+						Kind: machine.PauseApproval, Call: *c.Call}}, "a pause of what is paused")
+					try(machine.Decided{Meta: s.meta(c.Call.ID),
+						Decision: machine.Decision{ID: c.Pause.ID, Kind: "maybe"}}, "an unknown decision")
 					for why, bad := range badlyReopened(s.m.State().Session, c) {
 						try(withMeta(bad, func(m *machine.Meta) { *m = s.meta(c.Call.ID) }), why)
 					}
 					if c.Pause.Kind == "question" {
-						try(machine.Decided{Meta: s.meta(c.Call.ID), Decision: machine.Decision{ID: c.Pause.ID, Kind: machine.Approved}}, "approval of a question")
+						try(machine.Decided{Meta: s.meta(c.Call.ID), Decision: machine.Decision{ID: c.Pause.ID,
+							Kind: machine.Approved}}, "approval of a question")
 					}
 					for j := range r.Calls {
 						if d := &r.Calls[j]; d.Status == machine.CallOpen {
-							try(machine.Suspended{Meta: s.meta(d.Call.ID), Pause: machine.Pause{ID: c.Pause.ID, Kind: machine.PauseApproval, Call: *d.Call}}, "two pauses with one id")
+							try(machine.Suspended{Meta: s.meta(d.Call.ID), Pause: machine.Pause{ID: c.Pause.ID,
+								Kind: machine.PauseApproval, Call: *d.Call}}, "two pauses with one id")
 						}
 					}
 				case machine.CallOpen:
 					for id := range used {
-						try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: id, Kind: machine.PauseApproval, Call: *c.Call}}, "a pause with a used id")
+						try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: id,
+							Kind: machine.PauseApproval, Call: *c.Call}}, "a pause with a used id")
 					}
 				}
 			}
@@ -218,12 +246,14 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 	}
 }
 
-// TestNoSequenceOfFactsBreaksAConversation applies random facts, few of which are legal. Those that are accepted must leave the
-// conversation well formed, and must not start a call that may not be started.
+// TestNoSequenceOfFactsBreaksAConversation applies random facts, few of which are legal. Those that
+// are accepted must leave the conversation well formed, and must not start a call that may not be
+// started.
 func TestNoSequenceOfFactsBreaksAConversation(t *testing.T) {
 	accepted := make(map[string]int)
 	for seed := range 200 {
-		c := &chaos{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 2)), m: machine.New("s-1"), starts: make(map[string]bool), closed: make(map[string]bool), pauses: make(map[string]string)}
+		c := &chaos{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 2)), m: machine.New("s-1"),
+			starts: make(map[string]bool), closed: make(map[string]bool), pauses: make(map[string]string)}
 		for now := shape(t, c.m); c.tries < 400; c.tries++ {
 			f := c.fact()
 			var err error
@@ -272,13 +302,17 @@ func (c *chaos) fact() machine.Fact {
 		run += "x"
 	}
 	name := machine.CallID(r.ID, r.Step, c.rng.IntN(2))
-	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: run}, Seq: c.m.State().Seq + 1, Step: r.Step + c.rng.IntN(2), Call: name}
-	call := &provider.ToolCall{ID: name, Name: any1(c, "a", "a", "a", "a", "a", "b"), Input: any1(c, nil, json.RawMessage(`{}`))}
+	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: run}, Seq: c.m.State().Seq + 1, Step: r.Step +
+		c.rng.IntN(2), Call: name}
+	call := &provider.ToolCall{ID: name, Name: any1(c, "a", "a", "a", "a", "a", "b"),
+		Input: any1(c, nil, json.RawMessage(`{}`))}
 	pause := fmt.Sprint("p-", c.rng.IntN(6))
 	text := any1(c, "hi", "")
-	message := provider.Message{Role: any1(c, provider.RoleUser, provider.RoleUser, provider.RoleAssistant, provider.RoleTool), Parts: []provider.Part{provider.TextPart("hi")}}
+	message := provider.Message{Role: any1(c, provider.RoleUser, provider.RoleUser, provider.RoleAssistant,
+		provider.RoleTool), Parts: []provider.Part{provider.TextPart("hi")}}
 	if c.rng.IntN(6) == 0 {
-		message.Parts = any1(c, nil, []provider.Part{{Kind: provider.PartToolCall, Call: call}}, []provider.Part{{Kind: provider.PartToolCall}},
+		message.Parts = any1(c, nil, []provider.Part{{Kind: provider.PartToolCall, Call: call}},
+			[]provider.Part{{Kind: provider.PartToolCall}},
 			[]provider.Part{{Kind: provider.PartToolResult, Result: &provider.ToolResult{CallID: name}}})
 	}
 	if rules := c.m.State().Rules; c.rng.IntN(60) == 0 || len(rules) > 0 && c.rng.IntN(3) == 0 {
@@ -290,14 +324,17 @@ func (c *chaos) fact() machine.Fact {
 	switch c.rng.IntN(40) {
 	case 0:
 		meta.Origin = machine.Origin{Session: "s-1", Run: r.ID}
-		return machine.Undone{Meta: meta, Calls: any1(c, nil, []machine.UndoneCall{{}}, []machine.UndoneCall{{Call: call}}), Message: any1(c, provider.Message{}, message)}
+		return machine.Undone{Meta: meta, Calls: any1(c, nil, []machine.UndoneCall{{}},
+			[]machine.UndoneCall{{Call: call}}), Message: any1(c, provider.Message{}, message)}
 	case 1:
-		return machine.Snapshot{Meta: meta, State: any1(c, nil, &machine.State{}, &machine.State{Run: &machine.RunState{}})}
+		return machine.Snapshot{Meta: meta,
+			State: any1(c, nil, &machine.State{}, &machine.State{Run: &machine.RunState{}})}
 	case 2, 3, 4:
 		meta.Origin = machine.Origin{Session: "s-1", Run: r.ID}
 		return c.compacted(meta, message)
 	case 5:
-		return machine.NoteWritten{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.State().Note("a").Index + c.rng.IntN(2), Share: any1(c, .5, .5, -1, math.NaN())}
+		return machine.NoteWritten{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.State().Note("a").Index +
+			c.rng.IntN(2), Share: any1(c, .5, .5, -1, math.NaN())}
 	case 6, 7:
 		if r.IsOpen() {
 			return machine.RunEnded{Meta: meta, Status: machine.Stopped, Code: machine.CodeContextReset}
@@ -327,18 +364,23 @@ func (c *chaos) fact() machine.Fact {
 			f.History = []provider.Message{provider.User("before"), message}
 		}
 		if c.rng.IntN(4) == 0 || r.Code == machine.CodeContextReset {
-			f.ContextReset = &machine.ContextResetState{Index: r.ContextResets() + c.rng.IntN(2), From: any1(c, r.ID, r.ID, ""), Prompt: c.rng.IntN(3)}
+			f.ContextReset = &machine.ContextResetState{Index: r.ContextResets() + c.rng.IntN(2),
+				From: any1(c, r.ID, r.ID, ""), Prompt: c.rng.IntN(3)}
 		}
 		return f
 	case 1, 2:
 		return machine.StepStarted{Meta: meta, Final: any1(c, "", "", "", machine.LimitSteps), Note: text}
 	case 3, 4, 5:
-		f := machine.Replied{Meta: meta, Message: provider.Message{Role: any1(c, provider.RoleAssistant, provider.RoleAssistant, provider.RoleUser)},
-			Stop: any1(c, provider.StopDone, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls, provider.StopPaused, provider.StopLength, "")}
+		f := machine.Replied{Meta: meta,
+			Message: provider.Message{Role: any1(c, provider.RoleAssistant, provider.RoleAssistant, provider.RoleUser)},
+			Stop: any1(c, provider.StopDone, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls,
+				provider.StopToolCalls, provider.StopPaused, provider.StopLength, "")}
 		for n := range c.rng.IntN(4) {
 			calls := len((&provider.Message{Parts: f.Message.Parts}).Calls())
-			id := any1(c, machine.CallID(r.ID, r.Step, calls), machine.CallID(r.ID, r.Step, calls), machine.CallID(r.ID, r.Step, calls), machine.CallID(r.ID, r.Step, n))
-			f.Message.Parts = append(f.Message.Parts, any1(c, provider.TextPart("hi"), provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "a"}}))
+			id := any1(c, machine.CallID(r.ID, r.Step, calls), machine.CallID(r.ID, r.Step, calls),
+				machine.CallID(r.ID, r.Step, calls), machine.CallID(r.ID, r.Step, n))
+			f.Message.Parts = append(f.Message.Parts, any1(c, provider.TextPart("hi"),
+				provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "a"}}))
 		}
 		return f
 	case 6:
@@ -346,27 +388,36 @@ func (c *chaos) fact() machine.Fact {
 	case 7, 8:
 		return machine.ToolStarted{Meta: meta, Call: any1(c, call, call, call, nil), Repeatable: c.rng.IntN(3) == 0}
 	case 9, 10:
-		res := &machine.ToolResult{Status: any1(c, tools.OK, tools.Failed, tools.Rejected, tools.Answered, tools.InDoubt, "")}
+		res := &machine.ToolResult{Status: any1(c, tools.OK, tools.Failed, tools.Rejected, tools.Answered,
+			tools.InDoubt, "")}
 		res.CallID = name
 		return machine.ToolFinished{Meta: meta, Call: call, Result: any1(c, res, res, res, nil)}
 	case 11:
-		p := machine.Pause{ID: pause, Kind: any1(c, machine.PauseApproval, machine.PauseInDoubt, machine.PauseCorrection, "question", ""), Call: *call}
+		p := machine.Pause{ID: pause, Kind: any1(c, machine.PauseApproval, machine.PauseInDoubt,
+			machine.PauseCorrection, "question", ""), Call: *call}
 		if c.rng.IntN(3) == 0 {
 			p.Replaces = []string{fmt.Sprint("p-", c.rng.IntN(6))}
 		}
 		return machine.Suspended{Meta: meta, Pause: p}
 	case 12, 13:
-		return machine.Decided{Meta: meta, Decision: machine.Decision{ID: pause, Kind: any1(c, machine.Approved, machine.Rejected, machine.Edited, machine.Suggested, machine.AnswerGiven, machine.AlwaysAllow, machine.Expired, machine.Superseded, "maybe"),
-			Input: json.RawMessage(`{"e":1}`)}}
+		return machine.Decided{Meta: meta,
+			Decision: machine.Decision{ID: pause,
+				Kind: any1(c, machine.Approved, machine.Rejected, machine.Edited, machine.Suggested,
+					machine.AnswerGiven, machine.AlwaysAllow, machine.Expired, machine.Superseded, "maybe"),
+				Input: json.RawMessage(`{"e":1}`)}}
 	case 14:
-		return any1[machine.Fact](c, machine.Steered{Meta: meta, Message: message}, machine.SentBack{Meta: meta, Why: any1(c, machine.SendBackHook, machine.SendBackOutput, "x"), Text: text})
+		return any1[machine.Fact](c, machine.Steered{Meta: meta, Message: message},
+			machine.SentBack{Meta: meta, Why: any1(c, machine.SendBackHook, machine.SendBackOutput, "x"), Text: text})
 	case 15:
-		return any1[machine.Fact](c, machine.ModeChanged{Meta: meta, To: text}, machine.PhaseChanged{Meta: meta, To: text}, machine.ContextResetRequested{Meta: meta},
+		return any1[machine.Fact](c, machine.ModeChanged{Meta: meta, To: text},
+			machine.PhaseChanged{Meta: meta, To: text}, machine.ContextResetRequested{Meta: meta},
 			machine.Emitted{Meta: meta, Kind: text})
 	case 16:
-		return any1[machine.Fact](c, machine.Continued{Meta: meta}, machine.ToolsChanged{Meta: meta, Tools: any1(c, []machine.ToolFingerprint{{Name: name}}, nil)})
+		return any1[machine.Fact](c, machine.Continued{Meta: meta},
+			machine.ToolsChanged{Meta: meta, Tools: any1(c, []machine.ToolFingerprint{{Name: name}}, nil)})
 	}
-	return machine.RunEnded{Meta: meta, Status: any1(c, machine.Completed, machine.Stopped, machine.Failed, machine.Paused, machine.Running, "")}
+	return machine.RunEnded{Meta: meta,
+		Status: any1(c, machine.Completed, machine.Stopped, machine.Failed, machine.Paused, machine.Running, "")}
 }
 
 // compacted returns a compaction with random spans, few of which are legal.
@@ -390,7 +441,8 @@ func (c *chaos) accepted(f machine.Fact, seed int) {
 	switch f := f.(type) {
 	case machine.ToolStarted:
 		require.False(c.t, c.starts[f.Call.ID], "seed %d: call %s was started twice", seed, f.Call.ID)
-		require.False(c.t, c.closed[f.Call.ID], "seed %d: call %s was started after it had been turned down", seed, f.Call.ID)
+		require.False(c.t, c.closed[f.Call.ID], "seed %d: call %s was started after it had been turned down", seed,
+			f.Call.ID)
 		require.Equal(c.t, machine.Running, c.m.State().Run.Status)
 		c.starts[f.Call.ID] = !f.Repeatable
 	case machine.Suspended:
@@ -404,7 +456,8 @@ func (c *chaos) accepted(f machine.Fact, seed int) {
 		}
 	}
 	if r := c.m.State().Run; r.First < 0 || r.First >= len(c.m.State().Messages) {
-		require.Failf(c.t, "the input of the run", "seed %d: message %d of %d", seed, r.First, len(c.m.State().Messages))
+		require.Failf(c.t, "the input of the run", "seed %d: message %d of %d", seed, r.First,
+			len(c.m.State().Messages))
 	}
 	if a := c.m.Next(); a.Kind == machine.ActCallModel || !c.m.State().Run.IsOpen() {
 		require.NoError(c.t, balanced(c.m.State().Messages), "seed %d", seed)

@@ -5,7 +5,8 @@ import (
 	"reflect"
 )
 
-// This file lists the facts. A new fact gets a line in each of the three lists, and a case in Machine.fold.
+// This file lists the facts. A new fact gets a line in each of the three lists, and a case in
+// Machine.fold.
 
 // KindSnapshot is the kind of a record with a [Snapshot].
 const KindSnapshot = "snapshot"
@@ -66,7 +67,8 @@ var isFactType = make(map[reflect.Type]bool)
 
 func init() {
 	for _, f := range []Fact{
-		RunStarted{}, StepStarted{}, Compacted{}, NoteWritten{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{}, Decided{},
+		RunStarted{}, StepStarted{}, Compacted{}, NoteWritten{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{},
+		Suspended{}, Decided{},
 		Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, ContextResetRequested{}, ToolsChanged{},
 		Continued{}, RuleRevoked{}, TitleChanged{}, Emitted{}, Undone{}, Snapshot{}, RunEnded{},
 	} {
@@ -75,8 +77,8 @@ func init() {
 	}
 }
 
-// plain returns the fact itself. A struct that embeds a fact, as agent.RunEnded does, stands for it. Anything else that implements
-// [Fact], such as nil or a pointer to a fact, is an error.
+// plain returns the fact itself. A struct that embeds a fact, as agent.RunEnded does, stands for
+// it. Anything else that implements [Fact], such as nil or a pointer to a fact, is an error.
 func plain(f Fact) (Fact, *FactError) {
 	if isFactType[reflect.TypeOf(f)] {
 		return f, nil
@@ -88,7 +90,8 @@ func plain(f Fact) (Fact, *FactError) {
 			}
 		}
 	}
-	return nil, &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it isn't a fact; facts are the types of package agent/machine, by value"}
+	return nil, &FactError{Kind: fmt.Sprintf("%T", f),
+		Problem: "it isn't a fact; facts are the types of package agent/machine, by value"}
 }
 
 // Stamp returns f with the envelope m. It returns f as it is if f isn't a fact of this package.

@@ -8,24 +8,26 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Limits bound a run. A zero field stands for the default that its comment gives, a negative one for no limit. A run that reaches a
-// limit is stopped with a *[LimitError] that names the field; its Result holds what it had done by then.
+// Limits bound a run. A zero field stands for the default that its comment gives, a negative one
+// for no limit. A run that reaches a limit is stopped with a *[LimitError] that names the field;
+// its Result holds what it had done by then.
 //
-// To add a limit, add a field here, in [Limits.Or] and in [Limits.WithDefaults], a Limit constant, and the comparison in
-// RunState.nextStep.
+// To add a limit, add a field here, in [Limits.Or] and in [Limits.WithDefaults], a Limit constant,
+// and the comparison in RunState.nextStep.
 type Limits struct {
-	// Steps is how many model calls with tools a run may make. At the limit the model gets one more call, without tools, to report
-	// its progress. Default 12.
+	// Steps is how many model calls with tools a run may make. At the limit the model gets one more
+	// call, without tools, to report its progress. Default 12.
 	Steps int `json:"steps,omitempty"`
 	// StepsPerPhase is the same for each phase. Default: no limit.
 	StepsPerPhase int `json:"steps_per_phase,omitempty"`
-	// Tokens is how many input and output tokens a run may use, including the agents that are its tools. They are counted after each
-	// model call. Default 1,000,000.
+	// Tokens is how many input and output tokens a run may use, including the agents that are its
+	// tools. They are counted after each model call. Default 1,000,000.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Cost is what a run may cost, including the agents that are its tools, as far as the models' prices are known. Default 10 US
-	// dollars.
+	// Cost is what a run may cost, including the agents that are its tools, as far as the models'
+	// prices are known. Default 10 US dollars.
 	Cost provider.Money `json:"cost,omitempty"`
-	// Duration is how long a run may work. The time in which it is paused doesn't count. Default 30 minutes.
+	// Duration is how long a run may work. The time in which it is paused doesn't count. Default 30
+	// minutes.
 	Duration time.Duration `json:"duration,omitempty"`
 	// PromptBytes bounds the text of an input. Default 4 MiB.
 	PromptBytes int `json:"prompt_bytes,omitempty"`
@@ -33,39 +35,50 @@ type Limits struct {
 	MediaBytes int `json:"media_bytes,omitempty"`
 	// ParallelCalls is how many tool calls of one reply run at a time. Default 8.
 	ParallelCalls int `json:"parallel_calls,omitempty"`
-	// Repeats is how often in a row one tool may be called with the same input, and give the same result or fail each time. At this
-	// count the run is stopped. From the third time on the model is warned. Default 5.
+	// Repeats is how often in a row one tool may be called with the same input, and give the same
+	// result or fail each time. At this count the run is stopped. From the third time on the model
+	// is warned. Default 5.
 	Repeats int `json:"repeats,omitempty"`
-	// ToolFailures is how often in a row calls of one tool may fail, with any inputs, before the tool is unavailable for the rest of the
-	// run. From the third failure on the model is warned. Failed, unverified and timed out calls count, a refusal by an open breaker doesn't.
-	// A success resets the count. Default 5.
+	// ToolFailures is how often in a row calls of one tool may fail, with any inputs, before the
+	// tool is unavailable for the rest of the run. From the third failure on the model is warned.
+	// Failed, unverified and timed out calls count, a refusal by an open breaker doesn't. A success
+	// resets the count. Default 5.
 	ToolFailures int `json:"tool_failures,omitempty"`
-	// Failures is the same for the calls of all tools together: at this count the run is stopped. Default 8.
+	// Failures is the same for the calls of all tools together: at this count the run is stopped.
+	// Default 8.
 	Failures int `json:"failures,omitempty"`
-	// ReplyCalls is how many tool calls of one reply may run. The others get a result that says so. Default 128.
+	// ReplyCalls is how many tool calls of one reply may run. The others get a result that says so.
+	// Default 128.
 	ReplyCalls int `json:"reply_calls,omitempty"`
-	// ReplyBytes bounds a reply of the model: text, reasoning and the inputs of calls together. At the limit the model call and the run are
-	// stopped, and the usage so far is recorded. If Params.MaxOutput is set, a reply has at most 16 bytes for each of its tokens, too, which
-	// is at least twice what it can have. A model call of a tool ends in the same way, with a *[LimitError]. Default 4 MiB.
+	// ReplyBytes bounds a reply of the model: text, reasoning and the inputs of calls together. At
+	// the limit the model call and the run are stopped, and the usage so far is recorded. If
+	// Params.MaxOutput is set, a reply has at most 16 bytes for each of its tokens, too, which is
+	// at least twice what it can have. A model call of a tool ends in the same way, with a
+	// *[LimitError]. Default 4 MiB.
 	ReplyBytes int `json:"reply_bytes,omitempty"`
-	// SubagentCalls is how many model calls the subagents of a run may make in all, with their own subagents, and tools with Generate. At the
-	// limit the subagents are stopped before their next model call, and the run continues. Each running subagent may exceed it by one call.
-	// Default 200.
+	// SubagentCalls is how many model calls the subagents of a run may make in all, with their own
+	// subagents, and tools with Generate. At the limit the subagents are stopped before their next
+	// model call, and the run continues. Each running subagent may exceed it by one call. Default
+	// 200.
 	SubagentCalls int `json:"subagent_calls,omitempty"`
-	// RequirePrices stops a run before a model is called whose price isn't known, if there is a limit of Cost. Without it, what such a model
-	// costs isn't counted, and the run shows a note, UnknownPrice of package agent.
+	// RequirePrices stops a run before a model is called whose price isn't known, if there is a
+	// limit of Cost. Without it, what such a model costs isn't counted, and the run shows a note,
+	// UnknownPrice of package agent.
 	RequirePrices bool `json:"require_prices,omitempty"`
-	// Corrections is how often in a row a model may correct itself after an input that doesn't fit a tool's schema. After that, the
-	// tool is unavailable for the rest of the run. It is counted for each tool. Default 2.
+	// Corrections is how often in a row a model may correct itself after an input that doesn't fit
+	// a tool's schema. After that, the tool is unavailable for the rest of the run. It is counted
+	// for each tool. Default 2.
 	Corrections int `json:"corrections,omitempty"`
-	// AskAfterCorrections asks a person to correct a call that still doesn't fit, instead of making the tool unavailable.
+	// AskAfterCorrections asks a person to correct a call that still doesn't fit, instead of making
+	// the tool unavailable.
 	AskAfterCorrections bool `json:"ask_after_corrections,omitempty"`
 	// SendBacks is how often a BeforeFinish hook may send a run back to work. Default 2.
 	SendBacks int `json:"send_backs,omitempty"`
-	// OutputCorrections is how often a model may correct a structured answer that doesn't fit its schema. Default 2.
+	// OutputCorrections is how often a model may correct a structured answer that doesn't fit its
+	// schema. Default 2.
 	OutputCorrections int `json:"output_corrections,omitempty"`
-	// Idle is how long a provider may be silent within a reply. Default 120 seconds; for a provider with its own guard, what the
-	// guard allows. Only the agent's configuration sets it.
+	// Idle is how long a provider may be silent within a reply. Default 120 seconds; for a provider
+	// with its own guard, what the guard allows. Only the agent's configuration sets it.
 	Idle time.Duration `json:"idle,omitempty"`
 }
 
@@ -105,8 +118,9 @@ func (l *Limits) orZero() *Limits {
 	return l
 }
 
-// LimitsLeft returns what bounds a subagent that the run calls beside its own limits: what is left of the run's tokens, cost and
-// duration, where that is less than own. used is what the run and its subagents have used.
+// LimitsLeft returns what bounds a subagent that the run calls beside its own limits: what is left
+// of the run's tokens, cost and duration, where that is less than own. used is what the run and its
+// subagents have used.
 func (r *RunState) LimitsLeft(own *Limits, used Spent, now time.Time) *Limits {
 	left := new(Limits)
 	if l := r.Limits.Tokens; l >= 0 && (own.Tokens < 0 || own.Tokens > l-used.Usage.Total()) {
@@ -207,7 +221,8 @@ func (r *RunState) limitError(limit string) *LimitError {
 	case LimitSteps:
 		e.Max, e.Have = int64(r.Limits.Steps), int64(r.Step-last)
 	case LimitStepsPerPhase:
-		e.Max, e.Have = int64(r.Limits.StepsPerPhase), int64(max(r.PhaseStep-last, 0)) // another phase may have begun since
+		// another phase may have begun since
+		e.Max, e.Have = int64(r.Limits.StepsPerPhase), int64(max(r.PhaseStep-last, 0))
 	case LimitTokens:
 		e.Max, e.Have = r.Limits.Tokens, r.Usage.Total()
 	case LimitCost:

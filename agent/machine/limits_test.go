@@ -34,7 +34,8 @@ func newDrill(t *testing.T, limits machine.Limits, reply func(step int) machine.
 }
 
 func (d *drill) meta(call string) machine.Meta {
-	return machine.Meta{Origin: d.origin, Seq: d.m.State().Seq + 1, Time: time.Unix(int64(d.m.State().Seq), 0), Step: stepOf(d.m), Call: call}
+	return machine.Meta{Origin: d.origin, Seq: d.m.State().Seq + 1, Time: time.Unix(int64(d.m.State().Seq), 0),
+		Step: stepOf(d.m), Call: call}
 }
 
 func (d *drill) apply(f machine.Fact) {
@@ -76,7 +77,9 @@ func (d *drill) end() machine.Action {
 			c := r.Calls[a.Calls[0]].Call
 			d.tools++
 			d.apply(machine.ToolStarted{Meta: d.meta(c.ID), Call: c, IdempotencyKey: c.ID})
-			res := &machine.ToolResult{Status: tools.OK, ToolResult: provider.ToolResult{Parts: []provider.Part{provider.TextPart(fmt.Sprint("result ", d.tools))}}}
+			res := &machine.ToolResult{Status: tools.OK,
+				ToolResult: provider.ToolResult{
+					Parts: []provider.Part{provider.TextPart(fmt.Sprint("result ", d.tools))}}}
 			if d.result != nil {
 				res = d.result(d.tools)
 			}
@@ -85,7 +88,8 @@ func (d *drill) end() machine.Action {
 		case machine.ActSettle:
 			for _, i := range a.Calls {
 				c := r.Calls[i].Call
-				d.apply(machine.ToolFinished{Meta: d.meta(c.ID), Call: c, Result: &machine.ToolResult{Status: tools.NotRun, ToolResult: provider.ToolResult{CallID: c.ID}}})
+				d.apply(machine.ToolFinished{Meta: d.meta(c.ID), Call: c,
+					Result: &machine.ToolResult{Status: tools.NotRun, ToolResult: provider.ToolResult{CallID: c.ID}}})
 				if i == a.Calls[len(a.Calls)-1] {
 					break
 				}
@@ -153,26 +157,64 @@ func TestEveryModelEndsWithinTheLimits(t *testing.T) {
 		status machine.Status
 		code   string
 	}{
-		"always calls something new":    {reply: fresh, limit: machine.LimitSteps, calls: 13},
-		"always makes the same call":    {reply: func(int) machine.Replied { return calls(provider.StopToolCalls, "1") }, result: status(tools.OK), limit: machine.LimitRepeats, calls: 5},
-		"five of the same in one reply": {reply: func(int) machine.Replied { return calls(provider.StopToolCalls, "1", "1", "1", "1", "1", "1") }, result: status(tools.OK), limit: machine.LimitRepeats, calls: 1},
-		"calls after done":              {reply: func(s int) machine.Replied { return calls(provider.StopDone, fmt.Sprint(s)) }, limit: machine.LimitSteps, calls: 13},
-		"calls for no reason":           {reply: func(s int) machine.Replied { return calls(provider.StopUnknown, fmt.Sprint(s)) }, limit: machine.LimitSteps, calls: 13},
-		"always cut within new calls":   {reply: func(s int) machine.Replied { return calls(provider.StopLength, fmt.Sprint("{", s)) }, limit: machine.LimitSteps, calls: 13},
-		"always cut within the same":    {reply: func(int) machine.Replied { return calls(provider.StopLength, "{") }, limit: machine.LimitSteps, calls: 13},
-		"always filtered within a call": {reply: func(int) machine.Replied { return calls(provider.StopFiltered, "1") }, limit: machine.LimitSteps, calls: 13},
-		"never fits the schema":         {reply: func(int) machine.Replied { return calls(provider.StopToolCalls, "{") }, result: status(tools.Invalid), limit: machine.LimitRepeats, calls: 5},
-		"never fits, each time anew":    {reply: func(s int) machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint("{", s)) }, result: status(tools.Invalid), limit: machine.LimitSteps, calls: 13},
-		"always paused with text":       {reply: func(int) machine.Replied { return says("…", provider.StopPaused) }, limit: machine.LimitSteps, calls: 13},
-		"always paused, saying nothing": {reply: func(int) machine.Replied { return says("", provider.StopPaused) }, limit: machine.LimitSteps, calls: 13},
-		"paused with calls":             {reply: func(int) machine.Replied { return calls(provider.StopPaused, "1") }, limit: machine.LimitSteps, calls: 13},
-		"says nothing":                  {reply: func(int) machine.Replied { return says("", provider.StopDone) }, calls: 1, status: machine.Completed},
-		"calls nothing":                 {reply: func(int) machine.Replied { return says("I would", provider.StopToolCalls) }, calls: 1, status: machine.Completed},
-		"cut":                           {reply: func(int) machine.Replied { return says("I wou", provider.StopLength) }, calls: 1, status: machine.Stopped, code: machine.CodeLength},
-		"refuses":                       {reply: func(int) machine.Replied { return says("", provider.StopFiltered) }, calls: 1, status: machine.Stopped, code: machine.CodeFiltered},
-		"fails":                         {reply: func(int) machine.Replied { return says("", provider.StopError) }, calls: 1, status: machine.Failed, code: machine.CodeProvider},
-		"fails within a call":           {reply: func(int) machine.Replied { return calls(provider.StopError, "1") }, limit: machine.LimitSteps, calls: 13},
-		"unheard-of stop reason":        {reply: func(int) machine.Replied { return says("hm", "novel") }, calls: 1, status: machine.Completed},
+		"always calls something new": {reply: fresh, limit: machine.LimitSteps, calls: 13},
+		"always makes the same call": {reply: func(int) machine.Replied {
+			return calls(provider.StopToolCalls, "1")
+		}, result: status(tools.OK), limit: machine.LimitRepeats, calls: 5},
+		"five of the same in one reply": {reply: func(int) machine.Replied {
+			return calls(provider.StopToolCalls, "1", "1", "1", "1", "1", "1")
+		}, result: status(tools.OK), limit: machine.LimitRepeats, calls: 1},
+		"calls after done": {reply: func(s int) machine.Replied {
+			return calls(provider.StopDone, fmt.Sprint(s))
+		}, limit: machine.LimitSteps, calls: 13},
+		"calls for no reason": {reply: func(s int) machine.Replied {
+			return calls(provider.StopUnknown, fmt.Sprint(s))
+		}, limit: machine.LimitSteps, calls: 13},
+		"always cut within new calls": {reply: func(s int) machine.Replied {
+			return calls(provider.StopLength, fmt.Sprint("{", s))
+		}, limit: machine.LimitSteps, calls: 13},
+		"always cut within the same": {reply: func(int) machine.Replied {
+			return calls(provider.StopLength, "{")
+		}, limit: machine.LimitSteps, calls: 13},
+		"always filtered within a call": {reply: func(int) machine.Replied {
+			return calls(provider.StopFiltered, "1")
+		}, limit: machine.LimitSteps, calls: 13},
+		"never fits the schema": {reply: func(int) machine.Replied {
+			return calls(provider.StopToolCalls, "{")
+		}, result: status(tools.Invalid), limit: machine.LimitRepeats, calls: 5},
+		"never fits, each time anew": {reply: func(s int) machine.Replied {
+			return calls(provider.StopToolCalls, fmt.Sprint("{", s))
+		}, result: status(tools.Invalid), limit: machine.LimitSteps, calls: 13},
+		"always paused with text": {reply: func(int) machine.Replied {
+			return says("…", provider.StopPaused)
+		}, limit: machine.LimitSteps, calls: 13},
+		"always paused, saying nothing": {reply: func(int) machine.Replied {
+			return says("", provider.StopPaused)
+		}, limit: machine.LimitSteps, calls: 13},
+		"paused with calls": {reply: func(int) machine.Replied {
+			return calls(provider.StopPaused, "1")
+		}, limit: machine.LimitSteps, calls: 13},
+		"says nothing": {reply: func(int) machine.Replied {
+			return says("", provider.StopDone)
+		}, calls: 1, status: machine.Completed},
+		"calls nothing": {reply: func(int) machine.Replied {
+			return says("I would", provider.StopToolCalls)
+		}, calls: 1, status: machine.Completed},
+		"cut": {reply: func(int) machine.Replied {
+			return says("I wou", provider.StopLength)
+		}, calls: 1, status: machine.Stopped, code: machine.CodeLength},
+		"refuses": {reply: func(int) machine.Replied {
+			return says("", provider.StopFiltered)
+		}, calls: 1, status: machine.Stopped, code: machine.CodeFiltered},
+		"fails": {reply: func(int) machine.Replied {
+			return says("", provider.StopError)
+		}, calls: 1, status: machine.Failed, code: machine.CodeProvider},
+		"fails within a call": {reply: func(int) machine.Replied {
+			return calls(provider.StopError, "1")
+		}, limit: machine.LimitSteps, calls: 13},
+		"unheard-of stop reason": {reply: func(int) machine.Replied {
+			return says("hm", "novel")
+		}, calls: 1, status: machine.Completed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDrill(t, limits, c.reply)
@@ -192,7 +234,8 @@ func TestAForcedToolChoiceHoldsUntilItIsMet(t *testing.T) {
 	for _, mode := range []provider.ToolChoiceMode{provider.ChooseRequired, provider.ChooseTool} {
 		m := machine.New("s-1")
 		d := &drill{t: t, m: m, origin: machine.Origin{Session: "s-1", Run: "r-1"}}
-		d.apply(machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(machine.DefaultLimits()), ToolChoice: provider.ToolChoice{Mode: mode, Tool: "look"}})
+		d.apply(machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(machine.DefaultLimits()),
+			ToolChoice: provider.ToolChoice{Mode: mode, Tool: "look"}})
 		var choices []provider.ToolChoiceMode
 		d.reply = func(step int) machine.Replied {
 			choices = append(choices, m.State().Run.ToolChoice.Mode)
@@ -231,7 +274,8 @@ func TestTheStepLimitGrantsOneLastCallWithoutTools(t *testing.T) {
 					return
 				}
 				le := d.limit()
-				require.Equal(t, &machine.LimitError{Limit: machine.LimitSteps, Max: int64(steps), Have: int64(steps)}, le)
+				require.Equal(t, &machine.LimitError{Limit: machine.LimitSteps, Max: int64(steps), Have: int64(steps)},
+					le)
 				require.Equal(t, steps+1, d.calls)
 				require.Equal(t, 1, finals)
 				require.Equal(t, steps, d.tools, "the calls of the last reply don't run")
@@ -288,16 +332,21 @@ func TestALastCallStaysTheLastWhateverHappens(t *testing.T) {
 		f.Message.Role = provider.RoleAssistant
 		d.apply(f)
 	}
-	last := withMeta(machine.StepStarted{Final: machine.LimitStepsPerPhase}, func(m *machine.Meta) { *m = d.meta(""); m.Step++ })
+	last := withMeta(machine.StepStarted{Final: machine.LimitStepsPerPhase}, func(m *machine.Meta) {
+		*m = d.meta("")
+		m.Step++
+	})
 	d.apply(last)
-	refuses(t, d.m, withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta("") }), "the last call, made again as one of many")
+	refuses(t, d.m, withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta("") }),
+		"the last call, made again as one of many")
 	d.apply(withMeta(last, func(m *machine.Meta) { *m = d.meta("") }))
 	d.apply(machine.PhaseChanged{Meta: d.meta(""), To: "next"})
 	f := says("here I stand", provider.StopDone)
 	f.Meta, f.Message.Role = d.meta(""), provider.RoleAssistant
 	d.apply(f)
 	d.apply(machine.Steered{Meta: d.meta(""), Message: provider.User("go on")})
-	refuses(t, d.m, withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta(""); m.Step++ }), "a call after the last")
+	refuses(t, d.m, withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta(""); m.Step++ }),
+		"a call after the last")
 	le := d.limit()
 	require.Equal(t, machine.LimitStepsPerPhase, le.Limit)
 	require.GreaterOrEqual(t, le.Have, int64(0))
@@ -307,7 +356,8 @@ func TestTokensAndMoneyEndARunOnceTheyAreUsedUp(t *testing.T) {
 	for _, c := range []struct {
 		each, limit int64
 		calls       int // model calls until the limit; 0: it isn't reached
-	}{{10, 9, 1}, {10, 10, 1}, {10, 11, 2}, {10, 30, 3}, {10, 31, 4}, {10, 49, 5}, {10, 50, 5}, {10, 51, 0}, {0, 1, 0}, {10, -1, 0}} {
+	}{{10, 9, 1}, {10, 10, 1}, {10, 11, 2}, {10, 30, 3}, {10, 31, 4}, {10, 49, 5}, {10, 50, 5}, {10, 51, 0}, {0, 1, 0},
+		{10, -1, 0}} {
 		t.Run(fmt.Sprintf("%d of %d", c.each, c.limit), func(t *testing.T) {
 			reply := func(tokens, money int64) func(step int) machine.Replied {
 				return func(step int) machine.Replied {
@@ -315,20 +365,23 @@ func TestTokensAndMoneyEndARunOnceTheyAreUsedUp(t *testing.T) {
 					if step == 6 {
 						f = says("done", provider.StopDone)
 					}
-					f.Usage, f.Cost, f.Priced = provider.Usage{Input: tokens - tokens/2, Output: tokens / 2}, provider.Money(money), true
+					f.Usage, f.Cost, f.Priced = provider.Usage{Input: tokens - tokens/2, Output: tokens / 2},
+						provider.Money(money), true
 					return f
 				}
 			}
 			for limit, d := range map[string]*drill{
 				machine.LimitTokens: newDrill(t, machine.Limits{Tokens: c.limit}.WithDefaults(), reply(c.each, 0)),
-				machine.LimitCost:   newDrill(t, machine.Limits{Cost: provider.Money(c.limit)}.WithDefaults(), reply(0, c.each)),
+				machine.LimitCost: newDrill(t, machine.Limits{Cost: provider.Money(c.limit)}.WithDefaults(),
+					reply(0, c.each)),
 			} {
 				if c.calls == 0 {
 					require.Equal(t, machine.Completed, d.end().Status)
 					require.Equal(t, 6, d.calls)
 					continue
 				}
-				require.Equal(t, &machine.LimitError{Limit: limit, Max: c.limit, Have: int64(c.calls) * c.each}, d.limit())
+				require.Equal(t, &machine.LimitError{Limit: limit, Max: c.limit, Have: int64(c.calls) * c.each},
+					d.limit())
 				require.Equal(t, c.calls, d.calls)
 				require.Equal(t, c.calls, d.tools, "the calls of the reply that used it up still run")
 			}
@@ -353,18 +406,25 @@ func TestCallsWithoutAPriceAreReported(t *testing.T) {
 	})
 	d.end()
 	require.True(t, d.m.State().Run.Unpriced)
-	d = newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied { return says("from a hook, for nothing", provider.StopDone) })
+	d = newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied {
+		return says("from a hook, for nothing", provider.StopDone)
+	})
 	d.end()
 	require.False(t, d.m.State().Run.Unpriced)
 }
 
 func TestALimitErrorNamesTheFieldAndBothFigures(t *testing.T) {
 	for want, err := range map[string]*machine.LimitError{
-		"agent: Limits.Steps is reached: 12 of 12":                         {Limit: machine.LimitSteps, Max: 12, Have: 12},
-		"agent: Limits.Cost is reached: $1.500000 of $1.000000":            {Limit: machine.LimitCost, Max: int64(provider.USD), Have: int64(provider.USD * 3 / 2)},
-		"agent: Limits.Duration is reached: 31m0s of 30m0s":                {Limit: machine.LimitDuration, Max: int64(30 * time.Minute), Have: int64(31 * time.Minute)},
-		"agent: Limits.PromptBytes is reached: 5 bytes of 4 bytes":         {Limit: machine.LimitPromptBytes, Max: 4, Have: 5},
-		"agent: Limits.Repeats is reached: 5 of 5; the model repeats look": {Limit: machine.LimitRepeats, Max: 5, Have: 5, Note: "the model repeats look"},
+		"agent: Limits.Steps is reached: 12 of 12": {Limit: machine.LimitSteps, Max: 12,
+			Have: 12},
+		"agent: Limits.Cost is reached: $1.500000 of $1.000000": {Limit: machine.LimitCost,
+			Max: int64(provider.USD), Have: int64(provider.USD * 3 / 2)},
+		"agent: Limits.Duration is reached: 31m0s of 30m0s": {Limit: machine.LimitDuration,
+			Max: int64(30 * time.Minute), Have: int64(31 * time.Minute)},
+		"agent: Limits.PromptBytes is reached: 5 bytes of 4 bytes": {Limit: machine.LimitPromptBytes, Max: 4,
+			Have: 5},
+		"agent: Limits.Repeats is reached: 5 of 5; the model repeats look": {Limit: machine.LimitRepeats, Max: 5,
+			Have: 5, Note: "the model repeats look"},
 	} {
 		require.EqualError(t, err, want)
 		_, ok := reflect.TypeFor[machine.Limits]().FieldByName(err.Limit)
@@ -373,7 +433,8 @@ func TestALimitErrorNamesTheFieldAndBothFigures(t *testing.T) {
 }
 
 func TestLimitsAreFilledInFromOthersAndFromTheDefaults(t *testing.T) {
-	l := machine.Limits{Steps: 3, Tokens: -1}.Or(machine.Limits{Steps: 9, Repeats: 2, AskAfterCorrections: true, RequirePrices: true}).WithDefaults()
+	l := machine.Limits{Steps: 3, Tokens: -1}.Or(machine.Limits{Steps: 9, Repeats: 2, AskAfterCorrections: true,
+		RequirePrices: true}).WithDefaults()
 	want := machine.DefaultLimits()
 	want.Steps, want.Tokens, want.Repeats, want.AskAfterCorrections, want.RequirePrices = 3, -1, 2, true, true
 	require.Equal(t, want, l)

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// eachLog calls check with simulations, and then runs each of them for 150 facts, which are many runs.
+// eachLog calls check with simulations, and then runs each of them for 150 facts, which are many
+// runs.
 func eachLog(t *testing.T, logs int, check func(t *testing.T, s *sim)) {
 	for seed := range logs {
 		s := newSim(t, uint64(seed))
@@ -24,7 +25,8 @@ func eachLog(t *testing.T, logs int, check func(t *testing.T, s *sim)) {
 }
 
 func TestRandomLogsReachEveryKindOfFactStageAndStatus(t *testing.T) {
-	kinds, actions, statuses := make(map[string]bool), make(map[machine.ActionKind]bool), make(map[machine.CallStatus]bool)
+	kinds, actions, statuses := make(map[string]bool), make(map[machine.ActionKind]bool),
+		make(map[machine.CallStatus]bool)
 	stages, stops := make(map[machine.Stage]bool), make(map[string]bool)
 	eachLog(t, 60, func(t *testing.T, s *sim) {
 		s.after = func(f machine.Fact) {
@@ -106,7 +108,8 @@ func TestMessagesAreOnlyEverAppended(t *testing.T) {
 		var shown []provider.Message
 		s.after = func(f machine.Fact) {
 			msgs := s.m.State().Messages
-			if start, ok := f.(machine.RunStarted); machine.KindOf(f) == "compacted" || ok && start.ContextReset != nil {
+			if start, ok := f.(machine.RunStarted); machine.KindOf(f) == "compacted" || ok &&
+				start.ContextReset != nil {
 				frozen, shown = nil, nil // another conversation
 			}
 			require.GreaterOrEqual(t, len(msgs), len(frozen))

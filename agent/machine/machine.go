@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Machine is the loop of an agent without its effects: a deterministic state machine over facts. It reads no clock, no
-// randomness and no environment, and runs nothing. [Machine.Next] says what has to happen now. The driver does it, and reports the
-// outcome with [Machine.Apply].
+// A Machine is the loop of an agent without its effects: a deterministic state machine over facts.
+// It reads no clock, no randomness and no environment, and runs nothing. [Machine.Next] says what
+// has to happen now. The driver does it, and reports the outcome with [Machine.Apply].
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
@@ -22,13 +22,14 @@ func New(session string) *Machine {
 	return &Machine{s: State{Session: session}}
 }
 
-// NewAfter returns the machine of a session whose facts up to number seq aren't needed: the next fact is a [Snapshot], or seq is 0.
+// NewAfter returns the machine of a session whose facts up to number seq aren't needed: the next
+// fact is a [Snapshot], or seq is 0.
 func NewAfter(session string, seq uint64) *Machine {
 	return &Machine{s: State{Session: session, Seq: seq}}
 }
 
-// Replay returns the machine of a session after the given facts: all facts of the session, or those from a [Snapshot] on. Its error
-// is a *[FactError].
+// Replay returns the machine of a session after the given facts: all facts of the session, or those
+// from a [Snapshot] on. Its error is a *[FactError].
 func Replay(session string, facts ...Fact) (*Machine, error) {
 	m := New(session)
 	if len(facts) > 0 {
@@ -44,21 +45,25 @@ func Replay(session string, facts ...Fact) (*Machine, error) {
 	return m, nil
 }
 
-// State returns the state. It belongs to the machine: the caller mustn't change it, and the next Apply may.
+// State returns the state. It belongs to the machine: the caller mustn't change it, and the next
+// Apply may.
 func (m *Machine) State() *State { return &m.s }
 
-// Clone returns a machine in the same state. Facts applied to one of the two don't change the other.
+// Clone returns a machine in the same state. Facts applied to one of the two don't change the
+// other.
 func (m *Machine) Clone() *Machine {
 	out := m.Move()
-	out.s.Messages, out.s.Used = slices.Clip(out.s.Messages), slices.Clip(out.s.Used) // appending must not reach the original
+	// appending must not reach the original
+	out.s.Messages, out.s.Used = slices.Clip(out.s.Messages), slices.Clip(out.s.Used)
 	if out.s.Run != nil {
 		out.s.Run.ToolNames = slices.Clip(out.s.Run.ToolNames)
 	}
 	return out
 }
 
-// Move returns a machine in the same state that takes the place of m: no fact may be applied to m any more, but it may still be read. Unlike
-// Clone, its cost doesn't grow with the conversation when facts follow.
+// Move returns a machine in the same state that takes the place of m: no fact may be applied to m
+// any more, but it may still be read. Unlike Clone, its cost doesn't grow with the conversation
+// when facts follow.
 func (m *Machine) Move() *Machine {
 	out := &Machine{s: m.s}
 	out.s.Rules = slices.Clone(m.s.Rules) // what Apply changes in place is copied
@@ -77,11 +82,15 @@ type ActionKind uint8
 const (
 	ActNothing   ActionKind = iota // there is no run, it is paused, or it has ended
 	ActCallModel                   // call the model
-	ActRunCalls                    // run the calls in Action.Calls, or suspend them, or give them a result that says why they don't run
-	ActSettle                      // give the calls in Action.Calls their results without running them: the reply was cut off, or they were rejected
-	ActDoubt                       // the calls in Action.Calls were started, and it is unknown how they ended
-	ActWait                        // pause the run: all open calls wait for decisions
-	ActFinish                      // end the run with Action.Status, Action.Code and Action.Err
+	// run the calls in Action.Calls, or suspend them, or give them a result that says why they
+	// don't run
+	ActRunCalls
+	// give the calls in Action.Calls their results without running them: the reply was cut off, or
+	// they were rejected
+	ActSettle
+	ActDoubt  // the calls in Action.Calls were started, and it is unknown how they ended
+	ActWait   // pause the run: all open calls wait for decisions
+	ActFinish // end the run with Action.Status, Action.Code and Action.Err
 )
 
 // An Action is what has to happen now.
@@ -89,12 +98,14 @@ type Action struct {
 	Kind ActionKind
 	// Calls are indexes in RunState.Calls, for ActRunCalls, ActSettle and ActDoubt.
 	Calls []int
-	// Final is set for ActCallModel if this is the last call, without tools: the limit that was reached.
+	// Final is set for ActCallModel if this is the last call, without tools: the limit that was
+	// reached.
 	Final string
-	// Again is set for ActCallModel if a call of this step was begun before and it is unknown how it ended.
+	// Again is set for ActCallModel if a call of this step was begun before and it is unknown how
+	// it ended.
 	Again bool
-	// Status, Code and Err say how to end the run, for ActFinish and ActWait. Err is nil for a run that completes, and where the
-	// facts say why.
+	// Status, Code and Err say how to end the run, for ActFinish and ActWait. Err is nil for a run
+	// that completes, and where the facts say why.
 	Status Status
 	Code   string
 	Err    error
@@ -154,7 +165,8 @@ func (r *RunState) nextReplied() Action {
 	case r.Stop == provider.StopPaused: // the provider asks to be called again with its own output
 		return r.nextStep()
 	case r.Stop == provider.StopError:
-		return Action{Kind: ActFinish, Status: Failed, Code: CodeProvider, Err: fmt.Errorf("agent: the provider says that the answer failed")}
+		return Action{Kind: ActFinish, Status: Failed, Code: CodeProvider,
+			Err: fmt.Errorf("agent: the provider says that the answer failed")}
 	case r.Final != "":
 		return r.stopAt(r.Final)
 	case r.Stop == provider.StopLength:
@@ -200,10 +212,11 @@ func (m *Machine) Waiting() bool {
 	return r != nil && r.Stage == StageActing && r.nextCalls().Kind == ActWait
 }
 
-// Check returns the error that Apply would return for these facts, one after the other, without applying them. A driver calls it
-// before it stores them, because a journal with a fact that doesn't fit could never be read again. Check looks only at facts with
-// pauses, decisions, snapshots or compactions, and at context resets: they contain what hosts, people and subagents have
-// made. It returns nil for all others.
+// Check returns the error that Apply would return for these facts, one after the other, without
+// applying them. A driver calls it before it stores them, because a journal with a fact that
+// doesn't fit could never be read again. Check looks only at facts with pauses, decisions,
+// snapshots or compactions, and at context resets: they contain what hosts, people and subagents
+// have made. It returns nil for all others.
 func (m *Machine) Check(facts []Fact) error {
 	if !slices.ContainsFunc(facts, needsCheck) {
 		return nil

@@ -64,16 +64,19 @@ func TestWhatIsNoFactIsReturnedAsItIs(t *testing.T) {
 		require.Equal(t, journal.Record{}, machine.Record(f))
 		require.Equal(t, f, machine.Redactor(redactSecret).Fact(f))
 	}
-	require.Equal(t, machine.RunEnded{Meta: machine.Meta{Step: 1}}, machine.Stamp(machine.RunEnded{}, machine.Meta{Step: 1}))
+	require.Equal(t, machine.RunEnded{Meta: machine.Meta{Step: 1}},
+		machine.Stamp(machine.RunEnded{}, machine.Meta{Step: 1}))
 }
 
 func TestTheGoalIsTheFirstInputOfAChain(t *testing.T) {
 	b := inRun(t)
-	b.add(machine.Steered{Message: provider.User("and hurry")}, machine.RunEnded{Status: machine.Stopped, Code: machine.CodeContextReset})
+	b.add(machine.Steered{Message: provider.User("and hurry")},
+		machine.RunEnded{Status: machine.Stopped, Code: machine.CodeContextReset})
 	require.Equal(t, "go", b.m.State().Goal())
 	require.Equal(t, "and hurry", b.m.State().LastUserText())
 	b.run = "r-3"
-	b.add(machine.RunStarted{Message: message(provider.RoleUser, provider.TextPart("go"), provider.TextPart("context reset 1")),
+	b.add(machine.RunStarted{Message: message(provider.RoleUser, provider.TextPart("go"),
+		provider.TextPart("context reset 1")),
 		ContextReset: &machine.ContextResetState{Index: 1, From: "r-2", Prompt: 1}})
 	require.Equal(t, "go", b.m.State().Goal())
 	require.Equal(t, "and hurry", b.m.State().LastUserText(), "it is told to the next run")
@@ -87,7 +90,8 @@ func TestAModelCallThatIsLostInEveryAttemptEndsTheRun(t *testing.T) {
 		require.NoError(t, m.Apply(make(machine.Meta{Origin: origin, Seq: m.State().Seq + 1, Step: 1})))
 	}
 	apply(func(meta machine.Meta) machine.Fact {
-		return machine.RunStarted{Meta: meta, Message: provider.User("go"), Limits: new(machine.Limits{Steps: 3}.WithDefaults())}
+		return machine.RunStarted{Meta: meta, Message: provider.User("go"),
+			Limits: new(machine.Limits{Steps: 3}.WithDefaults())}
 	})
 	apply(func(meta machine.Meta) machine.Fact { return machine.StepStarted{Meta: meta} })
 	made := 1
@@ -119,7 +123,9 @@ func TestNilPointersAndTypesThatEmbedAFactAreRefused(t *testing.T) {
 		refuses(t, s.m, reflect.Zero(reflect.PointerTo(typ)).Interface().(machine.Fact), "nil *"+kind)
 		refuses(t, s.m, reflect.New(typ).Interface().(machine.Fact), "*"+kind)
 		refuses(t, s.m, reflect.Zero(typ).Interface().(machine.Fact), "zero "+kind)
-		for _, f := range []machine.Fact{nil, pretender{}, reflect.Zero(reflect.PointerTo(typ)).Interface().(machine.Fact), reflect.Zero(typ).Interface().(machine.Fact)} {
+		for _, f := range []machine.Fact{nil, pretender{},
+			reflect.Zero(reflect.PointerTo(typ)).Interface().(machine.Fact),
+			reflect.Zero(typ).Interface().(machine.Fact)} {
 			var fe *machine.FactError
 			require.NotPanics(t, func() { _, err := machine.Encode(f); require.ErrorAs(t, err, &fe) }, kind)
 		}
@@ -132,7 +138,8 @@ func TestTimeWhilePausedDoesNotCount(t *testing.T) {
 	at := func(second int64) machine.Meta {
 		return machine.Meta{Origin: origin, Seq: m.State().Seq + 1, Time: time.Unix(second, 0)}
 	}
-	require.NoError(t, m.Apply(machine.RunStarted{Meta: at(100), Message: provider.User("go"), Limits: new(machine.DefaultLimits())}))
+	require.NoError(t,
+		m.Apply(machine.RunStarted{Meta: at(100), Message: provider.User("go"), Limits: new(machine.DefaultLimits())}))
 	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(107), Status: machine.Paused}))
 	require.NoError(t, m.Apply(machine.Continued{Meta: at(1000)}))
 	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(1002), Status: machine.Paused}))

@@ -14,10 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheMachineIsPure: nothing in the package reads a clock, randomness or the environment, does I/O, or knows its driver.
+// TestTheMachineIsPure: nothing in the package reads a clock, randomness or the environment, does
+// I/O, or knows its driver.
 func TestTheMachineIsPure(t *testing.T) {
 	noImports := []string{"os", "net", "math/rand", "math/rand/v2", "crypto/rand", "github.com/pawlkit/pawl/agent"}
-	noCalls := []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Tick"}
+	noCalls := []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc",
+		"time.NewTimer", "time.NewTicker", "time.Tick"}
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
@@ -31,7 +33,8 @@ func TestTheMachineIsPure(t *testing.T) {
 			path, err := strconv.Unquote(spec.Path.Value)
 			require.NoError(t, err)
 			require.NotContains(t, noImports, path, name)
-			require.False(t, strings.HasPrefix(path, "os/") || strings.HasPrefix(path, "net/"), "%s imports %s", name, path)
+			require.False(t, strings.HasPrefix(path, "os/") || strings.HasPrefix(path, "net/"), "%s imports %s", name,
+				path)
 			if path == "time" {
 				require.Nil(t, spec.Name, "%s renames package time", name)
 			}

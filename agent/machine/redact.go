@@ -11,9 +11,11 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Redactor replaces what must not be stored or shown to a model in a text. Its results are redacted again when they become part of a
-// later fact, so it must leave its own replacements alone. A nil Redactor replaces nothing. If it panics, the text is withheld. The
-// methods return valid UTF-8 in any case, because a journal returns nothing else. They don't change their arguments.
+// A Redactor replaces what must not be stored or shown to a model in a text. Its results are
+// redacted again when they become part of a later fact, so it must leave its own replacements
+// alone. A nil Redactor replaces nothing. If it panics, the text is withheld. The methods return
+// valid UTF-8 in any case, because a journal returns nothing else. They don't change their
+// arguments.
 type Redactor func(string) string
 
 // withheld replaces a text if redacting it has panicked.
@@ -32,7 +34,8 @@ func (r Redactor) Text(s string) (out string) {
 	return ValidText(r(s))
 }
 
-// JSON returns a JSON value with the strings in it redacted, except for keys. It returns raw as it is if that isn't JSON.
+// JSON returns a JSON value with the strings in it redacted, except for keys. It returns raw as it
+// is if that isn't JSON.
 func (r Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	if r == nil || len(raw) == 0 {
 		return raw
@@ -44,8 +47,8 @@ func (r Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// Parts returns parts with their text redacted, including the inputs of calls. It doesn't change its argument, and returns it if
-// nothing is to be replaced.
+// Parts returns parts with their text redacted, including the inputs of calls. It doesn't change
+// its argument, and returns it if nothing is to be replaced.
 func (r Redactor) Parts(parts []provider.Part) []provider.Part {
 	var own []provider.Part
 	for i := range parts {
@@ -107,13 +110,15 @@ func (r Redactor) Messages(messages []provider.Message) []provider.Message {
 	return own
 }
 
-// Result returns res with its texts redacted. It doesn't change its argument, and returns it if nothing is to be replaced.
+// Result returns res with its texts redacted. It doesn't change its argument, and returns it if
+// nothing is to be replaced.
 func (r Redactor) Result(res *ToolResult) *ToolResult {
 	if res == nil {
 		return nil
 	}
 	parts, data, cause, mismatch := r.Parts(res.Parts), r.JSON(res.Data), r.Text(res.Cause), r.mismatch(res.Mismatch)
-	if cause == res.Cause && string(data) == string(res.Data) && mismatch == res.Mismatch && samePlace(parts, res.Parts) {
+	if cause == res.Cause && string(data) == string(res.Data) && mismatch == res.Mismatch &&
+		samePlace(parts, res.Parts) {
 		return res
 	}
 	own := *res
@@ -134,11 +139,13 @@ func (r Redactor) Decision(d Decision) Decision {
 	return d
 }
 
-// Fact returns f with its texts redacted: everything that a person, a model, a tool or the host has written. Names, ids and schemas
-// stay as they are, and so does a [Snapshot], whose texts were redacted in the facts that it stands for.
+// Fact returns f with its texts redacted: everything that a person, a model, a tool or the host has
+// written. Names, ids and schemas stay as they are, and so does a [Snapshot], whose texts were
+// redacted in the facts that it stands for.
 //
-// The input of a call is redacted in the reply that makes the call, and in the decision that edits it. The facts that repeat it later
-// keep it as it is, because the input that is recorded must be the one that runs.
+// The input of a call is redacted in the reply that makes the call, and in the decision that edits
+// it. The facts that repeat it later keep it as it is, because the input that is recorded must be
+// the one that runs.
 func (r Redactor) Fact(fact Fact) Fact {
 	switch fact.(type) { // three functions, for the same reason as in Machine.fold
 	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed:
@@ -162,7 +169,8 @@ func (r Redactor) modelFact(fact Fact) Fact {
 		if f.System == "" && f.Note == "" && len(f.Messages) == 0 && f.Context == nil {
 			return fact
 		}
-		f.System, f.Note, f.Messages, f.Context = r.Text(f.System), r.Text(f.Note), r.Messages(f.Messages), r.context(f.Context)
+		f.System, f.Note, f.Messages, f.Context = r.Text(f.System), r.Text(f.Note), r.Messages(f.Messages),
+			r.context(f.Context)
 		return f
 	case Compacted:
 		f.Spans = slices.Clone(f.Spans)

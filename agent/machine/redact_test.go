@@ -12,15 +12,19 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// keptFields are the fields that a Redactor leaves alone: names, ids, schemas, figures, and what a provider needs verbatim.
-var keptFields = fields(`Meta Mode Caller Owner Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage
+// keptFields are the fields that a Redactor leaves alone: names, ids, schemas, figures, and what a
+// provider needs verbatim.
+var keptFields = fields(
+	`Meta Mode Caller Owner Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage
 	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint Path Replaces Risk Who`)
 
-// exceptions are fields of one type that differ from the list above. Calls that only repeat a call of a reply are kept: see
-// TestTheInputThatIsRecordedIsTheOneThatRuns. A snapshot repeats what was redacted before.
+// exceptions are fields of one type that differ from the list above. Calls that only repeat a call
+// of a reply are kept: see TestTheInputThatIsRecordedIsTheOneThatRuns. A snapshot repeats what was
+// redacted before.
 var exceptions = map[string]bool{
 	"Fetched.Name": false, "SentBack.Why": true,
-	"ToolStarted.Call": true, "ToolFinished.Call": true, "Pause.Call": true, "UndoneCall.Call": true, "Snapshot.State": true,
+	"ToolStarted.Call": true, "ToolFinished.Call": true, "Pause.Call": true, "UndoneCall.Call": true,
+	"Snapshot.State": true,
 }
 
 func fields(names string) map[string]bool {
@@ -31,7 +35,8 @@ func fields(names string) map[string]bool {
 	return out
 }
 
-// fill sets each text in v to "secret", except in fields that are kept, and reports whether there is one. Each slice gets one element.
+// fill sets each text in v to "secret", except in fields that are kept, and reports whether there
+// is one. Each slice gets one element.
 func fill(v reflect.Value, depth int) (filled bool) {
 	if depth > 12 { // results and pauses nest
 		return false
@@ -123,7 +128,8 @@ func TestOnlyStringsInJSONAreRedacted(t *testing.T) {
 	require.Nil(t, r.JSON(nil))
 }
 
-// TestTheInputThatIsRecordedIsTheOneThatRuns: the reply that makes a call is redacted, and the facts that repeat the call aren't.
+// TestTheInputThatIsRecordedIsTheOneThatRuns: the reply that makes a call is redacted, and the
+// facts that repeat the call aren't.
 func TestTheInputThatIsRecordedIsTheOneThatRuns(t *testing.T) {
 	r := machine.Redactor(redactSecret)
 	call := &provider.ToolCall{ID: "r-1.1.0", Name: "look", Input: json.RawMessage(`{"q":"secret"}`)}
@@ -134,7 +140,8 @@ func TestTheInputThatIsRecordedIsTheOneThatRuns(t *testing.T) {
 	} {
 		require.Equal(t, asJSON(t, f), asJSON(t, r.Fact(f)))
 	}
-	reply := machine.Replied{Message: message(provider.RoleAssistant, provider.Part{Kind: provider.PartToolCall, Call: call})}
+	reply := machine.Replied{Message: message(provider.RoleAssistant,
+		provider.Part{Kind: provider.PartToolCall, Call: call})}
 	redacted := r.Fact(reply).(machine.Replied).Message
 	require.JSONEq(t, `{"q":"[key]"}`, string(redacted.Calls()[0].Input))
 	require.JSONEq(t, `{"q":"secret"}`, string(call.Input))

@@ -32,20 +32,24 @@ func (s *sim) reopen() bool {
 	return true
 }
 
-// badlyReopened returns facts that replace the pause of a call, and that aren't legal, by what is wrong.
+// badlyReopened returns facts that replace the pause of a call, and that aren't legal, by what is
+// wrong.
 func badlyReopened(session string, c *machine.CallState) map[string]machine.Fact {
 	if c.Pause.Kind == machine.PauseAgent {
-		return map[string]machine.Fact{"another id for the pause of a subagent": machine.Suspended{Pause: c.Reopened(session, "why")}}
+		return map[string]machine.Fact{
+			"another id for the pause of a subagent": machine.Suspended{Pause: c.Reopened(session, "why")}}
 	}
 	bad := map[string]func(p *machine.Pause){
-		"the same id again":                  func(p *machine.Pause) { p.ID = c.Pause.ID },
-		"no new id":                          func(p *machine.Pause) { p.ID = "" },
-		"a replacement of another pause":     func(p *machine.Pause) { p.Replaces = []string{"p-0"} },
-		"a replacement of another kind":      func(p *machine.Pause) { p.Kind += "x" },
-		"a replacement with another input":   func(p *machine.Pause) { p.Call.Input = json.RawMessage(`{"n":666}`) },
-		"a replacement that expires later":   func(p *machine.Pause) { p.Expires = p.Expires.Add(time.Hour) },
-		"a replacement that runs again":      func(p *machine.Pause) { p.Again = !p.Again },
-		"a replacement with nested pauses":   func(p *machine.Pause) { p.Nested = []machine.Pause{{ID: "p-1", Kind: "question"}} },
+		"the same id again":                func(p *machine.Pause) { p.ID = c.Pause.ID },
+		"no new id":                        func(p *machine.Pause) { p.ID = "" },
+		"a replacement of another pause":   func(p *machine.Pause) { p.Replaces = []string{"p-0"} },
+		"a replacement of another kind":    func(p *machine.Pause) { p.Kind += "x" },
+		"a replacement with another input": func(p *machine.Pause) { p.Call.Input = json.RawMessage(`{"n":666}`) },
+		"a replacement that expires later": func(p *machine.Pause) { p.Expires = p.Expires.Add(time.Hour) },
+		"a replacement that runs again":    func(p *machine.Pause) { p.Again = !p.Again },
+		"a replacement with nested pauses": func(p *machine.Pause) {
+			p.Nested = []machine.Pause{{ID: "p-1", Kind: "question"}}
+		},
 		"a replacement of the call's former": func(p *machine.Pause) { p.Replaces = []string{p.ID} },
 	}
 	out := make(map[string]machine.Fact, len(bad))
@@ -54,7 +58,8 @@ func badlyReopened(session string, c *machine.CallState) map[string]machine.Fact
 		change(&p)
 		out[why] = machine.Suspended{Pause: p}
 	}
-	out["a replacement with a state"] = machine.Suspended{Pause: c.Reopened(session, "why"), State: json.RawMessage(`1`)}
+	out["a replacement with a state"] = machine.Suspended{Pause: c.Reopened(session, "why"),
+		State: json.RawMessage(`1`)}
 	return out
 }
 
@@ -81,7 +86,8 @@ func TestAPauseThatOpensAgainIsTheSameUnderAnIDThatNeverWas(t *testing.T) {
 				was, run := old.Pause.ID, s.m.State().Run
 				now := run.Call(f.Meta.Call)
 				require.Equal(t, f.Pause, *now.Pause)
-				require.Equal(t, f.Pause.ID, machine.PauseID(s.m.State().Session, now.Call, now.Pause.Kind, now.Pauses-1))
+				require.Equal(t, f.Pause.ID,
+					machine.PauseID(s.m.State().Session, now.Call, now.Pause.Kind, now.Pauses-1))
 				require.Contains(t, s.m.State().Used, was)
 				require.Equal(t, f.Pause.ID, run.Replacement(was).ID)
 				gone, _ := run.Suspended(was)

@@ -5,13 +5,14 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// This file detects runs that are stuck: one tool is called again and again with the same input, and gives the same result or fails each time,
-// or tools keep failing.
+// This file detects runs that are stuck: one tool is called again and again with the same input,
+// and gives the same result or fails each time, or tools keep failing.
 
 // WarnAfter is the repetition or failure in a row from which on the model is warned.
 const WarnAfter = 3
 
-// Repeats reports whether the model must be warned that it repeats itself if the call ends with res: from the third repetition on.
+// Repeats reports whether the model must be warned that it repeats itself if the call ends with
+// res: from the third repetition on.
 func (r *RunState) Repeats(call *provider.ToolCall, res *ToolResult) bool {
 	if r.Limits.Repeats <= 0 {
 		return false
@@ -20,8 +21,8 @@ func (r *RunState) Repeats(call *provider.ToolCall, res *ToolResult) bool {
 	return n >= WarnAfter
 }
 
-// repeats returns the state of the call's tool if the call ends with res, and how often in a row the call was then repeated. Calls
-// that poll, wait for a person or never run aren't counted.
+// repeats returns the state of the call's tool if the call ends with res, and how often in a row
+// the call was then repeated. Calls that poll, wait for a person or never run aren't counted.
 func (r *RunState) repeats(call *provider.ToolCall, res *ToolResult) (ToolState, int) {
 	t := r.Tools[call.Name]
 	switch res.Status {
@@ -46,7 +47,8 @@ func (r *RunState) repeats(call *provider.ToolCall, res *ToolResult) (ToolState,
 	return t, max(t.Same, t.Failing)
 }
 
-// Fails reports how often in a row the tool of a call has failed if the call ends with res: 0 unless it fails.
+// Fails reports how often in a row the tool of a call has failed if the call ends with res: 0
+// unless it fails.
 func (r *RunState) Fails(call *provider.ToolCall, res *ToolResult) int {
 	if !failed(res.Status) {
 		return 0
@@ -55,8 +57,9 @@ func (r *RunState) Fails(call *provider.ToolCall, res *ToolResult) int {
 	return n
 }
 
-// failures returns how many calls of the tool, and of all tools, have failed in a row if a call of the tool ends with this status. A success
-// starts both counts anew; calls that don't run, or whose end isn't known, change neither.
+// failures returns how many calls of the tool, and of all tools, have failed in a row if a call of
+// the tool ends with this status. A success starts both counts anew; calls that don't run, or whose
+// end isn't known, change neither.
 func (r *RunState) failures(tool string, status tools.Status) (own, all int) {
 	own, all = r.Tools[tool].Failed, r.Failures
 	switch {
@@ -88,8 +91,9 @@ func (t *ToolState) count(input, result uint64, ok bool) {
 	t.Input, t.Result = input, result
 }
 
-// Hash returns the FNV-1a hash (64 bits, draft-eastlake-fnv) of the characters of s. It is the same on every machine, which that of
-// hash/maphash isn't. Bytes that aren't UTF-8 have the same hash as the characters by which JSON replaces them.
+// Hash returns the FNV-1a hash (64 bits, draft-eastlake-fnv) of the characters of s. It is the same
+// on every machine, which that of hash/maphash isn't. Bytes that aren't UTF-8 have the same hash as
+// the characters by which JSON replaces them.
 func Hash(s string) uint64 { return hashString(fnvOffset, s) }
 
 const (

@@ -53,28 +53,39 @@ func TestWhatCountsAsARepetition(t *testing.T) {
 		tries []try
 		want  []int
 	}{
-		"the same call with the same result":     {[]try{ok("1", "a"), ok("1", "a"), ok("1", "a")}, []int{1, 2, 3}},
-		"another result":                         {[]try{ok("1", "a"), ok("1", "b"), ok("1", "a")}, []int{1, 1, 1}},
-		"another input":                          {[]try{ok("1", "a"), ok("2", "a"), ok("1", "a")}, []int{1, 1, 1}},
-		"another input in between":               {[]try{ok("1", "a"), ok("1", "a"), ok("2", "a"), ok("1", "a")}, []int{1, 2, 1, 1}},
-		"another tool in between counts on":      {[]try{ok("1", "a"), {tool: "write", input: "1", status: tools.OK}, ok("1", "a")}, []int{1, 1, 2}},
-		"failing in different ways":              {[]try{failed("1", "a"), failed("1", "b"), failed("1", "c")}, []int{1, 2, 3}},
-		"failing with different inputs":          {[]try{failed("1", "a"), failed("2", "a"), failed("3", "a")}, []int{1, 1, 1}},
-		"a success between failures":             {[]try{failed("1", "a"), failed("1", "b"), ok("1", "c"), failed("1", "d")}, []int{1, 2, 1, 1}},
-		"polling":                                {[]try{poll, poll, poll}, []int{0, 0, 0}},
-		"polling clears what came before":        {[]try{ok("1", "a"), ok("1", "a"), poll, ok("1", "a")}, []int{1, 2, 0, 1}},
-		"what the agent added doesn't count":     {[]try{ok("1", "a"), noted, noted}, []int{1, 2, 3}},
-		"more notes than parts":                  {[]try{{tool: "look", input: "1", status: tools.OK, notes: 1}, {tool: "look", input: "1", status: tools.OK}}, []int{1, 2}},
-		"results that are all notes and nothing": {[]try{{tool: "look", input: "1", status: tools.Failed, notes: 3}, {tool: "look", input: "1", status: tools.Failed, notes: 1}}, []int{1, 2}},
+		"the same call with the same result": {[]try{ok("1", "a"), ok("1", "a"), ok("1", "a")}, []int{1, 2, 3}},
+		"another result":                     {[]try{ok("1", "a"), ok("1", "b"), ok("1", "a")}, []int{1, 1, 1}},
+		"another input":                      {[]try{ok("1", "a"), ok("2", "a"), ok("1", "a")}, []int{1, 1, 1}},
+		"another input in between": {[]try{ok("1", "a"), ok("1", "a"), ok("2", "a"), ok("1", "a")},
+			[]int{1, 2, 1, 1}},
+		"another tool in between counts on": {[]try{ok("1", "a"), {tool: "write", input: "1", status: tools.OK},
+			ok("1", "a")}, []int{1, 1, 2}},
+		"failing in different ways": {[]try{failed("1", "a"), failed("1", "b"), failed("1", "c")},
+			[]int{1, 2, 3}},
+		"failing with different inputs": {[]try{failed("1", "a"), failed("2", "a"), failed("3", "a")},
+			[]int{1, 1, 1}},
+		"a success between failures": {[]try{failed("1", "a"), failed("1", "b"), ok("1", "c"),
+			failed("1", "d")}, []int{1, 2, 1, 1}},
+		"polling": {[]try{poll, poll, poll}, []int{0, 0, 0}},
+		"polling clears what came before": {[]try{ok("1", "a"), ok("1", "a"), poll, ok("1", "a")},
+			[]int{1, 2, 0, 1}},
+		"what the agent added doesn't count": {[]try{ok("1", "a"), noted, noted}, []int{1, 2, 3}},
+		"more notes than parts": {[]try{{tool: "look", input: "1", status: tools.OK, notes: 1},
+			{tool: "look", input: "1", status: tools.OK}}, []int{1, 2}},
+		"results that are all notes and nothing": {[]try{{tool: "look", input: "1", status: tools.Failed, notes: 3},
+			{tool: "look", input: "1", status: tools.Failed, notes: 1}}, []int{1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, repeated(c.tries)) })
 	}
-	for _, status := range []tools.Status{tools.Rejected, tools.NotRun, tools.Canceled, tools.Answered, tools.InDoubt, tools.Unavailable} {
+	for _, status := range []tools.Status{tools.Rejected, tools.NotRun, tools.Canceled, tools.Answered, tools.InDoubt,
+		tools.Unavailable} {
 		c := failed("1", "a")
 		c.status = status
-		require.Equal(t, []int{1, 0, 2}, repeated([]try{ok("1", "a"), c, ok("1", "a")}), "%s is no sign, and takes none away", status)
+		require.Equal(t, []int{1, 0, 2}, repeated([]try{ok("1", "a"), c, ok("1", "a")}),
+			"%s is no sign, and takes none away", status)
 	}
-	for _, status := range []tools.Status{tools.Failed, tools.Unverified, tools.TimedOut, tools.Invalid, tools.Unknown, tools.Denied} {
+	for _, status := range []tools.Status{tools.Failed, tools.Unverified, tools.TimedOut, tools.Invalid, tools.Unknown,
+		tools.Denied} {
 		c := failed("1", "a")
 		c.status = status
 		d := c
@@ -87,7 +98,8 @@ func TestMediaTellsResultsApart(t *testing.T) {
 	image := func(data string) []provider.Part {
 		return []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: []byte(data)})}
 	}
-	require.NotEqual(t, machine.HashParts(image("\xff\x00")), machine.HashParts(image("\xfe\x00")), "bytes aren't characters")
+	require.NotEqual(t, machine.HashParts(image("\xff\x00")), machine.HashParts(image("\xfe\x00")),
+		"bytes aren't characters")
 	require.Equal(t, machine.HashParts(image("\xff\x00")), machine.HashParts(image("\xff\x00")))
 	byURL := provider.MediaPart(provider.Media{URL: "https://a.example/1.png"})
 	byID := provider.MediaPart(provider.Media{FileID: "file-1"})
@@ -114,7 +126,8 @@ func TestARunIsStuckAfterExactlyAsManyRepetitionsAsItsLimitSays(t *testing.T) {
 			"failures":        func(n int) *machine.ToolResult { return failure(n) },
 		} {
 			t.Run(fmt.Sprintf("%s, limit %d", name, c.limit), func(t *testing.T) {
-				d := newDrill(t, machine.Limits{Repeats: c.limit, Failures: -1}.WithDefaults(), func(int) machine.Replied { return calls(provider.StopToolCalls, "1") })
+				d := newDrill(t, machine.Limits{Repeats: c.limit, Failures: -1}.WithDefaults(),
+					func(int) machine.Replied { return calls(provider.StopToolCalls, "1") })
 				d.result = result
 				le := d.limit()
 				if c.calls == 0 {
@@ -132,11 +145,14 @@ func TestARunIsStuckAfterExactlyAsManyRepetitionsAsItsLimitSays(t *testing.T) {
 }
 
 func failure(n int) *machine.ToolResult {
-	return &machine.ToolResult{Status: tools.Failed, Class: fault.Permanent, ToolResult: provider.ToolResult{Parts: []provider.Part{provider.TextPart(fmt.Sprint("error ", n))}}}
+	return &machine.ToolResult{Status: tools.Failed, Class: fault.Permanent,
+		ToolResult: provider.ToolResult{Parts: []provider.Part{provider.TextPart(fmt.Sprint("error ", n))}}}
 }
 
 func TestAModelThatChangesItsInputIsNotStuck(t *testing.T) {
-	d := newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint(step/4)) })
+	d := newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied {
+		return calls(provider.StopToolCalls, fmt.Sprint(step/4))
+	})
 	d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: tools.OK} }
 	require.Equal(t, machine.LimitSteps, d.limit().Limit)
 }
@@ -156,10 +172,12 @@ func TestTheInputThatRanCountsForRepetition(t *testing.T) {
 		ran := *m.State().Run.Calls[0].Call
 		ran.Input = json.RawMessage(`{"n":0}`)
 		d.apply(machine.ToolStarted{Meta: d.meta(ran.ID), Call: &ran, IdempotencyKey: ran.ID})
-		require.JSONEq(t, `{"n":0}`, string(m.State().Run.Calls[0].Call.Input), "should the call have to run again, it runs with this")
+		require.JSONEq(t, `{"n":0}`, string(m.State().Run.Calls[0].Call.Input),
+			"should the call have to run again, it runs with this")
 		_, n := machine.CountRepeats(m.State().Run, &ran, &machine.ToolResult{Status: tools.OK})
 		require.Equal(t, step, n, "what the driver counts")
-		d.apply(machine.ToolFinished{Meta: d.meta(ran.ID), Call: &ran, Result: &machine.ToolResult{Status: tools.OK, ToolResult: provider.ToolResult{CallID: ran.ID}}})
+		d.apply(machine.ToolFinished{Meta: d.meta(ran.ID), Call: &ran,
+			Result: &machine.ToolResult{Status: tools.OK, ToolResult: provider.ToolResult{CallID: ran.ID}}})
 	}
 	require.Equal(t, "look", m.State().Run.Stuck)
 }
@@ -192,7 +210,8 @@ func TestARunStopsAfterAsManyFailuresInARowAsItsLimitSays(t *testing.T) {
 		return failure(n)
 	}
 	require.Equal(t, machine.LimitSteps, d.limit().Limit)
-	for _, status := range []tools.Status{tools.Denied, tools.Rejected, tools.Canceled, tools.Unavailable, tools.NotRun, tools.Invalid, tools.InDoubt} {
+	for _, status := range []tools.Status{tools.Denied, tools.Rejected, tools.Canceled, tools.Unavailable, tools.NotRun,
+		tools.Invalid, tools.InDoubt} {
 		d := newDrill(t, machine.Limits{Repeats: -1}.WithDefaults(), input)
 		d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: status} }
 		require.Equal(t, machine.LimitSteps, d.limit().Limit, status)

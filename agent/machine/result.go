@@ -23,7 +23,8 @@ const (
 	Failed    Status = "failed"    // the model couldn't be called
 )
 
-// Codes say why a run was paused, stopped or failed. A run that completed has none, unless a stop condition completed it.
+// Codes say why a run was paused, stopped or failed. A run that completed has none, unless a stop
+// condition completed it.
 const (
 	CodeLimit        = "limit"         // it reached one of its Limits
 	CodeLength       = "length"        // the answer was cut off at the model's output limit
@@ -43,7 +44,8 @@ const (
 	CodeForked       = "forked"        // it was open when its session was forked; this is the copy
 )
 
-// A Result is the outcome of a run, or of the part of it that one call of Agent.Run drove. It exists however the run ended.
+// A Result is the outcome of a run, or of the part of it that one call of Agent.Run drove. It
+// exists however the run ended.
 type Result struct {
 	Session string
 	Run     string
@@ -54,12 +56,14 @@ type Result struct {
 	Steps   int    // model calls
 	Start   uint64 // the number of the fact that started the run, or the first run of its chain
 	Usage   provider.Usage
-	// Cost is the price of the model calls as far as prices are known. Unpriced says that some prices aren't.
+	// Cost is the price of the model calls as far as prices are known. Unpriced says that some
+	// prices aren't.
 	Cost     provider.Money
 	Unpriced bool
 	// Messages are the messages of this run, from its input on. The caller mustn't change them.
 	Messages []provider.Message
-	// Called is the result of the call of a run that makes one call without a model; nil until there is one, and for other runs.
+	// Called is the result of the call of a run that makes one call without a model; nil until
+	// there is one, and for other runs.
 	Called *ToolResult
 	// Pending are the pauses that wait for a decision.
 	Pending []Pause
@@ -73,8 +77,9 @@ type Result struct {
 	err       error
 }
 
-// Result returns the outcome of the newest run. status and code say how the run ended or what its state is, and reason says why.
-// [Result.Err] returns reason unless the run has completed. Before the first run, the Result names only the session.
+// Result returns the outcome of the newest run. status and code say how the run ended or what its
+// state is, and reason says why. [Result.Err] returns reason unless the run has completed. Before
+// the first run, the Result names only the session.
 func (m *Machine) Result(status Status, code string, reason error) *Result {
 	r := m.s.Run
 	if r == nil {
@@ -114,8 +119,9 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 	return res
 }
 
-// Text returns the text of the model's last message, or its refusal if it has no text. It returns "" if the model said nothing. For a run
-// that makes one call without a model, it is the text of the call's result.
+// Text returns the text of the model's last message, or its refusal if it has no text. It returns
+// "" if the model said nothing. For a run that makes one call without a model, it is the text of
+// the call's result.
 func (r *Result) Text() string {
 	if r.Called != nil {
 		return r.Called.Text()
@@ -131,21 +137,23 @@ func (r *Result) Text() string {
 	return ""
 }
 
-// Err returns why the run didn't complete, as a typed error: a *[LimitError], a *[PausedError], a *[StopError], or the error of the
-// provider. It returns nil for a run that completed.
+// Err returns why the run didn't complete, as a typed error: a *[LimitError], a *[PausedError], a
+// *[StopError], or the error of the provider. It returns nil for a run that completed.
 func (r *Result) Err() error { return r.err }
 
-// ToolNames returns the names of the tools that the model called, in order, including calls that didn't run.
+// ToolNames returns the names of the tools that the model called, in order, including calls that
+// didn't run.
 func (r *Result) ToolNames() []string { return slices.Clone(r.names) }
 
-// Suspended returns the pauses of the run's own calls. The pause of a subagent contains that agent's pauses; Pending has
-// them in its place.
+// Suspended returns the pauses of the run's own calls. The pause of a subagent contains that
+// agent's pauses; Pending has them in its place.
 func (r *Result) Suspended() []Pause { return r.suspended }
 
 // Errors with which the machine ends a run.
 var (
 	// ErrCutAnswer says that the answer was cut off at the model's output limit.
-	ErrCutAnswer = errors.New("agent: the answer was cut at the model's output limit; raise Params.MaxOutput or ask for less")
+	ErrCutAnswer = errors.New(
+		"agent: the answer was cut at the model's output limit; raise Params.MaxOutput or ask for less")
 	// ErrFiltered says that the model refused to answer, or that a content filter cut its answer.
 	ErrFiltered = errors.New("agent: the answer was refused, or cut by a content filter")
 )
@@ -184,10 +192,13 @@ type PausedError struct {
 func (e *PausedError) Error() string {
 	switch len(e.Pending) {
 	case 0:
-		return fmt.Sprintf("agent: session %q is paused; resume it with Continue, or start another run with Input.Supersede", e.Session)
+		return fmt.Sprintf(
+			"agent: session %q is paused; resume it with Continue, or start another run with Input.Supersede",
+			e.Session)
 	case 1:
 		p := e.Pending[0]
-		return fmt.Sprintf("agent: session %q waits for a decision on %s (%s, pause %s)", e.Session, p.Call.Name, p.Kind, p.ID)
+		return fmt.Sprintf("agent: session %q waits for a decision on %s (%s, pause %s)", e.Session, p.Call.Name,
+			p.Kind, p.ID)
 	}
 	return fmt.Sprintf("agent: session %q waits for %d decisions", e.Session, len(e.Pending))
 }

@@ -15,7 +15,9 @@ func TestTheTextOfAResultIsThatOfTheLastMessageOfTheModel(t *testing.T) {
 	user, model := provider.User("go"), provider.Assistant
 	call := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{callPart("1")}}
 	result := provider.Message{Role: provider.RoleTool, Parts: []provider.Part{resultPart("1", "r")}}
-	thought := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartReasoning, Text: "hm"}, provider.TextPart("a"), provider.TextPart("b")}}
+	thought := provider.Message{Role: provider.RoleAssistant,
+		Parts: []provider.Part{{Kind: provider.PartReasoning, Text: "hm"}, provider.TextPart("a"),
+			provider.TextPart("b")}}
 	for want, messages := range map[string][]provider.Message{
 		"":     {},
 		"done": {user, call, result, model("done"), user},
@@ -23,7 +25,8 @@ func TestTheTextOfAResultIsThatOfTheLastMessageOfTheModel(t *testing.T) {
 	} {
 		require.Equal(t, want, (&machine.Result{Messages: messages}).Text())
 	}
-	require.Empty(t, (&machine.Result{Messages: []provider.Message{user, model("before"), call, result}}).Text(), "the last message had no text")
+	require.Empty(t, (&machine.Result{Messages: []provider.Message{user, model("before"), call, result}}).Text(),
+		"the last message had no text")
 }
 
 func TestAResultSaysWhyARunDidNotComplete(t *testing.T) {
@@ -48,7 +51,8 @@ func TestAResultSaysWhyARunDidNotComplete(t *testing.T) {
 		m := machine.New("s-1")
 		m.State().Run = &machine.RunState{ID: "r-1"}
 		if c.pending {
-			m.State().Run.Calls = []machine.CallState{{Call: &pause.Call, Status: machine.CallSuspended, Pause: &pause}, {Call: &pause.Call, Status: machine.CallDone}}
+			m.State().Run.Calls = []machine.CallState{{Call: &pause.Call, Status: machine.CallSuspended, Pause: &pause},
+				{Call: &pause.Call, Status: machine.CallDone}}
 		}
 		res := m.Result(c.status, "code", c.reason)
 		require.Equal(t, c.want, res.Err(), "%s, %v", c.status, c.reason)
@@ -65,7 +69,8 @@ func TestAResultIsNotChangedByWhatFollows(t *testing.T) {
 		var results []*machine.Result
 		var was []string
 		print := func(r *machine.Result) string {
-			data, err := machine.Marshal([]any{r.Status, r.Steps, r.Usage, r.Messages, r.Pending, r.Mode, r.Phase, r.ToolNames()})
+			data, err := machine.Marshal([]any{r.Status, r.Steps, r.Usage, r.Messages, r.Pending, r.Mode, r.Phase,
+				r.ToolNames()})
 			require.NoError(t, err)
 			return string(data)
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A sim drives a machine at random, but legally. It does what Next says, with any possible outcome, and now and then what a host, a
-// person or a crash would do.
+// A sim drives a machine at random, but legally. It does what Next says, with any possible outcome,
+// and now and then what a host, a person or a crash would do.
 type sim struct {
 	t      *testing.T
 	rng    *rand.Rand
@@ -32,7 +32,8 @@ type sim struct {
 }
 
 func newSim(t *testing.T, seed uint64) *sim {
-	return &sim{t: t, rng: rand.New(rand.NewPCG(seed, 1)), m: machine.New("s-1"), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return &sim{t: t, rng: rand.New(rand.NewPCG(seed, 1)), m: machine.New("s-1"),
+		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func (s *sim) one(in int) bool { return s.rng.IntN(in) == 0 }
@@ -42,7 +43,8 @@ func pick[T any](s *sim, from ...T) T { return from[s.rng.IntN(len(from))] }
 // meta returns the envelope of the next fact.
 func (s *sim) meta(call string) machine.Meta {
 	s.now = s.now.Add(time.Duration(s.rng.Int64N(int64(time.Second))))
-	return machine.Meta{Origin: s.origin, Seq: s.m.State().Seq + 1, Time: s.now, V: machine.Version, Step: stepOf(s.m), Call: call}
+	return machine.Meta{Origin: s.origin, Seq: s.m.State().Seq + 1, Time: s.now, V: machine.Version, Step: stepOf(s.m),
+		Call: call}
 }
 
 func (s *sim) apply(f machine.Fact) {
@@ -59,7 +61,8 @@ func (s *sim) apply(f machine.Fact) {
 
 // text returns some text, sometimes one that JSON must escape.
 func (s *sim) text() string {
-	return pick(s, "yes", "a <b> & c", "line\nbreak \"quoted\" \\", "\u2028 separators \u2029", "äöü 🙂", "\x01 control") + fmt.Sprint(s.rng.IntN(4))
+	return pick(s, "yes", "a <b> & c", "line\nbreak \"quoted\" \\", "\u2028 separators \u2029", "äöü 🙂",
+		"\x01 control") + fmt.Sprint(s.rng.IntN(4))
 }
 
 // step lets one thing happen, which may be more than one fact.
@@ -79,7 +82,9 @@ func (s *sim) step() {
 	case r != nil && s.one(25):
 		s.compact()
 	case r != nil && !r.IsOpen() && s.one(10):
-		s.apply(machine.Undone{Meta: s.meta(""), Calls: []machine.UndoneCall{{Call: &provider.ToolCall{ID: s.text() + "c", Name: "a"}}}, Message: provider.User("undone")})
+		s.apply(machine.Undone{Meta: s.meta(""),
+			Calls:   []machine.UndoneCall{{Call: &provider.ToolCall{ID: s.text() + "c", Name: "a"}}},
+			Message: provider.User("undone")})
 	case !r.IsOpen():
 		s.begin(s.one(6))
 	case r.Status == machine.Paused:
@@ -91,7 +96,9 @@ func (s *sim) step() {
 	case s.one(40):
 		s.apply(machine.PhaseChanged{Meta: s.meta(""), From: s.m.State().Phase, To: s.text()})
 	case s.one(40):
-		s.apply(machine.ToolsChanged{Meta: s.meta(""), Tools: []machine.ToolFingerprint{{Name: pick(s, "a", "b"), Schema: s.text(), Lazy: s.one(2), Gone: s.one(2)}}})
+		s.apply(machine.ToolsChanged{Meta: s.meta(""),
+			Tools: []machine.ToolFingerprint{{Name: pick(s, "a", "b"), Schema: s.text(), Lazy: s.one(2),
+				Gone: s.one(2)}}})
 	case s.one(40):
 		s.apply(machine.Emitted{Meta: s.meta(""), Kind: s.text(), Value: json.RawMessage(`{"n":1}`)})
 	case s.one(40):
@@ -117,15 +124,19 @@ func (s *sim) start() { s.begin(false) }
 // begin starts a run, or one that makes a call without a model.
 func (s *sim) begin(direct bool) {
 	s.runs++
-	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim", Trace: s.text(), Labels: pick(s, "", provider.LabelsOf(map[string]string{"user": "ann"}))}
-	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"), Interactive: s.one(2), Priority: s.rng.IntN(99),
+	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim",
+		Trace: s.text(), Labels: pick(s, "", provider.LabelsOf(map[string]string{"user": "ann"}))}
+	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"),
+		Interactive: s.one(2), Priority: s.rng.IntN(99),
 		Caller: machine.Caller{User: s.text(), Task: s.text()}, Key: pick(s, "", "a", "b")}
-	f.Limits = new(machine.Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3), Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
+	f.Limits = new(machine.Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3),
+		Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
 		Repeats: pick(s, -1, 2, 3)}.WithDefaults())
 	f.ToolChoice = provider.ToolChoice{Mode: pick(s, provider.ChooseAuto, provider.ChooseRequired)}
 	if direct {
 		f.Message = memory.HostMessage(s.text())
-		f.Call = &provider.ToolCall{ID: machine.CallID(s.origin.Run, 0, 0), Name: pick(s, "look", "write"), Input: json.RawMessage(`{"n":1}`)}
+		f.Call = &provider.ToolCall{ID: machine.CallID(s.origin.Run, 0, 0), Name: pick(s, "look", "write"),
+			Input: json.RawMessage(`{"n":1}`)}
 	}
 	if s.runs == 1 && s.one(2) {
 		f.History = []provider.Message{provider.User("before"), provider.Assistant("indeed")}
@@ -136,7 +147,8 @@ func (s *sim) begin(direct bool) {
 // compact leaves out, replaces and keeps groups at random.
 func (s *sim) compact() {
 	messages := s.m.State().Messages
-	f := machine.Compacted{Meta: s.meta(""), Report: &memory.Report{Trigger: s.text()}, Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: provider.Money(s.rng.IntN(5))}
+	f := machine.Compacted{Meta: s.meta(""), Report: &memory.Report{Trigger: s.text()},
+		Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: provider.Money(s.rng.IntN(5))}
 	for from := 0; from < len(messages); {
 		to := from + 1
 		for to < len(messages) && messages[to].Role == provider.RoleTool {
@@ -144,13 +156,16 @@ func (s *sim) compact() {
 		}
 		switch {
 		case from == s.m.State().Run.First && to < len(messages) && s.one(4): // cut
-			f.Spans = append(f.Spans, machine.Span{From: from, To: to, Messages: []provider.Message{provider.User(s.text())}})
+			f.Spans = append(f.Spans,
+				machine.Span{From: from, To: to, Messages: []provider.Message{provider.User(s.text())}})
 		case to == len(messages) || from == s.m.State().Run.First || s.one(2): // the last group may be an open step
 			f.Spans = append(f.Spans, machine.Span{From: from, To: to})
 		case s.one(3):
-			f.Spans = append(f.Spans, machine.Span{From: from, To: to, Messages: []provider.Message{provider.User(s.text()), provider.Assistant(s.text())}[:1+s.rng.IntN(2)]})
+			f.Spans = append(f.Spans, machine.Span{From: from, To: to,
+				Messages: []provider.Message{provider.User(s.text()), provider.Assistant(s.text())}[:1+s.rng.IntN(2)]})
 		case s.one(4):
-			f.Spans = append(f.Spans, machine.Span{From: from, To: from, Messages: []provider.Message{provider.User(s.text())}})
+			f.Spans = append(f.Spans,
+				machine.Span{From: from, To: from, Messages: []provider.Message{provider.User(s.text())}})
 		}
 		from = to
 	}
@@ -158,7 +173,8 @@ func (s *sim) compact() {
 }
 
 func (s *sim) note(category string) {
-	s.apply(machine.NoteWritten{Meta: s.meta(""), Category: category, Index: s.m.State().Note(category).Index + 1, Share: s.rng.Float64(), Note: json.RawMessage(`{"done":[]}`),
+	s.apply(machine.NoteWritten{Meta: s.meta(""), Category: category, Index: s.m.State().Note(category).Index + 1,
+		Share: s.rng.Float64(), Note: json.RawMessage(`{"done":[]}`),
 		Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: 1, Priced: s.one(2)})
 }
 
@@ -169,7 +185,8 @@ func (s *sim) resetContext() {
 	s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeContextReset})
 	s.runs++
 	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim"}
-	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.State().Mode, Limits: r.Limits, ToolChoice: r.ToolChoice,
+	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.State().Mode,
+		Limits: r.Limits, ToolChoice: r.ToolChoice,
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: s.rng.IntN(2)}}
 	f.Meta.Step = 0
 	s.apply(f)
@@ -264,7 +281,8 @@ func (s *sim) act(a machine.Action) {
 		case s.one(4) && (!r.Stop.RunsCalls() || r.Final != ""):
 			s.finish(c.Call.ID, tools.InDoubt)
 		default:
-			s.finish(c.Call.ID, pick(s, tools.OK, tools.OK, tools.Failed, tools.TimedOut, tools.Unverified, tools.Canceled, tools.InDoubt))
+			s.finish(c.Call.ID, pick(s, tools.OK, tools.OK, tools.Failed, tools.TimedOut, tools.Unverified,
+				tools.Canceled, tools.InDoubt))
 		}
 	case machine.ActSettle:
 		s.finish(r.Calls[pick(s, a.Calls...)].Call.ID, tools.NotRun)
@@ -272,7 +290,8 @@ func (s *sim) act(a machine.Action) {
 		s.apply(machine.RunEnded{Meta: s.meta(""), Status: a.Status})
 	case machine.ActFinish:
 		if a.Status == machine.Completed && r.Direct == nil && s.one(3) {
-			s.apply(machine.SentBack{Meta: s.meta(""), Why: pick(s, machine.SendBackHook, machine.SendBackOutput), Text: s.text()})
+			s.apply(machine.SentBack{Meta: s.meta(""), Why: pick(s, machine.SendBackHook, machine.SendBackOutput),
+				Text: s.text()})
 			return
 		}
 		f := machine.RunEnded{Meta: s.meta(""), Status: a.Status, Code: a.Code}
@@ -301,24 +320,29 @@ func (s *sim) reply() {
 		s.apply(machine.StepStarted{Meta: s.meta(""), Model: "m", Final: r.Final})
 		return
 	}
-	f := machine.Replied{Meta: s.meta(""), Usage: usage, Cost: provider.Money(s.rng.IntN(100)), Priced: s.one(2), Model: "m-1"}
-	f.Stop = pick(s, provider.StopDone, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls, provider.StopLength, provider.StopFiltered,
+	f := machine.Replied{Meta: s.meta(""), Usage: usage, Cost: provider.Money(s.rng.IntN(100)), Priced: s.one(2),
+		Model: "m-1"}
+	f.Stop = pick(s, provider.StopDone, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls,
+		provider.StopLength, provider.StopFiltered,
 		provider.StopPaused, provider.StopError, provider.StopUnknown)
 	f.Message.Role = provider.RoleAssistant
 	if s.one(3) {
-		f.Message.Parts = append(f.Message.Parts, provider.Part{Kind: provider.PartReasoning, Text: s.text(), Opaque: &provider.Opaque{Provider: "p", Data: s.text()}})
+		f.Message.Parts = append(f.Message.Parts, provider.Part{Kind: provider.PartReasoning, Text: s.text(),
+			Opaque: &provider.Opaque{Provider: "p", Data: s.text()}})
 	}
 	if s.one(2) {
 		f.Message.Parts = append(f.Message.Parts, provider.TextPart(s.text()))
 	}
 	for n := range s.rng.IntN(6) {
-		call := &provider.ToolCall{ID: machine.CallID(r.ID, r.Step, n), ProviderID: pick(s, "", "same"), Name: pick(s, "look", "write", "poll")}
+		call := &provider.ToolCall{ID: machine.CallID(r.ID, r.Step, n), ProviderID: pick(s, "", "same"),
+			Name: pick(s, "look", "write", "poll")}
 		switch s.rng.IntN(4) {
 		case 0:
 			call.Invalid = `{"n":`
 		case 1:
 		default:
-			call.Input = json.RawMessage(fmt.Sprintf(`{"n":%d,"big":12345678901234567890123,"html":"<&>"}`, s.rng.IntN(2)))
+			call.Input = json.RawMessage(fmt.Sprintf(`{"n":%d,"big":12345678901234567890123,"html":"<&>"}`,
+				s.rng.IntN(2)))
 		}
 		f.Message.Parts = append(f.Message.Parts, provider.Part{Kind: provider.PartToolCall, Call: call})
 	}
@@ -340,11 +364,14 @@ func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
 	}
 	p.ID = machine.PauseID(s.m.State().Session, &p.Call, kind, c.Pauses)
 	if kind == machine.PauseAgent && c.Waits() { // the agent has acted on one decision, and still waits for the others
-		p.Nested = slices.DeleteFunc(slices.Clone(c.Pause.Nested), func(n machine.Pause) bool { return slices.Contains(s.m.State().Used, n.ID) })
+		p.Nested = slices.DeleteFunc(slices.Clone(c.Pause.Nested), func(n machine.Pause) bool {
+			return slices.Contains(s.m.State().Used, n.ID)
+		})
 	}
 	for i := 0; kind == machine.PauseAgent && i < 2; i++ {
 		n := machine.Pause{ID: fmt.Sprintf("%s.%d", p.ID, i), Kind: machine.PauseApproval, Reason: s.text()}
-		n.Call = provider.ToolCall{ID: machine.CallID("r-child", 1, i), Name: "write", Input: json.RawMessage(`{"n":1}`)}
+		n.Call = provider.ToolCall{ID: machine.CallID("r-child", 1, i), Name: "write",
+			Input: json.RawMessage(`{"n":1}`)}
 		p.Nested = append(p.Nested, n)
 	}
 	f := machine.Suspended{Meta: s.meta(c.Call.ID)}
@@ -359,7 +386,8 @@ func (s *sim) finish(id string, status tools.Status) {
 	c := s.m.State().Run.Call(id)
 	call := *c.Call
 	res := &machine.ToolResult{Status: status, Polls: call.Name == "poll", Class: fault.None}
-	res.ToolResult = provider.ToolResult{CallID: id, Name: call.Name, Parts: []provider.Part{provider.TextPart(s.text())}, Error: !status.Good()}
+	res.ToolResult = provider.ToolResult{CallID: id, Name: call.Name,
+		Parts: []provider.Part{provider.TextPart(s.text())}, Error: !status.Good()}
 	if s.one(3) {
 		res.Data = json.RawMessage(`{"rows":[1,2.50]}`)
 	}
@@ -381,7 +409,8 @@ func (s *sim) abort(status machine.Status, code string) {
 			case machine.CallDone:
 				continue
 			case machine.CallSuspended:
-				s.apply(machine.Decided{Meta: s.meta(c.Call.ID), Decision: machine.Decision{ID: c.Pause.ID, Kind: machine.Superseded}})
+				s.apply(machine.Decided{Meta: s.meta(c.Call.ID),
+					Decision: machine.Decision{ID: c.Pause.ID, Kind: machine.Superseded}})
 				s.finish(c.Call.ID, tools.Rejected)
 			case machine.CallStarted:
 				s.finish(c.Call.ID, tools.InDoubt)

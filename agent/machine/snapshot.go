@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// snapshot sets the state of a machine that has none, because the facts before the snapshot were pruned.
+// snapshot sets the state of a machine that has none, because the facts before the snapshot were
+// pruned.
 func (m *Machine) snapshot(f *Snapshot) string {
 	switch {
 	case f.State == nil || f.State.Run == nil:
@@ -29,8 +30,8 @@ func (m *Machine) snapshot(f *Snapshot) string {
 	return ""
 }
 
-// check says why no sequence of facts can have made the state. run is the id of its newest run. A snapshot that was imported may
-// contain anything.
+// check says why no sequence of facts can have made the state. run is the id of its newest run. A
+// snapshot that was imported may contain anything.
 func (s *State) check(run string) string {
 	r, closed := s.Run, s.Messages
 	acting := r.Stage == StageActing
@@ -52,7 +53,8 @@ func (s *State) check(run string) string {
 		return "its place in a chain of runs is wrong"
 	case r.Closed != r.closed():
 		return "it miscounts the calls that have their results"
-	case !acting && len(r.Calls) > 0 || acting && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != CallDone }):
+	case !acting && len(r.Calls) > 0 || acting &&
+		!slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != CallDone }):
 		return "its calls don't fit its stage"
 	}
 	if !acting {

@@ -22,14 +22,16 @@ func TestAfterASnapshotFactsHaveTheSameEffect(t *testing.T) {
 				f, err := machine.Decode(s.m.State().Session, rec)
 				require.NoError(t, err)
 				require.NoError(t, pruned.Apply(f))
-				require.Equal(t, stateJSON(t, s.m), stateJSON(t, pruned), "after fact %d, %s", len(s.facts), machine.KindOf(f))
+				require.Equal(t, stateJSON(t, s.m), stateJSON(t, pruned), "after fact %d, %s", len(s.facts),
+					machine.KindOf(f))
 				require.Equal(t, s.m.Next(), pruned.Next())
 			}
 			if pruned == nil || s.one(5) {
 				state, err := machine.CloneState(s.m.State())
 				require.NoError(t, err)
 				origin := machine.Origin{Session: s.m.State().Session, Run: s.m.State().Run.ID}
-				rec, err := machine.Encode(machine.Snapshot{Meta: machine.Meta{Origin: origin, Seq: s.m.State().Seq}, State: state})
+				rec, err := machine.Encode(machine.Snapshot{Meta: machine.Meta{Origin: origin, Seq: s.m.State().Seq},
+					State: state})
 				require.NoError(t, err)
 				back, err := machine.Decode(s.m.State().Session, rec)
 				require.NoError(t, err)
@@ -41,7 +43,8 @@ func TestAfterASnapshotFactsHaveTheSameEffect(t *testing.T) {
 	})
 }
 
-// impossibleStates can't be made by any facts. M stands for a message of the user, C for a reply with a call.
+// impossibleStates can't be made by any facts. M stands for a message of the user, C for a reply
+// with a call.
 var impossibleStates = map[string]string{
 	"nothing":                `{}`,
 	"a run of no name":       `{"run":{}}`,
@@ -69,10 +72,12 @@ func snapshotOf(t testing.TB, state string) journal.Record {
 	t.Helper()
 	m, err := json.Marshal(provider.User("go"))
 	require.NoError(t, err)
-	c, err := json.Marshal(message(provider.RoleAssistant, provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "r-1.1.0", Name: "x"}}))
+	c, err := json.Marshal(message(provider.RoleAssistant,
+		provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "r-1.1.0", Name: "x"}}))
 	require.NoError(t, err)
 	state = strings.NewReplacer("[M", "["+string(m), ",C]", ","+string(c)+"]").Replace(state)
-	return journal.Record{Seq: 7, Kind: "snapshot", V: machine.Version, Data: []byte(`{"run":"r-1","state":` + state + `}`)}
+	return journal.Record{Seq: 7, Kind: "snapshot", V: machine.Version,
+		Data: []byte(`{"run":"r-1","state":` + state + `}`)}
 }
 
 func replayRecord(rec journal.Record) (*machine.Machine, error) {
@@ -86,7 +91,8 @@ func replayRecord(rec journal.Record) (*machine.Machine, error) {
 func TestASnapshotThatFactsCannotHaveMadeIsRefused(t *testing.T) {
 	_, err := replayRecord(snapshotOf(t, `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"replied"}}`))
 	require.NoError(t, err)
-	_, err = replayRecord(snapshotOf(t, `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"open","call":{"id":"r-1.1.0","name":"x"}}]}}`))
+	_, err = replayRecord(snapshotOf(t,
+		`{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"open","call":{"id":"r-1.1.0","name":"x"}}]}}`))
 	require.NoError(t, err)
 	for name, state := range impossibleStates {
 		_, err := replayRecord(snapshotOf(t, state))

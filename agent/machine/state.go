@@ -3,7 +3,6 @@ package machine
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,12 +11,13 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A State is what the facts of a session add up to. Only a [Machine] makes it. The same facts give the same JSON, in any process.
+// A State is what the facts of a session add up to. Only a [Machine] makes it. The same facts give
+// the same JSON, in any process.
 type State struct {
 	Session string `json:"session"`
 	Seq     uint64 `json:"seq"` // the number of the newest fact
-	// Messages is the conversation. It only grows, except by compactions and context resets. The results of a step are added
-	// together, when all of them exist.
+	// Messages is the conversation. It only grows, except by compactions and context resets. The
+	// results of a step are added together, when all of them exist.
 	Messages []provider.Message `json:"messages,omitempty"`
 	Mode     string             `json:"mode,omitempty"`
 	Phase    string             `json:"phase,omitempty"`
@@ -35,7 +35,8 @@ type State struct {
 	Notes []NoteState `json:"notes,omitempty"`
 }
 
-// maxUsed is how many ids of decided pauses a session remembers. A decision on one of them is reported as used, not as unknown.
+// maxUsed is how many ids of decided pauses a session remembers. A decision on one of them is
+// reported as used, not as unknown.
 const maxUsed = 1000
 
 // A RunState is the state of the newest run of a session.
@@ -57,20 +58,24 @@ type RunState struct {
 	Priority    int                 `json:"priority,omitempty"`
 	Caller
 	Fingerprints []ToolFingerprint `json:"fingerprints,omitempty"` // of the tools that the run knows, in order
-	Only         []string          `json:"only,omitempty"`         // the tools that are offered; empty: all that the mode permits
-	External     []json.RawMessage `json:"external,omitempty"`     // tools of this run that a front end executes
-	Children     bool              `json:"children,omitempty"`     // the run's stream shows the events of its subagents
+	// the tools that are offered; empty: all that the mode permits
+	Only     []string          `json:"only,omitempty"`
+	External []json.RawMessage `json:"external,omitempty"` // tools of this run that a front end executes
+	Children bool              `json:"children,omitempty"` // the run's stream shows the events of its subagents
 
-	// ContextReset is set if the run continues the work of another. The counts below then include those of the runs before it.
+	// ContextReset is set if the run continues the work of another. The counts below then include
+	// those of the runs before it.
 	ContextReset *ChainState `json:"context_reset,omitempty"`
 	// ContextResetDue says that the context is to be reset before the next model call.
 	ContextResetDue bool `json:"context_reset_due,omitempty"`
-	// UserMessages are the user's messages after the input, in all runs of a chain: the newest 20, each cut to 4 KiB.
+	// UserMessages are the user's messages after the input, in all runs of a chain: the newest 20,
+	// each cut to 4 KiB.
 	UserMessages []string `json:"user_messages,omitempty"`
 	// Whole is the input, without what a context reset added to it, if a compaction has changed it.
 	Whole []provider.Part `json:"whole,omitempty"`
 
-	// Direct is set for a run that makes one call of a tool without a model. The run completes when the call has its result.
+	// Direct is set for a run that makes one call of a tool without a model. The run completes when
+	// the call has its result.
 	Direct *DirectRun `json:"direct,omitempty"`
 
 	Start     uint64 `json:"start,omitempty"` // the number of the fact that started it, or the first run of its chain
@@ -96,7 +101,8 @@ type RunState struct {
 	Counts
 }
 
-// Counts are what a run has counted for its limits. Those of a run that continues the work of another include that run's.
+// Counts are what a run has counted for its limits. Those of a run that continues the work of
+// another include that run's.
 type Counts struct {
 	Lost          int `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
 	SentBack      int `json:"sent_back,omitempty"`      // how often hooks sent the run back
@@ -112,8 +118,8 @@ type DirectRun struct {
 	Key    string      `json:"key,omitempty"`    // the idempotency key of the call; empty: its id
 }
 
-// A Stage is where a run is in its loop. Together with the [Status] it says which facts may follow: see the table in the package
-// documentation.
+// A Stage is where a run is in its loop. Together with the [Status] it says which facts may follow:
+// see the table in the package documentation.
 type Stage string
 
 // The stages of a run.
@@ -137,8 +143,9 @@ type CallState struct {
 	Retry   bool               `json:"retry,omitempty"`      // a person lets a call in doubt run again
 	Started bool               `json:"started,omitempty"`    // and not suspended since to run again
 	Repeat  bool               `json:"repeatable,omitempty"` // it may run again if it is unknown how it ended
-	// Answers are the decisions since the call was last suspended that it runs again with: for a call of a subagent those that are passed
-	// on, for another call the answer. State is what the call was suspended with.
+	// Answers are the decisions since the call was last suspended that it runs again with: for a
+	// call of a subagent those that are passed on, for another call the answer. State is what the
+	// call was suspended with.
 	Answers []Decision      `json:"answers,omitempty"`
 	State   json.RawMessage `json:"state,omitempty"`
 	Result  *ToolResult     `json:"result,omitempty"`
@@ -194,7 +201,8 @@ func (r *RunState) Call(id string) *CallState {
 // Index returns the index of the call among the calls of its reply.
 func (c *CallState) Index() int { return callIndex(c.Call.ID) }
 
-// Pending returns the pauses that wait for a decision. Those of a subagent replace that of its call.
+// Pending returns the pauses that wait for a decision. Those of a subagent replace that of its
+// call.
 func (r *RunState) Pending() []Pause {
 	if r == nil {
 		return nil
@@ -214,8 +222,8 @@ func (r *RunState) Pending() []Pause {
 	return out
 }
 
-// Suspended returns the call that waits for a decision on the pause with the id, and that pause: the call's own, or one that is
-// nested in it. It returns nil if there is none.
+// Suspended returns the call that waits for a decision on the pause with the id, and that pause:
+// the call's own, or one that is nested in it. It returns nil if there is none.
 func (r *RunState) Suspended(id string) (*CallState, *Pause) {
 	if r == nil {
 		return nil, nil
@@ -242,7 +250,8 @@ func (r *RunState) ContextResets() int {
 	return r.ContextReset.Index
 }
 
-// callsMayRun reports whether calls of the newest reply may run. Those of a reply that was cut off, and of the last one, may not.
+// callsMayRun reports whether calls of the newest reply may run. Those of a reply that was cut off,
+// and of the last one, may not.
 func (r *RunState) callsMayRun() bool { return r.Stop.RunsCalls() && r.Final == "" }
 
 // ownInput returns the parts of a run's input that a user gave. A context reset adds others.
@@ -253,8 +262,8 @@ func (r *RunState) ownInput(parts []provider.Part) []provider.Part {
 	return parts[:min(r.ContextReset.Prompt, len(parts))]
 }
 
-// Waits reports whether the call has a pause to decide on: its own, or those of a subagent. While that agent acts on
-// one decision, its other pauses may still be decided.
+// Waits reports whether the call has a pause to decide on: its own, or those of a subagent. While
+// that agent acts on one decision, its other pauses may still be decided.
 func (c *CallState) Waits() bool {
 	switch c.Status {
 	case CallSuspended:
@@ -267,7 +276,8 @@ func (c *CallState) Waits() bool {
 	return false
 }
 
-// ResultOf returns a result for the call that isn't the tool's own: why the call didn't run, or what a person answered.
+// ResultOf returns a result for the call that isn't the tool's own: why the call didn't run, or
+// what a person answered.
 func (c *CallState) ResultOf(status tools.Status, class fault.Class, text string) *ToolResult {
 	res := &ToolResult{Status: status, Class: class}
 	res.ToolResult = provider.ToolResult{
@@ -291,8 +301,8 @@ func (s *State) Note(category string) NoteState {
 	return NoteState{Category: category}
 }
 
-// Input returns the newest run's input as the user gave it. In a chain of runs it is the input of the first run. It returns nil
-// before the first run.
+// Input returns the newest run's input as the user gave it. In a chain of runs it is the input of
+// the first run. It returns nil before the first run.
 func (s *State) Input() []provider.Part {
 	switch {
 	case s.Run == nil:
@@ -306,7 +316,8 @@ func (s *State) Input() []provider.Part {
 // Goal returns the text of [State.Input].
 func (s *State) Goal() string { return (&provider.Message{Parts: s.Input()}).Text() }
 
-// LastUserText returns the text of the user's newest message in the newest run: of a steering message, or the goal.
+// LastUserText returns the text of the user's newest message in the newest run: of a steering
+// message, or the goal.
 func (s *State) LastUserText() string {
 	if s.Run != nil && len(s.Run.UserMessages) > 0 {
 		return s.Run.UserMessages[len(s.Run.UserMessages)-1]
@@ -314,28 +325,8 @@ func (s *State) LastUserText() string {
 	return s.Goal()
 }
 
-// CallID returns the id of a call: its run, its step (from 1), and its index among the calls of the reply (from 0). Providers repeat
-// and omit ids, so the machine doesn't use theirs.
-func CallID(run string, step, index int) string {
-	return string(appendCallID(make([]byte, 0, 64), run, step, index))
-}
-
-// callIndex returns the index in an id that CallID has made, or -1.
-func callIndex(id string) int {
-	i, err := strconv.Atoi(id[strings.LastIndexByte(id, '.')+1:])
-	if err != nil {
-		return -1
-	}
-	return i
-}
-
-func appendCallID(b []byte, run string, step, index int) []byte {
-	b = append(b, run...)
-	b = strconv.AppendInt(append(b, '.'), int64(step), 10)
-	return strconv.AppendInt(append(b, '.'), int64(index), 10)
-}
-
-// AddNote adds a part that isn't the tool's: on a line of its own, because most providers are sent the parts as one text.
+// AddNote adds a part that isn't the tool's: on a line of its own, because most providers are sent
+// the parts as one text.
 func (r *ToolResult) AddNote(text string) {
 	if n := len(r.Parts); n > 0 && r.Parts[n-1].Text != "" && !strings.HasSuffix(r.Parts[n-1].Text, "\n") {
 		text = "\n" + text
@@ -344,18 +335,21 @@ func (r *ToolResult) AddNote(text string) {
 	r.Notes++
 }
 
-// Undecided returns the result of a suspended call without a decision. A call in doubt remains in doubt.
+// Undecided returns the result of a suspended call without a decision. A call in doubt remains in
+// doubt.
 func (c *CallState) Undecided(why string) *ToolResult {
 	switch {
 	case c.Pause.Kind == PauseInDoubt:
-		return c.ResultOf(tools.InDoubt, fault.Permanent, "The call was started, and it is not known whether it had its effect: "+why)
+		return c.ResultOf(tools.InDoubt, fault.Permanent,
+			"The call was started, and it is not known whether it had its effect: "+why)
 	case c.Started, c.Pause.Again:
 		return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't answered: "+why)
 	}
 	return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't run: "+why)
 }
 
-// Unanswered returns the decisions that the newest run still waits for. Expirations aren't among them: the run notices them itself.
+// Unanswered returns the decisions that the newest run still waits for. Expirations aren't among
+// them: the run notices them itself.
 func (s *State) Unanswered(decisions []Decision) []Decision {
 	var out []Decision
 	for _, d := range decisions {
@@ -366,10 +360,12 @@ func (s *State) Unanswered(decisions []Decision) []Decision {
 	return out
 }
 
-// AnyExpired reports whether a pause has expired, by the clock or because one of the decisions says so.
+// AnyExpired reports whether a pause has expired, by the clock or because one of the decisions says
+// so.
 func (r *RunState) AnyExpired(now time.Time, decisions []Decision) bool {
 	return slices.ContainsFunc(r.Pending(), func(p Pause) bool {
-		return p.Expired(now) || slices.ContainsFunc(decisions, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
+		return p.Expired(now) ||
+			slices.ContainsFunc(decisions, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
 	})
 }
 
@@ -379,7 +375,8 @@ func (r *RunState) WhyCut() string {
 	case r.Final != "":
 		return "the run is at its limit of " + r.Final
 	case r.Stop == provider.StopLength:
-		return "your reply was cut at the output limit, so its calls may be incomplete. Make the call again, with less in it."
+		return "your reply was cut at the output limit, so its calls may be incomplete. Make the call again, with " +
+			"less in it."
 	case r.Stop == provider.StopFiltered:
 		return "your reply was cut by a content filter"
 	}

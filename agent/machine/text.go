@@ -10,8 +10,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// mapStrings returns a JSON value with each string in it, except for keys, replaced by what fn returns. Everything else keeps its
-// bytes, so numbers keep their form and keys their order. It returns false if raw isn't JSON.
+// mapStrings returns a JSON value with each string in it, except for keys, replaced by what fn
+// returns. Everything else keeps its bytes, so numbers keep their form and keys their order. It
+// returns false if raw isn't JSON.
 func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 	if !json.Valid(raw) {
 		return nil, false
@@ -49,8 +50,8 @@ func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 	return out, true
 }
 
-// MaxDepth is how deep JSON from outside may be nested. It is far more than any schema needs, and far less than encoding/json reads, so
-// that a fact that contains it can be read back.
+// MaxDepth is how deep JSON from outside may be nested. It is far more than any schema needs, and
+// far less than encoding/json reads, so that a fact that contains it can be read back.
 const MaxDepth = 1000
 
 // TooDeep reports whether JSON is nested deeper than [MaxDepth]. raw must be valid JSON.
@@ -78,7 +79,8 @@ func TooDeep(raw []byte) bool {
 	return false
 }
 
-// Normal reports whether parts come back from a journal unchanged: their texts are UTF-8, and inputs of calls aren't nested too deep.
+// Normal reports whether parts come back from a journal unchanged: their texts are UTF-8, and
+// inputs of calls aren't nested too deep.
 func Normal(parts []provider.Part) bool {
 	for i := range parts {
 		p := &parts[i]
@@ -104,8 +106,8 @@ func isKey(rest []byte) bool {
 	return false
 }
 
-// CleanTitle returns s in the form that a journal accepts as a title: at most journal.MaxName bytes of valid UTF-8, without control
-// characters.
+// CleanTitle returns s in the form that a journal accepts as a title: at most journal.MaxName bytes
+// of valid UTF-8, without control characters.
 func CleanTitle(s string) string { return cleanLine(s, journal.MaxName) }
 
 // cleanLine returns at most a number of bytes of s, as valid UTF-8 without control characters.

@@ -47,7 +47,8 @@ func TestStringsInJSONAreReplacedAndNothingElse(t *testing.T) {
 }
 
 func TestWhatReplacesAStringIsEscaped(t *testing.T) {
-	for _, by := range []string{`quo"te`, `back\slash`, "new\nline", "\x00", "\xff", "<script>", "\u2028", `","admin":"true`} {
+	for _, by := range []string{`quo"te`, `back\slash`, "new\nline", "\x00", "\xff", "<script>", "\u2028",
+		`","admin":"true`} {
 		got, ok := machine.MapStrings([]byte(`{"key":"secret"}`), func(string) string { return by })
 		require.True(t, ok)
 		var back map[string]string
@@ -56,7 +57,8 @@ func TestWhatReplacesAStringIsEscaped(t *testing.T) {
 	}
 }
 
-// jsonStrings returns the strings in a JSON value that aren't keys, in order, and everything else with a mark where they were.
+// jsonStrings returns the strings in a JSON value that aren't keys, in order, and everything else
+// with a mark where they were.
 func jsonStrings(t *testing.T, raw []byte) (strs []string, rest string) {
 	t.Helper()
 	lit := regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
@@ -73,7 +75,8 @@ func jsonStrings(t *testing.T, raw []byte) (strs []string, rest string) {
 }
 
 func FuzzMapStrings(f *testing.F) {
-	for _, s := range []string{`{"a":"b"}`, `["\u2028\"",{"k":[1.0,"\ud83d"]}]`, `"`, ` {"a" : {"b":"c"} } `, `{"a":"\\"}`, "\"\xff\"", `"\/"`} {
+	for _, s := range []string{`{"a":"b"}`, `["\u2028\"",{"k":[1.0,"\ud83d"]}]`, `"`, ` {"a" : {"b":"c"} } `,
+		`{"a":"\\"}`, "\"\xff\"", `"\/"`} {
 		f.Add([]byte(s), "x")
 		f.Add([]byte(s), `"\`)
 	}

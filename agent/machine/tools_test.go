@@ -12,10 +12,13 @@ func TestChangedToolsKeepTheirPlacesAndOthersComeLast(t *testing.T) {
 	type list = []machine.ToolFingerprint
 	before := list{{Name: "a", Schema: "1"}, {Name: "lazy", Schema: "1", Lazy: true}, {Name: "b", Schema: "1"}}
 	for name, c := range map[string]struct{ changes, want list }{
-		"new":              {list{{Name: "c"}, {Name: "0"}}, append(before[:3:3], machine.ToolFingerprint{Name: "c"}, machine.ToolFingerprint{Name: "0"})},
-		"changed":          {list{{Name: "a", Schema: "2"}}, list{{Name: "a", Schema: "2"}, before[1], before[2]}},
-		"loaded":           {list{{Name: "lazy", Schema: "1"}}, list{before[0], before[2], {Name: "lazy", Schema: "1"}}},
-		"gone":             {list{{Name: "a", Schema: "1", Gone: true}}, list{{Name: "a", Schema: "1", Gone: true}, before[1], before[2]}},
+		"new": {list{{Name: "c"}, {Name: "0"}},
+			append(before[:3:3], machine.ToolFingerprint{Name: "c"}, machine.ToolFingerprint{Name: "0"})},
+		"changed": {list{{Name: "a", Schema: "2"}}, list{{Name: "a", Schema: "2"}, before[1], before[2]}},
+		"loaded": {list{{Name: "lazy", Schema: "1"}},
+			list{before[0], before[2], {Name: "lazy", Schema: "1"}}},
+		"gone": {list{{Name: "a", Schema: "1", Gone: true}},
+			list{{Name: "a", Schema: "1", Gone: true}, before[1], before[2]}},
 		"gone and unknown": {list{{Name: "c", Gone: true}}, before},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,15 +7,16 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A TraceStep is a model call as the facts record it: what the model was shown, what it replied, and the results of its calls.
+// A TraceStep is a model call as the facts record it: what the model was shown, what it replied,
+// and the results of its calls.
 type TraceStep struct {
 	Run   string
 	Step  int
 	Seq   uint64 // the number of the fact with which it began
 	Model string
 	Mode  string
-	// System is the system text if a hook changed it, and always with Config.Compose of package agent. Otherwise it was the agent's own,
-	// which the facts don't contain.
+	// System is the system text if a hook changed it, and always with Config.Compose of package
+	// agent. Otherwise it was the agent's own, which the facts don't contain.
 	System string
 	// Messages is the conversation that the model was shown.
 	Messages   []provider.Message
@@ -26,7 +27,8 @@ type TraceStep struct {
 	AnsweredBy string
 	Again      bool // the same step was made again, after a crash
 
-	// Reply is the model's reply, with its Usage, or the text of a reply that Failed. If both are empty, the reply was lost.
+	// Reply is the model's reply, with its Usage, or the text of a reply that Failed. If both are
+	// empty, the reply was lost.
 	Reply  *provider.Message
 	Stop   provider.StopReason
 	Failed string
@@ -43,8 +45,9 @@ type TraceCall struct {
 	Result    *ToolResult // nil if it has none yet
 }
 
-// Trace returns the model calls that the facts of a session record, in order. composed says that the agent has a Config.Compose, so that
-// a step without a system text has the one of the step before. After an error, the steps before it are returned.
+// Trace returns the model calls that the facts of a session record, in order. composed says that
+// the agent has a Config.Compose, so that a step without a system text has the one of the step
+// before. After an error, the steps before it are returned.
 func Trace(session string, facts []Fact, composed bool) ([]TraceStep, error) {
 	m := New(session)
 	if len(facts) > 0 {
@@ -54,8 +57,9 @@ func Trace(session string, facts []Fact, composed bool) ([]TraceStep, error) {
 	system := ""
 	for _, f := range facts {
 		if f, ok := f.(StepStarted); ok {
-			step := TraceStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System, Messages: f.Messages,
-				Tools: slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy,
+			step := TraceStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System,
+				Messages: f.Messages,
+				Tools:    slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy,
 				Again: m.s.Run != nil && m.s.Run.Stage == StageCalling}
 			if composed {
 				step.System = cmp.Or(step.System, system)

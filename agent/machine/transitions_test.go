@@ -17,8 +17,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestTransitionsAreAsDocumented checks each cell of the table in doc.go: it applies every kind of fact, in every form that might be
-// accepted, to machines in every stage.
+// TestTransitionsAreAsDocumented checks each cell of the table in doc.go: it applies every kind of
+// fact, in every form that might be accepted, to machines in every stage.
 func TestTransitionsAreAsDocumented(t *testing.T) {
 	table := readTable(t)
 	require.Len(t, table, len(machine.FactTypes))
@@ -56,7 +56,8 @@ func TestTransitionsAreAsDocumented(t *testing.T) {
 					want[outcome] = true
 				}
 			}
-			require.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got[name])), "%s in stage %s", name, stage)
+			require.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got[name])), "%s in stage %s",
+				name, stage)
 		}
 	}
 }
@@ -121,7 +122,8 @@ type builder struct {
 }
 
 func (b *builder) meta(step int, call string) machine.Meta {
-	return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: b.run}, Seq: b.m.State().Seq + 1, Step: step, Call: call}
+	return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: b.run}, Seq: b.m.State().Seq + 1, Step: step,
+		Call: call}
 }
 
 func (b *builder) add(facts ...machine.Fact) *builder {
@@ -161,22 +163,26 @@ func finishCall(c *provider.ToolCall, status tools.Status) machine.Fact {
 }
 
 func suspendCall(c *provider.ToolCall) machine.Fact {
-	return machine.Suspended{Meta: machine.Meta{Call: c.ID}, Pause: machine.Pause{ID: "p-" + c.ID, Kind: machine.PauseApproval, Call: *c}}
+	return machine.Suspended{Meta: machine.Meta{Call: c.ID},
+		Pause: machine.Pause{ID: "p-" + c.ID, Kind: machine.PauseApproval, Call: *c}}
 }
 
 func pauseRun() machine.Fact { return machine.RunEnded{Status: machine.Paused} }
 
-// inRun returns a session with a run that has ended, a standing approval, and another run of which nothing but the start has happened.
+// inRun returns a session with a run that has ended, a standing approval, and another run of which
+// nothing but the start has happened.
 func inRun(t *testing.T) *builder {
 	b := &builder{t: t, m: machine.New("s-1"), run: "r-1"}
 	c := b.call(0)
 	b.add(start(), machine.StepStarted{Meta: step(1)}, replyWith(provider.StopToolCalls, c), suspendCall(c),
-		machine.Decided{Decision: machine.AllowAlways("p-" + c.ID)}, startCall(c), finishCall(c, tools.OK), machine.RunEnded{Status: machine.Stopped})
+		machine.Decided{Decision: machine.AllowAlways("p-" + c.ID)}, startCall(c), finishCall(c, tools.OK),
+		machine.RunEnded{Status: machine.Stopped})
 	b.run = "r-2"
 	return b.add(start())
 }
 
-// machinesByStage returns machines in each stage, in all conditions that matter for which facts may follow.
+// machinesByStage returns machines in each stage, in all conditions that matter for which facts may
+// follow.
 func machinesByStage(t *testing.T) map[string][]*machine.Machine {
 	ready := func() *builder { return inRun(t) }
 	calling := func() *builder { return ready().add(machine.StepStarted{Meta: step(1)}) }
@@ -202,7 +208,8 @@ func machinesByStage(t *testing.T) map[string][]*machine.Machine {
 		out[stageOf(m)] = append(out[stageOf(m)], m)
 		out["paused"] = append(out["paused"], make().add(pauseRun()).m)
 		if m.State().Run.Stage != machine.StageActing {
-			out["ended"] = append(out["ended"], make().add(machine.RunEnded{Status: machine.Stopped, Code: machine.CodeContextReset}).m)
+			out["ended"] = append(out["ended"],
+				make().add(machine.RunEnded{Status: machine.Stopped, Code: machine.CodeContextReset}).m)
 		}
 	}
 	return out

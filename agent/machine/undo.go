@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// Effects are the calls of a run that may have had an effect, as the facts of its session record them.
+// Effects are the calls of a run that may have had an effect, as the facts of its session record
+// them.
 type Effects struct {
 	Known bool   // the facts have the run
 	Owner string // the session that the run took place in, if the facts are a copy of it
-	// Calls are the calls of the run, and of the runs whose work it continues, that may have had an effect and weren't undone, the newest
-	// first.
+	// Calls are the calls of the run, and of the runs whose work it continues, that may have had an
+	// effect and weren't undone, the newest first.
 	Calls []ToolFinished
 	// Unreported are calls that were undone before the process died, so the model doesn't know.
 	Unreported []UndoneCall
@@ -21,7 +22,8 @@ type Effects struct {
 	Pruned bool
 }
 
-// EffectsOf returns the effects of a run: of its last steps that made calls, or of all steps if steps is 0.
+// EffectsOf returns the effects of a run: of its last steps that made calls, or of all steps if
+// steps is 0.
 func EffectsOf(facts []Fact, run string, steps int) Effects {
 	var e Effects
 	runs, begun, undone, doubtful := chain(facts, run), 0, make(map[string]bool), make(map[string]bool)
@@ -75,7 +77,8 @@ func chain(facts []Fact, run string) map[string]bool {
 	return runs
 }
 
-// callsOfSteps returns how many of the calls, newest first, belong to the newest steps; all of them if steps is 0.
+// callsOfSteps returns how many of the calls, newest first, belong to the newest steps; all of them
+// if steps is 0.
 func callsOfSteps(calls []ToolFinished, steps int) int {
 	n := 0
 	for i := range calls {
@@ -89,18 +92,21 @@ func callsOfSteps(calls []ToolFinished, steps int) int {
 	return len(calls)
 }
 
-// An UndoReceipt says what a rollback did. Each list is in the order in which the calls were handled, the newest first.
+// An UndoReceipt says what a rollback did. Each list is in the order in which the calls were
+// handled, the newest first.
 type UndoReceipt struct {
 	Run        string
 	Undone     []UndoneCall
 	Impossible []UndoneCall // the tool can't undo it, or it is unknown whether there is anything to undo
 	Failed     *UndoneCall  // the call whose Undo returned an error, which ended the rollback
 	Left       []UndoneCall // not tried after that
-	// Pruned says that the facts of earlier calls were pruned. Their effects remain, and it is unknown what they are.
+	// Pruned says that the facts of earlier calls were pruned. Their effects remain, and it is
+	// unknown what they are.
 	Pruned bool
 }
 
-// Text returns the message to the model. unreported are calls that were undone by an earlier rollback that couldn't tell it.
+// Text returns the message to the model. unreported are calls that were undone by an earlier
+// rollback that couldn't tell it.
 func (r *UndoReceipt) Text(unreported []UndoneCall) string {
 	var b strings.Builder
 	b.WriteString("Note: effects of your calls were taken back after you had ended.")
@@ -132,9 +138,11 @@ func (r *UndoReceipt) Text(unreported []UndoneCall) string {
 func (r *UndoReceipt) Err() error {
 	switch {
 	case r.Failed != nil:
-		return fmt.Errorf("agent: undoing %s failed: %s; %d calls before it weren't tried", r.Failed.Call.Name, r.Failed.Why, len(r.Left))
+		return fmt.Errorf("agent: undoing %s failed: %s; %d calls before it weren't tried", r.Failed.Call.Name,
+			r.Failed.Why, len(r.Left))
 	case len(r.Impossible) > 0:
-		return errors.New("agent: some calls can't be undone: " + r.Impossible[0].Call.Name + ": " + r.Impossible[0].Why)
+		return errors.New("agent: some calls can't be undone: " + r.Impossible[0].Call.Name + ": " +
+			r.Impossible[0].Why)
 	case r.Pruned:
 		return errors.New("agent: the log of run " + r.Run + " was pruned; what it did before can't be undone")
 	}

@@ -17,11 +17,13 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// The scenarios of the protocol's own tool for what this server has: no resources, prompts or logging, and tools of its own.
+// The scenarios of the protocol's own tool for what this server has: no resources, prompts or
+// logging, and tools of its own.
 func TestTheServerConforms(t *testing.T) {
 	modules, err := filepath.Abs(filepath.Join("..", "..", "internal", "stock", "node_modules"))
 	require.NoError(t, err)
-	node, program := filepath.Join(modules, "node", "bin", "node"), filepath.Join(modules, "@modelcontextprotocol", "conformance", "dist", "index.js")
+	node, program := filepath.Join(modules, "node", "bin", "node"),
+		filepath.Join(modules, "@modelcontextprotocol", "conformance", "dist", "index.js")
 	if _, err := os.Stat(program); err != nil || exec.Command(node, "--version").Run() != nil {
 		t.Skip("the conformance tool and its Node aren't installed: npm --prefix internal/stock ci")
 	}
@@ -30,13 +32,15 @@ func TestTheServerConforms(t *testing.T) {
 	hub, err := live.New(live.Config{Agent: a, Recover: -1})
 	require.NoError(t, err)
 	defer hub.Close()
-	h, err := mcpserver.New(hub, mcpserver.Config{Authorize: func(context.Context, http.Header, string) (string, error) { return "ann", nil }})
+	h, err := mcpserver.New(hub,
+		mcpserver.Config{Authorize: func(context.Context, http.Header, string) (string, error) { return "ann", nil }})
 	require.NoError(t, err)
 	web := httptest.NewServer(h)
 	defer web.Close()
 	for _, scenario := range []string{"server-initialize", "ping", "tools-list", "dns-rebinding-protection"} {
 		t.Run(scenario, func(t *testing.T) {
-			out, err := exec.Command(node, program, "server", "--url", web.URL, "--scenario", scenario, "-o", t.TempDir()).CombinedOutput() //nolint:gosec // of this repository
+			out, err := exec.Command(node, program, "server", "--url", web.URL, "--scenario", scenario, "-o",
+				t.TempDir()).CombinedOutput() //nolint:gosec // of this repository
 			require.NoError(t, err, "%s", out)
 			require.NotContains(t, string(out), "FAILURE")
 		})

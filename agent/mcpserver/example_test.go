@@ -28,7 +28,8 @@ func Example() {
 	defer hub.Close()
 	h, err := mcpserver.New(hub, mcpserver.Config{
 		Description: "Tells the weather.",
-		Authorize:   func(context.Context, http.Header, string) (string, error) { return "ann", nil }, // your own sign-in
+		// your own sign-in
+		Authorize: func(context.Context, http.Header, string) (string, error) { return "ann", nil },
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -37,12 +38,14 @@ func Example() {
 	defer web.Close()
 
 	ctx := context.Background()
-	client, err := sdk.NewClient(&sdk.Implementation{Name: "client", Version: "1"}, nil).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
+	client, err := sdk.NewClient(&sdk.Implementation{Name: "client", Version: "1"}, nil).Connect(ctx,
+		&sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	res, err := client.CallTool(ctx, &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"prompt": "How cold is it in Oslo?", "session": "s-1"}})
+	res, err := client.CallTool(ctx, &sdk.CallToolParams{Name: "ask",
+		Arguments: map[string]any{"prompt": "How cold is it in Oslo?", "session": "s-1"}})
 	if err != nil {
 		log.Fatal(err)
 	}

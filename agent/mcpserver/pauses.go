@@ -25,7 +25,8 @@ type pause struct {
 }
 
 func asPause(p *agent.Pause) pause {
-	return pause{ID: p.ID, Kind: string(p.Kind), Tool: p.Call.Name, Input: p.Call.Input, Reason: p.Reason, Schema: p.Schema}
+	return pause{ID: p.ID, Kind: string(p.Kind), Tool: p.Call.Name, Input: p.Call.Input, Reason: p.Reason,
+		Schema: p.Schema}
 }
 
 // canAsk reports whether the client can ask people.
@@ -34,7 +35,8 @@ func canAsk(req *call) bool {
 	return p != nil && p.Capabilities != nil && p.Capabilities.Elicitation != nil
 }
 
-// inputRequests returns pauses as requests for input. The state is the session: who answers is checked as for any request.
+// inputRequests returns pauses as requests for input. The state is the session: who answers is
+// checked as for any request.
 func inputRequests(session string, pending []agent.Pause) *mcp.CallToolResult {
 	res := &mcp.CallToolResult{RequestState: session, InputRequests: mcp.InputRequestMap{}}
 	for i := range pending {
@@ -50,23 +52,29 @@ func message(p *agent.Pause) string {
 	case machine.PauseApproval:
 		return fmt.Sprintf("May the agent call %s with %s? (%s)", p.Call.Name, p.Call.Input, p.Reason)
 	case machine.PauseInDoubt:
-		return fmt.Sprintf("The call of %s with %s was begun, and it isn't known how it ended. Run it again? (%s)", p.Call.Name, p.Call.Input, p.Reason)
+		return fmt.Sprintf("The call of %s with %s was begun, and it isn't known how it ended. Run it again? (%s)",
+			p.Call.Name, p.Call.Input, p.Reason)
 	case machine.PauseCorrection:
-		return fmt.Sprintf("The input %s of a call of %s doesn't fit: %s", p.Call.Invalid+string(p.Call.Input), p.Call.Name, p.Reason)
+		return fmt.Sprintf("The input %s of a call of %s doesn't fit: %s", p.Call.Invalid+string(p.Call.Input),
+			p.Call.Name, p.Reason)
 	}
 	return p.Reason
 }
 
 type object = map[string]any
 
-// form returns the schema of an answer. Forms have only fields of simple types, so an answer of another schema is asked for as JSON.
+// form returns the schema of an answer. Forms have only fields of simple types, so an answer of
+// another schema is asked for as JSON.
 func form(p *agent.Pause) any {
 	text := object{"type": "string"}
 	switch p.Kind {
 	case machine.PauseApproval, machine.PauseInDoubt:
-		return object{"type": "object", "properties": object{"approve": object{"type": "boolean"}, "reason": text}, "required": []string{"approve"}}
+		return object{"type": "object", "properties": object{"approve": object{"type": "boolean"}, "reason": text},
+			"required": []string{"approve"}}
 	case machine.PauseCorrection:
-		return object{"type": "object", "properties": object{"input": object{"type": "string", "description": "the corrected input, as JSON"}}, "required": []string{"input"}}
+		return object{"type": "object",
+			"properties": object{"input": object{"type": "string", "description": "the corrected input, as JSON"}},
+			"required":   []string{"input"}}
 	}
 	if isFlat(p.Schema) {
 		return p.Schema
@@ -75,7 +83,9 @@ func form(p *agent.Pause) any {
 	if len(p.Schema) > 0 {
 		description += " of this schema: " + string(p.Schema)
 	}
-	return object{"type": "object", "properties": object{"answer": object{"type": "string", "description": description}}, "required": []string{"answer"}}
+	return object{"type": "object",
+		"properties": object{"answer": object{"type": "string", "description": description}},
+		"required":   []string{"answer"}}
 }
 
 // isFlat reports whether a schema is that of an object with fields of simple types.

@@ -22,10 +22,11 @@ type Config struct {
 	// Name and Description are those of the server, for clients. An empty Name is "agent".
 	Name        string
 	Description string
-	// Authorize returns the name of the user who makes a request, or an error if the user may not use the session, which is empty for a new one.
-	// It is called with the headers of each request.
+	// Authorize returns the name of the user who makes a request, or an error if the user may not
+	// use the session, which is empty for a new one. It is called with the headers of each request.
 	Authorize func(ctx context.Context, h http.Header, session string) (who string, err error)
-	// Input, if it isn't nil, changes the input of a run: its limits, labels or mode. Session, Owner and User are set already.
+	// Input, if it isn't nil, changes the input of a run: its limits, labels or mode. Session,
+	// Owner and User are set already.
 	Input func(ctx context.Context, in *agent.Input)
 	// Wait is how long a request waits for the end of a run; 0: 60 s.
 	Wait time.Duration
@@ -64,13 +65,20 @@ func New(hub *live.Hub, cfg Config) (http.Handler, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &server{hub: hub, agent: hub.Agent(), cfg: cfg}
-	m := mcp.NewServer(&mcp.Implementation{Name: cmp.Or(cfg.Name, "agent"), Version: "1"}, &mcp.ServerOptions{Instructions: cfg.Description, Logger: cfg.Logger})
+	m := mcp.NewServer(&mcp.Implementation{Name: cmp.Or(cfg.Name, "agent"), Version: "1"},
+		&mcp.ServerOptions{Instructions: cfg.Description, Logger: cfg.Logger})
 	no := false
-	mcp.AddTool(m, &mcp.Tool{Name: "ask", Description: "Asks the agent to do something. " + cfg.Description, Annotations: &mcp.ToolAnnotations{}}, tool(s, (*server).ask))
-	mcp.AddTool(m, &mcp.Tool{Name: "answer", Description: "Answers what the agent waits for.", Annotations: &mcp.ToolAnnotations{}}, tool(s, (*server).answer))
-	mcp.AddTool(m, &mcp.Tool{Name: "status", Description: "Says what has become of a request to the agent.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, tool(s, (*server).status))
-	mcp.AddTool(m, &mcp.Tool{Name: "cancel", Description: "Stops what the agent is doing.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, IdempotentHint: true}}, tool(s, (*server).cancel))
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: cfg.Logger}), nil
+	mcp.AddTool(m, &mcp.Tool{Name: "ask", Description: "Asks the agent to do something. " + cfg.Description,
+		Annotations: &mcp.ToolAnnotations{}}, tool(s, (*server).ask))
+	mcp.AddTool(m, &mcp.Tool{Name: "answer", Description: "Answers what the agent waits for.",
+		Annotations: &mcp.ToolAnnotations{}}, tool(s, (*server).answer))
+	mcp.AddTool(m, &mcp.Tool{Name: "status", Description: "Says what has become of a request to the agent.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, tool(s, (*server).status))
+	mcp.AddTool(m, &mcp.Tool{Name: "cancel", Description: "Stops what the agent is doing.",
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, IdempotentHint: true}}, tool(s, (*server).cancel))
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		return m
+	}, &mcp.StreamableHTTPOptions{Stateless: true, Logger: cfg.Logger}), nil
 }
 
 type server struct {
@@ -102,7 +110,8 @@ func headerOf(req *call) http.Header {
 }
 
 // tool returns the handler of a tool.
-func tool[In interface{ session() string }](s *server, do func(*server, context.Context, *call, In) (*mcp.CallToolResult, error)) mcp.ToolHandlerFor[In, any] {
+func tool[In interface{ session() string }](s *server,
+	do func(*server, context.Context, *call, In) (*mcp.CallToolResult, error)) mcp.ToolHandlerFor[In, any] {
 	return func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		who, err := s.cfg.Authorize(ctx, headerOf(&call{CallToolRequest: req}), in.session())
 		switch {
@@ -122,7 +131,8 @@ func tool[In interface{ session() string }](s *server, do func(*server, context.
 	}
 }
 
-// errForbidden is the answer for what somebody may not do, and for sessions of others as well as for those that don't exist.
+// errForbidden is the answer for what somebody may not do, and for sessions of others as well as
+// for those that don't exist.
 var errForbidden = errors.New("there is no such session, or you may not use it")
 
 // belongs returns an error if a session is somebody else's.
@@ -159,7 +169,9 @@ func (s *server) failed(ctx context.Context, err error) error {
 	var paused *agent.PausedError
 	switch {
 	case errors.As(err, &paused) && len(paused.Pending) == 0: // its process has died, or its host has paused it
-		return errors.New("the last run of the session was interrupted and hasn't gone on yet: try again later, or use another session")
+		return errors.New(
+			"the last run of the session was interrupted and hasn't gone on yet: try again later, or use another " +
+				"session")
 	case paused != nil:
 		return errors.New("the agent waits for decisions: answer them first")
 	}

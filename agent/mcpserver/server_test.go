@@ -29,7 +29,8 @@ type page struct {
 	ID string `json:"id"`
 }
 
-// A site is an agent behind an MCP server. The header User says who one is; tom may not use anything.
+// A site is an agent behind an MCP server. The header User says who one is; tom may not use
+// anything.
 type site struct {
 	t       *testing.T
 	http    *httptest.Server
@@ -39,15 +40,19 @@ type site struct {
 func newSite(t *testing.T, cfg mcpserver.Config, steps ...providertest.Step) *site {
 	t.Helper()
 	s := &site{t: t}
-	a, err := agent.New(agent.Config{Name: "cms", Journal: journal.NewMemory(), Provider: providertest.Script(steps...), Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "delete", Risk: tools.High}, func(_ context.Context, in page) (string, error) {
-			s.deleted = append(s.deleted, in.ID)
-			return "deleted " + in.ID, nil
-		}),
-		tools.New(tools.Spec{Name: "ask_color"}, func(ctx context.Context, _ struct{}) (string, error) {
-			return "", tools.Suspend{Kind: "question", Prompt: "Which color?", Schema: json.RawMessage(`{"type":"object","properties":{"color":{"type":"string"}},"required":["color"]}`)}
-		}),
-	}})
+	a, err := agent.New(agent.Config{Name: "cms", Journal: journal.NewMemory(), Provider: providertest.Script(steps...),
+		Tools: []tools.Tool{
+			tools.New(tools.Spec{Name: "delete", Risk: tools.High}, func(_ context.Context, in page) (string, error) {
+				s.deleted = append(s.deleted, in.ID)
+				return "deleted " + in.ID, nil
+			}),
+			tools.New(tools.Spec{Name: "ask_color"}, func(ctx context.Context, _ struct{}) (string, error) {
+				return "",
+					tools.Suspend{Kind: "question", Prompt: "Which color?",
+						Schema: json.RawMessage(
+							`{"type":"object","properties":{"color":{"type":"string"}},"required":["color"]}`)}
+			}),
+		}})
 	require.NoError(t, err)
 	hub, err := live.New(live.Config{Agent: a, Recover: -1, Drain: time.Second})
 	require.NoError(t, err)
@@ -78,7 +83,8 @@ func (s *site) client(user string, answer func(*sdk.ElicitParams) *sdk.ElicitRes
 		}
 	}
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options)
-	session, err := c.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.http.URL, HTTPClient: &http.Client{Transport: as(user)}}, nil)
+	session, err := c.Connect(s.t.Context(),
+		&sdk.StreamableClientTransport{Endpoint: s.http.URL, HTTPClient: &http.Client{Transport: as(user)}}, nil)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = session.Close() })
 	return session
@@ -110,7 +116,8 @@ func (s *site) call(c *sdk.ClientSession, tool string, in any) (out outcome, fai
 }
 
 func TestAClientAsksAnAgent(t *testing.T) {
-	s := newSite(t, mcpserver.Config{Description: "Edits the website."}, providertest.Say("Hello."), providertest.Say("Again."))
+	s := newSite(t, mcpserver.Config{Description: "Edits the website."}, providertest.Say("Hello."),
+		providertest.Say("Again."))
 	c := s.client("ann", nil)
 	out, failed := s.call(c, "ask", object{"prompt": "Hello?"})
 	require.Empty(t, failed)
@@ -131,7 +138,8 @@ func TestAPauseIsARequestForInput(t *testing.T) {
 		approve bool
 		action  string
 		want    []string
-	}{"approved": {true, "accept", []string{"home"}}, "rejected": {false, "accept", nil}, "declined": {true, "decline", nil}} {
+	}{"approved": {true, "accept", []string{"home"}}, "rejected": {false, "accept", nil},
+		"declined": {true, "decline", nil}} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, mcpserver.Config{}, providertest.Call("delete", page{"home"}), providertest.Say("Done."))
 			var asked []string
@@ -143,7 +151,8 @@ func TestAPauseIsARequestForInput(t *testing.T) {
 			require.Empty(t, failed)
 			require.Equal(t, "completed", out.Status)
 			require.Equal(t, c.want, s.deleted)
-			require.Equal(t, []string{`May the agent call delete with {"id":"home"}? (this tool is of high risk)`}, asked)
+			require.Equal(t, []string{`May the agent call delete with {"id":"home"}? (this tool is of high risk)`},
+				asked)
 		})
 	}
 }
@@ -166,11 +175,13 @@ func TestAClientThatCannotAskIsToldThePause(t *testing.T) {
 	require.Empty(t, failed)
 	require.Equal(t, "paused", out.Status)
 	require.Equal(t, "delete", out.Pending[0].Tool)
-	_, failed = s.call(c, "answer", object{"session": out.Session, "decisions": []object{{"id": out.Pending[0].ID, "decision": "nonsense"}}})
+	_, failed = s.call(c, "answer",
+		object{"session": out.Session, "decisions": []object{{"id": out.Pending[0].ID, "decision": "nonsense"}}})
 	require.NotEmpty(t, failed)
 	_, failed = s.call(c, "ask", object{"session": out.Session, "prompt": "Hm?"})
 	require.Contains(t, failed, "waits for decisions")
-	out, failed = s.call(c, "answer", object{"session": out.Session, "decisions": []object{{"id": out.Pending[0].ID, "decision": "approve"}}})
+	out, failed = s.call(c, "answer",
+		object{"session": out.Session, "decisions": []object{{"id": out.Pending[0].ID, "decision": "approve"}}})
 	require.Empty(t, failed)
 	require.Equal(t, "completed", out.Status)
 	require.Equal(t, []string{"home"}, s.deleted)
@@ -183,14 +194,17 @@ func TestNobodySeesSessionsOfOthers(t *testing.T) {
 	bob := s.client("bob", nil)
 	_, unknown := s.call(bob, "status", object{"session": "nowhere"})
 	for tool, in := range map[string]object{
-		"status": {"session": mine.Session}, "cancel": {"session": mine.Session}, "ask": {"session": mine.Session, "prompt": "x"},
+		"status": {"session": mine.Session}, "cancel": {"session": mine.Session},
+		"ask":    {"session": mine.Session, "prompt": "x"},
 		"answer": {"session": mine.Session, "decisions": []object{{"id": mine.Pending[0].ID, "decision": "approve"}}},
 	} {
 		_, failed := s.call(bob, tool, in)
 		require.Equal(t, unknown, failed, tool)
 	}
-	res, err := bob.CallTool(t.Context(), &sdk.CallToolParams{Name: "ask", Arguments: object{"prompt": "x"}, RequestState: mine.Session,
-		InputResponses: sdk.InputResponseMap{mine.Pending[0].ID: &sdk.ElicitResult{Action: "accept", Content: object{"approve": true}}}})
+	res, err := bob.CallTool(t.Context(),
+		&sdk.CallToolParams{Name: "ask", Arguments: object{"prompt": "x"}, RequestState: mine.Session,
+			InputResponses: sdk.InputResponseMap{mine.Pending[0].ID: &sdk.ElicitResult{Action: "accept",
+				Content: object{"approve": true}}}})
 	require.NoError(t, err)
 	require.True(t, res.IsError)
 	_, failed = s.call(s.client("tom", nil), "ask", object{"prompt": "x"})
@@ -212,13 +226,16 @@ func TestARunThatTakesLongGoesOn(t *testing.T) {
 	}, time.Minute, 5*time.Millisecond)
 }
 
-// Pawl's own client and server understand each other: a pause of the inner agent is a pause of the outer one.
+// Pawl's own client and server understand each other: a pause of the inner agent is a pause of the
+// outer one.
 func TestAnAgentAsksAnAgent(t *testing.T) {
 	s := newSite(t, mcpserver.Config{}, providertest.Call("delete", page{"home"}), providertest.Say("It is gone."))
-	inner, err := mcp.New(mcp.Config{Name: "cms", URL: s.http.URL, Header: func(context.Context, string) (http.Header, error) { return http.Header{"User": {"ann"}}, nil }})
+	inner, err := mcp.New(mcp.Config{Name: "cms", URL: s.http.URL,
+		Header: func(context.Context, string) (http.Header, error) { return http.Header{"User": {"ann"}}, nil }})
 	require.NoError(t, err)
 	defer inner.Close()
-	model := providertest.Script(providertest.Call("cms.ask", object{"prompt": "Delete home."}), providertest.Say("Done."))
+	model := providertest.Script(providertest.Call("cms.ask", object{"prompt": "Delete home."}),
+		providertest.Say("Done."))
 	outer, err := agent.New(agent.Config{Name: "outer", Provider: model, Sources: []tools.Source{inner}})
 	require.NoError(t, err)
 	res, err := outer.Run(t.Context(), agent.Input{Session: "o", Prompt: "Clean up."})
@@ -248,10 +265,12 @@ func TestABadConfigIsRefused(t *testing.T) {
 // A client of an earlier version of the protocol doesn't know input requests: it is told the pause.
 func TestAClientOfAnEarlierVersionIsToldThePause(t *testing.T) {
 	s := newSite(t, mcpserver.Config{}, providertest.Call("delete", page{"home"}), providertest.Say("Done."))
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"prompt":"Delete home."}}}`
+	body :=
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"prompt":"Delete home."}}}`
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http.URL, strings.NewReader(body))
 	require.NoError(t, err)
-	req.Header = http.Header{"User": {"ann"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+	req.Header = http.Header{"User": {"ann"}, "Content-Type": {"application/json"},
+		"Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer res.Body.Close()

@@ -60,7 +60,8 @@ func (in *decisionInput) parse() (agent.Decision, error) {
 
 func (in answerInput) session() string { return in.Session }
 
-// ask starts a run, or sends the message to the run in progress. A request that comes again with the answers of a person resumes the run.
+// ask starts a run, or sends the message to the run in progress. A request that comes again with
+// the answers of a person resumes the run.
 func (s *server) ask(ctx context.Context, req *call, in askInput) (*mcp.CallToolResult, error) {
 	if state := req.Params.RequestState; state != "" {
 		return s.answered(ctx, req, state)
@@ -112,7 +113,8 @@ func (s *server) answer(ctx context.Context, req *call, in answerInput) (*mcp.Ca
 }
 
 // resume takes decisions and resumes the run.
-func (s *server) resume(ctx context.Context, req *call, session string, decisions []agent.Decision) (*mcp.CallToolResult, error) {
+func (s *server) resume(ctx context.Context, req *call, session string,
+	decisions []agent.Decision) (*mcp.CallToolResult, error) {
 	for i := range decisions {
 		decisions[i] = decisions[i].By(req.who)
 	}
@@ -129,7 +131,8 @@ func (s *server) resume(ctx context.Context, req *call, session string, decision
 }
 
 // wait waits for the end of a run, for as long as the configuration says.
-func (s *server) wait(ctx context.Context, req *call, session string, done <-chan struct{}) (*mcp.CallToolResult, error) {
+func (s *server) wait(ctx context.Context, req *call, session string, done <-chan struct{}) (*mcp.CallToolResult,
+	error) {
 	timer := time.NewTimer(s.cfg.Wait)
 	defer timer.Stop()
 	select {
@@ -153,7 +156,8 @@ func (s *server) cancel(ctx context.Context, req *call, in sessionInput) (*mcp.C
 	return s.outcome(ctx, req, in.Session)
 }
 
-// outcome returns what has become of the newest run of a session. Pauses are input requests, if the client can ask people.
+// outcome returns what has become of the newest run of a session. Pauses are input requests, if the
+// client can ask people.
 func (s *server) outcome(ctx context.Context, req *call, session string) (*mcp.CallToolResult, error) {
 	own := s.agent.Session(session)
 	res, err := own.Result(ctx)
@@ -174,5 +178,6 @@ func (s *server) outcome(ctx context.Context, req *call, session string) (*mcp.C
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text), IsError: res.Status == agent.Failed}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}},
+		StructuredContent: json.RawMessage(text), IsError: res.Status == agent.Failed}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// Apply tells the machine that something has happened. A fact that doesn't fit the state is a *[FactError], and changes nothing. Facts are
-// numbered without gaps.
+// Apply tells the machine that something has happened. A fact that doesn't fit the state is a
+// *[FactError], and changes nothing. Facts are numbered without gaps.
 func (m *Machine) Apply(f Fact) error {
 	meta := f.Envelope()
 	problem := ""
@@ -133,7 +133,8 @@ func (s *State) revised(f Revised) string {
 	nodes := make([]NodeState, len(next.Nodes))
 	for i := range next.Nodes {
 		n := &next.Nodes[i]
-		if was, ok := s.Node(n.ID); ok && (was.begun() || sameNode(n, &was.Node)) { // with what a person has decided about it
+		if was, ok := s.Node(n.ID); ok && (was.begun() || sameNode(n, &was.Node)) {
+			// with what a person has decided about it
 			nodes[i] = *was
 			continue
 		}
@@ -146,8 +147,8 @@ func (s *State) revised(f Revised) string {
 	return ""
 }
 
-// begun reports whether a revision has to keep a node as it is. One that failed for good or was skipped may be changed if it can't have had an
-// effect.
+// begun reports whether a revision has to keep a node as it is. One that failed for good or was
+// skipped may be changed if it can't have had an effect.
 func (n *NodeState) begun() bool { return n.Attempts > 0 || n.Status == NodeWaived }
 
 // revisable returns why a plan can't replace the current one.
@@ -218,7 +219,8 @@ func (s *State) settle() {
 	}
 }
 
-// going reports whether something is in progress or may still start, or waits for a person, although a node has failed.
+// going reports whether something is in progress or may still start, or waits for a person,
+// although a node has failed.
 func (s *State) going() bool {
 	for i := range s.Nodes {
 		switch s.Nodes[i].Status {

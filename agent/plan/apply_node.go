@@ -105,7 +105,8 @@ func (n *NodeState) conclude() {
 	}
 }
 
-// nextRound has the node done again. The verdicts of the last round stay until it starts: they are what it is told.
+// nextRound has the node done again. The verdicts of the last round stay until it starts: they are
+// what it is told.
 func (n *NodeState) nextRound() {
 	n.Status = NodePending
 	n.Round++
@@ -171,8 +172,8 @@ func (s *State) undone(n *NodeState, f *Undone) string {
 	return ""
 }
 
-// skipDependents skips the nodes that can't start because one that they depend on has failed or was skipped, and takes that back for those that
-// can again.
+// skipDependents skips the nodes that can't start because one that they depend on has failed or was
+// skipped, and takes that back for those that can again.
 func (s *State) skipDependents() {
 	for _, layer := range s.graph.layers {
 		for _, i := range layer {

@@ -43,14 +43,17 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkRun runs a plan of 50 calls over SQLite, and the same calls in a run of a model, in sessions of their own, and in one session.
+// BenchmarkRun runs a plan of 50 calls over SQLite, and the same calls in a run of a model, in
+// sessions of their own, and in one session.
 func BenchmarkRun(b *testing.B) {
 	store, err := sqlite.Open(filepath.Join(b.TempDir(), "runs.db"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = store.Close() })
-	list := []tools.Tool{tools.New(tools.Spec{Name: "make"}, func(context.Context, item) (string, error) { return "{}", nil })}
+	list := []tools.Tool{tools.New(tools.Spec{Name: "make"}, func(context.Context, item) (string, error) {
+		return "{}", nil
+	})}
 	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: store, Tools: list})
 	if err != nil {
 		b.Fatal(err)
@@ -86,7 +89,8 @@ func BenchmarkRun(b *testing.B) {
 			for range calls {
 				steps = append(steps, providertest.Call("make", item{Name: fmt.Sprint(len(steps))}))
 			}
-			one, err := agent.New(agent.Config{Provider: providertest.Script(append(steps, providertest.Say("Done."))...), Journal: store, Tools: list, Limits: agent.Limits{Steps: calls + 1}})
+			one, err := agent.New(agent.Config{Provider: providertest.Script(append(steps,
+				providertest.Say("Done."))...), Journal: store, Tools: list, Limits: agent.Limits{Steps: calls + 1}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -99,7 +103,8 @@ func BenchmarkRun(b *testing.B) {
 		for b.Loop() {
 			n++
 			for i := range calls {
-				if _, err := a.Session(fmt.Sprint("s-", n, "-", i)).Call(b.Context(), "make", item{Name: "x"}); err != nil {
+				if _, err := a.Session(fmt.Sprint("s-", n, "-", i)).Call(b.Context(), "make",
+					item{Name: "x"}); err != nil {
 					b.Fatal(err)
 				}
 			}

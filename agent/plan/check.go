@@ -60,10 +60,11 @@ func (e *CheckError) Error() string {
 // Fault returns invalid.
 func (e *CheckError) Fault() fault.Class { return fault.Invalid }
 
-// Check returns nil if the plan can run with the tools, or a *[CheckError] with everything that is wrong: ids that are missing, used twice or
-// unknown, cycles, unknown tools and workers, inputs that don't fit the tools' schemas, references to parts of outputs that there can't be,
-// and limits. What stands behind a reference is known only when the plan runs, so an input is checked again then. Without names of workers,
-// those of the nodes aren't checked.
+// Check returns nil if the plan can run with the tools, or a *[CheckError] with everything that is
+// wrong: ids that are missing, used twice or unknown, cycles, unknown tools and workers, inputs
+// that don't fit the tools' schemas, references to parts of outputs that there can't be, and
+// limits. What stands behind a reference is known only when the plan runs, so an input is checked
+// again then. Without names of workers, those of the nodes aren't checked.
 func (p *Plan) Check(registry *tools.Registry, workers ...string) error {
 	if p == nil {
 		return errNil
@@ -190,7 +191,8 @@ func (c *checker) worker(n *Node) {
 		c.add(n.ID, "its prompt is longer than %d bytes", maxText)
 	}
 	if len(n.Input) > 0 {
-		c.add(n.ID, "it has an input, which is for tools; a worker gets its prompt and the outputs of the nodes in after")
+		c.add(n.ID,
+			"it has an input, which is for tools; a worker gets its prompt and the outputs of the nodes in after")
 	}
 	if (c.strict || len(c.workers) > 0) && !slices.Contains(c.workers, n.Worker) {
 		c.add(n.ID, "there is no worker %q%s", n.Worker, didYouMean(n.Worker, c.workers))

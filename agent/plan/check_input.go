@@ -19,11 +19,13 @@ func (c *checker) input(n *Node, d *tools.Definition, refs []reference) {
 		to, _ := takes.at(r.at) // a key that the tool doesn't have is found below
 		from, known := c.output(r)
 		if !known {
-			c.add(n.ID, "input %s refers to %s, which is no part of what the tool of node %q answers", strings.Join(r.at, "."), r, r.node)
+			c.add(n.ID, "input %s refers to %s, which is no part of what the tool of node %q answers",
+				strings.Join(r.at, "."), r, r.node)
 			continue
 		}
 		if give, take := from.types(), to.types(); !overlap(give, take) {
-			c.add(n.ID, "input %s has to be of type %s, and %s is of type %s", strings.Join(r.at, "."), strings.Join(take, " or "), r, strings.Join(give, " or "))
+			c.add(n.ID, "input %s has to be of type %s, and %s is of type %s", strings.Join(r.at, "."),
+				strings.Join(take, " or "), r, strings.Join(give, " or "))
 		}
 	}
 	full, err := replace(n.Input, func(*reference) (any, error) { return nil, nil })
@@ -49,8 +51,8 @@ func (c *checker) input(n *Node, d *tools.Definition, refs []reference) {
 	}
 }
 
-// unknown reports whether a problem is about a value that is known only when the plan runs, or about a choice between schemas for one that
-// contains it.
+// unknown reports whether a problem is about a value that is known only when the plan runs, or
+// about a choice between schemas for one that contains it.
 func unknown(path string, refs []reference, takes document) bool {
 	keys := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 	for i := range refs {
@@ -68,8 +70,8 @@ func unknown(path string, refs []reference, takes document) bool {
 	return false
 }
 
-// output returns the schema of what a reference stands for, and whether there can be such a thing. The output of a worker, and that of a tool
-// without an output schema, can be anything.
+// output returns the schema of what a reference stands for, and whether there can be such a thing.
+// The output of a worker, and that of a tool without an output schema, can be anything.
 func (c *checker) output(r *reference) (document, bool) {
 	n, ok := c.plan.Node(r.node)
 	if !ok || n.Tool == "" {
@@ -95,8 +97,8 @@ func schemaDocument(text json.RawMessage) document {
 	return document{root: v, here: v}
 }
 
-// at returns the part of a schema for a place in a value, and whether the schema can have such a place. Of schemas that combine others it says
-// that they can have any.
+// at returns the part of a schema for a place in a value, and whether the schema can have such a
+// place. Of schemas that combine others it says that they can have any.
 func (d document) at(path []string) (document, bool) {
 	for _, key := range path {
 		d = d.resolved()
@@ -113,7 +115,8 @@ func (d document) at(path []string) (document, bool) {
 	return d.resolved(), true
 }
 
-// child returns the schema for a key or an index of what m describes, and whether m names or permits it. A nil schema permits anything.
+// child returns the schema for a key or an index of what m describes, and whether m names or
+// permits it. A nil schema permits anything.
 func child(m map[string]any, key string) (any, bool) {
 	if items, ok := m["items"]; ok {
 		if _, err := strconv.Atoi(key); err == nil {
@@ -189,7 +192,8 @@ func overlap(a, b []string) bool {
 		return true
 	}
 	for _, one := range a {
-		if slices.Contains(b, one) || one == "integer" && slices.Contains(b, "number") || one == "number" && slices.Contains(b, "integer") {
+		if slices.Contains(b, one) || one == "integer" && slices.Contains(b, "number") || one == "number" &&
+			slices.Contains(b, "integer") {
 			return true
 		}
 	}

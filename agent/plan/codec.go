@@ -12,7 +12,8 @@ import (
 // Version is the version of the encoding of facts. Records of another version are refused.
 const Version = 1
 
-// A FactError says that a fact can't be recorded or read, or doesn't fit the state of its run. Its class is permanent.
+// A FactError says that a fact can't be recorded or read, or doesn't fit the state of its run. Its
+// class is permanent.
 type FactError struct {
 	Log     string
 	Seq     uint64
@@ -31,7 +32,8 @@ func (e *FactError) Fault() fault.Class { return fault.Permanent }
 var factTypes = map[string]reflect.Type{}
 
 func init() {
-	for _, f := range []Fact{Proposed{}, Approved{}, Rejected{}, NodeStarted{}, NodeEnded{}, Judged{}, Waived{}, Skipped{}, Retried{}, Granted{}, Revised{}, GaveUp{}, Undone{}, Failed{}, Ended{}} {
+	for _, f := range []Fact{Proposed{}, Approved{}, Rejected{}, NodeStarted{}, NodeEnded{}, Judged{}, Waived{},
+		Skipped{}, Retried{}, Granted{}, Revised{}, GaveUp{}, Undone{}, Failed{}, Ended{}} {
 		factTypes[f.kind()] = reflect.TypeOf(f)
 	}
 }
@@ -82,12 +84,14 @@ func Encode(f Fact) (journal.Record, error) {
 	meta := f.Envelope()
 	data, err := json.Marshal(f)
 	if err != nil {
-		return journal.Record{}, &FactError{Log: meta.Log, Seq: meta.Seq, Kind: f.kind(), Problem: fmt.Sprintf("it can't be encoded: %v", err)}
+		return journal.Record{}, &FactError{Log: meta.Log, Seq: meta.Seq, Kind: f.kind(),
+			Problem: fmt.Sprintf("it can't be encoded: %v", err)}
 	}
 	return journal.Record{Seq: meta.Seq, Time: meta.Time, Kind: f.kind(), V: Version, Data: data}, nil
 }
 
-// Decode returns the fact of a record. If the record can't be read, or is of another version or an unknown kind, the error is a *[FactError].
+// Decode returns the fact of a record. If the record can't be read, or is of another version or an
+// unknown kind, the error is a *[FactError].
 func Decode(log string, rec journal.Record) (Fact, error) {
 	bad := func(format string, args ...any) (Fact, error) {
 		return nil, &FactError{Log: log, Seq: rec.Seq, Kind: rec.Kind, Problem: fmt.Sprintf(format, args...)}

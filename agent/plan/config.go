@@ -18,9 +18,11 @@ import (
 
 // A Config configures a [Runner]. Only Agent is required.
 type Config struct {
-	// Agent has the tools that nodes call, and the journal of the runs of plans. Its policies, approvals, hooks and limits apply to these calls.
+	// Agent has the tools that nodes call, and the journal of the runs of plans. Its policies,
+	// approvals, hooks and limits apply to these calls.
 	Agent *agent.Agent
-	// Workers are the agents that nodes can name. They may share the journal of Agent, but need names of their own there.
+	// Workers are the agents that nodes can name. They may share the journal of Agent, but need
+	// names of their own there.
 	Workers map[string]*agent.Agent
 	// Checks are the checks that reviews can name.
 	Checks map[string]Check
@@ -30,10 +32,11 @@ type Config struct {
 	KeepGoing    bool
 	AskOnFailure bool
 
-	// Input, if it isn't nil, changes the input of each run of Agent and of the workers: its labels, user, limits or mode.
+	// Input, if it isn't nil, changes the input of each run of Agent and of the workers: its
+	// labels, user, limits or mode.
 	Input func(node *Node, in *agent.Input)
-	// Lease is how long a run of plans belongs to this process without renewal; 0: 30 s. If the process dies, another one can continue the run
-	// after that time.
+	// Lease is how long a run of plans belongs to this process without renewal; 0: 30 s. If the
+	// process dies, another one can continue the run after that time.
 	Lease  time.Duration
 	Logger *slog.Logger // nil: slog.Default()
 }
@@ -80,10 +83,12 @@ func NewRunner(cfg Config) (*Runner, error) {
 		}
 	}
 	if cfg.Parallel < 0 || cfg.Parallel > MaxNodes {
-		return nil, &ConfigError{Field: "Parallel", Problem: fmt.Sprintf("it is %d; it should be 0 for 4, or up to %d", cfg.Parallel, MaxNodes)}
+		return nil, &ConfigError{Field: "Parallel",
+			Problem: fmt.Sprintf("it is %d; it should be 0 for 4, or up to %d", cfg.Parallel, MaxNodes)}
 	}
 	if cfg.Lease < 0 || cfg.Lease > journal.MaxTTL || cfg.Lease > 0 && cfg.Lease < 100*time.Millisecond {
-		return nil, &ConfigError{Field: "Lease", Problem: fmt.Sprintf("it is %s; it should be 0 for 30 s, or 100 ms to %s", cfg.Lease, journal.MaxTTL)}
+		return nil, &ConfigError{Field: "Lease",
+			Problem: fmt.Sprintf("it is %s; it should be 0 for 30 s, or 100 ms to %s", cfg.Lease, journal.MaxTTL)}
 	}
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
 	if cfg.Logger == nil {
@@ -98,7 +103,8 @@ func (r *Runner) proposal(p *Plan) (Proposal, error) {
 	if p == nil {
 		return Proposal{}, errNil
 	}
-	c := checker{plan: p, registry: r.cfg.Agent.Tools(), workers: slices.Sorted(maps.Keys(r.cfg.Workers)), checks: slices.Sorted(maps.Keys(r.cfg.Checks)), strict: true}
+	c := checker{plan: p, registry: r.cfg.Agent.Tools(), workers: slices.Sorted(maps.Keys(r.cfg.Workers)),
+		checks: slices.Sorted(maps.Keys(r.cfg.Checks)), strict: true}
 	c.all()
 	if len(c.faults) > 0 {
 		return Proposal{}, &CheckError{Plan: p.ID, Faults: c.faults}

@@ -23,7 +23,8 @@ import (
 
 var kills = flag.Int("kills", 15, "how many processes TestCrashesRepeatNoNode kills, at least")
 
-// lease is longer than a process that isn't killed is ever held up, because a process without its lease stops.
+// lease is longer than a process that isn't killed is ever held up, because a process without its
+// lease stops.
 const lease = 2 * time.Second
 
 // crashPlan has 12 nodes in three layers, and a step for each that looks at a page.
@@ -39,7 +40,8 @@ func crashPlan() *Plan {
 	return p
 }
 
-// runPlan is the role of the process that is killed: it runs the plan in a directory to its end, and prints each event.
+// runPlan is the role of the process that is killed: it runs the plan in a directory to its end,
+// and prints each event.
 func runPlan(args []string) error {
 	dir := args[0]
 	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
@@ -97,7 +99,8 @@ func runPlan(args []string) error {
 	}
 }
 
-// TestCrashesRepeatNoNode kills processes that run a plan: each node has one idempotency key, and none runs again after its end is recorded.
+// TestCrashesRepeatNoNode kills processes that run a plan: each node has one idempotency key, and
+// none runs again after its end is recorded.
 func TestCrashesRepeatNoNode(t *testing.T) {
 	killed, repeated := 0, 0
 	for killed < *kills {
@@ -128,7 +131,8 @@ func TestCrashesRepeatNoNode(t *testing.T) {
 	t.Logf("%d kills, after which %d calls were made again with the same key", killed, repeated)
 }
 
-// checkEffects checks what the nodes of a plan did. It returns how many of them did it more than once before their end was recorded.
+// checkEffects checks what the nodes of a plan did. It returns how many of them did it more than
+// once before their end was recorded.
 func checkEffects(t *testing.T, dir string, ended map[string]string) (repeated int) {
 	text, err := os.ReadFile(filepath.Join(dir, "effects"))
 	require.NoError(t, err)

@@ -11,8 +11,9 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A Decision is what a person decides about a run of plans. Make one with [Approve], [Reject], [Suggest], [Revise], [RetryNode], [SkipNode],
-// [WaiveNode], [WaiveCheck], [GrantRounds], [GiveUp] or [Cancel]. Decisions about calls of nodes go to the sessions of these nodes: see [Pause].
+// A Decision is what a person decides about a run of plans. Make one with [Approve], [Reject],
+// [Suggest], [Revise], [RetryNode], [SkipNode], [WaiveNode], [WaiveCheck], [GrantRounds], [GiveUp]
+// or [Cancel]. Decisions about calls of nodes go to the sessions of these nodes: see [Pause].
 type Decision struct {
 	Kind   DecisionKind `json:"kind"`
 	Hash   string       `json:"hash,omitempty"`
@@ -46,7 +47,8 @@ const (
 // Approve approves the plan with that hash, and no other.
 func Approve(hash string) Decision { return Decision{Kind: DecideApprove, Hash: hash} }
 
-// Reject rejects the plan with that hash. What was done before a revision is undone, and no other plan runs.
+// Reject rejects the plan with that hash. What was done before a revision is undone, and no other
+// plan runs.
 func Reject(hash, reason string) Decision {
 	return Decision{Kind: DecideReject, Hash: hash, Text: reason}
 }
@@ -56,7 +58,8 @@ func Suggest(hash, what string) Decision {
 	return Decision{Kind: DecideSuggest, Hash: hash, Text: what}
 }
 
-// Revise replaces the current plan by its next version, which keeps the nodes that have begun unchanged, and needs approval if nodes of it ask.
+// Revise replaces the current plan by its next version, which keeps the nodes that have begun
+// unchanged, and needs approval if nodes of it ask.
 func Revise(p *Plan) Decision { return Decision{Kind: DecideRevise, Plan: p} }
 
 // RetryNode has a node that failed for good tried again.
@@ -65,7 +68,8 @@ func RetryNode(node string) Decision { return Decision{Kind: DecideRetry, Node: 
 // SkipNode skips a node, and all that depends on it.
 func SkipNode(node string) Decision { return Decision{Kind: DecideSkip, Node: node} }
 
-// WaiveNode accepts a node that has failed, or whose review has used up its rounds, as it is: what depends on it runs.
+// WaiveNode accepts a node that has failed, or whose review has used up its rounds, as it is: what
+// depends on it runs.
 func WaiveNode(node string) Decision { return Decision{Kind: DecideWaive, Node: node} }
 
 // WaiveCheck makes a check of a node's review not count.
@@ -124,7 +128,8 @@ func (d *Decision) fact() (Fact, error) {
 	return nil, errors.New("its kind is unknown, or it has no plan; use the functions that make decisions")
 }
 
-// id returns the id of a decision in the inbox. Of two decisions about the same thing the first wins.
+// id returns the id of a decision in the inbox. Of two decisions about the same thing the first
+// wins.
 func (d *Decision) id(s *State) string {
 	switch d.Kind {
 	case DecideApprove, DecideReject, DecideSuggest:
@@ -142,8 +147,9 @@ func (d *Decision) id(s *State) string {
 	return fmt.Sprintf("%s %s %s %d", d.Kind, d.Node, d.Check, s.Seq)
 }
 
-// Decide takes a decision about a run: of this process, of another one, or one that is paused. A run that is paused continues with the next
-// [Runner.Run]. A decision that doesn't fit what the run is at is a *[DecisionError], and so is a second one about the same thing.
+// Decide takes a decision about a run: of this process, of another one, or one that is paused. A
+// run that is paused continues with the next [Runner.Run]. A decision that doesn't fit what the run
+// is at is a *[DecisionError], and so is a second one about the same thing.
 func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 	m, err := r.load(ctx, name)
 	if err != nil {
@@ -164,7 +170,8 @@ func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 		return bad("%v", err)
 	}
 	id := d.id(s) // before Apply changes the state
-	if wrong, ok := errors.AsType[*FactError](m.Apply(f.with(Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.Who}))); ok {
+	if wrong, ok := errors.AsType[*FactError](
+		m.Apply(f.with(Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.Who}))); ok {
 		return bad("%s", wrong.Problem)
 	}
 	data, err := json.Marshal(posted{d, s.Current})
@@ -195,8 +202,8 @@ func (r *Runner) prepare(d *Decision) error {
 	return nil
 }
 
-// takeDecisions records the decisions in the inbox, if this process has posted one or pollInbox is over. One that doesn't fit any more is
-// dropped: what it was about has ended meanwhile.
+// takeDecisions records the decisions in the inbox, if this process has posted one or pollInbox is
+// over. One that doesn't fit any more is dropped: what it was about has ended meanwhile.
 func (x *execution) takeDecisions() error {
 	select {
 	case <-x.wake:
@@ -234,7 +241,8 @@ func (x *execution) takeDecisions() error {
 			err = x.log.add([]string{it.ID}, f)
 		}
 		if err != nil {
-			x.cfg.Logger.WarnContext(x.ctx, "plan: a decision doesn't fit any more and is dropped", "run", x.log.name, "decision", d.Kind, "error", err)
+			x.cfg.Logger.WarnContext(x.ctx, "plan: a decision doesn't fit any more and is dropped", "run", x.log.name,
+				"decision", d.Kind, "error", err)
 			x.log.taken = append(x.log.taken, it.ID)
 		}
 	}

@@ -7,13 +7,15 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Preflight checks one node of a plan against the state of the world, without changing it. It returns what the tool would answer, as far as
-// that can be known, so that later nodes can refer to it, and what speaks against the node. To see what earlier nodes would make, it notes that
-// itself: nodes come after all that they depend on, one after the other.
+// A Preflight checks one node of a plan against the state of the world, without changing it. It
+// returns what the tool would answer, as far as that can be known, so that later nodes can refer to
+// it, and what speaks against the node. To see what earlier nodes would make, it notes that itself:
+// nodes come after all that they depend on, one after the other.
 type Preflight func(ctx context.Context, n *Node, input map[string]any) (output any, issues []Issue, err error)
 
-// Unknown stands in an input for what is known only when the plan runs: a part of an output that the [Preflight] of an earlier node didn't
-// return. Its value is the reference, for example "create.id".
+// Unknown stands in an input for what is known only when the plan runs: a part of an output that
+// the [Preflight] of an earlier node didn't return. Its value is the reference, for example
+// "create.id".
 type Unknown string
 
 // An Issue is what speaks against a node, and what can be done about it.
@@ -29,8 +31,8 @@ type Report struct {
 	Issues []Issue `json:"issues,omitempty"`
 }
 
-// DryRun checks a plan without running it: each node by check, in an order in which they could run. The error is a *[CheckError] if the plan
-// can't be ordered, or that of check or of ctx.
+// DryRun checks a plan without running it: each node by check, in an order in which they could run.
+// The error is a *[CheckError] if the plan can't be ordered, or that of check or of ctx.
 func DryRun(ctx context.Context, p *Plan, check Preflight) (*Report, error) {
 	if check == nil {
 		return nil, fault.Errorf(fault.Invalid, "plan: DryRun needs a Preflight")
@@ -74,7 +76,8 @@ func DryRun(ctx context.Context, p *Plan, check Preflight) (*Report, error) {
 	return report, nil
 }
 
-// part returns what a reference stands for, as far as it is known: parts of outputs that are a map[string]any.
+// part returns what a reference stands for, as far as it is known: parts of outputs that are a
+// map[string]any.
 func part(outputs map[string]any, r *reference) any {
 	v, ok := outputs[r.node]
 	for _, key := range r.path {

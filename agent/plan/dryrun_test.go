@@ -12,7 +12,8 @@ import (
 )
 
 func TestADryRunSeesWhatEarlierStepsWouldCreate(t *testing.T) {
-	section := Node{ID: "section", Tool: "add", Input: map[string]any{"page": From("page.id"), "kind": From("page.kind"), "key": "hero"}}
+	section := Node{ID: "section", Tool: "add",
+		Input: map[string]any{"page": From("page.id"), "kind": From("page.kind"), "key": "hero"}}
 	p := plan("A", section, made("page"))
 	definitions := map[string]bool{}
 	var inputs []map[string]any
@@ -30,11 +31,14 @@ func TestADryRunSeesWhatEarlierStepsWouldCreate(t *testing.T) {
 	}
 	report, err := DryRun(t.Context(), p, check)
 	require.NoError(t, err)
-	require.Equal(t, &Report{Issues: []Issue{{Node: "section", Problem: "there is no section hero", Suggestion: "define it first"}}}, report)
+	require.Equal(t,
+		&Report{Issues: []Issue{{Node: "section", Problem: "there is no section hero", Suggestion: "define it first"}}},
+		report)
 	require.Equal(t, map[string]any{"page": 7, "kind": Unknown("page.kind"), "key": "hero"}, inputs[1])
 	text, err := json.Marshal(report)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"valid":false,"issues":[{"node":"section","problem":"there is no section hero","suggestion":"define it first"}]}`, string(text))
+	require.JSONEq(t,
+		`{"valid":false,"issues":[{"node":"section","problem":"there is no section hero","suggestion":"define it first"}]}`, string(text))
 
 	p.Nodes[0].After = []string{"def"}
 	p.Nodes = append(p.Nodes, Node{ID: "def", Tool: "define"})

@@ -16,7 +16,8 @@ func (e *ConfigError) Error() string { return fmt.Sprintf("plan: Config.%s: %s",
 // Fault returns invalid.
 func (e *ConfigError) Fault() fault.Class { return fault.Invalid }
 
-// A BusyError says that another process, or another call of [Runner.Run], runs these plans. Its class is transient.
+// A BusyError says that another process, or another call of [Runner.Run], runs these plans. Its
+// class is transient.
 type BusyError struct {
 	Run   string
 	Until time.Time // when to try again, if that process has died
@@ -25,7 +26,8 @@ type BusyError struct {
 
 // Error names the run.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("plan: run %q is in progress elsewhere, at least until %s: %v", e.Run, e.Until.UTC().Format(time.RFC3339), e.Err)
+	return fmt.Sprintf("plan: run %q is in progress elsewhere, at least until %s: %v", e.Run,
+		e.Until.UTC().Format(time.RFC3339), e.Err)
 }
 
 // Unwrap returns the error of the journal.
@@ -34,8 +36,8 @@ func (e *BusyError) Unwrap() error { return e.Err }
 // Fault returns transient.
 func (e *BusyError) Fault() fault.Class { return fault.Transient }
 
-// A RunError says why a run of plans can't be used as asked: it is unknown, it was begun with other plans, or its name belongs to something
-// else. Its class is invalid.
+// A RunError says why a run of plans can't be used as asked: it is unknown, it was begun with other
+// plans, or its name belongs to something else. Its class is invalid.
 type RunError struct{ Run, Problem string }
 
 // Error names the run.
@@ -44,7 +46,8 @@ func (e *RunError) Error() string { return fmt.Sprintf("plan: run %q: %s", e.Run
 // Fault returns invalid.
 func (e *RunError) Fault() fault.Class { return fault.Invalid }
 
-// A DecisionError says why a decision was refused. Nothing of what was decided with it was taken. Its class is invalid.
+// A DecisionError says why a decision was refused. Nothing of what was decided with it was taken.
+// Its class is invalid.
 type DecisionError struct {
 	Run      string
 	Decision Decision

@@ -20,7 +20,9 @@ type hero struct {
 // A plan is checked before anything runs: the error names every fault.
 func ExamplePlan_Check() {
 	registry, err := tools.NewRegistry(
-		tools.New(tools.Spec{Name: "createPage"}, func(context.Context, page) (string, error) { return `{"id":1}`, nil }),
+		tools.New(tools.Spec{Name: "createPage"}, func(context.Context, page) (string, error) {
+			return `{"id":1}`, nil
+		}),
 		tools.New(tools.Spec{Name: "addHero"}, func(context.Context, hero) (string, error) { return "added", nil }),
 	)
 	if err != nil {
@@ -44,13 +46,15 @@ func ExamplePlan_Check() {
 
 // A machine says what comes next, and is told what has happened.
 func ExampleMachine() {
-	p := plan.Plan{Title: "A page", Version: 1, Nodes: []plan.Node{{ID: "create", Tool: "createPage"}, {ID: "hero", Tool: "addHero", After: []string{"create"}}}}
+	p := plan.Plan{Title: "A page", Version: 1, Nodes: []plan.Node{{ID: "create", Tool: "createPage"},
+		{ID: "hero", Tool: "addHero", After: []string{"create"}}}}
 	m := plan.New("p-1")
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, f := range []plan.Fact{
 		plan.Proposed{Meta: plan.Meta{Seq: 1, Time: now}, Plans: []plan.Proposal{{Plan: p}}},
 		plan.NodeStarted{Meta: plan.Meta{Seq: 2, Time: now}, Node: "create", Attempt: 1, Round: 1, Key: "p-1/create"},
-		plan.NodeEnded{Meta: plan.Meta{Seq: 3, Time: now}, Node: "create", Attempt: 1, Round: 1, Output: []byte(`{"id":1}`)},
+		plan.NodeEnded{Meta: plan.Meta{Seq: 3, Time: now}, Node: "create", Attempt: 1, Round: 1,
+			Output: []byte(`{"id":1}`)},
 	} {
 		if err := m.Apply(f); err != nil {
 			panic(err)

@@ -7,9 +7,10 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Fact is what is recorded about a run of plans, in a log of its own. Facts are the only input of a [Machine]: the same facts make the same
-// state, in any process. The facts are the types of this file, by value; no other package can add one. A fact must not be changed once it has
-// been applied.
+// A Fact is what is recorded about a run of plans, in a log of its own. Facts are the only input of
+// a [Machine]: the same facts make the same state, in any process. The facts are the types of this
+// file, by value; no other package can add one. A fact must not be changed once it has been
+// applied.
 type Fact interface {
 	// Envelope returns what all facts have in common.
 	Envelope() Meta
@@ -28,7 +29,8 @@ type Meta struct {
 // Envelope returns m.
 func (m Meta) Envelope() Meta { return m }
 
-// Proposed begins a run with plans: the first one runs, and each other one if all before it have failed.
+// Proposed begins a run with plans: the first one runs, and each other one if all before it have
+// failed.
 type Proposed struct {
 	Meta
 	Plans   []Proposal `json:"plans"`
@@ -45,11 +47,11 @@ type Proposal struct {
 // Options say how plans run.
 type Options struct {
 	Parallel int `json:"parallel,omitempty"` // nodes at a time; 0: 4
-	// KeepGoing continues with the nodes that don't depend on one that has failed. Otherwise none starts after a failure; what is in progress
-	// ends, and its results are kept.
+	// KeepGoing continues with the nodes that don't depend on one that has failed. Otherwise none
+	// starts after a failure; what is in progress ends, and its results are kept.
 	KeepGoing bool `json:"keep_going,omitempty"`
-	// AskOnFailure asks a person what to do when nodes have failed for good: retry, skip or waive them, or give up. Otherwise what the plan has
-	// done is undone, and the next plan runs.
+	// AskOnFailure asks a person what to do when nodes have failed for good: retry, skip or waive
+	// them, or give up. Otherwise what the plan has done is undone, and the next plan runs.
 	AskOnFailure bool `json:"ask_on_failure,omitempty"`
 }
 
@@ -61,7 +63,8 @@ type Approved struct {
 	Hash string `json:"hash"`
 }
 
-// Rejected rejects the current plan. What was done before a revision is undone, and no other plan runs.
+// Rejected rejects the current plan. What was done before a revision is undone, and no other plan
+// runs.
 type Rejected struct {
 	Meta
 	Hash   string `json:"hash"`
@@ -93,12 +96,14 @@ type NodeEnded struct {
 	// Error says why it failed; empty if it didn't.
 	Error string      `json:"error,omitempty"`
 	Class fault.Class `json:"class,omitempty"`
-	// Final says that the node isn't tried again unless a person asks for it, because it may have had an effect.
+	// Final says that the node isn't tried again unless a person asks for it, because it may have
+	// had an effect.
 	Final bool          `json:"final,omitempty"`
 	Took  time.Duration `json:"took,omitempty"`
 }
 
-// Judged is the verdict of one check on the result of a node. A check that failed to judge is a verdict that isn't passed.
+// Judged is the verdict of one check on the result of a node. A check that failed to judge is a
+// verdict that isn't passed.
 type Judged struct {
 	Meta
 	Node     string `json:"node"`
@@ -136,7 +141,8 @@ type Granted struct {
 	Rounds int    `json:"rounds"`
 }
 
-// Revised replaces the current plan by its next version. What is done or in progress stays as it is: the revision has those nodes unchanged.
+// Revised replaces the current plan by its next version. What is done or in progress stays as it
+// is: the revision has those nodes unchanged.
 type Revised struct {
 	Meta
 	Proposal Proposal `json:"proposal"`
@@ -158,7 +164,8 @@ type Undone struct {
 	Left string `json:"left,omitempty"`
 }
 
-// Failed ends a plan that has failed, after its effects were undone as far as possible. The next plan follows, if there is one.
+// Failed ends a plan that has failed, after its effects were undone as far as possible. The next
+// plan follows, if there is one.
 type Failed struct {
 	Meta
 	Plan   string    `json:"plan,omitempty"` // its ID

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// dependencies returns the ids of the nodes that n depends on: those in After, and those that its input refers to, each once.
+// dependencies returns the ids of the nodes that n depends on: those in After, and those that its
+// input refers to, each once.
 func (n *Node) dependencies() []string {
 	ids := slices.Clone(n.After)
 	refs, _ := references(n.Input)
@@ -46,7 +47,8 @@ func graphOf(nodes []Node) (*graph, []Fault) {
 		for _, id := range nodes[i].dependencies() {
 			switch at, ok := index[id]; {
 			case !ok:
-				faults = append(faults, Fault{Node: nodes[i].ID, Problem: fmt.Sprintf("it depends on %q, which the plan doesn't have", id)})
+				faults = append(faults,
+					Fault{Node: nodes[i].ID, Problem: fmt.Sprintf("it depends on %q, which the plan doesn't have", id)})
 			case at == i:
 				faults = append(faults, Fault{Node: id, Problem: "it depends on itself"})
 			default:
@@ -63,7 +65,8 @@ func graphOf(nodes []Node) (*graph, []Fault) {
 	return g, nil
 }
 
-// layer sorts the nodes into layers, by Kahn's algorithm, and reports whether all have one: the nodes of a cycle have none.
+// layer sorts the nodes into layers, by Kahn's algorithm, and reports whether all have one: the
+// nodes of a cycle have none.
 func (g *graph) layer() bool {
 	open := make([]int, len(g.before))
 	var layer []int
@@ -113,8 +116,9 @@ func (g *graph) cycle(nodes []Node) string {
 	return strings.Join(ids, " → ")
 }
 
-// Layers returns the ids of the nodes in layers: a node is in the first layer after those of all nodes that it depends on, so that the nodes
-// of a layer can run at the same time. The error is a *[CheckError] if the plan has cycles, unknown or duplicate ids.
+// Layers returns the ids of the nodes in layers: a node is in the first layer after those of all
+// nodes that it depends on, so that the nodes of a layer can run at the same time. The error is a
+// *[CheckError] if the plan has cycles, unknown or duplicate ids.
 func (p *Plan) Layers() ([][]string, error) {
 	g, faults := graphOf(p.Nodes)
 	if len(faults) > 0 {

@@ -30,11 +30,12 @@ func (x *execution) judge(nodes []int) (any bool) {
 	return any
 }
 
-// awaits reports whether a verdict on the plan with that index is still needed. It isn't if the check was waived or the plan was given up
-// meanwhile.
+// awaits reports whether a verdict on the plan with that index is still needed. It isn't if the
+// check was waived or the plan was given up meanwhile.
 func (s *State) awaits(plan int, f *Judged) bool {
 	n, ok := s.Node(f.Node)
-	return ok && plan == s.Current && n.Status == NodeReviewing && f.Round == n.Round && slices.Contains(n.missing(), f.Check)
+	return ok && plan == s.Current && n.Status == NodeReviewing && f.Round == n.Round &&
+		slices.Contains(n.missing(), f.Check)
 }
 
 // verdict asks a check. One that fails or panics doesn't pass the result.
@@ -43,7 +44,8 @@ func (x *execution) verdict(name string, c Candidate) (res result) {
 	res.node = c.Node.ID
 	defer func() {
 		if v := recover(); v != nil {
-			x.cfg.Logger.Error("plan: a panic in a check", "run", c.Run, "node", c.Node.ID, "check", name, "panic", v, "stack", string(debug.Stack()))
+			x.cfg.Logger.Error("plan: a panic in a check", "run", c.Run, "node", c.Node.ID, "check", name, "panic", v,
+				"stack", string(debug.Stack()))
 			f.Feedback = fmt.Sprintf("the check couldn't judge: panic: %v", v)
 			res.fact = f
 		}
@@ -54,7 +56,8 @@ func (x *execution) verdict(name string, c Candidate) (res result) {
 		res.fact = f
 		return res
 	}
-	ctx, cancel := context.WithTimeoutCause(x.work, c.Node.Limit(), fmt.Errorf("it took longer than %s", c.Node.Limit()))
+	ctx, cancel := context.WithTimeoutCause(x.work, c.Node.Limit(),
+		fmt.Errorf("it took longer than %s", c.Node.Limit()))
 	defer cancel()
 	v, err := check(ctx, c)
 	switch {

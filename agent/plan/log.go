@@ -65,10 +65,12 @@ func (r *Runner) load(ctx context.Context, name string) (*Machine, error) {
 	return m, nil
 }
 
-// open takes the lease of a run and loads it. The context that it returns ends when the lease is lost.
+// open takes the lease of a run and loads it. The context that it returns ends when the lease is
+// lost.
 func (r *Runner) open(ctx context.Context, name string) (*planLog, context.Context, error) {
 	if err := journal.ValidateSession(name); err != nil || len(name) > MaxName {
-		return nil, nil, &RunError{Run: name, Problem: fmt.Sprintf("the name isn't valid UTF-8 of 1 to %d bytes without control characters", MaxName)}
+		return nil, nil, &RunError{Run: name,
+			Problem: fmt.Sprintf("the name isn't valid UTF-8 of 1 to %d bytes without control characters", MaxName)}
 	}
 	asked := time.Now()
 	lease, err := r.store.Lease(ctx, name, "plan-"+rand.Text(), r.cfg.Lease)
@@ -90,7 +92,8 @@ func (r *Runner) open(ctx context.Context, name string) (*planLog, context.Conte
 	return l, ctx, nil
 }
 
-// renew keeps the lease until ctx ends. The lease counts as lost a quarter before its end, so that what is in progress can stop.
+// renew keeps the lease until ctx ends. The lease counts as lost a quarter before its end, so that
+// what is in progress can stop.
 func (l *planLog) renew(ctx context.Context, ttl time.Duration, asked time.Time) {
 	defer close(l.done)
 	tick := time.NewTicker(ttl / 4)
@@ -128,7 +131,8 @@ func (l *planLog) close(ctx context.Context) {
 	_ = l.journal.Release(ctx, l.lease)
 }
 
-// add applies facts, and adds them to what store will store. taken are the items of the inbox that they deal with.
+// add applies facts, and adds them to what store will store. taken are the items of the inbox that
+// they deal with.
 func (l *planLog) add(taken []string, facts ...Fact) error {
 	now := time.Now().UTC()
 	for _, f := range facts {
@@ -148,15 +152,17 @@ func (l *planLog) add(taken []string, facts ...Fact) error {
 	return nil
 }
 
-// store stores what was added since the last time, with the head of the log, and returns the facts. See execution.store. After an
-// error, the machine may be ahead of the log, so the run can't go on in this process.
+// store stores what was added since the last time, with the head of the log, and returns the facts.
+// See execution.store. After an error, the machine may be ahead of the log, so the run can't go on
+// in this process.
 func (l *planLog) store(ctx context.Context, paused bool, open []journal.Open) ([]Fact, error) {
 	facts := l.facts
 	if len(facts) == 0 && len(l.taken) == 0 && !paused {
 		return nil, nil
 	}
 	err := l.append(ctx, journal.Append{
-		Session: l.name, After: l.machine.s.Seq - uint64(len(facts)), Fence: l.lease.Fence, Records: l.records, Taken: l.taken, Head: l.head(paused, open),
+		Session: l.name, After: l.machine.s.Seq - uint64(len(facts)), Fence: l.lease.Fence, Records: l.records,
+		Taken: l.taken, Head: l.head(paused, open),
 	})
 	l.records, l.facts, l.taken = nil, nil, nil
 	return facts, err
@@ -164,7 +170,8 @@ func (l *planLog) store(ctx context.Context, paused bool, open []journal.Open) (
 
 // append stores an append. If it isn't known whether that worked, it tries for up to 30 s.
 func (l *planLog) append(ctx context.Context, app journal.Append) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second) // what has happened is recorded, also when the run is stopped
+	// what has happened is recorded, also when the run is stopped
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := l.journal.Append(ctx, app)

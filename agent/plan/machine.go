@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// A Machine runs plans, as far as that can be done without doing anything: it says what has to happen next, and is told by facts what has
-// happened. It uses no clock, files or network, and starts no goroutines. It isn't safe for concurrent use.
+// A Machine runs plans, as far as that can be done without doing anything: it says what has to
+// happen next, and is told by facts what has happened. It uses no clock, files or network, and
+// starts no goroutines. It isn't safe for concurrent use.
 type Machine struct {
 	s State
 }
@@ -23,7 +24,8 @@ type Action struct {
 	Kind ActionKind
 	// Nodes are those that the action is about, as indexes of State.Nodes.
 	Nodes []int
-	// Until is when the next node may be tried again, for ActWait and ActJudge; zero: there is none to wait for.
+	// Until is when the next node may be tried again, for ActWait and ActJudge; zero: there is none
+	// to wait for.
 	Until time.Time
 }
 
@@ -44,8 +46,9 @@ const (
 	ActNone                      // the run has ended
 )
 
-// Next returns what has to happen next. Nodes that were started and haven't ended are in progress: after a crash, the caller continues
-// them. A caller with something in progress may start more, as an ActStart or ActJudge says.
+// Next returns what has to happen next. Nodes that were started and haven't ended are in progress:
+// after a crash, the caller continues them. A caller with something in progress may start more, as
+// an ActStart or ActJudge says.
 func (m *Machine) Next(now time.Time) Action {
 	s := &m.s
 	switch {
@@ -93,7 +96,8 @@ func (s *State) nextRunning(now time.Time, running []int) Action {
 	return Action{Kind: ActEnd}
 }
 
-// mayStart reports whether nodes may start at all: not after a failure, unless the plan keeps going.
+// mayStart reports whether nodes may start at all: not after a failure, unless the plan keeps
+// going.
 func (s *State) mayStart() bool { return s.Options.KeepGoing || !s.failed() }
 
 func (o *Options) parallel() int {
@@ -117,7 +121,8 @@ func (s *State) failed() bool {
 	return slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Status == NodeFailed })
 }
 
-// ready returns up to most nodes that may start now, and when the next one may that has to wait; zero: none has to.
+// ready returns up to most nodes that may start now, and when the next one may that has to wait;
+// zero: none has to.
 func (s *State) ready(now time.Time, most int) (nodes []int, until time.Time) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]

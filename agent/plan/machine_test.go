@@ -28,7 +28,8 @@ func (c course) record(facts ...Fact) {
 }
 
 func (c course) try(f Fact) error {
-	return c.Apply(f.with(Meta{Log: "p", Seq: c.State().Seq + 1, Time: began.Add(time.Duration(c.State().Seq) * time.Second), By: f.Envelope().By}))
+	return c.Apply(f.with(Meta{Log: "p", Seq: c.State().Seq + 1,
+		Time: began.Add(time.Duration(c.State().Seq) * time.Second), By: f.Envelope().By}))
 }
 
 // next returns the next action and its nodes in words.
@@ -91,7 +92,8 @@ func nodes(n ...Node) Plan { return Plan{Title: "x", Version: 1, Nodes: n} }
 
 // diamond is a, then b and c, then d.
 func diamond() Plan {
-	return nodes(Node{ID: "a"}, Node{ID: "b", After: []string{"a"}}, Node{ID: "c", After: []string{"a"}}, Node{ID: "d", After: []string{"b", "c"}})
+	return nodes(Node{ID: "a"}, Node{ID: "b", After: []string{"a"}}, Node{ID: "c", After: []string{"a"}},
+		Node{ID: "d", After: []string{"b", "c"}})
 }
 
 func TestNodesStartAfterWhatTheyDependOn(t *testing.T) {
@@ -124,7 +126,8 @@ func TestAtMostFourNodesRunAtATime(t *testing.T) {
 	require.Equal(t, "start 0 1 2 3", c.next())
 	c.start("0", "1", "2", "3")
 	require.Equal(t, "wait 0 1 2 3", c.next())
-	require.ErrorContains(t, c.try(NodeStarted{Node: "4", Attempt: 1, Round: 1, Key: "k"}), "too many nodes are in progress")
+	require.ErrorContains(t, c.try(NodeStarted{Node: "4", Attempt: 1, Round: 1, Key: "k"}),
+		"too many nodes are in progress")
 	c.end("2", "", fault.None)
 	require.Equal(t, "start 4", c.next())
 }
@@ -139,7 +142,8 @@ func TestAFailureThatMayPassIsRetried(t *testing.T) {
 		act := c.Next(n.NotBefore.Add(-time.Nanosecond))
 		require.Equal(t, Action{Kind: ActWait, Until: n.NotBefore}, act)
 		require.Equal(t, DefaultRetry.Wait, n.NotBefore.Sub(began.Add(time.Duration(c.State().Seq-1)*time.Second)))
-		require.Error(t, c.try(NodeStarted{Node: "a", Attempt: n.Attempt + 1, Round: 1, Key: "another"}), "a retry has the same key")
+		require.Error(t, c.try(NodeStarted{Node: "a", Attempt: n.Attempt + 1, Round: 1, Key: "another"}),
+			"a retry has the same key")
 	}
 	c.start("a")
 	c.end("a", "timeout", fault.Transient)
@@ -162,9 +166,11 @@ func TestAFailureLetsWhatIsInProgressEnd(t *testing.T) {
 	require.Equal(t, "undo b a", c.next())
 }
 
-// All that depends on a node that failed is skipped, not only what depends on it directly, and what is done stays done.
+// All that depends on a node that failed is skipped, not only what depends on it directly, and what
+// is done stays done.
 func TestSkipsAreTransitive(t *testing.T) {
-	c := begin(t, Options{KeepGoing: true}, nodes(Node{ID: "a"}, Node{ID: "b", After: []string{"a"}}, Node{ID: "c", After: []string{"b"}}, Node{ID: "d"}, Node{ID: "e", After: []string{"d"}}))
+	c := begin(t, Options{KeepGoing: true}, nodes(Node{ID: "a"}, Node{ID: "b", After: []string{"a"}},
+		Node{ID: "c", After: []string{"b"}}, Node{ID: "d"}, Node{ID: "e", After: []string{"d"}}))
 	c.done("d")
 	c.start("a")
 	c.end("a", "no", fault.Permanent)
@@ -178,7 +184,8 @@ func TestSkipsAreTransitive(t *testing.T) {
 
 func TestAPersonDecidesAboutAFailure(t *testing.T) {
 	fail := func(t *testing.T) course {
-		c := begin(t, Options{AskOnFailure: true}, nodes(Node{ID: "a"}, Node{ID: "b", After: []string{"a"}}, Node{ID: "c", After: []string{"b"}}))
+		c := begin(t, Options{AskOnFailure: true},
+			nodes(Node{ID: "a"}, Node{ID: "b", After: []string{"a"}}, Node{ID: "c", After: []string{"b"}}))
 		c.done("a")
 		c.start("b")
 		c.end("b", "no", fault.Permanent)
@@ -211,7 +218,8 @@ func TestAPersonDecidesAboutAFailure(t *testing.T) {
 		c.record(GaveUp{Meta: Meta{By: "ann"}, Reason: "too late"})
 		require.Equal(t, "undo b a", c.next())
 		c.record(Undone{Node: "b"}, Undone{Node: "a", Left: "the page is public"})
-		require.Equal(t, Failed{Reason: `it was given up by ann: too late; node "b" failed: no`, Undone: []string{"b"}, Left: []Remains{{Node: "a", Why: "the page is public"}}}, c.Fail())
+		require.Equal(t, Failed{Reason: `it was given up by ann: too late; node "b" failed: no`, Undone: []string{"b"},
+			Left: []Remains{{Node: "a", Why: "the page is public"}}}, c.Fail())
 	})
 }
 
@@ -235,7 +243,8 @@ func TestTheNextPlanRunsAfterTheOneBeforeIsUndone(t *testing.T) {
 	c.record(c.Fail())
 	require.Equal(t, "end", c.next())
 	end := c.End()
-	require.Equal(t, Ended{Status: AllFailed, Reason: `plan "A": node "b" failed: no section; plan "B": node "x" failed: no`}, end)
+	require.Equal(t,
+		Ended{Status: AllFailed, Reason: `plan "A": node "b" failed: no section; plan "B": node "x" failed: no`}, end)
 	c.record(end)
 	require.Contains(t, c.State().Briefing(), "Still there: what x did (the tool can't undo).")
 }
@@ -262,10 +271,12 @@ func TestApprovalHoldsForOneVersion(t *testing.T) {
 
 	wrong := diamond()
 	wrong.Version, wrong.Nodes[0].Tool = 3, "other"
-	require.ErrorContains(t, c.try(Revised{Proposal: Proposal{Plan: wrong}}), `node "a" has begun, and the revision changes it`)
+	require.ErrorContains(t, c.try(Revised{Proposal: Proposal{Plan: wrong}}),
+		`node "a" has begun, and the revision changes it`)
 	wrong = nodes(Node{ID: "b"})
 	wrong.Version = 3
-	require.ErrorContains(t, c.try(Revised{Proposal: Proposal{Plan: wrong}}), `node "a" has begun, and the revision doesn't have it`)
+	require.ErrorContains(t, c.try(Revised{Proposal: Proposal{Plan: wrong}}),
+		`node "a" has begun, and the revision doesn't have it`)
 	wrong.Version = 2
 	require.ErrorContains(t, c.try(Revised{Proposal: Proposal{Plan: wrong}}), "it should be version 3")
 }
@@ -273,7 +284,8 @@ func TestApprovalHoldsForOneVersion(t *testing.T) {
 func TestARejectedPlanRunsNothingMore(t *testing.T) {
 	c := course{New("p"), t}
 	p := diamond()
-	c.record(Proposed{Plans: []Proposal{{Plan: p, Asks: []string{"d"}}, {Plan: nodes(Node{ID: "x"})}}}, Rejected{Meta: Meta{By: "ann"}, Hash: p.Hash(), Reason: "too risky"})
+	c.record(Proposed{Plans: []Proposal{{Plan: p, Asks: []string{"d"}}, {Plan: nodes(Node{ID: "x"})}}},
+		Rejected{Meta: Meta{By: "ann"}, Hash: p.Hash(), Reason: "too risky"})
 	require.Equal(t, "fail", c.next())
 	c.record(c.Fail())
 	require.Equal(t, Ended{Status: Refused, Reason: "it was rejected by ann: too risky"}, c.End())
@@ -331,7 +343,8 @@ func TestAnEndIsRecordedOnce(t *testing.T) {
 }
 
 func TestARecordThatCantBeReadIsAnError(t *testing.T) {
-	for _, rec := range []journal.Record{{Kind: "plan.proposed", V: 2}, {Kind: "plan.other", V: 1}, {Kind: "plan.proposed", V: 1, Data: []byte("{")}} {
+	for _, rec := range []journal.Record{{Kind: "plan.proposed", V: 2}, {Kind: "plan.other", V: 1},
+		{Kind: "plan.proposed", V: 1, Data: []byte("{")}} {
 		_, err := Decode("p", rec)
 		var wrong *FactError
 		require.ErrorAs(t, err, &wrong)

@@ -17,7 +17,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// SessionOf returns the name of the session of a node: of the plan with that index, in a run of plans.
+// SessionOf returns the name of the session of a node: of the plan with that index, in a run of
+// plans.
 func SessionOf(run string, plan int, node string) string {
 	return fmt.Sprintf("%s/%d/%s", run, plan, node)
 }
@@ -44,8 +45,9 @@ func (x *execution) startNodes(nodes []int) error {
 	return nil
 }
 
-// continueNodes begins with nodes that were started and aren't in progress in this process. It reports whether there were any. A node that
-// waits for a decision while the plan is undone is canceled.
+// continueNodes begins with nodes that were started and aren't in progress in this process. It
+// reports whether there were any. A node that waits for a decision while the plan is undone is
+// canceled.
 func (x *execution) continueNodes(nodes []int) (any bool) {
 	s := x.log.machine.State()
 	for _, i := range nodes {
@@ -89,7 +91,8 @@ func (t *task) session() string { return SessionOf(t.run, t.plan, t.node.Node.ID
 
 // ended returns the fact that ends the attempt.
 func (t *task) ended(begun time.Time) NodeEnded {
-	return NodeEnded{Node: t.node.Node.ID, Attempt: t.node.Attempt, Round: t.node.Round, Status: NodeDone, Took: time.Since(begun)}
+	return NodeEnded{Node: t.node.Node.ID, Attempt: t.node.Attempt, Round: t.node.Round, Status: NodeDone,
+		Took: time.Since(begun)}
 }
 
 // do makes an attempt at a node. The result has no fact if the run was stopped meanwhile.
@@ -98,13 +101,15 @@ func (x *execution) do(t *task) (res result) {
 	res.node = t.node.Node.ID
 	fail := func(err error, final bool) result {
 		f := t.ended(begun)
-		f.Status, f.Error, f.Class, f.Final = NodeFailed, cut(cmp.Or(err.Error(), "it failed"), 4<<10), fault.Of(err), final
+		f.Status, f.Error, f.Class, f.Final = NodeFailed, cut(cmp.Or(err.Error(), "it failed"), 4<<10), fault.Of(err),
+			final
 		res.fact = f
 		return res
 	}
 	defer func() { // Config.Input is the host's
 		if v := recover(); v != nil {
-			x.cfg.Logger.Error("plan: a panic in a node", "run", t.run, "node", res.node, "panic", v, "stack", string(debug.Stack()))
+			x.cfg.Logger.Error("plan: a panic in a node", "run", t.run, "node", res.node, "panic", v,
+				"stack", string(debug.Stack()))
 			res = fail(fmt.Errorf("panic: %v", v), true)
 		}
 	}()
@@ -112,7 +117,8 @@ func (x *execution) do(t *task) (res result) {
 	if err != nil {
 		return fail(err, true)
 	}
-	ctx, cancel := context.WithTimeoutCause(x.work, t.node.Node.Limit(), fault.Errorf(fault.Transient, "it took longer than %s", t.node.Node.Limit()))
+	ctx, cancel := context.WithTimeoutCause(x.work, t.node.Node.Limit(),
+		fault.Errorf(fault.Transient, "it took longer than %s", t.node.Node.Limit()))
 	defer cancel()
 	if t.cancel {
 		in = withdraw(in.Session, t.waits)
@@ -167,7 +173,8 @@ func (x *execution) input(t *task) (*agent.Agent, agent.Input, error) {
 	return a, in, nil
 }
 
-// prompt returns what a worker is told: its task, the outputs of the nodes in After, and what was wrong with its last result.
+// prompt returns what a worker is told: its task, the outputs of the nodes in After, and what was
+// wrong with its last result.
 func (t *task) prompt() string {
 	n := &t.node.Node
 	var b strings.Builder
@@ -198,8 +205,8 @@ func plainText(out json.RawMessage) string {
 	return string(out)
 }
 
-// drive runs an input until its run has ended or waits for a decision, whoever runs it: the run may have begun before a crash. tool is the tool
-// that it calls, if any.
+// drive runs an input until its run has ended or waits for a decision, whoever runs it: the run may
+// have begun before a crash. tool is the tool that it calls, if any.
 func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, tool string) (*agent.Result, error) {
 	session := a.Session(in.Session)
 	for again := 0; ; {
@@ -220,7 +227,8 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 					return res, nil
 				}
 				_, busy := errors.AsType[*agent.BusyError](err)
-				if _, over := errors.AsType[*agent.NothingOpenError](err); !busy && !over && !waits { // otherwise it has changed since the result was read
+				if _, over := errors.AsType[*agent.NothingOpenError](err); !busy && !over && !waits {
+					// otherwise it has changed since the result was read
 					return got, err
 				}
 			case x.interrupted(res, tool):
@@ -249,14 +257,15 @@ func (x *execution) interrupted(res *agent.Result, tool string) bool {
 	return res.Called == nil || !res.Called.Status.Good() && (!res.Called.Status.Ran() || x.repeatable(tool))
 }
 
-// repeatable reports whether a tool may be called again with the same idempotency key without a second effect.
+// repeatable reports whether a tool may be called again with the same idempotency key without a
+// second effect.
 func (x *execution) repeatable(tool string) bool {
 	d, ok := x.cfg.Agent.Tools().Lookup(tool)
 	return ok && d.Spec().Repeatable()
 }
 
-// outcome returns the output of a node from the result of its run, or why it failed. final says that it may have had an effect, so that it
-// isn't tried again by itself.
+// outcome returns the output of a node from the result of its run, or why it failed. final says
+// that it may have had an effect, so that it isn't tried again by itself.
 func (x *execution) outcome(t *task, res *agent.Result, err error) (output json.RawMessage, failed error, final bool) {
 	n := &t.node.Node
 	if n.Worker != "" {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Fail returns the fact that the current plan has failed, for [ActFail]: why, what was undone, and what is left.
+// Fail returns the fact that the current plan has failed, for [ActFail]: why, what was undone, and
+// what is left.
 func (m *Machine) Fail() Failed {
 	s := &m.s
 	f := Failed{}

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 )
 
-// EventKind is the kind of the events ([agent.Emit], [agent.Show]) with which plan.submit and plan.change report how far their plan is. The value
-// is an [Overview].
+// EventKind is the kind of the events ([agent.Emit], [agent.Show]) with which plan.submit and
+// plan.change report how far their plan is. The value is an [Overview].
 const EventKind = "plan"
 
 // An Overview is what a page shows of a run of plans: the current plan and the state of each step.
@@ -57,7 +57,8 @@ func (s *State) Overview() Overview {
 
 // overview returns what a page shows of a plan that doesn't run yet.
 func (p *Plan) overview() Overview {
-	o := Overview{Title: cut(line(p.Title), 200), Why: cut(line(p.Why), 500), Version: max(p.Version, 1), Status: "proposed", Steps: make([]OverviewStep, len(p.Nodes))}
+	o := Overview{Title: cut(line(p.Title), 200), Why: cut(line(p.Why), 500), Version: max(p.Version, 1),
+		Status: "proposed", Steps: make([]OverviewStep, len(p.Nodes))}
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		what := n.Tool
@@ -69,8 +70,9 @@ func (p *Plan) overview() Overview {
 	return o
 }
 
-// Submitted returns what a page shows of the plan in a call of plan.submit or plan.change that waits for approval. The result is false if the
-// call is of another tool, or its input isn't a plan.
+// Submitted returns what a page shows of the plan in a call of plan.submit or plan.change that
+// waits for approval. The result is false if the call is of another tool, or its input isn't a
+// plan.
 func Submitted(tool string, input json.RawMessage) (Overview, bool) {
 	var in proposed
 	if tool != ToolSubmit && tool != ToolChange || json.Unmarshal(input, &in) != nil || len(in.Nodes) == 0 {

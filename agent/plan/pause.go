@@ -18,7 +18,8 @@ type Pause struct {
 	Node  string    `json:"node,omitempty"`
 	// Hash is that of the plan, for PausePlan: see [Approve].
 	Hash string `json:"hash,omitempty"`
-	// Session and Call are set for PauseCall: a call of the node waits for a decision, which [agent.Session.Decide] takes for that session.
+	// Session and Call are set for PauseCall: a call of the node waits for a decision, which
+	// [agent.Session.Decide] takes for that session.
 	Session string       `json:"session,omitempty"`
 	Call    *agent.Pause `json:"call,omitempty"`
 
@@ -60,12 +61,15 @@ func (s *State) pending() (pauses []Pause) {
 	return pauses
 }
 
-// approvalID returns the id of the pause for the approval of the current plan with a hash. Other plans of the run may have the same hash, and
-// nodes with the same ids, and a journal takes each id once.
+// approvalID returns the id of the pause for the approval of the current plan with a hash. Other
+// plans of the run may have the same hash, and nodes with the same ids, and a journal takes each id
+// once.
 func (s *State) approvalID(hash string) string { return fmt.Sprintf("plan %d %s", s.Current, hash) }
 
 func sortPauses(pauses []Pause) {
-	slices.SortStableFunc(pauses, func(a, b Pause) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(pauses, func(a, b Pause) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
+	})
 }
 
 // State returns what is known about a run. An unknown run is a *[RunError].
@@ -109,7 +113,8 @@ func (r *Runner) Pending(ctx context.Context, name string) ([]Pause, error) {
 // callPauses returns the pauses of a node's session as those of the run.
 func (s *State) callPauses(n *Node, calls []agent.Pause) (pauses []Pause) {
 	for _, c := range calls {
-		pauses = append(pauses, Pause{ID: c.ID, Kind: PauseCall, Node: n.ID, Session: SessionOf(s.Log, s.Current, n.ID), Call: &c, Title: c.Reason, worker: n.Worker})
+		pauses = append(pauses, Pause{ID: c.ID, Kind: PauseCall, Node: n.ID, Session: SessionOf(s.Log, s.Current, n.ID),
+			Call: &c, Title: c.Reason, worker: n.Worker})
 	}
 	return pauses
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Plan is a graph of work that is proposed before it is done. A plan that has been given to a [Machine] or whose Hash was approved must
-// not be changed; make a new version instead.
+// A Plan is a graph of work that is proposed before it is done. A plan that has been given to a
+// [Machine] or whose Hash was approved must not be changed; make a new version instead.
 type Plan struct {
 	// ID tells alternatives apart, for people and in reports.
 	ID    string `json:"id,omitempty"`
@@ -21,22 +21,26 @@ type Plan struct {
 	Version int `json:"version,omitempty"`
 }
 
-// A Node is one piece of a plan's work: a call of a tool, or a task for a worker, which is an agent. It starts when all nodes that it depends
-// on are done: those in After, and those whose outputs its input refers to.
+// A Node is one piece of a plan's work: a call of a tool, or a task for a worker, which is an
+// agent. It starts when all nodes that it depends on are done: those in After, and those whose
+// outputs its input refers to.
 type Node struct {
 	// ID is unique in its plan: 1 to 64 letters, digits, '-' and '_'.
 	ID    string   `json:"id"`
 	After []string `json:"after,omitempty"`
 
-	// Tool is the tool to call with Input. The input may refer to outputs of other nodes: see [From].
+	// Tool is the tool to call with Input. The input may refer to outputs of other nodes: see
+	// [From].
 	Tool  string         `json:"tool,omitempty"`
 	Input map[string]any `json:"input,omitempty"`
 
-	// Worker is the agent that gets Prompt, with the outputs of the nodes in After. A node has either a tool or a worker.
+	// Worker is the agent that gets Prompt, with the outputs of the nodes in After. A node has
+	// either a tool or a worker.
 	Worker string `json:"worker,omitempty"`
 	Prompt string `json:"prompt,omitempty"`
 
-	// Retry says how often the node is tried again after a failure that may pass; nil: [DefaultRetry].
+	// Retry says how often the node is tried again after a failure that may pass; nil:
+	// [DefaultRetry].
 	Retry *Retry `json:"retry,omitempty"`
 	// Timeout is how long an attempt may take; 0: 60 s.
 	Timeout time.Duration `json:"timeout,omitempty"`
@@ -44,8 +48,9 @@ type Node struct {
 	Review *Review `json:"review,omitempty"`
 }
 
-// A Retry says how a node that failed is tried again. Only failures of the classes transient, degraded and rate limited are, and a call that ran
-// only if its tool is read-only or idempotent: it then has the same idempotency key.
+// A Retry says how a node that failed is tried again. Only failures of the classes transient,
+// degraded and rate limited are, and a call that ran only if its tool is read-only or idempotent:
+// it then has the same idempotency key.
 type Retry struct {
 	Max  int           `json:"max"`            // tries after the first
 	Wait time.Duration `json:"wait,omitempty"` // before each
@@ -57,8 +62,9 @@ var DefaultRetry = Retry{Max: 2, Wait: 2 * time.Second}
 // DefaultTimeout is the limit for an attempt of a node that has none.
 const DefaultTimeout = 60 * time.Second
 
-// A Review is a loop: the node produces a result, checks judge it in parallel, and if one of them doesn't pass, the node is done again with
-// what they said. A person is asked when the rounds are used up.
+// A Review is a loop: the node produces a result, checks judge it in parallel, and if one of them
+// doesn't pass, the node is done again with what they said. A person is asked when the rounds are
+// used up.
 type Review struct {
 	// Checks are the names of the host's checks.
 	Checks []string `json:"checks"`
@@ -101,8 +107,9 @@ func (n *Node) UnmarshalJSON(data []byte) error {
 	return dec.Decode((*plain)(n))
 }
 
-// Hash identifies what is approved: the title, the nodes with all their settings, and the version. It is the SHA-256 of their JSON, in
-// hexadecimal. A plan that can't be encoded has the hash "", which nobody can approve; [Plan.Check] says why.
+// Hash identifies what is approved: the title, the nodes with all their settings, and the version.
+// It is the SHA-256 of their JSON, in hexadecimal. A plan that can't be encoded has the hash "",
+// which nobody can approve; [Plan.Check] says why.
 func (p *Plan) Hash() string {
 	q := *p
 	q.Version = max(q.Version, 1)

@@ -19,8 +19,8 @@ const (
 	maxRepairs = 2
 )
 
-// A ProposalError says that a model proposed plans that can't run, also after it was told twice what was wrong with them. Its class is
-// permanent.
+// A ProposalError says that a model proposed plans that can't run, also after it was told twice
+// what was wrong with them. Its class is permanent.
 type ProposalError struct {
 	Plans []*Plan // the last proposal
 	Err   error   // what is wrong with it
@@ -57,9 +57,11 @@ type proposedNode struct {
 	Prompt string   `json:"prompt,omitempty" jsonschema:"the task of the worker"`
 }
 
-// Propose asks the model of an agent for n different plans for a goal, from 1 to 10. The model sees the agent's tools and calls none of them.
-// Plans that can't run ([Plan.Check]), or are the same, are sent back with what is wrong, at most twice; then the error is a *[ProposalError]. The
-// plans have the IDs plan-1, plan-2 and so on, in the order of the model: see [Rank]. workers are the names that nodes may use.
+// Propose asks the model of an agent for n different plans for a goal, from 1 to 10. The model sees
+// the agent's tools and calls none of them. Plans that can't run ([Plan.Check]), or are the same,
+// are sent back with what is wrong, at most twice; then the error is a *[ProposalError]. The plans
+// have the IDs plan-1, plan-2 and so on, in the order of the model: see [Rank]. workers are the
+// names that nodes may use.
 func Propose(ctx context.Context, a *agent.Agent, goal string, n int, workers ...string) ([]*Plan, error) {
 	if a == nil || a.Tools() == nil {
 		return nil, &ConfigError{Field: "Agent", Problem: "it is missing; set it to an agent made by agent.New"}
@@ -70,7 +72,8 @@ func Propose(ctx context.Context, a *agent.Agent, goal string, n int, workers ..
 	ask := proposalPrompt(a, goal, n, workers)
 	prompt := ask
 	for repairs := 0; ; repairs++ {
-		got, _, err := agent.RunFor[proposals](ctx, a, agent.Input{Prompt: prompt, ToolChoice: provider.ToolChoice{Mode: provider.ChooseNone}})
+		got, _, err := agent.RunFor[proposals](ctx, a,
+			agent.Input{Prompt: prompt, ToolChoice: provider.ToolChoice{Mode: provider.ChooseNone}})
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +88,8 @@ func Propose(ctx context.Context, a *agent.Agent, goal string, n int, workers ..
 		if err != nil {
 			return nil, err
 		}
-		prompt = fmt.Sprintf("%s\n\nYour last answer was:\n%s\n\nIt can't be used:\n%v\n\nAnswer again with all plans.", ask, last, wrong)
+		prompt = fmt.Sprintf("%s\n\nYour last answer was:\n%s\n\nIt can't be used:\n%v\n\nAnswer again with all plans.",
+			ask, last, wrong)
 	}
 }
 
@@ -94,10 +98,14 @@ func proposalPrompt(a *agent.Agent, goal string, n int, workers []string) string
 	var b strings.Builder
 	fmt.Fprintf(&b, "Propose %s for this goal, and carry out nothing:\n\n%s\n\n", count(n, "plan"), goal)
 	if n > 1 {
-		b.WriteString("The plans have to take different ways, for example: use what exists, make something new, copy something similar. Put the one that you would take first.\n\n")
+		b.WriteString(
+			"The plans have to take different ways, for example: use what exists, make something new, copy something " +
+				"similar. Put the one that you would take first.\n\n")
 	}
-	b.WriteString(`A plan has nodes. Each calls one tool, or gives a task to one worker. A node starts when the nodes in its "after" are done. ` +
-		`In the input of a tool, {"$from": "id.key"} stands for a part of what the node with that id answers.` + "\n\nTools:\n")
+	b.WriteString(
+		`A plan has nodes. Each calls one tool, or gives a task to one worker. A node starts when the nodes in its "after" are done. ` +
+			`In the input of a tool, {"$from": "id.key"} stands for a part of what the node with that id answers.` +
+			"\n\nTools:\n")
 	for _, d := range a.Tools().All() {
 		t := d.Tool()
 		fmt.Fprintf(&b, "- %s: %s\n  input: %s\n", t.Name, line(t.Description), t.Schema)

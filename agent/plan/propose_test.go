@@ -20,10 +20,11 @@ func planner(t *testing.T, answers ...string) (*agent.Agent, *providertest.Model
 	}
 	model := providertest.Script(steps...)
 	a, err := agent.New(agent.Config{Provider: model, Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "create", Description: "Creates a page."}, func(context.Context, createInput) (string, error) {
-			t.Error("nothing is carried out")
-			return "", nil
-		}),
+		tools.New(tools.Spec{Name: "create", Description: "Creates a page."},
+			func(context.Context, createInput) (string, error) {
+				t.Error("nothing is carried out")
+				return "", nil
+			}),
 	}})
 	require.NoError(t, err)
 	return a, model
@@ -36,15 +37,18 @@ const (
 )
 
 func TestProposedPlansAreCheckedAndRepaired(t *testing.T) {
-	a, model := planner(t, `{"plans":[`+about+`,`+wrong+`]}`, `{"plans":[`+about+`,`+about+`]}`, `{"plans":[`+about+`,`+other+`]}`)
+	a, model := planner(t, `{"plans":[`+about+`,`+wrong+`]}`, `{"plans":[`+about+`,`+about+`]}`,
+		`{"plans":[`+about+`,`+other+`]}`)
 	plans, err := Propose(t.Context(), a, "Make an About page.", 2, "ann")
 	require.NoError(t, err)
 	require.Len(t, plans, 2)
-	require.Equal(t, &Plan{ID: "plan-2", Title: "Copy", Why: "It is safe.", Version: 1, Nodes: []Node{{ID: "a", Tool: "create", Input: map[string]any{"name": "Copy"}}}}, plans[1])
+	require.Equal(t, &Plan{ID: "plan-2", Title: "Copy", Why: "It is safe.", Version: 1,
+		Nodes: []Node{{ID: "a", Tool: "create", Input: map[string]any{"name": "Copy"}}}}, plans[1])
 	for _, p := range plans {
 		require.NoError(t, p.Check(a.Tools(), "ann"))
 	}
-	model.AssertSaw(t, 0, providertest.UserText("Make an About page."), providertest.UserText("create: Creates a page."), providertest.UserText("Workers: ann"))
+	model.AssertSaw(t, 0, providertest.UserText("Make an About page."),
+		providertest.UserText("create: Creates a page."), providertest.UserText("Workers: ann"))
 	model.AssertSaw(t, 1, providertest.UserText(`node "a": its input isn't the text of a JSON object`))
 	model.AssertSaw(t, 2, providertest.UserText("plan-1 and plan-2 are the same"))
 }

@@ -25,11 +25,13 @@ var (
 	planChoices = []choice{{DecideApprove, "run this version"}, {DecideReject, "undo what is done, and end it"}}
 	nodeChoices = []choice{
 		{DecideRetry, "try it again"}, {DecideSkip, "leave it out, with all that depends on it"},
-		{DecideWaive, "go on as if it were done"}, {DecideGiveUp, "undo this plan, and try the next one if there is any"},
+		{DecideWaive, "go on as if it were done"},
+		{DecideGiveUp, "undo this plan, and try the next one if there is any"},
 	}
 	reviewChoices = []choice{
 		{DecideGrant, "let it be done once more"}, {DecideWaive, "accept the result as it is"},
-		{DecideSkip, "leave it out, with all that depends on it"}, {DecideGiveUp, "undo this plan, and try the next one if there is any"},
+		{DecideSkip, "leave it out, with all that depends on it"},
+		{DecideGiveUp, "undo this plan, and try the next one if there is any"},
 	}
 )
 
@@ -60,10 +62,12 @@ func (p *Pause) decision(kind DecisionKind, reason string) Decision {
 	return d
 }
 
-// Questions returns the decisions that a run waits for in the form in which agents ask: for programs that show the pauses of agents, such as
-// agent/approvals. A plan that needs approval is a pause of the kind "approval", whose call has the plan as its input. A node that has failed for good
-// or used up its rounds is a pause of the kind "question", whose schema lists what can be decided. The calls of nodes aren't among them, since
-// they are pauses of the sessions of these nodes.
+// Questions returns the decisions that a run waits for in the form in which agents ask: for
+// programs that show the pauses of agents, such as agent/approvals. A plan that needs approval is a
+// pause of the kind "approval", whose call has the plan as its input. A node that has failed for
+// good or used up its rounds is a pause of the kind "question", whose schema lists what can be
+// decided. The calls of nodes aren't among them, since they are pauses of the sessions of these
+// nodes.
 func (r *Runner) Questions(ctx context.Context, name string) ([]agent.Pause, error) {
 	s, err := r.State(ctx, name)
 	if err != nil {
@@ -82,7 +86,8 @@ func (r *Runner) Questions(ctx context.Context, name string) ([]agent.Pause, err
 
 // question returns a pause in the form in which agents ask.
 func (s *State) question(p *Pause) (agent.Pause, error) {
-	q := agent.Pause{ID: p.ID, Kind: agent.PauseApproval, Call: provider.ToolCall{ID: p.ID, Name: toolName}, Reason: summary(s.Plan())}
+	q := agent.Pause{ID: p.ID, Kind: agent.PauseApproval, Call: provider.ToolCall{ID: p.ID, Name: toolName},
+		Reason: summary(s.Plan())}
 	var shown any = s.Plan()
 	if p.Kind != PausePlan {
 		n, _ := s.Node(p.Node)
@@ -133,7 +138,8 @@ func schemaOf(choices []choice) json.RawMessage {
 
 // objectSchema returns the schema of an object.
 func objectSchema(properties map[string]any, required ...string) json.RawMessage {
-	raw, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+	raw, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required,
+		"additionalProperties": false})
 	if err != nil {
 		return nil // these are maps of strings and schemas
 	}
@@ -148,9 +154,10 @@ type answer struct {
 	Answer   json.RawMessage `json:"answer"` // to the question of a tool
 }
 
-// Answer takes a decision on one of the [Runner.Questions]. A plan is approved, rejected, or sent back with a suggestion. A question about a node
-// is answered with what its schema says, or rejected, which gives the plan up. Otherwise Answer is like [Runner.Decide]; a question that isn't
-// open is a *[DecisionError], too.
+// Answer takes a decision on one of the [Runner.Questions]. A plan is approved, rejected, or sent
+// back with a suggestion. A question about a node is answered with what its schema says, or
+// rejected, which gives the plan up. Otherwise Answer is like [Runner.Decide]; a question that
+// isn't open is a *[DecisionError], too.
 func (r *Runner) Answer(ctx context.Context, name string, d agent.Decision) error {
 	s, err := r.State(ctx, name)
 	if err != nil {
@@ -162,11 +169,13 @@ func (r *Runner) Answer(ctx context.Context, name string, d agent.Decision) erro
 		}
 		own, err := p.answered(&d)
 		if err != nil {
-			return &DecisionError{Run: name, Decision: Decision{Kind: DecisionKind(d.Kind), Node: p.Node}, Problem: err.Error()}
+			return &DecisionError{Run: name, Decision: Decision{Kind: DecisionKind(d.Kind), Node: p.Node},
+				Problem: err.Error()}
 		}
 		return r.Decide(ctx, name, own.By(d.Who))
 	}
-	return &DecisionError{Run: name, Decision: Decision{Kind: DecisionKind(d.Kind)}, Problem: "nothing with this id is open", Unknown: true}
+	return &DecisionError{Run: name, Decision: Decision{Kind: DecisionKind(d.Kind)},
+		Problem: "nothing with this id is open", Unknown: true}
 }
 
 // answered returns the decision that an answer to a question about a plan or a node stands for.

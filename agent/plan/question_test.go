@@ -66,8 +66,10 @@ func TestAPlanIsSentBackOrRejectedAsACallIs(t *testing.T) {
 		decide func(id string) agent.Decision
 		want   Rejected
 	}{
-		"rejected":  {func(id string) agent.Decision { return agent.Reject(id, "no") }, Rejected{Reason: "no"}},
-		"sent back": {func(id string) agent.Decision { return agent.Suggest(id, "less") }, Rejected{Suggestion: "less"}},
+		"rejected": {func(id string) agent.Decision { return agent.Reject(id, "no") }, Rejected{Reason: "no"}},
+		"sent back": {func(id string) agent.Decision {
+			return agent.Suggest(id, "less")
+		}, Rejected{Suggestion: "less"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s shop
@@ -122,7 +124,9 @@ func TestAReviewIsGrantedAnotherRound(t *testing.T) {
 	require.NoError(t, err)
 	asked, err := r.Questions(t.Context(), "p-1")
 	require.NoError(t, err)
-	require.Equal(t, `The step "a" of the plan "Plan A" was done 3 times, and its result isn't good enough: good: not yet.`, asked[0].Reason)
+	require.Equal(t,
+		`The step "a" of the plan "Plan A" was done 3 times, and its result isn't good enough: good: not yet.`,
+		asked[0].Reason)
 	require.NoError(t, r.Answer(t.Context(), "p-1", choose(asked[0].ID, DecideGrant)))
 	events, err := run(r)
 	require.NoError(t, err)
@@ -130,10 +134,12 @@ func TestAReviewIsGrantedAnotherRound(t *testing.T) {
 	require.Equal(t, 4, rounds)
 }
 
-// A submitted plan asks in the session in which it was submitted, once after the other, also after a restart.
+// A submitted plan asks in the session in which it was submitted, once after the other, also after
+// a restart.
 func TestASubmittedPlanAsksInItsSession(t *testing.T) {
 	s := shop{fail: map[string][]error{"b": {context.DeadlineExceeded, context.DeadlineExceeded}}}
-	a, r, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "publish"), step("b", "make"), step("c", "make", "a", "b"))))
+	a, r, _ := s.planner(t, providertest.Call(ToolSubmit,
+		submitted("", step("a", "publish"), step("b", "make"), step("c", "make", "a", "b"))))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
 	require.NoError(t, err)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
@@ -147,18 +153,22 @@ func TestASubmittedPlanAsksInItsSession(t *testing.T) {
 		own := &shop{fail: s.fail}
 		r2 := own.runner(t, Config{Agent: own.agent(t, r.store), AskOnFailure: true})
 		t.Cleanup(func() { s.done = append(s.done, own.all()...) })
-		b, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: r.store, Tools: append(Tools(r2), tools.New(tools.Spec{Name: "look", ReadOnly: true}, own.make)), Modes: []agent.Mode{Mode("plan")}})
+		b, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: r.store, Tools: append(Tools(r2),
+			tools.New(tools.Spec{Name: "look", ReadOnly: true}, own.make)), Modes: []agent.Mode{Mode("plan")}})
 		require.NoError(t, err)
 		return b
 	}
-	res, err = again().Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"})))
+	res, err = again().Run(t.Context(),
+		agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"})))
 	require.NoError(t, err)
-	require.Equal(t, `The step "b" of the plan "Two things" has failed: context deadline exceeded.`, res.Pending[0].Reason)
+	require.Equal(t, `The step "b" of the plan "Two things" has failed: context deadline exceeded.`,
+		res.Pending[0].Reason)
 	id := res.Pending[0].ID
 	res, err = again().Run(t.Context(), agent.Resume("s", choose(id, DecideRetry)))
 	require.NoError(t, err)
 	require.NotEqual(t, id, res.Pending[0].ID, "it has failed again, which is another question")
-	require.NoError(t, r.Decide(t.Context(), submittedRun(t, r), RetryNode("b")), "decided elsewhere: the answer isn't needed any more")
+	require.NoError(t, r.Decide(t.Context(), submittedRun(t, r), RetryNode("b")),
+		"decided elsewhere: the answer isn't needed any more")
 	res, err = again().Run(t.Context(), agent.Resume("s", choose(res.Pending[0].ID, DecideSkip)))
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)
@@ -170,10 +180,12 @@ func TestASubmittedPlanAsksInItsSession(t *testing.T) {
 	}
 }
 
-// Whoever reads the events of the session sees how far the plan is; a reader who comes later sees where it paused.
+// Whoever reads the events of the session sees how far the plan is; a reader who comes later sees
+// where it paused.
 func TestASubmittedPlanReportsHowFarItIs(t *testing.T) {
 	s := shop{fail: map[string][]error{"b": {context.DeadlineExceeded}}}
-	a, _, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))), providertest.Say("Done."))
+	a, _, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))),
+		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
 	require.NoError(t, err)
 	var seen []string

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Weights say how plans are scored. A plan begins with a score of 1, and the score is never below 0.
+// Weights say how plans are scored. A plan begins with a score of 1, and the score is never below
+// 0.
 type Weights struct {
 	UnknownTool float64 // taken off for each node whose tool is unknown
 	Missing     float64 // for each resource that is missing
@@ -22,8 +23,8 @@ type Weights struct {
 	CostOf func(*Node) float64
 }
 
-// DefaultWeights are a start: 0.3 for an unknown tool, 0.2 for a missing resource, 0.1 for a risk, and nothing for cost, which only decides
-// between plans of the same score.
+// DefaultWeights are a start: 0.3 for an unknown tool, 0.2 for a missing resource, 0.1 for a risk,
+// and nothing for cost, which only decides between plans of the same score.
 var DefaultWeights = Weights{UnknownTool: .3, Missing: .2, Risk: .1}
 
 // A Ranked is a plan with its score, and where that comes from.
@@ -36,7 +37,8 @@ type Ranked struct {
 	Cost    float64
 }
 
-// Rank returns the plans, the best first: by score, then by cost, then in the order given. It runs nothing; give the order to [Runner.Run].
+// Rank returns the plans, the best first: by score, then by cost, then in the order given. It runs
+// nothing; give the order to [Runner.Run].
 func Rank(w Weights, plans ...*Plan) []Ranked {
 	out := make([]Ranked, 0, len(plans))
 	for _, p := range plans {
@@ -70,7 +72,8 @@ func (w *Weights) score(p *Plan) Ranked {
 			r.Cost++
 		}
 	}
-	r.Score = max(1-w.UnknownTool*float64(len(r.Unknown))-w.Missing*float64(len(r.Missing))-w.Risk*float64(len(r.Risky))-w.Cost*r.Cost, 0)
+	r.Score = max(1-w.UnknownTool*float64(len(r.Unknown))-w.Missing*float64(len(r.Missing))-w.Risk*float64(
+		len(r.Risky))-w.Cost*r.Cost, 0)
 	return r
 }
 

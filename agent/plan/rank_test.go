@@ -23,7 +23,8 @@ func TestRank(t *testing.T) {
 	ranking := Rank(w, unknown, missing, safe, nil, short)
 	require.Equal(t, []*Plan{short, safe, missing, unknown}, Plans(ranking))
 	require.Equal(t, Ranked{Plan: missing, Score: .8, Missing: []string{"section hero"}, Cost: 2}, ranking[2])
-	require.Equal(t, Ranked{Plan: unknown, Score: .6, Unknown: []string{"x"}, Risky: []string{"y"}, Cost: 2}, ranking[3])
+	require.Equal(t, Ranked{Plan: unknown, Score: .6, Unknown: []string{"x"}, Risky: []string{"y"}, Cost: 2},
+		ranking[3])
 	w.Cost, w.CostOf = 1, func(*Node) float64 { return 5 }
 	require.Zero(t, Rank(w, safe)[0].Score)
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Recover continues the runs of plans that could go on but that no process drives: their process died, or what they waited for was decided. It
-// yields the events of one after the other. An error is that of one run, and doesn't end the sequence, unless the journal can't be read; that of a run
+// Recover continues the runs of plans that could go on but that no process drives: their process
+// died, or what they waited for was decided. It yields the events of one after the other. An error
+// is that of one run, and doesn't end the sequence, unless the journal can't be read; that of a run
 // that another process drives meanwhile is left out.
 //
-// The runs of submitted plans ([Tools]) are left out, since they continue with the sessions in which they were submitted, as do the sessions of nodes:
-// see [agent.Agent.Recover]. Call both when a process starts, and regularly after that.
+// The runs of submitted plans ([Tools]) are left out, since they continue with the sessions in
+// which they were submitted, as do the sessions of nodes: see [agent.Agent.Recover]. Call both when
+// a process starts, and regularly after that.
 func (r *Runner) Recover(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if ctx == nil {

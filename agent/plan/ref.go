@@ -13,8 +13,9 @@ import (
 // refKey is the only key of an object that is a reference.
 const refKey = "$from"
 
-// From returns a value for an input that stands for an output of another node: the node's id, or that and the way to a part of it, with keys
-// and indexes: "create", "create.id", "find.results.0.id". The node is done before the one whose input refers to it. In JSON it is
+// From returns a value for an input that stands for an output of another node: the node's id, or
+// that and the way to a part of it, with keys and indexes: "create", "create.id",
+// "find.results.0.id". The node is done before the one whose input refers to it. In JSON it is
 // {"$from": "create.id"}.
 func From(path string) any { return map[string]any{refKey: path} }
 
@@ -39,7 +40,8 @@ func referenceOf(v any) (r reference, ok bool, err error) {
 	}
 	path, isText := from.(string)
 	if !isText || len(m) != 1 {
-		return r, false, fmt.Errorf(`a reference has only the key %q, and its value is a text such as "create.id"`, refKey)
+		return r, false,
+			fmt.Errorf(`a reference has only the key %q, and its value is a text such as "create.id"`, refKey)
 	}
 	node, rest, deeper := strings.Cut(path, ".")
 	if node == "" {
@@ -55,7 +57,8 @@ func referenceOf(v any) (r reference, ok bool, err error) {
 	return r, true, nil
 }
 
-// references returns the references in an input, in the order of its keys, and what is wrong with those that are none.
+// references returns the references in an input, in the order of its keys, and what is wrong with
+// those that are none.
 func references(input map[string]any) (refs []reference, wrong []error) {
 	var walk func(v any, at []string)
 	walk = func(v any, at []string) {
@@ -95,7 +98,8 @@ func sorted(m map[string]any) []string {
 	return keys
 }
 
-// replace returns input with each reference replaced by what with returns for it. It changes nothing of input.
+// replace returns input with each reference replaced by what with returns for it. It changes
+// nothing of input.
 func replace(input map[string]any, with func(*reference) (any, error)) (map[string]any, error) {
 	var walk func(v any) (any, error)
 	walk = func(v any) (any, error) {
@@ -139,8 +143,9 @@ func replace(input map[string]any, with func(*reference) (any, error)) (map[stri
 	return out, nil
 }
 
-// Resolve returns the input of a node with its references replaced by parts of outputs, which are JSON texts by the ids of nodes. The error is
-// of class invalid: it says which part an output doesn't have.
+// Resolve returns the input of a node with its references replaced by parts of outputs, which are
+// JSON texts by the ids of nodes. The error is of class invalid: it says which part an output
+// doesn't have.
 func Resolve(n *Node, outputs map[string]json.RawMessage) (json.RawMessage, error) {
 	input, err := replace(n.Input, func(r *reference) (any, error) {
 		output, ok := outputs[r.node]

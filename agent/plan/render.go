@@ -52,8 +52,9 @@ func (s *State) soon(i int) bool {
 	return true
 }
 
-// Briefing says in plain text what has failed: the plans before the current one, with what they left behind, and the nodes of this one. It is
-// for whoever makes the next attempt: a model that proposes another plan, or a person. It is empty if nothing has failed.
+// Briefing says in plain text what has failed: the plans before the current one, with what they
+// left behind, and the nodes of this one. It is for whoever makes the next attempt: a model that
+// proposes another plan, or a person. It is empty if nothing has failed.
 func (s *State) Briefing() string {
 	var b strings.Builder
 	for i := range s.Failures {
@@ -168,8 +169,10 @@ func (s *State) Mermaid() string {
 		}
 	}
 	for _, c := range []struct{ status, style string }{
-		{"done", "fill:#d8f5e0,stroke:#1a7f37"}, {"waived", "fill:#d8f5e0,stroke:#1a7f37,stroke-dasharray:4"}, {"running", "fill:#dbeafe,stroke:#1d4ed8"}, {"reviewing", "fill:#dbeafe,stroke:#1d4ed8"},
-		{"asking", "fill:#fff3c4,stroke:#9a6700"}, {"failed", "fill:#fde2e1,stroke:#b42318"}, {"skipped", "fill:#eee,stroke:#888,stroke-dasharray:4"}, {"pending", "fill:#fff,stroke:#888"},
+		{"done", "fill:#d8f5e0,stroke:#1a7f37"}, {"waived", "fill:#d8f5e0,stroke:#1a7f37,stroke-dasharray:4"},
+		{"running", "fill:#dbeafe,stroke:#1d4ed8"}, {"reviewing", "fill:#dbeafe,stroke:#1d4ed8"},
+		{"asking", "fill:#fff3c4,stroke:#9a6700"}, {"failed", "fill:#fde2e1,stroke:#b42318"},
+		{"skipped", "fill:#eee,stroke:#888,stroke-dasharray:4"}, {"pending", "fill:#fff,stroke:#888"},
 	} {
 		fmt.Fprintf(&b, "  classDef %s %s,color:#111\n", c.status, c.style)
 	}

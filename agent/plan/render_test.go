@@ -21,7 +21,8 @@ func TestProgress(t *testing.T) {
 }
 
 func TestMarkdownAndMermaid(t *testing.T) {
-	plan := nodes(Node{ID: "a", Tool: "cms.createPage"}, Node{ID: "b", Worker: "ann", Prompt: "Say \"yes\"\nor <no>.", After: []string{"a"}}, Node{ID: "c", Tool: "t", After: []string{"b"}})
+	plan := nodes(Node{ID: "a", Tool: "cms.createPage"}, Node{ID: "b", Worker: "ann", Prompt: "Say \"yes\"\nor <no>.",
+		After: []string{"a"}}, Node{ID: "c", Tool: "t", After: []string{"b"}})
 	plan.Title, plan.Why = "A page\nwith a hero", "Visitors need one."
 	c := begin(t, Options{AskOnFailure: true}, plan)
 	c.done("a")
@@ -32,6 +33,9 @@ func TestMarkdownAndMermaid(t *testing.T) {
 		"- [ ] **b** Say \"yes\" or <no>. (ann), after a: failed: no idea\n"+
 		"- [ ] **c** `t`, after b: skipped, because b isn't done\n", c.State().Markdown())
 	lines := strings.Split(c.State().Mermaid(), "\n")
-	require.Equal(t, []string{"flowchart TD", `  n0["a: 'cms.createPage'"]:::done`, `  n1["b: Say #quot;yes#quot; or #lt;no#gt;. (ann)"]:::failed`, `  n2["c: 't'"]:::skipped`, "  n0 --> n1", "  n1 --> n2"}, lines[:6])
+	require.Equal(t,
+		[]string{"flowchart TD", `  n0["a: 'cms.createPage'"]:::done`,
+			`  n1["b: Say #quot;yes#quot; or #lt;no#gt;. (ann)"]:::failed`, `  n2["c: 't'"]:::skipped`, "  n0 --> n1",
+			"  n1 --> n2"}, lines[:6])
 	require.Equal(t, "b failed after 1 attempt: no\nidea.\n", c.State().Briefing())
 }

@@ -15,23 +15,27 @@ import (
 // An Event is what [Runner.Run] yields: a [Fact], after it was recorded, or [Paused].
 type Event interface{ Envelope() Meta }
 
-// Paused is the last event of a run that waits for decisions. The next [Runner.Run] with its name continues.
+// Paused is the last event of a run that waits for decisions. The next [Runner.Run] with its name
+// continues.
 type Paused struct {
 	Meta
 	Pending []Pause
 }
 
-// pollInbox is how often a run looks for decisions that other processes have posted. Those of this process wake it.
+// pollInbox is how often a run looks for decisions that other processes have posted. Those of this
+// process wake it.
 const pollInbox = time.Second
 
-// Run begins a run of plans under a name, or continues the one that has it: where it paused, or where its process died. The first plan runs,
-// and each other one if all before it have failed. A run that is continued needs no plans; if there are any, they have to be those with which
-// it began.
+// Run begins a run of plans under a name, or continues the one that has it: where it paused, or
+// where its process died. The first plan runs, and each other one if all before it have failed. A
+// run that is continued needs no plans; if there are any, they have to be those with which it
+// began.
 //
-// The loop over the events drives the run. Leaving it, and the end of ctx, stop what is in progress; the next Run continues. Nodes that have
-// ended never run again. The sequence ends with [Paused], with [Ended], or with an error: a *[CheckError] for a plan that can't run, a
-// *[BusyError] if the run is in progress elsewhere, a *[RunError], or the error of the journal or of ctx. After [Ended] with another status than
-// [Completed] it is a *[FailedError].
+// The loop over the events drives the run. Leaving it, and the end of ctx, stop what is in
+// progress; the next Run continues. Nodes that have ended never run again. The sequence ends with
+// [Paused], with [Ended], or with an error: a *[CheckError] for a plan that can't run, a
+// *[BusyError] if the run is in progress elsewhere, a *[RunError], or the error of the journal or
+// of ctx. After [Ended] with another status than [Completed] it is a *[FailedError].
 func (r *Runner) Run(ctx context.Context, name string, plans ...*Plan) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if ctx == nil {
@@ -42,7 +46,9 @@ func (r *Runner) Run(ctx context.Context, name string, plans ...*Plan) iter.Seq2
 			yield(nil, err)
 			return
 		}
-		x := &execution{Runner: r, log: l, ctx: held, yield: yield, results: make(chan result), inProgress: make(map[string]bool), paused: make(map[string][]agent.Pause), looked: make(map[string]uint64), wake: r.subscribe(name)}
+		x := &execution{Runner: r, log: l, ctx: held, yield: yield, results: make(chan result),
+			inProgress: make(map[string]bool), paused: make(map[string][]agent.Pause), looked: make(map[string]uint64),
+			wake: r.subscribe(name)}
 		defer l.close(ctx)
 		defer r.unsubscribe(name)
 		x.work, x.stop = context.WithCancel(held)
@@ -72,10 +78,11 @@ type execution struct {
 	results    chan result
 	inProgress map[string]bool          // what is in progress: ids of nodes, and plans with ids of nodes and checks
 	paused     map[string][]agent.Pause // nodes whose sessions wait for decisions
-	looked     map[string]uint64        // by node that was paused: the last fact of its session when lookAgain continued it
-	wake       chan struct{}            // a decision was posted in this process
-	woken      bool                     // wait has received from wake
-	polled     time.Time                // when the inbox was read
+	// by node that was paused: the last fact of its session when lookAgain continued it
+	looked map[string]uint64
+	wake   chan struct{} // a decision was posted in this process
+	woken  bool          // wait has received from wake
+	polled time.Time     // when the inbox was read
 }
 
 // A result is what became of something that was in progress.
@@ -127,7 +134,8 @@ func (x *execution) begin(plans []*Plan) error {
 		if len(plans) == 0 {
 			return &RunError{Run: x.log.name, Problem: "it is unknown, and there are no plans to begin it with"}
 		}
-		return x.log.add(nil, Proposed{Plans: proposals, Options: Options{Parallel: x.cfg.Parallel, KeepGoing: x.cfg.KeepGoing, AskOnFailure: x.cfg.AskOnFailure}})
+		return x.log.add(nil, Proposed{Plans: proposals,
+			Options: Options{Parallel: x.cfg.Parallel, KeepGoing: x.cfg.KeepGoing, AskOnFailure: x.cfg.AskOnFailure}})
 	}
 	if len(plans) == 0 {
 		return nil
@@ -142,8 +150,9 @@ func (x *execution) begin(plans []*Plan) error {
 	return nil
 }
 
-// store stores what was added to the log, and shows it. Nothing that the facts announce may begin before. paused says that the run pauses, and
-// open which decisions about the plan and its nodes it waits for.
+// store stores what was added to the log, and shows it. Nothing that the facts announce may begin
+// before. paused says that the run pauses, and open which decisions about the plan and its nodes it
+// waits for.
 func (x *execution) store(paused bool, open []journal.Open) error {
 	facts, err := x.log.store(x.ctx, paused, open)
 	if err != nil {
@@ -174,7 +183,8 @@ func (x *execution) loop() error {
 	return nil
 }
 
-// perform performs an action, or waits until there may be another one. It reports whether the run is over for now.
+// perform performs an action, or waits until there may be another one. It reports whether the run
+// is over for now.
 func (x *execution) perform(act Action) (over bool, err error) {
 	s := x.log.machine.State()
 	switch act.Kind {
@@ -264,7 +274,8 @@ func (x *execution) start(key string, f func() result) {
 	})
 }
 
-// lookAgain reports whether something was decided about the run or about a call of a node since it was looked for.
+// lookAgain reports whether something was decided about the run or about a call of a node since it
+// was looked for.
 func (x *execution) lookAgain() (found bool, err error) {
 	s := x.log.machine.State()
 	seq := s.Seq
@@ -281,7 +292,8 @@ func (x *execution) lookAgain() (found bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if decided(&head) && head.Seq != x.looked[id] { // something else may be in its inbox: then it waits again, and the log is the same
+		if decided(&head) && head.Seq != x.looked[id] {
+			// something else may be in its inbox: then it waits again, and the log is the same
 			x.looked[id] = head.Seq
 			delete(x.paused, id) // continueNodes continues it
 			found = true
@@ -290,8 +302,8 @@ func (x *execution) lookAgain() (found bool, err error) {
 	return found, nil
 }
 
-// pause says what the run waits for, in the head of its log and to the caller, unless something was decided meanwhile. It reports whether the
-// run is over for now.
+// pause says what the run waits for, in the head of its log and to the caller, unless something was
+// decided meanwhile. It reports whether the run is over for now.
 func (x *execution) pause() (over bool, err error) {
 	if decided, err := x.lookAgain(); decided || err != nil {
 		return false, err
@@ -304,7 +316,8 @@ func (x *execution) pause() (over bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		open[i] = journal.Open{ID: q.ID, Kind: string(q.Kind), Title: cut(toolName+": "+line(q.Reason), journal.MaxName)}
+		open[i] = journal.Open{ID: q.ID, Kind: string(q.Kind),
+			Title: cut(toolName+": "+line(q.Reason), journal.MaxName)}
 	}
 	for id, calls := range x.paused {
 		if n, ok := s.Node(id); ok {

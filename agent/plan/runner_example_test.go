@@ -41,25 +41,28 @@ func (w *website) agent() (*agent.Agent, error) {
 				return nil
 			},
 		},
-		tools.New(tools.Spec{Name: "cms.createSectionDef"}, func(_ context.Context, in definitionInput) (string, error) {
-			w.definitions = append(w.definitions, in.Key)
-			return fmt.Sprintf(`{"key":%q}`, in.Key), nil
-		}),
-		tools.New(tools.Spec{Name: "cms.findSection", ReadOnly: true}, func(_ context.Context, in definitionInput) (string, error) {
-			for _, key := range w.definitions {
-				if key == in.Key {
-					return fmt.Sprintf(`{"key":%q}`, key), nil
+		tools.New(tools.Spec{Name: "cms.createSectionDef"},
+			func(_ context.Context, in definitionInput) (string, error) {
+				w.definitions = append(w.definitions, in.Key)
+				return fmt.Sprintf(`{"key":%q}`, in.Key), nil
+			}),
+		tools.New(tools.Spec{Name: "cms.findSection", ReadOnly: true},
+			func(_ context.Context, in definitionInput) (string, error) {
+				for _, key := range w.definitions {
+					if key == in.Key {
+						return fmt.Sprintf(`{"key":%q}`, key), nil
+					}
 				}
-			}
-			return "", fault.Errorf(fault.NotFound, "there is no section %q", in.Key)
-		}),
+				return "", fault.Errorf(fault.NotFound, "there is no section %q", in.Key)
+			}),
 		tools.New(tools.Spec{Name: "cms.addSectionToPage"}, func(_ context.Context, in sectionInput) (string, error) {
 			return fmt.Sprintf("added %s to page %d", in.Section, in.Page), nil
 		}),
 	}})
 }
 
-// A contact page with a form. The first plan uses a section that exists, and finds none: what it did is undone, and the second plan makes one.
+// A contact page with a form. The first plan uses a section that exists, and finds none: what it
+// did is undone, and the second plan makes one.
 func ExampleRunner_alternatives() {
 	w := &website{}
 	a, err := w.agent()
@@ -71,9 +74,12 @@ func ExampleRunner_alternatives() {
 		panic(err)
 	}
 	page := plan.Node{ID: "page", Tool: "cms.createPage", Input: map[string]any{"slug": "contact"}}
-	add := plan.Node{ID: "add", Tool: "cms.addSectionToPage", Input: map[string]any{"page": plan.From("page.id"), "section": plan.From("form.key")}}
-	reuse := &plan.Plan{ID: "reuse", Title: "Use the form that exists", Nodes: []plan.Node{page, {ID: "form", Tool: "cms.findSection", Input: map[string]any{"key": "form"}, After: []string{"page"}}, add}}
-	create := &plan.Plan{ID: "create", Title: "Make a form", Nodes: []plan.Node{page, {ID: "form", Tool: "cms.createSectionDef", Input: map[string]any{"key": "form"}, After: []string{"page"}}, add}}
+	add := plan.Node{ID: "add", Tool: "cms.addSectionToPage",
+		Input: map[string]any{"page": plan.From("page.id"), "section": plan.From("form.key")}}
+	reuse := &plan.Plan{ID: "reuse", Title: "Use the form that exists", Nodes: []plan.Node{page,
+		{ID: "form", Tool: "cms.findSection", Input: map[string]any{"key": "form"}, After: []string{"page"}}, add}}
+	create := &plan.Plan{ID: "create", Title: "Make a form", Nodes: []plan.Node{page,
+		{ID: "form", Tool: "cms.createSectionDef", Input: map[string]any{"key": "form"}, After: []string{"page"}}, add}}
 
 	for ev, err := range runner.Run(context.Background(), "contact-1", reuse, create) {
 		if err != nil {
@@ -100,7 +106,8 @@ func ExampleRunner_alternatives() {
 	// [contact] [form]
 }
 
-// A pipeline of five tools. The third one fails, a person has it retried, and nothing that is done is done again.
+// A pipeline of five tools. The third one fails, a person has it retried, and nothing that is done
+// is done again.
 func ExampleRunner_retry() {
 	down := true
 	step := func(name string) tools.Tool {

@@ -62,7 +62,8 @@ func (s *shop) agent(t testing.TB, store journal.Store) *agent.Agent {
 	make := tools.Func[item, string]{Spec: tools.Spec{Name: "make"}, Run: s.make, Undo: s.undo}
 	look := tools.New(tools.Spec{Name: "look", ReadOnly: true}, s.make)
 	publish := tools.New(tools.Spec{Name: "publish", Risk: tools.High}, s.make)
-	a, err := agent.New(agent.Config{Name: "shop", Provider: providertest.Script(), Tools: []tools.Tool{make, look, publish}, Journal: store})
+	a, err := agent.New(agent.Config{Name: "shop", Provider: providertest.Script(),
+		Tools: []tools.Tool{make, look, publish}, Journal: store})
 	require.NoError(t, err)
 	return a
 }
@@ -130,7 +131,8 @@ func TestTheNextBestPlanRunsAfterTheFirstIsUndone(t *testing.T) {
 	r := s.runner(t, Config{})
 	open := Node{ID: "look", Tool: "look", Input: map[string]any{"name": "look"}, After: []string{"page"}}
 	public := Node{ID: "x", Tool: "make", Input: map[string]any{"name": "page2"}}
-	events, err := run(r, plan("A", made("page"), open, made("section", "look"), made("never", "section")), plan("B", public))
+	events, err := run(r, plan("A", made("page"), open, made("section", "look"), made("never", "section")),
+		plan("B", public))
 	require.NoError(t, err)
 	require.Equal(t, []string{"page", "look", "-page", "page2"}, s.all())
 	i := slices.IndexFunc(events, func(ev Event) bool { _, ok := ev.(Failed); return ok })
@@ -170,9 +172,11 @@ func TestARetryAfterAFailureRepeatsNothing(t *testing.T) {
 
 func TestAReadOnlyCallIsRetriedByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := shop{fail: map[string][]error{"x": {fault.New(fault.Degraded, "down"), fault.New(fault.Degraded, "down"), fault.New(fault.Degraded, "down"), fault.New(fault.Degraded, "down")}}}
+		s := shop{fail: map[string][]error{"x": {fault.New(fault.Degraded, "down"), fault.New(fault.Degraded, "down"),
+			fault.New(fault.Degraded, "down"), fault.New(fault.Degraded, "down")}}}
 		begun := time.Now()
-		events, err := run(s.runner(t, Config{}), plan("A", Node{ID: "x", Tool: "look", Input: map[string]any{"name": "x"}, Retry: &Retry{Max: 2, Wait: time.Minute}}))
+		events, err := run(s.runner(t, Config{}), plan("A",
+			Node{ID: "x", Tool: "look", Input: map[string]any{"name": "x"}, Retry: &Retry{Max: 2, Wait: time.Minute}}))
 		require.NoError(t, err)
 		require.Equal(t, Completed, last(events).(Ended).Status)
 		require.GreaterOrEqual(t, time.Since(begun), time.Minute)
@@ -182,7 +186,8 @@ func TestAReadOnlyCallIsRetriedByItself(t *testing.T) {
 func TestAPlanWaitsForApprovalAndItsCallsForTheirs(t *testing.T) {
 	var s shop
 	r := s.runner(t, Config{})
-	p := plan("A", made("a"), Node{ID: "out", Tool: "publish", Input: map[string]any{"name": "out"}, After: []string{"a"}})
+	p := plan("A", made("a"),
+		Node{ID: "out", Tool: "publish", Input: map[string]any{"name": "out"}, After: []string{"a"}})
 	events, err := run(r, p)
 	require.NoError(t, err)
 	pause := last(events).(Paused).Pending[0]
@@ -190,7 +195,8 @@ func TestAPlanWaitsForApprovalAndItsCallsForTheirs(t *testing.T) {
 	require.Equal(t, p.Hash(), pause.Hash)
 	require.Empty(t, s.all())
 	changed := plan("A", made("a"))
-	require.ErrorContains(t, r.Decide(t.Context(), "p-1", Approve(changed.Hash())), "it isn't for the plan that waits for approval")
+	require.ErrorContains(t, r.Decide(t.Context(), "p-1", Approve(changed.Hash())),
+		"it isn't for the plan that waits for approval")
 	require.NoError(t, r.Decide(t.Context(), "p-1", Approve(p.Hash()).By("ann")))
 	require.ErrorContains(t, r.Decide(t.Context(), "p-1", Reject(p.Hash(), "no")), "somebody has decided this before")
 	_, err = run(r, changed)
@@ -214,7 +220,8 @@ func TestAPlanWaitsForApprovalAndItsCallsForTheirs(t *testing.T) {
 func TestGivingUpWithdrawsCallsThatWait(t *testing.T) {
 	var s shop
 	r := s.runner(t, Config{})
-	p := plan("A", made("a"), Node{ID: "out", Tool: "publish", Input: map[string]any{"name": "out"}, After: []string{"a"}})
+	p := plan("A", made("a"),
+		Node{ID: "out", Tool: "publish", Input: map[string]any{"name": "out"}, After: []string{"a"}})
 	for _, d := range []Decision{Approve(p.Hash()), Cancel("too late").By("ann")} {
 		_, err := run(r, p)
 		require.NoError(t, err)
@@ -231,7 +238,8 @@ func TestGivingUpWithdrawsCallsThatWait(t *testing.T) {
 	require.Equal(t, Canceled, state.Status)
 }
 
-// The loop over the events is left after each event in turn. The next one continues, and no node is done twice.
+// The loop over the events is left after each event in turn. The next one continues, and no node is
+// done twice.
 func TestLeavingAtAnyEventRepeatsNothing(t *testing.T) {
 	p := plan("A", made("a"), made("b", "a"), made("c", "a"), made("d", "b", "c"))
 	for at := 1; ; at++ {
@@ -303,7 +311,8 @@ func TestARevisionIsApprovedAnew(t *testing.T) {
 	p := plan("A", made("a"), made("b", "a"))
 	_, err := run(r, p)
 	require.NoError(t, err)
-	next := plan("A", made("a"), made("b", "a"), Node{ID: "c", Tool: "publish", Input: map[string]any{"name": "c"}, After: []string{"a"}})
+	next := plan("A", made("a"), made("b", "a"),
+		Node{ID: "c", Tool: "publish", Input: map[string]any{"name": "c"}, After: []string{"a"}})
 	require.ErrorContains(t, r.Decide(t.Context(), "p-1", Revise(next)), "it should be version 2")
 	next.Version = 2
 	require.NoError(t, r.Decide(t.Context(), "p-1", Revise(next)))
@@ -322,7 +331,9 @@ func TestWhatCantRunIsRefused(t *testing.T) {
 	_, err := run(r)
 	var wrong *RunError
 	require.ErrorAs(t, err, &wrong)
-	_, err = run(r, plan("A", Node{ID: "a", Tool: "make", Input: map[string]any{"name": "x"}, Review: &Review{Checks: []string{"tone"}}}, Node{ID: "w", Worker: "ann", Prompt: "x"}))
+	_, err = run(r,
+		plan("A", Node{ID: "a", Tool: "make", Input: map[string]any{"name": "x"},
+			Review: &Review{Checks: []string{"tone"}}}, Node{ID: "w", Worker: "ann", Prompt: "x"}))
 	var check *CheckError
 	require.ErrorAs(t, err, &check)
 	require.Len(t, check.Faults, 2)
@@ -336,7 +347,9 @@ func TestWhatCantRunIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	err = drain(r.Run(t.Context(), "talk", plan("A", made("a"))))
 	require.ErrorContains(t, err, "the journal has something else under that name")
-	for _, cfg := range []Config{{}, {Agent: r.cfg.Agent, Parallel: -1}, {Agent: r.cfg.Agent, Lease: 1}, {Agent: r.cfg.Agent, Workers: map[string]*agent.Agent{"x": nil}}, {Agent: r.cfg.Agent, Checks: map[string]Check{"x": nil}}} {
+	for _, cfg := range []Config{{}, {Agent: r.cfg.Agent, Parallel: -1}, {Agent: r.cfg.Agent, Lease: 1},
+		{Agent: r.cfg.Agent, Workers: map[string]*agent.Agent{"x": nil}},
+		{Agent: r.cfg.Agent, Checks: map[string]Check{"x": nil}}} {
 		_, err := NewRunner(cfg)
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}

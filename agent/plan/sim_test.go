@@ -28,12 +28,14 @@ type sim struct {
 	steps   int
 }
 
-// TestRandomRuns runs random plans: nothing hangs, no node starts before what it depends on is done, no node that has ended well runs again in
-// its round, and the facts make the same state again at any point.
+// TestRandomRuns runs random plans: nothing hangs, no node starts before what it depends on is
+// done, no node that has ended well runs again in its round, and the facts make the same state
+// again at any point.
 func TestRandomRuns(t *testing.T) {
 	ends := map[Status]int{}
 	for seed := range uint64(*graphs) {
-		s := &sim{t: t, r: rand.New(rand.NewPCG(seed, 1)), m: New("p"), now: time.Unix(1e9, 0).UTC(), effects: map[string]int{}, keys: map[string]string{}}
+		s := &sim{t: t, r: rand.New(rand.NewPCG(seed, 1)), m: New("p"), now: time.Unix(1e9, 0).UTC(),
+			effects: map[string]int{}, keys: map[string]string{}}
 		s.run()
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
@@ -144,7 +146,8 @@ func (s *sim) perform(act Action) {
 	case ActJudge:
 		n := &state.Nodes[act.Nodes[0]]
 		checks := n.missing()
-		s.record(Judged{Node: n.Node.ID, Round: n.Round, Check: checks[s.r.IntN(len(checks))], Passed: s.chance(60), Feedback: "so so"})
+		s.record(Judged{Node: n.Node.ID, Round: n.Round, Check: checks[s.r.IntN(len(checks))], Passed: s.chance(60),
+			Feedback: "so so"})
 	case ActWait:
 		switch {
 		case s.chance(2) && state.Stage != StageUndoing:
@@ -171,7 +174,8 @@ func (s *sim) perform(act Action) {
 		require.NotEmpty(s.t, f.Reason)
 		for i := range state.Nodes { // what was begun is listed
 			n := &state.Nodes[i]
-			listed := slices.Contains(f.Undone, n.Node.ID) || slices.ContainsFunc(f.Left, func(r Remains) bool { return r.Node == n.Node.ID })
+			listed := slices.Contains(f.Undone, n.Node.ID) ||
+				slices.ContainsFunc(f.Left, func(r Remains) bool { return r.Node == n.Node.ID })
 			require.Equal(s.t, n.Attempts > 0, listed, n.Node.ID)
 		}
 		s.record(f)

@@ -75,7 +75,8 @@ func TestADecisionOnANodeOfTheNextPlanIsTaken(t *testing.T) {
 	r := s.runner(t, Config{AskOnFailure: true})
 	_, err := run(r, plan("A", made("a")), plan("B", made("a")))
 	require.NoError(t, err)
-	for _, d := range []Decision{RetryNode("a"), GiveUp("no"), RetryNode("a")} { // the first and the last are about a first attempt
+	for _, d := range []Decision{RetryNode("a"), GiveUp("no"), RetryNode("a")} {
+		// the first and the last are about a first attempt
 		require.NoError(t, r.Decide(t.Context(), "p-1", d))
 		_, err = run(r)
 		require.NoError(t, err)
@@ -140,7 +141,8 @@ func TestADecisionOnAPlanIsNotTakenForTheNext(t *testing.T) {
 	a := s.agent(t, journal.NewMemory())
 	r, other := s.runner(t, Config{Agent: a}), s.runner(t, Config{Agent: a})
 	var status Status
-	for ev, err := range r.Run(t.Context(), "p-1", plan("A", made("a"), made("b", "a")), plan("B", made("c"), made("b", "c"), made("d", "b"))) {
+	for ev, err := range r.Run(t.Context(), "p-1", plan("A", made("a"), made("b", "a")),
+		plan("B", made("c"), made("b", "c"), made("d", "b"))) {
 		require.NoError(t, err)
 		switch f := ev.(type) {
 		case NodeStarted:
@@ -160,7 +162,8 @@ func TestADecisionOnAPlanIsNotTakenForTheNext(t *testing.T) {
 }
 
 func TestARevisionKeepsWhatAPersonHasDecided(t *testing.T) {
-	first := nodes(Node{ID: "a"}, Node{ID: "b"}, Node{ID: "c", After: []string{"b"}}, Node{ID: "d", Review: &Review{Checks: []string{"lint"}}})
+	first := nodes(Node{ID: "a"}, Node{ID: "b"}, Node{ID: "c", After: []string{"b"}},
+		Node{ID: "d", Review: &Review{Checks: []string{"lint"}}})
 	c := begin(t, Options{}, first)
 	c.record(Skipped{Node: "b"}, Waived{Node: "d", Check: "lint"})
 	next := nodes(append(first.Nodes, Node{ID: "e"})...)

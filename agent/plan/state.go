@@ -129,7 +129,8 @@ func (n *NodeState) missing() (checks []string) {
 		return nil
 	}
 	for _, name := range n.Node.Review.Checks {
-		if !slices.Contains(n.Waived, name) && !slices.ContainsFunc(n.Verdicts, func(v Judged) bool { return v.Check == name }) {
+		if !slices.Contains(n.Waived, name) &&
+			!slices.ContainsFunc(n.Verdicts, func(v Judged) bool { return v.Check == name }) {
 			checks = append(checks, name)
 		}
 	}

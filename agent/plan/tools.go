@@ -40,29 +40,38 @@ type statusInput struct {
 
 // Tools returns tools with which a model proposes a plan, and has it carried out by a runner:
 //
-//   - plan.submit waits for a person's decision, who is shown the plan. Approved, it runs exactly this plan and answers with what came of it.
-//     What the person suggests instead goes back to the model, as for any tool. A plan that can't run is refused at once, with everything
-//     that is wrong.
+//   - plan.submit waits for a person's decision, who is shown the plan. Approved, it runs exactly
+//     this plan and answers with what came of it. What the person suggests instead goes back to the
+//     model, as for any tool. A plan that can't run is refused at once, with everything that is
+//     wrong.
 //   - plan.status says how far a run of a plan of the same session is.
 //   - plan.change submits a plan in place of one that has paused. What is done stays.
 //
-// While a plan runs, plan.submit and plan.change ask what its run waits for: whether a call of a node is approved, and what becomes of a node that has
-// failed or isn't good enough. The call is suspended until there is an answer ([tools.Suspend]), so these questions are pauses of the session in
-// which the model has submitted the plan, and are listed and shown with all others. The person can also send the plan back to the model, which
-// may change it. How far the plan is, is reported by events of the kind [EventKind]. If a question is rejected or expires, the call ends and the run stays paused: continue it with [Runner.Decide] and [Runner.Run].
+// While a plan runs, plan.submit and plan.change ask what its run waits for: whether a call of a
+// node is approved, and what becomes of a node that has failed or isn't good enough. The call is
+// suspended until there is an answer ([tools.Suspend]), so these questions are pauses of the
+// session in which the model has submitted the plan, and are listed and shown with all others. The
+// person can also send the plan back to the model, which may change it. How far the plan is, is
+// reported by events of the kind [EventKind]. If a question is rejected or expires, the call ends
+// and the run stays paused: continue it with [Runner.Decide] and [Runner.Run].
 //
-// The agent that gets the tools
-// isn't the runner's own, which has the tools that do the work; it may have the same ones, and offer only those that read in a mode: see [Mode].
+// The agent that gets the tools isn't the runner's own, which has the tools that do the work; it
+// may have the same ones, and offer only those that read in a mode: see [Mode].
 func Tools(r *Runner) []tools.Tool {
 	submit := tools.Func[submitInput, tools.Result]{
 		Spec: tools.Spec{
-			Name: ToolSubmit, Description: "Submits a plan. A person is asked to approve it, and it is carried out as approved. It answers with the name of the run, and what came of it.",
-			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true, NoBreaker: true,
+			Name: ToolSubmit,
+			Description: "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +
+				"answers with the name of the run, and what came of it.",
+			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
+			NoBreaker: true,
 		},
 		Ask: func(_ context.Context, in submitInput) (string, error) { return r.question(&in.proposed, 1), nil },
 		Run: func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.proposed) },
 	}
-	status := tools.New(tools.Spec{Name: ToolStatus, Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true, Polls: true},
+	status := tools.New(tools.Spec{Name: ToolStatus,
+		Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true,
+		Polls: true},
 		func(ctx context.Context, in statusInput) (string, error) {
 			if _, err := own(ctx, in.Run); err != nil {
 				return "", err
@@ -71,8 +80,11 @@ func Tools(r *Runner) []tools.Tool {
 		})
 	change := tools.Func[changeInput, tools.Result]{
 		Spec: tools.Spec{
-			Name: ToolChange, Description: "Replaces the plan of a run that waits by another version. Nodes that have begun must be in it unchanged. A person is asked to approve it.",
-			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true, NoBreaker: true,
+			Name: ToolChange,
+			Description: "Replaces the plan of a run that waits by another version. Nodes that have begun must be in " +
+				"it unchanged. A person is asked to approve it.",
+			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
+			NoBreaker: true,
 		},
 		Ask: func(ctx context.Context, in changeInput) (string, error) {
 			s, err := r.State(ctx, in.Run)
@@ -86,13 +98,14 @@ func Tools(r *Runner) []tools.Tool {
 	return []tools.Tool{submit, status, change}
 }
 
-// Mode returns a mode in which an agent can look at everything, change nothing, and submit plans: it offers the tools that are read-only, and
-// those of [Tools].
+// Mode returns a mode in which an agent can look at everything, change nothing, and submit plans:
+// it offers the tools that are read-only, and those of [Tools].
 func Mode(name string) agent.Mode {
 	read := tools.ReadOnly()
 	return agent.Mode{
-		Name:         name,
-		Instructions: "You plan and change nothing yourself. Look at what is there, then submit a plan with " + ToolSubmit + ".",
+		Name: name,
+		Instructions: "You plan and change nothing yourself. Look at what is there, then submit a plan with " +
+			ToolSubmit + ".",
 		Tools: func(d *tools.Definition) bool {
 			return read(d) || d.Name() == ToolSubmit || d.Name() == ToolChange
 		},
@@ -120,8 +133,8 @@ func (r *Runner) read(in *proposed, version int) (*Plan, error) {
 	return p, nil
 }
 
-// question returns what a person is asked about a plan; nothing about one that can't run, which is refused without a person. Whether it can
-// depends only on the plan and on what never changes.
+// question returns what a person is asked about a plan; nothing about one that can't run, which is
+// refused without a person. Whether it can depends only on the plan and on what never changes.
 func (r *Runner) question(in *proposed, version int) string {
 	p, err := r.read(in, version)
 	if err != nil {
@@ -136,7 +149,8 @@ func summary(p *Plan) string {
 	for i := range p.Nodes {
 		steps[i] = work(&p.Nodes[i])
 	}
-	return cut(fmt.Sprintf("The plan %q has %s: %s", line(p.Title), count(len(p.Nodes), "step"), strings.Join(steps, ", ")), 2<<10)
+	return cut(fmt.Sprintf("The plan %q has %s: %s", line(p.Title), count(len(p.Nodes), "step"),
+		strings.Join(steps, ", ")), 2<<10)
 }
 
 // submittedIn returns how the names of the runs of plans begin that were submitted in a session.
@@ -145,16 +159,19 @@ func submittedIn(session string) string {
 	return submittedPrefix + hex.EncodeToString(sum[:8]) + "/"
 }
 
-// own returns the call that ctx belongs to, if the run is one that was submitted in its session. A model sees no others.
+// own returns the call that ctx belongs to, if the run is one that was submitted in its session. A
+// model sees no others.
 func own(ctx context.Context, run string) (*tools.Call, error) {
 	call, ok := tools.CallOf(ctx)
 	if !ok || !strings.HasPrefix(run, submittedIn(call.Session)) {
-		return nil, fault.Errorf(fault.NotFound, "plan: no plan with the run %q was submitted in this conversation", run)
+		return nil,
+			fault.Errorf(fault.NotFound, "plan: no plan with the run %q was submitted in this conversation", run)
 	}
 	return call, nil
 }
 
-// submit runs a plan that was approved. A call that is made again after a crash continues the same run.
+// submit runs a plan that was approved. A call that is made again after a crash continues the same
+// run.
 func (r *Runner) submit(ctx context.Context, in *proposed) (tools.Result, error) {
 	p, err := r.read(in, 1)
 	if err != nil {
@@ -199,8 +216,10 @@ func (r *Runner) decided(ctx context.Context, name string, d Decision) error {
 	return err
 }
 
-// carryOut drives a run until it has ended or waits for something else than approval of the plan with that hash, which the call then asks about.
-func (r *Runner) carryOut(ctx context.Context, call *tools.Call, name, hash string, plans ...*Plan) (tools.Result, error) {
+// carryOut drives a run until it has ended or waits for something else than approval of the plan
+// with that hash, which the call then asks about.
+func (r *Runner) carryOut(ctx context.Context, call *tools.Call, name, hash string, plans ...*Plan) (tools.Result,
+	error) {
 	if call.Resumed != nil {
 		back, said, err := r.settle(ctx, call.Resumed)
 		if err != nil {
@@ -229,8 +248,8 @@ func (r *Runner) carryOut(ctx context.Context, call *tools.Call, name, hash stri
 	}
 }
 
-// follow drives a run, and reports its progress as that of the call that ctx belongs to. It returns what the run waits for, or whether it has
-// failed.
+// follow drives a run, and reports its progress as that of the call that ctx belongs to. It returns
+// what the run waits for, or whether it has failed.
 func (r *Runner) follow(ctx context.Context, name string, plans []*Plan) (pending []Pause, failed bool, err error) {
 	m, err := r.load(ctx, name)
 	if err != nil {
@@ -275,7 +294,8 @@ func (r *Runner) follow(ctx context.Context, name string, plans []*Plan) (pendin
 	return pending, false, nil
 }
 
-// tell reports how far a run is to whoever reads the events of the session in which its plan was submitted.
+// tell reports how far a run is to whoever reads the events of the session in which its plan was
+// submitted.
 func (r *Runner) tell(ctx context.Context, how func(context.Context, string, any) error, m *Machine) {
 	s := m.State()
 	if s.Stage == "" || s.Stage == StageApproval {

@@ -41,7 +41,8 @@ func (s *shop) planner(t *testing.T, steps ...providertest.Step) (*agent.Agent, 
 	for _, d := range r.cfg.Agent.Tools().All() {
 		all = append(all, d)
 	}
-	a, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: store, Tools: all, Modes: []agent.Mode{Mode("plan")}})
+	a, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: store, Tools: all,
+		Modes: []agent.Mode{Mode("plan")}})
 	require.NoError(t, err)
 	return a, r, model
 }
@@ -78,8 +79,10 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, agent.Paused, res.Status)
 	require.Equal(t, []string{"a"}, s.all(), "the call of publish still asks")
-	require.Contains(t, res.Pending[0].Reason, `The step "b" calls publish: this tool is of high risk. The input of the call is {"name":"b"}`)
-	res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"}).By("ann")))
+	require.Contains(t, res.Pending[0].Reason,
+		`The step "b" calls publish: this tool is of high risk. The input of the call is {"name":"b"}`)
+	res, err = a.Run(t.Context(),
+		agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"}).By("ann")))
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)
 	model.AssertSaw(t, 3, providertest.ToolResultText(ToolSubmit, "status: completed"))
@@ -91,20 +94,24 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 
 func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	s := shop{fail: map[string][]error{"b": {context.DeadlineExceeded}}}
-	a, r, model := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))), providertest.Say("It failed."))
+	a, r, model := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))),
+		providertest.Say("It failed."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", Mode: "plan"})
 	require.NoError(t, err)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
-	require.Equal(t, `The step "b" of the plan "Two things" has failed: context deadline exceeded.`, res.Pending[0].Reason)
-	_, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "send back", "reason": "make c"})))
+	require.Equal(t, `The step "b" of the plan "Two things" has failed: context deadline exceeded.`,
+		res.Pending[0].Reason)
+	_, err = a.Run(t.Context(), agent.Resume("s",
+		agent.Answer(res.Pending[0].ID, map[string]string{"decision": "send back", "reason": "make c"})))
 	require.NoError(t, err)
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "A person sends the plan back: make c"))
 	run := submittedRun(t, r)
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "run: "+run))
 
 	require.NoError(t, r.Decide(t.Context(), run, SkipNode("b")))
-	res, err = a.Session("s").Call(t.Context(), ToolChange, submitted(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
+	res, err = a.Session("s").Call(t.Context(), ToolChange,
+		submitted(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
 	require.NoError(t, err)
 	require.Equal(t, agent.Paused, res.Status)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))

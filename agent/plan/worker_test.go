@@ -23,28 +23,31 @@ func TestWorkersGetOutputsAndFeedback(t *testing.T) {
 	var s shop
 	var judged []string
 	var mu sync.Mutex
-	r := s.runner(t, Config{Agent: s.agent(t, store), Workers: map[string]*agent.Agent{"writer": writer}, Checks: map[string]Check{
-		"tone": func(_ context.Context, c Candidate) (Verdict, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			judged = append(judged, string(c.Output))
-			return Verdict{Passed: c.Round == 2, Feedback: "be kinder"}, nil
-		},
-		"spell": func(_ context.Context, c Candidate) (Verdict, error) {
-			if c.Round == 1 {
-				return Verdict{}, errors.New("no dictionary")
-			}
-			return Verdict{Passed: true}, nil
-		},
-	}})
-	p := plan("A", made("facts"), Node{ID: "text", Worker: "writer", Prompt: "Write.", After: []string{"facts"}, Review: &Review{Checks: []string{"tone", "spell"}}}, made("out", "text"))
+	r := s.runner(t,
+		Config{Agent: s.agent(t, store), Workers: map[string]*agent.Agent{"writer": writer}, Checks: map[string]Check{
+			"tone": func(_ context.Context, c Candidate) (Verdict, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				judged = append(judged, string(c.Output))
+				return Verdict{Passed: c.Round == 2, Feedback: "be kinder"}, nil
+			},
+			"spell": func(_ context.Context, c Candidate) (Verdict, error) {
+				if c.Round == 1 {
+					return Verdict{}, errors.New("no dictionary")
+				}
+				return Verdict{Passed: true}, nil
+			},
+		}})
+	p := plan("A", made("facts"), Node{ID: "text", Worker: "writer", Prompt: "Write.", After: []string{"facts"},
+		Review: &Review{Checks: []string{"tone", "spell"}}}, made("out", "text"))
 	p.Nodes[2].Input["on"] = From("text")
 	events, err := run(r, p)
 	require.NoError(t, err)
 	require.Equal(t, Completed, last(events).(Ended).Status)
 	require.Equal(t, []string{`"draft"`, `"better"`}, judged)
 	model.AssertSaw(t, 0, providertest.UserText("Write.\n\n<output node=\"facts\">\n{\"id\":\"facts\""))
-	model.AssertSaw(t, 1, providertest.UserText("be kinder"), providertest.UserText("spell: the check couldn't judge: no dictionary"), providertest.AssistantText("draft"))
+	model.AssertSaw(t, 1, providertest.UserText("be kinder"),
+		providertest.UserText("spell: the check couldn't judge: no dictionary"), providertest.AssistantText("draft"))
 	state, err := r.State(t.Context(), "p-1")
 	require.NoError(t, err)
 	require.JSONEq(t, `{"id":"out","on":"better"}`, string(state.Outputs()["out"]))
@@ -53,7 +56,8 @@ func TestWorkersGetOutputsAndFeedback(t *testing.T) {
 func TestAWorkerThatFailsIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
-		worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(providertest.Fail(fault.Permanent)), Journal: store})
+		worker, err := agent.New(agent.Config{Name: "w",
+			Provider: providertest.Script(providertest.Fail(fault.Permanent)), Journal: store})
 		require.NoError(t, err)
 		var s shop
 		r := s.runner(t, Config{Agent: s.agent(t, store), Workers: map[string]*agent.Agent{"w": worker}})

@@ -56,7 +56,8 @@ func large(b *testing.B) (string, prompt.Config) {
 	for name, f := range fsys {
 		path := filepath.Join(dir, name)
 		require.NoError(b, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(b, os.WriteFile(path, append(f.Data, strings.Repeat("Be exact, and say what you did.\n", 64)...), 0o600))
+		require.NoError(b,
+			os.WriteFile(path, append(f.Data, strings.Repeat("Be exact, and say what you did.\n", 64)...), 0o600))
 	}
 	return dir, cfg
 }

@@ -86,7 +86,8 @@ func (c *compiler) variables() {
 				continue
 			}
 			if _, ok := slices.BinarySearch(known, n.text); !ok {
-				c.at(file, n.line, "the variable %s has no value%s", braces(n.text), hint(nearest(n.text, known), "the variables are ", known, braces))
+				c.at(file, n.line, "the variable %s has no value%s", braces(n.text),
+					hint(nearest(n.text, known), "the variables are ", known, braces))
 			}
 		}
 	}
@@ -160,13 +161,17 @@ func (c *compiler) texts() *texts {
 			c.misplaced(p, "the runtime layer")
 		}
 	})
-	extra := c.layer(c.cfg.Extra, c.cfg.Vars, func(p piece) { c.misplaced(p, "an extra section, which has only Config.Vars") })
+	extra := c.layer(c.cfg.Extra, c.cfg.Vars, func(p piece) {
+		c.misplaced(p, "an extra section, which has only Config.Vars")
+	})
 	for section, f := range c.flats {
 		var err error
 		pieces := bind(f.pieces, c.cfg.Vars, func(p piece) {
 			if err == nil {
-				err = &Error{File: p.file, Line: p.line, Problem: fmt.Sprintf("the section %.64q uses the variable %s, whose value "+
-					"depends on the mode or is set at run time; Set.Mode and Set.Runtime insert it", section, braces(p.name))}
+				err = &Error{File: p.file, Line: p.line,
+					Problem: fmt.Sprintf("the section %.64q uses the variable %s, whose value "+
+						"depends on the mode or is set at run time; Set.Mode and Set.Runtime insert it", section,
+						braces(p.name))}
 			}
 		})
 		t.sections[section] = sectionText{whole(pieces), err}
@@ -178,13 +183,16 @@ func (c *compiler) texts() *texts {
 // misplaced reports a variable that isn't available where it is used.
 func (c *compiler) misplaced(p piece, where string) {
 	if slices.Contains(c.cfg.RuntimeVars, p.name) {
-		c.at(p.file, p.line, "the variable %s changes from call to call, and would invalidate the prompt cache in %s; use it only in the runtime layer",
+		c.at(p.file, p.line,
+			"the variable %s changes from call to call, and would invalidate the prompt cache in %s; use it only in "+
+				"the runtime layer",
 			braces(p.name), where)
 		return
 	}
 	for _, m := range c.cfg.Modes {
 		if _, ok := m.Vars[p.name]; ok {
-			c.at(p.file, p.line, "the variable %s has a value in the mode %q, but not in %s", braces(p.name), m.Name, where)
+			c.at(p.file, p.line, "the variable %s has a value in the mode %q, but not in %s", braces(p.name), m.Name,
+				where)
 			return
 		}
 	}

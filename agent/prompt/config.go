@@ -12,16 +12,20 @@ import (
 
 // Defaults of [Config].
 const (
-	// DefaultWarnTokens is the size of a system text above which a warning is logged: 5,000 tokens, from the blueprint
-	// that defines the three layers. It's a reminder to shorten, not a limit of any model.
+	// DefaultWarnTokens is the size of a system text above which a warning is logged: 5,000 tokens,
+	// from the blueprint that defines the three layers. It's a reminder to shorten, not a limit of
+	// any model.
 	DefaultWarnTokens = 5000
-	// DefaultMaxFile is the largest size of a file in bytes: 256 KiB, some 65,000 tokens of English.
+	// DefaultMaxFile is the largest size of a file in bytes: 256 KiB, some 65,000 tokens of
+	// English.
 	DefaultMaxFile = 256 << 10
-	// DefaultSeparator separates sections. An agent uses the same between its instructions and those of a mode.
+	// DefaultSeparator separates sections. An agent uses the same between its instructions and
+	// those of a mode.
 	DefaultSeparator = "\n\n"
 )
 
-// Fixed limits. They are far above any prompt, and keep files that include each other many times from using up the memory.
+// Fixed limits. They are far above any prompt, and keep files that include each other many times
+// from using up the memory.
 const (
 	maxFiles = 1000
 	maxText  = 4 << 20  // bytes of a section with its includes
@@ -29,8 +33,9 @@ const (
 	maxDepth = 32       // parts within parts
 )
 
-// A Config defines the sections of each layer and their order. A section is a file ("core/identity.md") or a part of one
-// ("examples.md#plan"). Load copies the Config: it may be changed afterwards.
+// A Config defines the sections of each layer and their order. A section is a file
+// ("core/identity.md") or a part of one ("examples.md#plan"). Load copies the Config: it may be
+// changed afterwards.
 type Config struct {
 	// Core is the first layer, the same for all modes. Variables: Vars.
 	Core []string
@@ -38,27 +43,32 @@ type Config struct {
 	Modes []Mode
 	// Runtime is the third layer. Variables: Vars and RuntimeVars.
 	Runtime []string
-	// Extra are sections outside of the layers, such as the prompt of a summary: for [Set.Section]. Variables: Vars.
+	// Extra are sections outside of the layers, such as the prompt of a summary: for [Set.Section].
+	// Variables: Vars.
 	Extra []string
 
-	// Vars are variables with their values, fixed for the life of the Set. A value must be valid UTF-8; it may be empty.
+	// Vars are variables with their values, fixed for the life of the Set. A value must be valid
+	// UTF-8; it may be empty.
 	Vars map[string]string
 	// RuntimeVars are the names of variables whose values are passed to [Set.Runtime].
 	RuntimeVars []string
 
 	// Separator separates sections and layers; "": [DefaultSeparator].
 	Separator string
-	// WarnTokens is the size of a system text, in tokens, above which a warning is logged; 0: [DefaultWarnTokens], negative: never.
-	// The warning is logged once per load, and [Set.Sizes] marks the text.
+	// WarnTokens is the size of a system text, in tokens, above which a warning is logged; 0:
+	// [DefaultWarnTokens], negative: never. The warning is logged once per load, and [Set.Sizes]
+	// marks the text.
 	WarnTokens int
 	// MaxFile is the largest size of a file in bytes; 0 or less: [DefaultMaxFile].
 	MaxFile int64
-	// Count returns the number of tokens of a text; nil: the estimate of package memory for an unknown model, which rather
-	// overestimates (use memory.NewEstimator(info).CountText for a known one). It's called only when files are loaded.
+	// Count returns the number of tokens of a text; nil: the estimate of package memory for an
+	// unknown model, which rather overestimates (use memory.NewEstimator(info).CountText for a
+	// known one). It's called only when files are loaded.
 	Count func(text string) int
 	// Logger gets warnings about sizes, and messages about reloads; nil: nothing is logged.
 	Logger *slog.Logger
-	// Reload reads the files before every composition. It's for development, because each composition reads all files.
+	// Reload reads the files before every composition. It's for development, because each
+	// composition reads all files.
 	Reload bool
 }
 
@@ -66,8 +76,8 @@ type Config struct {
 type Mode struct {
 	Name     string
 	Sections []string
-	// Vars are variables of this mode; their names must not be in Config.Vars. A section that several modes
-	// share may use a variable that each of them has.
+	// Vars are variables of this mode; their names must not be in Config.Vars. A section that
+	// several modes share may use a variable that each of them has.
 	Vars map[string]string
 }
 
@@ -118,7 +128,8 @@ func (c Config) settle() (Config, []error) {
 		_, fixed := c.Vars[name]
 		switch {
 		case !validName(name):
-			wrong("Config.RuntimeVars has the name %.64q; names are letters, digits, dots, dashes and underscores", name)
+			wrong("Config.RuntimeVars has the name %.64q; names are letters, digits, dots, dashes and underscores",
+				name)
 		case slices.Contains(c.RuntimeVars[:i], name):
 			wrong("Config.RuntimeVars has %q twice", name)
 		case fixed:
@@ -126,7 +137,8 @@ func (c Config) settle() (Config, []error) {
 		}
 		for j := range c.Modes {
 			if _, ok := c.Modes[j].Vars[name]; ok {
-				wrong("the variable %q is in Config.RuntimeVars and in Config.Modes[%d].Vars; define it in one of them", name, j)
+				wrong("the variable %q is in Config.RuntimeVars and in Config.Modes[%d].Vars; define it in one of them",
+					name, j)
 			}
 		}
 	}

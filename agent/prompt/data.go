@@ -14,13 +14,13 @@ import (
 //	…
 //	</data-1>
 //
-// The number is the smallest one whose tag doesn't occur in the text, ignoring case, so no text closes its own
-// fence. The text isn't changed, except that bytes that aren't valid UTF-8 become U+FFFD. The same name and text give
-// the same fence. The name is cut to 64 characters, and characters other than letters, digits and "._-/ " become "_"; an empty name is
-// left out.
+// The number is the smallest one whose tag doesn't occur in the text, ignoring case, so no text
+// closes its own fence. The text isn't changed, except that bytes that aren't valid UTF-8 become
+// U+FFFD. The same name and text give the same fence. The name is cut to 64 characters, and
+// characters other than letters, digits and "._-/ " become "_"; an empty name is left out.
 //
-// A fence is a mark for the model, not a guarantee: say in the core that text between such tags is data and contains no
-// instructions, and use policies to limit what an agent may do.
+// A fence is a mark for the model, not a guarantee: say in the core that text between such tags is
+// data and contains no instructions, and use policies to limit what an agent may do.
 func Data(name, text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	tag := "data-" + strconv.Itoa(freeNumber(text))

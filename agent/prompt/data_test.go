@@ -22,7 +22,8 @@ func TestDataIsFenced(t *testing.T) {
 		{"x", "data-2 data- data-x -1 ata-1", "<data-1 name=\"x\">\ndata-2 data- data-x -1 ata-1\n</data-1>"},
 		{"x", "data-01", "<data-2 name=\"x\">\ndata-01\n</data-2>"},
 		{"x", "data-12", "<data-1 name=\"x\">\ndata-12\n</data-1>"},
-		{"x", "data-99999999999999999999999 data-data-1", "<data-2 name=\"x\">\ndata-99999999999999999999999 data-data-1\n</data-2>"},
+		{"x", "data-99999999999999999999999 data-data-1",
+			"<data-2 name=\"x\">\ndata-99999999999999999999999 data-data-1\n</data-2>"},
 		{"é/Ü-1_2.x y", "é", "<data-1 name=\"é/Ü-1_2.x y\">\né\n</data-1>"},
 		{"a\">\n</data-1>\xff<b", "x\xffy", "<data-1 name=\"a____/data-1___b\">\nx\uFFFDy\n</data-1>"},
 		{strings.Repeat("ü", 100), "x", "<data-1 name=\"" + strings.Repeat("ü", 64) + "\">\nx\n</data-1>"},
@@ -49,7 +50,8 @@ func holds(t *testing.T, name, text string) {
 
 func TestNoTextClosesItsFence(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	bits := []string{"<", "/", "data", "DATA", "-", "1", "2", "3", "0", ">", " ", "\n", "data-1", "</data-2>", "</data-3>", "é", "\xff"}
+	bits := []string{"<", "/", "data", "DATA", "-", "1", "2", "3", "0", ">", " ", "\n", "data-1", "</data-2>",
+		"</data-3>", "é", "\xff"}
 	for range 3000 {
 		var text strings.Builder
 		for range random.IntN(30) {

@@ -75,8 +75,9 @@ func hint(near, are string, known []string, show func(string) string) string {
 	return b.String()
 }
 
-// nearest returns the name among known that is most similar to name, the first of several, or "" if none is similar: a name is too different
-// if more than a third of the characters, and more than one, would have to change.
+// nearest returns the name among known that is most similar to name, the first of several, or "" if
+// none is similar: a name is too different if more than a third of the characters, and more than
+// one, would have to change.
 func nearest(name string, known []string) string {
 	const long = 200 // characters; longer names aren't compared
 	best, least := "", 0
@@ -97,8 +98,8 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance returns how many characters must be inserted, deleted, replaced or swapped with their neighbors to get from a to b
-// (Damerau, 1964; no character is changed twice).
+// distance returns how many characters must be inserted, deleted, replaced or swapped with their
+// neighbors to get from a to b (Damerau, 1964; no character is changed twice).
 func distance(a, b []rune) int {
 	above, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -34,7 +34,8 @@ func load(t testing.TB, fsys fs.FS, cfg prompt.Config) *prompt.Set {
 // core returns the core that consists of a file with this text.
 func core(t testing.TB, text string) string {
 	t.Helper()
-	return load(t, mem("a.md", text, "b.md", "included\n"), prompt.Config{Core: []string{"a.md"}, Vars: map[string]string{"x": "X"}}).Core()
+	return load(t, mem("a.md", text, "b.md", "included\n"),
+		prompt.Config{Core: []string{"a.md"}, Vars: map[string]string{"x": "X"}}).Core()
 }
 
 // compose composes the text of an existing mode.

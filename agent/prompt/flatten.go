@@ -23,8 +23,8 @@ type flat struct {
 	failed bool // it has an error, which has been reported
 }
 
-// find reports whether a section exists and its file has no errors; if not, it reports the error. The reference to the section is in a line
-// of a file, or in a field of the Config.
+// find reports whether a section exists and its file has no errors; if not, it reports the error.
+// The reference to the section is in a line of a file, or in a field of the Config.
 func (c *compiler) find(section, file string, line int, field string) bool {
 	wrong := func(cause error, format string, args ...any) {
 		by := "includes "
@@ -55,7 +55,8 @@ func (c *compiler) find(section, file string, line int, field string) bool {
 	}
 	if _, ok := found.src.parts[part]; isPart && !ok {
 		known := found.src.names
-		wrong(nil, ", and the file has no part %.64q%s", part, hint(nearest(part, known), "its parts are ", known, quote))
+		wrong(nil, ", and the file has no part %.64q%s", part,
+			hint(nearest(part, known), "its parts are ", known, quote))
 		return false
 	}
 	return true
@@ -91,7 +92,8 @@ func (c *compiler) flatten(section string) *flat {
 			c.include(f, n, file)
 		}
 		if f.bytes > maxText {
-			c.at(file, n.line, "the section with its includes has more than %d bytes; does it include a section many times?", maxText)
+			c.at(file, n.line,
+				"the section with its includes has more than %d bytes; does it include a section many times?", maxText)
 			f.pieces, f.bytes, f.failed = nil, 0, true
 			break
 		}

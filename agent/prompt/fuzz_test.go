@@ -16,19 +16,22 @@ var slashes = regexp.MustCompile(`(\\*)\{\{`)
 // escape escapes double braces, so that the text is literal.
 func escape(text string) string { return slashes.ReplaceAllString(text, `$1$1\{{`) }
 
-// FuzzLoad checks that no file makes Load panic, that errors have a position within the file, that valid files give the same text each time, and
-// that every text can be escaped.
+// FuzzLoad checks that no file makes Load panic, that errors have a position within the file, that
+// valid files give the same text each time, and that every text can be escaped.
 func FuzzLoad(f *testing.F) {
 	for _, text := range []string{
-		"<role>\nYou are {{x}}.\n</role>\n", "{{> b.md}} {{> b.md#p}}", "{{#q}}\na\n{{/q}}\n{{> a.md#q}}", "\\{{x}} \\\\{{x}} {{{x}}}",
-		"{{! a\nb }}{{!-- {{x}} --}}c", "{{x\n}} {{", "\uFEFFa\r\nb\rc", "{{#p}}{{#q}}{{/p}}{{/q}}", "{{run}}", "\xff", "{{}}{{ }}{{#}}{{/}}{{>}}",
+		"<role>\nYou are {{x}}.\n</role>\n", "{{> b.md}} {{> b.md#p}}", "{{#q}}\na\n{{/q}}\n{{> a.md#q}}",
+		"\\{{x}} \\\\{{x}} {{{x}}}",
+		"{{! a\nb }}{{!-- {{x}} --}}c", "{{x\n}} {{", "\uFEFFa\r\nb\rc", "{{#p}}{{#q}}{{/p}}{{/q}}", "{{run}}", "\xff",
+		"{{}}{{ }}{{#}}{{/}}{{>}}",
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		cfg := prompt.Config{
-			Core: []string{"a.md"}, Runtime: []string{"a.md"}, Vars: map[string]string{"x": "{{X}}"}, RuntimeVars: []string{"run"},
-			Count: func(s string) int { return len(s) },
+			Core: []string{"a.md"}, Runtime: []string{"a.md"}, Vars: map[string]string{"x": "{{X}}"},
+			RuntimeVars: []string{"run"},
+			Count:       func(s string) int { return len(s) },
 		}
 		fsys := mem("a.md", text, "b.md", "{{#p}}\npart\n{{/p}}\n")
 		s, err := prompt.Load(fsys, cfg)

@@ -24,15 +24,18 @@ func product() (fstest.MapFS, prompt.Config) {
 			"core/rules.md", "<rules>\n{{> parts.md#rule}}\n</rules>\n",
 			"modes/crud.md", "Change, in {{steps}} steps.\n",
 			"modes/ask.md", "Explain, in {{steps}} steps.\n",
-			"parts.md", "{{#rule}}\nBe exact.\n{{/rule}}\n{{#loop}}\nThink, act, observe; {{steps}} times.\n{{/loop}}\n",
+			"parts.md",
+			"{{#rule}}\nBe exact.\n{{/rule}}\n{{#loop}}\nThink, act, observe; {{steps}} times.\n{{/loop}}\n",
 			"runtime.md", "Task: {{task}}\nFor {{name}}\n",
 			"notes.md", "{{notes}}\n",
 			"summary.md", "Summarise for {{name}}.\n",
 		), prompt.Config{
 			Core: []string{"core/identity.md", "core/rules.md"},
 			Modes: []prompt.Mode{
-				{Name: "crud", Sections: []string{"modes/crud.md", "parts.md#loop"}, Vars: map[string]string{"steps": "10"}},
-				{Name: "ask", Sections: []string{"modes/ask.md", "parts.md#loop"}, Vars: map[string]string{"steps": "6"}},
+				{Name: "crud", Sections: []string{"modes/crud.md", "parts.md#loop"},
+					Vars: map[string]string{"steps": "10"}},
+				{Name: "ask", Sections: []string{"modes/ask.md", "parts.md#loop"},
+					Vars: map[string]string{"steps": "6"}},
 				{Name: "plain"},
 			},
 			Runtime: []string{"runtime.md", "notes.md"}, Extra: []string{"summary.md"},
@@ -80,19 +83,24 @@ func TestAModeThatDoesNotExistNamesTheNearest(t *testing.T) {
 			require.Empty(t, text)
 			var unknown *prompt.UnknownError
 			require.ErrorAs(t, err, &unknown)
-			require.Equal(t, &prompt.UnknownError{What: "mode", Name: name, Nearest: near, Known: []string{"crud", "ask", "plain"}}, unknown)
+			require.Equal(t, &prompt.UnknownError{What: "mode", Name: name, Nearest: near,
+				Known: []string{"crud", "ask", "plain"}}, unknown)
 		}
 	}
 	_, err := s.Compose("crdu")
-	require.EqualError(t, err, `prompt: there is no mode "crdu"; did you mean "crud"?; there are "crud", "ask", "plain"`)
-	require.EqualError(t, &prompt.UnknownError{What: "mode", Name: "crdu", Nearest: "crud", Known: []string{"crud"}}, `prompt: there is no mode "crdu"; did you mean "crud"?`)
+	require.EqualError(t, err,
+		`prompt: there is no mode "crdu"; did you mean "crud"?; there are "crud", "ask", "plain"`)
+	require.EqualError(t, &prompt.UnknownError{What: "mode", Name: "crdu", Nearest: "crud", Known: []string{"crud"}},
+		`prompt: there is no mode "crdu"; did you mean "crud"?`)
 }
 
 func TestTheSeparatorSeparatesSectionsAndLayers(t *testing.T) {
 	fsys, cfg := product()
 	cfg.Separator = "\n---\n"
 	s := load(t, fsys, cfg)
-	require.Equal(t, "You are Pawl.\n---\n<rules>\nBe exact.\n</rules>\n---\nExplain, in 6 steps.\n---\nThink, act, observe; 6 times.",
+	require.Equal(t,
+		"You are Pawl.\n---\n<rules>\nBe exact.\n</rules>\n---\nExplain, in 6 steps.\n---\nThink, act, observe; "+
+			"6 times.",
 		compose(t, s, "ask"))
 	text, err := s.Runtime(map[string]string{"task": "t", "notes": "n"})
 	require.NoError(t, err)
@@ -116,7 +124,8 @@ func TestTheRuntimeLayerHasTheValuesOfTheCall(t *testing.T) {
 	_, err = s.Runtime(nil)
 	require.Error(t, err)
 	_, err = s.Section("runtime.md")
-	require.EqualError(t, err, `prompt: runtime.md:1: the section "runtime.md" uses the variable {{task}}, whose value depends on the mode or is set at run time; Set.Mode and Set.Runtime insert it`)
+	require.EqualError(t, err,
+		`prompt: runtime.md:1: the section "runtime.md" uses the variable {{task}}, whose value depends on the mode or is set at run time; Set.Mode and Set.Runtime insert it`)
 	_, err = s.Section("parts.md")
 	require.Error(t, err)
 	text, err = s.Section("parts.md#rule")
@@ -162,23 +171,47 @@ func TestAVariableOfALaterLayerIsRejectedInAnEarlierOne(t *testing.T) {
 
 func TestAnInvalidConfigIsRejected(t *testing.T) {
 	for want, change := range map[string]func(*prompt.Config){
-		"the Config has no sections":                                                func(c *prompt.Config) { *c = prompt.Config{} },
-		"Config.Modes[0] has no name":                                               func(c *prompt.Config) { c.Modes[0].Name = "" },
-		"name of Config.Modes[1] isn't valid UTF-8":                                 func(c *prompt.Config) { c.Modes[1].Name = "\xff" },
-		`two modes are named "ask"`:                                                 func(c *prompt.Config) { c.Modes[0].Name = "ask" },
-		`Config.Vars has the name "a b"`:                                            func(c *prompt.Config) { c.Vars["a b"] = "" },
-		`Config.Vars["name"] isn't valid UTF-8`:                                     func(c *prompt.Config) { c.Vars["name"] = "\xff" },
-		`Config.Modes[1].Vars has the name "1"`:                                     func(c *prompt.Config) { c.Modes[1].Vars["1"] = "" },
-		`Config.RuntimeVars has the name ""`:                                        func(c *prompt.Config) { c.RuntimeVars[0] = "" },
-		`Config.RuntimeVars has "task" twice`:                                       func(c *prompt.Config) { c.RuntimeVars[1] = "task" },
-		`the variable "task" is in Config.Vars and in Config.RuntimeVars`:           func(c *prompt.Config) { c.Vars["task"] = "" },
-		`the variable "steps" is in Config.Vars and in Config.Modes[0].Vars`:        func(c *prompt.Config) { c.Vars["steps"] = "" },
-		`the variable "steps" is in Config.RuntimeVars and in Config.Modes[1].Vars`: func(c *prompt.Config) { c.RuntimeVars = append(c.RuntimeVars, "steps") },
-		"Config.Separator isn't valid UTF-8":                                        func(c *prompt.Config) { c.Separator = "\xff" },
-		"Config.Count panicked: oh":                                                 func(c *prompt.Config) { c.Count = func(string) int { panic("oh") } },
-		`Config.Core[0] names ""; a path`:                                           func(c *prompt.Config) { c.Core[0] = "" },
-		`Config.Core[0] names "."; a path`:                                          func(c *prompt.Config) { c.Core[0] = "." },
-		"more than 1000 files":                                                      func(c *prompt.Config) { c.Extra = many(1001) },
+		"the Config has no sections": func(c *prompt.Config) {
+			*c = prompt.Config{}
+		},
+		"Config.Modes[0] has no name": func(c *prompt.Config) {
+			c.Modes[0].Name = ""
+		},
+		"name of Config.Modes[1] isn't valid UTF-8": func(c *prompt.Config) {
+			c.Modes[1].Name = "\xff"
+		},
+		`two modes are named "ask"`: func(c *prompt.Config) {
+			c.Modes[0].Name = "ask"
+		},
+		`Config.Vars has the name "a b"`: func(c *prompt.Config) {
+			c.Vars["a b"] = ""
+		},
+		`Config.Vars["name"] isn't valid UTF-8`: func(c *prompt.Config) {
+			c.Vars["name"] = "\xff"
+		},
+		`Config.Modes[1].Vars has the name "1"`: func(c *prompt.Config) {
+			c.Modes[1].Vars["1"] = ""
+		},
+		`Config.RuntimeVars has the name ""`: func(c *prompt.Config) {
+			c.RuntimeVars[0] = ""
+		},
+		`Config.RuntimeVars has "task" twice`: func(c *prompt.Config) {
+			c.RuntimeVars[1] = "task"
+		},
+		`the variable "task" is in Config.Vars and in Config.RuntimeVars`: func(c *prompt.Config) {
+			c.Vars["task"] = ""
+		},
+		`the variable "steps" is in Config.Vars and in Config.Modes[0].Vars`: func(c *prompt.Config) {
+			c.Vars["steps"] = ""
+		},
+		`the variable "steps" is in Config.RuntimeVars and in Config.Modes[1].Vars`: func(c *prompt.Config) {
+			c.RuntimeVars = append(c.RuntimeVars, "steps")
+		},
+		"Config.Separator isn't valid UTF-8": func(c *prompt.Config) { c.Separator = "\xff" },
+		"Config.Count panicked: oh":          func(c *prompt.Config) { c.Count = func(string) int { panic("oh") } },
+		`Config.Core[0] names ""; a path`:    func(c *prompt.Config) { c.Core[0] = "" },
+		`Config.Core[0] names "."; a path`:   func(c *prompt.Config) { c.Core[0] = "." },
+		"more than 1000 files":               func(c *prompt.Config) { c.Extra = many(1001) },
 	} {
 		fsys, cfg := product()
 		for _, name := range many(1001) {
@@ -233,10 +266,13 @@ func TestNothingPanics(t *testing.T) {
 func TestFilesThatIncludeEachOtherManyTimesEnd(t *testing.T) {
 	fsys := mem("0.md", strings.Repeat("x", 1000))
 	for i := 1; i < 100; i++ {
-		fsys[fmt.Sprintf("%d.md", i)] = &fstest.MapFile{Data: []byte(strings.Repeat(fmt.Sprintf("{{> %d.md}}", i-1), 10))}
+		fsys[fmt.Sprintf("%d.md",
+			i)] = &fstest.MapFile{Data: []byte(strings.Repeat(fmt.Sprintf("{{> %d.md}}", i-1), 10))}
 	}
 	_, err := prompt.Load(fsys, prompt.Config{Core: []string{"99.md"}})
-	require.EqualError(t, err, "prompt: 4.md:1: the section with its includes has more than 4194304 bytes; does it include a section many times?")
+	require.EqualError(t, err,
+		"prompt: 4.md:1: the section with its includes has more than 4194304 bytes; does it include a section "+
+			"many times?")
 
 	// Each file is within the limit, all of them together aren't.
 	fsys = mem("0.md", strings.Repeat("x", 200_000))
@@ -269,7 +305,8 @@ func TestAnErrorIsReportedOnce(t *testing.T) {
 		Core: []string{"a.md", "a.md"}, Extra: []string{"a.md#p"}, RuntimeVars: []string{"run"},
 	})
 	require.Len(t, strings.Split(err.Error(), "\n"), 3, "%v", err)
-	s := load(t, mem("a.md", "{{a}}{{b}}", "b.md", "{{a}}"), prompt.Config{Runtime: []string{"a.md", "b.md"}, RuntimeVars: []string{"a", "b"}})
+	s := load(t, mem("a.md", "{{a}}{{b}}", "b.md", "{{a}}"),
+		prompt.Config{Runtime: []string{"a.md", "b.md"}, RuntimeVars: []string{"a", "b"}})
 	_, err = s.Runtime(nil)
 	require.Len(t, strings.Split(err.Error(), "\n"), 2, "%v", err)
 }
@@ -333,10 +370,16 @@ func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
 func TestAnotherTextHasAnotherVersion(t *testing.T) {
 	seen := make(map[string]string)
 	for name, change := range map[string]func(fstest.MapFS, *prompt.Config){
-		"nothing":            func(fstest.MapFS, *prompt.Config) {},
-		"a core file":        func(m fstest.MapFS, _ *prompt.Config) { m["core/identity.md"].Data = []byte("You were {{name}}.") },
-		"a mode file":        func(m fstest.MapFS, _ *prompt.Config) { m["modes/ask.md"].Data = []byte("Ask, in {{steps}}.") },
-		"a runtime file":     func(m fstest.MapFS, _ *prompt.Config) { m["notes.md"].Data = []byte("Notes: {{notes}}") },
+		"nothing": func(fstest.MapFS, *prompt.Config) {},
+		"a core file": func(m fstest.MapFS, _ *prompt.Config) {
+			m["core/identity.md"].Data = []byte("You were {{name}}.")
+		},
+		"a mode file": func(m fstest.MapFS, _ *prompt.Config) {
+			m["modes/ask.md"].Data = []byte("Ask, in {{steps}}.")
+		},
+		"a runtime file": func(m fstest.MapFS, _ *prompt.Config) {
+			m["notes.md"].Data = []byte("Notes: {{notes}}")
+		},
 		"a runtime variable": func(m fstest.MapFS, _ *prompt.Config) { m["notes.md"].Data = []byte("{{task}}") },
 		"a runtime section": func(m fstest.MapFS, c *prompt.Config) {
 			m["runtime.md"].Data, m["notes.md"].Data = []byte("{{task}}"), []byte("{{notes}}")
@@ -344,11 +387,13 @@ func TestAnotherTextHasAnotherVersion(t *testing.T) {
 		"a runtime section less": func(m fstest.MapFS, c *prompt.Config) {
 			m["runtime.md"].Data, c.Runtime = []byte("{{task}}{{notes}}"), []string{"runtime.md"}
 		},
-		"an extra file":       func(m fstest.MapFS, _ *prompt.Config) { m["summary.md"].Data = []byte("Sum up.") },
-		"a variable":          func(_ fstest.MapFS, c *prompt.Config) { c.Vars["name"] = "Ratchet" },
-		"a mode's variable":   func(_ fstest.MapFS, c *prompt.Config) { c.Modes[0].Vars["steps"] = "11" },
-		"the order":           func(_ fstest.MapFS, c *prompt.Config) { c.Core[0], c.Core[1] = c.Core[1], c.Core[0] },
-		"a section's layer":   func(_ fstest.MapFS, c *prompt.Config) { c.Extra, c.Core = nil, append(c.Core, "summary.md") },
+		"an extra file":     func(m fstest.MapFS, _ *prompt.Config) { m["summary.md"].Data = []byte("Sum up.") },
+		"a variable":        func(_ fstest.MapFS, c *prompt.Config) { c.Vars["name"] = "Ratchet" },
+		"a mode's variable": func(_ fstest.MapFS, c *prompt.Config) { c.Modes[0].Vars["steps"] = "11" },
+		"the order":         func(_ fstest.MapFS, c *prompt.Config) { c.Core[0], c.Core[1] = c.Core[1], c.Core[0] },
+		"a section's layer": func(_ fstest.MapFS, c *prompt.Config) {
+			c.Extra, c.Core = nil, append(c.Core, "summary.md")
+		},
 		"the separator":       func(_ fstest.MapFS, c *prompt.Config) { c.Separator = "\n" },
 		"the name of a mode":  func(_ fstest.MapFS, c *prompt.Config) { c.Modes[2].Name = "simple" },
 		"where sections part": func(_ fstest.MapFS, c *prompt.Config) { c.Modes[2].Sections = []string{"summary.md"} },

@@ -142,7 +142,9 @@ func (p *parser) mark(content string) {
 	case validName(content):
 		p.emit(variable, content)
 	default:
-		p.wrong(p.line, `%.64q in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`, content)
+		p.wrong(p.line,
+			`%.64q in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`,
+			content)
 	}
 }
 

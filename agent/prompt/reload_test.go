@@ -19,7 +19,8 @@ func TestAnEditTakesEffectAtTheNextComposition(t *testing.T) {
 	var log diary
 	fsys := edit("a.md", "one\n{{> b.md}}", "b.md", "two", "m.md", "mode", "r.md", "{{x}}")
 	s := load(t, fsys, prompt.Config{
-		Core: []string{"a.md"}, Modes: []prompt.Mode{{Name: "m", Sections: []string{"m.md"}}}, Runtime: []string{"r.md"},
+		Core: []string{"a.md"}, Modes: []prompt.Mode{{Name: "m", Sections: []string{"m.md"}}},
+		Runtime:     []string{"r.md"},
 		RuntimeVars: []string{"x"}, Reload: true, Logger: log.logger(),
 	})
 	first := s.Version()
@@ -111,7 +112,8 @@ func TestWithoutReloadAFileIsReadOnce(t *testing.T) {
 	require.Equal(t, reads, opened.Load())
 }
 
-// TestAnOlderReadingReplacesNothingNewer blocks a reading between two files, and shows that no lock is held in the meantime.
+// TestAnOlderReadingReplacesNothingNewer blocks a reading between two files, and shows that no lock
+// is held in the meantime.
 func TestAnOlderReadingReplacesNothingNewer(t *testing.T) {
 	var log diary
 	fsys := edit("a.md", "a1", "b.md", "b1")
@@ -203,7 +205,8 @@ func TestCompositionsNeverSeeHalfAnEdit(t *testing.T) {
 	}
 	close(done)
 	wg.Wait()
-	// More than one message is possible: a reading that began before an edit may end after one that saw it.
+	// More than one message is possible: a reading that began before an edit may end after one that
+	// saw it.
 	told := strings.Join(log.lines(), "\n")
 	require.GreaterOrEqual(t, strings.Count(told, "level=INFO"), edits, "each good edit is told")
 	require.GreaterOrEqual(t, strings.Count(told, "level=ERROR"), edits/3)

@@ -10,7 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// A Set has prompts that were read and checked. It's safe for concurrent use. A nil or zero Set is empty.
+// A Set has prompts that were read and checked. It's safe for concurrent use. A nil or zero Set is
+// empty.
 type Set struct {
 	// fixed at creation
 	fsys fs.FS
@@ -22,8 +23,8 @@ type Set struct {
 	newest  uint64        // the ticket of the reading in current
 }
 
-// An attempt is the result of one reading, with the texts in use since then: its own, or the last valid ones. It never
-// changes.
+// An attempt is the result of one reading, with the texts in use since then: its own, or the last
+// valid ones. It never changes.
 type attempt struct {
 	dir   *folder
 	texts *texts
@@ -55,12 +56,13 @@ type sectionText struct {
 
 var nothing = &texts{}
 
-// Load reads all sections in cfg from fsys, and checks that they exist, that every variable has a value where it is
-// used, that no section includes itself, and that files are valid UTF-8, not empty, and no larger than cfg.MaxFile. The error
-// joins all mistakes, most of them as an [*Error]. Included files are read, too; other files aren't.
+// Load reads all sections in cfg from fsys, and checks that they exist, that every variable has a
+// value where it is used, that no section includes itself, and that files are valid UTF-8, not
+// empty, and no larger than cfg.MaxFile. The error joins all mistakes, most of them as an [*Error].
+// Included files are read, too; other files aren't.
 //
-// A path in cfg or in a file is a path in fsys: it begins at the root and has no "..". fsys decides how links are
-// followed.
+// A path in cfg or in a file is a path in fsys: it begins at the root and has no "..". fsys decides
+// how links are followed.
 func Load(fsys fs.FS, cfg Config) (*Set, error) {
 	cfg, errs := cfg.settle()
 	if fsys == nil {
@@ -92,7 +94,8 @@ func (s *Set) make(dir *folder) (*texts, error) {
 	return t, nil
 }
 
-// Compose returns the system text of a mode: the core, and the mode's own text behind it. It is for agent.Config.Compose:
+// Compose returns the system text of a mode: the core, and the mode's own text behind it. It is for
+// agent.Config.Compose:
 //
 //	Compose: func(_ context.Context, in agent.ComposeInput) (string, error) { return set.Compose(in.Mode) },
 //
@@ -112,8 +115,8 @@ func (s *Set) Compose(mode string) (string, error) {
 // Core returns the text of the first layer.
 func (s *Set) Core() string { return s.fresh().core }
 
-// Mode returns only the text of the second layer, for a host that appends it to the core itself. For an unknown name
-// the error is an [*UnknownError].
+// Mode returns only the text of the second layer, for a host that appends it to the core itself.
+// For an unknown name the error is an [*UnknownError].
 func (s *Set) Mode(name string) (string, error) {
 	t := s.fresh()
 	if m := t.modes[name]; m != nil {
@@ -125,12 +128,13 @@ func (s *Set) Mode(name string) (string, error) {
 // Modes returns the names of the modes, in the order of the Config.
 func (s *Set) Modes() []string { return slices.Clone(s.loaded().names) }
 
-// Runtime returns the text of the third layer with these values. It goes after the system text, so that the prompt cache
-// keeps the text before it: as a message, or in memory.Context.
+// Runtime returns the text of the third layer with these values. It goes after the system text, so
+// that the prompt cache keeps the text before it: as a message, or in memory.Context.
 //
-// Every variable that the layer uses needs a value, which may be empty; a section whose text is empty is left out.
-// Values are inserted unchanged, except that bytes that aren't valid UTF-8 become U+FFFD. The error joins all mistakes: an
-// [*Error] for a value that is missing, an [*UnknownError] for one that isn't named in Config.RuntimeVars.
+// Every variable that the layer uses needs a value, which may be empty; a section whose text is
+// empty is left out. Values are inserted unchanged, except that bytes that aren't valid UTF-8
+// become U+FFFD. The error joins all mistakes: an [*Error] for a value that is missing, an
+// [*UnknownError] for one that isn't named in Config.RuntimeVars.
 func (s *Set) Runtime(vars map[string]string) (string, error) {
 	t := s.fresh()
 	var known []string
@@ -155,7 +159,8 @@ func (s *Set) Runtime(vars map[string]string) (string, error) {
 			value, ok := vars[p.name]
 			if !ok && !missing[p.name] {
 				missing[p.name] = true
-				wrong.at(p.file, p.line, "the variable %s has no value; pass one to Runtime, which may be empty", braces(p.name))
+				wrong.at(p.file, p.line, "the variable %s has no value; pass one to Runtime, which may be empty",
+					braces(p.name))
 			}
 			b.WriteString(strings.ToValidUTF8(value, "\uFFFD"))
 		}
@@ -169,9 +174,11 @@ func (s *Set) Runtime(vars map[string]string) (string, error) {
 	return strings.Join(parts, t.separator), nil
 }
 
-// Section returns the text of a section by its name: a file in a layer or in Config.Extra, a file that one of these includes
-// ("components/tools.md"), or a part of such a file ("components/tools.md#read"). The values of Config.Vars are inserted. If the section uses
-// a variable of a mode or of run time, the error is an [*Error]; for an unknown name it is an [*UnknownError].
+// Section returns the text of a section by its name: a file in a layer or in Config.Extra, a file
+// that one of these includes ("components/tools.md"), or a part of such a file
+// ("components/tools.md#read"). The values of Config.Vars are inserted. If the section uses a
+// variable of a mode or of run time, the error is an [*Error]; for an unknown name it is an
+// [*UnknownError].
 func (s *Set) Section(name string) (string, error) {
 	t := s.fresh()
 	if sec, ok := t.sections[name]; ok {
@@ -180,9 +187,10 @@ func (s *Set) Section(name string) (string, error) {
 	return "", unknown("section", name, slices.Sorted(maps.Keys(t.sections)))
 }
 
-// Version identifies the loaded texts by 12 hexadecimal digits: the beginning of a SHA-256 of all layers with the values of
-// Config.Vars and Mode.Vars. Equal texts have the same version on every machine, and different texts practically always different ones.
-// With Config.Reload it's that of the newest composition.
+// Version identifies the loaded texts by 12 hexadecimal digits: the beginning of a SHA-256 of all
+// layers with the values of Config.Vars and Mode.Vars. Equal texts have the same version on every
+// machine, and different texts practically always different ones. With Config.Reload it's that of
+// the newest composition.
 func (s *Set) Version() string { return s.loaded().version }
 
 // join joins the texts that aren't empty with the separator.

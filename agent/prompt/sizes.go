@@ -27,8 +27,8 @@ type Sizes struct {
 	Runtime   []Size     // the runtime layer's sections, with empty variables
 }
 
-// Sizes returns the sizes of every loaded section and every system text. With Config.Reload they are those of
-// the newest composition.
+// Sizes returns the sizes of every loaded section and every system text. With Config.Reload they
+// are those of the newest composition.
 func (s *Set) Sizes() Sizes {
 	z := s.loaded().sizes
 	out := Sizes{Threshold: z.Threshold, Core: clone(z.Core), Runtime: clone(z.Runtime)}
@@ -59,7 +59,8 @@ func (t *texts) measure(cfg *Config) (err error) {
 		}
 		return out
 	}
-	t.sizes = Sizes{Threshold: cfg.WarnTokens, Core: layer(cfg.Core, t.coreSections), Runtime: layer(cfg.Runtime, t.runtime)}
+	t.sizes = Sizes{Threshold: cfg.WarnTokens, Core: layer(cfg.Core, t.coreSections),
+		Runtime: layer(cfg.Runtime, t.runtime)}
 	for _, m := range cfg.Modes {
 		text := t.modes[m.Name]
 		t.sizes.Modes = append(t.sizes.Modes, ModeSize{size(m.Name, text.system), layer(m.Sections, text.sections)})

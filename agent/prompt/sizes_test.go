@@ -19,8 +19,10 @@ func TestSizesAreOfSectionsAndOfSystemTexts(t *testing.T) {
 		Threshold: 70,
 		Core:      []prompt.Size{{"core/identity.md", 13, 13, false}, {"core/rules.md", 26, 26, false}},
 		Modes: []prompt.ModeSize{
-			{prompt.Size{"crud", 95, 95, true}, []prompt.Size{{"modes/crud.md", 20, 20, false}, {"parts.md#loop", 30, 30, false}}},
-			{prompt.Size{"ask", 94, 94, true}, []prompt.Size{{"modes/ask.md", 20, 20, false}, {"parts.md#loop", 29, 29, false}}},
+			{prompt.Size{"crud", 95, 95, true},
+				[]prompt.Size{{"modes/crud.md", 20, 20, false}, {"parts.md#loop", 30, 30, false}}},
+			{prompt.Size{"ask", 94, 94, true},
+				[]prompt.Size{{"modes/ask.md", 20, 20, false}, {"parts.md#loop", 29, 29, false}}},
 			{prompt.Size{"plain", 41, 41, false}, nil},
 		},
 		Runtime: []prompt.Size{{"runtime.md", 15, 15, false}, {"notes.md", 0, 0, false}},
@@ -35,7 +37,8 @@ func TestSizesAreOfSectionsAndOfSystemTexts(t *testing.T) {
 }
 
 func TestWithoutModesTheCoreIsMeasured(t *testing.T) {
-	s := load(t, mem("a.md", "12345"), prompt.Config{Core: []string{"a.md"}, Count: func(s string) int { return -len(s) }})
+	s := load(t, mem("a.md", "12345"),
+		prompt.Config{Core: []string{"a.md"}, Count: func(s string) int { return -len(s) }})
 	require.Equal(t, []prompt.ModeSize{{Size: prompt.Size{Bytes: 5}}}, s.Sizes().Modes, "a count below 0 is 0")
 }
 
@@ -45,7 +48,8 @@ func TestALargeSystemTextIsLoggedOncePerLoad(t *testing.T) {
 	fsys := edit("core.md", "short", "large.md", words, "small.md", "small")
 	cfg := prompt.Config{
 		Core: []string{"core.md"}, Logger: log.logger(), Reload: true,
-		Modes: []prompt.Mode{{Name: "large", Sections: []string{"large.md"}}, {Name: "small", Sections: []string{"small.md"}}},
+		Modes: []prompt.Mode{{Name: "large", Sections: []string{"large.md"}},
+			{Name: "small", Sections: []string{"small.md"}}},
 	}
 	s := load(t, fsys, cfg)
 	lines := log.lines()
@@ -74,7 +78,8 @@ func TestALargeSystemTextIsLoggedOncePerLoad(t *testing.T) {
 
 func TestTheThresholdItselfIsNotOver(t *testing.T) {
 	for over, threshold := range map[bool]int{false: 5, true: 4} {
-		s := load(t, mem("a.md", "12345"), prompt.Config{Core: []string{"a.md"}, Count: func(s string) int { return len(s) }, WarnTokens: threshold})
+		s := load(t, mem("a.md", "12345"),
+			prompt.Config{Core: []string{"a.md"}, Count: func(s string) int { return len(s) }, WarnTokens: threshold})
 		require.Equal(t, over, s.Sizes().Modes[0].Over)
 	}
 }

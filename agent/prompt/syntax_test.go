@@ -64,7 +64,8 @@ func TestAPartIsASectionToo(t *testing.T) {
 	s := load(t, mem(
 		"lib/a.md", "{{#p}}\n\none {{x}}\n\n{{#q}}\ntwo\n{{/q}}\n\n{{/p}}\nrest\n",
 		"b.md", "<b>\n{{> lib/a.md#q}}\n</b>",
-	), prompt.Config{Core: []string{"b.md", "lib/a.md#p"}, Vars: map[string]string{"x": "X"}, Extra: []string{"lib/a.md"}})
+	), prompt.Config{Core: []string{"b.md", "lib/a.md#p"}, Vars: map[string]string{"x": "X"},
+		Extra: []string{"lib/a.md"}})
 	require.Equal(t, "<b>\ntwo\n</b>\n\none X\n\ntwo", s.Core())
 	for name, want := range map[string]string{
 		"b.md": "<b>\ntwo\n</b>", "lib/a.md": "one X\n\ntwo\n\nrest", "lib/a.md#p": "one X\n\ntwo", "lib/a.md#q": "two",
@@ -96,31 +97,44 @@ func TestAValueIsNotParsed(t *testing.T) {
 // TestWhatIsWrongInAFileHasItsPlace lists the errors that a file can have.
 func TestErrorsInAFileHaveTheirPosition(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"an unknown variable", "a\nb {{xx}}", `a.md:2: the variable {{xx}} has no value; did you mean {{x}}?; the variables are {{task}}, {{x}}`},
-		{"a variable of run time", "\n\n{{task}}", `a.md:3: the variable {{task}} changes from call to call, and would invalidate the prompt cache in the core, which is the same for all modes and at all times; use it only in the runtime layer`},
+		{"an unknown variable", "a\nb {{xx}}",
+			`a.md:2: the variable {{xx}} has no value; did you mean {{x}}?; the variables are {{task}}, {{x}}`},
+		{"a variable of run time", "\n\n{{task}}",
+			`a.md:3: the variable {{task}} changes from call to call, and would invalidate the prompt cache in the core, which is the same for all modes and at all times; use it only in the runtime layer`},
 		{"no end", "a\n{{x\n}}", `a.md:2: {{ isn't closed on its line; write }}, or \{{ for two braces as text`},
 		{"no end at all", "a {{x}", `a.md:1: {{ isn't closed on its line; write }}, or \{{ for two braces as text`},
-		{"not a name", "style={{color: 'red'}}", `a.md:1: "color: 'red'" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
-		{"three braces", "{{{x}}}", `a.md:1: "{x" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
-		{"nothing in the braces", "a\n\n{{}}", `a.md:3: "" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
+		{"not a name", "style={{color: 'red'}}",
+			`a.md:1: "color: 'red'" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
+		{"three braces", "{{{x}}}",
+			`a.md:1: "{x" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
+		{"nothing in the braces", "a\n\n{{}}",
+			`a.md:3: "" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
 		{"a comment without an end", "a\n{{! b\n", `a.md:2: the comment isn't closed; write }} at its end`},
 		{"a long comment without an end", "{{!-- b }}", `a.md:1: the comment isn't closed; write --}} at its end`},
 		{"an open part", "a\n{{#p}}\nb", `a.md:2: the part {{#p}} isn't closed; write {{/p}} where it ends`},
-		{"a part that isn't open", "a\n\n{{/p}}", `a.md:3: {{/p}} closes a part that isn't open; write {{#p}} where it begins`},
-		{"crossed parts", "{{#p}}\n{{#q}}\na\n{{/p}}\n{{/q}}\n{{/p}}", `a.md:4: {{/p}} is inside of the part "q" of line 2; close that first`},
+		{"a part that isn't open", "a\n\n{{/p}}",
+			`a.md:3: {{/p}} closes a part that isn't open; write {{#p}} where it begins`},
+		{"crossed parts", "{{#p}}\n{{#q}}\na\n{{/p}}\n{{/q}}\n{{/p}}",
+			`a.md:4: {{/p}} is inside of the part "q" of line 2; close that first`},
 		{"a part twice", "{{#p}}a{{/p}}\n{{#p}}b{{/p}}", `a.md:2: the file has a part "p" already, at line 1`},
 		{"a part in itself", "{{#p}}a\n{{#p}}b{{/p}}{{/p}}", `a.md:2: the part "p" is within itself`},
 		{"an empty part", "a\n{{#p}}\n \n{{/p}}", `a.md:2: "a.md#p" is empty; a section has some text`},
 		{"no file", "a\n{{> bb.md}}", `a.md:2: includes "bb.md", and there is no such file; did you mean "b.md"?`},
-		{"no part", "{{> b.md#no}}", `a.md:1: includes "b.md#no", and the file has no part "no"; its parts are "one", "two"`},
-		{"a part of a file without", "{{> c.md#no}}", `a.md:1: includes "c.md#no", and the file has no part "no"; there are none`},
-		{"an absolute path", "{{> /etc/passwd}}", `a.md:1: includes "/etc/passwd"; a path begins at the root of the file system, without / and without ..`},
-		{"a path that leaves", "{{> x/../../y}}", `a.md:1: includes "x/../../y"; a path begins at the root of the file system, without / and without ..`},
-		{"no path", "{{> #p}}", `a.md:1: includes "#p"; a path begins at the root of the file system, without / and without ..`},
+		{"no part", "{{> b.md#no}}",
+			`a.md:1: includes "b.md#no", and the file has no part "no"; its parts are "one", "two"`},
+		{"a part of a file without", "{{> c.md#no}}",
+			`a.md:1: includes "c.md#no", and the file has no part "no"; there are none`},
+		{"an absolute path", "{{> /etc/passwd}}",
+			`a.md:1: includes "/etc/passwd"; a path begins at the root of the file system, without / and without ..`},
+		{"a path that leaves", "{{> x/../../y}}",
+			`a.md:1: includes "x/../../y"; a path begins at the root of the file system, without / and without ..`},
+		{"no path", "{{> #p}}",
+			`a.md:1: includes "#p"; a path begins at the root of the file system, without / and without ..`},
 		{"a folder", "{{> dir}}", `dir: it isn't a regular file`},
 		{"itself", "a\n{{> a.md}}", `a.md:2: the section "a.md" includes itself: a.md > a.md`},
 		{"a circle", "{{> around.md}}", `around.md:2: the section "a.md" includes itself: a.md > around.md > a.md`},
-		{"a circle through a part", "{{#p}}\n{{> b.md}}\n{{> a.md#p}}\n{{/p}}", `a.md:3: the section "a.md#p" includes itself: a.md#p > a.md#p`},
+		{"a circle through a part", "{{#p}}\n{{> b.md}}\n{{> a.md#p}}\n{{/p}}",
+			`a.md:3: the section "a.md#p" includes itself: a.md#p > a.md#p`},
 		{"invalid UTF-8", "a\nb\xff\n", `a.md:2: the line isn't valid UTF-8; save the file as UTF-8`},
 		{"an empty file", "", `a.md: "a.md" is empty; a section has some text`},
 		{"a blank file", " \n\t\n {{! a }} ", `a.md: "a.md" is empty; a section has some text`},
@@ -128,7 +142,8 @@ func TestErrorsInAFileHaveTheirPosition(t *testing.T) {
 		{"a big file", strings.Repeat("x", 1001), `a.md: it has more than 1000 bytes; split it, or set Config.MaxFile`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := prompt.Load(mem("a.md", c.text, "b.md", "{{#one}}1{{/one}}{{#two}}2{{/two}}", "c.md", "c", "dir/d.md", "d",
+			s, err := prompt.Load(mem("a.md", c.text, "b.md", "{{#one}}1{{/one}}{{#two}}2{{/two}}", "c.md", "c",
+				"dir/d.md", "d",
 				"around.md", "a\n{{> a.md}}"), prompt.Config{
 				Core: []string{"a.md"}, Vars: map[string]string{"x": "X"}, RuntimeVars: []string{"task"}, MaxFile: 1000,
 			})

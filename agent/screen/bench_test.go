@@ -13,7 +13,8 @@ func BenchmarkCheck(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, text := range map[string]string{"sentence": everyday[0].text, "longest": strings.Repeat("Create a page. ", 666)} {
+	for name, text := range map[string]string{"sentence": everyday[0].text,
+		"longest": strings.Repeat("Create a page. ", 666)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -7,9 +7,10 @@ import (
 	"github.com/pawlkit/pawl/internal/visible"
 )
 
-// Clean returns text without what a person doesn't see: control characters except line feeds and tabs, bidirectional controls and other
-// invisible characters, spaces at the ends of lines, and more than two line feeds in a row. Spaces of all kinds become ordinary ones. Indentation
-// and code stay.
+// Clean returns text without what a person doesn't see: control characters except line feeds and
+// tabs, bidirectional controls and other invisible characters, spaces at the ends of lines, and
+// more than two line feeds in a row. Spaces of all kinds become ordinary ones. Indentation and code
+// stay.
 func Clean(text string) string {
 	var b strings.Builder
 	empty := 0
@@ -38,8 +39,9 @@ func visibleText(text string) string {
 	}, visible.Text(strings.ToValidUTF8(text, "\uFFFD")))
 }
 
-// fold returns text in the form in which patterns are looked for: in lower case, with single spaces, without invisible characters, joiners,
-// variation selectors, quotation marks and emphasis, and with full-width letters and digits made ordinary ones. An underscore is a space.
+// fold returns text in the form in which patterns are looked for: in lower case, with single
+// spaces, without invisible characters, joiners, variation selectors, quotation marks and emphasis,
+// and with full-width letters and digits made ordinary ones. An underscore is a space.
 func fold(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -15,17 +15,19 @@ import (
 
 // An agent refuses a prompt that tries to give it other instructions.
 func Example() {
-	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	logger := slog.New(slog.NewTextHandler(os.Stdout,
+		&slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
 	s, err := screen.New(screen.Config{Logger: logger})
 	if err != nil {
 		log.Fatal(err)
 	}
-	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("It is cold.")), Hooks: []agent.Hooks{s.Hooks()}})
+	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("It is cold.")),
+		Hooks: []agent.Hooks{s.Hooks()}})
 	if err != nil {
 		log.Fatal(err)
 	}

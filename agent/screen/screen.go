@@ -22,7 +22,8 @@ import (
 // DefaultMaxLength is how many characters a text may have if Config.MaxLength is 0.
 const DefaultMaxLength = 10_000
 
-// mostLooked is how many bytes of a result patterns are looked for in. Some results are large, and what is found is only logged.
+// mostLooked is how many bytes of a result patterns are looked for in. Some results are large, and
+// what is found is only logged.
 const mostLooked = 64 << 10
 
 // preview is how many characters of a text the log shows.
@@ -30,9 +31,11 @@ const preview = 100
 
 // A Config configures a [Screen]. Its zero value is a good choice.
 type Config struct {
-	// MaxLength is how many characters a prompt, a steering text, a reason or an answer may have, after cleaning; 0: 10,000.
+	// MaxLength is how many characters a prompt, a steering text, a reason or an answer may have,
+	// after cleaning; 0: 10,000.
 	MaxLength int
-	// Patterns are looked for in this order; nil: those of [Patterns]. An empty list that isn't nil looks for none.
+	// Patterns are looked for in this order; nil: those of [Patterns]. An empty list that isn't nil
+	// looks for none.
 	Patterns []Pattern
 	// Logger logs refusals and warnings; nil: slog.Default().
 	Logger *slog.Logger
@@ -48,7 +51,8 @@ type Screen struct {
 // New returns a Screen, or an error that names what is wrong in the configuration.
 func New(cfg Config) (*Screen, error) {
 	if cfg.MaxLength < 0 {
-		return nil, fmt.Errorf("screen: MaxLength is %d; give a number of characters, or 0 for %d", cfg.MaxLength, DefaultMaxLength)
+		return nil, fmt.Errorf("screen: MaxLength is %d; give a number of characters, or 0 for %d", cfg.MaxLength,
+			DefaultMaxLength)
 	}
 	s := &Screen{max: cmp.Or(cfg.MaxLength, DefaultMaxLength), patterns: slices.Clone(cfg.Patterns), logger: cfg.Logger}
 	if cfg.Patterns == nil {
@@ -69,7 +73,8 @@ type Error struct {
 	Max     int    // how many it may have
 }
 
-// Error returns a sentence for the person who wrote the text. It doesn't say which pattern was found.
+// Error returns a sentence for the person who wrote the text. It doesn't say which pattern was
+// found.
 func (e *Error) Error() string {
 	if e.Pattern == "" {
 		return fmt.Sprintf("screen: message too long: it has %d characters; the maximum is %d", e.Length, e.Max)
@@ -85,8 +90,8 @@ func (e *Error) Fault() fault.Class {
 	return fault.Denied
 }
 
-// Check cleans a text as [Clean] does and checks it. It returns the names of the weak patterns that it found, and an *[Error] if the text
-// must be refused.
+// Check cleans a text as [Clean] does and checks it. It returns the names of the weak patterns that
+// it found, and an *[Error] if the text must be refused.
 func (s *Screen) Check(text string) (clean string, warnings []string, err error) {
 	if s == nil || s.max == 0 {
 		return "", nil, errEmpty
@@ -131,9 +136,10 @@ func (s *Screen) find(text string) (f found) {
 // names returns the name of the pattern that refuses, or those that warn.
 func (f *found) names() string { return cmp.Or(f.strong, strings.Join(f.weak, ", ")) }
 
-// Hooks returns the hooks that check each text from outside: see [agent.IncomingText]. Prompts, steering texts, reasons and answers are
-// cleaned. A history, edited inputs and answers that are JSON objects or lists stay as they are and may have any length, but patterns are
-// looked for in them, too.
+// Hooks returns the hooks that check each text from outside: see [agent.IncomingText]. Prompts,
+// steering texts, reasons and answers are cleaned. A history, edited inputs and answers that are
+// JSON objects or lists stay as they are and may have any length, but patterns are looked for in
+// them, too.
 func (s *Screen) Hooks() agent.Hooks {
 	return agent.Hooks{Name: "screen", BeforeInput: s.beforeInput}
 }
@@ -166,11 +172,12 @@ func (s *Screen) beforeInput(ctx context.Context, t *agent.IncomingText) error {
 }
 
 func attrs(t *agent.IncomingText) []slog.Attr {
-	return []slog.Attr{slog.String("session", t.Session), slog.String("source", string(t.Source)), slog.String("by", t.By)}
+	return []slog.Attr{slog.String("session", t.Session), slog.String("source", string(t.Source)),
+		slog.String("by", t.By)}
 }
 
-// log writes one line, with a preview of the text that begins where the last pattern was found. Secrets are removed before the text is
-// folded and cut, because they aren't recognized after that.
+// log writes one line, with a preview of the text that begins where the last pattern was found.
+// Secrets are removed before the text is folded and cut, because they aren't recognized after that.
 func (s *Screen) log(ctx context.Context, message, text string, f found, attrs ...slog.Attr) {
 	shown := fold(secret.Redact(text))
 	if f.last != nil {
@@ -183,7 +190,8 @@ func (s *Screen) log(ctx context.Context, message, text string, f found, attrs .
 	cmp.Or(s.logger, slog.Default()).LogAttrs(ctx, slog.LevelWarn, message, attrs...)
 }
 
-// jsonTexts returns the strings in a JSON object or list, where escapes may hide words, and whether text is one.
+// jsonTexts returns the strings in a JSON object or list, where escapes may hide words, and whether
+// text is one.
 func jsonTexts(text string) (string, bool) {
 	if text = strings.TrimSpace(text); text == "" || text[0] != '{' && text[0] != '[' {
 		return "", false
@@ -213,9 +221,10 @@ func jsonTexts(text string) (string, bool) {
 	return b.String(), true
 }
 
-// Wrap returns the tool t with its results cleaned and marked as data from outside by [tools.Untrusted], where from says where they come
-// from. Patterns in the first 64 KiB of a text are logged and nothing is refused, because a page about injections isn't one. The tools of tools/web mark
-// their results themselves. Errors of t aren't marked.
+// Wrap returns the tool t with its results cleaned and marked as data from outside by
+// [tools.Untrusted], where from says where they come from. Patterns in the first 64 KiB of a text
+// are logged and nothing is refused, because a page about injections isn't one. The tools of
+// tools/web mark their results themselves. Errors of t aren't marked.
 func (s *Screen) Wrap(t tools.Tool, from string) tools.Tool {
 	return tools.Wrap(t, func(ctx context.Context, input json.RawMessage, next tools.Runner) (tools.Result, error) {
 		if s == nil || s.max == 0 {

@@ -18,17 +18,19 @@ type Action string
 
 // The actions that an authorizer is asked about.
 const (
-	ActionList    Action = "list"    // list one's own sessions; the session is empty
-	ActionRead    Action = "read"    // read a session: its messages, pauses and events
-	ActionSend    Action = "send"    // start a run, in a new session or in an existing one, or steer the one in progress
-	ActionDecide  Action = "decide"  // decide on pauses, or return results of the front end's tools
-	ActionControl Action = "control" // stop, cancel, pause or continue a run, switch its mode, revoke a standing approval
-	ActionEdit    Action = "edit"    // set the title, or make a copy
+	ActionList Action = "list" // list one's own sessions; the session is empty
+	ActionRead Action = "read" // read a session: its messages, pauses and events
+	// start a run, in a new session or in an existing one, or steer the one in progress
+	ActionSend   Action = "send"
+	ActionDecide Action = "decide" // decide on pauses, or return results of the front end's tools
+	// stop, cancel, pause or continue a run, switch its mode, revoke a standing approval
+	ActionControl Action = "control"
+	ActionEdit    Action = "edit" // set the title, or make a copy
 	ActionDelete  Action = "delete"
 )
 
-// ErrSignIn is the error with which Config.Authorize says that it doesn't know who is asking. The answer has status 401; it is 403 for any other
-// error.
+// ErrSignIn is the error with which Config.Authorize says that it doesn't know who is asking. The
+// answer has status 401; it is 403 for any other error.
 var ErrSignIn = fault.New(fault.UserFixable, "serve: sign in first")
 
 // An Access is a request for a session that belongs to somebody else.
@@ -48,13 +50,15 @@ type grant struct {
 	running bool // a run was in progress
 }
 
-// allow asks whether a request may do something with a session. Sessions that don't exist may only be sent to.
+// allow asks whether a request may do something with a session. Sessions that don't exist may only
+// be sent to.
 func (s *server) allow(r *http.Request, session string, action Action) (*grant, *problem) {
 	who, p := s.identify(r, session, action)
 	if p != nil {
 		return nil, p
 	}
-	if session == "" || strings.HasPrefix(session, "call/") || strings.HasPrefix(session, "unnamed/") { // those of subagents, and of runs that nobody named
+	if session == "" || strings.HasPrefix(session, "call/") || strings.HasPrefix(session, "unnamed/") {
+		// those of subagents, and of runs that nobody named
 		return nil, unknown()
 	}
 	g := &grant{session: s.agent.Session(session), who: who}
@@ -89,7 +93,8 @@ func (s *server) identify(r *http.Request, session string, action Action) (who s
 	case errors.Is(err, ErrSignIn):
 		return "", fail(http.StatusUnauthorized, CodeSignIn, fault.UserFixable, "sign in first")
 	case err != nil:
-		s.log.InfoContext(r.Context(), "serve: not authorized", "session", session, "action", string(action), "error", err)
+		s.log.InfoContext(r.Context(), "serve: not authorized", "session", session, "action", string(action),
+			"error", err)
 		return "", fail(http.StatusForbidden, CodeForbidden, fault.Denied, "you may not do this")
 	case who == "":
 		return "", internal(errors.New("serve: Config.Authorize permits it but doesn't say to whom"))
@@ -127,7 +132,8 @@ type traceKey struct{}
 // withTrace gives a request an id for errors: that of its traceparent, or a new one.
 func withTrace(r *http.Request) *http.Request {
 	var id string
-	if f := strings.Split(r.Header.Get("Traceparent"), "-"); len(f) >= 4 && len(f[1]) == 32 && strings.Trim(f[1], "0123456789abcdef") == "" {
+	if f := strings.Split(r.Header.Get("Traceparent"), "-"); len(f) >= 4 && len(f[1]) == 32 &&
+		strings.Trim(f[1], "0123456789abcdef") == "" {
 		id = f[1]
 	} else {
 		var b [16]byte

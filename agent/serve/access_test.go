@@ -17,13 +17,18 @@ import (
 // routes are requests for one session.
 func routes(session, pause string) [][3]any {
 	return [][3]any{
-		{"GET", "sessions/messages?session=" + session, nil}, {"GET", "sessions/pending?session=" + session, nil}, {"GET", "sessions/rules?session=" + session, nil},
+		{"GET", "sessions/messages?session=" + session, nil}, {"GET", "sessions/pending?session=" + session, nil},
+		{"GET", "sessions/rules?session=" + session, nil},
 		{"GET", "events?session=" + session, nil}, {"GET", "events?session=" + session + "&after=1", nil},
 		{"POST", "sessions/decide", obj{"session": session, "decisions": []obj{{"id": pause, "decision": "approve"}}}},
-		{"POST", "sessions/stop", obj{"session": session}}, {"POST", "sessions/cancel", obj{"session": session}}, {"POST", "sessions/pause", obj{"session": session}},
-		{"POST", "sessions/continue", obj{"session": session}}, {"POST", "sessions/mode", obj{"session": session, "mode": "x"}},
-		{"POST", "sessions/title", obj{"session": session, "title": "mine"}}, {"POST", "sessions/fork", obj{"session": session}},
-		{"DELETE", "sessions?session=" + session, nil}, {"DELETE", "sessions/rules?session=" + session + "&tool=delete", nil},
+		{"POST", "sessions/stop", obj{"session": session}}, {"POST", "sessions/cancel", obj{"session": session}},
+		{"POST", "sessions/pause", obj{"session": session}},
+		{"POST", "sessions/continue", obj{"session": session}},
+		{"POST", "sessions/mode", obj{"session": session, "mode": "x"}},
+		{"POST", "sessions/title", obj{"session": session, "title": "mine"}},
+		{"POST", "sessions/fork", obj{"session": session}},
+		{"DELETE", "sessions?session=" + session, nil},
+		{"DELETE", "sessions/rules?session=" + session + "&tool=delete", nil},
 	}
 }
 
@@ -39,9 +44,11 @@ func TestASessionOfSomebodyElseIsLikeOneThatDoesNotExist(t *testing.T) {
 		require.Equal(t, http.StatusNotFound, a.Status, theirs[i][1])
 		require.Equal(t, b, a)
 	}
-	require.Equal(t, http.StatusNotFound, s.refused("bob", "POST", "sessions/send", obj{"session": "s-1", "text": "mine"}).Status)
+	require.Equal(t, http.StatusNotFound,
+		s.refused("bob", "POST", "sessions/send", obj{"session": "s-1", "text": "mine"}).Status)
 	for _, name := range []string{"call/x", "unnamed/x", ""} {
-		require.Equal(t, http.StatusNotFound, s.refused("bob", "POST", "sessions/send", obj{"session": name, "text": "mine"}).Status)
+		require.Equal(t, http.StatusNotFound,
+			s.refused("bob", "POST", "sessions/send", obj{"session": name, "text": "mine"}).Status)
 	}
 	require.Empty(t, s.did())
 	require.Equal(t, []string{pause}, s.pending("ann", "s-1"), "nothing has changed")
@@ -117,7 +124,8 @@ func (b *brokenHead) Head(ctx context.Context, session string) (journal.Head, er
 }
 
 func TestASessionThatCannotBeReadIsLikeOneThatDoesNotExist(t *testing.T) {
-	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: &brokenHead{journal.NewMemory(), "s-1"}}, serve.Config{})
+	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: &brokenHead{journal.NewMemory(), "s-1"}},
+		serve.Config{})
 	broken, none := routes("s-1", "p"), routes("s-9", "p")
 	for i := range broken {
 		a := s.refused("bob", broken[i][0].(string), broken[i][1].(string), broken[i][2])

@@ -21,8 +21,8 @@ func (s *server) addAGUI(add adder) {
 	add(http.MethodPost, "/agui/cancel", s.aguiCancel)
 }
 
-// agui answers what a client of AG-UI posts: answers to interrupts, results of the front end's tools, a user's message, or none of these, to see what goes
-// on. The thread is the session.
+// agui answers what a client of AG-UI posts: answers to interrupts, results of the front end's
+// tools, a user's message, or none of these, to see what goes on. The thread is the session.
 func (s *server) agui(w http.ResponseWriter, r *http.Request, _ string) *problem {
 	raw, p := s.read(w, r)
 	if p != nil {
@@ -86,7 +86,8 @@ func (s *server) aguiMessage(w http.ResponseWriter, r *http.Request, in *agui.Ru
 	return s.aguiStream(w, r, g, in, started.After, started.Run, nil)
 }
 
-// aguiResume takes the answers to all open interrupts. Repeated, it streams again what followed them.
+// aguiResume takes the answers to all open interrupts. Repeated, it streams again what followed
+// them.
 func (s *server) aguiResume(w http.ResponseWriter, r *http.Request, in *agui.RunInput) *problem {
 	g, p := s.allow(r, in.ThreadID, ActionDecide)
 	if p != nil {
@@ -116,8 +117,10 @@ func (s *server) aguiResume(w http.ResponseWriter, r *http.Request, in *agui.Run
 		ds = append(ds, d)
 	}
 	for i := range pending {
-		if !slices.ContainsFunc(ds, func(d agent.Decision) bool { return d.ID == pending[i].ID }) && string(pending[i].Kind) != tools.SuspendExternal {
-			return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "the interrupt %q isn't answered; answer all that are open", pending[i].ID)
+		if !slices.ContainsFunc(ds, func(d agent.Decision) bool { return d.ID == pending[i].ID }) &&
+			string(pending[i].Kind) != tools.SuspendExternal {
+			return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid,
+				"the interrupt %q isn't answered; answer all that are open", pending[i].ID)
 		}
 	}
 	facts, err := g.session.Facts(r.Context())
@@ -145,7 +148,8 @@ func resumeDecision(p *agent.Pause, entry *agui.ResumeEntry) (agent.Decision, *p
 	}
 	if len(entry.Payload) > 0 && (byApproval(p.Kind) || entry.Status == agui.Cancelled) {
 		if err := json.Unmarshal(entry.Payload, &answer); err != nil {
-			return agent.Decision{}, malformed("the payload for %q isn't of the form that its schema asks for", entry.InterruptID)
+			return agent.Decision{},
+				malformed("the payload for %q isn't of the form that its schema asks for", entry.InterruptID)
 		}
 	}
 	switch {
@@ -170,7 +174,8 @@ func resumeDecision(p *agent.Pause, entry *agui.ResumeEntry) (agent.Decision, *p
 	return agent.Approve(p.ID), nil
 }
 
-// aguiResults takes the results of the front end's tools that the session waits for. Those of other calls are ignored.
+// aguiResults takes the results of the front end's tools that the session waits for. Those of other
+// calls are ignored.
 func (s *server) aguiResults(w http.ResponseWriter, r *http.Request, in *agui.RunInput) *problem {
 	g, p := s.allow(r, in.ThreadID, ActionDecide)
 	if p != nil {
@@ -215,9 +220,12 @@ func jsonOrText(text string) json.RawMessage {
 	return raw
 }
 
-// aguiStream streams the events after a fact's number, from the beginning of a run on if it is named, until the run has ended or paused. If the client may have
-// some of what follows, messages are all that it should have before: it would add a message that is streamed again to the one that it has.
-func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in *agui.RunInput, after uint64, run string, messages []agui.Message) *problem {
+// aguiStream streams the events after a fact's number, from the beginning of a run on if it is
+// named, until the run has ended or paused. If the client may have some of what follows, messages
+// are all that it should have before: it would add a message that is streamed again to the one that
+// it has.
+func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in *agui.RunInput, after uint64,
+	run string, messages []agui.Message) *problem {
 	info, err := g.session.Info(r.Context()) // a pause before its newest fact may be over
 	if err != nil {
 		return failed(err)
@@ -274,7 +282,8 @@ func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in
 			return errEnough
 		})
 		if p != nil {
-			_ = events.Write(agui.RunError{Message: "The connection was lost. The work goes on; connect again.", Code: CodeUnavailable})
+			_ = events.Write(agui.RunError{Message: "The connection was lost. The work goes on; connect again.",
+				Code: CodeUnavailable})
 		}
 		_ = events.Close()
 		return nil

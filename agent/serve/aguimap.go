@@ -16,7 +16,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An aguiMap turns the events of a run into those of AG-UI. A run of Pawl that pauses is several runs of AG-UI.
+// An aguiMap turns the events of a run into those of AG-UI. A run of Pawl that pauses is several
+// runs of AG-UI.
 type aguiMap struct {
 	put func(agui.Event) error
 
@@ -27,7 +28,8 @@ type aguiMap struct {
 	ending *agent.RunEnded
 }
 
-// event puts the events of AG-UI for an event of the session. Notes of before the run or the answers that begin the stream are left out by the caller.
+// event puts the events of AG-UI for an event of the session. Notes of before the run or the
+// answers that begin the stream are left out by the caller.
 func (a *aguiMap) event(ev agent.Event) error {
 	meta := ev.Envelope()
 	if meta.Run != "" {
@@ -65,7 +67,8 @@ func (a *aguiMap) event(ev agent.Event) error {
 		return a.once(agui.StepFinished{StepName: stepName(meta.Step)})
 	case agent.ToolFinished:
 		if ev.Result != nil {
-			return a.once(agui.ToolCallResult{MessageID: "result-" + ev.Result.CallID, ToolCallID: ev.Result.CallID, Content: agui.Text(resultText(ev.Result))})
+			return a.once(agui.ToolCallResult{MessageID: "result-" + ev.Result.CallID, ToolCallID: ev.Result.CallID,
+				Content: agui.Text(resultText(ev.Result))})
 		}
 	case agent.Emitted:
 		return a.put(agui.Custom{Name: ev.Kind, Value: ev.Value})
@@ -76,7 +79,8 @@ func (a *aguiMap) event(ev agent.Event) error {
 	case agent.Waiting:
 		return a.custom("waiting", ev.Wait)
 	case agent.Progress:
-		return a.custom("progress", map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
+		return a.custom("progress",
+			map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
 	case agent.ModeChanged:
 		return a.put(agui.StateSnapshot{Snapshot: stateOf(meta.Session, ev.To)})
 	case agent.RunEnded:
@@ -95,7 +99,8 @@ func stateOf(session, mode string) json.RawMessage {
 	return raw
 }
 
-// once puts an event that the writer may refuse, because what it is about was never shown or has ended.
+// once puts an event that the writer may refuse, because what it is about was never shown or has
+// ended.
 func (a *aguiMap) once(ev agui.Event) error {
 	var wrong *agui.GrammarError
 	if err := a.put(ev); err != nil && !errors.As(err, &wrong) {
@@ -133,8 +138,9 @@ func (a *aguiMap) reasoning(index int, piece string) error {
 	return a.put(agui.ReasoningMessageChunk{MessageID: id, Delta: piece})
 }
 
-// drop makes the client drop what it has of a reply that broke off, because it would add the next one to that. messages are the conversation without it. The
-// client keeps reasoning, so that of the next reply has other ids.
+// drop makes the client drop what it has of a reply that broke off, because it would add the next
+// one to that. messages are the conversation without it. The client keeps reasoning, so that of the
+// next reply has other ids.
 func (a *aguiMap) drop(messages []provider.Message) error {
 	a.tries++
 	return a.put(agui.MessagesSnapshot{Messages: aguiMessages(messages)})
@@ -155,7 +161,8 @@ func (a *aguiMap) reply(m *provider.Message) error {
 			if p.Call.Invalid != "" {
 				input = p.Call.Invalid
 			}
-			err = a.put(agui.ToolCallChunk{ToolCallID: p.Call.ID, ToolCallName: p.Call.Name, Delta: a.shown.rest(i, input)})
+			err = a.put(agui.ToolCallChunk{ToolCallID: p.Call.ID, ToolCallName: p.Call.Name,
+				Delta: a.shown.rest(i, input)})
 			if err == nil {
 				err = a.once(agui.ToolCallEnd{ToolCallID: p.Call.ID})
 			}
@@ -176,7 +183,8 @@ func resultText(r *agent.ToolResult) string {
 	return string(r.Status)
 }
 
-// finish puts the end of a run that has ended or paused. pending is what it waits for, and messages is its conversation.
+// finish puts the end of a run that has ended or paused. pending is what it waits for, and messages
+// is its conversation.
 func (a *aguiMap) finish(pending []agent.Pause, messages []provider.Message) error {
 	end := a.ending
 	switch {
@@ -210,8 +218,9 @@ func (a *aguiMap) finish(pending []agent.Pause, messages []provider.Message) err
 }
 
 // approvalSchema is the schema of the answer to an approval.
-var approvalSchema = json.RawMessage(`{"type":"object","properties":{"approved":{"type":"boolean"},"editedArgs":{"type":"object","description":"another input to run with"},` +
-	`"reason":{"type":"string"},"alternative":{"type":"string","description":"what to do instead"},"always":{"type":"boolean"}},"required":["approved"]}`)
+var approvalSchema = json.RawMessage(
+	`{"type":"object","properties":{"approved":{"type":"boolean"},"editedArgs":{"type":"object","description":"another input to run with"},` +
+		`"reason":{"type":"string"},"alternative":{"type":"string","description":"what to do instead"},"always":{"type":"boolean"}},"required":["approved"]}`)
 
 // interruptOf returns a pause as an interrupt.
 func interruptOf(p *agent.Pause) agui.Interrupt {
@@ -225,7 +234,8 @@ func interruptOf(p *agent.Pause) agui.Interrupt {
 	if !p.Expires.IsZero() {
 		out.ExpiresAt = p.Expires.UTC().Format(time.RFC3339)
 	}
-	if raw, err := json.Marshal(map[string]any{"kind": p.Kind, "tool": p.Call.Name, "input": orEmpty(p.Call.Input), "risk": p.Risk}); err == nil {
+	if raw, err := json.Marshal(map[string]any{"kind": p.Kind, "tool": p.Call.Name, "input": orEmpty(p.Call.Input),
+		"risk": p.Risk}); err == nil {
 		out.Metadata = agui.Metadata{"pawl": raw}
 	}
 	return out
@@ -241,13 +251,15 @@ func aguiMessages(messages []provider.Message) (out []agui.Message) {
 		case provider.RoleAssistant:
 			one := agui.Message{ID: id, Role: agui.RoleAssistant, Content: agui.Text(m.Text())}
 			for _, c := range m.Calls() {
-				one.ToolCalls = append(one.ToolCalls, agui.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(orEmpty(c.Input))})
+				one.ToolCalls = append(one.ToolCalls,
+					agui.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(orEmpty(c.Input))})
 			}
 			out = append(out, one)
 		case provider.RoleTool:
 			for j := range m.Parts {
 				if r := m.Parts[j].Result; r != nil {
-					out = append(out, agui.Message{ID: "result-" + r.CallID, Role: agui.RoleTool, ToolCallID: r.CallID, Content: agui.Text(r.Text())})
+					out = append(out, agui.Message{ID: "result-" + r.CallID, Role: agui.RoleTool, ToolCallID: r.CallID,
+						Content: agui.Text(r.Text())})
 				}
 			}
 		}
@@ -265,7 +277,8 @@ func aguiContent(m *provider.Message) agui.Content {
 		case provider.PartMedia:
 			source := agui.Source{Type: agui.SourceURL, Value: p.Media.URL}
 			if len(p.Media.Data) > 0 {
-				source = agui.Source{Type: agui.SourceData, Value: base64.StdEncoding.EncodeToString(p.Media.Data), MimeType: p.Media.Type}
+				source = agui.Source{Type: agui.SourceData, Value: base64.StdEncoding.EncodeToString(p.Media.Data),
+					MimeType: p.Media.Type}
 			}
 			parts = append(parts, agui.Part{Type: partType(p.Media.Type), Source: &source})
 		}

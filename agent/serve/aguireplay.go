@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/stream/agui"
 )
 
-// aguiRepeated streams what followed answers that were taken before. It is an error if one of them was never asked for, or was answered otherwise.
+// aguiRepeated streams what followed answers that were taken before. It is an error if one of them
+// was never asked for, or was answered otherwise.
 func (s *server) aguiRepeated(w http.ResponseWriter, r *http.Request, g *grant, in *agui.RunInput) *problem {
 	facts, err := g.session.Facts(r.Context())
 	if err != nil {
@@ -34,13 +35,15 @@ func (s *server) aguiRepeated(w http.ResponseWriter, r *http.Request, g *grant, 
 		pause, asked := pauses[in.Resume[i].InterruptID]
 		was, ok := decided[pause.ID]
 		if !asked || !ok {
-			return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no such interrupt, or not all that are open are answered")
+			return fail(http.StatusNotFound, CodeUnknown, fault.NotFound,
+				"the session has no such interrupt, or not all that are open are answered")
 		}
 		d, p := resumeDecision(&pause, &in.Resume[i])
 		if p != nil {
 			return p
 		}
-		if d.Kind != was.Decision.Kind || string(d.Input) != string(was.Decision.Input) || string(d.Value) != string(was.Decision.Value) {
+		if d.Kind != was.Decision.Kind || string(d.Input) != string(was.Decision.Input) ||
+			string(d.Value) != string(was.Decision.Value) {
 			return fail(http.StatusConflict, CodeUsed, fault.Invalid, "the interrupt was answered otherwise before")
 		}
 		if first == 0 || was.Seq < first {
@@ -63,8 +66,9 @@ func (s *server) aguiNewest(w http.ResponseWriter, r *http.Request, g *grant, in
 	return s.aguiStream(w, r, g, in, res.Start-min(res.Start, 1), "", restated(facts, res.Start, in))
 }
 
-// restated returns the messages that the client should have before it sees what follows a fact: the conversation until then. The client drops all others but its
-// reasoning. Of that, what is streamed again is emptied, because the client would add to it.
+// restated returns the messages that the client should have before it sees what follows a fact: the
+// conversation until then. The client drops all others but its reasoning. Of that, what is streamed
+// again is emptied, because the client would add to it.
 func restated(facts []agent.Fact, upTo uint64, in *agui.RunInput) []agui.Message {
 	facts = until(facts, upTo)
 	run, step := "", 0

@@ -14,12 +14,14 @@ import (
 
 func TestAUserStartsAsManyRunsAsAreAllowed(t *testing.T) {
 	model, g := held(1)
-	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{Allowance: ratelimit.NewAllowance(ratelimit.AllowanceConfig{
-		Windows: []ratelimit.AllowanceWindow{{Max: 2, Per: time.Hour}}, Concurrent: 1,
-	})})
+	s := newSiteOf(t, agent.Config{Provider: model},
+		serve.Config{Allowance: ratelimit.NewAllowance(ratelimit.AllowanceConfig{
+			Windows: []ratelimit.AllowanceWindow{{Max: 2, Per: time.Hour}}, Concurrent: 1,
+		})})
 	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
 	<-g.called
-	require.Equal(t, serve.CodeAllowance, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x"}).Code, "one at a time")
+	require.Equal(t, serve.CodeAllowance,
+		s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x"}).Code, "one at a time")
 	s.send("bob", "s-3", "x")
 	g.open <- struct{}{}
 	s.wait("s-1")

@@ -28,19 +28,28 @@ func TestADecisionThatWasNotAskedForHasNoEffect(t *testing.T) {
 		body any
 		code string
 	}{
-		"forged":               {approve("s-1", "p-"+strings.Repeat("0", 24)), serve.CodeUnknown},
-		"of another session":   {approve("s-2", anns), serve.CodeUnknown},
-		"empty":                {approve("s-2", ""), serve.CodeBad},
-		"with an input":        {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "approve", "input": Page{"z"}}}}, serve.CodeBad},
-		"of an unknown kind":   {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "expired"}}}, serve.CodeBad},
-		"superseding":          {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "superseded"}}}, serve.CodeBad},
-		"an answer":            {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "answer", "value": 1}}}, serve.CodeBad},
-		"an edit that is bad":  {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "edit", "input": obj{"page": 1}}}}, serve.CodeBad},
-		"twice":                {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "approve"}, {"id": bobs, "decision": "reject"}}}, serve.CodeBad},
-		"with a name":          {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "approve", "who": "root"}}}, serve.CodeMalformed},
-		"with a key twice":     {`{"session":"s-2","decisions":[{"id":"` + bobs + `","decision":"reject","decision":"approve"}]}`, serve.CodeMalformed},
-		"with something after": {`{"session":"s-2","decisions":[{"id":"` + bobs + `","decision":"approve"}]}{}`, serve.CodeMalformed},
-		"none":                 {obj{"session": "s-2"}, serve.CodeMalformed},
+		"forged":             {approve("s-1", "p-"+strings.Repeat("0", 24)), serve.CodeUnknown},
+		"of another session": {approve("s-2", anns), serve.CodeUnknown},
+		"empty":              {approve("s-2", ""), serve.CodeBad},
+		"with an input": {obj{"session": "s-2",
+			"decisions": []obj{{"id": bobs, "decision": "approve", "input": Page{"z"}}}}, serve.CodeBad},
+		"of an unknown kind": {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "expired"}}},
+			serve.CodeBad},
+		"superseding": {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "superseded"}}},
+			serve.CodeBad},
+		"an answer": {obj{"session": "s-2",
+			"decisions": []obj{{"id": bobs, "decision": "answer", "value": 1}}}, serve.CodeBad},
+		"an edit that is bad": {obj{"session": "s-2",
+			"decisions": []obj{{"id": bobs, "decision": "edit", "input": obj{"page": 1}}}}, serve.CodeBad},
+		"twice": {obj{"session": "s-2", "decisions": []obj{{"id": bobs, "decision": "approve"},
+			{"id": bobs, "decision": "reject"}}}, serve.CodeBad},
+		"with a name": {obj{"session": "s-2",
+			"decisions": []obj{{"id": bobs, "decision": "approve", "who": "root"}}}, serve.CodeMalformed},
+		"with a key twice": {`{"session":"s-2","decisions":[{"id":"` + bobs +
+			`","decision":"reject","decision":"approve"}]}`, serve.CodeMalformed},
+		"with something after": {`{"session":"s-2","decisions":[{"id":"` + bobs + `","decision":"approve"}]}{}`,
+			serve.CodeMalformed},
+		"none": {obj{"session": "s-2"}, serve.CodeMalformed},
 	} {
 		require.Equal(t, c.code, s.refused("bob", "POST", "sessions/decide", c.body).Code, name)
 	}
@@ -61,8 +70,10 @@ func TestOfManyDecisionsAtOnceOneCounts(t *testing.T) {
 			if i%2 == 0 {
 				status, _ = s.call("ann", "POST", "sessions/decide", approve("s-1", id))
 			} else {
-				status, _ = s.call("ann", "POST", "chat", obj{"id": "s-1", "messages": []obj{{"id": "m", "role": "assistant", "parts": []obj{
-					{"type": "tool-delete", "toolCallId": "x", "state": "approval-responded", "approval": obj{"id": id, "approved": true}}}}}})
+				status, _ = s.call("ann", "POST", "chat",
+					obj{"id": "s-1", "messages": []obj{{"id": "m", "role": "assistant", "parts": []obj{
+						{"type": "tool-delete", "toolCallId": "x", "state": "approval-responded",
+							"approval": obj{"id": id, "approved": true}}}}}})
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -83,13 +94,18 @@ func TestPagesOfOtherSitesChangeNothing(t *testing.T) {
 		if method == "GET" {
 			continue
 		}
-		require.Equal(t, serve.CodeCrossSite, s.refused("ann", method, route[1].(string), route[2], "Origin", "https://evil.example").Code)
-		require.Equal(t, serve.CodeCrossSite, s.refused("ann", method, route[1].(string), route[2], "Sec-Fetch-Site", "cross-site").Code)
-		require.Equal(t, serve.CodeCrossSite, s.refused("ann", method, route[1].(string), route[2], "Origin", "null").Code)
+		require.Equal(t, serve.CodeCrossSite,
+			s.refused("ann", method, route[1].(string), route[2], "Origin", "https://evil.example").Code)
+		require.Equal(t, serve.CodeCrossSite,
+			s.refused("ann", method, route[1].(string), route[2], "Sec-Fetch-Site", "cross-site").Code)
+		require.Equal(t, serve.CodeCrossSite,
+			s.refused("ann", method, route[1].(string), route[2], "Origin", "null").Code)
 	}
 	require.Equal(t, serve.CodeCrossSite, s.refused("ann", "POST", "chat", obj{}, "Sec-Fetch-Site", "same-site").Code)
-	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""} { // what a form can send
-		require.Equal(t, serve.CodeMediaType, s.refused("ann", "POST", "sessions/decide", approve("s-1", "p"), "Content-Type", kind).Code)
+	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""} {
+		// what a form can send
+		require.Equal(t, serve.CodeMediaType,
+			s.refused("ann", "POST", "sessions/decide", approve("s-1", "p"), "Content-Type", kind).Code)
 	}
 	res := s.request("ann", "GET", "sessions", nil, "Origin", "https://evil.example")
 	res.Body.Close()
@@ -99,12 +115,14 @@ func TestPagesOfOtherSitesChangeNothing(t *testing.T) {
 
 func TestPagesOfAllowedSitesMayMakeRequests(t *testing.T) {
 	s := newSite(t, serve.Config{Origins: []string{"https://app.example"}}, providertest.Say("ok"))
-	res := s.request("", "OPTIONS", "sessions/send", nil, "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
+	res := s.request("", "OPTIONS", "sessions/send", nil, "Origin", "https://app.example",
+		"Access-Control-Request-Method", "POST")
 	res.Body.Close()
 	require.Equal(t, 204, res.StatusCode)
 	require.Equal(t, "https://app.example", res.Header.Get("Access-Control-Allow-Origin"))
 	require.Contains(t, res.Header.Get("Access-Control-Allow-Methods"), "POST")
-	status, _ := s.call("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, "Origin", "https://app.example", "Sec-Fetch-Site", "cross-site")
+	status, _ := s.call("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, "Origin",
+		"https://app.example", "Sec-Fetch-Site", "cross-site")
 	require.Equal(t, 202, status)
 	res = s.request("", "OPTIONS", "sessions/send", nil, "Origin", "https://evil.example")
 	res.Body.Close()
@@ -141,14 +159,17 @@ func TestABodyIsBounded(t *testing.T) {
 	deep := strings.Repeat("[", 100_000)
 	for _, path := range []string{"chat", "sessions/send", "sessions/decide"} {
 		require.Equal(t, 400, s.refused("ann", "POST", path, `{"id":"c","session":"s","messages":`+deep).Status)
-		require.Equal(t, 400, s.refused("ann", "POST", path, `{"id":"c","session":"s","messages":`+deep+strings.Repeat("]", 100_000)+"}").Status)
+		require.Equal(t, 400, s.refused("ann", "POST", path,
+			`{"id":"c","session":"s","messages":`+deep+strings.Repeat("]", 100_000)+"}").Status)
 		require.Equal(t, 400, s.refused("ann", "POST", path, "").Status)
 		require.Equal(t, 400, s.refused("ann", "POST", path, "\xff").Status)
 		require.Equal(t, 400, s.refused("ann", "POST", path, "null").Status)
 	}
 	parts := strings.Repeat(`{"type":"text","text":"x"},`, 10_000) + `{"type":"text","text":"x"}`
-	require.Equal(t, 400, s.refused("ann", "POST", "chat", `{"id":"c","messages":[{"role":"user","parts":[`+parts+`]}]}`).Status)
-	require.Equal(t, 413, s.refused("ann", "POST", "sessions/send", obj{"session": "s", "text": strings.Repeat("x", 65<<10)}).Status)
+	require.Equal(t, 400,
+		s.refused("ann", "POST", "chat", `{"id":"c","messages":[{"role":"user","parts":[`+parts+`]}]}`).Status)
+	require.Equal(t, 413,
+		s.refused("ann", "POST", "sessions/send", obj{"session": "s", "text": strings.Repeat("x", 65<<10)}).Status)
 	require.Equal(t, serve.CodeMediaType, s.refused("ann", "POST", "chat", "x", "Content-Encoding", "gzip").Code)
 }
 
@@ -157,7 +178,8 @@ func TestNamesCannotInjectHeadersOrPaths(t *testing.T) {
 	for _, name := range []string{"a\r\nSet-Cookie: x=1", "a\x00b", strings.Repeat("x", 600)} {
 		require.Equal(t, 404, s.refused("ann", "POST", "sessions/send", obj{"session": name, "text": "x"}).Status, name)
 	}
-	for _, path := range []string{"chat/%0d%0aSet-Cookie:x/stream", "chat/../sessions/stream", "chat/%2e%2e%2f/stream", "chat/a%2Fb/stream"} {
+	for _, path := range []string{"chat/%0d%0aSet-Cookie:x/stream", "chat/../sessions/stream", "chat/%2e%2e%2f/stream",
+		"chat/a%2Fb/stream"} {
 		res := s.request("ann", "GET", path, nil)
 		res.Body.Close()
 		require.Empty(t, res.Cookies())

@@ -40,8 +40,9 @@ func writes(words int, next func()) provider.Provider {
 	})
 }
 
-// BenchmarkThousandReaders has 1,000 connections, ten for each of 100 runs of 100 words, on one server. It reports the time for each event that a
-// reader gets, and the memory in use for each connection while all of them are open.
+// BenchmarkThousandReaders has 1,000 connections, ten for each of 100 runs of 100 words, on one
+// server. It reports the time for each event that a reader gets, and the memory in use for each
+// connection while all of them are open.
 func BenchmarkThousandReaders(b *testing.B) {
 	const runs, readers, words = 100, 10, 100
 	for b.Loop() {
@@ -78,17 +79,19 @@ func inUse() uint64 {
 	return m.HeapInuse + m.StackInuse
 }
 
-// BenchmarkFirstByte compares how long it takes from the model's first text to the first byte of it at the client: through useChat's protocol, and
-// through a bare io.Copy of a stream.
+// BenchmarkFirstByte compares how long it takes from the model's first text to the first byte of it
+// at the client: through useChat's protocol, and through a bare io.Copy of a stream.
 func BenchmarkFirstByte(b *testing.B) {
 	b.Run("serve", func(b *testing.B) {
 		var said atomic.Int64
-		s := newSiteOf(b, agent.Config{Provider: writes(1, func() { said.Store(time.Now().UnixNano()) })}, serve.Config{})
+		s := newSiteOf(b, agent.Config{Provider: writes(1, func() { said.Store(time.Now().UnixNano()) })},
+			serve.Config{})
 		var total int64
 		n := 0
 		for b.Loop() {
 			n++
-			raw, _ := json.Marshal(obj{"id": fmt.Sprint("c-", n), "messages": []obj{{"id": "u", "role": "user", "parts": []obj{{"type": "text", "text": "x"}}}}})
+			raw, _ := json.Marshal(obj{"id": fmt.Sprint("c-", n),
+				"messages": []obj{{"id": "u", "role": "user", "parts": []obj{{"type": "text", "text": "x"}}}}})
 			res := s.request("ann", "POST", "chat", string(raw))
 			total += until(b, res.Body, "word") - said.Load()
 			_, _ = io.Copy(io.Discard, res.Body)

@@ -20,7 +20,8 @@ func (s *server) read(w http.ResponseWriter, r *http.Request) ([]byte, *problem)
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid, "the body has more than %d bytes", tooLarge.Limit)
+		return nil, fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
+			"the body has more than %d bytes", tooLarge.Limit)
 	}
 	if err != nil {
 		return nil, malformed("the body couldn't be read to its end")

@@ -19,7 +19,8 @@ func (s *server) addChat(add adder) {
 	add(http.MethodGet, "/chat/{session}/messages", s.chatMessages)
 }
 
-// chat answers what useChat posts: a user's message, or the last message of the agent with decisions and results in it.
+// chat answers what useChat posts: a user's message, or the last message of the agent with
+// decisions and results in it.
 func (s *server) chat(w http.ResponseWriter, r *http.Request, _ string) *problem {
 	raw, p := s.read(w, r)
 	if p != nil {
@@ -38,7 +39,8 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request, _ string) *problem
 	return malformed("the last message has to be that of a user, or of the assistant with decisions")
 }
 
-// chatMessage starts a run with a user's message. Decisions that the session waits for count as rejected.
+// chatMessage starts a run with a user's message. Decisions that the session waits for count as
+// rejected.
 func (s *server) chatMessage(w http.ResponseWriter, r *http.Request, req *uimessage.Request) *problem {
 	g, p := s.allow(r, req.ID, ActionSend)
 	if p != nil {
@@ -54,7 +56,8 @@ func (s *server) chatMessage(w http.ResponseWriter, r *http.Request, req *uimess
 	}
 	for _, f := range files {
 		if f.URL != "" {
-			return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "a file has to come with the message, as a data URL")
+			return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid,
+				"a file has to come with the message, as a data URL")
 		}
 		m.files = append(m.files, file{Name: f.Filename, Type: f.MediaType, Data: f.Data})
 	}
@@ -68,8 +71,9 @@ func (s *server) chatMessage(w http.ResponseWriter, r *http.Request, req *uimess
 	return s.chatNewest(w, r, g, nil)
 }
 
-// chatAnswer takes the decisions and results in the agent's last message, and streams how the run goes on. Only what the session waits for counts; all
-// else in the message is what the client was shown, or what somebody has made of it.
+// chatAnswer takes the decisions and results in the agent's last message, and streams how the run
+// goes on. Only what the session waits for counts; all else in the message is what the client was
+// shown, or what somebody has made of it.
 func (s *server) chatAnswer(w http.ResponseWriter, r *http.Request, req *uimessage.Request) *problem {
 	g, p := s.allow(r, req.ID, ActionDecide)
 	if p != nil {
@@ -91,8 +95,8 @@ func (s *server) chatAnswer(w http.ResponseWriter, r *http.Request, req *uimessa
 	return s.chatNewest(w, r, g, req.Last)
 }
 
-// chatDecisions returns the decisions in a request: those in the key "decisions" of its body, for what useChat has no words for, and else those in the
-// parts of the message.
+// chatDecisions returns the decisions in a request: those in the key "decisions" of its body, for
+// what useChat has no words for, and else those in the parts of the message.
 func chatDecisions(req *uimessage.Request, pending []agent.Pause) (ds []agent.Decision, p *problem) {
 	var own struct {
 		Decisions []request.Decision `json:"decisions"`
@@ -137,7 +141,8 @@ func chatDecisions(req *uimessage.Request, pending []agent.Pause) (ds []agent.De
 	return ds, nil
 }
 
-// chatNewest streams the message of the session's newest run. client is what the client has of it already; nil: nothing.
+// chatNewest streams the message of the session's newest run. client is what the client has of it
+// already; nil: nothing.
 func (s *server) chatNewest(w http.ResponseWriter, r *http.Request, g *grant, client *uimessage.Message) *problem {
 	res, err := g.session.Result(r.Context())
 	if err != nil {
@@ -181,15 +186,19 @@ func (s *server) stop(w http.ResponseWriter, r *http.Request, session string) *p
 	return nil
 }
 
-// chatStream streams a message: the events after a fact's number, from the beginning of a run on, or from that of the first run if it names none.
-func (s *server) chatStream(w http.ResponseWriter, r *http.Request, g *grant, after uint64, run string, client *uimessage.Message) *problem {
+// chatStream streams a message: the events after a fact's number, from the beginning of a run on,
+// or from that of the first run if it names none.
+func (s *server) chatStream(w http.ResponseWriter, r *http.Request, g *grant, after uint64, run string,
+	client *uimessage.Message) *problem {
 	info, err := g.session.Info(r.Context()) // a pause before its newest fact may be over
 	if err != nil {
 		return failed(err)
 	}
 	w.Header().Set(uimessage.Header, uimessage.HeaderValue)
 	return s.respond(w, r, func(out *response) *problem {
-		chunks := uimessage.NewWriter(func(data []byte) error { return out.Write(sse.Event{Data: data}) }, s.cfg.ChatLevel)
+		chunks := uimessage.NewWriter(func(data []byte) error {
+			return out.Write(sse.Event{Data: data})
+		}, s.cfg.ChatLevel)
 		c := newChatMap(chunks.Write)
 		if client != nil {
 			chunks.Continue(client)
@@ -198,7 +207,8 @@ func (s *server) chatStream(w http.ResponseWriter, r *http.Request, g *grant, af
 		}
 		p := s.watch(out, g, after, func(ev agent.Event) error {
 			meta := ev.Envelope()
-			if f, ok := ev.(agent.RunStarted); meta.Session != g.session.ID() || ok && run != "" && c.run == "" && f.Run != run {
+			if f, ok := ev.(agent.RunStarted); meta.Session != g.session.ID() || ok && run != "" && c.run == "" &&
+				f.Run != run {
 				return nil
 			}
 			if err := c.event(ev); err != nil && !ungrammatical(err) {
@@ -214,7 +224,8 @@ func (s *server) chatStream(w http.ResponseWriter, r *http.Request, g *grant, af
 			return p
 		}
 		if p != nil {
-			_ = chunks.Write(uimessage.Error{ErrorText: "The connection was lost. The work goes on; load the page again."})
+			_ = chunks.Write(
+				uimessage.Error{ErrorText: "The connection was lost. The work goes on; load the page again."})
 		}
 		_ = chunks.Close()
 		_ = out.Write(sse.Event{Data: []byte(uimessage.Done)})
@@ -222,7 +233,8 @@ func (s *server) chatStream(w http.ResponseWriter, r *http.Request, g *grant, af
 	})
 }
 
-// A continuation leaves out of a message what the client has already: its steps, except for the results and approvals of their calls.
+// A continuation leaves out of a message what the client has already: its steps, except for the
+// results and approvals of their calls.
 type continuation struct {
 	client *uimessage.Message
 	write  func(uimessage.Chunk) error
@@ -244,8 +256,10 @@ func (k *continuation) put(c uimessage.Chunk) error {
 		return k.write(c)
 	}
 	switch c := c.(type) {
-	case uimessage.Finish, uimessage.Error, uimessage.Data, uimessage.ToolApprovalRequest, uimessage.ToolApprovalResponse,
-		uimessage.ToolOutputAvailable, uimessage.ToolOutputError, uimessage.ToolOutputDenied: // the writer refuses what the client has
+	case uimessage.Finish, uimessage.Error, uimessage.Data, uimessage.ToolApprovalRequest,
+		uimessage.ToolApprovalResponse,
+		// the writer refuses what the client has
+		uimessage.ToolOutputAvailable, uimessage.ToolOutputError, uimessage.ToolOutputDenied:
 		return k.write(c)
 	case uimessage.ToolInputAvailable:
 		if !k.client.Has(c.ToolCallID) {
@@ -255,7 +269,8 @@ func (k *continuation) put(c uimessage.Chunk) error {
 	return nil
 }
 
-// chatMessages answers with the conversation as useChat keeps it. The message of a run in progress is left out: the client gets it when it resumes.
+// chatMessages answers with the conversation as useChat keeps it. The message of a run in progress
+// is left out: the client gets it when it resumes.
 func (s *server) chatMessages(w http.ResponseWriter, r *http.Request, session string) *problem {
 	g, p := s.allow(r, session, ActionRead)
 	if p != nil {
@@ -266,7 +281,8 @@ func (s *server) chatMessages(w http.ResponseWriter, r *http.Request, session st
 		return failed(err)
 	}
 	messages := chatHistory(facts)
-	if info, err := g.session.Info(r.Context()); err == nil && info.Status == agent.Running && len(messages) > 0 && messages[len(messages)-1].Role == "assistant" {
+	if info, err := g.session.Info(r.Context()); err == nil && info.Status == agent.Running && len(messages) > 0 &&
+		messages[len(messages)-1].Role == "assistant" {
 		messages = messages[:len(messages)-1]
 	}
 	answer(w, http.StatusOK, map[string]any{"messages": messages})

@@ -11,12 +11,14 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// suspended puts what a call waits for: a request for approval, and the pause itself as data of the name "pause". Of a question, and of a tool of the front end,
-// the client gives the result of the call.
+// suspended puts what a call waits for: a request for approval, and the pause itself as data of the
+// name "pause". Of a question, and of a tool of the front end, the client gives the result of the
+// call.
 func (c *chatMap) suspended(pause agent.Pause) error {
 	for _, p := range pause.Flat() {
 		if len(p.Path) > 0 { // a subagent's call, which the message doesn't have
-			if err := c.putOnce(uimessage.ToolInputAvailable{ToolCallID: p.Call.ID, ToolName: p.Call.Name, Input: orEmpty(p.Call.Input), Dynamic: true}); err != nil {
+			if err := c.putOnce(uimessage.ToolInputAvailable{ToolCallID: p.Call.ID, ToolName: p.Call.Name,
+				Input: orEmpty(p.Call.Input), Dynamic: true}); err != nil {
 				return err
 			}
 			c.nested[p.ID] = p.Call.ID
@@ -52,18 +54,21 @@ func byApproval(k agent.PauseKind) bool {
 
 // decided puts the answer to a request for approval.
 func (c *chatMap) decided(d *agent.Decision) error {
-	approved := d.Kind == machine.Approved || d.Kind == machine.Edited || d.Kind == machine.AlwaysAllow || d.Kind == machine.AnswerGiven
+	approved := d.Kind == machine.Approved || d.Kind == machine.Edited || d.Kind == machine.AlwaysAllow ||
+		d.Kind == machine.AnswerGiven
 	reason := d.Reason
 	if d.Kind == machine.Expired {
 		reason = "Nobody decided in time."
 	}
-	if err := c.putOnce(uimessage.ToolApprovalResponse{ApprovalID: d.ID, Approved: approved, Reason: reason}); err != nil {
+	if err := c.putOnce(uimessage.ToolApprovalResponse{ApprovalID: d.ID, Approved: approved, Reason: reason}); err !=
+		nil {
 		return err
 	}
 	if call := c.nested[d.ID]; call != "" { // its result isn't among the events
 		var result uimessage.Chunk = uimessage.ToolOutputDenied{ToolCallID: call}
 		if approved {
-			result = uimessage.ToolOutputAvailable{ToolCallID: call, Output: json.RawMessage(`"approved"`), Dynamic: true}
+			result = uimessage.ToolOutputAvailable{ToolCallID: call, Output: json.RawMessage(`"approved"`),
+				Dynamic: true}
 		}
 		if err := c.putOnce(result); err != nil {
 			return err
@@ -99,7 +104,8 @@ func (c *chatMap) result(res *provider.ToolResult) error {
 	return c.putOnce(uimessage.ToolOutputAvailable{ToolCallID: res.CallID, Output: output(res.Parts)})
 }
 
-// output returns the parts of a result as one value: text that is JSON as it is, other text as a string, and files beside it.
+// output returns the parts of a result as one value: text that is JSON as it is, other text as a
+// string, and files beside it.
 func output(parts []provider.Part) json.RawMessage {
 	var texts []string
 	var files []map[string]string
@@ -108,7 +114,8 @@ func output(parts []provider.Part) json.RawMessage {
 		case provider.PartText:
 			texts = append(texts, p.Text)
 		case provider.PartMedia:
-			files = append(files, map[string]string{"mediaType": p.Media.Type, "filename": p.Media.Name, "url": mediaURL(p.Media)})
+			files = append(files,
+				map[string]string{"mediaType": p.Media.Type, "filename": p.Media.Name, "url": mediaURL(p.Media)})
 		}
 	}
 	text := strings.Join(texts, "")

@@ -24,14 +24,16 @@ func TestTheApprovalOfASubagentIsAnsweredInTheMessage(t *testing.T) {
 	child, err := agent.New(agent.Config{
 		Name:     "worker",
 		Provider: providertest.Script(providertest.Call("wipe", Page{"a"}), providertest.Say("Wiped.")),
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "wipe", Risk: tools.High}, func(_ context.Context, p Page) (string, error) {
-			did = append(did, p.Page)
-			return "wiped", nil
-		})},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "wipe", Risk: tools.High},
+			func(_ context.Context, p Page) (string, error) {
+				did = append(did, p.Page)
+				return "wiped", nil
+			})},
 	})
 	require.NoError(t, err)
 	s := newSiteOf(t, agent.Config{
-		Provider: providertest.Script(providertest.Call("worker", agent.Task{Task: "Wipe it."}), providertest.Say("All done.")), Journal: journal.NewMemory(),
+		Provider: providertest.Script(providertest.Call("worker", agent.Task{Task: "Wipe it."}),
+			providertest.Say("All done.")), Journal: journal.NewMemory(),
 		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})},
 	}, serve.Config{})
 	b := s.browser("ann", "c-1")
@@ -42,7 +44,8 @@ func TestTheApprovalOfASubagentIsAnsweredInTheMessage(t *testing.T) {
 	b.post(nil)
 	require.Equal(t, []string{"a"}, did)
 	for _, p := range b.calls() {
-		require.Equal(t, uimessage.StateOutputAvailable, p.State, "every call that was decided has an output, or the client posts forever")
+		require.Equal(t, uimessage.StateOutputAvailable, p.State,
+			"every call that was decided has an output, or the client posts forever")
 	}
 	require.Equal(t, "All done.", b.last().Text())
 	b.requireHistory()
@@ -50,8 +53,10 @@ func TestTheApprovalOfASubagentIsAnsweredInTheMessage(t *testing.T) {
 
 func TestAnApprovalThatCameTooLateHasAnOutput(t *testing.T) {
 	s := newSiteOf(t, agent.Config{
-		Provider: providertest.Script(providertest.Call("slow", Page{"a"}), providertest.Say("Too late.")), Journal: journal.NewMemory(),
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "slow", Risk: tools.High, Expires: 30 * time.Millisecond}, func(context.Context, Page) (string, error) { return "", nil })},
+		Provider: providertest.Script(providertest.Call("slow", Page{"a"}), providertest.Say("Too late.")),
+		Journal:  journal.NewMemory(),
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "slow", Risk: tools.High, Expires: 30 * time.Millisecond},
+			func(context.Context, Page) (string, error) { return "", nil })},
 	}, serve.Config{})
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "x")
@@ -65,9 +70,11 @@ func TestAnApprovalThatCameTooLateHasAnOutput(t *testing.T) {
 
 func TestAQuestionIsAnsweredLikeATool(t *testing.T) {
 	s := newSiteOf(t, agent.Config{
-		Provider: providertest.Script(providertest.Call("ask", Page{"a"}), providertest.Say("Blue.")), Journal: journal.NewMemory(),
+		Provider: providertest.Script(providertest.Call("ask", Page{"a"}), providertest.Say("Blue.")),
+		Journal:  journal.NewMemory(),
 		Tools: []tools.Tool{tools.New(tools.Spec{Name: "ask"}, func(context.Context, Page) (string, error) {
-			return "", tools.Suspend{Kind: "question", Prompt: "Which color?", Schema: json.RawMessage(`{"type":"string"}`)}
+			return "",
+				tools.Suspend{Kind: "question", Prompt: "Which color?", Schema: json.RawMessage(`{"type":"string"}`)}
 		})},
 	}, serve.Config{})
 	b := s.browser("ann", "c-1")
@@ -81,7 +88,8 @@ func TestAQuestionIsAnsweredLikeATool(t *testing.T) {
 }
 
 func TestAPrunedSessionHasItsHistory(t *testing.T) {
-	s := newSite(t, serve.Config{}, providertest.Call("look", Page{"a"}), providertest.Say("One."), providertest.Say("Two."))
+	s := newSite(t, serve.Config{}, providertest.Call("look", Page{"a"}), providertest.Say("One."),
+		providertest.Say("Two."))
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "first")
 	for range 500 {
@@ -106,7 +114,8 @@ func TestALongConversationIsLoadedAtOnce(t *testing.T) {
 	}
 	s := newSite(t, serve.Config{}, steps...)
 	for i := range 250 {
-		_, err := s.agent.Run(t.Context(), agent.Input{Session: "c-1", Prompt: fmt.Sprint("question ", i), Owner: "ann"})
+		_, err := s.agent.Run(t.Context(),
+			agent.Input{Session: "c-1", Prompt: fmt.Sprint("question ", i), Owner: "ann"})
 		require.NoError(t, err)
 	}
 	b := s.browser("ann", "c-1")

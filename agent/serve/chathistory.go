@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
-// chatHistory returns the conversation that facts record as messages of useChat: for each run its input, and one message of the agent.
+// chatHistory returns the conversation that facts record as messages of useChat: for each run its
+// input, and one message of the agent.
 func chatHistory(facts []agent.Fact) []*uimessage.Message {
 	var out []*uimessage.Message
 	var c *chatMap
@@ -46,7 +47,8 @@ func chatHistory(facts []agent.Fact) []*uimessage.Message {
 	return kept
 }
 
-// applyTo returns a function that changes a message as a client does when it reads the JSON of a chunk.
+// applyTo returns a function that changes a message as a client does when it reads the JSON of a
+// chunk.
 func applyTo(m *uimessage.Message) func([]byte) error {
 	return func(data []byte) error {
 		c, err := uimessage.Unmarshal(data)
@@ -73,13 +75,15 @@ func userMessage(id string, m *provider.Message) *uimessage.Message {
 		case provider.PartText:
 			out.Parts = append(out.Parts, uimessage.Part{Type: "text", Text: p.Text})
 		case provider.PartMedia:
-			out.Parts = append(out.Parts, uimessage.Part{Type: "file", MediaType: p.Media.Type, Filename: p.Media.Name, URL: mediaURL(p.Media)})
+			out.Parts = append(out.Parts,
+				uimessage.Part{Type: "file", MediaType: p.Media.Type, Filename: p.Media.Name, URL: mediaURL(p.Media)})
 		}
 	}
 	return out
 }
 
-// fromMessages returns messages of which no facts are left: those of a session that was pruned, or that began elsewhere.
+// fromMessages returns messages of which no facts are left: those of a session that was pruned, or
+// that began elsewhere.
 func fromMessages(prefix string, messages []provider.Message) (out []*uimessage.Message) {
 	var c *chatMap
 	for i := range messages {

@@ -13,7 +13,8 @@ import (
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
-// A chatMap turns the events of one run, or of a chain of runs, into the chunks of one message. Its id is that of the (first) run.
+// A chatMap turns the events of one run, or of a chain of runs, into the chunks of one message. Its
+// id is that of the (first) run.
 type chatMap struct {
 	put func(uimessage.Chunk) error
 
@@ -74,7 +75,8 @@ func (c *chatMap) event(ev agent.Event) error {
 	case agent.Waiting:
 		return c.transient("waiting", ev.Wait)
 	case agent.Progress:
-		return c.transient("progress", map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
+		return c.transient("progress",
+			map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
 	case agent.RunEnded:
 		return c.end(&ev)
 	}
@@ -168,7 +170,8 @@ func (c *chatMap) reply(m *provider.Message) error {
 	return nil
 }
 
-// ungrammatical reports that a chunk was refused. A hook may have changed a reply after it was shown.
+// ungrammatical reports that a chunk was refused. A hook may have changed a reply after it was
+// shown.
 func ungrammatical(err error) bool {
 	var wrong *uimessage.GrammarError
 	return errors.As(err, &wrong)
@@ -178,7 +181,8 @@ func ungrammatical(err error) bool {
 func (c *chatMap) call(call *provider.ToolCall) error {
 	if call.Invalid != "" {
 		raw, _ := json.Marshal(call.Invalid)
-		return c.put(uimessage.ToolInputError{ToolCallID: call.ID, ToolName: call.Name, Input: raw, ErrorText: "The input isn't valid JSON."})
+		return c.put(uimessage.ToolInputError{ToolCallID: call.ID, ToolName: call.Name, Input: raw,
+			ErrorText: "The input isn't valid JSON."})
 	}
 	return c.put(uimessage.ToolInputAvailable{ToolCallID: call.ID, ToolName: call.Name, Input: orEmpty(call.Input)})
 }
@@ -195,20 +199,24 @@ func (c *chatMap) whole(p *provider.Part, index int) error {
 	switch p.Kind {
 	case provider.PartSource:
 		if p.Source.URL == "" {
-			return c.put(uimessage.SourceDocument{SourceID: c.part(index), MediaType: "text/plain", Title: p.Source.Title})
+			return c.put(uimessage.SourceDocument{SourceID: c.part(index), MediaType: "text/plain",
+				Title: p.Source.Title})
 		}
 		return c.put(uimessage.SourceURL{SourceID: c.part(index), URL: p.Source.URL, Title: p.Source.Title})
 	case provider.PartMedia:
 		return c.put(uimessage.File{URL: mediaURL(p.Media), MediaType: p.Media.Type})
 	case provider.PartProviderCall:
-		return c.put(uimessage.ToolInputAvailable{ToolCallID: c.providerCall(p.Call.ID), ToolName: p.Call.Name, Input: orEmpty(p.Call.Input), ProviderExecuted: true, Dynamic: true})
+		return c.put(uimessage.ToolInputAvailable{ToolCallID: c.providerCall(p.Call.ID), ToolName: p.Call.Name,
+			Input: orEmpty(p.Call.Input), ProviderExecuted: true, Dynamic: true})
 	case provider.PartProviderResult:
-		return c.put(uimessage.ToolOutputAvailable{ToolCallID: c.providerCall(p.Result.CallID), Output: output(p.Result.Parts), ProviderExecuted: true, Dynamic: true})
+		return c.put(uimessage.ToolOutputAvailable{ToolCallID: c.providerCall(p.Result.CallID),
+			Output: output(p.Result.Parts), ProviderExecuted: true, Dynamic: true})
 	}
 	return nil
 }
 
-// providerCall returns the id of a call that the provider has run. Its own id is unique in a reply only.
+// providerCall returns the id of a call that the provider has run. Its own id is unique in a reply
+// only.
 func (c *chatMap) providerCall(id string) string { return fmt.Sprintf("%s.%d.%s", c.run, c.step, id) }
 
 // mediaURL returns media as a URL.
@@ -219,7 +227,8 @@ func mediaURL(m *provider.Media) string {
 	return m.URL
 }
 
-// data puts data that is part of the message. Its id is the number of its fact, so that a repetition replaces it.
+// data puts data that is part of the message. Its id is the number of its fact, so that a
+// repetition replaces it.
 func (c *chatMap) data(name string, seq uint64, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -270,7 +279,8 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 	case f.Code == machine.CodeFiltered:
 		reason = "content-filter"
 	}
-	raw, err := json.Marshal(map[string]string{"status": string(f.Status), "code": f.Code, "text": endText(f.Status, f.Code)})
+	raw, err := json.Marshal(map[string]string{"status": string(f.Status), "code": f.Code,
+		"text": endText(f.Status, f.Code)})
 	c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: reason}}
 	if err != nil {
 		return err
@@ -278,7 +288,8 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 	return c.put(uimessage.Data{Name: "ended", ID: "ended", Data: raw})
 }
 
-// endText says in a user's words how a run has ended that didn't complete. What exactly failed is for the server's log.
+// endText says in a user's words how a run has ended that didn't complete. What exactly failed is
+// for the server's log.
 func endText(status agent.Status, code string) string {
 	switch code {
 	case machine.CodeCanceled, machine.CodeAbandoned, machine.CodeHost:

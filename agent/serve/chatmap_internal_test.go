@@ -23,8 +23,10 @@ func recorded(t *testing.T) (all []agent.Event) {
 	t.Helper()
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(
-			providertest.Reply(providertest.Think("I should look."), providertest.SayChunks("Let me ", "look ", "at it."), providertest.Calls(
-				providertest.CallSpec{Tool: "look", Input: thing{"a"}}, providertest.CallSpec{Tool: "missing", Input: thing{"b"}})),
+			providertest.Reply(providertest.Think("I should look."),
+				providertest.SayChunks("Let me ", "look ", "at it."), providertest.Calls(
+					providertest.CallSpec{Tool: "look", Input: thing{"a"}},
+					providertest.CallSpec{Tool: "missing", Input: thing{"b"}})),
 			providertest.Reply(providertest.SayChunks("Once ", "more."), providertest.Call("look", thing{"c"})),
 			providertest.SayChunks("It ", "is ", "fine."),
 		),
@@ -68,7 +70,8 @@ func TestAMessageIsTheSameHoweverItsNotesCome(t *testing.T) {
 	}
 }
 
-// withNotes returns events in which some notes are missing, with a Lagged and the reply so far in their place, or all notes of a step are missing.
+// withNotes returns events in which some notes are missing, with a Lagged and the reply so far in
+// their place, or all notes of a step are missing.
 func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
 	so := make(map[int]agent.Event) // the reply so far, by part
 	var order []int

@@ -16,28 +16,34 @@ import (
 
 // A Config configures the handlers. Only Authorize is required.
 type Config struct {
-	// Authorize says who makes a request, and whether they may do that. The session is empty for lists. An error refuses it: with status 401
-	// for [ErrSignIn], else with 403. It is called for each request, from several goroutines at a time; a panic refuses the request. It
-	// needn't look at who owns the session: that is checked afterwards.
+	// Authorize says who makes a request, and whether they may do that. The session is empty for
+	// lists. An error refuses it: with status 401 for [ErrSignIn], else with 403. It is called for
+	// each request, from several goroutines at a time; a panic refuses the request. It needn't look
+	// at who owns the session: that is checked afterwards.
 	Authorize func(r *http.Request, session string, action Action) (who string, err error)
 	// Widen admits somebody to a session that isn't theirs: it returns nil for that. Nil: nobody.
 	Widen func(r *http.Request, a Access) error
-	// Input sets what the server decides about an input: mode, limits, labels, tools of the front end (tools.External). The input has the
-	// session, the text, the files, the user, the owner and the mode that the client asks for, and is Interactive. An error refuses the input with
-	// status 403, and its text isn't shown.
+	// Input sets what the server decides about an input: mode, limits, labels, tools of the front
+	// end (tools.External). The input has the session, the text, the files, the user, the owner and
+	// the mode that the client asks for, and is Interactive. An error refuses the input with status
+	// 403, and its text isn't shown.
 	Input func(r *http.Request, in *agent.Input) error
 
-	MaxBody    int64    // bytes of a body; 0: 4 MiB
-	MaxMessage int      // bytes of the text of a message; 0: 64 KiB
-	MaxFiles   int      // files with a message; 0: 10; negative: none
-	FileTypes  []string // that are accepted, by what the files contain; nil: PNG, JPEG, GIF and WebP images, PDF, and plain text
+	MaxBody    int64 // bytes of a body; 0: 4 MiB
+	MaxMessage int   // bytes of the text of a message; 0: 64 KiB
+	MaxFiles   int   // files with a message; 0: 10; negative: none
+	// that are accepted, by what the files contain; nil: PNG, JPEG, GIF and WebP images, PDF, and
+	// plain text
+	FileTypes []string
 
-	// Origins are those of other sites whose pages may make requests, with credentials, such as "https://app.example.org". Empty: none.
+	// Origins are those of other sites whose pages may make requests, with credentials, such as
+	// "https://app.example.org". Empty: none.
 	Origins []string
 
 	// ChatLevel is what the clients of useChat understand; the zero value is ai 7.0.
 	ChatLevel uimessage.Level
-	// Allowance limits how many runs each user starts; nil: no limit. The key is the user. A run counts until it ends or pauses.
+	// Allowance limits how many runs each user starts; nil: no limit. The key is the user. A run
+	// counts until it ends or pauses.
 	Allowance *ratelimit.Allowance
 
 	Title    string   // of the page; empty: "Chat"
@@ -83,7 +89,8 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 	case hub.Agent() == nil:
 		return nil, &ConfigError{Field: "Hub", Problem: "it is nil or empty; make one with live.New"}
 	case cfg.Authorize == nil:
-		return nil, &ConfigError{Field: "Authorize", Problem: "it is nil, so that everything would be refused; say who may do what"}
+		return nil, &ConfigError{Field: "Authorize",
+			Problem: "it is nil, so that everything would be refused; say who may do what"}
 	case cfg.MaxBody < 0 || cfg.MaxMessage < 0:
 		return nil, &ConfigError{Field: "MaxBody or MaxMessage", Problem: "it is negative; 0 is the default"}
 	}
@@ -104,20 +111,23 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 	return s, nil
 }
 
-// New returns a handler with all paths: see the package comment. Mount it with http.StripPrefix. The error is a *[ConfigError].
+// New returns a handler with all paths: see the package comment. Mount it with http.StripPrefix.
+// The error is a *[ConfigError].
 func New(hub *live.Hub, cfg Config) (http.Handler, error) {
-	return build(hub, cfg, (*server).addChat, (*server).addAGUI, (*server).addEvents, (*server).addSessions, (*server).addPage)
+	return build(hub, cfg, (*server).addChat, (*server).addAGUI, (*server).addEvents, (*server).addSessions,
+		(*server).addPage)
 }
 
-// Chat returns a handler for useChat. It is mounted as its "api": POST of a message at its root, and the paths that follow "chat" in the
-// package comment below it. The error is a *[ConfigError].
+// Chat returns a handler for useChat. It is mounted as its "api": POST of a message at its root,
+// and the paths that follow "chat" in the package comment below it. The error is a *[ConfigError].
 func Chat(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, func(s *server, add adder) {
 		s.addChat(func(method, path string, h handler) { add(method, strings.TrimPrefix(path, "/chat"), h) })
 	})
 }
 
-// AGUI returns a handler for clients of AG-UI. The path of the runs is its root, and "cancel" is below it. The error is a *[ConfigError].
+// AGUI returns a handler for clients of AG-UI. The path of the runs is its root, and "cancel" is
+// below it. The error is a *[ConfigError].
 func AGUI(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, func(s *server, add adder) {
 		s.addAGUI(func(method, path string, h handler) { add(method, strings.TrimPrefix(path, "/agui"), h) })
@@ -129,12 +139,14 @@ func Events(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, (*server).addEvents)
 }
 
-// Sessions returns a handler that has only the path "sessions" and those below it. The error is a *[ConfigError].
+// Sessions returns a handler that has only the path "sessions" and those below it. The error is a
+// *[ConfigError].
 func Sessions(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, (*server).addSessions)
 }
 
-// Page returns a handler with the page, and the paths that it uses: those of [Sessions], "config" and "view". The error is a *[ConfigError].
+// Page returns a handler with the page, and the paths that it uses: those of [Sessions], "config"
+// and "view". The error is a *[ConfigError].
 func Page(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, (*server).addSessions, (*server).addPage)
 }

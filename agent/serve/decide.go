@@ -13,7 +13,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// storeTime is how long recording a decision may take after it has begun, even if the client has disconnected.
+// storeTime is how long recording a decision may take after it has begun, even if the client has
+// disconnected.
 const storeTime = 30 * time.Second
 
 // parse returns decisions that a client has made.
@@ -59,7 +60,8 @@ func (s *server) decideRoute(w http.ResponseWriter, r *http.Request, _ string) *
 	return nil
 }
 
-// decide takes decisions and resumes the run, unless it is in progress. The run is empty if it continues elsewhere.
+// decide takes decisions and resumes the run, unless it is in progress. The run is empty if it
+// continues elsewhere.
 func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.Started, *problem) {
 	for i := range ds {
 		ds[i] = ds[i].By(g.who)
@@ -68,7 +70,8 @@ func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.St
 	defer cancel()
 	started, err := s.begin(ctx, agent.Resume(g.session.ID(), ds...))
 	var busy *agent.BusyError
-	if errors.As(err, &busy) || errors.Is(err, live.ErrClosed) || errors.Is(err, agent.ErrDraining) { // whoever drives the session reads them
+	if errors.As(err, &busy) || errors.Is(err, live.ErrClosed) || errors.Is(err, agent.ErrDraining) {
+		// whoever drives the session reads them
 		started, err = live.Started{}, g.session.Decide(ctx, ds...)
 	}
 	if err != nil {
@@ -77,8 +80,9 @@ func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.St
 	return started, nil
 }
 
-// decideOpen takes those of the decisions whose pauses are open, and resumes the run. A client repeats decisions that were taken, and names
-// others that were never made here; neither has an effect.
+// decideOpen takes those of the decisions whose pauses are open, and resumes the run. A client
+// repeats decisions that were taken, and names others that were never made here; neither has an
+// effect.
 func (s *server) decideOpen(r *http.Request, g *grant, ds []agent.Decision) *problem {
 	for range 3 { // another decision may come in between
 		pending, err := g.session.Pending(r.Context())

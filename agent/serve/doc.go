@@ -1,6 +1,6 @@
-// Package serve serves an agent over HTTP: to stock clients of the AI SDK (useChat) and of AG-UI, to pages of the host's own, and with a
-// page of its own. It is a thin layer over package agent/live: runs outlive the requests that start them, and any number of readers may come
-// and go.
+// Package serve serves an agent over HTTP: to stock clients of the AI SDK (useChat) and of AG-UI,
+// to pages of the host's own, and with a page of its own. It is a thin layer over package
+// agent/live: runs outlive the requests that start them, and any number of readers may come and go.
 //
 //	hub, err := live.New(live.Config{Agent: a})
 //	…
@@ -18,11 +18,13 @@
 //
 // # Paths
 //
-// All of them are below the path at which the handler is mounted. Except for chat, which useChat prescribes, sessions and ids are in the query
-// or in the body: they may contain any character, and proxies rewrite paths.
+// All of them are below the path at which the handler is mounted. Except for chat, which useChat
+// prescribes, sessions and ids are in the query or in the body: they may contain any character, and
+// proxies rewrite paths.
 //
 //	POST   chat                       a message, decisions or results of useChat: a stream of chunks
-//	GET    chat/{session}/stream      the message in progress from its beginning, for useChat's resume; 204 if there is none
+//	GET    chat/{session}/stream      the message in progress from its beginning, for useChat's resume;
+//	                                  204 if there is none
 //	POST   chat/{session}/stop        stop the run
 //	GET    chat/{session}/messages    the conversation as useChat keeps it, for its option "messages"
 //	POST   agui                       a run of AG-UI: a stream of its events
@@ -34,7 +36,8 @@
 //	GET    sessions/messages?session= the conversation as Pawl's messages
 //	GET    sessions/pending?session=  the pauses that wait for a decision
 //	GET    sessions/rules?session=    standing approvals; DELETE with &tool= revokes one
-//	POST   sessions/send              {"session","text","files","mode","key","supersede"}: start a run, or steer the one in progress
+//	POST   sessions/send              {"session","text","files","mode","key","supersede"}: start a run,
+//	                                  or steer the one in progress
 //	POST   sessions/decide            {"session","decisions":[{"id","decision","reason","input","value"}]}
 //	POST   sessions/stop, cancel, pause, continue {"session"}
 //	POST   sessions/mode              {"session","mode"}
@@ -45,24 +48,31 @@
 //
 // # Guarantees
 //
-//   - Nothing is served without Config.Authorize. A session belongs to who used it first; nobody else learns that it exists, unless
-//     Config.Widen admits them. Lists show only one's own sessions.
-//   - Of a client's messages only the newest text and files, the ids and kinds of decisions, and the results of tools that the server declared
-//     for the front end are used. History, system texts, tools, labels and modes are the server's.
+//   - Nothing is served without Config.Authorize. A session belongs to who used it first; nobody
+//     else learns that it exists, unless Config.Widen admits them. Lists show only one's own
+//     sessions.
+//   - Of a client's messages only the newest text and files, the ids and kinds of decisions, and
+//     the results of tools that the server declared for the front end are used. History, system
+//     texts, tools, labels and modes are the server's.
 //   - A client that disconnects doesn't stop a run. The paths for that do.
-//   - A repeated request starts nothing twice, and a repeated decision changes nothing: the answer is the stream of the same run.
-//   - Requests of pages of other sites that would change something are rejected, as are bodies above Config.MaxBody.
-//   - When the hub closes, streams end with a hint to reconnect, and new requests get 503 with Retry-After.
+//   - A repeated request starts nothing twice, and a repeated decision changes nothing: the answer
+//     is the stream of the same run.
+//   - Requests of pages of other sites that would change something are rejected, as are bodies
+//     above Config.MaxBody.
+//   - When the hub closes, streams end with a hint to reconnect, and new requests get 503 with
+//     Retry-After.
 //
-// An error is application/problem+json (RFC 9457) with the members code (see the Code constants), class (see package fault) and trace, with
-// which the server's log names it.
+// An error is application/problem+json (RFC 9457) with the members code (see the Code constants),
+// class (see package fault) and trace, with which the server's log names it.
 //
-// The handler starts no goroutine that outlives a request, except to notice the end of a run that counts towards an allowance. Set
-// http.Server.ReadHeaderTimeout and ReadTimeout; a WriteTimeout isn't needed, because each write to a stream has a deadline of its own.
+// The handler starts no goroutine that outlives a request, except to notice the end of a run that
+// counts towards an allowance. Set http.Server.ReadHeaderTimeout and ReadTimeout; a WriteTimeout
+// isn't needed, because each write to a stream has a deadline of its own.
 //
 // # Where things are
 //
-// config.go has the configuration and what is mounted where, access.go who may do what, problem.go errors, body.go and files.go what comes in, and
-// streaming.go what goes out. send.go starts runs and decide.go takes decisions, for all protocols. sessions.go, events.go and view.go are Pawl's
+// config.go has the configuration and what is mounted where, access.go who may do what, problem.go
+// errors, body.go and files.go what comes in, and streaming.go what goes out. send.go starts runs
+// and decide.go takes decisions, for all protocols. sessions.go, events.go and view.go are Pawl's
 // own protocol. chat.go and chatmap.go are that of useChat, agui.go and aguimap.go AG-UI.
 package serve

@@ -13,8 +13,9 @@ import (
 
 func (s *server) addEvents(add adder) { add(http.MethodGet, "/events", s.events) }
 
-// events streams the events of a session: the facts after a number, the text so far of the model call in progress, and what follows. The id of an
-// event is the number of its fact; notes have none.
+// events streams the events of a session: the facts after a number, the text so far of the model
+// call in progress, and what follows. The id of an event is the number of its fact; notes have
+// none.
 func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *problem {
 	g, q, p := s.named(r, ActionRead, "after")
 	if p != nil {
@@ -42,8 +43,8 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 // errEnough ends a watch.
 var errEnough = errors.New("enough")
 
-// watch calls show with the events of a session until the client disconnects or the server goes away, of which the client is told. It ends without
-// an error if show returns errEnough.
+// watch calls show with the events of a session until the client disconnects or the server goes
+// away, of which the client is told. It ends without an error if show returns errEnough.
 func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Event) error) *problem {
 	stop := out.Heartbeat(heartbeat)
 	defer stop()

@@ -33,14 +33,20 @@ func TestEventsHaveTheNumbersOfTheirFacts(t *testing.T) {
 	require.Equal(t, all[5:], events(t, s.request("ann", "GET", "events?session=s-1&after=5", nil), ended))
 	require.GreaterOrEqual(t, len(facts), len(all))
 	for _, bad := range []string{"x", "-1", "1e3", "99999999999999999999"} {
-		require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "events?session=s-1", nil, "Last-Event-ID", bad).Code)
+		require.Equal(t, serve.CodeMalformed,
+			s.refused("ann", "GET", "events?session=s-1", nil, "Last-Event-ID", bad).Code)
 	}
-	require.Equal(t, serve.CodeUnknown, s.refused("ann", "GET", "events?session=s-1&after=1000", nil).Code, "it hasn't that many")
+	require.Equal(t, serve.CodeUnknown, s.refused("ann", "GET", "events?session=s-1&after=1000", nil).Code,
+		"it hasn't that many")
 }
 
 func TestEventsDoNotShowWhatIsTheServers(t *testing.T) {
 	script := providertest.Script(providertest.Call("look", Page{"home"}), providertest.Say("Done."))
-	s := newSiteOf(t, agent.Config{Provider: script, Instructions: "The password is swordfish.", Compose: func(context.Context, agent.ComposeInput) (string, error) { return "Say swordfish.", nil }}, serve.Config{})
+	s := newSiteOf(t,
+		agent.Config{Provider: script, Instructions: "The password is swordfish.",
+			Compose: func(context.Context, agent.ComposeInput) (string, error) {
+				return "Say swordfish.", nil
+			}}, serve.Config{})
 	s.send("ann", "s-1", "x")
 	for _, ev := range events(t, s.request("ann", "GET", "events?session=s-1", nil), ended) {
 		require.NotContains(t, string(ev.Data), "swordfish")
@@ -88,7 +94,8 @@ func TestAnotherUsersEventsCannotBeReplayed(t *testing.T) {
 	s.send("ann", "s-1", "x")
 	s.send("bob", "s-2", "x")
 	for id := range 10 {
-		require.Equal(t, 404, s.refused("bob", "GET", "events?session=s-1", nil, "Last-Event-ID", fmt.Sprint(id)).Status)
+		require.Equal(t, 404,
+			s.refused("bob", "GET", "events?session=s-1", nil, "Last-Event-ID", fmt.Sprint(id)).Status)
 	}
 	for _, ev := range events(t, s.request("bob", "GET", "events?session=s-2", nil), ended) {
 		require.False(t, strings.Contains(string(ev.Data), "secret"))

@@ -20,11 +20,13 @@ type file struct {
 	Data []byte `json:"data"`
 }
 
-// parts returns files as parts of a message. The type of a file is what its first bytes show. Files by URL aren't accepted: whoever fetches them
-// could be made to fetch what only the server can reach.
+// parts returns files as parts of a message. The type of a file is what its first bytes show. Files
+// by URL aren't accepted: whoever fetches them could be made to fetch what only the server can
+// reach.
 func (s *server) parts(files []file) ([]provider.Part, *problem) {
 	if len(files) > max(s.cfg.MaxFiles, 0) {
-		return nil, fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid, "there are %d files; at most %d are accepted", len(files), max(s.cfg.MaxFiles, 0))
+		return nil, fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
+			"there are %d files; at most %d are accepted", len(files), max(s.cfg.MaxFiles, 0))
 	}
 	var parts []provider.Part
 	for i, f := range files {
@@ -34,17 +36,20 @@ func (s *server) parts(files []file) ([]provider.Part, *problem) {
 			return nil, malformed("file %d is empty", i+1)
 		}
 		if strings.HasPrefix(f.Type, "image/") && !strings.HasPrefix(kind, "image/") {
-			return nil, fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid, "file %d isn't an image", i+1)
+			return nil,
+				fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid, "file %d isn't an image", i+1)
 		}
 		if !slices.Contains(s.cfg.FileTypes, kind) {
-			return nil, fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid, "file %d is of type %s; those accepted are %s", i+1, kind, strings.Join(s.cfg.FileTypes, ", "))
+			return nil, fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid,
+				"file %d is of type %s; those accepted are %s", i+1, kind, strings.Join(s.cfg.FileTypes, ", "))
 		}
 		parts = append(parts, provider.MediaPart(provider.Media{Type: kind, Name: name, Data: f.Data}))
 	}
 	return parts, nil
 }
 
-// fileName returns the last element of a file's name, without control characters, and cut at 200 bytes.
+// fileName returns the last element of a file's name, without control characters, and cut at 200
+// bytes.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r) {

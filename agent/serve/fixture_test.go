@@ -63,7 +63,8 @@ func newSiteOf(t testing.TB, ac agent.Config, cfg serve.Config) *site {
 	}
 	ac.Tools = append(ac.Tools,
 		tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High}, do),
-		tools.New(tools.Spec{Name: "look", Description: "Look at a page.", ReadOnly: true}, func(_ context.Context, p Page) (string, error) { return "saw " + p.Page, nil }))
+		tools.New(tools.Spec{Name: "look", Description: "Look at a page.", ReadOnly: true},
+			func(_ context.Context, p Page) (string, error) { return "saw " + p.Page, nil }))
 	var err error
 	s.agent, err = agent.New(ac)
 	require.NoError(t, err)

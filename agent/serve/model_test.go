@@ -33,7 +33,8 @@ func held(calls int32) (provider.Provider, *gate) {
 					return
 				}
 			}
-			_ = yield(provider.Text(" done."), nil) && yield(provider.End(provider.StopDone, provider.Usage{Input: 1, Output: 2}), nil)
+			_ = yield(provider.Text(" done."), nil) &&
+				yield(provider.End(provider.StopDone, provider.Usage{Input: 1, Output: 2}), nil)
 		}
 	}), g
 }

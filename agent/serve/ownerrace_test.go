@@ -11,22 +11,25 @@ import (
 	"github.com/pawlkit/pawl/agent/serve"
 )
 
-// Somebody sends to a session that doesn't exist yet, and while that is checked, somebody else begins it. The late one neither steers nor reads it.
+// Somebody sends to a session that doesn't exist yet, and while that is checked, somebody else
+// begins it. The late one neither steers nor reads it.
 func TestOfTwoWhoBeginASessionOneGetsIt(t *testing.T) {
 	for _, path := range []string{"sessions/send", "chat"} {
 		for _, ended := range []bool{false, true} {
 			checked, goOn := make(chan struct{}), make(chan struct{})
 			model, gate := held(1)
-			s := newSiteOf(t, agent.Config{Provider: model, Journal: journal.NewMemory()}, serve.Config{Input: func(r *http.Request, _ *agent.Input) error {
-				if r.Header.Get("User") == "bob" {
-					close(checked)
-					<-goOn
-				}
-				return nil
-			}})
+			s := newSiteOf(t, agent.Config{Provider: model, Journal: journal.NewMemory()},
+				serve.Config{Input: func(r *http.Request, _ *agent.Input) error {
+					if r.Header.Get("User") == "bob" {
+						close(checked)
+						<-goOn
+					}
+					return nil
+				}})
 			body := obj{"session": "s-1", "text": "mine", "key": "u-1"}
 			if path == "chat" {
-				body = obj{"id": "s-1", "messages": []obj{{"id": "u-1", "role": "user", "parts": []obj{{"type": "text", "text": "mine"}}}}}
+				body = obj{"id": "s-1",
+					"messages": []obj{{"id": "u-1", "role": "user", "parts": []obj{{"type": "text", "text": "mine"}}}}}
 			}
 			answered := make(chan problem)
 			go func() { answered <- s.refused("bob", "POST", path, body) }()

@@ -21,27 +21,28 @@ import (
 
 // Codes of the errors of this package's handlers, with their statuses.
 const (
-	CodeMalformed   = "malformed"          // 400: the query or the body doesn't have the right form
-	CodeSignIn      = "sign_in"            // 401: Authorize has returned ErrSignIn
-	CodeForbidden   = "forbidden"          // 403: the user may not do this
-	CodeCrossSite   = "cross_site"         // 403: a page of another site makes the request
-	CodeUnknown     = "unknown"            // 404: no such path, session or pause, or none that the user may see
-	CodeMethod      = "method_not_allowed" // 405
-	CodeUsed        = "used"               // 409: the pause was decided before
-	CodeExpired     = "expired"            // 409: nobody decided in time
-	CodeReplaced    = "replaced"           // 409: an earlier decision couldn't be accepted, and the pause is open again under "new_id"
-	CodeBusy        = "busy"               // 409: the session is in use
-	CodeIdle        = "idle"               // 409: no run is in progress
-	CodePaused      = "paused"             // 409: the session waits for decisions, and the input doesn't supersede them
-	CodeInterrupted = "interrupted"        // 409: the last run was paused or interrupted, and the input doesn't supersede it
-	CodeRepeated    = "repeated"           // 409: the session had an input with this key before
-	CodeChanged     = "changed"            // 409: the agent has changed since the run began
-	CodeTooLarge    = "too_large"          // 413
-	CodeMediaType   = "media_type"         // 415: not application/json, or a file of a type that isn't accepted
-	CodeBad         = "bad"                // 422: the input, the decision or the value isn't acceptable
-	CodeAllowance   = "allowance"          // 429: the user's allowance is used up for now
-	CodeInternal    = "internal"           // 500: see the server's log
-	CodeUnavailable = "unavailable"        // 503: try again later, or at another server
+	CodeMalformed = "malformed"          // 400: the query or the body doesn't have the right form
+	CodeSignIn    = "sign_in"            // 401: Authorize has returned ErrSignIn
+	CodeForbidden = "forbidden"          // 403: the user may not do this
+	CodeCrossSite = "cross_site"         // 403: a page of another site makes the request
+	CodeUnknown   = "unknown"            // 404: no such path, session or pause, or none that the user may see
+	CodeMethod    = "method_not_allowed" // 405
+	CodeUsed      = "used"               // 409: the pause was decided before
+	CodeExpired   = "expired"            // 409: nobody decided in time
+	// 409: an earlier decision couldn't be accepted, and the pause is open again under "new_id"
+	CodeReplaced    = "replaced"
+	CodeBusy        = "busy"        // 409: the session is in use
+	CodeIdle        = "idle"        // 409: no run is in progress
+	CodePaused      = "paused"      // 409: the session waits for decisions, and the input doesn't supersede them
+	CodeInterrupted = "interrupted" // 409: the last run was paused or interrupted, and the input doesn't supersede it
+	CodeRepeated    = "repeated"    // 409: the session had an input with this key before
+	CodeChanged     = "changed"     // 409: the agent has changed since the run began
+	CodeTooLarge    = "too_large"   // 413
+	CodeMediaType   = "media_type"  // 415: not application/json, or a file of a type that isn't accepted
+	CodeBad         = "bad"         // 422: the input, the decision or the value isn't acceptable
+	CodeAllowance   = "allowance"   // 429: the user's allowance is used up for now
+	CodeInternal    = "internal"    // 500: see the server's log
+	CodeUnavailable = "unavailable" // 503: try again later, or at another server
 )
 
 // retryAfter is how long a client is asked to wait after CodeUnavailable.
@@ -63,14 +64,16 @@ type problem struct {
 }
 
 func fail(status int, code string, class fault.Class, format string, args ...any) *problem {
-	return &problem{Title: http.StatusText(status), Status: status, Code: code, Class: class, Detail: fmt.Sprintf(format, args...)}
+	return &problem{Title: http.StatusText(status), Status: status, Code: code, Class: class,
+		Detail: fmt.Sprintf(format, args...)}
 }
 
 func malformed(format string, args ...any) *problem {
 	return fail(http.StatusBadRequest, CodeMalformed, fault.Invalid, format, args...)
 }
 
-// unknown is the answer both for sessions that don't exist, and for those that the user may not see.
+// unknown is the answer both for sessions that don't exist, and for those that the user may not
+// see.
 func unknown() *problem {
 	return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "there is no such session, or it isn't yours")
 }
@@ -123,26 +126,31 @@ func failed(err error) *problem {
 	case errors.Is(err, live.ErrClosed), errors.Is(err, agent.ErrDraining):
 		return unavailable(nil)
 	case errors.As(err, &busy):
-		return fail(http.StatusConflict, CodeBusy, fault.Transient, "the session is in use; wait for the end of its run")
+		return fail(http.StatusConflict, CodeBusy, fault.Transient,
+			"the session is in use; wait for the end of its run")
 	case errors.As(err, &idle):
 		if idle.Status == "" {
 			return unknown()
 		}
 		return fail(http.StatusConflict, CodeIdle, fault.Invalid, "no run of the session is in progress")
 	case errors.As(err, &paused) && len(paused.Pending) == 0: // its process has died, or somebody has paused it
-		return fail(http.StatusConflict, CodeInterrupted, fault.Transient, "the last run was paused or interrupted; wait until it goes on, continue it, or supersede it")
+		return fail(http.StatusConflict, CodeInterrupted, fault.Transient,
+			"the last run was paused or interrupted; wait until it goes on, continue it, or supersede it")
 	case errors.As(err, &paused):
-		return fail(http.StatusConflict, CodePaused, fault.Invalid, "the session waits for %d decisions; decide, or supersede them", len(paused.Pending))
+		return fail(http.StatusConflict, CodePaused, fault.Invalid,
+			"the session waits for %d decisions; decide, or supersede them", len(paused.Pending))
 	case errors.As(err, &changed):
 		return fail(http.StatusConflict, CodeChanged, fault.Permanent, "the agent has changed since the run began")
 	case errors.As(err, &limit):
-		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "the input is too large: limit %s", limit.Limit)
+		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "the input is too large: limit %s",
+			limit.Limit)
 	case errors.As(err, &input):
 		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "%s: %s", input.Field, input.Problem)
 	case errors.As(err, &text) && !errors.As(err, &hook): // the hook has decided; one that failed is an internal error
 		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Denied, "the text is refused; put it in other words")
 	case errors.As(err, &noRule):
-		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no standing approval of %q", noRule.Tool)
+		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no standing approval of %q",
+			noRule.Tool)
 	case errors.As(err, &fork):
 		return fail(http.StatusConflict, CodeBad, fault.Invalid, "the session can't be forked: %s", fork.Problem)
 	case errors.As(err, &invalid):
@@ -159,9 +167,11 @@ func refused(e *agent.DecisionError) *problem {
 	case machine.DecisionUsed:
 		return fail(http.StatusConflict, CodeUsed, fault.Invalid, "the pause was decided before")
 	case machine.DecisionExpired:
-		return fail(http.StatusConflict, CodeExpired, fault.Invalid, "nobody decided in time, and the call counts as rejected")
+		return fail(http.StatusConflict, CodeExpired, fault.Invalid,
+			"nobody decided in time, and the call counts as rejected")
 	case machine.DecisionReplaced:
-		p := fail(http.StatusConflict, CodeReplaced, fault.Invalid, "an earlier decision couldn't be accepted, and the pause is open again")
+		p := fail(http.StatusConflict, CodeReplaced, fault.Invalid,
+			"an earlier decision couldn't be accepted, and the pause is open again")
 		p.NewID = e.NewID
 		return p
 	case machine.DecisionUnknown:
@@ -177,8 +187,10 @@ func (s *server) say(w http.ResponseWriter, r *http.Request, p *problem) {
 	if p.cause != nil {
 		level = slog.LevelError
 	}
-	s.log.LogAttrs(r.Context(), level, "serve: a request was refused", slog.String("method", r.Method), slog.String("path", r.URL.Path),
-		slog.Int("status", p.Status), slog.String("code", p.Code), slog.String("detail", p.Detail), slog.String("trace", p.Trace), slog.Any("error", p.cause))
+	s.log.LogAttrs(r.Context(), level, "serve: a request was refused", slog.String("method", r.Method),
+		slog.String("path", r.URL.Path),
+		slog.Int("status", p.Status), slog.String("code", p.Code), slog.String("detail", p.Detail),
+		slog.String("trace", p.Trace), slog.Any("error", p.cause))
 	maps.Copy(w.Header(), p.header)
 	w.Header().Set("Content-Type", "application/problem+json")
 	write(w, p.Status, p)
@@ -193,7 +205,9 @@ func answer(w http.ResponseWriter, status int, body any) {
 func write(w http.ResponseWriter, status int, body any) {
 	raw, err := json.Marshal(body) // escapes <, > and &
 	if err != nil {
-		status, raw = http.StatusInternalServerError, []byte(`{"title":"Internal Server Error","status":500,"code":"internal","detail":"the answer can't be encoded"}`)
+		status, raw = http.StatusInternalServerError,
+			[]byte(
+				`{"title":"Internal Server Error","status":500,"code":"internal","detail":"the answer can't be encoded"}`)
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(raw)+1))
 	w.WriteHeader(status)

@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// publicEvent returns an event as users may see it: without system texts, what a hook showed to the model, what the agent knows of its tools, what
-// tools keep for the host's logs, and what only a provider understands. A snapshot repeats the facts before it, so only its envelope is left.
+// publicEvent returns an event as users may see it: without system texts, what a hook showed to the
+// model, what the agent knows of its tools, what tools keep for the host's logs, and what only a
+// provider understands. A snapshot repeats the facts before it, so only its envelope is left.
 func publicEvent(ev agent.Event) agent.Event {
 	switch ev := ev.(type) {
 	case agent.RunStarted:

@@ -10,14 +10,15 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A handler answers a request, or returns why not. session is what the path names, for the paths that contain "{session}".
+// A handler answers a request, or returns why not. session is what the path names, for the paths
+// that contain "{session}".
 type handler func(w http.ResponseWriter, r *http.Request, session string) *problem
 
 // An adder adds a handler for a path, such as "/chat" or "/chat/{session}/stop".
 type adder func(method, path string, h handler)
 
-// A router finds the handler for a request. It isn't an http.ServeMux because that redirects paths such as "//", and sessions may contain any
-// character.
+// A router finds the handler for a request. It isn't an http.ServeMux because that redirects paths
+// such as "//", and sessions may contain any character.
 type router struct {
 	*server
 	paths map[string]map[string]handler // by path and method
@@ -82,7 +83,8 @@ func (rt *router) route(w http.ResponseWriter, r *http.Request) *problem {
 		h = methods[http.MethodGet]
 	}
 	if h == nil {
-		p := fail(http.StatusMethodNotAllowed, CodeMethod, fault.Invalid, "the methods here are %s", strings.Join(allow, ", "))
+		p := fail(http.StatusMethodNotAllowed, CodeMethod, fault.Invalid, "the methods here are %s",
+			strings.Join(allow, ", "))
 		p.header = http.Header{"Allow": {strings.Join(allow, ", ")}}
 		return p
 	}
@@ -107,7 +109,8 @@ func (rt *router) find(escaped string) (path, session string, bad bool) {
 	}
 	for known := range rt.paths {
 		before, after, ok := strings.Cut(known, "{session}")
-		if !ok || !strings.HasPrefix(escaped, before) || !strings.HasSuffix(escaped, after) || len(escaped) <= len(before)+len(after) {
+		if !ok || !strings.HasPrefix(escaped, before) || !strings.HasSuffix(escaped, after) ||
+			len(escaped) <= len(before)+len(after) {
 			continue
 		}
 		name, err := url.PathUnescape(escaped[len(before) : len(escaped)-len(after)])

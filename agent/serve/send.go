@@ -39,7 +39,8 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 		return live.Started{}, malformed("the message is empty")
 	}
 	in := agent.Input{
-		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: shortKey(m.key), Supersede: m.supersede,
+		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: shortKey(m.key),
+		Supersede:   m.supersede,
 		Interactive: true, User: g.who, Owner: g.ownerOf(), Title: titleOf(m.text), Trace: r.Header.Get("Traceparent"),
 	}
 	if p := s.complete(r, &in); p != nil {
@@ -72,12 +73,14 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 }
 
 const (
-	// A run that has ended or paused holds its session a little longer. So long a new one waits for that at most, and it looks at these intervals.
+	// A run that has ended or paused holds its session a little longer. So long a new one waits for
+	// that at most, and it looks at these intervals.
 	maxHandover  = 2 * time.Second
 	pollHandover = 5 * time.Millisecond
 )
 
-// begin starts or resumes a run. A run that has just ended, but still holds the session, is waited for.
+// begin starts or resumes a run. A run that has just ended, but still holds the session, is waited
+// for.
 func (s *server) begin(ctx context.Context, in agent.Input) (live.Started, error) {
 	for until := time.Now().Add(maxHandover); ; {
 		started, err := s.hub.Start(ctx, in)
@@ -96,8 +99,8 @@ func (s *server) begin(ctx context.Context, in agent.Input) (live.Started, error
 	}
 }
 
-// take takes a run from a user's allowance. While a run of the session is in progress, nothing can start, so that a message that is repeated, or that
-// steers the run, takes nothing.
+// take takes a run from a user's allowance. While a run of the session is in progress, nothing can
+// start, so that a message that is repeated, or that steers the run, takes nothing.
 func (s *server) take(ctx context.Context, g *grant) (release func(), err error) {
 	if s.cfg.Allowance == nil || g.running {
 		return func() {}, nil
@@ -117,7 +120,8 @@ func (g *grant) ownerOf() string {
 func (s *server) checkText(text string) *problem {
 	switch {
 	case len(text) > s.cfg.MaxMessage:
-		return fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid, "the message has %d bytes; at most %d are accepted", len(text), s.cfg.MaxMessage)
+		return fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
+			"the message has %d bytes; at most %d are accepted", len(text), s.cfg.MaxMessage)
 	case !utf8.ValidString(text):
 		return malformed("the message isn't valid UTF-8")
 	}
@@ -184,7 +188,8 @@ type sent struct {
 	After   uint64 `json:"after,omitempty"`
 	// Steered says that the message went to the run in progress.
 	Steered bool `json:"steered,omitempty"`
-	// Repeated says that the session had a message with this key before, and that nothing was started.
+	// Repeated says that the session had a message with this key before, and that nothing was
+	// started.
 	Repeated bool `json:"repeated,omitempty"`
 }
 
@@ -225,7 +230,8 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	return nil
 }
 
-// steer sends a message to the run in progress, and waits until the run has read it. It returns false if the run was complete before that.
+// steer sends a message to the run in progress, and waits until the run has read it. It returns
+// false if the run was complete before that.
 func (s *server) steer(r *http.Request, g *grant, m message) (delivered bool, p *problem) {
 	if p := s.checkText(m.text); p != nil {
 		return false, p
@@ -257,5 +263,6 @@ func (s *server) steer(r *http.Request, g *grant, m message) (delivered bool, p 
 	case info.Status == agent.Completed:
 		return false, nil
 	}
-	return false, fail(http.StatusConflict, CodeIdle, fault.Invalid, "the run was stopped or paused before it could read the message")
+	return false, fail(http.StatusConflict, CodeIdle, fault.Invalid,
+		"the run was stopped or paused before it could read the message")
 }

@@ -27,15 +27,21 @@ func (s *server) addSessions(add adder) {
 	add(http.MethodDelete, "/sessions/rules", s.revoke)
 	add(http.MethodPost, "/sessions/send", s.send)
 	add(http.MethodPost, "/sessions/decide", s.decideRoute)
-	add(http.MethodPost, "/sessions/stop", s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Stop(r.Context()) }))
-	add(http.MethodPost, "/sessions/cancel", s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Cancel(r.Context()) }))
-	add(http.MethodPost, "/sessions/pause", s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Pause(r.Context()) }))
-	add(http.MethodPost, "/sessions/continue", s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error {
-		_, err := s.begin(r.Context(), agent.Continue(g.session.ID()))
-		return err
-	}))
-	add(http.MethodPost, "/sessions/mode", s.control(ActionControl, func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetMode(r.Context(), b.Mode) }))
-	add(http.MethodPost, "/sessions/title", s.control(ActionEdit, func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetTitle(r.Context(), b.Title) }))
+	add(http.MethodPost, "/sessions/stop", s.control(ActionControl,
+		func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Stop(r.Context()) }))
+	add(http.MethodPost, "/sessions/cancel", s.control(ActionControl,
+		func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Cancel(r.Context()) }))
+	add(http.MethodPost, "/sessions/pause", s.control(ActionControl,
+		func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Pause(r.Context()) }))
+	add(http.MethodPost, "/sessions/continue",
+		s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error {
+			_, err := s.begin(r.Context(), agent.Continue(g.session.ID()))
+			return err
+		}))
+	add(http.MethodPost, "/sessions/mode", s.control(ActionControl,
+		func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetMode(r.Context(), b.Mode) }))
+	add(http.MethodPost, "/sessions/title", s.control(ActionEdit,
+		func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetTitle(r.Context(), b.Title) }))
 	add(http.MethodPost, "/sessions/fork", s.fork)
 }
 
@@ -217,7 +223,8 @@ func (s *server) control(action Action, f func(*http.Request, *grant, *controlBo
 	}
 }
 
-// fork copies a session, up to a fact if the body says so. The copy belongs to the owner of the original, and its name is new.
+// fork copies a session, up to a fact if the body says so. The copy belongs to the owner of the
+// original, and its name is new.
 func (s *server) fork(w http.ResponseWriter, r *http.Request, _ string) *problem {
 	var body controlBody
 	if p := s.decode(w, r, &body); p != nil {

@@ -18,7 +18,8 @@ import (
 )
 
 func TestASessionIsStartedListedAndDeleted(t *testing.T) {
-	s := newSite(t, serve.Config{}, providertest.Say("Hello, Ann."), providertest.Say("Again."), providertest.Say("Hello, Bob."))
+	s := newSite(t, serve.Config{}, providertest.Say("Hello, Ann."), providertest.Say("Again."),
+		providertest.Say("Hello, Bob."))
 	s.send("ann", "s-1", "  Hello\n there  ")
 	s.send("ann", "s-1", "And now?")
 	s.send("bob", "s-2", "Hi")
@@ -84,10 +85,12 @@ func TestADecisionResumesTheRun(t *testing.T) {
 	require.Empty(t, s.did())
 	ids := s.pending("ann", "s-1")
 	require.Len(t, ids, 1)
-	s.must("ann", "POST", "sessions/decide", obj{"session": "s-1", "decisions": []obj{{"id": ids[0], "decision": "edit", "input": Page{"old"}}}}, nil)
+	s.must("ann", "POST", "sessions/decide",
+		obj{"session": "s-1", "decisions": []obj{{"id": ids[0], "decision": "edit", "input": Page{"old"}}}}, nil)
 	require.Equal(t, agent.Completed, s.wait("s-1").Status)
 	require.Equal(t, []string{"old"}, s.did())
-	require.Equal(t, serve.CodeUsed, s.refused("ann", "POST", "sessions/decide", obj{"session": "s-1", "decisions": []obj{{"id": ids[0], "decision": "approve"}}}).Code)
+	require.Equal(t, serve.CodeUsed, s.refused("ann", "POST", "sessions/decide",
+		obj{"session": "s-1", "decisions": []obj{{"id": ids[0], "decision": "approve"}}}).Code)
 	require.Equal(t, []string{"old"}, s.did())
 	facts, err := s.agent.Session("s-1").Facts(t.Context())
 	require.NoError(t, err)
@@ -106,7 +109,8 @@ func TestARepeatedMessageStartsNothing(t *testing.T) {
 	}
 	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x", "key": strings.Repeat("k", 1000)}, &first)
 	s.wait("s-1")
-	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x", "key": strings.Repeat("k", 1000)}, &second)
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x", "key": strings.Repeat("k", 1000)},
+		&second)
 	require.True(t, second.Repeated)
 	require.Equal(t, first.Run, second.Run)
 }
@@ -147,7 +151,8 @@ func TestARunThatWasPausedBlocksAMessageUntilItGoesOn(t *testing.T) {
 	s.must("ann", "POST", "sessions/pause", obj{"session": "s-1"}, nil)
 	gate.open <- struct{}{}
 	require.Equal(t, agent.Paused, s.wait("s-1").Status)
-	require.Equal(t, serve.CodeInterrupted, s.refused("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "more"}).Code)
+	require.Equal(t, serve.CodeInterrupted,
+		s.refused("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "more"}).Code)
 	s.must("ann", "POST", "sessions/continue", obj{"session": "s-1"}, nil)
 	require.Equal(t, agent.Completed, s.wait("s-1").Status)
 	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "more"}, nil)
@@ -168,7 +173,8 @@ func TestTheServerDecidesAboutAnInput(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"plan": "free"}, info.Labels)
 	require.Equal(t, "ann", info.Owner)
-	require.Equal(t, serve.CodeForbidden, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "no"}).Code)
+	require.Equal(t, serve.CodeForbidden,
+		s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "no"}).Code)
 	facts, err := s.agent.Session("s-1").Facts(t.Context())
 	require.NoError(t, err)
 	started := facts[0].(agent.RunStarted)
@@ -180,20 +186,25 @@ func TestFilesAreWhatTheyContain(t *testing.T) {
 	s := newSite(t, serve.Config{}, providertest.Say("seen"))
 	png := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x00")
 	exe := []byte("MZ\x90\x00\x03\x00\x00\x00\x04\x00")
-	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "look", "files": []obj{{"name": "../../a\n.png", "type": "text/html", "data": png}}}, nil)
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "look",
+		"files": []obj{{"name": "../../a\n.png", "type": "text/html", "data": png}}}, nil)
 	s.wait("s-1")
 	messages, err := s.agent.Session("s-1").Messages(t.Context())
 	require.NoError(t, err)
 	media := messages[0].Parts[1].Media
 	require.Equal(t, "image/png", media.Type)
 	require.Equal(t, "a.png", media.Name)
-	require.Equal(t, serve.CodeMediaType, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x", "files": []obj{{"name": "a.png", "type": "image/png", "data": exe}}}).Code)
-	require.Equal(t, serve.CodeMediaType, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x", "files": []obj{{"name": "a.svg", "type": "image/png", "data": []byte("<svg onload='x'>")}}}).Code)
+	require.Equal(t, serve.CodeMediaType, s.refused("ann", "POST", "sessions/send",
+		obj{"session": "s-2", "text": "x", "files": []obj{{"name": "a.png", "type": "image/png", "data": exe}}}).Code)
+	require.Equal(t, serve.CodeMediaType,
+		s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x",
+			"files": []obj{{"name": "a.svg", "type": "image/png", "data": []byte("<svg onload='x'>")}}}).Code)
 	many := make([]obj, 11)
 	for i := range many {
 		many[i] = obj{"name": "a.png", "data": png}
 	}
-	require.Equal(t, serve.CodeTooLarge, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x", "files": many}).Code)
+	require.Equal(t, serve.CodeTooLarge,
+		s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x", "files": many}).Code)
 }
 
 func TestAStandingApprovalIsListedAndRevoked(t *testing.T) {

@@ -26,8 +26,9 @@ type response struct {
 	ctx context.Context // ends when the client disconnects, or the hub begins to close
 }
 
-// respond runs f with a stream as the answer to a request. The answer begins with the first event that f writes, or after f has returned nil. If
-// f returns a problem before that, the problem is the answer.
+// respond runs f with a stream as the answer to a request. The answer begins with the first event
+// that f writes, or after f has returned nil. If f returns a problem before that, the problem is
+// the answer.
 func (s *server) respond(w http.ResponseWriter, r *http.Request, f func(*response) *problem) *problem {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -37,7 +38,8 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request, f func(*respons
 	head.Set("Cache-Control", "no-cache, no-transform")
 	head.Set("X-Accel-Buffering", "no") // nginx
 	begun := &begun{ResponseWriter: w}
-	p := f(&response{Writer: sse.NewWriter(begun, sse.WriterConfig{Connection: http.NewResponseController(w)}), ctx: ctx})
+	p := f(&response{Writer: sse.NewWriter(begun, sse.WriterConfig{Connection: http.NewResponseController(w)}),
+		ctx: ctx})
 	if begun.yes {
 		return nil
 	}
@@ -63,7 +65,8 @@ func (b *begun) Write(p []byte) (int, error) {
 	return b.ResponseWriter.Write(p)
 }
 
-// onClosing calls f on a goroutine of its own when the hub begins to close. stop waits for that goroutine.
+// onClosing calls f on a goroutine of its own when the hub begins to close. stop waits for that
+// goroutine.
 func (s *server) onClosing(f func()) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -85,7 +88,8 @@ func (out *response) hint() {
 	_ = out.Write(sse.Event{Type: "hint", Data: []byte(`{"reconnect":true}`), Retry: reconnect})
 }
 
-// eventID returns the number of the last fact that a client has seen: its Last-Event-ID, or else the parameter "after".
+// eventID returns the number of the last fact that a client has seen: its Last-Event-ID, or else
+// the parameter "after".
 func eventID(r *http.Request, after string) (uint64, *problem) {
 	id := r.Header.Get("Last-Event-ID")
 	if id == "" {

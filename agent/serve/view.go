@@ -13,7 +13,8 @@ import (
 	"github.com/pawlkit/pawl/stream/sse"
 )
 
-// addPage adds the page and what it needs. The files of the page are the same for everybody, so nobody has to be authorized for them.
+// addPage adds the page and what it needs. The files of the page are the same for everybody, so
+// nobody has to be authorized for them.
 func (s *server) addPage(add adder) {
 	add(http.MethodGet, "/config", s.pageConfig)
 	add(http.MethodGet, "/view", s.view)
@@ -47,8 +48,10 @@ func (s *server) pageConfig(w http.ResponseWriter, r *http.Request, _ string) *p
 	}
 	out := pageConfig{
 		Title: s.cfg.Title, User: who, Modes: []pageMode{}, Examples: append([]string{}, s.cfg.Examples...),
-		// In a body, 3 bytes of a file are 4 characters, and the rest of the message needs some, too.
-		Limits: pageLimits{s.cfg.MaxMessage, max(s.cfg.MaxFiles, 0), max(s.cfg.MaxBody-2*int64(s.cfg.MaxMessage)-4096, 0) / 4 * 3},
+		// In a body, 3 bytes of a file are 4 characters, and the rest of the message needs some,
+		// too.
+		Limits: pageLimits{s.cfg.MaxMessage, max(s.cfg.MaxFiles, 0),
+			max(s.cfg.MaxBody-2*int64(s.cfg.MaxMessage)-4096, 0) / 4 * 3},
 	}
 	for _, name := range s.agent.Modes() {
 		if name != "" {
@@ -59,7 +62,8 @@ func (s *server) pageConfig(w http.ResponseWriter, r *http.Request, _ string) *p
 	return nil
 }
 
-// view streams what the page shows of a session. Each event is an array of patches, and its id is the number of the newest fact in it.
+// view streams what the page shows of a session. Each event is an array of patches, and its id is
+// the number of the newest fact in it.
 func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem {
 	g, q, p := s.named(r, ActionRead, "after")
 	if p != nil {
@@ -80,7 +84,8 @@ func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem
 		if err := out.Comment("hello"); err != nil { // the page knows that it is connected, even if nothing happens
 			return internal(err)
 		}
-		v := &viewWriter{out: out, session: g.session.ID(), view: page.NewView(page.ViewConfig{Session: g.session.ID(), Tool: s.tool})}
+		v := &viewWriter{out: out, session: g.session.ID(),
+			view: page.NewView(page.ViewConfig{Session: g.session.ID(), Tool: s.tool})}
 		defer v.stop()
 		p := s.watch(out, g, after, v.event)
 		v.flush()
@@ -102,7 +107,8 @@ const (
 	viewMost  = 256                   // patches that wait for the next event
 )
 
-// A viewWriter collects patches, so that a stream has at most one event in viewEvery, and the first one at once.
+// A viewWriter collects patches, so that a stream has at most one event in viewEvery, and the first
+// one at once.
 type viewWriter struct {
 	out     *response
 	session string

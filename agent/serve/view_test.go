@@ -48,7 +48,8 @@ func says(text string) func(sse.Event) bool {
 }
 
 func TestTheViewShowsTheConversationAsPatches(t *testing.T) {
-	s := newSite(t, serve.Config{}, providertest.Reply(providertest.Say("I **look**."), providertest.Call("look", Page{"home"})), providertest.Call("delete", Page{"home"}), providertest.Say("Done."))
+	s := newSite(t, serve.Config{}, providertest.Reply(providertest.Say("I **look**."),
+		providertest.Call("look", Page{"home"})), providertest.Call("delete", Page{"home"}), providertest.Say("Done."))
 	s.send("ann", "s-1", "x")
 	all := events(t, s.request("ann", "GET", "view?session=s-1", nil), says(`"status":"paused"`))
 	var text strings.Builder
@@ -66,7 +67,8 @@ func TestTheViewShowsTheConversationAsPatches(t *testing.T) {
 	require.Contains(t, text.String(), `"schema":{`)
 
 	res := s.request("ann", "GET", "view?session=s-1", nil, "Last-Event-ID", last)
-	s.must("ann", "POST", "sessions/decide", obj{"session": "s-1", "decisions": []obj{{"id": s.pending("ann", "s-1")[0], "decision": "approve"}}}, nil)
+	s.must("ann", "POST", "sessions/decide",
+		obj{"session": "s-1", "decisions": []obj{{"id": s.pending("ann", "s-1")[0], "decision": "approve"}}}, nil)
 	rest := events(t, res, says(`"status":"completed"`))
 	text.Reset()
 	for _, ev := range rest {
@@ -76,7 +78,8 @@ func TestTheViewShowsTheConversationAsPatches(t *testing.T) {
 	require.Contains(t, text.String(), "<p>Done.</p>")
 	require.Equal(t, 404, s.refused("bob", "GET", "view?session=s-1", nil).Status)
 	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "view?session=s-1&after=x", nil).Code)
-	require.Equal(t, serve.CodeUnknown, s.refused("ann", "GET", "view?session=s-1&after=1000", nil).Code, "it hasn't that many facts")
+	require.Equal(t, serve.CodeUnknown, s.refused("ann", "GET", "view?session=s-1&after=1000", nil).Code,
+		"it hasn't that many facts")
 }
 
 func TestTheViewShowsTheReplySoFar(t *testing.T) {

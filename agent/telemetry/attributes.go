@@ -14,7 +14,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The functions of this file make the attributes of live spans and of those of [Telemetry.Export], so that both have the same ones.
+// The functions of this file make the attributes of live spans and of those of [Telemetry.Export],
+// so that both have the same ones.
 
 // ofRun returns what the spans of a run have in common.
 func (t *Telemetry) ofRun(o *machine.Origin) []attribute.KeyValue {
@@ -37,7 +38,8 @@ func named(operation, what string) string {
 }
 
 func (t *Telemetry) runAttributes(o *machine.Origin) []attribute.KeyValue {
-	attrs := append(t.ofRun(o), attribute.String(attrOperation, opAgent), attribute.String(attrProvider, t.providerName()))
+	attrs := append(t.ofRun(o), attribute.String(attrOperation, opAgent),
+		attribute.String(attrProvider, t.providerName()))
 	if o.Parent != "" {
 		attrs = append(attrs, attribute.String(attrParent, o.Parent))
 	}
@@ -60,7 +62,8 @@ func endRun(span trace.Span, res *agent.Result) {
 }
 
 func (t *Telemetry) chatAttributes(o *machine.Origin, step int) []attribute.KeyValue {
-	return append(t.ofRun(o), attribute.String(attrOperation, opChat), attribute.String(attrProvider, t.providerName()), attribute.Int(attrStep, step))
+	return append(t.ofRun(o), attribute.String(attrOperation, opChat), attribute.String(attrProvider, t.providerName()),
+		attribute.Int(attrStep, step))
 }
 
 // requested sets the model that is asked.
@@ -106,7 +109,8 @@ func finishReason(stop provider.StopReason) string {
 }
 
 func usage(u provider.Usage) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{attribute.Int64(attrInputTokens, u.Input), attribute.Int64(attrOutputTokens, u.Output)}
+	attrs := []attribute.KeyValue{attribute.Int64(attrInputTokens, u.Input),
+		attribute.Int64(attrOutputTokens, u.Output)}
 	for _, part := range []struct {
 		name   string
 		tokens int64
@@ -119,7 +123,8 @@ func usage(u provider.Usage) []attribute.KeyValue {
 }
 
 func (t *Telemetry) toolAttributes(o *machine.Origin, step int, tool, call string) []attribute.KeyValue {
-	return append(t.ofRun(o), attribute.String(attrOperation, opTool), attribute.String(attrTool, tool), attribute.String(attrToolType, "function"),
+	return append(t.ofRun(o), attribute.String(attrOperation, opTool), attribute.String(attrTool, tool),
+		attribute.String(attrToolType, "function"),
 		attribute.String(attrToolCall, call), attribute.Int(attrStep, step))
 }
 
@@ -131,7 +136,8 @@ func called(span trace.Span, status tools.Status) {
 	}
 }
 
-// failed marks a span as failed. Texts of errors aren't recorded: they may contain what the spans mustn't.
+// failed marks a span as failed. Texts of errors aren't recorded: they may contain what the spans
+// mustn't.
 func failed(span trace.Span, kind string) {
 	span.SetStatus(codes.Error, kind)
 	span.SetAttributes(attribute.String(attrError, kind))

@@ -32,7 +32,8 @@ func (s steps) Stream(_ context.Context, req *provider.Request) iter.Seq2[provid
 		stop := provider.StopDone
 		if len(req.Messages) < 2*s.n {
 			stop = provider.StopToolCalls
-			list = append(list, provider.ToolStart(0, "c", "nothing"), provider.ToolDelta(0, fmt.Sprintf(`{"n":%d}`, len(req.Messages))), provider.ToolEnd(0))
+			list = append(list, provider.ToolStart(0, "c", "nothing"),
+				provider.ToolDelta(0, fmt.Sprintf(`{"n":%d}`, len(req.Messages))), provider.ToolEnd(0))
 		}
 		for _, c := range append(list, provider.End(stop, provider.Usage{Input: 10, Output: 5})) {
 			if !yield(c, nil) {
@@ -46,7 +47,8 @@ func stepper(tb testing.TB, tel *telemetry.Telemetry, hooks []agent.Hooks, s ste
 	tb.Helper()
 	a, err := agent.New(agent.Config{
 		Provider: tel.Provider(s), Hooks: hooks, Limits: agent.Limits{Steps: s.n + 1},
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "nothing", Inline: true, ReadOnly: true}, func(context.Context, nothing) (string, error) { return "", nil })},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "nothing", Inline: true, ReadOnly: true},
+			func(context.Context, nothing) (string, error) { return "", nil })},
 	})
 	require.NoError(tb, err)
 	return a
@@ -55,16 +57,20 @@ func stepper(tb testing.TB, tel *telemetry.Telemetry, hooks []agent.Hooks, s ste
 func sampling(tb testing.TB) *telemetry.Telemetry {
 	tb.Helper()
 	tel, err := telemetry.New(telemetry.Config{
-		Traces: sdktrace.NewTracerProvider(), Metrics: sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader())),
+		Traces:  sdktrace.NewTracerProvider(),
+		Metrics: sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader())),
 	})
 	require.NoError(tb, err)
 	return tel
 }
 
-// BenchmarkSteps runs 50 steps with a call each, without telemetry, with hooks that only observe, and with telemetry over the SDK.
+// BenchmarkSteps runs 50 steps with a call each, without telemetry, with hooks that only observe,
+// and with telemetry over the SDK.
 func BenchmarkSteps(b *testing.B) {
 	tel := sampling(b)
-	idle := agent.Hooks{Name: "idle", AfterStep: func(context.Context, *agent.Step, *provider.Response) error { return nil }}
+	idle := agent.Hooks{Name: "idle", AfterStep: func(context.Context, *agent.Step, *provider.Response) error {
+		return nil
+	}}
 	for _, c := range []struct {
 		name  string
 		tel   *telemetry.Telemetry
@@ -100,6 +106,7 @@ func TestWhatTelemetryAllocates(t *testing.T) {
 	require.InDelta(t, none, allocs(nil, []agent.Hooks{(*telemetry.Telemetry)(nil).Hooks()}, s), 2)
 	tel := sampling(t)
 	hooks := []agent.Hooks{tel.Hooks()}
-	few, many := allocs(tel, hooks, s)-none, allocs(tel, hooks, steps{n: 5, chunks: 500})-allocs(nil, nil, steps{n: 5, chunks: 500})
+	few, many := allocs(tel, hooks, s)-none,
+		allocs(tel, hooks, steps{n: 5, chunks: 500})-allocs(nil, nil, steps{n: 5, chunks: 500})
 	require.InDelta(t, few, many, 5, "490 more chunks in each of 5 steps")
 }

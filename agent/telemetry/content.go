@@ -32,7 +32,8 @@ type part struct {
 }
 
 // exchange sets what a model was told and what it replied, if the configuration wants that.
-func (t *Telemetry) exchange(span trace.Span, system string, messages []provider.Message, answer []provider.Part, stop provider.StopReason) {
+func (t *Telemetry) exchange(span trace.Span, system string, messages []provider.Message, answer []provider.Part,
+	stop provider.StopReason) {
 	if t.cfg.Content == NoContent || !span.IsRecording() {
 		return
 	}
@@ -42,7 +43,8 @@ func (t *Telemetry) exchange(span trace.Span, system string, messages []provider
 	}
 	out := t.message(&provider.Message{Role: provider.RoleAssistant, Parts: answer})
 	out.Finish = finishReason(stop)
-	span.SetAttributes(attribute.String(attrInputMessages, encoded(in)), attribute.String(attrOutputMessages, encoded([]message{out})))
+	span.SetAttributes(attribute.String(attrInputMessages, encoded(in)),
+		attribute.String(attrOutputMessages, encoded([]message{out})))
 	if system != "" {
 		span.SetAttributes(attribute.String(attrInstructions, cut(t.text(system), maxContent)))
 	}
@@ -53,7 +55,8 @@ func (t *Telemetry) call(span trace.Span, input, result string) {
 	if t.cfg.Content == NoContent || !span.IsRecording() {
 		return
 	}
-	span.SetAttributes(attribute.String(attrArguments, cut(t.text(input), maxContent)), attribute.String(attrResult, cut(t.text(result), maxContent)))
+	span.SetAttributes(attribute.String(attrArguments, cut(t.text(input), maxContent)),
+		attribute.String(attrResult, cut(t.text(result), maxContent)))
 }
 
 // text returns a text as spans may contain it.
@@ -75,7 +78,8 @@ func (t *Telemetry) message(m *provider.Message) message {
 			}
 			out.Parts = append(out.Parts, part{Type: "tool_call", ID: p.Call.ID, Name: p.Call.Name, Arguments: args})
 		case p.Result != nil:
-			out.Parts = append(out.Parts, part{Type: "tool_call_response", ID: p.Result.CallID, Name: p.Result.Name, Response: t.text(p.Result.Text())})
+			out.Parts = append(out.Parts, part{Type: "tool_call_response", ID: p.Result.CallID, Name: p.Result.Name,
+				Response: t.text(p.Result.Text())})
 		case p.Media != nil:
 			out.Parts = append(out.Parts, part{Type: "file", MIME: p.Media.Type, Name: t.text(p.Media.Name)})
 		case p.Kind == provider.PartReasoning:
@@ -87,7 +91,8 @@ func (t *Telemetry) message(m *provider.Message) message {
 	return out
 }
 
-// encoded returns messages as JSON of at most maxContent bytes: the oldest ones are left out, and the texts of the newest are cut.
+// encoded returns messages as JSON of at most maxContent bytes: the oldest ones are left out, and
+// the texts of the newest are cut.
 func encoded(messages []message) string {
 	for {
 		raw, err := json.Marshal(messages)

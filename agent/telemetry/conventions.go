@@ -1,7 +1,8 @@
 package telemetry
 
-// Conventions names the version of the OpenTelemetry conventions for generative AI that the names in this file follow. They are "in
-// development", so a later version of this package may have other names. The last release of semantic-conventions with these names is v1.41.
+// Conventions names the version of the OpenTelemetry conventions for generative AI that the names
+// in this file follow. They are "in development", so a later version of this package may have other
+// names. The last release of semantic-conventions with these names is v1.41.
 const Conventions = "genai-2026-10"
 
 // scope names this package as the instrumentation.
@@ -72,13 +73,15 @@ const (
 
 // Buckets of histograms, as the conventions advise.
 var (
-	bucketsTokens  = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	bucketsTokens = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216,
+		67108864}
 	bucketsSeconds = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 	bucketsAppend  = []float64{.0001, .0002, .0005, .001, .002, .005, .01, .02, .05, .1, .5, 1, 5, 30}
 	bucketsPeople  = []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600}
 )
 
-// providerNames are the names that the conventions give to providers, where they differ from those of the adapters.
+// providerNames are the names that the conventions give to providers, where they differ from those
+// of the adapters.
 var providerNames = map[string]string{
 	"gemini":  "gcp.gemini",
 	"vertex":  "gcp.vertex_ai",

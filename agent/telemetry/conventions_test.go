@@ -7,17 +7,28 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 )
 
-// The last release of the conventions that has names for generative AI agrees where it has the name.
+// The last release of the conventions that has names for generative AI agrees where it has the
+// name.
 func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	for own, theirs := range map[string]string{
-		attrOperation: string(semconv.GenAIOperationNameKey), attrProvider: string(semconv.GenAIProviderNameKey), attrConversation: string(semconv.GenAIConversationIDKey),
-		attrAgent: string(semconv.GenAIAgentNameKey), attrRequestModel: string(semconv.GenAIRequestModelKey), attrResponseModel: string(semconv.GenAIResponseModelKey),
-		attrResponseID: string(semconv.GenAIResponseIDKey), attrFinishReasons: string(semconv.GenAIResponseFinishReasonsKey), attrInputTokens: string(semconv.GenAIUsageInputTokensKey),
-		attrOutputTokens: string(semconv.GenAIUsageOutputTokensKey), attrTool: string(semconv.GenAIToolNameKey), attrToolType: string(semconv.GenAIToolTypeKey),
-		attrToolCall: string(semconv.GenAIToolCallIDKey), attrArguments: string(semconv.GenAIToolCallArgumentsKey), attrResult: string(semconv.GenAIToolCallResultKey),
-		attrInputMessages: string(semconv.GenAIInputMessagesKey), attrOutputMessages: string(semconv.GenAIOutputMessagesKey), attrInstructions: string(semconv.GenAISystemInstructionsKey),
-		attrTokenType: string(semconv.GenAITokenTypeKey), attrError: string(semconv.ErrorTypeKey),
-		opAgent: semconv.GenAIOperationNameInvokeAgent.Value.AsString(), opChat: semconv.GenAIOperationNameChat.Value.AsString(), opTool: semconv.GenAIOperationNameExecuteTool.Value.AsString(),
+		attrOperation: string(semconv.GenAIOperationNameKey), attrProvider: string(semconv.GenAIProviderNameKey),
+		attrConversation: string(semconv.GenAIConversationIDKey),
+		attrAgent:        string(semconv.GenAIAgentNameKey), attrRequestModel: string(semconv.GenAIRequestModelKey),
+		attrResponseModel: string(semconv.GenAIResponseModelKey),
+		attrResponseID:    string(semconv.GenAIResponseIDKey),
+		attrFinishReasons: string(semconv.GenAIResponseFinishReasonsKey),
+		attrInputTokens:   string(semconv.GenAIUsageInputTokensKey),
+		attrOutputTokens:  string(semconv.GenAIUsageOutputTokensKey), attrTool: string(semconv.GenAIToolNameKey),
+		attrToolType: string(semconv.GenAIToolTypeKey),
+		attrToolCall: string(semconv.GenAIToolCallIDKey), attrArguments: string(semconv.GenAIToolCallArgumentsKey),
+		attrResult:         string(semconv.GenAIToolCallResultKey),
+		attrInputMessages:  string(semconv.GenAIInputMessagesKey),
+		attrOutputMessages: string(semconv.GenAIOutputMessagesKey),
+		attrInstructions:   string(semconv.GenAISystemInstructionsKey),
+		attrTokenType:      string(semconv.GenAITokenTypeKey), attrError: string(semconv.ErrorTypeKey),
+		opAgent: semconv.GenAIOperationNameInvokeAgent.Value.AsString(),
+		opChat:  semconv.GenAIOperationNameChat.Value.AsString(),
+		opTool:  semconv.GenAIOperationNameExecuteTool.Value.AsString(),
 	} {
 		require.Equal(t, theirs, own)
 	}

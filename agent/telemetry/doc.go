@@ -1,5 +1,6 @@
-// Package telemetry makes OpenTelemetry traces, metrics and log lines of what agents do. The names follow the conventions for generative AI
-// ([Conventions]), so that the dashboards of common backends understand them.
+// Package telemetry makes OpenTelemetry traces, metrics and log lines of what agents do. The names
+// follow the conventions for generative AI ([Conventions]), so that the dashboards of common
+// backends understand them.
 //
 //	tel, err := telemetry.New(telemetry.Config{Provider: model}) // the global providers of OpenTelemetry
 //	…
@@ -16,25 +17,28 @@
 //	  execute_tool {tool}  a tool call with its attempts
 //	    invoke_agent …     a subagent's run
 //
-// A run is a child of the span in the caller's context. A run that pauses ends its span. What continues the run, perhaps days later in another process, is a
-// span of its own in the same trace, linked to the first one; for this, give [IDs] to the SDK, and [Traceparent] to Input.Trace if the caller has a
-// span. Calls that aren't executed, because they were denied for example, have no span. Nothing is emitted again when a process reads a
-// journal. [Telemetry.Export] makes the same spans of a journal afterwards.
+// A run is a child of the span in the caller's context. A run that pauses ends its span. What
+// continues the run, perhaps days later in another process, is a span of its own in the same trace,
+// linked to the first one; for this, give [IDs] to the SDK, and [Traceparent] to Input.Trace if the
+// caller has a span. Calls that aren't executed, because they were denied for example, have no
+// span. Nothing is emitted again when a process reads a journal. [Telemetry.Export] makes the same
+// spans of a journal afterwards.
 //
-// Prompts, replies, inputs and results aren't recorded unless Config.Content says so, nor are texts of errors, which may contain them: the
-// attribute error.type has the class of package fault, the status of the call, or the code of the run.
+// Prompts, replies, inputs and results aren't recorded unless Config.Content says so, nor are texts
+// of errors, which may contain them: the attribute error.type has the class of package fault, the
+// status of the call, or the code of the run.
 //
 // # Metrics
 //
-//	gen_ai.client.operation.duration             model calls, in seconds
-//	gen_ai.client.operation.time_to_first_chunk  until the answer begins
-//	gen_ai.client.token.usage                    input and output tokens
-//	gen_ai.invoke_agent.duration                 runs, without pauses
-//	gen_ai.execute_tool.duration                 tool calls
-//	pawl.approval.duration                       from a question to a person's decision
-//	pawl.journal.append.duration                 appends to the journal
-//	pawl.compactions                             conversations that were shortened
-//	pawl.gate.events                             pauses, preemptions and rejections of a gate: [Telemetry.GateEvents]
-//	pawl.budget.events                           limits that are nearly or completely used up: [Telemetry.BudgetEvents]
-//	pawl.breaker.changes                         breakers that open and close: [Telemetry.BreakerChanges]
+//	gen_ai.client.operation.duration     model calls, in seconds
+//	gen_ai.client.operation.time_to_first_chunk until the answer begins
+//	gen_ai.client.token.usage            input and output tokens
+//	gen_ai.invoke_agent.duration         runs, without pauses
+//	gen_ai.execute_tool.duration         tool calls
+//	pawl.approval.duration               from a question to a person's decision
+//	pawl.journal.append.duration         appends to the journal
+//	pawl.compactions                     conversations that were shortened
+//	pawl.gate.events                     pauses, preemptions and rejections of a gate: [Telemetry.GateEvents]
+//	pawl.budget.events                   limits that are nearly or completely used up: [Telemetry.BudgetEvents]
+//	pawl.breaker.changes                 breakers that open and close: [Telemetry.BreakerChanges]
 package telemetry

@@ -17,7 +17,8 @@ import (
 func Example() {
 	exporter := tracetest.NewInMemoryExporter() // otlptracegrpc.New, for example
 	traces := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter), sdktrace.WithIDGenerator(telemetry.IDs{}))
-	model := providertest.Script(providertest.Call("weather", map[string]string{"city": "Oslo"}), providertest.Say("It is 4 °C in Oslo."))
+	model := providertest.Script(providertest.Call("weather", map[string]string{"city": "Oslo"}),
+		providertest.Say("It is 4 °C in Oslo."))
 	tel, err := telemetry.New(telemetry.Config{Traces: traces, Provider: model})
 	if err != nil {
 		log.Fatal(err)
@@ -26,13 +27,17 @@ func Example() {
 		City string `json:"city"`
 	}
 	a, err := agent.New(agent.Config{
-		Name: "guide", Provider: tel.Provider(model), Hooks: []agent.Hooks{tel.Hooks()}, Params: agent.Params{Model: "m-1"},
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "weather"}, func(context.Context, query) (string, error) { return "4 °C", nil })},
+		Name: "guide", Provider: tel.Provider(model), Hooks: []agent.Hooks{tel.Hooks()},
+		Params: agent.Params{Model: "m-1"},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "weather"}, func(context.Context, query) (string, error) {
+			return "4 °C", nil
+		})},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := a.Run(context.Background(), agent.Input{Session: "s-1", Prompt: "How cold is it in Oslo?"}); err != nil {
+	if _, err := a.Run(context.Background(),
+		agent.Input{Session: "s-1", Prompt: "How cold is it in Oslo?"}); err != nil {
 		log.Fatal(err)
 	}
 	for _, span := range exporter.GetSpans() { // in the order in which they ended
@@ -60,7 +65,8 @@ func ExampleTelemetry_Export() {
 		log.Fatal(err)
 	}
 	exporter := tracetest.NewInMemoryExporter()
-	tel, err := telemetry.New(telemetry.Config{Traces: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter), sdktrace.WithIDGenerator(telemetry.IDs{}))})
+	tel, err := telemetry.New(telemetry.Config{Traces: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter),
+		sdktrace.WithIDGenerator(telemetry.IDs{}))})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,12 +12,14 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Export makes the spans of runs from their facts, with the times that these have: the same spans, with the same attributes, as the hooks make
-// while a run takes place, except that a run has no parent that isn't a run. It is for runs that took place without telemetry, and for what a collector has
-// lost. It records no metrics and writes no log lines.
+// Export makes the spans of runs from their facts, with the times that these have: the same spans,
+// with the same attributes, as the hooks make while a run takes place, except that a run has no
+// parent that isn't a run. It is for runs that took place without telemetry, and for what a
+// collector has lost. It records no metrics and writes no log lines.
 //
-// The facts are those of whole sessions ([agent.Session.Facts]), in order. A subagent's run is within the tool call that it belongs to if the
-// facts of the session that called it come first. What hasn't ended is ended with the last fact, with the error type "unfinished"; what a crash has
+// The facts are those of whole sessions ([agent.Session.Facts]), in order. A subagent's run is
+// within the tool call that it belongs to if the facts of the session that called it come first.
+// What hasn't ended is ended with the last fact, with the error type "unfinished"; what a crash has
 // ended has the type "interrupted".
 func (t *Telemetry) Export(ctx context.Context, facts ...agent.Fact) error {
 	if t == nil {
@@ -141,7 +143,8 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 	l, at := e.leg, trace.WithTimestamp(meta.Time)
 	switch f := f.(type) {
 	case agent.StepStarted:
-		_, span := e.t.tracer.Start(l.ctx, opChat, at, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(e.t.chatAttributes(&meta.Origin, meta.Step)...))
+		_, span := e.t.tracer.Start(l.ctx, opChat, at, trace.WithSpanKind(trace.SpanKindClient),
+			trace.WithAttributes(e.t.chatAttributes(&meta.Origin, meta.Step)...))
 		e.t.requested(span, f.Model)
 		l.step = &exportedStep{span: span, system: f.System, messages: e.machine.State().Messages}
 		if f.Messages != nil {
@@ -161,7 +164,8 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 			l.step = nil
 		}
 	case agent.ToolStarted:
-		_, span := e.t.tracer.Start(l.ctx, named(opTool, f.Call.Name), at, trace.WithAttributes(e.t.toolAttributes(&meta.Origin, meta.Step, f.Call.Name, meta.Call)...))
+		_, span := e.t.tracer.Start(l.ctx, named(opTool, f.Call.Name), at,
+			trace.WithAttributes(e.t.toolAttributes(&meta.Origin, meta.Step, f.Call.Name, meta.Call)...))
 		l.tools[meta.Call], e.calls[meta.Call] = span, span.SpanContext()
 	case agent.ToolFinished:
 		if span := l.tools[meta.Call]; span != nil {

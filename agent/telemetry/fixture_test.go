@@ -39,7 +39,8 @@ type rig struct {
 func newRig(t *testing.T, cfg telemetry.Config) *rig {
 	t.Helper()
 	r := &rig{t: t, spans: tracetest.NewSpanRecorder(), metrics: sdkmetric.NewManualReader()}
-	r.traces = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(r.spans), sdktrace.WithIDGenerator(telemetry.IDs{}))
+	r.traces = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(r.spans),
+		sdktrace.WithIDGenerator(telemetry.IDs{}))
 	cfg.Traces, cfg.Metrics = r.traces, sdkmetric.NewMeterProvider(sdkmetric.WithReader(r.metrics))
 	var err error
 	r.tel, err = telemetry.New(cfg)
@@ -66,18 +67,21 @@ var errGone = fault.New(fault.NotFound, "no page of that secret name")
 // theAgent has a tool that works, one that fails, one that asks, and a subagent.
 func theAgent(t *testing.T, tel *telemetry.Telemetry, store journal.Store, steps ...providertest.Step) *agent.Agent {
 	t.Helper()
-	read := tools.New(tools.Spec{Name: "read", ReadOnly: true, NoRetries: true}, func(_ context.Context, in page) (string, error) {
-		if in.ID == "gone" {
-			return "", errGone
-		}
-		return "the secret of " + in.ID, nil
-	})
+	read := tools.New(tools.Spec{Name: "read", ReadOnly: true, NoRetries: true},
+		func(_ context.Context, in page) (string, error) {
+			if in.ID == "gone" {
+				return "", errGone
+			}
+			return "the secret of " + in.ID, nil
+		})
 	helper, err := agent.New(agent.Config{Name: "helper", Hooks: []agent.Hooks{tel.Hooks()}, Tools: []tools.Tool{read},
 		Provider: providertest.Script(call("read", "sub"), providertest.Say("Helped."))})
 	require.NoError(t, err)
 	a, err := agent.New(agent.Config{
-		Name: "cms", Hooks: []agent.Hooks{tel.Hooks()}, Journal: tel.Store(store), Provider: tel.Provider(providertest.Script(steps...)), Params: agent.Params{Model: "m-1"},
-		Tools: []tools.Tool{read, tools.New(tools.Spec{Name: "delete", Risk: tools.High}, func(context.Context, page) (string, error) { return "deleted", nil }),
+		Name: "cms", Hooks: []agent.Hooks{tel.Hooks()}, Journal: tel.Store(store),
+		Provider: tel.Provider(providertest.Script(steps...)), Params: agent.Params{Model: "m-1"},
+		Tools: []tools.Tool{read, tools.New(tools.Spec{Name: "delete", Risk: tools.High},
+			func(context.Context, page) (string, error) { return "deleted", nil }),
 			agent.AsTool(helper, tools.Spec{Name: "ask"})},
 	})
 	require.NoError(t, err)
@@ -86,7 +90,8 @@ func theAgent(t *testing.T, tel *telemetry.Telemetry, store journal.Store, steps
 
 var ids = regexp.MustCompile(`r-[0-9a-f]{32}|\b[0-9a-f]{32}\b`)
 
-// tree returns spans as text: each below its parent, in the order in which they began, with what doesn't differ from run to run.
+// tree returns spans as text: each below its parent, in the order in which they began, with what
+// doesn't differ from run to run.
 func (r *rig) tree(spans []sdktrace.ReadOnlySpan) string {
 	names := map[string]string{}
 	named := func(text string) string {
@@ -101,8 +106,11 @@ func (r *rig) tree(spans []sdktrace.ReadOnlySpan) string {
 	var b strings.Builder
 	var below func(parent trace.SpanID, indent string)
 	below = func(parent trace.SpanID, indent string) {
-		children := slices.DeleteFunc(slices.Clone(spans), func(s sdktrace.ReadOnlySpan) bool { return s.Parent().SpanID() != parent })
-		slices.SortStableFunc(children, func(a, b sdktrace.ReadOnlySpan) int { // calls of one reply may begin in any order
+		children := slices.DeleteFunc(slices.Clone(spans), func(s sdktrace.ReadOnlySpan) bool {
+			return s.Parent().SpanID() != parent
+		})
+		slices.SortStableFunc(children, func(a, b sdktrace.ReadOnlySpan) int {
+			// calls of one reply may begin in any order
 			step, call := attr(a, "pawl.step"), attr(a, "gen_ai.tool.call.id")
 			if other := attr(b, "gen_ai.tool.call.id"); call != "" && other != "" && step == attr(b, "pawl.step") {
 				return strings.Compare(call, other)
@@ -142,7 +150,8 @@ func attr(s sdktrace.ReadOnlySpan, key string) string {
 	return ""
 }
 
-// sum returns the sum of a counter, or the count of a histogram, over the series with these attributes.
+// sum returns the sum of a counter, or the count of a histogram, over the series with these
+// attributes.
 func (r *rig) sum(name string, attrs ...attribute.KeyValue) (n float64) {
 	r.t.Helper()
 	var data metricdata.ResourceMetrics

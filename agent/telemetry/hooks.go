@@ -16,11 +16,13 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Hooks returns the hooks that make the spans of runs (invoke_agent), of model calls (chat) and of tool calls (execute_tool), with their metrics
-// and log lines. Put them first in agent.Config.Hooks, and into those of subagents, too.
+// Hooks returns the hooks that make the spans of runs (invoke_agent), of model calls (chat) and of
+// tool calls (execute_tool), with their metrics and log lines. Put them first in
+// agent.Config.Hooks, and into those of subagents, too.
 //
-// A run is a child of the span that the caller's context has; Input.Trace should then be [Traceparent]. What continues a run later, after a
-// pause or a crash, is a span of its own in the trace of the run, linked to the span in which the run began and to that of its caller.
+// A run is a child of the span that the caller's context has; Input.Trace should then be
+// [Traceparent]. What continues a run later, after a pause or a crash, is a span of its own in the
+// trace of the run, linked to the span in which the run began and to that of its caller.
 func (t *Telemetry) Hooks() agent.Hooks {
 	if t == nil {
 		return agent.Hooks{}
@@ -112,25 +114,31 @@ func (t *Telemetry) around(ctx context.Context, s agent.Span) (context.Context, 
 		ctx, a.span = t.startRun(ctx, &s.Origin, s.Resumed)
 	case agent.SpanStep:
 		a.run = runIn(ctx)
-		ctx, a.span = t.tracer.Start(ctx, opChat, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.chatAttributes(&s.Origin, s.Step)...))
+		ctx, a.span = t.tracer.Start(ctx, opChat, trace.WithSpanKind(trace.SpanKindClient),
+			trace.WithAttributes(t.chatAttributes(&s.Origin, s.Step)...))
 	default:
 		a.run = runIn(ctx)
-		ctx, a.span = t.tracer.Start(ctx, named(opTool, s.Tool), trace.WithAttributes(t.toolAttributes(&s.Origin, s.Step, s.Tool, s.Call)...))
+		ctx, a.span = t.tracer.Start(ctx, named(opTool, s.Tool),
+			trace.WithAttributes(t.toolAttributes(&s.Origin, s.Step, s.Tool, s.Call)...))
 	}
 	ctx = context.WithValue(ctx, activeKey{}, a)
 	return ctx, func(err error) { t.end(ctx, a, err) }
 }
 
 // startRun starts the span of a run, or of what continues it.
-func (t *Telemetry) startRun(ctx context.Context, o *machine.Origin, resumed bool, options ...trace.SpanStartOption) (context.Context, trace.Span) {
+func (t *Telemetry) startRun(ctx context.Context, o *machine.Origin, resumed bool,
+	options ...trace.SpanStartOption) (context.Context, trace.Span) {
 	options = append(options, trace.WithAttributes(t.runAttributes(o)...))
 	caller := trace.SpanContextFromContext(ctx)
 	own, err := trace.TraceIDFromHex(o.Trace)
 	switch {
 	case err != nil: // it has no trace, which no run of this version has
 	case resumed:
-		begun := trace.NewSpanContext(trace.SpanContextConfig{TraceID: own, SpanID: runSpan(o.Run), TraceFlags: trace.FlagsSampled, Remote: true})
-		options = append(options, trace.WithLinks(trace.Link{SpanContext: begun, Attributes: []attribute.KeyValue{attribute.String(attrRun, o.Run)}}))
+		begun := trace.NewSpanContext(trace.SpanContextConfig{TraceID: own, SpanID: runSpan(o.Run),
+			TraceFlags: trace.FlagsSampled, Remote: true})
+		options = append(options,
+			trace.WithLinks(trace.Link{SpanContext: begun,
+				Attributes: []attribute.KeyValue{attribute.String(attrRun, o.Run)}}))
 		if caller.IsValid() {
 			options = append(options, trace.WithLinks(trace.Link{SpanContext: caller}))
 		}
@@ -154,7 +162,8 @@ func (t *Telemetry) end(ctx context.Context, a *active, err error) {
 		if err != nil && a.result == "" { // it has ended without AfterRun
 			failed(a.span, classOf(fault.Of(err)))
 		}
-		t.meters.agent.Record(ctx, took.Seconds(), t.meters.with(attrsAgent, [4]string{a.origin.Agent, string(a.result)})...)
+		t.meters.agent.Record(ctx, took.Seconds(),
+			t.meters.with(attrsAgent, [4]string{a.origin.Agent, string(a.result)})...)
 	case agent.SpanStep:
 		kind := ""
 		if err != nil {
@@ -162,24 +171,28 @@ func (t *Telemetry) end(ctx context.Context, a *active, err error) {
 			failed(a.span, kind)
 		}
 		t.meters.chat(ctx, t.providerName(), a.name, kind, took, a.usage)
-		t.log(ctx, a, "agent: step", took, err, slog.String("model", a.name), slog.Int64("input_tokens", a.usage.Input), slog.Int64("output_tokens", a.usage.Output))
+		t.log(ctx, a, "agent: step", took, err, slog.String("model", a.name), slog.Int64("input_tokens", a.usage.Input),
+			slog.Int64("output_tokens", a.usage.Output))
 	default:
 		if err != nil && a.status == "" { // it was stopped before it had a result
 			failed(a.span, "canceled")
 		}
 		t.meters.tool.Record(ctx, took.Seconds(), t.meters.with(attrsTool, [4]string{a.name, string(a.status)})...)
-		t.log(ctx, a, "agent: call", took, err, slog.String("tool", a.name), slog.String("call", a.call), slog.String("status", string(a.status)))
+		t.log(ctx, a, "agent: call", took, err, slog.String("tool", a.name), slog.String("call", a.call),
+			slog.String("status", string(a.status)))
 	}
 	a.span.End()
 }
 
 // log writes the line of a step or a call.
-func (t *Telemetry) log(ctx context.Context, a *active, what string, took time.Duration, err error, attrs ...slog.Attr) {
+func (t *Telemetry) log(ctx context.Context, a *active, what string, took time.Duration, err error,
+	attrs ...slog.Attr) {
 	if t.cfg.Logger == nil || !t.cfg.Logger.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	sc := a.span.SpanContext()
-	attrs = append(attrs, slog.String("session", a.origin.Session), slog.String("run", a.origin.Run), slog.Int("step", a.step), slog.Duration("took", took),
+	attrs = append(attrs, slog.String("session", a.origin.Session), slog.String("run", a.origin.Run),
+		slog.Int("step", a.step), slog.Duration("took", took),
 		slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
 	level := slog.LevelInfo
 	if err != nil {

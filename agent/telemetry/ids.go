@@ -9,12 +9,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// IDs makes the ids of spans. Give it to the SDK, so that the trace of a run has the id that its facts have, and so that what continues a
-// run days later, in another process, is in the same trace:
+// IDs makes the ids of spans. Give it to the SDK, so that the trace of a run has the id that its
+// facts have, and so that what continues a run days later, in another process, is in the same
+// trace:
 //
 //	sdktrace.NewTracerProvider(sdktrace.WithIDGenerator(telemetry.IDs{}), …)
 //
-// Without it, a run that isn't in a trace of its caller begins a trace of its own, whose id is another one than that of its facts. All other ids are random.
+// Without it, a run that isn't in a trace of its caller begins a trace of its own, whose id is
+// another one than that of its facts. All other ids are random.
 type IDs struct{}
 
 // NewIDs returns the ids of a span without a parent.
@@ -46,12 +48,14 @@ type wantedIDs struct {
 	span  trace.SpanID
 }
 
-// withIDs returns a context for starting a span with these ids. The zero wantedIDs ends that for the spans below.
+// withIDs returns a context for starting a span with these ids. The zero wantedIDs ends that for
+// the spans below.
 func withIDs(ctx context.Context, ids wantedIDs) context.Context {
 	return context.WithValue(ctx, idsKey{}, ids)
 }
 
-// runSpan returns the id of the span in which a run begins. It follows from the run's id, so that what continues the run can refer to it.
+// runSpan returns the id of the span in which a run begins. It follows from the run's id, so that
+// what continues the run can refer to it.
 func runSpan(run string) (id trace.SpanID) {
 	sum := sha256.Sum256([]byte("pawl run " + run))
 	copy(id[:], sum[:])
@@ -61,8 +65,9 @@ func runSpan(run string) (id trace.SpanID) {
 	return id
 }
 
-// Traceparent returns the span that ctx belongs to as a W3C traceparent, for agent.Input.Trace: the run then belongs to the caller's trace, also
-// when it is continued later. It is empty without a span.
+// Traceparent returns the span that ctx belongs to as a W3C traceparent, for agent.Input.Trace: the
+// run then belongs to the caller's trace, also when it is continued later. It is empty without a
+// span.
 func Traceparent(ctx context.Context) string {
 	sc := trace.SpanContextFromContext(ctx)
 	if !sc.IsValid() {

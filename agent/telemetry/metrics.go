@@ -65,7 +65,8 @@ func (m *meters) with(names, values [4]string) []metric.RecordOption {
 func newMeters(m metric.Meter) (*meters, error) {
 	var errs []error
 	histogram := func(name, unit, text string, buckets []float64) metric.Float64Histogram {
-		h, err := m.Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(text), metric.WithExplicitBucketBoundaries(buckets...))
+		h, err := m.Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(text),
+			metric.WithExplicitBucketBoundaries(buckets...))
 		errs = append(errs, err)
 		return h
 	}
@@ -75,11 +76,12 @@ func newMeters(m metric.Meter) (*meters, error) {
 		return c
 	}
 	out := &meters{
-		sets:        make(map[setKey][]metric.RecordOption),
-		tokens:      histogram(metricTokens, "{token}", "Tokens of model calls.", bucketsTokens),
-		duration:    histogram(metricDuration, "s", "Time of model calls.", bucketsSeconds),
-		firstChunk:  histogram(metricFirstChunk, "s", "Time until a model call's answer begins.", bucketsSeconds),
-		agent:       histogram(metricAgentDuration, "s", "Time of runs, without the time in which they are paused.", bucketsSeconds),
+		sets:       make(map[setKey][]metric.RecordOption),
+		tokens:     histogram(metricTokens, "{token}", "Tokens of model calls.", bucketsTokens),
+		duration:   histogram(metricDuration, "s", "Time of model calls.", bucketsSeconds),
+		firstChunk: histogram(metricFirstChunk, "s", "Time until a model call's answer begins.", bucketsSeconds),
+		agent: histogram(metricAgentDuration, "s", "Time of runs, without the time in which they are paused.",
+			bucketsSeconds),
 		tool:        histogram(metricToolDuration, "s", "Time of tool calls.", bucketsSeconds),
 		append:      histogram(metricAppend, "s", "Time of appends to the journal.", bucketsAppend),
 		approval:    histogram(metricApproval, "s", "Time from a question to a person's decision.", bucketsPeople),
@@ -102,39 +104,45 @@ func (m *meters) chat(ctx context.Context, provider, model, kind string, took ti
 	}
 }
 
-// GateEvents returns a function for ratelimit.GateConfig.OnEvent that counts the events, and then calls next, which may be nil.
+// GateEvents returns a function for ratelimit.GateConfig.OnEvent that counts the events, and then
+// calls next, which may be nil.
 func (t *Telemetry) GateEvents(next func(ratelimit.Event)) func(ratelimit.Event) {
 	if t == nil {
 		return next
 	}
 	return func(e ratelimit.Event) {
-		t.meters.gate.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrName, e.Gate), attribute.String(attrKind, string(e.Kind))))
+		t.meters.gate.Add(context.Background(), 1,
+			metric.WithAttributes(attribute.String(attrName, e.Gate), attribute.String(attrKind, string(e.Kind))))
 		if next != nil {
 			next(e)
 		}
 	}
 }
 
-// BudgetEvents returns a function for budget.Config.OnEvent that counts the events, and then calls next, which may be nil.
+// BudgetEvents returns a function for budget.Config.OnEvent that counts the events, and then calls
+// next, which may be nil.
 func (t *Telemetry) BudgetEvents(next func(budget.Event)) func(budget.Event) {
 	if t == nil {
 		return next
 	}
 	return func(e budget.Event) {
-		t.meters.budget.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrScope, string(e.Scope)), attribute.String(attrKind, string(e.Kind))))
+		t.meters.budget.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrScope, string(e.Scope)),
+			attribute.String(attrKind, string(e.Kind))))
 		if next != nil {
 			next(e)
 		}
 	}
 }
 
-// BreakerChanges returns a function for circuit.Config.OnChange that counts the changes, and then calls next, which may be nil.
+// BreakerChanges returns a function for circuit.Config.OnChange that counts the changes, and then
+// calls next, which may be nil.
 func (t *Telemetry) BreakerChanges(next func(circuit.Change)) func(circuit.Change) {
 	if t == nil {
 		return next
 	}
 	return func(c circuit.Change) {
-		t.meters.breaker.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrName, c.Name), attribute.String(attrFrom, c.From.String()), attribute.String(attrTo, c.To.String())))
+		t.meters.breaker.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrName, c.Name),
+			attribute.String(attrFrom, c.From.String()), attribute.String(attrTo, c.To.String())))
 		if next != nil {
 			next(c)
 		}

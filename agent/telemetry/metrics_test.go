@@ -32,8 +32,10 @@ func TestMetricsOfARun(t *testing.T) {
 	require.Equal(t, 6.0, r.sum("gen_ai.client.token.usage", attribute.String("gen_ai.token.type", "input")))
 	require.Equal(t, 4.0, r.sum("gen_ai.client.operation.time_to_first_chunk"), "the subagent's provider isn't traced")
 	require.Equal(t, 3.0, r.sum("gen_ai.execute_tool.duration", attribute.String("gen_ai.tool.name", "read")))
-	require.Equal(t, 1.0, r.sum("gen_ai.execute_tool.duration", attribute.String("gen_ai.tool.name", "read"), attribute.String("pawl.tool.status", "failed")))
-	require.Equal(t, 1.0, r.sum("pawl.approval.duration", attribute.String("pawl.kind", "approval"), attribute.String("pawl.decision", "approve")))
+	require.Equal(t, 1.0, r.sum("gen_ai.execute_tool.duration", attribute.String("gen_ai.tool.name", "read"),
+		attribute.String("pawl.tool.status", "failed")))
+	require.Equal(t, 1.0, r.sum("pawl.approval.duration", attribute.String("pawl.kind", "approval"),
+		attribute.String("pawl.decision", "approve")))
 	require.NotZero(t, r.sum("pawl.journal.append.duration"))
 }
 
@@ -64,14 +66,18 @@ func TestEventsOfGatesBudgetsAndBreakersAreCounted(t *testing.T) {
 	passed := 0
 	r.tel.GateEvents(func(ratelimit.Event) { passed++ })(ratelimit.Event{Kind: ratelimit.EventPaused, Gate: "g"})
 	r.tel.BudgetEvents(func(budget.Event) { passed++ })(budget.Event{Kind: budget.EventWarned})
-	r.tel.BreakerChanges(func(circuit.Change) { passed++ })(circuit.Change{Name: "b", From: circuit.Closed, To: circuit.Open})
+	r.tel.BreakerChanges(func(circuit.Change) {
+		passed++
+	})(circuit.Change{Name: "b", From: circuit.Closed, To: circuit.Open})
 	r.tel.GateEvents(nil)(ratelimit.Event{})
 	r.tel.BudgetEvents(nil)(budget.Event{})
 	r.tel.BreakerChanges(nil)(circuit.Change{})
 	require.Equal(t, 3, passed)
-	require.Equal(t, 1.0, r.sum("pawl.gate.events", attribute.String("pawl.kind", "paused"), attribute.String("pawl.name", "g")))
+	require.Equal(t, 1.0,
+		r.sum("pawl.gate.events", attribute.String("pawl.kind", "paused"), attribute.String("pawl.name", "g")))
 	require.Equal(t, 2.0, r.sum("pawl.budget.events"))
-	require.Equal(t, 1.0, r.sum("pawl.breaker.changes", attribute.String("pawl.name", "b"), attribute.String("pawl.to", "open")))
+	require.Equal(t, 1.0,
+		r.sum("pawl.breaker.changes", attribute.String("pawl.name", "b"), attribute.String("pawl.to", "open")))
 }
 
 // A model call outside of a run has a span of its own.
@@ -88,7 +94,8 @@ func TestACallOfTheHostHasASpan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, telemetry.Config{})
 			p := r.tel.Provider(providertest.Script(c.step))
-			for range p.Stream(t.Context(), &provider.Request{Model: "m-1", Labels: provider.Labels{Kind: "title", Session: "s-1"}}) {
+			for range p.Stream(t.Context(),
+				&provider.Request{Model: "m-1", Labels: provider.Labels{Kind: "title", Session: "s-1"}}) {
 				if c.cancel {
 					break
 				}
@@ -99,8 +106,10 @@ func TestACallOfTheHostHasASpan(t *testing.T) {
 			require.Equal(t, c.status, span.Status().Description)
 			require.Contains(t, span.Attributes(), attribute.String("pawl.kind", "title"))
 			if c.status == "" {
-				require.Contains(t, span.Attributes(), attribute.StringSlice("gen_ai.response.finish_reasons", []string{"stop"}))
-				require.Equal(t, 1.0, r.sum("gen_ai.client.token.usage", attribute.String("gen_ai.token.type", "output")))
+				require.Contains(t, span.Attributes(),
+					attribute.StringSlice("gen_ai.response.finish_reasons", []string{"stop"}))
+				require.Equal(t, 1.0,
+					r.sum("gen_ai.client.token.usage", attribute.String("gen_ai.token.type", "output")))
 			}
 		})
 	}
@@ -142,7 +151,8 @@ func TestANilTelemetryDoesNothing(t *testing.T) {
 }
 
 func TestAWrongConfigIsRefused(t *testing.T) {
-	for field, cfg := range map[string]telemetry.Config{"Content": {Content: 7}, "Redact": {Content: telemetry.Redacted}} {
+	for field, cfg := range map[string]telemetry.Config{"Content": {Content: 7},
+		"Redact": {Content: telemetry.Redacted}} {
 		_, err := telemetry.New(cfg)
 		var wrong *telemetry.ConfigError
 		require.ErrorAs(t, err, &wrong)
@@ -156,7 +166,8 @@ func TestAWrongConfigIsRefused(t *testing.T) {
 
 func TestARunThatIsNotSampledHasNoAttributes(t *testing.T) {
 	r := newRig(t, telemetry.Config{Content: telemetry.Full})
-	traces := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()), sdktrace.WithSpanProcessor(r.spans))
+	traces := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()),
+		sdktrace.WithSpanProcessor(r.spans))
 	tel, err := telemetry.New(telemetry.Config{Traces: traces, Content: telemetry.Full})
 	require.NoError(t, err)
 	run(t, theAgent(t, tel, journal.NewMemory(), providertest.Say("Done.")), agent.Input{Prompt: "Go."})

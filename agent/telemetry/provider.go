@@ -13,8 +13,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Provider returns a provider that measures how long it takes until an answer begins, and that makes chat spans for the calls that belong to no
-// step of a run: titles, summaries, notes, and those of the host. Put it around everything else, guards included: retries then lie within the
+// Provider returns a provider that measures how long it takes until an answer begins, and that
+// makes chat spans for the calls that belong to no step of a run: titles, summaries, notes, and
+// those of the host. Put it around everything else, guards included: retries then lie within the
 // span.
 func (t *Telemetry) Provider(p provider.Provider) provider.Provider {
 	if t == nil {
@@ -69,13 +70,16 @@ func (c *modelCall) start(ctx context.Context) context.Context {
 	if activeIn(ctx, agent.SpanStep) != nil {
 		return ctx
 	}
-	attrs := []attribute.KeyValue{attribute.String(attrOperation, opChat), attribute.String(attrProvider, c.t.providerName())}
-	for name, value := range map[string]string{attrConversation: c.req.Labels.Session, attrAgent: c.req.Labels.Agent, attrRun: c.req.Labels.Run, attrKind: c.req.Labels.Kind} {
+	attrs := []attribute.KeyValue{attribute.String(attrOperation, opChat),
+		attribute.String(attrProvider, c.t.providerName())}
+	for name, value := range map[string]string{attrConversation: c.req.Labels.Session, attrAgent: c.req.Labels.Agent,
+		attrRun: c.req.Labels.Run, attrKind: c.req.Labels.Kind} {
 		if value != "" {
 			attrs = append(attrs, attribute.String(name, value))
 		}
 	}
-	ctx, c.span = c.t.tracer.Start(ctx, opChat, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	ctx, c.span = c.t.tracer.Start(ctx, opChat, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(attrs...))
 	c.t.requested(c.span, c.req.Model)
 	return ctx
 }
@@ -101,7 +105,8 @@ func (c *modelCall) take(ctx context.Context, chunk *provider.Chunk, err error) 
 	default:
 		if !c.first {
 			c.first = true
-			c.t.meters.firstChunk.Record(ctx, time.Since(c.begun).Seconds(), c.t.meters.with(attrsChat, [4]string{opChat, c.t.providerName(), c.t.model(c.req.Model)})...)
+			c.t.meters.firstChunk.Record(ctx, time.Since(c.begun).Seconds(),
+				c.t.meters.with(attrsChat, [4]string{opChat, c.t.providerName(), c.t.model(c.req.Model)})...)
 		}
 	}
 }

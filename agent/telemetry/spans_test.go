@@ -26,14 +26,16 @@ var update = flag.Bool("update", false, "write the golden files in testdata")
 func script() []providertest.Step {
 	return []providertest.Step{
 		providertest.WithUsage(provider.Usage{Input: 100, Output: 20, CacheRead: 60},
-			providertest.Calls(providertest.CallSpec{Tool: "read", Input: page{"home"}}, providertest.CallSpec{Tool: "read", Input: page{"gone"}})),
+			providertest.Calls(providertest.CallSpec{Tool: "read", Input: page{"home"}},
+				providertest.CallSpec{Tool: "read", Input: page{"gone"}})),
 		providertest.Call("ask", map[string]string{"task": "Help."}),
 		call("delete", "home"),
 		providertest.Say("Done."),
 	}
 }
 
-// recorded runs the script, with the approval in another process, and returns the facts of the session and of the subagent's.
+// recorded runs the script, with the approval in another process, and returns the facts of the
+// session and of the subagent's.
 func recorded(t *testing.T, r *rig) (facts []agent.Fact) {
 	t.Helper()
 	store := journal.NewMemory()
@@ -64,11 +66,13 @@ func TestSpansOfARun(t *testing.T) {
 	recorded(t, r)
 	golden(t, "run.txt", r.tree(r.ended()))
 	for _, s := range r.ended() {
-		require.Equal(t, r.ended()[0].SpanContext().TraceID(), s.SpanContext().TraceID(), "%s is in another trace", s.Name())
+		require.Equal(t, r.ended()[0].SpanContext().TraceID(), s.SpanContext().TraceID(), "%s is in another trace",
+			s.Name())
 	}
 }
 
-// What Export makes of the facts is what the hooks have made, without the subagent, whose facts are those of another session.
+// What Export makes of the facts is what the hooks have made, without the subagent, whose facts are
+// those of another session.
 func TestExportMakesTheSameSpans(t *testing.T) {
 	live := newRig(t, telemetry.Config{Provider: providertest.Script()})
 	facts := recorded(t, live)
@@ -103,7 +107,8 @@ func TestARunIsInTheTraceOfItsCallerAlsoWhenItContinues(t *testing.T) {
 
 	other := newRig(t, telemetry.Config{}) // another process, two days later
 	ctx, approval := other.traces.Tracer("test").Start(t.Context(), "POST /approve")
-	_, err = theAgent(t, other.tel, store, providertest.Say("Done.")).Run(ctx, agent.Resume("s-1", agent.Approve(res.Pending[0].ID)))
+	_, err = theAgent(t, other.tel, store, providertest.Say("Done.")).Run(ctx,
+		agent.Resume("s-1", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
 	approval.End()
 	find := func(r *rig, name string) sdktrace.ReadOnlySpan {
@@ -130,33 +135,37 @@ func TestNoSpanStaysOpen(t *testing.T) {
 		drive func(t *testing.T, ctx context.Context, cancel func(), a *agent.Agent)
 		want  string // of the run's span
 	}{
-		"break": {[]providertest.Step{call("read", "home"), providertest.Say("Done.")}, func(t *testing.T, ctx context.Context, _ func(), a *agent.Agent) {
-			for ev := range a.Stream(ctx, agent.Input{Prompt: "Go."}) {
-				if _, ok := ev.(agent.ToolStarted); ok {
-					break
-				}
-			}
-		}, "abandoned"},
-		"panic": {[]providertest.Step{call("read", "home"), providertest.Say("Done.")}, func(t *testing.T, ctx context.Context, _ func(), a *agent.Agent) {
-			require.Panics(t, func() {
+		"break": {[]providertest.Step{call("read", "home"), providertest.Say("Done.")},
+			func(t *testing.T, ctx context.Context, _ func(), a *agent.Agent) {
 				for ev := range a.Stream(ctx, agent.Input{Prompt: "Go."}) {
-					if _, ok := ev.(agent.Replied); ok {
-						panic("host")
+					if _, ok := ev.(agent.ToolStarted); ok {
+						break
 					}
 				}
-			})
-		}, "abandoned"},
-		"cancel": {[]providertest.Step{providertest.Hang()}, func(t *testing.T, ctx context.Context, cancel func(), a *agent.Agent) {
-			for ev := range a.Stream(ctx, agent.Input{Prompt: "Go."}) {
-				if _, ok := ev.(agent.StepStarted); ok {
-					cancel()
+			}, "abandoned"},
+		"panic": {[]providertest.Step{call("read", "home"), providertest.Say("Done.")},
+			func(t *testing.T, ctx context.Context, _ func(), a *agent.Agent) {
+				require.Panics(t, func() {
+					for ev := range a.Stream(ctx, agent.Input{Prompt: "Go."}) {
+						if _, ok := ev.(agent.Replied); ok {
+							panic("host")
+						}
+					}
+				})
+			}, "abandoned"},
+		"cancel": {[]providertest.Step{providertest.Hang()},
+			func(t *testing.T, ctx context.Context, cancel func(), a *agent.Agent) {
+				for ev := range a.Stream(ctx, agent.Input{Prompt: "Go."}) {
+					if _, ok := ev.(agent.StepStarted); ok {
+						cancel()
+					}
 				}
-			}
-		}, "canceled"},
-		"failure": {[]providertest.Step{providertest.Fail(fault.Permanent)}, func(t *testing.T, ctx context.Context, _ func(), a *agent.Agent) {
-			_, err := a.Run(ctx, agent.Input{Prompt: "Go."})
-			require.Error(t, err)
-		}, "provider"},
+			}, "canceled"},
+		"failure": {[]providertest.Step{providertest.Fail(fault.Permanent)},
+			func(t *testing.T, ctx context.Context, _ func(), a *agent.Agent) {
+				_, err := a.Run(ctx, agent.Input{Prompt: "Go."})
+				require.Error(t, err)
+			}, "provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, telemetry.Config{})
@@ -171,7 +180,8 @@ func TestNoSpanStaysOpen(t *testing.T) {
 	}
 }
 
-// A process that dies leaves no end of its run. Export ends what it has left, and what continues the run is linked to it.
+// A process that dies leaves no end of its run. Export ends what it has left, and what continues
+// the run is linked to it.
 func TestExportEndsWhatACrashHasLeft(t *testing.T) {
 	store := journal.NewMemory()
 	a := theAgent(t, nil, store, call("read", "home"), call("read", "home"), providertest.Say("Done."))
@@ -197,9 +207,13 @@ func TestSpansHaveContentOnlyIfItIsWanted(t *testing.T) {
 		has  []string
 		lack []string
 	}{
-		"none":     {telemetry.Config{}, nil, []string{"secret", "Go.", "Done."}},
-		"redacted": {telemetry.Config{Content: telemetry.Redacted, Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}, []string{"the *** of home", "Go.", `"finish_reason":"stop"`}, []string{"secret"}},
-		"full":     {telemetry.Config{Content: telemetry.Full}, []string{"the secret of home", "no page of that secret name", `{"role":"user","parts":[{"type":"text","content":"Go."}]}`, `"type":"tool_call_response"`}, nil},
+		"none": {telemetry.Config{}, nil, []string{"secret", "Go.", "Done."}},
+		"redacted": {telemetry.Config{Content: telemetry.Redacted, Redact: func(s string) string {
+			return strings.ReplaceAll(s, "secret", "***")
+		}}, []string{"the *** of home", "Go.", `"finish_reason":"stop"`}, []string{"secret"}},
+		"full": {telemetry.Config{Content: telemetry.Full},
+			[]string{"the secret of home", "no page of that secret name",
+				`{"role":"user","parts":[{"type":"text","content":"Go."}]}`, `"type":"tool_call_response"`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, c.cfg)
@@ -218,7 +232,8 @@ func TestSpansHaveContentOnlyIfItIsWanted(t *testing.T) {
 
 func TestLongContentIsCut(t *testing.T) {
 	r := newRig(t, telemetry.Config{Content: telemetry.Full})
-	run(t, theAgent(t, r.tel, journal.NewMemory(), providertest.Huge(100_000)), agent.Input{Prompt: strings.Repeat("Ä", 50_000)})
+	run(t, theAgent(t, r.tel, journal.NewMemory(), providertest.Huge(100_000)),
+		agent.Input{Prompt: strings.Repeat("Ä", 50_000)})
 	for _, s := range r.ended() {
 		for _, kv := range s.Attributes() {
 			require.LessOrEqual(t, len(kv.Value.String()), 16<<10, kv.Key)
@@ -231,11 +246,12 @@ func TestWithoutIDsTheSpansAreInATraceOfTheirOwn(t *testing.T) {
 	tel, err := telemetry.New(telemetry.Config{Traces: traces})
 	require.NoError(t, err)
 	var seen trace.SpanContext
-	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Done.")), Hooks: []agent.Hooks{tel.Hooks(), {
-		AfterStep: func(ctx context.Context, _ *agent.Step, _ *provider.Response) error {
-			seen = trace.SpanContextFromContext(ctx)
-			return nil
-		}}}})
+	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Done.")),
+		Hooks: []agent.Hooks{tel.Hooks(), {
+			AfterStep: func(ctx context.Context, _ *agent.Step, _ *provider.Response) error {
+				seen = trace.SpanContextFromContext(ctx)
+				return nil
+			}}}})
 	require.NoError(t, err)
 	run(t, a, agent.Input{Prompt: "Go."})
 	require.True(t, seen.IsValid())

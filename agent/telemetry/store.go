@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// maxPauses is how many open pauses a Telemetry remembers. For others it reads the session's log when they are decided.
+// maxPauses is how many open pauses a Telemetry remembers. For others it reads the session's log
+// when they are decided.
 const maxPauses = 10_000
 
 // The kinds of the records that are looked at.
@@ -28,7 +29,8 @@ type pauseTime struct {
 	kind agent.PauseKind
 }
 
-// Store returns a store that measures appends, how long people take to decide, and how often conversations are compacted. Give it to agents as their journal.
+// Store returns a store that measures appends, how long people take to decide, and how often
+// conversations are compacted. Give it to agents as their journal.
 func (t *Telemetry) Store(s journal.Store) journal.Store {
 	if t == nil || s == nil {
 		return s
@@ -86,7 +88,8 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 		}
 		if ok {
 			s.t.meters.approval.Record(ctx, max(at.Sub(asked.at), 0).Seconds(), metric.WithAttributes(
-				attribute.String(attrKind, string(asked.kind)), attribute.String(attrDecision, string(f.Decision.Kind))))
+				attribute.String(attrKind, string(asked.kind)),
+				attribute.String(attrDecision, string(f.Decision.Kind))))
 		}
 	case agent.Compacted:
 		s.t.meters.compactions.Add(ctx, 1, metric.WithAttributes(attribute.String(attrAgent, f.Agent)))

@@ -24,24 +24,28 @@ const (
 	Full                     // all of it
 )
 
-// Config configures a [Telemetry]. The zero Config uses the global providers of OpenTelemetry, and records no content.
+// Config configures a [Telemetry]. The zero Config uses the global providers of OpenTelemetry, and
+// records no content.
 type Config struct {
 	Traces  trace.TracerProvider // nil: otel.GetTracerProvider()
 	Metrics metric.MeterProvider // nil: otel.GetMeterProvider()
 
-	// Provider is the provider of the agents. Its [provider.Info] names the provider and the default model in spans and metrics; nil, or
-	// a provider that doesn't know: "unknown".
+	// Provider is the provider of the agents. Its [provider.Info] names the provider and the
+	// default model in spans and metrics; nil, or a provider that doesn't know: "unknown".
 	Provider provider.Provider
 
-	// Content says whether spans contain prompts, replies, inputs and results. Each is cut at 16 KiB.
+	// Content says whether spans contain prompts, replies, inputs and results. Each is cut at 16
+	// KiB.
 	Content Content
 	// Redact is applied to each text if Content is Redacted, which needs it.
 	Redact func(string) string
 
-	// Attributes returns attributes that are added to every span of a run, such as the tenant; nil: none.
+	// Attributes returns attributes that are added to every span of a run, such as the tenant; nil:
+	// none.
 	Attributes func(machine.Origin) []attribute.KeyValue
 
-	// Logger, if it isn't nil, gets a line for each step and each call, with the ids of the trace and the span.
+	// Logger, if it isn't nil, gets a line for each step and each call, with the ids of the trace
+	// and the span.
 	Logger *slog.Logger
 }
 
@@ -60,8 +64,9 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // Fault returns invalid.
 func (e *ConfigError) Fault() fault.Class { return fault.Invalid }
 
-// A Telemetry makes spans, metrics and log lines of what agents do. It is safe for concurrent use. The methods of a nil Telemetry do nothing,
-// so that a program can switch telemetry off without another change: Hooks is empty, and Provider and Store return what they are given.
+// A Telemetry makes spans, metrics and log lines of what agents do. It is safe for concurrent use.
+// The methods of a nil Telemetry do nothing, so that a program can switch telemetry off without
+// another change: Hooks is empty, and Provider and Store return what they are given.
 type Telemetry struct {
 	cfg    Config
 	tracer trace.Tracer
@@ -78,7 +83,8 @@ func New(cfg Config) (*Telemetry, error) {
 	case cfg.Content < NoContent || cfg.Content > Full:
 		return nil, &ConfigError{Field: "Content", Problem: "it should be NoContent, Redacted or Full"}
 	case cfg.Content == Redacted && cfg.Redact == nil:
-		return nil, &ConfigError{Field: "Redact", Problem: "it is nil, and Content is Redacted; set it to the function of agent.Config.Redact, for example"}
+		return nil, &ConfigError{Field: "Redact",
+			Problem: "it is nil, and Content is Redacted; set it to the function of agent.Config.Redact, for example"}
 	}
 	if cfg.Traces == nil {
 		cfg.Traces = otel.GetTracerProvider()
@@ -86,7 +92,8 @@ func New(cfg Config) (*Telemetry, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = otel.GetMeterProvider()
 	}
-	t := &Telemetry{cfg: cfg, tracer: cfg.Traces.Tracer(scope, trace.WithInstrumentationVersion(Conventions)), pauses: make(map[string]pauseTime)}
+	t := &Telemetry{cfg: cfg, tracer: cfg.Traces.Tracer(scope, trace.WithInstrumentationVersion(Conventions)),
+		pauses: make(map[string]pauseTime)}
 	var err error
 	if t.meters, err = newMeters(cfg.Metrics.Meter(scope, metric.WithInstrumentationVersion(Conventions))); err != nil {
 		return nil, &ConfigError{Field: "Metrics", Problem: err.Error(), Err: err}

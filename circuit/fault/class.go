@@ -5,43 +5,46 @@ import (
 	"strconv"
 )
 
-// A Class says what kind of failure an error is. Its text form ([Class.String], [Class.MarshalText]) is stable and may be
-// stored; its number may not.
+// A Class says what kind of failure an error is. Its text form ([Class.String],
+// [Class.MarshalText]) is stable and may be stored; its number may not.
 type Class uint8
 
 const (
-	// None is the class of nil and of calls that ended without failing: canceled by the caller, or preempted. Don't
-	// retry on your own, don't report it, and don't count it as a failure of the resource.
+	// None is the class of nil and of calls that ended without failing: canceled by the caller, or
+	// preempted. Don't retry on your own, don't report it, and don't count it as a failure of the
+	// resource.
 	None Class = iota
 
-	// Transient is a failure that may be gone at the next attempt: a timeout, a connection that broke. Try again after a
-	// short delay.
+	// Transient is a failure that may be gone at the next attempt: a timeout, a connection that
+	// broke. Try again after a short delay.
 	Transient
 
-	// RateLimited is a resource that works and asks for fewer calls. Wait as [RetryAfter] advises, or with a growing delay
-	// if there is no advice, and try again; other callers of the same resource should wait, too.
+	// RateLimited is a resource that works and asks for fewer calls. Wait as [RetryAfter] advises,
+	// or with a growing delay if there is no advice, and try again; other callers of the same
+	// resource should wait, too.
 	RateLimited
 
-	// Degraded is a resource that is down or overloaded. Try again a few times with longer delays, or use another
-	// resource.
+	// Degraded is a resource that is down or overloaded. Try again a few times with longer delays,
+	// or use another resource.
 	Degraded
 
-	// UserFixable is a failure that ends when a person does something: sets a key, pays, corrects an address. Don't try it
-	// again; show what [Remedy] says.
+	// UserFixable is a failure that ends when a person does something: sets a key, pays, corrects
+	// an address. Don't try it again; show what [Remedy] says.
 	UserFixable
 
-	// Permanent is a failure that another attempt would only repeat. Every failure of an unknown kind is permanent.
-	// Give up.
+	// Permanent is a failure that another attempt would only repeat. Every failure of an unknown
+	// kind is permanent. Give up.
 	Permanent
 
-	// Invalid is a failure of the input: it doesn't parse, or breaks a rule. The author of the input, which may be a
-	// model, should correct it.
+	// Invalid is a failure of the input: it doesn't parse, or breaks a rule. The author of the
+	// input, which may be a model, should correct it.
 	Invalid
 
 	// NotFound means that the thing that the call named doesn't exist. Try another name.
 	NotFound
 
-	// Denied means that the caller isn't allowed to do this. Don't repeat it unless a permission changes.
+	// Denied means that the caller isn't allowed to do this. Don't repeat it unless a permission
+	// changes.
 	Denied
 
 	numClasses = iota
@@ -59,8 +62,9 @@ var classNames = [numClasses]string{
 	Denied:      "denied",
 }
 
-// String returns the name of c: "none", "transient", "rate_limited", "degraded", "user_fixable", "permanent", "invalid",
-// "not_found" or "denied". A value that is none of the constants reads "class(200)".
+// String returns the name of c: "none", "transient", "rate_limited", "degraded", "user_fixable",
+// "permanent", "invalid", "not_found" or "denied". A value that is none of the constants reads
+// "class(200)".
 func (c Class) String() string {
 	if c < numClasses {
 		return classNames[c]
@@ -76,8 +80,8 @@ func (c Class) MarshalText() ([]byte, error) {
 	return []byte(classNames[c]), nil
 }
 
-// UnmarshalText sets c to the class of that name, in the exact spelling of [Class.String]. For any other text it returns
-// an [*UnknownClassError] and leaves c as it was.
+// UnmarshalText sets c to the class of that name, in the exact spelling of [Class.String]. For any
+// other text it returns an [*UnknownClassError] and leaves c as it was.
 func (c *Class) UnmarshalText(text []byte) error {
 	for i, name := range classNames {
 		if string(text) == name {
@@ -88,12 +92,13 @@ func (c *Class) UnmarshalText(text []byte) error {
 	return &UnknownClassError{Text: string(text)}
 }
 
-// Counts reports whether a breaker should count class c as a failure of the resource: [Transient] and [Degraded] do. The
-// other classes are about the call or its caller; a rate limit shows that the resource works.
+// Counts reports whether a breaker should count class c as a failure of the resource: [Transient]
+// and [Degraded] do. The other classes are about the call or its caller; a rate limit shows that
+// the resource works.
 func (c Class) Counts() bool { return c == Transient || c == Degraded }
 
-// Retryable reports whether the same call may succeed later by itself: [Transient], [RateLimited] and [Degraded]. The
-// caller must know whether it is safe to repeat the call.
+// Retryable reports whether the same call may succeed later by itself: [Transient], [RateLimited]
+// and [Degraded]. The caller must know whether it is safe to repeat the call.
 func Retryable(c Class) bool { return c == Transient || c == RateLimited || c == Degraded }
 
 // An UnknownClassError is a text or a number that names no [Class].

@@ -1,13 +1,14 @@
 // Package fault classifies errors by what to do about them.
 //
-// Code that reacts to errors (a breaker, a rate limiter, a retry loop, an agent that reports to a person) needs to
-// know their [Class]. [Of] returns it for any error. An error states its class with a method
+// Code that reacts to errors (a breaker, a rate limiter, a retry loop, an agent that reports to a
+// person) needs to know their [Class]. [Of] returns it for any error. An error states its class
+// with a method
 //
 //	Fault() fault.Class
 //
-// which Of finds anywhere among the wrapped errors. Of also knows the errors of the standard library: contexts, the
-// network, TLS, files, JSON. [FromHTTP] turns a response into an error with a class. An unknown error is [Permanent]:
-// nothing is retried on a guess.
+// which Of finds anywhere among the wrapped errors. Of also knows the errors of the standard
+// library: contexts, the network, TLS, files, JSON. [FromHTTP] turns a response into an error with
+// a class. An unknown error is [Permanent]: nothing is retried on a guess.
 //
 //	class         example                        what a caller does               again?  on a breaker
 //	none          nil, canceled, preempted      nothing                          no      no
@@ -20,8 +21,9 @@
 //	not_found     no such file                   ask for something else           no      no
 //	denied        no permission                  don't, or ask for permission     no      no
 //
-// The last two columns are [Retryable] and [Class.Counts]. An error can also carry how long to wait ([RetryAfter],
-// [WithRetryAfter], [ParseRetryAfter]) and what a person can do about it ([Remedy], [FixableError]).
+// The last two columns are [Retryable] and [Class.Counts]. An error can also carry how long to wait
+// ([RetryAfter], [WithRetryAfter], [ParseRetryAfter]) and what a person can do about it ([Remedy],
+// [FixableError]).
 //
 // A typical caller:
 //
@@ -40,8 +42,9 @@
 //
 // # Guarantees
 //
-// Of, RetryAfter and Remedy never panic, even if methods of foreign errors do. They terminate on errors that wrap
-// themselves, and allocate nothing for the errors of this package. No duration from this package is negative. The errors of
-// this package don't print the query or the user information of a URL; [Wrap], [WithRetryAfter] and a [FixableError]
-// without a message print the text of their cause. Everything here is safe for concurrent use; errors are immutable.
+// Of, RetryAfter and Remedy never panic, even if methods of foreign errors do. They terminate on
+// errors that wrap themselves, and allocate nothing for the errors of this package. No duration
+// from this package is negative. The errors of this package don't print the query or the user
+// information of a URL; [Wrap], [WithRetryAfter] and a [FixableError] without a message print the
+// text of their cause. Everything here is safe for concurrent use; errors are immutable.
 package fault

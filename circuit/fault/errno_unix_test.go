@@ -30,7 +30,8 @@ func TestErrorNumbersHaveAClass(t *testing.T) {
 		syscall.EINVAL:       fault.Permanent,
 	} {
 		require.Equal(t, want, fault.Of(errno), errno.Error())
-		require.Equal(t, want, fault.Of(&net.OpError{Op: "read", Err: os.NewSyscallError("read", errno)}), errno.Error())
+		require.Equal(t, want, fault.Of(&net.OpError{Op: "read", Err: os.NewSyscallError("read", errno)}),
+			errno.Error())
 		require.Equal(t, want, fault.Of(&os.PathError{Op: "write", Path: "f", Err: errno}), errno.Error())
 	}
 }

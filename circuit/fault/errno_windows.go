@@ -2,8 +2,9 @@ package fault
 
 import "syscall"
 
-// ofErrno knows the system's error numbers that the sentinels and Timeout don't cover. Package syscall names only some of
-// them; its ECONNREFUSED and the like are inventions that no call returns.
+// ofErrno knows the system's error numbers that the sentinels and Timeout don't cover. Package
+// syscall names only some of them; its ECONNREFUSED and the like are inventions that no call
+// returns.
 func ofErrno(err error) (Class, bool) {
 	const (
 		handleDiskFull  = syscall.Errno(39)

@@ -13,8 +13,8 @@ func Errorf(c Class, format string, args ...any) error {
 	return &classed{class: c, cause: fmt.Errorf(format, args...)}
 }
 
-// Wrap returns an error of class c that wraps err and has its text. The class of err no longer counts; everything else
-// about it does. Wrap of nil is nil.
+// Wrap returns an error of class c that wraps err and has its text. The class of err no longer
+// counts; everything else about it does. Wrap of nil is nil.
 func Wrap(c Class, err error) error {
 	if err == nil {
 		return nil
@@ -43,8 +43,8 @@ func NewFixable(message, remedy string, cause error) *FixableError {
 	return &FixableError{Message: message, Remedy: remedy, Cause: cause}
 }
 
-// Error returns the message and the remedy. The cause's text replaces an empty message and is left out otherwise,
-// because this text is for a person who may not be allowed to see it.
+// Error returns the message and the remedy. The cause's text replaces an empty message and is left
+// out otherwise, because this text is for a person who may not be allowed to see it.
 func (e *FixableError) Error() string {
 	text := e.Message
 	if text == "" && e.Cause != nil {
@@ -65,9 +65,9 @@ func (e *FixableError) Unwrap() error { return e.Cause }
 // Fault returns [UserFixable].
 func (e *FixableError) Fault() Class { return UserFixable }
 
-// Remedy returns what a person can do about err: the first remedy that isn't empty, of a [*FixableError] or another error
-// with a method Remediation() string. It looks at err first, then at what it wraps, in the order of [Of]. It returns false
-// if there is none.
+// Remedy returns what a person can do about err: the first remedy that isn't empty, of a
+// [*FixableError] or another error with a method Remediation() string. It looks at err first, then
+// at what it wraps, in the order of [Of]. It returns false if there is none.
 func Remedy(err error) (string, bool) { return find(err, remedy) }
 
 func remedy(err error) (string, bool) {

@@ -17,7 +17,8 @@ import (
 //	degraded      500 to 599, but for 501 and 505
 //	permanent     everything else, also what is no status, such as 0
 //
-// A 404 or 410 is permanent and not [NotFound], because the path may be wrong. A caller that knows better uses [Wrap].
+// A 404 or 410 is permanent and not [NotFound], because the path may be wrong. A caller that knows
+// better uses [Wrap].
 func FromStatus(code int) Class {
 	switch code {
 	case http.StatusRequestTimeout, http.StatusTooEarly:
@@ -38,8 +39,9 @@ func FromStatus(code int) Class {
 	return Permanent
 }
 
-// FromHTTP returns nil if the status of res is one of 100 to 399, else an [*HTTPError]. For a nil response it returns
-// a [Permanent] error. It neither reads nor closes the body; the caller must close it.
+// FromHTTP returns nil if the status of res is one of 100 to 399, else an [*HTTPError]. For a nil
+// response it returns a [Permanent] error. It neither reads nor closes the body; the caller must
+// close it.
 func FromHTTP(res *http.Response) error {
 	if res == nil {
 		return New(Permanent, "fault: nil HTTP response")
@@ -60,17 +62,21 @@ func FromHTTP(res *http.Response) error {
 	return e
 }
 
-// An HTTPError is an HTTP response with a failure status. It holds no secrets unless the URL's path does.
+// An HTTPError is an HTTP response with a failure status. It holds no secrets unless the URL's path
+// does.
 type HTTPError struct {
-	Status    int           // such as 503
-	Class     Class         // what Fault returns; None means that of Status
-	Method    string        // of the request; empty if it isn't known
-	URL       string        // scheme, host and path of the request, after redirects; never user information, query or fragment
+	Status int    // such as 503
+	Class  Class  // what Fault returns; None means that of Status
+	Method string // of the request; empty if it isn't known
+	// scheme, host and path of the request, after redirects; never user information, query or
+	// fragment
+	URL       string
 	RequestID string        // the server's name for the request, at most 128 bytes; empty if it gave none
 	Wait      time.Duration // how long the server asked to wait; 0 or less means that it didn't
 }
 
-// Error returns the request, the status, the server's request id and its advice, as far as they are known.
+// Error returns the request, the status, the server's request id and its advice, as far as they are
+// known.
 func (e *HTTPError) Error() string {
 	var b strings.Builder
 	b.WriteString("fault: ")
@@ -120,7 +126,8 @@ func requestID(h http.Header) string {
 	return ""
 }
 
-// publicURL drops the parts that may hold a secret. For an opaque URL it can't tell which parts these are.
+// publicURL drops the parts that may hold a secret. For an opaque URL it can't tell which parts
+// these are.
 func publicURL(u *url.URL) string {
 	if u == nil {
 		return ""

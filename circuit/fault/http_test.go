@@ -53,7 +53,8 @@ func response(t *testing.T, status int, address string, h http.Header) *http.Res
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
-	return &http.Response{StatusCode: status, Header: h, Body: untouchable{t}, Request: &http.Request{Method: "POST", URL: u}}
+	return &http.Response{StatusCode: status, Header: h, Body: untouchable{t},
+		Request: &http.Request{Method: "POST", URL: u}}
 }
 
 func TestAnHTTPErrorHoldsWhatHelpsAndNoSecret(t *testing.T) {
@@ -67,7 +68,8 @@ func TestAnHTTPErrorHoldsWhatHelpsAndNoSecret(t *testing.T) {
 	var e *fault.HTTPError
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, fault.HTTPError{
-		Status: 503, Class: fault.Degraded, Method: "POST", URL: "https://api.test:8443/v1/a%2Fb", RequestID: "req_1", Wait: 2 * time.Second,
+		Status: 503, Class: fault.Degraded, Method: "POST", URL: "https://api.test:8443/v1/a%2Fb", RequestID: "req_1",
+		Wait: 2 * time.Second,
 	}, *e)
 	require.EqualError(t, err,
 		`fault: POST https://api.test:8443/v1/a%2Fb: status 503 Service Unavailable, request "req_1", retry after 2s`)
@@ -83,7 +85,8 @@ func TestAnOpaqueURLIsNotShown(t *testing.T) {
 
 func TestAnHTTPErrorSaysOnlyWhatIsKnown(t *testing.T) {
 	require.EqualError(t, fault.FromHTTP(&http.Response{StatusCode: 799}), "fault: status 799")
-	require.EqualError(t, fault.FromHTTP(&http.Response{StatusCode: 404, Request: &http.Request{}}), "fault: GET: status 404 Not Found")
+	require.EqualError(t, fault.FromHTTP(&http.Response{StatusCode: 404, Request: &http.Request{}}),
+		"fault: GET: status 404 Not Found")
 	_, ok := fault.RetryAfter(&fault.HTTPError{Status: 503, Wait: -1})
 	require.False(t, ok)
 }
@@ -94,7 +97,8 @@ func TestAnHTTPErrorMadeByHandHasTheClassOfItsStatus(t *testing.T) {
 }
 
 func TestARequestIDIsFoundUnderEachOfItsNamesAndBounded(t *testing.T) {
-	for _, name := range []string{"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id"} {
+	for _, name := range []string{"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id",
+		"x-ms-request-id"} {
 		h := http.Header{}
 		h.Set(name, strings.Repeat("r", 1000))
 		var e *fault.HTTPError

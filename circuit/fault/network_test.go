@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve starts a server on loopback, made ready by start, and returns its address and a client that trusts it.
+// serve starts a server on loopback, made ready by start, and returns its address and a client that
+// trusts it.
 func serve(t *testing.T, start func(*httptest.Server), h http.HandlerFunc) (string, *http.Client) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)

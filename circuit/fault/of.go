@@ -15,27 +15,29 @@ import (
 
 // Of returns the class of err, always one of the constants.
 //
-// It looks at err and at what err wraps, outermost first; joined errors are searched in their order, each with all that
-// it wraps. The first error with a method Fault() Class decides, wherever it is. So the class of a wrapper overrides the
-// class of what it wraps, and an error of class [None] is no failure. If no error has that method, the first known error
-// of the standard library decides:
+// It looks at err and at what err wraps, outermost first; joined errors are searched in their
+// order, each with all that it wraps. The first error with a method Fault() Class decides, wherever
+// it is. So the class of a wrapper overrides the class of what it wraps, and an error of class
+// [None] is no failure. If no error has that method, the first known error of the standard library
+// decides:
 //
 //	none          context.Canceled
-//	transient     context.DeadlineExceeded, os.ErrDeadlineExceeded, http.ErrHandlerTimeout, everything else whose
-//	              Timeout() is true, a temporary failure of DNS, a connection that was reset, aborted or closed early
-//	              (io.EOF and io.ErrUnexpectedEOF too), a stream that HTTP/2 reset
+//	transient     context.DeadlineExceeded, os.ErrDeadlineExceeded, http.ErrHandlerTimeout,
+//	              everything else whose Timeout() is true, a temporary failure of DNS, a
+//	              connection that was reset, aborted or closed early (io.EOF and
+//	              io.ErrUnexpectedEOF too), a stream that HTTP/2 reset
 //	degraded      a connection that was refused, a host or network that can't be reached
-//	user_fixable  a host name that doesn't exist (a wrong base URL, most often), a certificate that doesn't verify, plain
-//	              HTTP or something else on a TLS port, a full disk
+//	user_fixable  a host name that doesn't exist (a wrong base URL, most often), a certificate
+//	              that doesn't verify, plain HTTP or something else on a TLS port, a full disk
 //	invalid       syntax and type errors of encoding/json
 //	not_found     fs.ErrNotExist
 //	denied        fs.ErrPermission
 //	permanent     errors.ErrUnsupported
 //
-// An error that matches one of these by a method Is(error) bool has its class. The class of nil is None; the class of any
-// other error, and of an error whose class is out of range, is [Permanent]. A cause given to a context
-// ([context.WithCancelCause]) is classified like any error: to be no failure, it must have a class or wrap
-// context.Canceled.
+// An error that matches one of these by a method Is(error) bool has its class. The class of nil is
+// None; the class of any other error, and of an error whose class is out of range, is [Permanent].
+// A cause given to a context ([context.WithCancelCause]) is classified like any error: to be no
+// failure, it must have a class or wrap context.Canceled.
 func Of(err error) Class {
 	if err == nil {
 		return None
@@ -59,8 +61,9 @@ func explicit(err error) (Class, bool) {
 	return None, false
 }
 
-// inferred classifies errors of the standard library. It checks types before sentinels, and sentinels before Timeout,
-// because the earlier ones are more specific: a name that doesn't resolve is also a network error.
+// inferred classifies errors of the standard library. It checks types before sentinels, and
+// sentinels before Timeout, because the earlier ones are more specific: a name that doesn't resolve
+// is also a network error.
 func inferred(err error) (Class, bool) {
 	if c, ok := ofType(err); ok {
 		return c, true
@@ -113,7 +116,8 @@ func ofType(err error) (Class, bool) {
 	case *json.SyntaxError, *json.UnmarshalTypeError:
 		return Invalid, true
 	case interface{ As(any) bool }:
-		// net/http's type for this is not exported, but its As method converts it to a struct with the same fields.
+		// net/http's type for this is not exported, but its As method converts it to a struct with
+		// the same fields.
 		var reset streamReset
 		if e.As(&reset) {
 			return reset.class(), true
@@ -122,8 +126,8 @@ func ofType(err error) (Class, bool) {
 	return None, false
 }
 
-// A streamReset receives the HTTP/2 stream error of net/http, or of golang.org/x/net/http2, by its method As. The fields
-// must have these names and order.
+// A streamReset receives the HTTP/2 stream error of net/http, or of golang.org/x/net/http2, by its
+// method As. The fields must have these names and order.
 type streamReset struct {
 	StreamID uint32
 	Code     uint32 // RFC 9113, section 7

@@ -140,7 +140,8 @@ func TestAResetStreamIsTransientUnlessHTTP2ItselfIsRefused(t *testing.T) {
 		0xc: fault.Permanent, // INADEQUATE_SECURITY
 		0xd: fault.Permanent, // HTTP_1_1_REQUIRED
 	} {
-		// Beside an error of another class, so that permanent isn't just the answer for the unknown.
+		// Beside an error of another class, so that permanent isn't just the answer for the
+		// unknown.
 		require.Equal(t, want, fault.Of(errors.Join(code, fs.ErrNotExist)), "%#x", uint32(code))
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 )
 
-// Panics calls the methods of err and of all errors that it wraps, and returns what one of them panics with; nil if none does. It also
-// returns a value for an error that wraps itself without end. The methods are Error, Unwrap, Is and As, and those that [Of] uses.
+// Panics calls the methods of err and of all errors that it wraps, and returns what one of them
+// panics with; nil if none does. It also returns a value for an error that wraps itself without
+// end. The methods are Error, Unwrap, Is and As, and those that [Of] uses.
 //
-// Most such errors are nil pointers. [errors.Is] and [errors.As] don't contain such a panic; the functions of this package do. Code that gets
-// errors from others checks them with Panics once, where it gets them, and passes on something else in their place.
+// Most such errors are nil pointers. [errors.Is] and [errors.As] don't contain such a panic; the
+// functions of this package do. Code that gets errors from others checks them with Panics once,
+// where it gets them, and passes on something else in their place.
 func Panics(err error) (value any) {
 	defer func() {
 		if v := recover(); v != nil {

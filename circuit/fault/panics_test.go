@@ -37,7 +37,8 @@ func (forever) Unwrap() error { return forever{} }
 func TestPanicsFindsTheErrorsWhoseMethodsPanic(t *testing.T) {
 	for _, in := range []string{"Error", "Unwrap", "Is", "As", "Fault", "Timeout"} {
 		for name, err := range map[string]error{
-			"bare": touchy{in}, "wrapped": fault.Wrap(fault.Transient, touchy{in}), "joined": errors.Join(errors.New("x"), touchy{in}),
+			"bare": touchy{in}, "wrapped": fault.Wrap(fault.Transient, touchy{in}),
+			"joined": errors.Join(errors.New("x"), touchy{in}),
 		} {
 			require.Equal(t, "in "+in, fault.Panics(err), name)
 		}
@@ -48,7 +49,8 @@ func TestPanicsFindsTheErrorsWhoseMethodsPanic(t *testing.T) {
 }
 
 func TestPanicsFindsNothingInOrdinaryErrors(t *testing.T) {
-	for _, err := range []error{nil, errors.New("x"), context.Canceled, touchy{}, fmt.Errorf("%w and %w", fs.ErrNotExist, touchy{}), fault.Wrap(fault.Denied, touchy{})} {
+	for _, err := range []error{nil, errors.New("x"), context.Canceled, touchy{},
+		fmt.Errorf("%w and %w", fs.ErrNotExist, touchy{}), fault.Wrap(fault.Denied, touchy{})} {
 		require.Nil(t, fault.Panics(err))
 	}
 }

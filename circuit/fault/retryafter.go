@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// longestAdvice is the longest wait that is returned. No caller waits for a year, and adding to a year can't overflow.
+// longestAdvice is the longest wait that is returned. No caller waits for a year, and adding to a
+// year can't overflow.
 const longestAdvice = 365 * 24 * time.Hour
 
-// RetryAfter returns how long to wait before retrying the call that failed with err, and whether there is such an
-// advice. It comes from the first error, in the order of [Of], whose method
+// RetryAfter returns how long to wait before retrying the call that failed with err, and whether
+// there is such an advice. It comes from the first error, in the order of [Of], whose method
 //
 //	RetryAfter() (time.Duration, bool)
 //
@@ -28,8 +29,9 @@ func advice(err error) (time.Duration, bool) {
 	return max(wait, 0), ok
 }
 
-// WithRetryAfter returns err with the advice to wait for d, which [RetryAfter] finds before any other advice in err. A
-// negative d becomes 0, at once. Text, class and chain are those of err. WithRetryAfter of nil is nil.
+// WithRetryAfter returns err with the advice to wait for d, which [RetryAfter] finds before any
+// other advice in err. A negative d becomes 0, at once. Text, class and chain are those of err.
+// WithRetryAfter of nil is nil.
 func WithRetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil
@@ -46,14 +48,16 @@ func (e *advised) Error() string                     { return e.err.Error() }
 func (e *advised) Unwrap() error                     { return e.err }
 func (e *advised) RetryAfter() (time.Duration, bool) { return e.wait, true }
 
-// ParseRetryAfter returns how long the server that sent h asks to wait, counted from now. It knows three forms:
+// ParseRetryAfter returns how long the server that sent h asks to wait, counted from now. It knows
+// three forms:
 //
 //	Retry-After-Ms: 1500                          milliseconds, with or without a fraction; wins over Retry-After
 //	Retry-After: 1.5                              seconds, with or without a fraction
 //	Retry-After: Sat, 21 Nov 2026 09:20:00 GMT    a date, in each of the three formats of HTTP
 //
-// A value that can't be parsed or isn't finite, a figure of 0 or less, and a date that isn't after now are no advice: it
-// returns 0 and false. A duration returned with true is more than 0 and at most 365 days; a longer wait is cut to that.
+// A value that can't be parsed or isn't finite, a figure of 0 or less, and a date that isn't after
+// now are no advice: it returns 0 and false. A duration returned with true is more than 0 and at
+// most 365 days; a longer wait is cut to that.
 func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	if wait, ok = parseFigure(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return wait, true

@@ -1,12 +1,12 @@
 package fault
 
-// maxVisited is how many errors one search visits, so that it ends even if an error wraps itself. Ordinary errors wrap
-// only a few others.
+// maxVisited is how many errors one search visits, so that it ends even if an error wraps itself.
+// Ordinary errors wrap only a few others.
 const maxVisited = 10_000
 
-// find calls look for err and for what it wraps until look returns true. It visits an error before the errors that it
-// wraps, and visits those in order, depth first. An error whose methods panic (usually a nil pointer) is skipped
-// together with what it wraps.
+// find calls look for err and for what it wraps until look returns true. It visits an error before
+// the errors that it wraps, and visits those in order, depth first. An error whose methods panic
+// (usually a nil pointer) is skipped together with what it wraps.
 func find[T any](err error, look func(error) (T, bool)) (T, bool) {
 	left := maxVisited
 	return search(err, look, &left)

@@ -1,8 +1,10 @@
-// Chat is a chat page in about sixty lines: an agent with two tools, one of which asks before it runs, sessions in SQLite, and the page of package serve.
+// Chat is a chat page in about sixty lines: an agent with two tools, one of which asks before it
+// runs, sessions in SQLite, and the page of package serve.
 //
 //	go run ./examples/chat
 //
-// It prints the address. With ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY set, it calls that provider; otherwise a built-in model answers.
+// It prints the address. With ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY set, it calls
+// that provider; otherwise a built-in model answers.
 package main
 
 import (
@@ -24,7 +26,8 @@ import (
 )
 
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8080", "where to listen; keep it on this machine, because nobody has to sign in")
+	addr := flag.String("addr", "127.0.0.1:8080",
+		"where to listen; keep it on this machine, because nobody has to sign in")
 	db := flag.String("db", "chat.db", "the file for the sessions")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -45,7 +48,8 @@ func run(ctx context.Context, addr, db string, ready func(url string)) (err erro
 	if err != nil {
 		return err
 	}
-	a, err := agent.New(agent.Config{Name: "chat", Provider: model, Instructions: instructions, Journal: store, Tools: shop()})
+	a, err := agent.New(agent.Config{Name: "chat", Provider: model, Instructions: instructions, Journal: store,
+		Tools: shop()})
 	if err != nil {
 		return err
 	}
@@ -55,7 +59,8 @@ func run(ctx context.Context, addr, db string, ready func(url string)) (err erro
 	}
 	chat, err := serve.New(hub, serve.Config{
 		Title: "Orders", Examples: []string{"Where is order 1001?", "Cancel order 1002."},
-		Authorize: func(*http.Request, string, serve.Action) (string, error) { return "you", nil }, // the only user of this machine
+		// the only user of this machine
+		Authorize: func(*http.Request, string, serve.Action) (string, error) { return "you", nil },
 	})
 	if err != nil {
 		return errors.Join(err, hub.Close())

@@ -51,7 +51,8 @@ func post(t *testing.T, url string, body any) {
 	require.Equal(t, http.StatusAccepted, res.StatusCode, "%s", text)
 }
 
-// upTo reads the events of a session until a run ends with the status, and returns the replies and the pauses.
+// upTo reads the events of a session until a run ends with the status, and returns the replies and
+// the pauses.
 func upTo(t *testing.T, url string, status agent.Status) (said string, pauses []agent.Pause) {
 	t.Helper()
 	res, err := http.Get(url + "events?session=s-1")
@@ -85,7 +86,8 @@ func TestAnOrderIsCanceledAfterApprovalAndARestart(t *testing.T) {
 
 	url, stop = serving(t, db)
 	defer stop()
-	post(t, url+"sessions/decide", map[string]any{"session": "s-1", "decisions": []map[string]string{{"id": pauses[0].ID, "decision": "approve"}}})
+	post(t, url+"sessions/decide",
+		map[string]any{"session": "s-1", "decisions": []map[string]string{{"id": pauses[0].ID, "decision": "approve"}}})
 	said, _ := upTo(t, url, agent.Completed)
 	require.Contains(t, said, "Order 1002 is canceled.")
 }

@@ -32,7 +32,8 @@ func chooseModel() (provider.Provider, error) {
 
 var number = regexp.MustCompile(`\b\d{4}\b`)
 
-// builtIn returns a model that needs no key and understands questions about orders. It writes a piece in each interval.
+// builtIn returns a model that needs no key and understands questions about orders. It writes a
+// piece in each interval.
 func builtIn(pace time.Duration) provider.Provider {
 	whole := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		return reply(req).Response(), nil
@@ -61,7 +62,8 @@ func reply(req *provider.Request) providertest.Step {
 				lines = append(lines, "- "+r.Text())
 			}
 		}
-		return providertest.Say("This is what I found:\n\n" + strings.Join(lines, "\n") + "\n\nIs there **anything else**?")
+		return providertest.Say("This is what I found:\n\n" + strings.Join(lines, "\n") +
+			"\n\nIs there **anything else**?")
 	}
 	text := strings.ToLower(req.LastUserText())
 	tool := "findOrder"
@@ -74,7 +76,10 @@ func reply(req *provider.Request) providertest.Step {
 		calls = append(calls, providertest.CallSpec{Tool: tool, Input: Order{order}})
 	}
 	if len(calls) == 0 {
-		return providertest.Say(fmt.Sprintf("I am the built-in model of this example. Ask me about an order, for example:\n\n1. *Where is order 1001?*\n2. *Cancel order 1002.*\n\nYou said: %q", req.LastUserText()))
+		return providertest.Say(
+			fmt.Sprintf(
+				"I am the built-in model of this example. Ask me about an order, for example:\n\n1. *Where is order "+
+					"1001?*\n2. *Cancel order 1002.*\n\nYou said: %q", req.LastUserText()))
 	}
 	return providertest.Reply(providertest.Say("Let me see to that."), providertest.Calls(calls...))
 }

@@ -20,7 +20,8 @@ import (
 //go:embed instructions/*.md
 var instructions embed.FS
 
-// modes are the modes of the agent, with the model calls that a run may make in each. The first one is the default.
+// modes are the modes of the agent, with the model calls that a run may make in each. The first one
+// is the default.
 var modes = []struct {
 	name  string
 	steps int
@@ -34,12 +35,13 @@ func modeNames() (names []string) {
 	return names
 }
 
-// lease is how long a session belongs to a process after its last renewal. A running process renews every third of that time; after a
-// crash, another process waits at most this long.
+// lease is how long a session belongs to a process after its last renewal. A running process renews
+// every third of that time; after a crash, another process waits at most this long.
 const lease = 5 * time.Second
 
 // newAgent makes the agent of a site. expires is how long an approval may take; 0 means no limit.
-func newAgent(m provider.Provider, sv *services.Services, store journal.Store, expires time.Duration, log *slog.Logger) (*agent.Agent, error) {
+func newAgent(m provider.Provider, sv *services.Services, store journal.Store, expires time.Duration,
+	log *slog.Logger) (*agent.Agent, error) {
 	prompts, err := loadPrompts()
 	if err != nil {
 		return nil, err
@@ -76,7 +78,8 @@ func newAgent(m provider.Provider, sv *services.Services, store journal.Store, e
 		if err != nil {
 			return nil, err
 		}
-		cfg.Modes = append(cfg.Modes, agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}})
+		cfg.Modes = append(cfg.Modes,
+			agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}})
 	}
 	return agent.New(cfg)
 }

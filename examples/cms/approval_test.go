@@ -26,7 +26,8 @@ func TestWithoutATerminalAnApprovalIsPrintedWithTheCommandsThatDecideIt(t *testi
 		`  why:   the page "About" at /about is deleted, with all its contents (sections: 1)`,
 		"  risk:  high\n",
 		"\"page\": \"about\"\n",
-		"go run ./examples/cms -db ", " -resume s-del -id p-", " -decide approve\n", ` -decide reject -reason "why"`, ` -decide edit -input '{"page":"about"}'`,
+		"go run ./examples/cms -db ", " -resume s-del -id p-", " -decide approve\n", ` -decide reject -reason "why"`,
+		` -decide edit -input '{"page":"about"}'`,
 	} {
 		require.Contains(t, o.out, part)
 	}
@@ -37,10 +38,12 @@ func TestWithoutATerminalAnApprovalIsPrintedWithTheCommandsThatDecideIt(t *testi
 func TestThePrintedCommandResumesTheRun(t *testing.T) {
 	b, o := waiting(t)
 	for line := range strings.Lines(o.out) {
-		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./examples/cms "); ok && strings.HasSuffix(command, "approve") {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./examples/cms "); ok &&
+			strings.HasSuffix(command, "approve") {
 			var out, err strings.Builder
 			require.Equal(t, exitOK, run(strings.Fields(command), strings.NewReader(""), &out, &err), err.String())
-			require.Contains(t, out.String(), `I took "abuot" to mean the page "About". I deleted the page "About" (/about).`)
+			require.Contains(t, out.String(),
+				`I took "abuot" to mean the page "About". I deleted the page "About" (/about).`)
 			require.Equal(t, []string{"home"}, b.pages())
 			return
 		}
@@ -54,11 +57,16 @@ func TestADecisionIsAppliedByAnotherProcess(t *testing.T) {
 		says  []string
 		pages []string
 	}{
-		{[]string{"approve"}, []string{"◦ approved by ann", "→ cms.deletePage", "I deleted the page"}, []string{"home"}},
-		{[]string{"reject", "-reason", "We need it."}, []string{"✗ cms.deletePage rejected", "because you rejected it (We need it). Nothing was changed."}, []string{"about", "home"}},
-		{[]string{"edit", "-input", `{"page":"home"}`}, []string{`→ cms.deletePage {"page":"home"}`, `I deleted the page "Home" (/).`}, []string{"about"}},
-		{[]string{"suggest", "-reason", "rename it to Old about instead"}, []string{"→ cms.updatePage", `is called "Old about" now`}, []string{"about", "home"}},
-		{[]string{"suggest", "-reason", "think of something"}, []string{"I don't understand that as a request"}, []string{"about", "home"}},
+		{[]string{"approve"}, []string{"◦ approved by ann", "→ cms.deletePage", "I deleted the page"},
+			[]string{"home"}},
+		{[]string{"reject", "-reason", "We need it."}, []string{"✗ cms.deletePage rejected",
+			"because you rejected it (We need it). Nothing was changed."}, []string{"about", "home"}},
+		{[]string{"edit", "-input", `{"page":"home"}`},
+			[]string{`→ cms.deletePage {"page":"home"}`, `I deleted the page "Home" (/).`}, []string{"about"}},
+		{[]string{"suggest", "-reason", "rename it to Old about instead"},
+			[]string{"→ cms.updatePage", `is called "Old about" now`}, []string{"about", "home"}},
+		{[]string{"suggest", "-reason", "think of something"}, []string{"I don't understand that as a request"},
+			[]string{"about", "home"}},
 	} {
 		b, _ := waiting(t)
 		o := b.must(exitOK, append([]string{"-resume", "s-del", "-decide"}, c.args...)...)

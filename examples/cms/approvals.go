@@ -15,7 +15,8 @@ import (
 	"github.com/pawlkit/pawl/agent/approvals"
 )
 
-// checkApprovals checks the arguments of the approvals command, and turns them into a decision if they are one.
+// checkApprovals checks the arguments of the approvals command, and turns them into a decision if
+// they are one.
 func (o *options) checkApprovals(given func(string) bool) error {
 	for _, name := range []string{"p", "mode", "continue", "resume", "decide", "id", "undo"} {
 		if given(name) {
@@ -33,7 +34,8 @@ func (o *options) checkApprovals(given func(string) bool) error {
 	case what == "revoke":
 		wants = "the name of a tool, as listed by approvals rules"
 	case what != "list" && what != "rules":
-		return fmt.Errorf("unknown approvals command %q; the commands are list, %s, rules and revoke", what, strings.Join(decisions, ", "))
+		return fmt.Errorf("unknown approvals command %q; the commands are list, %s, rules and revoke", what,
+			strings.Join(decisions, ", "))
 	}
 	switch {
 	case wants != "" && len(args) != 1:
@@ -63,7 +65,11 @@ func (p *program) approve(ctx context.Context) int {
 	}
 	i := slices.IndexFunc(all, func(o opened) bool { return o.ID == p.id })
 	if i < 0 {
-		return p.finish(nil, &agent.InputError{Field: "ID", Problem: fmt.Sprintf("there is no pending decision with the id %q; it may be decided already, see the list of approvals", p.id)})
+		return p.finish(nil,
+			&agent.InputError{Field: "ID",
+				Problem: fmt.Sprintf(
+					"there is no pending decision with the id %q; it may be decided already, see the list of approvals",
+					p.id)})
 	}
 	p.session = all[i].Session
 	d, err := p.decision(ctx)
@@ -124,8 +130,10 @@ func (p *program) opened(ctx context.Context) ([]opened, error) {
 		}
 		pause := detail.Pause
 		o := opened{
-			Session: item.Session, ID: pause.ID, Kind: pause.Kind, Tool: pause.Call.Name, Reason: pause.Reason, Risk: pause.Risk,
-			By: detail.By, Since: detail.Since, Expires: pause.Expires, Expired: item.Expired, Sent: item.Sent, pause: pause,
+			Session: item.Session, ID: pause.ID, Kind: pause.Kind, Tool: pause.Call.Name, Reason: pause.Reason,
+			Risk: pause.Risk,
+			By:   detail.By, Since: detail.Since, Expires: pause.Expires, Expired: item.Expired, Sent: item.Sent,
+			pause: pause,
 		}
 		if pause.Call.Invalid == "" {
 			o.Input = pause.Call.Input
@@ -150,7 +158,8 @@ func (p *program) listApprovals(ctx context.Context) int {
 	for i := range all {
 		o := &all[i]
 		describe(p.out, &o.pause)
-		p.out.line("  asked: by %s, at %s, in session %s", cmp.Or(o.By, "somebody"), o.Since.Local().Format(time.DateTime), o.Session)
+		p.out.line("  asked: by %s, at %s, in session %s", cmp.Or(o.By, "somebody"),
+			o.Since.Local().Format(time.DateTime), o.Session)
 		base := fmt.Sprintf("%s -db %s approvals", self(), quoted(p.db))
 		switch {
 		case o.Expired:
@@ -210,12 +219,14 @@ func (p *program) listRules(ctx context.Context) int {
 		p.out.line("There are no standing approvals.")
 	}
 	for _, r := range all {
-		p.out.line("%s in session %s, by %s, since %s", r.Tool, r.Session, cmp.Or(r.By, "somebody"), r.Since.Local().Format(time.DateTime))
+		p.out.line("%s in session %s, by %s, since %s", r.Tool, r.Session, cmp.Or(r.By, "somebody"),
+			r.Since.Local().Format(time.DateTime))
 	}
 	return exitOK
 }
 
-// revoke ends the standing approvals of a tool, in the session that the options name or in all sessions.
+// revoke ends the standing approvals of a tool, in the session that the options name or in all
+// sessions.
 func (p *program) revoke(ctx context.Context, tool string) int {
 	all, err := p.rules(ctx)
 	if err != nil {
@@ -233,7 +244,8 @@ func (p *program) revoke(ctx context.Context, tool string) int {
 	}
 	switch {
 	case len(ended) == 0:
-		return p.finish(nil, &agent.InputError{Field: "tool", Problem: fmt.Sprintf("%q has no standing approval; approvals rules lists those that exist", tool)})
+		return p.finish(nil, &agent.InputError{Field: "tool",
+			Problem: fmt.Sprintf("%q has no standing approval; approvals rules lists those that exist", tool)})
 	case p.json:
 		p.printJSON(ended)
 	default:

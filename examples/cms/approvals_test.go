@@ -58,9 +58,11 @@ func TestADecisionByIDResumesTheRun(t *testing.T) {
 		pages []string
 	}{
 		{[]string{"approve", "0", "-by", "eve"}, "◦ approved by eve", []string{"home"}},
-		{[]string{"-reason", "We need it.", "reject", "0"}, "because you rejected it (We need it).", []string{"about", "home"}},
+		{[]string{"-reason", "We need it.", "reject", "0"}, "because you rejected it (We need it).",
+			[]string{"about", "home"}},
 		{[]string{"edit", "-input", `{"page":"home"}`, "0"}, `I deleted the page "Home" (/).`, []string{"about"}},
-		{[]string{"suggest", "0", "-reason", "rename it to Old about instead"}, `is called "Old about" now`, []string{"about", "home"}},
+		{[]string{"suggest", "0", "-reason", "rename it to Old about instead"}, `is called "Old about" now`,
+			[]string{"about", "home"}},
 	} {
 		b, o := waiting(t)
 		id := o.pause(t)
@@ -120,7 +122,8 @@ func TestAStandingApprovalIsListedAndRevoked(t *testing.T) {
 	b.must(exitOK, "approvals", "always", id)
 	require.Contains(t, b.must(exitOK, "approvals", "rules").out, "cms.updatePage in session s, by ann, since ")
 	b.must(exitOK, "-session", "s", "-p", "change the slug of About to about-us")
-	require.Contains(t, b.must(exitOK, "approvals", "revoke", "cms.updatePage").out, "cms.updatePage needs approval again in session s.")
+	require.Contains(t, b.must(exitOK, "approvals", "revoke", "cms.updatePage").out,
+		"cms.updatePage needs approval again in session s.")
 	b.must(exitWaiting, "-session", "s", "-p", "change the slug of About to us")
 	b.must(exitUsage, "approvals", "revoke", "cms.updatePage")
 	require.Equal(t, []string{"about-us", "home"}, b.pages())

@@ -96,7 +96,8 @@ func (p *program) serve(ctx context.Context) (err error) {
 	p.services.PreviewURL = "http://" + preview.Addr().String()
 	servers := []*server{newServer("preview", preview, p.services.Renderer.Handler())}
 	if p.cmd == cmdServe {
-		hub, err := live.New(live.Config{Agent: p.agent, Recover: time.Second}) // after a crash, the page goes on as soon as the lease has ended
+		// after a crash, the page goes on as soon as the lease has ended
+		hub, err := live.New(live.Config{Agent: p.agent, Recover: time.Second})
 		if err != nil {
 			return errors.Join(err, preview.Close())
 		}
@@ -115,7 +116,8 @@ func (p *program) serve(ctx context.Context) (err error) {
 		var opening sync.WaitGroup
 		defer opening.Wait()
 		opening.Go(func() {
-			if err := openInBrowser(ctx, "http://"+servers[0].listener.Addr().String()+"/"); err != nil && ctx.Err() == nil {
+			if err := openInBrowser(ctx, "http://"+servers[0].listener.Addr().String()+"/"); err != nil &&
+				ctx.Err() == nil {
 				fmt.Fprintln(p.err, "cms: -open:", err)
 			}
 		})
@@ -138,8 +140,10 @@ func (p *program) agentServers(hub *live.Hub) ([]*server, error) {
 	var own, guarded http.Handler
 	if err == nil {
 		own, err = assistant.New(assistant.Config{
-			Hub: hub, User: p.by, Title: "Site assistant", Note: p.note(), Preview: p.services.PreviewURL, System: systemText,
-			Examples: []string{"Create an About page with a hero titled Hello", "What pages exist?", "Delete the home page"},
+			Hub: hub, User: p.by, Title: "Site assistant", Note: p.note(), Preview: p.services.PreviewURL,
+			System: systemText,
+			Examples: []string{"Create an About page with a hero titled Hello", "What pages exist?",
+				"Delete the home page"},
 		})
 	}
 	if err == nil {
@@ -153,7 +157,8 @@ func (p *program) agentServers(hub *live.Hub) ([]*server, error) {
 
 // openInBrowser opens an address with the program that the system uses for that.
 func openInBrowser(ctx context.Context, address string) error {
-	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	program := map[string][]string{"darwin": {"open"},
+		"windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if program == nil {
 		program = []string{"xdg-open"}
 	}
@@ -186,7 +191,8 @@ type server struct {
 }
 
 func newServer(name string, l net.Listener, h http.Handler) *server {
-	return &server{name: name, listener: l, Server: http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}}
+	return &server{name: name, listener: l,
+		Server: http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}}
 }
 
 // serveAll serves until ctx ends or a server fails, and then ends all of them.

@@ -26,7 +26,8 @@ func TestServeStartsThePageTheAPIAndThePreview(t *testing.T) {
 	b := newBench(t)
 	cmd := b.process("never shown", "-open", "-addr", anyPort, "-api", anyPort, "-preview", anyPort)
 	opened := filepath.Join(t.TempDir(), "opened")
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(opened), "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" >"+opened), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(opened), "xdg-open"),
+		[]byte("#!/bin/sh\nprintf %s \"$1\" >"+opened), 0o755))
 	cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(opened))
 	h := b.start(cmd, "page")
 	at := map[string]string{}
@@ -48,7 +49,10 @@ func TestServeStartsThePageTheAPIAndThePreview(t *testing.T) {
 	require.Contains(t, get(at["api"]+"v1/teams/t/sites/s/environments/e/pages"), `"slug":"home"`)
 	http.DefaultClient.CloseIdleConnections()
 	if runtime.GOOS == "linux" {
-		require.Eventually(t, func() bool { address, _ := os.ReadFile(opened); return string(address) == at["page"] }, 10*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool {
+			address, _ := os.ReadFile(opened)
+			return string(address) == at["page"]
+		}, 10*time.Second, 10*time.Millisecond)
 	}
 	require.NoError(t, h.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, exitOK, h.ended(), h.err.String())

@@ -45,7 +45,8 @@ func (p *program) explain(out *screen, pending []agent.Pause) {
 // describe prints a pause: the call, and why it needs a decision.
 func describe(out *screen, pause *agent.Pause) {
 	title := map[agent.PauseKind]string{
-		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "It isn't known whether this call took effect", agent.PauseCorrection: "This call is invalid",
+		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "It isn't known whether this call took effect",
+		agent.PauseCorrection: "This call is invalid",
 	}[pause.Kind]
 	if title == "" {
 		title = "Waiting (" + string(pause.Kind) + ")"
@@ -73,12 +74,14 @@ func indented(pause *agent.Pause) string {
 	return b.String()
 }
 
-// A choice is a possible decision. For approvals, y and n are typed instead of the first two keys, too.
+// A choice is a possible decision. For approvals, y and n are typed instead of the first two keys,
+// too.
 type choice struct{ key, decide, label string }
 
 // choices returns the possible decisions on a pause.
 func choices(pause *agent.Pause) []choice {
-	reject, suggest, edit := choice{"r", "reject", "[r]eject"}, choice{"s", "suggest", "[s]uggest something else"}, choice{"e", "edit", "[e]dit"}
+	reject, suggest, edit := choice{"r", "reject", "[r]eject"}, choice{"s", "suggest", "[s]uggest something else"},
+		choice{"e", "edit", "[e]dit"}
 	switch pause.Kind {
 	case agent.PauseApproval:
 		all := []choice{{"a", "approve", "[a]pprove"}, reject, suggest, edit}
@@ -87,15 +90,16 @@ func choices(pause *agent.Pause) []choice {
 		}
 		return all
 	case agent.PauseInDoubt:
-		return []choice{{"a", "approve", "[a] run it again"}, {"r", "reject", "[r] don't run it"}, {"w", "answer", "[w] say what it did"}}
+		return []choice{{"a", "approve", "[a] run it again"}, {"r", "reject", "[r] don't run it"},
+			{"w", "answer", "[w] say what it did"}}
 	case agent.PauseCorrection:
 		return []choice{edit, reject, suggest}
 	}
 	return []choice{{"w", "answer", "[w] answer"}, reject}
 }
 
-// decideAll gets a decision on each pause: approvals with -yes, otherwise from the person at the terminal. Without a terminal it
-// returns none.
+// decideAll gets a decision on each pause: approvals with -yes, otherwise from the person at the
+// terminal. Without a terminal it returns none.
 func (p *program) decideAll(pending []agent.Pause) ([]agent.Decision, error) {
 	var all []agent.Decision
 	for i := range pending {
@@ -141,7 +145,8 @@ func (p *program) ask(pause *agent.Pause) (agent.Decision, error) {
 
 // chosen turns the typed text into a decision; ok is false if it isn't one.
 func (p *program) chosen(pause *agent.Pause, said string) (d agent.Decision, ok bool, err error) {
-	if key, ok := map[string]string{"y": "a", "yes": "a", "n": "r", "no": "r"}[strings.ToLower(said)]; ok && pause.Kind == agent.PauseApproval {
+	if key, ok := map[string]string{"y": "a", "yes": "a", "n": "r", "no": "r"}[strings.ToLower(said)]; ok &&
+		pause.Kind == agent.PauseApproval {
 		said = key
 	}
 	decide := ""

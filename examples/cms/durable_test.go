@@ -20,8 +20,8 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// until starts a process and kills it after the given number of lines of output and the given time. killed is false if the process
-// ended before.
+// until starts a process and kills it after the given number of lines of output and the given time.
+// killed is false if the process ended before.
 func (b *bench) until(lines int, wait time.Duration, args ...string) (o outcome, killed bool) {
 	b.t.Helper()
 	cmd := b.process("", args...)
@@ -54,18 +54,21 @@ type request struct{ n int }
 func (r request) session() string { return fmt.Sprintf("s-%d", r.n) }
 
 func (r request) text() string {
-	return fmt.Sprintf(`create a page called Round %[1]d with a hero section titled Hello, then add a text section to Round %[1]d titled News saying Hi, `+
-		`then write a blog entry titled Post %[1]d saying Hi, then create a page called Last %[1]d`, r.n)
+	return fmt.Sprintf(
+		`create a page called Round %[1]d with a hero section titled Hello, then add a text section to Round %[1]d titled News saying Hi, `+
+			`then write a blog entry titled Post %[1]d saying Hi, then create a page called Last %[1]d`, r.n)
 }
 
-// done reports whether the whole request was carried out, and requires that no part of it was carried out twice.
+// done reports whether the whole request was carried out, and requires that no part of it was
+// carried out twice.
 func (r request) done(b *bench) (done bool) {
 	b.look(func(s *site.Site) {
 		pages, err := s.ListPages(b.t.Context(), site.Query{Limit: 200, Text: fmt.Sprintf("round-%d", r.n)})
 		require.NoError(b.t, err)
 		last, err := s.ListPages(b.t.Context(), site.Query{Limit: 200, Text: fmt.Sprintf("last-%d", r.n)})
 		require.NoError(b.t, err)
-		entries, err := s.ListEntries(b.t.Context(), site.ListEntries{Collection: "blog", Query: site.Query{Limit: 200, Text: fmt.Sprintf("post-%d", r.n)}})
+		entries, err := s.ListEntries(b.t.Context(),
+			site.ListEntries{Collection: "blog", Query: site.Query{Limit: 200, Text: fmt.Sprintf("post-%d", r.n)}})
 		require.NoError(b.t, err)
 		require.LessOrEqual(b.t, pages.Total, 1)
 		require.LessOrEqual(b.t, last.Total, 1)
@@ -109,7 +112,8 @@ func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 			if r.done(b) {
 				break
 			}
-			// It was killed before anything was stored, so there is nothing to resume; it is requested again.
+			// It was killed before anything was stored, so there is nothing to resume; it is
+			// requested again.
 			require.Contains(t, o.err, "No run was interrupted.")
 			args = []string{"-session", r.session(), "-p", r.text()}
 		}
@@ -132,7 +136,8 @@ func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {
 	db, err := sql.Open("sqlite", b.db)
 	require.NoError(t, err)
 	var pages, sessions int
-	err = db.QueryRow("SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM pawl_sessions)").Scan(&pages, &sessions)
+	err = db.QueryRow("SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM pawl_sessions)").Scan(&pages,
+		&sessions)
 	require.NoError(t, errors.Join(err, db.Close()))
 	require.Equal(t, [2]int{1, 1}, [2]int{pages, sessions})
 }
@@ -158,7 +163,8 @@ func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
 
 func TestTheChangesOfARunAreUndone(t *testing.T) {
 	b := newBench(t)
-	b.must(exitOK, "-session", "s", "-p", about+", then "+news+", then set the title of the hero on Home to Start, then rename Home to Start")
+	b.must(exitOK, "-session", "s", "-p",
+		about+", then "+news+", then set the title of the hero on Home to Start, then rename Home to Start")
 	o := b.must(exitOK, "-session", "s", "-undo")
 	for _, tool := range []string{"createPage", "addSectionToPage", "syncPageContents", "updatePage"} {
 		require.Contains(t, o.out, "✓ undone: cms."+tool+" {")

@@ -33,7 +33,8 @@ func (p *program) receipt(r *agent.UndoReceipt) {
 	for _, part := range []struct {
 		mark  string
 		calls []machine.UndoneCall
-	}{{"✓ undone:", r.Undone}, {"✗ can't be undone:", r.Impossible}, {"✗ failed to be undone:", failed}, {"✗ not tried:", r.Left}} {
+	}{{"✓ undone:", r.Undone}, {"✗ can't be undone:", r.Impossible}, {"✗ failed to be undone:", failed},
+		{"✗ not tried:", r.Left}} {
 		for _, c := range part.calls {
 			nothing = false
 			p.out.line("%s %s %s", part.mark, c.Call.Name, short(string(c.Call.Input), 200))
@@ -66,7 +67,8 @@ func (p *program) history(ctx context.Context) int {
 			p.out.line("%v", err)
 			continue
 		}
-		p.out.line("%s  %-9s  %s  %s", info.Updated.Local().Format(time.DateTime), info.Status, info.Session, info.Title)
+		p.out.line("%s  %-9s  %s  %s", info.Updated.Local().Format(time.DateTime), info.Status, info.Session,
+			info.Title)
 	}
 	if none {
 		p.out.line("There are no sessions.")

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The instructions of every mode leave room for the conversation: they have fewer than 3,000 tokens, at four bytes each.
+// The instructions of every mode leave room for the conversation: they have fewer than 3,000
+// tokens, at four bytes each.
 func TestTheInstructionsAreShort(t *testing.T) {
 	for _, mode := range modeNames() {
 		text := systemText(mode)

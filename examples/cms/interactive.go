@@ -48,7 +48,8 @@ func (p *program) interact(ctx context.Context) int {
 	}
 }
 
-// resumeOwn resumes the last run of the session if it is unfinished. ok is false if the program should end.
+// resumeOwn resumes the last run of the session if it is unfinished. ok is false if the program
+// should end.
 func (p *program) resumeOwn(ctx context.Context) (status int, ok bool) {
 	last, err := p.agent.Session(p.session).Result(ctx)
 	if errors.As(err, new(*agent.NothingOpenError)) {
@@ -58,7 +59,8 @@ func (p *program) resumeOwn(ctx context.Context) (status int, ok bool) {
 		return p.finish(nil, err), false
 	}
 	switch {
-	case last.Status == agent.Running, last.Status == agent.Paused && len(last.Pending) == 0: // its process crashed or was stopped by a signal
+	case last.Status == agent.Running, last.Status == agent.Paused && len(last.Pending) == 0:
+		// its process crashed or was stopped by a signal
 		p.out.line("The last run of this session was interrupted. Resuming it.")
 		return p.after(p.carryOut(ctx, agent.Continue(p.session)))
 	case last.Status == agent.Paused:
@@ -72,8 +74,8 @@ func (p *program) resumeOwn(ctx context.Context) (status int, ok bool) {
 	return exitOK, true
 }
 
-// after prints how a run ended. ok is false if the program should end: there is no terminal to decide at, or a prompt was interrupted
-// by a signal.
+// after prints how a run ended. ok is false if the program should end: there is no terminal to
+// decide at, or a prompt was interrupted by a signal.
 func (p *program) after(res *agent.Result, err error) (status int, ok bool) {
 	status = p.finish(res, err)
 	if p.drained {
@@ -87,7 +89,9 @@ func (p *program) command(ctx context.Context, command, rest string) {
 	switch command {
 	case "/help":
 		p.out.line("%s", model.Help())
-		p.out.line("Commands: /mode [cms-crud|architect|debug|ask], /pages, /help, /quit. Ctrl-C stops the run after its current call and ends the program.")
+		p.out.line(
+			"Commands: /mode [cms-crud|architect|debug|ask], /pages, /help, /quit. Ctrl-C stops the run after its " +
+				"current call and ends the program.")
 	case "/pages":
 		pages, err := p.services.Site.ListPages(ctx, site.Query{})
 		if err != nil {

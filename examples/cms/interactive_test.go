@@ -223,7 +223,8 @@ func (b *bench) program(t *testing.T, stdin string, args ...string) (*program, *
 	o, err := parseOptions(append([]string{"-db", b.db, "-by", "ann", "chat"}, args...), io.Discard)
 	require.NoError(t, err)
 	out := &watched{}
-	p := &program{options: o, llm: model.New(), label: model.Label, in: bufio.NewReader(strings.NewReader(stdin)), out: newScreen(out), err: out, person: true}
+	p := &program{options: o, llm: model.New(), label: model.Label, in: bufio.NewReader(strings.NewReader(stdin)),
+		out: newScreen(out), err: out, person: true}
 	require.NoError(t, p.open(t.Context()))
 	t.Cleanup(func() { require.NoError(t, p.close()) })
 	return p, out

@@ -12,11 +12,12 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// interrupted lists the sessions whose run can continue without a decision: its process was killed or stopped by a signal, or its
-// decision was made and the run not resumed. Sessions that a process holds are included until their lease ends, because that process
-// may have crashed.
+// interrupted lists the sessions whose run can continue without a decision: its process was killed
+// or stopped by a signal, or its decision was made and the run not resumed. Sessions that a process
+// holds are included until their lease ends, because that process may have crashed.
 func (p *program) interrupted(ctx context.Context) (heads []journal.Head, err error) {
-	for _, filter := range []journal.Filter{{Status: string(agent.Running)}, {Status: string(agent.Paused), Inbox: true}} {
+	for _, filter := range []journal.Filter{{Status: string(agent.Running)},
+		{Status: string(agent.Paused), Inbox: true}} {
 		for head, err := range p.store.Heads(ctx, filter) {
 			if err != nil {
 				return nil, fmt.Errorf("looking for interrupted runs: %w", err)
@@ -30,7 +31,8 @@ func (p *program) interrupted(ctx context.Context) (heads []journal.Head, err er
 // atWork reports whether a process may be working on a session.
 func atWork(h *journal.Head) bool { return h.Owner != "" && time.Now().Before(h.Until) }
 
-// resumeAll resumes every interrupted run, one after the other, and returns the worst of their statuses.
+// resumeAll resumes every interrupted run, one after the other, and returns the worst of their
+// statuses.
 func (p *program) resumeAll(ctx context.Context) (status int) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
@@ -55,7 +57,8 @@ func (p *program) resumeAll(ctx context.Context) (status int) {
 	return status
 }
 
-// elsewhere reports whether a run didn't continue because another process is running it or has finished it.
+// elsewhere reports whether a run didn't continue because another process is running it or has
+// finished it.
 func (p *program) elsewhere(res *agent.Result, err error) bool {
 	var (
 		busy    *agent.BusyError
@@ -64,7 +67,8 @@ func (p *program) elsewhere(res *agent.Result, err error) bool {
 	return res == nil && (errors.As(err, &busy) || errors.As(err, &nothing))
 }
 
-// mentionInterrupted prints the interrupted runs to stderr, except those that a process holds: it is probably alive.
+// mentionInterrupted prints the interrupted runs to stderr, except those that a process holds: it
+// is probably alive.
 func (p *program) mentionInterrupted(ctx context.Context) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
@@ -72,12 +76,14 @@ func (p *program) mentionInterrupted(ctx context.Context) {
 	}
 	for i := range heads {
 		if h := &heads[i]; h.Session != p.session && !atWork(h) {
-			fmt.Fprintf(p.err, "The run of session %s was interrupted. To resume it:\n  %s\n", h.Session, p.continuing(h.Session))
+			fmt.Fprintf(p.err, "The run of session %s was interrupted. To resume it:\n  %s\n", h.Session,
+				p.continuing(h.Session))
 		}
 	}
 }
 
-// offerOthers offers to resume the interrupted runs of other sessions. ok is false if the program should end.
+// offerOthers offers to resume the interrupted runs of other sessions. ok is false if the program
+// should end.
 func (p *program) offerOthers(ctx context.Context) (status int, ok bool) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
@@ -93,7 +99,8 @@ func (p *program) offerOthers(ctx context.Context) (status int, ok bool) {
 		if atWork(h) {
 			p.out.line("Another process is working on session %s, or was killed just now.", h.Session)
 		} else {
-			p.out.line("The run of session %s was interrupted at %s.", h.Session, h.Updated.Local().Format(time.DateTime))
+			p.out.line("The run of session %s was interrupted at %s.", h.Session,
+				h.Updated.Local().Format(time.DateTime))
 		}
 		said, err := p.read("[r]esume it, or [l]ater: ")
 		switch {

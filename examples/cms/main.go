@@ -89,9 +89,11 @@ type program struct {
 	agent    *agent.Agent
 }
 
-// open opens the file with the site and the journal, and makes the agent. After an error nothing stays open.
+// open opens the file with the site and the journal, and makes the agent. After an error nothing
+// stays open.
 func (p *program) open(ctx context.Context) (err error) {
-	if p.services, err = services.Open(ctx, services.Config{DB: p.db, Templates: p.templates, PreviewURL: "http://" + p.previewAddr}); err != nil {
+	if p.services, err = services.Open(ctx,
+		services.Config{DB: p.db, Templates: p.templates, PreviewURL: "http://" + p.previewAddr}); err != nil {
 		return err
 	}
 	if p.store, err = sqlite.Open(p.services.Site.Path()); err != nil {
@@ -141,7 +143,8 @@ func (s *shared) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
-// isTerminal reports whether a file may be a terminal: it is a character device, and not the null device.
+// isTerminal reports whether a file may be a terminal: it is a character device, and not the null
+// device.
 func isTerminal(file any) bool {
 	f, ok := file.(*os.File)
 	if !ok {

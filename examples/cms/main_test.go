@@ -21,8 +21,9 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// The test binary also plays the program, as a process that may be killed. heldVar is a text: when the program has written it, it is
-// held there until its standard input ends. typedVar is typed input that comes before standard input.
+// The test binary also plays the program, as a process that may be killed. heldVar is a text: when
+// the program has written it, it is held there until its standard input ends. typedVar is typed
+// input that comes before standard input.
 const (
 	roleVar = "PAWL_CMS_ROLE"
 	heldVar = "PAWL_CMS_HELD_AT"
@@ -76,7 +77,8 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// newFile is an unused file of the program. Tests copy it, because making one takes longer than most of them.
+// newFile is an unused file of the program. Tests copy it, because making one takes longer than
+// most of them.
 var newFile = sync.OnceValue(func() []byte {
 	dir, err := os.MkdirTemp("", "cms-")
 	if err != nil {
@@ -158,7 +160,8 @@ func (b *bench) start(cmd *exec.Cmd, at string) *held {
 	h.out = bufio.NewReader(out)
 	require.NoError(b.t, h.Start())
 	b.t.Cleanup(func() { h.Process.Kill(); h.Wait() })
-	for shown := []byte(nil); !bytes.Contains(shown, []byte(at)); { // byte by byte, because a prompt doesn't end its line
+	for shown := []byte(nil); !bytes.Contains(shown, []byte(at)); {
+		// byte by byte, because a prompt doesn't end its line
 		next, err := h.out.ReadByte()
 		require.NoError(b.t, err, "%q was never shown: %s", at, h.err.String())
 		shown = append(shown, next)

@@ -23,7 +23,9 @@ func (smallModel) Info() provider.ModelInfo {
 
 func TestALongSessionIsCompacted(t *testing.T) {
 	m := smallModel{providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-		return &provider.Response{Stop: provider.StopDone, Parts: []provider.Part{provider.TextPart("As for " + req.LastUserText() + ": " + strings.Repeat("word ", 500))}}, nil
+		return &provider.Response{Stop: provider.StopDone,
+			Parts: []provider.Part{provider.TextPart("As for " + req.LastUserText() + ": " +
+				strings.Repeat("word ", 500))}}, nil
 	})}
 	p, _ := newBench(t).program(t, "")
 	var err error
@@ -31,13 +33,15 @@ func TestALongSessionIsCompacted(t *testing.T) {
 	require.NoError(t, err)
 	shortened := 0
 	for n := range 60 {
-		for ev, err := range p.agent.Stream(t.Context(), agent.Input{Session: "s", Prompt: fmt.Sprint("question ", n)}) {
+		for ev, err := range p.agent.Stream(t.Context(),
+			agent.Input{Session: "s", Prompt: fmt.Sprint("question ", n)}) {
 			require.NoError(t, err)
 			if c, ok := ev.(agent.Compacted); ok {
 				shortened++
 				var out bytes.Buffer
 				newScreen(&out).show(c)
-				require.Contains(t, out.String(), fmt.Sprintf("shortened: %d to %d tokens", c.Report.Before, c.Report.After))
+				require.Contains(t, out.String(),
+					fmt.Sprintf("shortened: %d to %d tokens", c.Report.Before, c.Report.After))
 			}
 		}
 	}

@@ -17,7 +17,8 @@ import (
 func named(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.must(exitOK, "-p", "create a page called Members, then describe it as team, people, staff, then create an About page")
+	b.must(exitOK, "-p",
+		"create a page called Members, then describe it as team, people, staff, then create an About page")
 	require.Equal(t, []string{"about", "home", "members"}, b.pages())
 	return b
 }
@@ -44,7 +45,8 @@ func TestAPageIsFoundByAWordOfItsDescription(t *testing.T) {
 	o = b.must(exitOK, "-p", "Show the team page")
 	require.Contains(t, o.out, `→ cms.findResource {"kind":"page","query":"team"}`)
 	require.Contains(t, o.out, `→ cms.getPage {"page":"members"}`)
-	require.Contains(t, o.out, `I took "team" to mean the page "Members". The page "Members" is at /members. It is described as "team, people, staff".`)
+	require.Contains(t, o.out,
+		`I took "team" to mean the page "Members". The page "Members" is at /members. It is described as "team, people, staff".`)
 }
 
 func TestDeletingAMisspelledNameAsksForApproval(t *testing.T) {
@@ -64,7 +66,8 @@ func TestDeletingAMisspelledNameAsksForApproval(t *testing.T) {
 
 func TestPagesAreFoundBySimilarNames(t *testing.T) {
 	b := named(t)
-	b.must(exitOK, "-p", `create a page called Über uns, then create a page called Öffnungszeiten, then create a page called "Price lists"`)
+	b.must(exitOK, "-p",
+		`create a page called Über uns, then create a page called Öffnungszeiten, then create a page called "Price lists"`)
 	b.answers(map[string]string{
 		"show the staff":         `The page "Members" is at`,
 		"show teams":             `The page "Members" is at`,
@@ -83,7 +86,8 @@ func TestPagesAreFoundBySimilarNames(t *testing.T) {
 
 func TestAPageIsFoundByItsNewNameAndNotByItsOldOne(t *testing.T) {
 	b := named(t)
-	b.must(exitOK, "-yes", "-p", "rename Members to Zoology, then change the slug of Zoology to fauna, then describe it as animals")
+	b.must(exitOK, "-yes", "-p",
+		"rename Members to Zoology, then change the slug of Zoology to fauna, then describe it as animals")
 	b.answers(map[string]string{
 		"show team":             `I found no page like "team".`,
 		"show Members":          `I found no page like "Members".`,
@@ -98,9 +102,11 @@ func TestTheModelAsksWhichOfTwoPagesIsMeant(t *testing.T) {
 	b := named(t)
 	b.must(exitOK, "-p", "create a page called Squad, then describe it as team")
 	o := b.must(exitOK, "-session", "s", "-p", "delete the team page")
-	require.Regexp(t, `"team" could be "(Members" \(members\) or "Squad" \(squad|Squad" \(squad\) or "Members" \(members)\)\. Say which one, by the name in brackets\.`, o.out)
+	require.Regexp(t,
+		`"team" could be "(Members" \(members\) or "Squad" \(squad|Squad" \(squad\) or "Members" \(members)\)\. Say which one, by the name in brackets\.`, o.out)
 	require.NotContains(t, o.out, "cms.deletePage")
-	require.Contains(t, b.must(exitWaiting, "-session", "s", "-p", "delete squad").out, `the page "Squad" at /squad is deleted`)
+	require.Contains(t, b.must(exitWaiting, "-session", "s", "-p", "delete squad").out,
+		`the page "Squad" at /squad is deleted`)
 	require.Equal(t, []string{"about", "home", "members", "squad"}, b.pages())
 }
 
@@ -109,7 +115,8 @@ func TestAnUncertainMatchIsNotRenamed(t *testing.T) {
 	o := b.must(exitOK, "-p", "rename stuff to X")
 	require.Contains(t, o.out, `I'm not sure which page is "stuff": "Members" (members) fits best.`)
 	require.NotContains(t, o.out, "cms.updatePage")
-	require.Contains(t, b.must(exitOK, "-p", "show stuff").out, `I took "stuff" to mean the page "Members", and am not sure of that. The page "Members" is at`)
+	require.Contains(t, b.must(exitOK, "-p", "show stuff").out,
+		`I took "stuff" to mean the page "Members", and am not sure of that. The page "Members" is at`)
 }
 
 func TestAPageDeletedByAnotherProcessIsNeitherUsedNorFound(t *testing.T) {
@@ -133,7 +140,9 @@ func TestProcessesFindWhatTheOthersWrite(t *testing.T) {
 	var all sync.WaitGroup
 	outs, errs := make([]string, processes), make([]error, processes)
 	for i, word := range []string{"ants", "bees", "crows"} {
-		cmd := b.process("", "-p", "create a page called P"+word+", then describe it as "+word+", then show the "+word+" page, then rename it to Old "+word+", then show "+word)
+		cmd := b.process("", "-p",
+			"create a page called P"+word+", then describe it as "+word+", then show the "+word+
+				" page, then rename it to Old "+word+", then show "+word)
 		all.Go(func() {
 			out, err := cmd.CombinedOutput()
 			outs[i], errs[i] = string(out), err

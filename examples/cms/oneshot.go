@@ -34,8 +34,9 @@ func (p *program) decideOnce(ctx context.Context) int {
 	return p.decideAndResume(ctx, d)
 }
 
-// decideAndResume records a decision and then resumes the run. The recorded decision counts even if this process dies before it resumes
-// the run. Of several processes that decide, only the first one resumes the run.
+// decideAndResume records a decision and then resumes the run. The recorded decision counts even if
+// this process dies before it resumes the run. Of several processes that decide, only the first one
+// resumes the run.
 func (p *program) decideAndResume(ctx context.Context, d agent.Decision) int {
 	if err := p.agent.Session(p.session).Decide(ctx, d); err != nil {
 		return p.finish(nil, err)
@@ -64,7 +65,8 @@ func (p *program) decision(ctx context.Context) (d agent.Decision, err error) {
 			for _, pause := range pending {
 				ids += fmt.Sprintf("\n  %s  %s %s", pause.ID, pause.Call.Name, pause.Call.Input)
 			}
-			return d, &agent.InputError{Field: "-id", Problem: "the session waits for several decisions; name one of" + ids}
+			return d,
+				&agent.InputError{Field: "-id", Problem: "the session waits for several decisions; name one of" + ids}
 		}
 		id = pending[0].ID
 	}
@@ -92,13 +94,14 @@ func (p *program) nothingOpen(ctx context.Context) error {
 		return err
 	}
 	if last.Status == agent.Running || last.Status == agent.Paused {
-		return &agent.InputError{Field: "Session", Problem: "it has no pending decision: its run is in progress or was interrupted; -continue resumes it"}
+		return &agent.InputError{Field: "Session",
+			Problem: "it has no pending decision: its run is in progress or was interrupted; -continue resumes it"}
 	}
 	return &agent.NothingOpenError{Session: p.session, Status: last.Status}
 }
 
-// carryOut runs an input and asks for the decisions that it needs. It returns when the run has ended, or when the run needs a decision
-// and there is no terminal.
+// carryOut runs an input and asks for the decisions that it needs. It returns when the run has
+// ended, or when the run needs a decision and there is no terminal.
 func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, error) {
 	res, err := p.stream(ctx, in)
 	for {
@@ -119,12 +122,13 @@ func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, 
 	}
 }
 
-// heldPoll is how often the program tries to get a session that another process holds. That process may release the session long before
-// its lease ends.
+// heldPoll is how often the program tries to get a session that another process holds. That process
+// may release the session long before its lease ends.
 const heldPoll = 250 * time.Millisecond
 
-// stream runs an input and shows its events. Ctrl-C or SIGTERM drains the agent, and a second signal ends the program. To continue a run
-// of a session that another process holds, stream waits until the lease that it found ends or is renewed.
+// stream runs an input and shows its events. Ctrl-C or SIGTERM drains the agent, and a second
+// signal ends the program. To continue a run of a session that another process holds, stream waits
+// until the lease that it found ends or is renewed.
 func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, error) {
 	signalled, stop := p.draining(ctx)
 	defer stop()
@@ -134,7 +138,8 @@ func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, er
 		return res, err
 	}
 	until := held.Until
-	fmt.Fprintf(p.err, "Another process holds the session until %s, or was killed. Waiting.\n", until.Local().Format(time.TimeOnly))
+	fmt.Fprintf(p.err, "Another process holds the session until %s, or was killed. Waiting.\n",
+		until.Local().Format(time.TimeOnly))
 	again := time.NewTicker(heldPoll)
 	defer again.Stop()
 	for errors.As(err, &held) && !held.Until.After(until) { // a running process renews its lease: don't wait for it
@@ -148,8 +153,9 @@ func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, er
 	return res, err
 }
 
-// draining returns a context that the first Ctrl-C or SIGTERM ends. The signal drains the agent: calls in progress end, and no new one
-// starts. From then on both signals have their default effect.
+// draining returns a context that the first Ctrl-C or SIGTERM ends. The signal drains the agent:
+// calls in progress end, and no new one starts. From then on both signals have their default
+// effect.
 func (p *program) draining(ctx context.Context) (context.Context, func()) {
 	signalled, stop := signal.NotifyContext(ctx, stopSignals...)
 	over := make(chan struct{})
@@ -206,13 +212,15 @@ func (p *program) finish(res *agent.Result, err error) int {
 		fmt.Fprintf(p.err, "The run was interrupted. To resume it:\n  %s\n", p.continuing(p.session))
 		return exitStopped
 	case errors.As(err, &paused) && len(paused.Pending) == 0:
-		fmt.Fprintf(p.err, "cms: the last run of the session was interrupted; resume it first:\n  %s\n", p.continuing(p.session))
+		fmt.Fprintf(p.err, "cms: the last run of the session was interrupted; resume it first:\n  %s\n",
+			p.continuing(p.session))
 		return exitUsage
 	case errors.As(err, &paused):
 		fmt.Fprintln(p.err, "cms: the session waits for a decision; decide first")
 		p.explain(p.out, paused.Pending)
 		return exitWaiting
-	case errors.As(err, &decision), errors.As(err, &input), errors.As(err, &nothing), res == nil && errors.As(err, &limit):
+	case errors.As(err, &decision), errors.As(err, &input), errors.As(err, &nothing), res == nil &&
+		errors.As(err, &limit):
 		fmt.Fprintln(p.err, "cms:", err)
 		return exitUsage
 	case res != nil && res.Status == agent.Stopped: // with an error if the context ended

@@ -24,8 +24,10 @@ func TestAnAboutPageIsCreated(t *testing.T) {
 	o := b.must(exitOK, "-p", about)
 	require.Contains(t, o.out, `→ cms.createPage {`)
 	require.Contains(t, o.out, "✓ ok in ")
-	require.True(t, strings.HasSuffix(o.out, `The page "About" is at /about, with a hero section titled "Hello".`+"\n"), o.out)
-	require.Contains(t, o.err, "model: built-in (plain Go, understands a documented set of requests; not a language model)")
+	require.True(t, strings.HasSuffix(o.out, `The page "About" is at /about, with a hero section titled "Hello".`+"\n"),
+		o.out)
+	require.Contains(t, o.err,
+		"model: built-in (plain Go, understands a documented set of requests; not a language model)")
 	require.Contains(t, o.err, "content: "+b.db)
 	b.look(func(s *site.Site) {
 		p, err := s.GetPage(t.Context(), "about", "")
@@ -57,7 +59,8 @@ func TestASessionRemembersEarlierRequests(t *testing.T) {
 
 func TestSeveralRequestsAreCarriedOutInOrder(t *testing.T) {
 	b := newBench(t)
-	o := b.must(exitOK, "-p", `create a page called News, then add a text section titled "Today" saying "Nothing happened." to it, and set the title of Home to Start`)
+	o := b.must(exitOK, "-p",
+		`create a page called News, then add a text section titled "Today" saying "Nothing happened." to it, and set the title of Home to Start`)
 	require.Contains(t, o.out, `The page "News" has a text section titled "Today" now.`)
 	require.Contains(t, o.out, `The title of the hero on the page "Home" is "Start" now.`)
 	b.look(func(s *site.Site) {
@@ -86,10 +89,12 @@ func TestEveryRequestOfTheDocumentationWorks(t *testing.T) {
 		{"hide the hero section on about", "is unpublished now"},
 		{"hide the hero section on about", "is unpublished already"},
 		{"publish the hero section on about", "is published now"},
-		{"set the subtitle of the hero on about to Welcome", `The subtitle of the hero on the page "About us" is "Welcome" now.`},
+		{"set the subtitle of the hero on about to Welcome",
+			`The subtitle of the hero on the page "About us" is "Welcome" now.`},
 		{`set the title of Home to "Willkommen" in German`, `is "Willkommen" now`},
 		{`write a blog entry titled First steps saying "It works."`, "at /blog/first-steps"},
-		{`write a blog entry titled First steps saying "It works."`, `The slug "first-steps" was taken, so I wrote the entry as "first-steps-2".`},
+		{`write a blog entry titled First steps saying "It works."`,
+			`The slug "first-steps" was taken, so I wrote the entry as "first-steps-2".`},
 		{`set the body of the entry first-steps to "Better."`, `is "Better." now`},
 		{"rename the entry first-steps to Second steps", `The title of the entry "First steps" is "Second steps" now.`},
 		{"help", "I understand requests like these"},
@@ -148,7 +153,8 @@ func TestInDebugModeARunMakesOneWrite(t *testing.T) {
 	o := b.run("", "-mode", "debug", "-p", "create a page called A, then create a page called B")
 	require.Equal(t, exitOK, o.status)
 	require.Contains(t, o.out, "✗ cms.createPage denied: ")
-	require.Contains(t, o.out, `I couldn't create the page "B": in mode debug a run may make one write, and cms.createPage was it`)
+	require.Contains(t, o.out,
+		`I couldn't create the page "B": in mode debug a run may make one write, and cms.createPage was it`)
 	require.Equal(t, []string{"a-1", "home"}, b.pages())
 	b.must(exitOK, "-mode", "debug", "-p", "create a page called B") // another run
 	require.Equal(t, []string{"a-1", "b-1", "home"}, b.pages())
@@ -156,8 +162,11 @@ func TestInDebugModeARunMakesOneWrite(t *testing.T) {
 
 func TestAtItsStepLimitARunSummarizesItsCallsAndExitsWith4(t *testing.T) {
 	b := newBench(t)
-	o := b.must(exitStopped, "-mode", "debug", "-p", "list pages, list sections, list collections, list entries, list pages")
-	require.Contains(t, o.out, "This run is at its limit, so I stop here. These calls succeeded: cms.listPages, cms.listSections, cms.listCollections, cms.listEntries.")
+	o := b.must(exitStopped, "-mode", "debug", "-p",
+		"list pages, list sections, list collections, list entries, list pages")
+	require.Contains(t, o.out,
+		"This run is at its limit, so I stop here. These calls succeeded: cms.listPages, cms.listSections, "+
+			"cms.listCollections, cms.listEntries.")
 	require.Contains(t, o.err, "Steps")
 }
 
@@ -219,8 +228,10 @@ func TestInvalidArgumentsExitWith2(t *testing.T) {
 		{[]string{"-p", "x", "-session", "a\nb"}, "Session"},
 		{[]string{"-p", "x", "-provider", "openai"}, "OPENAI_API_KEY"},
 		{[]string{"-p", "x", "-model", "m"}, "needs -provider"},
-		{[]string{"-resume", "s", "-decide", "edit", "-input", `{"page": x}`}, `-input isn't valid JSON: invalid character 'x' looking for beginning of value, after {"page": x`},
-		{[]string{"-resume", "s", "-decide", "answer", "-input", `{"page"`}, `-input isn't valid JSON: unexpected end of JSON input, after {"page"`},
+		{[]string{"-resume", "s", "-decide", "edit", "-input", `{"page": x}`},
+			`-input isn't valid JSON: invalid character 'x' looking for beginning of value, after {"page": x`},
+		{[]string{"-resume", "s", "-decide", "answer", "-input", `{"page"`},
+			`-input isn't valid JSON: unexpected end of JSON input, after {"page"`},
 		{[]string{"-resume", "s", "-decide", "answer", "-input", `done`}, `after d`},
 	} {
 		o := b.run("", c.args...)
@@ -232,7 +243,8 @@ func TestInvalidArgumentsExitWith2(t *testing.T) {
 
 func TestHelpListsTheRequestsAndTheExitStatuses(t *testing.T) {
 	o := newBench(t).must(exitOK, "-h")
-	for _, part := range []string{"create a page called About", "-resume session", "Exit status: 0", "3 it waits for a decision", "not a language model"} {
+	for _, part := range []string{"create a page called About", "-resume session", "Exit status: 0",
+		"3 it waits for a decision", "not a language model"} {
 		require.Contains(t, o.err, part)
 	}
 }
@@ -267,12 +279,14 @@ func TestAnOutputErrorExitsWith1(t *testing.T) {
 		var err strings.Builder
 		status := run(append([]string{"-db", b.db}, args...), strings.NewReader(""), full{}, &err)
 		require.Equal(t, exitFailed, status, "%q", args)
-		require.Equal(t, 1, strings.Count(err.String(), "cms: the output couldn't be written: "+syscall.ENOSPC.Error()), err.String())
+		require.Equal(t, 1, strings.Count(err.String(), "cms: the output couldn't be written: "+syscall.ENOSPC.Error()),
+			err.String())
 	}
 }
 
 func TestArgumentsAreQuotedForAShell(t *testing.T) {
-	for arg, want := range map[string]string{"cms.db": "cms.db", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, `{"a":1}`: `'{"a":1}'`, "$HOME": "'$HOME'"} {
+	for arg, want := range map[string]string{"cms.db": "cms.db", "": "''", "a b": "'a b'", "it's": `'it'\''s'`,
+		`{"a":1}`: `'{"a":1}'`, "$HOME": "'$HOME'"} {
 		require.Equal(t, want, quoted(arg))
 	}
 }

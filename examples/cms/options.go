@@ -50,25 +50,32 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.mode, "mode", "", "`mode`: cms-crud (the default), architect, debug or ask")
 	f.StringVar(&o.db, "db", "cms.db", "`file` with the content and the runs")
 	f.StringVar(&o.session, "session", "", "`name` of the session; a new one by default")
-	f.BoolVar(&o.continues, "continue", false, "resume the interrupted run of the -session, or the run whose approval expired; without -session, all interrupted runs")
+	f.BoolVar(&o.continues, "continue", false,
+		"resume the interrupted run of the -session, or the run whose approval expired; without -session, all "+
+			"interrupted runs")
 	f.BoolVar(&o.yes, "yes", false, "approve every call that needs approval")
 	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; 0 means no limit")
 	f.BoolVar(&o.undo, "undo", false, "undo the changes of the last run of the -session")
 	f.BoolVar(&o.json, "json", false, "print approvals, or the log of a session, as JSON")
 	f.BoolVar(&o.openPage, "open", false, "open the page in a browser")
 	f.StringVar(&o.resume, "resume", "", "decide the pending decision of this `session` as -decide says")
-	f.StringVar(&o.decide, "decide", "", "`decision`: approve, reject, edit, suggest, always (approve, with a standing approval) or answer (for a call that may have taken effect)")
+	f.StringVar(&o.decide, "decide", "",
+		"`decision`: approve, reject, edit, suggest, always (approve, with a standing approval) or answer (for a "+
+			"call that may have taken effect)")
 	f.StringVar(&o.id, "id", "", "`id` of the decision; optional if there is only one")
 	f.StringVar(&o.reason, "reason", "", "`text` for the agent: the reason of a rejection, or the suggestion")
 	f.StringVar(&o.input, "input", "", "`JSON` for -decide edit (the new input) and answer (the call's result)")
 	f.StringVar(&o.by, "by", "", "`name` of the person who asks or decides; the user's name by default")
-	f.StringVar(&o.provider, "provider", "", "`name` of the provider: built-in, anthropic, openai, gemini, openrouter or ollama; by default the first one whose key is in the environment, else built-in")
+	f.StringVar(&o.provider, "provider", "",
+		"`name` of the provider: built-in, anthropic, openai, gemini, openrouter or ollama; by default the first one "+
+			"whose key is in the environment, else built-in")
 	f.StringVar(&o.model, "model", "", "`name` of the model; the provider's default by default")
 	f.BoolVar(&o.verbose, "v", false, "log to stderr")
 	f.StringVar(&o.addr, "addr", "localhost:3000", "`address` of the page")
 	f.StringVar(&o.apiAddr, "api", "localhost:8787", "`address` of the API")
 	f.StringVar(&o.previewAddr, "preview", "localhost:4000", "`address` of the preview")
-	f.StringVar(&o.templates, "templates", os.Getenv("TEMPLATE_DIR"), "`folder` with the templates of the preview; by default the built-in ones, or TEMPLATE_DIR")
+	f.StringVar(&o.templates, "templates", os.Getenv("TEMPLATE_DIR"),
+		"`folder` with the templates of the preview; by default the built-in ones, or TEMPLATE_DIR")
 	if err := o.parse(f, args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(f, stderr)
@@ -125,7 +132,9 @@ func (o *options) check(f *flag.FlagSet) error {
 	flags := count(given("p"), given("resume"), o.continues, o.undo)
 	if o.cmd == "" && o.approvals == nil && flags == 0 {
 		if given("session") || given("decide") || given("id") || given("input") || given("reason") {
-			return errors.New("-session needs a command, -p, -continue or -undo; -decide, -id, -reason and -input need -resume with a session")
+			return errors.New(
+				"-session needs a command, -p, -continue or -undo; -decide, -id, -reason and -input need -resume " +
+					"with a session")
 		}
 		o.cmd = cmdServe
 	}
@@ -142,7 +151,8 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("%s can't be combined with -p, -resume, -continue and -undo", o.cmd)
 	case o.cmd != "" && o.cmd != cmdChat && o.cmd != cmdHistory && given("session"):
 		return fmt.Errorf("%s takes no -session", o.cmd)
-	case o.cmd != cmdServe && (given("addr") || given("api") || o.openPage) || o.cmd != cmdServe && o.cmd != cmdPreview && given("preview"):
+	case o.cmd != cmdServe && (given("addr") || given("api") || o.openPage) || o.cmd != cmdServe &&
+		o.cmd != cmdPreview && given("preview"):
 		return errors.New("-addr, -api, -preview and -open are for serve and preview")
 	case o.approvals != nil:
 		return o.checkApprovals(given)
@@ -253,7 +263,8 @@ func self() string {
 // quoted quotes an argument for a shell.
 func quoted(arg string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./:=@", r)
 	}
 	if arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !plain(r) }) < 0 {
 		return arg

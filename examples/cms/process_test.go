@@ -89,7 +89,8 @@ func TestAnInterruptedCreationIsRepeatedWithoutApproval(t *testing.T) {
 	require.Equal(t, []string{"about", "home"}, b.pages())
 }
 
-// A failing store stores nothing more once the site has a page, as if another process had taken the session over.
+// A failing store stores nothing more once the site has a page, as if another process had taken the
+// session over.
 type failing struct {
 	journal.Store
 	site *site.Site

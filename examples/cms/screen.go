@@ -87,7 +87,8 @@ func (s *screen) show(ev agent.Event) {
 	case agent.Reset:
 		s.line("%s", s.paint(faint, "… the answer starts again: "+ev.Why))
 	case agent.Compacted:
-		s.line("%s", s.paint(faint, fmt.Sprintf("… the conversation was shortened: %d to %d tokens", ev.Report.Before, ev.Report.After)))
+		s.line("%s", s.paint(faint,
+			fmt.Sprintf("… the conversation was shortened: %d to %d tokens", ev.Report.Before, ev.Report.After)))
 	case agent.MemoryWarning:
 		s.line("%s", s.paint(faint, "… memory: "+short(ev.Text, 300)))
 	case agent.RunEnded:
@@ -131,8 +132,10 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 func (s *screen) decided(ev *agent.Decided) {
 	d := &ev.Decision
 	text := map[agent.DecisionKind]string{
-		machine.Approved: "approved", machine.Rejected: "rejected", machine.Edited: "edited and approved", machine.Suggested: "an alternative was suggested",
-		machine.AnswerGiven: "answered", machine.AlwaysAllow: "always approved", machine.Expired: "nobody decided in time", machine.Superseded: "closed",
+		machine.Approved: "approved", machine.Rejected: "rejected", machine.Edited: "edited and approved",
+		machine.Suggested:   "an alternative was suggested",
+		machine.AnswerGiven: "answered", machine.AlwaysAllow: "always approved",
+		machine.Expired: "nobody decided in time", machine.Superseded: "closed",
 	}[d.Kind]
 	if d.Who != "" {
 		text += " by " + d.Who

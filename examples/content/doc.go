@@ -1,23 +1,28 @@
-// The program content creates illustrated articles from ideas. It needs no API key: without one, a table of scenarios stands in for the
-// language model, the sources of research are made up, and images are labeled drawings. It says so when it starts. With ANTHROPIC_API_KEY,
-// GEMINI_API_KEY or OPENAI_API_KEY set, it asks these providers for texts, in this order: when one fails, the next one is asked. ANTHROPIC_MODEL names a
-// model, and ANTHROPIC_QUICK_MODEL one for calls that a small model makes well, such as sections and intents; the others have such variables, too.
+// The program content creates illustrated articles from ideas. It needs no API key: without one, a
+// table of scenarios stands in for the language model, the sources of research are made up, and
+// images are labeled drawings. It says so when it starts. With ANTHROPIC_API_KEY, GEMINI_API_KEY or
+// OPENAI_API_KEY set, it asks these providers for texts, in this order: when one fails, the next
+// one is asked. ANTHROPIC_MODEL names a model, and ANTHROPIC_QUICK_MODEL one for calls that a small
+// model makes well, such as sections and intents; the others have such variables, too.
 //
 //	go run ./examples/content
 //	go run ./examples/content -p "Create content for a blog about remote work"
 //	go run ./examples/content -p "Give me topic ideas for LinkedIn"
 //	go run ./examples/content -artifact ID -p "Try again"
 //
-// The first serves the API and the pages at -addr, with three seeded users to log in as. The variables JWT_SECRET and USER_HASH_SALT sign logins
-// and hide the ids of users in logs; without the first one, logins end with the process. With METRICS_TOKEN set, a Prometheus
-// that sends it as its bearer token may read /metrics.
+// The first serves the API and the pages at -addr, with three seeded users to log in as. The
+// variables JWT_SECRET and USER_HASH_SALT sign logins and hide the ids of users in logs; without
+// the first one, logins end with the process. With METRICS_TOKEN set, a Prometheus that sends it as
+// its bearer token may read /metrics.
 //
-// "Create content for X" makes a draft with the title X, and runs the whole pipeline: research, outline, text, revision and images. Other
-// messages are about the artifact of -artifact. Artifacts and runs are in content.db in the working directory (see -db). If the program was
-// killed in the middle of a pipeline, the next start continues it.
+// "Create content for X" makes a draft with the title X, and runs the whole pipeline: research,
+// outline, text, revision and images. Other messages are about the artifact of -artifact. Artifacts
+// and runs are in content.db in the working directory (see -db). If the program was killed in the
+// middle of a pipeline, the next start continues it.
 //
-// FAIL_MODEL makes the stand-in model fail: with writer:3 its third section fails once, and with provider every message is first sent to a provider
-// that is down. The variables MOCK_ALL_AI_TOOLS and the like replace outside calls by canned answers: see [contenttools.Mocks].
+// FAIL_MODEL makes the stand-in model fail: with writer:3 its third section fails once, and with
+// provider every message is first sent to a provider that is down. The variables MOCK_ALL_AI_TOOLS
+// and the like replace outside calls by canned answers: see [contenttools.Mocks].
 //
 // The exit status is 0 if the request was done, 1 if it failed, and 2 for invalid arguments.
 //

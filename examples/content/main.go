@@ -46,7 +46,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintln(stderr, "content:", err)
 		return 2
 	}
-	cfg := assistant.Config{DB: *db, Images: providertest.Draw(), Sources: standin.Sources(), Mocks: mocks, Mocked: mocked}
+	cfg := assistant.Config{DB: *db, Images: providertest.Draw(), Sources: standin.Sources(), Mocks: mocks,
+		Mocked: mocked}
 	if *prompt == "" {
 		if err := serve(ctx, cfg, *addr, getenv, stdout, stderr); err != nil {
 			fmt.Fprintln(stderr, "content:", err)
@@ -70,11 +71,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err := s.Recover(ctx); err != nil {
 		fmt.Fprintln(stderr, "content:", err)
 	}
-	r := assistant.Request{User: *user, Message: *prompt, Screen: assistant.Screen{ArtifactID: *artifact}, Progress: func(p assistant.Step) {
-		if p.State == assistant.StepFinished {
-			fmt.Fprintln(stdout, "  ✓", p.Tool)
-		}
-	}}
+	r := assistant.Request{User: *user, Message: *prompt, Screen: assistant.Screen{ArtifactID: *artifact},
+		Progress: func(p assistant.Step) {
+			if p.State == assistant.StepFinished {
+				fmt.Fprintln(stdout, "  ✓", p.Tool)
+			}
+		}}
 	if err := newDraft(ctx, s, &r); err != nil {
 		fmt.Fprintln(stderr, "content:", err)
 		return 1
@@ -82,7 +84,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return show(ctx, s, r, stdout)
 }
 
-var create = regexp.MustCompile(`(?i)^create content for (?:an? )?(?:(blog|social post|showcase)(?: post)? (?:about|on) )?(.+)$`)
+var create = regexp.MustCompile(
+	`(?i)^create content for (?:an? )?(?:(blog|social post|showcase)(?: post)? (?:about|on) )?(.+)$`)
 
 // newDraft makes a draft for "Create content for X", and turns the request into that of the button.
 func newDraft(ctx context.Context, s *assistant.Services, r *assistant.Request) error {
@@ -94,7 +97,8 @@ func newDraft(ctx context.Context, s *assistant.Services, r *assistant.Request) 
 	if kind == "" {
 		kind = portfolio.Blog
 	}
-	a, err := s.Store.Create(ctx, portfolio.Artifact{User: r.User, Type: kind, Title: strings.ToUpper(m[2][:1]) + m[2][1:]})
+	a, err := s.Store.Create(ctx,
+		portfolio.Artifact{User: r.User, Type: kind, Title: strings.ToUpper(m[2][:1]) + m[2][1:]})
 	if err != nil {
 		return err
 	}

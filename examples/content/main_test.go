@@ -29,7 +29,8 @@ func TestARequestInATerminal(t *testing.T) {
 	status, out, errs := command(t, "-db", db, "-p", "Create content for a social post about remote work")
 	require.Zero(t, status, out)
 	require.Contains(t, errs, "stand-in model")
-	require.Contains(t, out, "✓ topicResearch\n  ✓ skeletonCreator\n  ✓ contentWriter\n  ✓ humanizer\n  ✓ visualsCreator\n")
+	require.Contains(t, out,
+		"✓ topicResearch\n  ✓ skeletonCreator\n  ✓ contentWriter\n  ✓ humanizer\n  ✓ visualsCreator\n")
 	id := regexp.MustCompile(`artifact (\S+), ready`).FindStringSubmatch(out)
 	require.NotNil(t, id, out)
 
@@ -65,7 +66,8 @@ func TestTheServerStartsAndEnds(t *testing.T) {
 	read, write := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		ended <- run(ctx, []string{"-db", filepath.Join(t.TempDir(), "content.db"), "-addr", "127.0.0.1:0"}, func(string) string { return "" }, write, io.Discard)
+		ended <- run(ctx, []string{"-db", filepath.Join(t.TempDir(), "content.db"), "-addr", "127.0.0.1:0"},
+			func(string) string { return "" }, write, io.Discard)
 	}()
 	line, err := bufio.NewReader(read).ReadString('\n')
 	require.NoError(t, err)

@@ -30,13 +30,16 @@ var providers = []struct {
 	}},
 }
 
-// model returns the providers whose keys are set, each of which is asked if the one before it fails. Without a key, or with
-// MOCK_ALL_AI_TOOLS=MOCK, or PER_TOGGLE with MOCK_AI_SERVICE=MOCK, it returns the stand-in model, and real is false. notice describes the
-// result for the user. calls records each attempt; nil: attempts aren't recorded.
-func model(getenv func(string) string, logger *slog.Logger, calls *budget.Ledger) (p provider.Provider, real bool, notice string, err error) {
+// model returns the providers whose keys are set, each of which is asked if the one before it
+// fails. Without a key, or with MOCK_ALL_AI_TOOLS=MOCK, or PER_TOGGLE with MOCK_AI_SERVICE=MOCK, it
+// returns the stand-in model, and real is false. notice describes the result for the user. calls
+// records each attempt; nil: attempts aren't recorded.
+func model(getenv func(string) string, logger *slog.Logger, calls *budget.Ledger) (p provider.Provider, real bool,
+	notice string, err error) {
 	var names []string
 	var all []provider.Provider
-	mocked := getenv("MOCK_ALL_AI_TOOLS") == "MOCK" || getenv("MOCK_ALL_AI_TOOLS") == "PER_TOGGLE" && getenv("MOCK_AI_SERVICE") == "MOCK"
+	mocked := getenv("MOCK_ALL_AI_TOOLS") == "MOCK" || getenv("MOCK_ALL_AI_TOOLS") == "PER_TOGGLE" &&
+		getenv("MOCK_AI_SERVICE") == "MOCK"
 	for _, one := range providers {
 		name := strings.ToUpper(one.name)
 		key := getenv(name + "_API_KEY")

@@ -21,11 +21,14 @@ func TestTheKeysSayWhichProvidersAreAsked(t *testing.T) {
 		{nil, standin.Notice},
 		{map[string]string{"GEMINI_API_KEY": "x"}, "gemini"},
 		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_AI_SERVICE": "MOCK"}, "gemini"},
-		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_AI_SERVICE": "MOCK", "MOCK_ALL_AI_TOOLS": "PER_TOGGLE"}, standin.Notice},
+		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_AI_SERVICE": "MOCK", "MOCK_ALL_AI_TOOLS": "PER_TOGGLE"},
+			standin.Notice},
 		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_ALL_AI_TOOLS": "MOCK"}, standin.Notice},
 		{map[string]string{"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y"}, "anthropic, then openai"},
 	} {
-		p, real, notice, err := model(func(name string) string { return tc.keys[name] }, slog.New(slog.DiscardHandler), nil)
+		p, real, notice, err := model(func(name string) string {
+			return tc.keys[name]
+		}, slog.New(slog.DiscardHandler), nil)
 		require.NoError(t, err)
 		require.NotNil(t, p)
 		require.Equal(t, tc.want, notice)
@@ -40,7 +43,8 @@ func TestQuickCallsAreMadeByTheQuickModel(t *testing.T) {
 		return providertest.Say("x").Response(), nil
 	}), "small"}
 	for _, kind := range []string{"writer", "skeleton", assistant.KindClassifier} {
-		_, err := provider.Generate(t.Context(), p, &provider.Request{Messages: []provider.Message{provider.User("x")}, Labels: provider.Labels{Kind: kind}})
+		_, err := provider.Generate(t.Context(), p,
+			&provider.Request{Messages: []provider.Message{provider.User("x")}, Labels: provider.Labels{Kind: kind}})
 		require.NoError(t, err)
 	}
 	require.Equal(t, []string{"writer small", "skeleton ", "classifier small"}, asked)

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// quick are the kinds of calls that a small model makes well. Outlines, revisions and the chat need a strong one.
+// quick are the kinds of calls that a small model makes well. Outlines, revisions and the chat need
+// a strong one.
 var quick = []string{"writer", "insights", "topics", assistant.KindClassifier}
 
 // roles is a provider whose quick calls are made by another of its models.

@@ -22,7 +22,8 @@ import (
 const shutdown = 10 * time.Second
 
 // serve serves the API and the pages until ctx ends.
-func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
+func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(string) string,
+	stdout, stderr io.Writer) (err error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
@@ -51,12 +52,16 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	hub, err := live.New(live.Config{Agent: s.Agent, Recover: -1, Drain: shutdown, Logger: cfg.Logger}) // the pipelines recover themselves
+	// the pipelines recover themselves
+	hub, err := live.New(live.Config{Agent: s.Agent, Recover: -1, Drain: shutdown, Logger: cfg.Logger})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, hub.Close()) }()
-	h, err := server.New(ctx, server.Config{Services: s, Hub: hub, Limits: limits, Pages: server.Pages(), Secret: []byte(getenv("JWT_SECRET")), Admin: o.Handler(s, limits.Used), Metrics: o.Metrics(), MetricsToken: getenv("METRICS_TOKEN"), Salt: salt, Logger: cfg.Logger})
+	h, err := server.New(ctx,
+		server.Config{Services: s, Hub: hub, Limits: limits, Pages: server.Pages(),
+			Secret: []byte(getenv("JWT_SECRET")), Admin: o.Handler(s, limits.Used), Metrics: o.Metrics(),
+			MetricsToken: getenv("METRICS_TOKEN"), Salt: salt, Logger: cfg.Logger})
 	if err != nil {
 		return err
 	}

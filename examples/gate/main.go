@@ -47,8 +47,11 @@ func run(args []string, stdout, stderr io.Writer, virtual bubble) int {
 // live simulates the day and shows it.
 func live(o options, out io.Writer, terminal bool, virtual bubble) error {
 	plan := day.NewPlan(o.day)
-	fmt.Fprintf(out, "%s from %s to %s: %d sessions, %d calls; floods of background calls, a provider that fails for %v, virtual time.\n",
-		hours(plan), plan.Clock(0), plan.Clock(plan.Length), plan.Sessions, len(plan.Calls), brief(plan.Outage.To-plan.Outage.From))
+	fmt.Fprintf(out,
+		"%s from %s to %s: %d sessions, %d calls; floods of background calls, a provider that fails for %v, virtual "+
+			"time.\n",
+		hours(plan), plan.Clock(0), plan.Clock(plan.Length), plan.Sessions, len(plan.Calls),
+		brief(plan.Outage.To-plan.Outage.From))
 	var show display
 	switch {
 	case o.quiet:
@@ -119,7 +122,8 @@ func (c *checked) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// isTerminal reports whether a file may be a terminal: it is a character device, and not the null device.
+// isTerminal reports whether a file may be a terminal: it is a character device, and not the null
+// device.
 func isTerminal(file any) bool {
 	f, ok := file.(*os.File)
 	if !ok {

@@ -108,7 +108,8 @@ func TestTheChartIsWritten(t *testing.T) {
 		}
 		require.NoError(t, err)
 	}
-	for _, name := range []string{day.Pawl, day.FIFO, "flood of background calls", "provider fails", "half the rate", "runaway job"} {
+	for _, name := range []string{day.Pawl, day.FIFO, "flood of background calls", "provider fails", "half the rate",
+		"runaway job"} {
 		require.Contains(t, string(svg), ">"+name+"</text>")
 	}
 	for _, side := range []string{"l0", "l1"} {
@@ -132,8 +133,10 @@ func TestAnInvalidFlagIsReportedOnce(t *testing.T) {
 		{[]string{"-sessions", "201"}, "gate: -sessions can't be 201; use 1 to 200\n"},
 		{[]string{"-hours", "25"}, "gate: -hours can't be 25; use 1 to 24\n"},
 		{[]string{"-hours", "-1"}, "gate: -hours can't be -1; use 1 to 24\n"},
-		{[]string{"-speed", "-1"}, "gate: -speed can't be -1; use up to 1000 hours per second, or 0 for as fast as possible\n"},
-		{[]string{"-speed", "NaN"}, "gate: -speed can't be NaN; use up to 1000 hours per second, or 0 for as fast as possible\n"},
+		{[]string{"-speed", "-1"},
+			"gate: -speed can't be -1; use up to 1000 hours per second, or 0 for as fast as possible\n"},
+		{[]string{"-speed", "NaN"},
+			"gate: -speed can't be NaN; use up to 1000 hours per second, or 0 for as fast as possible\n"},
 		{[]string{"now"}, "gate: \"now\" isn't a flag; -h lists the flags\n"},
 		{[]string{"-nothing"}, "gate: flag provided but not defined: -nothing; -h lists the flags\n"},
 	} {

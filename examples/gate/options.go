@@ -30,7 +30,8 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.IntVar(&o.day.Sessions, "sessions", 50, "`number` of sessions, 1 to 200; it doesn't change the providers")
 	f.IntVar(&o.day.Hours, "hours", 24, "`number` of hours, 1 to 24, with noon in the middle")
 	f.StringVar(&o.svg, "svg", "", "write a chart of people's waits to this `file`; without it none is written")
-	f.Float64Var(&o.speed, "speed", defaultSpeed, "simulated `hours` per second on a terminal; 0: as fast as possible, as without a terminal")
+	f.Float64Var(&o.speed, "speed", defaultSpeed,
+		"simulated `hours` per second on a terminal; 0: as fast as possible, as without a terminal")
 	f.BoolVar(&o.quiet, "quiet", false, "show only the summary")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -48,7 +49,8 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	case o.day.Hours < 1 || o.day.Hours > day.MostHours:
 		return o, fmt.Errorf("-hours can't be %d; use 1 to %d", o.day.Hours, day.MostHours)
 	case !(o.speed >= 0 && o.speed <= mostSpeed):
-		return o, fmt.Errorf("-speed can't be %v; use up to %d hours per second, or 0 for as fast as possible", o.speed, mostSpeed)
+		return o, fmt.Errorf("-speed can't be %v; use up to %d hours per second, or 0 for as fast as possible", o.speed,
+			mostSpeed)
 	}
 	return o, nil
 }
@@ -62,7 +64,8 @@ func (o *options) pause(terminal bool) time.Duration {
 }
 
 func usage(f *flag.FlagSet, w io.Writer) {
-	fmt.Fprint(w, `gate simulates a day at a rate-limited provider of models, twice at the same time: behind Pawl's gate, guard, breaker
+	fmt.Fprint(w,
+		`gate simulates a day at a rate-limited provider of models, twice at the same time: behind Pawl's gate, guard, breaker
 and budget, and behind a first-in first-out limiter of the same size. It needs no key, and takes a second or two.
 
   gate                        the day, as a table that is updated, and a summary

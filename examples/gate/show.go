@@ -14,9 +14,11 @@ import (
 // A display shows the day during the simulation.
 type display interface{ show(day.Tick) }
 
-// watch simulates the day in virtual time and shows it in real time: while a tick is shown, virtual time stands still.
+// watch simulates the day in virtual time and shows it in real time: while a tick is shown, virtual
+// time stands still.
 func watch(plan *day.Plan, d display, pause time.Duration, virtual bubble) (report *day.Report, err error) {
-	ticks, shown := make(chan day.Tick), make(chan struct{}) // made outside of the bubble: waiting for them stops the virtual clock
+	// made outside of the bubble: waiting for them stops the virtual clock
+	ticks, shown := make(chan day.Tick), make(chan struct{})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -35,7 +37,8 @@ func watch(plan *day.Plan, d display, pause time.Duration, virtual bubble) (repo
 	return report, err
 }
 
-// lines is the display without a terminal: a line for each hour, or for each quarter of an hour in a short day.
+// lines is the display without a terminal: a line for each hour, or for each quarter of an hour in
+// a short day.
 type lines struct {
 	out    io.Writer
 	plan   *day.Plan
@@ -60,7 +63,8 @@ func (l *lines) show(t day.Tick) {
 	}
 	line := t.Clock + "  "
 	for _, s := range t.Sides {
-		line += fmt.Sprintf("%7d %7s %7s %7s %5d + %5d   ", s.Done, brief(s.P50), brief(s.P99), brief(s.Longest), s.WorkDone, s.WorkLeft)
+		line += fmt.Sprintf("%7d %7s %7s %7s %5d + %5d   ", s.Done, brief(s.P50), brief(s.P99), brief(s.Longest),
+			s.WorkDone, s.WorkLeft)
 	}
 	fmt.Fprintln(l.out, strings.TrimSpace(line+strings.Join(t.Goes, ", ")))
 }
@@ -77,11 +81,14 @@ func (s *screen) show(t day.Tick) {
 		fmt.Sprintf("%s  %s", t.Clock, strings.Join(t.Goes, ", ")),
 		"",
 		fmt.Sprintf("%-19s %-40s %-30s", "", "people (of the last hour)", "background"),
-		fmt.Sprintf("%-19s %6s %7s %7s %7s %8s  %7s %7s %9s  %s", "", "done", "waiting", "p50", "p99", "longest", "ended", "left", "preempted", "charged"),
+		fmt.Sprintf("%-19s %6s %7s %7s %7s %8s  %7s %7s %9s  %s", "", "done", "waiting", "p50", "p99", "longest",
+			"ended", "left", "preempted", "charged"),
 	}
 	for _, side := range t.Sides {
-		table = append(table, fmt.Sprintf("%-19s %6d %7d %7s %7s %8s  %7d %7d %9d  %s", side.Name, side.Done, side.Waiting,
-			brief(side.P50), brief(side.P99), brief(side.Longest), side.WorkDone, side.WorkLeft, side.Preempted, charged(side)))
+		table = append(table,
+			fmt.Sprintf("%-19s %6d %7d %7s %7s %8s  %7d %7d %9d  %s", side.Name, side.Done, side.Waiting,
+				brief(side.P50), brief(side.P99), brief(side.Longest), side.WorkDone, side.WorkLeft, side.Preempted,
+				charged(side)))
 	}
 	table = append(table, "", state(t))
 	var b strings.Builder

@@ -33,7 +33,8 @@ func summarize(out io.Writer, r *day.Report) {
 	row("p50", wait(day.Chat, .5))
 	row("p99", wait(day.Chat, .99))
 	row("longest", wait(day.Chat, 1))
-	row("waited more than "+brief(long), count(func(s *day.SideReport) int { return over(s.Lanes[day.Chat].Waits, long) }))
+	row("waited more than "+brief(long),
+		count(func(s *day.SideReport) int { return over(s.Lanes[day.Chat].Waits, long) }))
 
 	head("Background")
 	row("answered", func(s *day.SideReport) string { return answered(s.Background()) })
@@ -43,16 +44,22 @@ func summarize(out io.Writer, r *day.Report) {
 		return refused[day.ReasonGaveUp] + refused[day.ReasonQueue]
 	}))
 	row("agents' work, p99 until the first word", wait(day.Work, .99))
-	row(fmt.Sprintf("a flood of %d is done after, median", flood(r.Plan)), func(s *day.SideReport) string { return brief(median(s.Clear)) })
+	row(fmt.Sprintf("a flood of %d is done after, median", flood(r.Plan)), func(s *day.SideReport) string {
+		return brief(median(s.Clear))
+	})
 	row("preempted by people", count(func(s *day.SideReport) int { return s.Preempted }))
 	row("answers begun and made again", count(func(s *day.SideReport) int { return s.Resets }))
 
 	head("Throughput")
-	row("answers an hour", func(s *day.SideReport) string { return fmt.Sprintf("%.0f", float64(s.Done())/s.Ended.Hours()) })
-	row("requests at the providers", count(func(s *day.SideReport) int { return s.Primary.Requests + s.Backup.Requests }))
+	row("answers an hour", func(s *day.SideReport) string {
+		return fmt.Sprintf("%.0f", float64(s.Done())/s.Ended.Hours())
+	})
+	row("requests at the providers",
+		count(func(s *day.SideReport) int { return s.Primary.Requests + s.Backup.Requests }))
 	row("of them too many (429)", count(func(s *day.SideReport) int { return s.Primary.Refused + s.Backup.Refused }))
 	row("of them in the outage (529)", count(func(s *day.SideReport) int { return s.Primary.Down + s.Backup.Down }))
-	row("answered by the backup", count(func(s *day.SideReport) int { return s.Backup.Requests - s.Backup.Refused - s.Backup.Broken }))
+	row("answered by the backup",
+		count(func(s *day.SideReport) int { return s.Backup.Requests - s.Backup.Refused - s.Backup.Broken }))
 	row("pauses by rate limits", onlyPawl(func(s *day.SideReport) int { return s.Pauses }))
 	row("times that a breaker opened", onlyPawl(func(s *day.SideReport) int { return s.Opened }))
 
@@ -120,7 +127,8 @@ func flood(p *day.Plan) (n int) {
 	return n / max(len(p.Floods), 1)
 }
 
-// steps returns the number of points of a line in the chart: one for each ten minutes of a day, fewer if few people ask.
+// steps returns the number of points of a line in the chart: one for each ten minutes of a day,
+// fewer if few people ask.
 func steps(r *day.Report) int {
 	const most, people = 144, 8 // per step, about
 	return min(max(r.Sides[0].Lanes[day.Chat].Asked/people, 1), most)
@@ -131,12 +139,15 @@ func picture(r *day.Report) chart.Chart {
 	p, n := r.Plan, steps(r)
 	c := chart.Chart{
 		Title: "How long people waited for the first word of an answer",
-		Subtitle: fmt.Sprintf("%d sessions at one rate-limited provider. Line: the longest wait in each %v; area: down to the median. Logarithmic.",
+		Subtitle: fmt.Sprintf(
+			"%d sessions at one rate-limited provider. Line: the longest wait in each %v; area: down to the median. "+
+				"Logarithmic.",
 			p.Sessions, brief(p.Length/time.Duration(n))),
 		Opens: p.Opens, To: p.Length,
 	}
 	for i, f := range p.Floods {
-		c.Bands = append(c.Bands, chart.Band{Name: "flood of background calls", From: f.From, To: f.From + max(r.Sides[0].Clear[i], r.Sides[1].Clear[i])})
+		c.Bands = append(c.Bands, chart.Band{Name: "flood of background calls", From: f.From, To: f.From +
+			max(r.Sides[0].Clear[i], r.Sides[1].Clear[i])})
 	}
 	c.Bands = append(c.Bands, chart.Band{Name: "provider fails", From: p.Outage.From, To: p.Outage.To},
 		chart.Band{Name: "half the rate", From: p.Squeeze.From, To: p.Squeeze.To},
@@ -156,7 +167,8 @@ func points(n int, length time.Duration, waits day.Waits) (points []chart.Point)
 		in[i] = append(in[i], w)
 	}
 	for i, each := range in {
-		points = append(points, chart.Point{At: step*time.Duration(i) + step/2, Typical: each.P(.5), Longest: each.Max()})
+		points = append(points,
+			chart.Point{At: step*time.Duration(i) + step/2, Typical: each.P(.5), Longest: each.Max()})
 	}
 	return points
 }

@@ -18,13 +18,17 @@ func Example() {
 		os.Unsetenv(key)
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "notes", Version: "1"}, nil)
-	sdk.AddTool(s, &sdk.Tool{Name: "add"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-		return nil, nil, nil
-	})
-	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true}))
+	sdk.AddTool(s, &sdk.Tool{Name: "add"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return nil, nil, nil
+		})
+	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server {
+		return s
+	}, &sdk.StreamableHTTPOptions{Stateless: true}))
 	defer web.Close()
 	var out strings.Builder
-	if err := run(context.Background(), options{url: web.URL, prompt: "tools"}, strings.NewReader(""), &out); err != nil {
+	if err := run(context.Background(), options{url: web.URL, prompt: "tools"}, strings.NewReader(""),
+		&out); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Print(out.String())

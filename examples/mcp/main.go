@@ -1,11 +1,12 @@
-// Mcp is an agent over the tools of MCP servers. It asks before a tool runs that may change something, or serves the agent as an MCP server itself:
+// Mcp is an agent over the tools of MCP servers. It asks before a tool runs that may change
+// something, or serves the agent as an MCP server itself:
 //
 //	go run ./examples/mcp -command "npx -y @modelcontextprotocol/server-filesystem ." "tools"
 //	go run ./examples/mcp -url http://127.0.0.1:3001/mcp 'remote.echo {"message": "hello"}'
 //	go run ./examples/mcp -url http://127.0.0.1:3001/mcp -serve 127.0.0.1:8090
 //
-// With ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY set, it calls that provider; otherwise a stand-in model, which understands "tools" and the
-// name of a tool with its input.
+// With ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY set, it calls that provider; otherwise a
+// stand-in model, which understands "tools" and the name of a tool with its input.
 package main
 
 import (
@@ -44,7 +45,9 @@ func main() {
 	var o options
 	flag.StringVar(&o.command, "command", "", "a server to start, as a command; its tools are local.…")
 	flag.StringVar(&o.url, "url", "", "the address of a server; its tools are remote.…")
-	flag.StringVar(&o.serve, "serve", "", "serve the agent as an MCP server at this address, instead of asking it; keep it on this machine, because nobody has to sign in")
+	flag.StringVar(&o.serve, "serve", "",
+		"serve the agent as an MCP server at this address, instead of asking it; keep it on this machine, because "+
+			"nobody has to sign in")
 	flag.Parse()
 	o.prompt = strings.Join(flag.Args(), " ")
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -69,11 +72,13 @@ func run(ctx context.Context, o options, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// Nothing that a server says is trusted: everything may change something, so a person is asked about every call.
+	// Nothing that a server says is trusted: everything may change something, so a person is asked
+	// about every call.
 	ask := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
 		return tools.Verdict{Effect: tools.Ask, Reason: "the server is not trusted"}
 	}
-	a, err := agent.New(agent.Config{Name: "mcp", Provider: model, Instructions: "Use the tools of the servers.", Sources: sources, Policies: []tools.Policy{ask}, Journal: journal.NewMemory()})
+	a, err := agent.New(agent.Config{Name: "mcp", Provider: model, Instructions: "Use the tools of the servers.",
+		Sources: sources, Policies: []tools.Policy{ask}, Journal: journal.NewMemory()})
 	if err != nil {
 		return err
 	}
@@ -81,14 +86,16 @@ func run(ctx context.Context, o options, in io.Reader, out io.Writer) error {
 		return serve(ctx, a, o.serve, out)
 	}
 	if o.prompt == "" {
-		return errors.New(`say what to do, for example: go run ./examples/mcp -command "npx -y @modelcontextprotocol/server-filesystem ." tools`)
+		return errors.New(
+			`say what to do, for example: go run ./examples/mcp -command "npx -y @modelcontextprotocol/server-filesystem ." tools`)
 	}
 	return converse(ctx, a, o.prompt, in, out)
 }
 
 // servers returns the servers that the options name.
 func servers(o options) (list []*mcp.Server, err error) {
-	for _, cfg := range []mcp.Config{{Name: "local", Command: strings.Fields(o.command)}, {Name: "remote", URL: o.url}} {
+	for _, cfg := range []mcp.Config{{Name: "local", Command: strings.Fields(o.command)},
+		{Name: "remote", URL: o.url}} {
 		if len(cfg.Command) == 0 && cfg.URL == "" {
 			continue
 		}
@@ -155,7 +162,8 @@ func serve(ctx context.Context, a *agent.Agent, addr string, out io.Writer) erro
 	defer hub.Close()
 	h, err := mcpserver.New(hub, mcpserver.Config{
 		Name: "pawl", Description: "An agent over the tools of other servers.",
-		Authorize: func(context.Context, http.Header, string) (string, error) { return "you", nil }, // the only user of this machine
+		// the only user of this machine
+		Authorize: func(context.Context, http.Header, string) (string, error) { return "you", nil },
 	})
 	if err != nil {
 		return err

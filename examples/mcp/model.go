@@ -28,7 +28,8 @@ func chooseModel() (provider.Provider, error) {
 	}), nil
 }
 
-// reply returns what the stand-in model answers: the result of a call, a call of the tool that the message names, or the tools that there are.
+// reply returns what the stand-in model answers: the result of a call, a call of the tool that the
+// message names, or the tools that there are.
 func reply(req *provider.Request) providertest.Step {
 	if last := req.Messages[len(req.Messages)-1]; last.Role == provider.RoleTool {
 		var texts []string
@@ -50,7 +51,9 @@ func reply(req *provider.Request) providertest.Step {
 			return providertest.Call(name, rawJSON(input))
 		}
 	}
-	return providertest.Say("I am a stand-in for a model. Say the name of a tool and its input as JSON. The tools are:\n" + strings.Join(names, "\n"))
+	return providertest.Say(
+		"I am a stand-in for a model. Say the name of a tool and its input as JSON. The tools are:\n" +
+			strings.Join(names, "\n"))
 }
 
 // rawJSON returns a text as JSON: as it is, or as a string if it isn't JSON.

@@ -1,2 +1,3 @@
-// Package aguitest makes random events and streams of AG-UI, for the tests of stream/agui and of its clients.
+// Package aguitest makes random events and streams of AG-UI, for the tests of stream/agui and of
+// its clients.
 package aguitest

@@ -19,11 +19,13 @@ type call func(fails bool)
 
 var errDown = fault.New(fault.Degraded, "down")
 
-// breakers are ours and the peer's, each of which counts and never opens. The peer's is in its default form, the cheapest:
-// it counts since the last change of state, without a window.
+// breakers are ours and the peer's, each of which counts and never opens. The peer's is in its
+// default form, the cheapest: it counts since the last change of state, without a window.
 var breakers = map[string]func() call{
 	"gobreaker": func() call {
-		b := gobreaker.NewCircuitBreaker[int](gobreaker.Settings{ReadyToTrip: func(gobreaker.Counts) bool { return false }})
+		b := gobreaker.NewCircuitBreaker[int](gobreaker.Settings{ReadyToTrip: func(gobreaker.Counts) bool {
+			return false
+		}})
 		good := func() (int, error) { return 1, nil }
 		bad := func() (int, error) { return 0, errDown }
 		return func(fails bool) {
@@ -112,8 +114,8 @@ func TestBreakerAllocatesNothing(t *testing.T) {
 	}))
 }
 
-// TestBreakerTimes prints the share that Allow and Done take of the time of the peer's Execute: one right after the other,
-// in turns first, in as many rounds as -shares says.
+// TestBreakerTimes prints the share that Allow and Done take of the time of the peer's Execute: one
+// right after the other, in turns first, in as many rounds as -shares says.
 func TestBreakerTimes(t *testing.T) {
 	if *rounds < 1 {
 		t.Skip("it prints figures and asserts nothing: ask for them with -shares 5")
@@ -143,7 +145,8 @@ func TestBreakerTimes(t *testing.T) {
 			}
 			same := func(v float64) float64 { return v }
 			fmt.Fprintf(w, "%s, %s\t%.0f\t%.1f\t%.2f\t(%.2f to %.2f)\t0.50\t%d\t\n", mix.name, way.name,
-				median(peer, same), median(pawl, same), median(shares, same), slices.Min(shares), slices.Max(shares), allocs)
+				median(peer, same), median(pawl, same), median(shares, same), slices.Min(shares), slices.Max(shares),
+				allocs)
 		}
 	}
 	if err := w.Flush(); err != nil {

@@ -25,10 +25,12 @@ func newEinoModel(s Shape) *einoModel {
 	m := &einoModel{shape: s}
 	for c := range s.Calls {
 		index := c
-		start := schema.ToolCall{Index: &index, ID: fmt.Sprintf("call-%d", c), Type: "function", Function: schema.FunctionCall{Name: "add"}}
+		start := schema.ToolCall{Index: &index, ID: fmt.Sprintf("call-%d", c), Type: "function",
+			Function: schema.FunctionCall{Name: "add"}}
 		m.call = append(m.call, schema.AssistantMessage("", []schema.ToolCall{start}))
 		for _, d := range deltas {
-			m.call = append(m.call, schema.AssistantMessage("", []schema.ToolCall{{Index: &index, Function: schema.FunctionCall{Arguments: d}}}))
+			m.call = append(m.call, schema.AssistantMessage("",
+				[]schema.ToolCall{{Index: &index, Function: schema.FunctionCall{Arguments: d}}}))
 		}
 	}
 	for range s.Text {
@@ -43,7 +45,8 @@ func (m *einoModel) Generate(context.Context, []*schema.Message, ...einomodel.Op
 }
 
 // Stream answers with the calls of a step, or with text after the last one.
-func (m *einoModel) Stream(_ context.Context, input []*schema.Message, _ ...einomodel.Option) (*schema.StreamReader[*schema.Message], error) {
+func (m *einoModel) Stream(_ context.Context, input []*schema.Message,
+	_ ...einomodel.Option) (*schema.StreamReader[*schema.Message], error) {
 	answer := m.text
 	if len(input) < 2+m.shape.Steps*(1+m.shape.Calls) {
 		answer = m.call
@@ -66,10 +69,13 @@ func (m *einoModel) WithTools([]*schema.ToolInfo) (einomodel.ToolCallingChatMode
 	return m, nil
 }
 
-// NewEino returns a function that runs the shape once, by eino's agent development kit, and returns how many bytes of text
-// were streamed. Every event is read, and the stream of every message, as a front end would.
+// NewEino returns a function that runs the shape once, by eino's agent development kit, and returns
+// how many bytes of text were streamed. Every event is read, and the stream of every message, as a
+// front end would.
 func NewEino(ctx context.Context, s Shape) (func(context.Context) (int, error), error) {
-	add, err := utils.InferTool("add", "Adds two numbers.", func(_ context.Context, in Numbers) (Sum, error) { return Sum{in.A + in.B}, nil })
+	add, err := utils.InferTool("add", "Adds two numbers.", func(_ context.Context, in Numbers) (Sum, error) {
+		return Sum{in.A + in.B}, nil
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,8 @@ const (
 	gateSlots   = 8
 )
 
-// acquirers are ways to limit calls to 8 at a time and a rate: acquire waits for a slot and returns what releases it.
+// acquirers are ways to limit calls to 8 at a time and a rate: acquire waits for a slot and returns
+// what releases it.
 var acquirers = map[string]func() func(context.Context) (release func(), err error){
 	"pawl": func() func(context.Context) (func(), error) {
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: gateSlots, ReservedShare: -1, RequestsPerMinute: 1e10})
@@ -72,7 +73,8 @@ func crowd(b *testing.B, name string) {
 	workers.Wait()
 }
 
-// TestAWaitingAcquisitionAllocatesLessThanThePeers counts bytes, which is what a crowd of waiters costs the collector.
+// TestAWaitingAcquisitionAllocatesLessThanThePeers counts bytes, which is what a crowd of waiters
+// costs the collector.
 func TestAWaitingAcquisitionAllocatesLessThanThePeers(t *testing.T) {
 	needCounts(t)
 	bytes := func(name string) int64 {

@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// TestAHeldRunIsSmall holds runs open in mid-stream: each costs the goroutine of its consumer, that of its loop,
-// and what it knows so far.
+// TestAHeldRunIsSmall holds runs open in mid-stream: each costs the goroutine of its consumer, that
+// of its loop, and what it knows so far.
 func TestAHeldRunIsSmall(t *testing.T) {
 	if race {
 		t.Skip("the race detector changes what memory is taken")
@@ -37,7 +37,8 @@ func TestAHeldRunIsSmall(t *testing.T) {
 	require.LessOrEqual(t, perHeap+perStack, int64(most))
 }
 
-// hold begins n runs and returns when each is at its first piece of text. What it returns lets them end.
+// hold begins n runs and returns when each is at its first piece of text. What it returns lets them
+// end.
 func hold(t *testing.T, a *agent.Agent, n int) (release func()) {
 	gate := make(chan struct{})
 	var begun, ended sync.WaitGroup

@@ -51,7 +51,8 @@ func (m *model) Stream(_ context.Context, req *provider.Request) iter.Seq2[provi
 	}
 }
 
-// NewPawl returns a function that runs the shape once and returns how many bytes of text were streamed.
+// NewPawl returns a function that runs the shape once and returns how many bytes of text were
+// streamed.
 func NewPawl(s Shape) (func(context.Context) (int, error), error) {
 	add := tools.New(tools.Spec{Name: "add", Description: "Adds two numbers.", Inline: true},
 		func(_ context.Context, in Numbers) (Sum, error) { return Sum{in.A + in.B}, nil })

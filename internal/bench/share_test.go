@@ -7,20 +7,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestShares holds Pawl to its share of the peer's allocations. Times are printed, by TestTimes, and never asserted.
+// TestShares holds Pawl to its share of the peer's allocations. Times are printed, by TestTimes,
+// and never asserted.
 func TestShares(t *testing.T) {
 	needCounts(t)
 	for _, s := range Shapes {
 		t.Run(s.String(), func(t *testing.T) {
 			both := runners(t, s.Shape)
 			pawl, eino := allocations(t, both["pawl"]), allocations(t, both["eino"])
-			t.Logf("%.0f allocations a run, %.0f by eino: a share of %.3f, at most %.2f, with a goal of %.2f", pawl, eino, pawl/eino, s.Allocs, AllocsGoal)
+			t.Logf("%.0f allocations a run, %.0f by eino: a share of %.3f, at most %.2f, with a goal of %.2f", pawl,
+				eino, pawl/eino, s.Allocs, AllocsGoal)
 			require.LessOrEqual(t, pawl/eino, s.Allocs)
 		})
 	}
 }
 
-// TestAllocationsGrowWithTheStepsAlone compares 200 steps with 50: a step that copies what came before would show.
+// TestAllocationsGrowWithTheStepsAlone compares 200 steps with 50: a step that copies what came
+// before would show.
 func TestAllocationsGrowWithTheStepsAlone(t *testing.T) {
 	needCounts(t)
 	var n [2]float64
@@ -39,7 +42,8 @@ func needCounts(t *testing.T) {
 	}
 }
 
-// allocations returns how many allocations a warm run makes, on whatever goroutine: the mean of several.
+// allocations returns how many allocations a warm run makes, on whatever goroutine: the mean of
+// several.
 func allocations(t *testing.T, run runner) float64 {
 	const runs = 20
 	var before, after runtime.MemStats

@@ -16,14 +16,17 @@ var rounds = flag.Int("shares", 0, "rounds in which TestTimes measures; it print
 // A pace is what a run takes on average.
 type pace struct{ nanoseconds, allocations float64 }
 
-// TestTimes prints what Pawl takes of the peer's time and allocations, beside the goals. In each round both are measured for each shape, one
-// right after the other and in turns first, so that a share compares what the machine gave at the same time.
+// TestTimes prints what Pawl takes of the peer's time and allocations, beside the goals. In each
+// round both are measured for each shape, one right after the other and in turns first, so that a
+// share compares what the machine gave at the same time.
 func TestTimes(t *testing.T) {
 	if *rounds < 1 {
 		t.Skip("it prints figures and asserts nothing: ask for them with -shares 5")
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "steps·calls·chunks\teino µs\tpawl µs\ttime\t(of rounds)\tgoal\t\teino allocs\tpawl allocs\tallocs\tgoal\t\tat most\t")
+	fmt.Fprintln(w,
+		"steps·calls·chunks\teino µs\tpawl µs\ttime\t(of rounds)\tgoal\t\teino allocs\tpawl "+
+			"allocs\tallocs\tgoal\t\tat most\t")
 	for _, s := range Shapes {
 		both := runners(t, s.Shape)
 		var pawl, eino []pace
@@ -71,7 +74,8 @@ func measure(t *testing.T, run runner) pace {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	began, n := time.Now(), 0
-	for n%8 > 0 || time.Since(began) < 200*time.Millisecond { // nothing but runs, or a short one would be measured with what measures it
+	for n%8 > 0 || time.Since(began) < 200*time.Millisecond {
+		// nothing but runs, or a short one would be measured with what measures it
 		if _, err := run(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/stream/agui"
 )
 
-// TestAStockClientReadsWhatTheWriterOfAGUIWrites gives random streams to @ag-ui/client: its schemas accept each event, with no property that they don't have, and
-// its verifyEvents the order.
+// TestAStockClientReadsWhatTheWriterOfAGUIWrites gives random streams to @ag-ui/client: its schemas
+// accept each event, with no property that they don't have, and its verifyEvents the order.
 func TestAStockClientReadsWhatTheWriterOfAGUIWrites(t *testing.T) {
 	streams := make([][]string, 300)
 	seen := make(map[agui.Type]bool)
@@ -34,7 +34,8 @@ func TestAStockClientReadsWhatTheWriterOfAGUIWrites(t *testing.T) {
 
 // TestAStockClientRejectsOtherStreams shows that the test before could fail.
 func TestAStockClientRejectsOtherStreams(t *testing.T) {
-	started, finished := `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`
+	started, finished := `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`,
+		`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`
 	wrong := readAGUI(t, [][]string{
 		{started, finished},
 		{started, `{"type":"TEXT_MESSAGE_END","messageId":"m"}`, finished},

@@ -67,21 +67,24 @@ type (
 func newAGUISite(t *testing.T, model provider.Provider, input func(*http.Request, *agent.Input) error) *aguiSite {
 	s := &aguiSite{t: t}
 	type page struct{ Page string }
-	remove := tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High}, func(_ context.Context, p page) (string, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.did = append(s.did, p.Page)
-		return "deleted " + p.Page, nil
-	})
-	look := tools.New(tools.Spec{Name: "look", Description: "Look at a page.", ReadOnly: true}, func(_ context.Context, p page) (string, error) { return "saw " + p.Page, nil })
+	remove := tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High},
+		func(_ context.Context, p page) (string, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.did = append(s.did, p.Page)
+			return "deleted " + p.Page, nil
+		})
+	look := tools.New(tools.Spec{Name: "look", Description: "Look at a page.", ReadOnly: true},
+		func(_ context.Context, p page) (string, error) { return "saw " + p.Page, nil })
 	var err error
 	s.agent, err = agent.New(agent.Config{Provider: model, Tools: []tools.Tool{remove, look}})
 	require.NoError(t, err)
 	hub, err := live.New(live.Config{Agent: s.agent, Recover: -1})
 	require.NoError(t, err)
-	handler, err := serve.AGUI(hub, serve.Config{Input: input, Authorize: func(r *http.Request, _ string, _ serve.Action) (string, error) {
-		return r.Header.Get("User"), nil
-	}})
+	handler, err := serve.AGUI(hub,
+		serve.Config{Input: input, Authorize: func(r *http.Request, _ string, _ serve.Action) (string, error) {
+			return r.Header.Get("User"), nil
+		}})
 	require.NoError(t, err)
 	server := httptest.NewServer(http.StripPrefix("/agui", handler))
 
@@ -138,13 +141,15 @@ func (seen *aguiSeen) texts() (out []string) {
 
 func TestAStockClientOfAGUIHasARun(t *testing.T) {
 	s := newAGUISite(t, providertest.Script(
-		providertest.Reply(providertest.Think("hm"), providertest.Say("I look."), providertest.Call("look", obj{"Page": "home"})),
+		providertest.Reply(providertest.Think("hm"), providertest.Say("I look."),
+			providertest.Call("look", obj{"Page": "home"})),
 		providertest.Say("It is fine."), providertest.Say("Again.")), nil)
 	seen := s.do(aguiStep{Message: said("u-1", "Look.")})
 	require.Empty(t, seen.Failed)
 	require.Empty(t, seen.Warnings)
 	require.Equal(t, "success", seen.Outcome)
-	require.Equal(t, []string{"user: Look.", "reasoning: hm", "assistant: I look.", `assistant: look{"Page":"home"}`, "tool: saw home", "assistant: It is fine."}, seen.texts())
+	require.Equal(t, []string{"user: Look.", "reasoning: hm", "assistant: I look.", `assistant: look{"Page":"home"}`,
+		"tool: saw home", "assistant: It is fine."}, seen.texts())
 	require.Equal(t, "t-1", seen.State["session"])
 
 	seen = s.do(aguiStep{Message: said("u-2", "And?")})
@@ -154,7 +159,9 @@ func TestAStockClientOfAGUIHasARun(t *testing.T) {
 
 func TestAStockClientOfAGUIAnswersAllInterrupts(t *testing.T) {
 	s := newAGUISite(t, providertest.Script(
-		providertest.Reply(providertest.Think("Both?"), providertest.Calls(providertest.CallSpec{Tool: "delete", Input: obj{"Page": "a"}}, providertest.CallSpec{Tool: "delete", Input: obj{"Page": "b"}})),
+		providertest.Reply(providertest.Think("Both?"),
+			providertest.Calls(providertest.CallSpec{Tool: "delete", Input: obj{"Page": "a"}},
+				providertest.CallSpec{Tool: "delete", Input: obj{"Page": "b"}})),
 		providertest.Reply(providertest.Think("Well."), providertest.Say("Done.")), providertest.Say("Next.")), nil)
 	seen := s.do(aguiStep{Message: said("u-1", "Delete both.")})
 	require.Empty(t, seen.Failed)
@@ -162,7 +169,8 @@ func TestAStockClientOfAGUIAnswersAllInterrupts(t *testing.T) {
 	require.Len(t, seen.Interrupts, 2)
 	first, second := seen.Interrupts[0].ID, seen.Interrupts[1].ID
 
-	require.Contains(t, s.do(aguiStep{Resume: []obj{answered(first, true)}}).Failed, "not addressed by resume", "the client itself refuses")
+	require.Contains(t, s.do(aguiStep{Resume: []obj{answered(first, true)}}).Failed, "not addressed by resume",
+		"the client itself refuses")
 	answers := []obj{answered(first, true), answered(second, false)}
 	seen = s.do(aguiStep{Resume: answers})
 	require.Empty(t, seen.Failed)
@@ -171,7 +179,8 @@ func TestAStockClientOfAGUIAnswersAllInterrupts(t *testing.T) {
 	require.Empty(t, seen.Interrupts)
 	require.Equal(t, []string{"a"}, s.deleted())
 	texts := seen.texts()
-	require.ElementsMatch(t, []string{"user: Delete both.", "reasoning: Both?", `assistant: delete{"Page":"a"} delete{"Page":"b"}`, "tool: deleted a",
+	require.ElementsMatch(t, []string{"user: Delete both.", "reasoning: Both?",
+		`assistant: delete{"Page":"a"} delete{"Page":"b"}`, "tool: deleted a",
 		"tool: A person rejected this call.", "reasoning: Well.", "assistant: Done."}, texts)
 
 	again := s.do(aguiStep{Resume: answers})
@@ -187,22 +196,27 @@ func TestAStockClientOfAGUIAnswersAllInterrupts(t *testing.T) {
 }
 
 func TestAStockClientOfAGUIRunsAToolItself(t *testing.T) {
-	s := newAGUISite(t, providertest.Script(providertest.Call("pick", obj{}), providertest.Say("Blue it is.")), func(_ *http.Request, in *agent.Input) error {
-		in.Tools = []tools.Tool{tools.External(tools.Spec{Name: "pick", Description: "Let the user pick a color."})}
-		return nil
-	})
+	s := newAGUISite(t, providertest.Script(providertest.Call("pick", obj{}), providertest.Say("Blue it is.")),
+		func(_ *http.Request, in *agent.Input) error {
+			in.Tools = []tools.Tool{tools.External(tools.Spec{Name: "pick", Description: "Let the user pick a color."})}
+			return nil
+		})
 	seen := s.do(aguiStep{Message: said("u-1", "Pick.")})
 	require.Empty(t, seen.Failed)
 	require.Equal(t, "success", seen.Outcome)
 	require.Len(t, seen.PendingToolCallIDs, 1)
-	seen = s.do(aguiStep{Message: obj{"id": "x", "role": "tool", "toolCallId": seen.PendingToolCallIDs[0], "content": "blue"}})
+	seen = s.do(
+		aguiStep{Message: obj{"id": "x", "role": "tool", "toolCallId": seen.PendingToolCallIDs[0], "content": "blue"}})
 	require.Empty(t, seen.Failed)
 	require.Equal(t, "assistant: Blue it is.", seen.texts()[len(seen.texts())-1])
 }
 
-// A client that disconnects doesn't stop the run. It sees the whole of it when it comes back, without a message twice.
+// A client that disconnects doesn't stop the run. It sees the whole of it when it comes back,
+// without a message twice.
 func TestAStockClientOfAGUIComesBack(t *testing.T) {
-	s := newAGUISite(t, providertest.Script(providertest.Reply(providertest.Think("1 2 3"), providertest.SayChunks("One ", "two ", "three."))), nil)
+	s := newAGUISite(t,
+		providertest.Script(providertest.Reply(providertest.Think("1 2 3"),
+			providertest.SayChunks("One ", "two ", "three."))), nil)
 	s.do(aguiStep{Message: said("u-1", "Count."), Abort: "TEXT_MESSAGE_CONTENT"})
 	seen := s.do(aguiStep{})
 	require.Empty(t, seen.Failed)
@@ -229,7 +243,9 @@ func (p lateFailure) Stream(ctx context.Context, req *provider.Request) iter.Seq
 // A reply that breaks off is made again. The client doesn't keep what it had of it.
 func TestAStockClientOfAGUISeesARetriedReplyOnce(t *testing.T) {
 	reply := providertest.Reply(providertest.Think("hm"), providertest.SayChunks("One ", "two ", "three."))
-	s := newAGUISite(t, lateFailure{providertest.Script(providertest.FailAfter(4, reply, fault.Transient, providertest.RetryAfter(0)), reply)}, nil)
+	s := newAGUISite(t,
+		lateFailure{providertest.Script(providertest.FailAfter(4, reply, fault.Transient, providertest.RetryAfter(0)),
+			reply)}, nil)
 	seen := s.do(aguiStep{Message: said("u-1", "Count.")})
 	require.Empty(t, seen.Failed)
 	require.Contains(t, seen.Types, "MESSAGES_SNAPSHOT", "the reply was made again")
@@ -240,14 +256,17 @@ func TestAStockClientOfAGUISeesARetriedReplyOnce(t *testing.T) {
 
 func TestACanceledRunIsCancelledForAStockClientOfAGUI(t *testing.T) {
 	called := make(chan struct{})
-	s := newAGUISite(t, providertest.Script(providertest.Reply(providertest.Say("Working"), providertest.Call("wait", obj{}))), func(_ *http.Request, in *agent.Input) error {
-		in.Tools = []tools.Tool{tools.New(tools.Spec{Name: "wait", Description: "Wait.", ReadOnly: true}, func(ctx context.Context, _ struct{}) (string, error) {
-			close(called)
-			<-ctx.Done()
-			return "", ctx.Err()
-		})}
-		return nil
-	})
+	s := newAGUISite(t,
+		providertest.Script(providertest.Reply(providertest.Say("Working"), providertest.Call("wait", obj{}))),
+		func(_ *http.Request, in *agent.Input) error {
+			in.Tools = []tools.Tool{tools.New(tools.Spec{Name: "wait", Description: "Wait.", ReadOnly: true},
+				func(ctx context.Context, _ struct{}) (string, error) {
+					close(called)
+					<-ctx.Done()
+					return "", ctx.Err()
+				})}
+			return nil
+		})
 	canceled := make(chan error, 1)
 	go func() {
 		<-called

@@ -28,7 +28,8 @@ const patience = 10 * time.Second
 // chromium starts Chromium, once.
 var chromium = sync.OnceValues(func() (context.Context, func()) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	first, end := chromedp.NewContext(allocator)
 	if err := chromedp.Do(first); err != nil {
@@ -117,7 +118,8 @@ func (p *tab) waitFor(expression string, state func() string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience+5*time.Second)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")",
+		chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
 	if err != nil {
 		p.t.Fatalf("%s: %v\nthe page: %s", expression, err, state())
 	}
@@ -139,7 +141,8 @@ func (p *tab) clickOn(element string) {
 // A point is a place on the screen.
 type point struct{ X, Y float64 }
 
-// middle returns the middle of the element that an expression returns, when there is one that stays in its place.
+// middle returns the middle of the element that an expression returns, when there is one that stays
+// in its place.
 func (p *tab) middle(element string) (at point) {
 	p.t.Helper()
 	p.wait(`(e => {

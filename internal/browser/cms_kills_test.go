@@ -19,11 +19,13 @@ import (
 )
 
 // cmsKills is how often the server is killed at a random moment of a task.
-var cmsKills = flag.Int("cms-kills", 4, "how often TestKillsOfTheServerLoseAndRepeatNothing kills the server of the CMS")
+var cmsKills = flag.Int("cms-kills", 4,
+	"how often TestKillsOfTheServerLoseAndRepeatNothing kills the server of the CMS")
 
-// longTask is a task of ten calls and an answer. Calls of the model that kills interrupt count for the limit of a run, too.
-// longTaskDone is what the site has afterwards.
-const longTask = "Create a page called One with a hero titled First, then create a page called Two, then add a text section to Two titled News saying Open, " +
+// longTask is a task of ten calls and an answer. Calls of the model that kills interrupt count for
+// the limit of a run, too. longTaskDone is what the site has afterwards.
+const longTask = "Create a page called One with a hero titled First, then create a page called Two, then add a text " +
+	"section to Two titled News saying Open, " +
 	"then create a page called Three, then write a blog entry titled Fourth saying Hello, " +
 	"then create a page called Six with a hero titled Sixth, then create a page called Seven, " +
 	"then create a page called Eight, then create a page called Nine"
@@ -31,7 +33,8 @@ const longTask = "Create a page called One with a hero titled First, then create
 // longTaskFacts is about how many facts the journal has of it.
 const longTaskFacts = 60
 
-var longTaskDone = []string{"eight 0", "fourth", "hello-world", "home 1", "nine 0", "one 1", "seven 0", "six 1", "three 0", "two 1"}
+var longTaskDone = []string{"eight 0", "fourth", "hello-world", "home 1", "nine 0", "one 1", "seven 0", "six 1",
+	"three 0", "two 1"}
 
 // calls is a script that returns how many calls the conversation shows as done.
 const calls = `String([...document.querySelectorAll(".call .outcome")].filter(e => e.textContent.startsWith("Done")).length)`
@@ -39,10 +42,12 @@ const calls = `String([...document.querySelectorAll(".call .outcome")].filter(e 
 // fill writes a message without sending it.
 func (p *cmsPage) fill(text string) {
 	p.t.Helper()
-	p.text(`(f => { f.value = ` + quote(text) + `; f.dispatchEvent(new Event("input", {bubbles: true})); f.focus(); return "" })(document.querySelector(".composer textarea"))`)
+	p.text(`(f => { f.value = ` + quote(text) +
+		`; f.dispatchEvent(new Event("input", {bubbles: true})); f.focus(); return "" })(document.querySelector(".composer textarea"))`)
 }
 
-// killAt kills the server when the journal of a session has some more facts after a message. The channel is closed then.
+// killAt kills the server when the journal of a session has some more facts after a message. The
+// channel is closed then.
 func (s *cmsServer) killAt(session, message string, facts int) <-chan struct{} {
 	s.t.Helper()
 	resp, err := http.Get("http://" + s.page + "/assistant/log?session=" + session)
@@ -67,7 +72,8 @@ func (s *cmsServer) killAt(session, message string, facts int) <-chan struct{} {
 	return killed
 }
 
-// TestKillsOfTheServerLoseAndRepeatNothing kills the server with -9 at random moments of a task, with the page open.
+// TestKillsOfTheServerLoseAndRepeatNothing kills the server with -9 at random moments of a task,
+// with the page open.
 func TestKillsOfTheServerLoseAndRepeatNothing(t *testing.T) {
 	s := startCMS(t)
 	p := openCMS(t, s, "")
@@ -84,7 +90,8 @@ func TestKillsOfTheServerLoseAndRepeatNothing(t *testing.T) {
 				s := p.server
 				s.start()
 				p.goesOn()
-				if p.text(`document.querySelector(".composer textarea").value`) != "" { // the server hadn't got the message
+				if p.text(`document.querySelector(".composer textarea").value`) != "" {
+					// the server hadn't got the message
 					p.press(".composer", "Send")
 				}
 				p.goesOn()
@@ -92,7 +99,8 @@ func TestKillsOfTheServerLoseAndRepeatNothing(t *testing.T) {
 				p.done()
 				require.Equal(t, longTaskDone, s.contents())
 				require.Equal(t, 2, count(s.facts(p.session()), "run_ended"))
-				require.Equal(t, "false", p.text(`String(document.querySelector("dialog.approvals").open)`), "nobody has to decide")
+				require.Equal(t, "false", p.text(`String(document.querySelector("dialog.approvals").open)`),
+					"nobody has to decide")
 				p.reload()
 				p.wait(calls + ` === "11"`)
 				p.done()
@@ -102,7 +110,8 @@ func TestKillsOfTheServerLoseAndRepeatNothing(t *testing.T) {
 	})
 }
 
-// killedInTheMiddle returns the page of a server that was killed in the middle of the long task. The task is fast: many kills come when it is done.
+// killedInTheMiddle returns the page of a server that was killed in the middle of the long task.
+// The task is fast: many kills come when it is done.
 func killedInTheMiddle(t *testing.T) *cmsPage {
 	t.Helper()
 	for range 50 {
@@ -124,16 +133,19 @@ func killedInTheMiddle(t *testing.T) *cmsPage {
 // goesOn waits until the page is connected, and no work is in progress.
 func (p *cmsPage) goesOn() {
 	p.t.Helper()
-	p.eventually(`!document.querySelector(".bar:not([hidden]), .bubble.sending") && (document.querySelector(".composer textarea").value !== "" ||
+	p.eventually(
+		`!document.querySelector(".bar:not([hidden]), .bubble.sending") && (document.querySelector(".composer textarea").value !== "" ||
 		["Done", "Waits for you"].includes(document.querySelector(".status:not([hidden])")?.textContent))`)
 }
 
-// eventually is wait with the time that a new process needs: the session belongs to the one that was killed for another 5 s.
+// eventually is wait with the time that a new process needs: the session belongs to the one that
+// was killed for another 5 s.
 func (p *cmsPage) eventually(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(25*time.Second)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")",
+		chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(25*time.Second)))
 	require.NoError(p.t, err, "the page: %s", p.state())
 }
 
@@ -146,8 +158,8 @@ func count(all []string, one string) (n int) {
 	return n
 }
 
-// killInCall kills the server while a call is in progress that can't be repeated: as soon as its beginning is in the journal. It reports whether
-// that was early enough.
+// killInCall kills the server while a call is in progress that can't be repeated: as soon as its
+// beginning is in the journal. It reports whether that was early enough.
 func (s *cmsServer) killInCall(session string) bool {
 	s.t.Helper()
 	store, err := sqlite.Open(s.db)
@@ -172,7 +184,8 @@ func (s *cmsServer) killInCall(session string) bool {
 	return false
 }
 
-// TestAPersonDecidesOnWhatAKillLeftInDoubt kills the server while it hides a section, which nobody can repeat without looking first.
+// TestAPersonDecidesOnWhatAKillLeftInDoubt kills the server while it hides a section, which nobody
+// can repeat without looking first.
 func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
 	s := startCMS(t)
 	p := openCMS(t, s, "")
@@ -194,7 +207,8 @@ func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
 	p.calm("network: Failed to load", "ERR_")
 }
 
-// TestSomebodyWhoComesBackSeesWhatBecameOfARequest kills the server while an approval is open, and starts it when the time to decide is over.
+// TestSomebodyWhoComesBackSeesWhatBecameOfARequest kills the server while an approval is open, and
+// starts it when the time to decide is over.
 func TestSomebodyWhoComesBackSeesWhatBecameOfARequest(t *testing.T) {
 	s := startCMS(t, "-expires", "6s")
 	p := openCMS(t, s, "")
@@ -206,7 +220,8 @@ func TestSomebodyWhoComesBackSeesWhatBecameOfARequest(t *testing.T) {
 	<-time.After(6 * time.Second)
 	s.start()
 	p.reach(session)
-	p.eventually(`[...document.querySelectorAll(".record .what")].some(e => e.textContent.includes("Nobody decided in time"))`)
+	p.eventually(
+		`[...document.querySelectorAll(".record .what")].some(e => e.textContent.includes("Nobody decided in time"))`)
 	p.answer("nobody approved it in time")
 	p.wait(`!document.querySelector("dialog.approvals").open`)
 	require.Contains(t, s.contents(), "home 1")

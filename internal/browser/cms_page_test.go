@@ -40,7 +40,10 @@ func (p *cmsPage) reach(session string) {
 // logged waits until the message history shows an entry of a kind with a text.
 func (p *cmsPage) logged(kind, text string) {
 	p.t.Helper()
-	p.wait(fmt.Sprintf(`[...document.querySelectorAll(".entry.k-%s:not([hidden]) .title")].some(e => e.textContent.includes(%s))`, kind, quote(text)))
+	p.wait(
+		fmt.Sprintf(
+			`[...document.querySelectorAll(".entry.k-%s:not([hidden]) .title")].some(e => e.textContent.includes(%s))`,
+			kind, quote(text)))
 }
 
 // done waits until the run has ended.
@@ -60,7 +63,8 @@ func TestTheAssistantChangesTheSiteBesideItsPreview(t *testing.T) {
 	p.wait(`document.querySelector(".preview iframe").src.includes("/pages/about")`)
 	p.say("hide the hero section on About")
 	p.answer("unpublished")
-	const named = `[...document.querySelectorAll(".call .object")].at(-1)?.textContent === "Hero · unpublished"` // and not by its id
+	// and not by its id
+	const named = `[...document.querySelectorAll(".call .object")].at(-1)?.textContent === "Hero · unpublished"`
 	p.wait(named)
 	p.logged("call", "cms.updateSection Hero · unpublished")
 	p.reload()
@@ -155,7 +159,8 @@ func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 			p.wait(`document.querySelector(".app.open")`)
 		}},
 		{"escalation", true, func(p *cmsPage) {
-			p.text(`import("./cms/dialogs.js").then(({ escalate }) => escalate({ tool: "cms.createPage", error: "slug \"about\" exists already", reason: "It failed 3 times, and the corrections haven't helped.", remedies: ["Name another slug"] }, {})), ""`)
+			p.text(
+				`import("./cms/dialogs.js").then(({ escalate }) => escalate({ tool: "cms.createPage", error: "slug \"about\" exists already", reason: "It failed 3 times, and the corrections haven't helped.", remedies: ["Name another slug"] }, {})), ""`)
 			p.wait(`document.querySelector("dialog.escalation")?.open`)
 		}},
 		{"plan", false, func(p *cmsPage) {
@@ -181,7 +186,8 @@ func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 				for _, width := range []int64{1440, 820, 390} {
 					p.screen(width, 900, theme)
 					for _, area := range []string{"log", "chat", "preview"} {
-						if width == 1440 && area != "chat" || width == 820 && area == "chat" || l.over && area != "chat" && width != 820 {
+						if width == 1440 && area != "chat" || width == 820 && area == "chat" || l.over &&
+							area != "chat" && width != 820 {
 							continue
 						}
 						if width < 1200 && !l.over {

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// painted is a script that returns when the page showed something first and when the assistant was there, and what was loaded for it.
+// painted is a script that returns when the page showed something first and when the assistant was
+// there, and what was loaded for it.
 const painted = `JSON.stringify((loaded => ({
 	paint: Math.round(performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0),
 	ready: Math.round(performance.getEntriesByName("ready")[0]?.startTime ?? 0),
@@ -17,7 +18,8 @@ const painted = `JSON.stringify((loaded => ({
 	foreign: loaded.filter(e => new URL(e.name).origin !== location.origin).map(e => e.name),
 }))(performance.getEntriesByType("resource").filter(e => e.initiatorType !== "iframe")))`
 
-// TestTheFirstPaintOfTheCMS measures the first paint on loopback with an empty cache. The time is reported; what it depends on is asserted.
+// TestTheFirstPaintOfTheCMS measures the first paint on loopback with an empty cache. The time is
+// reported; what it depends on is asserted.
 func TestTheFirstPaintOfTheCMS(t *testing.T) {
 	p := openCMS(t, startCMS(t), "")
 	var best int
@@ -37,7 +39,8 @@ func TestTheFirstPaintOfTheCMS(t *testing.T) {
 		if best == 0 || got.Paint < best {
 			best = got.Paint
 		}
-		t.Logf("first paint after %d ms, ready after %d ms, %d requests, %d bytes", got.Paint, got.Ready, got.Requests, got.Bytes)
+		t.Logf("first paint after %d ms, ready after %d ms, %d requests, %d bytes", got.Paint, got.Ready, got.Requests,
+			got.Bytes)
 	}
 	require.Less(t, best, 3000, "in ms")
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // drawPictures says whether the pictures of the READMEs are drawn again.
-var drawPictures = flag.Bool("pictures", false, "draw the pictures of the READMEs of examples/cms and examples/content again")
+var drawPictures = flag.Bool("pictures", false,
+	"draw the pictures of the READMEs of examples/cms and examples/content again")
 
 const pictures = "../../examples/cms/pictures"
 
@@ -28,7 +29,8 @@ var allPictures = []picture{
 	{"page.png", 1360, 800, "light", func(p *cmsPage) {
 		p.say("Create an About page with a hero titled Hello")
 		p.answer("is at /about")
-		p.say(`Set the subtitle of the hero on About to "We bake bread, and nothing else", then add a text section to About titled Our story saying "It began with one oven and a good flour."`)
+		p.say(
+			`Set the subtitle of the hero on About to "We bake bread, and nothing else", then add a text section to About titled Our story saying "It began with one oven and a good flour."`)
 		p.answer("has a text section")
 		p.previews("/pages/about")
 	}},
@@ -48,7 +50,8 @@ var allPictures = []picture{
 	}},
 }
 
-// TestThePicturesOfTheReadmeCanBeDrawn reaches what each picture shows, and draws it with -pictures.
+// TestThePicturesOfTheReadmeCanBeDrawn reaches what each picture shows, and draws it with
+// -pictures.
 func TestThePicturesOfTheReadmeCanBeDrawn(t *testing.T) {
 	var all int64
 	for _, c := range allPictures {

@@ -24,7 +24,8 @@ type scenario struct {
 // answer waits until the run has ended, with an answer that contains a text.
 func (p *cmsPage) answer(text string) {
 	p.t.Helper()
-	p.wait(`[...document.querySelectorAll(".column .part:not(.reasoning)")].at(-1)?.textContent.includes(` + quote(text) + `)`)
+	p.wait(`[...document.querySelectorAll(".column .part:not(.reasoning)")].at(-1)?.textContent.includes(` +
+		quote(text) + `)`)
 	p.done()
 }
 
@@ -37,19 +38,22 @@ func (p *cmsPage) mode(label string) {
 // asked waits for the dialog of approvals, whose card has a text.
 func (p *cmsPage) asked(text string) {
 	p.t.Helper()
-	p.wait(`document.querySelector("dialog.approvals").open && document.querySelector("dialog.approvals .card").textContent.includes(` + quote(text) + `)`)
+	p.wait(
+		`document.querySelector("dialog.approvals").open && document.querySelector("dialog.approvals .card").textContent.includes(` + quote(text) + `)`)
 }
 
 // previews waits until the preview shows a page.
 func (p *cmsPage) previews(path string) {
 	p.t.Helper()
-	p.wait(`document.querySelector(".preview .address").value.split("?")[0] === ` + quote(path) + ` && document.querySelector(".preview iframe").src.includes(` + quote(path) + `)`)
+	p.wait(`document.querySelector(".preview .address").value.split("?")[0] === ` + quote(path) +
+		` && document.querySelector(".preview iframe").src.includes(` + quote(path) + `)`)
 }
 
 // offered returns the tools that the newest model call in the message history was offered.
 func (p *cmsPage) offered() string {
 	p.t.Helper()
-	return p.text(`(e => { e.open = true; e.dispatchEvent(new Event("toggle")); return e.querySelector(".data").textContent })([...document.querySelectorAll(".entry.k-system")].at(-1))`)
+	return p.text(
+		`(e => { e.open = true; e.dispatchEvent(new Event("toggle")); return e.querySelector(".data").textContent })([...document.querySelectorAll(".entry.k-system")].at(-1))`)
 }
 
 // toast waits for a message that passes.
@@ -84,7 +88,8 @@ var scenarios = []scenario{
 		require.Equal(p.t, []string{"about 1", "about-2 1", "hello-world", "home 1"}, p.server.contents())
 	}},
 	{name: "3 a page by another name", play: func(p *cmsPage) {
-		p.say("Create a page called Members with a hero titled Us, then describe the Members page as team, people, staff")
+		p.say(
+			"Create a page called Members with a hero titled Us, then describe the Members page as team, people, staff")
 		p.answer("is described as")
 		p.say("Update the title on my team page to Meet Our Team")
 		p.answer("Meet Our Team")
@@ -145,7 +150,8 @@ var scenarios = []scenario{
 		p.mode("Plan")
 		p.say("Add a hero-new section to home")
 		p.answer("it doesn't work")
-		p.wait(`document.querySelector(".plans .issues")?.textContent.includes("hero-new") && document.querySelector(".plans .suggestions").textContent.includes("did you mean")`)
+		p.wait(
+			`document.querySelector(".plans .issues")?.textContent.includes("hero-new") && document.querySelector(".plans .suggestions").textContent.includes("did you mean")`)
 		p.say("Add a hero section to home titled Twice")
 		p.answer("it works")
 		p.wait(`!document.querySelector(".plans .issues")`)
@@ -192,7 +198,8 @@ var scenarios = []scenario{
 	}},
 }
 
-// upload sends a file to the API as a page of the assistant would, and returns the status and the code of the answer.
+// upload sends a file to the API as a page of the assistant would, and returns the status and the
+// code of the answer.
 func (p *cmsPage) upload(name, begins string, size int) string {
 	p.t.Helper()
 	var body bytes.Buffer
@@ -202,7 +209,8 @@ func (p *cmsPage) upload(name, begins string, size int) string {
 	_, err = file.Write(append([]byte(begins), make([]byte, size)...))
 	require.NoError(p.t, err)
 	require.NoError(p.t, form.Close())
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, "http://"+p.server.api+"/v1/teams/dev-team/sites/local-site/environments/main/media", &body)
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost,
+		"http://"+p.server.api+"/v1/teams/dev-team/sites/local-site/environments/main/media", &body)
 	require.NoError(p.t, err)
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	req.Header.Set("Origin", "http://"+p.server.page)
@@ -223,7 +231,8 @@ func TestTheScenariosOfTheCMS(t *testing.T) {
 				for _, width := range []int64{1440, 820, 390} {
 					p.screen(width, 900, theme)
 					<-time.After(20 * time.Millisecond)
-					p.screenshot(fmt.Sprintf("cms-scenario-%s-%d-%s.png", strings.ReplaceAll(s.name, " ", "-"), width, theme))
+					p.screenshot(fmt.Sprintf("cms-scenario-%s-%d-%s.png", strings.ReplaceAll(s.name, " ", "-"), width,
+						theme))
 					require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
 				}
 			}

@@ -12,11 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A scriptedReply is what a scripted model says next: a text, or a call of the tool whose name ends so.
+// A scriptedReply is what a scripted model says next: a text, or a call of the tool whose name ends
+// so.
 type scriptedReply struct{ text, tool, input string }
 
-// A scriptedModel is a server with the API of OpenAI, for what the built-in model doesn't do. For each message of the user it has a script: the
-// first reply, the one after the first result, and so on.
+// A scriptedModel is a server with the API of OpenAI, for what the built-in model doesn't do. For
+// each message of the user it has a script: the first reply, the one after the first result, and so
+// on.
 type scriptedModel struct {
 	scripts map[string][]scriptedReply // by how the message begins
 	largest atomic.Int64               // bytes of messages in a request
@@ -74,14 +76,18 @@ func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		stop = "tool_calls"
 		delta = map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
-			"index": 0, "id": fmt.Sprintf("call-%d-%d", len(body.Messages), results), "type": "function", "function": map[string]string{"name": name, "arguments": reply.input}}}}
+			"index": 0, "id": fmt.Sprintf("call-%d-%d", len(body.Messages), results), "type": "function",
+			"function": map[string]string{"name": name, "arguments": reply.input}}}}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	for _, choice := range []map[string]any{{"index": 0, "delta": delta}, {"index": 0, "delta": map[string]any{}, "finish_reason": stop}} {
-		data, _ := json.Marshal(map[string]any{"id": "1", "object": "chat.completion.chunk", "model": "scripted", "choices": []any{choice}})
+	for _, choice := range []map[string]any{{"index": 0, "delta": delta},
+		{"index": 0, "delta": map[string]any{}, "finish_reason": stop}} {
+		data, _ := json.Marshal(map[string]any{"id": "1", "object": "chat.completion.chunk", "model": "scripted",
+			"choices": []any{choice}})
 		fmt.Fprintf(w, "data: %s\n\n", data)
 	}
-	fmt.Fprintf(w, "data: {\"id\":\"1\",\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n", size/4)
+	fmt.Fprintf(w,
+		"data: {\"id\":\"1\",\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n", size/4)
 }
 
 const newSlots = `{"section":"hero","slots":[{"key":"headline","type":"text","label":"Headline","required":true}]}`
@@ -89,20 +95,24 @@ const newSlots = `{"section":"hero","slots":[{"key":"headline","type":"text","la
 // TestADefinitionInUseIsChangedAfterApproval is the second half of scenario 5.
 func TestADefinitionInUseIsChangedAfterApproval(t *testing.T) {
 	p := openCMS(t, startScripted(t, &scriptedModel{scripts: map[string][]scriptedReply{
-		"Give the hero": {{tool: "syncSectionElements", input: newSlots}, {text: "The hero has a headline now. What no longer fits is kept."}},
+		"Give the hero": {{tool: "syncSectionElements", input: newSlots},
+			{text: "The hero has a headline now. What no longer fits is kept."}},
 	}}), "")
 	p.say("Give the hero a headline instead of a title")
 	p.asked("Sync section elements “hero”?")
 	p.screenshot("cms-scenario-5-definition.png")
-	p.wait(`/\b1\b/.test(document.querySelector("dialog.approvals .notes").textContent)`) // how many contents it affects
+	// how many contents it affects
+	p.wait(`/\b1\b/.test(document.querySelector("dialog.approvals .notes").textContent)`)
 	p.press("dialog.approvals", "Approve")
 	p.answer("What no longer fits is kept")
 	p.calm()
 }
 
-// TestALongConversationIsSummarized is scenario 9: no request is larger than the model's window allows.
+// TestALongConversationIsSummarized is scenario 9: no request is larger than the model's window
+// allows.
 func TestALongConversationIsSummarized(t *testing.T) {
-	m := &scriptedModel{scripts: map[string][]scriptedReply{"Remember": {{tool: "listPages", input: "{}"}, {text: "I have read it."}}}}
+	m := &scriptedModel{
+		scripts: map[string][]scriptedReply{"Remember": {{tool: "listPages", input: "{}"}, {text: "I have read it."}}}}
 	p := openCMS(t, startScripted(t, m), "")
 	for i := range 12 {
 		p.fill(fmt.Sprintf("Remember %d: %s", i, strings.Repeat("A page about bread, and how it is baked. ", 1500)))

@@ -42,7 +42,8 @@ type cmsServer struct {
 // startCMS starts a server with a new site.
 func startCMS(t *testing.T, flags ...string) *cmsServer {
 	t.Helper()
-	s := &cmsServer{t: t, db: filepath.Join(t.TempDir(), "cms.db"), flags: flags, page: "127.0.0.1:0", api: "127.0.0.1:0", preview: "127.0.0.1:0"}
+	s := &cmsServer{t: t, db: filepath.Join(t.TempDir(), "cms.db"), flags: flags, page: "127.0.0.1:0",
+		api: "127.0.0.1:0", preview: "127.0.0.1:0"}
 	s.start()
 	return s
 }
@@ -50,7 +51,8 @@ func startCMS(t *testing.T, flags ...string) *cmsServer {
 // start starts the server, at the addresses that it had before, and waits until it listens.
 func (s *cmsServer) start() {
 	s.t.Helper()
-	cmd := s.command(append([]string{"serve", "-provider", "built-in", "-addr", s.page, "-api", s.api, "-preview", s.preview}, s.flags...)...)
+	cmd := s.command(append([]string{"serve", "-provider", "built-in", "-addr", s.page, "-api", s.api, "-preview",
+		s.preview}, s.flags...)...)
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(s.t, err)
 	require.NoError(s.t, cmd.Start())
@@ -78,7 +80,8 @@ func (s *cmsServer) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// contents returns the pages with how many sections they have, and the entries: "home 1", "hello-world".
+// contents returns the pages with how many sections they have, and the entries: "home 1",
+// "hello-world".
 func (s *cmsServer) contents() (all []string) {
 	s.t.Helper()
 	text, err := s.command("export").Output()
@@ -105,7 +108,8 @@ func (s *cmsServer) contents() (all []string) {
 	return all
 }
 
-// facts returns the kinds of what is in the journal of a session. A call that can't be repeated begins with "tool_started once".
+// facts returns the kinds of what is in the journal of a session. A call that can't be repeated
+// begins with "tool_started once".
 func (s *cmsServer) facts(session string) (kinds []string) {
 	s.t.Helper()
 	text, err := s.command("history", "-json", "-session", session).Output()

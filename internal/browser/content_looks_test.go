@@ -18,7 +18,10 @@ var contentLooks = []struct {
 	reach    func(p *contentPage)
 	expected []string
 }{
-	{name: "login", reach: func(p *contentPage) { p.visit("/login"); p.wait(`document.querySelectorAll(".person").length === 3`) }},
+	{name: "login", reach: func(p *contentPage) {
+		p.visit("/login")
+		p.wait(`document.querySelectorAll(".person").length === 3`)
+	}},
 	{name: "empty", reach: func(*contentPage) {}},
 	{name: "dashboard", reach: func(p *contentPage) {
 		p.made("Remote teams that trust each other")
@@ -35,27 +38,33 @@ var contentLooks = []struct {
 		p.press(".chat-head", "New conversation")
 		p.ask("humanize this")
 	}},
-	{name: "artifact", reach: func(p *contentPage) { p.made("Remote teams that trust each other"); p.ask("Humanize this content") }},
-	{name: "editor", reach: func(p *contentPage) { p.made("Remote teams"); p.press(".head", "Edit") }},
-	{name: "progress", env: []string{"MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=9000", "MOCK_DELAY_MAX_MS=9000"}, reach: func(p *contentPage) {
-		p.draft("Remote teams")
-		p.click("[data-testid=create-content-button]")
-		p.wait(`document.querySelector("[data-testid=writing-progress] .current")`)
+	{name: "artifact", reach: func(p *contentPage) {
+		p.made("Remote teams that trust each other")
+		p.ask("Humanize this content")
 	}},
+	{name: "editor", reach: func(p *contentPage) { p.made("Remote teams"); p.press(".head", "Edit") }},
+	{name: "progress", env: []string{"MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=9000", "MOCK_DELAY_MAX_MS=9000"},
+		reach: func(p *contentPage) {
+			p.draft("Remote teams")
+			p.click("[data-testid=create-content-button]")
+			p.wait(`document.querySelector("[data-testid=writing-progress] .current")`)
+		}},
 	{name: "error", expected: []string{"400"}, reach: func(p *contentPage) {
 		p.made("Remote teams")
 		p.press(".head", "Publish")
 		p.is("published")
 		p.ask("Research this topic")
 	}},
-	{name: "admin", user: "eva", env: []string{"FAIL_MODEL=provider"}, expected: []string{"400"}, reach: func(p *contentPage) {
-		p.made("Remote teams that trust each other")
-		p.ask("Research this topic") // it is ready
-		p.visit("/")
-		p.ask("Show my drafts")
-		p.visit("/admin")
-		p.wait(`document.querySelectorAll(".traces li").length === 3 && document.querySelector("[data-rule=\"provider errors\"]")`)
-	}},
+	{name: "admin", user: "eva", env: []string{"FAIL_MODEL=provider"}, expected: []string{"400"},
+		reach: func(p *contentPage) {
+			p.made("Remote teams that trust each other")
+			p.ask("Research this topic") // it is ready
+			p.visit("/")
+			p.ask("Show my drafts")
+			p.visit("/admin")
+			p.wait(
+				`document.querySelectorAll(".traces li").length === 3 && document.querySelector("[data-rule=\"provider errors\"]")`)
+		}},
 	{name: "trace", user: "eva", reach: func(p *contentPage) {
 		p.made("Remote teams that trust each other")
 		p.visit("/admin")
@@ -64,7 +73,8 @@ var contentLooks = []struct {
 	}},
 }
 
-// contentPictures are the pictures of the README of examples/content. They are drawn again with -pictures.
+// contentPictures are the pictures of the README of examples/content. They are drawn again with
+// -pictures.
 var contentPictures = map[string]string{
 	"content-artifact-1440-light.png": "artifact.png", "content-dashboard-1440-dark.png": "dashboard.png",
 	"content-progress-820-light.png": "progress.png", "content-artifact-390-dark.png": "phone.png",
@@ -90,7 +100,8 @@ func TestThePagesOfTheContentAgentLookRightAndAreAccessible(t *testing.T) {
 					if to, ok := contentPictures[name]; ok && *drawPictures {
 						data, err := os.ReadFile(filepath.Join(out, "screenshots", name))
 						require.NoError(t, err)
-						require.NoError(t, os.WriteFile(filepath.Join("../../examples/content/pictures", to), data, 0o644))
+						require.NoError(t,
+							os.WriteFile(filepath.Join("../../examples/content/pictures", to), data, 0o644))
 					}
 					require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
 					if (width == 390) == (theme == "dark") {

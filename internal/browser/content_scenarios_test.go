@@ -18,12 +18,14 @@ func TestAnArticleIsMadeByButton(t *testing.T) {
 	p.draft("Remote teams that trust each other")
 	p.click("[data-testid=create-content-button]")
 	for _, step := range []string{"research", "skeleton", "writing", "humanizing", "creating_visuals"} {
-		p.wait(`document.querySelector("[data-testid=writing-progress] .current")?.dataset.testid === "status-` + step + `"`)
+		p.wait(`document.querySelector("[data-testid=writing-progress] .current")?.dataset.testid === "status-` + step +
+			`"`)
 	}
 	p.wait(`document.querySelector("[data-testid=status-ready]")`)
 	p.is("ready")
 	p.wait(`document.querySelector("[data-testid=artifact-content]")?.textContent.length > 500`)
-	p.wait(`[...document.querySelectorAll("[data-testid=artifact-content] img")].length > 0 && [...document.querySelectorAll("[data-testid=artifact-content] img")].every(i => i.complete && i.naturalWidth > 0)`)
+	p.wait(
+		`[...document.querySelectorAll("[data-testid=artifact-content] img")].length > 0 && [...document.querySelectorAll("[data-testid=artifact-content] img")].every(i => i.complete && i.naturalWidth > 0)`)
 	p.wait(`document.querySelectorAll("[data-testid=research] li").length >= 5`)
 	p.calm()
 }
@@ -52,7 +54,8 @@ func TestRequestsInTheChatOfTheContentAgent(t *testing.T) {
 	p.ask("Humanize this content")
 	p.said("Done")
 	p.wait(`document.querySelector("[data-testid=humanity-score]")`)
-	score, err := strconv.Atoi(strings.TrimSuffix(p.text(`document.querySelector("[data-testid=humanity-score]").textContent`), " %"))
+	score, err := strconv.Atoi(
+		strings.TrimSuffix(p.text(`document.querySelector("[data-testid=humanity-score]").textContent`), " %"))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, score, 80)
 	p.ask("now add images")
@@ -124,7 +127,9 @@ func TestOneToolAtATimeInTheChat(t *testing.T) {
 	p.wait(`document.querySelectorAll("[data-testid=research] li").length >= 5`)
 	p.ask("Create the content")
 	p.is("ready")
-	require.Equal(t, "Making it sound human…", p.text(`(document.querySelector("main .head button:nth-of-type(2)").click(), document.querySelector(".progress h2").textContent)`))
+	require.Equal(t, "Making it sound human…",
+		p.text(
+			`(document.querySelector("main .head button:nth-of-type(2)").click(), document.querySelector(".progress h2").textContent)`))
 	p.wait(`document.querySelector("[data-testid=writing-progress] h2")?.textContent === "Done"`)
 	p.ask("Humanize this content")
 	p.wait(`document.querySelector(".score b")`)
@@ -138,7 +143,8 @@ func TestOneToolAtATimeInTheChat(t *testing.T) {
 }
 
 func TestAThirdPipelineAtOnceIsRefused(t *testing.T) {
-	p := openContent(t, startContent(t, "MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=9000", "MOCK_DELAY_MAX_MS=9000"), "ann")
+	p := openContent(t, startContent(t, "MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=9000", "MOCK_DELAY_MAX_MS=9000"),
+		"ann")
 	for i := range 3 {
 		p.visit("/")
 		p.draft(fmt.Sprint("Draft ", i))
@@ -153,19 +159,22 @@ func TestAThirdPipelineAtOnceIsRefused(t *testing.T) {
 	p.calm("429")
 }
 
-// TestAMonthWithoutTokensLeftIsExplained writes what a user has used into the file, because the stand-in model uses few tokens.
+// TestAMonthWithoutTokensLeftIsExplained writes what a user has used into the file, because the
+// stand-in model uses few tokens.
 func TestAMonthWithoutTokensLeftIsExplained(t *testing.T) {
 	s := startContent(t)
 	s.kill()
 	db, err := sql.Open("sqlite", s.db)
 	require.NoError(t, err)
-	_, err = db.ExecContext(t.Context(), "INSERT INTO tokens VALUES ('ben', ?, 49000)", time.Now().UTC().Format("2006-01"))
+	_, err = db.ExecContext(t.Context(), "INSERT INTO tokens VALUES ('ben', ?, 49000)",
+		time.Now().UTC().Format("2006-01"))
 	require.NoError(t, errors.Join(err, db.Close()))
 	s.start()
 	p := openContent(t, s, "ben")
 	p.draft("Hiring without haste")
 	p.click("[data-testid=create-content-button]")
-	p.wait(`document.querySelector("main .error-card")?.textContent.includes("this needs about 30000 tokens, and 1000 of 50000 are left in the plan free.")`)
+	p.wait(
+		`document.querySelector("main .error-card")?.textContent.includes("this needs about 30000 tokens, and 1000 of 50000 are left in the plan free.")`)
 	p.is("draft")
 	p.ask("Create the content")
 	p.said("Monthly token limit reached")
@@ -187,20 +196,24 @@ func TestAToolThatFailsIsTriedAgain(t *testing.T) {
 			again(p)
 			p.is("ready")
 			p.wait(`!document.querySelector("main .error-card")`)
-			require.Equal(t, "1", p.text(`String([...document.querySelectorAll(".past li")].filter(l => l.textContent.includes("Researched")).length)`))
+			require.Equal(t, "1",
+				p.text(
+					`String([...document.querySelectorAll(".past li")].filter(l => l.textContent.includes("Researched")).length)`))
 			p.calm("500", "503")
 		})
 	}
 }
 
-// TestAnswersThatComeAfterThePageWasLeft holds the answers for an artifact back until another page is shown.
+// TestAnswersThatComeAfterThePageWasLeft holds the answers for an artifact back until another page
+// is shown.
 func TestAnswersThatComeAfterThePageWasLeft(t *testing.T) {
 	p := openContent(t, startContent(t), "ann")
 	first := p.draft("Hiring without haste")
 	p.visit("/")
 	p.draft("Remote teams")
 	hold := func() {
-		p.text(`(f => { window.held = []; window.fetch = (path, ...more) => path === "/api` + first + `" ? new Promise((ok) => window.held.push(ok)).then(() => f(path, ...more)) : f(path, ...more) })(window.fetch), ""`)
+		p.text(`(f => { window.held = []; window.fetch = (path, ...more) => path === "/api` + first +
+			`" ? new Promise((ok) => window.held.push(ok)).then(() => f(path, ...more)) : f(path, ...more) })(window.fetch), ""`)
 	}
 	release := func() {
 		p.wait(`window.held.length > 0`)
@@ -220,10 +233,12 @@ func TestAnswersThatComeAfterThePageWasLeft(t *testing.T) {
 
 	// It can't be loaded, but the second one is shown by then.
 	p.visit("/portfolio?status=archived")
-	p.text(`(f => window.fetch = (path, ...more) => f(path === "/api` + first + `" ? "/api/artifacts/none" : path, ...more))(window.fetch), ""`)
+	p.text(`(f => window.fetch = (path, ...more) => f(path === "/api` + first +
+		`" ? "/api/artifacts/none" : path, ...more))(window.fetch), ""`)
 	hold()
 	p.click("[href=\"" + first + "\"]")
-	p.text(`document.querySelector("main select").value = "draft", document.querySelector("main select").dispatchEvent(new Event("change")), ""`)
+	p.text(
+		`document.querySelector("main select").value = "draft", document.querySelector("main select").dispatchEvent(new Event("change")), ""`)
 	p.click(".artifacts a")
 	p.wait(`document.querySelector("h1")?.textContent === "Remote teams"`)
 	release()
@@ -256,7 +271,8 @@ func TestAPipelineGoesOnAfterACrash(t *testing.T) {
 	s.start()
 	p.is("ready")
 	sources := p.text(`String(document.querySelectorAll("[data-testid=research] li").length)`)
-	distinct := p.text(`String(new Set([...document.querySelectorAll("[data-testid=research] li")].map(l => l.textContent)).size)`)
+	distinct := p.text(
+		`String(new Set([...document.querySelectorAll("[data-testid=research] li")].map(l => l.textContent)).size)`)
 	require.Equal(t, sources, distinct)
 	p.calm("Failed to load resource", "ERR_")
 }
@@ -265,7 +281,8 @@ func TestAPipelineGoesOnAfterACrash(t *testing.T) {
 func TestTheSameMocksGiveTheSameContent(t *testing.T) {
 	var all []string
 	for range 2 {
-		p := openContent(t, startContent(t, "MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=0", "MOCK_DELAY_MAX_MS=0"), "ann")
+		p := openContent(t, startContent(t, "MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=0", "MOCK_DELAY_MAX_MS=0"),
+			"ann")
 		p.made("Remote teams")
 		all = append(all, p.text(`document.querySelector("[data-testid=artifact-content]").textContent`))
 		p.text(`fetch("/api" + location.pathname).then(r => r.json()).then(a => window.trace = a.pipeline.traceId), ""`)

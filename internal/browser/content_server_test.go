@@ -42,7 +42,8 @@ type contentServer struct {
 
 func startContent(t *testing.T, env ...string) *contentServer {
 	t.Helper()
-	s := &contentServer{t: t, db: filepath.Join(t.TempDir(), "content.db"), env: append(env, "JWT_SECRET=for tests"), at: "127.0.0.1:0"}
+	s := &contentServer{t: t, db: filepath.Join(t.TempDir(), "content.db"), env: append(env, "JWT_SECRET=for tests"),
+		at: "127.0.0.1:0"}
 	s.start()
 	return s
 }
@@ -99,7 +100,8 @@ func (p *contentPage) draft(title string) string {
 	p.press(".head", "New draft")
 	p.wait(`document.querySelector("dialog[open] [name=title]") === document.activeElement`)
 	p.keys(title + "\r")
-	p.wait(`location.pathname.startsWith("/artifacts/") && document.querySelector("h1")?.textContent === ` + quote(title))
+	p.wait(`location.pathname.startsWith("/artifacts/") && document.querySelector("h1")?.textContent === ` +
+		quote(title))
 	return p.text(`location.pathname`)
 }
 

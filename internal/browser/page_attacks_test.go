@@ -25,7 +25,9 @@ var attack = strings.Join([]string{
 	"[ref]\n\n[ref]: javascript:window.pwned=9 \"t\"",
 	`<iframe srcdoc="<script>parent.pwned=10</script>"></iframe><form action="javascript:window.pwned=11"><input autofocus onfocus="window.pwned=11"></form><style>body{display:none}</style><base href="https://evil.example/"><meta http-equiv="refresh" content="0;url=javascript:window.pwned=12">`,
 	"```\"><img src=x onerror=window.pwned=13>\ncode </code></pre><img src=x onerror=window.pwned=14>\n```",
-	`| <img src=x onerror=window.pwned=15> | ` + "`<script>window.pwned=16</script>`" + " |\n|---|---|\n| <svg><script>window.pwned=17</script></svg> | <math><mtext></form><form><mglyph><style></math><img src onerror=window.pwned=18> |",
+	`| <img src=x onerror=window.pwned=15> | ` + "`<script>window.pwned=16</script>`" +
+		" |\n|---|---|\n| <svg><script>window.pwned=17</script></svg> | " +
+		"<math><mtext></form><form><mglyph><style></math><img src onerror=window.pwned=18> |",
 	`<details open ontoggle="window.pwned=19"><summary>x</summary></details><div id="main" class="card" data-action="copy">clobbered</div>`,
 }, "\n\n")
 
@@ -45,20 +47,27 @@ func (p *builtIn) unharmed() {
 	var found []string
 	require.NoError(p.t, json.Unmarshal([]byte(p.text(markup)), &found))
 	require.Empty(p.t, found)
-	require.Equal(p.t, "true", p.text(`String(document.querySelector(".app").checkVisibility() && document.querySelectorAll("#main").length === 1)`))
+	require.Equal(p.t, "true",
+		p.text(
+			`String(document.querySelector(".app").checkVisibility() && document.querySelectorAll("#main").length === 1)`))
 	p.calm() // no dialog, and nothing that the Content Security Policy had to stop
 }
 
 func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
 	model := providertest.Script(
-		providertest.Reply(providertest.Think(attack), providertest.Say(attack), providertest.Call(script, object{"page": script}), providertest.Source(provider.Source{Title: script, URL: "javascript:window.pwned=20"})),
+		providertest.Reply(providertest.Think(attack), providertest.Say(attack),
+			providertest.Call(script, object{"page": script}),
+			providertest.Source(provider.Source{Title: script, URL: "javascript:window.pwned=20"})),
 		providertest.Calls(deletes(script), deletes("b")),
 		providertest.Say("Done."))
 	s := newSite(t, uimessage.V6, agent.Config{Provider: model, Modes: []agent.Mode{{Name: script}}})
-	res, err := s.hub.Start(t.Context(), agent.Input{Session: "s-1", Prompt: attack, Owner: "ann", User: "ann", Interactive: true, Mode: script, Parts: []provider.Part{
-		provider.MediaPart(provider.Media{Type: "image/svg+xml", Name: script + ".svg", Data: []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="window.pwned=21"/>`)}),
-		provider.MediaPart(provider.Media{Type: "image/png", Name: `" onerror="window.pwned=22`, Data: []byte("no image")}),
-	}})
+	res, err := s.hub.Start(t.Context(), agent.Input{Session: "s-1", Prompt: attack, Owner: "ann", User: "ann",
+		Interactive: true, Mode: script, Parts: []provider.Part{
+			provider.MediaPart(provider.Media{Type: "image/svg+xml", Name: script + ".svg",
+				Data: []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="window.pwned=21"/>`)}),
+			provider.MediaPart(provider.Media{Type: "image/png", Name: `" onerror="window.pwned=22`,
+				Data: []byte("no image")}),
+		}})
 	require.NoError(t, err)
 	<-res.Done
 	require.NoError(t, s.hub.Agent().Session("s-1").SetTitle(t.Context(), script))
@@ -69,7 +78,9 @@ func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
 	p.unharmed()
 	p.text(`document.querySelectorAll("details").forEach(d => d.open = true), ""`)
 	p.wait(`[...document.querySelectorAll(".call[open] .data")].some(e => e.textContent.includes("window.pwned"))`)
-	require.Equal(t, "0", p.text(`(all => all.forEach(a => a.click()) || String(all.length))([...document.querySelectorAll(".prose a:not([href^=http]), .source[href]")])`))
+	require.Equal(t, "0",
+		p.text(
+			`(all => all.forEach(a => a.click()) || String(all.length))([...document.querySelectorAll(".prose a:not([href^=http]), .source[href]")])`))
 	p.unharmed()
 
 	p.press(".card", "Reject")

@@ -25,21 +25,25 @@ type booking struct {
 
 func TestThePageShowsTextReasoningAndTools(t *testing.T) {
 	s := newSite(t, uimessage.V6, scripted(
-		providertest.Reply(providertest.Think("I have to look."), providertest.Say("Let me look."), providertest.Call("look", object{"page": "home"})),
+		providertest.Reply(providertest.Think("I have to look."), providertest.Say("Let me look."),
+			providertest.Call("look", object{"page": "home"})),
 		providertest.Say("All **fine**.")))
 	p := s.page("")
 	p.say("How is it?")
 	p.status("Done")
 	require.Equal(t, "fine", p.text(`document.querySelector(".prose strong").textContent`))
-	p.shows("user: How is it?", "reasoning: I have to look.", "text: Let me look.", "call: Look home: Done", "text: All fine.")
+	p.shows("user: How is it?", "reasoning: I have to look.", "text: Let me look.", "call: Look home: Done",
+		"text: All fine.")
 	p.click(".call summary")
 	p.wait(`document.querySelector(".call .body").textContent.includes("saw home")`)
 	p.calm()
 }
 
 func TestThePageSaysWhyAToolFailed(t *testing.T) {
-	cfg := scripted(providertest.Call("read", object{"page": "gone"}), providertest.Say("It is gone."), providertest.Fail(fault.Permanent), providertest.Say("Better."))
-	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "read", Description: "Read a page.", ReadOnly: true, NoRetries: true}, func(context.Context, target) (string, error) {
+	cfg := scripted(providertest.Call("read", object{"page": "gone"}), providertest.Say("It is gone."),
+		providertest.Fail(fault.Permanent), providertest.Say("Better."))
+	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "read", Description: "Read a page.", ReadOnly: true,
+		NoRetries: true}, func(context.Context, target) (string, error) {
 		return "", errors.New("the page doesn't exist")
 	})}
 	s := newSite(t, uimessage.V6, cfg)
@@ -51,7 +55,8 @@ func TestThePageSaysWhyAToolFailed(t *testing.T) {
 	p.status("Failed")
 	p.press(".notice", "Send it again")
 	p.status("Done")
-	p.shows("user: Read it.", "call: Read gone: Failed", "text: It is gone.", "user: And now?", "notice: The model could not be reached, or could not answer.", "user: And now?", "text: Better.")
+	p.shows("user: Read it.", "call: Read gone: Failed", "text: It is gone.", "user: And now?",
+		"notice: The model could not be reached, or could not answer.", "user: And now?", "text: Better.")
 }
 
 func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {
@@ -61,7 +66,8 @@ func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {
 	p.say("Delete both.")
 	p.status("Waits for you")
 	at := p.middle(named(p.card("Delete “b”?"), "Approve"))
-	p.run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2))) // the second half of a double click on another card
+	// the second half of a double click on another card
+	p.run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
 	p.press(p.card("Delete “a”?"), "Approve")
 	p.wait(`document.querySelectorAll(".card").length === 1`)
 	b := p.card("Delete “b”?")
@@ -72,7 +78,8 @@ func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {
 	p.has("One is gone.")
 	require.Equal(t, []string{"a"}, s.did())
 	model.AssertSaw(t, 1, providertest.ToolResult("delete"))
-	p.shows("user: Delete both.", "call: Delete a: Done", "call: Delete b: Rejected", "record: Approved by ann · Delete “a”", "record: Rejected by ann · Delete “b”", "text: One is gone.")
+	p.shows("user: Delete both.", "call: Delete a: Done", "call: Delete b: Rejected",
+		"record: Approved by ann · Delete “a”", "record: Rejected by ann · Delete “b”", "text: One is gone.")
 	p.clickOn(`document.querySelectorAll(".record summary")[1]`)
 	p.has("It is linked from the start page.")
 }
@@ -80,7 +87,8 @@ func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {
 func TestAnEditIsCheckedWhileItIsTyped(t *testing.T) {
 	var got booking
 	cfg := scripted(providertest.Call("book_room", booking{Room: "Blue", Guests: 2}), providertest.Say("Booked."))
-	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "book_room", Description: "Book a room.", Approval: tools.AskAlways}, func(_ context.Context, b booking) (string, error) {
+	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "book_room", Description: "Book a room.",
+		Approval: tools.AskAlways}, func(_ context.Context, b booking) (string, error) {
 		got = b
 		return "booked", nil
 	})}
@@ -89,7 +97,8 @@ func TestAnEditIsCheckedWhileItIsTyped(t *testing.T) {
 	p.say("Book a room.")
 	p.press(p.card("Book room “Blue”?"), "Edit")
 	guests := `document.querySelectorAll(".card input[type=text]")[1]`
-	for text, complaint := range map[string]string{"9": "At most 4.", "x": "Enter a number.", "1.5": "Enter a whole number.", "0": "At least 1."} {
+	for text, complaint := range map[string]string{"9": "At most 4.", "x": "Enter a number.",
+		"1.5": "Enter a whole number.", "0": "At least 1."} {
 		p.text(guests + `.select(), ""`)
 		p.clickOn(guests)
 		p.text(guests + `.select(), ""`)
@@ -106,7 +115,8 @@ func TestAnEditIsCheckedWhileItIsTyped(t *testing.T) {
 	p.press(".card", "Approve with changes")
 	p.has("Booked.")
 	require.Equal(t, booking{Room: "Blue", Guests: 3, Quiet: true}, got)
-	p.shows("user: Book a room.", "call: Book room Blue: Done", "record: Approved with changes by ann · Book room “Blue”", "text: Booked.")
+	p.shows("user: Book a room.", "call: Book room Blue: Done",
+		"record: Approved with changes by ann · Book room “Blue”", "text: Booked.")
 }
 
 func TestAnApprovalExpiresBeforeTheReadersEyes(t *testing.T) {
@@ -118,5 +128,6 @@ func TestAnApprovalExpiresBeforeTheReadersEyes(t *testing.T) {
 	p.wait(`/^[12](\.\d)? sec left$/.test(document.querySelector(".card .left.soon")?.textContent)`)
 	p.has("Too late.")
 	require.Empty(t, s.did())
-	p.shows("user: Delete.", "call: Delete a: Rejected", "record: Nobody decided in time · Delete “a”", "text: Too late.")
+	p.shows("user: Delete.", "call: Delete a: Rejected", "record: Nobody decided in time · Delete “a”",
+		"text: Too late.")
 }

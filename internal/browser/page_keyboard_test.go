@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
-// tabTo presses the Tab key until the element with the focus has a name, and requires that its focus can be seen.
+// tabTo presses the Tab key until the element with the focus has a name, and requires that its
+// focus can be seen.
 func (p *builtIn) tabTo(name string) {
 	p.t.Helper()
 	focused := `(e => (e.getAttribute("aria-label") ?? e.textContent).trim())(document.activeElement)`
@@ -30,7 +31,8 @@ func (p *builtIn) tabTo(name string) {
 }
 
 func TestEverythingIsDoneWithTheKeyboardAlone(t *testing.T) {
-	s := newSite(t, uimessage.V6, scripted(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("Decided.")))
+	s := newSite(t, uimessage.V6,
+		scripted(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("Decided.")))
 	p := s.page("")
 	p.keys(kb.Tab)
 	require.Equal(t, "Skip to the conversation", p.text(`document.activeElement.textContent`))
@@ -42,10 +44,13 @@ func TestEverythingIsDoneWithTheKeyboardAlone(t *testing.T) {
 
 	p.keys(kb.ArrowUp, chromedp.ModifierAlt)
 	p.wait(`document.activeElement.matches(".card")`)
-	require.Equal(t, "Delete “a”?", p.text(`document.querySelector("#" + CSS.escape(document.activeElement.getAttribute("aria-labelledby"))).textContent`))
+	require.Equal(t, "Delete “a”?",
+		p.text(
+			`document.querySelector("#" + CSS.escape(document.activeElement.getAttribute("aria-labelledby"))).textContent`))
 	p.tabTo("Approve")
 	p.keys(kb.Enter)
-	p.wait(`document.querySelectorAll(".card").length === 1 && document.activeElement.matches(".record summary")`) // the focus isn't lost
+	// the focus isn't lost
+	p.wait(`document.querySelectorAll(".card").length === 1 && document.activeElement.matches(".record summary")`)
 
 	p.keys(kb.ArrowUp, chromedp.ModifierAlt)
 	p.tabTo("Reject")
@@ -90,7 +95,8 @@ func TestTheListOfChatsIsOpenedWithTheKeyboardOnAPhone(t *testing.T) {
 	p.wait(`document.activeElement.closest(".sidebar")`)
 	for range 8 {
 		p.keys(kb.Tab)
-		require.NotEqual(t, "true", p.text(`String(Boolean(document.activeElement.closest(".main")))`), "what is covered can't have the focus")
+		require.NotEqual(t, "true", p.text(`String(Boolean(document.activeElement.closest(".main")))`),
+			"what is covered can't have the focus")
 	}
 	p.keys(kb.Escape)
 	p.wait(`document.activeElement.matches(".top .menu")`) // where it was

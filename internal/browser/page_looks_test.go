@@ -33,8 +33,10 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 	case strings.HasPrefix(last.Text(), "stream"):
 		step = providertest.HangAfter(3, providertest.SayChunks(markdown, "I am about to say"))
 	case strings.HasPrefix(last.Text(), "look"):
-		step = providertest.Reply(providertest.Think("Both pages matter."), providertest.Say("I look at both pages."), providertest.Calls(
-			providertest.CallSpec{Tool: "look", Input: target{"home"}}, providertest.CallSpec{Tool: "read", Input: target{"gone"}}))
+		step = providertest.Reply(providertest.Think("Both pages matter."), providertest.Say("I look at both pages."),
+			providertest.Calls(
+				providertest.CallSpec{Tool: "look", Input: target{"home"}},
+				providertest.CallSpec{Tool: "read", Input: target{"gone"}}))
 	case strings.HasPrefix(last.Text(), "book"):
 		step = providertest.Reply(providertest.Say("Please decide on both."), providertest.Calls(
 			deletes("about"), providertest.CallSpec{Tool: "book_room", Input: booking{Room: "Blue", Guests: 2}}))
@@ -48,12 +50,15 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 
 func looksConfig() agent.Config {
 	store := journal.NewMemory()
-	return agent.Config{Provider: provider.Func(looks), PauseExpires: time.Hour, Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}}, Journal: store, Tools: append(planTools(store, 10),
-		tools.New(tools.Spec{Name: "read", Description: "Read a page.", ReadOnly: true, NoRetries: true}, func(context.Context, target) (string, error) {
-			return "", errors.New("the page doesn't exist")
-		}),
-		tools.New(tools.Spec{Name: "book_room", Description: "Book a room.", Approval: tools.AskAlways, AllowAlways: true}, func(context.Context, booking) (string, error) { return "booked", nil }),
-	)}
+	return agent.Config{Provider: provider.Func(looks), PauseExpires: time.Hour,
+		Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}}, Journal: store, Tools: append(planTools(store, 10),
+			tools.New(tools.Spec{Name: "read", Description: "Read a page.", ReadOnly: true, NoRetries: true},
+				func(context.Context, target) (string, error) {
+					return "", errors.New("the page doesn't exist")
+				}),
+			tools.New(tools.Spec{Name: "book_room", Description: "Book a room.", Approval: tools.AskAlways,
+				AllowAlways: true}, func(context.Context, booking) (string, error) { return "booked", nil }),
+		)}
 }
 
 // A look is a state of the page.
@@ -70,7 +75,9 @@ var allLooks = []look{
 	{name: "conversation", reach: func(p *builtIn) {
 		p.say("Tell me.")
 		p.status("Done")
-		p.say("Tell me more, in a message that is so long that it takes several lines on a narrow screen, as those of people often do.")
+		p.say(
+			"Tell me more, in a message that is so long that it takes several lines on a narrow screen, as those of " +
+				"people often do.")
 		p.wait(`document.querySelectorAll(".part").length === 2`)
 		p.status("Done")
 	}},
@@ -79,7 +86,10 @@ var allLooks = []look{
 		p.status("Done")
 		p.text(`document.querySelectorAll(".call, .reasoning").forEach(d => d.open = true), ""`)
 	}},
-	{name: "approvals", reach: func(p *builtIn) { p.say("book"); p.wait(`document.querySelectorAll(".card").length === 2`) }},
+	{name: "approvals", reach: func(p *builtIn) {
+		p.say("book")
+		p.wait(`document.querySelectorAll(".card").length === 2`)
+	}},
 	{name: "edit", reach: func(p *builtIn) {
 		p.say("book")
 		p.press(p.card("Book room “Blue”?"), "Edit")
@@ -138,14 +148,17 @@ func (p *builtIn) axe() (violations []string) {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	result, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(
-		r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 150) + " " + n.failureSummary))))`, chromedp.EvalAwaitPromise))
+	result, err := chromedp.Run(ctx,
+		chromedp.Evaluate[string](`axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(
+		r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 150) + " " + n.failureSummary))))`,
+			chromedp.EvalAwaitPromise))
 	require.NoError(p.t, err)
 	require.NoError(p.t, json.Unmarshal([]byte(result), &violations))
 	return violations
 }
 
-// overflow returns the elements that stick out of the page, or whose text is cut without an ellipsis.
+// overflow returns the elements that stick out of the page, or whose text is cut without an
+// ellipsis.
 const overflow = `JSON.stringify([...document.querySelectorAll("body *")].filter(e => {
 	const r = e.getBoundingClientRect();
 	return e.checkVisibility() && r.width > 1 && (r.right > innerWidth + 1 || r.left < -1) && !e.closest(".code, .table, .scroll, .sidebar, .skip, .hidden-visually, [hidden]");

@@ -12,9 +12,12 @@ import (
 )
 
 // markdown is a text with everything that is laid out in a special way.
-const markdown = "# The state of the site\n\nI looked at **twelve** pages.\n\n1. `about` has no picture\n2. `contact` is *old*\n\n" +
-	"| Page | Problem |\n|---|---|\n| about | no picture |\n| contact | a name |\n\n```go\nfunc main() {\n\tprintln(\"hello\")\n}\n```\n\n" +
-	"> A quote.\n\n- [x] looked at\n- [ ] changed\n\nSee [the rules](https://example.org/rules). The end of the beginning.\n\n"
+const markdown = "# The state of the site\n\nI looked at **twelve** pages.\n\n1. `about` has no picture\n2. " +
+	"`contact` is *old*\n\n" +
+	"| Page | Problem |\n|---|---|\n| about | no picture |\n| contact | a name |\n\n```go\nfunc main() " +
+	"{\n\tprintln(\"hello\")\n}\n```\n\n" +
+	"> A quote.\n\n- [x] looked at\n- [ ] changed\n\nSee [the rules](https://example.org/rules). The end of the " +
+	"beginning.\n\n"
 
 // streams is a model that writes a text, waits until the gate is opened, and then writes pieces.
 func streams(g *gate, pieces []string) provider.Provider {

@@ -14,18 +14,21 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// planTools returns the tools with which a plan is submitted, over the same journal. The first calls of "make" with the page "hero" fail.
+// planTools returns the tools with which a plan is submitted, over the same journal. The first
+// calls of "make" with the page "hero" fail.
 func planTools(store journal.Store, failures int32) []tools.Tool {
 	var calls atomic.Int32
-	worker, err := agent.New(agent.Config{Name: "worker", Provider: providertest.Script(), Journal: store, Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "make"}, func(_ context.Context, in target) (string, error) {
-			if in.Page == "hero" && calls.Add(1) <= failures {
-				return "", errors.New("the image is missing")
-			}
-			return "made " + in.Page, nil
-		}),
-		tools.New(tools.Spec{Name: "publish", Risk: tools.High}, func(_ context.Context, in target) (string, error) { return "published " + in.Page, nil }),
-	}})
+	worker, err := agent.New(agent.Config{Name: "worker", Provider: providertest.Script(), Journal: store,
+		Tools: []tools.Tool{
+			tools.New(tools.Spec{Name: "make"}, func(_ context.Context, in target) (string, error) {
+				if in.Page == "hero" && calls.Add(1) <= failures {
+					return "", errors.New("the image is missing")
+				}
+				return "made " + in.Page, nil
+			}),
+			tools.New(tools.Spec{Name: "publish", Risk: tools.High},
+				func(_ context.Context, in target) (string, error) { return "published " + in.Page, nil }),
+		}})
 	if err != nil {
 		panic(err)
 	}
@@ -42,14 +45,18 @@ func planStep(id, tool string, after ...string) object {
 
 // submits is the reply of a model that submits a plan.
 func submits() providertest.Step {
-	return providertest.Call(plan.ToolSubmit, object{"title": "A page about us", "why": "The visitors ask who we are.", "nodes": []object{
-		planStep("about", "make"), planStep("hero", "make", "about"), planStep("team", "make", "about"), planStep("all", "publish", "hero", "team"),
-	}})
+	return providertest.Call(plan.ToolSubmit,
+		object{"title": "A page about us", "why": "The visitors ask who we are.", "nodes": []object{
+			planStep("about", "make"), planStep("hero", "make", "about"), planStep("team", "make", "about"),
+			planStep("all", "publish", "hero", "team"),
+		}})
 }
 
 func TestASubmittedPlanIsShownApprovedAndAskedAbout(t *testing.T) {
 	store := journal.NewMemory()
-	s := newSite(t, uimessage.V6, agent.Config{Provider: providertest.Script(submits(), providertest.Say("The page is there.")), Journal: store, Tools: planTools(store, 1)})
+	s := newSite(t, uimessage.V6,
+		agent.Config{Provider: providertest.Script(submits(), providertest.Say("The page is there.")), Journal: store,
+			Tools: planTools(store, 1)})
 	p := s.page("")
 	p.say("Make a page about us.")
 	p.status("Waits for you")

@@ -56,7 +56,9 @@ func TestThePageIsLoadedAgainInTheMiddleOfAText(t *testing.T) {
 }
 
 func TestThePageIsLoadedAgainInTheMiddleOfAnApproval(t *testing.T) {
-	s := newSite(t, uimessage.V6, scripted(providertest.Reply(providertest.Say("I delete."), providertest.Calls(deletes("a"), deletes("b"))), providertest.Say("All gone.")))
+	s := newSite(t, uimessage.V6,
+		scripted(providertest.Reply(providertest.Say("I delete."), providertest.Calls(deletes("a"), deletes("b"))),
+			providertest.Say("All gone.")))
 	p := s.page("")
 	p.say("Delete.")
 	p.press(p.card("Delete “a”?"), "Approve")
@@ -65,7 +67,8 @@ func TestThePageIsLoadedAgainInTheMiddleOfAnApproval(t *testing.T) {
 	p.press(p.card("Delete “b”?"), "Approve")
 	p.has("All gone.")
 	require.ElementsMatch(t, []string{"a", "b"}, s.did())
-	p.shows("user: Delete.", "text: I delete.", "call: Delete a: Done", "call: Delete b: Done", "record: Approved by ann · Delete “a”", "record: Approved by ann · Delete “b”", "text: All gone.")
+	p.shows("user: Delete.", "text: I delete.", "call: Delete a: Done", "call: Delete b: Done",
+		"record: Approved by ann · Delete “a”", "record: Approved by ann · Delete “b”", "text: All gone.")
 }
 
 func TestThePageGoesOnAfterTheServerWasKilled(t *testing.T) {
@@ -83,7 +86,8 @@ func TestThePageGoesOnAfterTheServerWasKilled(t *testing.T) {
 	p.calm("network: Failed to load")
 }
 
-// TestAMessageWhoseAnswerIsLostStartsNothingTwice loses the answer to the first message of a chat, so that it is sent again.
+// TestAMessageWhoseAnswerIsLostStartsNothingTwice loses the answer to the first message of a chat,
+// so that it is sent again.
 func TestAMessageWhoseAnswerIsLostStartsNothingTwice(t *testing.T) {
 	s := newSite(t, uimessage.V6, scripted(providertest.Say("Hello."), providertest.Say("Hello again.")))
 	p := s.page("")
@@ -114,12 +118,14 @@ func TestADecisionOnThePageOutlivesTheServer(t *testing.T) {
 	deleted, err := os.ReadFile(filepath.Join(dir, "deleted"))
 	require.NoError(t, err)
 	require.Equal(t, "a\n", string(deleted))
-	require.Equal(t, []string{"user: Delete a.", "call: Delete a: Done", "record: Approved by ann · Delete “a”", "text: Working done."}, p.shown())
+	require.Equal(t, []string{"user: Delete a.", "call: Delete a: Done", "record: Approved by ann · Delete “a”",
+		"text: Working done."}, p.shown())
 	p.calm("network: Failed to load")
 }
 
 func TestWhatOneTabDecidesTheOtherShows(t *testing.T) {
-	s := newSite(t, uimessage.V6, scripted(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("Decided.")))
+	s := newSite(t, uimessage.V6,
+		scripted(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("Decided.")))
 	one := s.page("")
 	one.say("Delete.")
 	one.status("Waits for you")
@@ -133,21 +139,25 @@ func TestWhatOneTabDecidesTheOtherShows(t *testing.T) {
 	two.press(".card", "Reject")
 	one.has("Decided.")
 	require.Equal(t, []string{"a"}, s.did())
-	want := []string{"user: Delete.", "call: Delete a: Done", "call: Delete b: Rejected", "record: Approved by ann · Delete “a”", "record: Rejected by ann · Delete “b”", "text: Decided."}
+	want := []string{"user: Delete.", "call: Delete a: Done", "call: Delete b: Rejected",
+		"record: Approved by ann · Delete “a”", "record: Rejected by ann · Delete “b”", "text: Decided."}
 	one.shows(want...)
 	two.shows(want...)
 }
 
 func TestASlowNetworkShowsEverythingOnce(t *testing.T) {
 	text := strings.Repeat("Slowly. ", 800) + "End."
-	s := newSite(t, uimessage.V6, scripted(providertest.Reply(providertest.Say(text), providertest.Call("delete", object{"page": "a"})), providertest.Say("Gone.")))
+	s := newSite(t, uimessage.V6,
+		scripted(providertest.Reply(providertest.Say(text), providertest.Call("delete", object{"page": "a"})),
+			providertest.Say("Gone.")))
 	p := s.page("")
 	p.network(conditions{Latency: 100, Download: 40_000, Upload: 40_000})
 	p.say("Delete.")
 	p.press(p.card("Delete “a”?"), "Approve")
 	p.has("Gone.")
 	p.network(conditions{})
-	p.shows("user: Delete.", "text: "+text, "call: Delete a: Done", "record: Approved by ann · Delete “a”", "text: Gone.")
+	p.shows("user: Delete.", "text: "+text, "call: Delete a: Done", "record: Approved by ann · Delete “a”",
+		"text: Gone.")
 }
 
 func TestThePageCatchesUpWhenItIsOnlineAgain(t *testing.T) {
@@ -209,17 +219,20 @@ func TestFiveHundredMessagesAreShownAndGoOn(t *testing.T) {
 	}
 	s := newSite(t, uimessage.V6, scripted(steps...))
 	for i := range 250 {
-		res, err := s.hub.Agent().Run(t.Context(), agent.Input{Session: "s-1", Prompt: fmt.Sprintf("Question %d?", i), Owner: "ann", User: "ann", Interactive: true})
+		res, err := s.hub.Agent().Run(t.Context(), agent.Input{Session: "s-1", Prompt: fmt.Sprintf("Question %d?", i),
+			Owner: "ann", User: "ann", Interactive: true})
 		require.NoError(t, err)
 		require.Equal(t, agent.Completed, res.Status)
 	}
 	p := s.page("s-1")
 	p.wait(`document.querySelectorAll(".column :is(.user, .part)").length === 500`)
-	p.wait(`(e => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector(".scroller"))`) // it begins at the end
+	// it begins at the end
+	p.wait(`(e => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector(".scroller"))`)
 	p.say("One more?")
 	p.has("Answer 250.")
 	items := p.shown()
 	require.Len(t, items, 502)
-	require.Equal(t, []string{"user: Question 249?", "text: Answer 249.", "user: One more?", "text: Answer 250."}, items[498:])
+	require.Equal(t, []string{"user: Question 249?", "text: Answer 249.", "user: One more?", "text: Answer 250."},
+		items[498:])
 	p.calm()
 }

@@ -16,13 +16,15 @@ func (p *builtIn) lists(titles ...string) {
 	p.t.Helper()
 	want, err := json.Marshal(append([]string{}, titles...))
 	require.NoError(p.t, err)
-	p.wait(`JSON.stringify([...document.querySelectorAll(".session .title")].map(e => e.textContent)) === ` + quote(string(want)))
+	p.wait(`JSON.stringify([...document.querySelectorAll(".session .title")].map(e => e.textContent)) === ` +
+		quote(string(want)))
 }
 
 // reveal moves the focus to a chat in the list, which shows its buttons.
 func (p *builtIn) reveal(title string) {
 	p.t.Helper()
-	link := `[...document.querySelectorAll(".session a")].find(a => a.querySelector(".title").textContent === ` + quote(title) + `)`
+	link := `[...document.querySelectorAll(".session a")].find(a => a.querySelector(".title").textContent === ` +
+		quote(title) + `)`
 	p.wait(link)
 	p.text(link + `.focus(), ""`)
 }

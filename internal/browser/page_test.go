@@ -57,12 +57,14 @@ func (p *builtIn) reload() {
 func (p *builtIn) screen(width, height int64, theme string) {
 	p.t.Helper()
 	p.run(chromedp.EmulateViewport(width, height))
-	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 	require.NoError(p.t, err)
 }
 
-// keys presses keys. A key is one event, so that a page that handles it keeps it from writing a character.
+// keys presses keys. A key is one event, so that a page that handles it keeps it from writing a
+// character.
 func (p *builtIn) keys(keys string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -98,14 +100,16 @@ func (p *builtIn) press(scope, name string) {
 
 // named returns an expression for a button.
 func named(scope, name string) string {
-	return fmt.Sprintf(`[...document.querySelectorAll(%s)].find(b => b.checkVisibility() && !b.disabled && (b.getAttribute("aria-label") ?? b.textContent.trim()) === %s)`,
+	return fmt.Sprintf(
+		`[...document.querySelectorAll(%s)].find(b => b.checkVisibility() && !b.disabled && (b.getAttribute("aria-label") ?? b.textContent.trim()) === %s)`,
 		quote(scope+" button"), quote(name))
 }
 
 // card returns a selector for the card that is open and has a title.
 func (p *builtIn) card(title string) string {
 	p.t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll(".card")].find(c => c.querySelector("h2").textContent === %s)`, quote(title))
+	find := fmt.Sprintf(`[...document.querySelectorAll(".card")].find(c => c.querySelector("h2").textContent === %s)`,
+		quote(title))
 	p.wait(find)
 	return "#" + p.text(`(c => c.id ||= "card" + Math.random().toString(36).slice(2))(`+find+`)`)
 }
@@ -148,7 +152,8 @@ func (p *builtIn) shown() (items []string) {
 	return items
 }
 
-// shows waits until the conversation shows exactly this, requires the same after a reload, and that the page had no errors.
+// shows waits until the conversation shows exactly this, requires the same after a reload, and that
+// the page had no errors.
 func (p *builtIn) shows(items ...string) {
 	p.t.Helper()
 	want, err := json.Marshal(items)
@@ -157,12 +162,15 @@ func (p *builtIn) shows(items ...string) {
 		if i > 0 {
 			p.reload()
 		}
-		p.waitFor(`JSON.stringify(JSON.parse(`+shownItems+`)) === `+quote(string(want)), func() string { return strings.Join(p.shown(), "\n") })
+		p.waitFor(`JSON.stringify(JSON.parse(`+shownItems+`)) === `+quote(string(want)), func() string {
+			return strings.Join(p.shown(), "\n")
+		})
 		p.calm()
 	}
 }
 
-// calm requires that the page had no errors in its scripts and its console, and no dialogs. Errors that contain one of the texts are all right.
+// calm requires that the page had no errors in its scripts and its console, and no dialogs. Errors
+// that contain one of the texts are all right.
 func (p *builtIn) calm(expected ...string) {
 	p.t.Helper()
 	p.mu.Lock()

@@ -48,7 +48,8 @@ func TestANoteIsAddedWhileTheAgentWorks(t *testing.T) {
 
 func TestTheModeIsSwitchedBeforeAndDuringWork(t *testing.T) {
 	g := newGate()
-	s := newSite(t, uimessage.V6, agent.Config{Provider: g.model(), Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}, {Name: "test"}}})
+	s := newSite(t, uimessage.V6,
+		agent.Config{Provider: g.model(), Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}, {Name: "test"}}})
 	p := s.page("")
 	mode := `document.querySelector(".composer select").value`
 	choose := func(name string) {

@@ -46,13 +46,14 @@ func serveFrom(dir string) error {
 	if err != nil {
 		return err
 	}
-	a, err := newAgent(agent.Config{Provider: provider.Func(patient), Journal: store, Lease: 2 * time.Second}, func(page string) {
-		f, err := os.OpenFile(filepath.Join(dir, "deleted"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err == nil {
-			_, _ = fmt.Fprintln(f, page)
-			_ = f.Close()
-		}
-	})
+	a, err := newAgent(agent.Config{Provider: provider.Func(patient), Journal: store, Lease: 2 * time.Second},
+		func(page string) {
+			f, err := os.OpenFile(filepath.Join(dir, "deleted"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+			if err == nil {
+				_, _ = fmt.Fprintln(f, page)
+				_ = f.Close()
+			}
+		})
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,8 @@ func serveFrom(dir string) error {
 	return http.Serve(l, h)
 }
 
-// patient is the server's model. It deletes a page if it is asked to, and else says "Working done.".
+// patient is the server's model. It deletes a page if it is asked to, and else says "Working
+// done.".
 func patient(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	last := req.Messages[len(req.Messages)-1]
 	if last.Role == provider.RoleUser && strings.HasPrefix(last.Text(), "Delete") {
@@ -87,7 +89,8 @@ func patient(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chun
 			yield(provider.Chunk{}, ctx.Err())
 			return
 		}
-		_ = yield(provider.Text(" done."), nil) && yield(provider.End(provider.StopDone, provider.Usage{Input: 1, Output: 2}), nil)
+		_ = yield(provider.Text(" done."), nil) &&
+			yield(provider.End(provider.StopDone, provider.Usage{Input: 1, Output: 2}), nil)
 	}
 }
 
@@ -148,7 +151,9 @@ func TestAnAnswerGoesOnAfterTheServerWasKilled(t *testing.T) {
 		start(t, dir, first.address, false)
 		c.reload()
 		require.Eventually(t, func() bool { return stored(first.address) == 2 }, 10*time.Second, 20*time.Millisecond)
-		if len(c.messages()) < 2 { // useChat asks for the stream after the messages; if the answer was completed in between, it sees neither
+		if len(c.messages()) < 2 {
+			// useChat asks for the stream after the messages; if the answer was completed in
+			// between, it sees neither
 			c.reload()
 		}
 		c.ready(2, "Working done.")

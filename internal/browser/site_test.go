@@ -33,7 +33,8 @@ type target struct {
 	Page string `json:"page"`
 }
 
-// A site is a server of an agent with the pages of stock clients. Its tool "look" runs at once, "delete" needs approval, and "choose" is one of the front end.
+// A site is a server of an agent with the pages of stock clients. Its tool "look" runs at once,
+// "delete" needs approval, and "choose" is one of the front end.
 type site struct {
 	t     *testing.T
 	hub   *live.Hub
@@ -49,18 +50,21 @@ type site struct {
 // newAgent returns the agent of a site. did is called with what "delete" deletes.
 func newAgent(cfg agent.Config, did func(page string)) (*agent.Agent, error) {
 	cfg.Tools = append(cfg.Tools,
-		tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High}, func(_ context.Context, in target) (string, error) {
-			did(in.Page)
-			return "deleted " + in.Page, nil
-		}),
-		tools.New(tools.Spec{Name: "look", Description: "Look at a page.", ReadOnly: true}, func(_ context.Context, in target) (string, error) { return "saw " + in.Page, nil }),
+		tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High},
+			func(_ context.Context, in target) (string, error) {
+				did(in.Page)
+				return "deleted " + in.Page, nil
+			}),
+		tools.New(tools.Spec{Name: "look", Description: "Look at a page.", ReadOnly: true},
+			func(_ context.Context, in target) (string, error) { return "saw " + in.Page, nil }),
 		tools.External(tools.Spec{Name: "choose", Description: "Let the user choose a color."}))
 	return agent.New(cfg)
 }
 
 // routes returns what a site serves: the agent below /agent, and the pages.
 func routes(hub *live.Hub, level uimessage.Level) (http.Handler, error) {
-	h, err := serve.New(hub, serve.Config{ChatLevel: level, Authorize: func(*http.Request, string, serve.Action) (string, error) { return "ann", nil }})
+	h, err := serve.New(hub, serve.Config{ChatLevel: level,
+		Authorize: func(*http.Request, string, serve.Action) (string, error) { return "ann", nil }})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +73,8 @@ func routes(hub *live.Hub, level uimessage.Level) (http.Handler, error) {
 	mux.Handle("/out/", http.StripPrefix("/out", http.FileServer(http.Dir(out))))
 	mux.HandleFunc("/{version}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Chat</title><div id="root"></div><script type="module" src="/out/chat%s.js"></script>`, url.PathEscape(r.PathValue("version")))
+		fmt.Fprintf(w,
+			`<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Chat</title><div id="root"></div><script type="module" src="/out/chat%s.js"></script>`, url.PathEscape(r.PathValue("version")))
 	})
 	return mux, nil
 }
@@ -110,7 +115,8 @@ func newSite(t *testing.T, level uimessage.Level, cfg agent.Config) *site {
 	return s
 }
 
-// A pieces is a slow connection: what is written goes out in pieces of 100 bytes, one each millisecond.
+// A pieces is a slow connection: what is written goes out in pieces of 100 bytes, one each
+// millisecond.
 type pieces struct{ http.ResponseWriter }
 
 func (p pieces) Unwrap() http.ResponseWriter { return p.ResponseWriter }
@@ -138,7 +144,8 @@ func (s *site) did() []string {
 
 // address returns the address of the page of a client's version.
 func address(server, version, session string) string {
-	q := url.Values{"api": {"/agent/chat"}, "id": {session}, "resume": {"true"}, "history": {"/agent/chat/" + session + "/messages"}}
+	q := url.Values{"api": {"/agent/chat"}, "id": {session}, "resume": {"true"},
+		"history": {"/agent/chat/" + session + "/messages"}}
 	return server + "/" + version + "?" + q.Encode()
 }
 
@@ -172,7 +179,9 @@ func (c *chat) say(text string) {
 // ready waits until no answer is in progress, and the page has as many messages, and a text.
 func (c *chat) ready(messages int, text string) {
 	c.t.Helper()
-	c.wait(fmt.Sprintf(`chat.status === "ready" && chat.messages.length === %d && document.body.textContent.includes(%s)`, messages, quote(text)))
+	c.wait(
+		fmt.Sprintf(`chat.status === "ready" && chat.messages.length === %d && document.body.textContent.includes(%s)`,
+			messages, quote(text)))
 	c.sane()
 }
 
@@ -183,7 +192,8 @@ func (c *chat) messages() (all []uimessage.Message) {
 	return all
 }
 
-// sane requires that no message is there twice, that they are shown in turn, and that the page had no error.
+// sane requires that no message is there twice, that they are shown in turn, and that the page had
+// no error.
 func (c *chat) sane() {
 	c.t.Helper()
 	seen := make(map[string]bool)
@@ -217,7 +227,8 @@ func (c *chat) asOthersSee() {
 func shape(m *uimessage.Message) (parts []string) {
 	for _, p := range m.Parts {
 		if p.Type != "step-start" {
-			parts = append(parts, strings.TrimSpace(fmt.Sprint(p.Type, " ", p.Text, p.ToolCallID, " ", string(p.Output), p.ErrorText)))
+			parts = append(parts,
+				strings.TrimSpace(fmt.Sprint(p.Type, " ", p.Text, p.ToolCallID, " ", string(p.Output), p.ErrorText)))
 		}
 	}
 	return parts
@@ -229,7 +240,8 @@ func (c *chat) call(page string) uimessage.Part {
 	for _, m := range c.messages() {
 		for _, p := range m.Parts {
 			var in target
-			if p.Type == "tool-delete" && json.Unmarshal(p.Input, &in) == nil && in.Page == page || p.Type == "tool-choose" && page == "" {
+			if p.Type == "tool-delete" && json.Unmarshal(p.Input, &in) == nil && in.Page == page ||
+				p.Type == "tool-choose" && page == "" {
 				return p
 			}
 		}
@@ -258,7 +270,8 @@ func (g *gate) model() provider.Provider {
 				yield(provider.Chunk{}, ctx.Err())
 				return
 			}
-			_ = yield(provider.Text(" done."), nil) && yield(provider.End(provider.StopDone, provider.Usage{Input: 1, Output: 2}), nil)
+			_ = yield(provider.Text(" done."), nil) &&
+				yield(provider.End(provider.StopDone, provider.Usage{Input: 1, Output: 2}), nil)
 		}
 	})
 }

@@ -49,40 +49,66 @@ func ask(t *testing.T, questions []question) (answers []answer) {
 
 // everyChunk returns chunks of each type, with all fields and with few.
 func everyChunk(part, call, approval string, dynamic bool) []uimessage.Chunk {
-	value, meta := json.RawMessage(`{"a":[1,"<b>\u2028"],"b":null}`), uimessage.ProviderMetadata{"p": {"k": json.RawMessage(`1`)}}
+	value, meta := json.RawMessage(`{"a":[1,"<b>\u2028"],"b":null}`),
+		uimessage.ProviderMetadata{"p": {"k": json.RawMessage(`1`)}}
 	name := "look_" + call
 	return []uimessage.Chunk{
 		uimessage.Start{MessageID: "m", MessageMetadata: value}, uimessage.Start{}, uimessage.StartStep{},
-		uimessage.TextStart{ID: part, ProviderMetadata: meta}, uimessage.TextStart{ID: part}, uimessage.TextDelta{ID: part, Delta: "a<b>\n\ndata: x"}, uimessage.TextDelta{ID: part, Delta: "b"}, uimessage.TextEnd{ID: part},
-		uimessage.ReasoningStart{ID: part, ProviderMetadata: meta}, uimessage.ReasoningStart{ID: part}, uimessage.ReasoningDelta{ID: part, Delta: "hm"}, uimessage.ReasoningEnd{ID: part},
-		uimessage.ToolInputStart{ToolCallID: call, ToolName: name, ProviderExecuted: true, Title: "Look", Dynamic: dynamic}, uimessage.ToolInputStart{ToolCallID: call, ToolName: name, Dynamic: dynamic},
-		uimessage.ToolInputDelta{ToolCallID: call, InputTextDelta: `{"a":`}, uimessage.ToolInputDelta{ToolCallID: call, InputTextDelta: `1}`},
-		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Input: value, ProviderMetadata: meta, Dynamic: dynamic, ProviderExecuted: true, Title: "Look"},
-		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Input: json.RawMessage(`{}`), Dynamic: dynamic}, uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Dynamic: dynamic},
-		uimessage.ToolInputError{ToolCallID: call, ToolName: name, Input: json.RawMessage(`"{"`), ErrorText: "bad", Dynamic: dynamic, ProviderExecuted: true, Title: "Look"},
-		uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call}, uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call, IsAutomatic: true},
-		uimessage.ToolApprovalResponse{ApprovalID: approval, Approved: true, Reason: "ok"}, uimessage.ToolApprovalResponse{ApprovalID: approval, Reason: "no"}, // without a reason, newer clients keep the one before
-		uimessage.ToolOutputAvailable{ToolCallID: call, Output: value, Preliminary: true, Dynamic: dynamic}, uimessage.ToolOutputAvailable{ToolCallID: call, Output: value, Dynamic: dynamic, ProviderExecuted: true},
-		uimessage.ToolOutputAvailable{ToolCallID: call, Dynamic: dynamic}, uimessage.ToolOutputError{ToolCallID: call, ErrorText: "bad", Dynamic: dynamic, ProviderExecuted: true}, uimessage.ToolOutputDenied{ToolCallID: call},
-		uimessage.SourceURL{SourceID: part, URL: "https://a.example", Title: "A"}, uimessage.SourceURL{SourceID: part, URL: "https://a.example"},
-		uimessage.SourceDocument{SourceID: part, MediaType: "text/plain", Title: "D", Filename: "d.txt"}, uimessage.SourceDocument{SourceID: part, MediaType: "text/plain"},
-		uimessage.File{URL: "data:,x", MediaType: "text/plain"}, uimessage.ReasoningFile{URL: "data:,x", MediaType: "text/plain"}, uimessage.Custom{Kind: "p.k", ProviderMetadata: meta}, uimessage.Custom{Kind: "p.k"},
-		uimessage.Data{Name: "d", ID: part, Data: value}, uimessage.Data{Name: "d", Data: json.RawMessage(`2`)}, uimessage.Data{Name: "d", Transient: true},
-		uimessage.MessageMetadata{MessageMetadata: value}, uimessage.MessageMetadata{}, uimessage.FinishStep{}, uimessage.ResetStep{},
-		uimessage.Finish{FinishReason: "tool-calls", MessageMetadata: value}, uimessage.Finish{}, uimessage.Abort{Reason: "r"}, uimessage.Abort{}, uimessage.Error{ErrorText: "e"}, uimessage.Error{},
+		uimessage.TextStart{ID: part, ProviderMetadata: meta}, uimessage.TextStart{ID: part},
+		uimessage.TextDelta{ID: part, Delta: "a<b>\n\ndata: x"}, uimessage.TextDelta{ID: part, Delta: "b"},
+		uimessage.TextEnd{ID: part},
+		uimessage.ReasoningStart{ID: part, ProviderMetadata: meta}, uimessage.ReasoningStart{ID: part},
+		uimessage.ReasoningDelta{ID: part, Delta: "hm"}, uimessage.ReasoningEnd{ID: part},
+		uimessage.ToolInputStart{ToolCallID: call, ToolName: name, ProviderExecuted: true, Title: "Look",
+			Dynamic: dynamic}, uimessage.ToolInputStart{ToolCallID: call, ToolName: name, Dynamic: dynamic},
+		uimessage.ToolInputDelta{ToolCallID: call, InputTextDelta: `{"a":`},
+		uimessage.ToolInputDelta{ToolCallID: call, InputTextDelta: `1}`},
+		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Input: value, ProviderMetadata: meta,
+			Dynamic: dynamic, ProviderExecuted: true, Title: "Look"},
+		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Input: json.RawMessage(`{}`), Dynamic: dynamic},
+		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Dynamic: dynamic},
+		uimessage.ToolInputError{ToolCallID: call, ToolName: name, Input: json.RawMessage(`"{"`), ErrorText: "bad",
+			Dynamic: dynamic, ProviderExecuted: true, Title: "Look"},
+		uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call},
+		uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call, IsAutomatic: true},
+		// without a reason, newer clients keep the one before
+		uimessage.ToolApprovalResponse{ApprovalID: approval, Approved: true, Reason: "ok"},
+		uimessage.ToolApprovalResponse{ApprovalID: approval, Reason: "no"},
+		uimessage.ToolOutputAvailable{ToolCallID: call, Output: value, Preliminary: true, Dynamic: dynamic},
+		uimessage.ToolOutputAvailable{ToolCallID: call, Output: value, Dynamic: dynamic, ProviderExecuted: true},
+		uimessage.ToolOutputAvailable{ToolCallID: call, Dynamic: dynamic}, uimessage.ToolOutputError{ToolCallID: call,
+			ErrorText: "bad", Dynamic: dynamic, ProviderExecuted: true}, uimessage.ToolOutputDenied{ToolCallID: call},
+		uimessage.SourceURL{SourceID: part, URL: "https://a.example", Title: "A"},
+		uimessage.SourceURL{SourceID: part, URL: "https://a.example"},
+		uimessage.SourceDocument{SourceID: part, MediaType: "text/plain", Title: "D", Filename: "d.txt"},
+		uimessage.SourceDocument{SourceID: part, MediaType: "text/plain"},
+		uimessage.File{URL: "data:,x", MediaType: "text/plain"},
+		uimessage.ReasoningFile{URL: "data:,x", MediaType: "text/plain"},
+		uimessage.Custom{Kind: "p.k", ProviderMetadata: meta}, uimessage.Custom{Kind: "p.k"},
+		uimessage.Data{Name: "d", ID: part, Data: value}, uimessage.Data{Name: "d", Data: json.RawMessage(`2`)},
+		uimessage.Data{Name: "d", Transient: true},
+		uimessage.MessageMetadata{MessageMetadata: value}, uimessage.MessageMetadata{}, uimessage.FinishStep{},
+		uimessage.ResetStep{},
+		uimessage.Finish{FinishReason: "tool-calls", MessageMetadata: value}, uimessage.Finish{},
+		uimessage.Abort{Reason: "r"}, uimessage.Abort{}, uimessage.Error{ErrorText: "e"}, uimessage.Error{},
 	}
 }
 
 // anyStream returns a random stream of a Writer.
-func anyStream(t *testing.T, r *rand.Rand, level uimessage.Level, before *uimessage.Message) (stream []json.RawMessage) {
-	w := uimessage.NewWriter(func(data []byte) error { stream = append(stream, json.RawMessage(data)); return nil }, level)
+func anyStream(t *testing.T, r *rand.Rand, level uimessage.Level,
+	before *uimessage.Message) (stream []json.RawMessage) {
+	w := uimessage.NewWriter(func(data []byte) error {
+		stream = append(stream, json.RawMessage(data))
+		return nil
+	}, level)
 	if before != nil {
 		w.Continue(before)
 	}
 	require.NoError(t, w.Write(uimessage.Start{MessageID: "m"}))
 	for range 10 + r.IntN(80) {
 		call := r.IntN(3)
-		all := everyChunk([]string{"i1", "i2"}[r.IntN(2)], []string{"c1", "c2", "c3"}[call], []string{"a1", "a2"}[r.IntN(2)], call == 2)
+		all := everyChunk([]string{"i1", "i2"}[r.IntN(2)], []string{"c1", "c2", "c3"}[call],
+			[]string{"a1", "a2"}[r.IntN(2)], call == 2)
 		c := all[r.IntN(len(all))]
 		switch c.(type) {
 		case uimessage.Finish, uimessage.Error, uimessage.Abort:

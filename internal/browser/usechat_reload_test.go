@@ -133,7 +133,8 @@ func TestALongConversationGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(steps...))
 		for i := range 250 {
-			res, err := s.hub.Agent().Run(t.Context(), agent.Input{Session: "s-1", Prompt: fmt.Sprintf("Question %d?", i), Owner: "ann", User: "ann", Interactive: true})
+			res, err := s.hub.Agent().Run(t.Context(), agent.Input{Session: "s-1",
+				Prompt: fmt.Sprintf("Question %d?", i), Owner: "ann", User: "ann", Interactive: true})
 			require.NoError(t, err)
 			require.Equal(t, agent.Completed, res.Status)
 		}
@@ -148,7 +149,9 @@ func TestALongConversationGoesOn(t *testing.T) {
 func TestASlowNetworkLosesNothing(t *testing.T) {
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		text := strings.Repeat("Slowly. ", 800) + "End."
-		s := newSite(t, level, scripted(providertest.Reply(providertest.Say(text), providertest.Call("delete", object{"page": "a"})), providertest.Say("Gone.")))
+		s := newSite(t, level,
+			scripted(providertest.Reply(providertest.Say(text), providertest.Call("delete", object{"page": "a"})),
+				providertest.Say("Gone.")))
 		s.slow.Store(true)
 		c := s.visit(version, "s-1")
 		c.say("Delete.")

@@ -24,7 +24,8 @@ func deletes(page string) providertest.CallSpec {
 func TestTextReasoningAndToolsAreShown(t *testing.T) {
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(
-			providertest.Reply(providertest.Think("I have to look."), providertest.Say("Let me look."), providertest.Call("look", object{"page": "home"})),
+			providertest.Reply(providertest.Think("I have to look."), providertest.Say("Let me look."),
+				providertest.Call("look", object{"page": "home"})),
 			providertest.Say("All <b>fine</b>.")))
 		c := s.visit(version, "s-1")
 		c.say("How is it?")
@@ -44,7 +45,8 @@ func TestTextReasoningAndToolsAreShown(t *testing.T) {
 func TestParallelApprovalsAreAnsweredOnce(t *testing.T) {
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(
-			providertest.Calls(deletes("a"), deletes("b"), providertest.CallSpec{Tool: "look", Input: object{"page": "c"}}),
+			providertest.Calls(deletes("a"), deletes("b"),
+				providertest.CallSpec{Tool: "look", Input: object{"page": "c"}}),
 			providertest.Say("One is gone.")))
 		c := s.visit(version, "s-1")
 		c.say("Delete both.")

@@ -41,7 +41,8 @@ type receiver struct {
 	metrics map[string]bool
 }
 
-func (r *receiver) Export(_ context.Context, req *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+func (r *receiver) Export(_ context.Context,
+	req *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, resource := range req.GetResourceSpans() {
@@ -58,7 +59,8 @@ type meter struct {
 	*receiver
 }
 
-func (m meter) Export(_ context.Context, req *collectormetrics.ExportMetricsServiceRequest) (*collectormetrics.ExportMetricsServiceResponse, error) {
+func (m meter) Export(_ context.Context,
+	req *collectormetrics.ExportMetricsServiceRequest) (*collectormetrics.ExportMetricsServiceResponse, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, resource := range req.GetResourceMetrics() {
@@ -108,26 +110,32 @@ type page struct {
 func TestACollectorGetsTheSpansOfARun(t *testing.T) {
 	for name, exporter := range map[string]func(t *testing.T, r *receiver) (sdktrace.SpanExporter, error){
 		"gRPC": func(t *testing.T, r *receiver) (sdktrace.SpanExporter, error) {
-			return otlptracegrpc.New(t.Context(), otlptracegrpc.WithEndpoint(grpcServer(t, r)), otlptracegrpc.WithInsecure())
+			return otlptracegrpc.New(t.Context(), otlptracegrpc.WithEndpoint(grpcServer(t, r)),
+				otlptracegrpc.WithInsecure())
 		},
 		"HTTP": func(t *testing.T, r *receiver) (sdktrace.SpanExporter, error) {
-			return otlptracehttp.New(t.Context(), otlptracehttp.WithEndpoint(httpServer(t, r)), otlptracehttp.WithInsecure())
+			return otlptracehttp.New(t.Context(), otlptracehttp.WithEndpoint(httpServer(t, r)),
+				otlptracehttp.WithInsecure())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &receiver{metrics: make(map[string]bool)}
 			out, err := exporter(t, r)
 			require.NoError(t, err)
-			measures, err := otlpmetricgrpc.New(t.Context(), otlpmetricgrpc.WithEndpoint(grpcServer(t, r)), otlpmetricgrpc.WithInsecure())
+			measures, err := otlpmetricgrpc.New(t.Context(), otlpmetricgrpc.WithEndpoint(grpcServer(t, r)),
+				otlpmetricgrpc.WithInsecure())
 			require.NoError(t, err)
 			traces := sdktrace.NewTracerProvider(sdktrace.WithBatcher(out), sdktrace.WithIDGenerator(telemetry.IDs{}))
 			metrics := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(measures)))
 			tel, err := telemetry.New(telemetry.Config{Traces: traces, Metrics: metrics})
 			require.NoError(t, err)
 			a, err := agent.New(agent.Config{
-				Name: "cms", Hooks: []agent.Hooks{tel.Hooks()}, Params: agent.Params{Model: "m-1"}, Journal: tel.Store(journal.NewMemory()),
-				Provider: tel.Provider(providertest.Script(providertest.Call("delete", page{"home"}), providertest.Say("Done."))),
-				Tools:    []tools.Tool{tools.New(tools.Spec{Name: "delete", Risk: tools.High}, func(context.Context, page) (string, error) { return "deleted", nil })},
+				Name: "cms", Hooks: []agent.Hooks{tel.Hooks()}, Params: agent.Params{Model: "m-1"},
+				Journal: tel.Store(journal.NewMemory()),
+				Provider: tel.Provider(providertest.Script(providertest.Call("delete", page{"home"}),
+					providertest.Say("Done."))),
+				Tools: []tools.Tool{tools.New(tools.Spec{Name: "delete", Risk: tools.High},
+					func(context.Context, page) (string, error) { return "deleted", nil })},
 			})
 			require.NoError(t, err)
 			res, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "Go."})
@@ -153,7 +161,8 @@ func TestACollectorGetsTheSpansOfARun(t *testing.T) {
 					require.Equal(t, "invoke_agent cms", ids[string(s.GetLinks()[0].GetSpanId())])
 				}
 			}
-			for _, name := range []string{"gen_ai.client.operation.duration", "gen_ai.client.token.usage", "gen_ai.execute_tool.duration", "pawl.approval.duration"} {
+			for _, name := range []string{"gen_ai.client.operation.duration", "gen_ai.client.token.usage",
+				"gen_ai.execute_tool.duration", "pawl.approval.duration"} {
 				require.True(t, r.metrics[name], name)
 			}
 		})

@@ -9,8 +9,9 @@
 //		…
 //	}
 //
-// If PAWL_POSTGRES is set, it is the DSN of the server, with a role that may create schemas. Otherwise pgtest looks for initdb and pg_ctl
-// on PATH and in Debian's folders, and starts a server in a temporary folder, on a socket in that folder and
-// without a port. The server runs as an ordinary user, since PostgreSQL rejects root, and ends with the process that started it,
-// however that ends. The script install.sh beside this file installs PostgreSQL.
+// If PAWL_POSTGRES is set, it is the DSN of the server, with a role that may create schemas.
+// Otherwise pgtest looks for initdb and pg_ctl on PATH and in Debian's folders, and starts a server
+// in a temporary folder, on a socket in that folder and without a port. The server runs as an
+// ordinary user, since PostgreSQL rejects root, and ends with the process that started it, however
+// that ends. The script install.sh beside this file installs PostgreSQL.
 package pgtest

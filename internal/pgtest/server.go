@@ -17,7 +17,8 @@ import (
 // variable is the environment variable with the DSN of an existing server.
 const variable = "PAWL_POSTGRES"
 
-var errNone = errors.New("there is no PostgreSQL: set " + variable + " to the DSN of a server, or install initdb and pg_ctl (Debian: postgresql-15, or bash internal/pgtest/install.sh)")
+var errNone = errors.New("there is no PostgreSQL: set " + variable +
+	" to the DSN of a server, or install initdb and pg_ctl (Debian: postgresql-15, or bash internal/pgtest/install.sh)")
 
 var server struct {
 	start sync.Once
@@ -26,8 +27,8 @@ var server struct {
 	stop  func()
 }
 
-// DSN returns the DSN of the server. All tests of a process use the same server; each creates its own schema. Without
-// a server, tb is skipped; if there is one that can't be used, tb fails.
+// DSN returns the DSN of the server. All tests of a process use the same server; each creates its
+// own schema. Without a server, tb is skipped; if there is one that can't be used, tb fails.
 func DSN(tb testing.TB) string {
 	tb.Helper()
 	if dsn := os.Getenv(variable); dsn != "" {
@@ -51,7 +52,8 @@ func Stop() {
 	}
 }
 
-// script runs a server while its standard input is open, so the server ends with the process at the other end.
+// script runs a server while its standard input is open, so the server ends with the process at the
+// other end.
 const script = `set -e
 "$1/initdb" -D "$2/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$2/log" 2>&1
 "$1/pg_ctl" -D "$2/data" -w -l "$2/log" -o "-k '$2' -c listen_addresses='' -c max_connections=60 -c fsync=$3" start >>"$2/log" 2>&1
@@ -61,7 +63,8 @@ cat >/dev/null
 cd / && rm -rf "$2"
 `
 
-// start starts a server. Only a server for measurements waits for the disk; a test's data needn't survive a power failure.
+// start starts a server. Only a server for measurements waits for the disk; a test's data needn't
+// survive a power failure.
 func start(measured bool) (dsn string, stop func(), err error) {
 	bin, err := binaries()
 	if err != nil {
@@ -119,5 +122,6 @@ func binaries() (string, error) {
 		v, _ := strconv.ParseFloat(strings.Split(path, "/")[4], 64)
 		return v
 	}
-	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return int(100 * (version(a) - version(b))) })), nil
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return int(100 * (version(a) - version(b))) })),
+		nil
 }

@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-// asOrdinaryUser makes cmd run as an ordinary user if this process runs as root, and gives dir to that user.
+// asOrdinaryUser makes cmd run as an ordinary user if this process runs as root, and gives dir to
+// that user.
 func asOrdinaryUser(cmd *exec.Cmd, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -32,5 +33,6 @@ func asOrdinaryUser(cmd *exec.Cmd, dir string) error {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 		return os.Chown(dir, int(uid), int(gid))
 	}
-	return fmt.Errorf("PostgreSQL doesn't run as root, and there is neither a user postgres nor nobody: set %s", variable)
+	return fmt.Errorf("PostgreSQL doesn't run as root, and there is neither a user postgres nor nobody: set %s",
+		variable)
 }

@@ -1,4 +1,5 @@
-// Package roletest starts a test binary again, as another process that plays a role: a second writer, or one that is killed.
+// Package roletest starts a test binary again, as another process that plays a role: a second
+// writer, or one that is killed.
 //
 //	var roles = roletest.Roles{"write": write} // func(args []string) error
 //
@@ -15,7 +16,7 @@
 //		…
 //	}
 //
-// The environment variable PAWL_TEST_ROLE has the role of a process. A role communicates with its test by printing
-// lines; its standard error is shown with the output of the tests. [AsNobody] and [Narrow] simulate a process without write
-// permission and a full disk.
+// The environment variable PAWL_TEST_ROLE has the role of a process. A role communicates with its
+// test by printing lines; its standard error is shown with the output of the tests. [AsNobody] and
+// [Narrow] simulate a process without write permission and a full disk.
 package roletest

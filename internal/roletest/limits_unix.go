@@ -15,8 +15,8 @@ import (
 // nobody is a user and a group that own nothing.
 const nobody = 65534
 
-// AsNobody makes cmd run as an ordinary user if this process runs as root, which may read and write anything. cmd runs a copy of
-// the test binary, because other users have no access to the original.
+// AsNobody makes cmd run as an ordinary user if this process runs as root, which may read and write
+// anything. cmd runs a copy of the test binary, because other users have no access to the original.
 func AsNobody(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -45,8 +45,9 @@ func copied(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// Narrow limits the size of the files of this process to most bytes, to simulate a full disk: larger writes fail. It is for roles,
-// because it affects the whole process; widen removes the limit.
+// Narrow limits the size of the files of this process to most bytes, to simulate a full disk:
+// larger writes fail. It is for roles, because it affects the whole process; widen removes the
+// limit.
 func Narrow(most int) (widen func() error, err error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
@@ -54,7 +55,9 @@ func Narrow(most int) (widen func() error, err error) {
 	}
 	wide := limit
 	set(&limit.Cur, most)
-	return func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &wide) }, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+	return func() error {
+		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &wide)
+	}, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
 
 // set sets a field whose type depends on the system.

@@ -19,8 +19,9 @@ type Process struct {
 	last string // the last line that it printed
 }
 
-// Start starts a process that plays a role, and kills it when the test ends if it is still running. The test must wait for
-// it: with [Process.End], [Process.Kill], [Sum], or [exec.Cmd.Wait] after all lines were read.
+// Start starts a process that plays a role, and kills it when the test ends if it is still running.
+// The test must wait for it: with [Process.End], [Process.Kill], [Sum], or [exec.Cmd.Wait] after
+// all lines were read.
 func Start(t testing.TB, role string, args ...string) *Process {
 	t.Helper()
 	p := &Process{Cmd: Command(t.Context(), role, args...)}
@@ -34,7 +35,8 @@ func Start(t testing.TB, role string, args ...string) *Process {
 	return p
 }
 
-// Line waits for the next line of the process and returns it; it returns "" at the end. A line without a line end doesn't count.
+// Line waits for the next line of the process and returns it; it returns "" at the end. A line
+// without a line end doesn't count.
 func (p *Process) Line() string {
 	line, err := p.out.ReadString('\n')
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 )
 
 func TestARolesErrorEndsItsProcess(t *testing.T) {
-	for role, want := range map[string]string{"fail": "it failed\n", "no such role": "roletest: unknown role \"no such role\"\n"} {
+	for role, want := range map[string]string{"fail": "it failed\n",
+		"no such role": "roletest: unknown role \"no such role\"\n"} {
 		_, err := roletest.Command(t.Context(), role).Output()
 		var exit *exec.ExitError
 		require.ErrorAs(t, err, &exit)

@@ -11,11 +11,13 @@ import (
 // variable is the environment variable with the role of a process.
 const variable = "PAWL_TEST_ROLE"
 
-// Roles are the roles that the test binary can play as another process, by name. A role gets its process's arguments.
+// Roles are the roles that the test binary can play as another process, by name. A role gets its
+// process's arguments.
 type Roles map[string]func(args []string) error
 
-// Play plays the role of this process, and ends the process: with status 0, or after an error with status 1 and the error on standard
-// error. In the process that runs the tests it does nothing. Call it first in TestMain.
+// Play plays the role of this process, and ends the process: with status 0, or after an error with
+// status 1 and the error on standard error. In the process that runs the tests it does nothing.
+// Call it first in TestMain.
 func (r Roles) Play() {
 	name, ok := os.LookupEnv(variable)
 	if !ok {
@@ -32,7 +34,8 @@ func (r Roles) Play() {
 	os.Exit(0)
 }
 
-// Ready tells the test that the role is ready, and returns when [Together] lets it continue. A role calls it at most once.
+// Ready tells the test that the role is ready, and returns when [Together] lets it continue. A role
+// calls it at most once.
 func Ready() {
 	fmt.Println(ready)
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // or the test is over

@@ -23,7 +23,8 @@ type checked struct {
 	uses  map[*ast.Ident]types.Object
 }
 
-// check type-checks a package of the repository. It runs the go command, which compiles what the package imports.
+// check type-checks a package of the repository. It runs the go command, which compiles what the
+// package imports.
 func check(root, pkg string, files []*file) (*checked, error) {
 	exports, err := exportData(root, pkg)
 	if err != nil {
@@ -45,7 +46,8 @@ func check(root, pkg string, files []*file) (*checked, error) {
 // fileOf returns the file of a position, without its folder.
 func (p *checked) fileOf(pos token.Pos) string { return path.Base(p.fset.Position(pos).Filename) }
 
-// exportData returns where the go command put the export data of the packages that pkg imports, by import path.
+// exportData returns where the go command put the export data of the packages that pkg imports, by
+// import path.
 func exportData(root, pkg string) (map[string]string, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./"+pkg)
 	cmd.Dir = root

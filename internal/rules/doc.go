@@ -1,12 +1,14 @@
-// Package rules holds what this repository promises about itself: which package may import which, that every package is
-// documented and has an example, how long a file and how large a struct may be, and that the README tells the truth.
+// Package rules holds what this repository promises about itself: which package may import which,
+// that every package is documented and has an example, how long a file and how large a struct may
+// be, and that the README tells the truth.
 //
 //	go test ./internal/rules
 //	go run ./internal/rules/sizes
 //
-// A test that fails says what to change. A new package needs a row in the table of imports_test.go: before you add it, decide
-// where the package belongs.
+// A test that fails says what to change. A new package needs a row in the table of imports_test.go:
+// before you add it, decide where the package belongs.
 //
-// [Sizes] prints the sizes that the tests limit, and some that nothing limits: how much code the central packages have, what
-// package agent exports, and which of its files refer to each other in a cycle.
+// [Sizes] prints the sizes that the tests limit, and some that nothing limits: how much code the
+// central packages have, what package agent exports, and which of its files refer to each other in
+// a cycle.
 package rules

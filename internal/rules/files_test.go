@@ -25,7 +25,8 @@ func TestStructsAreSmall(t *testing.T) {
 		for _, s := range f.structs() {
 			except, ok := largeStructs[s.name]
 			if most := max(maxFields, except.fields); s.fields > most {
-				t.Errorf("%s has %d fields, more than %d: split it, or add it to largeStructs with a reason", s.name, s.fields, most)
+				t.Errorf("%s has %d fields, more than %d: split it, or add it to largeStructs with a reason", s.name,
+					s.fields, most)
 			} else if ok && s.fields < except.fields {
 				t.Logf("%s has only %d fields now: lower its figure in largeStructs, or remove it", s.name, s.fields)
 			}

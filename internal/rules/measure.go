@@ -20,11 +20,12 @@ type exception struct {
 
 // largeStructs are the exceptions, by package and name.
 var largeStructs = map[string]exception{
-	"agent.Config":                {24, "a configuration: one field for each setting"},
-	"agent.Input":                 {31, "what a run is asked: one field for each setting"},
-	"agent/machine.RunStarted":    {21, "a fact: what an input has set"},
-	"agent/machine.Result":        {21, "what a host reads of a run: plain data"},
-	"agent/machine.RunState":      {42, "the state of a run, which facts are folded into: plain data, saved whole in snapshots"},
+	"agent.Config":             {24, "a configuration: one field for each setting"},
+	"agent.Input":              {31, "what a run is asked: one field for each setting"},
+	"agent/machine.RunStarted": {21, "a fact: what an input has set"},
+	"agent/machine.Result":     {21, "what a host reads of a run: plain data"},
+	"agent/machine.RunState": {42,
+		"the state of a run, which facts are folded into: plain data, saved whole in snapshots"},
 	"provider/openai.chatRequest": {21, "the body of a request: one field for each member"},
 	"tools.Spec":                  {25, "a configuration: one field for each setting"},
 }
@@ -32,7 +33,8 @@ var largeStructs = map[string]exception{
 // lines returns how many lines a file has.
 func (f *file) lines() int { return strings.Count(f.text, "\n") }
 
-// codeLines returns how many lines of a Go file have code on them: lines with nothing but space or a comment don't count.
+// codeLines returns how many lines of a Go file have code on them: lines with nothing but space or
+// a comment don't count.
 func (f *file) codeLines() int {
 	src := []byte(f.text)
 	pos := token.NewFileSet().AddFile(f.path, -1, len(src))
@@ -61,7 +63,8 @@ type structType struct {
 	fields int
 }
 
-// structs returns the named structs of a Go file, those inside functions too. An embedded type counts as one field.
+// structs returns the named structs of a Go file, those inside functions too. An embedded type
+// counts as one field.
 func (f *file) structs() []structType {
 	var out []structType
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -77,8 +80,8 @@ func (f *file) structs() []structType {
 	return out
 }
 
-// exported returns how many names a Go file exports: the identifiers of its package, and the methods of exported types. An
-// alias counts as one, whatever methods its type has.
+// exported returns how many names a Go file exports: the identifiers of its package, and the
+// methods of exported types. An alias counts as one, whatever methods its type has.
 func (f *file) exported() int {
 	n := 0
 	count := func(names ...*ast.Ident) {

@@ -57,8 +57,9 @@ func TestCycles(t *testing.T) {
 	require.Equal(t, "a e", refs.within("d", []string{"a", "c", "e"}))
 }
 
-// TestTheLogCallsNoDriver: the driver writes by way of the log, and the log knows of a driver only whether there is one. The
-// machine below them is a package of its own, whose row in imports_test.go names neither.
+// TestTheLogCallsNoDriver: the driver writes by way of the log, and the log knows of a driver only
+// whether there is one. The machine below them is a package of its own, whose row in
+// imports_test.go names neither.
 func TestTheLogCallsNoDriver(t *testing.T) {
 	p, err := check(root, "agent", repository(t))
 	require.NoError(t, err)
@@ -80,12 +81,15 @@ func TestTheLogCallsNoDriver(t *testing.T) {
 }
 
 func TestTheTotalLeavesOutTheCoreAndTests(t *testing.T) {
-	for dir, want := range map[string]bool{".": true, "agent": false, "agent/live": true, "agent/machine": false, "provider": true, "provider/openai": true,
-		"provider/providertest": false, "provider/internal/wire": false, "provider/vertex": false, "memory/recall/recalltest": false,
-		"internal/rules/sizes": false, "internal/schema": true, "examples/cms": false} {
+	for dir, want := range map[string]bool{".": true, "agent": false, "agent/live": true, "agent/machine": false,
+		"provider": true, "provider/openai": true,
+		"provider/providertest": false, "provider/internal/wire": false, "provider/vertex": false,
+		"memory/recall/recalltest": false,
+		"internal/rules/sizes":     false, "internal/schema": true, "examples/cms": false} {
 		require.Equal(t, want, counted(dir), dir)
 	}
-	lines, packages, total := rest([]*file{{path: "a/x.go", text: "package a\n"}, {path: "b/y.go", text: "package b\n\nvar x int // one\n"},
+	lines, packages, total := rest([]*file{{path: "a/x.go", text: "package a\n"},
+		{path: "b/y.go", text: "package b\n\nvar x int // one\n"},
 		{path: "agent/z.go", text: "package agent\n"}})
 	require.Equal(t, map[string]int{"a": 1, "b": 2}, lines)
 	require.Equal(t, []string{"b", "a"}, packages)
@@ -95,7 +99,8 @@ func TestTheTotalLeavesOutTheCoreAndTests(t *testing.T) {
 func TestSizesArePrinted(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, Sizes(&out, root))
-	for _, want := range []string{"agent/machine ", "largest files", "everything but the core", "structs of more than", "in a cycle of references"} {
+	for _, want := range []string{"agent/machine ", "largest files", "everything but the core", "structs of more than",
+		"in a cycle of references"} {
 		require.Contains(t, out.String(), want)
 	}
 	require.NotContains(t, out.String(), "NOT ALLOWED")

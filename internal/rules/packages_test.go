@@ -21,8 +21,9 @@ var withoutExample = map[string]string{
 	"agent/journal/postgres":   "needs a server; its example has no output",
 	pgtest:                     "its one function takes a testing.TB, which no example has; doc.go shows its use",
 	wire:                       "its functions take a *testing.T; doc.go shows its use",
-	"ratelimit/allowancetest":  "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
-	journaltest:                "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
+	"ratelimit/allowancetest": "its one function takes a *testing.T, which no example has; suite_test.go shows " +
+		"its use",
+	journaltest: "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
 }
 
 // TestEveryPackageSaysWhatItIsFor wants a doc.go with the package comment, and no second one.
@@ -75,7 +76,8 @@ func hasOutput(f *ast.File) bool {
 			continue
 		}
 		for _, c := range f.Comments {
-			if fn.Body.Pos() < c.Pos() && c.End() < fn.Body.End() && strings.HasPrefix(strings.TrimSpace(c.Text()), "Output:") {
+			if fn.Body.Pos() < c.Pos() && c.End() < fn.Body.End() &&
+				strings.HasPrefix(strings.TrimSpace(c.Text()), "Output:") {
 				return true
 			}
 		}
@@ -83,9 +85,9 @@ func hasOutput(f *ast.File) bool {
 	return false
 }
 
-// TestEveryExportedNameHasAComment wants a comment that begins with the name. In a group of constants or variables the comment
-// of the group or of the line will do, and in a group of types for an alias of another package's type, which has its comment
-// there.
+// TestEveryExportedNameHasAComment wants a comment that begins with the name. In a group of
+// constants or variables the comment of the group or of the line will do, and in a group of types
+// for an alias of another package's type, which has its comment there.
 func TestEveryExportedNameHasAComment(t *testing.T) {
 	for _, f := range goFiles(t) {
 		if f.test() || f.internal() || f.ast.Name.Name == "main" {
@@ -106,7 +108,8 @@ func TestEveryExportedNameHasAComment(t *testing.T) {
 				for _, spec := range d.Specs {
 					switch spec := spec.(type) {
 					case *ast.TypeSpec:
-						if _, elsewhere := spec.Type.(*ast.SelectorExpr); elsewhere && spec.Assign.IsValid() && d.Doc != nil {
+						if _, elsewhere := spec.Type.(*ast.SelectorExpr); elsewhere && spec.Assign.IsValid() &&
+							d.Doc != nil {
 							continue
 						}
 						doc := spec.Doc
@@ -146,7 +149,8 @@ func TestNoTestSleeps(t *testing.T) {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
 				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" {
-					t.Errorf("%s sleeps: use testing/synctest, or wait for what is to happen", f.fset.Position(sel.Pos()))
+					t.Errorf("%s sleeps: use testing/synctest, or wait for what is to happen",
+						f.fset.Position(sel.Pos()))
 				}
 			}
 			return true

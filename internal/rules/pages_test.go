@@ -26,8 +26,8 @@ type block struct {
 
 func (b *block) where() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
-// TestCodeOfPagesIsReal runs every program of the README and of docs, and compares what it prints with the text block after it. Test files
-// must pass.
+// TestCodeOfPagesIsReal runs every program of the README and of docs, and compares what it prints
+// with the text block after it. Test files must pass.
 func TestCodeOfPagesIsReal(t *testing.T) {
 	// A program may call a model of OpenAI: it gets this answer.
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -35,7 +35,8 @@ func TestCodeOfPagesIsReal(t *testing.T) {
 			http.NotFound(w, req)
 			return
 		}
-		_, _ = io.WriteString(w, `{"id":"1","model":"m","choices":[{"message":{"role":"assistant","content":"Hello!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}`)
+		_, _ = io.WriteString(w,
+			`{"id":"1","model":"m","choices":[{"message":{"role":"assistant","content":"Hello!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}`)
 	}))
 	defer model.Close()
 	for _, page := range pages(t) {
@@ -56,8 +57,10 @@ func TestCodeOfPagesIsReal(t *testing.T) {
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s: %s", b.where(), out)
 			if command == "run" {
-				require.True(t, strings.Contains(b.text, "package main\n"), "%s: the block isn't a whole program", b.where())
-				require.True(t, i+1 < len(blocks) && blocks[i+1].language == "text", "%s: what does this program print? A text block should say", b.where())
+				require.True(t, strings.Contains(b.text, "package main\n"), "%s: the block isn't a whole program",
+					b.where())
+				require.True(t, i+1 < len(blocks) && blocks[i+1].language == "text",
+					"%s: what does this program print? A text block should say", b.where())
 				require.Equal(t, blocks[i+1].text, string(out), "%s prints something else", b.where())
 			}
 			formatted, err := exec.CommandContext(t.Context(), "gofmt", "-l", name).Output()
@@ -67,21 +70,26 @@ func TestCodeOfPagesIsReal(t *testing.T) {
 	}
 }
 
-// TestCommandsOfPagesAreRun: .ci/run takes its commands out of the pages' sh blocks, so a command in any other kind of block would be one that
-// nobody has tried.
+// TestCommandsOfPagesAreRun: .ci/run takes its commands out of the pages' sh blocks, so a command
+// in any other kind of block would be one that nobody has tried.
 func TestCommandsOfPagesAreRun(t *testing.T) {
 	for _, page := range pages(t) {
 		for _, b := range blocksOf(t, page) {
 			require.Contains(t, []string{"sh", "go", "text"}, b.language, b.where())
 			for line := range strings.Lines(b.text) {
-				command := strings.HasPrefix(line, "go ") || strings.HasPrefix(line, "bash ") || strings.HasPrefix(line, "$ ")
-				require.False(t, b.language != "sh" && command, "%s: the command %q would never be run", b.where(), line)
+				command := strings.HasPrefix(line, "go ") || strings.HasPrefix(line, "bash ") ||
+					strings.HasPrefix(line, "$ ")
+				require.False(t, b.language != "sh" && command, "%s: the command %q would never be run", b.where(),
+					line)
 			}
 		}
 	}
 	readme := blocksOf(t, "README.md")
-	for _, want := range []string{`go run ./examples/cms -p "Create an About page with a hero section titled Hello"`, testCommand} {
-		require.True(t, slices.ContainsFunc(readme, func(b block) bool { return b.language == "sh" && strings.Contains(b.text, want+"\n") }), want)
+	for _, want := range []string{`go run ./examples/cms -p "Create an About page with a hero section titled Hello"`,
+		testCommand} {
+		require.True(t, slices.ContainsFunc(readme, func(b block) bool {
+			return b.language == "sh" && strings.Contains(b.text, want+"\n")
+		}), want)
 	}
 	ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 	require.NoError(t, err)
@@ -114,7 +122,8 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// pages returns the pages for users, relative to the top: those at the top except for the CHANGELOG, those in docs, and those of examples.
+// pages returns the pages for users, relative to the top: those at the top except for the
+// CHANGELOG, those in docs, and those of examples.
 func pages(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {

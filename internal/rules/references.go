@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// references says for each file of a package which other files of it declare what the file uses: functions, types, constants,
-// variables, fields and methods. Names are those of the files without their folder.
+// references says for each file of a package which other files of it declare what the file uses:
+// functions, types, constants, variables, fields and methods. Names are those of the files without
+// their folder.
 type references map[string]map[string]bool
 
 // referencesOf returns the references between the files of a package.
@@ -24,8 +25,8 @@ func referencesOf(p *checked) references {
 	return refs
 }
 
-// cycles returns the largest sets of files of which each refers to each other, by way of others or at once. A file that is in
-// no cycle is in none of them.
+// cycles returns the largest sets of files of which each refers to each other, by way of others or
+// at once. A file that is in no cycle is in none of them.
 func (r references) cycles() [][]string {
 	reached := make(map[string]map[string]bool)
 	for from := range r {

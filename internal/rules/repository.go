@@ -17,7 +17,8 @@ import (
 const module = "github.com/pawlkit/pawl"
 
 // nested are the modules with dependencies of their own.
-var nested = []string{"internal/bench", "internal/browser", "internal/otlp", "internal/tools", "provider/bedrock", "provider/vertex"}
+var nested = []string{"internal/bench", "internal/browser", "internal/otlp", "internal/tools", "provider/bedrock",
+	"provider/vertex"}
 
 // A file is a text file of the repository.
 type file struct {
@@ -69,7 +70,8 @@ func read(root string) ([]*file, error) {
 		}
 		f := &file{path: rel, text: string(text), fset: fset}
 		if strings.HasSuffix(rel, ".go") && !strings.Contains(rel, "/testdata/") {
-			if f.ast, err = parser.ParseFile(fset, rel, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+			if f.ast, err = parser.ParseFile(fset, rel, text,
+				parser.ParseComments|parser.SkipObjectResolution); err != nil {
 				return err
 			}
 		}

@@ -12,9 +12,10 @@ import (
 // measured are the packages whose code Sizes counts.
 var measured = []string{"agent", "agent/machine", "agent/journal/file", "tools", "internal/schema"}
 
-// Sizes prints how large the repository is whose root is given: code lines (lines that aren't blank and aren't only a comment,
-// outside of tests) of the central packages and of all others, the largest files and structs, the exported names of package agent, and the
-// cycles of references between its files. It runs the go command.
+// Sizes prints how large the repository is whose root is given: code lines (lines that aren't blank
+// and aren't only a comment, outside of tests) of the central packages and of all others, the
+// largest files and structs, the exported names of package agent, and the cycles of references
+// between its files. It runs the go command.
 func Sizes(w io.Writer, root string) error {
 	files, err := read(root)
 	if err != nil {
@@ -48,7 +49,9 @@ func printPackages(w io.Writer, files []*file) {
 }
 
 func printFiles(w io.Writer, files []*file) {
-	files = slices.SortedStableFunc(slices.Values(files), func(a, b *file) int { return cmp.Compare(b.lines(), a.lines()) })
+	files = slices.SortedStableFunc(slices.Values(files), func(a, b *file) int {
+		return cmp.Compare(b.lines(), a.lines())
+	})
 	fmt.Fprintf(w, "\nlargest files (at most %d lines)\tlines\tcode lines\n", maxLines)
 	for _, f := range files[:min(10, len(files))] {
 		fmt.Fprintf(w, "%s\t%d\t%d\n", f.path, f.lines(), f.codeLines())

@@ -46,7 +46,8 @@ const (
 // Run with: go test -run '^$' -bench . -benchmem ./internal/schema
 func BenchmarkAccept(b *testing.B) {
 	small, medium := of[sum](b, ""), of[order](b, "")
-	pattern := parse(b, `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer","multipleOf":1}},"required":["a","b"]}`)
+	pattern := parse(b,
+		`{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer","multipleOf":1}},"required":["a","b"]}`)
 	for _, bc := range []struct {
 		name string
 		s    *Schema
@@ -68,7 +69,8 @@ func BenchmarkAccept(b *testing.B) {
 	}
 }
 
-// BenchmarkFullValidator is what every call would cost without the reader: decoding and jsonschema/v5.
+// BenchmarkFullValidator is what every call would cost without the reader: decoding and
+// jsonschema/v5.
 func BenchmarkFullValidator(b *testing.B) {
 	for _, bc := range []struct {
 		name string

@@ -27,11 +27,14 @@ func TestATextWithTooManyKeysOrValuesIsRefusedBeforeItIsDecoded(t *testing.T) {
 		return `{"l":[` + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + `]}`
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"keys":              {`{"m":` + manyKeys(maxKeys-1) + `}`, ""},
-		"a key too many":    {`{"m":` + manyKeys(maxKeys) + `}`, "it has 10001 keys, and at most 10000 can be read; send less at a time"},
-		"a million keys":    {manyKeys(1_000_000), "it has 1000000 keys, and at most 10000 can be read; send less at a time"},
-		"values":            {list(maxValues, `""`), ""},
-		"too many values":   {list(maxValues+1, `""`), "it has 100001 values, and at most 100000 can be read; send less at a time"},
+		"keys": {`{"m":` + manyKeys(maxKeys-1) + `}`, ""},
+		"a key too many": {`{"m":` + manyKeys(maxKeys) + `}`,
+			"it has 10001 keys, and at most 10000 can be read; send less at a time"},
+		"a million keys": {manyKeys(1_000_000),
+			"it has 1000000 keys, and at most 10000 can be read; send less at a time"},
+		"values": {list(maxValues, `""`), ""},
+		"too many values": {list(maxValues+1, `""`),
+			"it has 100001 values, and at most 100000 can be read; send less at a time"},
 		"marks in a string": {list(1, `"`+strings.Repeat(`,:[{\"`, maxValues)+`"`), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,13 +7,14 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// maxDefault limits a default in canonical form, because defaults within defaults can grow without limit.
+// maxDefault limits a default in canonical form, because defaults within defaults can grow without
+// limit.
 const maxDefault = 64 << 10
 
 var errDefault = errors.New("it contains itself, or more than 64 KiB of other defaults")
 
-// A settler converts the defaults of a document to canonical form, once. It drops a default that its own schema rejects, or that
-// is endless.
+// A settler converts the defaults of a document to canonical form, once. It drops a default that
+// its own schema rejects, or that is endless.
 type settler struct {
 	s       *Schema
 	part    func(pointer string) (*validator.Schema, error)
@@ -21,7 +22,8 @@ type settler struct {
 	refused error              // the error of the first dropped default
 }
 
-// settle converts the default of a property. The reader calls it for defaults that are missing in other defaults.
+// settle converts the default of a property. The reader calls it for defaults that are missing in
+// other defaults.
 func (s *settler) settle(p *property) {
 	done, begun := s.state[p]
 	if p.fallback == nil || done {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Encodable returns an error with the type and its path if encoding/json can't encode a value of t: if it contains
-// a channel, a function, a complex number, or a map with unsupported keys. The values of interfaces aren't known in advance.
+// Encodable returns an error with the type and its path if encoding/json can't encode a value of t:
+// if it contains a channel, a function, a complex number, or a map with unsupported keys. The
+// values of interfaces aren't known in advance.
 func Encodable(t reflect.Type) error {
 	if err := encodable(t, t.String(), map[reflect.Type]bool{}); err != nil {
 		return fmt.Errorf("schema: %w", err)
@@ -26,8 +27,10 @@ func encodable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
 	case reflect.Slice, reflect.Array:
 		return encodable(t.Elem(), path+"[]", seen)
 	case reflect.Map:
-		if key := t.Key(); key.Kind() != reflect.String && !(key.Kind() >= reflect.Int && key.Kind() <= reflect.Uintptr) && !key.Implements(textMarshaler) {
-			return fmt.Errorf("%s: the keys of %s are neither strings nor integers; use a map with string keys or a list", path, t)
+		if key := t.Key(); key.Kind() != reflect.String &&
+			!(key.Kind() >= reflect.Int && key.Kind() <= reflect.Uintptr) && !key.Implements(textMarshaler) {
+			return fmt.Errorf(
+				"%s: the keys of %s are neither strings nor integers; use a map with string keys or a list", path, t)
 		}
 		return encodable(t.Elem(), path+"{}", seen)
 	case reflect.Struct:

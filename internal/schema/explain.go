@@ -15,10 +15,13 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// An explanation converts the leaves of the validator's error to problems. The validator's own messages print bounds as
-// floats and contain addresses, so only the two locations of an error are used, one in the schema's document and one in the value.
+// An explanation converts the leaves of the validator's error to problems. The validator's own
+// messages print bounds as floats and contain addresses, so only the two locations of an error are
+// used, one in the schema's document and one in the value.
 type explanation struct {
-	address  string // of the schema's document; locations in another one, such as a draft's own schema, can't be looked up
+	// of the schema's document; locations in another one, such as a draft's own schema, can't be
+	// looked up
+	address  string
 	document any
 	value    any // the validated value
 }
@@ -49,7 +52,8 @@ func (e *explanation) explain(err *validator.ValidationError) error {
 	return invalid
 }
 
-// problems returns the problems of the leaves. For a union, it explains the form that was probably meant.
+// problems returns the problems of the leaves. For a union, it explains the form that was probably
+// meant.
 func (e *explanation) problems(err *validator.ValidationError) []Problem {
 	f := e.find(err)
 	switch {
@@ -93,7 +97,8 @@ func (e *explanation) find(err *validator.ValidationError) finding {
 	return f
 }
 
-// aboutKeys reports whether a location in the schema is below propertyNames, where keys are validated like values.
+// aboutKeys reports whether a location in the schema is below propertyNames, where keys are
+// validated like values.
 func aboutKeys(at []string) bool {
 	i := slices.Index(at, "propertyNames")
 	return i == 0 || i > 0 && at[i-1] != "properties"
@@ -159,11 +164,12 @@ func (e *explanation) union(f finding) []Problem {
 	if len(forms) == 1 || e.distance(forms[0]) < otherForm && e.distance(forms[1]) >= otherForm {
 		return e.problems(forms[0])
 	}
-	return f.problem(fmt.Sprintf("fits none of the %d allowed forms; the problem with the nearest one: %s", len(f.err.Causes), e.problems(forms[0])[0]))
+	return f.problem(fmt.Sprintf("fits none of the %d allowed forms; the problem with the nearest one: %s",
+		len(f.err.Causes), e.problems(forms[0])[0]))
 }
 
-// otherForm is the distance from which a value hardly was meant to have a form, because it has another fixed value, such as a type
-// name.
+// otherForm is the distance from which a value hardly was meant to have a form, because it has
+// another fixed value, such as a type name.
 const otherForm = 1000
 
 // distance counts the leaves of an error; a fixed value that is wrong counts as otherForm.
@@ -192,8 +198,8 @@ func (e *explanation) otherType(err *validator.ValidationError, place string) st
 	return ""
 }
 
-// wording has the messages of keywords with a simple one. SAYS is the keyword's value, GOT the validated value,
-// and COUNT its number of characters, items or keys.
+// wording has the messages of keywords with a simple one. SAYS is the keyword's value, GOT the
+// validated value, and COUNT its number of characters, items or keys.
 var wording = map[string]string{
 	"":                 "nothing is allowed here, got GOT",
 	"additionalItems":  "has more items than are allowed",
@@ -254,7 +260,8 @@ func (e *explanation) leaf(f finding) []Problem {
 	} else if says == "date-time" {
 		what += `, for example "2006-01-02T15:04:05Z"`
 	}
-	return f.problem(strings.NewReplacer("SAYS", what, "GOT", show(f.value), "COUNT", strconv.Itoa(count(f.value))).Replace(text))
+	return f.problem(
+		strings.NewReplacer("SAYS", what, "GOT", show(f.value), "COUNT", strconv.Itoa(count(f.value))).Replace(text))
 }
 
 func count(v any) int {
@@ -269,7 +276,8 @@ func count(v any) int {
 	return 0
 }
 
-// unevaluated names a key that no part of the schema has. The validator's location is that of the key itself.
+// unevaluated names a key that no part of the schema has. The validator's location is that of the
+// key itself.
 func (e *explanation) unevaluated(f finding) []Problem {
 	holder, key := "", "" // the validator drops an empty key from its paths
 	if i := strings.LastIndexByte(f.err.InstanceLocation, '/'); i >= 0 {

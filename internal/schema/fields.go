@@ -19,9 +19,9 @@ type field struct {
 	optional bool
 }
 
-// fieldsOf lists the fields that encoding/json reads and writes for a struct, in the order of their declaration. The
-// rules for embedded structs are its rules: the shallowest field of a name wins, then the tagged one; if that leaves
-// several, none counts.
+// fieldsOf lists the fields that encoding/json reads and writes for a struct, in the order of their
+// declaration. The rules for embedded structs are its rules: the shallowest field of a name wins,
+// then the tagged one; if that leaves several, none counts.
 func fieldsOf(t reflect.Type, path string) ([]field, error) {
 	found, err := collect(nil, []reflect.Type{t}, path, false)
 	if err != nil {
@@ -41,8 +41,8 @@ func (f field) isHiddenBy(other field) bool {
 	return f.name == other.name && (other.depth < f.depth || other.depth == f.depth && (other.tagged || !f.tagged))
 }
 
-// collect appends the fields of the last struct in nested, each of which embeds the next. They are all optional if a
-// pointer, which may be nil, leads to the struct.
+// collect appends the fields of the last struct in nested, each of which embeds the next. They are
+// all optional if a pointer, which may be nil, leads to the struct.
 func collect(found []field, nested []reflect.Type, path string, optional bool) ([]field, error) {
 	t := nested[len(nested)-1]
 	for i := range t.NumField() {
@@ -62,9 +62,15 @@ func collect(found []field, nested []reflect.Type, path string, optional bool) (
 		if embedded && name == "" {
 			switch {
 			case !sf.IsExported() && isPointer:
-				return nil, fmt.Errorf("%s: encoding/json can't set an embedded pointer to the unexported type %s; embed the struct itself", at, inner)
+				return nil,
+					fmt.Errorf(
+						"%s: encoding/json can't set an embedded pointer to the unexported type %s; embed the "+
+							"struct itself", at, inner)
 			case hasOwnForm(inner):
-				return nil, fmt.Errorf("%s: the embedded type %s has a JSON form of its own; give the field a name in its json tag", at, inner)
+				return nil,
+					fmt.Errorf(
+						"%s: the embedded type %s has a JSON form of its own; give the field a name in its json tag",
+						at, inner)
 			case slices.Contains(nested, inner):
 				continue
 			}
@@ -77,7 +83,8 @@ func collect(found []field, nested []reflect.Type, path string, optional bool) (
 		if !sf.IsExported() {
 			continue
 		}
-		f := field{name: name, goName: sf.Name, typ: sf.Type, tag: sf.Tag, depth: len(nested), tagged: name != "", optional: optional || isPointer}
+		f := field{name: name, goName: sf.Name, typ: sf.Type, tag: sf.Tag, depth: len(nested), tagged: name != "",
+			optional: optional || isPointer}
 		if !f.tagged {
 			f.name = sf.Name
 		}
@@ -87,7 +94,10 @@ func collect(found []field, nested []reflect.Type, path string, optional bool) (
 				f.optional = true
 			case "string":
 				if quotable(inner.Kind()) {
-					return nil, fmt.Errorf("%s: the json option \",string\" isn't supported; drop it, or give the field a type with JSONSchema() and its own marshaler", at)
+					return nil,
+						fmt.Errorf(
+							"%s: the json option \",string\" isn't supported; drop it, or give the field a type with "+
+								"JSONSchema() and its own marshaler", at)
 				}
 			}
 		}
@@ -99,7 +109,8 @@ func collect(found []field, nested []reflect.Type, path string, optional bool) (
 // hasOwnForm reports whether a type's JSON form isn't that of its fields.
 func hasOwnForm(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
-	return slices.ContainsFunc([]reflect.Type{describer, marshaler, unmarshaler, textMarshaler, textUnmarshaler}, p.Implements)
+	return slices.ContainsFunc([]reflect.Type{describer, marshaler, unmarshaler, textMarshaler, textUnmarshaler},
+		p.Implements)
 }
 
 // validName reports whether encoding/json accepts a tag's name as the key; it ignores other names.

@@ -12,12 +12,14 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// address names the document for the validator. It must be a URL: the validator would convert a plain name to a file's URL
-// with the working directory in it.
+// address names the document for the validator. It must be a URL: the validator would convert a
+// plain name to a file's URL with the working directory in it.
 const address = "mem://schema/document"
 
-// compileFull compiles a document with jsonschema/v5, and returns a function that compiles a part of it.
-func compileFull(doc json.RawMessage, inferred bool) (full *validator.Schema, sub func(pointer string) (*validator.Schema, error), err error) {
+// compileFull compiles a document with jsonschema/v5, and returns a function that compiles a part
+// of it.
+func compileFull(doc json.RawMessage, inferred bool) (full *validator.Schema,
+	sub func(pointer string) (*validator.Schema, error), err error) {
 	full, sub, err = compileDraft(doc, validator.Draft2020, inferred)
 	if err == nil || inferred {
 		return full, sub, err
@@ -30,7 +32,8 @@ func compileFull(doc json.RawMessage, inferred bool) (full *validator.Schema, su
 	return nil, nil, err
 }
 
-func compileDraft(doc json.RawMessage, draft *validator.Draft, inferred bool) (*validator.Schema, func(string) (*validator.Schema, error), error) {
+func compileDraft(doc json.RawMessage, draft *validator.Draft, inferred bool) (*validator.Schema,
+	func(string) (*validator.Schema, error), error) {
 	c := validator.NewCompiler()
 	c.Draft = draft
 	c.AssertFormat = true
@@ -91,12 +94,14 @@ func sayWhere(err error) error {
 	if errors.As(err, &outer) && outer.Err != nil {
 		err = outer.Err
 	}
-	return fmt.Errorf("not a valid schema: %s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "jsonschema: "), address, ""))
+	return fmt.Errorf("not a valid schema: %s",
+		strings.ReplaceAll(strings.TrimPrefix(err.Error(), "jsonschema: "), address, ""))
 }
 
 var errEndless = errors.New("the schema refers to itself without end")
 
-// judge validates a text with jsonschema/v5, after a reader has checked its limits. full is s.full or a part of it.
+// judge validates a text with jsonschema/v5, after a reader has checked its limits. full is s.full
+// or a part of it.
 func (s *Schema) judge(full *validator.Schema, input json.RawMessage) error {
 	v, err := decode(input)
 	if err != nil {

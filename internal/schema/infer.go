@@ -31,7 +31,8 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// known has the schemas of types of the standard library whose JSON form doesn't follow from their kind.
+// known has the schemas of types of the standard library whose JSON form doesn't follow from their
+// kind.
 var known = map[reflect.Type]string{
 	reflect.TypeFor[json.RawMessage](): `{}`,
 	reflect.TypeFor[json.Number]():     `{"type":"number"}`,
@@ -39,13 +40,14 @@ var known = map[reflect.Type]string{
 	reflect.TypeFor[big.Int]():         `{"type":"integer"}`,
 }
 
-// nilForm is a keyword that only the checked document has: the JSON text that corresponds to nil of the Go type.
-// With it, [Schema.Prepare] replaces a null that the schema doesn't allow.
+// nilForm is a keyword that only the checked document has: the JSON text that corresponds to nil of
+// the Go type. With it, [Schema.Prepare] replaces a null that the schema doesn't allow.
 const nilForm = "x-nil"
 
 // An inference makes the schema document of a Go type.
 type inference struct {
-	// checked adds keywords that are validated but not shown: the ranges of 64-bit numbers, and nilForm.
+	// checked adds keywords that are validated but not shown: the ranges of 64-bit numbers, and
+	// nilForm.
 	checked bool
 
 	open  map[reflect.Type]bool   // the named types around the current one
@@ -78,7 +80,8 @@ func inferDocument(t reflect.Type, checked bool) (json.RawMessage, error) {
 	return join(append(ms, member{"$defs", join(in.defs)})), nil
 }
 
-// schemaOf returns the schema of a type. The schema of a type that contains itself is a reference into $defs.
+// schemaOf returns the schema of a type. The schema of a type that contains itself is a reference
+// into $defs.
 func (in *inference) schemaOf(t reflect.Type, path string) (json.RawMessage, error) {
 	for pointers := 0; t.Kind() == reflect.Pointer; t = t.Elem() {
 		if pointers++; pointers > 100 {
@@ -108,7 +111,8 @@ func reference(name string) json.RawMessage {
 	return json.RawMessage(`{"$ref":"#/$defs/` + name + `"}`)
 }
 
-// newName returns a name for a type under $defs, without characters that a reference would have to escape.
+// newName returns a name for a type under $defs, without characters that a reference would have to
+// escape.
 func (in *inference) newName(t reflect.Type) string {
 	name := regexp.MustCompile(`\W`).ReplaceAllString(t.Name(), "_")
 	unique := name
@@ -122,7 +126,10 @@ func (in *inference) newName(t reflect.Type) string {
 func (in *inference) inline(t reflect.Type, path string) (json.RawMessage, error) {
 	if t.Kind() == reflect.Interface {
 		if t.NumMethod() > 0 {
-			return nil, fmt.Errorf("%s: JSON can't be decoded into the interface %s; use any, json.RawMessage or a concrete type", path, t)
+			return nil,
+				fmt.Errorf(
+					"%s: JSON can't be decoded into the interface %s; use any, json.RawMessage or a concrete type",
+					path, t)
 		}
 		return json.RawMessage(`{}`), nil
 	}
@@ -135,7 +142,10 @@ func (in *inference) inline(t reflect.Type, path string) (json.RawMessage, error
 	case t == reflect.TypeFor[url.URL]():
 		return nil, fmt.Errorf("%s: encoding/json doesn't write a url.URL as text; use a string", path)
 	case pointer.Implements(marshaler) || pointer.Implements(unmarshaler):
-		return nil, fmt.Errorf("%s: the type %s has its own JSON marshaler; give it a method JSONSchema() json.RawMessage that describes what it reads and writes", path, t)
+		return nil,
+			fmt.Errorf(
+				"%s: the type %s has its own JSON marshaler; give it a method JSONSchema() json.RawMessage that "+
+					"describes what it reads and writes", path, t)
 	case pointer.Implements(textMarshaler) || pointer.Implements(textUnmarshaler):
 		return json.RawMessage(`{"type":"string"}`), nil
 	}
@@ -160,8 +170,8 @@ func noForm(t reflect.Type, path string) error {
 	return fmt.Errorf("%s: JSON has no form for the type %s; leave the field out with the tag `json:\"-\"`", path, t)
 }
 
-// describe gets the schema from a type's method. A method promoted from an embedded field describes that field, and not the struct
-// around it.
+// describe gets the schema from a type's method. A method promoted from an embedded field describes
+// that field, and not the struct around it.
 func describe(t reflect.Type, path string) (json.RawMessage, error) {
 	doc, err := ask(t)
 	if err != nil {
@@ -169,11 +179,14 @@ func describe(t reflect.Type, path string) (json.RawMessage, error) {
 	}
 	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
 		inner := pointedTo(t.Field(i).Type)
-		if !t.Field(i).Anonymous || inner.Kind() == reflect.Interface || !reflect.PointerTo(inner).Implements(describer) {
+		if !t.Field(i).Anonymous || inner.Kind() == reflect.Interface ||
+			!reflect.PointerTo(inner).Implements(describer) {
 			continue
 		}
 		if promoted, err := ask(inner); err == nil && string(promoted) == string(doc) {
-			return nil, fmt.Errorf("%s: %s has JSONSchema() only from the embedded %s; give it one of its own, or don't embed", path, t, inner)
+			return nil,
+				fmt.Errorf("%s: %s has JSONSchema() only from the embedded %s; give it one of its own, or don't embed",
+					path, t, inner)
 		}
 	}
 	return doc, nil
@@ -201,7 +214,9 @@ func (in *inference) object(t reflect.Type, path string) (json.RawMessage, error
 		return nil, err
 	}
 	if len(fields) == 0 && t.NumField() > 0 {
-		return nil, fmt.Errorf("%s: the struct %s has fields, but none that encoding/json sees; export them, or use struct{}", path, t)
+		return nil,
+			fmt.Errorf("%s: the struct %s has fields, but none that encoding/json sees; export them, or use struct{}",
+				path, t)
 	}
 	var properties []member
 	var required []string
@@ -228,7 +243,8 @@ func (in *inference) object(t reflect.Type, path string) (json.RawMessage, error
 
 func (in *inference) list(t reflect.Type, path string) (json.RawMessage, error) {
 	elem := t.Elem()
-	if p := reflect.PointerTo(elem); t.Kind() == reflect.Slice && elem.Kind() == reflect.Uint8 && !p.Implements(marshaler) && !p.Implements(textMarshaler) {
+	if p := reflect.PointerTo(elem); t.Kind() == reflect.Slice && elem.Kind() == reflect.Uint8 &&
+		!p.Implements(marshaler) && !p.Implements(textMarshaler) {
 		return in.withNil(`{"type":"string","contentEncoding":"base64"}`, `""`), nil
 	}
 	items, err := in.schemaOf(elem, path+"[]")
@@ -260,7 +276,8 @@ func (in *inference) withNil(doc, form string) json.RawMessage {
 	return fmt.Appendf(nil, `%s,%q:%q}`, strings.TrimSuffix(doc, "}"), nilForm, form)
 }
 
-// number returns the schema of a type of numbers. The ranges of int, uint and types of 64 bits are checked, but not shown.
+// number returns the schema of a type of numbers. The ranges of int, uint and types of 64 bits are
+// checked, but not shown.
 func (in *inference) number(t reflect.Type) json.RawMessage {
 	if t == reflect.TypeFor[time.Duration]() && !in.checked {
 		return json.RawMessage(`{"type":"integer","description":"a duration in nanoseconds"}`)
@@ -269,7 +286,8 @@ func (in *inference) number(t reflect.Type) json.RawMessage {
 	ranged := in.checked || bits < 64 && kind != reflect.Int && kind != reflect.Uint && kind != reflect.Uintptr
 	switch {
 	case kind == reflect.Float32 && in.checked:
-		return fmt.Appendf(nil, `{"type":"number","minimum":%g,"maximum":%g}`, float32(-math.MaxFloat32), float32(math.MaxFloat32))
+		return fmt.Appendf(nil, `{"type":"number","minimum":%g,"maximum":%g}`, float32(-math.MaxFloat32),
+			float32(math.MaxFloat32))
 	case kind == reflect.Float64 && in.checked:
 		return fmt.Appendf(nil, `{"type":"number","minimum":%g,"maximum":%g}`, -math.MaxFloat64, math.MaxFloat64)
 	case kind == reflect.Float32 || kind == reflect.Float64:
@@ -279,7 +297,8 @@ func (in *inference) number(t reflect.Type) json.RawMessage {
 	case kind >= reflect.Uint:
 		return json.RawMessage(`{"type":"integer","minimum":0}`)
 	case ranged:
-		return fmt.Appendf(nil, `{"type":"integer","minimum":%d,"maximum":%d}`, math.MinInt64>>(64-bits), math.MaxInt64>>(64-bits))
+		return fmt.Appendf(nil, `{"type":"integer","minimum":%d,"maximum":%d}`, math.MinInt64>>(64-bits),
+			math.MaxInt64>>(64-bits))
 	}
 	return json.RawMessage(`{"type":"integer"}`)
 }

@@ -16,8 +16,9 @@ const (
 	shownBytes    = 60  // of an offending value
 )
 
-// An InvalidError says that a text isn't JSON, or doesn't match its schema. Its message is written for a model: which key,
-// what was expected, and the value. It contains no schema address and no file name.
+// An InvalidError says that a text isn't JSON, or doesn't match its schema. Its message is written
+// for a model: which key, what was expected, and the value. It contains no schema address and no
+// file name.
 type InvalidError struct {
 	// Problems has at least one problem and at most 100, in the order of their paths.
 	Problems []Problem
@@ -68,7 +69,8 @@ func (e *InvalidError) add(path []byte, message string) {
 	e.Problems = append(e.Problems, Problem{Path: string(path), Message: message})
 }
 
-// appendKey appends a key to a path: ".city", or ["first name"] if the short form would be ambiguous.
+// appendKey appends a key to a path: ".city", or ["first name"] if the short form would be
+// ambiguous.
 func appendKey[T string | []byte](path []byte, key T) []byte {
 	if len(key) > longestName || !plainKey.MatchString(string(key)) {
 		return append(append(append(path, '['), quoteShort(string(key))...), ']')

@@ -95,7 +95,8 @@ func TestAUnionIsExplainedByTheFormThatWasMeant(t *testing.T) {
 		{"type":"object","properties":{"type":{"const":"square"},"side":{"type":"number"}},"required":["type","side"]},
 		{"type":"string"}]}`)
 	require.Equal(t, `invalid value: missing key "side" (number)`, refuses(t, s, `{"type":"square"}`).Error())
-	require.Equal(t, `invalid value: fits none of the 3 allowed forms; the problem with the nearest one: type: expected "circle", got "oval"`,
+	require.Equal(t,
+		`invalid value: fits none of the 3 allowed forms; the problem with the nearest one: type: expected "circle", got "oval"`,
 		refuses(t, s, `{"type":"oval","radius":1}`).Error())
 	require.Contains(t, refuses(t, s, `5`).Error(), "expected object or string, got 5")
 }
@@ -127,7 +128,8 @@ func TestLongValuesAndListsAreShortened(t *testing.T) {
 	require.Less(t, len(err.Error()), 500)
 	require.Contains(t, err.Error(), "…")
 
-	enum := parse(t, `{"enum":["a1","a2","a3","a4","a5","a6","a7","a8","a9","b1","b2","b3","b4","b5","b6","b7","b8","b9","c1","c2","c3","c4"]}`)
+	enum := parse(t,
+		`{"enum":["a1","a2","a3","a4","a5","a6","a7","a8","a9","b1","b2","b3","b4","b5","b6","b7","b8","b9","c1","c2","c3","c4"]}`)
 	require.Contains(t, refuses(t, enum, `"zz"`).Error(), `"c2" and 2 more, got "zz"`)
 }
 
@@ -153,9 +155,12 @@ func TestBrokenSchemasAreErrorsAndNeverPanics(t *testing.T) {
 	wd, err := os.Getwd()
 	require.NoError(t, err)
 	for _, doc := range []string{
-		``, `null`, `5`, `"string"`, `[]`, `{`, `{"type":"nothing"}`, `{"type":5}`, `{"pattern":"("}`, `{"properties":[]}`,
-		`{"patternProperties":{"(":{}}}`, `{"minimum":1e10000000}`, `{"minimum":"1"}`, `{"required":"a"}`, `{"$ref":"#/nowhere"}`, `{"$ref":5}`,
-		`{"$ref":"#"}`, `{"a":1,"a":2}`, `{"items":` + strings.Repeat(`{"items":`, 200) + `{}` + strings.Repeat(`}`, 201),
+		``, `null`, `5`, `"string"`, `[]`, `{`, `{"type":"nothing"}`, `{"type":5}`, `{"pattern":"("}`,
+		`{"properties":[]}`,
+		`{"patternProperties":{"(":{}}}`, `{"minimum":1e10000000}`, `{"minimum":"1"}`, `{"required":"a"}`,
+		`{"$ref":"#/nowhere"}`, `{"$ref":5}`,
+		`{"$ref":"#"}`, `{"a":1,"a":2}`, `{"items":` + strings.Repeat(`{"items":`, 200) + `{}` +
+			strings.Repeat(`}`, 201),
 		`{"multipleOf":0}`, `{"$ref":"%%%"}`, `{"$id":"%%"}`, `{"enum":5}`,
 	} {
 		s, err := Parse(json.RawMessage(doc))

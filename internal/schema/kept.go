@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// maxKept is how many schemas of types are kept. A host may make overlays without end, for example one for each of its users.
+// maxKept is how many schemas of types are kept. A host may make overlays without end, for example
+// one for each of its users.
 const maxKept = 500
 
 // A typeKey is what a schema of a type is made of.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// A member is one key of a JSON object with its raw value. Schema documents are handled as lists of members, so that
-// their order and the text of their numbers survive.
+// A member is one key of a JSON object with its raw value. Schema documents are handled as lists of
+// members, so that their order and the text of their numbers survive.
 type member struct {
 	key   string
 	value json.RawMessage
@@ -73,13 +73,16 @@ func get(ms []member, key string) json.RawMessage {
 	return nil
 }
 
-// merge merges the schema document over into base: keywords of over replace those of base, new ones are appended. The maps under
-// "properties" are merged name by name, and "items" and "additionalProperties" keyword by keyword if both are objects.
+// merge merges the schema document over into base: keywords of over replace those of base, new ones
+// are appended. The maps under "properties" are merged name by name, and "items" and
+// "additionalProperties" keyword by keyword if both are objects.
 func merge(base, over json.RawMessage) json.RawMessage {
 	return mergeWith(base, over, func(keyword string, old, value json.RawMessage) json.RawMessage {
 		switch keyword {
 		case "properties":
-			return mergeWith(old, value, func(_ string, old, value json.RawMessage) json.RawMessage { return merge(old, value) })
+			return mergeWith(old, value, func(_ string, old, value json.RawMessage) json.RawMessage {
+				return merge(old, value)
+			})
 		case "items", "additionalProperties":
 			return merge(old, value)
 		}
@@ -87,7 +90,8 @@ func merge(base, over json.RawMessage) json.RawMessage {
 	})
 }
 
-func mergeWith(base, over json.RawMessage, both func(key string, old, value json.RawMessage) json.RawMessage) json.RawMessage {
+func mergeWith(base, over json.RawMessage,
+	both func(key string, old, value json.RawMessage) json.RawMessage) json.RawMessage {
 	below, ok1 := members(base)
 	above, ok2 := members(over)
 	if !ok1 || !ok2 {
@@ -102,8 +106,8 @@ func mergeWith(base, over json.RawMessage, both func(key string, old, value json
 	return join(below)
 }
 
-// document checks that raw is a JSON object, or a bool, within the limits of inputs and without duplicate keys, and
-// compacts it.
+// document checks that raw is a JSON object, or a bool, within the limits of inputs and without
+// duplicate keys, and compacts it.
 func document(raw json.RawMessage) (json.RawMessage, error) {
 	r := reader{in: raw, keep: true, keysAreData: true}
 	if err := r.run(nil); err != nil {

@@ -5,9 +5,10 @@ import "strings"
 // longestName is the length in bytes up to which names are compared by [Nearest].
 const longestName = 64
 
-// Nearest returns the name in known that word was probably meant to be: the same word in another case, or else the one
-// with the fewest edits (insert, delete, replace, swap two neighbours), at most one for every three letters of word.
-// Among equals the first wins. Words and names longer than 64 bytes have no neighbours.
+// Nearest returns the name in known that word was probably meant to be: the same word in another
+// case, or else the one with the fewest edits (insert, delete, replace, swap two neighbours), at
+// most one for every three letters of word. Among equals the first wins. Words and names longer
+// than 64 bytes have no neighbours.
 func Nearest(word string, known []string) (string, bool) {
 	if word == "" || len(word) > longestName {
 		return "", false
@@ -29,7 +30,8 @@ func Nearest(word string, known []string) (string, bool) {
 	return best, found
 }
 
-// edits is the optimal string alignment distance: Levenshtein's, with a swap of neighbours as one edit.
+// edits is the optimal string alignment distance: Levenshtein's, with a swap of neighbours as one
+// edit.
 func edits(a, b []rune) int {
 	var rows [3][longestName + 1]int
 	before, last, row := &rows[0], &rows[1], &rows[2]

@@ -10,8 +10,9 @@ import (
 func TestNearestFindsTheNameThatWasMeant(t *testing.T) {
 	known := []string{"title", "body", "createPage", "create_post", "id", "größe"}
 	for word, want := range map[string]string{
-		"titel": "title", "TITLE": "title", "tilte": "title", "bdy": "body", "createPagge": "createPage", "creatpost": "create_post",
-		"grösse": "größe", "Body": "body",
+		"titel": "title", "TITLE": "title", "tilte": "title", "bdy": "body", "createPagge": "createPage",
+		"creatpost": "create_post",
+		"grösse":    "größe", "Body": "body",
 		"x": "", "": "", "ix": "", "author": "", strings.Repeat("a", 65): "",
 	} {
 		got, ok := Nearest(word, known)

@@ -29,8 +29,8 @@ var kindNames = map[string]kinds{
 	"string": kindString, "array": kindArray, "object": kindObject,
 }
 
-// A node is what the reader knows about a subschema. It may know less than the schema, but nothing that contradicts it: an unknown keyword
-// makes it opaque. A nil *node restricts nothing.
+// A node is what the reader knows about a subschema. It may know less than the schema, but nothing
+// that contradicts it: an unknown keyword makes it opaque. A nil *node restricts nothing.
 type node struct {
 	opaque bool // the schema says more than the node: nothing is certainly valid
 	kinds  kinds
@@ -75,8 +75,8 @@ func (n *node) allowsNull() bool { return n == nil || n.kinds == 0 || n.kinds&ki
 
 func (n *node) wantsInteger() bool { return n.kinds&kindNumber == kindInteger }
 
-// find returns the index of a declared property, or -1. Keys usually come in the order of the declaration: hint is the
-// index to check first.
+// find returns the index of a declared property, or -1. Keys usually come in the order of the
+// declaration: hint is the index to check first.
 func (n *node) find(key []byte, hint int) int {
 	if hint < len(n.properties) && n.properties[hint].name == string(key) {
 		return hint
@@ -178,7 +178,8 @@ func (g *graph) keyword(n *node, m member, pointer string) bool {
 		for _, p := range properties {
 			at := at + "/" + url.PathEscape(escapeToken(p.key))
 			own, _ := members(p.value)
-			n.properties = append(n.properties, property{name: p.key, node: g.build(p.value, at), fallback: get(own, "default"), pointer: at})
+			n.properties = append(n.properties,
+				property{name: p.key, node: g.build(p.value, at), fallback: get(own, "default"), pointer: at})
 		}
 	case "required": // see build
 	case "additionalProperties":
@@ -195,7 +196,8 @@ func (g *graph) keyword(n *node, m member, pointer string) bool {
 		if err != nil || count < 0 {
 			return false
 		}
-		*map[string]*int{"minItems": &n.minItems, "maxItems": &n.maxItems, "minLength": &n.minLen, "maxLength": &n.maxLen}[m.key] = count
+		*map[string]*int{"minItems": &n.minItems, "maxItems": &n.maxItems, "minLength": &n.minLen,
+			"maxLength": &n.maxLen}[m.key] = count
 	case "minimum", "exclusiveMinimum":
 		return setBound(&n.min, m)
 	case "maximum", "exclusiveMaximum":
@@ -242,8 +244,8 @@ func setBound(to **bound, m member) bool {
 	return true
 }
 
-// alias returns the node of a schema that only refers to another one, or that only adds null to another one: the usual
-// forms of shared and of nullable types. It returns nil for any other.
+// alias returns the node of a schema that only refers to another one, or that only adds null to
+// another one: the usual forms of shared and of nullable types. It returns nil for any other.
 func (g *graph) alias(ms []member, pointer string) *node {
 	var only member // the only keyword that isn't an annotation
 	for _, m := range ms {
@@ -272,7 +274,8 @@ func (g *graph) alias(ms []member, pointer string) *node {
 	return nil
 }
 
-// nullable returns a node that also allows null, or nil if n allows it already: oneOf rejects a value that matches two forms.
+// nullable returns a node that also allows null, or nil if n allows it already: oneOf rejects a
+// value that matches two forms.
 func (g *graph) nullable(n *node) *node {
 	if n.allowsNull() {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// The limits of numbers are checked before any arbitrary-precision code: math/big expands an exponent into digits, and
-// panics if there are too many.
+// The limits of numbers are checked before any arbitrary-precision code: math/big expands an
+// exponent into digits, and panics if there are too many.
 const (
 	maxDigits   = 1000 // bytes of a written number
 	maxExponent = 400  // more than a float64 holds
@@ -22,7 +22,8 @@ type literal struct {
 	exponent []byte // its sign and digits, nil if there is none
 }
 
-// readNumber reads the number at the beginning of in. If there is none, text is what looks like one.
+// readNumber reads the number at the beginning of in. If there is none, text is what looks like
+// one.
 func readNumber(in []byte) (num literal, ok bool) {
 	rest := bytes.TrimPrefix(in, []byte("-"))
 	digits := func(from int) []byte {
@@ -77,7 +78,8 @@ func asInteger(text string) (string, bool) {
 	return value.Num().String(), true
 }
 
-// isShortInteger reports whether a number has at most 15 digits and a sign, so that a float64 represents it exactly.
+// isShortInteger reports whether a number has at most 15 digits and a sign, so that a float64
+// represents it exactly.
 func isShortInteger(text []byte) bool {
 	num, ok := readNumber(text)
 	return ok && num.isInteger() && len(num.text) == len(text) && len(num.whole) <= 15
@@ -123,13 +125,14 @@ func (r *reader) number(n *node, at *location) kinds {
 	return kindFraction
 }
 
-// within reports whether a number is certainly within the bounds. Rounding to float64 keeps the order of two numbers unless
-// it makes them equal, so a strict difference is certain.
+// within reports whether a number is certainly within the bounds. Rounding to float64 keeps the
+// order of two numbers unless it makes them equal, so a strict difference is certain.
 func (n *node) within(num literal) bool {
 	value, err := strconv.ParseFloat(string(num.text), 64)
 	exact := num.isInteger() && len(num.whole) <= 15
 	beyond := func(b *bound, distance float64) bool {
 		return distance < 0 || distance == 0 && (b.exclusive || !b.exact || !exact)
 	}
-	return err == nil && (n.min == nil || !beyond(n.min, value-n.min.value)) && (n.max == nil || !beyond(n.max, n.max.value-value))
+	return err == nil && (n.min == nil || !beyond(n.min, value-n.min.value)) &&
+		(n.max == nil || !beyond(n.max, n.max.value-value))
 }

@@ -53,7 +53,8 @@ func TestPrepareBringsTextIntoCanonicalForm(t *testing.T) {
 		`{"city":null}`:                                  `{"city":null,"days":1}`, // required
 		`{"city":"Oslo","days":null,"where":null}`:       `{"city":"Oslo","days":1}`,
 		`{"where":{"zip":1}}`:                            `{"where":{"zip":1,"exact":true},"days":1}`,
-		`{"c\u0069ty":"\u004f\/\u000A\u0001\ud83d\ude00<\ud800","days":1}`: `{"city":"O/\n\u0001😀<` + "\uFFFD" + `","days":1}`,
+		`{"c\u0069ty":"\u004f\/\u000A\u0001\ud83d\ude00<\ud800","days":1}`: `{"city":"O/\n\u0001😀<` + "\uFFFD" +
+			`","days":1}`,
 	} {
 		prepares(t, s, input, want)
 	}
@@ -255,15 +256,18 @@ func TestDefaultsWithinDefaultsAreFilledOnceAndForAll(t *testing.T) {
 	prepares(t, s, `{"page":{"size":1}}`, `{"page":{"size":1,"sort":{"by":"name"}},"null":null}`)
 	prepares(t, s, `{"page":1}`, `{"page":1,"null":null}`)
 
-	endless := parse(t, `{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"a":{"$ref":"#/$defs/a","default":{}},"n":{"type":"integer","default":1}}}}}`)
+	endless := parse(t,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"a":{"$ref":"#/$defs/a","default":{}},"n":{"type":"integer","default":1}}}}}`)
 	prepares(t, endless, `{"a":{}}`, `{"a":{"n":1},"n":1}`)
 
-	tree := parse(t, `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"v":{"type":"integer","default":0},"kids":{"type":"array","items":{"$ref":"#/$defs/n"},"default":[]}}}}}`)
+	tree := parse(t,
+		`{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"v":{"type":"integer","default":0},"kids":{"type":"array","items":{"$ref":"#/$defs/n"},"default":[]}}}}}`)
 	prepares(t, tree, `{"kids":[{"v":1.0}]}`, `{"kids":[{"v":1,"kids":[]}],"v":0}`)
 }
 
 func TestNullableFormsOfForeignSchemasAreUnderstood(t *testing.T) {
-	s := parse(t, `{"type":"object","properties":{"n":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},"m":{"$ref":"#/$defs/m"}},"$defs":{"m":{"type":"integer","maximum":5}}}`)
+	s := parse(t,
+		`{"type":"object","properties":{"n":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},"m":{"$ref":"#/$defs/m"}},"$defs":{"m":{"type":"integer","maximum":5}}}`)
 	prepares(t, s, `{"n":null,"m":3.0}`, `{"n":null,"m":3}`)
 	prepares(t, s, `{"n":2.0}`, `{"n":2}`)
 	prepares(t, s, `{}`, `{"n":null}`)

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// maxDepth is the number of levels to which objects and lists may nest. Validators and decoders recurse; at 10,000 levels
-// jsonschema/v5 takes a quarter of a second.
+// maxDepth is the number of levels to which objects and lists may nest. Validators and decoders
+// recurse; at 10,000 levels jsonschema/v5 takes a quarter of a second.
 const maxDepth = 128
 
-// A reader reads a JSON text strictly, converts it to canonical form, and determines whether it is certainly valid. It stops
-// at text that isn't JSON. Text that is JSON but not allowed here, such as a duplicate key, becomes a problem.
+// A reader reads a JSON text strictly, converts it to canonical form, and determines whether it is
+// certainly valid. It stops at text that isn't JSON. Text that is JSON but not allowed here, such
+// as a duplicate key, becomes a problem.
 //
 // It allocates nothing for canonical text, unless objects have undeclared keys. For other text,
 // valid has no meaning: read the output again.
@@ -312,8 +313,9 @@ func (r *reader) key() (token, key []byte) {
 	return token, []byte(textOf(token))
 }
 
-// undeclared compares an undeclared key with the declared ones and the others. Decoders treat a key that differs
-// from a field's name only in case as that field, and use the last of several; validators do neither.
+// undeclared compares an undeclared key with the declared ones and the others. Decoders treat a key
+// that differs from a field's name only in case as that field, and use the last of several;
+// validators do neither.
 func (r *reader) undeclared(n *node, key []byte, others map[string]string, object *location) {
 	if n.resembles(key) {
 		r.problem(object, unknownKey(string(key), n.names()))

@@ -15,10 +15,12 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// tagKeywords are the struct tags that add a keyword of the same name, in their order in the schema.
+// tagKeywords are the struct tags that add a keyword of the same name, in their order in the
+// schema.
 var tagKeywords = []string{"enum", "minimum", "maximum", "pattern", "format", "default"}
 
-// applyTags adds the keywords of a field's tags to the schema of its type. A field with a default is optional.
+// applyTags adds the keywords of a field's tags to the schema of its type. A field with a default
+// is optional.
 func applyTags(doc json.RawMessage, f *field, at string) (json.RawMessage, error) {
 	for _, keyword := range tagKeywords {
 		text, ok := f.tag.Lookup(keyword)
@@ -42,7 +44,8 @@ func applyTags(doc json.RawMessage, f *field, at string) (json.RawMessage, error
 	return join(set(ms, "description", appendQuoted(nil, description))), nil
 }
 
-// addKeyword adds a tag's keyword to the schema of a type. For a list it adds it to the items, unless it is the default.
+// addKeyword adds a tag's keyword to the schema of a type. For a list it adds it to the items,
+// unless it is the default.
 func addKeyword(doc json.RawMessage, t reflect.Type, keyword, text string) (json.RawMessage, error) {
 	ms, ok := members(doc)
 	if !ok {
@@ -75,7 +78,9 @@ func keywordOf(keyword, text string, t reflect.Type, schema []member) (json.RawM
 				return nil, err
 			}
 			if string(value) == `""` || slices.Contains(values, string(value)) {
-				return nil, fmt.Errorf("the value %s is empty or repeated; write different values with commas between them", value)
+				return nil,
+					fmt.Errorf("the value %s is empty or repeated; write different values with commas between them",
+						value)
 			}
 			values = append(values, string(value))
 		}
@@ -85,9 +90,11 @@ func keywordOf(keyword, text string, t reflect.Type, schema []member) (json.RawM
 			return nil, fmt.Errorf("%s is for numbers, and lists of them", keyword)
 		}
 		value, err := parseTagValue(text, t, typeName)
-		if least, _ := strconv.ParseFloat(string(get(schema, "minimum")), 64); err == nil && keyword == "maximum" && get(schema, "minimum") != nil {
+		if least, _ := strconv.ParseFloat(string(get(schema, "minimum")), 64); err == nil && keyword == "maximum" &&
+			get(schema, "minimum") != nil {
 			if most, _ := strconv.ParseFloat(text, 64); most < least {
-				return nil, fmt.Errorf("the minimum is %s; write a maximum that is not below it", get(schema, "minimum"))
+				return nil,
+					fmt.Errorf("the minimum is %s; write a maximum that is not below it", get(schema, "minimum"))
 			}
 		}
 		return value, err
@@ -100,13 +107,14 @@ func keywordOf(keyword, text string, t reflect.Type, schema []member) (json.RawM
 			return nil, fmt.Errorf("%w; write a regular expression such as ^[a-z]+$", err)
 		}
 	} else if validator.Formats[text] == nil {
-		return nil, fmt.Errorf("the format isn't known; write one of %s", strings.Join(slices.Sorted(maps.Keys(validator.Formats)), ", "))
+		return nil, fmt.Errorf("the format isn't known; write one of %s",
+			strings.Join(slices.Sorted(maps.Keys(validator.Formats)), ", "))
 	}
 	return appendQuoted(nil, text), nil
 }
 
-// parseTagValue converts the text of a tag to JSON that encoding/json decodes into the type: the text itself for strings,
-// JSON for everything else.
+// parseTagValue converts the text of a tag to JSON that encoding/json decodes into the type: the
+// text itself for strings, JSON for everything else.
 func parseTagValue(text string, t reflect.Type, typeName string) (json.RawMessage, error) {
 	value := json.RawMessage(text)
 	if typeName == "string" {
@@ -121,15 +129,17 @@ func parseTagValue(text string, t reflect.Type, typeName string) (json.RawMessag
 	if err == nil && (string(value) != "null" || t.Kind() == reflect.Interface) {
 		return value, nil
 	}
-	right := map[string]string{"string": "a text that decodes into the type", "integer": "a whole number in the type's range", "number": "a number in the type's range", "boolean": "true or false"}[typeName]
+	right := map[string]string{"string": "a text that decodes into the type",
+		"integer": "a whole number in the type's range", "number": "a number in the type's range",
+		"boolean": "true or false"}[typeName]
 	if right == "" {
 		right = "JSON that decodes into the type"
 	}
 	return nil, fmt.Errorf("%s isn't %s", strconv.Quote(text), right)
 }
 
-// descriptionOf returns the description in the tags jsonschema and description, of which a field may have one. A jsonschema tag that begins
-// with "WORD=" looks like a keyword and is an error.
+// descriptionOf returns the description in the tags jsonschema and description, of which a field
+// may have one. A jsonschema tag that begins with "WORD=" looks like a keyword and is an error.
 func descriptionOf(tag reflect.StructTag, at string) (string, error) {
 	old, isOld := tag.Lookup("jsonschema")
 	text, isNew := tag.Lookup("description")
@@ -140,7 +150,10 @@ func descriptionOf(tag reflect.StructTag, at string) (string, error) {
 	case isOld && old == "" || isNew && text == "":
 		return "", fmt.Errorf("%s: the description in its tag is empty; write one or drop the tag", at)
 	case isKeyword && !strings.ContainsAny(word, " \t\n"):
-		return "", fmt.Errorf("%s: its jsonschema tag begins with %q, but the tag is a description only; write keywords as tags of their own, such as `minimum:\"1\"`", at, word+"=")
+		return "",
+			fmt.Errorf(
+				"%s: its jsonschema tag begins with %q, but the tag is a description only; write keywords as tags of "+
+					"their own, such as `minimum:\"1\"`", at, word+"=")
 	}
 	return old + text, nil
 }

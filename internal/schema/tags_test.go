@@ -156,20 +156,27 @@ type branch struct {
 }
 
 func TestATypeThatContainsItselfIsReferredTo(t *testing.T) {
-	shows(t, tree{}, `{"type":"object","properties":{"name":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name","children"],"additionalProperties":false,`+
-		`"$defs":{"tree":`+object(`"name":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/tree"}}`, `"name","children"`)+`}}`)
+	shows(t, tree{},
+		`{"type":"object","properties":{"name":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name","children"],"additionalProperties":false,`+
+			`"$defs":{"tree":`+object(
+			`"name":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/tree"}}`,
+			`"name","children"`)+`}}`)
 	require.True(t, of[tree](t, "").IsObject())
 
-	inNode := `"name":{"type":"string"},"kids":{"type":"array","items":{"$ref":"#/$defs/branch"},"description":"below it"},` +
-		`"leaf":` + object(`"size":{"type":"integer","default":3},"up":{"$ref":"#/$defs/branch"}`, "") + `,` +
-		`"other":{"type":"object","additionalProperties":` + object(`"size":{"type":"integer","default":3},"up":{"$ref":"#/$defs/branch"}`, "") + `}`
+	inNode :=
+		`"name":{"type":"string"},"kids":{"type":"array","items":{"$ref":"#/$defs/branch"},"description":"below it"},` +
+			`"leaf":` + object(`"size":{"type":"integer","default":3},"up":{"$ref":"#/$defs/branch"}`, "") + `,` +
+			`"other":{"type":"object","additionalProperties":` +
+			object(`"size":{"type":"integer","default":3},"up":{"$ref":"#/$defs/branch"}`, "") + `}`
 	shows(t, struct {
 		Root branch `json:"root" jsonschema:"the top"`
-	}{}, `{"type":"object","properties":{"root":{"$ref":"#/$defs/branch","description":"the top"}},"required":["root"],"additionalProperties":false,`+
-		`"$defs":{"branch":`+object(inNode, `"name"`)+`}}`)
+	}{},
+		`{"type":"object","properties":{"root":{"$ref":"#/$defs/branch","description":"the top"}},"required":["root"],"additionalProperties":false,`+
+			`"$defs":{"branch":`+object(inNode, `"name"`)+`}}`)
 
 	type list []list
-	shows(t, list{}, `{"type":"array","items":{"$ref":"#/$defs/list"},"$defs":{"list":{"type":"array","items":{"$ref":"#/$defs/list"}}}}`)
+	shows(t, list{},
+		`{"type":"array","items":{"$ref":"#/$defs/list"},"$defs":{"list":{"type":"array","items":{"$ref":"#/$defs/list"}}}}`)
 	s := of[list](t, "")
 	prepares(t, s, `[[],null,[[]]]`, `[[],[],[[]]]`)
 
@@ -208,7 +215,8 @@ type box[T any] struct {
 func TestDefaultsNumbersAndKeysAreSeenToInsideARecursiveType(t *testing.T) {
 	s := of[branch](t, "")
 	prepares(t, s, `{"name":"a","leaf":{}}`, `{"name":"a","leaf":{"size":3}}`)
-	prepares(t, s, `{"name":"a","kids":[{"name":"b","leaf":{"size":2.0,"up":{"name":"c","leaf":{"up":null}}},"kids":null}]}`,
+	prepares(t, s,
+		`{"name":"a","kids":[{"name":"b","leaf":{"size":2.0,"up":{"name":"c","leaf":{"up":null}}},"kids":null}]}`,
 		`{"name":"a","kids":[{"name":"b","leaf":{"size":2,"up":{"name":"c","leaf":{"size":3}}}}]}`)
 	canonical := json.RawMessage(`{"name":"a","kids":[{"name":"b","leaf":{"size":2,"up":{"name":"c"}}}]}`)
 	got, valid, err := s.read(canonical, false)
@@ -218,7 +226,8 @@ func TestDefaultsNumbersAndKeysAreSeenToInsideARecursiveType(t *testing.T) {
 
 	require.Equal(t, `invalid value: kids[0].kids[1].name: expected string, got 1`,
 		refuses(t, s, `{"name":"a","kids":[{"name":"b","kids":[{"name":"c"},{"name":1}]}]}`).Error())
-	require.Contains(t, refuses(t, s, `{"name":"a","kids":[{"Name":"b"}]}`).Error(), `kids[0]: unknown key "Name"; did you mean "name"?`)
+	require.Contains(t, refuses(t, s, `{"name":"a","kids":[{"Name":"b"}]}`).Error(),
+		`kids[0]: unknown key "Name"; did you mean "name"?`)
 	require.Contains(t, refuses(t, s, `{"name":"a","kids":[{}]}`).Error(), `kids[0]: missing key "name" (string)`)
 
 	var v branch
@@ -228,9 +237,11 @@ func TestDefaultsNumbersAndKeysAreSeenToInsideARecursiveType(t *testing.T) {
 
 func TestTheOnlyNameIsSaidOnce(t *testing.T) {
 	s := parse(t, `{"type":"object","properties":{"title":{"enum":["draft"]}},"additionalProperties":false}`)
-	require.Equal(t, `invalid value: unknown key "titel"; did you mean "title"?`, refuses(t, s, `{"titel":"x"}`).Error())
+	require.Equal(t, `invalid value: unknown key "titel"; did you mean "title"?`,
+		refuses(t, s, `{"titel":"x"}`).Error())
 	require.Equal(t, `invalid value: unknown key "zzz"; known keys: "title"`, refuses(t, s, `{"zzz":"x"}`).Error())
-	require.Equal(t, `invalid value: title: expected one of "draft", got "drafts"`, refuses(t, s, `{"title":"drafts"}`).Error())
+	require.Equal(t, `invalid value: title: expected one of "draft", got "drafts"`,
+		refuses(t, s, `{"title":"drafts"}`).Error())
 }
 
 func TestWhatEncodingJSONCannotWriteIsFoundInTheType(t *testing.T) {
@@ -242,7 +253,8 @@ func TestWhatEncodingJSONCannotWriteIsFoundInTheType(t *testing.T) {
 		When  time.Time
 	}
 	require.NoError(t, Encodable(reflect.TypeFor[[]node]()))
-	_, err := json.Marshal([]any{node{Next: &node{}, Odd: map[int]error{1: nil}}}) // any: staticcheck can't know that Never is left out
+	// any: staticcheck can't know that Never is left out
+	_, err := json.Marshal([]any{node{Next: &node{}, Odd: map[int]error{1: nil}}})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		typ  any

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// appendQuoted appends s as a JSON string in canonical form: with only the necessary escapes, in their shortest form. Invalid
-// UTF-8 becomes U+FFFD.
+// appendQuoted appends s as a JSON string in canonical form: with only the necessary escapes, in
+// their shortest form. Invalid UTF-8 becomes U+FFFD.
 func appendQuoted[T string | []byte](out []byte, s T) []byte {
 	const hexDigits = "0123456789abcdef"
 	out = append(out, '"')
@@ -58,12 +58,14 @@ func (r *reader) text(n *node) {
 	}
 	text := token[1 : len(token)-1]
 	length := utf8.RuneCount(text)
-	if !plain || n.enum != nil && !slices.Contains(n.enum, string(text)) || length < n.minLen || n.maxLen >= 0 && length > n.maxLen || n.dateTime && !isTime(text) {
+	if !plain || n.enum != nil && !slices.Contains(n.enum, string(text)) || length < n.minLen || n.maxLen >= 0 &&
+		length > n.maxLen || n.dateTime && !isTime(text) {
 		r.valid = false
 	}
 }
 
-// quoted reads a string. It returns the token in canonical form, and whether it contains no escapes.
+// quoted reads a string. It returns the token in canonical form, and whether it contains no
+// escapes.
 func (r *reader) quoted() (token []byte, plain bool) {
 	canonical := true
 	plain = true
@@ -97,8 +99,8 @@ func (r *reader) quoted() (token []byte, plain bool) {
 	return nil, false
 }
 
-// requote returns a string with only the necessary escapes. Half a surrogate pair becomes U+FFFD, as in
-// encoding/json.
+// requote returns a string with only the necessary escapes. Half a surrogate pair becomes U+FFFD,
+// as in encoding/json.
 func (r *reader) requote(token []byte) []byte {
 	var text string
 	var syntax *json.SyntaxError
@@ -130,7 +132,8 @@ func textOf(raw json.RawMessage) string {
 	return s
 }
 
-// fold maps keys that encoding/json treats as equal to one key: those equal under simple case folding.
+// fold maps keys that encoding/json treats as equal to one key: those equal under simple case
+// folding.
 func fold(s string) string {
 	return strings.Map(func(c rune) rune {
 		least := c

@@ -16,7 +16,8 @@ func TestObjectsWiderThanTheScanAreJudgedAllTheSame(t *testing.T) {
 		properties = append(properties, fmt.Sprintf(`"k%d":{"type":"integer"}`, i))
 		members = append(members, fmt.Sprintf(`"k%d":%d`, i, i))
 	}
-	s := parse(t, `{"type":"object","properties":{`+strings.Join(properties, ",")+`,"last":{"type":"integer","default":1}},"required":["k79"],"additionalProperties":false}`)
+	s := parse(t, `{"type":"object","properties":{`+strings.Join(properties,
+		",")+`,"last":{"type":"integer","default":1}},"required":["k79"],"additionalProperties":false}`)
 	all := strings.Join(members, ",")
 	prepares(t, s, `{`+all+`,"last":2.0}`, `{`+all+`,"last":2}`)
 	prepares(t, s, `{`+all+`,"last":null}`, `{`+all+`,"last":1}`)
@@ -40,7 +41,8 @@ func TestASchemaMayBeUsedByManyAtOnce(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				if got, err := s.Accept(json.RawMessage(`{"city": "Oslo"}`)); err != nil || string(got) != `{"city":"Oslo","days":1}` {
+				if got, err := s.Accept(json.RawMessage(`{"city": "Oslo"}`)); err != nil ||
+					string(got) != `{"city":"Oslo","days":1}` {
 					t.Error(string(got), err)
 				}
 				if _, err := s.Accept(json.RawMessage(`{"city":5}`)); err == nil {

@@ -1,6 +1,7 @@
-// Package sqlitefile is the part that all stores in SQLite files share: where a file may be and how it is created, how connections are
-// opened, how long a call waits for another process, and the meaning of SQLite's error codes. Only this package knows the driver. Tables,
-// statements and the serialization of writers belong to the stores.
+// Package sqlitefile is the part that all stores in SQLite files share: where a file may be and how
+// it is created, how connections are opened, how long a call waits for another process, and the
+// meaning of SQLite's error codes. Only this package knows the driver. Tables, statements and the
+// serialization of writers belong to the stores.
 //
 // Its errors have no prefix: a store adds its own name.
 //
@@ -18,6 +19,7 @@
 //
 // # Guarantees
 //
-//   - Stores of one process may create and open one file concurrently, whatever their kinds: none releases another's locks.
+//   - Stores of one process may create and open one file concurrently, whatever their kinds: none
+//     releases another's locks.
 //   - A wait for another process ends within about 20 ms after the caller's context.
 package sqlitefile

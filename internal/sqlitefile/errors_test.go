@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
-var words = sqlitefile.Errors{Busy: errors.New("busy"), Full: errors.New("full"), ReadOnly: errors.New("read only"), Damaged: errors.New("damaged")}
+var words = sqlitefile.Errors{Busy: errors.New("busy"), Full: errors.New("full"), ReadOnly: errors.New("read only"),
+	Damaged: errors.New("damaged")}
 
 // failed returns the error of the last of some statements, which one connection to a new file runs.
 func failed(t *testing.T, statements ...string) (err error) {
@@ -37,7 +38,8 @@ func busy(t *testing.T) error {
 	return err
 }
 
-// overtaken returns an error whose code has an extension: of a transaction that has read, and would write after somebody else did.
+// overtaken returns an error whose code has an extension: of a transaction that has read, and would
+// write after somebody else did.
 func overtaken(t *testing.T) error {
 	t.Helper()
 	pool := open(t, file(t), sqlitefile.Options{Conns: 2})
@@ -60,8 +62,9 @@ func TestSQLitesErrorsAreWrappedInTheStores(t *testing.T) {
 	for err, want := range map[error]error{
 		busy(t):      words.Busy,
 		overtaken(t): words.Busy,
-		failed(t, "PRAGMA max_page_count = 2", "CREATE TABLE a (n)", "INSERT INTO a VALUES (zeroblob(10000))"): words.Full,
-		failed(t, "PRAGMA query_only = on", "CREATE TABLE a (n)"):                                              words.ReadOnly,
+		failed(t, "PRAGMA max_page_count = 2", "CREATE TABLE a (n)",
+			"INSERT INTO a VALUES (zeroblob(10000))"): words.Full,
+		failed(t, "PRAGMA query_only = on", "CREATE TABLE a (n)"): words.ReadOnly,
 	} {
 		is := words.Class(err)
 		require.ErrorIs(t, is, want)

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// Make returns the absolute path of a database file, and creates an empty file if there is none, with mode
-// 0600 (SQLite gives a file's companions the same mode). The folder must exist. instead tells a caller who asks for an in-memory database
-// what to use.
+// Make returns the absolute path of a database file, and creates an empty file if there is none,
+// with mode 0600 (SQLite gives a file's companions the same mode). The folder must exist. instead
+// tells a caller who asks for an in-memory database what to use.
 func Make(path, instead string) (abs string, err error) {
 	if err := check(path, instead); err != nil {
 		return "", err
@@ -45,8 +45,9 @@ func check(path, instead string) error {
 	return nil
 }
 
-// creating is held while a file is created, until it is closed. When a process closes any descriptor of a file, POSIX releases all locks
-// that the process has on it, including those of SQLite if another store has opened the file in the meantime.
+// creating is held while a file is created, until it is closed. When a process closes any
+// descriptor of a file, POSIX releases all locks that the process has on it, including those of
+// SQLite if another store has opened the file in the meantime.
 var creating sync.Mutex
 
 // create creates an empty file, unless it exists.

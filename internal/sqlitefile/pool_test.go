@@ -70,7 +70,11 @@ func TestAnImmediateTransactionHasTheLockFromItsStart(t *testing.T) {
 
 func TestAFileThatIsNoDatabaseGetsNoLog(t *testing.T) {
 	path := file(t)
-	require.NoError(t, os.WriteFile(path, []byte("a letter that is long enough to be read as a database, which it isn't, however long one looks at it"), 0o600))
+	require.NoError(t,
+		os.WriteFile(path,
+			[]byte(
+				"a letter that is long enough to be read as a database, which it isn't, however long one looks at it"),
+			0o600))
 	pool := open(t, path, sqlitefile.Options{Conns: 1})
 	require.ErrorIs(t, words.Class(sqlitefile.WAL(t.Context(), pool, time.Second)), words.Damaged)
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Retry runs try until its error isn't [Busy], for at most timeout after the first time, or until ctx ends. Each time SQLite
-// has waited for 20 ms, and Retry waits for 1 to 5 ms more. A timeout of 0 or less means one try. If ctx has ended, Retry returns
-// ctx.Err() without a try.
+// Retry runs try until its error isn't [Busy], for at most timeout after the first time, or until
+// ctx ends. Each time SQLite has waited for 20 ms, and Retry waits for 1 to 5 ms more. A timeout of
+// 0 or less means one try. If ctx has ended, Retry returns ctx.Err() without a try.
 func Retry(ctx context.Context, timeout time.Duration, try func() error) error {
 	var began time.Time
 	for {
@@ -40,7 +40,8 @@ func Retry(ctx context.Context, timeout time.Duration, try func() error) error {
 	}
 }
 
-// Final wraps err, which isn't nil, so that [Retry] returns it even if it is busy, because the operation can't be repeated.
+// Final wraps err, which isn't nil, so that [Retry] returns it even if it is busy, because the
+// operation can't be repeated.
 func Final(err error) error { return &final{err} }
 
 type final struct{ error }

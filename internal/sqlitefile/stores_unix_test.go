@@ -31,8 +31,8 @@ const (
 	writes = 2 // of each
 )
 
-// Journals and memories make one file together, again and again. All keep what they are given, and the locks that SQLite has on
-// the file for them last.
+// Journals and memories make one file together, again and again. All keep what they are given, and
+// the locks that SQLite has on the file for them last.
 func TestJournalsAndMemoriesCreateOneFileTogether(t *testing.T) {
 	other := roletest.Start(t, "ask") // a process doesn't see its own locks
 	for range 16 {

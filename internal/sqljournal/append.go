@@ -36,7 +36,8 @@ func (s *Store) Append(ctx context.Context, a journal.Append) error {
 	})
 }
 
-// repeats reports whether the records of a are in the log already, at the same numbers and with the same fence.
+// repeats reports whether the records of a are in the log already, at the same numbers and with the
+// same fence.
 func (s *Store) repeats(ctx context.Context, tx Tx, at *row, a journal.Append) (bool, error) {
 	n := uint64(len(a.Records))
 	if n == 0 || a.After < at.Pruned || a.After+n > at.Seq {
@@ -85,7 +86,8 @@ func (s *Store) add(ctx context.Context, tx Tx, at *row, a journal.Append) error
 			return err
 		}
 	}
-	return s.db.Insert(ctx, tx, Rows{Session: at.id, Fence: int64(a.Fence), At: at.Updated.UnixNano(), After: int64(after), Records: a.Records})
+	return s.db.Insert(ctx, tx,
+		Rows{Session: at.id, Fence: int64(a.Fence), At: at.Updated.UnixNano(), After: int64(after), Records: a.Records})
 }
 
 // closeID removes an item from the inbox, and closes its id.

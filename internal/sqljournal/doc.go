@@ -1,23 +1,26 @@
-// Package sqljournal is the part that the journal's SQL stores share: the tables, and a [Store] that checks appends, leases and posts
-// against them. It knows no driver: each store brings a [Database] and a [Dialect].
+// Package sqljournal is the part that the journal's SQL stores share: the tables, and a [Store]
+// that checks appends, leases and posts against them. It knows no driver: each store brings a
+// [Database] and a [Dialect].
 //
 // # Tables
 //
-//   - sessions: a row for each session, with its head (the labels as a JSON object), its lease and the number of items in its inbox.
+//   - sessions: a row for each session, with its head (the labels as a JSON object), its lease and
+//     the number of items in its inbox.
 //   - records: the logs. The key is (session, seq), so that no number can be stored twice.
-//   - items: the inboxes. An item that was taken keeps its row without the content, so that its id stays closed. An id that was
-//     closed without an item has such a row, too.
+//   - items: the inboxes. An item that was taken keeps its row without the content, so that its id
+//     stays closed. An id that was closed without an item has such a row, too.
 //   - meta: the version of the tables, see [Migrate].
 //
 // Times are nanoseconds since 1970; NULL is the zero time.
 //
 // # Guarantees
 //
-//   - A change is one transaction that locks the session's row with its first statement, so the row doesn't change between check and
-//     change. An error that isn't one of package journal's leaves open whether the change was made.
-//   - A sequence holds no connection and no transaction between two of its elements: it reads in pages. All pages of a log
-//     are of the same session: if that is deleted or pruned meanwhile, the sequence ends with a [*journal.PrunedError], and never
-//     skips or mixes records.
+//   - A change is one transaction that locks the session's row with its first statement, so the row
+//     doesn't change between check and change. An error that isn't one of package journal's leaves
+//     open whether the change was made.
+//   - A sequence holds no connection and no transaction between two of its elements: it reads in
+//     pages. All pages of a log are of the same session: if that is deleted or pruned meanwhile,
+//     the sequence ends with a [*journal.PrunedError], and never skips or mixes records.
 //
 // A store passes a database and a dialect:
 //

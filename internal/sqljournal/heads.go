@@ -23,7 +23,8 @@ func (s *Store) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.H
 	}
 }
 
-// list yields heads, and returns the error to be yielded last, if any. The statement selects at least what f selects; f.Match decides.
+// list yields heads, and returns the error to be yielded last, if any. The statement selects at
+// least what f selects; f.Match decides.
 func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.Head, error) bool) error {
 	limit := headPage
 	if f.Limit > 0 {
@@ -64,7 +65,8 @@ func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.H
 }
 
 // heads returns a page of heads with names from a name on, or after it.
-func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclusive bool, limit int) ([]journal.Head, error) {
+func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclusive bool, limit int) ([]journal.Head,
+	error) {
 	if err := listContextError(ctx); err != nil {
 		return nil, err
 	}
@@ -73,7 +75,9 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclus
 		where = "s.name > "
 	}
 	where += s.param(1)
-	for _, c := range []struct{ column, value string }{{"s.status", f.Status}, {"s.owner", f.Owner}, {"s.kind", f.Kind}} {
+	for _, c := range []struct {
+		column, value string
+	}{{"s.status", f.Status}, {"s.owner", f.Owner}, {"s.kind", f.Kind}} {
 		if c.value != "" && storable(c.value) == c.value {
 			args = append(args, c.value)
 			where += " AND " + c.column + " = " + s.param(len(args))
@@ -97,13 +101,14 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclus
 	}
 	args = append(args, limit)
 	var list []journal.Head
-	err := s.db.Query(ctx, s.q.heads+where+" ORDER BY s.name LIMIT "+s.param(len(args)), args, func(scan func(...any) error) error {
-		r, err := scanRow(scan)
-		if err == nil {
-			list = append(list, r.Head)
-		}
-		return err
-	})
+	err := s.db.Query(ctx, s.q.heads+where+" ORDER BY s.name LIMIT "+s.param(len(args)), args,
+		func(scan func(...any) error) error {
+			r, err := scanRow(scan)
+			if err == nil {
+				list = append(list, r.Head)
+			}
+			return err
+		})
 	return list, err
 }
 

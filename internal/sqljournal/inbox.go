@@ -112,7 +112,9 @@ func (s *Store) Delete(ctx context.Context, session string, upTo uint64) error {
 			return nil
 		}
 		at.Pruned = upTo
-		if err := s.save(ctx, tx, at); err != nil { // before the records are deleted, because the row takes its last number and time from them
+		if err := s.save(ctx, tx, at); err != nil {
+			// before the records are deleted, because the row takes its last number and time from
+			// them
 			return err
 		}
 		_, err = tx.ExecContext(ctx, s.q.prune, at.id, int64(upTo))

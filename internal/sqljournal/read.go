@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// firstPage and maxPage are the largest numbers of records in the first and in a later page, pageBytes their approximate size in bytes.
+	// firstPage and maxPage are the largest numbers of records in the first and in a later page,
+	// pageBytes their approximate size in bytes.
 	firstPage = 500
 	maxPage   = 1000
 	pageBytes = 4 << 20
@@ -84,8 +85,10 @@ func (s *Store) read(ctx context.Context, session string, after uint64, yield fu
 	return contextError(ctx, "read", session)
 }
 
-// page returns the records after a number, at least one and at most limit, and the size of their data.
-func (s *Store) page(ctx context.Context, at *row, after uint64, limit int, page []journal.Record) (_ []journal.Record, size int, err error) {
+// page returns the records after a number, at least one and at most limit, and the size of their
+// data.
+func (s *Store) page(ctx context.Context, at *row, after uint64, limit int, page []journal.Record) (_ []journal.Record,
+	size int, err error) {
 	upTo := min(after+uint64(limit), at.Seq)
 	c := newRecordScanner()
 	err = s.db.Query(ctx, s.q.page, []any{at.id, int64(after), int64(upTo)}, func(scan func(...any) error) error {
@@ -108,7 +111,8 @@ func (s *Store) page(ctx context.Context, at *row, after uint64, limit int, page
 	return page, size, err
 }
 
-// missing returns the error for a record that was there when the read began: it was pruned, or the table is damaged.
+// missing returns the error for a record that was there when the read began: it was pruned, or the
+// table is damaged.
 func (s *Store) missing(ctx context.Context, was *row, after uint64) error {
 	at, err := s.find(ctx, was.Session)
 	switch {
@@ -119,7 +123,8 @@ func (s *Store) missing(ctx context.Context, was *row, after uint64) error {
 	case after < at.Pruned:
 		return &journal.PrunedError{Session: was.Session, After: after, UpTo: at.Pruned}
 	}
-	return fmt.Errorf("journal: session %q: record %d of %d is missing from the table; the database is damaged", was.Session, after+1, at.Seq)
+	return fmt.Errorf("journal: session %q: record %d of %d is missing from the table; the database is damaged",
+		was.Session, after+1, at.Seq)
 }
 
 // Head implements [journal.Store].

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A row is a session in the table of sessions. One that doesn't exist has id 0, and only its name is set.
+// A row is a session in the table of sessions. One that doesn't exist has id 0, and only its name
+// is set.
 type row struct {
 	journal.Head
 	id  int64
@@ -26,7 +27,8 @@ func scanRow(scan func(...any) error) (*row, error) {
 		id, seq, pruned, inbox, fence number
 		until, updated, now           instant
 	)
-	if err := scan(&id, &r.Session, &r.Status, &openText, &r.Kind, &r.Title, &labels, &seq, &pruned, &inbox, &fence, &r.Owner, &until, &updated, &now); err != nil {
+	if err := scan(&id, &r.Session, &r.Status, &openText, &r.Kind, &r.Title, &labels, &seq, &pruned, &inbox, &fence,
+		&r.Owner, &until, &updated, &now); err != nil {
 		return nil, err
 	}
 	r.id, r.Seq, r.Pruned, r.Inbox, r.Fence = int64(id), uint64(seq), uint64(pruned), int(inbox), uint64(fence)

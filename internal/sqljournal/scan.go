@@ -13,7 +13,8 @@ import (
 // ErrStop makes [Database].Query end early, without an error.
 var ErrStop = errors.New("sqljournal: enough rows")
 
-// These types scan a column without reflection, which takes most of the time for a row of small columns.
+// These types scan a column without reflection, which takes most of the time for a row of small
+// columns.
 type (
 	number  int64
 	instant time.Time
@@ -43,7 +44,8 @@ func (t *instant) Scan(src any) error {
 	return nil
 }
 
-// OwnedBytes is a column of bytes that nobody changes later, so that it isn't copied when it is scanned. Other bytes are copied.
+// OwnedBytes is a column of bytes that nobody changes later, so that it isn't copied when it is
+// scanned. Other bytes are copied.
 type OwnedBytes []byte
 
 // Scan takes bytes.

@@ -6,13 +6,14 @@ import (
 	"fmt"
 )
 
-// ErrNewer means that a newer version of the package has created or changed the tables. They can't be used then,
-// because this version would lose data that it doesn't know.
-var ErrNewer = errors.New("the journal's tables are of a newer version; use the version of Pawl that created them, or a later one")
+// ErrNewer means that a newer version of the package has created or changed the tables. They can't
+// be used then, because this version would lose data that it doesn't know.
+var ErrNewer = errors.New(
+	"the journal's tables are of a newer version; use the version of Pawl that created them, or a later one")
 
-// Migrate updates the tables, within one transaction that excludes concurrent migrations. migrations[0] creates the
-// tables of version 1, migrations[1] changes them to version 2, and so on. Statements have the form of [Dialect].SQL. Version 0
-// means that there are no tables.
+// Migrate updates the tables, within one transaction that excludes concurrent migrations.
+// migrations[0] creates the tables of version 1, migrations[1] changes them to version 2, and so
+// on. Statements have the form of [Dialect].SQL. Version 0 means that there are no tables.
 func Migrate(ctx context.Context, tx Tx, d Dialect, version int, migrations [][]string) error {
 	if err := CheckVersion(version, migrations); err != nil {
 		return err

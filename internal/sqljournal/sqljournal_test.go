@@ -12,7 +12,8 @@ import (
 )
 
 func TestStatementsHaveTheFormOfTheDatabase(t *testing.T) {
-	d := Dialect{Prefix: `"x".`, Dollar: true, Seq: "s.seq", Updated: "s.updated", NextFence: "SELECT nextval('@fence')", Lock: " FOR UPDATE", Now: "now"}
+	d := Dialect{Prefix: `"x".`, Dollar: true, Seq: "s.seq", Updated: "s.updated",
+		NextFence: "SELECT nextval('@fence')", Lock: " FOR UPDATE", Now: "now"}
 	require.Equal(t, `SELECT "x".a WHERE b = $1 AND c = $12`, d.SQL("SELECT @a WHERE b = ?1 AND c = ?12"))
 	q := d.statements()
 	require.Equal(t, `SELECT nextval('"x".fence')`, q.nextFence)
@@ -24,7 +25,8 @@ func TestAnOpenListIsDecodedAsItWasEncoded(t *testing.T) {
 	for _, list := range [][]journal.Open{
 		nil,
 		{{ID: "a"}},
-		{{ID: "a", Kind: "k", Title: "“<&>” 日本 \u2028", Expires: time.Unix(0, 0).UTC()}, {ID: "b", Expires: time.Unix(-1, 999_999_999).UTC()}},
+		{{ID: "a", Kind: "k", Title: "“<&>” 日本 \u2028", Expires: time.Unix(0, 0).UTC()},
+			{ID: "b", Expires: time.Unix(-1, 999_999_999).UTC()}},
 	} {
 		text, err := EncodeOpen(list)
 		require.NoError(t, err)
@@ -39,7 +41,8 @@ func TestAnOpenListIsDecodedAsItWasEncoded(t *testing.T) {
 // A text that can't be stored selects no less than its storable prefix; Match does the rest.
 func TestOnlyTheStorablePartOfATextIsUsedInAStatement(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "abc": "abc", "日本": "日本", "a\x00b": "a", "\xe6\x97": "", "日\xe6\x97": "日", "a\uFFFDb": "a\uFFFDb", "\xff": "",
+		"": "", "abc": "abc", "日本": "日本", "a\x00b": "a", "\xe6\x97": "", "日\xe6\x97": "日", "a\uFFFDb": "a\uFFFDb",
+		"\xff": "",
 	} {
 		require.Equal(t, want, storable(text), "%q", text)
 	}

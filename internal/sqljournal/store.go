@@ -31,20 +31,23 @@ type Tx interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// A Database is where a [Store] keeps its tables. Its methods return errors of package journal unchanged, wrap others, and return an
-// error that wraps ctx.Err() once ctx has ended.
+// A Database is where a [Store] keeps its tables. Its methods return errors of package journal
+// unchanged, wrap others, and return an error that wraps ctx.Err() once ctx has ended.
 type Database interface {
-	// Write runs fn in a transaction and commits it if fn returns nil. It may run fn again after a failure that a retry can
-	// avoid. No other transaction changes a row that fn has selected until the transaction ends.
+	// Write runs fn in a transaction and commits it if fn returns nil. It may run fn again after a
+	// failure that a retry can avoid. No other transaction changes a row that fn has selected until
+	// the transaction ends.
 	Write(ctx context.Context, fn func(Tx) error) error
-	// WriteLease is Write for a change of a lease. A power failure may undo the change if it also ends every process that can hold a lease
-	// of the database, and if Write has committed nothing after it.
+	// WriteLease is Write for a change of a lease. A power failure may undo the change if it also
+	// ends every process that can hold a lease of the database, and if Write has committed nothing
+	// after it.
 	WriteLease(ctx context.Context, fn func(Tx) error) error
-	// Query runs one statement that only reads, and calls each for every row of its result, until that returns [ErrStop] or
-	// another error. All rows are of one snapshot. A column is scanned into a *string or a sql.Scanner.
+	// Query runs one statement that only reads, and calls each for every row of its result, until
+	// that returns [ErrStop] or another error. All rows are of one snapshot. A column is scanned
+	// into a *string or a sql.Scanner.
 	Query(ctx context.Context, query string, args []any, each func(scan func(dest ...any) error) error) error
-	// TryAppend appends a with as few statements as the database allows, and reports whether it did. If it didn't, a may still be
-	// valid: the store then checks and appends it with Write.
+	// TryAppend appends a with as few statements as the database allows, and reports whether it
+	// did. If it didn't, a may still be valid: the store then checks and appends it with Write.
 	TryAppend(ctx context.Context, a journal.Append) (bool, error)
 	// Insert inserts the rows of records into the log of a session.
 	Insert(ctx context.Context, tx Tx, rows Rows) error
@@ -59,20 +62,24 @@ type Rows struct {
 	Records []journal.Record
 }
 
-// A Dialect has the differences between the statements of the databases. Expressions may use s for the row in sessions, and @ for Prefix.
+// A Dialect has the differences between the statements of the databases. Expressions may use s for
+// the row in sessions, and @ for Prefix.
 type Dialect struct {
 	// Prefix is put before the name of every table: pawl_ or pawl., for example.
 	Prefix string
 	// Dollar is set if parameters are written $1 instead of ?1.
 	Dollar bool
-	// Lock is added to the statement that selects a session for a change. It is empty if a transaction excludes all others.
+	// Lock is added to the statement that selects a session for a change. It is empty if a
+	// transaction excludes all others.
 	Lock string
-	// Now is an expression for the time in nanoseconds. If it is empty, the time is that of time.Now.
+	// Now is an expression for the time in nanoseconds. If it is empty, the time is that of
+	// time.Now.
 	Now string
-	// Seq and Updated are expressions for the number of the last record and the time of the last append.
+	// Seq and Updated are expressions for the number of the last record and the time of the last
+	// append.
 	Seq, Updated string
-	// Label is a condition: the session has the label whose key is the parameter %[1]s and whose value is %[2]s. It is
-	// taken as it is: no @ in it stands for Prefix.
+	// Label is a condition: the session has the label whose key is the parameter %[1]s and whose
+	// value is %[2]s. It is taken as it is: no @ in it stands for Prefix.
 	Label string
 	// NextFence is a statement that returns a fence above all those that it returned before.
 	NextFence string
@@ -102,7 +109,8 @@ func (d Dialect) statements() statements {
 		now = "0"
 	}
 	// The columns are those of scanRow, in its order.
-	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, " + d.Seq + ", s.pruned, s.inbox, s.fence, s.owner, s.until, " + d.Updated
+	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, " + d.Seq +
+		", s.pruned, s.inbox, s.fence, s.owner, s.until, " + d.Updated
 	from := " FROM @sessions s WHERE "
 	q := statements{
 		find:  columns + ", 0" + from + "s.name = ?1",
@@ -112,21 +120,26 @@ func (d Dialect) statements() statements {
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING id`,
 		update: `UPDATE @sessions SET status = ?2, open = ?3, opens = ?4, seq = ?5, pruned = ?6, inbox = ?7, fence = ?8, owner = ?9,
 			until = ?10, updated = ?11, kind = ?12, title = ?13, labels = ?14 WHERE id = ?1`,
-		repeated:  "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
-		page:      "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
+		repeated: "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= " +
+			"?3 ORDER BY seq",
+		page: "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 " +
+			"ORDER BY seq",
 		nextFence: d.NextFence,
 		inbox: `SELECT ` + d.Seq + `, s.fence, s.owner, s.until, i.id, i.kind, i.time, i.data
 			FROM @sessions s LEFT JOIN @items i ON i.session = s.id AND i.taken = 0 WHERE s.name = ?1 ORDER BY i.n`,
-		taken:   "SELECT taken FROM @items WHERE session = ?1 AND id = ?2",
-		post:    "INSERT INTO @items (session, id, kind, time, data, taken) VALUES (?1, ?2, ?3, ?4, ?5, 0)",
-		close:   "INSERT INTO @items (session, id, kind, time, data, taken) VALUES (?1, ?2, '', NULL, ?3, 1) ON CONFLICT (session, id) DO NOTHING",
-		empty:   "UPDATE @items SET kind = '', time = NULL, data = ?3, taken = 1 WHERE session = ?1 AND id = ?2 AND taken = 0",
+		taken: "SELECT taken FROM @items WHERE session = ?1 AND id = ?2",
+		post:  "INSERT INTO @items (session, id, kind, time, data, taken) VALUES (?1, ?2, ?3, ?4, ?5, 0)",
+		close: "INSERT INTO @items (session, id, kind, time, data, taken) VALUES (?1, ?2, '', NULL, ?3, 1) ON " +
+			"CONFLICT (session, id) DO NOTHING",
+		empty: "UPDATE @items SET kind = '', time = NULL, data = ?3, taken = 1 WHERE session = ?1 AND id = ?2 AND " +
+			"taken = 0",
 		prune:   "DELETE FROM @records WHERE session = ?1 AND seq <= ?2",
 		drop:    "DELETE FROM @sessions WHERE id = ?1",
 		dropAll: [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
 	}
 	for _, p := range []*string{
-		&q.find, &q.lock, &q.heads, &q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.inbox, &q.taken, &q.post,
+		&q.find, &q.lock, &q.heads, &q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.inbox, &q.taken,
+		&q.post,
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 	} {
 		*p = d.SQL(*p)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A pipes is a network in memory: a Listener, and a dialer for it. Nothing in it waits for the kernel, so that fake time
-// goes on.
+// A pipes is a network in memory: a Listener, and a dialer for it. Nothing in it waits for the
+// kernel, so that fake time goes on.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -90,7 +90,8 @@ const (
 	waysToFail
 )
 
-// A server is a model that does what the prompt says: it books the order named in it, and then says so.
+// A server is a model that does what the prompt says: it books the order named in it, and then says
+// so.
 type server struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
@@ -101,8 +102,8 @@ type server struct {
 	first []badness // how the first answers go wrong, before all that
 }
 
-// inMemory serves without a network, and returns what to call the server with. stop ends all that, and says how many ends of
-// connections are left open.
+// inMemory serves without a network, and returns what to call the server with. stop ends all that,
+// and says how many ends of connections are left open.
 func (s *server) inMemory() (client *http.Client, stop func() (open int64, err error)) {
 	net := newPipes()
 	host := &http.Server{Handler: s, ErrorLog: quiet}
@@ -215,20 +216,24 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, b badness, chunk
 	}
 }
 
-// chunks are the answer of a model that behaves: the call that the prompt asks for, or that it was made.
+// chunks are the answer of a model that behaves: the call that the prompt asks for, or that it was
+// made.
 func chunks(body string) []string {
 	delta := func(format string, args ...any) string {
-		return fmt.Sprintf(`{"id":"c-1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":`+format+`,"finish_reason":null}]}`, args...)
+		return fmt.Sprintf(
+			`{"id":"c-1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":`+format+`,"finish_reason":null}]}`, args...)
 	}
 	end := func(reason string) []string {
 		return []string{
-			fmt.Sprintf(`{"id":"c-1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, reason),
+			fmt.Sprintf(
+				`{"id":"c-1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, reason),
 			`{"id":"c-1","object":"chat.completion.chunk","model":"m","choices":[],"usage":{"prompt_tokens":50,"completion_tokens":10,"total_tokens":60}}`,
 			"[DONE]",
 		}
 	}
 	if strings.Contains(body, `"role":"tool"`) {
-		return append([]string{delta(`{"role":"assistant","content":"It "}`), delta(`{"content":"is booked."}`)}, end("stop")...)
+		return append([]string{delta(`{"role":"assistant","content":"It "}`), delta(`{"content":"is booked."}`)},
+			end("stop")...)
 	}
 	_, rest, _ := strings.Cut(body, "order ")
 	n, _, _ := strings.Cut(rest, " ")

@@ -42,12 +42,13 @@ type books struct {
 }
 
 func (b *books) tool() tools.Tool {
-	return tools.New(tools.Spec{Name: "book", Description: "Books an order."}, func(_ context.Context, in Order) (string, error) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.n[in.N]++
-		return "booked", nil
-	})
+	return tools.New(tools.Spec{Name: "book", Description: "Books an order."},
+		func(_ context.Context, in Order) (string, error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.n[in.N]++
+			return "booked", nil
+		})
 }
 
 // all returns how often each order was booked.
@@ -69,7 +70,8 @@ type path struct {
 
 func newPath(t *testing.T, url string, client *http.Client, unit time.Duration) *path {
 	t.Helper()
-	model, err := openai.New(openai.Config{BaseURL: url + "/v1", API: openai.Chat, APIKey: "k", Model: "m", HTTPClient: client})
+	model, err := openai.New(openai.Config{BaseURL: url + "/v1", API: openai.Chat, APIKey: "k", Model: "m",
+		HTTPClient: client})
 	require.NoError(t, err)
 	p := &path{
 		gate:   ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 60_000}),
@@ -89,7 +91,8 @@ func newPath(t *testing.T, url string, client *http.Client, unit time.Duration) 
 		},
 	})
 	require.NoError(t, err)
-	p.agent, err = agent.New(agent.Config{Name: "clerk", Provider: guarded, Tools: []tools.Tool{p.books.tool()}, NoGuard: true})
+	p.agent, err = agent.New(agent.Config{Name: "clerk", Provider: guarded, Tools: []tools.Tool{p.books.tool()},
+		NoGuard: true})
 	require.NoError(t, err)
 	return p
 }
@@ -137,9 +140,10 @@ func (p *path) serve(t *testing.T, ctx context.Context, sessions, orders int) (s
 	return sum
 }
 
-// order does what a caller does who wants an order booked: it makes a run, and if that fails it waits for as long as the
-// failure advises, at least 1, 2, 4 … 32 units, and a bit that differs from session to session, and makes another in the
-// same session. What the runs before have booked is in the session's log, and isn't booked again.
+// order does what a caller does who wants an order booked: it makes a run, and if that fails it
+// waits for as long as the failure advises, at least 1, 2, 4 … 32 units, and a bit that differs
+// from session to session, and makes another in the same session. What the runs before have booked
+// is in the session's log, and isn't booked again.
 func (p *path) order(t *testing.T, ctx context.Context, in agent.Input, bit time.Duration) (o tally) {
 	for o.most < mostRuns && ctx.Err() == nil {
 		o.most++
@@ -156,7 +160,8 @@ func (p *path) order(t *testing.T, ctx context.Context, in agent.Input, bit time
 			err = res.Err()
 		}
 		if !errors.As(err, &gaveUp) || gaveUp.Reason == "" || !fault.Retryable(fault.Of(err)) {
-			t.Errorf("%s %q ended for no reason that a caller could act on: %v, %v", in.Session, in.Prompt, res.Status, err)
+			t.Errorf("%s %q ended for no reason that a caller could act on: %v, %v", in.Session, in.Prompt, res.Status,
+				err)
 			break
 		}
 		if errors.As(err, &open) {
@@ -180,8 +185,8 @@ func TestTwoThousandRunsInAStormEndAndBookOnce(t *testing.T) {
 		defer stop()
 		p := newPath(t, "http://model", client, time.Second)
 
-		// The storms of seeds 1 to 170 were all weathered: 16 to 47 runs gave up, 150 to 771 were refused, and 8 at most were made
-		// for one order. The bounds leave twice that.
+		// The storms of seeds 1 to 170 were all weathered: 16 to 47 runs gave up, 150 to 771 were
+		// refused, and 8 at most were made for one order. The bounds leave twice that.
 		const sessions, orders = 50, 40
 		sum := p.serve(t, t.Context(), sessions, orders)
 		t.Logf("%+v after %v; the server's answers: %v", sum, time.Since(srv.began), srv.seen)
@@ -206,8 +211,8 @@ func TestTwoThousandRunsInAStormEndAndBookOnce(t *testing.T) {
 	})
 }
 
-// TestAHangingInteractiveCallAfterARateLimitDelaysNoOther: the model refuses a person's call, takes it the next time, and is
-// silent then; what comes meanwhile is booked before anybody has noticed.
+// TestAHangingInteractiveCallAfterARateLimitDelaysNoOther: the model refuses a person's call, takes
+// it the next time, and is silent then; what comes meanwhile is booked before anybody has noticed.
 func TestAHangingInteractiveCallAfterARateLimitDelaysNoOther(t *testing.T) {
 	for name, tc := range map[string]struct {
 		then   badness
@@ -218,12 +223,14 @@ func TestAHangingInteractiveCallAfterARateLimitDelaysNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := &server{rng: rand.New(rand.NewPCG(1, 2)), began: time.Now(), unit: time.Second, first: []badness{limited, tc.then}}
+				srv := &server{rng: rand.New(rand.NewPCG(1, 2)), began: time.Now(), unit: time.Second,
+					first: []badness{limited, tc.then}}
 				client, stop := srv.inMemory()
 				defer stop()
 				p := newPath(t, "http://model", client, time.Second)
 				order := func(session string, n int, interactive bool) (took time.Duration) {
-					res, err := p.agent.Run(t.Context(), agent.Input{Session: session, Prompt: fmt.Sprintf("Book order %d please.", n), Interactive: interactive})
+					res, err := p.agent.Run(t.Context(), agent.Input{Session: session,
+						Prompt: fmt.Sprintf("Book order %d please.", n), Interactive: interactive})
 					require.NoError(t, err)
 					require.Equal(t, agent.Completed, res.Status)
 					return time.Since(srv.began)

@@ -5,9 +5,10 @@ import (
 	"unicode"
 )
 
-// Text removes characters that nobody sees but a model reads, or that reorder what a person sees: control characters except line feeds and
-// tabs, bidirectional controls, zero-width spaces, tags, and variation selectors of the supplementary planes. Lines end in one line feed.
-// Zero-width joiners stay, which emoji and some scripts need.
+// Text removes characters that nobody sees but a model reads, or that reorder what a person sees:
+// control characters except line feeds and tabs, bidirectional controls, zero-width spaces, tags,
+// and variation selectors of the supplementary planes. Lines end in one line feed. Zero-width
+// joiners stay, which emoji and some scripts need.
 func Text(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	return strings.Map(func(r rune) rune {
@@ -24,11 +25,13 @@ func invisible(r rune) bool {
 		return false
 	case unicode.IsControl(r):
 		return true
-	case r == 0x00AD || r == 0x061C || r == 0x180E || r == 0xFEFF: // soft hyphen, Arabic letter mark, Mongolian vowel separator, byte order mark
+	case r == 0x00AD || r == 0x061C || r == 0x180E || r == 0xFEFF:
+		// soft hyphen, Arabic letter mark, Mongolian vowel separator, byte order mark
 		return true
 	case r == 0x200B || r == 0x200E || r == 0x200F: // zero-width space, marks of direction
 		return true
-	case r >= 0x202A && r <= 0x202E || r >= 0x2060 && r <= 0x206F: // embeddings, overrides, isolates, invisible operators
+	case r >= 0x202A && r <= 0x202E || r >= 0x2060 && r <= 0x206F:
+		// embeddings, overrides, isolates, invisible operators
 		return true
 	case r >= 0xFFF9 && r <= 0xFFFB: // interlinear annotations
 		return true

@@ -12,7 +12,8 @@ func BenchmarkSearch100000Of256(b *testing.B) {
 	m := &index.Memory{}
 	require.NoError(b, m.Upsert(b.Context(), indextest.Random(1, 100_000, 256)))
 	q := index.Query{Text: "thing 7", Vector: indextest.Random(2, 1, 256)[0].Vector, Model: "m", K: 128}
-	for name, filter := range map[string]index.Filter{"all": {}, "filtered": {Kinds: []string{"page"}, Fields: map[string]string{"site": "4"}}} {
+	for name, filter := range map[string]index.Filter{"all": {},
+		"filtered": {Kinds: []string{"page"}, Fields: map[string]string{"site": "4"}}} {
 		q.Filter = filter
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -38,7 +39,8 @@ func BenchmarkFind(b *testing.B) {
 func BenchmarkLocal(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (index.Local{}).Embed(b.Context(), []string{"Members, members\nour team, staff and colleagues with photos"}); err != nil {
+		if _, err := (index.Local{}).Embed(b.Context(),
+			[]string{"Members, members\nour team, staff and colleagues with photos"}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"unicode"
 )
 
-// An Embedder converts texts to vectors whose angles measure how similar the texts are. It is safe for concurrent use.
-// [Local] needs no model. The Embedder methods of openai.Model and gemini.Model make some that call one.
+// An Embedder converts texts to vectors whose angles measure how similar the texts are. It is safe
+// for concurrent use. [Local] needs no model. The Embedder methods of openai.Model and gemini.Model
+// make some that call one.
 type Embedder interface {
 	// Model names the model and its version. Vectors of different models are never compared.
 	Model() string
@@ -20,14 +21,15 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Local is an Embedder without network and model: it hashes words, their groups of three letters, their letters
-// without order, and their consonants. Typos, case, plurals, the order of words, umlauts and other accents change
-// the vector little. Synonyms that share no letters are unrelated, so put them into an item's aliases or text. The first line of a text counts
-// twice as much as the rest; 120 words of either count. The same text gives the same vector, bit for bit, on every machine. The
-// zero value is ready for use.
+// Local is an Embedder without network and model: it hashes words, their groups of three letters,
+// their letters without order, and their consonants. Typos, case, plurals, the order of words,
+// umlauts and other accents change the vector little. Synonyms that share no letters are unrelated,
+// so put them into an item's aliases or text. The first line of a text counts twice as much as the
+// rest; 120 words of either count. The same text gives the same vector, bit for bit, on every
+// machine. The zero value is ready for use.
 type Local struct {
-	// Size is the number of dimensions; 0: 512. Values below 32 become 32, above 8192 become 8192. Below 256, different words
-	// get similar vectors.
+	// Size is the number of dimensions; 0: 512. Values below 32 become 32, above 8192 become 8192.
+	// Below 256, different words get similar vectors.
 	Size int
 }
 
@@ -54,7 +56,8 @@ func (l Local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-// The weights of features are integers, so that their sums depend neither on the order nor on the machine.
+// The weights of features are integers, so that their sums depend neither on the order nor on the
+// machine.
 const (
 	wordWeight   = 1000
 	gramWeight   = 700 // of all n-grams of a word together: the length of their vector
@@ -143,8 +146,8 @@ func keep(features map[uint64]int64, h uint64, weight int64) {
 	features[h] = max(features[h], weight)
 }
 
-// hash is FNV-1a of 64 bits, mixed once more (the finalizer of MurmurHash3) so that the highest bits and the remainder are
-// independent.
+// hash is FNV-1a of 64 bits, mixed once more (the finalizer of MurmurHash3) so that the highest
+// bits and the remainder are independent.
 func hash(kind byte, s string) uint64 {
 	h := uint64(14695981039346656037)
 	h = (h ^ uint64(kind)) * 1099511628211

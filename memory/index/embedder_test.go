@@ -40,7 +40,8 @@ func TestEquivalentTextsAreNear(t *testing.T) {
 		{"About", "abuot", .25},
 		{"pricing", "pircing", .4},
 	} {
-		require.GreaterOrEqual(t, cosine(embed(t, index.Local{}, c.a), embed(t, index.Local{}, c.b)), c.least, "%s, %s", c.a, c.b)
+		require.GreaterOrEqual(t, cosine(embed(t, index.Local{}, c.a), embed(t, index.Local{}, c.b)), c.least, "%s, %s",
+			c.a, c.b)
 	}
 	require.InDelta(t, .7, cosine(embed(t, index.Local{}, "東京東京東京 Members"), embed(t, index.Local{}, "Members")), .12,
 		"a long run of signs weighs no more than a word")
@@ -50,7 +51,8 @@ func TestEquivalentTextsAreNear(t *testing.T) {
 // The figure was made on amd64. On another machine it is the same.
 func TestVectorsAreTheSameOnEveryMachine(t *testing.T) {
 	sum := crc32.NewIEEE()
-	for _, text := range []string{"About", "Über uns\nGeschichte der Firma", "東京オフィス", "the a of", "", strings.Repeat("word salad ", 300)} {
+	for _, text := range []string{"About", "Über uns\nGeschichte der Firma", "東京オフィス", "the a of", "",
+		strings.Repeat("word salad ", 300)} {
 		for _, x := range embed(t, index.Local{Size: 256}, text) {
 			require.NoError(t, binary.Write(sum, binary.LittleEndian, math.Float32bits(x)))
 		}

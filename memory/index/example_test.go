@@ -69,7 +69,8 @@ func ExampleTool() {
 	}
 	err = f.Put(ctx,
 		index.Item{ID: "page-2", Kind: "page", Name: "About"},
-		index.Item{ID: "page-3", Kind: "page", Name: "Members", Aliases: []string{"members"}, Text: "our team and staff"},
+		index.Item{ID: "page-3", Kind: "page", Name: "Members", Aliases: []string{"members"},
+			Text: "our team and staff"},
 	)
 	if err != nil {
 		fmt.Println(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// The format of a file: a line of JSON with a [fileHeader], one with a [fileEntry] for each entry, and a line with the
-// CRC-32C (Castagnoli) of everything before, in 8 hexadecimal digits.
+// The format of a file: a line of JSON with a [fileHeader], one with a [fileEntry] for each entry,
+// and a line with the CRC-32C (Castagnoli) of everything before, in 8 hexadecimal digits.
 type fileHeader struct {
 	Version int    `json:"pawl_index"`
 	Metric  Metric `json:"metric"`
@@ -41,12 +41,13 @@ func checksum(sum uint32) string { return fmt.Sprintf("%08x\n", sum) }
 // ErrVersion means that a file was written by a newer version of this package.
 var ErrVersion = errors.New("index: the file was written by a newer version; use that version, or sync again")
 
-// ErrDamaged means that a file is incomplete or wasn't written by this package. An index is only a copy: create it again with [Finder.Sync].
+// ErrDamaged means that a file is incomplete or wasn't written by this package. An index is only a
+// copy: create it again with [Finder.Sync].
 var ErrDamaged = errors.New("index: the file is damaged or isn't an index; remove it and sync again")
 
-// Save writes the index to a file atomically: a reader finds the old or the new content, even after a crash. It
-// writes the state of one moment and doesn't block changes. Two concurrent calls for one path are safe; the later one wins. Only the
-// owner can read the file.
+// Save writes the index to a file atomically: a reader finds the old or the new content, even after
+// a crash. It writes the state of one moment and doesn't block changes. Two concurrent calls for
+// one path are safe; the later one wins. Only the owner can read the file.
 func (m *Memory) Save(path string) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -105,7 +106,8 @@ func (m *Memory) Write(w io.Writer) error {
 	return nil
 }
 
-// Load reads the index that [Memory.Save] wrote. Errors: fs.ErrNotExist if there is none, [ErrVersion], [ErrDamaged].
+// Load reads the index that [Memory.Save] wrote. Errors: fs.ErrNotExist if there is none,
+// [ErrVersion], [ErrDamaged].
 func Load(path string) (*Memory, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -114,8 +116,8 @@ func Load(path string) (*Memory, error) {
 	return Read(data)
 }
 
-// Read reads an index from what [Memory.Write] wrote. What it allocates is in proportion to data. Errors: [ErrVersion],
-// [ErrDamaged].
+// Read reads an index from what [Memory.Write] wrote. What it allocates is in proportion to data.
+// Errors: [ErrVersion], [ErrDamaged].
 func Read(data []byte) (*Memory, error) {
 	m, err := read(data)
 	switch {
@@ -136,7 +138,8 @@ func read(data []byte) (*Memory, error) {
 	var head fileHeader
 	err := lines.Decode(&head)
 	if head.Version > fileVersion {
-		return nil, fault.Errorf(fault.Permanent, "%w (%d; this program supports %d)", ErrVersion, head.Version, fileVersion)
+		return nil,
+			fault.Errorf(fault.Permanent, "%w (%d; this program supports %d)", ErrVersion, head.Version, fileVersion)
 	}
 	if err != nil || head.Version < 1 || head.Metric > Dot {
 		return nil, errors.New("the header is invalid")

@@ -20,14 +20,15 @@ type Config struct {
 	Index Index
 	// Threshold is the lowest score of a hit; 0: .5. Items with a lower score aren't returned.
 	Threshold float64
-	// Margin is how far ahead of the others the best hit must be; 0: .05. A closer one makes the result ambiguous.
+	// Margin is how far ahead of the others the best hit must be; 0: .05. A closer one makes the
+	// result ambiguous.
 	Margin float64
-	// Low and High convert a similarity to a score: at Low and below it is 0, at High and above 1. 0: .25 and
-	// .85, which suit Local. Other models need other values: the usual similarity of unrelated texts, and of two
-	// texts with the same meaning.
+	// Low and High convert a similarity to a score: at Low and below it is 0, at High and above 1.
+	// 0: .25 and .85, which suit Local. Other models need other values: the usual similarity of
+	// unrelated texts, and of two texts with the same meaning.
 	Low, High float64
-	// Freshness returns a factor from 0 to 1 for the age of an item with a time Updated; nil: age doesn't count.
-	// See [HalfLife]. A time in the future is an age of 0.
+	// Freshness returns a factor from 0 to 1 for the age of an item with a time Updated; nil: age
+	// doesn't count. See [HalfLife]. A time in the future is an age of 0.
 	Freshness func(age time.Duration) float64
 	// Trust returns a factor from 0 to 1 for the source of an item; nil: all are equal.
 	Trust func(Item) float64
@@ -35,8 +36,9 @@ type Config struct {
 	Now func() time.Time
 }
 
-// A Finder finds items by natural words, and says how certain each hit is. It embeds the items and the queries, and keeps its index up to
-// date with the host's data. It is safe for concurrent use; changes are serialized, and no search waits for their embeddings.
+// A Finder finds items by natural words, and says how certain each hit is. It embeds the items and
+// the queries, and keeps its index up to date with the host's data. It is safe for concurrent use;
+// changes are serialized, and no search waits for their embeddings.
 type Finder struct {
 	// fixed at creation
 	cfg Config
@@ -67,11 +69,13 @@ func New(cfg Config) (*Finder, error) {
 		value float64
 	}{{"Threshold", cfg.Threshold}, {"Margin", cfg.Margin}} {
 		if !(share.value >= 0 && share.value <= 1) {
-			return nil, fault.Errorf(fault.Invalid, "index: Config.%s is %v; it should be from 0 to 1", share.name, share.value)
+			return nil,
+				fault.Errorf(fault.Invalid, "index: Config.%s is %v; it should be from 0 to 1", share.name, share.value)
 		}
 	}
 	if !(cfg.Low < cfg.High) {
-		return nil, fault.Errorf(fault.Invalid, "index: Config.Low is %v and High %v; Low should be less", cfg.Low, cfg.High)
+		return nil,
+			fault.Errorf(fault.Invalid, "index: Config.Low is %v and High %v; Low should be less", cfg.Low, cfg.High)
 	}
 	if n := cfg.Embedder.Dimensions(); n < 1 {
 		return nil, fault.Errorf(fault.Invalid, "index: Config.Embedder has %d dimensions; it should have 1 or more", n)
@@ -82,20 +86,22 @@ func New(cfg Config) (*Finder, error) {
 // A Hit is an item that was found.
 type Hit struct {
 	Item Item
-	// Score is how certain the hit is, from 0 to 1: 1 is an exact name, about .8 and above a name with typos or all
-	// words in name and description, .5 half of the query's words. It is calibrated on examples, and not a probability.
+	// Score is how certain the hit is, from 0 to 1: 1 is an exact name, about .8 and above a name
+	// with typos or all words in name and description, .5 half of the query's words. It is
+	// calibrated on examples, and not a probability.
 	Score float64
 	// Margin is the distance of the score to that of the next hit, or to 0.
 	Margin float64
-	// Exact says that the query is the item's name, an alias or its id, ignoring case, accents and blanks.
+	// Exact says that the query is the item's name, an alias or its id, ignoring case, accents and
+	// blanks.
 	Exact bool
-	// Complete says that each word of the query, except for stop words, matches a word of the item: as it is, or with another spelling if no
-	// other item has it as it is.
+	// Complete says that each word of the query, except for stop words, matches a word of the item:
+	// as it is, or with another spelling if no other item has it as it is.
 	Complete bool
 	// Similarity is the similarity that the index returned.
 	Similarity float64
-	// Why says which words of the query match which words of the item, in which field, for at most eight words of the
-	// query: `"abuot" like "about" in the name`. It contains words of the item.
+	// Why says which words of the query match which words of the item, in which field, for at most
+	// eight words of the query: `"abuot" like "about" in the name`. It contains words of the item.
 	Why string
 }
 
@@ -103,20 +109,20 @@ type Hit struct {
 type Result struct {
 	// Query is what was asked.
 	Query string
-	// Hits are the hits, best first, at most the requested number, none below the threshold. Hits with equal scores are ordered by
-	// id.
+	// Hits are the hits, best first, at most the requested number, none below the threshold. Hits
+	// with equal scores are ordered by id.
 	Hits []Hit
-	// Ambiguous are the best hits, two or more, if their scores are too close to choose: ask which one is meant. An exact
-	// hit is ambiguous only because of other exact hits. Their number is at most the requested one, but at least 2.
-	// Otherwise Ambiguous is empty.
+	// Ambiguous are the best hits, two or more, if their scores are too close to choose: ask which
+	// one is meant. An exact hit is ambiguous only because of other exact hits. Their number is at
+	// most the requested one, but at least 2. Otherwise Ambiguous is empty.
 	Ambiguous []Hit
-	// Looked is the number of items that were compared, at most those that the filter selects: if it is 0 and the query
-	// has a word, the filter selects none.
+	// Looked is the number of items that were compared, at most those that the filter selects: if
+	// it is 0 and the query has a word, the filter selects none.
 	Looked int
 }
 
-// One returns the item that is meant, and false if nothing was found, if the result is ambiguous, or if the best hit isn't Complete: a word that
-// the item doesn't have may mean another one.
+// One returns the item that is meant, and false if nothing was found, if the result is ambiguous,
+// or if the best hit isn't Complete: a word that the item doesn't have may mean another one.
 func (r Result) One() (Hit, bool) {
 	if len(r.Hits) == 0 || len(r.Ambiguous) > 0 || !r.Hits[0].Complete {
 		return Hit{}, false
@@ -133,10 +139,10 @@ const (
 	maxAsked    = 24      // words that are compared
 )
 
-// Find returns the items that query may mean, among those that the filter selects: at most limit hits (less than 1: 3, at most
-// 100). A query without a word finds nothing. Only the first 2,048 bytes of a query count, and only its first 24 words are compared
-// one by one. Errors are those of the embedder, the index
-// and the context.
+// Find returns the items that query may mean, among those that the filter selects: at most limit
+// hits (less than 1: 3, at most 100). A query without a word finds nothing. Only the first 2,048
+// bytes of a query count, and only its first 24 words are compared one by one. Errors are those of
+// the embedder, the index and the context.
 func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit int) (Result, error) {
 	if limit < 1 {
 		limit = defaultHits
@@ -166,7 +172,8 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 			continue
 		}
 		seen[matches[i].Item.ID] = true
-		h := Hit{Item: matches[i].Item, Similarity: matches[i].Similarity, Exact: relevance.exact, Complete: relevance.all}
+		h := Hit{Item: matches[i].Item, Similarity: matches[i].Similarity, Exact: relevance.exact,
+			Complete: relevance.all}
 		h.Score = relevance.score * f.freshness(&h.Item) * f.trust(h.Item)
 		if h.Score >= f.cfg.Threshold && filter.Match(&h.Item) {
 			hits = append(hits, h)
@@ -215,12 +222,14 @@ func (f *Finder) embed(ctx context.Context, texts []string) ([][]float32, error)
 		return nil, fmt.Errorf("index: embed: %w", err)
 	}
 	if len(vectors) != len(texts) {
-		return nil, fault.Errorf(fault.Permanent, "index: the embedder returned %d vectors for %d texts", len(vectors), len(texts))
+		return nil, fault.Errorf(fault.Permanent, "index: the embedder returned %d vectors for %d texts", len(vectors),
+			len(texts))
 	}
 	for _, v := range vectors {
 		if len(v) != f.cfg.Embedder.Dimensions() {
-			return nil, fault.Errorf(fault.Permanent, "index: the embedder returned a vector of %d dimensions instead of %d",
-				len(v), f.cfg.Embedder.Dimensions())
+			return nil,
+				fault.Errorf(fault.Permanent, "index: the embedder returned a vector of %d dimensions instead of %d",
+					len(v), f.cfg.Embedder.Dimensions())
 		}
 	}
 	return vectors, nil
@@ -248,8 +257,9 @@ func share(v float64) float64 {
 	return min(max(v, 0), 1)
 }
 
-// HalfLife returns a Freshness that halves the distance to the floor in each half-life (with a floor of .8,
-// old items lose at most a fifth of their score). With a half-life of 0 or less, every age has the value floor.
+// HalfLife returns a Freshness that halves the distance to the floor in each half-life (with a
+// floor of .8, old items lose at most a fifth of their score). With a half-life of 0 or less, every
+// age has the value floor.
 func HalfLife(half time.Duration, floor float64) func(age time.Duration) float64 {
 	floor = share(floor)
 	return func(age time.Duration) float64 {

@@ -24,7 +24,8 @@ func find(t testing.TB, f *index.Finder, query string, filter index.Filter) inde
 
 func TestAnExactNameIsCertain(t *testing.T) {
 	f := finder(t, index.Config{}, site(t)[:200]...)
-	for query, id := range map[string]string{"about": "page-about", "ÜBER UNS": "page-ueber", "page-faq": "page-faq", "hero_banner": "sec-hero"} {
+	for query, id := range map[string]string{"about": "page-about", "ÜBER UNS": "page-ueber", "page-faq": "page-faq",
+		"hero_banner": "sec-hero"} {
 		hit, ok := find(t, f, query, index.Filter{}).One()
 		require.True(t, ok, query)
 		require.Equal(t, id, hit.Item.ID)
@@ -39,7 +40,8 @@ func TestAnExactNameIsCertain(t *testing.T) {
 
 func TestCloseHitsAreAmbiguous(t *testing.T) {
 	f := finder(t, index.Config{},
-		index.Item{ID: "a", Name: "Annual Budget 2024"}, index.Item{ID: "b", Name: "Annual Budget 2025"}, index.Item{ID: "c", Name: "Holiday Plan"})
+		index.Item{ID: "a", Name: "Annual Budget 2024"}, index.Item{ID: "b", Name: "Annual Budget 2025"},
+		index.Item{ID: "c", Name: "Holiday Plan"})
 	res := find(t, f, "annual budget", index.Filter{})
 	_, ok := res.One()
 	require.False(t, ok)
@@ -74,7 +76,8 @@ func TestOnlyItemsThatTheFilterSelectsAreFound(t *testing.T) {
 		index.Item{ID: "a", Kind: "page", Name: "Contact", Fields: map[string]string{"tenant": "one"}},
 		index.Item{ID: "b", Kind: "page", Name: "Contact", Fields: map[string]string{"tenant": "two"}},
 		index.Item{ID: "c", Kind: "form", Name: "Contact", Fields: map[string]string{"tenant": "two"}})
-	hit, ok := find(t, f, "contact", index.Filter{Kinds: []string{"page"}, Fields: map[string]string{"tenant": "two"}}).One()
+	hit, ok := find(t, f, "contact",
+		index.Filter{Kinds: []string{"page"}, Fields: map[string]string{"tenant": "two"}}).One()
 	require.True(t, ok)
 	require.Equal(t, "b", hit.Item.ID)
 	require.Empty(t, find(t, f, "contact", index.Filter{Fields: map[string]string{"tenant": "three"}}).Hits)
@@ -117,12 +120,14 @@ func TestFreshnessAndTrustCountIfConfigured(t *testing.T) {
 	age = -1
 	require.Len(t, find(t, ahead, "report", index.Filter{}).Hits, 1)
 	require.Zero(t, age, "a time in the future is now")
-	nan := finder(t, index.Config{Trust: func(index.Item) float64 { return math.NaN() }}, index.Item{ID: "a", Name: "A page"})
+	nan := finder(t, index.Config{Trust: func(index.Item) float64 { return math.NaN() }},
+		index.Item{ID: "a", Name: "A page"})
 	require.Empty(t, find(t, nan, "a page", index.Filter{}).Hits)
 }
 
 func TestAnInvalidConfigIsRejected(t *testing.T) {
-	for _, cfg := range []index.Config{{Threshold: 2}, {Threshold: math.NaN()}, {Margin: -1}, {Low: .9, High: .1}, {Embedder: &recorder{size: -1}}} {
+	for _, cfg := range []index.Config{{Threshold: 2}, {Threshold: math.NaN()}, {Margin: -1}, {Low: .9, High: .1},
+		{Embedder: &recorder{size: -1}}} {
 		_, err := index.New(cfg)
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
@@ -188,7 +193,8 @@ func TestTheResultOfAnEmbedderIsChecked(t *testing.T) {
 
 func TestLongTextsAndQueriesAreLimited(t *testing.T) {
 	long := strings.Repeat("wörter ohne ende ", 50_000)
-	f := finder(t, index.Config{}, index.Item{ID: "a", Name: long, Text: long, Aliases: []string{long}}, index.Item{ID: "b", Name: "Home"})
+	f := finder(t, index.Config{}, index.Item{ID: "a", Name: long, Text: long, Aliases: []string{long}},
+		index.Item{ID: "b", Name: "Home"})
 	require.NotPanics(t, func() { find(t, f, long, index.Filter{}) })
 	hit, ok := find(t, f, "home", index.Filter{}).One()
 	require.True(t, ok)

@@ -5,12 +5,14 @@ import (
 	"unicode"
 )
 
-// accents maps letters to their form without accents. [fold] removes combining marks (decomposed text).
+// accents maps letters to their form without accents. [fold] removes combining marks (decomposed
+// text).
 var accents = func() map[rune]string {
 	m := map[rune]string{'ß': "ss", 'æ': "a", 'œ': "o", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ı': "i"}
 	for plain, marked := range map[string]string{
 		"a": "àáâãäåāăąǎ", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģ", "h": "ĥħ", "i": "ìíîïĩīĭįǐ", "j": "ĵ",
-		"k": "ķ", "l": "ĺļľŀ", "n": "ñńņňŉ", "o": "òóôõöōŏőǒ", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťŧț", "u": "ùúûüũūŭůűųǔ",
+		"k": "ķ", "l": "ĺļľŀ", "n": "ñńņňŉ", "o": "òóôõöōŏőǒ", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťŧț",
+		"u": "ùúûüũūŭůűųǔ",
 		"w": "ŵ", "y": "ýÿŷ", "z": "źżž",
 	} {
 		for _, r := range marked {
@@ -20,8 +22,9 @@ var accents = func() map[rune]string {
 	return m
 }()
 
-// words returns the words of a text: sequences of letters and digits in lower case and without accents, with ae, oe and ue as a, o and u
-// (so that "Über", "Ueber" and "uber" are one word). It returns at most limit words.
+// words returns the words of a text: sequences of letters and digits in lower case and without
+// accents, with ae, oe and ue as a, o and u (so that "Über", "Ueber" and "uber" are one word). It
+// returns at most limit words.
 func words(text string, limit int) []string {
 	var out []string
 	for field := range strings.FieldsFuncSeq(text, func(r rune) bool {
@@ -67,7 +70,8 @@ func fold(word string) string {
 	return b.String()
 }
 
-// stem removes the plural ending of an English word; n-grams and edit distances handle other differences.
+// stem removes the plural ending of an English word; n-grams and edit distances handle other
+// differences.
 func stem(w string) string {
 	n := len(w)
 	switch {
@@ -75,7 +79,8 @@ func stem(w string) string {
 		return w[:n-3] + "y"
 	case n > 4 && strings.HasSuffix(w, "ie"):
 		return w[:n-2] + "y" // so that "cookies" is more than one "cookie"
-	case n > 4 && (strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes")):
+	case n > 4 && (strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches") ||
+		strings.HasSuffix(w, "shes")):
 		return w[:n-2]
 	case n > 3 && w[n-1] == 's' && w[n-2] != 's' && w[n-2] != 'u' && w[n-2] != 'i':
 		return w[:n-1]
@@ -85,7 +90,8 @@ func stem(w string) string {
 
 var stopWords = func() map[string]bool {
 	m := make(map[string]bool)
-	for _, w := range strings.Fields(`the a an of to my our your me us i we it its that this for in on at and or is are with from by about
+	for _, w := range strings.Fields(
+		`the a an of to my our your me us i we it its that this for in on at and or is are with from by about
 		please show find open where who what which how do does can you
 		der die das den dem des ein eine einen einer und oder von zu zum zur im auf für mit mein meine unser unsere uns bitte ist sind wo wer was wie`) {
 		m[fold(w)] = true
@@ -95,10 +101,12 @@ var stopWords = func() map[string]bool {
 }()
 
 // sortWords name a kind of thing, and seldom a certain thing.
-var sortWords = map[string]bool{"page": true, "section": true, "entry": true, "item": true, "collection": true, "site": true, "website": true,
+var sortWords = map[string]bool{"page": true, "section": true, "entry": true, "item": true, "collection": true,
+	"site": true, "website": true,
 	"resource": true, "seite": true, "abschnitt": true, "eintrag": true}
 
-// key returns the key for looking up a whole name: its words without blanks ("Home page" is "homepage").
+// key returns the key for looking up a whole name: its words without blanks ("Home page" is
+// "homepage").
 func key(name string) string { return strings.Join(words(name, maxWords), "") }
 
 // maxWords is the number of words of a text that count.

@@ -99,15 +99,16 @@ type Query struct {
 // A Match is an entry near a query.
 type Match struct {
 	Item Item
-	// Similarity is the cosine of the angle between item and query (or their dot product, depending on the index).
+	// Similarity is the cosine of the angle between item and query (or their dot product, depending
+	// on the index).
 	Similarity float64
 }
 
-// An Index stores entries and finds those near a vector. It is safe for concurrent use. It neither keeps nor changes its arguments,
-// and doesn't change its results later.
+// An Index stores entries and finds those near a vector. It is safe for concurrent use. It neither
+// keeps nor changes its arguments, and doesn't change its results later.
 type Index interface {
-	// Upsert adds entries, or replaces those with the same ids: all or none. The error is a *ModelError if the index
-	// contains vectors of another model.
+	// Upsert adds entries, or replaces those with the same ids: all or none. The error is a
+	// *ModelError if the index contains vectors of another model.
 	Upsert(ctx context.Context, entries []Entry) error
 	// Replace atomically replaces all entries of the index.
 	Replace(ctx context.Context, entries []Entry) error
@@ -117,13 +118,15 @@ type Index interface {
 	Get(ctx context.Context, id string) (Entry, error)
 	// IDs returns all ids, sorted.
 	IDs(ctx context.Context) ([]string, error)
-	// Search returns the K entries nearest to the vector among those that the filter selects, nearest first. An index that can
-	// also appends entries whose name, alias or id is the text. The filter is applied before K.
-	// The error is a *ModelError if the index contains vectors of another model.
+	// Search returns the K entries nearest to the vector among those that the filter selects,
+	// nearest first. An index that can also appends entries whose name, alias or id is the text.
+	// The filter is applied before K. The error is a *ModelError if the index contains vectors of
+	// another model.
 	Search(ctx context.Context, q Query) ([]Match, error)
 }
 
-// A ModelError means that vectors of two models, or of different lengths, would be compared. [Finder.Reindex] embeds all items again.
+// A ModelError means that vectors of two models, or of different lengths, would be compared.
+// [Finder.Reindex] embeds all items again.
 type ModelError struct {
 	Have, Given         string // models
 	HaveSize, GivenSize int    // lengths of their vectors
@@ -131,7 +134,8 @@ type ModelError struct {
 
 // Error names both models.
 func (e *ModelError) Error() string {
-	return fmt.Sprintf("index: it has vectors of model %q with %d dimensions, these are of %q with %d; call Reindex first",
+	return fmt.Sprintf(
+		"index: it has vectors of model %q with %d dimensions, these are of %q with %d; call Reindex first",
 		e.Have, e.HaveSize, e.Given, e.GivenSize)
 }
 

@@ -26,8 +26,9 @@ const (
 	coverShare = .15 // share of a score by words that depends on how much of the name the query covers
 )
 
-// judge scores the matches of an index in two ways, by the query's words and by similarity: the higher score counts, and the lower one adds a
-// little. A word that occurs in most matches counts less than one that occurs in few.
+// judge scores the matches of an index in two ways, by the query's words and by similarity: the
+// higher score counts, and the lower one adds a little. A word that occurs in most matches counts
+// less than one that occurs in few.
 func (f *Finder) judge(whole string, asked []string, matches []Match) []relevance {
 	grid := make([][]float64, len(matches)) // by match, then by word of the query
 	cover := make([]float64, len(matches))
@@ -67,7 +68,8 @@ func (f *Finder) judge(whole string, asked []string, matches []Match) []relevanc
 	return out
 }
 
-// verbatim returns the score and the field of an item whose name, id or alias is the whole query, else 0.
+// verbatim returns the score and the field of an item whose name, id or alias is the whole query,
+// else 0.
 func verbatim(whole string, item *Item) (score float64, field string) {
 	switch whole {
 	case key(item.Name):
@@ -92,15 +94,16 @@ const (
 // evidence is the word of an item that matches a word of the query best, and its field.
 type evidence struct{ word, field string }
 
-// compare returns how well each word of a query matches an item, and how much of the item's name the query covers. If seen isn't nil,
-// compare stores the matching words in it.
+// compare returns how well each word of a query matches an item, and how much of the item's name
+// the query covers. If seen isn't nil, compare stores the matching words in it.
 func compare(asked []string, item *Item, seen []evidence) (met []float64, cover float64) {
 	met = make([]float64, len(asked))
 	fields := []struct {
 		text  string
 		worth float64
 		name  string
-	}{{item.Name, nameWorth, inName}, {strings.Join(item.Aliases, "\n"), aliasWorth, inAlias}, {item.Text, textWorth, inText}, {item.Kind, kindWorth, inKind}}
+	}{{item.Name, nameWorth, inName}, {strings.Join(item.Aliases, "\n"), aliasWorth, inAlias},
+		{item.Text, textWorth, inText}, {item.Kind, kindWorth, inKind}}
 	meet := func(w int, score float64, held, field string) {
 		if score > met[w] {
 			if met[w] = score; seen != nil {
@@ -113,7 +116,8 @@ func compare(asked []string, item *Item, seen []evidence) (met []float64, cover 
 		for at, h := range held {
 			for w, a := range asked {
 				meet(w, alike(a, h)*field.worth, h, field.name)
-				if at+1 < len(held) && len(a) > len(h) && compound(a, h, held[at+1]) > .8 { // "homepage" for "home page"
+				if at+1 < len(held) && len(a) > len(h) && compound(a, h, held[at+1]) > .8 {
+					// "homepage" for "home page"
 					meet(w, .97*field.worth, h, field.name)
 				}
 			}
@@ -145,8 +149,8 @@ func compare(asked []string, item *Item, seen []evidence) (met []float64, cover 
 	return met, cover
 }
 
-// meansAnother reports whether a word of the query that an item has only with another spelling is in another match as it is: then it may be no
-// mistake in spelling.
+// meansAnother reports whether a word of the query that an item has only with another spelling is
+// in another match as it is: then it may be no mistake in spelling.
 func meansAnother(asked []string, item *Item, matches []Match) bool {
 	seen := make([]evidence, len(asked))
 	compare(asked, item, seen)
@@ -168,8 +172,8 @@ func has(item *Item, word string) bool {
 	return slices.ContainsFunc(words(text, 4*maxWords), func(h string) bool { return stem(h) == stem(word) })
 }
 
-// alike returns the similarity of two folded words, from 0 to 1: equal, equal except for a plural, a prefix, a part of a compound,
-// or a few edits apart. Numbers are similar only if they are equal.
+// alike returns the similarity of two folded words, from 0 to 1: equal, equal except for a plural,
+// a prefix, a part of a compound, or a few edits apart. Numbers are similar only if they are equal.
 func alike(a, b string) float64 {
 	if a == b {
 		return 1
@@ -227,8 +231,8 @@ func compound(word, first, second string) float64 {
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
-// edits returns the number of letters inserted, deleted, replaced or swapped with their neighbor between two words (optimal string
-// alignment, a restricted Damerau-Levenshtein distance).
+// edits returns the number of letters inserted, deleted, replaced or swapped with their neighbor
+// between two words (optimal string alignment, a restricted Damerau-Levenshtein distance).
 func edits(a, b []rune) int {
 	var rows [3][66]int
 	before, last, row := &rows[0], &rows[1], &rows[2]

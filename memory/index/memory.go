@@ -20,8 +20,9 @@ const (
 	Dot
 )
 
-// Memory is an exact [Index] in memory: a search compares with every entry that the filter selects. It needs four bytes
-// per dimension, and the items. [Memory.Save] and [Load] store it in a file. Its zero value is an empty index with Cosine.
+// Memory is an exact [Index] in memory: a search compares with every entry that the filter selects.
+// It needs four bytes per dimension, and the items. [Memory.Save] and [Load] store it in a file.
+// Its zero value is an empty index with Cosine.
 type Memory struct {
 	// Metric is how vectors are compared. Don't change it once the index is used.
 	Metric Metric
@@ -44,10 +45,12 @@ type row struct {
 // newRow checks an entry and copies it.
 func (m *Memory) newRow(e Entry) (*row, error) {
 	if e.Item.ID == "" || !utf8.ValidString(e.Item.ID) {
-		return nil, fault.Errorf(fault.Invalid, "index: the item %q has the id %q; it should have one of valid UTF-8", e.Item.Name, e.Item.ID)
+		return nil, fault.Errorf(fault.Invalid, "index: the item %q has the id %q; it should have one of valid UTF-8",
+			e.Item.Name, e.Item.ID)
 	}
 	if y := e.Item.Updated.UTC().Year(); y < 0 || y > 9999 {
-		return nil, fault.Errorf(fault.Invalid, "index: the item %q was updated in the year %d; it should be from 0 to 9999", e.Item.ID, y)
+		return nil, fault.Errorf(fault.Invalid,
+			"index: the item %q was updated in the year %d; it should be from 0 to 9999", e.Item.ID, y)
 	}
 	if len(e.Vector) == 0 {
 		return nil, fault.Errorf(fault.Invalid, "index: the item %q has no vector", e.Item.ID)
@@ -76,7 +79,8 @@ func (m *Memory) prepare(v []float32) ([]float32, error) {
 		return nil, fault.New(fault.Invalid, "index: a vector contains NaN or infinite values")
 	}
 	out := slices.Clone(v)
-	if m.Metric == Cosine && square > 0 && math.Abs(square-1) > 1e-6 { // a vector of length 1 stays unchanged, bit for bit
+	if m.Metric == Cosine && square > 0 && math.Abs(square-1) > 1e-6 {
+		// a vector of length 1 stays unchanged, bit for bit
 		norm := math.Sqrt(square)
 		for i, x := range out {
 			out[i] = float32(float64(x) / norm)
@@ -85,15 +89,15 @@ func (m *Memory) prepare(v []float32) ([]float32, error) {
 	return out, nil
 }
 
-// Upsert adds entries, or replaces those with the same ids: all or none. Of two entries with one id the later
-// counts. With Cosine, vectors are normalized to length 1. Errors: *ModelError, class fault.Invalid for an entry without id or
-// vector, or with a vector that contains NaN.
+// Upsert adds entries, or replaces those with the same ids: all or none. Of two entries with one id
+// the later counts. With Cosine, vectors are normalized to length 1. Errors: *ModelError, class
+// fault.Invalid for an entry without id or vector, or with a vector that contains NaN.
 func (m *Memory) Upsert(ctx context.Context, entries []Entry) error {
 	return m.add(ctx, entries, false)
 }
 
-// Replace atomically replaces all entries; searches see either all of the old or all of the new ones. The
-// model may be different. Errors are those of Upsert.
+// Replace atomically replaces all entries; searches see either all of the old or all of the new
+// ones. The model may be different. Errors are those of Upsert.
 func (m *Memory) Replace(ctx context.Context, entries []Entry) error {
 	return m.add(ctx, entries, true)
 }

@@ -14,8 +14,9 @@ import (
 func TestAnIndexMatchesAMapAndASort(t *testing.T) {
 	for seed := range uint64(12) {
 		m := &index.Memory{}
-		indextest.History(t, seed, indextest.Subject{Index: func() index.Index { return m }, Len: func() int { return m.Len() },
-			Restart: func() { m = reload(t, m) }})
+		indextest.History(t, seed,
+			indextest.Subject{Index: func() index.Index { return m }, Len: func() int { return m.Len() },
+				Restart: func() { m = reload(t, m) }})
 	}
 }
 
@@ -25,9 +26,11 @@ func TestTheFilterIsAppliedBeforeK(t *testing.T) {
 	for i := range entries {
 		entries[i].Item.Kind = "entry"
 	}
-	rare := index.Entry{Item: index.Item{ID: "rare", Kind: "page"}, Vector: []float32{-1, 0, 0, 0, 0, 0, 0, 0}, Model: "m"}
+	rare := index.Entry{Item: index.Item{ID: "rare", Kind: "page"}, Vector: []float32{-1, 0, 0, 0, 0, 0, 0, 0},
+		Model: "m"}
 	require.NoError(t, m.Upsert(t.Context(), append(entries, rare)))
-	found, err := m.Search(t.Context(), index.Query{Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0}, Model: "m", K: 1, Filter: index.Filter{Kinds: []string{"page"}}})
+	found, err := m.Search(t.Context(), index.Query{Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0}, Model: "m", K: 1,
+		Filter: index.Filter{Kinds: []string{"page"}}})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, "rare", found[0].Item.ID)
@@ -36,7 +39,8 @@ func TestTheFilterIsAppliedBeforeK(t *testing.T) {
 
 func TestAnExactNameIsFoundWhateverItsVector(t *testing.T) {
 	m := &index.Memory{}
-	far := index.Entry{Item: index.Item{ID: "far", Name: "Home Page", Aliases: []string{"Start"}}, Vector: []float32{-1, 0}, Model: "m"}
+	far := index.Entry{Item: index.Item{ID: "far", Name: "Home Page", Aliases: []string{"Start"}},
+		Vector: []float32{-1, 0}, Model: "m"}
 	near := index.Entry{Item: index.Item{ID: "near", Name: "x"}, Vector: []float32{1, 0}, Model: "m"}
 	require.NoError(t, m.Upsert(t.Context(), []index.Entry{far, near}))
 	for _, text := range []string{"homepage", "START", "far"} {
@@ -55,7 +59,8 @@ func TestAnExactNameIsFoundWhateverItsVector(t *testing.T) {
 func TestWithDotALongVectorIsNearer(t *testing.T) {
 	m := &index.Memory{Metric: index.Dot}
 	require.NoError(t, m.Upsert(t.Context(), []index.Entry{
-		{Item: index.Item{ID: "short"}, Vector: []float32{1, 0}, Model: "m"}, {Item: index.Item{ID: "long"}, Vector: []float32{3, 3}, Model: "m"}}))
+		{Item: index.Item{ID: "short"}, Vector: []float32{1, 0}, Model: "m"},
+		{Item: index.Item{ID: "long"}, Vector: []float32{3, 3}, Model: "m"}}))
 	m = reload(t, m)
 	found, err := m.Search(t.Context(), index.Query{Vector: []float32{2, 0}, Model: "m", K: 2})
 	require.NoError(t, err)
@@ -79,7 +84,8 @@ func TestAnInvalidUpsertChangesNothing(t *testing.T) {
 		require.Equal(t, fault.Invalid, fault.Of(m.Upsert(t.Context(), []index.Entry{second, bad})), name)
 		require.Equal(t, 1, m.Len(), name)
 	}
-	for _, other := range []index.Entry{{Item: index.Item{ID: "x"}, Vector: []float32{1}, Model: "m"}, {Item: index.Item{ID: "x"}, Vector: []float32{1, 0}, Model: "n"}} {
+	for _, other := range []index.Entry{{Item: index.Item{ID: "x"}, Vector: []float32{1}, Model: "m"},
+		{Item: index.Item{ID: "x"}, Vector: []float32{1, 0}, Model: "n"}} {
 		var model *index.ModelError
 		require.ErrorAs(t, m.Upsert(t.Context(), []index.Entry{second, other}), &model)
 		require.Equal(t, 1, m.Len())
@@ -99,7 +105,8 @@ func TestAnInvalidUpsertChangesNothing(t *testing.T) {
 
 func TestArgumentsAndResultsAreNotShared(t *testing.T) {
 	m := &index.Memory{}
-	e := index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}}, Vector: []float32{1, 0}, Model: "m"}
+	e := index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}},
+		Vector: []float32{1, 0}, Model: "m"}
 	require.NoError(t, m.Upsert(t.Context(), []index.Entry{e}))
 	e.Item.Aliases[0], e.Item.Fields["k"], e.Vector[0] = "y", "w", 9
 	out, err := m.Get(t.Context(), "a")

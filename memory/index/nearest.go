@@ -11,9 +11,10 @@ const (
 	checkEvery = 8192 // entries between two checks of the context
 )
 
-// Search returns the K entries nearest to the vector among those that the filter selects, nearest first, equally
-// near ones by their ids, followed by up to 32 more whose name, alias or id is the text. An empty index finds nothing.
-// Errors: *ModelError, class fault.Invalid for a vector that contains NaN, and the context's.
+// Search returns the K entries nearest to the vector among those that the filter selects, nearest
+// first, equally near ones by their ids, followed by up to 32 more whose name, alias or id is the
+// text. An empty index finds nothing. Errors: *ModelError, class fault.Invalid for a vector that
+// contains NaN, and the context's.
 func (m *Memory) Search(ctx context.Context, q Query) ([]Match, error) {
 	vector, err := m.prepare(q.Vector)
 	if err != nil {
@@ -115,8 +116,8 @@ func (h *nearest) offer(n near) {
 	}
 }
 
-// dot returns the dot product of two vectors of the same length. Eight independent sums keep a processor's adders busy; a single one would
-// wait for each previous addition.
+// dot returns the dot product of two vectors of the same length. Eight independent sums keep a
+// processor's adders busy; a single one would wait for each previous addition.
 func dot(a, b []float32) float32 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
 	for len(a) >= 8 && len(b) >= 8 {

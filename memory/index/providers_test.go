@@ -46,8 +46,8 @@ func vectorServer() *httptest.Server {
 	}))
 }
 
-// The vectors come from a model behind a compatible server. Its requests go through a guard, with the gate, the budget and the breaker that
-// chats use.
+// The vectors come from a model behind a compatible server. Its requests go through a guard, with
+// the gate, the budget and the breaker that chats use.
 func Example_provider() {
 	server := vectorServer()
 	defer server.Close()

@@ -13,29 +13,37 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// site returns 1,000 resources of a content management system: those of a company's site, and a catalog of furniture whose
-// names share words.
+// site returns 1,000 resources of a content management system: those of a company's site, and a
+// catalog of furniture whose names share words.
 func site(t testing.TB) []index.Item {
 	items := indextest.Table(t, "testdata/site.txt")
 	for i := range items {
 		items[i].Fields = map[string]string{"site": "main"}
 	}
-	materials := strings.Fields("Oak Walnut Pine Bamboo Steel Marble Concrete Velvet Leather Wicker Glass Cotton Linen Copper Brass " +
-		"Maple Birch Cherry Teak Granite Ceramic Plastic Wool Rattan Cedar")
-	things := strings.Fields("Table:desk_surface_to_eat_at Chair:seat_with_a_back Sofa:couch_for_three Bookshelf:rack_for_volumes Lamp:light_for_the_room " +
-		"Mirror:looking_glass Wardrobe:closet_for_clothes Armchair:comfortable_with_rests Basket:holds_laundry Bench:for_two_outdoors Stool:at_the_bar " +
-		"Cabinet:with_doors Drawer:pulls_out Bed:sleep_on_it Nightstand:beside_the_pillow Rug:covers_the_floor Curtain:for_windows Vase:for_flowers " +
-		"Clock:shows_the_time Frame:around_paintings Hook:for_coats Tray:carries_drinks Bowl:for_fruit Candle:wax_and_wick Cushion:soft_square " +
-		"Blanket:warm_cover Planter:pot_for_trees Crate:stackable_box Ladder:steps_to_climb Hammock:hangs_between_trees Shutter:keeps_the_sun_out " +
-		"Railing:for_stairs Doorknob:turns Sink:kitchen_or_bath Faucet:tap_water Tile:wall_or_ground Chandelier:crystals_above Ottoman:footrest")
+	materials := strings.Fields(
+		"Oak Walnut Pine Bamboo Steel Marble Concrete Velvet Leather Wicker Glass Cotton Linen Copper Brass " +
+			"Maple Birch Cherry Teak Granite Ceramic Plastic Wool Rattan Cedar")
+	things := strings.Fields(
+		"Table:desk_surface_to_eat_at Chair:seat_with_a_back Sofa:couch_for_three Bookshelf:rack_for_volumes Lamp:light_for_the_room " +
+			"Mirror:looking_glass Wardrobe:closet_for_clothes Armchair:comfortable_with_rests Basket:holds_laundry " +
+			"Bench:for_two_outdoors Stool:at_the_bar " +
+			"Cabinet:with_doors Drawer:pulls_out Bed:sleep_on_it Nightstand:beside_the_pillow Rug:covers_the_floor " +
+			"Curtain:for_windows Vase:for_flowers " +
+			"Clock:shows_the_time Frame:around_paintings Hook:for_coats Tray:carries_drinks Bowl:for_fruit " +
+			"Candle:wax_and_wick Cushion:soft_square " +
+			"Blanket:warm_cover Planter:pot_for_trees Crate:stackable_box Ladder:steps_to_climb " +
+			"Hammock:hangs_between_trees Shutter:keeps_the_sun_out " +
+			"Railing:for_stairs Doorknob:turns Sink:kitchen_or_bath Faucet:tap_water Tile:wall_or_ground " +
+			"Chandelier:crystals_above Ottoman:footrest")
 	for _, material := range materials {
 		for _, thing := range things {
 			if len(items) == 1000 {
 				return items
 			}
 			name, text, _ := strings.Cut(thing, ":")
-			items = append(items, index.Item{Kind: "entry", ID: strings.ToLower(material + "-" + name), Name: material + " " + name,
-				Text: strings.ReplaceAll(text, "_", " "), Fields: map[string]string{"site": "shop"}})
+			items = append(items,
+				index.Item{Kind: "entry", ID: strings.ToLower(material + "-" + name), Name: material + " " + name,
+					Text: strings.ReplaceAll(text, "_", " "), Fields: map[string]string{"site": "shop"}})
 		}
 	}
 	return items
@@ -90,7 +98,8 @@ func TestNaturalQueriesFindTheRightItems(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d queries: first %.3f, in the first three %.3f; sure of %d, wrong of those %d; %d of %d find nothing", asked,
+	t.Logf("%d queries: first %.3f, in the first three %.3f; sure of %d, wrong of those %d; %d of %d find nothing",
+		asked,
 		float64(first)/float64(asked), float64(three)/float64(asked), sure, sureWrong, negatives-claimed, negatives)
 	require.GreaterOrEqual(t, asked, 120)
 	require.GreaterOrEqual(t, float64(first), .9*float64(asked))

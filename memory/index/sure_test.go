@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// TestWordsOfOtherItemsGiveNoSureHit asks for each two words from the names of two items. Whatever is found, neither item is meant for sure
-// unless it has both words.
+// TestWordsOfOtherItemsGiveNoSureHit asks for each two words from the names of two items. Whatever
+// is found, neither item is meant for sure unless it has both words.
 func TestWordsOfOtherItemsGiveNoSureHit(t *testing.T) {
 	items := site(t)[:200]
 	f := finder(t, index.Config{}, items...)
@@ -31,7 +31,9 @@ func TestWordsOfOtherItemsGiveNoSureHit(t *testing.T) {
 			continue
 		}
 		sure++
-		if slices.ContainsFunc(strings.Fields(query), func(w string) bool { return w != "uns" && !strings.Contains(text(&hit.Item), w) }) {
+		if slices.ContainsFunc(strings.Fields(query), func(w string) bool {
+			return w != "uns" && !strings.Contains(text(&hit.Item), w)
+		}) {
 			wrong = append(wrong, query+" => "+hit.Item.ID+": "+hit.Why)
 		}
 	}
@@ -41,10 +43,12 @@ func TestWordsOfOtherItemsGiveNoSureHit(t *testing.T) {
 }
 
 func TestAHitWithoutAWordOfTheQueryIsNotSure(t *testing.T) {
-	f := finder(t, index.Config{}, index.Item{ID: "a", Kind: "page", Name: "Quarterly report", Text: "figures of the company"}, index.Item{ID: "b", Kind: "page", Name: "Contact"})
+	f := finder(t, index.Config{}, index.Item{ID: "a", Kind: "page", Name: "Quarterly report",
+		Text: "figures of the company"}, index.Item{ID: "b", Kind: "page", Name: "Contact"})
 	for query, sure := range map[string]bool{
-		"quarterly report": true, "the quartely reports": true, "report of the company": true, "quarterly report page": true,
-		"quarterly dinner": false, "quarterly report 2024": false, "report to the board": false,
+		"quarterly report": true, "the quartely reports": true, "report of the company": true,
+		"quarterly report page": true,
+		"quarterly dinner":      false, "quarterly report 2024": false, "report to the board": false,
 	} {
 		res := find(t, f, query, index.Filter{})
 		_, ok := res.One()

@@ -12,10 +12,11 @@ import (
 
 const batch = 64 // items embedded at once
 
-// Put adds or updates items; call it after every create and update of the host. The embedded text of an item
-// is embedded again only if it has changed; an item that hasn't changed at all isn't written. If one item of a batch of 64 fails,
-// nothing of this batch and the following ones is stored. Errors: class fault.Invalid for an item with a missing or duplicate
-// id, *ModelError, those of embedder, index and context.
+// Put adds or updates items; call it after every create and update of the host. The embedded text
+// of an item is embedded again only if it has changed; an item that hasn't changed at all isn't
+// written. If one item of a batch of 64 fails, nothing of this batch and the following ones is
+// stored. Errors: class fault.Invalid for an item with a missing or duplicate id, *ModelError,
+// those of embedder, index and context.
 func (f *Finder) Put(ctx context.Context, items ...Item) error {
 	if err := check(items); err != nil {
 		return err
@@ -55,10 +56,11 @@ type Changes struct {
 	Embedded int
 }
 
-// Sync makes the index contain exactly the items that items yields: it adds new ones, updates those that have changed, and at the end removes
-// the others. If items yields an error, or anything else fails, nothing is removed. Changes by Put and Remove in the meantime
-// are newer than the yielded items and stay. Only one Sync runs at a time. Of items with the same id the first counts, and the others
-// are an error of class fault.Invalid.
+// Sync makes the index contain exactly the items that items yields: it adds new ones, updates those
+// that have changed, and at the end removes the others. If items yields an error, or anything else
+// fails, nothing is removed. Changes by Put and Remove in the meantime are newer than the yielded
+// items and stay. Only one Sync runs at a time. Of items with the same id the first counts, and the
+// others are an error of class fault.Invalid.
 func (f *Finder) Sync(ctx context.Context, items iter.Seq2[Item, error]) (Changes, error) {
 	var done Changes
 	if items == nil {
@@ -87,7 +89,8 @@ func (f *Finder) Sync(ctx context.Context, items iter.Seq2[Item, error]) (Change
 			return done, fmt.Errorf("index: sync: the items: %w", err)
 		}
 		if item.ID == "" || seen[item.ID] {
-			return done, fault.Errorf(fault.Invalid, "index: sync: the item %q has the id %q; it should have one of its own", item.Name, item.ID)
+			return done, fault.Errorf(fault.Invalid,
+				"index: sync: the item %q has the id %q; it should have one of its own", item.Name, item.ID)
 		}
 		seen[item.ID] = true
 		if part = append(part, item); len(part) == batch {
@@ -132,8 +135,9 @@ func (f *Finder) sweep(ctx context.Context, seen map[string]bool) (int, error) {
 	return len(gone), nil
 }
 
-// Reindex embeds all items again, from the index itself: for another embedder or another version of it. Until it is done, searches
-// return the same results as before, or fail with a *ModelError if the embedder is different; then they use the new vectors.
+// Reindex embeds all items again, from the index itself: for another embedder or another version of
+// it. Until it is done, searches return the same results as before, or fail with a *ModelError if
+// the embedder is different; then they use the new vectors.
 func (f *Finder) Reindex(ctx context.Context) error {
 	if err := take(ctx, f.turn); err != nil {
 		return err
@@ -268,7 +272,8 @@ func check(items []Item) error {
 	var errs []error
 	for _, i := range items {
 		if i.ID == "" || seen[i.ID] {
-			errs = append(errs, fault.Errorf(fault.Invalid, "index: the item %q has the id %q; it should have one of its own", i.Name, i.ID))
+			errs = append(errs, fault.Errorf(fault.Invalid,
+				"index: the item %q has the id %q; it should have one of its own", i.Name, i.ID))
 		}
 		seen[i.ID] = true
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Searcher finds items by natural words. A [*Finder] is one; a host that has to update its index before each
-// search wraps it.
+// A Searcher finds items by natural words. A [*Finder] is one; a host that has to update its index
+// before each search wraps it.
 type Searcher interface {
 	// Find does the same as [Finder.Find].
 	Find(ctx context.Context, query string, filter Filter, limit int) (Result, error)
@@ -21,12 +21,13 @@ type Searcher interface {
 
 // Lookup configures [Tool]. Its zero value is a tool named findResource that finds everything.
 type Lookup struct {
-	// Spec is the spec of the tool. An empty Name means "findResource", and an empty Description one that fits any host. ReadOnly is always set, Schema is
-	// always the tool's own.
+	// Spec is the spec of the tool. An empty Name means "findResource", and an empty Description
+	// one that fits any host. ReadOnly is always set, Schema is always the tool's own.
 	Spec tools.Spec
 	// Kinds are the kinds that a model may name, listed in the schema; empty: any.
 	Kinds []string
-	// Filter returns what a search may see, for example of which tenant. A model can only narrow it by a kind. nil: everything.
+	// Filter returns what a search may see, for example of which tenant. A model can only narrow it
+	// by a kind. nil: everything.
 	Filter func(ctx context.Context) (Filter, error)
 	// Limit is the number of hits if the model gives none, up to 20; 0: 3.
 	Limit int
@@ -43,14 +44,18 @@ type lookupInput struct {
 	Limit int    `json:"limit,omitempty"`
 }
 
-const lookupDescription = "Finds the exact id of something by a name in a person's words: misspelled, in other words, or by its description. " +
-	"Each hit says how certain it is (match: exact, likely, not sure; rival if another fits equally well; less if another fits better) and why. " +
-	"The score only orders hits; it isn't a probability. If there are rivals, ask the person; if the match isn't exact, say what you took the name to mean."
+const lookupDescription = "Finds the exact id of something by a name in a person's words: misspelled, in other " +
+	"words, or by its description. " +
+	"Each hit says how certain it is (match: exact, likely, not sure; rival if another fits equally well; less if " +
+	"another fits better) and why. " +
+	"The score only orders hits; it isn't a probability. If there are rivals, ask the person; if the match isn't " +
+	"exact, say what you took the name to mean."
 
-// Tool returns a tool with which a model finds ids by natural words. Its input is a query, and optionally a kind and a limit (1 to 20). Its
-// result is that of [Render]. If nothing is found, it says what helps: that nothing can be found at all, or
-// nothing of that kind, or which items of other kinds match. A query without a word or a number is an error of class
-// fault.Invalid; errors of the search and of Lookup.Filter are returned.
+// Tool returns a tool with which a model finds ids by natural words. Its input is a query, and
+// optionally a kind and a limit (1 to 20). Its result is that of [Render]. If nothing is found, it
+// says what helps: that nothing can be found at all, or nothing of that kind, or which items of
+// other kinds match. A query without a word or a number is an error of class fault.Invalid; errors
+// of the search and of Lookup.Filter are returned.
 func Tool(s Searcher, cfg Lookup) tools.Tool {
 	spec := cfg.Spec
 	spec.Name = cmp.Or(spec.Name, "findResource")
@@ -63,7 +68,8 @@ func Tool(s Searcher, cfg Lookup) tools.Tool {
 	}
 	schema, err := json.Marshal(map[string]any{"properties": map[string]any{
 		"query": map[string]any{"minLength": 1, "maxLength": maxAskLen}, "kind": kind,
-		"limit": map[string]any{"minimum": 1, "maximum": mostAsked, "description": fmt.Sprintf("how many at most; %d if left out", cmp.Or(limit, defaultHits))},
+		"limit": map[string]any{"minimum": 1, "maximum": mostAsked,
+			"description": fmt.Sprintf("how many at most; %d if left out", cmp.Or(limit, defaultHits))},
 	}})
 	if err != nil { // can't happen: strings and numbers
 		schema = nil
@@ -74,7 +80,8 @@ func Tool(s Searcher, cfg Lookup) tools.Tool {
 			return "", fault.New(fault.Permanent, "index: the tool was made without a searcher; use Tool(finder, …)")
 		}
 		if len(words(in.Query, 1)) == 0 {
-			return "", fault.Errorf(fault.Invalid, "index: the query %q contains no word; give the name as the person said it", clip(in.Query, renderName))
+			return "", fault.Errorf(fault.Invalid,
+				"index: the query %q contains no word; give the name as the person said it", clip(in.Query, renderName))
 		}
 		l := lookup{Searcher: s, query: in.Query, kind: in.Kind, limit: cmp.Or(in.Limit, limit)}
 		if cfg.Filter != nil {

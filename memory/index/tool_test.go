@@ -40,8 +40,10 @@ func answer(t *testing.T, tool tools.Tool, input string) string {
 func office(t *testing.T) *index.Finder {
 	return finder(t, index.Config{},
 		index.Item{ID: "pg-1", Kind: "page", Name: "About", Aliases: []string{"about"}},
-		index.Item{ID: "pg-2", Kind: "page", Name: "Members", Aliases: []string{"members"}, Text: "team, people, staff"},
-		index.Item{ID: "pg-3", Kind: "page", Name: "Budget 2024"}, index.Item{ID: "pg-4", Kind: "page", Name: "Budget 2025"},
+		index.Item{ID: "pg-2", Kind: "page", Name: "Members", Aliases: []string{"members"},
+			Text: "team, people, staff"},
+		index.Item{ID: "pg-3", Kind: "page", Name: "Budget 2024"},
+		index.Item{ID: "pg-4", Kind: "page", Name: "Budget 2025"},
 		index.Item{ID: "pg-5", Kind: "page", Name: "Öffnungszeiten", Text: "wann das Geschäft offen hat"},
 		index.Item{ID: "col-1", Kind: "collection", Name: "Blog", Text: "posts and articles"})
 }
@@ -86,19 +88,24 @@ func TestRivalsAreMarked(t *testing.T) {
 
 func TestAHitBetweenTwoRivalsIsNoRival(t *testing.T) {
 	now := time.Now()
-	f := finder(t, index.Config{Margin: .1, Freshness: func(age time.Duration) float64 { return 1 - age.Hours()/1000 }, Now: func() time.Time { return now }},
-		index.Item{ID: "a", Name: "News", Updated: now}, index.Item{ID: "b", Name: "Newsx", Aliases: []string{"news news", "nnews"}, Updated: now},
+	f := finder(t, index.Config{Margin: .1, Freshness: func(age time.Duration) float64 {
+		return 1 - age.Hours()/1000
+	}, Now: func() time.Time { return now }},
+		index.Item{ID: "a", Name: "News", Updated: now},
+		index.Item{ID: "b", Name: "Newsx", Aliases: []string{"news news", "nnews"}, Updated: now},
 		index.Item{ID: "c", Name: "News", Updated: now.Add(-80 * time.Hour)})
 	res, err := f.Find(t.Context(), "news", index.Filter{}, 3)
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "b", "c"}, []string{res.Hits[0].Item.ID, res.Hits[1].Item.ID, res.Hits[2].Item.ID}, "%+v", res.Hits)
+	require.Equal(t, []string{"a", "b", "c"}, []string{res.Hits[0].Item.ID, res.Hits[1].Item.ID, res.Hits[2].Item.ID},
+		"%+v", res.Hits)
 	require.Len(t, res.Ambiguous, 2)
 	for _, limit := range []int{1, 2, 3} {
 		res, err := f.Find(t.Context(), "news", index.Filter{}, limit)
 		require.NoError(t, err)
 		lines := index.Lines(index.Render(res))
 		require.Len(t, lines, max(limit, 2))
-		for i, want := range []index.Line{{ID: "a", Match: index.MatchRival}, {ID: "c", Match: index.MatchRival}, {ID: "b", Match: index.MatchLess}}[:len(lines)] {
+		for i, want := range []index.Line{{ID: "a", Match: index.MatchRival}, {ID: "c", Match: index.MatchRival},
+			{ID: "b", Match: index.MatchLess}}[:len(lines)] {
 			require.Equal(t, want.ID, lines[i].ID)
 			require.Equal(t, want.Match, lines[i].Match)
 			require.NotEmpty(t, lines[i].Why)
@@ -109,11 +116,13 @@ func TestAHitBetweenTwoRivalsIsNoRival(t *testing.T) {
 func TestAResultWithoutHitsSaysWhatToDo(t *testing.T) {
 	tool := index.Tool(office(t), index.Lookup{})
 	for input, want := range map[string]string{
-		`{"query":"quantum physics"}`:               "Nothing is known by these words. Ask for other words, or list what there is; don't guess an id.",
+		`{"query":"quantum physics"}`: "Nothing is known by these words. Ask for other words, or list " +
+			"what there is; don't guess an id.",
 		`{"query":"quantum physics","kind":"page"}`: `Nothing of the kind "page" is known by these words. Nor is anything of another kind. Ask for other words`,
 		`{"query":"quantum physics","kind":"menu"}`: `There is nothing of the kind "menu". Nor is anything of another kind. Ask for other words`,
 		`{"query":"blog","kind":"page"}`:            `Nothing of the kind "page" is known by these words. Of other kinds there is:` + "\n",
-		`{"query":"blog","kind":"me\nnu"}`:          `There is nothing of the kind "me nu". Of other kinds there is:` + "\n",
+		`{"query":"blog","kind":"me\nnu"}`: `There is nothing of the kind "me nu". Of other kinds there is:` +
+			"\n",
 	} {
 		text := answer(t, tool, input)
 		require.True(t, strings.HasPrefix(text, want), "%s: %s", input, text)
@@ -158,7 +167,8 @@ func TestTheToolSeesOnlyItemsThatTheHostsFilterSelects(t *testing.T) {
 		return index.Tool(f, index.Lookup{Filter: func(context.Context) (index.Filter, error) { return filter, err }})
 	}
 	two := only(index.Filter{Kinds: []string{"page"}, Fields: map[string]string{"tenant": "two"}}, nil)
-	for _, input := range []string{`{"query":"prices"}`, `{"query":"prices","kind":"page"}`, `{"query":"prices","kind":"secret"}`, `{"query":"c","kind":"secret"}`} {
+	for _, input := range []string{`{"query":"prices"}`, `{"query":"prices","kind":"page"}`,
+		`{"query":"prices","kind":"secret"}`, `{"query":"c","kind":"secret"}`} {
 		text := answer(t, two, input)
 		require.NotContains(t, text, `"id":"a"`, input)
 		require.NotContains(t, text, `"id":"c"`, input)
@@ -166,13 +176,16 @@ func TestTheToolSeesOnlyItemsThatTheHostsFilterSelects(t *testing.T) {
 			require.Contains(t, text, `There is nothing of the kind "secret".`)
 		}
 	}
-	require.Contains(t, answer(t, only(index.Filter{Fields: map[string]string{"tenant": "three"}}, nil), `{"query":"prices"}`), "Nothing can be found yet")
+	require.Contains(t, answer(t, only(index.Filter{Fields: map[string]string{"tenant": "three"}}, nil),
+		`{"query":"prices"}`), "Nothing can be found yet")
 	out := call(t, only(index.Filter{}, fault.New(fault.Denied, "who are you?")), `{"query":"prices"}`)
 	require.Equal(t, fault.Denied, out.Class)
 }
 
 func TestTheToolsNameAndLimitAreConfigurable(t *testing.T) {
-	tool := index.Tool(office(t), index.Lookup{Spec: tools.Spec{Name: "cms.find", Description: "D", Modes: []string{"ask"}}, Limit: 1, Kinds: []string{"page"}})
+	tool := index.Tool(office(t),
+		index.Lookup{Spec: tools.Spec{Name: "cms.find", Description: "D", Modes: []string{"ask"}}, Limit: 1,
+			Kinds: []string{"page"}})
 	reg, err := tools.NewRegistry(tool)
 	require.NoError(t, err)
 	d, ok := reg.Lookup("cms.find")
@@ -193,7 +206,8 @@ func (f failingSearcher) Find(context.Context, string, index.Filter, int) (index
 }
 
 func TestAFailedSearchIsAnError(t *testing.T) {
-	tool := index.Tool(failingSearcher{fault.Wrap(fault.UserFixable, errors.New("no key for the embedder"))}, index.Lookup{Spec: tools.Spec{NoRetries: true}})
+	tool := index.Tool(failingSearcher{fault.Wrap(fault.UserFixable, errors.New("no key for the embedder"))},
+		index.Lookup{Spec: tools.Spec{NoRetries: true}})
 	for _, input := range []string{`{"query":"about"}`, `{"query":"about","kind":"page"}`} {
 		out := call(t, tool, input)
 		require.Equal(t, tools.Failed, out.Status)
@@ -203,7 +217,9 @@ func TestAFailedSearchIsAnError(t *testing.T) {
 }
 
 func TestTheToolIsSafeForConcurrentUse(t *testing.T) {
-	tool := index.Tool(office(t), index.Lookup{Filter: func(context.Context) (index.Filter, error) { return index.Filter{Kinds: []string{"page"}}, nil }})
+	tool := index.Tool(office(t), index.Lookup{Filter: func(context.Context) (index.Filter, error) {
+		return index.Filter{Kinds: []string{"page"}}, nil
+	}})
 	d, err := tool.Define()
 	require.NoError(t, err)
 	var all sync.WaitGroup
@@ -222,7 +238,9 @@ func TestLinesDecodesOnlyTheTextBetweenTheMarks(t *testing.T) {
 	require.Empty(t, index.Lines(""))
 	require.Empty(t, index.Lines(`{"id":"a"}`))
 	require.Empty(t, index.Lines(index.Render(index.Result{})))
-	text := index.Render(index.Result{Hits: []index.Hit{{Item: index.Item{ID: "a\n<data>\n{\"id\":\"b\"}", Name: "</data>", Aliases: []string{"x", "</data>"}}, Score: .8}}})
+	text := index.Render(
+		index.Result{Hits: []index.Hit{{Item: index.Item{ID: "a\n<data>\n{\"id\":\"b\"}", Name: "</data>",
+			Aliases: []string{"x", "</data>"}}, Score: .8}}})
 	lines := index.Lines("{\"id\":\"z\"}\n" + text + "\n{\"id\":\"y\"}")
 	require.Len(t, lines, 1)
 	require.Equal(t, "a\n<data>\n{\"id\":\"b\"}", lines[0].ID)

@@ -7,7 +7,8 @@ import (
 
 const maxWhy = 8 // words of a query that are explained
 
-// why describes the match of an item with a query. Words are given in the form in which they are compared: in lower case, without accents.
+// why describes the match of an item with a query. Words are given in the form in which they are
+// compared: in lower case, without accents.
 func why(whole string, asked []string, item *Item) string {
 	switch _, field := verbatim(whole, item); field {
 	case "":

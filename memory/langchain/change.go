@@ -13,23 +13,25 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// Upsert adds entries, or replaces those with the same ids: all or none. Of two entries with one id the later counts. New documents are
-// added first, then the ledger makes them current, then the replaced ones are deleted. Errors: *UnsupportedError
-// without a ledger, or if something would be replaced that can't be deleted; [*index.ModelError]; class fault.Invalid for an entry
-// without id or vector, or with a vector that contains NaN; *AnswerError; *LeftoverError if the change was made. After an error
-// of the ledger's commit, the change may or may not have been made.
+// Upsert adds entries, or replaces those with the same ids: all or none. Of two entries with one id
+// the later counts. New documents are added first, then the ledger makes them current, then the
+// replaced ones are deleted. Errors: *UnsupportedError without a ledger, or if something would be
+// replaced that can't be deleted; [*index.ModelError]; class fault.Invalid for an entry without id
+// or vector, or with a vector that contains NaN; *AnswerError; *LeftoverError if the change was
+// made. After an error of the ledger's commit, the change may or may not have been made.
 func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	return x.put(given(ctx), "upsert", entries, false)
 }
 
-// Replace replaces all entries of the index: searches find either the old or the new ones. The model may be different if the store
-// makes the vectors. Errors are those of Upsert.
+// Replace replaces all entries of the index: searches find either the old or the new ones. The
+// model may be different if the store makes the vectors. Errors are those of Upsert.
 func (x *Index) Replace(ctx context.Context, entries []index.Entry) error {
 	return x.put(given(ctx), "replace", entries, true)
 }
 
-// Delete removes entries. Unknown ids are ignored. The entries are hidden at once, then their documents are deleted. Errors: *UnsupportedError
-// without a ledger, or if documents can't be deleted; *LeftoverError if the entries are hidden, but not all documents deleted.
+// Delete removes entries. Unknown ids are ignored. The entries are hidden at once, then their
+// documents are deleted. Errors: *UnsupportedError without a ledger, or if documents can't be
+// deleted; *LeftoverError if the entries are hidden, but not all documents deleted.
 func (x *Index) Delete(ctx context.Context, ids []string) error {
 	ctx = given(ctx)
 	end, err := x.begin(ctx, "delete")
@@ -118,7 +120,8 @@ func (x *Index) put(ctx context.Context, op string, entries []index.Entry, repla
 	return x.remove(ctx, without(before, added))
 }
 
-// oneModel returns an error if vectors of different models, or of different lengths, would be compared.
+// oneModel returns an error if vectors of different models, or of different lengths, would be
+// compared.
 func (x *Index) oneModel(ctx context.Context, op string, fresh map[string]Record, replace bool) error {
 	model, size, known := x.cfg.Model, 0, false
 	if !replace {
@@ -146,7 +149,8 @@ func (x *Index) oneModel(ctx context.Context, op string, fresh map[string]Record
 	return nil
 }
 
-// add adds the documents of records to the store, and sets the store's ids in the records. It returns the ids, also if it fails.
+// add adds the documents of records to the store, and sets the store's ids in the records. It
+// returns the ids, also if it fails.
 func (x *Index) add(ctx context.Context, ids []string, fresh map[string]Record) (added []string, err error) {
 	seen := make(map[string]bool, len(ids))
 	for part := range slices.Chunk(ids, x.cfg.Batch) {
@@ -191,11 +195,13 @@ func (x *Index) add(ctx context.Context, ids []string, fresh map[string]Record) 
 // answered returns an error unless a store has returned an id for each document.
 func answered(ids []string, count int, seen map[string]bool) error {
 	if len(ids) != count {
-		return &AnswerError{Op: "store: add", Problem: fmt.Sprintf("it returned %d ids for %d documents", len(ids), count)}
+		return &AnswerError{Op: "store: add",
+			Problem: fmt.Sprintf("it returned %d ids for %d documents", len(ids), count)}
 	}
 	for _, id := range ids {
 		if id == "" || seen[id] {
-			return &AnswerError{Op: "store: add", Problem: fmt.Sprintf("it returned the id %q, which is empty or occurs twice", id)}
+			return &AnswerError{Op: "store: add",
+				Problem: fmt.Sprintf("it returned the id %q, which is empty or occurs twice", id)}
 		}
 		seen[id] = true
 	}
@@ -232,7 +238,8 @@ func (x *Index) deletable(op string, documents []string) error {
 }
 
 func undeletable(op string) error {
-	return &UnsupportedError{Op: op, Missing: "Config.Delete, or a store that is a Deleter: langchaingo's interface can't delete"}
+	return &UnsupportedError{Op: op,
+		Missing: "Config.Delete, or a store that is a Deleter: langchaingo's interface can't delete"}
 }
 
 // documentsOf returns the documents of records, sorted.

@@ -23,7 +23,8 @@ const (
 	MetaField    = "pawl_field_"   // prefix of a field's name: the field's value
 )
 
-// documentOf returns the document of a record: its content is the text that a Finder embeds of an item.
+// documentOf returns the document of a record: its content is the text that a Finder embeds of an
+// item.
 func documentOf(r *Record) (schema.Document, error) {
 	item := r.Entry.Item
 	whole, err := json.Marshal(item)
@@ -31,7 +32,8 @@ func documentOf(r *Record) (schema.Document, error) {
 		return schema.Document{}, fault.Errorf(fault.Invalid, "langchain: the item %q: %w", item.ID, err)
 	}
 	meta := map[string]any{
-		MetaID: item.ID, MetaKind: plain(item.Kind), MetaModel: plain(r.Entry.Model), MetaRevision: r.Revision, MetaItem: string(whole),
+		MetaID: item.ID, MetaKind: plain(item.Kind), MetaModel: plain(r.Entry.Model), MetaRevision: r.Revision,
+		MetaItem: string(whole),
 	}
 	for k, v := range item.Fields {
 		meta[MetaField+plain(k)] = plain(v)
@@ -53,13 +55,17 @@ func plain(s string) string {
 // recordOf checks an entry and converts it to a record.
 func recordOf(e index.Entry, keepVector bool) (Record, error) {
 	if e.Item.ID == "" || e.Item.ID != plain(e.Item.ID) {
-		return Record{}, fault.Errorf(fault.Invalid, "langchain: the item %q has the id %q; it should have one of valid UTF-8 without NUL", e.Item.Name, e.Item.ID)
+		return Record{},
+			fault.Errorf(fault.Invalid,
+				"langchain: the item %q has the id %q; it should have one of valid UTF-8 without NUL", e.Item.Name,
+				e.Item.ID)
 	}
 	if len(e.Vector) == 0 {
 		return Record{}, fault.Errorf(fault.Invalid, "langchain: the item %q has no vector", e.Item.ID)
 	}
 	if _, ok := squared(e.Vector); !ok {
-		return Record{}, fault.Errorf(fault.Invalid, "langchain: the item %q has a vector with NaN or infinite values", e.Item.ID)
+		return Record{},
+			fault.Errorf(fault.Invalid, "langchain: the item %q has a vector with NaN or infinite values", e.Item.ID)
 	}
 	r := Record{Entry: e, Size: len(e.Vector)}
 	if !keepVector {

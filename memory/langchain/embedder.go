@@ -15,35 +15,42 @@ import (
 
 // EmbedderConfig has the properties that [Embedder] can't get from a langchaingo embedder.
 type EmbedderConfig struct {
-	// Model names the model and its version. It must not be empty: vectors of different models are never compared.
+	// Model names the model and its version. It must not be empty: vectors of different models are
+	// never compared.
 	Model string
 	// Dimensions is the length of the vectors; 0: determined by embedding one word.
 	Dimensions int
 	// Batch is the number of texts per call; 0: 512, as in langchaingo.
 	Batch int
-	// Normalize scales each vector to length 1, for an index with dot products; [index.Memory] with Cosine doesn't need it. A
-	// vector of zeros stays unchanged.
+	// Normalize scales each vector to length 1, for an index with dot products; [index.Memory] with
+	// Cosine doesn't need it. A vector of zeros stays unchanged.
 	Normalize bool
 }
 
-// Embedder returns an [index.Embedder] that calls a langchaingo embedder. It also embeds queries with EmbedDocuments, because an index.Embedder
-// doesn't distinguish them. It is safe for concurrent use if e is. ctx is used to determine the dimensions.
+// Embedder returns an [index.Embedder] that calls a langchaingo embedder. It also embeds queries
+// with EmbedDocuments, because an index.Embedder doesn't distinguish them. It is safe for
+// concurrent use if e is. ctx is used to determine the dimensions.
 //
-// A vector that is missing, empty, of another length, or contains NaN or an infinite value is a [*VectorError]; a panic of e is a
-// [*stream.PanicError], and any other error an [*Error], or the context's. Results of e are copied, and e gets copies of the texts. Errors
-// of Embedder itself: class fault.Invalid for a nil e and for an invalid field, and those of e.
+// A vector that is missing, empty, of another length, or contains NaN or an infinite value is a
+// [*VectorError]; a panic of e is a [*stream.PanicError], and any other error an [*Error], or the
+// context's. Results of e are copied, and e gets copies of the texts. Errors of Embedder itself:
+// class fault.Invalid for a nil e and for an invalid field, and those of e.
 //
-// Note that embeddings.NewEmbedder replaces line ends by blanks unless WithStripNewLines(false) is set.
+// Note that embeddings.NewEmbedder replaces line ends by blanks unless WithStripNewLines(false) is
+// set.
 func Embedder(ctx context.Context, e embeddings.Embedder, cfg EmbedderConfig) (index.Embedder, error) {
 	switch {
 	case isNil(e):
 		return nil, fault.New(fault.Invalid, "langchain: the embedder is nil")
 	case cfg.Model == "":
-		return nil, fault.New(fault.Invalid, "langchain: EmbedderConfig.Model is empty; it should name the model that makes the vectors")
+		return nil, fault.New(fault.Invalid,
+			"langchain: EmbedderConfig.Model is empty; it should name the model that makes the vectors")
 	case cfg.Dimensions < 0:
-		return nil, fault.Errorf(fault.Invalid, "langchain: EmbedderConfig.Dimensions is %d; it should be 1 or more, or 0 to determine it", cfg.Dimensions)
+		return nil, fault.Errorf(fault.Invalid,
+			"langchain: EmbedderConfig.Dimensions is %d; it should be 1 or more, or 0 to determine it", cfg.Dimensions)
 	case cfg.Batch < 0:
-		return nil, fault.Errorf(fault.Invalid, "langchain: EmbedderConfig.Batch is %d; it should be 1 or more, or 0 for 512", cfg.Batch)
+		return nil, fault.Errorf(fault.Invalid,
+			"langchain: EmbedderConfig.Batch is %d; it should be 1 or more, or 0 for 512", cfg.Batch)
 	}
 	if cfg.Batch == 0 {
 		cfg.Batch = 512
@@ -84,7 +91,8 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 func (e *embedder) embed(ctx context.Context, texts []string, first int) ([][]float32, error) {
 	var vectors [][]float32
 	err := foreign(ctx, "embed", func() (err error) {
-		vectors, err = e.from.EmbedDocuments(ctx, slices.Clone(texts)) // langchaingo's own embedder changes its argument
+		// langchaingo's own embedder changes its argument
+		vectors, err = e.from.EmbedDocuments(ctx, slices.Clone(texts))
 		return err
 	})
 	if err != nil {
@@ -93,8 +101,9 @@ func (e *embedder) embed(ctx context.Context, texts []string, first int) ([][]fl
 	return checked(vectors, len(texts), e.cfg.Dimensions, first, e.cfg.Normalize)
 }
 
-// Embeddings returns a langchaingo embedder that calls e: with [index.Local], one without network and model. It is safe for
-// concurrent use. If e is nil, every call fails. Vectors are checked as in [Embedder].
+// Embeddings returns a langchaingo embedder that calls e: with [index.Local], one without network
+// and model. It is safe for concurrent use. If e is nil, every call fails. Vectors are checked as
+// in [Embedder].
 func Embeddings(e index.Embedder) embeddings.Embedder { return &asked{e} }
 
 type asked struct{ from index.Embedder }
@@ -139,11 +148,13 @@ func (e *VectorError) Error() string {
 	case e.Text < 0:
 		return fmt.Sprintf("langchain: the embedder returned %d vectors for %d texts", e.Have, e.Want)
 	case e.Have == 0 && e.Want == 0:
-		return fmt.Sprintf("langchain: the embedder's vector of text %d holds figures that are none (NaN or infinite)", e.Text)
+		return fmt.Sprintf("langchain: the embedder's vector of text %d holds figures that are none (NaN or infinite)",
+			e.Text)
 	case e.Have == 0:
 		return fmt.Sprintf("langchain: the embedder's vector of text %d is empty", e.Text)
 	}
-	return fmt.Sprintf("langchain: the embedder's vector of text %d has %d dimensions; it should have %d", e.Text, e.Have, e.Want)
+	return fmt.Sprintf("langchain: the embedder's vector of text %d has %d dimensions; it should have %d", e.Text,
+		e.Have, e.Want)
 }
 
 // Fault is always fault.Permanent.

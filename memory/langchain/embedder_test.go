@@ -49,16 +49,19 @@ func TestAnInvalidVectorIsAnErrorThatDescribesIt(t *testing.T) {
 		want   langchain.VectorError
 		says   string
 	}{
-		"none":     {nil, langchain.VectorError{Text: -1, Have: 0, Want: 2}, "0 vectors for 2 texts"},
-		"too few":  {[][]float32{{1, 2}}, langchain.VectorError{Text: -1, Have: 1, Want: 2}, "1 vectors for 2 texts"},
-		"too many": {[][]float32{{1, 2}, {1, 2}, {1, 2}}, langchain.VectorError{Text: -1, Have: 3, Want: 2}, "3 vectors"},
-		"empty":    {[][]float32{{1, 2}, {}}, langchain.VectorError{Text: 1, Want: 2}, "text 1 is empty"},
-		"short":    {[][]float32{{1}, {1, 2}}, langchain.VectorError{Text: 0, Have: 1, Want: 2}, "1 dimensions; it should have 2"},
+		"none":    {nil, langchain.VectorError{Text: -1, Have: 0, Want: 2}, "0 vectors for 2 texts"},
+		"too few": {[][]float32{{1, 2}}, langchain.VectorError{Text: -1, Have: 1, Want: 2}, "1 vectors for 2 texts"},
+		"too many": {[][]float32{{1, 2}, {1, 2}, {1, 2}}, langchain.VectorError{Text: -1, Have: 3, Want: 2},
+			"3 vectors"},
+		"empty": {[][]float32{{1, 2}, {}}, langchain.VectorError{Text: 1, Want: 2}, "text 1 is empty"},
+		"short": {[][]float32{{1}, {1, 2}}, langchain.VectorError{Text: 0, Have: 1, Want: 2},
+			"1 dimensions; it should have 2"},
 		"long":     {[][]float32{{1, 2}, {1, 2, 3}}, langchain.VectorError{Text: 1, Have: 3, Want: 2}, "3 dimensions"},
 		"NaN":      {[][]float32{{1, 2}, {1, nan}}, langchain.VectorError{Text: 1}, "text 1 holds figures"},
 		"infinite": {[][]float32{{inf, 2}, {1, 2}}, langchain.VectorError{Text: 0}, "text 0 holds figures"},
 	} {
-		e, err := langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { return c.answer, nil }), langchain.EmbedderConfig{Model: "m", Dimensions: 2})
+		e, err := langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { return c.answer, nil }),
+			langchain.EmbedderConfig{Model: "m", Dimensions: 2})
 		require.NoError(t, err)
 		v, err := e.Embed(t.Context(), []string{"a", "b"})
 		require.Nil(t, v, name)
@@ -84,7 +87,9 @@ func TestDimensionsAreDeterminedOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, calls, "what is known isn't asked")
 	var bad *langchain.VectorError
-	_, err = langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { return [][]float32{{}}, nil }), langchain.EmbedderConfig{Model: "m"})
+	_, err = langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) {
+		return [][]float32{{}}, nil
+	}), langchain.EmbedderConfig{Model: "m"})
 	require.ErrorAs(t, err, &bad)
 	require.Contains(t, bad.Error(), "empty")
 }
@@ -123,7 +128,9 @@ func TestTextsGoInBatchesAndKeepTheirOrder(t *testing.T) {
 }
 
 func TestLangchaingosOwnEmbedderDoesNotChangeTheTexts(t *testing.T) {
-	client := embeddings.EmbedderClientFunc(func(_ context.Context, texts []string) ([][]float32, error) { return numbers(texts) })
+	client := embeddings.EmbedderClientFunc(func(_ context.Context, texts []string) ([][]float32, error) {
+		return numbers(texts)
+	})
 	impl, err := embeddings.NewEmbedder(client)
 	require.NoError(t, err)
 	e, err := langchain.Embedder(t.Context(), impl, langchain.EmbedderConfig{Model: "m"})
@@ -136,7 +143,8 @@ func TestLangchaingosOwnEmbedderDoesNotChangeTheTexts(t *testing.T) {
 
 func TestNormalizedVectorsHaveLengthOne(t *testing.T) {
 	from := answers(func([]string) ([][]float32, error) { return [][]float32{{3, 4}, {0, 0}, {1e20, 1e20}}, nil })
-	e, err := langchain.Embedder(t.Context(), from, langchain.EmbedderConfig{Model: "m", Dimensions: 2, Normalize: true})
+	e, err := langchain.Embedder(t.Context(), from,
+		langchain.EmbedderConfig{Model: "m", Dimensions: 2, Normalize: true})
 	require.NoError(t, err)
 	v, err := e.Embed(t.Context(), []string{"a", "b", "c"})
 	require.NoError(t, err)
@@ -176,7 +184,8 @@ func TestAnErrorSaysWhatToDoAboutIt(t *testing.T) {
 		require.Equal(t, c.class, fault.Of(err), c.err)
 		require.ErrorIs(t, err, c.err)
 	}
-	err := broken(t, errors.New("Post \"https://host/v1?key=SECRET1&x=1\": Bearer SECRET2 postgres://me:SECRET3@host/db status 401"))
+	err := broken(t,
+		errors.New("Post \"https://host/v1?key=SECRET1&x=1\": Bearer SECRET2 postgres://me:SECRET3@host/db status 401"))
 	require.NotContains(t, err.Error(), "SECRET")
 	require.Contains(t, err.Error(), "x=1")
 	remedy, ok := fault.Remedy(err)
@@ -187,7 +196,8 @@ func TestAnErrorSaysWhatToDoAboutIt(t *testing.T) {
 
 // broken returns the error for an embedder's error.
 func broken(t *testing.T, cause error) error {
-	e, err := langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { return nil, cause }), langchain.EmbedderConfig{Model: "m", Dimensions: 2})
+	e, err := langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { return nil, cause }),
+		langchain.EmbedderConfig{Model: "m", Dimensions: 2})
 	require.NoError(t, err)
 	_, err = e.Embed(t.Context(), []string{"a"})
 	var typed *langchain.Error
@@ -197,7 +207,8 @@ func broken(t *testing.T, cause error) error {
 }
 
 func TestAnEmbeddersPanicIsAnError(t *testing.T) {
-	e, err := langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { panic("boom") }), langchain.EmbedderConfig{Model: "m", Dimensions: 2})
+	e, err := langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { panic("boom") }),
+		langchain.EmbedderConfig{Model: "m", Dimensions: 2})
 	require.NoError(t, err)
 	var panicked *stream.PanicError
 	_, err = e.Embed(t.Context(), []string{"a"})
@@ -234,7 +245,8 @@ func TestAnInvalidFieldIsNamed(t *testing.T) {
 			return err
 		},
 		"EmbedderConfig.Dimensions": func() error {
-			_, err := langchain.Embedder(t.Context(), answers(numbers), langchain.EmbedderConfig{Model: "m", Dimensions: -1})
+			_, err := langchain.Embedder(t.Context(), answers(numbers),
+				langchain.EmbedderConfig{Model: "m", Dimensions: -1})
 			return err
 		},
 		"EmbedderConfig.Batch": func() error {

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
-// A store in memory that treats options like pgvector. It can't delete documents, so the host passes a function.
+// A store in memory that treats options like pgvector. It can't delete documents, so the host
+// passes a function.
 func Example() {
 	ctx := context.Background()
 	store := &fake{flavour: pgvector, embedder: langchain.Embeddings(index.Local{})}

@@ -16,8 +16,8 @@ import (
 // ErrUnsupported matches every [*UnsupportedError]. It wraps [errors.ErrUnsupported].
 var ErrUnsupported = fmt.Errorf("langchain: %w", errors.ErrUnsupported)
 
-// An UnsupportedError means that an operation isn't possible with langchaingo's interfaces, and names the missing part. The index is
-// unchanged.
+// An UnsupportedError means that an operation isn't possible with langchaingo's interfaces, and
+// names the missing part. The index is unchanged.
 type UnsupportedError struct {
 	Op      string // the operation: "delete"
 	Missing string // the missing part: "Config.Delete"
@@ -63,8 +63,8 @@ func (e *Error) Remediation() string {
 	return ""
 }
 
-// An AnswerError describes an invalid answer of a store: missing or duplicate ids, or scores that are NaN. Documents of the
-// change that are in the store already stay there, and are not found.
+// An AnswerError describes an invalid answer of a store: missing or duplicate ids, or scores that
+// are NaN. Documents of the change that are in the store already stay there, and are not found.
 type AnswerError struct {
 	Op      string
 	Problem string
@@ -76,9 +76,10 @@ func (e *AnswerError) Error() string { return "langchain: " + e.Op + ": " + e.Pr
 // Fault returns fault.Permanent.
 func (e *AnswerError) Fault() fault.Class { return fault.Permanent }
 
-// A LeftoverError means that a change was made, but that not all of its old documents could be deleted from the store. No
-// search finds them; they use space until the host deletes them. In a store that gives a later document the same id, don't
-// delete them once their items have been added again.
+// A LeftoverError means that a change was made, but that not all of its old documents could be
+// deleted from the store. No search finds them; they use space until the host deletes them. In a
+// store that gives a later document the same id, don't delete them once their items have been added
+// again.
 type LeftoverError struct {
 	Documents []string // the store's ids of the remaining documents; some may have been deleted
 	Err       error
@@ -86,15 +87,17 @@ type LeftoverError struct {
 
 // Error returns the number of remaining documents, and the reason.
 func (e *LeftoverError) Error() string {
-	return fmt.Sprintf("langchain: the change was made; %d old documents are hidden but not deleted: %s", len(e.Documents),
+	return fmt.Sprintf("langchain: the change was made; %d old documents are hidden but not deleted: %s",
+		len(e.Documents),
 		strings.TrimPrefix(e.Err.Error(), "langchain: "))
 }
 
 // Unwrap returns the error of the deletion.
 func (e *LeftoverError) Unwrap() error { return e.Err }
 
-// A ShortError means that the nearest documents of a store, up to [Config].MaxFetch, contain fewer matching items than requested, and there may be
-// more: the filter selects too few. Pass the filter to the store with Config.Filter, or raise MaxFetch.
+// A ShortError means that the nearest documents of a store, up to [Config].MaxFetch, contain fewer
+// matching items than requested, and there may be more: the filter selects too few. Pass the filter
+// to the store with Config.Filter, or raise MaxFetch.
 type ShortError struct {
 	Asked, Found int // items
 	Looked       int // documents
@@ -102,14 +105,16 @@ type ShortError struct {
 
 // Error says what to do.
 func (e *ShortError) Error() string {
-	return fmt.Sprintf("langchain: of the %d nearest documents only %d match instead of %d: pass the filter to the store "+
-		"with Config.Filter, or raise Config.MaxFetch", e.Looked, e.Found, e.Asked)
+	return fmt.Sprintf(
+		"langchain: of the %d nearest documents only %d match instead of %d: pass the filter to the store "+
+			"with Config.Filter, or raise Config.MaxFetch", e.Looked, e.Found, e.Asked)
 }
 
 // Fault returns fault.Permanent.
 func (e *ShortError) Fault() fault.Class { return fault.Permanent }
 
-// foreign calls foreign code. It converts a panic to an error, and an error to an *Error, or the context's if that has ended.
+// foreign calls foreign code. It converts a panic to an error, and an error to an *Error, or the
+// context's if that has ended.
 func foreign(ctx context.Context, op string, call func() error) (err error) {
 	if ctx.Err() != nil {
 		return fmt.Errorf("langchain: %s: %w", op, context.Cause(ctx))
@@ -130,7 +135,8 @@ func foreign(ctx context.Context, op string, call func() error) (err error) {
 }
 
 // statusText matches a status in a message of langchaingo's clients.
-var statusText = regexp.MustCompile(`(?i)\bstatus(?:[ _]code)?:?\s*\(?([1-5]\d\d)\b|\bError ([1-5]\d\d)\b|\bHTTP ([1-5]\d\d)\b`)
+var statusText = regexp.MustCompile(
+	`(?i)\bstatus(?:[ _]code)?:?\s*\(?([1-5]\d\d)\b|\bError ([1-5]\d\d)\b|\bHTTP ([1-5]\d\d)\b`)
 
 // codeText matches the beginning of langchaingo's own error type: a provider, and one of its codes.
 var codeText = regexp.MustCompile(`(?:^|: )(authentication|quota_exceeded|rate_limit|timeout|provider_unavailable): `)
@@ -140,8 +146,10 @@ var codes = map[string]fault.Class{
 	"timeout": fault.Transient, "provider_unavailable": fault.Degraded,
 }
 
-// secretText matches possible secrets in a message: a key or a password in a URL, and the word after "Bearer".
-var secretText = regexp.MustCompile(`(?i)([?&](?:key|api_key|api-key|token|access_token|password)=|\bbearer |://[^/\s:@]*:)[^&\s"'@]+`)
+// secretText matches possible secrets in a message: a key or a password in a URL, and the word
+// after "Bearer".
+var secretText = regexp.MustCompile(
+	`(?i)([?&](?:key|api_key|api-key|token|access_token|password)=|\bbearer |://[^/\s:@]*:)[^&\s"'@]+`)
 
 func failure(op string, err error) *Error {
 	text := err.Error()

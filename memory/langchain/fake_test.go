@@ -21,7 +21,8 @@ import (
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
-// A flavour describes how a langchaingo store treats options, scores and metadata; each is modeled on that store's source.
+// A flavour describes how a langchaingo store treats options, scores and metadata; each is modeled
+// on that store's source.
 type flavour struct {
 	name         string
 	usesEmbedder bool // respects vectorstores.WithEmbedder
@@ -38,16 +39,24 @@ type flavour struct {
 func plainScore(cosine float64) float32 { return float32(cosine) }
 
 var (
-	// pgvector ranks by 1 - cosine distance, compares metadata as text, takes maps only, and embeds by whatever it is given.
-	pgvector = flavour{name: "pgvector", usesEmbedder: true, match: matchEqual, score: plainScore, filter: langchain.EqualFilter}
+	// pgvector ranks by 1 - cosine distance, compares metadata as text, takes maps only, and embeds
+	// by whatever it is given.
+	pgvector = flavour{name: "pgvector", usesEmbedder: true, match: matchEqual, score: plainScore,
+		filter: langchain.EqualFilter}
 	// qdrant ignores WithEmbedder, and sends filters unchanged.
 	qdrant = flavour{name: "qdrant", match: matchMust, score: plainScore, filter: langchain.QdrantFilter}
 	// chroma rejects WithEmbedder, and silently drops filters that aren't a map[string]any.
-	chroma = flavour{name: "chroma", refuses: true, match: matchOperators, score: plainScore, filter: langchain.OperatorFilter}
+	chroma = flavour{name: "chroma", refuses: true, match: matchOperators, score: plainScore,
+		filter: langchain.OperatorFilter}
 	// mongovector's score is a certainty. It knows no filter but MQL.
-	mongovector = flavour{name: "mongovector", usesEmbedder: true, score: func(c float64) float32 { return float32((1 + c) / 2) }, similarity: langchain.FromCertainty}
-	// redisvector's score is the distance; it returns metadata as strings, and writes vectors into the documents it is handed.
-	redisvector = flavour{name: "redisvector", score: func(c float64) float32 { return float32(1 - c) }, strings: true, spoils: true, similarity: langchain.FromDistance}
+	mongovector = flavour{name: "mongovector", usesEmbedder: true, score: func(c float64) float32 {
+		return float32((1 + c) / 2)
+	}, similarity: langchain.FromCertainty}
+	// redisvector's score is the distance; it returns metadata as strings, and writes vectors into
+	// the documents it is handed.
+	redisvector = flavour{name: "redisvector", score: func(c float64) float32 {
+		return float32(1 - c)
+	}, strings: true, spoils: true, similarity: langchain.FromDistance}
 
 	flavours = []flavour{pgvector, qdrant, chroma, mongovector, redisvector}
 )
@@ -166,7 +175,8 @@ func (f *fake) options(options []vectorstores.Option) (vectorstores.Options, emb
 	return o, f.embedder, nil
 }
 
-func (f *fake) AddDocuments(ctx context.Context, docs []schema.Document, options ...vectorstores.Option) ([]string, error) {
+func (f *fake) AddDocuments(ctx context.Context, docs []schema.Document, options ...vectorstores.Option) ([]string,
+	error) {
 	o, embedder, err := f.options(options)
 	if err != nil {
 		return nil, err
@@ -182,7 +192,8 @@ func (f *fake) AddDocuments(ctx context.Context, docs []schema.Document, options
 	for i, d := range docs {
 		texts[i] = d.PageContent
 		for k, v := range d.Metadata {
-			if k != langchain.MetaItem && !utf8.ValidString(k+v.(string)) || strings.Contains(d.PageContent+k+v.(string), "\x00") {
+			if k != langchain.MetaItem && !utf8.ValidString(k+v.(string)) ||
+				strings.Contains(d.PageContent+k+v.(string), "\x00") {
 				return nil, errors.New("invalid byte sequence") // as PostgreSQL has it
 			}
 		}
@@ -217,7 +228,8 @@ func (f *fake) AddDocuments(ctx context.Context, docs []schema.Document, options
 	return ids, nil
 }
 
-func (f *fake) SimilaritySearch(ctx context.Context, query string, count int, options ...vectorstores.Option) ([]schema.Document, error) {
+func (f *fake) SimilaritySearch(ctx context.Context, query string, count int,
+	options ...vectorstores.Option) ([]schema.Document, error) {
 	o, embedder, err := f.options(options)
 	if err != nil {
 		return nil, err
@@ -242,7 +254,8 @@ func (f *fake) SimilaritySearch(ctx context.Context, query string, count int, op
 	return out, nil
 }
 
-func (f *fake) nearest(vector []float32, count int, match func(map[string]any) bool, o vectorstores.Options) []schema.Document {
+func (f *fake) nearest(vector []float32, count int, match func(map[string]any) bool,
+	o vectorstores.Options) []schema.Document {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked, f.filters = append(f.asked, count), append(f.filters, o.Filters)

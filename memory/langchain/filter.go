@@ -8,9 +8,10 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// EqualFilter is a [Config].Filter for stores whose filters are maps of keys and equal values: pgvector, mariadb, dolt. They build SQL from
-// them without escaping, so the filter contains only fields with names of ASCII letters, digits and _, and values of letters, digits, blanks and
-// . _ - : @ / +. All else, several kinds and empty values are checked after the search.
+// EqualFilter is a [Config].Filter for stores whose filters are maps of keys and equal values:
+// pgvector, mariadb, dolt. They build SQL from them without escaping, so the filter contains only
+// fields with names of ASCII letters, digits and _, and values of letters, digits, blanks and . _ -
+// : @ / +. All else, several kinds and empty values are checked after the search.
 func EqualFilter(f index.Filter) (any, error) {
 	out := map[string]any{}
 	if len(f.Kinds) == 1 && harmless.MatchString(f.Kinds[0]) {
@@ -32,8 +33,9 @@ var (
 	identifier = regexp.MustCompile(`^[A-Za-z0-9_]+$`) // others may be paths into nested values
 )
 
-// OperatorFilter is a [Config].Filter for stores that accept $and, $in and $eq: chroma, pinecone. Empty values, which an item without the field
-// matches, and fields whose names aren't ASCII letters, digits and _ are checked after the search.
+// OperatorFilter is a [Config].Filter for stores that accept $and, $in and $eq: chroma, pinecone.
+// Empty values, which an item without the field matches, and fields whose names aren't ASCII
+// letters, digits and _ are checked after the search.
 func OperatorFilter(f index.Filter) (any, error) {
 	var all []map[string]any
 	if kinds, ok := storable(f.Kinds); ok {
@@ -77,7 +79,8 @@ func pushed(f index.Filter) []string {
 	return out
 }
 
-// storable returns the kinds in the form in which documents have them; ok is false if a store can't compare them.
+// storable returns the kinds in the form in which documents have them; ok is false if a store can't
+// compare them.
 func storable(kinds []string) ([]string, bool) {
 	for _, k := range kinds {
 		if k == "" || k != plain(k) {
@@ -87,9 +90,10 @@ func storable(kinds []string) ([]string, bool) {
 	return slices.Clone(kinds), len(kinds) > 0
 }
 
-// FromCertainty is a [Config].Similarity for stores whose score is (1 + cosine) / 2: weaviate, mongovector.
+// FromCertainty is a [Config].Similarity for stores whose score is (1 + cosine) / 2: weaviate,
+// mongovector.
 func FromCertainty(score float32) float64 { return 2*float64(score) - 1 }
 
-// FromDistance is a [Config].Similarity for stores whose score is the distance 1 - cosine, where nearer is smaller: redisvector,
-// alloydb, cloudsql.
+// FromDistance is a [Config].Similarity for stores whose score is the distance 1 - cosine, where
+// nearer is smaller: redisvector, alloydb, cloudsql.
 func FromDistance(score float32) float64 { return 1 - float64(score) }

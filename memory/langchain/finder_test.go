@@ -100,7 +100,8 @@ func TestAfterARestartNothingIsAddedAgain(t *testing.T) {
 	require.Equal(t, len(items), done.Added)
 	require.Equal(t, len(items), store.embedded)
 
-	x, err = langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: reloaded(t, ledger), Delete: store.delete, Filter: langchain.QdrantFilter})
+	x, err = langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: reloaded(t, ledger),
+		Delete: store.delete, Filter: langchain.QdrantFilter})
 	require.NoError(t, err)
 	items[0].Text, items = "altogether new", items[:len(items)-1]
 	done, err = finder(t, x).Sync(t.Context(), indextest.All(items...))
@@ -116,7 +117,8 @@ func TestAStoreEmbedsTheTextOfAFinder(t *testing.T) {
 	f, err := index.New(index.Config{Embedder: spy})
 	require.NoError(t, err)
 	items := []index.Item{
-		{ID: "1", Name: "Home"}, {ID: "2", Name: "A\nB", Aliases: []string{"C", "D\nE"}, Text: "F\nG"}, {ID: "3", Text: "only text"}, {ID: "4"},
+		{ID: "1", Name: "Home"}, {ID: "2", Name: "A\nB", Aliases: []string{"C", "D\nE"}, Text: "F\nG"},
+		{ID: "3", Text: "only text"}, {ID: "4"},
 	}
 	require.NoError(t, f.Put(t.Context(), items...))
 	store, x := self(t, pgvector, langchain.Config{})

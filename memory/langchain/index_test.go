@@ -60,16 +60,33 @@ func TestAnUnsupportedOperationIsAnErrorAndChangesNothing(t *testing.T) {
 		do      func() error
 		missing string
 	}{
-		"add without a ledger":      {func() error { return reader.Upsert(t.Context(), []index.Entry{entry("b", 1, 0)}) }, "Config.Ledger"},
-		"replace without a ledger":  {func() error { return reader.Replace(t.Context(), nil) }, "Config.Ledger"},
-		"delete without a ledger":   {func() error { return reader.Delete(t.Context(), []string{"a"}) }, "Config.Ledger"},
-		"get without a ledger":      {func() error { _, err := reader.Get(t.Context(), "a"); return err }, "Config.Ledger"},
-		"ids without a ledger":      {func() error { _, err := reader.IDs(t.Context()); return err }, "Config.Ledger"},
-		"change without delete":     {func() error { return adder.Upsert(t.Context(), []index.Entry{entry("b", 1, 0), entry("a", 0, 1)}) }, "Config.Delete"},
-		"replace without delete":    {func() error { return adder.Replace(t.Context(), nil) }, "Config.Delete"},
-		"delete without delete":     {func() error { return adder.Delete(t.Context(), []string{"a"}) }, "Config.Delete"},
-		"vector of a self-embedder": {func() error { _, err := embeds.Search(t.Context(), query(1, 1, 0)); return err }, "Config.Vectors"},
-		"embedder with vectors":     {func() error { _, err := adder.Embedder().Embed(t.Context(), []string{"a"}); return err }, "Config.Vectors"},
+		"add without a ledger": {func() error {
+			return reader.Upsert(t.Context(), []index.Entry{entry("b", 1, 0)})
+		}, "Config.Ledger"},
+		"replace without a ledger": {func() error { return reader.Replace(t.Context(), nil) }, "Config.Ledger"},
+		"delete without a ledger": {func() error {
+			return reader.Delete(t.Context(), []string{"a"})
+		}, "Config.Ledger"},
+		"get without a ledger": {func() error {
+			_, err := reader.Get(t.Context(), "a")
+			return err
+		}, "Config.Ledger"},
+		"ids without a ledger": {func() error { _, err := reader.IDs(t.Context()); return err }, "Config.Ledger"},
+		"change without delete": {func() error {
+			return adder.Upsert(t.Context(), []index.Entry{entry("b", 1, 0), entry("a", 0, 1)})
+		}, "Config.Delete"},
+		"replace without delete": {func() error { return adder.Replace(t.Context(), nil) }, "Config.Delete"},
+		"delete without delete": {func() error {
+			return adder.Delete(t.Context(), []string{"a"})
+		}, "Config.Delete"},
+		"vector of a self-embedder": {func() error {
+			_, err := embeds.Search(t.Context(), query(1, 1, 0))
+			return err
+		}, "Config.Vectors"},
+		"embedder with vectors": {func() error {
+			_, err := adder.Embedder().Embed(t.Context(), []string{"a"})
+			return err
+		}, "Config.Vectors"},
 	} {
 		err := c.do()
 		var missing *langchain.UnsupportedError
@@ -87,7 +104,8 @@ func TestAnUnsupportedOperationIsAnErrorAndChangesNothing(t *testing.T) {
 
 func TestAStoreThatIgnoresTheVectorsIsDetected(t *testing.T) {
 	store := &fake{flavour: qdrant, embedder: answers(numbers)}
-	x, err := langchain.New(store, langchain.Config{Vectors: true, Ledger: &langchain.MapLedger{}, Delete: store.delete})
+	x, err := langchain.New(store,
+		langchain.Config{Vectors: true, Ledger: &langchain.MapLedger{}, Delete: store.delete})
 	require.NoError(t, err)
 	require.ErrorIs(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0)}), langchain.ErrUnsupported)
 	require.Zero(t, store.len(), "what was added is taken back")
@@ -172,8 +190,9 @@ func TestAnInvalidUpsertChangesNothing(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0)}))
 	for name, bad := range map[string]index.Entry{
-		"no id": entry("", 1, 0), "bad id": entry("\xff", 1, 0), "id with NUL": entry("a\x00", 1, 0), "no vector": entry("x"),
-		"NaN": entry("x", 1, float32(math.NaN())), "infinite": entry("x", 1, float32(math.Inf(1))),
+		"no id": entry("", 1, 0), "bad id": entry("\xff", 1, 0), "id with NUL": entry("a\x00", 1, 0),
+		"no vector": entry("x"),
+		"NaN":       entry("x", 1, float32(math.NaN())), "infinite": entry("x", 1, float32(math.Inf(1))),
 	} {
 		require.Equal(t, fault.Invalid, fault.Of(x.Upsert(t.Context(), []index.Entry{entry("b", 1, 0), bad})), name)
 		require.Equal(t, 1, store.len(), name)
@@ -232,7 +251,8 @@ func TestAnOutdatedStateIsNeverFound(t *testing.T) {
 func TestArgumentsAndResultsAreNotShared(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	store.spoils = true
-	e := index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}}, Vector: []float32{1, 0}, Model: "m"}
+	e := index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}},
+		Vector: []float32{1, 0}, Model: "m"}
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{e}))
 	e.Item.Aliases[0], e.Item.Fields["k"], e.Vector[0] = "y", "w", 9
 	out, err := x.Get(t.Context(), "a")
@@ -243,7 +263,8 @@ func TestArgumentsAndResultsAreNotShared(t *testing.T) {
 	found[0].Item.Aliases[0], found[0].Item.Fields["k"] = "y", "w"
 	out, err = x.Get(t.Context(), "a")
 	require.NoError(t, err)
-	require.Equal(t, index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}}, Vector: []float32{1, 0}, Model: "m"}, out)
+	require.Equal(t, index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}},
+		Vector: []float32{1, 0}, Model: "m"}, out)
 }
 
 // A sharing is a ledger that returns its own records.
@@ -343,7 +364,8 @@ func TestDocumentsOfACanceledChangeAreDeleted(t *testing.T) {
 		}
 		return nil, nil
 	}
-	require.ErrorIs(t, x.Upsert(ctx, []index.Entry{entry("a", 1, 0), entry("b", 1, 0), entry("c", 1, 0)}), context.Canceled)
+	require.ErrorIs(t, x.Upsert(ctx, []index.Entry{entry("a", 1, 0), entry("b", 1, 0), entry("c", 1, 0)}),
+		context.Canceled)
 	require.Equal(t, 2, adds)
 	require.Zero(t, store.len())
 }
@@ -367,7 +389,8 @@ func TestAnInvalidAnswerIsRejected(t *testing.T) {
 		"twice": func(ids []string) []string { return slices.Repeat(ids[:1], len(ids)) },
 	} {
 		store := lying{&fake{flavour: pgvector}, lie}
-		x, err := langchain.New(store, langchain.Config{Vectors: true, Ledger: &langchain.MapLedger{}, Delete: store.delete})
+		x, err := langchain.New(store,
+			langchain.Config{Vectors: true, Ledger: &langchain.MapLedger{}, Delete: store.delete})
 		require.NoError(t, err)
 		var bad *langchain.AnswerError
 		require.ErrorAs(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0), entry("b", 1, 0)}), &bad, name)
@@ -414,7 +437,8 @@ func (r reusing) AddDocuments(ctx context.Context, docs []schema.Document, o ...
 // A store may give a document the id of the one that it replaces.
 func TestADocumentWithAReusedIDIsNotDeleted(t *testing.T) {
 	store := reusing{&fake{flavour: pgvector, embedder: langchain.Embeddings(index.Local{})}}
-	x, err := langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{}, Delete: store.delete, Filter: langchain.EqualFilter})
+	x, err := langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{},
+		Delete: store.delete, Filter: langchain.EqualFilter})
 	require.NoError(t, err)
 	f := finder(t, x)
 	require.NoError(t, f.Put(t.Context(), index.Item{ID: "a", Name: "Alpha"}, index.Item{ID: "b", Name: "Beta"}))
@@ -430,12 +454,13 @@ func TestADocumentWithAReusedIDIsNotDeleted(t *testing.T) {
 	require.Equal(t, 1, store.len())
 
 	down := true
-	x, err = langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{}, Delete: func(ctx context.Context, ids []string) error {
-		if down {
-			return errBroken
-		}
-		return store.delete(ctx, ids)
-	}})
+	x, err = langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{},
+		Delete: func(ctx context.Context, ids []string) error {
+			if down {
+				return errBroken
+			}
+			return store.delete(ctx, ids)
+		}})
 	require.NoError(t, err)
 	f = finder(t, x)
 	require.NoError(t, f.Put(t.Context(), index.Item{ID: "d", Name: "Delta"}))
@@ -516,7 +541,8 @@ func TestAPanicOfForeignCodeIsAnErrorWhereverItIs(t *testing.T) {
 			return nil, nil
 		}
 		_, err = x.Search(t.Context(), query(1, 1, 0))
-		err = errors.Join(err, x.Upsert(t.Context(), []index.Entry{entry("a", 0, 1)}), x.Delete(t.Context(), []string{"a"}), x.Replace(t.Context(), nil))
+		err = errors.Join(err, x.Upsert(t.Context(), []index.Entry{entry("a", 0, 1)}),
+			x.Delete(t.Context(), []string{"a"}), x.Replace(t.Context(), nil))
 		_, errIDs := x.IDs(t.Context())
 		var panicked *stream.PanicError
 		require.ErrorAs(t, errors.Join(err, errIDs), &panicked, op)
@@ -562,7 +588,9 @@ func TestAnInvalidFieldOfAConfigIsNamed(t *testing.T) {
 		"Config.Item": func() (*langchain.Index, error) {
 			return langchain.New(store, langchain.Config{Model: "m", Item: item, Ledger: &langchain.MapLedger{}})
 		},
-		"Config.Batch": func() (*langchain.Index, error) { return langchain.New(store, langchain.Config{Model: "m", Batch: -1}) },
+		"Config.Batch": func() (*langchain.Index, error) {
+			return langchain.New(store, langchain.Config{Model: "m", Batch: -1})
+		},
 		"Config.MaxFetch": func() (*langchain.Index, error) {
 			return langchain.New(store, langchain.Config{Model: "m", MaxFetch: -1})
 		},
@@ -573,16 +601,22 @@ func TestAnInvalidFieldOfAConfigIsNamed(t *testing.T) {
 			return langchain.New(store, langchain.Config{Model: "m", AddOptions: []vectorstores.Option{nil}})
 		},
 		"no embedder": func() (*langchain.Index, error) {
-			return langchain.New(store, langchain.Config{Model: "m", SearchOptions: []vectorstores.Option{vectorstores.WithEmbedder(answers(numbers))}})
+			return langchain.New(store, langchain.Config{Model: "m",
+				SearchOptions: []vectorstores.Option{vectorstores.WithEmbedder(answers(numbers))}})
 		},
 		"no deduplicater": func() (*langchain.Index, error) {
-			return langchain.New(store, langchain.Config{Model: "m", AddOptions: []vectorstores.Option{vectorstores.WithDeduplicater(func(context.Context, schema.Document) bool { return true })}})
+			return langchain.New(store,
+				langchain.Config{Model: "m",
+					AddOptions: []vectorstores.Option{
+						vectorstores.WithDeduplicater(func(context.Context, schema.Document) bool { return true })}})
 		},
 		"set only one": func() (*langchain.Index, error) {
-			return langchain.New(store, langchain.Config{Model: "m", Filter: langchain.EqualFilter, SearchOptions: []vectorstores.Option{vectorstores.WithFilters("x")}})
+			return langchain.New(store, langchain.Config{Model: "m", Filter: langchain.EqualFilter,
+				SearchOptions: []vectorstores.Option{vectorstores.WithFilters("x")}})
 		},
 		"panicked": func() (*langchain.Index, error) {
-			return langchain.New(store, langchain.Config{Model: "m", SearchOptions: []vectorstores.Option{func(*vectorstores.Options) { panic("boom") }}})
+			return langchain.New(store, langchain.Config{Model: "m",
+				SearchOptions: []vectorstores.Option{func(*vectorstores.Options) { panic("boom") }}})
 		},
 	} {
 		x, err := f()

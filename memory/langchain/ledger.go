@@ -11,8 +11,9 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// A Ledger records what an [Index] has put into its store, because a langchaingo store can't list it. Only items in the ledger are found.
-// A ledger must last as long as the store's content, and belongs to one Index. It is safe for concurrent use.
+// A Ledger records what an [Index] has put into its store, because a langchaingo store can't list
+// it. Only items in the ledger are found. A ledger must last as long as the store's content, and
+// belongs to one Index. It is safe for concurrent use.
 type Ledger interface {
 	// Get returns the existing records of those ids, in any order.
 	Get(ctx context.Context, ids []string) ([]Record, error)
@@ -43,8 +44,8 @@ type Change struct {
 	Put    []Record // add these records, or replace those of the same items
 }
 
-// MapLedger is a [Ledger] in memory, for a store that doesn't last longer, or to be stored as JSON (it is a [json.Marshaler]). Its zero value is
-// empty.
+// MapLedger is a [Ledger] in memory, for a store that doesn't last longer, or to be stored as JSON
+// (it is a [json.Marshaler]). Its zero value is empty.
 type MapLedger struct {
 	mu      sync.RWMutex // guards records
 	records map[string]Record
@@ -119,7 +120,8 @@ func (l *MapLedger) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON replaces the content by the output of MarshalJSON. After an error nothing has changed.
+// UnmarshalJSON replaces the content by the output of MarshalJSON. After an error nothing has
+// changed.
 func (l *MapLedger) UnmarshalJSON(data []byte) error {
 	var in saved
 	if err := json.Unmarshal(data, &in); err != nil {

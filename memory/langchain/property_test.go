@@ -22,13 +22,15 @@ func TestAStoreWithALedgerMatchesAMapAndASort(t *testing.T) {
 		for seed := range uint64(3) {
 			store, ledger := &fake{flavour: fl}, &langchain.MapLedger{}
 			open := func() *langchain.Index {
-				x, err := langchain.New(store, langchain.Config{Vectors: true, Ledger: ledger, Delete: store.delete, Filter: fl.filter,
-					Similarity: fl.similarity, Batch: 3})
+				x, err := langchain.New(store,
+					langchain.Config{Vectors: true, Ledger: ledger, Delete: store.delete, Filter: fl.filter,
+						Similarity: fl.similarity, Batch: 3})
 				require.NoError(t, err)
 				return x
 			}
 			x := open()
-			indextest.History(t, seed, indextest.Subject{Index: func() index.Index { return x }, Len: store.len, // no document is left behind
+			// no document is left behind
+			indextest.History(t, seed, indextest.Subject{Index: func() index.Index { return x }, Len: store.len,
 				Restart: func() { ledger = reloaded(t, ledger); x = open() },
 				Check:   func(plain indextest.Plain) { require.True(t, matches(t, x, plain)) }})
 		}
@@ -74,7 +76,8 @@ func TestAFailedChangeIsMadeCompletelyOrNotAtAll(t *testing.T) {
 			return nil, nil
 		}
 		store, ledger := &fake{flavour: pgvector, fail: fail}, &flaky{fail: fail}
-		x, err := langchain.New(store, langchain.Config{Vectors: true, Ledger: ledger, Delete: store.delete, Filter: langchain.EqualFilter, Batch: 3})
+		x, err := langchain.New(store, langchain.Config{Vectors: true, Ledger: ledger, Delete: store.delete,
+			Filter: langchain.EqualFilter, Batch: 3})
 		require.NoError(t, err)
 		plain, pool := indextest.Plain{}, indextest.Random(seed, 60, 5)
 		for range 30 {

@@ -15,11 +15,12 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// Search returns the K items nearest to the query among those that the filter selects, nearest first, equally near ones by their ids. The
-// filter is passed to the store with Config.Filter, and checked again. A store that embeds by itself gets q.Text, others
-// q.Vector. Items whose name is the text aren't searched separately. Errors: [*index.ModelError]; [*ShortError]; *AnswerError for scores
-// that are NaN, or that rise although the store returns the nearest first; *UnsupportedError for a query without text to a store that
-// embeds by itself.
+// Search returns the K items nearest to the query among those that the filter selects, nearest
+// first, equally near ones by their ids. The filter is passed to the store with Config.Filter, and
+// checked again. A store that embeds by itself gets q.Text, others q.Vector. Items whose name is
+// the text aren't searched separately. Errors: [*index.ModelError]; [*ShortError]; *AnswerError for
+// scores that are NaN, or that rise although the store returns the nearest first; *UnsupportedError
+// for a query without text to a store that embeds by itself.
 func (x *Index) Search(ctx context.Context, q index.Query) ([]index.Match, error) {
 	ctx = given(ctx)
 	if err := x.askable(ctx, q); err != nil {
@@ -29,7 +30,8 @@ func (x *Index) Search(ctx context.Context, q index.Query) ([]index.Match, error
 	if err != nil {
 		return nil, err
 	}
-	// An item that changes during the search may be hidden between the store's answer and the ledger's: then repeat both.
+	// An item that changes during the search may be hidden between the store's answer and the
+	// ledger's: then repeat both.
 	for try := 1; ; try++ {
 		before := x.changes.Load()
 		found, hidden, err := x.search(ctx, q, options)
@@ -42,7 +44,8 @@ func (x *Index) Search(ctx context.Context, q index.Query) ([]index.Match, error
 // askable returns an error if the store can't answer a query.
 func (x *Index) askable(ctx context.Context, q index.Query) error {
 	if !x.cfg.Vectors && q.Text == "" {
-		return &UnsupportedError{Op: "search by a vector alone", Missing: "Config.Vectors, and a store that respects vectorstores.WithEmbedder"}
+		return &UnsupportedError{Op: "search by a vector alone",
+			Missing: "Config.Vectors, and a store that respects vectorstores.WithEmbedder"}
 	}
 	if x.cfg.Vectors {
 		if _, ok := squared(q.Vector); !ok || len(q.Vector) == 0 {
@@ -79,8 +82,10 @@ func (x *Index) options(ctx context.Context, f index.Filter) ([]vectorstores.Opt
 	return out, err
 }
 
-// search requests more documents until enough items match. hidden counts documents of outdated states.
-func (x *Index) search(ctx context.Context, q index.Query, options []vectorstores.Option) (found []index.Match, hidden int, err error) {
+// search requests more documents until enough items match. hidden counts documents of outdated
+// states.
+func (x *Index) search(ctx context.Context, q index.Query, options []vectorstores.Option) (found []index.Match,
+	hidden int, err error) {
 	k := max(q.K, 1)
 	most := max(x.cfg.MaxFetch, k)
 	for ask := k; ; ask = min(4*ask, most) {
@@ -107,7 +112,8 @@ func (x *Index) search(ctx context.Context, q index.Query, options []vectorstore
 }
 
 // ask requests the nearest documents from the store.
-func (x *Index) ask(ctx context.Context, q index.Query, count int, options []vectorstores.Option) ([]schema.Document, error) {
+func (x *Index) ask(ctx context.Context, q index.Query, count int, options []vectorstores.Option) ([]schema.Document,
+	error) {
 	vector := &fixed{texts: []string{q.Text}, vectors: [][]float32{q.Vector}}
 	if x.cfg.Vectors {
 		options = append(slices.Clone(options), vectorstores.WithEmbedder(vector))
@@ -132,7 +138,8 @@ type candidate struct {
 	similarity float64
 }
 
-// scored returns the documents that are near enough. more says that all are, so that there may be more.
+// scored returns the documents that are near enough. more says that all are, so that there may be
+// more.
 func (x *Index) scored(ctx context.Context, docs []schema.Document) (out []candidate, more bool, err error) {
 	more = true
 	first, last := math.NaN(), math.NaN()
@@ -158,12 +165,14 @@ func (x *Index) scored(ctx context.Context, docs []schema.Document) (out []candi
 	}
 	for _, c := range out {
 		if math.IsInf(c.similarity, 0) {
-			return nil, false, &AnswerError{Op: "store: search", Problem: fmt.Sprintf("it returned the score %v", c.doc.Score)}
+			return nil, false,
+				&AnswerError{Op: "store: search", Problem: fmt.Sprintf("it returned the score %v", c.doc.Score)}
 		}
 	}
 	if last-first > .01 {
-		return nil, false, &AnswerError{Op: "store: search", Problem: fmt.Sprintf("similarities rise from %.3f to %.3f although the nearest should come first: "+
-			"set Config.Similarity to match the store's score, for example to FromDistance", first, last)}
+		return nil, false, &AnswerError{Op: "store: search",
+			Problem: fmt.Sprintf("similarities rise from %.3f to %.3f although the nearest should come first: "+
+				"set Config.Similarity to match the store's score, for example to FromDistance", first, last)}
 	}
 	if x.cfg.MinSimilarity != 0 {
 		near := slices.DeleteFunc(out, func(c candidate) bool { return c.similarity < x.cfg.MinSimilarity })
@@ -173,7 +182,8 @@ func (x *Index) scored(ctx context.Context, docs []schema.Document) (out []candi
 }
 
 // known returns the current items of candidates, sorted.
-func (x *Index) known(ctx context.Context, q index.Query, docs []candidate) (found []index.Match, hidden int, err error) {
+func (x *Index) known(ctx context.Context, q index.Query, docs []candidate) (found []index.Match, hidden int,
+	err error) {
 	best := make(map[string]index.Match, len(docs))
 	keep := func(item index.Item, similarity float64) {
 		if old, twice := best[item.ID]; q.Filter.Match(&item) && (!twice || old.Similarity < similarity) {
@@ -273,5 +283,6 @@ func (f *fixed) EmbedQuery(context.Context, string) ([]float32, error) {
 }
 
 func ignored(op string) error {
-	return &UnsupportedError{Op: op, Missing: "a store that respects vectorstores.WithEmbedder; without Config.Vectors the store embeds by itself"}
+	return &UnsupportedError{Op: op,
+		Missing: "a store that respects vectorstores.WithEmbedder; without Config.Vectors the store embeds by itself"}
 }

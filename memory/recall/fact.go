@@ -55,13 +55,15 @@ type factList struct {
 	Total int    `json:"total"` // number of facts found
 }
 
-// Facts returns the tools for facts that a tenant knows across sessions: facts.save, facts.find, facts.delete. A fact is replaced or
-// deleted only by a call that names the version that it has read, so that no session unknowingly undoes another one's change.
+// Facts returns the tools for facts that a tenant knows across sessions: facts.save, facts.find,
+// facts.delete. A fact is replaced or deleted only by a call that names the version that it has
+// read, so that no session unknowingly undoes another one's change.
 func (m *Memory) Facts() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
 			Name: "facts.save", Category: category, Idempotent: true, Risk: tools.Medium,
-			Description: "Stores a fact for all later sessions, such as how something is built, named or decided. To replace a fact, " +
+			Description: "Stores a fact for all later sessions, such as how something is built, named or decided. To " +
+				"replace a fact, " +
 				"give the version that you read. Save only facts that are certain and lasting; never secrets.",
 			Schema: []byte(`{"properties":{"version":{"minimum":0}}}`),
 		}, m.saveFact),
@@ -110,7 +112,8 @@ func (m *Memory) saveFact(ctx context.Context, in factSave) (factSaved, error) {
 				return false, nil
 			}
 			now := factOf(r, true)
-			out.Why, out.About, out.Current = "there is a fact under this key; give its version to replace it", about, &now
+			out.Why, out.About, out.Current = "there is a fact under this key; give its version to replace it", about,
+				&now
 			return false, nil
 		case found:
 			out.Status = "replaced"

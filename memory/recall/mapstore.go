@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// A MapStore is a [Store] in memory. Its zero value is ready for use with the default limits. It deletes nothing by itself.
+// A MapStore is a [Store] in memory. Its zero value is ready for use with the default limits. It
+// deletes nothing by itself.
 type MapStore struct {
 	// Limits are per tenant. Don't change them once the store is used.
 	Limits Limits
@@ -80,7 +81,9 @@ func (s *MapStore) List(ctx context.Context, tenant, kind string) ([]Entry, erro
 		return nil, err
 	}
 	list := s.all(tenant, kind)
-	slices.SortFunc(list, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(list, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
+	})
 	return list, nil
 }
 

@@ -61,11 +61,12 @@ type warnings struct {
 	Total    int       `json:"total"`
 }
 
-// Mistakes returns the tools for a tenant's mistakes and their fixes: mistakes.report, mistakes.check,
-// mistakes.delete.
+// Mistakes returns the tools for a tenant's mistakes and their fixes: mistakes.report,
+// mistakes.check, mistakes.delete.
 //
-// The first report of a mistake has a confidence of 0.70; each further one adds a third of the distance to 1, rounded down
-// to hundredths (0.80, 0.86, 0.90, …, at most 0.98). The newest error and fix are kept. Each text has at most 600 bytes.
+// The first report of a mistake has a confidence of 0.70; each further one adds a third of the
+// distance to 1, rounded down to hundredths (0.80, 0.86, 0.90, …, at most 0.98). The newest error
+// and fix are kept. Each text has at most 600 bytes.
 func (m *Memory) Mistakes() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
@@ -118,7 +119,8 @@ func (m *Memory) reportMistake(ctx context.Context, in mistakeReport) (mistakeSa
 	if done {
 		status = alreadyDone
 	}
-	return mistakeSaved{ID: id.Key, Status: status, Occurrences: r.Body.Occurrences, Confidence: hundredths(r.Body.Confidence), Redacted: redacted}, nil
+	return mistakeSaved{ID: id.Key, Status: status, Occurrences: r.Body.Occurrences,
+		Confidence: hundredths(r.Body.Confidence), Redacted: redacted}, nil
 }
 
 func (m *Memory) checkMistakes(ctx context.Context, in mistakeCheck) (warnings, error) {
@@ -130,7 +132,9 @@ func (m *Memory) checkMistakes(ctx context.Context, in mistakeCheck) (warnings, 
 	if err != nil {
 		return warnings{}, err
 	}
-	list, total := best(all, in.Approach, in.Limit, func(r *record[mistake]) string { return r.Body.Pattern + "\n" + r.Body.Error })
+	list, total := best(all, in.Approach, in.Limit, func(r *record[mistake]) string {
+		return r.Body.Pattern + "\n" + r.Body.Error
+	})
 	out := warnings{About: about, Warnings: []warning{}, Total: total}
 	if total == 0 {
 		out.About = "no known mistake is similar; that doesn't mean that it is safe"

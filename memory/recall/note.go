@@ -50,17 +50,20 @@ type noteList struct {
 
 const mostNotes = 50 // in a list
 
-// Notes returns the tools for a session's notes, which compaction doesn't remove: notes.write, notes.read, notes.delete.
+// Notes returns the tools for a session's notes, which compaction doesn't remove: notes.write,
+// notes.read, notes.delete.
 func (m *Memory) Notes() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
 			Name: "notes.write", Category: category, Idempotent: true,
-			Description: "Stores a note for the rest of this session, outside of the conversation: findings, decisions, next steps. " +
+			Description: "Stores a note for the rest of this session, outside of the conversation: findings, " +
+				"decisions, next steps. " +
 				"A note with the same key is replaced, or extended with append. Never store secrets.",
 		}, m.writeNote),
 		tools.New(tools.Spec{
 			Name: "notes.read", Category: category, ReadOnly: true,
-			Description: "Reads a note of this session by its key, or lists the notes, the newest 50 with their beginnings.",
+			Description: "Reads a note of this session by its key, or lists the notes, the newest 50 with their " +
+				"beginnings.",
 		}, m.readNotes),
 		tools.New(tools.Spec{
 			Name: "notes.delete", Category: category, Idempotent: true,

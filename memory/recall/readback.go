@@ -8,13 +8,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// ReadBack returns the tool with which a model reads what compaction removed from its conversation: [memory.ReadTool], run by
-// [memory.ReadBack]. The function of returns the store of the call's session, by the call's context; handles of other sessions aren't found
-// in it. For an agent with one session, use [Always].
+// ReadBack returns the tool with which a model reads what compaction removed from its conversation:
+// [memory.ReadTool], run by [memory.ReadBack]. The function of returns the store of the call's
+// session, by the call's context; handles of other sessions aren't found in it. For an agent with
+// one session, use [Always].
 func ReadBack(of func(ctx context.Context) (memory.Store, error)) tools.Tool {
 	told := memory.ReadTool()
 	return tools.Raw{
-		Spec: tools.Spec{Name: told.Name, Description: told.Description, Category: category, ReadOnly: true, Schema: told.Schema},
+		Spec: tools.Spec{Name: told.Name, Description: told.Description, Category: category, ReadOnly: true,
+			Schema: told.Schema},
 		Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
 			var store memory.Store
 			if of != nil {

@@ -10,9 +10,11 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Scope selects the memory of a call. The host sets it; no tool takes any part of it from a model.
+// A Scope selects the memory of a call. The host sets it; no tool takes any part of it from a
+// model.
 type Scope struct {
-	// Tenant is the owner of facts, mistakes and preferences: a customer, a user, a project. 1 to 256 bytes.
+	// Tenant is the owner of facts, mistakes and preferences: a customer, a user, a project. 1 to
+	// 256 bytes.
 	Tenant string
 	// Session is the owner of notes and the todo list. 1 to 256 bytes.
 	Session string
@@ -28,7 +30,8 @@ func (s Scope) check() error {
 	return nil
 }
 
-// scopeOf returns the scope of a call. An incomplete scope is a mistake of the host, which no model can correct.
+// scopeOf returns the scope of a call. An incomplete scope is a mistake of the host, which no model
+// can correct.
 func scopeOf(ctx context.Context, of func(context.Context) (Scope, error)) (Scope, error) {
 	s, err := of(ctx)
 	if err != nil {
@@ -37,13 +40,14 @@ func scopeOf(ctx context.Context, of func(context.Context) (Scope, error)) (Scop
 	return s, fault.Wrap(fault.Permanent, s.check())
 }
 
-// Fixed returns a Config.Scope that is the same for every call: for an agent that is made for one session.
+// Fixed returns a Config.Scope that is the same for every call: for an agent that is made for one
+// session.
 func Fixed(s Scope) func(context.Context) (Scope, error) {
 	return func(context.Context) (Scope, error) { return s, nil }
 }
 
-// OfCall returns a Config.Scope for an agent that many sessions of one tenant share: the session is that of the call
-// ([tools.CallOf]).
+// OfCall returns a Config.Scope for an agent that many sessions of one tenant share: the session is
+// that of the call ([tools.CallOf]).
 func OfCall(tenant string) func(context.Context) (Scope, error) {
 	return func(ctx context.Context) (Scope, error) {
 		call, ok := tools.CallOf(ctx)
@@ -58,11 +62,13 @@ func OfCall(tenant string) func(context.Context) (Scope, error) {
 type Config struct {
 	// Store stores the memory. Required: a &MapStore{}, or package sqlmemory.
 	Store Store
-	// Scope returns the scope of a call. Required: [Fixed], [OfCall], or a function that uses the host's own
-	// context. If it returns an error or an incomplete scope, the call fails and changes nothing.
+	// Scope returns the scope of a call. Required: [Fixed], [OfCall], or a function that uses the
+	// host's own context. If it returns an error or an incomplete scope, the call fails and changes
+	// nothing.
 	Scope func(ctx context.Context) (Scope, error)
-	// Redact removes secrets from a text before it is stored. nil: [secret.Redact]. It must not change its own output,
-	// because texts are read and stored again. A key that it would change is rejected.
+	// Redact removes secrets from a text before it is stored. nil: [secret.Redact]. It must not
+	// change its own output, because texts are read and stored again. A key that it would change is
+	// rejected.
 	Redact func(text string) string
 }
 
@@ -87,8 +93,8 @@ func New(cfg Config) (*Memory, error) {
 	return &Memory{store: cfg.Store, scope: cfg.Scope, redact: cfg.Redact}, nil
 }
 
-// Tools returns all tools of the memory: those of [Memory.Notes], [Memory.Todo], [Memory.Facts], [Memory.Mistakes] and
-// [Memory.Preferences].
+// Tools returns all tools of the memory: those of [Memory.Notes], [Memory.Todo], [Memory.Facts],
+// [Memory.Mistakes] and [Memory.Preferences].
 func (m *Memory) Tools() []tools.Tool {
 	var all []tools.Tool
 	for _, group := range [][]tools.Tool{m.Notes(), m.Todo(), m.Facts(), m.Mistakes(), m.Preferences()} {
@@ -118,8 +124,8 @@ func (m *Memory) where(ctx context.Context, kind, key string) (ID, error) {
 	return ID{Tenant: s.Tenant, Kind: kind, Key: key}, nil
 }
 
-// ForgetSession deletes the notes and the todo list of a session. The host must call it when a session
-// is deleted, because they count towards the limits of the tenant.
+// ForgetSession deletes the notes and the todo list of a session. The host must call it when a
+// session is deleted, because they count towards the limits of the tenant.
 func ForgetSession(ctx context.Context, store Store, s Scope) error {
 	if err := s.check(); err != nil {
 		return err

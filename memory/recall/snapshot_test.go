@@ -64,12 +64,13 @@ func TestACutFileIsNeverReportedAsUnchanged(t *testing.T) {
 	disk := files{"a": strings.Repeat("ä", 100)}
 	_, d := snapshots(t, recall.SnapshotConfig{Read: disk.read, MostBytes: 51})
 	for range 2 {
-		require.Equal(t, strings.Repeat("ä", 25)+"\n[cut after 50 of 200 bytes]", d.ok("s", "snapshot.read", object{"path": "a"}))
+		require.Equal(t, strings.Repeat("ä", 25)+"\n[cut after 50 of 200 bytes]",
+			d.ok("s", "snapshot.read", object{"path": "a"}))
 	}
 }
 
-// A compaction between the reading of a file and the end of the call: the text isn't taken for one that the compacted
-// conversation has.
+// A compaction between the reading of a file and the end of the call: the text isn't taken for one
+// that the compacted conversation has.
 func TestACompactionDuringAReadIsNotForgotten(t *testing.T) {
 	var s *recall.Snapshots
 	during := func() {}
@@ -87,7 +88,8 @@ func TestACompactionDuringAReadIsNotForgotten(t *testing.T) {
 	require.Contains(t, d.ok("s", "snapshot.read", object{"path": "a"}), "unchanged")
 }
 
-// "Unchanged" is never said of a text that the conversation doesn't have, over random edits, compactions and evictions.
+// "Unchanged" is never said of a text that the conversation doesn't have, over random edits,
+// compactions and evictions.
 func TestUnchangedIsAlwaysTrue(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	disk := files{}
@@ -132,14 +134,16 @@ func TestSnapshotsNeedAReaderAndAScope(t *testing.T) {
 	require.ErrorContains(t, err, "Read")
 	_, err = recall.NewSnapshots(recall.SnapshotConfig{Read: files{}.read})
 	require.ErrorContains(t, err, "Scope")
-	_, d := snapshots(t, recall.SnapshotConfig{Read: files{"a": "b"}.read, Scope: func(context.Context) (recall.Scope, error) {
-		return recall.Scope{}, errors.New("unknown")
-	}})
+	_, d := snapshots(t,
+		recall.SnapshotConfig{Read: files{"a": "b"}.read, Scope: func(context.Context) (recall.Scope, error) {
+			return recall.Scope{}, errors.New("unknown")
+		}})
 	require.Equal(t, tools.Failed, d.run("s", "", "snapshot.read", object{"path": "a"}).Status)
 }
 
 func TestAFileOfAnySizeMayBeShown(t *testing.T) {
-	_, d := snapshots(t, recall.SnapshotConfig{Read: files{"a": strings.Repeat("x", 100_000)}.read, MostBytes: math.MaxInt})
+	_, d := snapshots(t,
+		recall.SnapshotConfig{Read: files{"a": strings.Repeat("x", 100_000)}.read, MostBytes: math.MaxInt})
 	require.Len(t, d.ok("s", "snapshot.read", object{"path": "a"}), 100_000)
 }
 

@@ -9,14 +9,16 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An ID identifies an entry. All fields are opaque to a [Store]: it compares them byte by byte and derives nothing from them.
+// An ID identifies an entry. All fields are opaque to a [Store]: it compares them byte by byte and
+// derives nothing from them.
 type ID struct {
 	Tenant string // owner, 1 to 256 bytes; set by the host, never by a model
 	Kind   string // 1 to 512 bytes
 	Key    string // 1 to 256 bytes
 }
 
-// Check returns an error of class fault.Invalid if a part of the id is empty, too long, not valid UTF-8 or contains a NUL.
+// Check returns an error of class fault.Invalid if a part of the id is empty, too long, not valid
+// UTF-8 or contains a NUL.
 func (id ID) Check() error {
 	if err := checkName("tenant", id.Tenant, 256); err != nil {
 		return err
@@ -29,7 +31,8 @@ func (id ID) Check() error {
 
 func checkName(what, s string, most int) error {
 	if s == "" || len(s) > most || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-		return fault.Errorf(fault.Invalid, "recall: the %s must be valid UTF-8 of 1 to %d bytes without NUL, not %.40q", what, most, s)
+		return fault.Errorf(fault.Invalid, "recall: the %s must be valid UTF-8 of 1 to %d bytes without NUL, not %.40q",
+			what, most, s)
 	}
 	return nil
 }
@@ -37,8 +40,8 @@ func checkName(what, s string, most int) error {
 // An Entry is an entry of a [Store].
 type Entry struct {
 	ID
-	// Version is for optimistic concurrency. It is positive, and unique among all states of all entries of the tenant,
-	// including deleted ones.
+	// Version is for optimistic concurrency. It is positive, and unique among all states of all
+	// entries of the tenant, including deleted ones.
 	Version int64
 	Value   []byte // opaque
 }
@@ -46,27 +49,28 @@ type Entry struct {
 // Size returns the size that counts towards [Limits].Bytes: the bytes of kind, key and value.
 func (e *Entry) Size() int64 { return int64(len(e.Kind) + len(e.Key) + len(e.Value)) }
 
-// A Store stores entries by tenant, kind and key. It is safe for concurrent use, and enforces [Limits] per tenant. Package
-// recalltest tests this contract.
+// A Store stores entries by tenant, kind and key. It is safe for concurrent use, and enforces
+// [Limits] per tenant. Package recalltest tests this contract.
 type Store interface {
 	// Get returns an entry, or an error of class fault.NotFound ([ErrNotFound]).
 	Get(ctx context.Context, id ID) (Entry, error)
-	// Put stores e.Value if the stored entry has the version e.Version (0: there is none), and returns the new version.
-	// Otherwise it changes nothing and returns a [*ConflictError]; above a limit it changes nothing and returns a
-	// [*LimitError]. The store copies e.Value.
+	// Put stores e.Value if the stored entry has the version e.Version (0: there is none), and
+	// returns the new version. Otherwise it changes nothing and returns a [*ConflictError]; above a
+	// limit it changes nothing and returns a [*LimitError]. The store copies e.Value.
 	Put(ctx context.Context, e Entry) (int64, error)
-	// List returns the entries of a tenant and a kind, ordered by the bytes of their keys; for an empty kind all entries of the tenant,
-	// ordered by kind and key. The caller owns the result.
+	// List returns the entries of a tenant and a kind, ordered by the bytes of their keys; for an
+	// empty kind all entries of the tenant, ordered by kind and key. The caller owns the result.
 	List(ctx context.Context, tenant, kind string) ([]Entry, error)
-	// Delete removes an entry if it has that version (0: any). Otherwise it returns a [*ConflictError], or
-	// [ErrNotFound] if there is none.
+	// Delete removes an entry if it has that version (0: any). Otherwise it returns a
+	// [*ConflictError], or [ErrNotFound] if there is none.
 	Delete(ctx context.Context, id ID, version int64) error
 }
 
 // ErrNotFound means that a store has no such entry. Its class is fault.NotFound.
 var ErrNotFound = fault.New(fault.NotFound, "recall: there is no such entry")
 
-// A ConflictError means that an entry doesn't have the version that the writer named. Nothing was changed.
+// A ConflictError means that an entry doesn't have the version that the writer named. Nothing was
+// changed.
 type ConflictError struct {
 	ID   ID
 	Want int64 // the version that the writer named
@@ -108,8 +112,9 @@ type Use struct {
 	Bytes   int64
 }
 
-// After returns the use after e has replaced an entry of size had (-1: e is new), or a [*LimitError]. If limits
-// were lowered below the current use, only changes that increase it are rejected.
+// After returns the use after e has replaced an entry of size had (-1: e is new), or a
+// [*LimitError]. If limits were lowered below the current use, only changes that increase it are
+// rejected.
 func (l Limits) After(u Use, e *Entry, had int64) (Use, error) {
 	l = l.OrDefault()
 	size := e.Size()
@@ -140,7 +145,8 @@ func (e *LimitError) Error() string {
 	if e.What == "bytes of an entry" {
 		help = "make it shorter"
 	}
-	return fmt.Sprintf("recall: the memory is limited to %d %s, and this would make %d; %s", e.Limit, e.What, e.Wanted, help)
+	return fmt.Sprintf("recall: the memory is limited to %d %s, and this would make %d; %s", e.Limit, e.What, e.Wanted,
+		help)
 }
 
 // Fault returns Invalid: a model can correct it.

@@ -24,7 +24,8 @@ func TestLoweredLimitsRejectOnlyIncreases(t *testing.T) {
 	require.Error(t, err)
 	_, err = l.After(recall.Use{Entries: 5, Bytes: 9}, &recall.Entry{}, -1)
 	require.Error(t, err)
-	require.Equal(t, recall.Limits{Entries: 1000, Bytes: 4 << 20, EntryBytes: 16 << 10}, recall.Limits{Bytes: -1}.OrDefault())
+	require.Equal(t, recall.Limits{Entries: 1000, Bytes: 4 << 20, EntryBytes: 16 << 10},
+		recall.Limits{Bytes: -1}.OrDefault())
 }
 
 // A contended is a store in which every Put conflicts.
@@ -47,7 +48,8 @@ func TestADamagedEntryDoesNotHideTheOthers(t *testing.T) {
 	store := &recall.MapStore{}
 	d := newDesk(t, store, "t")
 	d.ok("s", "facts.save", object{"key": "good", "text": "x"})
-	_, err := store.Put(t.Context(), recall.Entry{ID: recall.ID{Tenant: "t", Kind: "fact", Key: "bad"}, Value: []byte("{")})
+	_, err := store.Put(t.Context(),
+		recall.Entry{ID: recall.ID{Tenant: "t", Kind: "fact", Key: "bad"}, Value: []byte("{")})
 	require.NoError(t, err)
 	require.Contains(t, d.ok("s", "facts.find", object{}), `"good"`)
 	out := d.run("s", "", "facts.save", object{"key": "bad", "text": "x"})

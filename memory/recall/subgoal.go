@@ -10,7 +10,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The tools with which a model marks its subgoals ([Subgoals]). [memory.SubgoalCalls] finds the subgoals by them:
+// The tools with which a model marks its subgoals ([Subgoals]). [memory.SubgoalCalls] finds the
+// subgoals by them:
 //
 //	memory.Config{Subgoals: memory.SubgoalCalls(recall.BeginSubgoal, recall.DoneSubgoal)}
 const (
@@ -31,18 +32,21 @@ type subgoalDone struct {
 	Facts   []string `json:"facts,omitempty" jsonschema:"facts that later steps need, word for word, one per element: names, ids, paths, figures, decisions"`
 }
 
-// Subgoals returns the two tools with which a model marks where a part of its work begins and ends: [BeginSubgoal] and
-// [DoneSubgoal]. They need no [Memory] and have no state; only the calls matter: once a subgoal is done,
-// compaction may replace its steps by its summary and facts ([memory.Subgoals]).
+// Subgoals returns the two tools with which a model marks where a part of its work begins and ends:
+// [BeginSubgoal] and [DoneSubgoal]. They need no [Memory] and have no state; only the calls matter:
+// once a subgoal is done, compaction may replace its steps by its summary and facts
+// ([memory.Subgoals]).
 //
-// A name has at most 128 bytes, without control characters or blanks around it; a summary at most 1,000 characters; there are at most
-// 20 facts of at most 300 characters. A call above these limits is rejected and marks nothing. A DoneSubgoal without a matching beginning isn't
-// detected here, and has no effect.
+// A name has at most 128 bytes, without control characters or blanks around it; a summary at most
+// 1,000 characters; there are at most 20 facts of at most 300 characters. A call above these limits
+// is rejected and marks nothing. A DoneSubgoal without a matching beginning isn't detected here,
+// and has no effect.
 func Subgoals() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
 			Name: BeginSubgoal, Category: category, ReadOnly: true,
-			Description: "Marks the beginning of a subgoal: a part of the work with its own outcome that takes several steps. " +
+			Description: "Marks the beginning of a subgoal: a part of the work with its own outcome that takes " +
+				"several steps. " +
 				"Begin it before its first step and end it with " + DoneSubgoal + ". Subgoals may be nested.",
 			Schema: []byte(`{"properties":{"name":{"minLength":1,"maxLength":128}}}`),
 		}, func(_ context.Context, in subgoalBegin) (string, error) {
@@ -50,14 +54,17 @@ func Subgoals() []tools.Tool {
 		}),
 		tools.New(tools.Spec{
 			Name: DoneSubgoal, Category: category, ReadOnly: true,
-			Description: "Marks the end of a subgoal. Its steps may then be removed from the conversation to save space, and only the " +
+			Description: "Marks the end of a subgoal. Its steps may then be removed from the conversation to save " +
+				"space, and only the " +
 				"summary and the facts stay: put everything into them that is still needed.",
-			Schema: []byte(`{"properties":{"name":{"maxLength":128},"status":{"enum":["completed","failed","dropped"]},` +
-				`"summary":{"minLength":1,"maxLength":1000},` +
-				`"facts":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"maxItems":20}}}`),
+			Schema: []byte(
+				`{"properties":{"name":{"maxLength":128},"status":{"enum":["completed","failed","dropped"]},` +
+					`"summary":{"minLength":1,"maxLength":1000},` +
+					`"facts":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"maxItems":20}}}`),
 		}, func(_ context.Context, in subgoalDone) (string, error) {
 			if strings.TrimSpace(in.Summary) == "" {
-				return "", invalid("the summary is empty; say what was achieved, since only the summary and the facts stay")
+				return "",
+					invalid("the summary is empty; say what was achieved, since only the summary and the facts stay")
 			}
 			if in.Name == "" {
 				return "noted", nil
@@ -67,12 +74,14 @@ func Subgoals() []tools.Tool {
 	}
 }
 
-// checkSubgoal rejects names that two calls are likely to write differently, and those that don't fit on one line.
+// checkSubgoal rejects names that two calls are likely to write differently, and those that don't
+// fit on one line.
 func checkSubgoal(name string) error {
 	if name == "" || len(name) > mostSubgoalName || !utf8.ValidString(name) || strings.TrimSpace(name) != name ||
 		strings.ContainsFunc(name, unicode.IsControl) {
-		return fault.Errorf(fault.Invalid, "recall: a subgoal's name has 1 to %d bytes in one line, without blanks around it, for example "+
-			"find the failing test", mostSubgoalName)
+		return fault.Errorf(fault.Invalid,
+			"recall: a subgoal's name has 1 to %d bytes in one line, without blanks around it, for example "+
+				"find the failing test", mostSubgoalName)
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ func TestSubgoalsAreFoundByTheirCalls(t *testing.T) {
 		{recall.BeginSubgoal, object{"name": "fix the größe"}, true},
 		{recall.DoneSubgoal, object{"name": "fix the größe", "summary": " "}, false},
 		{recall.BeginSubgoal, object{"name": ""}, false},
-		{recall.DoneSubgoal, object{"name": "fix the größe", "status": "failed", "summary": "it can't be", "facts": []string{"x is 1", "y"}}, true},
+		{recall.DoneSubgoal, object{"name": "fix the größe", "status": "failed", "summary": "it can't be",
+			"facts": []string{"x is 1", "y"}}, true},
 		{recall.DoneSubgoal, object{"summary": "shipped"}, true},
 		{recall.BeginSubgoal, object{"name": "open"}, true},
 	} {
@@ -55,7 +56,8 @@ func TestSubgoalsAreFoundByTheirCalls(t *testing.T) {
 	found := memory.SubgoalCalls(recall.BeginSubgoal, recall.DoneSubgoal)(groups)
 	require.Equal(t, []memory.Subgoal{
 		{Name: "ship it", Summary: "shipped", From: 0, To: 6},
-		{Name: "fix the größe", Status: "failed", Summary: "it can't be", Facts: []string{"x is 1", "y"}, From: 1, To: 5},
+		{Name: "fix the größe", Status: "failed", Summary: "it can't be", Facts: []string{"x is 1", "y"}, From: 1,
+			To: 5},
 		{Name: "open", From: 6, Open: true},
 	}, found)
 }
@@ -64,15 +66,18 @@ func TestAnInvalidMarkIsRejected(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t", recall.Subgoals()...)
 	many := strings.Split(strings.Repeat("x,", 20)+"x", ",")
 	for _, input := range []object{
-		{}, {"name": ""}, {"name": " a"}, {"name": "a\n"}, {"name": "a\nb"}, {"name": strings.Repeat("ä", 65)}, {"name": strings.Repeat("a", 129)},
+		{}, {"name": ""}, {"name": " a"}, {"name": "a\n"}, {"name": "a\nb"}, {"name": strings.Repeat("ä", 65)},
+		{"name": strings.Repeat("a", 129)},
 		{"name": "a", "more": 1}, {"name": 7},
 	} {
 		out := d.run("s", "", recall.BeginSubgoal, input)
 		require.Equal(t, fault.Invalid, out.Class, "%v", input)
 	}
 	for _, more := range []object{
-		{"summary": ""}, {"summary": "\n\t"}, {"summary": strings.Repeat("a", 1001)}, {"status": "sleeping"}, {"facts": many}, {"facts": []string{""}},
-		{"facts": []string{strings.Repeat("a", 301)}}, {"facts": "a"}, {"name": "a "}, {"name": strings.Repeat("a", 129)}, {"summary": nil}, {"x": 1},
+		{"summary": ""}, {"summary": "\n\t"}, {"summary": strings.Repeat("a", 1001)}, {"status": "sleeping"},
+		{"facts": many}, {"facts": []string{""}},
+		{"facts": []string{strings.Repeat("a", 301)}}, {"facts": "a"}, {"name": "a "},
+		{"name": strings.Repeat("a", 129)}, {"summary": nil}, {"x": 1},
 	} {
 		input := object{"name": "a", "summary": "done", "status": "completed", "facts": many[:20]}
 		require.Equal(t, "noted", d.ok("s", recall.DoneSubgoal, input))

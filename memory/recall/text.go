@@ -24,7 +24,8 @@ func (m *Memory) clean(what, text string) (string, bool, error) {
 		return "", false, fault.Errorf(fault.Invalid, "recall: the %s is empty", what)
 	}
 	if len(text) > mostText {
-		return "", false, fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; the limit is %d", what, len(text), mostText)
+		return "", false,
+			fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; the limit is %d", what, len(text), mostText)
 	}
 	redacted := strings.ToValidUTF8(m.redact(text), "\uFFFD")
 	return redacted, redacted != text, nil
@@ -34,7 +35,8 @@ func (m *Memory) clean(what, text string) (string, bool, error) {
 func (m *Memory) brief(what, text string) (string, bool, error) {
 	text, redacted, err := m.clean(what, text)
 	if err == nil && len(text) > mostShown {
-		err = fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; shorten it to at most %d", what, len(text), mostShown)
+		err = fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; shorten it to at most %d", what, len(text),
+			mostShown)
 	}
 	return text, redacted, err
 }
@@ -46,10 +48,12 @@ func (m *Memory) cleanKey(key string) (string, error) {
 		return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 	}
 	if key == "" || len(key) > mostKey || !utf8.ValidString(key) || strings.ContainsFunc(key, odd) {
-		return "", fault.Errorf(fault.Invalid, "recall: a key has 1 to %d bytes and no control characters, for example deploy.command", mostKey)
+		return "", fault.Errorf(fault.Invalid,
+			"recall: a key has 1 to %d bytes and no control characters, for example deploy.command", mostKey)
 	}
 	if m.redact(key) != key {
-		return "", fault.New(fault.Invalid, "recall: the key looks like a secret; use one that says what the entry is about")
+		return "",
+			fault.New(fault.Invalid, "recall: the key looks like a secret; use one that says what the entry is about")
 	}
 	return key, nil
 }
@@ -68,12 +72,15 @@ func short(text string) (string, bool) {
 
 // words returns the distinct words of a text in lower case.
 func words(text string) []string {
-	list := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	list := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// A query finds texts by words: each of its words counts 2 if a word of the text begins with it, and 1 if it occurs within one.
+// A query finds texts by words: each of its words counts 2 if a word of the text begins with it,
+// and 1 if it occurs within one.
 type query struct{ words []string }
 
 func newQuery(text string) query {
@@ -113,8 +120,8 @@ func begins(text, w string) bool {
 	}
 }
 
-// best returns the records that a query finds, at most limit (0: 10), ordered by score and then by age, the
-// newest first, and the number of all found ones. An empty query finds every record.
+// best returns the records that a query finds, at most limit (0: 10), ordered by score and then by
+// age, the newest first, and the number of all found ones. An empty query finds every record.
 func best[T any](all []*record[T], text string, limit int, of func(*record[T]) string) ([]*record[T], int) {
 	q := newQuery(text)
 	type scored struct {

@@ -34,7 +34,9 @@ func TestStoredTextsCanBeReadCompletely(t *testing.T) {
 		d.ok("s", "mistakes.report", input)
 		require.Contains(t, d.ok("s", "mistakes.check", object{}), long[:600]+`"`, field)
 	}
-	require.Contains(t, d.run("s", "", "preferences.record", object{"name": "n", "value": long, "evidence": "stated"}).Parts[0].Text, "600")
+	require.Contains(t,
+		d.run("s", "", "preferences.record", object{"name": "n", "value": long, "evidence": "stated"}).Parts[0].Text,
+		"600")
 	d.ok("s", "preferences.record", object{"name": "n", "value": long[:600], "evidence": "stated"})
 	require.Contains(t, d.ok("s", "preferences.get", object{}), long[:600]+`"`)
 }
@@ -51,6 +53,7 @@ func TestAHugeTextIsRejectedBeforeItIsSearched(t *testing.T) {
 	reg, err := tools.NewRegistry(m.Notes()...)
 	require.NoError(t, err)
 	d := &desk{t: t, reg: reg}
-	require.Equal(t, fault.Invalid, d.run("s", "", "notes.write", object{"key": "n", "text": strings.Repeat("x", 1<<20+1)}).Class)
+	require.Equal(t, fault.Invalid,
+		d.run("s", "", "notes.write", object{"key": "n", "text": strings.Repeat("x", 1<<20+1)}).Class)
 	d.ok("s", "notes.write", object{"key": "n", "text": strings.Repeat("x", 1<<20)})
 }

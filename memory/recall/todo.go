@@ -49,14 +49,16 @@ const (
 
 var todoStatuses = []string{"open", "doing", "done", "dropped"}
 
-// Todo returns the tools for a session's todo list: todo.add, todo.set, todo.list. A list has at most 100 items, in one entry of the
-// store; above that, or above the store's limits, the oldest items that are done or dropped are deleted.
+// Todo returns the tools for a session's todo list: todo.add, todo.set, todo.list. A list has at
+// most 100 items, in one entry of the store; above that, or above the store's limits, the oldest
+// items that are done or dropped are deleted.
 func (m *Memory) Todo() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
 			Name: "todo.add", Category: category, Idempotent: true,
 			Description: "Adds items to the todo list of this session.",
-			Schema:      []byte(`{"properties":{"texts":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50}}}`),
+			Schema: []byte(
+				`{"properties":{"texts":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50}}}`),
 		}, m.addTodos),
 		tools.New(tools.Spec{
 			Name: "todo.set", Category: category, Idempotent: true,
@@ -144,7 +146,9 @@ func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
 		}
 		for len(l.Items) > mostTodos {
 			if !l.makeRoom() {
-				return fault.Errorf(fault.Invalid, "recall: the list is limited to %d items, and none is done or dropped; finish some first", mostTodos)
+				return fault.Errorf(fault.Invalid,
+					"recall: the list is limited to %d items, and none is done or dropped; finish some first",
+					mostTodos)
 			}
 		}
 		return nil
@@ -170,7 +174,8 @@ func (m *Memory) setTodo(ctx context.Context, in todoSet) (todoShown, error) {
 	out, err := m.changeTodos(ctx, func(l *todoList) error {
 		i := slices.IndexFunc(l.Items, func(i todoItem) bool { return i.ID == in.ID })
 		if i < 0 {
-			return fault.Wrap(fault.NotFound, fmt.Errorf("recall: the list has no item %d; todo.list shows them", in.ID))
+			return fault.Wrap(fault.NotFound,
+				fmt.Errorf("recall: the list has no item %d; todo.list shows them", in.ID))
 		}
 		if in.Status != "" {
 			l.Items[i].Status = in.Status

@@ -97,10 +97,14 @@ func TestAModelReachesNoOtherTenantOrSession(t *testing.T) {
 			tool  string
 			input object
 		}{
-			{"facts.find", object{"key": key}}, {"facts.find", object{"query": key}}, {"facts.delete", object{"key": key, "version": 1}},
-			{"facts.save", object{"key": key, "text": "mine", "version": 1}}, {"notes.read", object{"key": key}}, {"notes.delete", object{"key": key}},
-			{"notes.write", object{"key": key, "text": "mine", "append": true}}, {"preferences.get", object{"query": key}},
-			{"preferences.delete", object{"name": key}}, {"mistakes.check", object{"approach": key}}, {"mistakes.delete", object{"id": key}},
+			{"facts.find", object{"key": key}}, {"facts.find", object{"query": key}},
+			{"facts.delete", object{"key": key, "version": 1}},
+			{"facts.save", object{"key": key, "text": "mine", "version": 1}}, {"notes.read", object{"key": key}},
+			{"notes.delete", object{"key": key}},
+			{"notes.write", object{"key": key, "text": "mine", "append": true}},
+			{"preferences.get", object{"query": key}},
+			{"preferences.delete", object{"name": key}}, {"mistakes.check", object{"approach": key}},
+			{"mistakes.delete", object{"id": key}},
 		} {
 			for _, session := range []string{"s", "s2"} {
 				out := attacker.run(session, "", c.tool, c.input)
@@ -112,7 +116,8 @@ func TestAModelReachesNoOtherTenantOrSession(t *testing.T) {
 				for k, v := range c.input {
 					input[k] = v
 				}
-				require.Equal(t, tools.Invalid, attacker.run("s", "", c.tool, input).Status, "%s took a %s", c.tool, name)
+				require.Equal(t, tools.Invalid, attacker.run("s", "", c.tool, input).Status, "%s took a %s", c.tool,
+					name)
 			}
 		}
 	}
@@ -143,8 +148,10 @@ func TestACallWithAnIncompleteScopeChangesNothing(t *testing.T) {
 		require.NoError(t, err)
 		d := &desk{t, store, reg}
 		for tool, input := range map[string]object{
-			"notes.write": {"key": "a", "text": "b"}, "facts.save": {"key": "a", "text": "b"}, "todo.add": {"texts": []string{"a"}}, "facts.find": {},
-			"mistakes.report": {"pattern": "a", "error": "b", "fix": "c"}, "preferences.record": {"name": "a", "value": "b", "evidence": "stated"},
+			"notes.write": {"key": "a", "text": "b"}, "facts.save": {"key": "a", "text": "b"},
+			"todo.add": {"texts": []string{"a"}}, "facts.find": {},
+			"mistakes.report":    {"pattern": "a", "error": "b", "fix": "c"},
+			"preferences.record": {"name": "a", "value": "b", "evidence": "stated"},
 		} {
 			out := d.run("", "", tool, input)
 			require.Equal(t, tools.Failed, out.Status, "%s: %s", name, tool)
@@ -304,7 +311,8 @@ func TestTheTodoListIsLimitedAndKeepsItsNumbers(t *testing.T) {
 func TestSearchRanksByWords(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t")
 	for key, text := range map[string]string{
-		"db.host": "The database lives on db1", "deploy": "make ship deploys the site", "team.lead": "Ann leads the team", "größe": "Schriftgröße ist 12",
+		"db.host": "The database lives on db1", "deploy": "make ship deploys the site",
+		"team.lead": "Ann leads the team", "größe": "Schriftgröße ist 12",
 	} {
 		d.ok("s", "facts.save", object{"key": key, "text": text})
 	}
@@ -313,7 +321,8 @@ func TestSearchRanksByWords(t *testing.T) {
 		Facts []struct{ Key string }
 	}
 	for query, want := range map[string]string{
-		"DATABASE": "db.host", "deploying the site": "deploy", "who leads the team?": "team.lead", "schriftgröße": "größe", "host": "db.host", "data": "db.host",
+		"DATABASE": "db.host", "deploying the site": "deploy", "who leads the team?": "team.lead",
+		"schriftgröße": "größe", "host": "db.host", "data": "db.host",
 	} {
 		found := into[list](d, "s", "facts.find", object{"query": query})
 		require.NotEmpty(t, found.Facts, query)
@@ -322,7 +331,8 @@ func TestSearchRanksByWords(t *testing.T) {
 	require.Zero(t, into[list](d, "s", "facts.find", object{"query": "zebra"}).Total)
 	require.Equal(t, 4, into[list](d, "s", "facts.find", object{}).Total)
 	require.Len(t, into[list](d, "s", "facts.find", object{"limit": 2}).Facts, 2)
-	require.Zero(t, into[list](d, "s", "facts.find", object{"query": "?!"}).Total, "a query without words finds nothing")
+	require.Zero(t, into[list](d, "s", "facts.find", object{"query": "?!"}).Total,
+		"a query without words finds nothing")
 }
 
 // The shown preference must be that of a simple implementation of the rule, for random evidence.
@@ -331,7 +341,8 @@ func TestPreferencesFollowTheirRule(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t")
 	known := map[string]int{}
 	for range 400 {
-		value, evidence := string(rune('a'+r.IntN(8))), []string{"accepted", "accepted", "rejected", "rejected", "stated"}[r.IntN(5)]
+		value, evidence := string(rune('a'+r.IntN(8))),
+			[]string{"accepted", "accepted", "rejected", "rejected", "stated"}[r.IntN(5)]
 		if evidence == "stated" && r.IntN(3) > 0 {
 			evidence = "rejected"
 		}
@@ -369,7 +380,9 @@ func TestPreferencesFollowTheirRule(t *testing.T) {
 func TestRepeatedMistakesAreMergedWithHigherConfidence(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t")
 	for i, want := range []string{"0.7", "0.8", "0.86", "0.9"} {
-		text := d.ok("s", "mistakes.report", object{"pattern": []string{"Ran the tests  in parallel", "ran the TESTS in parallel"}[i%2], "error": "e", "fix": fmt.Sprint("fix ", i)})
+		text := d.ok("s", "mistakes.report",
+			object{"pattern": []string{"Ran the tests  in parallel", "ran the TESTS in parallel"}[i%2], "error": "e",
+				"fix": fmt.Sprint("fix ", i)})
 		require.Contains(t, text, fmt.Sprintf(`"occurrences":%d,"confidence":%s}`, i+1, want))
 	}
 	text := d.ok("s2", "mistakes.check", object{"approach": "run all tests"})
@@ -396,9 +409,12 @@ func TestStoredTextCanNotBreakOutOfItsMark(t *testing.T) {
 func TestSecretsAreNotStored(t *testing.T) {
 	long := strings.Repeat("a1B2", 8)
 	for form, secret := range map[string]string{
-		"key %s here": "sk-" + long, "%s": "gh" + "p_" + long, "id %s.": "AK" + "IA" + "ABCDEFGHIJKLMNOP", "password=%s": "hunter2", "x PASSWORD: '%s'": "hun ter2",
-		"Authorization: Bearer %s": long, "postgres://ann:%s@db/x": "hunter2", `{"api_key":"%s"}`: "hunter2", "DB_PASSWORD=%s": "hunter2",
-		"-----BEGIN RSA PRIVATE KEY-----\n%s\n-----END RSA PRIVATE KEY-----": long, "jwt %s": "ey" + "J" + long + "." + long + "." + long,
+		"key %s here": "sk-" + long, "%s": "gh" + "p_" + long, "id %s.": "AK" + "IA" + "ABCDEFGHIJKLMNOP",
+		"password=%s": "hunter2", "x PASSWORD: '%s'": "hun ter2",
+		"Authorization: Bearer %s": long, "postgres://ann:%s@db/x": "hunter2", `{"api_key":"%s"}`: "hunter2",
+		"DB_PASSWORD=%s": "hunter2",
+		"-----BEGIN RSA PRIVATE KEY-----\n%s\n-----END RSA PRIVATE KEY-----": long, "jwt %s": "ey" + "J" + long + "." +
+			long + "." + long,
 	} {
 		store := &recall.MapStore{}
 		d := newDesk(t, store, "t")
@@ -503,11 +519,13 @@ func TestEveryStoredTextIsMarkedAsData(t *testing.T) {
 func TestOfEqualPreferencesTheLastConfirmedIsShown(t *testing.T) {
 	store := &recall.MapStore{}
 	d := newDesk(t, store, "t")
-	require.NotContains(t, d.ok("s", "preferences.record", object{"name": "p", "value": "a", "evidence": "rejected"}), `"value"`)
+	require.NotContains(t, d.ok("s", "preferences.record", object{"name": "p", "value": "a", "evidence": "rejected"}),
+		`"value"`)
 	all, err := store.List(t.Context(), "t", "")
 	require.NoError(t, err)
 	require.Empty(t, all, "what was never preferred and isn't takes no room")
-	for _, c := range [][3]string{{"a", "stated", "a"}, {"a", "rejected", "a"}, {"b", "accepted", "b"}, {"a", "stated", "a"}, {"b", "accepted", "a"}, {"a", "rejected", "b"}} {
+	for _, c := range [][3]string{{"a", "stated", "a"}, {"a", "rejected", "a"}, {"b", "accepted", "b"},
+		{"a", "stated", "a"}, {"b", "accepted", "a"}, {"a", "rejected", "b"}} {
 		got := d.ok("s", "preferences.record", object{"name": "p", "value": c[0], "evidence": c[1]})
 		require.Contains(t, got, fmt.Sprintf(`"value":%q`, c[2]), "%v", c)
 	}
@@ -560,7 +578,8 @@ func TestAnEntryRemembersItsLastSixteenCalls(t *testing.T) {
 
 func TestKeysWithInvisibleCharactersAreRejected(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t")
-	for _, key := range []string{"", " ", strings.Repeat("k", 129), "a\u202eb", "a\u200bb", "a\nb", "a\x00b", "a\u2028b"} {
+	for _, key := range []string{"", " ", strings.Repeat("k", 129), "a\u202eb", "a\u200bb", "a\nb", "a\x00b",
+		"a\u2028b"} {
 		out := d.run("s", "", "facts.save", object{"key": key, "text": "x"})
 		require.Equal(t, fault.Invalid, out.Class, "%q", key)
 	}

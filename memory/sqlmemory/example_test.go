@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/memory/sqlmemory"
 )
 
-// What is kept is there after the file was closed, and a writer that read an older state is told so.
+// What is kept is there after the file was closed, and a writer that read an older state is told
+// so.
 func Example() {
 	dir, err := os.MkdirTemp("", "memory")
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/pawlkit/pawl/memory/sqlmemory"
 )
 
-// locked takes SQLite's write lock of a file, as another process would, and returns what gives it back.
+// locked takes SQLite's write lock of a file, as another process would, and returns what gives it
+// back.
 func locked(t *testing.T, path string) (release func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -105,7 +106,8 @@ func TestADamagedFileIsReported(t *testing.T) {
 	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
 	for i := range 200 {
-		_, err := s.Put(t.Context(), recall.Entry{ID: recall.ID{Tenant: "t", Kind: "k", Key: strconv.Itoa(i)}, Value: make([]byte, 500)})
+		_, err := s.Put(t.Context(),
+			recall.Entry{ID: recall.ID{Tenant: "t", Kind: "k", Key: strconv.Itoa(i)}, Value: make([]byte, 500)})
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.Close())

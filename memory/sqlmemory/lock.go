@@ -7,8 +7,9 @@ import (
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
-// transact runs do in a transaction that has SQLite's write lock from its start. Once it has begun it ignores the end of
-// ctx, and do's context never ends: the statements are short, and an interrupted one could have been stored.
+// transact runs do in a transaction that has SQLite's write lock from its start. Once it has begun
+// it ignores the end of ctx, and do's context never ends: the statements are short, and an
+// interrupted one could have been stored.
 func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx *sql.Tx) error) error {
 	select {
 	case s.writing <- struct{}{}:

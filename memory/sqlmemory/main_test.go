@@ -35,7 +35,8 @@ func file(tb testing.TB) string { return filepath.Join(tb.TempDir(), "memory.db"
 
 var counter = recall.ID{Tenant: "t", Kind: "k", Key: "counter"}
 
-// increment adds one to the counter by compare and swap, and returns the new count and how often another was faster.
+// increment adds one to the counter by compare and swap, and returns the new count and how often
+// another was faster.
 func increment(s recall.Store) (n, conflicts int, err error) {
 	for {
 		e, err := s.Get(context.Background(), counter)
@@ -44,7 +45,8 @@ func increment(s recall.Store) (n, conflicts int, err error) {
 		}
 		n, _ = strconv.Atoi(string(e.Value)) // of nothing: 0
 		n++
-		_, err = s.Put(context.Background(), recall.Entry{ID: counter, Version: e.Version, Value: []byte(strconv.Itoa(n))})
+		_, err = s.Put(context.Background(),
+			recall.Entry{ID: counter, Version: e.Version, Value: []byte(strconv.Itoa(n))})
 		var c *recall.ConflictError
 		if !errors.As(err, &c) {
 			return n, conflicts, err
@@ -101,7 +103,8 @@ func many(args []string) error {
 	defer s.Close()
 	roletest.Ready()
 	for n := 0; ; n++ {
-		_, err := s.Put(context.Background(), recall.Entry{ID: recall.ID{Tenant: "t", Kind: args[1], Key: strconv.Itoa(n)}, Value: []byte("x")})
+		_, err := s.Put(context.Background(),
+			recall.Entry{ID: recall.ID{Tenant: "t", Kind: args[1], Key: strconv.Itoa(n)}, Value: []byte("x")})
 		var l *recall.LimitError
 		if errors.As(err, &l) {
 			fmt.Println(n)

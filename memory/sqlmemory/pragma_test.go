@@ -44,7 +44,8 @@ func TestAFileAtItsSizeLimitIsFull(t *testing.T) {
 	require.ErrorIs(t, err, ErrFull)
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 	require.Positive(t, n)
-	require.ErrorIs(t, s.Texts(recall.Scope{Tenant: "t"}).Put(t.Context(), "m-1", string(make([]byte, 20_000))), ErrFull)
+	require.ErrorIs(t, s.Texts(recall.Scope{Tenant: "t"}).Put(t.Context(), "m-1", string(make([]byte, 20_000))),
+		ErrFull)
 	list, err := s.List(t.Context(), "t", "k")
 	require.NoError(t, err)
 	require.Len(t, list, n)

@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
-// migrations update the tables from one version to the next; the first creates them. Never change one, only append.
+// migrations update the tables from one version to the next; the first creates them. Never change
+// one, only append.
 var migrations = []string{
 	`CREATE TABLE pawl_recall (
 		tenant  TEXT    NOT NULL,

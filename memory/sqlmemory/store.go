@@ -14,17 +14,19 @@ import (
 
 // Config configures [Open]. Its zero value is ready to use.
 type Config struct {
-	// Limits are per tenant; see [recall.Limits] for the defaults. Processes that share a file should agree on them.
+	// Limits are per tenant; see [recall.Limits] for the defaults. Processes that share a file
+	// should agree on them.
 	Limits recall.Limits
-	// TextBytes is the capacity of each [recall.Scope] of [Store.Texts], texts and handles together; 0: 64 MiB. A longer text
-	// is rejected.
+	// TextBytes is the capacity of each [recall.Scope] of [Store.Texts], texts and handles
+	// together; 0: 64 MiB. A longer text is rejected.
 	TextBytes int64
-	// Busy is how long a call waits for another process that writes before it fails with [ErrBusy]; 0: 15 s, at least 20 ms.
+	// Busy is how long a call waits for another process that writes before it fails with [ErrBusy];
+	// 0: 15 s, at least 20 ms.
 	Busy time.Duration
 }
 
-// A Store is a [recall.Store] in a SQLite file. It also stores what compaction removes from conversations ([Store.Texts]). Close it
-// when it is no longer needed.
+// A Store is a [recall.Store] in a SQLite file. It also stores what compaction removes from
+// conversations ([Store.Texts]). Close it when it is no longer needed.
 type Store struct {
 	limits    recall.Limits
 	textBytes int64
@@ -37,8 +39,8 @@ type Store struct {
 
 var _ recall.Store = (*Store)(nil)
 
-// Open opens the file at path, and creates it with mode 0600 if there is none. The folder must exist. The path
-// must be a file: neither a URI nor :memory: (use [recall.MapStore] instead).
+// Open opens the file at path, and creates it with mode 0600 if there is none. The folder must
+// exist. The path must be a file: neither a URI nor :memory: (use [recall.MapStore] instead).
 func Open(path string, cfg Config) (*Store, error) {
 	if cfg.Busy <= 0 {
 		cfg.Busy = 15 * time.Second
@@ -54,7 +56,8 @@ func Open(path string, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, err)
 	}
-	s := &Store{limits: cfg.Limits.OrDefault(), textBytes: cfg.TextBytes, busy: cfg.Busy, db: db, writing: make(chan struct{}, 1)}
+	s := &Store{limits: cfg.Limits.OrDefault(), textBytes: cfg.TextBytes, busy: cfg.Busy, db: db,
+		writing: make(chan struct{}, 1)}
 	if err := s.prepare(context.Background()); err != nil {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, errors.Join(class(err), db.Close()))
 	}
@@ -188,28 +191,31 @@ func (s *Store) Delete(ctx context.Context, id recall.ID, version int64) error {
 	if err := id.Check(); err != nil {
 		return err
 	}
-	return callerError("deleting", s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
-		if !found {
-			return recall.ErrNotFound
-		}
-		if version != 0 && version != old.Version {
-			return &recall.ConflictError{ID: id, Want: version, Have: old.Version}
-		}
-		t.use.Entries--
-		t.use.Bytes -= old.Size()
-		_, err := tx.ExecContext(ctx, deleteOne, id.Tenant, id.Kind, id.Key)
-		return err
-	}))
+	return callerError("deleting",
+		s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
+			if !found {
+				return recall.ErrNotFound
+			}
+			if version != 0 && version != old.Version {
+				return &recall.ConflictError{ID: id, Want: version, Have: old.Version}
+			}
+			t.use.Entries--
+			t.use.Bytes -= old.Size()
+			_, err := tx.ExecContext(ctx, deleteOne, id.Tenant, id.Kind, id.Key)
+			return err
+		}))
 }
 
-// A tenant is the row of a tenant. It stays when the tenant has no entries, so that versions aren't reused.
+// A tenant is the row of a tenant. It stays when the tenant has no entries, so that versions aren't
+// reused.
 type tenant struct {
 	last int64
 	use  recall.Use
 }
 
 // write runs change in a transaction, with the stored entry and the row of its tenant.
-func (s *Store) write(ctx context.Context, id recall.ID, change func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error) error {
+func (s *Store) write(ctx context.Context, id recall.ID,
+	change func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error) error {
 	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		old, found, err := get(ctx, tx, id)
 		if err != nil {

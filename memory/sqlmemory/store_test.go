@@ -134,7 +134,8 @@ func raw(t *testing.T, path, statement string) {
 func TestInvalidPathsAreRejected(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{
-		"", ":memory:", "file:a.db", "a\x00b", dir, filepath.Join(dir, "none", "a.db"), filepath.Join(dir, "a.db-wal"), filepath.Join(dir, "a.db-shm"),
+		"", ":memory:", "file:a.db", "a\x00b", dir, filepath.Join(dir, "none", "a.db"), filepath.Join(dir, "a.db-wal"),
+		filepath.Join(dir, "a.db-shm"),
 		filepath.Join(dir, "a.db-journal"), filepath.Join(dir, "a.db") + string(filepath.Separator),
 	} {
 		_, err := sqlmemory.Open(path, sqlmemory.Config{})
@@ -174,7 +175,8 @@ func TestAnotherWriterThatKeepsTheLockMakesACallBusy(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// BenchmarkUpdate reads and replaces an entry of 500 bytes among 1,000, with the disk's confirmation.
+// BenchmarkUpdate reads and replaces an entry of 500 bytes among 1,000, with the disk's
+// confirmation.
 func BenchmarkUpdate(b *testing.B) {
 	s := open(b, file(b), sqlmemory.Config{})
 	at := recall.ID{Tenant: "t", Kind: "k", Key: "0"}
@@ -207,7 +209,8 @@ func BenchmarkList(b *testing.B) {
 func fill(b *testing.B, s recall.Store) {
 	b.Helper()
 	for i := range 1000 {
-		_, err := s.Put(b.Context(), recall.Entry{ID: recall.ID{Tenant: "t", Kind: "k", Key: strconv.Itoa(i)}, Value: make([]byte, 500)})
+		_, err := s.Put(b.Context(),
+			recall.Entry{ID: recall.ID{Tenant: "t", Kind: "k", Key: strconv.Itoa(i)}, Value: make([]byte, 500)})
 		require.NoError(b, err)
 	}
 }

@@ -19,12 +19,14 @@ type texts struct {
 	scope recall.Scope
 }
 
-// Texts returns the [memory.Store] of a session: what compaction removed from its conversation, to be read back by its handle. A
-// scope without a session is a scope of its own, which the tenant's conversations share.
+// Texts returns the [memory.Store] of a session: what compaction removed from its conversation, to
+// be read back by its handle. A scope without a session is a scope of its own, which the tenant's
+// conversations share.
 //
-// It holds up to Config.TextBytes and then deletes the texts whose last Put was longest ago. A Put of an existing handle makes
-// it the newest and keeps the stored text. Texts are stored unchanged: unlike the notes of package recall they aren't
-// searched for secrets. Calls fail for a scope without a tenant, or with a name that is invalid in a [recall.Scope].
+// It holds up to Config.TextBytes and then deletes the texts whose last Put was longest ago. A Put
+// of an existing handle makes it the newest and keeps the stored text. Texts are stored unchanged:
+// unlike the notes of package recall they aren't searched for secrets. Calls fail for a scope
+// without a tenant, or with a name that is invalid in a [recall.Scope].
 //
 // The texts of a session aren't deleted automatically: see [Store.Forget].
 func (s *Store) Texts(scope recall.Scope) memory.Store { return &texts{s, scope} }
@@ -46,16 +48,19 @@ func (t *texts) Put(ctx context.Context, handle, text string) error {
 		return err
 	}
 	if !named(handle) {
-		return fault.Errorf(fault.Permanent, "sqlmemory: a handle must be valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", handle)
+		return fault.Errorf(fault.Permanent,
+			"sqlmemory: a handle must be valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", handle)
 	}
 	size := int64(len(handle) + len(text))
 	if size > t.store.textBytes {
-		return fault.Errorf(fault.Permanent, "sqlmemory: a text of %d bytes doesn't fit a scope of %d; raise Config.TextBytes", size, t.store.textBytes)
+		return fault.Errorf(fault.Permanent,
+			"sqlmemory: a text of %d bytes doesn't fit a scope of %d; raise Config.TextBytes", size, t.store.textBytes)
 	}
 	return callerError("keeping a text", t.store.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		tenant, session := t.scope.Tenant, t.scope.Session
 		var last, bytes, turn int64
-		if err := tx.QueryRowContext(ctx, getScope, tenant, session).Scan(&last, &bytes); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if err := tx.QueryRowContext(ctx, getScope, tenant, session).Scan(&last, &bytes); err != nil &&
+			!errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		err := tx.QueryRowContext(ctx, getTurn, tenant, session, handle).Scan(&turn)
@@ -76,7 +81,8 @@ func (t *texts) Put(ctx context.Context, handle, text string) error {
 	}))
 }
 
-// makeRoom deletes the oldest texts until another of this size fits, and returns the size of the scope including it.
+// makeRoom deletes the oldest texts until another of this size fits, and returns the size of the
+// scope including it.
 func (t *texts) makeRoom(ctx context.Context, tx *sql.Tx, bytes, size int64) (after int64, err error) {
 	if bytes += size; bytes <= t.store.textBytes {
 		return bytes, nil
@@ -115,8 +121,9 @@ func (t *texts) Get(ctx context.Context, handle string) (string, error) {
 	return string(text), callerError("reading a text", err)
 }
 
-// Forget deletes the texts of a session, or for a scope without a session all texts of its tenant. The notes
-// of a session are deleted by [recall.ForgetSession], all other entries of a tenant by [recall.ForgetTenant].
+// Forget deletes the texts of a session, or for a scope without a session all texts of its tenant.
+// The notes of a session are deleted by [recall.ForgetSession], all other entries of a tenant by
+// [recall.ForgetTenant].
 func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 	if err := checkScope(scope); err != nil {
 		return err
@@ -139,7 +146,9 @@ func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 func checkScope(s recall.Scope) error {
 	for what, name := range map[string]string{"tenant": s.Tenant, "session": s.Session} {
 		if !named(name) && (what != "session" || name != "") {
-			return fault.Wrap(fault.Permanent, fmt.Errorf("sqlmemory: the %s must be valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", what, name))
+			return fault.Wrap(fault.Permanent,
+				fmt.Errorf("sqlmemory: the %s must be valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", what,
+					name))
 		}
 	}
 	return nil

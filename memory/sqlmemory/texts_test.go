@@ -20,7 +20,8 @@ import (
 func TestTheTextsOfAScopePassTheSuite(t *testing.T) {
 	recalltest.Texts(t, func(t *testing.T, mostBytes int) memory.Store {
 		s := open(t, file(t), sqlmemory.Config{TextBytes: int64(mostBytes)})
-		other := s.Texts(recall.Scope{Tenant: "u", Session: "s"}) // which is as full as it may be, and neither takes room nor gives any
+		// which is as full as it may be, and neither takes room nor gives any
+		other := s.Texts(recall.Scope{Tenant: "u", Session: "s"})
 		require.NoError(t, other.Put(t.Context(), "full", strings.Repeat("x", 900)))
 		t.Cleanup(func() {
 			text, err := other.Get(context.Background(), "full")
@@ -34,8 +35,10 @@ func TestTheTextsOfAScopePassTheSuite(t *testing.T) {
 func TestAScopeReadsNoTextOfAnother(t *testing.T) {
 	s := open(t, file(t), sqlmemory.Config{})
 	scopes := []recall.Scope{
-		{Tenant: "t", Session: "s"}, {Tenant: "t", Session: "s1"}, {Tenant: "t", Session: "S"}, {Tenant: "t"}, {Tenant: "ts"},
-		{Tenant: "t", Session: "%"}, {Tenant: "%", Session: "s"}, {Tenant: "T", Session: "s"}, {Tenant: "ts", Session: "s"},
+		{Tenant: "t", Session: "s"}, {Tenant: "t", Session: "s1"}, {Tenant: "t", Session: "S"}, {Tenant: "t"},
+		{Tenant: "ts"},
+		{Tenant: "t", Session: "%"}, {Tenant: "%", Session: "s"}, {Tenant: "T", Session: "s"},
+		{Tenant: "ts", Session: "s"},
 	}
 	for i, scope := range scopes {
 		for k, other := range scopes {
@@ -88,14 +91,16 @@ func TestAForgottenScopeHasItsWholeCapacityAgain(t *testing.T) {
 
 func TestAnInvalidScopeIsAPermanentError(t *testing.T) {
 	s := open(t, file(t), sqlmemory.Config{})
-	for _, scope := range []recall.Scope{{}, {Session: "s"}, {Tenant: "a\x00b"}, {Tenant: "t", Session: "\xff"}, {Tenant: strings.Repeat("t", 257)}} {
+	for _, scope := range []recall.Scope{{}, {Session: "s"}, {Tenant: "a\x00b"}, {Tenant: "t", Session: "\xff"},
+		{Tenant: strings.Repeat("t", 257)}} {
 		_, err := s.Texts(scope).Get(t.Context(), "m-1")
 		require.Equal(t, fault.Permanent, fault.Of(err), "%q", scope)
 		require.Equal(t, fault.Permanent, fault.Of(s.Texts(scope).Put(t.Context(), "m-1", "x")), "%q", scope)
 		require.Equal(t, fault.Permanent, fault.Of(s.Forget(t.Context(), scope)), "%q", scope)
 	}
 	for _, handle := range []string{"", "a\x00", "\xff", strings.Repeat("m", 257)} {
-		require.Equal(t, fault.Permanent, fault.Of(s.Texts(recall.Scope{Tenant: "t"}).Put(t.Context(), handle, "x")), "%q", handle)
+		require.Equal(t, fault.Permanent, fault.Of(s.Texts(recall.Scope{Tenant: "t"}).Put(t.Context(), handle, "x")),
+			"%q", handle)
 	}
 }
 

@@ -24,7 +24,8 @@ func init() { roles["narrow"], roles["reader"] = narrow, reader }
 
 func numbered(n int) recall.ID { return recall.ID{Tenant: "t", Kind: "k", Key: strconv.Itoa(n)} }
 
-// narrow keeps entries and texts until the system refuses to let any file grow further, as a full disk does, then again once it may.
+// narrow keeps entries and texts until the system refuses to let any file grow further, as a full
+// disk does, then again once it may.
 func narrow(args []string) error {
 	ctx := context.Background()
 	s, err := sqlmemory.Open(args[0], sqlmemory.Config{})

@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Name is this provider's name: of [provider.Opaque] data, of errors, and the key of [provider.Request.Options].
+// Name is this provider's name: of [provider.Opaque] data, of errors, and the key of
+// [provider.Request.Options].
 const Name = "anthropic"
 
 // DefaultModel is the model if neither Config nor Request names one.
@@ -24,19 +25,23 @@ type Config struct {
 	// Model is the model for requests that name none; empty: DefaultModel.
 	Model string
 
-	// APIKey is the key; empty: Key, else ANTHROPIC_API_KEY, else ANTHROPIC_AUTH_TOKEN as a bearer token. A key from the
-	// environment is sent only to Anthropic's own address and to ANTHROPIC_BASE_URL; see BaseURL.
+	// APIKey is the key; empty: Key, else ANTHROPIC_API_KEY, else ANTHROPIC_AUTH_TOKEN as a bearer
+	// token. A key from the environment is sent only to Anthropic's own address and to
+	// ANTHROPIC_BASE_URL; see BaseURL.
 	APIKey string
-	// Key, if APIKey is empty, returns the key. It is called before each call, and once more after the server rejected it with 401.
+	// Key, if APIKey is empty, returns the key. It is called before each call, and once more after
+	// the server rejected it with 401.
 	Key func(ctx context.Context) (string, error)
 
-	// BaseURL is the address without /v1/messages; empty: ANTHROPIC_BASE_URL, else Anthropic's own. Any other address doesn't
-	// get the environment's key: it gets that of APIKey, Key or Header, and without them none, as suits local gateways.
+	// BaseURL is the address without /v1/messages; empty: ANTHROPIC_BASE_URL, else Anthropic's own.
+	// Any other address doesn't get the environment's key: it gets that of APIKey, Key or Header,
+	// and without them none, as suits local gateways.
 	BaseURL string
-	// HTTPClient sends the requests; nil: http.DefaultClient. Its Timeout cuts long answers. Redirects to another host aren't followed, because
-	// net/http would send the key along.
+	// HTTPClient sends the requests; nil: http.DefaultClient. Its Timeout cuts long answers.
+	// Redirects to another host aren't followed, because net/http would send the key along.
 	HTTPClient *http.Client
-	// Header is sent with each request and overrides the headers that the adapter sets, for example anthropic-beta.
+	// Header is sent with each request and overrides the headers that the adapter sets, for example
+	// anthropic-beta.
 	Header http.Header
 
 	// Models has properties of models and overrides the built-in ones. A model is found by its ID.
@@ -59,8 +64,9 @@ var (
 
 // New returns a Model. It makes no call.
 //
-// It returns an error that says what to do if there is no key: none in cfg, no cfg.Key and none in the environment. With a
-// base URL, or a header that authorizes, no key is required: gateways and local servers may need none.
+// It returns an error that says what to do if there is no key: none in cfg, no cfg.Key and none in
+// the environment. With a base URL, or a header that authorizes, no key is required: gateways and
+// local servers may need none.
 func New(cfg Config) (*Model, error) {
 	m := newModel(&cfg)
 	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "ANTHROPIC_BASE_URL", ownURL)
@@ -78,17 +84,20 @@ func New(cfg Config) (*Model, error) {
 	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1")
 	base.RawPath = ""
 	m.client = adapter.NewClient(adapter.ClientConfig{
-		Name: Name, Base: base, HTTPClient: cfg.HTTPClient, Header: http.Header{"Anthropic-Version": {"2023-06-01"}}, Host: cfg.Header,
-		Key: key, Authorize: authorize, Decode: statusError,
+		Name: Name, Base: base, HTTPClient: cfg.HTTPClient, Header: http.Header{"Anthropic-Version": {"2023-06-01"}},
+		Host: cfg.Header,
+		Key:  key, Authorize: authorize, Decode: statusError,
 	})
 	return m, nil
 }
 
-// NewIn returns a Model of a cloud that offers the API. Of cfg, only Model, HTTPClient, Header and Models are used. It is for
-// the modules of clouds, such as provider/bedrock: no other package can make an [adapter.Cloud].
+// NewIn returns a Model of a cloud that offers the API. Of cfg, only Model, HTTPClient, Header and
+// Models are used. It is for the modules of clouds, such as provider/bedrock: no other package can
+// make an [adapter.Cloud].
 func NewIn(cfg Config, cloud *adapter.Cloud) *Model {
 	m := newModel(&cfg)
-	m.client = adapter.NewClient(adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cloud))
+	m.client = adapter.NewClient(
+		adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cloud))
 	return m
 }
 
@@ -109,8 +118,8 @@ func (m *Model) Info() provider.ModelInfo {
 	return adapter.Copied(m.info)
 }
 
-// InfoOf returns the properties of another model that requests may name, found like those of Info; an empty name means this Model's.
-// It reports false if only the name is known.
+// InfoOf returns the properties of another model that requests may name, found like those of Info;
+// an empty name means this Model's. It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 	if model == "" {
 		model = m.id
@@ -124,5 +133,7 @@ func (m *Model) String() string { return Name + " " + m.id }
 
 // Stream makes a call. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
-	return adapter.Stream(ctx, func(ctx context.Context, put func(provider.Chunk) bool) error { return m.run(ctx, req, put) })
+	return adapter.Stream(ctx, func(ctx context.Context, put func(provider.Chunk) bool) error {
+		return m.run(ctx, req, put)
+	})
 }

@@ -204,7 +204,8 @@ func (d *decoder) stopBlock(index int32) error {
 	return nil
 }
 
-// endText yields the citations of a text block. Those that have to be sent back are attached to the text.
+// endText yields the citations of a text block. Those that have to be sent back are attached to the
+// text.
 func (d *decoder) endText(b *block) {
 	if len(b.citations) == 0 {
 		return
@@ -222,7 +223,8 @@ func (d *decoder) endText(b *block) {
 	}
 }
 
-// endCall yields the end of a call. If its input didn't come in pieces, it is in the start of the block.
+// endCall yields the end of a call. If its input didn't come in pieces, it is in the start of the
+// block.
 func (d *decoder) endCall(b *block) {
 	if !b.deltas && !adapter.IsNull(b.Input) {
 		d.put(provider.ToolDelta(int(b.index), string(b.Input)))

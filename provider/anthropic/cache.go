@@ -13,8 +13,8 @@ func (c *conversation) markLast(blocks []any) {
 	}
 }
 
-// lastMarkable returns the last block that can have a cache mark: neither thinking nor blocks that are sent back unchanged. It returns nil if
-// there is none.
+// lastMarkable returns the last block that can have a cache mark: neither thinking nor blocks that
+// are sent back unchanged. It returns nil if there is none.
 func lastMarkable(blocks []any) *content {
 	for i := len(blocks) - 1; i >= 0; i-- {
 		if b, ok := blocks[i].(*content); ok && b.Type != "thinking" && b.Type != kindRedacted {
@@ -38,9 +38,11 @@ func (c *conversation) limitMarks() {
 	c.marks -= min(len(marked), c.marks)
 }
 
-// addMarks marks what [provider.Request.Cache] asks for, as far as the request's own marks leave room: the newest message first, since its
-// mark covers the whole prompt, then what stays the same when the conversation doesn't, and then the message that was the newest in the
-// call before. The API looks for a cached prompt at each mark and in the 20 blocks before it, which a reply with many calls exceeds.
+// addMarks marks what [provider.Request.Cache] asks for, as far as the request's own marks leave
+// room: the newest message first, since its mark covers the whole prompt, then what stays the same
+// when the conversation doesn't, and then the message that was the newest in the call before. The
+// API looks for a cached prompt at each mark and in the 20 blocks before it, which a reply with
+// many calls exceeds.
 func (c *conversation) addMarks(b *body) {
 	mark := func(at **cacheControl) {
 		if *at == nil && c.marks > 0 {

@@ -29,12 +29,16 @@ func TestARequestThatAsksForCachingIsMarked(t *testing.T) {
 	req := conversing()
 	body := sent(t, req)
 	require.Equal(t, `[{"type":"text","text":"Be brief."`+mark+`}]`, string(body["system"]))
-	require.Equal(t, `[{"name":"list","input_schema":{"type":"object","properties":{}}},{"name":"weather","input_schema":{"type":"object","properties":{}}`+mark+`}]`, string(body["tools"]))
-	require.Equal(t, `[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"text","text":"Hello."}]},`+
-		`{"role":"user","content":[{"type":"text","text":"How cold is it?"`+mark+`}]},`+ // the newest of the call before
-		`{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"weather","input":{}},{"type":"tool_use","id":"2","name":"weather","input":{}}]},`+
-		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"5"}]},`+
-		`{"type":"tool_result","tool_use_id":"2","content":[{"type":"text","text":"6"}]`+mark+`}]}]`, string(body["messages"]))
+	require.Equal(t,
+		`[{"name":"list","input_schema":{"type":"object","properties":{}}},{"name":"weather","input_schema":{"type":"object","properties":{}}`+mark+`}]`, string(body["tools"]))
+	require.Equal(t,
+		`[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"text","text":"Hello."}]},`+
+			// the newest of the call before
+			`{"role":"user","content":[{"type":"text","text":"How cold is it?"`+mark+`}]},`+
+			`{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"weather","input":{}},{"type":"tool_use","id":"2","name":"weather","input":{}}]},`+
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"5"}]},`+
+			`{"type":"tool_result","tool_use_id":"2","content":[{"type":"text","text":"6"}]`+mark+`}]}]`,
+		string(body["messages"]))
 
 	marked, err := sentText(t, req)
 	require.NoError(t, err)
@@ -49,9 +53,11 @@ func TestOnlyWhatExistsAndCanBeMarkedIsMarked(t *testing.T) {
 	body, err := sentText(t, &provider.Request{Cache: true, Messages: []provider.Message{provider.User("Hi")}})
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(body), "cache_control"))
-	redacted := provider.Part{Kind: provider.PartOpaque, Opaque: &provider.Opaque{Provider: "anthropic", Kind: "redacted_thinking", Data: "abc"}}
+	redacted := provider.Part{Kind: provider.PartOpaque,
+		Opaque: &provider.Opaque{Provider: "anthropic", Kind: "redacted_thinking", Data: "abc"}}
 	last := sent(t, &provider.Request{Cache: true, Messages: []provider.Message{provider.User("Hi"), said(redacted)}})
-	require.Equal(t, `[{"role":"user","content":[{"type":"text","text":"Hi"`+mark+`}]},{"role":"assistant","content":[{"type":"redacted_thinking","data":"abc"}]}]`, string(last["messages"]))
+	require.Equal(t,
+		`[{"role":"user","content":[{"type":"text","text":"Hi"`+mark+`}]},{"role":"assistant","content":[{"type":"redacted_thinking","data":"abc"}]}]`, string(last["messages"]))
 }
 
 func TestTheMarksOfTheRequestComeFirst(t *testing.T) {
@@ -81,9 +87,12 @@ func TestTheMarksOfTheRequestComeFirst(t *testing.T) {
 		return req
 	}
 	require.Equal(t, [3]int{1, 1, 2}, counts(option(early(0), `{"cache":{"system":true,"tools":true}}`)))
-	require.Equal(t, [3]int{0, 1, 3}, counts(option(early(2), `{"cache":{"tools":true}}`)), "the newest message comes before the system text")
+	require.Equal(t, [3]int{0, 1, 3}, counts(option(early(2), `{"cache":{"tools":true}}`)),
+		"the newest message comes before the system text")
 	require.Equal(t, [3]int{1, 1, 2}, counts(option(early(3), `{"cache":{"system":true,"tools":true}}`)))
-	require.Equal(t, [3]int{0, 1, 0}, counts(option(early(0), `{"tools":[{"type":"web_search_20250305","name":"web_search","cache_control":{"type":"ephemeral"}}]}`)))
+	require.Equal(t, [3]int{0, 1, 0},
+		counts(option(early(0),
+			`{"tools":[{"type":"web_search_20250305","name":"web_search","cache_control":{"type":"ephemeral"}}]}`)))
 	body := sent(t, option(early(0), `{"cache_control":{"type":"ephemeral","ttl":"1h"}}`))
 	require.NotContains(t, string(body["messages"]), "cache_control", "the API rejects different times on one block")
 

@@ -33,8 +33,8 @@ func (m *Model) run(ctx context.Context, req *provider.Request, put func(provide
 	return res.Clean(d.read(res.Body))
 }
 
-// read decodes the body of an answer: a stream of events, or one JSON object from a server that doesn't stream. The error doesn't matter if
-// d.ended or d.stopped is set.
+// read decodes the body of an answer: a stream of events, or one JSON object from a server that
+// doesn't stream. The error doesn't matter if d.ended or d.stopped is set.
 func (d *decoder) read(body io.Reader) error {
 	br, first, err := adapter.Open(Name, body)
 	if err != nil {

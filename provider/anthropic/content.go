@@ -101,7 +101,8 @@ func (c *conversation) toolUse(p *provider.Part) (*content, error) {
 	return b, nil
 }
 
-// input returns the arguments of a call as a JSON object, which the API requires. Another value is wrapped in one.
+// input returns the arguments of a call as a JSON object, which the API requires. Another value is
+// wrapped in one.
 func input(t *provider.ToolCall) json.RawMessage {
 	raw, broken := t.Input, t.Invalid
 	if broken == "" && len(raw) > 0 && !isObject(raw) {
@@ -124,7 +125,8 @@ func isObject(raw json.RawMessage) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(raw)), "{") && json.Valid(raw)
 }
 
-// user converts the parts of the user and the tools: first the results of all open calls, in their order, then the rest.
+// user converts the parts of the user and the tools: first the results of all open calls, in their
+// order, then the rest.
 func (c *conversation) user(items []item) ([]any, error) {
 	results, rest := c.pair(items)
 	blocks := make([]any, 0, len(c.open)+len(rest))
@@ -159,8 +161,8 @@ func (c *conversation) user(items []item) ([]any, error) {
 	return blocks, nil
 }
 
-// pair finds the result of each open call, nil if there is none, and returns the other items. If several calls have one id, it matches
-// the name, too, and then takes the first.
+// pair finds the result of each open call, nil if there is none, and returns the other items. If
+// several calls have one id, it matches the name, too, and then takes the first.
 func (c *conversation) pair(items []item) (results []*item, rest []item) {
 	results = make([]*item, len(c.open))
 	paired := make([]bool, len(items))
@@ -186,7 +188,8 @@ func (c *conversation) pair(items []item) (results []*item, rest []item) {
 	return results, rest
 }
 
-// userBlocks converts a part of the user. A result without a call becomes text, followed by its media.
+// userBlocks converts a part of the user. A result without a call becomes text, followed by its
+// media.
 func userBlocks(p *provider.Part) ([]any, error) {
 	switch p.Kind {
 	case provider.PartMedia:
@@ -235,25 +238,30 @@ func media(m *provider.Media) (*content, error) {
 	refused := strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/")
 	switch {
 	case refused:
-		return nil, fault.Errorf(fault.Permanent, "anthropic: media of type %q can't be sent, only images and documents", kind)
+		return nil,
+			fault.Errorf(fault.Permanent, "anthropic: media of type %q can't be sent, only images and documents", kind)
 	case m.FileID != "":
 		b.Source = &mediaSource{Type: "file", FileID: m.FileID}
 	case len(m.Data) == 0 && m.URL != "":
 		b.Source = &mediaSource{Type: "url", URL: m.URL}
 	case len(m.Data) == 0:
-		return nil, fault.Errorf(fault.Permanent, "anthropic: media of type %q has no data, no URL and no file id", kind)
+		return nil,
+			fault.Errorf(fault.Permanent, "anthropic: media of type %q has no data, no URL and no file id", kind)
 	case b.Type == "document" && kind != "application/pdf":
 		if !strings.HasPrefix(kind, "text/") && kind != "application/json" {
-			return nil, fault.Errorf(fault.Permanent, "anthropic: a document of type %q can't be sent, only PDF and text", kind)
+			return nil,
+				fault.Errorf(fault.Permanent, "anthropic: a document of type %q can't be sent, only PDF and text", kind)
 		}
-		b.Source = &mediaSource{Type: "text", MediaType: "text/plain", Data: strings.ToValidUTF8(string(m.Data), "\uFFFD")}
+		b.Source = &mediaSource{Type: "text", MediaType: "text/plain",
+			Data: strings.ToValidUTF8(string(m.Data), "\uFFFD")}
 	default:
 		b.Source = &mediaSource{Type: "base64", MediaType: kind, Data: base64.StdEncoding.EncodeToString(m.Data)}
 	}
 	return b, nil
 }
 
-// mediaType returns the MIME type without its parameters. Without a type, it is derived from the data or the URL.
+// mediaType returns the MIME type without its parameters. Without a type, it is derived from the
+// data or the URL.
 func mediaType(m *provider.Media) string {
 	kind := m.Type
 	if kind == "" && len(m.Data) > 0 {

@@ -134,7 +134,8 @@ func userSends(p *provider.Part) bool {
 	return false
 }
 
-// A ran has the calls that the provider ran itself, and whether they have a result: the API rejects one without the other.
+// A ran has the calls that the provider ran itself, and whether they have a result: the API rejects
+// one without the other.
 type ran struct {
 	calls, results map[string]bool
 	last           int  // the last message of the model
@@ -201,8 +202,8 @@ func isBlock(p *provider.Part) bool {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// sentID returns the id of a call in the request: the provider's own if there is one, in characters that the API accepts,
-// and unique in the conversation.
+// sentID returns the id of a call in the request: the provider's own if there is one, in characters
+// that the API accepts, and unique in the conversation.
 func (c *conversation) sentID(t *provider.ToolCall) string {
 	id := t.ProviderID
 	if id == "" {
@@ -225,7 +226,8 @@ func (c *conversation) sentID(t *provider.ToolCall) string {
 	return sent
 }
 
-// trimEnd removes white space from the end of a message that the model has to continue: the API rejects it.
+// trimEnd removes white space from the end of a message that the model has to continue: the API
+// rejects it.
 func trimEnd(blocks []any) {
 	if b, ok := blocks[len(blocks)-1].(*content); ok && b.Type == "text" {
 		b.Text = strings.TrimRight(b.Text, " \t\r\n")

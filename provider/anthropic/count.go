@@ -13,7 +13,8 @@ import (
 var counted = map[string]bool{"model": true, "messages": true, "system": true, "tools": true, "tool_choice": true,
 	"thinking": true, "output_config": true, "cache_control": true, "mcp_servers": true, "context_management": true}
 
-// CountTokens returns the provider's count of a request's input tokens. It costs a request, but no tokens.
+// CountTokens returns the provider's count of a request's input tokens. It costs a request, but no
+// tokens.
 func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, error) {
 	if ctx == nil {
 		ctx = context.Background()

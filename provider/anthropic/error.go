@@ -104,7 +104,8 @@ func classOf(e *provider.Error) fault.Class {
 	return fault.Permanent
 }
 
-// outOfMoney reports whether an error ends when somebody pays or raises a limit. The API sends such errors with other statuses.
+// outOfMoney reports whether an error ends when somebody pays or raises a limit. The API sends such
+// errors with other statuses.
 func outOfMoney(e *provider.Error) bool {
 	return e.Type == "billing_error" || strings.Contains(e.Message, "credit balance is too low") ||
 		strings.Contains(e.Message, "API usage limits")

@@ -22,11 +22,15 @@ import (
 
 func TestStatusesHaveTheirClassAndOneRequest(t *testing.T) {
 	for status, want := range map[int]fault.Class{
-		400: fault.Permanent, 401: fault.UserFixable, 402: fault.UserFixable, 403: fault.UserFixable, 404: fault.Permanent, 408: fault.Transient,
-		409: fault.Permanent, 413: fault.Permanent, 422: fault.Permanent, 425: fault.Transient, 429: fault.RateLimited, 500: fault.Degraded,
+		400: fault.Permanent, 401: fault.UserFixable, 402: fault.UserFixable, 403: fault.UserFixable,
+		404: fault.Permanent, 408: fault.Transient,
+		409: fault.Permanent, 413: fault.Permanent, 422: fault.Permanent, 425: fault.Transient, 429: fault.RateLimited,
+		500: fault.Degraded,
 		502: fault.Degraded, 503: fault.Degraded, 504: fault.Degraded, 529: fault.Degraded,
 	} {
-		tr := &wire.Offline{Reply: wire.Always(status, `{"type":"error","error":{"type":"some_error","message":"No."},"request_id":"req_body"}`, "Request-Id", "req_head")}
+		tr := &wire.Offline{Reply: wire.Always(status,
+			`{"type":"error","error":{"type":"some_error","message":"No."},"request_id":"req_body"}`, "Request-Id",
+			"req_head")}
 		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{APIKey: "k"}, tr), ask("x"))
 		var e *provider.Error
 		require.ErrorAs(t, err, &e)
@@ -42,8 +46,10 @@ func TestStatusesHaveTheirClassAndOneRequest(t *testing.T) {
 }
 
 func TestABillingErrorIsUserFixable(t *testing.T) {
-	for _, message := range []string{"Your credit balance is too low to access the Anthropic API.", "You have reached your specified API usage limits."} {
-		tr := &wire.Offline{Reply: wire.Always(400, `{"type":"error","error":{"type":"invalid_request_error","message":"`+message+`"}}`)}
+	for _, message := range []string{"Your credit balance is too low to access the Anthropic API.",
+		"You have reached your specified API usage limits."} {
+		tr := &wire.Offline{Reply: wire.Always(400,
+			`{"type":"error","error":{"type":"invalid_request_error","message":"`+message+`"}}`)}
 		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, tr), ask("x"))
 		require.Equal(t, fault.UserFixable, fault.Of(err))
 		var e *provider.Error
@@ -58,10 +64,13 @@ func TestTheAdviceToWaitIsRead(t *testing.T) {
 			name, value string
 			want        time.Duration
 		}{
-			{"Retry-After", "17", 17 * time.Second}, {"Retry-After-Ms", "1500", 1500 * time.Millisecond}, {"Retry-After", "0", 0}, {"Retry-After", "-3", 0},
-			{"Retry-After", "soon", 0}, {"Retry-After", time.Now().Add(time.Minute).UTC().Format(http.TimeFormat), time.Minute},
+			{"Retry-After", "17", 17 * time.Second}, {"Retry-After-Ms", "1500", 1500 * time.Millisecond},
+			{"Retry-After", "0", 0}, {"Retry-After", "-3", 0},
+			{"Retry-After", "soon", 0},
+			{"Retry-After", time.Now().Add(time.Minute).UTC().Format(http.TimeFormat), time.Minute},
 		} {
-			tr := &wire.Offline{Reply: wire.Always(429, `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`, c.name, c.value)}
+			tr := &wire.Offline{Reply: wire.Always(429,
+				`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`, c.name, c.value)}
 			_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, tr), ask("x"))
 			wait, ok := fault.RetryAfter(err)
 			require.Equal(t, c.want > 0, ok, c.value)
@@ -80,7 +89,8 @@ func TestErrorsOfGatewaysAreDecoded(t *testing.T) {
 		strings.Repeat("é", 200):             strings.Repeat("é", 150) + "…",
 		"":                                   "Bad Gateway",
 	} {
-		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(502, body)}), ask("x"))
+		_, err := provider.Generate(t.Context(),
+			connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(502, body)}), ask("x"))
 		var e *provider.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, want, e.Message)
@@ -96,7 +106,8 @@ func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
 func TestNetworkErrorsHaveTheirClass(t *testing.T) {
 	for err, want := range map[error]fault.Class{
-		syscall.ECONNREFUSED: fault.Degraded, syscall.ECONNRESET: fault.Transient, io.ErrUnexpectedEOF: fault.Transient, errors.New("odd"): fault.Permanent,
+		syscall.ECONNREFUSED: fault.Degraded, syscall.ECONNRESET: fault.Transient, io.ErrUnexpectedEOF: fault.Transient,
+		errors.New("odd"): fault.Permanent,
 	} {
 		_, got := provider.Generate(t.Context(), connect(t, anthropic.Config{}, broken{err}), ask("x"))
 		require.ErrorIs(t, got, err)
@@ -104,7 +115,8 @@ func TestNetworkErrorsHaveTheirClass(t *testing.T) {
 	}
 	for _, err := range []error{syscall.ECONNRESET, errors.New("odd"), context.Canceled} { // within an answer
 		start := "data: {\"type\":\"message_start\",\"message\":{\"id\":\"1\",\"model\":\"m\"}}\n\n"
-		r, got := provider.Generate(t.Context(), offlineReader(t, io.MultiReader(strings.NewReader(start), broken{err})), ask("x"))
+		r, got := provider.Generate(t.Context(),
+			offlineReader(t, io.MultiReader(strings.NewReader(start), broken{err})), ask("x"))
 		require.ErrorIs(t, got, provider.ErrIncomplete)
 		require.ErrorIs(t, got, err)
 		require.Equal(t, fault.Transient, fault.Of(got))
@@ -137,7 +149,9 @@ func TestTheEndOfTheContextIsTheError(t *testing.T) {
 func TestStoppingAtAChunkOfACanceledCallYieldsNothingMore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	m := offline(t, []byte("data: {\"type\":\"message_start\",\"message\":{\"id\":\"1\",\"model\":\"m\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"))
+	m := offline(t,
+		[]byte(
+			"data: {\"type\":\"message_start\",\"message\":{\"id\":\"1\",\"model\":\"m\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"))
 	n := 0
 	for range m.Stream(ctx, ask("x")) {
 		n++

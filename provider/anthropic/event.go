@@ -52,7 +52,8 @@ type ending struct {
 	Container   json.RawMessage `json:"container"`
 }
 
-// A decoder decodes events into chunks. Its state doesn't grow with the answer, except for open blocks.
+// A decoder decodes events into chunks. Its state doesn't grow with the answer, except for open
+// blocks.
 type decoder struct {
 	model  string // the requested model
 	names  *adapter.Names
@@ -71,7 +72,8 @@ type decoder struct {
 	whole   int32 // number of blocks without an index
 }
 
-// event decodes the next event. name is the event's name in the stream; the type in the data takes precedence.
+// event decodes the next event. name is the event's name in the stream; the type in the data takes
+// precedence.
 func (d *decoder) event(name string, data []byte) error {
 	if name == "ping" || len(data) == 0 {
 		return nil
@@ -188,7 +190,8 @@ func (d *decoder) mergeEnding(e *ending) {
 	}
 }
 
-// finish yields the chunks that are only known at the end, and End. A block that wasn't closed counts as complete.
+// finish yields the chunks that are only known at the end, and End. A block that wasn't closed
+// counts as complete.
 func (d *decoder) finish() error {
 	d.begin("", "")
 	for len(d.open) > 0 {

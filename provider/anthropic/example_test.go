@@ -21,14 +21,16 @@ func Example() {
 	}))
 	defer server.Close()
 
-	model, err := anthropic.New(anthropic.Config{Model: "claude-sonnet-5-5", APIKey: "…", BaseURL: server.URL, HTTPClient: server.Client()})
+	model, err := anthropic.New(anthropic.Config{Model: "claude-sonnet-5-5", APIKey: "…", BaseURL: server.URL,
+		HTTPClient: server.Client()})
 	if err != nil {
 		log.Fatal(err) // says what to do
 	}
 	req := &provider.Request{
-		System:    "Answer briefly.",
-		Messages:  []provider.Message{provider.User("How cold is it in Oslo?")},
-		Tools:     []provider.Tool{{Name: "weather", Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}},
+		System:   "Answer briefly.",
+		Messages: []provider.Message{provider.User("How cold is it in Oslo?")},
+		Tools: []provider.Tool{{Name: "weather",
+			Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}},
 		Reasoning: &provider.ReasoningOptions{Effort: "low"},
 	}
 	res, err := provider.Generate(context.Background(), model, req)

@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// FuzzAnswer checks that any answer gives valid chunks, ends with End or one error, can be encoded as JSON,
-// and doesn't depend on how its bytes arrive.
+// FuzzAnswer checks that any answer gives valid chunks, ends with End or one error, can be encoded
+// as JSON, and doesn't depend on how its bytes arrive.
 func FuzzAnswer(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) == 0 {
@@ -35,7 +35,8 @@ func FuzzAnswer(f *testing.F) {
 		require.GreaterOrEqual(t, got.Usage.Input, got.Usage.CacheRead+got.Usage.CacheWrite)
 		require.GreaterOrEqual(t, got.Usage.Output, got.Usage.Reasoning)
 
-		again, againErr := provider.Generate(t.Context(), offlineReader(t, iotest.OneByteReader(bytes.NewReader(body))), ask("x"))
+		again, againErr := provider.Generate(t.Context(), offlineReader(t, iotest.OneByteReader(bytes.NewReader(body))),
+			ask("x"))
 		require.Equal(t, got, again)
 		require.Equal(t, err == nil, againErr == nil)
 

@@ -19,7 +19,8 @@ import (
 )
 
 func TestASecretThatTheServerRepeatsIsRemovedFromErrors(t *testing.T) {
-	told := `{"type":"error","error":{"type":"t ` + secret + `","code":"c ` + secret + `","message":"m ` + secret + `"},"request_id":"r ` + secret + `"}`
+	told := `{"type":"error","error":{"type":"t ` + secret + `","code":"c ` + secret + `","message":"m ` + secret +
+		`"},"request_id":"r ` + secret + `"}`
 	event := "event: error\ndata: " + told + "\n\n"
 	for _, cfg := range []anthropic.Config{
 		{APIKey: secret},
@@ -28,7 +29,8 @@ func TestASecretThatTheServerRepeatsIsRemovedFromErrors(t *testing.T) {
 		{Header: http.Header{"X-Goog-Api-Key": {secret}}},
 	} {
 		for _, answer := range []func(*http.Request) *http.Response{
-			wire.Always(400, told), wire.Always(400, told, "Request-Id", secret), wire.Always(200, event), wire.Always(200, told), wire.Always(200, event, "Request-Id", secret),
+			wire.Always(400, told), wire.Always(400, told, "Request-Id", secret), wire.Always(200, event),
+			wire.Always(200, told), wire.Always(200, event, "Request-Id", secret),
 			wire.Always(502, strings.Repeat("x", 290)+" "+secret), // which is cut in the middle
 		} {
 			_, err := provider.Generate(t.Context(), connect(t, cfg, &wire.Offline{Reply: answer}), ask("x"))
@@ -37,7 +39,8 @@ func TestASecretThatTheServerRepeatsIsRemovedFromErrors(t *testing.T) {
 			require.NotContains(t, fmt.Sprintf("%+v %+v", err, *e), secret[:8])
 			require.Contains(t, e.Message, "[re")
 		}
-		_, err := provider.CountTokens(t.Context(), connect(t, cfg, &wire.Offline{Reply: wire.Always(200, secret)}), ask("x"))
+		_, err := provider.CountTokens(t.Context(), connect(t, cfg, &wire.Offline{Reply: wire.Always(200, secret)}),
+			ask("x"))
 		require.ErrorContains(t, err, "[redacted]")
 		require.NotContains(t, err.Error(), secret)
 	}
@@ -46,7 +49,8 @@ func TestASecretThatTheServerRepeatsIsRemovedFromErrors(t *testing.T) {
 func TestTheEnvironmentsKeyIsNotSentToOtherAddresses(t *testing.T) {
 	const own = "https://api.anthropic.com"
 	for _, c := range []struct{ base, env, want string }{
-		{"", "", secret}, {own, "", secret}, {own + "/v1", "", secret}, {"", "http://gateway", secret}, {"http://gateway", "http://gateway", secret},
+		{"", "", secret}, {own, "", secret}, {own + "/v1", "", secret}, {"", "http://gateway", secret},
+		{"http://gateway", "http://gateway", secret},
 		{"http://elsewhere", "", ""}, {"http://elsewhere", "http://gateway", ""}, {"http://api.anthropic.com", "", ""},
 		{"https://api.anthropic.com.elsewhere", "", ""}, {"https://api.anthropic.com:8443", "", ""},
 	} {
@@ -88,11 +92,12 @@ func (e *endless) Close() error {
 
 func TestAnErrorWithoutEndIsReadOnlyInPart(t *testing.T) {
 	body := &endless{text: strings.Repeat("x", 1<<16)}
-	_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, &wire.Offline{Reply: func(*http.Request) *http.Response {
-		res := wire.Reply(500, nil)
-		res.Body = body
-		return res
-	}}), ask("x"))
+	_, err := provider.Generate(t.Context(),
+		connect(t, anthropic.Config{}, &wire.Offline{Reply: func(*http.Request) *http.Response {
+			res := wire.Reply(500, nil)
+			res.Body = body
+			return res
+		}}), ask("x"))
 	require.Equal(t, fault.Degraded, fault.Of(err))
 	require.LessOrEqual(t, body.given, int64(1<<20))
 	require.True(t, body.closed)
@@ -109,13 +114,15 @@ func TestAnEndlessEventIsAnErrorAndALongStreamIsNot(t *testing.T) {
 	stop := "event: message_stop\r\ndata: {\"type\":\"message_stop\"}\r\n\r\n"
 	pings := &endless{text: "event: ping\r\ndata: " + strings.Repeat("z", 1<<20) + "\r\n\r\n"}
 	whole := int64(len(pings.text)) * (size / int64(len(pings.text)))
-	_, err = provider.Generate(t.Context(), offlineReader(t, io.MultiReader(io.LimitReader(pings, whole), bytes.NewReader([]byte(stop)))), ask("x"))
+	_, err = provider.Generate(t.Context(),
+		offlineReader(t, io.MultiReader(io.LimitReader(pings, whole), bytes.NewReader([]byte(stop)))), ask("x"))
 	require.NoError(t, err)
 }
 
 func TestResultsOfCallsWithTheSameIDAreMatchedByName(t *testing.T) {
 	call := func(name string) provider.Part {
-		return provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "same", Name: name, Input: json.RawMessage(`{}`)}}
+		return provider.Part{Kind: provider.PartToolCall,
+			Call: &provider.ToolCall{ID: "same", Name: name, Input: json.RawMessage(`{}`)}}
 	}
 	result := func(name string) provider.Part {
 		return provider.Part{Kind: provider.PartToolResult, Result: &provider.ToolResult{CallID: "same", Name: name,

@@ -12,6 +12,7 @@ import (
 func TestARequestForImagesIsRefused(t *testing.T) {
 	m, err := anthropic.New(anthropic.Config{APIKey: "k"})
 	require.NoError(t, err)
-	_, err = provider.Generate(t.Context(), m, &provider.Request{Messages: []provider.Message{provider.User("A cat")}, Images: &provider.ImageOptions{}})
+	_, err = provider.Generate(t.Context(), m,
+		&provider.Request{Messages: []provider.Message{provider.User("A cat")}, Images: &provider.ImageOptions{}})
 	require.ErrorIs(t, err, provider.ErrNoImages)
 }

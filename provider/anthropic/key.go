@@ -11,8 +11,8 @@ import (
 
 const remedy = "set ANTHROPIC_API_KEY or Config.APIKey to a key from https://platform.claude.com/settings/keys"
 
-// newKey finds the key: in the Config, else in the environment, if trusted says that it may be sent to the address. It also returns what puts
-// the key into the headers.
+// newKey finds the key: in the Config, else in the environment, if trusted says that it may be sent
+// to the address. It also returns what puts the key into the headers.
 func newKey(cfg *Config, trusted, optional bool) (adapter.Key, func(http.Header, string), error) {
 	own := func(h http.Header, key string) { h.Set("X-Api-Key", key) }
 	if key := strings.TrimSpace(cfg.APIKey); key != "" {
@@ -39,7 +39,8 @@ func newKey(cfg *Config, trusted, optional bool) (adapter.Key, func(http.Header,
 // String describes the Config without its secrets: the key, the headers and the address.
 func (c Config) String() string {
 	return fmt.Sprintf("anthropic.Config{Model: %q, APIKey: %s, Key: %t, BaseURL: %s, Header: %s, Models: %d}",
-		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""), adapter.Redacted(len(c.Header) > 0), len(c.Models))
+		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""),
+		adapter.Redacted(len(c.Header) > 0), len(c.Models))
 }
 
 // GoString returns String.

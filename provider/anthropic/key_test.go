@@ -36,7 +36,8 @@ func TestWithoutAKeyNewSaysWhatToDo(t *testing.T) {
 	require.Contains(t, e.Remedy, "ANTHROPIC_API_KEY")
 
 	for _, cfg := range []anthropic.Config{
-		{APIKey: secret}, {Key: func(context.Context) (string, error) { return "", nil }}, {BaseURL: "http://localhost:1"},
+		{APIKey: secret}, {Key: func(context.Context) (string, error) { return "", nil }},
+		{BaseURL: "http://localhost:1"},
 		{Header: http.Header{"Authorization": {"Bearer x"}}},
 	} {
 		_, err := anthropic.New(cfg)
@@ -54,7 +55,8 @@ func TestTheKeyComesFromTheConfigOrTheEnvironment(t *testing.T) {
 		{"env", "token", anthropic.Config{APIKey: " own\n"}, "X-Api-Key", "own"},
 		{"env", "token", anthropic.Config{}, "X-Api-Key", "env"},
 		{"", "token", anthropic.Config{}, "Authorization", "Bearer token"},
-		{"env", "", anthropic.Config{Key: func(context.Context) (string, error) { return "asked", nil }}, "X-Api-Key", "asked"},
+		{"env", "", anthropic.Config{Key: func(context.Context) (string, error) { return "asked", nil }}, "X-Api-Key",
+			"asked"},
 		{"env", "", anthropic.Config{Header: http.Header{"Authorization": {"Bearer mine"}}}, "X-Api-Key", ""},
 		{"env", "", anthropic.Config{APIKey: "own", Header: http.Header{"x-api-key": {"mine"}}}, "X-Api-Key", "mine"},
 		{"", "", anthropic.Config{Header: http.Header{"Anthropic-Beta": {"a", "b"}}}, "Anthropic-Beta", "a"},
@@ -83,7 +85,8 @@ func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
 		if req.Header.Get("X-Api-Key") == "key-2" {
 			return wire.Always(200, okay)(req)
 		}
-		return wire.Always(401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)(req)
+		return wire.Always(401,
+			`{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)(req)
 	}
 	m := connect(t, anthropic.Config{Key: key}, tr)
 	_, err := provider.Generate(t.Context(), m, ask("x"))
@@ -96,7 +99,8 @@ func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
 	require.Len(t, tr.Asked, 4)
 
 	tr = &wire.Offline{Reply: wire.Always(401, `{}`)}
-	_, err = provider.Generate(t.Context(), connect(t, anthropic.Config{Key: func(context.Context) (string, error) { return "same", nil }}, tr), ask("x"))
+	_, err = provider.Generate(t.Context(),
+		connect(t, anthropic.Config{Key: func(context.Context) (string, error) { return "same", nil }}, tr), ask("x"))
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 	require.Len(t, tr.Asked, 1, "the same key isn't tried twice")
 }
@@ -119,19 +123,24 @@ func TestAMissingKeyIsAnErrorBeforeTheCall(t *testing.T) {
 }
 
 func TestKeysAreNeverShown(t *testing.T) {
-	cfg := anthropic.Config{APIKey: secret, Header: http.Header{"X-Extra": {secret}}, BaseURL: "http://user:" + secret + "@localhost/?k=" + secret}
+	cfg := anthropic.Config{APIKey: secret, Header: http.Header{"X-Extra": {secret}}, BaseURL: "http://user:" + secret +
+		"@localhost/?k=" + secret}
 	m, err := anthropic.New(cfg)
 	require.NoError(t, err)
 	fromFunc, err := anthropic.New(anthropic.Config{Key: func(context.Context) (string, error) { return secret, nil }})
 	require.NoError(t, err)
-	tr := &wire.Offline{Reply: wire.Always(401, `{"error":{"type":"authentication_error","message":"the key `+secret+` is wrong"}}`)}
+	tr := &wire.Offline{Reply: wire.Always(401,
+		`{"error":{"type":"authentication_error","message":"the key `+secret+` is wrong"}}`)}
 	_, refused := provider.Generate(t.Context(), connect(t, anthropic.Config{APIKey: secret}, tr), ask("x"))
 	require.Error(t, refused)
-	_, unreached := provider.Generate(t.Context(), connect(t, anthropic.Config{APIKey: secret}, broken{errors.New("down")}), ask("x"))
+	_, unreached := provider.Generate(t.Context(),
+		connect(t, anthropic.Config{APIKey: secret}, broken{errors.New("down")}), ask("x"))
 	require.Error(t, unreached)
 	_, noURL := anthropic.New(anthropic.Config{BaseURL: "ftp://" + secret})
 	require.Equal(t, fault.UserFixable, fault.Of(noURL))
-	for _, v := range []any{cfg, &cfg, m, *m, fromFunc, refused, unreached, errors.Unwrap(unreached), noURL, struct{ C anthropic.Config }{cfg}} {
+	for _, v := range []any{cfg, &cfg, m, *m, fromFunc, refused, unreached, errors.Unwrap(unreached), noURL, struct {
+		C anthropic.Config
+	}{cfg}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 			require.NotContains(t, fmt.Sprintf(verb, v), secret, "%T with %s", v, verb)
 			require.NotContains(t, fmt.Sprintf(verb, v), fmt.Sprintf("%x", secret), "%T with %s", v, verb)

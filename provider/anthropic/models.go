@@ -44,8 +44,8 @@ type family struct {
 	prices [4]float64 // dollars per million tokens: input, output, read from and written to the cache for 5 minutes
 }
 
-// families are the known models. Haiku 5.5 has two prices: these are for prompts of more than 100,000
-// tokens, five times those for shorter ones, so that no budget is exceeded unnoticed.
+// families are the known models. Haiku 5.5 has two prices: these are for prompts of more than
+// 100,000 tokens, five times those for shorter ones, so that no budget is exceeded unnoticed.
 var families = []family{
 	{"claude-fable-5-1", "Claude Fable 5.1", 1000, 128_000, claude47 | always, [4]float64{10, 50, .25, 12.5}},
 	{"claude-fable-5", "Claude Fable 5", 1000, 128_000, claude47 | always, [4]float64{10, 50, 1, 12.5}},
@@ -100,7 +100,8 @@ func traitsOf(id string) trait {
 
 func (t trait) has(other trait) bool { return t&other != 0 }
 
-// modelInfo returns the properties of a model: from the host, else from the table, else only its name.
+// modelInfo returns the properties of a model: from the host, else from the table, else only its
+// name.
 func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
 	if info, ok := adapter.Known(known, Name, id); ok {
 		return info
@@ -126,8 +127,9 @@ func (f *family) info() provider.ModelInfo {
 		Outputs:   []string{"text"},
 		Reasoning: f.traits.has(budgets | adapts),
 		Prices: &provider.Prices{
-			Input: usd(f.prices[0]), Output: usd(f.prices[1]), CacheRead: usd(f.prices[2]), CacheWrite: usd(f.prices[3]),
-			Date: priceDate, Source: priceSource,
+			Input: usd(f.prices[0]), Output: usd(f.prices[1]), CacheRead: usd(f.prices[2]),
+			CacheWrite: usd(f.prices[3]),
+			Date:       priceDate, Source: priceSource,
 		},
 	}
 }

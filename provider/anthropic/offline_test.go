@@ -19,7 +19,8 @@ func offline(t testing.TB, body []byte) *anthropic.Model {
 }
 
 func offlineReader(t testing.TB, body io.Reader) *anthropic.Model {
-	return connect(t, anthropic.Config{}, &wire.Offline{Reply: func(*http.Request) *http.Response { return wire.Reply(200, body) }})
+	return connect(t, anthropic.Config{},
+		&wire.Offline{Reply: func(*http.Request) *http.Response { return wire.Reply(200, body) }})
 }
 
 func connect(t testing.TB, cfg anthropic.Config, tr http.RoundTripper) *anthropic.Model {

@@ -6,7 +6,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-// quirks are what servers do that isn't usual, by the format of the answer, each with an exchange that shows it.
+// quirks are what servers do that isn't usual, by the format of the answer, each with an exchange
+// that shows it.
 var quirks = map[string][]wire.Quirk{
 	"anthropic-messages": {
 		{Name: "ping", File: "ping.sse", Status: 200},

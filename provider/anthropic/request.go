@@ -104,7 +104,8 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 		}
 	}
 	traits := traitsOf(b.Model)
-	c := &conversation{names: adapter.NewNames(Name, letters), mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL}, marks: mostMarks}
+	c := &conversation{names: adapter.NewNames(Name, letters), mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL},
+		marks: mostMarks}
 	if err := b.addTools(req, c); err != nil {
 		return nil, nil, nil, err
 	}
@@ -191,14 +192,17 @@ func (b *body) addOutput(req *provider.Request, t trait) {
 	}
 }
 
-// addSystem sets the instructions. They contain the schema of the answer if the model doesn't support output formats.
+// addSystem sets the instructions. They contain the schema of the answer if the model doesn't
+// support output formats.
 func (b *body) addSystem(req *provider.Request, t trait) {
 	text := req.System
 	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && formatOf(req, t) == nil {
 		if text != "" {
 			text += "\n\n"
 		}
-		text += "Answer with one JSON value that is valid for this JSON Schema, and with nothing else, not even a code fence:\n" + string(req.Output.Schema)
+		text +=
+			"Answer with one JSON value that is valid for this JSON Schema, and with nothing else, not even a code " +
+				"fence:\n" + string(req.Output.Schema)
 	}
 	if strings.TrimSpace(text) != "" {
 		b.System = []*content{{Type: "text", Text: text}}

@@ -25,11 +25,13 @@ func said(parts ...provider.Part) provider.Message {
 }
 
 func call(id, theirs, name, input string) provider.Part {
-	return provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, ProviderID: theirs, Name: name, Input: json.RawMessage(input)}}
+	return provider.Part{Kind: provider.PartToolCall,
+		Call: &provider.ToolCall{ID: id, ProviderID: theirs, Name: name, Input: json.RawMessage(input)}}
 }
 
 func result(id, text string) provider.Part {
-	return provider.ResultPart(provider.ToolResult{CallID: id, Name: "weather", Parts: []provider.Part{provider.TextPart(text)}})
+	return provider.ResultPart(provider.ToolResult{CallID: id, Name: "weather",
+		Parts: []provider.Part{provider.TextPart(text)}})
 }
 
 func marked(p provider.Part) provider.Part {
@@ -49,13 +51,15 @@ func TestARequestIsEncoded(t *testing.T) {
 		System:   "Be <brief>.",
 		Messages: []provider.Message{provider.User("Hi")},
 		Tools: []provider.Tool{
-			{Name: "cms.createPage", Description: "Makes a page.", Schema: json.RawMessage(`{"type":"object","properties":{"z":{},"a":{}}}`)},
+			{Name: "cms.createPage", Description: "Makes a page.",
+				Schema: json.RawMessage(`{"type":"object","properties":{"z":{},"a":{}}}`)},
 			{Name: "list"},
 		},
 		ToolChoice:               provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.createPage"},
 		DisableParallelToolCalls: true,
 		MaxOutput:                300,
-		Sampling:                 &provider.Sampling{Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(7), Seed: ptr(int64(1)), Stop: []string{"END", " ", "END"}},
+		Sampling: &provider.Sampling{Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(7),
+			Seed: ptr(int64(1)), Stop: []string{"END", " ", "END"}},
 	})
 	require.NoError(t, err)
 	require.Equal(t, `{"model":"claude-haiku-4-5","max_tokens":300,"system":[{"type":"text","text":"Be <brief>."}],`+
@@ -67,7 +71,8 @@ func TestARequestIsEncoded(t *testing.T) {
 }
 
 func TestTheOutputLimitIsTheModels(t *testing.T) {
-	for model, want := range map[string]string{"": "128000", "claude-opus-4-1-20250805": "32000", "somebody-elses": "8192"} {
+	for model, want := range map[string]string{"": "128000", "claude-opus-4-1-20250805": "32000",
+		"somebody-elses": "8192"} {
 		req := ask("x")
 		req.Model = model
 		require.Equal(t, want, string(sent(t, req)["max_tokens"]), model)
@@ -80,7 +85,8 @@ func TestTheChoiceOfToolsIsSent(t *testing.T) {
 		serial bool
 		want   string
 	}{
-		{provider.ChooseAuto, false, ""}, {provider.ChooseAuto, true, `{"type":"auto","disable_parallel_tool_use":true}`},
+		{provider.ChooseAuto, false, ""},
+		{provider.ChooseAuto, true, `{"type":"auto","disable_parallel_tool_use":true}`},
 		{provider.ChooseNone, true, `{"type":"none"}`}, {provider.ChooseRequired, false, `{"type":"any"}`},
 	} {
 		req := ask("x")
@@ -105,7 +111,8 @@ func TestNeighborsOfARoleBecomeOneMessage(t *testing.T) {
 
 func TestAConversationBeginsWithTheUser(t *testing.T) {
 	require.JSONEq(t, `[{"role":"user","content":[{"type":"text","text":"(The conversation continues.)"}]},
-		{"role":"assistant","content":[{"type":"text","text":"Go on"}]}]`, messages(t, provider.Assistant("Go on \n")), "and ends without a blank")
+		{"role":"assistant","content":[{"type":"text","text":"Go on"}]}]`, messages(t, provider.Assistant("Go on \n")),
+		"and ends without a blank")
 	_, err := sentText(t, &provider.Request{Messages: []provider.Message{provider.User(" ")}})
 	require.ErrorContains(t, err, "no message with content")
 }
@@ -121,9 +128,11 @@ func TestResultsComeFirstAndInTheOrderOfTheirCalls(t *testing.T) {
 			{"type":"text","text":"and now?"},
 			{"type":"text","text":"An earlier call of the tool weather returned:"},{"type":"text","text":"lost"}]}]`,
 		messages(t, provider.User("x"),
-			said(call("r1/0", "toolu_a", "weather", ""), call("r1/1", "functions.add:0", "weather", `{"city":"Oslo"}`), call("r1/2", "toolu_a", "weather", `[1]`)),
+			said(call("r1/0", "toolu_a", "weather", ""), call("r1/1", "functions.add:0", "weather", `{"city":"Oslo"}`),
+				call("r1/2", "toolu_a", "weather", `[1]`)),
 			provider.User("and now?"),
-			provider.Message{Role: provider.RoleTool, Parts: []provider.Part{result("r1/2", "three"), result("gone", "lost"), result("r1/0", "one")}}))
+			provider.Message{Role: provider.RoleTool,
+				Parts: []provider.Part{result("r1/2", "three"), result("gone", "lost"), result("r1/0", "one")}}))
 }
 
 func TestCallsWithoutIDsAreAnsweredInTheirOrder(t *testing.T) {
@@ -136,12 +145,14 @@ func TestCallsWithoutIDsAreAnsweredInTheirOrder(t *testing.T) {
 }
 
 func TestCallsAtTheEndAreAnswered(t *testing.T) {
-	body := sent(t, &provider.Request{Messages: []provider.Message{provider.User("x"), said(call("1", "", "cms.list", "{}"))}})
+	body := sent(t,
+		&provider.Request{Messages: []provider.Message{provider.User("x"), said(call("1", "", "cms.list", "{}"))}})
 	require.JSONEq(t, `[{"role":"user","content":[{"type":"text","text":"x"}]},
 		{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"cms_x2elist","input":{}}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","is_error":true,"content":[{"type":"text","text":"There is no result: the call wasn't run."}]}]}]`,
 		string(body["messages"]))
-	require.JSONEq(t, `[{"name":"cms_x2elist","input_schema":{"type":"object","properties":{}}}]`, string(body["tools"]), "calls in the conversation need tools")
+	require.JSONEq(t, `[{"name":"cms_x2elist","input_schema":{"type":"object","properties":{}}}]`,
+		string(body["tools"]), "calls in the conversation need tools")
 	require.JSONEq(t, `{"type":"none"}`, string(body["tool_choice"]))
 }
 
@@ -165,20 +176,25 @@ func TestMediaIsSentByValueAddressAndFileID(t *testing.T) {
 			provider.MediaPart(provider.Media{Type: "text/csv; charset=utf-8", Data: []byte("a,b")}))))
 
 	shot := provider.ResultPart(provider.ToolResult{CallID: "1", Error: true, Parts: []provider.Part{
-		provider.TextPart("seen"), provider.TextPart(""), provider.MediaPart(provider.Media{Type: "image/webp", Data: []byte("x")})}})
+		provider.TextPart("seen"), provider.TextPart(""),
+		provider.MediaPart(provider.Media{Type: "image/webp", Data: []byte("x")})}})
 	require.Contains(t, messages(t, provider.User("x"), said(call("1", "", "see", "")), user(shot)),
 		`{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"seen"},{"type":"image","source":{"type":"base64","media_type":"image/webp","data":"eA=="}}],"is_error":true}`)
 }
 
 func TestMediaThatCannotBeSentIsAnError(t *testing.T) {
 	for _, m := range []provider.Media{
-		{Type: "audio/wav", Data: []byte("x")}, {Type: "video/mp4", URL: "https://example.com/v"}, {Type: "image/png"}, {},
+		{Type: "audio/wav", Data: []byte("x")}, {Type: "video/mp4", URL: "https://example.com/v"}, {Type: "image/png"},
+		{},
 		{Type: "application/zip", Data: []byte("x")},
 	} {
 		for _, msgs := range [][]provider.Message{
 			{user(provider.MediaPart(m))},
-			{provider.User("x"), said(call("1", "", "see", "")), user(provider.ResultPart(provider.ToolResult{CallID: "1", Parts: []provider.Part{provider.MediaPart(m)}}))},
-			{user(provider.ResultPart(provider.ToolResult{CallID: "1", Parts: []provider.Part{provider.MediaPart(m)}}))},
+			{provider.User("x"), said(call("1", "", "see", "")),
+				user(provider.ResultPart(provider.ToolResult{CallID: "1",
+					Parts: []provider.Part{provider.MediaPart(m)}}))},
+			{user(
+				provider.ResultPart(provider.ToolResult{CallID: "1", Parts: []provider.Part{provider.MediaPart(m)}}))},
 		} {
 			_, err := sentText(t, &provider.Request{Messages: msgs})
 			require.Equal(t, fault.Permanent, fault.Of(err), "%+v", m)
@@ -187,7 +203,8 @@ func TestMediaThatCannotBeSentIsAnError(t *testing.T) {
 	}
 }
 
-// TestAnAnswerGoesBackVerbatim sends back each hand-written answer, and compares the blocks with those of the stream.
+// TestAnAnswerGoesBackVerbatim sends back each hand-written answer, and compares the blocks with
+// those of the stream.
 func TestAnAnswerGoesBackVerbatim(t *testing.T) {
 	for file, want := range map[string]string{
 		"hello.sse": `[{"type":"thinking","thinking":"They want the weather.","signature":"c2lnbmF0dXJl"},{"type":"text","text":"Let me see, Zoë 👋."},
@@ -209,7 +226,9 @@ func TestAnAnswerGoesBackVerbatim(t *testing.T) {
 			{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}},{"type":"tool_use","id":"toolu_2","name":"list","input":{}}]`,
 	} {
 		t.Run(file, func(t *testing.T) {
-			body := sent(t, &provider.Request{Messages: []provider.Message{provider.User("x"), whole(t, file).Message(), user(result("toolu_1", "cold"))}})
+			body := sent(t,
+				&provider.Request{Messages: []provider.Message{provider.User("x"), whole(t, file).Message(),
+					user(result("toolu_1", "cold"))}})
 			var turns []struct{ Content json.RawMessage }
 			require.NoError(t, json.Unmarshal(body["messages"], &turns))
 			require.JSONEq(t, want, string(turns[1].Content))
@@ -231,7 +250,8 @@ func TestAnotherProvidersDataIsDropped(t *testing.T) {
 			provider.Part{Kind: provider.PartText, Text: "hm", Opaque: theirs},
 			provider.Part{Kind: provider.PartRefusal, Text: "I can't"},
 			provider.Part{Kind: provider.PartOpaque, Opaque: theirs},
-			provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "s", Name: "search"}, Opaque: theirs},
+			provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "s", Name: "search"},
+				Opaque: theirs},
 			provider.Part{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "s"}, Opaque: theirs},
 			provider.Part{Kind: provider.PartSource, Source: &provider.Source{URL: "https://example.com"}},
 			provider.MediaPart(provider.Media{Type: "image/png", Data: []byte("x")}),
@@ -243,22 +263,29 @@ func TestAProviderCallWithoutItsResultIsNotSent(t *testing.T) {
 	ran := provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "s", Name: "web_search"},
 		Opaque: opaque("server_tool_use", `{"type":"server_tool_use","id":"s","name":"web_search","input":{}}`)}
 	got := provider.Part{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "other"},
-		Opaque: opaque("web_search_tool_result", `{"type":"web_search_tool_result","tool_use_id":"other","content":[]}`)}
-	require.NotContains(t, messages(t, provider.User("x"), said(provider.TextPart("so"), ran, got), provider.User("go on")), "web_search")
+		Opaque: opaque("web_search_tool_result",
+			`{"type":"web_search_tool_result","tool_use_id":"other","content":[]}`)}
+	require.NotContains(t,
+		messages(t, provider.User("x"), said(provider.TextPart("so"), ran, got), provider.User("go on")), "web_search")
 	require.Contains(t, messages(t, provider.User("x"), said(ran)), `"server_tool_use"`, "the provider goes on with it")
 }
 
 func TestCacheMarksAreSetAndNoMoreThanFour(t *testing.T) {
-	req := &provider.Request{System: "s", Tools: []provider.Tool{{Name: "a"}, {Name: "b"}}, Messages: []provider.Message{
-		user(marked(provider.TextPart("one")), marked(provider.TextPart(" "))),
-		said(provider.TextPart("two"), marked(provider.Part{Kind: provider.PartReasoning, Text: "t", Opaque: opaque("signature", "s")}), call("1", "", "a", "")),
-		user(marked(result("1", "three")), provider.TextPart("x"), marked(provider.TextPart("four"))),
-	}}
+	req := &provider.Request{System: "s", Tools: []provider.Tool{{Name: "a"}, {Name: "b"}},
+		Messages: []provider.Message{
+			user(marked(provider.TextPart("one")), marked(provider.TextPart(" "))),
+			said(provider.TextPart("two"),
+				marked(provider.Part{Kind: provider.PartReasoning, Text: "t", Opaque: opaque("signature", "s")}),
+				call("1", "", "a", "")),
+			user(marked(result("1", "three")), provider.TextPart("x"), marked(provider.TextPart("four"))),
+		}}
 	require.Equal(t, 4, strings.Count(marks(t, req), `"cache_control":{"type":"ephemeral"}`))
-	req.Options = map[string]json.RawMessage{"anthropic": json.RawMessage(`{"cache":{"system":true,"tools":true,"ttl":"1h"}}`)}
+	req.Options = map[string]json.RawMessage{
+		"anthropic": json.RawMessage(`{"cache":{"system":true,"tools":true,"ttl":"1h"}}`)}
 	body := sent(t, req)
 	require.NotContains(t, body, "cache")
-	require.JSONEq(t, `[{"type":"text","text":"s","cache_control":{"type":"ephemeral","ttl":"1h"}}]`, string(body["system"]))
+	require.JSONEq(t, `[{"type":"text","text":"s","cache_control":{"type":"ephemeral","ttl":"1h"}}]`,
+		string(body["system"]))
 	require.Equal(t, 1, strings.Count(string(body["tools"]), "cache_control"))
 	require.Equal(t, 2, strings.Count(string(body["messages"]), "cache_control"), "the oldest are left out")
 	require.Contains(t, string(body["messages"]), `{"type":"text","text":"four","cache_control"`)
@@ -275,13 +302,16 @@ func TestOptionsAreMergedIntoTheBody(t *testing.T) {
 	req.Tools = []provider.Tool{{Name: "list"}}
 	req.Output = &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object"}`)}
 	req.Options = map[string]json.RawMessage{
-		"anthropic": json.RawMessage(`{"tools":[{"type":"web_search_20250305","name":"web_search"}],"output_config":{"effort":"low"},
+		"anthropic": json.RawMessage(
+			`{"tools":[{"type":"web_search_20250305","name":"web_search"}],"output_config":{"effort":"low"},
 			"metadata":{"user_id":"u"},"max_tokens":null,"service_tier":"auto"}`),
 		"openai": json.RawMessage(`{"seed":1}`),
 	}
 	body := sent(t, req)
-	require.JSONEq(t, `[{"name":"list","input_schema":{"type":"object","properties":{}}},{"type":"web_search_20250305","name":"web_search"}]`, string(body["tools"]))
-	require.JSONEq(t, `{"effort":"low","format":{"type":"json_schema","schema":{"type":"object"}}}`, string(body["output_config"]))
+	require.JSONEq(t,
+		`[{"name":"list","input_schema":{"type":"object","properties":{}}},{"type":"web_search_20250305","name":"web_search"}]`, string(body["tools"]))
+	require.JSONEq(t, `{"effort":"low","format":{"type":"json_schema","schema":{"type":"object"}}}`,
+		string(body["output_config"]))
 	require.JSONEq(t, `{"user_id":"u"}`, string(body["metadata"]))
 	require.NotContains(t, body, "max_tokens")
 	require.NotContains(t, body, "seed")
@@ -296,7 +326,8 @@ func TestASchemaIsAFormatOrAnInstruction(t *testing.T) {
 	req := ask("x")
 	req.System = "Be brief."
 	req.Output = &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object"}`)}
-	require.JSONEq(t, `{"format":{"type":"json_schema","schema":{"type":"object"}}}`, string(sent(t, req)["output_config"]))
+	require.JSONEq(t, `{"format":{"type":"json_schema","schema":{"type":"object"}}}`,
+		string(sent(t, req)["output_config"]))
 	req.Model = "claude-opus-4-1"
 	body := sent(t, req)
 	require.NotContains(t, body, "output_config")
@@ -306,18 +337,22 @@ func TestASchemaIsAFormatOrAnInstruction(t *testing.T) {
 
 func TestAContainerIsUsedWhileItIsThere(t *testing.T) {
 	for data, want := range map[string]string{
-		`{"id":"c1"}`: `"c1"`, `{"id":"c1","expires_at":"2999-01-01T00:00:00Z"}`: `"c1"`, `{"id":"c1","expires_at":"2020-01-01T00:00:00Z"}`: "", `no JSON`: "",
+		`{"id":"c1"}`: `"c1"`, `{"id":"c1","expires_at":"2999-01-01T00:00:00Z"}`: `"c1"`,
+		`{"id":"c1","expires_at":"2020-01-01T00:00:00Z"}`: "", `no JSON`: "",
 	} {
 		old := provider.Part{Kind: provider.PartOpaque, Opaque: opaque("container", `{"id":"older"}`)}
 		now := provider.Part{Kind: provider.PartOpaque, Opaque: opaque("container", data)}
-		body := sent(t, &provider.Request{Messages: []provider.Message{provider.User("x"), said(provider.TextPart("a"), old), provider.User("y"), said(provider.TextPart("b"), now), provider.User("z")}})
+		body := sent(t,
+			&provider.Request{Messages: []provider.Message{provider.User("x"), said(provider.TextPart("a"), old),
+				provider.User("y"), said(provider.TextPart("b"), now), provider.User("z")}})
 		require.Equal(t, want, string(body["container"]), data)
 		require.NotContains(t, string(body["messages"]), "container")
 	}
 }
 
 func TestTheSameConversationIsTheSameBytes(t *testing.T) {
-	req := &provider.Request{System: "s", Messages: []provider.Message{provider.User("x"), whole(t, "code.sse").Message(), user(result("toolu_1", "cold"))},
+	req := &provider.Request{System: "s", Messages: []provider.Message{provider.User("x"),
+		whole(t, "code.sse").Message(), user(result("toolu_1", "cold"))},
 		Options: map[string]json.RawMessage{"anthropic": json.RawMessage(`{"b":{"y":1,"x":2},"a":1}`)}}
 	first, err := sentText(t, req)
 	require.NoError(t, err)
@@ -365,15 +400,18 @@ func TestTokensAreCounted(t *testing.T) {
 	tr := &wire.Offline{Reply: wire.Always(200, `{"input_tokens":17}`)}
 	m := connect(t, anthropic.Config{}, tr)
 	req := ask("x")
-	req.Options = map[string]json.RawMessage{"anthropic": json.RawMessage(`{"metadata":{"user_id":"u"},"thinking":{"type":"adaptive"}}`)}
+	req.Options = map[string]json.RawMessage{
+		"anthropic": json.RawMessage(`{"metadata":{"user_id":"u"},"thinking":{"type":"adaptive"}}`)}
 	n, err := provider.CountTokens(t.Context(), m, req)
 	require.NoError(t, err)
 	require.Equal(t, 17, n)
 	require.Equal(t, "/v1/messages/count_tokens", tr.Asked[0].URL.Path)
-	require.JSONEq(t, `{"model":"claude-sonnet-5-5","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}],"thinking":{"type":"adaptive"}}`, string(tr.Bodies[0]))
+	require.JSONEq(t,
+		`{"model":"claude-sonnet-5-5","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}],"thinking":{"type":"adaptive"}}`, string(tr.Bodies[0]))
 
 	for body, want := range map[string]string{`{}`: "no token count", `<html>`: "can't be decoded: <html>"} {
-		_, err = connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(200, body)}).CountTokens(t.Context(), ask("x"))
+		_, err = connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(200, body)}).CountTokens(t.Context(),
+			ask("x"))
 		require.ErrorContains(t, err, want)
 	}
 	_, err = m.CountTokens(t.Context(), nil)
@@ -382,12 +420,14 @@ func TestTokensAreCounted(t *testing.T) {
 
 func TestAFormatIsNarrowedToTheAPIsSubset(t *testing.T) {
 	req := ask("x")
-	req.Output = &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","description":"how many","minimum":1,"maximum":9},` +
-		`"s":{"type":"string","pattern":"^a","maxLength":5,"format":"regex","default":"a"},"l":{"type":"array","items":{"$ref":"#/$defs/t","description":"one"},"minItems":2}},"additionalProperties":false,` +
-		`"$defs":{"t":{"type":"string","format":"date"}}}`)}
-	require.Equal(t, `{"format":{"type":"json_schema","schema":{"type":"object","properties":{"n":{"type":"integer","description":"how many (minimum: 1, maximum: 9)"},`+
-		`"s":{"type":"string","pattern":"^a","default":"a","description":"(maxLength: 5, format: \"regex\")"},"l":{"type":"array","items":{"$ref":"#/$defs/t"},"description":"(minItems: 2)"}},"additionalProperties":false,`+
-		`"$defs":{"t":{"type":"string","format":"date"}}}}}`, string(sent(t, req)["output_config"]))
+	req.Output = &provider.OutputFormat{Schema: json.RawMessage(
+		`{"type":"object","properties":{"n":{"type":"integer","description":"how many","minimum":1,"maximum":9},` +
+			`"s":{"type":"string","pattern":"^a","maxLength":5,"format":"regex","default":"a"},"l":{"type":"array","items":{"$ref":"#/$defs/t","description":"one"},"minItems":2}},"additionalProperties":false,` +
+			`"$defs":{"t":{"type":"string","format":"date"}}}`)}
+	require.Equal(t,
+		`{"format":{"type":"json_schema","schema":{"type":"object","properties":{"n":{"type":"integer","description":"how many (minimum: 1, maximum: 9)"},`+
+			`"s":{"type":"string","pattern":"^a","default":"a","description":"(maxLength: 5, format: \"regex\")"},"l":{"type":"array","items":{"$ref":"#/$defs/t"},"description":"(minItems: 2)"}},"additionalProperties":false,`+
+			`"$defs":{"t":{"type":"string","format":"date"}}}}}`, string(sent(t, req)["output_config"]))
 	for _, schema := range []string{
 		`{"type":"object","properties":{"next":{"$ref":"#"}},"additionalProperties":false}`,
 		`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`,

@@ -9,12 +9,14 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// isProviderCall reports whether blocks of this kind are calls that the provider runs: server_tool_use, mcp_tool_use.
+// isProviderCall reports whether blocks of this kind are calls that the provider runs:
+// server_tool_use, mcp_tool_use.
 func isProviderCall(kind string) bool {
 	return kind != "tool_use" && strings.HasSuffix(kind, "_tool_use")
 }
 
-// isProviderResult reports whether blocks of this kind are results of such calls: web_search_tool_result, mcp_tool_result and the like.
+// isProviderResult reports whether blocks of this kind are results of such calls:
+// web_search_tool_result, mcp_tool_result and the like.
 func isProviderResult(kind string) bool {
 	return strings.HasSuffix(kind, "_tool_result")
 }
@@ -41,7 +43,8 @@ func (d *decoder) providerCall(b *block) {
 	d.put(c)
 }
 
-// providerResult yields the result of such a call as text, with the whole block, which is sent back.
+// providerResult yields the result of such a call as text, with the whole block, which is sent
+// back.
 func (d *decoder) providerResult(b *block) {
 	r := provider.ToolResult{CallID: b.ToolUseID, Name: d.calls[b.ToolUseID], Error: b.IsError}
 	if r.Name == "" {
@@ -76,8 +79,8 @@ type output struct {
 	Content   json.RawMessage `json:"content"`
 }
 
-// readable returns a result as text, the files that it made, and whether it is a failure. Items without text are
-// returned as JSON.
+// readable returns a result as text, the files that it made, and whether it is a failure. Items
+// without text are returned as JSON.
 func readable(content json.RawMessage) (text string, files []string, failed bool) {
 	content = bytes.TrimSpace(content)
 	if adapter.IsNull(content) {

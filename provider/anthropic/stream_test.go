@@ -43,7 +43,8 @@ func TestThinkingTextAndACallAreSeparate(t *testing.T) {
 	require.Equal(t, []provider.Part{
 		{Kind: provider.PartReasoning, Text: "They want the weather.", Opaque: opaque("signature", "c2lnbmF0dXJl")},
 		provider.TextPart("Let me see, Zoë 👋."),
-		{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "toolu_1", Name: "weather", Input: json.RawMessage(`{"city":"Oslo"}`)}},
+		{Kind: provider.PartToolCall,
+			Call: &provider.ToolCall{ID: "toolu_1", Name: "weather", Input: json.RawMessage(`{"city":"Oslo"}`)}},
 	}, r.Parts)
 	require.Equal(t, "msg_1", r.ID)
 	require.Equal(t, "claude-test", r.Model)
@@ -53,7 +54,8 @@ func TestThinkingTextAndACallAreSeparate(t *testing.T) {
 
 func TestUsageCountsCachedTokensAsInput(t *testing.T) {
 	u := whole(t, "hello.sse").Usage
-	require.JSONEq(t, `{"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":30,"output_tokens":42,
+	require.JSONEq(t,
+		`{"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":30,"output_tokens":42,
 		"output_tokens_details":{"thinking_tokens":9}}`, u.Raw)
 	u.Raw = ""
 	require.Equal(t, provider.Usage{Input: 142, Output: 42, CacheRead: 30, CacheWrite: 100, Reasoning: 9}, u)
@@ -74,8 +76,11 @@ func TestACallThatTheProviderRanIsNotRun(t *testing.T) {
 
 	call, result, text, cited, _, failed := r.Parts[0], r.Parts[1], r.Parts[2], r.Parts[3], r.Parts[4], r.Parts[5]
 	require.Equal(t, provider.PartProviderCall, call.Kind)
-	require.Equal(t, &provider.ToolCall{ID: "srvtoolu_1", Name: "web_search", Input: json.RawMessage(`{"query":"ratchet pawl"}`)}, call.Call)
-	require.JSONEq(t, `{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"ratchet pawl"}}`, call.Opaque.Data)
+	require.Equal(t, &provider.ToolCall{ID: "srvtoolu_1", Name: "web_search",
+		Input: json.RawMessage(`{"query":"ratchet pawl"}`)}, call.Call)
+	require.JSONEq(t,
+		`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"ratchet pawl"}}`,
+		call.Opaque.Data)
 
 	require.Equal(t, provider.PartProviderResult, result.Kind)
 	require.Equal(t, "srvtoolu_1", result.Result.CallID)
@@ -85,7 +90,8 @@ func TestACallThatTheProviderRanIsNotRun(t *testing.T) {
 
 	require.Equal(t, "A pawl hält.", text.Text)
 	require.Contains(t, text.Opaque.Data, `"encrypted_index":"aWR4"`)
-	require.Equal(t, &provider.Source{URL: "https://example.com/r", Title: "Ratchets", Text: "A pawl holds.", End: len("A pawl hält.")}, cited.Source)
+	require.Equal(t, &provider.Source{URL: "https://example.com/r", Title: "Ratchets", Text: "A pawl holds.",
+		End: len("A pawl hält.")}, cited.Source)
 
 	require.True(t, failed.Result.Error)
 	require.Equal(t, "max_uses_exceeded", failed.Result.Text())
@@ -101,13 +107,18 @@ func TestBlocksWithoutACounterpartAreKept(t *testing.T) {
 		}
 		kinds = append(kinds, kind)
 	}
-	require.Equal(t, []string{"opaque redacted_thinking", "opaque compaction", "provider_call mcp_tool_use", "provider_result mcp_tool_result",
-		"provider_call server_tool_use", "provider_result bash_code_execution_tool_result", "media", "opaque hologram", "tool_call caller",
-		"opaque container"}, kinds, "a block that came with pieces nobody knows isn't there: half of it would be refused")
+	require.Equal(t, []string{"opaque redacted_thinking", "opaque compaction", "provider_call mcp_tool_use",
+		"provider_result mcp_tool_result",
+		"provider_call server_tool_use", "provider_result bash_code_execution_tool_result", "media", "opaque hologram",
+		"tool_call caller",
+		"opaque container"}, kinds,
+		"a block that came with pieces nobody knows isn't there: half of it would be refused")
 	require.Equal(t, "cmVkYWN0ZWQ=", r.Parts[0].Opaque.Data)
 	require.JSONEq(t, `{"type":"compaction","content":"What came before."}`, r.Parts[1].Opaque.Data)
-	require.JSONEq(t, `{"type":"mcp_tool_use","id":"mcptoolu_1","name":"ask","server_name":"wiki","input":{"q":1}}`, r.Parts[2].Opaque.Data)
-	require.Equal(t, provider.ToolResult{CallID: "mcptoolu_1", Name: "ask", Parts: []provider.Part{provider.TextPart("no such page")}, Error: true}, *r.Parts[3].Result)
+	require.JSONEq(t, `{"type":"mcp_tool_use","id":"mcptoolu_1","name":"ask","server_name":"wiki","input":{"q":1}}`,
+		r.Parts[2].Opaque.Data)
+	require.Equal(t, provider.ToolResult{CallID: "mcptoolu_1", Name: "ask",
+		Parts: []provider.Part{provider.TextPart("no such page")}, Error: true}, *r.Parts[3].Result)
 	require.Equal(t, "done\n", r.Parts[5].Result.Text())
 	require.Equal(t, "file_1", r.Parts[6].Media.FileID)
 	require.Len(t, r.Calls(), 1)
@@ -120,7 +131,8 @@ func TestAnUnusualStreamIsDecoded(t *testing.T) {
 	calls := r.Calls()
 	require.Len(t, calls, 3)
 	require.Equal(t, provider.ToolCall{ID: "toolu_1", Name: "list", Input: json.RawMessage(`{}`)}, *calls[0])
-	require.Equal(t, provider.ToolCall{ID: "toolu_1", Name: "weather", Input: json.RawMessage(`{"city":"Rome"}`)}, *calls[1], "an id that was there before is passed on")
+	require.Equal(t, provider.ToolCall{ID: "toolu_1", Name: "weather", Input: json.RawMessage(`{"city":"Rome"}`)},
+		*calls[1], "an id that was there before is passed on")
 	require.Equal(t, provider.ToolCall{Name: "weather", Invalid: `{"city":`}, *calls[2])
 	require.Equal(t, provider.StopDone, r.Stop)
 	require.Equal(t, int64(6), r.Usage.Input)
@@ -143,8 +155,9 @@ func TestAJSONAnswerToAStreamRequestIsRead(t *testing.T) {
 func TestStopReasonsHaveTheirMeaning(t *testing.T) {
 	for raw, want := range map[string]provider.StopReason{
 		`"end_turn"`: provider.StopDone, `"stop_sequence"`: provider.StopDone, `"tool_use"`: provider.StopToolCalls,
-		`"max_tokens"`: provider.StopLength, `"model_context_window_exceeded"`: provider.StopLength, `"pause_turn"`: provider.StopPaused,
-		`"refusal"`: provider.StopFiltered, `"something_new"`: provider.StopUnknown, `null`: provider.StopUnknown,
+		`"max_tokens"`: provider.StopLength, `"model_context_window_exceeded"`: provider.StopLength,
+		`"pause_turn"`: provider.StopPaused,
+		`"refusal"`:    provider.StopFiltered, `"something_new"`: provider.StopUnknown, `null`: provider.StopUnknown,
 	} {
 		body := `{"type":"message","content":[{"type":"text","text":"x"}],"stop_reason":` + raw + `}`
 		r, err := provider.Generate(t.Context(), offline(t, []byte(body)), ask("x"))
@@ -171,17 +184,21 @@ func TestAnErrorInAStreamKeepsTheReceivedPart(t *testing.T) {
 	r, err := answer(t, "overloaded.sse", ask("x"))
 	var e *provider.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, provider.Error{Class: fault.Degraded, Provider: "anthropic", Model: anthropic.DefaultModel, Status: 200,
-		Type: "overloaded_error", Message: "Overloaded", RequestID: "req_body"}, *e)
+	require.Equal(t,
+		provider.Error{Class: fault.Degraded, Provider: "anthropic", Model: anthropic.DefaultModel, Status: 200,
+			Type: "overloaded_error", Message: "Overloaded", RequestID: "req_body"}, *e)
 	require.Equal(t, "Half an", r.Text())
 	require.False(t, r.Complete)
 }
 
 func TestErrorsInStreamsHaveTheirClass(t *testing.T) {
 	for kind, want := range map[string]fault.Class{
-		"overloaded_error": fault.Degraded, "api_error": fault.Degraded, "timeout_error": fault.Degraded, "rate_limit_error": fault.RateLimited,
-		"authentication_error": fault.UserFixable, "permission_error": fault.UserFixable, "billing_error": fault.UserFixable,
-		"invalid_request_error": fault.Permanent, "not_found_error": fault.Permanent, "request_too_large": fault.Permanent, "new_error": fault.Permanent,
+		"overloaded_error": fault.Degraded, "api_error": fault.Degraded, "timeout_error": fault.Degraded,
+		"rate_limit_error":     fault.RateLimited,
+		"authentication_error": fault.UserFixable, "permission_error": fault.UserFixable,
+		"billing_error":         fault.UserFixable,
+		"invalid_request_error": fault.Permanent, "not_found_error": fault.Permanent,
+		"request_too_large": fault.Permanent, "new_error": fault.Permanent,
 	} {
 		for _, body := range []string{
 			"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"" + kind + "\",\"message\":\"no\"}}\n\n",
@@ -199,7 +216,8 @@ func TestErrorsInStreamsHaveTheirClass(t *testing.T) {
 
 func TestABodyThatIsNoAnswerIsARetryableError(t *testing.T) {
 	for _, body := range []string{"", " \n", "[]", "{}", `{"type":"message","content":[`, `{"type":"completion"}`,
-		"data: no JSON\n\n", "event: error\ndata: out of order\n\n", "event: message_start\ndata: {\"type\":\"message_start\"}\n\n",
+		"data: no JSON\n\n", "event: error\ndata: out of order\n\n",
+		"event: message_start\ndata: {\"type\":\"message_start\"}\n\n",
 		"data: {\"type\":\"content_block_delta\",\"index\":3,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\n\n",
 		"data: {\"type\":\"content_block_start\",\"index\":3,\"content_block\":null}\n\n",
 		"data: {\"type\":\"content_block_start\",\"index\":3,\"content_block\":{\"type\":\"tool_use\",\"id\":\"x\"}}\n\n",
@@ -217,7 +235,8 @@ func TestSplittingTheBytesChangesNothing(t *testing.T) {
 		body, err := os.ReadFile("testdata/" + file)
 		require.NoError(t, err)
 		want, wantErr := provider.Generate(t.Context(), offline(t, body), ask("x"))
-		got, gotErr := provider.Generate(t.Context(), offlineReader(t, iotest.OneByteReader(bytes.NewReader(body))), ask("x"))
+		got, gotErr := provider.Generate(t.Context(), offlineReader(t, iotest.OneByteReader(bytes.NewReader(body))),
+			ask("x"))
 		require.Equal(t, want, got, file)
 		require.Equal(t, wantErr, gotErr, file)
 	}
@@ -249,8 +268,9 @@ func TestAnErrorIsDetectedInEveryForm(t *testing.T) {
 }
 
 func TestInvalidUTF8IsReplaced(t *testing.T) {
-	body := "{\"type\":\"message\",\"content\":[{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"a\",\"input\":{\"x\":\"\xff\"}}," +
-		"{\"type\":\"new\",\"x\":\"\xff\"}],\"stop_reason\":\"tool_use\",\"usage\":{\"input_tokens\":1,\"x\":\"\xff\"}}"
+	body :=
+		"{\"type\":\"message\",\"content\":[{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"a\",\"input\":{\"x\":\"\xff\"}}," +
+			"{\"type\":\"new\",\"x\":\"\xff\"}],\"stop_reason\":\"tool_use\",\"usage\":{\"input_tokens\":1,\"x\":\"\xff\"}}"
 	r, err := provider.Generate(t.Context(), offline(t, []byte(body)), ask("x"))
 	require.NoError(t, err)
 	text, err := json.Marshal(r)

@@ -76,8 +76,8 @@ func (b *body) stopThinking(t trait) {
 	}
 }
 
-// think sets a budget that leaves room for the answer. If there is no room, or the conversation doesn't allow it, the model
-// doesn't think.
+// think sets a budget that leaves room for the answer. If there is no room, or the conversation
+// doesn't allow it, the model doesn't think.
 func (b *body) think(budget int, r *provider.ReasoningOptions) {
 	budget = max(budget, leastBudget)
 	if budget >= b.MaxTokens {
@@ -99,8 +99,8 @@ func (b *body) setEffort(effort string) {
 	b.OutputConfig.Effort = effort
 }
 
-// loopWithoutThinking reports whether there is an open tool loop whose calls came without thinking, for example from another provider:
-// the API doesn't allow thinking to start within it.
+// loopWithoutThinking reports whether there is an open tool loop whose calls came without thinking,
+// for example from another provider: the API doesn't allow thinking to start within it.
 func (b *body) loopWithoutThinking() bool {
 	n := len(b.Messages)
 	if n < 2 || b.Messages[n-1].Role != "user" {

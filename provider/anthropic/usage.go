@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A tally is the usage figures of an answer. They may come several times and are totals each time: later ones replace earlier ones,
-// field by field.
+// A tally is the usage figures of an answer. They may come several times and are totals each time:
+// later ones replace earlier ones, field by field.
 type tally map[string]json.RawMessage
 
 func (t *tally) add(raw json.RawMessage) {

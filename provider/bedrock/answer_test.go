@@ -35,7 +35,8 @@ func TestAnAnswerOfConverseStream(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Grüß dich.", res.Text())
 	require.Equal(t, provider.StopToolCalls, res.Stop)
-	require.Equal(t, provider.Usage{Input: 7, Output: 9, CacheRead: 2}, provider.Usage{Input: res.Usage.Input, Output: res.Usage.Output, CacheRead: res.Usage.CacheRead})
+	require.Equal(t, provider.Usage{Input: 7, Output: 9, CacheRead: 2},
+		provider.Usage{Input: res.Usage.Input, Output: res.Usage.Output, CacheRead: res.Usage.CacheRead})
 	require.Equal(t, provider.Part{Kind: provider.PartReasoning, Text: "Hm.",
 		Opaque: &provider.Opaque{Provider: bedrock.Name, Kind: "signature", Data: "c2ln"}}, res.Parts[0])
 	calls := res.Calls()
@@ -44,10 +45,13 @@ func TestAnAnswerOfConverseStream(t *testing.T) {
 }
 
 func TestStopReasonsOfConverse(t *testing.T) {
-	for raw, want := range map[string]provider.StopReason{"end_turn": provider.StopDone, "max_tokens": provider.StopLength, "stop_sequence": provider.StopDone,
-		"guardrail_intervened": provider.StopFiltered, "content_filtered": provider.StopFiltered, "malformed_tool_use": provider.StopError,
+	for raw, want := range map[string]provider.StopReason{"end_turn": provider.StopDone,
+		"max_tokens": provider.StopLength, "stop_sequence": provider.StopDone,
+		"guardrail_intervened": provider.StopFiltered, "content_filtered": provider.StopFiltered,
+		"malformed_tool_use":            provider.StopError,
 		"model_context_window_exceeded": provider.StopLength, "new": provider.StopUnknown} {
-		res, err := answered(t, event("messageStart", `{}`)+event("messageStop", `{"stopReason":"`+raw+`"}`)) // without the usage
+		// without the usage
+		res, err := answered(t, event("messageStart", `{}`)+event("messageStop", `{"stopReason":"`+raw+`"}`))
 		require.NoError(t, err)
 		require.Equal(t, want, res.Stop, raw)
 		require.Equal(t, raw, res.StopRaw)
@@ -57,7 +61,8 @@ func TestStopReasonsOfConverse(t *testing.T) {
 func TestRedactedReasoningIsSentBack(t *testing.T) {
 	res, err := answered(t, event("messageStart", `{}`)+
 		event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"redactedContent":"cmVk"}}}`)+
-		event("contentBlockStop", `{"contentBlockIndex":0}`)+event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"x"}}`)+
+		event("contentBlockStop", `{"contentBlockIndex":0}`)+event("contentBlockDelta",
+		`{"contentBlockIndex":1,"delta":{"text":"x"}}`)+
 		event("messageStop", `{"stopReason":"end_turn"}`)+event("metadata", `{}`))
 	require.NoError(t, err)
 	req := ask(nova)
@@ -72,15 +77,17 @@ func TestABadAnswerIsAnError(t *testing.T) {
 		body  string
 		class fault.Class
 	}{
-		"empty":           {"", fault.Transient},
-		"page":            {"<html>", fault.Permanent},
-		"no answer":       {`{"message":"x"}`, fault.Transient},
-		"no JSON":         {event("contentBlockDelta", "{"), fault.Transient},
-		"damaged":         {whole[:60] + "X" + whole[61:], fault.Transient},
-		"large":           {prelude(bedrock.MostFrame+1, 0), fault.Permanent},
-		"call at no time": {event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"{"}}}`), fault.Transient},
-		"input no text":   {event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":{}}}}`), fault.Transient},
-		"no end":          {event("messageStart", `{}`) + event("metadata", `{}`), fault.Transient},
+		"empty":     {"", fault.Transient},
+		"page":      {"<html>", fault.Permanent},
+		"no answer": {`{"message":"x"}`, fault.Transient},
+		"no JSON":   {event("contentBlockDelta", "{"), fault.Transient},
+		"damaged":   {whole[:60] + "X" + whole[61:], fault.Transient},
+		"large":     {prelude(bedrock.MostFrame+1, 0), fault.Permanent},
+		"call at no time": {event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"{"}}}`),
+			fault.Transient},
+		"input no text": {event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":{}}}}`),
+			fault.Transient},
+		"no end": {event("messageStart", `{}`) + event("metadata", `{}`), fault.Transient},
 	} {
 		_, err := answered(t, c.body)
 		require.Error(t, err, name)
@@ -89,7 +96,8 @@ func TestABadAnswerIsAnError(t *testing.T) {
 }
 
 func TestUnknownEventsAreIgnored(t *testing.T) {
-	res, err := answered(t, event("new", `{}`)+event("contentBlockStart", `{"start":{"new":{}}}`)+event("contentBlockDelta", `{"delta":{"citation":{}}}`)+
+	res, err := answered(t, event("new", `{}`)+event("contentBlockStart",
+		`{"start":{"new":{}}}`)+event("contentBlockDelta", `{"delta":{"citation":{}}}`)+
 		event("contentBlockStop", `{}`)+frame("{}")+body(conversed()))
 	require.NoError(t, err)
 	require.Equal(t, "Grüß dich.", res.Text())
@@ -98,7 +106,8 @@ func TestUnknownEventsAreIgnored(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add(body(conversed()))
 	f.Add(body(invoked()))
-	f.Add(`{"output":{"message":{"content":[{"text":"x"},{"toolUse":{"toolUseId":"t","name":"n","input":{}}}]}},"stopReason":"end_turn","usage":{"inputTokens":1}}`)
+	f.Add(
+		`{"output":{"message":{"content":[{"text":"x"},{"toolUse":{"toolUseId":"t","name":"n","input":{}}}]}},"stopReason":"end_turn","usage":{"inputTokens":1}}`)
 	f.Add(exception("throttlingException", `{"message":"no"}`))
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, converse := range []bool{false, true} {

@@ -18,30 +18,34 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Name is this provider's name: of errors, of [provider.ModelInfo], and for models that aren't Claude also of [provider.Opaque] data and the
-// key of [provider.Request.Options].
+// Name is this provider's name: of errors, of [provider.ModelInfo], and for models that aren't
+// Claude also of [provider.Opaque] data and the key of [provider.Request.Options].
 const Name = "bedrock"
 
 // Config configures a [Model].
 type Config struct {
-	// Model is the id of the model, an inference profile or an ARN, for requests that name none. Required.
+	// Model is the id of the model, an inference profile or an ARN, for requests that name none.
+	// Required.
 	Model string
 
-	// Region is the region of the service; empty: that of the environment (AWS_REGION) or of Amazon's configuration files.
+	// Region is the region of the service; empty: that of the environment (AWS_REGION) or of
+	// Amazon's configuration files.
 	Region string
-	// Credentials returns the credentials; nil: Amazon's default chain (environment, files, SSO, roles). It is called before each call, so it
-	// should cache them, as [aws.NewCredentialsCache] does.
+	// Credentials returns the credentials; nil: Amazon's default chain (environment, files, SSO,
+	// roles). It is called before each call, so it should cache them, as [aws.NewCredentialsCache]
+	// does.
 	Credentials aws.CredentialsProvider
 
 	// BaseURL is the address before /model; empty: Amazon's own for the region.
 	BaseURL string
 	// HTTPClient sends the requests; nil: http.DefaultClient. Its Timeout cuts long answers.
 	HTTPClient *http.Client
-	// Header is sent with each request and overrides the headers that the adapter sets. With an Authorization, such as a Bedrock API key as
-	// a bearer token, requests aren't signed.
+	// Header is sent with each request and overrides the headers that the adapter sets. With an
+	// Authorization, such as a Bedrock API key as a bearer token, requests aren't signed.
 	Header http.Header
 
-	// Models has properties of models and overrides the built-in ones of Claude, whose prices are Anthropic's own. A model is found by its ID.
+	// Models has properties of models and overrides the built-in ones of Claude, whose prices are
+	// Anthropic's own. A model is found by its ID.
 	Models []provider.ModelInfo
 }
 
@@ -60,10 +64,12 @@ var (
 // regions matches what may be part of a host's name.
 var regions = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// New returns a Model. It reads Amazon's configuration unless cfg has a region and credentials, but calls nothing.
+// New returns a Model. It reads Amazon's configuration unless cfg has a region and credentials, but
+// calls nothing.
 func New(ctx context.Context, cfg Config) (*Model, error) {
 	if cfg.Model == "" {
-		return nil, fault.NewFixable("bedrock: no model", "set Config.Model to a model's id, an inference profile or an ARN", nil)
+		return nil, fault.NewFixable("bedrock: no model",
+			"set Config.Model to a model's id, an inference profile or an ARN", nil)
 	}
 	signed := cfg.Header.Get("Authorization") == ""
 	if cfg.Region == "" || cfg.Credentials == nil && signed {
@@ -77,7 +83,8 @@ func New(ctx context.Context, cfg Config) (*Model, error) {
 		}
 	}
 	if !regions.MatchString(cfg.Region) {
-		return nil, fault.NewFixable("bedrock: there is no region, or it isn't valid", "set Config.Region or AWS_REGION to a region such as us-east-1", nil)
+		return nil, fault.NewFixable("bedrock: there is no region, or it isn't valid",
+			"set Config.Region or AWS_REGION to a region such as us-east-1", nil)
 	}
 	base, err := adapter.ParseBase(Name, "Config.BaseURL", cmp.Or(cfg.BaseURL, ownURL(cfg.Region)), ownURL("us-east-1"))
 	if err != nil {
@@ -85,8 +92,10 @@ func New(ctx context.Context, cfg Config) (*Model, error) {
 	}
 	header := cfg.Header.Clone()
 	betas := betasOf(header)
-	cloud := func(convert func(model, path string, body []byte) (string, []byte, error), write func(*events, *frame) error) *adapter.Cloud {
-		c := &adapter.Cloud{Name: Name, Base: base, Convert: convert, Explain: explain, Authorize: authorizer(cfg.Credentials, cfg.Region)}
+	cloud := func(convert func(model, path string, body []byte) (string, []byte, error),
+		write func(*events, *frame) error) *adapter.Cloud {
+		c := &adapter.Cloud{Name: Name, Base: base, Convert: convert, Explain: explain,
+			Authorize: authorizer(cfg.Credentials, cfg.Region)}
 		c.Receive = func(res *http.Response) { res.Body = newEvents(res.Body, write) }
 		return c
 	}
@@ -117,8 +126,8 @@ func (m *Model) Info() provider.ModelInfo {
 	return info
 }
 
-// InfoOf returns the properties of another model that requests may name; an empty name means this Model's. It reports false if only
-// the name is known.
+// InfoOf returns the properties of another model that requests may name; an empty name means this
+// Model's. It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 	info, ok := m.claude.InfoOf(model)
 	info.Provider = Name

@@ -158,7 +158,8 @@ func (e *events) answer(m *message, text []byte) error {
 	if m.Usage == nil {
 		m.Usage = &usage{}
 	}
-	data, err := json.Marshal(map[string]any{"type": "message", "content": blocks, "stop_reason": m.Stop, "usage": m.Usage.fields()})
+	data, err := json.Marshal(map[string]any{"type": "message", "content": blocks, "stop_reason": m.Stop,
+		"usage": m.Usage.fields()})
 	if err != nil {
 		return garbled("an answer", err)
 	}

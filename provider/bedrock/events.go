@@ -11,8 +11,9 @@ import (
 	"github.com/pawlkit/pawl/stream/sse"
 )
 
-// events is the body of an answer as the package anthropic reads it: an event stream becomes server-sent events, and another body is
-// converted if write is that of Converse, or stays as it is.
+// events is the body of an answer as the package anthropic reads it: an event stream becomes
+// server-sent events, and another body is converted if write is that of Converse, or stays as it
+// is.
 type events struct {
 	body  io.ReadCloser
 	in    *bufio.Reader
@@ -128,7 +129,8 @@ func (e *events) failure(kind, message string) {
 // garbled returns the error of a frame that can't be decoded.
 func garbled(what string, err error) error { return adapter.Garbled(Name, what, err) }
 
-// invoked converts a frame of InvokeModelWithResponseStream, which has an event of the package anthropic.
+// invoked converts a frame of InvokeModelWithResponseStream, which has an event of the package
+// anthropic.
 func (e *events) invoked(f *frame) error {
 	if f.headers == nil {
 		e.out.Write(f.payload)
@@ -147,7 +149,8 @@ func (e *events) invoked(f *frame) error {
 		return nil
 	}
 	e.out.WriteString("data: ")
-	for _, line := range bytes.FieldsFunc(chunk.Bytes, func(r rune) bool { return r == '\n' || r == '\r' }) { // white space in JSON
+	for _, line := range bytes.FieldsFunc(chunk.Bytes, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		// white space in JSON
 		e.out.Write(line)
 	}
 	e.out.WriteString("\n\n")

@@ -19,8 +19,9 @@ const (
 	mostFrame   = leastFrame + mostHeaders + mostPayload
 )
 
-// A frame is a message of an AWS event stream (application/vnd.amazon.eventstream): the length of the frame and of its headers, the CRC of
-// both, the headers, the payload, and the CRC of everything before.
+// A frame is a message of an AWS event stream (application/vnd.amazon.eventstream): the length of
+// the frame and of its headers, the CRC of both, the headers, the payload, and the CRC of
+// everything before.
 type frame struct {
 	headers map[string]string // those that are strings
 	payload []byte
@@ -29,8 +30,9 @@ type frame struct {
 // errDamaged is the error of a frame that was changed on its way, or isn't one.
 var errDamaged = errors.New("bedrock: a frame of the event stream is damaged")
 
-// readFrame reads a frame. It returns io.EOF between frames, io.ErrUnexpectedEOF within one, errDamaged, a *[sse.TooLargeError], or
-// an error of r. Memory is taken as the data comes, whatever length the frame claims.
+// readFrame reads a frame. It returns io.EOF between frames, io.ErrUnexpectedEOF within one,
+// errDamaged, a *[sse.TooLargeError], or an error of r. Memory is taken as the data comes, whatever
+// length the frame claims.
 func readFrame(r io.Reader) (*frame, error) {
 	var prelude [preludeSize]byte
 	if _, err := io.ReadFull(r, prelude[:]); err != nil {
@@ -64,7 +66,8 @@ func readFrame(r io.Reader) (*frame, error) {
 	return &frame{headers, data[head:]}, nil
 }
 
-// valueSizes are the sizes of the values of headers, by type. Types 6 and 7, bytes and strings, begin with their length.
+// valueSizes are the sizes of the values of headers, by type. Types 6 and 7, bytes and strings,
+// begin with their length.
 var valueSizes = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8: 8, 9: 16}
 
 // typeString is the type of headers that are strings.

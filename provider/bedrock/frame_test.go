@@ -48,7 +48,8 @@ func TestAFrameIsRead(t *testing.T) {
 	r := strings.NewReader(event("chunk", `{"a":1}`) + frame(""))
 	headers, payload, err := bedrock.ReadFrame(r)
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{":event-type": "chunk", ":content-type": "application/json", ":message-type": "event"}, headers)
+	require.Equal(t, map[string]string{":event-type": "chunk", ":content-type": "application/json",
+		":message-type": "event"}, headers)
 	require.Equal(t, `{"a":1}`, string(payload))
 	headers, payload, err = bedrock.ReadFrame(r)
 	require.NoError(t, err)
@@ -60,7 +61,8 @@ func TestAFrameIsRead(t *testing.T) {
 
 func TestHeadersOfAllTypesAreSkipped(t *testing.T) {
 	var head []byte
-	for kind, value := range []string{"", "", "1", "12", "1234", "12345678", "\x00\x02ab", "\x00\x02cd", "12345678", strings.Repeat("u", 16)} {
+	for kind, value := range []string{"", "", "1", "12", "1234", "12345678", "\x00\x02ab", "\x00\x02cd", "12345678",
+		strings.Repeat("u", 16)} {
 		head = append(head, 1, byte('a'+kind), byte(kind))
 		head = append(head, value...)
 	}
@@ -97,7 +99,8 @@ func prelude(size, head uint32) string {
 }
 
 func TestFramesAreBounded(t *testing.T) {
-	for _, p := range []string{prelude(bedrock.MostFrame+1, 0), prelude(1<<31, 0), prelude(1<<20, bedrock.MostHeaders+1)} {
+	for _, p := range []string{prelude(bedrock.MostFrame+1, 0), prelude(1<<31, 0),
+		prelude(1<<20, bedrock.MostHeaders+1)} {
 		_, _, err := bedrock.ReadFrame(strings.NewReader(p))
 		require.True(t, errors.As(err, new(*sse.TooLargeError)), "%v", err)
 	}

@@ -11,13 +11,15 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// noMaximum stands for a request without a maximum output, since the package anthropic always sends one.
+// noMaximum stands for a request without a maximum output, since the package anthropic always sends
+// one.
 const noMaximum = math.MaxInt32
 
 // optionsKey is the field in which the options come to [conversation].
 const optionsKey = "bedrock"
 
-// plain returns a request that the package anthropic encodes without what only Claude understands, with this package's opaque data.
+// plain returns a request that the package anthropic encodes without what only Claude understands,
+// with this package's opaque data.
 func (m *Model) plain(req *provider.Request) (*provider.Request, error) {
 	if req.Images != nil {
 		return nil, provider.ErrNoImages
@@ -28,8 +30,10 @@ func (m *Model) plain(req *provider.Request) (*provider.Request, error) {
 		if out.System != "" {
 			out.System += "\n\n"
 		}
-		out.System += "Answer with one JSON value that is valid for this JSON Schema, and with nothing else, not even a code fence:\n" +
-			string(req.Output.Schema)
+		out.System +=
+			"Answer with one JSON value that is valid for this JSON Schema, and with nothing else, not even a code " +
+				"fence:\n" +
+				string(req.Output.Schema)
 	}
 	if out.MaxOutput <= 0 {
 		out.MaxOutput = noMaximum
@@ -53,8 +57,8 @@ func (m *Model) plain(req *provider.Request) (*provider.Request, error) {
 	return out, nil
 }
 
-// parts returns the parts of a message with this package's opaque data as the package anthropic's, and without that of others. Parts are
-// copied only if they change.
+// parts returns the parts of a message with this package's opaque data as the package anthropic's,
+// and without that of others. Parts are copied only if they change.
 func parts(in []provider.Part) []provider.Part {
 	out, copied := in, false
 	for i := range in {
@@ -75,7 +79,8 @@ func parts(in []provider.Part) []provider.Part {
 	return out
 }
 
-// renamed returns a chunk with the package anthropic's opaque data as this package's: the data is that of another model.
+// renamed returns a chunk with the package anthropic's opaque data as this package's: the data is
+// that of another model.
 func renamed(c provider.Chunk) provider.Chunk {
 	if c.Kind != provider.KindOpaque {
 		return c

@@ -12,13 +12,14 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// address returns the escaped path of a request. Colons are escaped, too, as Amazon's own clients do: the signature covers the path as it is
-// sent.
+// address returns the escaped path of a request. Colons are escaped, too, as Amazon's own clients
+// do: the signature covers the path as it is sent.
 func address(model, action string) string {
 	return "model/" + strings.ReplaceAll(url.PathEscape(model), ":", "%3A") + "/" + action
 }
 
-// betasOf removes the header for beta features, which Bedrock has in the body, and returns its values.
+// betasOf removes the header for beta features, which Bedrock has in the body, and returns its
+// values.
 func betasOf(header http.Header) (betas []string) {
 	for _, value := range header.Values("Anthropic-Beta") {
 		for _, beta := range strings.Split(value, ",") {
@@ -29,8 +30,8 @@ func betasOf(header http.Header) (betas []string) {
 	return betas
 }
 
-// invocation returns a function that converts a request of the package anthropic for InvokeModelWithResponseStream: the address has the model,
-// and the body the version of the API.
+// invocation returns a function that converts a request of the package anthropic for
+// InvokeModelWithResponseStream: the address has the model, and the body the version of the API.
 func invocation(betas []string) func(model, path string, body []byte) (string, []byte, error) {
 	return func(model, _ string, body []byte) (string, []byte, error) {
 		var fields map[string]json.RawMessage
@@ -176,7 +177,8 @@ func (r *request) tools() object {
 	return config
 }
 
-// converseBlocks converts the blocks of a message or of a result. documents is how many the request has so far.
+// converseBlocks converts the blocks of a message or of a result. documents is how many the request
+// has so far.
 func converseBlocks(in []content, documents *int) ([]object, error) {
 	out := []object{}
 	before, text := *documents, false
@@ -203,7 +205,8 @@ func converseBlock(b *content, documents *int) (object, error) {
 	case "text":
 		return object{"text": b.Text}, nil
 	case "thinking":
-		return object{"reasoningContent": object{"reasoningText": object{"text": b.Thinking, "signature": b.Signature}}}, nil
+		return object{
+			"reasoningContent": object{"reasoningText": object{"text": b.Thinking, "signature": b.Signature}}}, nil
 	case "redacted_thinking":
 		return object{"reasoningContent": object{"redactedContent": b.Data}}, nil
 	case "tool_use":
@@ -227,7 +230,8 @@ func converseBlock(b *content, documents *int) (object, error) {
 	return nil, nil
 }
 
-// converseMedia converts an image or a document. A document gets a neutral name, because a model reads it as text.
+// converseMedia converts an image or a document. A document gets a neutral name, because a model
+// reads it as text.
 func converseMedia(b *content, documents *int) (object, error) {
 	data := b.Source.Data
 	format := b.Source.MediaType[strings.LastIndexByte(b.Source.MediaType, '/')+1:]

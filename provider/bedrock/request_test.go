@@ -44,13 +44,19 @@ func dialog() *provider.Request {
 	return &provider.Request{
 		System: "Be brief.",
 		Messages: []provider.Message{
-			{Role: provider.RoleUser, Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: []byte("png")}),
-				provider.MediaPart(provider.Media{Type: "text/plain", Name: "ignore.txt", Data: []byte("hello")})}},
+			{Role: provider.RoleUser,
+				Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: []byte("png")}),
+					provider.MediaPart(provider.Media{Type: "text/plain", Name: "ignore.txt", Data: []byte("hello")})}},
 			{Role: provider.RoleAssistant, Parts: []provider.Part{
-				{Kind: provider.PartReasoning, Text: "Hm.", Opaque: &provider.Opaque{Provider: bedrock.Name, Kind: "signature", Data: "c2ln"}},
-				{Kind: provider.PartReasoning, Text: "Not its own.", Opaque: &provider.Opaque{Provider: "anthropic", Kind: "signature", Data: "other"}},
-				{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "c-1", Name: "look", Input: json.RawMessage(`{"at":1}`)}}}},
-			{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "c-1", Name: "look", Error: true})}},
+				{Kind: provider.PartReasoning, Text: "Hm.",
+					Opaque: &provider.Opaque{Provider: bedrock.Name, Kind: "signature", Data: "c2ln"}},
+				{Kind: provider.PartReasoning, Text: "Not its own.",
+					Opaque: &provider.Opaque{Provider: "anthropic", Kind: "signature", Data: "other"}},
+				{Kind: provider.PartToolCall,
+					Call: &provider.ToolCall{ID: "c-1", Name: "look", Input: json.RawMessage(`{"at":1}`)}}}},
+			{Role: provider.RoleTool,
+				Parts: []provider.Part{
+					provider.ResultPart(provider.ToolResult{CallID: "c-1", Name: "look", Error: true})}},
 		},
 		Tools:      []provider.Tool{{Name: "look", Description: "Looks."}},
 		ToolChoice: provider.ToolChoice{Mode: provider.ChooseRequired},
@@ -62,8 +68,9 @@ func dialog() *provider.Request {
 
 func TestARequestToConverse(t *testing.T) {
 	req := dialog()
-	req.Options = map[string]json.RawMessage{"bedrock": json.RawMessage(`{"guardrailConfig":{"guardrailIdentifier":"g"},"inferenceConfig":{"topP":0.9},` +
-		`"additionalModelRequestFields":{"x":1}}`), "anthropic": json.RawMessage(`{"thinking":{"type":"enabled"}}`)}
+	req.Options = map[string]json.RawMessage{
+		"bedrock": json.RawMessage(`{"guardrailConfig":{"guardrailIdentifier":"g"},"inferenceConfig":{"topP":0.9},` +
+			`"additionalModelRequestFields":{"x":1}}`), "anthropic": json.RawMessage(`{"thinking":{"type":"enabled"}}`)}
 	before, err := json.Marshal(req)
 	require.NoError(t, err)
 	r, body := sent(t, bedrock.Config{Model: nova}, req)
@@ -86,17 +93,20 @@ func TestARequestToConverse(t *testing.T) {
 }
 
 func TestARequestToConverseWithASchemaHasItInTheSystemText(t *testing.T) {
-	req := &provider.Request{Messages: []provider.Message{provider.User("x")}, MaxOutput: 7, Output: &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object"}`)}}
+	req := &provider.Request{Messages: []provider.Message{provider.User("x")}, MaxOutput: 7,
+		Output: &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object"}`)}}
 	_, body := sent(t, bedrock.Config{Model: nova}, req)
-	require.JSONEq(t, `{"inferenceConfig":{"maxTokens":7},"messages":[{"role":"user","content":[{"text":"x"}]}],"system":[{"text":"Answer with one JSON value that is valid `+
-		`for this JSON Schema, and with nothing else, not even a code fence:\n{\"type\":\"object\"}"}]}`, body)
+	require.JSONEq(t,
+		`{"inferenceConfig":{"maxTokens":7},"messages":[{"role":"user","content":[{"text":"x"}]}],"system":[{"text":"Answer with one JSON value that is valid `+
+			`for this JSON Schema, and with nothing else, not even a code fence:\n{\"type\":\"object\"}"}]}`, body)
 }
 
 func TestARequestToClaude(t *testing.T) {
 	req := &provider.Request{Messages: []provider.Message{provider.User("a < b")}, MaxOutput: 7}
 	header := http.Header{"Anthropic-Beta": {"one, two"}}
 	r, body := sent(t, bedrock.Config{Header: header}, req)
-	require.Equal(t, "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream", r.URL.EscapedPath())
+	require.Equal(t, "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream",
+		r.URL.EscapedPath())
 	require.Equal(t, `{"anthropic_beta":["one","two"],"anthropic_version":"bedrock-2023-05-31","max_tokens":7,`+
 		`"messages":[{"role":"user","content":[{"type":"text","text":"a < b"}]}]}`, body)
 	require.Empty(t, r.Header.Values("Anthropic-Beta"))
@@ -104,14 +114,18 @@ func TestARequestToClaude(t *testing.T) {
 }
 
 func TestAnARNIsOneElementOfThePath(t *testing.T) {
-	req := &provider.Request{Model: "arn:aws:bedrock:us-east-1:000000000000:application-inference-profile/a1", Messages: []provider.Message{provider.User("x")}}
+	req := &provider.Request{Model: "arn:aws:bedrock:us-east-1:000000000000:application-inference-profile/a1",
+		Messages: []provider.Message{provider.User("x")}}
 	r, _ := sent(t, bedrock.Config{}, req)
-	require.Equal(t, "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A000000000000%3Aapplication-inference-profile%2Fa1/converse-stream", r.URL.EscapedPath())
+	require.Equal(t,
+		"/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A000000000000%3Aapplication-inference-profile%2Fa1/converse-stream",
+		r.URL.EscapedPath())
 }
 
 func TestRegionsHaveAddresses(t *testing.T) {
 	req := &provider.Request{Messages: []provider.Message{provider.User("x")}}
-	for region, host := range map[string]string{"eu-west-1": "bedrock-runtime.eu-west-1.amazonaws.com", "cn-north-1": "bedrock-runtime.cn-north-1.amazonaws.com.cn"} {
+	for region, host := range map[string]string{"eu-west-1": "bedrock-runtime.eu-west-1.amazonaws.com",
+		"cn-north-1": "bedrock-runtime.cn-north-1.amazonaws.com.cn"} {
 		r, _ := sent(t, bedrock.Config{Region: region}, req)
 		require.Equal(t, "https://"+host, r.URL.Scheme+"://"+r.URL.Host)
 	}
@@ -119,10 +133,12 @@ func TestRegionsHaveAddresses(t *testing.T) {
 
 func TestMediaThatCanNotBeSentIsAnError(t *testing.T) {
 	tr := &wire.Offline{Reply: wire.Always(500, "no")}
-	m, err := bedrock.New(t.Context(), bedrock.Config{Model: nova, Region: "us-east-1", Credentials: credentials(), HTTPClient: &http.Client{Transport: tr}})
+	m, err := bedrock.New(t.Context(), bedrock.Config{Model: nova, Region: "us-east-1", Credentials: credentials(),
+		HTTPClient: &http.Client{Transport: tr}})
 	require.NoError(t, err)
 	_, err = provider.Generate(t.Context(), m, &provider.Request{Messages: []provider.Message{{Role: provider.RoleUser,
-		Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", URL: "https://example.org/x.png"})}}}})
+		Parts: []provider.Part{
+			provider.MediaPart(provider.Media{Type: "image/png", URL: "https://example.org/x.png"})}}}})
 	require.ErrorContains(t, err, "set Media.Data")
 	require.Equal(t, fault.Permanent, fault.Of(err))
 	require.Empty(t, tr.Asked)
@@ -148,11 +164,15 @@ func TestABadConfigIsAnError(t *testing.T) {
 
 func TestTheConfigurationOfTheMachineIsUsed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(file, []byte("[profile p]\nregion = eu-north-1\naws_access_key_id = AKIDOFTHEFILE\naws_secret_access_key = s3cr3t-of-the-file\n"), 0o600))
+	require.NoError(t,
+		os.WriteFile(file,
+			[]byte(
+				"[profile p]\nregion = eu-north-1\naws_access_key_id = AKIDOFTHEFILE\naws_secret_access_key = s3cr3t-of-the-file\n"), 0o600))
 	t.Setenv("AWS_CONFIG_FILE", file)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", file)
 	t.Setenv("AWS_PROFILE", "p")
-	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"} {
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+		"AWS_SESSION_TOKEN"} {
 		t.Setenv(name, "")
 	}
 	var asked *http.Request

@@ -18,8 +18,10 @@ import (
 
 const remedy = "run aws sso login or aws configure, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
-// authorizer returns a function that signs requests, except those with an Authorization of the user.
-func authorizer(credentials aws.CredentialsProvider, region string) func(*http.Request, []byte, string) ([]string, error) {
+// authorizer returns a function that signs requests, except those with an Authorization of the
+// user.
+func authorizer(credentials aws.CredentialsProvider, region string) func(*http.Request, []byte, string) ([]string,
+	error) {
 	signer := v4.NewSigner()
 	return func(req *http.Request, body []byte, _ string) ([]string, error) {
 		if req.Header.Get("Authorization") != "" {
@@ -43,8 +45,8 @@ func authorizer(credentials aws.CredentialsProvider, region string) func(*http.R
 	}
 }
 
-// credentialsError returns the error of credentials that didn't come. It has nothing of err's text, which may contain what a command or a
-// server has said.
+// credentialsError returns the error of credentials that didn't come. It has nothing of err's text,
+// which may contain what a command or a server has said.
 func credentialsError(err error) error {
 	e := &provider.Error{Class: fault.Of(err), Provider: Name, Message: "no AWS credentials"}
 	var coded interface{ ErrorCode() string }
@@ -57,7 +59,8 @@ func credentialsError(err error) error {
 	return e
 }
 
-// exceptions are the classes of the API's exceptions whose status doesn't say enough, or that come within an answer.
+// exceptions are the classes of the API's exceptions whose status doesn't say enough, or that come
+// within an answer.
 var exceptions = map[string]fault.Class{
 	"ThrottlingException":           fault.RateLimited,
 	"TooManyRequestsException":      fault.RateLimited,
@@ -94,10 +97,15 @@ func explain(e *provider.Error, h http.Header) {
 	case e.Class != fault.UserFixable:
 		e.Remedy = ""
 	case e.Type == "ResourceNotFoundException":
-		e.Remedy = "use the id of a model that the region has; many models are called only by an inference profile, such as us.anthropic.…"
-	case e.Type == "ExpiredTokenException", e.Type == "InvalidSignatureException", e.Type == "UnrecognizedClientException", e.Status == http.StatusUnauthorized:
+		e.Remedy =
+			"use the id of a model that the region has; many models are called only by an inference profile, such as " +
+				"us.anthropic.…"
+	case e.Type == "ExpiredTokenException", e.Type == "InvalidSignatureException",
+		e.Type == "UnrecognizedClientException", e.Status == http.StatusUnauthorized:
 		e.Remedy = "the credentials were rejected: " + remedy + "; the clock of this machine must be right"
 	default:
-		e.Remedy = "allow the credentials bedrock:InvokeModelWithResponseStream for this model, and get access to the model in the console of Amazon Bedrock"
+		e.Remedy =
+			"allow the credentials bedrock:InvokeModelWithResponseStream for this model, and get access to the model " +
+				"in the console of Amazon Bedrock"
 	}
 }

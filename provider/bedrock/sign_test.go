@@ -32,7 +32,8 @@ func TestRequestsAreSigned(t *testing.T) {
 	for _, model := range []string{claude, nova} {
 		r, _ := sent(t, bedrock.Config{Header: http.Header{"X-Team": {"a"}}}, ask(model))
 		authorization := r.Header.Get("Authorization")
-		require.Regexp(t, `^AWS4-HMAC-SHA256 Credential=AKIDOFTHETEST/\d{8}/us-east-1/bedrock/aws4_request, SignedHeaders=[a-z0-9;-]+, Signature=[0-9a-f]{64}$`, authorization)
+		require.Regexp(t,
+			`^AWS4-HMAC-SHA256 Credential=AKIDOFTHETEST/\d{8}/us-east-1/bedrock/aws4_request, SignedHeaders=[a-z0-9;-]+, Signature=[0-9a-f]{64}$`, authorization)
 		require.Contains(t, authorization, "x-team")
 		require.Equal(t, theSession, r.Header.Get("X-Amz-Security-Token"))
 	}
@@ -40,7 +41,8 @@ func TestRequestsAreSigned(t *testing.T) {
 
 func TestAnAuthorizationOfTheUserReplacesTheSignature(t *testing.T) {
 	never := aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { panic("not asked") })
-	r, _ := sent(t, bedrock.Config{Header: http.Header{"Authorization": {"Bearer key-of-bedrock"}}, Credentials: never}, ask(claude))
+	r, _ := sent(t, bedrock.Config{Header: http.Header{"Authorization": {"Bearer key-of-bedrock"}}, Credentials: never},
+		ask(claude))
 	require.Equal(t, "Bearer key-of-bedrock", r.Header.Get("Authorization"))
 	require.Empty(t, r.Header.Get("X-Amz-Security-Token"))
 }
@@ -49,17 +51,23 @@ func TestAnAuthorizationOfTheUserReplacesTheSignature(t *testing.T) {
 func TestNoSecretIsInAnError(t *testing.T) {
 	answers := map[string]func(secret string) *http.Response{
 		"message": func(s string) *http.Response {
-			return wire.Reply(403, strings.NewReader(`{"message":"The Canonical String is 'x-amz-security-token:`+s+`'"}`), "X-Amzn-Errortype", "InvalidSignatureException:")
+			return wire.Reply(403,
+				strings.NewReader(`{"message":"The Canonical String is 'x-amz-security-token:`+s+`'"}`),
+				"X-Amzn-Errortype", "InvalidSignatureException:")
 		},
-		"exception": func(s string) *http.Response { return wire.Reply(400, strings.NewReader("no"), "X-Amzn-Errortype", s) },
-		"id":        func(s string) *http.Response { return wire.Reply(500, strings.NewReader("no"), "X-Amzn-Requestid", s) },
+		"exception": func(s string) *http.Response {
+			return wire.Reply(400, strings.NewReader("no"), "X-Amzn-Errortype", s)
+		},
+		"id": func(s string) *http.Response { return wire.Reply(500, strings.NewReader("no"), "X-Amzn-Requestid", s) },
 		"long text": func(s string) *http.Response {
 			return wire.Reply(502, strings.NewReader(strings.Repeat("x", 290)+s))
 		},
 		"plain answer": func(s string) *http.Response { return wire.Reply(200, strings.NewReader(s)) },
 		"page":         func(s string) *http.Response { return wire.Reply(200, strings.NewReader("<html>"+s)) },
-		"JSON":         func(s string) *http.Response { return wire.Reply(200, strings.NewReader(`{"message":"`+s+`"}`)) },
-		"event":        func(s string) *http.Response { return wire.Reply(200, strings.NewReader(event("chunk", s))) },
+		"JSON": func(s string) *http.Response {
+			return wire.Reply(200, strings.NewReader(`{"message":"`+s+`"}`))
+		},
+		"event": func(s string) *http.Response { return wire.Reply(200, strings.NewReader(event("chunk", s))) },
 		"event's message": func(s string) *http.Response {
 			return wire.Reply(200, strings.NewReader(exception("validationException", `{"message":"`+s+`"}`)))
 		},
@@ -68,7 +76,8 @@ func TestNoSecretIsInAnError(t *testing.T) {
 		},
 		"event's type": func(s string) *http.Response { return wire.Reply(200, strings.NewReader(exception(s, `{}`))) },
 		"error": func(s string) *http.Response {
-			return wire.Reply(200, strings.NewReader(frame("", ":message-type", "error", ":error-code", s, ":error-message", s)))
+			return wire.Reply(200,
+				strings.NewReader(frame("", ":message-type", "error", ":error-code", s, ":error-message", s)))
 		},
 	}
 	for name, answer := range answers {
@@ -76,14 +85,17 @@ func TestNoSecretIsInAnError(t *testing.T) {
 			for header, cut := range map[string]func(string) string{
 				"X-Amz-Security-Token": func(s string) string { return s },
 				"Authorization":        func(s string) string { return s },
-				"authorization":        func(s string) string { return s[strings.Index(s, "Signature=")+len("Signature="):] },
+				"authorization": func(s string) string {
+					return s[strings.Index(s, "Signature=")+len("Signature="):]
+				},
 			} {
 				var secret string
 				tr := &wire.Offline{Reply: func(r *http.Request) *http.Response {
 					secret = cut(r.Header.Get(header))
 					return answer(secret)
 				}}
-				m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(), HTTPClient: &http.Client{Transport: tr}})
+				m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1",
+					Credentials: credentials(), HTTPClient: &http.Client{Transport: tr}})
 				require.NoError(t, err)
 				_, err = provider.Generate(t.Context(), m, ask(model))
 				require.Error(t, err, name)
@@ -118,17 +130,20 @@ func TestExceptionsHaveClasses(t *testing.T) {
 		upper := strings.ToUpper(kind[:1]) + kind[1:]
 		for _, model := range []string{claude, nova} {
 			for _, reply := range []func(*http.Request) *http.Response{
-				wire.Always(want.status, `{"message":"it says so"}`, "X-Amzn-Errortype", upper+":http://internal.amazon.com/", "X-Amzn-Requestid", "id-1"),
+				wire.Always(want.status, `{"message":"it says so"}`, "X-Amzn-Errortype",
+					upper+":http://internal.amazon.com/", "X-Amzn-Requestid", "id-1"),
 				wire.Always(200, exception(kind, `{"message":"it says so"}`), "X-Amzn-Requestid", "id-1"),
 			} {
-				m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(),
-					HTTPClient: &http.Client{Transport: &wire.Offline{Reply: reply}}})
+				m, err := bedrock.New(t.Context(),
+					bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(),
+						HTTPClient: &http.Client{Transport: &wire.Offline{Reply: reply}}})
 				require.NoError(t, err)
 				_, err = provider.Generate(t.Context(), m, ask(""))
 				var e *provider.Error
 				require.ErrorAs(t, err, &e)
 				require.Equal(t, want.class, e.Class, kind)
-				require.Equal(t, []string{upper, "it says so", "id-1", model}, []string{e.Type, e.Message, e.RequestID, e.Model})
+				require.Equal(t, []string{upper, "it says so", "id-1", model},
+					[]string{e.Type, e.Message, e.RequestID, e.Model})
 				require.Contains(t, e.Remedy, want.remedy)
 				require.Equal(t, want.remedy == "", e.Remedy == "")
 			}
@@ -137,8 +152,10 @@ func TestExceptionsHaveClasses(t *testing.T) {
 }
 
 func TestATooLongRequestIsRecognized(t *testing.T) {
-	m, err := bedrock.New(t.Context(), bedrock.Config{Model: nova, Region: "us-east-1", Credentials: credentials(), HTTPClient: &http.Client{Transport: &wire.Offline{
-		Reply: wire.Always(400, `{"message":"Input is too long for requested model."}`, "X-Amzn-Errortype", "ValidationException")}}})
+	m, err := bedrock.New(t.Context(), bedrock.Config{Model: nova, Region: "us-east-1", Credentials: credentials(),
+		HTTPClient: &http.Client{Transport: &wire.Offline{
+			Reply: wire.Always(400, `{"message":"Input is too long for requested model."}`, "X-Amzn-Errortype",
+				"ValidationException")}}})
 	require.NoError(t, err)
 	_, err = provider.Generate(t.Context(), m, ask(""))
 	var e *provider.Error
@@ -153,8 +170,11 @@ func TestCredentialsThatDoNotComeAreAnError(t *testing.T) {
 		fault.Degraded:    fault.New(fault.Degraded, "down, "+theSecret),
 	} {
 		tr := &wire.Offline{Reply: wire.Always(500, "no")}
-		m, err := bedrock.New(t.Context(), bedrock.Config{Model: nova, Region: "us-east-1", HTTPClient: &http.Client{Transport: tr},
-			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, told })})
+		m, err := bedrock.New(t.Context(),
+			bedrock.Config{Model: nova, Region: "us-east-1", HTTPClient: &http.Client{Transport: tr},
+				Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+					return aws.Credentials{}, told
+				})})
 		require.NoError(t, err)
 		_, err = provider.Generate(t.Context(), m, ask(""))
 		require.Equal(t, want, fault.Of(err))
@@ -177,7 +197,8 @@ func TestTheSignatureIsOfWhatIsSent(t *testing.T) {
 			return
 		}
 		for _, name := range strings.Split(names, ";") {
-			if value := r.Header.Get(name); value != "" && !strings.HasPrefix(name, "x-amz-") && name != "content-length" {
+			if value := r.Header.Get(name); value != "" && !strings.HasPrefix(name, "x-amz-") &&
+				name != "content-length" {
 				copied.Header.Set(name, value)
 			}
 		}
@@ -190,9 +211,11 @@ func TestTheSignatureIsOfWhatIsSent(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	for _, model := range []string{claude, nova, "arn:aws:bedrock:us-east-1:000000000000:application-inference-profile/a1"} {
-		m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(), BaseURL: server.URL,
-			HTTPClient: server.Client(), Header: http.Header{"X-Team": {"a  b"}}})
+	for _, model := range []string{claude, nova,
+		"arn:aws:bedrock:us-east-1:000000000000:application-inference-profile/a1"} {
+		m, err := bedrock.New(t.Context(),
+			bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(), BaseURL: server.URL,
+				HTTPClient: server.Client(), Header: http.Header{"X-Team": {"a  b"}}})
 		require.NoError(t, err)
 		_, err = provider.Generate(t.Context(), m, ask(""))
 		require.Error(t, err)

@@ -34,13 +34,15 @@ const (
 	nova   = "amazon.nova-lite-v1:0"
 )
 
-// newModel returns a Model that calls the API of the recording: it was made with a model that this package would call by the other one.
+// newModel returns a Model that calls the API of the recording: it was made with a model that this
+// package would call by the other one.
 func newModel(t testing.TB, baseURL string, client *http.Client, c *wire.Case) provider.Provider {
 	model := claude
 	if c.Wire == "bedrock-converse" {
 		model = nova
 	}
-	m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(), BaseURL: baseURL, HTTPClient: client})
+	m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(),
+		BaseURL: baseURL, HTTPClient: client})
 	require.NoError(t, err)
 	return m
 }
@@ -81,7 +83,8 @@ func conversed() *wire.Case {
 			event("contentBlockDelta", `{"contentBlockIndex":2,"delta":{"toolUse":{"input":"\"it\"}"}}}`)+
 			event("contentBlockStop", `{"contentBlockIndex":2}`)+
 			event("messageStop", `{"stopReason":"tool_use"}`)+
-			event("metadata", `{"usage":{"inputTokens":5,"outputTokens":9,"totalTokens":14,"cacheReadInputTokens":2},"metrics":{"latencyMs":3}}`))
+			event("metadata",
+				`{"usage":{"inputTokens":5,"outputTokens":9,"totalTokens":14,"cacheReadInputTokens":2},"metrics":{"latencyMs":3}}`))
 }
 
 func TestConformance(t *testing.T) {
@@ -91,7 +94,8 @@ func TestConformance(t *testing.T) {
 }
 
 func TestAStreamCutAnywhereIsAnError(t *testing.T) {
-	last := event("chunk", `{"bytes":"`+base64.StdEncoding.EncodeToString([]byte(`{"type":"message_stop"}`))+`","p":"abc"}`)
+	last := event("chunk",
+		`{"bytes":"`+base64.StdEncoding.EncodeToString([]byte(`{"type":"message_stop"}`))+`","p":"abc"}`)
 	wire.EveryCut(t, newModel, invoked(), wire.Past(last))
 	wire.EveryCut(t, newModel, conversed(), wire.Past("messageStop"))
 }

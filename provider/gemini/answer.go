@@ -186,7 +186,8 @@ func signature(data string) provider.Opaque {
 	return provider.Opaque{Provider: Name, Kind: kindSignature, Data: data}
 }
 
-// text yields a piece of text or of thoughts. A signature with an empty text belongs to the text before it.
+// text yields a piece of text or of thoughts. A signature with an empty text belongs to the text
+// before it.
 func (d *decoder) text(p *part) {
 	kind := provider.KindText
 	if p.Thought {
@@ -228,10 +229,12 @@ func (p *part) ranByProvider() provider.Chunk {
 		}
 		return provider.ProviderCall(provider.ToolCall{ID: p.Code.ID, Name: code, Input: input})
 	case p.CodeRan != nil:
-		return provider.ProviderResult(provider.ToolResult{CallID: p.CodeRan.ID, Name: code, Error: p.CodeRan.Outcome != "OUTCOME_OK",
+		return provider.ProviderResult(provider.ToolResult{CallID: p.CodeRan.ID, Name: code,
+			Error: p.CodeRan.Outcome != "OUTCOME_OK",
 			Parts: textParts(p.CodeRan.Output)})
 	case p.ToolCall != nil:
-		return provider.ProviderCall(provider.ToolCall{ID: p.ToolCall.ID, Name: p.ToolCall.Type, Input: input(p.ToolCall.Args)})
+		return provider.ProviderCall(provider.ToolCall{ID: p.ToolCall.ID, Name: p.ToolCall.Type,
+			Input: input(p.ToolCall.Args)})
 	}
 	return provider.ProviderResult(provider.ToolResult{CallID: p.ToolRan.ID, Name: p.ToolRan.Type,
 		Parts: textParts(string(input(p.ToolRan.Response)))})

@@ -20,9 +20,11 @@ func long(n int) []byte {
 		if i == n-1 {
 			finish = `"finishReason": "STOP",`
 		}
-		fmt.Fprintf(&b, `data: {"candidates": [{"content": {"parts": [{"text": "some words, number %d"}],"role": "model"},%s"index": 0}],`+
-			`"usageMetadata": {"promptTokenCount": 231,"candidatesTokenCount": %d,"totalTokenCount": %d,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 231}]},`+
-			`"modelVersion": "gemini-2.5-flash","responseId": "MJnyaJjVAfmLqtsP2Mf"}`+"\r\n\r\n", i, finish, i, i+231)
+		fmt.Fprintf(&b,
+			`data: {"candidates": [{"content": {"parts": [{"text": "some words, number %d"}],"role": "model"},%s"index": 0}],`+
+				`"usageMetadata": {"promptTokenCount": 231,"candidatesTokenCount": %d,"totalTokenCount": %d,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 231}]},`+
+				`"modelVersion": "gemini-2.5-flash","responseId": "MJnyaJjVAfmLqtsP2Mf"}`+"\r\n\r\n", i, finish, i,
+			i+231)
 	}
 	return b.Bytes()
 }
@@ -35,7 +37,8 @@ func answering(body []byte) *http.Client {
 	})}
 }
 
-// BenchmarkAnswer compares the decoding of an answer with that of the bare SDK: go test -bench Answer ./provider/gemini.
+// BenchmarkAnswer compares the decoding of an answer with that of the bare SDK: go test -bench
+// Answer ./provider/gemini.
 func BenchmarkAnswer(b *testing.B) {
 	for _, n := range []int{10, 1000} {
 		body := long(n)

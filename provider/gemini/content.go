@@ -33,8 +33,8 @@ type functionResult struct {
 	Parts    []outPart `json:"parts,omitempty"` // media
 }
 
-// A response is the result of a function. It is always text: the API stores numbers as floating point, which would change
-// long ones in a JSON object.
+// A response is the result of a function. It is always text: the API stores numbers as floating
+// point, which would change long ones in a JSON object.
 type response struct {
 	Output *string `json:"output,omitempty"`
 	Error  *string `json:"error,omitempty"`
@@ -87,7 +87,8 @@ func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
 	return outPart{Call: &outCall{id, name, args}, Signature: sign}, nil
 }
 
-// unique returns the id, or one made of it if an earlier call of the conversation has it, so that each result belongs to one call.
+// unique returns the id, or one made of it if an earlier call of the conversation has it, so that
+// each result belongs to one call.
 func (c *conversation) unique(id string) string {
 	if id == "" {
 		return ""

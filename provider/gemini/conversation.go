@@ -14,8 +14,9 @@ type content struct {
 	Parts []any  `json:"parts"`          // outPart, or json.RawMessage for parts that are sent back unchanged
 }
 
-// A conversation converts the messages of one request. The API requires that calls follow a message of the user, and that the
-// results of all calls of a turn, and nothing else, follow it immediately. It rejects a call without a result.
+// A conversation converts the messages of one request. The API requires that calls follow a message
+// of the user, and that the results of all calls of a turn, and nothing else, follow it
+// immediately. It rejects a call without a result.
 type conversation struct {
 	names  *adapter.Names
 	traits trait
@@ -79,7 +80,8 @@ func (c *conversation) convert(messages []provider.Message) ([]content, error) {
 	return c.out, nil
 }
 
-// add adds parts to the contents: to the last one, if it has that role and neither of the two is results of calls.
+// add adds parts to the contents: to the last one, if it has that role and neither of the two is
+// results of calls.
 func (c *conversation) add(role string, parts []any) {
 	if len(parts) == 0 {
 		return
@@ -114,7 +116,8 @@ func (c *conversation) answers(p *provider.Part) bool {
 	return match(true) || match(false) // calls without ids are matched by name, and those of one name by order
 }
 
-// results adds the results of the open calls in their order, and returns the parts that have to follow them.
+// results adds the results of the open calls in their order, and returns the parts that have to
+// follow them.
 func (c *conversation) results() ([]any, error) {
 	var parts, behind []any
 	for i := range c.open {

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// CountTokens returns the provider's count of a request's input tokens. It costs a request, but no tokens.
+// CountTokens returns the provider's count of a request's input tokens. It costs a request, but no
+// tokens.
 func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, error) {
 	if ctx == nil {
 		ctx = context.Background()

@@ -18,20 +18,24 @@ const DefaultEmbeddings = "gemini-embedding-001"
 // EmbedderConfig configures an [Embedder].
 type EmbedderConfig struct {
 	Model string // empty: DefaultEmbeddings
-	// Dimensions is the length of the vectors that the API is asked for. 0: the model's own, 3,072 for DefaultEmbeddings; for other models
-	// it is required.
+	// Dimensions is the length of the vectors that the API is asked for. 0: the model's own, 3,072
+	// for DefaultEmbeddings; for other models it is required.
 	Dimensions int
-	// Batch is the most texts of a request, which may have 100; 0: 100. A request has at most 256 KiB of text, or one text.
+	// Batch is the most texts of a request, which may have 100; 0: 100. A request has at most 256
+	// KiB of text, or one text.
 	Batch int
-	// Options is a JSON object that is merged into the request for each text, for example {"taskType": "RETRIEVAL_DOCUMENT"}.
+	// Options is a JSON object that is merged into the request for each text, for example
+	// {"taskType": "RETRIEVAL_DOCUMENT"}.
 	Options json.RawMessage
-	// Through, if it isn't nil, makes each request: Guard.Do of the package guard does so with its gate, budget, breaker and retries. It calls
-	// do, perhaps later and more than once, and returns the error of the last call or its own. req describes the request.
+	// Through, if it isn't nil, makes each request: Guard.Do of the package guard does so with its
+	// gate, budget, breaker and retries. It calls do, perhaps later and more than once, and returns
+	// the error of the last call or its own. req describes the request.
 	Through func(ctx context.Context, req *provider.Request, do func(context.Context) (provider.Usage, error)) error
 }
 
-// An Embedder makes vectors of texts. It satisfies index.Embedder of the package memory/index. The API cuts a text that is longer than the
-// model allows, 2,048 tokens for DefaultEmbeddings. [Model.Embedder] makes it. It is safe for concurrent use.
+// An Embedder makes vectors of texts. It satisfies index.Embedder of the package memory/index. The
+// API cuts a text that is longer than the model allows, 2,048 tokens for DefaultEmbeddings.
+// [Model.Embedder] makes it. It is safe for concurrent use.
 type Embedder struct {
 	e *adapter.Embedder
 }
@@ -50,8 +54,8 @@ var embeddings = map[string]struct {
 // mostBatch is the most texts that the API accepts in a request.
 const mostBatch = 100
 
-// Embedder returns an Embedder that sends its requests to the same address, with the same key and headers, as m does. It makes no
-// call. InfoOf returns the price of DefaultEmbeddings.
+// Embedder returns an Embedder that sends its requests to the same address, with the same key and
+// headers, as m does. It makes no call. InfoOf returns the price of DefaultEmbeddings.
 func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 	if m == nil {
 		return nil, provider.ErrNilProvider
@@ -61,11 +65,14 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 	size := cmp.Or(cfg.Dimensions, known.size)
 	switch {
 	case size == 0:
-		return nil, fault.NewFixable("gemini: the dimensions of "+cfg.Model+" aren't known", "set EmbedderConfig.Dimensions to the length of its vectors", nil)
+		return nil, fault.NewFixable("gemini: the dimensions of "+cfg.Model+" aren't known",
+			"set EmbedderConfig.Dimensions to the length of its vectors", nil)
 	case size < 0 || known.size > 0 && size > known.size:
-		return nil, fault.Errorf(fault.Invalid, "gemini: EmbedderConfig.Dimensions is %d; it can be 1 to %d, or 0", size, cmp.Or(known.size, 1<<16))
+		return nil, fault.Errorf(fault.Invalid, "gemini: EmbedderConfig.Dimensions is %d; it can be 1 to %d, or 0",
+			size, cmp.Or(known.size, 1<<16))
 	case cfg.Batch < 0 || cfg.Batch > mostBatch:
-		return nil, fault.Errorf(fault.Invalid, "gemini: EmbedderConfig.Batch is %d; it can be 1 to %d, or 0", cfg.Batch, mostBatch)
+		return nil, fault.Errorf(fault.Invalid, "gemini: EmbedderConfig.Batch is %d; it can be 1 to %d, or 0",
+			cfg.Batch, mostBatch)
 	}
 	fields := map[string]json.RawMessage{}
 	fields["model"], _ = encode(resource(cfg.Model)) // a string
@@ -79,7 +86,8 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 		}
 		adapter.Merge(fields, options)
 	}
-	return &Embedder{&adapter.Embedder{Name: Name, Model: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, mostBatch), Through: cfg.Through,
+	return &Embedder{&adapter.Embedder{Name: Name, Model: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, mostBatch),
+		Through: cfg.Through,
 		Call: func(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
 			return m.embed(ctx, cfg.Model, fields, texts)
 		}}}, nil
@@ -97,14 +105,15 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, err
 }
 
-// EmbedUsage is Embed that also returns the usage of all its requests, those before an error included. It is an estimate where the API
-// reports none.
+// EmbedUsage is Embed that also returns the usage of all its requests, those before an error
+// included. It is an estimate where the API reports none.
 func (e *Embedder) EmbedUsage(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
 	return e.e.Vectors(ctx, texts)
 }
 
 // embed makes a request. fields are those of the request for each text, besides the text.
-func (m *Model) embed(ctx context.Context, model string, fields map[string]json.RawMessage, texts []string) ([][]float32, provider.Usage, error) {
+func (m *Model) embed(ctx context.Context, model string, fields map[string]json.RawMessage,
+	texts []string) ([][]float32, provider.Usage, error) {
 	var usage provider.Usage
 	requests := make([]map[string]json.RawMessage, len(texts))
 	for i := range texts {

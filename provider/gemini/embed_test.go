@@ -16,7 +16,8 @@ import (
 const embedKey = "AIza-of-the-embedder"
 
 // embedder returns an Embedder of a server that gives this answer to all requests.
-func embedder(t testing.TB, cfg gemini.EmbedderConfig, reply func(*http.Request) *http.Response) (*gemini.Embedder, *wire.Offline) {
+func embedder(t testing.TB, cfg gemini.EmbedderConfig, reply func(*http.Request) *http.Response) (*gemini.Embedder,
+	*wire.Offline) {
 	tr := &wire.Offline{Reply: reply}
 	e, err := connect(t, gemini.Config{APIKey: embedKey}, tr).Embedder(cfg)
 	require.NoError(t, err)
@@ -25,7 +26,8 @@ func embedder(t testing.TB, cfg gemini.EmbedderConfig, reply func(*http.Request)
 
 func TestAnEmbedderMakesVectors(t *testing.T) {
 	e, tr := embedder(t, gemini.EmbedderConfig{Dimensions: 2, Options: []byte(`{"taskType":"RETRIEVAL_DOCUMENT"}`)},
-		wire.Always(200, `{"embeddings":[{"values":[1,2]},{"values":[0.5,-1e-3]}],"usageMetadata":{"promptTokenCount":9}}`))
+		wire.Always(200,
+			`{"embeddings":[{"values":[1,2]},{"values":[0.5,-1e-3]}],"usageMetadata":{"promptTokenCount":9}}`))
 	got, usage, err := e.EmbedUsage(t.Context(), []string{"a < b", ""})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{1, 2}, {.5, -1e-3}}, got)
@@ -34,8 +36,9 @@ func TestAnEmbedderMakesVectors(t *testing.T) {
 	require.Equal(t, 2, e.Dimensions())
 	require.Equal(t, "/v1beta/models/gemini-embedding-001:batchEmbedContents", tr.Asked[0].URL.Path)
 	require.Equal(t, embedKey, tr.Asked[0].Header.Get("X-Goog-Api-Key"))
-	require.Equal(t, `{"requests":[{"content":{"parts":[{"text":"a < b"}]},"model":"models/gemini-embedding-001","outputDimensionality":2,"taskType":"RETRIEVAL_DOCUMENT"},`+
-		`{"content":{"parts":[{"text":" "}]},"model":"models/gemini-embedding-001","outputDimensionality":2,"taskType":"RETRIEVAL_DOCUMENT"}]}`, string(tr.Bodies[0]))
+	require.Equal(t,
+		`{"requests":[{"content":{"parts":[{"text":"a < b"}]},"model":"models/gemini-embedding-001","outputDimensionality":2,"taskType":"RETRIEVAL_DOCUMENT"},`+
+			`{"content":{"parts":[{"text":" "}]},"model":"models/gemini-embedding-001","outputDimensionality":2,"taskType":"RETRIEVAL_DOCUMENT"}]}`, string(tr.Bodies[0]))
 }
 
 func TestUsageOfVectorsIsEstimatedIfTheAPIReportsNone(t *testing.T) {
@@ -51,7 +54,8 @@ func TestAnEmbeddersErrorsAreThoseOfTheAPI(t *testing.T) {
 		body   string
 		class  fault.Class
 	}{
-		"limit":            {429, `{"error":{"message":"slow down ` + embedKey + `","status":"RESOURCE_EXHAUSTED"}}`, fault.RateLimited},
+		"limit": {429, `{"error":{"message":"slow down ` + embedKey + `","status":"RESOURCE_EXHAUSTED"}}`,
+			fault.RateLimited},
 		"key":              {400, `{"error":{"message":"API key not valid ` + embedKey + `"}}`, fault.UserFixable},
 		"down":             {503, embedKey, fault.Degraded},
 		"page":             {200, "<html>" + embedKey, fault.Permanent},

@@ -54,7 +54,8 @@ func (d *decoder) errorIn(data []byte) error {
 	return e
 }
 
-// parseError decodes the known forms of errors of the API and of gateways: an object, or an array with one.
+// parseError decodes the known forms of errors of the API and of gateways: an object, or an array
+// with one.
 func parseError(data []byte) (*provider.Error, *status) {
 	e, s := &provider.Error{Provider: Name}, &status{}
 	data = bytes.TrimSpace(data)
@@ -104,24 +105,32 @@ func judge(e *provider.Error, s *status) {
 		}
 	}
 	switch {
-	case e.Code == "API_KEY_INVALID" || strings.Contains(e.Message, "API key not valid") || strings.Contains(e.Message, "API key expired"):
+	case e.Code == "API_KEY_INVALID" || strings.Contains(e.Message, "API key not valid") ||
+		strings.Contains(e.Message, "API key expired"):
 		e.Class, e.Remedy = fault.UserFixable, "the key is rejected; "+remedy
 	case e.Class == fault.RateLimited && none:
 		e.Class, e.Wait = fault.UserFixable, nil
-		e.Remedy = "the project has no quota for this model; set up billing at https://aistudio.google.com/usage, or use another model"
+		e.Remedy =
+			"the project has no quota for this model; set up billing at https://aistudio.google.com/usage, or use " +
+				"another model"
 	case e.Class == fault.RateLimited && daily:
 		wait := untilReset(time.Now())
 		if e.Wait == nil || *e.Wait < wait {
 			e.Wait = &wait
 		}
-	case e.Type == "FAILED_PRECONDITION" && (strings.Contains(e.Message, "billing") || strings.Contains(e.Message, "location")):
+	case e.Type == "FAILED_PRECONDITION" &&
+		(strings.Contains(e.Message, "billing") || strings.Contains(e.Message, "location")):
 		e.Class = fault.UserFixable
-		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage; the free tier isn't available everywhere"
+		e.Remedy =
+			"set up billing for the key's project at https://aistudio.google.com/usage; the free tier isn't " +
+				"available everywhere"
 	case code == http.StatusUnauthorized:
 		e.Remedy = "the key is missing or rejected; " + remedy
 	case code == http.StatusForbidden:
-		e.Remedy = "the key isn't allowed to do this: check its restrictions, that the Generative Language API is enabled in its project, " +
-			"and that it isn't blocked; or " + remedy
+		e.Remedy =
+			"the key isn't allowed to do this: check its restrictions, that the Generative Language API is enabled " +
+				"in its project, " +
+				"and that it isn't blocked; or " + remedy
 	case code == http.StatusPaymentRequired:
 		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage"
 	}
@@ -151,11 +160,13 @@ func classOf(code int, word string) fault.Class {
 
 // keyRefused reports whether another key may succeed. The API answers 400 to an unknown key.
 func keyRefused(e *provider.Error) bool {
-	return e.Status == http.StatusUnauthorized || e.Class == fault.UserFixable && (e.Code == "API_KEY_INVALID" || strings.Contains(e.Message, "API key"))
+	return e.Status == http.StatusUnauthorized || e.Class == fault.UserFixable &&
+		(e.Code == "API_KEY_INVALID" || strings.Contains(e.Message, "API key"))
 }
 
-// pacific is the time zone in which daily quotas are reset, at midnight. It has winter time all year, so in summer it is an
-// hour late and never early. See https://ai.google.dev/gemini-api/docs/rate-limits.
+// pacific is the time zone in which daily quotas are reset, at midnight. It has winter time all
+// year, so in summer it is an hour late and never early. See
+// https://ai.google.dev/gemini-api/docs/rate-limits.
 var pacific = time.FixedZone("PST", -8*60*60)
 
 // untilReset returns the time until the daily quotas are reset.

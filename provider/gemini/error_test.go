@@ -21,7 +21,8 @@ import (
 // failed makes a call that gets that status and body.
 func failed(t testing.TB, status int, body string, header ...string) *provider.Error {
 	t.Helper()
-	m := connect(t, gemini.Config{APIKey: "AIzaSecretSecret"}, &wire.Offline{Reply: wire.Always(status, body, header...)})
+	m := connect(t, gemini.Config{APIKey: "AIzaSecretSecret"},
+		&wire.Offline{Reply: wire.Always(status, body, header...)})
 	_, err := provider.Generate(t.Context(), m, ask("hello"))
 	var e *provider.Error
 	require.ErrorAs(t, err, &e)
@@ -31,7 +32,8 @@ func failed(t testing.TB, status int, body string, header ...string) *provider.E
 
 func TestAStatusHasAClassAndARemedy(t *testing.T) {
 	told := func(status int, word, message, details string) string {
-		return fmt.Sprintf(`{"error":{"code":%d,"message":%q,"status":%q,"details":[%s]}}`, status, message, word, details)
+		return fmt.Sprintf(`{"error":{"code":%d,"message":%q,"status":%q,"details":[%s]}}`, status, message, word,
+			details)
 	}
 	for name, c := range map[string]struct {
 		status int
@@ -40,20 +42,26 @@ func TestAStatusHasAClassAndARemedy(t *testing.T) {
 		remedy string
 	}{
 		"a wrong key": {400, told(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
-			`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}`), fault.UserFixable, "GEMINI_API_KEY"},
-		"no key":             {401, told(401, "UNAUTHENTICATED", "Expected OAuth 2 access token.", ""), fault.UserFixable, "GEMINI_API_KEY"},
-		"a key that may not": {403, told(403, "PERMISSION_DENIED", "Denied for consumer api_key:AIzaSecretSecret.", ""), fault.UserFixable, "Generative Language API"},
-		"no billing":         {400, told(400, "FAILED_PRECONDITION", "Please enable billing on project.", ""), fault.UserFixable, "billing"},
-		"no quota at all":    {429, told(429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: requests, limit: 0, model: gemini-3.1-pro", ""), fault.UserFixable, "billing"},
-		"too many":           {429, told(429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: requests, limit: 10", ""), fault.RateLimited, ""},
-		"a wrong request":    {400, told(400, "INVALID_ARGUMENT", "Invalid JSON payload.", ""), fault.Permanent, ""},
-		"no such model":      {404, told(404, "NOT_FOUND", "models/x is not found", ""), fault.Permanent, ""},
-		"overloaded":         {503, told(503, "UNAVAILABLE", "The model is overloaded.", ""), fault.Degraded, ""},
-		"in an array":        {500, "[" + told(500, "INTERNAL", "Internal error.", "") + "]", fault.Degraded, ""},
-		"canceled there":     {499, told(499, "CANCELLED", "The operation was canceled.", ""), fault.Transient, ""},
-		"a page":             {502, "<html><title>502</title></html>", fault.Degraded, ""},
-		"a text":             {400, `{"error":"nonsense"}`, fault.Permanent, ""},
-		"nothing":            {500, "", fault.Degraded, ""},
+			`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}`), fault.UserFixable,
+			"GEMINI_API_KEY"},
+		"no key": {401, told(401, "UNAUTHENTICATED", "Expected OAuth 2 access token.", ""),
+			fault.UserFixable, "GEMINI_API_KEY"},
+		"a key that may not": {403, told(403, "PERMISSION_DENIED", "Denied for consumer api_key:AIzaSecretSecret.", ""),
+			fault.UserFixable, "Generative Language API"},
+		"no billing": {400, told(400, "FAILED_PRECONDITION", "Please enable billing on project.", ""),
+			fault.UserFixable, "billing"},
+		"no quota at all": {429, told(429, "RESOURCE_EXHAUSTED",
+			"Quota exceeded for metric: requests, limit: 0, model: gemini-3.1-pro", ""), fault.UserFixable, "billing"},
+		"too many": {429, told(429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: requests, limit: 10", ""),
+			fault.RateLimited, ""},
+		"a wrong request": {400, told(400, "INVALID_ARGUMENT", "Invalid JSON payload.", ""), fault.Permanent, ""},
+		"no such model":   {404, told(404, "NOT_FOUND", "models/x is not found", ""), fault.Permanent, ""},
+		"overloaded":      {503, told(503, "UNAVAILABLE", "The model is overloaded.", ""), fault.Degraded, ""},
+		"in an array":     {500, "[" + told(500, "INTERNAL", "Internal error.", "") + "]", fault.Degraded, ""},
+		"canceled there":  {499, told(499, "CANCELLED", "The operation was canceled.", ""), fault.Transient, ""},
+		"a page":          {502, "<html><title>502</title></html>", fault.Degraded, ""},
+		"a text":          {400, `{"error":"nonsense"}`, fault.Permanent, ""},
+		"nothing":         {500, "", fault.Degraded, ""},
 	} {
 		e := failed(t, c.status, c.body)
 		require.Equal(t, c.class, fault.Of(e), name)
@@ -64,14 +72,17 @@ func TestAStatusHasAClassAndARemedy(t *testing.T) {
 }
 
 func TestAnErrorKeepsTheProvidersWords(t *testing.T) {
-	e := failed(t, 400, `{"error":{"code":400,"message":"Bad.","status":"INVALID_ARGUMENT","details":[{"reason":"BAD_FIELD"}]}}`, "X-Request-Id", "r-1")
+	e := failed(t, 400,
+		`{"error":{"code":400,"message":"Bad.","status":"INVALID_ARGUMENT","details":[{"reason":"BAD_FIELD"}]}}`,
+		"X-Request-Id", "r-1")
 	require.Equal(t, []string{"gemini", gemini.DefaultModel, "INVALID_ARGUMENT", "BAD_FIELD", "Bad.", "r-1"},
 		[]string{e.Provider, e.Model, e.Type, e.Code, e.Message, e.RequestID})
 	require.Contains(t, failed(t, 502, "<html><title>502</title></html>").Message, "<title>502")
 }
 
 func TestAdviceComesFromTheBodyOrTheHeader(t *testing.T) {
-	body := `{"error":{"code":429,"message":"Slow down.","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"%s"}]}}`
+	body :=
+		`{"error":{"code":429,"message":"Slow down.","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"%s"}]}}`
 	wait, ok := failed(t, 429, fmt.Sprintf(body, "34.4s")).RetryAfter()
 	require.True(t, ok)
 	require.Equal(t, 34400*time.Millisecond, wait)
@@ -84,7 +95,8 @@ func TestAdviceComesFromTheBodyOrTheHeader(t *testing.T) {
 
 func TestADailyQuotaIsResetAtMidnightInCalifornia(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // begins at midnight UTC
-		e := failed(t, 429, `{"error":{"code":429,"message":"Quota.","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"12s"},
+		e := failed(t, 429,
+			`{"error":{"code":429,"message":"Quota.","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"12s"},
 			{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"250"}]}]}}`)
 		require.Equal(t, fault.RateLimited, fault.Of(e))
 		wait, ok := e.RetryAfter()
@@ -95,8 +107,10 @@ func TestADailyQuotaIsResetAtMidnightInCalifornia(t *testing.T) {
 
 func TestAnErrorInsideAnAnswerIsAnError(t *testing.T) {
 	for file, want := range map[string]provider.Error{
-		"overloaded.sse":       {Class: fault.Degraded, Type: "UNAVAILABLE", Code: "503", Message: "The model is overloaded."},
-		"overloaded_plain.sse": {Class: fault.RateLimited, Type: "RESOURCE_EXHAUSTED", Code: "429", Message: "Slow down."},
+		"overloaded.sse": {Class: fault.Degraded, Type: "UNAVAILABLE", Code: "503",
+			Message: "The model is overloaded."},
+		"overloaded_plain.sse": {Class: fault.RateLimited, Type: "RESOURCE_EXHAUSTED", Code: "429",
+			Message: "Slow down."},
 	} {
 		r, err := answer(t, file, ask("hello"))
 		var e *provider.Error
@@ -111,7 +125,8 @@ func TestAnErrorInsideAnAnswerIsAnError(t *testing.T) {
 }
 
 func TestAnErrorInsideAnAnswerIsClassifiedByItsWordIfItHasNoStatus(t *testing.T) {
-	for word, class := range map[string]fault.Class{"RESOURCE_EXHAUSTED": fault.RateLimited, "INTERNAL": fault.Degraded, "ABORTED": fault.Transient,
+	for word, class := range map[string]fault.Class{"RESOURCE_EXHAUSTED": fault.RateLimited, "INTERNAL": fault.Degraded,
+		"ABORTED":         fault.Transient,
 		"UNAUTHENTICATED": fault.UserFixable, "INVALID_ARGUMENT": fault.Permanent} {
 		_, err := provider.Generate(t.Context(), offline(t, []byte(`{"error":{"status":"`+word+`"}}`)), ask("hello"))
 		require.Equal(t, class, fault.Of(err), word)

@@ -40,7 +40,8 @@ type part struct {
 	ToolRan   *serverTool   `json:"toolResponse"`
 }
 
-// A functionCall is a call for the host. Its arguments come whole, or in pieces in the following calls without a name.
+// A functionCall is a call for the host. Its arguments come whole, or in pieces in the following
+// calls without a name.
 type functionCall struct {
 	ID       string          `json:"id,omitempty"`
 	Name     string          `json:"name,omitempty"`

@@ -11,20 +11,22 @@ import (
 	"github.com/pawlkit/pawl/provider/gemini"
 )
 
-// A server on loopback replaces the Gemini API; without a BaseURL and an APIKey, the model calls Google with the key
-// from the environment.
+// A server on loopback replaces the Gemini API; without a BaseURL and an APIKey, the model calls
+// Google with the key from the environment.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `data: {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true}]}}]}`+"\n\n"+
-			`data: {"candidates":[{"content":{"parts":[{"text":"Hello, "}]}}]}`+"\n\n"+
-			`data: {"candidates":[{"content":{"parts":[{"text":"Zoë!"}]},"finishReason":"STOP"}],`+
-			`"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":3,"thoughtsTokenCount":2}}`+"\n\n")
+		_, _ = io.WriteString(w,
+			`data: {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true}]}}]}`+"\n\n"+
+				`data: {"candidates":[{"content":{"parts":[{"text":"Hello, "}]}}]}`+"\n\n"+
+				`data: {"candidates":[{"content":{"parts":[{"text":"Zoë!"}]},"finishReason":"STOP"}],`+
+				`"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":3,"thoughtsTokenCount":2}}`+"\n\n")
 	}))
 	defer server.Close()
 	client := server.Client()
 	defer client.CloseIdleConnections()
 
-	model, err := gemini.New(gemini.Config{Model: "gemini-2.5-flash", BaseURL: server.URL, APIKey: "a key", HTTPClient: client})
+	model, err := gemini.New(gemini.Config{Model: "gemini-2.5-flash", BaseURL: server.URL, APIKey: "a key",
+		HTTPClient: client})
 	if err != nil {
 		fmt.Println(err) // says what to do
 		return

@@ -11,8 +11,8 @@ import (
 )
 
 // frames splits the body of an answer into its JSON objects, in all known forms: server-sent
-// events, one array, one object, consecutive objects, or events that are followed by plain JSON, such as a late
-// error.
+// events, one array, one object, consecutive objects, or events that are followed by plain JSON,
+// such as a late error.
 type frames struct {
 	each func(object []byte) error // called with each object; its bytes are valid only during the call
 
@@ -20,7 +20,8 @@ type frames struct {
 	whole bool
 }
 
-// read reads the body to its end. It returns io.ErrUnexpectedEOF if that is in the middle of an object or an array.
+// read reads the body to its end. It returns io.ErrUnexpectedEOF if that is in the middle of an
+// object or an array.
 func (f *frames) read(body io.Reader) error {
 	br, first, err := adapter.Open(Name, body)
 	if err != nil {
@@ -52,7 +53,8 @@ func (f *frames) event(data []byte, last bool) error {
 	return err
 }
 
-// values decodes JSON values, and passes on the objects: the values themselves and those in arrays. It returns the number of values.
+// values decodes JSON values, and passes on the objects: the values themselves and those in arrays.
+// It returns the number of values.
 func (f *frames) values(r io.Reader) (n int, err error) {
 	bounded := &boundedReader{r: r}
 	dec := json.NewDecoder(bounded)

@@ -14,28 +14,31 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Name is this provider's name: of [provider.Opaque] data, of errors, and the key of [provider.Request.Options].
+// Name is this provider's name: of [provider.Opaque] data, of errors, and the key of
+// [provider.Request.Options].
 const Name = "gemini"
 
 // DefaultModel is the model if neither Config nor Request names one.
 const DefaultModel = "gemini-3.5-flash"
 
-// Config configures a [Model]. The zero Config calls [DefaultModel] at Google's own address with the
-// key from the environment. Printing a Config reveals none of its secrets.
+// Config configures a [Model]. The zero Config calls [DefaultModel] at Google's own address with
+// the key from the environment. Printing a Config reveals none of its secrets.
 type Config struct {
 	// Model is the model for requests that name none; empty: DefaultModel.
 	Model string
 
-	// APIKey is the key; empty: Key, else GOOGLE_API_KEY, else GEMINI_API_KEY, in the order of Google's own clients. The
-	// environment's key is sent only to Google's own address and to GOOGLE_GEMINI_BASE_URL; see BaseURL.
+	// APIKey is the key; empty: Key, else GOOGLE_API_KEY, else GEMINI_API_KEY, in the order of
+	// Google's own clients. The environment's key is sent only to Google's own address and to
+	// GOOGLE_GEMINI_BASE_URL; see BaseURL.
 	APIKey string
-	// Key, if APIKey is empty, returns the key. It is called before each call, and once more after the server rejected it. It must be
-	// safe for concurrent use.
+	// Key, if APIKey is empty, returns the key. It is called before each call, and once more after
+	// the server rejected it. It must be safe for concurrent use.
 	Key func(ctx context.Context) (string, error)
 
-	// BaseURL is the address before /v1beta/models; if it ends with a version (/v1, /v1alpha), that version is used.
-	// Empty: GOOGLE_GEMINI_BASE_URL, else Google's own. Any other address doesn't get the environment's key: it
-	// gets that of APIKey, Key or Header, and without them none, as suits local gateways.
+	// BaseURL is the address before /v1beta/models; if it ends with a version (/v1, /v1alpha), that
+	// version is used. Empty: GOOGLE_GEMINI_BASE_URL, else Google's own. Any other address doesn't
+	// get the environment's key: it gets that of APIKey, Key or Header, and without them none, as
+	// suits local gateways.
 	BaseURL string
 	// HTTPClient sends the requests; nil: http.DefaultClient. Its Timeout cuts long answers.
 	HTTPClient *http.Client
@@ -67,8 +70,9 @@ const ownURL = "https://generativelanguage.googleapis.com"
 
 // New returns a Model. It makes no call.
 //
-// It returns an error that says what to do if there is no key: none in cfg, no cfg.Key and none in the environment. With a
-// base URL, or a header that authorizes, no key is required: gateways and local servers may need none.
+// It returns an error that says what to do if there is no key: none in cfg, no cfg.Key and none in
+// the environment. With a base URL, or a header that authorizes, no key is required: gateways and
+// local servers may need none.
 func New(cfg Config) (*Model, error) {
 	m := newModel(&cfg)
 	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "GOOGLE_GEMINI_BASE_URL", ownURL)
@@ -76,7 +80,8 @@ func New(cfg Config) (*Model, error) {
 		return nil, err
 	}
 	if base != nil && base.User != nil {
-		return nil, fault.NewFixable("gemini: BaseURL contains a user name", "send credentials in Config.Header instead", nil)
+		return nil,
+			fault.NewFixable("gemini: BaseURL contains a user name", "send credentials in Config.Header instead", nil)
 	}
 	key, err := newKey(&cfg, trusted, base != nil)
 	if err != nil {
@@ -87,18 +92,21 @@ func New(cfg Config) (*Model, error) {
 	}
 	m.client = adapter.NewClient(adapter.ClientConfig{
 		Name: Name, Base: withVersion(base), HTTPClient: cfg.HTTPClient, Host: cfg.Header,
-		Key: key, Authorize: func(h http.Header, key string) { h.Set(keyHeader, key) }, Decode: statusError, Refused: keyRefused,
+		Key: key, Authorize: func(h http.Header, key string) {
+			h.Set(keyHeader, key)
+		}, Decode: statusError, Refused: keyRefused,
 	})
 	return m, nil
 }
 
-// NewIn returns a Model of a cloud that offers the API. Of cfg, only Model, HTTPClient, Header and Models are used. Calls of tools are sent
-// without their ids, which Vertex AI rejects. It is for the modules of clouds, such as provider/vertex: no other package can make an
-// [adapter.Cloud].
+// NewIn returns a Model of a cloud that offers the API. Of cfg, only Model, HTTPClient, Header and
+// Models are used. Calls of tools are sent without their ids, which Vertex AI rejects. It is for
+// the modules of clouds, such as provider/vertex: no other package can make an [adapter.Cloud].
 func NewIn(cfg Config, cloud *adapter.Cloud) *Model {
 	m := newModel(&cfg)
 	m.withoutIDs = true
-	m.client = adapter.NewClient(adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cloud))
+	m.client = adapter.NewClient(
+		adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cloud))
 	return m
 }
 
@@ -128,8 +136,8 @@ func (m *Model) Info() provider.ModelInfo {
 	return adapter.Copied(m.info)
 }
 
-// InfoOf returns the properties of another model that requests may name, found like those of Info; an empty name means this Model's.
-// It reports false if only the name is known.
+// InfoOf returns the properties of another model that requests may name, found like those of Info;
+// an empty name means this Model's. It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 	if model == "" {
 		model = m.id
@@ -146,5 +154,7 @@ func (m Model) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
 
 // Stream makes a call. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
-	return adapter.Stream(ctx, func(ctx context.Context, put func(provider.Chunk) bool) error { return m.run(ctx, req, put) })
+	return adapter.Stream(ctx, func(ctx context.Context, put func(provider.Chunk) bool) error {
+		return m.run(ctx, req, put)
+	})
 }

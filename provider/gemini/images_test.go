@@ -9,9 +9,11 @@ import (
 )
 
 func TestARequestForAnImage(t *testing.T) {
-	text, err := sentText(t, &provider.Request{Messages: []provider.Message{provider.User("A cat")}, Images: &provider.ImageOptions{Size: "16:9"}})
+	text, err := sentText(t, &provider.Request{Messages: []provider.Message{provider.User("A cat")},
+		Images: &provider.ImageOptions{Size: "16:9"}})
 	require.NoError(t, err)
-	require.Contains(t, string(text), `"generationConfig":{"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"16:9"}}`)
+	require.Contains(t, string(text),
+		`"generationConfig":{"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"16:9"}}`)
 	for want, req := range map[string]*provider.Request{
 		"a request makes one image": {Images: &provider.ImageOptions{Count: 2}},
 		"it can be 1 to 10":         {Images: &provider.ImageOptions{Count: 20}},

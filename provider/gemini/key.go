@@ -13,7 +13,8 @@ const remedy = "set GEMINI_API_KEY or Config.APIKey to a key from https://aistud
 // keyHeader is the header with the key, which is never part of a URL.
 const keyHeader = "X-Goog-Api-Key"
 
-// newKey finds the key: in the Config, else in the environment, if trusted says that it may be sent to the address.
+// newKey finds the key: in the Config, else in the environment, if trusted says that it may be sent
+// to the address.
 func newKey(cfg *Config, trusted, optional bool) (adapter.Key, error) {
 	if key := strings.TrimSpace(cfg.APIKey); key != "" {
 		return adapter.Fixed(key), nil
@@ -38,7 +39,8 @@ func newKey(cfg *Config, trusted, optional bool) (adapter.Key, error) {
 // String describes the Config without its secrets: the key, the headers and the address.
 func (c Config) String() string {
 	return fmt.Sprintf("gemini.Config{Model: %q, APIKey: %s, Key: %t, BaseURL: %s, Header: %s, Models: %d}",
-		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""), adapter.Redacted(len(c.Header) > 0), len(c.Models))
+		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""),
+		adapter.Redacted(len(c.Header) > 0), len(c.Models))
 }
 
 // GoString returns String.

@@ -39,16 +39,20 @@ func TestTheKeyGoesInAHeaderAndNeverInTheAddress(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"key-from-env"}, tr.Asked[0].Header["X-Goog-Api-Key"])
 	require.Empty(t, tr.Asked[0].URL.Query().Get("key"))
-	require.Equal(t, "https://generativelanguage.googleapis.com/v1beta/models/"+gemini.DefaultModel+":streamGenerateContent?alt=sse", tr.Asked[0].URL.String())
+	require.Equal(t,
+		"https://generativelanguage.googleapis.com/v1beta/models/"+gemini.DefaultModel+":streamGenerateContent?alt=sse",
+		tr.Asked[0].URL.String())
 }
 
 func TestAKeyInTheConfigOverridesTheEnvironment(t *testing.T) {
 	quiet(t)
 	t.Setenv("GOOGLE_API_KEY", "key-from-env")
 	for want, cfg := range map[string]gemini.Config{
-		"key-from-env":  {},
-		"key-in-config": {APIKey: " key-in-config\n", Key: func(context.Context) (string, error) { return "key-asked", nil }},
-		"key-asked":     {Key: func(context.Context) (string, error) { return "key-asked", nil }},
+		"key-from-env": {},
+		"key-in-config": {APIKey: " key-in-config\n", Key: func(context.Context) (string, error) {
+			return "key-asked", nil
+		}},
+		"key-asked": {Key: func(context.Context) (string, error) { return "key-asked", nil }},
 	} {
 		t.Setenv("GOOGLE_GEMINI_BASE_URL", "http://localhost")
 		tr := well()
@@ -76,7 +80,8 @@ func TestAGatewayNeedsNoKey(t *testing.T) {
 		"http://gateway/v1alpha":   "http://gateway/v1alpha/models/m:streamGenerateContent?alt=sse",
 	} {
 		tr := well()
-		m := connect(t, gemini.Config{Model: "m", BaseURL: base, Header: http.Header{"authorization": {"Bearer x"}}}, tr)
+		m := connect(t, gemini.Config{Model: "m", BaseURL: base, Header: http.Header{"authorization": {"Bearer x"}}},
+			tr)
 		_, err := provider.Generate(t.Context(), m, ask("hello"))
 		require.NoError(t, err)
 		require.Equal(t, want, tr.Asked[0].URL.String())
@@ -97,9 +102,13 @@ func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
 			if req.Header.Get("X-Goog-Api-Key") == "key-2" {
 				return wire.Reply(200, strings.NewReader(fine))
 			}
-			return wire.Reply(status, strings.NewReader(`{"error":{"message":"API key expired.","details":[{"reason":"API_KEY_INVALID"}]}}`))
+			return wire.Reply(status,
+				strings.NewReader(`{"error":{"message":"API key expired.","details":[{"reason":"API_KEY_INVALID"}]}}`))
 		}}
-		m := connect(t, gemini.Config{Key: func(context.Context) (string, error) { asked++; return fmt.Sprint("key-", asked), nil }}, tr)
+		m := connect(t, gemini.Config{Key: func(context.Context) (string, error) {
+			asked++
+			return fmt.Sprint("key-", asked), nil
+		}}, tr)
 		_, err := provider.Generate(t.Context(), m, ask("hello"))
 		require.NoError(t, err)
 		require.Equal(t, 2, asked)
@@ -120,7 +129,8 @@ func TestAKeyFunctionThatFailsMakesNoCall(t *testing.T) {
 		key   string
 		err   error
 		class fault.Class
-	}{{"", nil, fault.UserFixable}, {"", errors.New("the vault is locked"), fault.UserFixable}, {"", fault.New(fault.Transient, "the vault is busy"), fault.Transient}} {
+	}{{"", nil, fault.UserFixable}, {"", errors.New("the vault is locked"), fault.UserFixable},
+		{"", fault.New(fault.Transient, "the vault is busy"), fault.Transient}} {
 		tr := well()
 		m := connect(t, gemini.Config{Key: func(context.Context) (string, error) { return c.key, c.err }}, tr)
 		_, err := provider.Generate(t.Context(), m, ask("hello"))
@@ -139,7 +149,8 @@ func TestARedirectToAnotherHostDoesNotGetTheKey(t *testing.T) {
 		}
 		return wire.Reply(200, strings.NewReader(fine))
 	}}
-	_, err := provider.Generate(t.Context(), connect(t, gemini.Config{Model: "m", APIKey: "AIzaSecretSecret"}, tr), ask("hello"))
+	_, err := provider.Generate(t.Context(), connect(t, gemini.Config{Model: "m", APIKey: "AIzaSecretSecret"}, tr),
+		ask("hello"))
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 	require.Len(t, tr.Asked, 2)
 	require.Equal(t, "AIzaSecretSecret", tr.Asked[1].Header.Get("X-Goog-Api-Key"))

@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// The prices were collected on this day from sources that cite this page. If a price is higher for prompts of more than 200,000
-// tokens, it is the higher one, so that no budget is exceeded unnoticed. They are the prices of text, and for models that make images those of images.
+// The prices were collected on this day from sources that cite this page. If a price is higher for
+// prompts of more than 200,000 tokens, it is the higher one, so that no budget is exceeded
+// unnoticed. They are the prices of text, and for models that make images those of images.
 const (
 	priceDate   = "2026-07-04"
 	priceSource = "https://ai.google.dev/gemini-api/docs/pricing"
@@ -19,12 +20,13 @@ const (
 type trait uint8
 
 const (
-	budgets   trait = 1 << iota // thinking with a budget of tokens
-	levels                      // thinking with a level; output schemas with tools; media in results; signatures required
-	always                      // thinking that can't be switched off
-	lite                        // budgets of at least 512 tokens
-	twoLevels                   // no level between low and high
-	images                      // makes images
+	budgets trait = 1 << iota // thinking with a budget of tokens
+	// thinking with a level; output schemas with tools; media in results; signatures required
+	levels
+	always    // thinking that can't be switched off
+	lite      // budgets of at least 512 tokens
+	twoLevels // no level between low and high
+	images    // makes images
 
 	otherwise = levels // unknown models are treated as newer ones
 )
@@ -63,7 +65,8 @@ var families = []family{
 }
 
 // version matches what may follow a family's name.
-var version = regexp.MustCompile(`^(-preview|-exp|-latest|-customtools)*(-\d{2}-\d{2}(-\d{4})?|-\d{2}-\d{4}|-\d{3})?(-thinking|-customtools)?$`)
+var version = regexp.MustCompile(
+	`^(-preview|-exp|-latest|-customtools)*(-\d{2}-\d{2}(-\d{4})?|-\d{2}-\d{4}|-\d{3})?(-thinking|-customtools)?$`)
 
 // familyOf finds a model by the names that Google and gateways use.
 func familyOf(id string) *family {
@@ -92,7 +95,8 @@ func traitsOf(id string) trait {
 	return otherwise
 }
 
-// modelInfo returns the properties of a model: from the host, else from the table, else only its name.
+// modelInfo returns the properties of a model: from the host, else from the table, else only its
+// name.
 func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
 	if info, ok := adapter.Known(known, Name, id); ok {
 		return info
@@ -100,7 +104,8 @@ func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
 	if e, ok := embeddings[strings.TrimPrefix(id, "models/")]; ok {
 		price := provider.Money(e.price*float64(provider.USD) + .5)
 		return provider.ModelInfo{Provider: Name, ID: id, Window: e.window, Inputs: []string{"text"},
-			Prices: &provider.Prices{Input: price, CacheRead: price, CacheWrite: price, Date: embeddingsDate, Source: priceSource}}
+			Prices: &provider.Prices{Input: price, CacheRead: price, CacheWrite: price, Date: embeddingsDate,
+				Source: priceSource}}
 	}
 	f := familyOf(id)
 	if f == nil {
@@ -127,8 +132,9 @@ func (f *family) info() provider.ModelInfo {
 		info.Inputs, info.Outputs = []string{"text", "image"}, []string{"text", "image"}
 	}
 	if f.prices != [3]float64{} {
-		info.Prices = &provider.Prices{Input: usd(f.prices[0]), Output: usd(f.prices[1]), CacheRead: usd(f.prices[2]), CacheWrite: usd(f.prices[0]),
-			Date: priceDate, Source: priceSource}
+		info.Prices = &provider.Prices{Input: usd(f.prices[0]), Output: usd(f.prices[1]), CacheRead: usd(f.prices[2]),
+			CacheWrite: usd(f.prices[0]),
+			Date:       priceDate, Source: priceSource}
 	}
 	return info
 }

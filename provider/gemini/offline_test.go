@@ -19,7 +19,8 @@ func offline(t testing.TB, body []byte) *gemini.Model {
 }
 
 func offlineReader(t testing.TB, body io.Reader) *gemini.Model {
-	return connect(t, gemini.Config{}, &wire.Offline{Reply: func(*http.Request) *http.Response { return wire.Reply(200, body) }})
+	return connect(t, gemini.Config{},
+		&wire.Offline{Reply: func(*http.Request) *http.Response { return wire.Reply(200, body) }})
 }
 
 func connect(t testing.TB, cfg gemini.Config, tr http.RoundTripper) *gemini.Model {

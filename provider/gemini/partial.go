@@ -164,8 +164,8 @@ func (n *node) write(b []byte) []byte {
 	return append(b, "null"...)
 }
 
-// joined returns the fields of n and of args, which came whole, as JSON. It returns false if they contradict each other:
-// args isn't an object, or has another value for a field of n.
+// joined returns the fields of n and of args, which came whole, as JSON. It returns false if they
+// contradict each other: args isn't an object, or has another value for a field of n.
 func (n *node) joined(args string) (string, bool) {
 	pieces := string(n.write(nil))
 	if args == "" || args == "{}" {

@@ -65,7 +65,8 @@ type imageConfig struct {
 	AspectRatio string `json:"aspectRatio"`
 }
 
-// DefaultImages is the model for requests with Images that name none, unless Config.Model makes images.
+// DefaultImages is the model for requests with Images that name none, unless Config.Model makes
+// images.
 const DefaultImages = "gemini-2.5-flash-image"
 
 // checkImages returns what is wrong with a request for images.
@@ -78,11 +79,14 @@ func checkImages(req *provider.Request, model string, t trait) error {
 	case err != nil:
 		return err
 	case !t.has(images) && !strings.Contains(model, "image"):
-		return fault.NewFixable("gemini: "+model+" makes no images", "set the request's Model to one that does, such as "+DefaultImages, provider.ErrNoImages)
+		return fault.NewFixable("gemini: "+model+" makes no images",
+			"set the request's Model to one that does, such as "+DefaultImages, provider.ErrNoImages)
 	case n > 1:
-		return fault.Errorf(fault.Invalid, "gemini: Images.Count is %d, and a request makes one image; send one request for each", n)
+		return fault.Errorf(fault.Invalid,
+			"gemini: Images.Count is %d, and a request makes one image; send one request for each", n)
 	case req.Images.Quality != "":
-		return fault.Errorf(fault.Invalid, "gemini: Images.Quality is %q, and this API has no qualities; leave it empty", req.Images.Quality)
+		return fault.Errorf(fault.Invalid,
+			"gemini: Images.Quality is %q, and this API has no qualities; leave it empty", req.Images.Quality)
 	}
 	return nil
 }
@@ -162,8 +166,8 @@ func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 	return nil
 }
 
-// asText reports whether the system text must contain the schema of the answer: older models reject an output schema
-// with tools.
+// asText reports whether the system text must contain the schema of the answer: older models reject
+// an output schema with tools.
 func asText(req *provider.Request, t trait) bool { return len(req.Tools) > 0 && !t.has(levels) }
 
 // addSystem sets the instructions.
@@ -173,8 +177,10 @@ func (b *body) addSystem(req *provider.Request, t trait) {
 		if text != "" {
 			text += "\n\n"
 		}
-		text += "When you give your answer, give it as one JSON value that is valid for this JSON Schema, and nothing else, not even a code fence:\n" +
-			string(req.Output.Schema)
+		text +=
+			"When you give your answer, give it as one JSON value that is valid for this JSON Schema, and nothing " +
+				"else, not even a code fence:\n" +
+				string(req.Output.Schema)
 	}
 	if !blank(text) {
 		b.System = &content{Parts: []any{outPart{Text: &text}}}

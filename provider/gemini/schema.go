@@ -8,9 +8,10 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// narrowed returns a schema in the form that the API accepts (https://ai.google.dev/api/generate-content, responseJsonSchema): there are no
-// keywords beside a $ref, and a property that leads back to the schema it is in isn't required. The caller checks the answer against the
-// whole schema.
+// narrowed returns a schema in the form that the API accepts
+// (https://ai.google.dev/api/generate-content, responseJsonSchema): there are no keywords beside a
+// $ref, and a property that leads back to the schema it is in isn't required. The caller checks the
+// answer against the whole schema.
 func narrowed(schema json.RawMessage) json.RawMessage {
 	if !bytes.Contains(schema, []byte(`"$ref"`)) {
 		return schema
@@ -20,12 +21,15 @@ func narrowed(schema json.RawMessage) json.RawMessage {
 		keywords = adapter.BareReference(keywords)
 		var properties map[string]json.RawMessage
 		var required []string
-		if json.Unmarshal(adapter.Find(keywords, "properties"), &properties) != nil || json.Unmarshal(adapter.Find(keywords, "required"), &required) != nil {
+		if json.Unmarshal(adapter.Find(keywords, "properties"), &properties) != nil ||
+			json.Unmarshal(adapter.Find(keywords, "required"), &required) != nil {
 			return keywords
 		}
 		part := adapter.PartOf(at)
 		kept := slices.DeleteFunc(slices.Clone(required), func(name string) bool {
-			return slices.ContainsFunc(adapter.ReferencesOf(properties[name])["#"], func(to string) bool { return to == part || refs.Lead(to, part) })
+			return slices.ContainsFunc(adapter.ReferencesOf(properties[name])["#"], func(to string) bool {
+				return to == part || refs.Lead(to, part)
+			})
 		})
 		if len(kept) == len(required) {
 			return keywords

@@ -80,7 +80,8 @@ func (e *evidence) add(c *candidate) {
 	}
 }
 
-// sources returns each source once for each piece of text that is based on it, or once if none is known.
+// sources returns each source once for each piece of text that is based on it, or once if none is
+// known.
 func (e *evidence) sources() []provider.Source {
 	var out []provider.Source
 	seen := map[provider.Source]bool{}

@@ -48,9 +48,11 @@ func TestThoughtsTextAndCallsAreSeparateWithTheirSignatures(t *testing.T) {
 	require.Equal(t, []provider.Part{
 		{Kind: provider.PartReasoning, Text: "The user greets me."},
 		{Kind: provider.PartText, Text: "Grüß Gott, Zoë!", Opaque: opaque("thoughtSignature", "c2lnLXRleHQ=")},
-		{Kind: provider.PartToolCall, Call: &provider.ToolCall{Name: "cms.createPage", Input: json.RawMessage(`{"city":"Oslo","days":2}`)},
+		{Kind: provider.PartToolCall,
+			Call:   &provider.ToolCall{Name: "cms.createPage", Input: json.RawMessage(`{"city":"Oslo","days":2}`)},
 			Opaque: opaque("thoughtSignature", "c2lnLWNhbGw=")},
-		{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "fc-7", Name: "weather", Input: json.RawMessage(`{"city":"Bergen"}`)}},
+		{Kind: provider.PartToolCall,
+			Call: &provider.ToolCall{ID: "fc-7", Name: "weather", Input: json.RawMessage(`{"city":"Bergen"}`)}},
 	}, r.Parts)
 	require.Equal(t, "answer-1", r.ID)
 	require.Equal(t, "gemini-test-001", r.Model)
@@ -60,7 +62,8 @@ func TestThoughtsTextAndCallsAreSeparateWithTheirSignatures(t *testing.T) {
 
 func TestOutputCountsThoughtsAndInputCountsTheCache(t *testing.T) {
 	u := whole(t, "hello.sse").Usage
-	require.JSONEq(t, `{"promptTokenCount":12,"candidatesTokenCount":30,"totalTokenCount":51,"thoughtsTokenCount":9,"cachedContentTokenCount":4}`, u.Raw)
+	require.JSONEq(t,
+		`{"promptTokenCount":12,"candidatesTokenCount":30,"totalTokenCount":51,"thoughtsTokenCount":9,"cachedContentTokenCount":4}`, u.Raw)
 	u.Raw = ""
 	require.Equal(t, provider.Usage{Input: 12, Output: 39, CacheRead: 4, Reasoning: 9}, u)
 }
@@ -81,8 +84,11 @@ func TestACallThatTheProviderRanIsNotRun(t *testing.T) {
 	require.JSONEq(t, `{"language":"PYTHON","code":"print(6 * 7)"}`, string(r.Parts[0].Call.Input))
 	require.Equal(t, "42\n", r.Parts[1].Result.Text())
 	require.False(t, r.Parts[1].Result.Error)
-	require.Equal(t, &provider.ToolCall{ID: "s1", Name: "FILE_SEARCH", Input: json.RawMessage(`{"query":"answer"}`)}, r.Parts[2].Call)
-	require.JSONEq(t, `{"toolCall":{"id":"s1","toolType":"FILE_SEARCH","args":{"query":"answer"}},"thoughtSignature":"c2lnLXRvb2w="}`, r.Parts[2].Opaque.Data)
+	require.Equal(t, &provider.ToolCall{ID: "s1", Name: "FILE_SEARCH", Input: json.RawMessage(`{"query":"answer"}`)},
+		r.Parts[2].Call)
+	require.JSONEq(t,
+		`{"toolCall":{"id":"s1","toolType":"FILE_SEARCH","args":{"query":"answer"}},"thoughtSignature":"c2lnLXRvb2w="}`,
+		r.Parts[2].Opaque.Data)
 	require.Equal(t, "s1", r.Parts[3].Result.CallID)
 	require.Equal(t, `{"found":1}`, r.Parts[3].Result.Text())
 }
@@ -110,7 +116,8 @@ func TestEachPieceOfTextWithASourceCitesIt(t *testing.T) {
 func TestArgumentsInPiecesAreOneCall(t *testing.T) {
 	calls := whole(t, "pieces.sse").Calls()
 	require.Len(t, calls, 2)
-	require.Equal(t, `{"title":"A \"quote\"","tags":["x",{"a.b":12345678901234567890}],"draft":false,"parent":null}`, string(calls[0].Input))
+	require.Equal(t, `{"title":"A \"quote\"","tags":["x",{"a.b":12345678901234567890}],"draft":false,"parent":null}`,
+		string(calls[0].Input))
 	require.Equal(t, "stop", calls[1].Name)
 	require.Empty(t, calls[1].Input)
 }
@@ -122,7 +129,8 @@ func TestACallWithIncompleteArgumentsIsNotRun(t *testing.T) {
 }
 
 func TestPiecesOfArgumentsWithAnInvalidPathAreAnError(t *testing.T) {
-	for _, path := range []string{"title", "$[1]", "$.a[", "$.a['b", "$..a", "$.", "$.s.x", "$.l.x", "$.o[0]", "$.o", "$" + strings.Repeat(".a", 200)} {
+	for _, path := range []string{"title", "$[1]", "$.a[", "$.a['b", "$..a", "$.", "$.s.x", "$.l.x", "$.o[0]", "$.o",
+		"$" + strings.Repeat(".a", 200)} {
 		body := `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true,"partialArgs":[
 			{"jsonPath":"$.s","stringValue":"x"},{"jsonPath":"$.l[0]","boolValue":true},{"jsonPath":"$.o.k","boolValue":true},
 			{"jsonPath":"` + path + `","stringValue":"y"}]}}]},"finishReason":"STOP"}]}`
@@ -138,7 +146,8 @@ func TestEveryKindOfPartIsKept(t *testing.T) {
 		{Kind: provider.PartReasoning, Text: "a sketch", Opaque: opaque("thoughtSignature", "czE=")},
 		{Kind: provider.PartText, Text: "Here: ", Opaque: opaque("thoughtSignature", "czI=")},
 		provider.TextPart("look."),
-		{Kind: provider.PartMedia, Media: &provider.Media{Type: "image/png", Data: []byte("image")}, Opaque: opaque("thoughtSignature", "czM=")},
+		{Kind: provider.PartMedia, Media: &provider.Media{Type: "image/png", Data: []byte("image")},
+			Opaque: opaque("thoughtSignature", "czM=")},
 		provider.MediaPart(provider.Media{Type: "video/mp4", URL: "https://example.org/film"}),
 		{Kind: provider.PartOpaque, Opaque: opaque("part", `{"hologram":{"depth":3},"thoughtSignature":"czQ="}`)},
 		{Kind: provider.PartOpaque, Opaque: opaque("thoughtSignature", "czU=")},
@@ -147,10 +156,12 @@ func TestEveryKindOfPartIsKept(t *testing.T) {
 
 func TestAFinishReasonSaysWhetherCallsMayRun(t *testing.T) {
 	for reason, want := range map[string]provider.StopReason{
-		"STOP": provider.StopDone, "MAX_TOKENS": provider.StopLength, "SAFETY": provider.StopFiltered, "RECITATION": provider.StopFiltered,
-		"BLOCKLIST": provider.StopFiltered, "PROHIBITED_CONTENT": provider.StopFiltered, "SPII": provider.StopFiltered,
-		"IMAGE_SAFETY": provider.StopFiltered, "MALFORMED_FUNCTION_CALL": provider.StopError, "UNEXPECTED_TOOL_CALL": provider.StopError,
-		"OTHER": provider.StopError, "A_NEW_ONE": provider.StopError, "": provider.StopUnknown,
+		"STOP": provider.StopDone, "MAX_TOKENS": provider.StopLength, "SAFETY": provider.StopFiltered,
+		"RECITATION": provider.StopFiltered,
+		"BLOCKLIST":  provider.StopFiltered, "PROHIBITED_CONTENT": provider.StopFiltered, "SPII": provider.StopFiltered,
+		"IMAGE_SAFETY": provider.StopFiltered, "MALFORMED_FUNCTION_CALL": provider.StopError,
+		"UNEXPECTED_TOOL_CALL": provider.StopError,
+		"OTHER":                provider.StopError, "A_NEW_ONE": provider.StopError, "": provider.StopUnknown,
 	} {
 		body := `{"candidates":[{"content":{"parts":[{"text":"Hm."}]},"finishReason":"` + reason + `"}]}`
 		r, err := provider.Generate(t.Context(), offline(t, []byte(body)), ask("hello"))
@@ -183,13 +194,14 @@ func TestEveryFramingIsDecoded(t *testing.T) {
 		"events with carriage feeds": "data: " + one + "\r\n\r\ndata: " + two + "\r\n\r\n",
 		"events without blanks":      "data:" + one + "\n\ndata:" + two + "\n\n",
 		"no blank line at the end":   "data: " + one + "\n\ndata: " + two,
-		"an event of several lines":  "data: " + one + "\n\ndata: " + strings.Replace(two, ",", ",\ndata: ", 1) + "\n\n",
-		"an array":                   "[" + one + ",\r\n" + two + "]",
-		"an array in an event":       "data: [" + one + "," + two + "]\n\n",
-		"lines":                      one + "\n" + two + "\n",
-		"events, then JSON":          "data: " + one + "\n\n" + two + "\n",
-		"byte order mark":            "\uFEFFdata: " + one + "\n\ndata: " + two + "\n\n",
-		"done":                       "data: " + one + "\n\ndata: " + two + "\n\ndata: [DONE]\n\n",
+		"an event of several lines": "data: " + one + "\n\ndata: " + strings.Replace(two, ",", ",\ndata: ", 1) +
+			"\n\n",
+		"an array":             "[" + one + ",\r\n" + two + "]",
+		"an array in an event": "data: [" + one + "," + two + "]\n\n",
+		"lines":                one + "\n" + two + "\n",
+		"events, then JSON":    "data: " + one + "\n\n" + two + "\n",
+		"byte order mark":      "\uFEFFdata: " + one + "\n\ndata: " + two + "\n\n",
+		"done":                 "data: " + one + "\n\ndata: " + two + "\n\ndata: [DONE]\n\n",
 	} {
 		for _, split := range []bool{false, true} {
 			m := offline(t, []byte(body))
@@ -205,7 +217,8 @@ func TestEveryFramingIsDecoded(t *testing.T) {
 
 func TestAnAnswerThatDoesNotEndIsIncomplete(t *testing.T) {
 	half := `{"candidates":[{"content":{"parts":[{"text":"Hal"}]}}]}`
-	for _, body := range []string{"", " \n", "data: " + half + "\n\n", "data: " + half[:30], "[" + half, "[" + half + ",", half[:30], half + half,
+	for _, body := range []string{"", " \n", "data: " + half + "\n\n", "data: " + half[:30], "[" + half, "[" + half +
+		",", half[:30], half + half,
 		"data: " + half + "\n\n[" + half} {
 		r, err := provider.Generate(t.Context(), offline(t, []byte(body)), ask("hello"))
 		require.ErrorIs(t, err, provider.ErrIncomplete, body)
@@ -215,7 +228,8 @@ func TestAnAnswerThatDoesNotEndIsIncomplete(t *testing.T) {
 
 func TestABrokenConnectionIsIncomplete(t *testing.T) {
 	gone := errors.New("the wire is gone")
-	body := []byte("data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hal\"}]},\"finishReason\":\"STOP\"}]}\n\n")
+	body := []byte(
+		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hal\"}]},\"finishReason\":\"STOP\"}]}\n\n")
 	r, err := provider.Generate(t.Context(), offlineReader(t, &failing{bytes.NewReader(body), gone}), ask("hello"))
 	require.ErrorIs(t, err, provider.ErrIncomplete)
 	require.ErrorIs(t, err, gone)
@@ -238,7 +252,8 @@ func (f *failing) Read(p []byte) (int, error) {
 }
 
 func TestGarbageIsARetryableError(t *testing.T) {
-	for _, body := range []string{"data: {\"a\"\n\ndata: {}\n\n", `{"candidates":1}`, `{"candidates":[{"content":{"parts":[1]}}]}`, "{nonsense}", "{}", "[]", "[1]",
+	for _, body := range []string{"data: {\"a\"\n\ndata: {}\n\n", `{"candidates":1}`,
+		`{"candidates":[{"content":{"parts":[1]}}]}`, "{nonsense}", "{}", "[]", "[1]",
 		`{"candidates":[{"content":{"parts":[{"functionCall":{"args":{"a":1}}}]}}]}`} {
 		_, err := provider.Generate(t.Context(), offline(t, []byte(body)), ask("hello"))
 		require.Equal(t, fault.Transient, fault.Of(err), body)
@@ -246,7 +261,8 @@ func TestGarbageIsARetryableError(t *testing.T) {
 }
 
 func TestAnEndlessLineIsAnError(t *testing.T) {
-	_, err := provider.Generate(t.Context(), offlineReader(t, io.MultiReader(strings.NewReader("data: "), endless{})), ask("hello"))
+	_, err := provider.Generate(t.Context(), offlineReader(t, io.MultiReader(strings.NewReader("data: "), endless{})),
+		ask("hello"))
 	require.Equal(t, fault.Permanent, fault.Of(err))
 }
 

@@ -35,8 +35,8 @@ func thinkingOf(r *provider.ReasoningOptions, t trait) *thinking {
 	return out
 }
 
-// budgetOf is what an effort comes to with models that take a number. The figures are those of the API's own layer for
-// clients of OpenAI: https://ai.google.dev/gemini-api/docs/openai.
+// budgetOf is what an effort comes to with models that take a number. The figures are those of the
+// API's own layer for clients of OpenAI: https://ai.google.dev/gemini-api/docs/openai.
 func budgetOf(effort string) int {
 	switch effort {
 	case "none":
@@ -49,7 +49,8 @@ func budgetOf(effort string) int {
 	return 24_576
 }
 
-// clamp brings a budget into what the model takes. See https://ai.google.dev/gemini-api/docs/thinking.
+// clamp brings a budget into what the model takes. See
+// https://ai.google.dev/gemini-api/docs/thinking.
 func (t trait) clamp(budget int) int {
 	switch {
 	case t.has(always):

@@ -16,9 +16,10 @@ import (
 
 // An admission has what an attempt holds while it runs, and what remains of it for the next one.
 //
-// A call that waits for a slot holds no reservation, and one that waits for a budget holds no slot, so there is no
-// deadlock. Whatever ends an attempt, settle releases everything except the lease of an attempt that the gate is to
-// requeue; release, which is deferred, releases that lease if it isn't requeued.
+// A call that waits for a slot holds no reservation, and one that waits for a budget holds no slot,
+// so there is no deadlock. Whatever ends an attempt, settle releases everything except the lease of
+// an attempt that the gate is to requeue; release, which is deferred, releases that lease if it
+// isn't requeued.
 type admission struct {
 	// waitsForGate and waitsForBudget, bound once
 	onGate   func(ratelimit.Delay)
@@ -47,12 +48,13 @@ const (
 	rateLimited
 )
 
-// errLeft ends an attempt whose consumer has left. The waiting callback panics with it, because there is no other way
-// to leave the queue.
+// errLeft ends an attempt whose consumer has left. The waiting callback panics with it, because
+// there is no other way to leave the queue.
 var errLeft = fault.New(fault.None, "guard: the consumer has left")
 
-// admit takes the call through the breaker's check, the gate, the budget and the breaker. It returns the context for the
-// attempt, or nil if there is none: c.err says why, unless the consumer has left.
+// admit takes the call through the breaker's check, the gate, the budget and the breaker. It
+// returns the context for the attempt, or nil if there is none: c.err says why, unless the consumer
+// has left.
 func (c *call) admit() context.Context {
 	g := c.guard
 	c.refused, c.reached, c.returned, c.pre = false, false, false, false
@@ -102,8 +104,8 @@ func (c *call) admit() context.Context {
 	return ctx
 }
 
-// refuse ends a call that isn't admitted. What it had shown before it was preempted is void whether or not it is made
-// again here, so that a [Chain] can call the next provider.
+// refuse ends a call that isn't admitted. What it had shown before it was preempted is void whether
+// or not it is made again here, so that a [Chain] can call the next provider.
 func (c *call) refuse(err error) context.Context {
 	if c.between == preempted {
 		c.yieldBetween()
@@ -172,7 +174,8 @@ func (c *call) asked(output int64) string {
 	return fmt.Sprintf("%d tokens of input (%s) and %d of output (%s)", c.estimate(), counted, output, limit)
 }
 
-// waitsForGate is called by the gate with the reason, before the call blocks. It gives back the reservation.
+// waitsForGate is called by the gate with the reason, before the call blocks. It gives back the
+// reservation.
 func (c *call) waitsForGate(d ratelimit.Delay) {
 	if c.reservation != nil {
 		c.reservation.Settle(0, 0)
@@ -226,8 +229,8 @@ func detailOf(d ratelimit.Delay) string {
 	return "for a slot"
 }
 
-// yieldBetween yields the chunks between two attempts, after the slot of the first is released. It returns false if
-// the consumer has left.
+// yieldBetween yields the chunks between two attempts, after the slot of the first is released. It
+// returns false if the consumer has left.
 func (c *call) yieldBetween() bool {
 	between := c.between
 	c.between = nothing
@@ -242,8 +245,8 @@ func (c *call) yieldBetween() bool {
 	return c.reset(resetText(fault.RateLimited))
 }
 
-// settle ends an attempt: it books the usage and ends the permit. It releases the slot unless the gate is to decide when
-// the call is made again.
+// settle ends an attempt: it books the usage and ends the permit. It releases the slot unless the
+// gate is to decide when the call is made again.
 func (c *call) settle(late bool) {
 	c.pre = c.wasPreempted(late)
 	if c.leased && !c.pre && c.returned && !c.ended && c.ctx.Err() == nil && fault.Of(c.err) == fault.None {
@@ -263,18 +266,21 @@ func (c *call) settle(late bool) {
 	c.permit.Done(result)
 	c.permit = circuit.Permit{}
 	if c.reached { // else the figures are of the previous attempt, or none
-		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used, Quota: c.quota} // a rate limit counts, whoever has left
+		// a rate limit counts, whoever has left
+		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used, Quota: c.quota}
 	}
 	if !c.pre && (c.refused || fault.Of(result) != fault.RateLimited) {
 		c.release()
 	}
 }
 
-// wasPreempted reports whether the attempt failed because it was preempted. A rate limit takes precedence, because the gate
-// must know about it.
+// wasPreempted reports whether the attempt failed because it was preempted. A rate limit takes
+// precedence, because the gate must know about it.
 func (c *call) wasPreempted(late bool) bool {
-	return c.leased && c.returned && c.err != nil && !late && !c.refused && !c.ended && !c.stopped && !c.body && !c.effects &&
-		!(c.content && c.req.NoRestart) && c.ctx.Err() == nil && c.lease.Preempted() && fault.Of(c.err) != fault.RateLimited
+	return c.leased && c.returned && c.err != nil && !late && !c.refused && !c.ended && !c.stopped && !c.body &&
+		!c.effects &&
+		!(c.content && c.req.NoRestart) && c.ctx.Err() == nil && c.lease.Preempted() &&
+		fault.Of(c.err) != fault.RateLimited
 }
 
 // result is the attempt's error as the breaker, the gate and the ledger see it.
@@ -300,8 +306,8 @@ func (c *call) release() {
 	}
 }
 
-// protect is called before a chunk after which the attempt must not be preempted. It returns false if the attempt is
-// preempted already.
+// protect is called before a chunk after which the attempt must not be preempted. It returns false
+// if the attempt is preempted already.
 func (c *call) protect(kind provider.ChunkKind) bool {
 	switch kind {
 	case provider.KindProviderCall:

@@ -57,7 +57,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkHeld reports what a guarded call that is held open in mid-stream costs, its goroutine included.
+// BenchmarkHeld reports what a guarded call that is held open in mid-stream costs, its goroutine
+// included.
 func BenchmarkHeld(b *testing.B) {
 	const held = 2000
 	for b.Loop() {

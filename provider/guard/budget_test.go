@@ -61,12 +61,15 @@ func TestARefusalSaysWhatWasAskedForAndWhy(t *testing.T) {
 		count  func(*provider.Request) int64
 		output int
 	}{
-		"and 4102 tokens are wanted: 6 tokens of input (estimated at 3 bytes a token) and 4096 of output (the default, as the request has no MaxOutput)": {limit: 5},
-		"and 107 tokens are wanted: 7 tokens of input (as Config.Count has it) and 100 of output (the request's MaxOutput)":                              {limit: 5, count: count, output: 100},
-		"and 4096 tokens are wanted: 4096 tokens of output, because the answer is longer than what was reserved for it":                                  {limit: 5000},
+		"and 4102 tokens are wanted: 6 tokens of input (estimated at 3 bytes a token) and 4096 of output (the " +
+			"default, as the request has no MaxOutput)": {limit: 5},
+		"and 107 tokens are wanted: 7 tokens of input (as Config.Count has it) and 100 of output (the request's " +
+			"MaxOutput)": {limit: 5, count: count, output: 100},
+		"and 4096 tokens are wanted: 4096 tokens of output, because the answer is longer than what was reserved for it": {limit: 5000},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, option{budget: limited(c.limit), guard: guard.Config{Count: c.count}}, script{say(start, long(4097*3)), say(end)})
+			r := newRig(t, option{budget: limited(c.limit), guard: guard.Config{Count: c.count}},
+				script{say(start, long(4097*3)), say(end)})
 			got := watch(r.Stream(t.Context(), &provider.Request{Messages: ask.Messages, MaxOutput: c.output}))
 			require.ErrorIs(t, got.err, budget.ErrExceeded)
 			require.ErrorContains(t, got.err, want)
@@ -100,7 +103,8 @@ func TestAWaitForTheBudgetHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// TestAWaitForASlotHoldsNoReservation: a call that has waited for the budget, and finds no slot then.
+// TestAWaitForASlotHoldsNoReservation: a call that has waited for the budget, and finds no slot
+// then.
 func TestAWaitForASlotHoldsNoReservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{budget: limited(5000), gate: ratelimit.GateConfig{Slots: 1}}, good)
@@ -115,7 +119,8 @@ func TestAWaitForASlotHoldsNoReservation(t *testing.T) {
 		got := watch(r.Stream(t.Context(), ask))
 		person()
 		require.NoError(t, got.err)
-		require.Equal(t, []provider.WaitReason{provider.WaitBudget, provider.WaitQueued}, []provider.WaitReason{got.waits[0].Reason, got.waits[1].Reason})
+		require.Equal(t, []provider.WaitReason{provider.WaitBudget, provider.WaitQueued},
+			[]provider.WaitReason{got.waits[0].Reason, got.waits[1].Reason})
 		r.settled()
 	})
 }
@@ -154,13 +159,15 @@ func TestAnAnswerIsToppedUpAsItGrows(t *testing.T) {
 			return true
 		}
 		step := 4096 * 3
-		sc := script{say(start), look, say(long(step)), look, say(provider.Reasoning("x")), look, say(long(step - 1)), look, say(long(3*step + 1)), look, say(end)}
+		sc := script{say(start), look, say(long(step)), look, say(provider.Reasoning("x")), look, say(long(step - 1)),
+			look, say(long(3*step + 1)), look, say(end)}
 		r = newRig(t, option{}, sc)
 		require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
 		require.Equal(t, []int64{4096, 4096, 2 * 4096, 2 * 4096, 6 * 4096}, held)
 		r.settled()
 
-		// With MaxOutput the provider sees to it, and an estimate that is too high costs nobody an answer.
+		// With MaxOutput the provider sees to it, and an estimate that is too high costs nobody an
+		// answer.
 		held = nil
 		r = newRig(t, option{budget: limited(4096 + tokensIn)}, script{say(start), say(long(2 * step)), look, say(end)})
 		require.NoError(t, watch(r.Stream(t.Context(), &provider.Request{Messages: ask.Messages, MaxOutput: 4096})).err)
@@ -172,7 +179,8 @@ func TestARefusedTopUpEndsTheAnswerAndKeepsWhatCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		step := 4096 * 3
 		again := guard.Config{Retry: map[fault.Class]guard.Retry{fault.UserFixable: {Attempts: 5}}}
-		r := newRig(t, option{budget: limited(9000), guard: again}, script{say(start, long(step), long(step), long(step), long(step), end)})
+		r := newRig(t, option{budget: limited(9000), guard: again},
+			script{say(start, long(step), long(step), long(step), long(step), end)})
 		got := watch(r.Stream(t.Context(), ask))
 		var refused *budget.Error
 		require.ErrorAs(t, got.err, &refused)
@@ -224,7 +232,8 @@ func TestRecoveryIsLimitedWhereTheHostSaysSo(t *testing.T) {
 		require.NoError(t, watch(r.Stream(t.Context(), small)).err, "it fits")
 
 		r = newRig(t, option{}, good)
-		around := &provider.Request{Messages: ask.Messages, Labels: provider.Labels{Session: "s", Kind: guard.KindRecovery}}
+		around := &provider.Request{Messages: ask.Messages,
+			Labels: provider.Labels{Session: "s", Kind: guard.KindRecovery}}
 		require.ErrorAs(t, watch(r.Stream(t.Context(), around)).err, &refused)
 		require.Equal(t, budget.ScopeRecovery, refused.Scope)
 	})
@@ -246,8 +255,11 @@ func TestMoneyIsBookedWhereThePriceIsKnown(t *testing.T) {
 		o := option{provider: func(f *fake) provider.Provider { return priced{f, "fake"} },
 			budget: budget.Config{Global: budget.Limit{USD: 1}, Provider: budget.Limit{USD: 1}}}
 		for model, known := range map[string]bool{"": true, "m-1": true, "Model One": true, "m-2": false} {
-			r := newRig(t, o, script{say(start, provider.End(provider.StopDone, provider.Usage{Input: 1000, Output: 100, CacheRead: 400}))})
-			require.NoError(t, watch(r.Stream(t.Context(), &provider.Request{Messages: ask.Messages, Model: model})).err)
+			r := newRig(t, o,
+				script{say(start,
+					provider.End(provider.StopDone, provider.Usage{Input: 1000, Output: 100, CacheRead: 400}))})
+			require.NoError(t,
+				watch(r.Stream(t.Context(), &provider.Request{Messages: ask.Messages, Model: model})).err)
 			e := r.ledger.Entries(budget.Filter{})[0]
 			require.Equal(t, known, e.Priced)
 			require.Equal(t, "fake", e.Provider)
@@ -264,7 +276,8 @@ func TestMoneyIsBookedWhereThePriceIsKnown(t *testing.T) {
 
 		r := newRig(t, o, script{say(start, provider.End(provider.StopDone, provider.Usage{Input: 1000}))})
 		require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
-		require.EqualValues(t, 1000*3, r.ledger.Entries(budget.Filter{})[0].Micros, "what is counted is charged as it is")
+		require.EqualValues(t, 1000*3, r.ledger.Entries(budget.Filter{})[0].Micros,
+			"what is counted is charged as it is")
 
 		// 6 tokens in at the price of writing them to a cache, and 4,096 out.
 		o.budget = budget.Config{Global: budget.Limit{USD: (6*4 + 4096*15 - 1) / 1e6}}
@@ -307,7 +320,8 @@ func TestACallIsBookedOnItsAccounts(t *testing.T) {
 
 func TestTheHostCountsIfItLikes(t *testing.T) {
 	count := func(*provider.Request) int64 { return 777 }
-	r := newRig(t, option{guard: guard.Config{Count: count}}, script{say(start, provider.End(provider.StopDone, provider.Usage{}))})
+	r := newRig(t, option{guard: guard.Config{Count: count}},
+		script{say(start, provider.End(provider.StopDone, provider.Usage{}))})
 	require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
 	require.EqualValues(t, 777, r.ledger.Entries(budget.Filter{})[0].Input)
 	r = newRig(t, option{guard: guard.Config{Count: func(*provider.Request) int64 { panic("x") }}},
@@ -320,11 +334,16 @@ func TestAnEstimateCountsAllThatIsSent(t *testing.T) {
 	req := &provider.Request{
 		System: "123456", // 2 tokens
 		Messages: []provider.Message{
-			{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart("123"), provider.MediaPart(provider.Media{Type: "image/png"})}}, // 4 + 1 + 2,000
+			// 4 + 1 + 2,000
+			{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart("123"),
+				provider.MediaPart(provider.Media{Type: "image/png"})}},
 			{Role: provider.RoleAssistant, Parts: []provider.Part{
-				{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "abc", Name: "def", Input: []byte(`{"a":12}`)}, Opaque: &provider.Opaque{Data: "1"}}}}, // 4 + 5
-			{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "abc", Name: "def",
-				Parts: []provider.Part{provider.TextPart("123456")}})}}, // 4 + 4
+				// 4 + 5
+				{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "abc", Name: "def",
+					Input: []byte(`{"a":12}`)}, Opaque: &provider.Opaque{Data: "1"}}}},
+			{Role: provider.RoleTool,
+				Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "abc", Name: "def",
+					Parts: []provider.Part{provider.TextPart("123456")}})}}, // 4 + 4
 		},
 		Tools:  []provider.Tool{{Name: "def", Description: "123", Schema: []byte(`123456`)}}, // 4 + 4
 		Output: &provider.OutputFormat{Schema: []byte(`123`)},                                // 1

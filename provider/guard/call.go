@@ -15,7 +15,8 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// A call is one call with its attempts. It exists only while its sequence is ranged over, so it may hold its context.
+// A call is one call with its attempts. It exists only while its sequence is ranged over, so it may
+// hold its context.
 type call struct {
 	guard *Guard
 	ctx   context.Context
@@ -110,7 +111,8 @@ func (c *call) attemptAll(late error) {
 func (c *call) end(err error) {
 	c.release()
 	if class := fault.Of(err); class != fault.None && c.guard.onEvent != nil {
-		tell(c.ctx, c.guard.onEvent, Escalation{Name: c.guard.name, Class: class, Err: err, Errors: c.all(), Remedies: Remedies(err)})
+		tell(c.ctx, c.guard.onEvent,
+			Escalation{Name: c.guard.name, Class: class, Err: err, Errors: c.all(), Remedies: Remedies(err)})
 	}
 	c.yield(provider.Chunk{}, err)
 }
@@ -146,7 +148,8 @@ func (c *call) attemptOf(ctx context.Context) stream.Seq {
 	return c.guard.provider.Stream(ctx, c.req)
 }
 
-// endAttempt is deferred. A panic of the consumer's loop body propagates; a panic of the provider is recovered here.
+// endAttempt is deferred. A panic of the consumer's loop body propagates; a panic of the provider
+// is recovered here.
 func (c *call) endAttempt() {
 	var late *stream.TimeoutError
 	if c.watched { // else the watchdog is still as the attempt before has left it
@@ -191,7 +194,8 @@ func (c *call) verdict() error {
 	case c.content && c.req.NoRestart:
 		return c.gaveUp(c.err, class, "the answer had begun and may not be made again")
 	case advice > c.guard.maxRetryAfter:
-		return c.gaveUp(c.err, class, fmt.Sprintf("it asks for a wait of %v, longer than %v", advice, c.guard.maxRetryAfter))
+		return c.gaveUp(c.err, class,
+			fmt.Sprintf("it asks for a wait of %v, longer than %v", advice, c.guard.maxRetryAfter))
 	}
 	if open := c.guard.breaker.Ready(); open != nil {
 		return c.gaveUp(fmt.Errorf("%w (%w)", c.err, open), class, "its breaker is open")
@@ -208,7 +212,8 @@ func (c *call) alert(class fault.Class) {
 }
 
 func (c *call) gaveUp(err error, class fault.Class, reason string) error {
-	return &GaveUpError{Name: c.guard.name, Attempts: c.attempts, Class: class, Reason: reason, Err: err, Errors: c.all()}
+	return &GaveUpError{Name: c.guard.name, Attempts: c.attempts, Class: class, Reason: reason, Err: err,
+		Errors: c.all()}
 }
 
 // all returns the errors of all attempts.
@@ -219,8 +224,9 @@ func (c *call) all() []error {
 	return append(slices.Clone(c.earlier), c.err)
 }
 
-// pause voids what was shown, yields a Waiting chunk, and waits. It returns false if the consumer has left; when the
-// context ends the wait, it returns true. If a gate decides about the delay, the call waits there.
+// pause voids what was shown, yields a Waiting chunk, and waits. It returns false if the consumer
+// has left; when the context ends the wait, it returns true. If a gate decides about the delay, the
+// call waits there.
 func (c *call) pause() bool {
 	if c.pre {
 		if c.reached {

@@ -18,7 +18,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-// callPath is a call path for production: people before background work, one budget, breakers, a second provider.
+// callPath is a call path for production: people before background work, one budget, breakers, a
+// second provider.
 func callPath(primary, backup provider.Provider) (provider.Provider, *budget.Ledger, error) {
 	limits := budget.New(budget.Config{
 		Global:  budget.Limit{Tokens: 5_000_000, USD: 40, Period: budget.Day},
@@ -29,7 +30,8 @@ func callPath(primary, backup provider.Provider) (provider.Provider, *budget.Led
 		return guard.New(p, guard.Config{
 			Name: name,
 			// One gate for each provider and key: a rate limit pauses that one alone.
-			Gate:    ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 500, TokensPerMinute: 200_000}),
+			Gate: ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 500,
+				TokensPerMinute: 200_000}),
 			Budget:  limits,
 			Ledger:  ledger,
 			Breaker: circuit.New("llm:"+name, circuit.LLM()),
@@ -46,7 +48,9 @@ func callPath(primary, backup provider.Provider) (provider.Provider, *budget.Led
 
 // The primary provider has used up its credit; the backup answers, and the ledger has both.
 func ExampleFailover() {
-	broke := &fake{scripts: []script{{fail(&provider.Error{Class: fault.UserFixable, Provider: "primary", Status: 402, Remedy: "top up the account"})}}}
+	broke := &fake{
+		scripts: []script{{fail(&provider.Error{Class: fault.UserFixable, Provider: "primary", Status: 402,
+			Remedy: "top up the account"})}}}
 	p, ledger, err := callPath(broke, another())
 	if err != nil {
 		fmt.Println(err)
@@ -75,7 +79,8 @@ func TestTheCallPathHoldsThroughAnOutage(t *testing.T) {
 		began := time.Now()
 		ask := func() (string, time.Duration) {
 			before := time.Now()
-			got := watch(p.Stream(t.Context(), &provider.Request{Messages: ask.Messages, Labels: provider.Labels{Session: "s"}}))
+			got := watch(p.Stream(t.Context(),
+				&provider.Request{Messages: ask.Messages, Labels: provider.Labels{Session: "s"}}))
 			require.NoError(t, got.err)
 			return got.text, time.Since(before)
 		}

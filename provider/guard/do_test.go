@@ -84,7 +84,9 @@ func TestDoFailsAsItsCallDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{})
 		refused := &provider.Error{Class: fault.Permanent, Status: 400, Message: "no"}
-		err := r.Do(t.Context(), embed, func(context.Context) (provider.Usage, error) { return provider.Usage{}, refused })
+		err := r.Do(t.Context(), embed, func(context.Context) (provider.Usage, error) {
+			return provider.Usage{}, refused
+		})
 		require.Equal(t, error(refused), err)
 		require.Zero(t, r.budget.Status(budget.ScopeGlobal, "").Spent.Tokens)
 		r.settled()
@@ -138,17 +140,19 @@ func TestDoEndsWithItsContext(t *testing.T) {
 		require.True(t, provider.Canceled(err))
 		r.settled()
 
-		err = newRig(t, option{guard: guard.Config{FirstChunk: s, Retry: single()}}).Do(t.Context(), embed, func(ctx context.Context) (provider.Usage, error) {
-			<-ctx.Done()
-			return provider.Usage{}, context.Cause(ctx)
-		})
+		err = newRig(t, option{guard: guard.Config{FirstChunk: s, Retry: single()}}).Do(t.Context(), embed,
+			func(ctx context.Context) (provider.Usage, error) {
+				<-ctx.Done()
+				return provider.Usage{}, context.Cause(ctx)
+			})
 		require.Equal(t, fault.Transient, fault.Of(err), "%v", err)
 	})
 }
 
 func TestDoOfNothingIsAnError(t *testing.T) {
 	calls := 0
-	require.ErrorIs(t, (*guard.Guard)(nil).Do(t.Context(), embed, used(&calls, provider.Usage{})), provider.ErrNilProvider)
+	require.ErrorIs(t, (*guard.Guard)(nil).Do(t.Context(), embed, used(&calls, provider.Usage{})),
+		provider.ErrNilProvider)
 	g := newGuard(t, &fake{}, guard.Config{})
 	require.ErrorIs(t, g.Do(t.Context(), nil, used(&calls, provider.Usage{})), provider.ErrNilRequest)
 	require.Error(t, g.Do(t.Context(), embed, nil))

@@ -1,8 +1,10 @@
-// Package guard wraps a provider, so that a call fails only for reasons that retries and waiting can't fix.
+// Package guard wraps a provider, so that a call fails only for reasons that retries and waiting
+// can't fix.
 //
-// A [Guard] is a Provider around a Provider. It retries calls that failed for a transient reason, with delays by class
-// of failure ([Retry]) or as the provider advises; it ends an attempt that doesn't begin or falls silent; and it
-// checks the grammar of the answer. It can also use a gate, a budget, a ledger and a breaker:
+// A [Guard] is a Provider around a Provider. It retries calls that failed for a transient reason,
+// with delays by class of failure ([Retry]) or as the provider advises; it ends an attempt that
+// doesn't begin or falls silent; and it checks the grammar of the answer. It can also use a gate, a
+// budget, a ledger and a breaker:
 //
 //	g, err := guard.New(p, guard.Config{
 //		Name:    "primary",
@@ -26,31 +28,35 @@
 //
 //   - The guard asks the breaker, without taking a permit. If it is open, the call fails now.
 //   - The gate grants a slot, by lane, priority and session, when rates and pauses allow it.
-//   - The budget reserves what the attempt may need. If it rejects the call or makes it wait, the slot is released. A
-//     call that waits for a slot holds no reservation.
-//   - The breaker grants a permit, and the provider is called, under the idle watchdog. The reservation grows with the
-//     answer.
-//   - The usage is settled with the budget and recorded in the ledger, the permit is ended, and the slot is released:
-//     after an answer, a failure, a break, a panic of the loop body, a cancellation and a preemption alike.
+//   - The budget reserves what the attempt may need. If it rejects the call or makes it wait, the
+//     slot is released. A call that waits for a slot holds no reservation.
+//   - The breaker grants a permit, and the provider is called, under the idle watchdog. The
+//     reservation grows with the answer.
+//   - The usage is settled with the budget and recorded in the ledger, the permit is ended, and the
+//     slot is released: after an answer, a failure, a break, a panic of the loop body, a
+//     cancellation and a preemption alike.
 //
-// The usage is what the provider has reported. If it hasn't, it is an estimate on the high side, marked as such: a
-// token for each 3 bytes. An attempt that was rejected before its answer began has used nothing; one that was cut,
-// canceled or timed out may have used something.
+// The usage is what the provider has reported. If it hasn't, it is an estimate on the high side,
+// marked as such: a token for each 3 bytes. An attempt that was rejected before its answer began
+// has used nothing; one that was cut, canceled or timed out may have used something.
 //
-// An attempt that is preempted by an interactive request is made again, at the head of its session, and doesn't count
-// as an attempt. The breaker doesn't count it as a failure, nor an attempt that was canceled or whose consumer has
-// left.
+// An attempt that is preempted by an interactive request is made again, at the head of its session,
+// and doesn't count as an attempt. The breaker doesn't count it as a failure, nor an attempt that
+// was canceled or whose consumer has left.
 //
 // # What a consumer sees
 //
-// Before each wait there is a Waiting chunk that says why and, if that is known, until when. If part of the answer had
-// been shown, a Reset precedes it: what follows is a new answer, not the rest of the old one. When the guard gives up,
-// or when a budget ends an answer in the middle, what was shown remains valid, and the error comes last.
+// Before each wait there is a Waiting chunk that says why and, if that is known, until when. If
+// part of the answer had been shown, a Reset precedes it: what follows is a new answer, not the
+// rest of the old one. When the guard gives up, or when a budget ends an answer in the middle, what
+// was shown remains valid, and the error comes last.
 //
 // # What is never retried
 //
-//   - a class of failure whose attempts are used up; by default only passing failures have more than one
-//   - anything once the answer has shown a call that the provider ran itself, because its effects may have happened
+//   - a class of failure whose attempts are used up; by default only passing failures have more
+//     than one
+//   - anything once the answer has shown a call that the provider ran itself, because its effects
+//     may have happened
 //   - an answer that has shown content, if the request says NoRestart
 //   - a call for which the provider advises a wait longer than Config.MaxRetryAfter
 //   - anything while the breaker is open, or after the budget has rejected it
@@ -59,17 +65,19 @@
 //
 // # Other calls
 //
-// [Guard.Do] makes calls that aren't answers of a model, such as those for embeddings, in the same order and with the same parts.
+// [Guard.Do] makes calls that aren't answers of a model, such as those for embeddings, in the same
+// order and with the same parts.
 //
 // # Several providers
 //
-// [Failover] calls the next provider when one has failed, until content is shown; a [ChainConfig] with a Hedge also
-// calls it when one is slow. [Config].OnEvent and [ChainConfig].OnEvent report failed attempts, bursts of them, and
-// calls that were given up, with remedies.
+// [Failover] calls the next provider when one has failed, until content is shown; a [ChainConfig]
+// with a Hedge also calls it when one is slow. [Config].OnEvent and [ChainConfig].OnEvent report
+// failed attempts, bursts of them, and calls that were given up, with remedies.
 //
 // # Guarantees
 //
-// No goroutine is started for a call without a Hedge, and no timer outlives it. A provider's panic becomes an error;
-// a panic of the consumer's loop body propagates after everything is released. A provider that ignores its context
-// can't be interrupted, since it runs in the consumer's goroutine.
+// No goroutine is started for a call without a Hedge, and no timer outlives it. A provider's panic
+// becomes an error; a panic of the consumer's loop body propagates after everything is released. A
+// provider that ignores its context can't be interrupted, since it runs in the consumer's
+// goroutine.
 package guard

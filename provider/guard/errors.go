@@ -9,8 +9,9 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// A GaveUpError is a failure that a [Guard] doesn't retry although its class allows it: what failed, what was tried, and
-// what may help. Outer guards don't retry it either; they pass the error on unchanged.
+// A GaveUpError is a failure that a [Guard] doesn't retry although its class allows it: what
+// failed, what was tried, and what may help. Outer guards don't retry it either; they pass the
+// error on unchanged.
 type GaveUpError struct {
 	Name     string      // of the guard
 	Attempts int         // that were made, preempted ones apart; 0: the call wasn't let through
@@ -67,8 +68,8 @@ func guardName(name string) string {
 	return "guard " + name
 }
 
-// canceled returns why ctx is done. The error matches both the cause and the context's own error, so that a cause
-// without a class isn't taken for a failure.
+// canceled returns why ctx is done. The error matches both the cause and the context's own error,
+// so that a cause without a class isn't taken for a failure.
 func canceled(ctx context.Context) error {
 	err, cause := ctx.Err(), usable(context.Cause(ctx))
 	if errors.Is(cause, err) {
@@ -77,7 +78,8 @@ func canceled(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// usable returns err, or a *[stream.PanicError] of the same class if its methods panic: see [fault.Panics].
+// usable returns err, or a *[stream.PanicError] of the same class if its methods panic: see
+// [fault.Panics].
 func usable(err error) error {
 	if v := fault.Panics(err); v != nil {
 		return fault.Wrap(fault.Of(err), stream.NewPanicError("an error", v))

@@ -8,9 +8,10 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Event reports something that a host may want to see: a [Failure], a [Burst], an [Escalation], a [MovedOn] or a
-// [Hedged]. The events of one call are delivered one at a time, in the goroutine that ranges over its answer, before
-// it continues; events of several calls may overlap. A panic of the hook is ignored.
+// An Event reports something that a host may want to see: a [Failure], a [Burst], an [Escalation],
+// a [MovedOn] or a [Hedged]. The events of one call are delivered one at a time, in the goroutine
+// that ranges over its answer, before it continues; events of several calls may overlap. A panic of
+// the hook is ignored.
 type Event interface{ event() }
 
 // A Failure is an attempt that failed and will be followed by another.
@@ -23,8 +24,9 @@ type Failure struct {
 	Wait time.Duration
 }
 
-// A Burst says that three attempts of a guard have failed with transient errors within 10 s, in any calls. No other
-// Burst follows for 60 s. Each of these failures may be fixed by a retry, but so many of them indicate a problem.
+// A Burst says that three attempts of a guard have failed with transient errors within 10 s, in any
+// calls. No other Burst follows for 60 s. Each of these failures may be fixed by a retry, but so
+// many of them indicate a problem.
 type Burst struct {
 	Name     string // of the guard
 	Failures int    // within Within; at least 3
@@ -32,8 +34,8 @@ type Burst struct {
 	Err      error // of the newest
 }
 
-// An Escalation is a call that a [Guard] has given up, whatever the error, unless it was canceled. The host or a person
-// has to act.
+// An Escalation is a call that a [Guard] has given up, whatever the error, unless it was canceled.
+// The host or a person has to act.
 type Escalation struct {
 	Name     string
 	Class    fault.Class

@@ -39,7 +39,8 @@ func TestThreePassingFailuresInTenSecondsAreOneAlert(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, option{guard: guard.Config{Retry: single()}}, script{fail(&provider.Error{Class: fault.Transient, Status: 408})})
+				r := newRig(t, option{guard: guard.Config{Retry: single()}},
+					script{fail(&provider.Error{Class: fault.Transient, Status: 408})})
 				for _, gap := range tc.gaps {
 					<-time.After(gap)
 					r.breaker.Reset()
@@ -59,7 +60,8 @@ func TestOnlyPassingFailuresMakeABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, class := range []fault.Class{fault.RateLimited, fault.Degraded, fault.Permanent, fault.UserFixable} {
 			var told events
-			g := newGuard(t, &fake{scripts: []script{{fail(failure(class))}}}, guard.Config{OnEvent: told.add, Retry: single()})
+			g := newGuard(t, &fake{scripts: []script{{fail(failure(class))}}},
+				guard.Config{OnEvent: told.add, Retry: single()})
 			for range 5 {
 				require.Error(t, watch(g.Stream(t.Context(), ask)).err)
 			}
@@ -78,15 +80,19 @@ func TestAnEscalationTellsWhatFailedWhatWasTriedAndWhatMayHelp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, last := failure(fault.Transient), fault.WithRetryAfter(failure(fault.Degraded), 10*time.Minute)
 		var told events
-		g := newGuard(t, &fake{scripts: []script{{fail(first)}, {fail(last)}}}, guard.Config{Name: "g", OnEvent: told.add})
+		g := newGuard(t, &fake{scripts: []script{{fail(first)}, {fail(last)}}},
+			guard.Config{Name: "g", OnEvent: told.add})
 		got := watch(g.Stream(t.Context(), ask))
 		var gaveUp *guard.GaveUpError
 		require.ErrorAs(t, got.err, &gaveUp)
 		require.Equal(t, []error{first, last}, gaveUp.Errors)
 		require.Equal(t, last, gaveUp.Err)
-		remedies := []string{"use another provider (guard.Failover)", "make the call again in 10m0s", "look whether the provider reports an outage"}
+		remedies := []string{"use another provider (guard.Failover)", "make the call again in 10m0s",
+			"look whether the provider reports an outage"}
 		require.Equal(t, remedies, gaveUp.Remedies())
-		require.Equal(t, []guard.Escalation{{Name: "g", Class: fault.Degraded, Err: got.err, Errors: []error{first, last}, Remedies: remedies}},
+		require.Equal(t,
+			[]guard.Escalation{{Name: "g", Class: fault.Degraded, Err: got.err, Errors: []error{first, last},
+				Remedies: remedies}},
 			of[guard.Escalation](&told))
 	})
 }

@@ -61,7 +61,8 @@ func Example() {
 func ExampleGaveUpError() {
 	down := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
 		return func(yield func(provider.Chunk, error) bool) {
-			yield(provider.Chunk{}, &provider.Error{Class: fault.Degraded, Provider: "demo", Status: 503, Message: "overloaded"})
+			yield(provider.Chunk{},
+				&provider.Error{Class: fault.Degraded, Provider: "demo", Status: 503, Message: "overloaded"})
 		}
 	})
 	g, err := guard.New(down, guard.Config{

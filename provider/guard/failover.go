@@ -13,10 +13,11 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Failover returns a provider that calls the first of these providers, and the next one when that fails, and so on.
-// It is [NewChain] without a Hedge and events.
+// Failover returns a provider that calls the first of these providers, and the next one when that
+// fails, and so on. It is [NewChain] without a Hedge and events.
 //
-// It returns [provider.ErrNilProvider] if one of them is nil, and a *[ConfigError] if there is none.
+// It returns [provider.ErrNilProvider] if one of them is nil, and a *[ConfigError] if there is
+// none.
 func Failover(providers ...provider.Provider) (provider.Provider, error) {
 	c, err := NewChain(ChainConfig{}, providers...)
 	if err != nil {
@@ -29,34 +30,37 @@ func Failover(providers ...provider.Provider) (provider.Provider, error) {
 type ChainConfig struct {
 	// Name identifies this chain in errors and events.
 	Name string
-	// Hedge is the time after which a call is made a second time if it has no content yet, whatever the reason,
-	// including waiting for a slot. The second call goes to the next provider or, if there is none, to the same one.
-	// The first answer wins, and the other call is canceled, which costs what it had used by then. Don't use it for
-	// requests whose provider runs tools that have effects, because both calls may run them. A call with a Hedge has a
-	// goroutine for each attempt in progress, and passes each chunk between goroutines; all goroutines have ended when
+	// Hedge is the time after which a call is made a second time if it has no content yet, whatever
+	// the reason, including waiting for a slot. The second call goes to the next provider or, if
+	// there is none, to the same one. The first answer wins, and the other call is canceled, which
+	// costs what it had used by then. Don't use it for requests whose provider runs tools that have
+	// effects, because both calls may run them. A call with a Hedge has a goroutine for each
+	// attempt in progress, and passes each chunk between goroutines; all goroutines have ended when
 	// the loop over the answer ends. 0: never.
 	Hedge time.Duration
-	// OnEvent, if it isn't nil, is called with each [MovedOn] and [Hedged], and with an [Escalation] when the last
-	// provider has failed.
+	// OnEvent, if it isn't nil, is called with each [MovedOn] and [Hedged], and with an
+	// [Escalation] when the last provider has failed.
 	OnEvent func(context.Context, Event)
 }
 
 // A Chain is a provider that calls others in order until one answers.
 //
-// It moves on when a provider fails with an error of class transient, rate_limited, degraded or user_fixable: when a
-// [Guard] has given up, its breaker is open, the advised wait is too long, or a person has to fix the account. It
-// doesn't move on
+// It moves on when a provider fails with an error of class transient, rate_limited, degraded or
+// user_fixable: when a [Guard] has given up, its breaker is open, the advised wait is too long, or
+// a person has to fix the account. It doesn't move on
 //
-//   - once content is shown. A Reset of the provider itself makes it possible again, unless the content showed a call that
-//     the provider ran, whose effects can't be undone
+//   - once content is shown. A Reset of the provider itself makes it possible again, unless the
+//     content showed a call that the provider ran, whose effects can't be undone
 //   - when a budget is exhausted (*[budget.Error]), because the budget is the caller's and not the
 //     provider's
-//   - after a cancellation, and after an error of any other class, because the next provider would fail, too.
+//   - after a cancellation, and after an error of any other class, because the next provider would
+//     fail, too.
 //
-// A Start is held back until another chunk follows it, so that a provider that fails in between isn't visible. Each
-// provider gets the request unchanged, except that opaque data of other providers of the chain is removed, as far as
-// their names are known ([provider.ModelInfo]). The Model is unchanged, too: leave it empty to use each provider's
-// default, or wrap each provider in a [provider.Router] with the same aliases.
+// A Start is held back until another chunk follows it, so that a provider that fails in between
+// isn't visible. Each provider gets the request unchanged, except that opaque data of other
+// providers of the chain is removed, as far as their names are known ([provider.ModelInfo]). The
+// Model is unchanged, too: leave it empty to use each provider's default, or wrap each provider in
+// a [provider.Router] with the same aliases.
 //
 // A Chain doesn't retry: its guards do. A Chain is safe for concurrent use.
 type Chain struct {
@@ -71,8 +75,8 @@ type member struct {
 	foreign  []string // the names of other members' opaque data
 }
 
-// NewChain returns a Chain of these providers. It returns [provider.ErrNilProvider] if one of them is nil, and a
-// *[ConfigError] if there is none or a value is invalid.
+// NewChain returns a Chain of these providers. It returns [provider.ErrNilProvider] if one of them
+// is nil, and a *[ConfigError] if there is none or a value is invalid.
 func NewChain(cfg ChainConfig, providers ...provider.Provider) (*Chain, error) {
 	if len(providers) == 0 {
 		return nil, &ConfigError{Name: cfg.Name, Field: "providers", Value: "empty", Want: "use at least one provider"}
@@ -125,8 +129,8 @@ func (c *Chain) Unwrap() []provider.Provider {
 	return ps
 }
 
-// Stream calls the providers in order. If none answers, the error is the provider's if only one was called, else a
-// *[FailoverError].
+// Stream calls the providers in order. If none answers, the error is the provider's if only one was
+// called, else a *[FailoverError].
 func (c *Chain) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	if ctx == nil {
 		ctx = context.Background()
@@ -255,8 +259,8 @@ func (r *relay) show(chunk provider.Chunk) bool {
 	return ok
 }
 
-// moveOn records the provider's error, and reports whether the next provider is to be called. If not, it has yielded
-// the error.
+// moveOn records the provider's error, and reports whether the next provider is to be called. If
+// not, it has yielded the error.
 func (r *relay) moveOn(from, to int) bool {
 	if r.ctx.Err() != nil && !r.ended {
 		r.fail(canceled(r.ctx))
@@ -279,7 +283,8 @@ func (r *relay) fail(err error) {
 		for _, t := range r.attempts {
 			errs = append(errs, t.Err)
 		}
-		tell(r.ctx, r.chain.cfg.OnEvent, Escalation{Name: r.chain.cfg.Name, Class: class, Err: err, Errors: errs, Remedies: Remedies(err)})
+		tell(r.ctx, r.chain.cfg.OnEvent,
+			Escalation{Name: r.chain.cfg.Name, Class: class, Err: err, Errors: errs, Remedies: Remedies(err)})
 	}
 	r.yield(provider.Chunk{}, err)
 }
@@ -334,16 +339,6 @@ type Attempt struct {
 	Err  error
 }
 
-// A FailoverError is the error of a call that failed with more than one provider of a [Chain]. errors.Is and errors.As
-// inspect the errors of all, in the order of the calls.
-type FailoverError struct {
-	Name     string // of the chain
-	Attempts []Attempt
-	// Class is the class of the last error if that error prevented further calls; else that of the most transient
-	// failure: transient before rate_limited, degraded and user_fixable.
-	Class fault.Class
-}
-
 func (c *Chain) failure(attempts []Attempt, last bool) error {
 	if len(attempts) == 1 {
 		return attempts[0].Err
@@ -358,43 +353,4 @@ func (c *Chain) failure(attempts []Attempt, last bool) error {
 		}
 	}
 	return e
-}
-
-// Error says why each provider failed.
-func (e *FailoverError) Error() string {
-	text := "failover"
-	if e.Name != "" {
-		text += " " + e.Name
-	}
-	text += ": no provider has answered"
-	for i, t := range e.Attempts {
-		sep := "; "
-		if i == 0 {
-			sep = ": "
-		}
-		text += fmt.Sprintf("%s%s: %v", sep, t.Name, t.Err)
-	}
-	return text
-}
-
-// Unwrap returns the errors of the providers.
-func (e *FailoverError) Unwrap() []error {
-	errs := make([]error, len(e.Attempts))
-	for i := range e.Attempts {
-		errs[i] = e.Attempts[i].Err
-	}
-	return errs
-}
-
-// Fault returns Class.
-func (e *FailoverError) Fault() fault.Class { return e.Class }
-
-// RetryAfter returns the shortest wait that any of the providers has advised.
-func (e *FailoverError) RetryAfter() (wait time.Duration, ok bool) {
-	for _, t := range e.Attempts {
-		if d, told := fault.RetryAfter(t.Err); told && (!ok || d < wait) {
-			wait, ok = d, true
-		}
-	}
-	return wait, ok
 }

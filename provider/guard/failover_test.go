@@ -64,12 +64,13 @@ func TestWhatMovesOnAndWhatDoesNot(t *testing.T) {
 		err   error
 		moves bool
 	}{
-		"transient":          {failure(fault.Transient), true},
-		"rate limited":       {failure(fault.RateLimited), true},
-		"degraded":           {failure(fault.Degraded), true},
-		"user-fixable":       {failure(fault.UserFixable), true},
-		"open breaker":       {open, true},
-		"long retry-after":   {&guard.GaveUpError{Class: fault.RateLimited, Err: fault.WithRetryAfter(failure(fault.RateLimited), time.Hour)}, true},
+		"transient":    {failure(fault.Transient), true},
+		"rate limited": {failure(fault.RateLimited), true},
+		"degraded":     {failure(fault.Degraded), true},
+		"user-fixable": {failure(fault.UserFixable), true},
+		"open breaker": {open, true},
+		"long retry-after": {&guard.GaveUpError{Class: fault.RateLimited,
+			Err: fault.WithRetryAfter(failure(fault.RateLimited), time.Hour)}, true},
 		"given up":           {&guard.GaveUpError{Class: fault.Transient, Err: failure(fault.Transient)}, true},
 		"given up for good":  {&guard.GaveUpError{Class: fault.Permanent, Err: failure(fault.Permanent)}, false},
 		"permanent":          {failure(fault.Permanent), false},
@@ -84,11 +85,14 @@ func TestWhatMovesOnAndWhatDoesNot(t *testing.T) {
 	} {
 		for _, hedge := range []time.Duration{0, time.Hour} {
 			t.Run(fmt.Sprint(name, hedge), func(t *testing.T) {
-				for _, before := range []script{nil, {say(start)}, {say(provider.Waiting(provider.Wait{Reason: provider.WaitQueued}), start)},
+				for _, before := range []script{nil, {say(start)},
+					{say(provider.Waiting(provider.Wait{Reason: provider.WaitQueued}), start)},
 					{say(start, provider.Text("void"), provider.Reset("again"), start)}} {
-					first, second := &fake{scripts: []script{append(before[:len(before):len(before)], fail(tc.err))}}, another()
+					first, second := &fake{scripts: []script{append(before[:len(before):len(before)], fail(tc.err))}},
+						another()
 					var told events
-					got := watch(newChain(t, guard.ChainConfig{Name: "c", Hedge: hedge, OnEvent: told.add}, first, second).Stream(t.Context(), ask))
+					got := watch(newChain(t, guard.ChainConfig{Name: "c", Hedge: hedge, OnEvent: told.add}, first,
+						second).Stream(t.Context(), ask))
 					if !tc.moves {
 						require.Equal(t, tc.err, got.err, "as it came")
 						require.Zero(t, second.calls.Load())
@@ -97,7 +101,8 @@ func TestWhatMovesOnAndWhatDoesNot(t *testing.T) {
 					}
 					require.NoError(t, got.err)
 					require.Equal(t, "from the backup", got.text)
-					require.Equal(t, []guard.Event{guard.MovedOn{From: "provider 1", To: "provider 2", Err: tc.err}}, told.all)
+					require.Equal(t, []guard.Event{guard.MovedOn{From: "provider 1", To: "provider 2", Err: tc.err}},
+						told.all)
 				}
 			})
 		}
@@ -121,7 +126,8 @@ func TestAChainIsCommittedToWhatItHasShown(t *testing.T) {
 		for _, hedge := range []time.Duration{0, time.Hour} {
 			t.Run(fmt.Sprint(name, hedge), func(t *testing.T) {
 				cut := failure(fault.Degraded)
-				first, second := &fake{scripts: []script{append(tc.shown[:len(tc.shown):len(tc.shown)], fail(cut))}}, another()
+				first, second := &fake{scripts: []script{append(tc.shown[:len(tc.shown):len(tc.shown)], fail(cut))}},
+					another()
 				c := newChain(t, guard.ChainConfig{Hedge: hedge}, first, second)
 				res, err := stream.Collect(stream.Check(c.Stream(t.Context(), ask)))
 				if !tc.moves {
@@ -141,9 +147,11 @@ func TestTheErrorOfAChainNamesEveryProvider(t *testing.T) {
 		for _, hedge := range []time.Duration{0, time.Hour} {
 			down := fault.WithRetryAfter(failure(fault.Degraded), 40*s)
 			key := fault.NewFixable("no key", "set BACKUP_KEY", nil)
-			named := newGuard(t, &fake{scripts: []script{{fail(down)}}}, guard.Config{Name: "primary", MaxRetryAfter: s})
+			named := newGuard(t, &fake{scripts: []script{{fail(down)}}},
+				guard.Config{Name: "primary", MaxRetryAfter: s})
 			var told events
-			c := newChain(t, guard.ChainConfig{Name: "llm", Hedge: hedge, OnEvent: told.add}, named, &fake{scripts: []script{{fail(key)}}})
+			c := newChain(t, guard.ChainConfig{Name: "llm", Hedge: hedge, OnEvent: told.add}, named,
+				&fake{scripts: []script{{fail(key)}}})
 			got := watch(c.Stream(t.Context(), ask))
 			var all *guard.FailoverError
 			require.ErrorAs(t, got.err, &all)
@@ -154,8 +162,10 @@ func TestTheErrorOfAChainNamesEveryProvider(t *testing.T) {
 			wait, ok := fault.RetryAfter(got.err)
 			require.True(t, ok)
 			require.Equal(t, 40*s, wait)
-			require.EqualError(t, got.err, "failover llm: no provider has answered: primary: guard primary: gave up after 1 attempt "+
-				"(it asks for a wait of 40s, longer than 1s): fake: degraded; provider 2: no key (remedy: set BACKUP_KEY)")
+			require.EqualError(t, got.err,
+				"failover llm: no provider has answered: primary: guard primary: gave up after 1 attempt "+
+					"(it asks for a wait of 40s, longer than 1s): fake: degraded; provider 2: no key (remedy: set "+
+					"BACKUP_KEY)")
 			var gaveUp *guard.GaveUpError
 			require.ErrorAs(t, got.err, &gaveUp, "so that no guard around the chain tries again")
 			require.Len(t, told.all, 2)
@@ -168,7 +178,8 @@ func TestTheErrorOfAChainNamesEveryProvider(t *testing.T) {
 }
 
 func TestTheClassOfAChainsErrorIsThatOfWhatStoppedIt(t *testing.T) {
-	c := newChain(t, guard.ChainConfig{}, &fake{scripts: []script{{fail(failure(fault.Degraded))}}}, &fake{scripts: []script{{fail(failure(fault.Invalid))}}}, another())
+	c := newChain(t, guard.ChainConfig{}, &fake{scripts: []script{{fail(failure(fault.Degraded))}}},
+		&fake{scripts: []script{{fail(failure(fault.Invalid))}}}, another())
 	got := watch(c.Stream(t.Context(), ask))
 	var all *guard.FailoverError
 	require.ErrorAs(t, got.err, &all)
@@ -180,8 +191,10 @@ func TestTheClassOfAChainsErrorIsThatOfWhatStoppedIt(t *testing.T) {
 
 func TestAChainDoesNotMultiplyAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first, second := &fake{scripts: []script{{fail(failure(fault.Degraded))}}}, &fake{scripts: []script{{fail(failure(fault.Transient))}}}
-		chain := newChain(t, guard.ChainConfig{}, newGuard(t, first, guard.Config{Name: "a"}), newGuard(t, second, guard.Config{Name: "b"}))
+		first, second := &fake{scripts: []script{{fail(failure(fault.Degraded))}}},
+			&fake{scripts: []script{{fail(failure(fault.Transient))}}}
+		chain := newChain(t, guard.ChainConfig{}, newGuard(t, first, guard.Config{Name: "a"}),
+			newGuard(t, second, guard.Config{Name: "b"}))
 		outer := newGuard(t, chain, guard.Config{Name: "outer"})
 		got := watch(outer.Stream(t.Context(), ask))
 		var all *guard.FailoverError
@@ -204,7 +217,8 @@ func TestACanceledCallOfAChainMovesNowhere(t *testing.T) {
 			first, second := &fake{scripts: []script{{spoiled}}}, another()
 			var told events
 			time.AfterFunc(s, func() { cancel(stop) })
-			got := watch(newChain(t, guard.ChainConfig{Hedge: hedge, OnEvent: told.add}, first, second).Stream(ctx, ask))
+			got := watch(newChain(t, guard.ChainConfig{Hedge: hedge, OnEvent: told.add}, first, second).Stream(ctx,
+				ask))
 			require.ErrorIs(t, got.err, stop)
 			require.ErrorIs(t, got.err, context.Canceled)
 			require.Zero(t, second.calls.Load())
@@ -235,7 +249,8 @@ func TestOpaqueDataGoesBackToItsMakerAlone(t *testing.T) {
 		{Kind: provider.PartText, Text: "so", Opaque: made("b")},
 		{Kind: provider.PartText, Text: "far", Opaque: made("somebody else")},
 	}}
-	sealed := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartOpaque, Opaque: made("a")}}}
+	sealed := provider.Message{Role: provider.RoleAssistant,
+		Parts: []provider.Part{{Kind: provider.PartOpaque, Opaque: made("a")}}}
 	req := &provider.Request{Messages: []provider.Message{provider.User("x"), reply, sealed, provider.User("y")}}
 	before := req.Clone()
 	before.Messages[1].Parts = append([]provider.Part(nil), reply.Parts...)
@@ -273,9 +288,11 @@ func TestLeavingAChainAtAnyChunkLeavesNothing(t *testing.T) {
 				for _, how := range []string{"break", "panic", "goexit"} {
 					var ctx context.Context
 					spy := func(c context.Context, _ func(provider.Chunk, error) bool) bool { ctx = c; return true }
-					first := &fake{scripts: []script{{say(provider.Waiting(provider.Wait{}), provider.Waiting(provider.Wait{}), start), fail(failure(fault.Degraded))}}}
+					first := &fake{scripts: []script{{say(provider.Waiting(provider.Wait{}),
+						provider.Waiting(provider.Wait{}), start), fail(failure(fault.Degraded))}}}
 					second := &fake{scripts: []script{{spy, say(start, provider.Text("x")), wait(s), say(end)}}}
-					n := leaveAt(newChain(t, guard.ChainConfig{Hedge: hedge}, newGuard(t, first, guard.Config{}), newGuard(t, second, guard.Config{})).Stream(t.Context(), ask), at, how)
+					n := leaveAt(newChain(t, guard.ChainConfig{Hedge: hedge}, newGuard(t, first, guard.Config{}),
+						newGuard(t, second, guard.Config{})).Stream(t.Context(), ask), at, how)
 					require.Equal(t, at+1, n, "%s at %d", how, at)
 					synctest.Wait()
 					if ctx != nil {
@@ -287,7 +304,8 @@ func TestLeavingAChainAtAnyChunkLeavesNothing(t *testing.T) {
 	})
 }
 
-// leaveAt ranges over seq up to the chunk of that number, leaves in that way, and returns how many chunks it has seen.
+// leaveAt ranges over seq up to the chunk of that number, leaves in that way, and returns how many
+// chunks it has seen.
 func leaveAt(seq stream.Seq, at int, how string) int {
 	n, gone := 0, make(chan struct{})
 	go func() {

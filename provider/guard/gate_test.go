@@ -15,7 +15,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-// TestASlotThatIsWantedBeforeItIsUsed: the consumer holds the Waiting chunk while the slot comes and goes.
+// TestASlotThatIsWantedBeforeItIsUsed: the consumer holds the Waiting chunk while the slot comes
+// and goes.
 func TestASlotThatIsWantedBeforeItIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}}, script{fail(failure(fault.Transient))}, good)
@@ -72,7 +73,8 @@ func TestARateLimitedCallWaitsInTheGate(t *testing.T) {
 		require.Equal(t, 14*s, time.Since(began), "no delay on top")
 		require.Zero(t, during.Running, "no slot is held")
 		require.Equal(t, 1, during.Queued)
-		require.Equal(t, []provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindReset, provider.KindWaiting, provider.KindWaiting,
+		require.Equal(t, []provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindReset,
+			provider.KindWaiting, provider.KindWaiting,
 			provider.KindStart, provider.KindText, provider.KindEnd}, got.kinds)
 		for i, w := range got.waits {
 			require.Equal(t, provider.WaitRateLimited, w.Reason)
@@ -93,8 +95,9 @@ func TestAfterARateLimitBackgroundWorkGoesOnBesideAPersonsCall(t *testing.T) {
 		second script
 		starts time.Duration // of the background call, which takes no time
 	}{
-		"when its answer begins":          {script{wait(2 * s), say(start), wait(time.Minute), say(end)}, 9 * s},
-		"not when it says that it waits":  {script{wait(s), waiting, wait(2 * s), say(start), wait(time.Minute), say(end)}, 10 * s},
+		"when its answer begins": {script{wait(2 * s), say(start), wait(time.Minute), say(end)}, 9 * s},
+		"not when it says that it waits": {script{wait(s), waiting, wait(2 * s), say(start), wait(time.Minute),
+			say(end)}, 10 * s},
 		"when it has succeeded":           {script{wait(2 * s), say(start, end)}, 9 * s},
 		"when it has failed":              {script{wait(2 * s), fail(failure(fault.Permanent))}, 9 * s},
 		"after 5 s in which it is silent": {script{wait(20 * s), say(start, end)}, 12 * s},
@@ -120,7 +123,8 @@ func TestAfterARateLimitBackgroundWorkGoesOnBesideAPersonsCall(t *testing.T) {
 
 func TestALongPauseFailsWhoeverWouldWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{}, script{fail(&provider.Error{Class: fault.RateLimited, Status: 429, Wait: ptr(time.Hour)})})
+		r := newRig(t, option{},
+			script{fail(&provider.Error{Class: fault.RateLimited, Status: 429, Wait: ptr(time.Hour)})})
 		backup := another()
 		p, err := guard.Failover(r, backup)
 		require.NoError(t, err)
@@ -142,8 +146,10 @@ func TestALongPauseFailsWhoeverWouldWait(t *testing.T) {
 
 func TestAnOpenBreakerFailsNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{guard: guard.Config{Retry: single()}}, script{fail(failure(fault.Degraded))}, script{fail(failure(fault.Degraded))},
-			script{fail(failure(fault.Degraded))}, script{fail(failure(fault.Degraded))}, script{fail(failure(fault.Degraded))}, good)
+		r := newRig(t, option{guard: guard.Config{Retry: single()}}, script{fail(failure(fault.Degraded))},
+			script{fail(failure(fault.Degraded))},
+			script{fail(failure(fault.Degraded))}, script{fail(failure(fault.Degraded))},
+			script{fail(failure(fault.Degraded))}, good)
 		for range 5 {
 			require.Error(t, watch(r.Stream(t.Context(), ask)).err)
 		}
@@ -155,7 +161,8 @@ func TestAnOpenBreakerFailsNow(t *testing.T) {
 		require.Equal(t, 30*s, open.RetryAfter)
 		var gaveUp *guard.GaveUpError
 		require.ErrorAs(t, got.err, &gaveUp, "so that no guard around it tries again")
-		require.EqualError(t, got.err, `guard rig: gave up after 0 attempts (its breaker is open): circuit: "llm" is open, next try in 30s`)
+		require.EqualError(t, got.err,
+			`guard rig: gave up after 0 attempts (its breaker is open): circuit: "llm" is open, next try in 30s`)
 		require.Zero(t, time.Since(began))
 		require.Equal(t, started, r.gate.Snapshot().Totals.Started, "the gate isn't asked")
 		require.EqualValues(t, 5, r.fake.calls.Load())
@@ -190,7 +197,8 @@ func TestABreakerThatOpensMeanwhileEndsTheCall(t *testing.T) {
 		r.settled()
 
 		// By its own failure: there is no point in waiting for another attempt.
-		r = newRig(t, option{circuit: circuit.Config{Consecutive: 1}}, script{say(start, provider.Text("half")), fail(failure(fault.Transient))})
+		r = newRig(t, option{circuit: circuit.Config{Consecutive: 1}},
+			script{say(start, provider.Text("half")), fail(failure(fault.Transient))})
 		began := time.Now()
 		got = watch(r.Stream(t.Context(), ask))
 		var gaveUp *guard.GaveUpError
@@ -206,11 +214,14 @@ func TestABreakerThatOpensMeanwhileEndsTheCall(t *testing.T) {
 	})
 }
 
-// TestWhatAnAttemptUsedCountsThoughThereIsNoOther: the breaker opens while the call is about to be made again.
+// TestWhatAnAttemptUsedCountsThoughThereIsNoOther: the breaker opens while the call is about to be
+// made again.
 func TestWhatAnAttemptUsedCountsThoughThereIsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100, TokensPerMinute: 6_000, Burst: 1},
-			circuit: circuit.Config{Consecutive: 1}}, script{say(start, provider.Text("twelve bytes")), wait(time.Minute)})
+		r := newRig(t,
+			option{gate: ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100, TokensPerMinute: 6_000, Burst: 1},
+				circuit: circuit.Config{Consecutive: 1}},
+			script{say(start, provider.Text("twelve bytes")), wait(time.Minute)})
 		permit, err := r.breaker.Allow()
 		require.NoError(t, err)
 		time.AfterFunc(ms, func() { permit.Done(failure(fault.Degraded)) })
@@ -254,7 +265,8 @@ func TestLeavingTheQueueLeavesNothing(t *testing.T) {
 
 			// In the queue for the second time, at the Reset and at the Waiting.
 			for at := 2; at < 4; at++ {
-				r = newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}}, script{say(start, provider.Text("x")), wait(time.Minute), say(end)})
+				r = newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}},
+					script{say(start, provider.Text("x")), wait(time.Minute), say(end)})
 				person = r.person(s, time.Minute)
 				require.Equal(t, at+1, leaveAt(r.Stream(t.Context(), ask), at, how))
 				require.Zero(t, r.gate.Snapshot().Queued)
@@ -278,7 +290,8 @@ func TestAQueuedCallSaysWhy(t *testing.T) {
 		person()
 		require.NoError(t, got.err, "waiting is no silence")
 		require.Equal(t, time.Hour, time.Since(began))
-		require.Equal(t, []provider.WaitReason{provider.WaitQueued, provider.WaitQueued}, []provider.WaitReason{got.waits[0].Reason, got.waits[1].Reason})
+		require.Equal(t, []provider.WaitReason{provider.WaitQueued, provider.WaitQueued},
+			[]provider.WaitReason{got.waits[0].Reason, got.waits[1].Reason})
 		require.Contains(t, got.waits[0].Detail, "memory is short")
 		r.settled()
 	})
@@ -317,7 +330,9 @@ func TestARateIsWaitedForAndSaysSo(t *testing.T) {
 			require.Empty(t, watch(r.Stream(t.Context(), ask)).waits)
 			got := watch(r.Stream(t.Context(), ask))
 			require.NoError(t, got.err)
-			require.Equal(t, []provider.Wait{{Reason: provider.WaitRateLimited, Until: got.waits[0].Until, Detail: detail}}, got.waits)
+			require.Equal(t,
+				[]provider.Wait{{Reason: provider.WaitRateLimited, Until: got.waits[0].Until, Detail: detail}},
+				got.waits)
 			require.Equal(t, got.waits[0].Until, time.Now())
 			require.InDelta(t, time.Minute, time.Since(began), float64(s))
 			r.settled()

@@ -21,67 +21,75 @@ type Config struct {
 	// Name identifies this guard in errors and events.
 	Name string
 
-	// Retry says by class how often failed calls are retried. A class that isn't in it keeps its default; see [Retry].
+	// Retry says by class how often failed calls are retried. A class that isn't in it keeps its
+	// default; see [Retry].
 	Retry map[fault.Class]Retry
 
-	// MaxRetryAfter is the longest wait that the guard accepts from a provider. If the provider advises more, the
-	// call fails at once. 0: 5 min.
+	// MaxRetryAfter is the longest wait that the guard accepts from a provider. If the provider
+	// advises more, the call fails at once. 0: 5 min.
 	MaxRetryAfter time.Duration
 
-	// FirstChunk is the longest time until an attempt's answer begins; 0: 120 s. For no limit, use a long one. If the
-	// provider is itself a Guard, or a Chain or Router of only Guards, 0 means no limit for FirstChunk and Idle: the
-	// inner guards have their own limits, and if the outer limit were reached first, the inner guards wouldn't retry,
-	// chains wouldn't move on and breakers wouldn't count the failure.
+	// FirstChunk is the longest time until an attempt's answer begins; 0: 120 s. For no limit, use
+	// a long one. If the provider is itself a Guard, or a Chain or Router of only Guards, 0 means
+	// no limit for FirstChunk and Idle: the inner guards have their own limits, and if the outer
+	// limit were reached first, the inner guards wouldn't retry, chains wouldn't move on and
+	// breakers wouldn't count the failure.
 	FirstChunk time.Duration
-	// Idle is the longest silence of the provider within an answer, without the consumer's time. 0: 120 s.
+	// Idle is the longest silence of the provider within an answer, without the consumer's time. 0:
+	// 120 s.
 	Idle time.Duration
-	// Total is the longest time for a call with all its attempts and waits, including the consumer's time; 0: no
-	// limit.
+	// Total is the longest time for a call with all its attempts and waits, including the
+	// consumer's time; 0: no limit.
 	Total time.Duration
 
-	// Gate decides when an attempt may start; nil: at once. Use one gate per provider and credential. An attempt waits in
-	// it according to the request's Interactive, Priority and Labels.Session, yields Waiting chunks meanwhile, and holds a
-	// slot until its answer ends. A preempted attempt is made again at the head of its session and doesn't count as an
-	// attempt; a rate-limited one waits for the gate to open again, without a delay of its own. When the attempt ends, the
-	// gate gets the rate limits in the provider's headers (provider.Extra.RateLimits). A request with NoRestart isn't
-	// preempted once its answer has begun, nor is an answer that has shown a call that the provider ran.
+	// Gate decides when an attempt may start; nil: at once. Use one gate per provider and
+	// credential. An attempt waits in it according to the request's Interactive, Priority and
+	// Labels.Session, yields Waiting chunks meanwhile, and holds a slot until its answer ends. A
+	// preempted attempt is made again at the head of its session and doesn't count as an attempt; a
+	// rate-limited one waits for the gate to open again, without a delay of its own. When the
+	// attempt ends, the gate gets the rate limits in the provider's headers
+	// (provider.Extra.RateLimits). A request with NoRestart isn't preempted once its answer has
+	// begun, nor is an answer that has shown a call that the provider ran.
 	Gate *ratelimit.Gate
 
-	// Budget is the budget that each attempt reserves from; nil: no limit. An attempt reserves tokens for the input
-	// (Count) and for the output: the request's MaxOutput or, without one, 4,096, and 4,096 more whenever the answer
-	// has grown by that, at 3 bytes a token. A request with MaxOutput is topped up only when its answer is twice as
-	// long, because the provider enforces MaxOutput. An attempt that waits for the reservations of others holds no slot
-	// meanwhile. A rejected top-up ends the answer with the *[budget.Error]; what was shown remains valid.
+	// Budget is the budget that each attempt reserves from; nil: no limit. An attempt reserves
+	// tokens for the input (Count) and for the output: the request's MaxOutput or, without one,
+	// 4,096, and 4,096 more whenever the answer has grown by that, at 3 bytes a token. A request
+	// with MaxOutput is topped up only when its answer is twice as long, because the provider
+	// enforces MaxOutput. An attempt that waits for the reservations of others holds no slot
+	// meanwhile. A rejected top-up ends the answer with the *[budget.Error]; what was shown remains
+	// valid.
 	Budget *budget.Budget
 
 	// Ledger records each attempt that reached the provider, however it ended; nil: none.
 	Ledger *budget.Ledger
 
-	// Breaker stops calls to a provider that keeps failing; nil: none. While it is open, calls fail at once, with a
-	// *[circuit.OpenError] in a *[GaveUpError].
+	// Breaker stops calls to a provider that keeps failing; nil: none. While it is open, calls fail
+	// at once, with a *[circuit.OpenError] in a *[GaveUpError].
 	Breaker *circuit.Breaker
 
-	// Recovery counts attempts after the first, except preempted ones, as recovery: they must fit into
-	// [budget.Config].Recovery, which is 1,000 tokens per session by default. Requests whose Labels.Kind is
-	// [KindRecovery] always count as recovery.
+	// Recovery counts attempts after the first, except preempted ones, as recovery: they must fit
+	// into [budget.Config].Recovery, which is 1,000 tokens per session by default. Requests whose
+	// Labels.Kind is [KindRecovery] always count as recovery.
 	Recovery bool
 
-	// Count returns the number of input tokens of a request, preferably too high rather than too low. It is called
-	// before each call with a Gate or a Budget, so it must be quick and must not call a server. nil: a token for each
-	// 3 bytes of instructions, messages, tools and schemas, 4 for each message and tool, and 2,000 for each piece of
-	// media.
+	// Count returns the number of input tokens of a request, preferably too high rather than too
+	// low. It is called before each call with a Gate or a Budget, so it must be quick and must not
+	// call a server. nil: a token for each 3 bytes of instructions, messages, tools and schemas, 4
+	// for each message and tool, and 2,000 for each piece of media.
 	Count func(*provider.Request) int64
 
-	// OnRetry, if it isn't nil, is called with each failed attempt that will be followed by another, before the wait. It is
-	// called in the goroutine that ranges over the answer, with the context given to Stream or one derived from it. OnEvent
-	// is called, too.
+	// OnRetry, if it isn't nil, is called with each failed attempt that will be followed by
+	// another, before the wait. It is called in the goroutine that ranges over the answer, with the
+	// context given to Stream or one derived from it. OnEvent is called, too.
 	OnRetry func(context.Context, Failure)
 
 	// OnEvent, if it isn't nil, is called with each [Failure], [Burst] and [Escalation].
 	OnEvent func(context.Context, Event)
 }
 
-// KindRecovery is the Labels.Kind of requests that work around a failure, and are limited by the budget's Recovery.
+// KindRecovery is the Labels.Kind of requests that work around a failure, and are limited by the
+// budget's Recovery.
 const KindRecovery = "recovery"
 
 // The defaults of a Config, and the longest allowed time.
@@ -92,9 +100,9 @@ const (
 	forever           = time.Duration(math.MaxInt64)
 )
 
-// A Guard is a provider that wraps another one: it admits calls as its gate, budget and breaker allow, retries failed
-// calls where that may help, and ends calls that hang. See the package comment for its guarantees. A Guard is safe for
-// concurrent use.
+// A Guard is a provider that wraps another one: it admits calls as its gate, budget and breaker
+// allow, retries failed calls where that may help, and ends calls that hang. See the package
+// comment for its guarantees. A Guard is safe for concurrent use.
 type Guard struct {
 	provider      provider.Provider
 	name          string
@@ -116,8 +124,8 @@ type Guard struct {
 	bursts bursts
 }
 
-// New returns a Guard of p. It returns [provider.ErrNilProvider] if p is nil, and a *[ConfigError] for an invalid
-// value.
+// New returns a Guard of p. It returns [provider.ErrNilProvider] if p is nil, and a *[ConfigError]
+// for an invalid value.
 func New(p provider.Provider, cfg Config) (*Guard, error) {
 	if isNil(p) {
 		return nil, provider.ErrNilProvider
@@ -141,7 +149,8 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		{"Total", &cfg.Total, 0},
 	} {
 		if *d.value < 0 || *d.value > maxTime {
-			return nil, &ConfigError{cfg.Name, d.field, *d.value, "use more than 0 and at most a year, or 0 for the default"}
+			return nil,
+				&ConfigError{cfg.Name, d.field, *d.value, "use more than 0 and at most a year, or 0 for the default"}
 		}
 		if *d.value == 0 {
 			*d.value = d.zero
@@ -168,7 +177,8 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 	}, nil
 }
 
-// watched reports whether every call of p goes through a Guard. It visits at most the given number of providers.
+// watched reports whether every call of p goes through a Guard. It visits at most the given number
+// of providers.
 func watched(p provider.Provider, most *int) bool {
 	if *most--; *most < 0 || isNil(p) {
 		return false
@@ -191,9 +201,9 @@ func (g *Guard) Name() string { return g.name }
 // Unwrap returns the provider that g guards.
 func (g *Guard) Unwrap() provider.Provider { return g.provider }
 
-// Stream makes the call with all its attempts. The sequence follows the grammar of package provider, whatever the
-// provider does: a violation becomes a *[provider.GrammarError], a missing End becomes [provider.ErrIncomplete], and
-// a panic becomes a *[stream.PanicError].
+// Stream makes the call with all its attempts. The sequence follows the grammar of package
+// provider, whatever the provider does: a violation becomes a *[provider.GrammarError], a missing
+// End becomes [provider.ErrIncomplete], and a panic becomes a *[stream.PanicError].
 func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	if ctx == nil {
 		ctx = context.Background()
@@ -209,7 +219,8 @@ func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	}
 }
 
-// isNil reports a provider that can't be called: nil, or a nil pointer or function in the interface.
+// isNil reports a provider that can't be called: nil, or a nil pointer or function in the
+// interface.
 func isNil(p provider.Provider) bool {
 	if p == nil {
 		return true

@@ -192,7 +192,8 @@ func TestBadCallsEndWithAnError(t *testing.T) {
 	require.NoError(t, watch(g.Stream(noContext, ask)).err)
 	nothing := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil })
 	one := map[fault.Class]guard.Retry{fault.Transient: {Attempts: 1}}
-	require.ErrorIs(t, watch(newGuard(t, nothing, guard.Config{Retry: one}).Stream(t.Context(), ask)).err, provider.ErrIncomplete)
+	require.ErrorIs(t, watch(newGuard(t, nothing, guard.Config{Retry: one}).Stream(t.Context(), ask)).err,
+		provider.ErrIncomplete)
 }
 
 func TestAViolationOfTheGrammarEndsTheCall(t *testing.T) {

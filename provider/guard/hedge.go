@@ -14,8 +14,9 @@ import (
 // errHedged is the cause with which the slower of two calls is canceled. It is no failure.
 var errHedged = fault.New(fault.None, "guard: another call has answered first")
 
-// A race is a relay with a goroutine for each call in progress: at most two, of which the first one with content wins. The
-// consumer is called in its own goroutine. All goroutines have ended when the race is over.
+// A race is a relay with a goroutine for each call in progress: at most two, of which the first one
+// with content wins. The consumer is called in its own goroutine. All goroutines have ended when
+// the race is over.
 type race struct {
 	*relay
 	running []*runner // in the order in which they were started
@@ -147,7 +148,8 @@ func (x *race) hedge() {
 	if x.next < len(x.chain.members) {
 		i = x.next
 	}
-	tell(x.ctx, x.chain.cfg.OnEvent, Hedged{From: x.chain.members[first].name, To: x.chain.members[i].name, After: x.chain.cfg.Hedge})
+	tell(x.ctx, x.chain.cfg.OnEvent,
+		Hedged{From: x.chain.members[first].name, To: x.chain.members[i].name, After: x.chain.cfg.Hedge})
 	x.launch(i)
 }
 

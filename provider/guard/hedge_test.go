@@ -28,17 +28,24 @@ func TestASlowCallIsMadeASecondTime(t *testing.T) {
 			took          time.Duration
 			second2       int64
 		}{
-			"the first is quick":           {script{wait(s), say(start, provider.Text("a")), wait(time.Hour), say(end)}, good, "a", time.Hour + s, 0},
-			"the second is quicker":        {script{wait(time.Minute), say(start, provider.Text("a"), end)}, script{wait(3 * s), say(start, provider.Text("b"), end)}, "b", 8 * s, 1},
-			"a Start alone isn't anything": {script{say(start), wait(time.Minute), say(provider.Text("a"), end)}, script{wait(3 * s), say(start, provider.Text("b"), end)}, "b", 8 * s, 1},
-			"the first is quicker yet":     {script{wait(6 * s), say(start, provider.Text("a"), end)}, script{wait(3 * s), say(start, provider.Text("b"), end)}, "a", 6 * s, 1},
-			"the second fails":             {script{wait(9 * s), say(start, provider.Text("a"), end)}, script{fail(failure(fault.Degraded))}, "a", 9 * s, 1},
-			"the first fails then":         {script{wait(6 * s), fail(failure(fault.Degraded))}, script{wait(3 * s), say(start, provider.Text("b"), end)}, "b", 8 * s, 1},
+			"the first is quick": {script{wait(s), say(start, provider.Text("a")), wait(time.Hour), say(end)},
+				good, "a", time.Hour + s, 0},
+			"the second is quicker": {script{wait(time.Minute), say(start, provider.Text("a"), end)},
+				script{wait(3 * s), say(start, provider.Text("b"), end)}, "b", 8 * s, 1},
+			"a Start alone isn't anything": {script{say(start), wait(time.Minute), say(provider.Text("a"), end)},
+				script{wait(3 * s), say(start, provider.Text("b"), end)}, "b", 8 * s, 1},
+			"the first is quicker yet": {script{wait(6 * s), say(start, provider.Text("a"), end)},
+				script{wait(3 * s), say(start, provider.Text("b"), end)}, "a", 6 * s, 1},
+			"the second fails": {script{wait(9 * s), say(start, provider.Text("a"), end)},
+				script{fail(failure(fault.Degraded))}, "a", 9 * s, 1},
+			"the first fails then": {script{wait(6 * s), fail(failure(fault.Degraded))},
+				script{wait(3 * s), say(start, provider.Text("b"), end)}, "b", 8 * s, 1},
 		} {
 			a, b := &fake{scripts: []script{tc.first}}, &fake{scripts: []script{tc.second}}
 			var told events
 			began := time.Now()
-			got := watch(stream.Check(newChain(t, guard.ChainConfig{Hedge: 5 * s, OnEvent: told.add}, a, b).Stream(t.Context(), ask)))
+			got := watch(stream.Check(
+				newChain(t, guard.ChainConfig{Hedge: 5 * s, OnEvent: told.add}, a, b).Stream(t.Context(), ask)))
 			require.NoError(t, got.err, name)
 			require.Equal(t, tc.want, got.text, name)
 			require.Equal(t, tc.took, time.Since(began), name)
@@ -68,24 +75,29 @@ func TestBothFailing(t *testing.T) {
 			return &fake{scripts: []script{{wait(d), fail(failure(c))}}}
 		}
 		var all *guard.FailoverError
-		got := watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, slow(9*s, fault.Degraded), slow(s, fault.UserFixable)).Stream(t.Context(), ask))
+		got := watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, slow(9*s, fault.Degraded),
+			slow(s, fault.UserFixable)).Stream(t.Context(), ask))
 		require.ErrorAs(t, got.err, &all)
-		require.Equal(t, []string{"provider 2", "provider 1"}, []string{all.Attempts[0].Name, all.Attempts[1].Name}, "in the order in which they failed")
+		require.Equal(t, []string{"provider 2", "provider 1"}, []string{all.Attempts[0].Name, all.Attempts[1].Name},
+			"in the order in which they failed")
 
-		got = watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, slow(9*s, fault.Degraded), slow(s, fault.UserFixable), another()).Stream(t.Context(), ask))
+		got = watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, slow(9*s, fault.Degraded), slow(s, fault.UserFixable),
+			another()).Stream(t.Context(), ask))
 		require.NoError(t, got.err)
 		require.Equal(t, "from the backup", got.text)
 
 		began := time.Now()
 		third := another()
-		got = watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, slow(time.Hour, fault.Degraded), slow(s, fault.Invalid), third).Stream(t.Context(), ask))
+		got = watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, slow(time.Hour, fault.Degraded),
+			slow(s, fault.Invalid), third).Stream(t.Context(), ask))
 		require.Equal(t, fault.Invalid, fault.Of(got.err), "the others would fail, too")
 		require.Equal(t, 6*s, time.Since(began), "and the one under way is ended")
 		require.Zero(t, third.calls.Load())
 	})
 }
 
-// TestTheSlowerCallIsSettled: it is canceled, charged for what it may have used, and no failure of its provider.
+// TestTheSlowerCallIsSettled: it is canceled, charged for what it may have used, and no failure of
+// its provider.
 func TestTheSlowerCallIsSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := budget.New(budget.Config{Global: budget.Limit{Tokens: 1_000_000}})
@@ -94,7 +106,8 @@ func TestTheSlowerCallIsSettled(t *testing.T) {
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 4})
 		slow := &fake{scripts: []script{{wait(time.Minute), say(start, provider.Text("late"), end)}}}
 		a := newGuard(t, slow, guard.Config{Name: "a", Gate: gate, Budget: limits, Ledger: ledger, Breaker: breaker})
-		b := newGuard(t, another(), guard.Config{Name: "b", Gate: gate, Budget: limits, Ledger: ledger, Breaker: breaker})
+		b := newGuard(t, another(),
+			guard.Config{Name: "b", Gate: gate, Budget: limits, Ledger: ledger, Breaker: breaker})
 		got := watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, a, b).Stream(t.Context(), ask))
 		require.NoError(t, got.err)
 		require.Equal(t, "from the backup", got.text)
@@ -114,7 +127,8 @@ func TestAPanicOfAHedgedProviderIsAnError(t *testing.T) {
 	boom := func(context.Context, func(provider.Chunk, error) bool) bool { panic("boom") }
 	quit := func(context.Context, func(provider.Chunk, error) bool) bool { exit(); return false }
 	for _, step := range []func(context.Context, func(provider.Chunk, error) bool) bool{boom, quit} {
-		got := watch(newChain(t, guard.ChainConfig{Hedge: time.Hour}, &fake{scripts: []script{{say(start, provider.Text("x")), step}}}).Stream(t.Context(), ask))
+		got := watch(newChain(t, guard.ChainConfig{Hedge: time.Hour},
+			&fake{scripts: []script{{say(start, provider.Text("x")), step}}}).Stream(t.Context(), ask))
 		var p *stream.PanicError
 		require.ErrorAs(t, got.err, &p)
 		require.Equal(t, "x", got.text)
@@ -132,7 +146,8 @@ func TestLeavingTwoCallsAtOnceEndsBoth(t *testing.T) {
 			a := &fake{scripts: []script{{spy(0), wait(6 * s), queued, wait(time.Hour)}}}
 			b := &fake{scripts: []script{{spy(1), queued, wait(time.Hour)}}}
 			began := time.Now()
-			require.Equal(t, 1, leaveAt(newChain(t, guard.ChainConfig{Hedge: 5 * s}, a, b).Stream(t.Context(), ask), 0, how))
+			require.Equal(t, 1,
+				leaveAt(newChain(t, guard.ChainConfig{Hedge: 5 * s}, a, b).Stream(t.Context(), ask), 0, how))
 			require.Equal(t, 6*s, time.Since(began), "of two that wait the consumer hears the first")
 			for _, ctx := range ctxs {
 				require.Error(t, ctx.Err())

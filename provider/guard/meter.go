@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-// How tokens are estimated if there is no count. Most text has 4 bytes a token or more; JSON, code and other scripts
-// have about 3, so 3 estimates on the high side.
+// How tokens are estimated if there is no count. Most text has 4 bytes a token or more; JSON, code
+// and other scripts have about 3, so 3 estimates on the high side.
 const (
 	bytesPerToken    = 3
 	tokensPerMessage = 4
@@ -78,8 +78,8 @@ func (c *call) counted() (n int64) {
 	return c.guard.count(c.req)
 }
 
-// Estimate returns an estimate on the high side of a call's usage, at three bytes a token: of its request, and of the
-// answer so far.
+// Estimate returns an estimate on the high side of a call's usage, at three bytes a token: of its
+// request, and of the answer so far.
 func Estimate(req *provider.Request, written []provider.Part) provider.Usage {
 	u := provider.Usage{Estimated: true}
 	if req != nil {
@@ -194,7 +194,8 @@ func (c *call) topUp() error {
 	}
 	for c.written > c.room {
 		if err := c.reservation.TopUp(outputStep, c.cost(provider.Usage{Output: outputStep})); err != nil {
-			explain(err, fmt.Sprintf("%d tokens of output, because the answer is longer than what was reserved for it", outputStep))
+			explain(err, fmt.Sprintf("%d tokens of output, because the answer is longer than what was reserved for it",
+				outputStep))
 			return err
 		}
 		c.room += outputStep * bytesPerToken
@@ -223,12 +224,13 @@ func (c *call) model() *provider.ModelInfo {
 // names returns what the call is booked on.
 func (c *call) names() budget.Names {
 	l, m := &c.req.Labels, c.model()
-	return budget.Names{Session: l.Session, User: l.User, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent, Kind: l.Kind,
+	return budget.Names{Session: l.Session, User: l.User, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent,
+		Kind:     l.Kind,
 		Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID, Extra: string(l.Extra)}
 }
 
-// cost returns the cost of u in millionths of a dollar, less than 0 if no price is known. Input that may be written to
-// a cache is counted at the higher price.
+// cost returns the cost of u in millionths of a dollar, less than 0 if no price is known. Input
+// that may be written to a cache is counted at the higher price.
 func (c *call) cost(u provider.Usage) int64 {
 	p := c.model().Prices
 	if p == nil {
@@ -262,8 +264,8 @@ func (c *call) record(u provider.Usage, micros int64, result error) {
 	})
 }
 
-// usage returns the usage of the attempt: what the provider has reported, else an estimate on the high side. If an
-// answer broke off, the reported figures are from its beginning.
+// usage returns the usage of the attempt: what the provider has reported, else an estimate on the
+// high side. If an answer broke off, the reported figures are from its beginning.
 func (c *call) usage(result error) provider.Usage {
 	u := c.reported
 	switch {
@@ -284,8 +286,8 @@ func (c *call) usage(result error) provider.Usage {
 	return u
 }
 
-// unbilled reports whether a provider that failed so, before its answer began, has done nothing that it is paid for. A
-// call that was cut, or canceled, may have been at work.
+// unbilled reports whether a provider that failed so, before its answer began, has done nothing
+// that it is paid for. A call that was cut, or canceled, may have been at work.
 func unbilled(err error) bool {
 	var e *provider.Error
 	if errors.As(err, &e) && e.Status >= 400 {

@@ -16,8 +16,9 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-// TestAGuardLeavesTheSilenceToTheGuardsWithin: an agent puts a guard around its provider. If the clocks of that ran, too,
-// it would end a call that hangs at the very moment at which the guard within would make it again, or a chain move on.
+// TestAGuardLeavesTheSilenceToTheGuardsWithin: an agent puts a guard around its provider. If the
+// clocks of that ran, too, it would end a call that hangs at the very moment at which the guard
+// within would make it again, or a chain move on.
 func TestAGuardLeavesTheSilenceToTheGuardsWithin(t *testing.T) {
 	hangs := script{wait(time.Hour)}
 	for name, around := range map[string]func(*testing.T, provider.Provider) provider.Provider{
@@ -51,21 +52,24 @@ func TestAGuardLeavesTheSilenceToTheGuardsWithin(t *testing.T) {
 func TestAGuardWatchesWhatNobodyWatchesWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		raw := &fake{scripts: []script{{wait(time.Hour)}, good}}
-		chain := newChain(t, guard.ChainConfig{}, newGuard(t, &fake{scripts: []script{{fail(failure(fault.UserFixable))}}}, guard.Config{}), raw)
+		chain := newChain(t, guard.ChainConfig{},
+			newGuard(t, &fake{scripts: []script{{fail(failure(fault.UserFixable))}}}, guard.Config{}), raw)
 		began := time.Now()
 		got := watch(newGuard(t, chain, guard.Config{}).Stream(t.Context(), ask))
 		require.NoError(t, got.err)
 		require.Equal(t, "fine", got.text)
 		require.Less(t, time.Since(began), 3*time.Minute)
 
-		quick := newGuard(t, newGuard(t, &fake{scripts: []script{{wait(time.Hour)}}}, guard.Config{}), guard.Config{FirstChunk: s, Retry: single()})
+		quick := newGuard(t, newGuard(t, &fake{scripts: []script{{wait(time.Hour)}}}, guard.Config{}),
+			guard.Config{FirstChunk: s, Retry: single()})
 		began = time.Now()
 		require.ErrorIs(t, watch(quick.Stream(t.Context(), ask)).err, context.DeadlineExceeded)
 		require.Equal(t, s, time.Since(began), "what is asked for holds")
 	})
 }
 
-// TestWhatWasTakenBackIsReservedForAsWell: the answers that a provider takes back are paid for, too.
+// TestWhatWasTakenBackIsReservedForAsWell: the answers that a provider takes back are paid for,
+// too.
 func TestWhatWasTakenBackIsReservedForAsWell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const first = 4096 + tokensIn
@@ -75,17 +79,20 @@ func TestWhatWasTakenBackIsReservedForAsWell(t *testing.T) {
 			reserved = append(reserved, r.budget.Status(budget.ScopeGlobal, "").Reserved.Tokens)
 			return true
 		}
-		r = newRig(t, option{}, script{say(start, long(4096*3)), look, say(provider.Reset("again"), start, provider.Text("x")), look, say(end)})
+		r = newRig(t, option{}, script{say(start, long(4096*3)), look,
+			say(provider.Reset("again"), start, provider.Text("x")), look, say(end)})
 		require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
 		require.Equal(t, []int64{first, first + 4096}, reserved)
 		r.settled()
 	})
 }
 
-// TestAPreemptedAnswerDoesNotTieTheChainDown: it is void, so when it can't be made again here it is made elsewhere.
+// TestAPreemptedAnswerDoesNotTieTheChainDown: it is void, so when it can't be made again here it is
+// made elsewhere.
 func TestAPreemptedAnswerDoesNotTieTheChainDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}}, script{say(start, provider.Text("x")), wait(time.Hour), say(end)})
+		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}},
+			script{say(start, provider.Text("x")), wait(time.Hour), say(end)})
 		person := r.person(s, s)
 		time.AfterFunc(s/2, func() {
 			for range 5 {
@@ -98,8 +105,9 @@ func TestAPreemptedAnswerDoesNotTieTheChainDown(t *testing.T) {
 		person()
 		require.NoError(t, got.err)
 		require.Equal(t, "from the backup", got.text)
-		require.Equal(t, []provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindReset, provider.KindStart,
-			provider.KindText, provider.KindEnd}, got.kinds)
+		require.Equal(t,
+			[]provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindReset, provider.KindStart,
+				provider.KindText, provider.KindEnd}, got.kinds)
 		require.Equal(t, []string{budget.CallPreempted}, r.outcomes())
 		r.settled()
 	})
@@ -150,7 +158,8 @@ func TestBothOfTwoCallsAnsweringAtOnceIsOneAnswer(t *testing.T) {
 // TestTheSameGuardTwiceAndChainsInChains: each of them is just a provider.
 func TestTheSameGuardTwiceAndChainsInChains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{guard: guard.Config{Retry: single()}}, script{say(start), fail(failure(fault.Degraded))}, good)
+		r := newRig(t, option{guard: guard.Config{Retry: single()}}, script{say(start), fail(failure(fault.Degraded))},
+			good)
 		got := watch(newChain(t, guard.ChainConfig{}, r, r).Stream(t.Context(), ask))
 		require.NoError(t, got.err)
 		require.Equal(t, "fine", got.text)
@@ -161,7 +170,8 @@ func TestTheSameGuardTwiceAndChainsInChains(t *testing.T) {
 			return newGuard(t, &fake{scripts: []script{{fail(failure(c))}}}, guard.Config{Retry: single()})
 		}
 		inner := newChain(t, guard.ChainConfig{Name: "inner"}, down(fault.UserFixable), down(fault.Degraded))
-		got = watch(newGuard(t, newChain(t, guard.ChainConfig{}, inner, another()), guard.Config{}).Stream(t.Context(), ask))
+		got = watch(newGuard(t, newChain(t, guard.ChainConfig{}, inner, another()), guard.Config{}).Stream(t.Context(),
+			ask))
 		require.Equal(t, "from the backup", got.text)
 
 		counts := &fake{scripts: []script{{fail(failure(fault.UserFixable))}}}

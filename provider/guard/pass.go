@@ -5,8 +5,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// fits reports whether the chunk is to be shown, and ends the attempt if it isn't. A provider may call the loop body after it
-// has returned false, though it must not.
+// fits reports whether the chunk is to be shown, and ends the attempt if it isn't. A provider may
+// call the loop body after it has returned false, though it must not.
 func (c *call) fits(chunk *provider.Chunk, err error) bool {
 	if c.failed || c.stopped || c.body {
 		return false
@@ -24,7 +24,8 @@ func (c *call) fits(chunk *provider.Chunk, err error) bool {
 	return false
 }
 
-// suits is the slow path of fits, for chunks that aren't text and for growth beyond the reservation.
+// suits is the slow path of fits, for chunks that aren't text and for growth beyond the
+// reservation.
 func (c *call) suits(chunk *provider.Chunk, err *error) bool {
 	if !c.guard.guarded {
 		return true
@@ -42,8 +43,8 @@ func (c *call) suits(chunk *provider.Chunk, err *error) bool {
 	return *err == nil
 }
 
-// show is called before the consumer gets a chunk, and shown when it is done with it: in between, the clock of the
-// silence rests.
+// show is called before the consumer gets a chunk, and shown when it is done with it: in between,
+// the clock of the silence rests.
 func (c *call) show(chunk *provider.Chunk) {
 	if chunk.Kind == provider.KindText {
 		c.content = true

@@ -17,18 +17,20 @@ import (
 // everything is a Config with nothing left out.
 func everything() guard.Config {
 	return guard.Config{
-		Name:    "bench",
-		Gate:    ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 1e10, TokensPerMinute: 1e10}),
-		Budget:  budget.New(budget.Config{Global: budget.Limit{Tokens: 1 << 40, USD: 1e6}, Session: budget.Limit{Tokens: 1 << 40}}),
+		Name: "bench",
+		Gate: ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 1e10, TokensPerMinute: 1e10}),
+		Budget: budget.New(budget.Config{Global: budget.Limit{Tokens: 1 << 40, USD: 1e6},
+			Session: budget.Limit{Tokens: 1 << 40}}),
 		Ledger:  budget.NewLedger(),
 		Breaker: circuit.New("bench", circuit.LLM()),
 	}
 }
 
-var labelled = &provider.Request{Messages: ask.Messages, Labels: provider.Labels{Session: "s-1", Task: "t", Agent: "a", Kind: "step"}}
+var labelled = &provider.Request{Messages: ask.Messages,
+	Labels: provider.Labels{Session: "s-1", Task: "t", Agent: "a", Kind: "step"}}
 
-// BenchmarkGuard shows what a guard adds to a call: bare is the provider alone, plain a guard with nothing configured,
-// everything one with gate, budget, ledger and breaker.
+// BenchmarkGuard shows what a guard adds to a call: bare is the provider alone, plain a guard with
+// nothing configured, everything one with gate, budget, ledger and breaker.
 func BenchmarkGuard(b *testing.B) {
 	for _, n := range []int{1, 1000} {
 		run := func(name string, call func()) {

@@ -35,33 +35,49 @@ func TestWhatEachEndOfAnAttemptMeansToThePath(t *testing.T) {
 		success int
 		pauses  int64
 	}{
-		"success":               {script: script{half, say(reported)}, outcome: "done", in: 30, out: 20, counted: true, success: 1},
-		"success, no figures":   {script: script{half, say(provider.End(provider.StopDone, provider.Usage{}))}, outcome: "done", in: tokensIn, out: 4, success: 1},
-		"429":                   {script: script{refused(fault.RateLimited, 429)}, outcome: "failed", counted: true, pauses: 1},
-		"503":                   {script: script{refused(fault.Degraded, 503)}, outcome: "failed", counted: true, failure: 1},
-		"408":                   {script: script{refused(fault.Transient, 408)}, outcome: "failed", counted: true, failure: 1},
-		"400":                   {script: script{refused(fault.Permanent, 400)}, outcome: "failed", counted: true},
-		"401":                   {script: script{refused(fault.UserFixable, 401)}, outcome: "failed", counted: true},
-		"no connection":         {script: script{fail(failure(fault.Degraded))}, outcome: "failed", counted: true, failure: 1},
-		"reset at the start":    {script: script{fail(failure(fault.Transient))}, outcome: "failed", in: tokensIn, failure: 1},
-		"cut":                   {script: script{half}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
-		"reset in the middle":   {script: script{half, fail(failure(fault.Transient))}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
-		"503 in the middle":     {script: script{half, refused(fault.Degraded, 503)}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
-		"figures at the start":  {script: script{say(begun, provider.Text("twelve bytes")), fail(failure(fault.Transient))}, outcome: "failed", in: 30, out: 4, failure: 1},
-		"never begins":          {script: script{wait(time.Hour)}, outcome: "failed", in: tokensIn, failure: 1},
-		"silent in the middle":  {script: script{half, wait(time.Hour)}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
-		"against the grammar":   {script: script{half, say(provider.ToolEnd(7))}, outcome: "failed", in: tokensIn, out: 4},
+		"success": {script: script{half, say(reported)}, outcome: "done", in: 30, out: 20, counted: true,
+			success: 1},
+		"success, no figures": {script: script{half, say(provider.End(provider.StopDone, provider.Usage{}))},
+			outcome: "done", in: tokensIn, out: 4, success: 1},
+		"429": {script: script{refused(fault.RateLimited, 429)}, outcome: "failed", counted: true,
+			pauses: 1},
+		"503": {script: script{refused(fault.Degraded, 503)}, outcome: "failed", counted: true,
+			failure: 1},
+		"408": {script: script{refused(fault.Transient, 408)}, outcome: "failed", counted: true,
+			failure: 1},
+		"400": {script: script{refused(fault.Permanent, 400)}, outcome: "failed", counted: true},
+		"401": {script: script{refused(fault.UserFixable, 401)}, outcome: "failed", counted: true},
+		"no connection": {script: script{fail(failure(fault.Degraded))}, outcome: "failed", counted: true,
+			failure: 1},
+		"reset at the start": {script: script{fail(failure(fault.Transient))}, outcome: "failed", in: tokensIn,
+			failure: 1},
+		"cut": {script: script{half}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
+		"reset in the middle": {script: script{half, fail(failure(fault.Transient))}, outcome: "failed", in: tokensIn,
+			out: 4, failure: 1},
+		"503 in the middle": {script: script{half, refused(fault.Degraded, 503)}, outcome: "failed", in: tokensIn,
+			out: 4, failure: 1},
+		"figures at the start": {script: script{say(begun, provider.Text("twelve bytes")),
+			fail(failure(fault.Transient))}, outcome: "failed", in: 30, out: 4, failure: 1},
+		"never begins": {script: script{wait(time.Hour)}, outcome: "failed", in: tokensIn, failure: 1},
+		"silent in the middle": {script: script{half, wait(time.Hour)}, outcome: "failed", in: tokensIn, out: 4,
+			failure: 1},
+		"against the grammar": {script: script{half, say(provider.ToolEnd(7))}, outcome: "failed", in: tokensIn,
+			out: 4},
 		"panic":                 {script: script{half, boom}, outcome: "failed", in: tokensIn, out: 4},
 		"panic at once":         {script: script{boom}, outcome: "failed", in: tokensIn},
 		"canceled at the start": {script: script{wait(time.Minute)}, cancel: true, outcome: "aborted", in: tokensIn},
-		"canceled":              {script: script{half, wait(time.Minute)}, cancel: true, outcome: "aborted", in: tokensIn, out: 4},
+		"canceled": {script: script{half, wait(time.Minute)}, cancel: true, outcome: "aborted",
+			in: tokensIn, out: 4},
 		"canceled, seen late": {script: script{half, deaf(2 * s), fail(failure(fault.Transient))}, cancel: true,
 			outcome: "aborted", in: tokensIn, out: 4},
-		"calls": {script: script{say(start, provider.ToolStart(0, "", "abc"), provider.ToolDelta(0, "123456")), fail(failure(fault.Transient))},
+		"calls": {script: script{say(start, provider.ToolStart(0, "", "abc"), provider.ToolDelta(0, "123456")),
+			fail(failure(fault.Transient))},
 			outcome: "failed", in: tokensIn, out: 3, failure: 1},
-		"a picture": {script: script{say(start, provider.File(provider.Media{Type: "image/png", Data: []byte("abc")})), fail(failure(fault.Transient))},
+		"a picture": {script: script{say(start, provider.File(provider.Media{Type: "image/png", Data: []byte("abc")})),
+			fail(failure(fault.Transient))},
 			outcome: "failed", in: tokensIn, out: 2000, failure: 1},
-		"an answer taken back": {script: script{half, say(provider.Reset("again"), start, provider.Text("abc"), reported)}, outcome: "done",
+		"an answer taken back": {script: script{half,
+			say(provider.Reset("again"), start, provider.Text("abc"), reported)}, outcome: "done",
 			in: 30 + tokensIn, out: 20 + 4, success: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +93,8 @@ func TestWhatEachEndOfAnAttemptMeansToThePath(t *testing.T) {
 				entries := r.ledger.Entries(budget.Filter{})
 				require.Len(t, entries, 1)
 				e := entries[0]
-				require.Equal(t, []any{tc.outcome, tc.in, tc.out, !tc.counted}, []any{e.Outcome, e.Input, e.Output, e.Estimated})
+				require.Equal(t, []any{tc.outcome, tc.in, tc.out, !tc.counted},
+					[]any{e.Outcome, e.Input, e.Output, e.Estimated})
 				require.Equal(t, "rig", e.Provider)
 				seen := r.breaker.Snapshot()
 				require.Equal(t, []int{tc.failure, tc.failure + tc.success}, []int{seen.Failures, seen.Results})
@@ -240,7 +257,8 @@ func TestAnAnswerWithEffectsIsNoVictim(t *testing.T) {
 	})
 }
 
-// TestAVictimThatFailsIsStillAVictim: what a provider makes of the end of its context is no failure of its own.
+// TestAVictimThatFailsIsStillAVictim: what a provider makes of the end of its context is no failure
+// of its own.
 func TestAVictimThatFailsIsStillAVictim(t *testing.T) {
 	spoiled := func(ctx context.Context, yield func(provider.Chunk, error) bool) bool {
 		<-ctx.Done()
@@ -280,7 +298,8 @@ func TestWhatFailedByItselfIsNoVictim(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}, guard: guard.Config{FirstChunk: 2 * s, Retry: exact(fault.Transient)}}, tc.last, good)
+				r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1},
+					guard: guard.Config{FirstChunk: 2 * s, Retry: exact(fault.Transient)}}, tc.last, good)
 				person := r.person(s+time.Duration(tc.failures)*3*s/2, s)
 				require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
 				person()

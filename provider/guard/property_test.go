@@ -65,8 +65,8 @@ func (f *faulty) Stream(ctx context.Context, _ *provider.Request) iter.Seq2[prov
 	}
 }
 
-// FuzzWhateverFailsTheAnswerKeepsItsGrammar: what comes out is one answer of the grammar with at most one error, the text
-// that stands is that of one attempt, and the attempts are within bounds.
+// FuzzWhateverFailsTheAnswerKeepsItsGrammar: what comes out is one answer of the grammar with at
+// most one error, the text that stands is that of one attempt, and the attempts are within bounds.
 func FuzzWhateverFailsTheAnswerKeepsItsGrammar(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add(seed, -1)

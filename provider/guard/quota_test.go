@@ -12,11 +12,13 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// TestTheGateLearnsWhatTheProviderAllows: from its headers, whatever becomes of the answer, and as of the time they came.
+// TestTheGateLearnsWhatTheProviderAllows: from its headers, whatever becomes of the answer, and as
+// of the time they came.
 func TestTheGateLearnsWhatTheProviderAllows(t *testing.T) {
 	told := provider.Start("fake-1")
-	told.Extra = &provider.Extra{RateLimits: http.Header{"X-Ratelimit-Limit-Requests": {"60"}, "X-Ratelimit-Remaining-Requests": {"1"},
-		"X-Ratelimit-Reset-Requests": {"59s"}}}
+	told.Extra = &provider.Extra{RateLimits: http.Header{"X-Ratelimit-Limit-Requests": {"60"},
+		"X-Ratelimit-Remaining-Requests": {"1"},
+		"X-Ratelimit-Reset-Requests":     {"59s"}}}
 	for _, sc := range []script{{say(told, provider.Text("x"), end)}, {say(told), wait(10 * s), say(end)}} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, option{gate: ratelimit.GateConfig{RequestsPerMinute: 1000}}, sc)

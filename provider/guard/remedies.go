@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Remedies returns what a person can do about err, most likely remedy first: what the error itself says
-// ([fault.Remedy]), then what its class suggests. It is empty for nil and for cancellations.
+// Remedies returns what a person can do about err, most likely remedy first: what the error itself
+// says ([fault.Remedy]), then what its class suggests. It is empty for nil and for cancellations.
 func Remedies(err error) []string {
 	class := fault.Of(err)
 	if class == fault.None {
@@ -34,7 +34,8 @@ func Remedies(err error) []string {
 		}
 		out = append(out, "look at the network between here and the provider", other)
 	case fault.RateLimited:
-		out = append(out, again, other, "send fewer requests and tokens a minute (ratelimit.GateConfig), or ask the provider for higher limits")
+		out = append(out, again, other,
+			"send fewer requests and tokens a minute (ratelimit.GateConfig), or ask the provider for higher limits")
 	case fault.Degraded:
 		out = append(out, other, again, "look whether the provider reports an outage")
 	case fault.UserFixable:

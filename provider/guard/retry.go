@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// Retry says how often a call that fails with errors of one class is made, and how long to wait in between. A field that
-// is 0 has the default of that class:
+// Retry says how often a call that fails with errors of one class is made, and how long to wait in
+// between. A field that is 0 has the default of that class:
 //
 //	class         Attempts  Min     Max
 //	transient     5         100 ms  5 s
@@ -19,14 +19,15 @@ import (
 //	degraded      3         5 s     30 s
 //	all others    1         100 ms  5 s
 //
-// The first delay after errors of a class is Min; each further one is Factor times as long, up to Max. Delays are
-// randomized by ±20 %, so that calls that failed together aren't retried together, and never exceed Max: the longest
-// are between two thirds of Max and Max. A wait that the provider advises replaces the delay and isn't randomized. With
-// a Gate, a rate-limited call waits in the gate, so the delays of that class aren't used; its attempts are.
+// The first delay after errors of a class is Min; each further one is Factor times as long, up to
+// Max. Delays are randomized by ±20 %, so that calls that failed together aren't retried together,
+// and never exceed Max: the longest are between two thirds of Max and Max. A wait that the provider
+// advises replaces the delay and isn't randomized. With a Gate, a rate-limited call waits in the
+// gate, so the delays of that class aren't used; its attempts are.
 type Retry struct {
-	// Attempts is the number of attempts of a call, including the first one and those that failed with other classes:
-	// after a third attempt has failed, there is a fourth if the class of that failure allows more than three. At most
-	// 100.
+	// Attempts is the number of attempts of a call, including the first one and those that failed
+	// with other classes: after a third attempt has failed, there is a fourth if the class of that
+	// failure allows more than three. At most 100.
 	Attempts int
 	Min, Max time.Duration
 	Factor   float64 // 0: 2; at least 1
@@ -53,7 +54,8 @@ func resolve(cfg *Config) (retries, error) {
 	rs[fault.Degraded] = Retry{Attempts: 3, Min: 5 * time.Second, Max: 30 * time.Second, Factor: 2}
 	for class, given := range cfg.Retry {
 		if class == fault.None || int(class) >= len(rs) {
-			return rs, &ConfigError{cfg.Name, "Retry", class.String(), "use a class of failures: what was canceled is never tried again"}
+			return rs, &ConfigError{cfg.Name, "Retry", class.String(),
+				"use a class of failures: what was canceled is never tried again"}
 		}
 		r, err := given.over(rs[class], cfg.Name, fmt.Sprintf("Retry[%v]", class))
 		if err != nil {
@@ -74,7 +76,8 @@ func (r Retry) over(def Retry, name, field string) (Retry, error) {
 		value time.Duration
 	}{{"Min", r.Min}, {"Max", r.Max}} {
 		if d.value < 0 || d.value > maxTime {
-			return r, &ConfigError{name, field + "." + d.field, d.value, "use more than 0 and at most a year, or 0 for the default"}
+			return r, &ConfigError{name, field + "." + d.field, d.value,
+				"use more than 0 and at most a year, or 0 for the default"}
 		}
 	}
 	if r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= math.MaxInt16) {
@@ -99,8 +102,8 @@ func (r Retry) over(def Retry, name, field string) (Retry, error) {
 	return r, nil
 }
 
-// delays returns the delays of one call. The library randomizes them after bounding them, so it gets a lower bound;
-// and it would give up by itself after 15 minutes.
+// delays returns the delays of one call. The library randomizes them after bounding them, so it
+// gets a lower bound; and it would give up by itself after 15 minutes.
 func (r Retry) delays() *backoff.ExponentialBackOff {
 	b := &backoff.ExponentialBackOff{
 		InitialInterval:     r.Min,

@@ -38,9 +38,10 @@ func TestEachClassHasItsAttemptsAndDelays(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var told []guard.Failure
 				f := &fake{scripts: []script{{fail(failure(tc.class))}}}
-				g := newGuard(t, f, guard.Config{Name: "n", Retry: exact(tc.class), OnRetry: func(_ context.Context, f guard.Failure) {
-					told = append(told, f)
-				}})
+				g := newGuard(t, f,
+					guard.Config{Name: "n", Retry: exact(tc.class), OnRetry: func(_ context.Context, f guard.Failure) {
+						told = append(told, f)
+					}})
 				began := time.Now()
 				got := watch(g.Stream(t.Context(), ask))
 				require.EqualValues(t, len(tc.delays)+1, f.calls.Load())
@@ -104,7 +105,8 @@ func TestWhatIsNotGivenKeepsItsDefault(t *testing.T) {
 		require.EqualValues(t, 4, f.calls.Load())
 
 		f = &fake{scripts: []script{{fail(failure(fault.Permanent))}, good}}
-		g = newGuard(t, f, guard.Config{Retry: map[fault.Class]guard.Retry{fault.Permanent: {Attempts: 2, Max: 10 * ms, Exact: true}}})
+		g = newGuard(t, f,
+			guard.Config{Retry: map[fault.Class]guard.Retry{fault.Permanent: {Attempts: 2, Max: 10 * ms, Exact: true}}})
 		began = time.Now()
 		require.NoError(t, watch(g.Stream(t.Context(), ask)).err)
 		require.Equal(t, 10*ms, time.Since(began))
@@ -115,7 +117,8 @@ func TestEachClassKeepsItsOwnDelaysWithinACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waits []time.Duration
 		f := &fake{scripts: []script{
-			{fail(failure(fault.Transient))}, {fail(failure(fault.RateLimited))}, {fail(failure(fault.Transient))}, good,
+			{fail(failure(fault.Transient))}, {fail(failure(fault.RateLimited))}, {fail(failure(fault.Transient))},
+			good,
 		}}
 		g := newGuard(t, f, guard.Config{
 			Retry:   exact(fault.Transient, fault.RateLimited),
@@ -213,10 +216,11 @@ func TestWhatMustNotBeMadeAgainIsNot(t *testing.T) {
 		"a call of the provider before a reset": {ask, []script{{say(start, ran, provider.Reset("")), broken}}, 1},
 		"a call in an earlier attempt": {ask, []script{
 			{broken}, {say(start, ran), broken}, good}, 2},
-		"no restart, text":             {once, []script{{say(start, provider.Text("x")), broken}}, 1},
-		"no restart, reasoning":        {once, []script{{say(start, provider.Reasoning("x")), broken}}, 1},
-		"no restart, the second time":  {once, []script{{broken}, {say(start, provider.Text("x")), broken}}, 2},
-		"no restart, nothing is shown": {once, []script{{say(start), broken}, {broken}, {broken}, {broken}, {broken}}, 5},
+		"no restart, text":            {once, []script{{say(start, provider.Text("x")), broken}}, 1},
+		"no restart, reasoning":       {once, []script{{say(start, provider.Reasoning("x")), broken}}, 1},
+		"no restart, the second time": {once, []script{{broken}, {say(start, provider.Text("x")), broken}}, 2},
+		"no restart, nothing is shown": {once, []script{{say(start), broken}, {broken}, {broken}, {broken}, {broken}},
+			5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -316,7 +320,9 @@ func TestOnRetryIsGivenTheContextOfTheCall(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fake{scripts: []script{{fail(failure(fault.Transient))}, good}}
 			var got any
-			g := newGuard(t, f, guard.Config{Total: total, OnRetry: func(ctx context.Context, _ guard.Failure) { got = ctx.Value(key{}) }})
+			g := newGuard(t, f, guard.Config{Total: total, OnRetry: func(ctx context.Context, _ guard.Failure) {
+				got = ctx.Value(key{})
+			}})
 			require.NoError(t, watch(g.Stream(context.WithValue(t.Context(), key{}, "v"), ask)).err)
 			require.Equal(t, "v", got)
 		})

@@ -58,8 +58,8 @@ func newRig(t testing.TB, o option, scripts ...script) *rig {
 	return r
 }
 
-// settled holds that nothing is left of any call: no slot, no place in the queue, no reservation; and that what is
-// spent is what the ledger has.
+// settled holds that nothing is left of any call: no slot, no place in the queue, no reservation;
+// and that what is spent is what the ledger has.
 func (r *rig) settled() {
 	r.t.Helper()
 	snap := r.gate.Snapshot()
@@ -94,7 +94,8 @@ func single() map[fault.Class]guard.Retry {
 	return map[fault.Class]guard.Retry{fault.Transient: one, fault.RateLimited: one, fault.Degraded: one}
 }
 
-// person takes a slot as a person's request does, and holds it for a time. It returns when it has got it.
+// person takes a slot as a person's request does, and holds it for a time. It returns when it has
+// got it.
 func (r *rig) person(after, hold time.Duration) (got func() time.Time) {
 	var at time.Time
 	done := make(chan struct{})

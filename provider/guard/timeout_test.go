@@ -110,7 +110,8 @@ func TestTheCallersDeadlineIsNotTotal(t *testing.T) {
 // TestAnAttemptThatIsRefusedIsNotLate: the one before it was.
 func TestAnAttemptThatIsRefusedIsNotLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{budget: limited(4096 + tokensIn)}, script{say(start, provider.Text("half")), wait(time.Hour)}, good)
+		r := newRig(t, option{budget: limited(4096 + tokensIn)},
+			script{say(start, provider.Text("half")), wait(time.Hour)}, good)
 		got := watch(r.Stream(t.Context(), ask))
 		var refused *budget.Error
 		require.ErrorAs(t, got.err, &refused)

@@ -20,7 +20,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-// A world is two faulty providers behind guards with everything, as a chain, and sessions that use it all at once.
+// A world is two faulty providers behind guards with everything, as a chain, and sessions that use
+// it all at once.
 type world struct {
 	t      *testing.T
 	path   provider.Provider
@@ -34,7 +35,8 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 	w := &world{t: t, limit: int64(r.IntN(100_000)), ledger: budget.NewLedger()}
 	w.budget = budget.New(budget.Config{Global: budget.Limit{Tokens: w.limit}, Session: budget.Limit{Tokens: 20_000}})
 	guarded := func(name string) provider.Provider {
-		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1 + r.IntN(3), RequestsPerMinute: int64(r.IntN(3) * 50), Queue: 1 + r.IntN(5)})
+		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1 + r.IntN(3), RequestsPerMinute: int64(r.IntN(3) * 50),
+			Queue: 1 + r.IntN(5)})
 		w.gates = append(w.gates, gate)
 		seed := r.Uint64()
 		var n uint64
@@ -90,8 +92,9 @@ func (w *world) session(name string, r *rand.Rand) {
 	}
 }
 
-// FuzzWhateverHappensEverythingIsGivenBack: many sessions at once, through all that there is, with providers that fail
-// in every way and callers that leave in every way. In the end nothing is held, and what is spent is what was booked.
+// FuzzWhateverHappensEverythingIsGivenBack: many sessions at once, through all that there is, with
+// providers that fail in every way and callers that leave in every way. In the end nothing is held,
+// and what is spent is what was booked.
 func FuzzWhateverHappensEverythingIsGivenBack(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)

@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// An answer is the whole answer of a langchaingo model. No request asks for several candidates, so several choices are
-// the blocks of one answer.
+// An answer is the whole answer of a langchaingo model. No request asks for several candidates, so
+// several choices are the blocks of one answer.
 type answer struct {
 	text, reasoning string
 	calls           []provider.ToolCall
@@ -43,7 +43,8 @@ func (c *call) gather(res *llms.ContentResponse) *answer {
 	return a
 }
 
-// thoughts returns the reasoning of a choice. If a model also has it in the text, as part of the answer, it stays there.
+// thoughts returns the reasoning of a choice. If a model also has it in the text, as part of the
+// answer, it stays there.
 func thoughts(choice *llms.ContentChoice) string {
 	if choice.ReasoningContent != "" {
 		return choice.ReasoningContent
@@ -58,7 +59,8 @@ func thoughts(choice *llms.ContentChoice) string {
 func (a *answer) addCalls(choice *llms.ContentChoice, n *adapter.Names) {
 	for _, tc := range choice.ToolCalls {
 		if tc.FunctionCall != nil {
-			a.calls = append(a.calls, provider.ToolCall{ID: tc.ID, Name: n.Decode(tc.FunctionCall.Name), Invalid: tc.FunctionCall.Arguments})
+			a.calls = append(a.calls,
+				provider.ToolCall{ID: tc.ID, Name: n.Decode(tc.FunctionCall.Name), Invalid: tc.FunctionCall.Arguments})
 		}
 	}
 	if f := choice.FuncCall; f != nil && len(choice.ToolCalls) == 0 {
@@ -85,7 +87,8 @@ func (a *answer) rest(text, reasoning int) []provider.Chunk {
 	return out
 }
 
-// cut reports whether the answer is known to be incomplete. stated says that the model gives a stop reason for every answer.
+// cut reports whether the answer is known to be incomplete. stated says that the model gives a stop
+// reason for every answer.
 func (a *answer) cut(stated bool) bool {
 	if a.stopRaw != "" {
 		return false
@@ -103,11 +106,15 @@ func (a *answer) cut(stated bool) bool {
 
 // stops are the stop reasons of models, in lower case, without blanks, dashes and underscores.
 var stops = map[string]provider.StopReason{
-	"stop": provider.StopDone, "endturn": provider.StopDone, "stopsequence": provider.StopDone, "eos": provider.StopDone,
-	"eostoken": provider.StopDone, "complete": provider.StopDone, "completed": provider.StopDone, "finish": provider.StopDone,
-	"finished": provider.StopDone, "done": provider.StopDone, "endoftext": provider.StopDone, "normal": provider.StopDone,
+	"stop": provider.StopDone, "endturn": provider.StopDone, "stopsequence": provider.StopDone,
+	"eos":      provider.StopDone,
+	"eostoken": provider.StopDone, "complete": provider.StopDone, "completed": provider.StopDone,
+	"finish":   provider.StopDone,
+	"finished": provider.StopDone, "done": provider.StopDone, "endoftext": provider.StopDone,
+	"normal": provider.StopDone,
 
-	"length": provider.StopLength, "maxtokens": provider.StopLength, "maxlength": provider.StopLength, "modellength": provider.StopLength,
+	"length": provider.StopLength, "maxtokens": provider.StopLength, "maxlength": provider.StopLength,
+	"modellength":                provider.StopLength,
 	"modelcontextwindowexceeded": provider.StopLength, "maxoutputtokens": provider.StopLength,
 
 	"toolcalls": provider.StopToolCalls, "tooluse": provider.StopToolCalls, "toolcall": provider.StopToolCalls,
@@ -115,7 +122,8 @@ var stops = map[string]provider.StopReason{
 
 	"contentfilter": provider.StopFiltered, "contentfiltered": provider.StopFiltered, "refusal": provider.StopFiltered,
 	"safety": provider.StopFiltered, "recitation": provider.StopFiltered, "blocklist": provider.StopFiltered,
-	"prohibitedcontent": provider.StopFiltered, "spii": provider.StopFiltered, "guardrailintervened": provider.StopFiltered,
+	"prohibitedcontent": provider.StopFiltered, "spii": provider.StopFiltered,
+	"guardrailintervened": provider.StopFiltered,
 
 	"pauseturn": provider.StopPaused,
 
@@ -124,7 +132,8 @@ var stops = map[string]provider.StopReason{
 
 var plainWord = strings.NewReplacer("_", "", "-", "", " ", "", ".", "", "<|", "", "|>", "")
 
-// stop returns the stop reason. A turn that ended with calls waits for their results, whatever reason the model gives.
+// stop returns the stop reason. A turn that ended with calls waits for their results, whatever
+// reason the model gives.
 func (a *answer) stop() provider.StopReason {
 	word := plainWord.Replace(strings.ToLower(a.stopRaw))
 	stop, ok := stops[strings.TrimPrefix(word, "finishreason")]

@@ -16,7 +16,8 @@ import (
 
 var errLeft = errors.New("langchain: the consumer has left")
 
-// A call is one call of a langchaingo model. All methods except produce run in the consumer's goroutine.
+// A call is one call of a langchaingo model. All methods except produce run in the consumer's
+// goroutine.
 type call struct {
 	p       *Provider
 	ctx     context.Context
@@ -81,7 +82,9 @@ func (c *call) run(b *built, streaming bool) (outcome, error) {
 	options := b.options
 	if streaming {
 		options = append(options,
-			llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error { return hand(ctx, pieces, piece{text: string(chunk)}) }),
+			llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
+				return hand(ctx, pieces, piece{text: string(chunk)})
+			}),
 			llms.WithStreamingReasoningFunc(func(_ context.Context, reasoning, _ []byte) error {
 				return hand(ctx, pieces, piece{reasoning: string(reasoning)})
 			}))
@@ -117,8 +120,10 @@ func hand(ctx context.Context, to chan<- piece, s piece) error {
 }
 
 // produce calls the model. A panic of the model is an error.
-func (p *Provider) produce(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption, done chan<- outcome) {
-	o := outcome{err: errors.New("langchain: the model ended its goroutine")} // replaced, unless the model calls runtime.Goexit
+func (p *Provider) produce(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
+	done chan<- outcome) {
+	// replaced, unless the model calls runtime.Goexit
+	o := outcome{err: errors.New("langchain: the model ended its goroutine")}
 	defer func() {
 		if v := recover(); v != nil {
 			o = outcome{err: stream.NewPanicError("the langchaingo model", v)}
@@ -128,7 +133,8 @@ func (p *Provider) produce(ctx context.Context, messages []llms.MessageContent, 
 	o.res, o.err = p.llm.GenerateContent(ctx, messages, options...)
 }
 
-// show yields a streamed piece. Pieces of tool calls, which some models stream as well, are ignored.
+// show yields a streamed piece. Pieces of tool calls, which some models stream as well, are
+// ignored.
 func (c *call) show(s piece) error {
 	if s.reasoning != "" {
 		c.thought.WriteString(s.reasoning)

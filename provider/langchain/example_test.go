@@ -18,7 +18,8 @@ func (parrot) Call(ctx context.Context, prompt string, options ...llms.CallOptio
 	return llms.GenerateFromSinglePrompt(ctx, parrot{}, prompt, options...)
 }
 
-func (parrot) GenerateContent(_ context.Context, messages []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+func (parrot) GenerateContent(_ context.Context, messages []llms.MessageContent,
+	_ ...llms.CallOption) (*llms.ContentResponse, error) {
 	last := messages[len(messages)-1]
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
 		Content:        fmt.Sprint(last.Parts[0]),
@@ -33,7 +34,8 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	res, err := provider.Generate(context.Background(), p, &provider.Request{Messages: []provider.Message{provider.User("Hello.")}})
+	res, err := provider.Generate(context.Background(), p,
+		&provider.Request{Messages: []provider.Message{provider.User("Hello.")}})
 	fmt.Println(res.Text(), res.Stop, res.Usage.Input, res.Usage.Output, err)
 	// Output: Hello. done 3 2 <nil>
 }

@@ -33,7 +33,8 @@ var remedies = map[llms.ErrorCode]string{
 }
 
 // statusText matches a status in a message of langchaingo's models.
-var statusText = regexp.MustCompile(`(?i)\bstatus(?:[ _]code)?:?\s*\(?([1-5]\d\d)\b|\bError ([1-5]\d\d)\b|\bHTTP ([1-5]\d\d)\b`)
+var statusText = regexp.MustCompile(
+	`(?i)\bstatus(?:[ _]code)?:?\s*\(?([1-5]\d\d)\b|\bError ([1-5]\d\d)\b|\bHTTP ([1-5]\d\d)\b`)
 
 // secretText matches possible secrets in a message: the key in a URL, and the word after "Bearer".
 var secretText = regexp.MustCompile(`(?i)([?&](?:key|api_key|api-key|token|access_token)=|\bbearer )[^&\s"']+`)
@@ -47,7 +48,8 @@ func (p *Provider) failure(err error) error {
 	if errors.As(err, &own) { // of a Provider behind a langchaingo model
 		return own
 	}
-	e := &provider.Error{Provider: name, Model: p.cfg.Model, Message: secretText.ReplaceAllString(err.Error(), "${1}[redacted]"), Err: err}
+	e := &provider.Error{Provider: name, Model: p.cfg.Model,
+		Message: secretText.ReplaceAllString(err.Error(), "${1}[redacted]"), Err: err}
 	if m := statusText.FindStringSubmatch(err.Error()); m != nil {
 		e.Status, _ = strconv.Atoi(m[1] + m[2] + m[3])
 	}

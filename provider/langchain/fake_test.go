@@ -7,7 +7,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// A fakeModel is a langchaingo model that streams pieces, and then returns choices or an error. It stores its requests.
+// A fakeModel is a langchaingo model that streams pieces, and then returns choices or an error. It
+// stores its requests.
 type fakeModel struct {
 	pieces  []string // "~" begins reasoning
 	choices []*llms.ContentChoice
@@ -22,7 +23,8 @@ func (f *fakeModel) Call(ctx context.Context, prompt string, options ...llms.Cal
 	return llms.GenerateFromSinglePrompt(ctx, f, prompt, options...)
 }
 
-func (f *fakeModel) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (f *fakeModel) GenerateContent(ctx context.Context, messages []llms.MessageContent,
+	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	var opts llms.CallOptions
 	for _, o := range options {
 		o(&opts)
@@ -70,10 +72,12 @@ func (f modelFunc) Call(ctx context.Context, _ string, _ ...llms.CallOption) (st
 	return "", nil
 }
 
-func (f modelFunc) GenerateContent(ctx context.Context, _ []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+func (f modelFunc) GenerateContent(ctx context.Context, _ []llms.MessageContent,
+	_ ...llms.CallOption) (*llms.ContentResponse, error) {
 	return f(ctx)
 }
 
 func said(text, stop string) []*llms.ContentChoice {
-	return []*llms.ContentChoice{{Content: text, StopReason: stop, GenerationInfo: map[string]any{"PromptTokens": 10, "CompletionTokens": 3}}}
+	return []*llms.ContentChoice{{Content: text, StopReason: stop,
+		GenerationInfo: map[string]any{"PromptTokens": 10, "CompletionTokens": 3}}}
 }

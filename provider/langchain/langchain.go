@@ -19,15 +19,16 @@ const name = "langchain"
 
 // Config has the properties that [New] can't get from a langchaingo model. Its zero value is valid.
 type Config struct {
-	// Model is the model's name: in answers, and for requests that name none. Empty: the langchaingo model uses its own.
+	// Model is the model's name: in answers, and for requests that name none. Empty: the
+	// langchaingo model uses its own.
 	Model string
 	// Info has the properties of the model.
 	Info provider.ModelInfo
-	// Ends says whether the model states why an answer ended. Empty: EndsStated for langchaingo's own openai, anthropic, googleai,
-	// mistral and bedrock models, else EndsUnstated.
+	// Ends says whether the model states why an answer ended. Empty: EndsStated for langchaingo's
+	// own openai, anthropic, googleai, mistral and bedrock models, else EndsUnstated.
 	Ends Ends
-	// OnePart sends each part of an answer as a separate message, for models that read only the first part of one. It is
-	// always set for langchaingo's own anthropic models.
+	// OnePart sends each part of an answer as a separate message, for models that read only the
+	// first part of one. It is always set for langchaingo's own anthropic models.
 	OnePart bool
 	// Whole disables streaming, for models whose streams are wrong.
 	Whole bool
@@ -44,8 +45,8 @@ const (
 
 // A Provider makes calls with a langchaingo model. It is safe for concurrent use if the model is.
 //
-// Each call runs the model in its own goroutine, which has ended when the call is over. If the model doesn't respect its context,
-// a consumer that stops has to wait for it.
+// Each call runs the model in its own goroutine, which has ended when the call is over. If the
+// model doesn't respect its context, a consumer that stops has to wait for it.
 type Provider struct {
 	llm     llms.Model
 	cfg     Config
@@ -57,7 +58,8 @@ var (
 	_ provider.Informer = (*Provider)(nil)
 )
 
-// New returns a Provider that makes its calls with the langchaingo model. It fails for a nil model, and an unknown Config.Ends.
+// New returns a Provider that makes its calls with the langchaingo model. It fails for a nil model,
+// and an unknown Config.Ends.
 func New(model llms.Model, cfg Config) (*Provider, error) {
 	if isNil(model) {
 		return nil, fault.New(fault.Permanent, "langchain: the model is nil")
@@ -68,7 +70,8 @@ func New(model llms.Model, cfg Config) (*Provider, error) {
 	case EndsStated, EndsUnstated:
 		p.profile.stated = cfg.Ends == EndsStated
 	default:
-		return nil, fault.Errorf(fault.Permanent, "langchain: Config.Ends is %q; it must be %q, %q or empty", cfg.Ends, EndsStated, EndsUnstated)
+		return nil, fault.Errorf(fault.Permanent, "langchain: Config.Ends is %q; it must be %q, %q or empty", cfg.Ends,
+			EndsStated, EndsUnstated)
 	}
 	p.profile.onePart = p.profile.onePart || cfg.OnePart
 	return p, nil

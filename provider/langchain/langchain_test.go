@@ -24,7 +24,8 @@ func over(t *testing.T, m llms.Model, cfg Config) *Provider {
 }
 
 func question() *provider.Request {
-	return &provider.Request{Messages: []provider.Message{provider.User("How cold is it?")}, Tools: []provider.Tool{{Name: "weather"}}}
+	return &provider.Request{Messages: []provider.Message{provider.User("How cold is it?")},
+		Tools: []provider.Tool{{Name: "weather"}}}
 }
 
 // kinds returns the kinds of the chunks of a call, and the error that ended it.
@@ -40,9 +41,12 @@ func kinds(ctx context.Context, p provider.Provider, req *provider.Request) (out
 
 func TestALangchaingoModelConforms(t *testing.T) {
 	providertest.Conformance(t, func() provider.Provider {
-		return over(t, &fakeModel{pieces: []string{"~Hm.", "It is", " cold."}, choices: []*llms.ContentChoice{{Content: "It is cold.",
-			ReasoningContent: "Hm.", StopReason: "tool_calls", GenerationInfo: map[string]any{"PromptTokens": 10, "CompletionTokens": 3},
-			ToolCalls: []llms.ToolCall{{ID: "c1", Type: "function", FunctionCall: &llms.FunctionCall{Name: "weather", Arguments: `{"city":"Oslo"}`}}}}}}, Config{})
+		return over(t, &fakeModel{pieces: []string{"~Hm.", "It is", " cold."},
+			choices: []*llms.ContentChoice{{Content: "It is cold.",
+				ReasoningContent: "Hm.", StopReason: "tool_calls",
+				GenerationInfo: map[string]any{"PromptTokens": 10, "CompletionTokens": 3},
+				ToolCalls: []llms.ToolCall{{ID: "c1", Type: "function",
+					FunctionCall: &llms.FunctionCall{Name: "weather", Arguments: `{"city":"Oslo"}`}}}}}}, Config{})
 	}, providertest.Strict(), providertest.WithRequest(func() *provider.Request {
 		return &provider.Request{Messages: []provider.Message{provider.User("How cold is it?")}}
 	}))
@@ -58,18 +62,22 @@ func TestStreamedPiecesComeAtOnceAndTheRestAtTheEnd(t *testing.T) {
 
 func TestStreamedPiecesOfToolCallsAreNoText(t *testing.T) {
 	call := llms.ToolCall{ID: "c1", FunctionCall: &llms.FunctionCall{Name: "weather", Arguments: `{"city":"Oslo"}`}}
-	m := &fakeModel{pieces: []string{"Let me see.", `[{"id":"c1","type":"function","function":{"name":"weather","arguments":""}}]`, `[{"function":{"arguments":"{\"city\""}}]`},
+	m := &fakeModel{pieces: []string{"Let me see.",
+		`[{"id":"c1","type":"function","function":{"name":"weather","arguments":""}}]`,
+		`[{"function":{"arguments":"{\"city\""}}]`},
 		choices: []*llms.ContentChoice{{Content: "Let me see.", ToolCalls: []llms.ToolCall{call}, StopReason: "stop"}}}
 	got, err := kinds(t.Context(), over(t, m, Config{}), question())
 	require.NoError(t, err)
-	require.Equal(t, []string{"start ", "text Let me see.", "tool_start ", `tool_delta {"city":"Oslo"}`, "tool_end ", "end "}, got)
+	require.Equal(t,
+		[]string{"start ", "text Let me see.", "tool_start ", `tool_delta {"city":"Oslo"}`, "tool_end ", "end "}, got)
 }
 
 func TestStreamedTextThatDiffersFromTheAnswerIsReset(t *testing.T) {
 	m := &fakeModel{pieces: []string{`{"partial":`}, choices: said("It is cold.", "stop")}
 	got, err := kinds(t.Context(), over(t, m, Config{}), question())
 	require.NoError(t, err)
-	require.Equal(t, []string{"start ", `text {"partial":`, "reset the streamed text differs from the answer", "start ", "text It is cold.", "end "}, got)
+	require.Equal(t, []string{"start ", `text {"partial":`, "reset the streamed text differs from the answer", "start ",
+		"text It is cold.", "end "}, got)
 
 	req := question()
 	req.NoRestart = true
@@ -90,10 +98,14 @@ func TestAnAnswerThatWasOnlyStreamedIsAccepted(t *testing.T) {
 }
 
 func TestBlocksOfAnAnswerAreOneAnswer(t *testing.T) {
-	info := map[string]any{"InputTokens": 7, "OutputTokens": 9, "CacheReadInputTokens": 20, "CacheCreationInputTokens": 3}
-	thinking := map[string]any{"ThinkingContent": "Hm.", "InputTokens": 7, "OutputTokens": 9, "CacheReadInputTokens": 20, "CacheCreationInputTokens": 3}
-	m := &fakeModel{choices: []*llms.ContentChoice{nil, {GenerationInfo: thinking, StopReason: "tool_use"}, {Content: "Let me see.", GenerationInfo: info, StopReason: "tool_use"},
-		{ToolCalls: []llms.ToolCall{{ID: "c1", FunctionCall: &llms.FunctionCall{Name: "weather", Arguments: "{}"}}, {ID: "c2"}}, GenerationInfo: info, StopReason: "tool_use"}}}
+	info := map[string]any{"InputTokens": 7, "OutputTokens": 9, "CacheReadInputTokens": 20,
+		"CacheCreationInputTokens": 3}
+	thinking := map[string]any{"ThinkingContent": "Hm.", "InputTokens": 7, "OutputTokens": 9,
+		"CacheReadInputTokens": 20, "CacheCreationInputTokens": 3}
+	m := &fakeModel{choices: []*llms.ContentChoice{nil, {GenerationInfo: thinking, StopReason: "tool_use"},
+		{Content: "Let me see.", GenerationInfo: info, StopReason: "tool_use"},
+		{ToolCalls: []llms.ToolCall{{ID: "c1", FunctionCall: &llms.FunctionCall{Name: "weather", Arguments: "{}"}},
+			{ID: "c2"}}, GenerationInfo: info, StopReason: "tool_use"}}}
 	res, err := provider.Generate(t.Context(), over(t, m, Config{}), question())
 	require.NoError(t, err)
 	require.Equal(t, "Let me see.", res.Text())
@@ -106,7 +118,8 @@ func TestBlocksOfAnAnswerAreOneAnswer(t *testing.T) {
 }
 
 func TestAnAnswerWithoutAnEndIsDetected(t *testing.T) {
-	broken := []*llms.ContentChoice{{Content: "x", ToolCalls: []llms.ToolCall{{FunctionCall: &llms.FunctionCall{Name: "weather", Arguments: `{"ci`}}}}}
+	broken := []*llms.ContentChoice{{Content: "x",
+		ToolCalls: []llms.ToolCall{{FunctionCall: &llms.FunctionCall{Name: "weather", Arguments: `{"ci`}}}}}
 	for _, tt := range []struct {
 		what    string
 		choices []*llms.ContentChoice
@@ -164,24 +177,30 @@ func TestErrorsAreClassified(t *testing.T) {
 }
 
 func TestErrorsDoNotShowKeys(t *testing.T) {
-	secret := errors.New(`Post "https://api.example.com/v1?key=topsecret&x=1": refused, Authorization: Bearer topsecret`)
+	secret := errors.New(
+		`Post "https://api.example.com/v1?key=topsecret&x=1": refused, Authorization: Bearer topsecret`)
 	_, err := provider.Generate(t.Context(), over(t, &fakeModel{err: secret}, Config{}), question())
 	require.NotContains(t, err.Error(), "topsecret")
 	require.ErrorContains(t, err, "key=[redacted]&x=1")
 }
 
 func TestTextStreamedBeforeAnErrorIsKept(t *testing.T) {
-	res, err := provider.Generate(t.Context(), over(t, &fakeModel{pieces: []string{"It is"}, err: errors.New("broken")}, Config{}), question())
+	res, err := provider.Generate(t.Context(),
+		over(t, &fakeModel{pieces: []string{"It is"}, err: errors.New("broken")}, Config{}), question())
 	require.ErrorContains(t, err, "broken")
 	require.Equal(t, "It is", res.Text())
 	require.False(t, res.Complete)
 }
 
 func TestAPanicOfTheModelIsAnError(t *testing.T) {
-	_, err := provider.Generate(t.Context(), over(t, modelFunc(func(context.Context) (*llms.ContentResponse, error) { panic("oops") }), Config{}), question())
+	_, err := provider.Generate(t.Context(), over(t,
+		modelFunc(func(context.Context) (*llms.ContentResponse, error) { panic("oops") }), Config{}), question())
 	var p *stream.PanicError
 	require.ErrorAs(t, err, &p)
-	_, err = provider.Generate(t.Context(), over(t, modelFunc(func(context.Context) (*llms.ContentResponse, error) { runtime.Goexit(); return nil, nil }), Config{}), question())
+	_, err = provider.Generate(t.Context(), over(t, modelFunc(func(context.Context) (*llms.ContentResponse, error) {
+		runtime.Goexit()
+		return nil, nil
+	}), Config{}), question())
 	require.ErrorContains(t, err, "ended its goroutine")
 }
 
@@ -205,7 +224,8 @@ func TestALoopBodyThatPanicsLeavesNothingBehind(t *testing.T) {
 // streaming streams a word before it answers.
 type streaming struct{ modelFunc }
 
-func (s *streaming) GenerateContent(ctx context.Context, _ []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (s *streaming) GenerateContent(ctx context.Context, _ []llms.MessageContent,
+	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	var o llms.CallOptions
 	for _, opt := range options {
 		opt(&o)

@@ -18,9 +18,11 @@ import (
 // requestOf converts langchaingo's messages and options to a request.
 func requestOf(messages []llms.MessageContent, o *llms.CallOptions) (*provider.Request, error) {
 	if o.N > 1 || o.CandidateCount > 1 {
-		return nil, fault.Errorf(fault.Permanent, "langchain: %d candidates were asked for; a Provider gives one", max(o.N, o.CandidateCount))
+		return nil, fault.Errorf(fault.Permanent, "langchain: %d candidates were asked for; a Provider gives one",
+			max(o.N, o.CandidateCount))
 	}
-	req := &provider.Request{Model: o.Model, MaxOutput: o.MaxTokens, NoRestart: o.StreamingFunc != nil || o.StreamingReasoningFunc != nil}
+	req := &provider.Request{Model: o.Model, MaxOutput: o.MaxTokens, NoRestart: o.StreamingFunc != nil ||
+		o.StreamingReasoningFunc != nil}
 	if req.MaxOutput == 0 {
 		req.MaxOutput = o.MaxLength
 	}
@@ -31,7 +33,8 @@ func requestOf(messages []llms.MessageContent, o *llms.CallOptions) (*provider.R
 	}
 	req.Sampling = samplingOf(o)
 	if t := llms.GetThinkingConfig(o); t != nil {
-		req.Reasoning = &provider.ReasoningOptions{Effort: string(t.Mode), Budget: t.BudgetTokens, Hide: !t.ReturnThinking}
+		req.Reasoning = &provider.ReasoningOptions{Effort: string(t.Mode), Budget: t.BudgetTokens,
+			Hide: !t.ReturnThinking}
 		if t.Mode == llms.ThinkingModeAuto {
 			req.Reasoning.Effort = ""
 		}
@@ -48,7 +51,8 @@ var roles = map[llms.ChatMessageType]provider.Role{
 	llms.ChatMessageTypeTool: provider.RoleTool, llms.ChatMessageTypeFunction: provider.RoleTool,
 }
 
-// addMessage adds a message. It merges consecutive messages of the model, and consecutive results: langchaingo has them one by one.
+// addMessage adds a message. It merges consecutive messages of the model, and consecutive results:
+// langchaingo has them one by one.
 func addMessage(req *provider.Request, m *llms.MessageContent) error {
 	role, known := roles[m.Role]
 	if !known && m.Role != llms.ChatMessageTypeSystem {
@@ -109,7 +113,8 @@ func partOf(p llms.ContentPart) (provider.Part, error) {
 		}
 		return provider.Part{Kind: provider.PartToolCall, Call: &c}, nil
 	case llms.ToolCallResponse:
-		return provider.ResultPart(provider.ToolResult{CallID: p.ToolCallID, Name: p.Name, Parts: []provider.Part{provider.TextPart(p.Content)}}), nil
+		return provider.ResultPart(provider.ToolResult{CallID: p.ToolCallID, Name: p.Name,
+			Parts: []provider.Part{provider.TextPart(p.Content)}}), nil
 	}
 	return provider.Part{}, fault.Errorf(fault.Permanent, "langchain: a message has a part of the unknown type %T", p)
 }
@@ -136,8 +141,10 @@ func imageAt(address string) provider.Media {
 
 // samplingOf treats 0 as the default.
 func samplingOf(o *llms.CallOptions) *provider.Sampling {
-	s := provider.Sampling{Temperature: given(o.Temperature), TopP: given(o.TopP), TopK: given(o.TopK), Seed: given(int64(o.Seed)),
-		PresencePenalty: given(o.PresencePenalty), FrequencyPenalty: given(o.FrequencyPenalty), Stop: append([]string(nil), o.StopWords...)}
+	s := provider.Sampling{Temperature: given(o.Temperature), TopP: given(o.TopP), TopK: given(o.TopK),
+		Seed:            given(int64(o.Seed)),
+		PresencePenalty: given(o.PresencePenalty), FrequencyPenalty: given(o.FrequencyPenalty),
+		Stop: append([]string(nil), o.StopWords...)}
 	if len(s.Stop) == 0 && s.Temperature == nil && s.TopP == nil && s.TopK == nil && s.Seed == nil &&
 		s.PresencePenalty == nil && s.FrequencyPenalty == nil {
 		return nil
@@ -176,7 +183,8 @@ func addTools(req *provider.Request, o *llms.CallOptions) error {
 	return err
 }
 
-// choiceOfTools decodes the forms of a tool choice: a word, langchaingo's type, or a value with the same JSON.
+// choiceOfTools decodes the forms of a tool choice: a word, langchaingo's type, or a value with the
+// same JSON.
 func choiceOfTools(o *llms.CallOptions) (provider.ToolChoice, error) {
 	given := o.ToolChoice
 	if given == nil && o.FunctionCallBehavior != "" {

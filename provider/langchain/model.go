@@ -11,15 +11,16 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Model returns a langchaingo model that makes its calls with p. It is safe for concurrent use. If p is nil, every call fails.
-// The package comment says what is lost.
+// Model returns a langchaingo model that makes its calls with p. It is safe for concurrent use. If
+// p is nil, every call fails. The package comment says what is lost.
 //
-// The answer is one choice. Its GenerationInfo has PromptTokens (all of the prompt), CompletionTokens, TotalTokens,
-// PromptCachedTokens, CacheCreationInputTokens, ReasoningTokens and ThinkingContent, as langchaingo's openai model has them. A call without an id
-// of its provider's gets one, so that its result can name it.
+// The answer is one choice. Its GenerationInfo has PromptTokens (all of the prompt),
+// CompletionTokens, TotalTokens, PromptCachedTokens, CacheCreationInputTokens, ReasoningTokens and
+// ThinkingContent, as langchaingo's openai model has them. A call without an id of its provider's
+// gets one, so that its result can name it.
 //
-// An error of a streaming function ends the call and is returned. Streaming functions get an answer once: the request sets
-// NoRestart.
+// An error of a streaming function ends the call and is returned. Streaming functions get an answer
+// once: the request sets NoRestart.
 func Model(p provider.Provider) llms.Model { return &model{p: p} }
 
 type model struct{ p provider.Provider }
@@ -30,7 +31,8 @@ func (m *model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 }
 
 // GenerateContent makes a call of the Provider.
-func (m *model) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (m *model) GenerateContent(ctx context.Context, messages []llms.MessageContent,
+	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	if isNil(m.p) {
 		return nil, coded(provider.ErrNilProvider)
 	}
@@ -55,7 +57,8 @@ func (m *model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 }
 
 // collect makes the call and passes on the streamed pieces.
-func (m *model) collect(ctx context.Context, req *provider.Request, opts *llms.CallOptions) (*provider.Response, error) {
+func (m *model) collect(ctx context.Context, req *provider.Request, opts *llms.CallOptions) (*provider.Response,
+	error) {
 	var c provider.Collector
 	shown := false
 	for chunk, err := range m.p.Stream(ctx, req) {
@@ -68,7 +71,8 @@ func (m *model) collect(ctx context.Context, req *provider.Request, opts *llms.C
 		switch chunk.Kind {
 		case provider.KindReset:
 			if shown {
-				return nil, coded(errors.New("langchain: the answer started again after a part of it had been streamed"))
+				return nil,
+					coded(errors.New("langchain: the answer started again after a part of it had been streamed"))
 			}
 		case provider.KindText, provider.KindReasoning:
 			streamed, err := show(ctx, chunk, opts)

@@ -39,7 +39,8 @@ func (p *Provider) build(req *provider.Request) (*built, error) {
 	return b, b.settings(req)
 }
 
-// systemText returns the system text, with the schema of the answer, for which langchaingo has no field.
+// systemText returns the system text, with the schema of the answer, for which langchaingo has no
+// field.
 func systemText(req *provider.Request) string {
 	if req.Output == nil || len(req.Output.Schema) == 0 {
 		return req.System
@@ -161,9 +162,11 @@ func media(m *provider.Media) (llms.ContentPart, error) {
 	case m.URL != "" && (m.Type == "" || strings.HasPrefix(m.Type, "image/")):
 		return llms.ImageURLContent{URL: m.URL}, nil
 	case m.URL != "":
-		return nil, fault.Errorf(fault.Permanent, "langchain: media of type %q can't be sent by URL; send its data", m.Type)
+		return nil,
+			fault.Errorf(fault.Permanent, "langchain: media of type %q can't be sent by URL; send its data", m.Type)
 	}
-	return nil, fault.Errorf(fault.Permanent, "langchain: media of type %q has no data and no URL; a provider's file id can't be sent", m.Type)
+	return nil, fault.Errorf(fault.Permanent,
+		"langchain: media of type %q has no data and no URL; a provider's file id can't be sent", m.Type)
 }
 
 // settings adds the options of the request.
@@ -187,7 +190,8 @@ func (b *built) settings(req *provider.Request) error {
 		if mode == "" {
 			mode = llms.ThinkingModeAuto
 		}
-		set(llms.WithThinking(&llms.ThinkingConfig{Mode: mode, BudgetTokens: r.Budget, ReturnThinking: !r.Hide, StreamThinking: !r.Hide}))
+		set(llms.WithThinking(&llms.ThinkingConfig{Mode: mode, BudgetTokens: r.Budget, ReturnThinking: !r.Hide,
+			StreamThinking: !r.Hide}))
 	}
 	if raw := req.Options[name]; len(raw) > 0 {
 		var more map[string]any
@@ -246,7 +250,8 @@ func (b *built) tools(req *provider.Request) error {
 		if err != nil {
 			return err
 		}
-		tools[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: sent, Description: t.Description, Parameters: schema}}
+		tools[i] = llms.Tool{Type: "function",
+			Function: &llms.FunctionDefinition{Name: sent, Description: t.Description, Parameters: schema}}
 	}
 	b.options = append(b.options, llms.WithTools(tools))
 	switch req.ToolChoice.Mode {
@@ -259,7 +264,8 @@ func (b *built) tools(req *provider.Request) error {
 		if err != nil {
 			return err
 		}
-		b.options = append(b.options, llms.WithToolChoice(llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: sent}}))
+		b.options = append(b.options,
+			llms.WithToolChoice(llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: sent}}))
 	}
 	return nil
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// The keys of a choice's GenerationInfo with token counts, in the order in which they are tried. They
-// are compared without case and underscores.
+// The keys of a choice's GenerationInfo with token counts, in the order in which they are tried.
+// They are compared without case and underscores.
 var (
 	// allInput counts the whole prompt, including cached tokens.
 	allInput = []string{"PromptTokens", "PromptTokenCount"}
-	// newInput counts the prompt without tokens read from or written to a cache, if there are separate figures for those.
+	// newInput counts the prompt without tokens read from or written to a cache, if there are
+	// separate figures for those.
 	newInput   = []string{"InputTokens", "InputTokenCount"}
 	output     = []string{"CompletionTokens", "OutputTokens", "CandidatesTokenCount", "GenerationTokenCount"}
 	cacheRead  = []string{"PromptCachedTokens", "CacheReadInputTokens", "CachedTokens"}

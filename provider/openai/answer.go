@@ -15,8 +15,8 @@ import (
 	"github.com/pawlkit/pawl/stream/sse"
 )
 
-// An answer is one call as its consumer sees it: it keeps the order of the chunks, and stops at the first error and when the
-// consumer stops or the context ends.
+// An answer is one call as its consumer sees it: it keeps the order of the chunks, and stops at the
+// first error and when the consumer stops or the context ends.
 type answer struct {
 	ctx    context.Context
 	yield  func(provider.Chunk, error) bool
@@ -80,8 +80,8 @@ func (a *answer) end(err error) {
 	}
 }
 
-// stopped returns the error of a call whose context is done: its cause. After a cancellation the class is [fault.None], whatever class
-// the cause has otherwise; a deadline keeps its class.
+// stopped returns the error of a call whose context is done: its cause. After a cancellation the
+// class is [fault.None], whatever class the cause has otherwise; a deadline keeps its class.
 func stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || fault.Of(cause) == fault.None {
@@ -90,7 +90,8 @@ func stopped(ctx context.Context) error {
 	return fault.Wrap(fault.None, cause)
 }
 
-// fail yields an error of the call with its details. If the context is done, it yields the context's cause.
+// fail yields an error of the call with its details. If the context is done, it yields the
+// context's cause.
 func (a *answer) fail(err error) {
 	if a.ctx.Err() != nil {
 		a.end(stopped(a.ctx))
@@ -111,7 +112,8 @@ func (a *answer) fail(err error) {
 
 // cut yields the error of an answer that ended too early; err is the reason, if it is known.
 func (a *answer) cut(err error) {
-	e := &provider.Error{Class: fault.Transient, Message: "the stream ended before the answer was complete", Err: provider.ErrIncomplete}
+	e := &provider.Error{Class: fault.Transient, Message: "the stream ended before the answer was complete",
+		Err: provider.ErrIncomplete}
 	if err != nil {
 		e.Message += ": " + err.Error()
 		e.Err = fmt.Errorf("%w: %w", provider.ErrIncomplete, err)
@@ -119,7 +121,8 @@ func (a *answer) cut(err error) {
 	a.fail(e)
 }
 
-// read reads an answer: a stream of events or one JSON value, whatever was requested and whatever the headers say.
+// read reads an answer: a stream of events or one JSON value, whatever was requested and whatever
+// the headers say.
 func read(a *answer, d decoder, body io.Reader) {
 	br, first, err := adapter.Open(a.m.name, body)
 	if err != nil {
@@ -156,7 +159,8 @@ func read(a *answer, d decoder, body io.Reader) {
 
 var done = []byte("[DONE]")
 
-// decode decodes JSON into v. Values of an unexpected type are ignored: servers put different values into fields that don't matter.
+// decode decodes JSON into v. Values of an unexpected type are ignored: servers put different
+// values into fields that don't matter.
 func decode(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if err == nil {

@@ -14,8 +14,9 @@ type cacheMark struct {
 
 var ephemeral = &cacheMark{Type: "ephemeral"}
 
-// cacheKey makes the calls of a session go to the servers that have its prompt in their cache. OpenAI gets a hash, so that it doesn't
-// learn the names of sessions. Only OpenAI's own host gets a key: others reject the field, for all models or for some (Azure).
+// cacheKey makes the calls of a session go to the servers that have its prompt in their cache.
+// OpenAI gets a hash, so that it doesn't learn the names of sessions. Only OpenAI's own host gets a
+// key: others reject the field, for all models or for some (Azure).
 func (c *conversation) cacheKey() string {
 	if !c.req.Cache || !c.m.host.own || c.req.Labels.Session == "" {
 		return ""
@@ -23,8 +24,8 @@ func (c *conversation) cacheKey() string {
 	return "pawl-" + digest(c.req.Labels.Session)[:32]
 }
 
-// marksCache reports whether the prompt has to be marked because of [provider.Request.Cache]: the server accepts marks, the model doesn't
-// cache without them, and the options have none.
+// marksCache reports whether the prompt has to be marked because of [provider.Request.Cache]: the
+// server accepts marks, the model doesn't cache without them, and the options have none.
 func (c *conversation) marksCache() bool {
 	if !c.req.Cache || !c.m.host.cacheMarks || !strings.HasPrefix(c.model, "anthropic/") {
 		return false
@@ -37,9 +38,10 @@ func (c *conversation) marksCache() bool {
 	return true
 }
 
-// addMarks marks the newest message, the system text, the last tool, and the message that was the newest in the call before, in this order,
-// as far as marks of the request's own parts leave room. It writes all contents as lists of parts, because only parts can be marked, and a
-// content that was marked in one request and not in the next must stay the same otherwise.
+// addMarks marks the newest message, the system text, the last tool, and the message that was the
+// newest in the call before, in this order, as far as marks of the request's own parts leave room.
+// It writes all contents as lists of parts, because only parts can be marked, and a content that
+// was marked in one request and not in the next must stay the same otherwise.
 func (r *chatRequest) addMarks() {
 	room := mostMarks
 	last := make([]*chatPart, len(r.Messages)) // the last part of each message of the system, the user and tools

@@ -18,14 +18,16 @@ const (
 // body makes a call and returns the body of its request.
 func body(t testing.TB, cfg Config, req *provider.Request) string {
 	t.Helper()
-	server := &canned{body: `{"id":"1","model":"m","status":"completed","choices":[{"finish_reason":"stop","message":{"content":"Hi."}}]}`}
+	server := &canned{
+		body: `{"id":"1","model":"m","status":"completed","choices":[{"finish_reason":"stop","message":{"content":"Hi."}}]}`}
 	_, err := provider.Generate(t.Context(), server.model(t, cfg), req)
 	require.NoError(t, err)
 	return server.bodies[0]
 }
 
 func TestOnlyOpenAIGetsACacheKeyAndOnlyIfItIsAskedFor(t *testing.T) {
-	req := &provider.Request{Messages: []provider.Message{provider.User("Hi")}, Labels: provider.Labels{Session: "ann's " + strings.Repeat("long ", 100)}, Cache: true}
+	req := &provider.Request{Messages: []provider.Message{provider.User("Hi")},
+		Labels: provider.Labels{Session: "ann's " + strings.Repeat("long ", 100)}, Cache: true}
 	for _, api := range []API{Chat, Responses} {
 		own := Config{API: api}
 		key, _ := ask(t, own, req)["prompt_cache_key"].(string)
@@ -42,8 +44,11 @@ func TestOnlyOpenAIGetsACacheKeyAndOnlyIfItIsAskedFor(t *testing.T) {
 		require.NotContains(t, body(t, own, &other), "prompt_cache_key")
 		for _, host := range known {
 			if !host.own {
-				require.NotContains(t, body(t, Config{API: api, BaseURL: "https://x" + host.suffix + "/v1"}, req), "cache", host.suffix)
-				require.NotContains(t, body(t, Config{API: api, BaseURL: "https://" + strings.TrimPrefix(host.suffix, ".") + "/v1"}, req), "cache", host.suffix)
+				require.NotContains(t, body(t, Config{API: api, BaseURL: "https://x" + host.suffix + "/v1"}, req),
+					"cache", host.suffix)
+				require.NotContains(t,
+					body(t, Config{API: api, BaseURL: "https://" + strings.TrimPrefix(host.suffix, ".") + "/v1"}, req),
+					"cache", host.suffix)
 			}
 		}
 		require.NotContains(t, body(t, Config{API: api, BaseURL: "http://localhost:11434/v1"}, req), "cache")
@@ -56,7 +61,8 @@ func conversing() *provider.Request {
 		return provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "weather"}}
 	}
 	result := func(id, text string) provider.Part {
-		return provider.ResultPart(provider.ToolResult{CallID: id, Name: "weather", Parts: []provider.Part{provider.TextPart(text)}})
+		return provider.ResultPart(provider.ToolResult{CallID: id, Name: "weather",
+			Parts: []provider.Part{provider.TextPart(text)}})
 	}
 	return &provider.Request{
 		Model: "anthropic/claude-sonnet-4.6", System: "Be brief.", Cache: true,
@@ -75,7 +81,8 @@ func TestOpenRouterGetsMarksForModelsOfAnthropic(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body(t, Config{BaseURL: openRouter}, req)), &sent))
 	require.Equal(t, `[{"role":"system","content":[{"type":"text","text":"Be brief.",`+mark+`}]},`+
 		`{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":"Hello."},`+
-		`{"role":"user","content":[{"type":"text","text":"How cold is it?",`+mark+`}]},`+ // the newest of the call before
+		// the newest of the call before
+		`{"role":"user","content":[{"type":"text","text":"How cold is it?",`+mark+`}]},`+
 		`{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"weather","arguments":"{}"}},{"id":"2","type":"function","function":{"name":"weather","arguments":"{}"}}]},`+
 		`{"role":"tool","content":[{"type":"text","text":"5"}],"tool_call_id":"1"},{"role":"tool","content":[{"type":"text","text":"6",`+mark+`}],"tool_call_id":"2"}]`,
 		string(sent["messages"]))
@@ -93,13 +100,15 @@ func TestTheMarksOfTheRequestComeFirst(t *testing.T) {
 		req := conversing()
 		var first []provider.Message
 		for range own {
-			first = append(first, provider.Message{Role: provider.RoleUser, Parts: []provider.Part{{Kind: provider.PartText, Text: "x", Cache: true}}}, provider.Assistant("y"))
+			first = append(first, provider.Message{Role: provider.RoleUser,
+				Parts: []provider.Part{{Kind: provider.PartText, Text: "x", Cache: true}}}, provider.Assistant("y"))
 		}
 		req.Messages = append(first, req.Messages...)
 		got := body(t, Config{BaseURL: openRouter}, req)
 		require.Equal(t, want, strings.Count(got, mark), "%d own marks", own)
 		require.Equal(t, own, strings.Count(got, `"text":"x",`+mark))
-		require.Equal(t, own < 4, strings.Contains(got, `"text":"6",`+mark), "the newest message is the first that gets one")
+		require.Equal(t, own < 4, strings.Contains(got, `"text":"6",`+mark),
+			"the newest message is the first that gets one")
 	}
 	for _, key := range []string{"openai", "openrouter.ai"} {
 		req := conversing()
@@ -109,13 +118,16 @@ func TestTheMarksOfTheRequestComeFirst(t *testing.T) {
 }
 
 func TestARequestWithoutMuchIsMarkedAsFarAsItGoes(t *testing.T) {
-	req := &provider.Request{Model: "anthropic/claude-sonnet-4.6", Cache: true, Messages: []provider.Message{provider.User("Hi")}}
-	require.Contains(t, body(t, Config{BaseURL: openRouter}, req), `"messages":[{"role":"user","content":[{"type":"text","text":"Hi",`+mark+`}]}]`)
+	req := &provider.Request{Model: "anthropic/claude-sonnet-4.6", Cache: true,
+		Messages: []provider.Message{provider.User("Hi")}}
+	require.Contains(t, body(t, Config{BaseURL: openRouter}, req),
+		`"messages":[{"role":"user","content":[{"type":"text","text":"Hi",`+mark+`}]}]`)
 	req.Messages = []provider.Message{provider.Assistant("Go on")}
 	require.NotContains(t, body(t, Config{BaseURL: openRouter}, req), mark)
 }
 
-// TestMarksAreWhereARecordedRequestHasThem compares with requests to OpenRouter that were answered, the second from the cache.
+// TestMarksAreWhereARecordedRequestHasThem compares with requests to OpenRouter that were answered,
+// the second from the cache.
 func TestMarksAreWhereARecordedRequestHasThem(t *testing.T) {
 	compared := 0
 	for _, c := range wire.Cases(t, "openrouter") {
@@ -125,14 +137,19 @@ func TestMarksAreWhereARecordedRequestHasThem(t *testing.T) {
 		for i := range c.Exchanges {
 			recorded, err := c.Exchanges[i].Request.Bytes()
 			require.NoError(t, err)
-			req := &provider.Request{Model: c.Model, Cache: true, System: "Be exact.", Tools: []provider.Tool{{Name: "calculator"}},
-				Messages: []provider.Message{provider.User("How many lamps are there?")}} // the recorded request in other words
+			// the recorded request in other words
+			req := &provider.Request{Model: c.Model, Cache: true, System: "Be exact.",
+				Tools:    []provider.Tool{{Name: "calculator"}},
+				Messages: []provider.Message{provider.User("How many lamps are there?")}}
 			if i == 1 {
 				call := provider.ToolCall{ID: "call_1", Name: "calculator", Input: json.RawMessage(`{}`)}
 				req.Messages = append(req.Messages,
-					provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("I count."), {Kind: provider.PartToolCall, Call: &call}}},
-					provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "call_1", Name: "calculator",
-						Parts: []provider.Part{provider.TextPart("7")}})}})
+					provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("I count."),
+						{Kind: provider.PartToolCall, Call: &call}}},
+					provider.Message{Role: provider.RoleTool,
+						Parts: []provider.Part{
+							provider.ResultPart(provider.ToolResult{CallID: "call_1", Name: "calculator",
+								Parts: []provider.Part{provider.TextPart("7")}})}})
 			}
 			theirs, ours := marksIn(t, recorded), marksIn(t, []byte(body(t, Config{BaseURL: openRouter}, req)))
 			require.Len(t, theirs, 3)

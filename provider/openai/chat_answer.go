@@ -12,9 +12,9 @@ import (
 
 // A chatDecoder decodes an answer of Chat Completions, a stream or one object, into chunks.
 //
-// An answer is complete when it has a finish reason. Some servers send none, only [DONE]: that is accepted if the answer has text
-// and no incomplete call, since a proxy that cuts an answer may send it, too. Only the first choice counts. Usage is
-// cumulative: the last figures count.
+// An answer is complete when it has a finish reason. Some servers send none, only [DONE]: that is
+// accepted if the answer has text and no incomplete call, since a proxy that cuts an answer may
+// send it, too. Only the first choice counts. Usage is cumulative: the last figures count.
 type chatDecoder struct {
 	*answer
 	ev chatEvent // reused for every event
@@ -201,7 +201,8 @@ func (d *chatDecoder) complete() {
 			if c.id == "" && strings.TrimSpace(c.args) == "" {
 				continue
 			}
-			d.fail(&provider.Error{Class: fault.Transient, Status: 200, Message: "the server sent a tool call without a name"})
+			d.fail(&provider.Error{Class: fault.Transient, Status: 200,
+				Message: "the server sent a tool call without a name"})
 			return
 		}
 		if c.custom {
@@ -227,7 +228,8 @@ func (d *chatDecoder) complete() {
 	}
 	stop := d.stop()
 	if stop == provider.StopError {
-		d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Code: d.finish, Message: "the server says that it couldn't finish the answer"})
+		d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Code: d.finish,
+			Message: "the server says that it couldn't finish the answer"})
 		return
 	}
 	end := provider.End(stop, chatUsage(usage))

@@ -60,8 +60,9 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 	d.put(provider.ToolDelta(i, args))
 }
 
-// find returns the index of the call that a piece belongs to, or len(d.calls) for a new call. Another tool's name means another call. Otherwise
-// pieces are matched by id and index; if a server sends no index, or the same for all, by id; without either, a name starts a call.
+// find returns the index of the call that a piece belongs to, or len(d.calls) for a new call.
+// Another tool's name means another call. Otherwise pieces are matched by id and index; if a server
+// sends no index, or the same for all, by id; without either, a name starts a call.
 func (d *chatDecoder) find(t *chatCallDelta, name, args string) int {
 	index := t.Index.or(-1)
 	for i := len(d.calls) - 1; i >= 0 && t.ID != ""; i-- {

@@ -92,7 +92,8 @@ func (t *looseText) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// An argsText is the arguments of a call: a string with JSON, or, from some servers, the JSON itself.
+// An argsText is the arguments of a call: a string with JSON, or, from some servers, the JSON
+// itself.
 type argsText string
 
 // UnmarshalJSON accepts any JSON.
@@ -192,13 +193,16 @@ func (s *chatSpeech) add(d *chatAudioDelta) {
 	}
 }
 
-// file returns the audio. The request's options name its format; file detects it from the first bytes.
+// file returns the audio. The request's options name its format; file detects it from the first
+// bytes.
 func (s *chatSpeech) file() (m provider.Media, id string, ok bool) {
 	if len(s.data) == 0 {
 		return provider.Media{}, "", false
 	}
 	kind := "audio/pcm"
-	for _, k := range []struct{ magic, kind string }{{"RIFF", "audio/wav"}, {"ID3", "audio/mpeg"}, {"\xff\xfb", "audio/mpeg"},
+	for _, k := range []struct {
+		magic, kind string
+	}{{"RIFF", "audio/wav"}, {"ID3", "audio/mpeg"}, {"\xff\xfb", "audio/mpeg"},
 		{"\xff\xf3", "audio/mpeg"}, {"fLaC", "audio/flac"}, {"OggS", "audio/ogg"}} {
 		if strings.HasPrefix(string(s.data[:min(8, len(s.data))]), k.magic) {
 			kind = k.kind

@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Schemas stay raw JSON: a model fills in properties in the order of the schema, and a map would lose it.
+// Schemas stay raw JSON: a model fills in properties in the order of the schema, and a map would
+// lose it.
 
 // A chatRequest is the body of a request to Chat Completions.
 type chatRequest struct {
@@ -117,13 +118,15 @@ func (c *conversation) chat() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Tools = append(r.Tools, chatTool{Type: "function", Function: chatFunction{Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema}})
+		r.Tools = append(r.Tools, chatTool{Type: "function",
+			Function: chatFunction{Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema}})
 	}
 	if len(req.Tools) > 0 {
 		switch req.ToolChoice.Mode {
 		case provider.ChooseAuto:
 		case provider.ChooseTool:
-			r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": c.names.encode(req.ToolChoice.Tool)}}
+			r.ToolChoice = map[string]any{"type": "function",
+				"function": map[string]string{"name": c.names.encode(req.ToolChoice.Tool)}}
 		default:
 			r.ToolChoice = string(req.ToolChoice.Mode)
 		}
@@ -137,7 +140,8 @@ func (c *conversation) chat() ([]byte, error) {
 		r.MaxTokens = req.MaxOutput
 	}
 	if s := req.Sampling; s != nil {
-		r.Temperature, r.TopP, r.PresencePenalty, r.FrequencyPenalty, r.Stop = s.Temperature, s.TopP, s.PresencePenalty, s.FrequencyPenalty, s.Stop
+		r.Temperature, r.TopP, r.PresencePenalty, r.FrequencyPenalty, r.Stop = s.Temperature, s.TopP, s.PresencePenalty,
+			s.FrequencyPenalty, s.Stop
 		if h.topK {
 			r.TopK = s.TopK
 		}
@@ -227,8 +231,9 @@ func (c *conversation) results(i int) []result {
 	return nil
 }
 
-// chatAssistant returns a message of the model; ok is false if nothing of it can be sent. Reasoning is sent back in the field in which it
-// came, and only with calls: some servers require it there, and no server uses it elsewhere.
+// chatAssistant returns a message of the model; ok is false if nothing of it can be sent. Reasoning
+// is sent back in the field in which it came, and only with calls: some servers require it there,
+// and no server uses it elsewhere.
 func (c *conversation) chatAssistant(t *turn, results []result) (m chatMessage, ok bool) {
 	m.Role = "assistant"
 	var text, thoughts strings.Builder
@@ -306,7 +311,8 @@ func resultText(r *provider.ToolResult) (text string, media []*provider.Part) {
 	return text, media
 }
 
-// effort returns the reasoning effort as a word. A number of tokens is converted to one: OpenAI doesn't accept it.
+// effort returns the reasoning effort as a word. A number of tokens is converted to one: OpenAI
+// doesn't accept it.
 func effort(o *provider.ReasoningOptions) string {
 	switch {
 	case o.Effort != "" || o.Budget <= 0:

@@ -28,45 +28,50 @@ const (
 	Responses API = "responses"
 )
 
-// Config configures a [Model]. Its zero value calls [DefaultModel] at OpenAI with the key in OPENAI_API_KEY.
+// Config configures a [Model]. Its zero value calls [DefaultModel] at OpenAI with the key in
+// OPENAI_API_KEY.
 //
 // Printing a Config, with any verb or as JSON, reveals neither the key nor the values of headers.
 type Config struct {
-	// Model is the model of requests that name none. Empty: DefaultModel at OpenAI's own address; for other addresses each request must
-	// name one.
+	// Model is the model of requests that name none. Empty: DefaultModel at OpenAI's own address;
+	// for other addresses each request must name one.
 	Model string
 
-	// APIKey is the key. Empty: the key that Key returns, else the environment variable of the address:
-	// OPENAI_API_KEY for OpenAI, OPENROUTER_API_KEY, GROQ_API_KEY, MISTRAL_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY,
-	// PERPLEXITY_API_KEY, AZURE_OPENAI_API_KEY and some more for theirs. A key from the environment is never sent to another
-	// address.
+	// APIKey is the key. Empty: the key that Key returns, else the environment variable of the
+	// address: OPENAI_API_KEY for OpenAI, OPENROUTER_API_KEY, GROQ_API_KEY, MISTRAL_API_KEY,
+	// DEEPSEEK_API_KEY, XAI_API_KEY, PERPLEXITY_API_KEY, AZURE_OPENAI_API_KEY and some more for
+	// theirs. A key from the environment is never sent to another address.
 	APIKey string
-	// Key returns the key. It is called before each call, and once more if the server rejects the key with status 401. It must be safe
-	// for concurrent use. It isn't used if APIKey is set.
+	// Key returns the key. It is called before each call, and once more if the server rejects the
+	// key with status 401. It must be safe for concurrent use. It isn't used if APIKey is set.
 	Key func(ctx context.Context) (string, error)
 
-	// BaseURL is the address that "/chat/completions" or "/responses" is appended to, such as https://openrouter.ai/api/v1.
-	// A query in it (?api-version=…) goes with every request. Empty: the environment variable OPENAI_BASE_URL, else
-	// https://api.openai.com/v1.
+	// BaseURL is the address that "/chat/completions" or "/responses" is appended to, such as
+	// https://openrouter.ai/api/v1. A query in it (?api-version=…) goes with every request. Empty:
+	// the environment variable OPENAI_BASE_URL, else https://api.openai.com/v1.
 	BaseURL string
 	// API is the protocol; see Auto.
 	API API
 
-	// Name is the provider's name in errors and in the [provider.ModelInfo]. It also marks the opaque data of this server,
-	// which is only sent back to servers of that name. Empty: "openai" for OpenAI's own address, else the host of BaseURL.
+	// Name is the provider's name in errors and in the [provider.ModelInfo]. It also marks the
+	// opaque data of this server, which is only sent back to servers of that name. Empty: "openai"
+	// for OpenAI's own address, else the host of BaseURL.
 	Name string
 
 	HTTPClient *http.Client // nil: http.DefaultClient
-	// Header has additional headers for every request, which override those of the adapter and the key. With an Authorization header, no key
-	// is taken from the environment. The values are removed from errors.
+	// Header has additional headers for every request, which override those of the adapter and the
+	// key. With an Authorization header, no key is taken from the environment. The values are
+	// removed from errors.
 	Header http.Header
-	// Models has the host's information about models, which takes precedence over the built-in table; see [Models].
+	// Models has the host's information about models, which takes precedence over the built-in
+	// table; see [Models].
 	Models []provider.ModelInfo
 }
 
 // Format writes c without its key, the values of its headers and the query of its address.
 func (c Config) Format(s fmt.State, _ rune) {
-	fmt.Fprintf(s, "openai.Config{Model:%q BaseURL:%q API:%q Name:%q APIKey:%t Key:%t Header:%q}", c.Model, publicURL(c.BaseURL), string(c.API), c.Name,
+	fmt.Fprintf(s, "openai.Config{Model:%q BaseURL:%q API:%q Name:%q APIKey:%t Key:%t Header:%q}", c.Model,
+		publicURL(c.BaseURL), string(c.API), c.Name,
 		c.APIKey != "", c.Key != nil, slices.Sorted(maps.Keys(c.Header)))
 }
 
@@ -75,8 +80,9 @@ func (c Config) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(c)), ni
 
 const ownURL = "https://api.openai.com/v1"
 
-// New returns a Model. It fails if a field is invalid, and, with an error of class [fault.UserFixable], if the address
-// is known to need a key and there is none: neither APIKey nor Key is set, nor the environment variable.
+// New returns a Model. It fails if a field is invalid, and, with an error of class
+// [fault.UserFixable], if the address is known to need a key and there is none: neither APIKey nor
+// Key is set, nor the environment variable.
 func New(cfg Config) (*Model, error) {
 	base, fromEnv := cfg.BaseURL, false
 	if base == "" {
@@ -104,7 +110,8 @@ func New(cfg Config) (*Model, error) {
 	case m.api == Auto:
 		m.api = Chat
 	case m.api != Chat && m.api != Responses:
-		return nil, fmt.Errorf("openai: Config.API is %q; it can be %q, %q or empty", string(cfg.API), string(Chat), string(Responses))
+		return nil, fmt.Errorf("openai: Config.API is %q; it can be %q, %q or empty", string(cfg.API), string(Chat),
+			string(Responses))
 	}
 	if m.model == "" && m.host.own {
 		m.model = DefaultModel
@@ -131,21 +138,24 @@ func New(cfg Config) (*Model, error) {
 		key = adapter.Fixed(fromEnv)
 	}
 	m.client = adapter.NewClient(adapter.ClientConfig{
-		Name: m.name, Base: u, HTTPClient: cfg.HTTPClient, Header: m.host.ownHeader(), Host: cfg.Header, Key: key, Authorize: m.host.authorize,
-		Decode: func(status int, body []byte) *provider.Error { return m.failed(parse(body), status) },
+		Name: m.name, Base: u, HTTPClient: cfg.HTTPClient, Header: m.host.ownHeader(), Host: cfg.Header, Key: key,
+		Authorize: m.host.authorize,
+		Decode:    func(status int, body []byte) *provider.Error { return m.failed(parse(body), status) },
 	})
 	m.info = m.lookup(m.model)
 	return m, nil
 }
 
-// asked returns the key that the host's function returns. An empty one is an error if the server is known to need a key.
+// asked returns the key that the host's function returns. An empty one is an error if the server is
+// known to need a key.
 func (m *Model) asked(ask func(context.Context) (string, error)) adapter.Key {
 	return func(ctx context.Context) (string, error) {
 		key, err := ask(ctx)
 		if err == nil && (strings.TrimSpace(key) != "" || !m.host.needsKey) {
 			return strings.TrimSpace(key), nil
 		}
-		e := &provider.Error{Class: fault.Of(err), Provider: m.name, Message: "Config.Key returned an empty key", Err: err}
+		e := &provider.Error{Class: fault.Of(err), Provider: m.name, Message: "Config.Key returned an empty key",
+			Err: err}
 		if err != nil {
 			e.Message = "Config.Key returned no key: " + err.Error()
 		}
@@ -167,7 +177,8 @@ func (h *host) authorize(header http.Header, key string) {
 // authorized reports whether the headers of a user contain a key for the server.
 func (h *host) authorized(header http.Header) bool {
 	for name, values := range header {
-		if len(values) > 0 && values[0] != "" && (strings.EqualFold(name, "Authorization") || h.keyAlso != "" && strings.EqualFold(name, h.keyAlso)) {
+		if len(values) > 0 && values[0] != "" &&
+			(strings.EqualFold(name, "Authorization") || h.keyAlso != "" && strings.EqualFold(name, h.keyAlso)) {
 			return true
 		}
 	}

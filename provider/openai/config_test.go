@@ -24,13 +24,18 @@ func TestAnInvalidFieldIsNamed(t *testing.T) {
 func TestTheAddressDecidesTheProtocolAndTheName(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
 	for want, cfg := range map[string]Config{
-		"https://api.openai.com/v1/responses openai":                                                                 {},
-		"https://api.openai.com/v1/chat/completions openai":                                                          {API: Chat},
-		"http://localhost:8080/v1/chat/completions localhost":                                                        {BaseURL: "http://localhost:8080/v1"},
-		"http://localhost:8080/v1/chat/completions mine":                                                             {BaseURL: "http://localhost:8080/v1/", Name: "mine"},
-		"http://localhost:8080/chat/completions localhost":                                                           {BaseURL: "http://localhost:8080"},
-		"https://api.x.ai/v1/responses api.x.ai":                                                                     {BaseURL: "https://api.x.ai/v1", API: Responses},
-		"https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21 x.openai.azure.com": {BaseURL: "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21"},
+		"https://api.openai.com/v1/responses openai": {},
+		"https://api.openai.com/v1/chat/completions openai": {
+			API: Chat},
+		"http://localhost:8080/v1/chat/completions localhost": {
+			BaseURL: "http://localhost:8080/v1"},
+		"http://localhost:8080/v1/chat/completions mine": {
+			BaseURL: "http://localhost:8080/v1/", Name: "mine"},
+		"http://localhost:8080/chat/completions localhost": {
+			BaseURL: "http://localhost:8080"},
+		"https://api.x.ai/v1/responses api.x.ai": {BaseURL: "https://api.x.ai/v1", API: Responses},
+		"https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21 x.openai.azure.com": {
+			BaseURL: "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21"},
 	} {
 		server := &canned{status: 500}
 		m := server.model(t, cfg)
@@ -76,7 +81,8 @@ func TestTheHostsModelInfoOverridesTheTable(t *testing.T) {
 	require.Equal(t, "gpt-5-mini-2025-08-07", dated.ID)
 	require.Equal(t, 250_000*provider.USD/1_000_000, dated.Prices.Input)
 	require.Equal(t, DefaultModel, info(Config{}).ID)
-	require.Zero(t, info(Config{Model: "gpt-5-mini", BaseURL: "http://localhost/v1"}).Window, "another server's model of that name may be anything")
+	require.Zero(t, info(Config{Model: "gpt-5-mini", BaseURL: "http://localhost/v1"}).Window,
+		"another server's model of that name may be anything")
 	mine := info(Config{Model: "m", BaseURL: "http://localhost/v1", Models: []provider.ModelInfo{{ID: "m", Window: 5}}})
 	require.Equal(t, provider.ModelInfo{Provider: "localhost", ID: "m", Window: 5}, mine)
 

@@ -9,9 +9,9 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A conversation is a normalized request: every call is followed by its result, every result belongs to a call,
-// and no message is empty. For Chat Completions, two messages in a row never have the same role, because servers with their own prompt
-// template reject that.
+// A conversation is a normalized request: every call is followed by its result, every result
+// belongs to a call, and no message is empty. For Chat Completions, two messages in a row never
+// have the same role, because servers with their own prompt template reject that.
 type conversation struct {
 	m     *Model
 	model string
@@ -90,8 +90,8 @@ func (c *conversation) assistant(i int, msg *provider.Message, used map[*provide
 	}
 }
 
-// callID returns the id of a call at the server. It is unique in the conversation, because results have no other reference. spare
-// replaces a missing or duplicate id.
+// callID returns the id of a call at the server. It is unique in the conversation, because results
+// have no other reference. spare replaces a missing or duplicate id.
 func (c *conversation) callID(call *provider.ToolCall, spare string) string {
 	id := call.ProviderID
 	if id == "" {
@@ -116,8 +116,10 @@ func (c *conversation) callID(call *provider.ToolCall, spare string) string {
 	}
 }
 
-// find returns the result of a call: the first unused one with its id, and if named with its name, before the next message of the model.
-func find(call *provider.ToolCall, named bool, later []provider.Message, used map[*provider.ToolResult]bool) *provider.ToolResult {
+// find returns the result of a call: the first unused one with its id, and if named with its name,
+// before the next message of the model.
+func find(call *provider.ToolCall, named bool, later []provider.Message,
+	used map[*provider.ToolResult]bool) *provider.ToolResult {
 	for i := range later {
 		if later[i].Role == provider.RoleAssistant {
 			return nil
@@ -134,8 +136,8 @@ func find(call *provider.ToolCall, named bool, later []provider.Message, used ma
 	return nil
 }
 
-// strays converts a result without a call to text of the user: servers reject it as a result, and the model may
-// need it.
+// strays converts a result without a call to text of the user: servers reject it as a result, and
+// the model may need it.
 func strays(r *provider.ToolResult) []*provider.Part {
 	head := provider.TextPart("Result of an earlier call of " + strconv.Quote(r.Name) + ":")
 	parts := []*provider.Part{&head}
@@ -147,7 +149,8 @@ func strays(r *provider.ToolResult) []*provider.Part {
 	return parts
 }
 
-// add adds a turn. For Chat Completions it merges the turn into the previous one if that has the same role.
+// add adds a turn. For Chat Completions it merges the turn into the previous one if that has the
+// same role.
 func (c *conversation) add(role provider.Role, parts []*provider.Part) {
 	if len(parts) == 0 {
 		return
@@ -189,14 +192,15 @@ const (
 	kindReasoningField   = "chat.reasoning_field"   // the field in which reasoning came and is sent back
 	kindReasoningDetails = "chat.reasoning_details" // a list, as JSON
 	kindAudio            = "chat.audio"             // the id of the model's audio
-	kindCustomCall       = "custom_call"            // of a call: its input is text, not JSON; the data is as in kindCall
-	kindItem             = "responses.item"         // an output item, as JSON
-	kindMessage          = "responses.message"      // of a text: {"id":…,"phase":…} of its message
-	kindCall             = "responses.call"         // of a call: {"id":…} of its item
+	// of a call: its input is text, not JSON; the data is as in kindCall
+	kindCustomCall = "custom_call"
+	kindItem       = "responses.item"    // an output item, as JSON
+	kindMessage    = "responses.message" // of a text: {"id":…,"phase":…} of its message
+	kindCall       = "responses.call"    // of a call: {"id":…} of its item
 )
 
-// arguments returns the input of a call as the text that servers want: a JSON object, because some of them parse it. Another value is
-// wrapped in an object.
+// arguments returns the input of a call as the text that servers want: a JSON object, because some
+// of them parse it. Another value is wrapped in an object.
 func arguments(call *provider.ToolCall) string {
 	var wrapped json.RawMessage
 	var err error

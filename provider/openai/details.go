@@ -7,8 +7,9 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// details are the reasoning details of an answer, in the form in which they are sent back. In a stream, texts come in pieces, which are
-// joined; everything else comes whole and is kept unchanged.
+// details are the reasoning details of an answer, in the form in which they are sent back. In a
+// stream, texts come in pieces, which are joined; everything else comes whole and is kept
+// unchanged.
 type details []*detail
 
 type detail struct {
@@ -38,7 +39,8 @@ func (d *details) add(raw json.RawMessage) {
 		}
 	}
 	if one == nil {
-		one = &detail{kind: head.Type, index: head.Index.n, fields: map[string]json.RawMessage{}, text: map[string]*strings.Builder{}}
+		one = &detail{kind: head.Type, index: head.Index.n, fields: map[string]json.RawMessage{},
+			text: map[string]*strings.Builder{}}
 		*d = append(*d, one)
 	}
 	for name, value := range fields {
@@ -56,7 +58,8 @@ func (d *details) add(raw json.RawMessage) {
 	}
 }
 
-// readable reports whether the details contain only the text of the reasoning, which can be sent back as text.
+// readable reports whether the details contain only the text of the reasoning, which can be sent
+// back as text.
 func (d details) readable() bool {
 	for _, one := range d {
 		if pieces[one.kind] == "" || isSet(one.fields["signature"]) {

@@ -1,8 +1,9 @@
-// Package openai calls OpenAI's models, and those of any server that speaks its protocols: OpenRouter, Azure, Groq, Mistral,
-// DeepSeek, xAI, Perplexity, and local ones such as Ollama, LM Studio, llama.cpp and vLLM.
+// Package openai calls OpenAI's models, and those of any server that speaks its protocols:
+// OpenRouter, Azure, Groq, Mistral, DeepSeek, xAI, Perplexity, and local ones such as Ollama, LM
+// Studio, llama.cpp and vLLM.
 //
-// [New] makes a [Model], which is a [provider.Provider]. At OpenAI's own address it speaks the Responses API, elsewhere Chat
-// Completions, unless [Config].API says otherwise.
+// [New] makes a [Model], which is a [provider.Provider]. At OpenAI's own address it speaks the
+// Responses API, elsewhere Chat Completions, unless [Config].API says otherwise.
 //
 //	model, err := openai.New(openai.Config{Model: "gpt-5-mini"}) // the key is in OPENAI_API_KEY
 //	if err != nil {
@@ -10,53 +11,66 @@
 //	}
 //	local, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:11434/v1"})
 //	…
-//	res, err := provider.Generate(ctx, model, &provider.Request{Messages: []provider.Message{provider.User("Hello.")}})
+//	res, err := provider.Generate(ctx, model, &provider.Request{
+//		Messages: []provider.Message{provider.User("Hello.")},
+//	})
 //	fmt.Println(res.Text())
 //
 // # What is decoded
 //
-// Answers are decoded event by event, in all forms in which compatible servers are known to differ. The package always requests a stream, and also accepts one JSON object. An answer is complete only if the server
-// says so: any other end is an error that is [provider.ErrIncomplete], and the received part is kept. Reasoning is separate
-// from text, whatever field it is in, and yielded once if it is in several. Usage is the last that was sent, never a sum; if
-// figures contradict each other, they stay as the server sent them. Of several choices the first counts.
+// Answers are decoded event by event, in all forms in which compatible servers are known to differ.
+// The package always requests a stream, and also accepts one JSON object. An answer is complete
+// only if the server says so: any other end is an error that is [provider.ErrIncomplete], and the
+// received part is kept. Reasoning is separate from text, whatever field it is in, and yielded once
+// if it is in several. Usage is the last that was sent, never a sum; if figures contradict each
+// other, they stay as the server sent them. Of several choices the first counts.
 //
-// A call that the server ran itself becomes a provider call named by the type of its item (web_search_call, mcp_call, …)
-// with its result, and must not be run. A call of a tool with free text as input, which [provider.Request].Options can define,
-// has that text as a JSON string for its input.
+// A call that the server ran itself becomes a provider call named by the type of its item
+// (web_search_call, mcp_call, …) with its result, and must not be run. A call of a tool with free
+// text as input, which [provider.Request].Options can define, has that text as a JSON string for
+// its input.
 //
 // # What is sent
 //
-// Names of tools are encoded with the characters that OpenAI accepts, and decoded in answers. A call without a result gets one that says so; a
-// result without its call becomes text of the user. Opaque data is sent back unchanged, only to the server of the same name and API:
-// encrypted reasoning, items with their ids and phases, reasoning details, and reasoning in the field in which it came. With the
-// Responses API nothing is stored at the server (store is false).
+// Names of tools are encoded with the characters that OpenAI accepts, and decoded in answers. A
+// call without a result gets one that says so; a result without its call becomes text of the user.
+// Opaque data is sent back unchanged, only to the server of the same name and API: encrypted
+// reasoning, items with their ids and phases, reasoning details, and reasoning in the field in
+// which it came. With the Responses API nothing is stored at the server (store is false).
 //
-// [provider.Request].Cache is sent to OpenAI as a prompt_cache_key, a hash of Labels.Session; other servers reject that field. For
-// Anthropic's models at OpenRouter it sets cache marks, at most four with those of [provider.Part].Cache: on the newest message, the system
-// text, the last tool, and the newest message of the call before. Options with a cache_control of their own disable this.
+// [provider.Request].Cache is sent to OpenAI as a prompt_cache_key, a hash of Labels.Session; other
+// servers reject that field. For Anthropic's models at OpenRouter it sets cache marks, at most four
+// with those of [provider.Part].Cache: on the newest message, the system text, the last tool, and
+// the newest message of the call before. Options with a cache_control of their own disable this.
 //
-// An output format is sent in strict mode if its schema satisfies the rules of that mode: every object is closed and requires
-// all of its properties, and every other keyword can be left out. Limits that the mode doesn't have, such as maxLength,
-// are moved into the descriptions, and defaults are left out. Keywords beside a $ref are left out as well, because
-// many servers reject them.
+// An output format is sent in strict mode if its schema satisfies the rules of that mode: every
+// object is closed and requires all of its properties, and every other keyword can be left out.
+// Limits that the mode doesn't have, such as maxLength, are moved into the descriptions, and
+// defaults are left out. Keywords beside a $ref are left out as well, because many servers reject
+// them.
 //
-// Options["openai"], and those under the provider's own name, are merged into the body of the request, so that anything
-// can be set that has no field: service_tier, verbosity, tools that the server runs. The Responses API has no stop sequences,
-// seed, top_k or penalties, so that these are left out there; OpenAI has no top_k.
+// Options["openai"], and those under the provider's own name, are merged into the body of the
+// request, so that anything can be set that has no field: service_tier, verbosity, tools that the
+// server runs. The Responses API has no stop sequences, seed, top_k or penalties, so that these are
+// left out there; OpenAI has no top_k.
 //
 // # Embeddings
 //
-// [Model.Embedder] makes an [Embedder], which is an index.Embedder of the package memory/index, at the same server:
+// [Model.Embedder] makes an [Embedder], which is an index.Embedder of the package memory/index, at
+// the same server:
 //
-//	embedder, err := model.Embedder(openai.EmbedderConfig{Model: "text-embedding-3-small", Through: g.Do}) // g is a guard.Guard, and optional
+//	// g is a guard.Guard, and optional
+//	embedder, err := model.Embedder(openai.EmbedderConfig{Model: "text-embedding-3-small", Through: g.Do})
 //
-// It sends texts in batches and checks the vectors. [Embedder.EmbedUsage] also returns the usage; [Model.InfoOf] has the price.
+// It sends texts in batches and checks the vectors. [Embedder.EmbedUsage] also returns the usage;
+// [Model.InfoOf] has the price.
 //
 // # Errors
 //
-// The error of a server is a *[provider.Error] with its type, code and message, the request's id, the advice to wait, and a
-// class: 429 is rate limited, but an exhausted quota user-fixable; 401, 402, 403 and other rejections of the key
-// user-fixable, with the remedy; 500 and above degraded; other statuses permanent. An error inside an answer of status 200
-// has the class of its code. Once the context is done, the error is its cause. The package doesn't retry. Keys appear in no error and
-// in no printed value.
+// The error of a server is a *[provider.Error] with its type, code and message, the request's id,
+// the advice to wait, and a class: 429 is rate limited, but an exhausted quota user-fixable; 401,
+// 402, 403 and other rejections of the key user-fixable, with the remedy; 500 and above degraded;
+// other statuses permanent. An error inside an answer of status 200 has the class of its code. Once
+// the context is done, the error is its cause. The package doesn't retry. Keys appear in no error
+// and in no printed value.
 package openai

@@ -13,28 +13,33 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// DefaultEmbeddings is the model of an Embedder at OpenAI's own address if its configuration names none.
+// DefaultEmbeddings is the model of an Embedder at OpenAI's own address if its configuration names
+// none.
 const DefaultEmbeddings = "text-embedding-3-small"
 
 // EmbedderConfig configures an [Embedder].
 type EmbedderConfig struct {
-	// Model is the model. Empty: DefaultEmbeddings at OpenAI's own address; for others it is required.
+	// Model is the model. Empty: DefaultEmbeddings at OpenAI's own address; for others it is
+	// required.
 	Model string
-	// Dimensions is the length of the vectors. 0: the model's own, which is known for OpenAI's models and required for others. OpenAI's
-	// text-embedding-3 models are asked for shorter vectors; any other model must send vectors of this length by itself, or be asked with
+	// Dimensions is the length of the vectors. 0: the model's own, which is known for OpenAI's
+	// models and required for others. OpenAI's text-embedding-3 models are asked for shorter
+	// vectors; any other model must send vectors of this length by itself, or be asked with
 	// Options.
 	Dimensions int
-	// Batch is the most texts of a request; 0: 256. A request has at most 256 KiB of text, or one text.
+	// Batch is the most texts of a request; 0: 256. A request has at most 256 KiB of text, or one
+	// text.
 	Batch int
 	// Options is a JSON object that is merged into the body of each request; null removes a field.
 	Options json.RawMessage
-	// Through, if it isn't nil, makes each request: Guard.Do of the package guard does so with its gate, budget, breaker and retries. It calls
-	// do, perhaps later and more than once, and returns the error of the last call or its own. req describes the request.
+	// Through, if it isn't nil, makes each request: Guard.Do of the package guard does so with its
+	// gate, budget, breaker and retries. It calls do, perhaps later and more than once, and returns
+	// the error of the last call or its own. req describes the request.
 	Through func(ctx context.Context, req *provider.Request, do func(context.Context) (provider.Usage, error)) error
 }
 
-// An Embedder makes vectors of texts. It satisfies index.Embedder of the package memory/index. [Model.Embedder] makes it. It is safe for
-// concurrent use.
+// An Embedder makes vectors of texts. It satisfies index.Embedder of the package memory/index.
+// [Model.Embedder] makes it. It is safe for concurrent use.
 type Embedder struct {
 	e *adapter.Embedder
 }
@@ -55,8 +60,8 @@ var embeddings = map[string]struct {
 // mostBatch is the most inputs that OpenAI accepts in a request.
 const mostBatch = 2048
 
-// Embedder returns an Embedder that sends its requests to the same address, with the same key and headers, as m does. It makes no
-// call. InfoOf returns the prices of OpenAI's models.
+// Embedder returns an Embedder that sends its requests to the same address, with the same key and
+// headers, as m does. It makes no call. InfoOf returns the prices of OpenAI's models.
 func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 	if m == nil {
 		return nil, provider.ErrNilProvider
@@ -70,11 +75,14 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 	case cfg.Model == "":
 		return nil, fault.NewFixable("openai: the model is missing", "set EmbedderConfig.Model", nil)
 	case size == 0:
-		return nil, fault.NewFixable("openai: the dimensions of "+cfg.Model+" aren't known", "set EmbedderConfig.Dimensions to the length of its vectors", nil)
+		return nil, fault.NewFixable("openai: the dimensions of "+cfg.Model+" aren't known",
+			"set EmbedderConfig.Dimensions to the length of its vectors", nil)
 	case size < 0 || known.size > 0 && size > known.size:
-		return nil, fault.Errorf(fault.Invalid, "openai: EmbedderConfig.Dimensions is %d; it can be 1 to %d, or 0", size, cmp.Or(known.size, 1<<16))
+		return nil, fault.Errorf(fault.Invalid, "openai: EmbedderConfig.Dimensions is %d; it can be 1 to %d, or 0",
+			size, cmp.Or(known.size, 1<<16))
 	case cfg.Batch < 0 || cfg.Batch > mostBatch:
-		return nil, fault.Errorf(fault.Invalid, "openai: EmbedderConfig.Batch is %d; it can be 1 to %d, or 0", cfg.Batch, mostBatch)
+		return nil, fault.Errorf(fault.Invalid, "openai: EmbedderConfig.Batch is %d; it can be 1 to %d, or 0",
+			cfg.Batch, mostBatch)
 	}
 	var options map[string]json.RawMessage
 	if len(cfg.Options) > 0 {
@@ -86,7 +94,8 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 	if known.size != 0 && size != known.size && strings.Contains(cfg.Model, "text-embedding-3") {
 		fields["dimensions"] = size
 	}
-	return &Embedder{&adapter.Embedder{Name: m.name, Model: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, 256), Through: cfg.Through,
+	return &Embedder{&adapter.Embedder{Name: m.name, Model: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, 256),
+		Through: cfg.Through,
 		Call: func(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
 			return m.embed(ctx, cfg.Model, fields, options, texts)
 		}}}, nil
@@ -104,13 +113,15 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, err
 }
 
-// EmbedUsage is Embed that also returns the usage of all its requests, those before an error included.
+// EmbedUsage is Embed that also returns the usage of all its requests, those before an error
+// included.
 func (e *Embedder) EmbedUsage(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
 	return e.e.Vectors(ctx, texts)
 }
 
 // embed makes a request.
-func (m *Model) embed(ctx context.Context, model string, fields map[string]any, options map[string]json.RawMessage, texts []string) ([][]float32, provider.Usage, error) {
+func (m *Model) embed(ctx context.Context, model string, fields map[string]any, options map[string]json.RawMessage,
+	texts []string) ([][]float32, provider.Usage, error) {
 	var usage provider.Usage
 	body := make(map[string]json.RawMessage, len(fields)+1)
 	for name, value := range fields {

@@ -18,7 +18,8 @@ import (
 const embedKey = "sk-of-the-embedder"
 
 // embedder returns an Embedder of a server that gives this answer to all requests.
-func embedder(t testing.TB, base string, cfg openai.EmbedderConfig, reply func(*http.Request) *http.Response) (*openai.Embedder, *wire.Offline) {
+func embedder(t testing.TB, base string, cfg openai.EmbedderConfig,
+	reply func(*http.Request) *http.Response) (*openai.Embedder, *wire.Offline) {
 	tr := &wire.Offline{Reply: reply}
 	m, err := openai.New(openai.Config{APIKey: embedKey, BaseURL: base, HTTPClient: &http.Client{Transport: tr}})
 	require.NoError(t, err)
@@ -30,7 +31,8 @@ func embedder(t testing.TB, base string, cfg openai.EmbedderConfig, reply func(*
 const vectors = `{"object":"list","data":[{"index":1,"embedding":[0.5,-1e-3]},{"index":0,"embedding":[1,2]}],"model":"m","usage":{"prompt_tokens":9,"total_tokens":9}}`
 
 func TestAnEmbedderMakesVectors(t *testing.T) {
-	e, tr := embedder(t, "https://api.openai.com/v1", openai.EmbedderConfig{Dimensions: 2, Options: []byte(`{"user":"u","encoding_format":null}`)}, wire.Always(200, vectors))
+	e, tr := embedder(t, "https://api.openai.com/v1", openai.EmbedderConfig{Dimensions: 2,
+		Options: []byte(`{"user":"u","encoding_format":null}`)}, wire.Always(200, vectors))
 	got, usage, err := e.EmbedUsage(t.Context(), []string{"a < b", ""})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{1, 2}, {.5, -1e-3}}, got)
@@ -39,11 +41,13 @@ func TestAnEmbedderMakesVectors(t *testing.T) {
 	require.Equal(t, 2, e.Dimensions())
 	require.Equal(t, "https://api.openai.com/v1/embeddings", tr.Asked[0].URL.String())
 	require.Equal(t, "Bearer "+embedKey, tr.Asked[0].Header.Get("Authorization"))
-	require.Equal(t, `{"dimensions":2,"input":["a < b"," "],"model":"text-embedding-3-small","user":"u"}`, string(tr.Bodies[0]))
+	require.Equal(t, `{"dimensions":2,"input":["a < b"," "],"model":"text-embedding-3-small","user":"u"}`,
+		string(tr.Bodies[0]))
 }
 
 func TestAnEmbedderOfAnotherServerIsNotAskedForDimensions(t *testing.T) {
-	e, tr := embedder(t, "http://localhost:11434/v1", openai.EmbedderConfig{Model: "nomic-embed-text", Dimensions: 2}, wire.Always(200, vectors))
+	e, tr := embedder(t, "http://localhost:11434/v1", openai.EmbedderConfig{Model: "nomic-embed-text", Dimensions: 2},
+		wire.Always(200, vectors))
 	_, err := e.Embed(t.Context(), []string{"a", "b"})
 	require.NoError(t, err)
 	require.Equal(t, `{"encoding_format":"float","input":["a","b"],"model":"nomic-embed-text"}`, string(tr.Bodies[0]))
@@ -56,20 +60,24 @@ func TestAnEmbeddersErrorsAreThoseOfTheServer(t *testing.T) {
 		body   string
 		class  fault.Class
 	}{
-		"limit":            {429, `{"error":{"message":"slow down ` + embedKey + `"}}`, fault.RateLimited},
-		"key":              {401, `{"error":{"message":"bad key ` + embedKey + `"}}`, fault.UserFixable},
-		"down":             {503, embedKey, fault.Degraded},
-		"too long":         {400, `{"error":{"message":"This model's maximum context length is 8192 tokens"}}`, fault.UserFixable},
-		"error of 200":     {200, `{"error":{"message":"no such model ` + embedKey + `","code":404}}`, fault.Permanent},
-		"page":             {200, "<html>" + embedKey, fault.Permanent},
-		"no JSON":          {200, embedKey, fault.Permanent},
-		"too few":          {200, `{"data":[{"embedding":[1,2]}]}`, fault.Transient},
-		"twice":            {200, `{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`, fault.Transient},
-		"index":            {200, `{"data":[{"index":0,"embedding":[1,2]},{"index":7,"embedding":[1,2]}]}`, fault.Transient},
+		"limit": {429, `{"error":{"message":"slow down ` + embedKey + `"}}`, fault.RateLimited},
+		"key":   {401, `{"error":{"message":"bad key ` + embedKey + `"}}`, fault.UserFixable},
+		"down":  {503, embedKey, fault.Degraded},
+		"too long": {400, `{"error":{"message":"This model's maximum context length is 8192 tokens"}}`,
+			fault.UserFixable},
+		"error of 200": {200, `{"error":{"message":"no such model ` + embedKey + `","code":404}}`, fault.Permanent},
+		"page":         {200, "<html>" + embedKey, fault.Permanent},
+		"no JSON":      {200, embedKey, fault.Permanent},
+		"too few":      {200, `{"data":[{"embedding":[1,2]}]}`, fault.Transient},
+		"twice": {200, `{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`,
+			fault.Transient},
+		"index": {200, `{"data":[{"index":0,"embedding":[1,2]},{"index":7,"embedding":[1,2]}]}`,
+			fault.Transient},
 		"other dimensions": {200, `{"data":[{"embedding":[1,2]},{"embedding":[1,2,3]}]}`, fault.UserFixable},
 		"too large":        {200, `{"data":[{"embedding":[1e39,2]},{"embedding":[1,2]}]}`, fault.Permanent},
 	} {
-		e, _ := embedder(t, "http://localhost/v1", openai.EmbedderConfig{Model: "m", Dimensions: 2}, wire.Always(c.status, c.body))
+		e, _ := embedder(t, "http://localhost/v1", openai.EmbedderConfig{Model: "m", Dimensions: 2},
+			wire.Always(c.status, c.body))
 		got, err := e.Embed(t.Context(), []string{"a", "b"})
 		require.Error(t, err, name)
 		require.Nil(t, got)
@@ -86,7 +94,8 @@ func TestAnEmbeddersErrorsAreThoseOfTheServer(t *testing.T) {
 func TestAnEmbedderGoesThroughAGuard(t *testing.T) {
 	var asked []string
 	e, tr := embedder(t, "https://api.openai.com/v1", openai.EmbedderConfig{Dimensions: 2,
-		Through: func(ctx context.Context, req *provider.Request, do func(context.Context) (provider.Usage, error)) error {
+		Through: func(ctx context.Context, req *provider.Request,
+			do func(context.Context) (provider.Usage, error)) error {
 			asked = append(asked, req.Model)
 			usage, err := do(ctx)
 			require.Equal(t, provider.Usage{Input: 9}, usage)

@@ -58,15 +58,18 @@ data: [DONE]
 }
 
 func ExampleNew_errors() {
-	server := serve(429, `{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","code":"insufficient_quota"}}`)
+	server := serve(429,
+		`{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","code":"insufficient_quota"}}`)
 	defer server.Close()
 
-	model, err := openai.New(openai.Config{Model: "m", BaseURL: server.URL, Name: "example", HTTPClient: server.Client()})
+	model, err := openai.New(openai.Config{Model: "m", BaseURL: server.URL, Name: "example",
+		HTTPClient: server.Client()})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = provider.Generate(context.Background(), model, &provider.Request{Messages: []provider.Message{provider.User("Hello.")}})
+	_, err = provider.Generate(context.Background(), model,
+		&provider.Request{Messages: []provider.Message{provider.User("Hello.")}})
 	remedy, _ := fault.Remedy(err)
 	fmt.Println(fault.Of(err))
 	fmt.Println(remedy)
@@ -91,7 +94,8 @@ func ExampleModel_Stream_options() {
 	}))
 	defer server.Close()
 
-	model, err := openai.New(openai.Config{Model: "m", BaseURL: server.URL, API: openai.Responses, HTTPClient: server.Client()})
+	model, err := openai.New(openai.Config{Model: "m", BaseURL: server.URL, API: openai.Responses,
+		HTTPClient: server.Client()})
 	if err != nil {
 		fmt.Println(err)
 		return

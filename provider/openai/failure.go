@@ -36,8 +36,8 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parse decodes the error in a body or an event, in all known forms: an object or a string under "error", the fields without it, a list of
-// such objects, or text that isn't JSON.
+// parse decodes the error in a body or an event, in all known forms: an object or a string under
+// "error", the fields without it, a list of such objects, or text that isn't JSON.
 func parse(body []byte) failure {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' {
@@ -97,7 +97,8 @@ func parse(body []byte) failure {
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
-// prose returns the message of a body that isn't JSON: the title of a page, or the beginning of a text.
+// prose returns the message of a body that isn't JSON: the title of a page, or the beginning of a
+// text.
 func prose(body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
 		return abridged(string(m[1]))
@@ -117,28 +118,34 @@ func abridged(text string) string {
 	return text
 }
 
-// person matches the words in the type, the code or the text of an error that mean that a person has to do something; funds matches those
-// that mean paying.
+// person matches the words in the type, the code or the text of an error that mean that a person
+// has to do something; funds matches those that mean paying.
 var (
-	person = regexp.MustCompile(`(?i)insufficient_quota|billing|invalid_api_key|authentication_error|permission_error|` +
-		`incorrect api key|invalid api key|unauthenticated|account_deactivated`)
+	person = regexp.MustCompile(
+		`(?i)insufficient_quota|billing|invalid_api_key|authentication_error|permission_error|` +
+			`incorrect api key|invalid api key|unauthenticated|account_deactivated`)
 	funds = regexp.MustCompile(`(?i)quota|billing|credit|balance`)
 )
 
 // inAnswer are the codes and types of errors inside an answer, which have no status.
 var inAnswer = map[string]fault.Class{
-	"rate_limit_error": fault.RateLimited, "rate_limit_exceeded": fault.RateLimited, "too_many_requests": fault.RateLimited,
-	"overloaded_error": fault.Degraded, "api_error": fault.Degraded, "server_error": fault.Degraded, "internal_error": fault.Degraded,
-	"internal_server_error": fault.Degraded, "service_unavailable": fault.Degraded, "server_is_overloaded": fault.Degraded, "slow_down": fault.Degraded,
+	"rate_limit_error": fault.RateLimited, "rate_limit_exceeded": fault.RateLimited,
+	"too_many_requests": fault.RateLimited,
+	"overloaded_error":  fault.Degraded, "api_error": fault.Degraded, "server_error": fault.Degraded,
+	"internal_error":        fault.Degraded,
+	"internal_server_error": fault.Degraded, "service_unavailable": fault.Degraded,
+	"server_is_overloaded": fault.Degraded, "slow_down": fault.Degraded,
 	"upstream_error": fault.Degraded, "provider_unavailable": fault.Degraded, "bad_gateway": fault.Degraded,
 	"timeout": fault.Transient, "timeout_error": fault.Transient, "vector_store_timeout": fault.Transient,
-	"invalid_request_error": fault.Permanent, "invalid_prompt": fault.Permanent, "content_filter": fault.Permanent, "context_length_exceeded": fault.Permanent,
+	"invalid_request_error": fault.Permanent, "invalid_prompt": fault.Permanent, "content_filter": fault.Permanent,
+	"context_length_exceeded": fault.Permanent,
 }
 
-// class returns the class of an error: by words that mean that a person is needed, then by the status of the answer; inside an answer by
-// its words, then by a status in its text.
+// class returns the class of an error: by words that mean that a person is needed, then by the
+// status of the answer; inside an answer by its words, then by a status in its text.
 func (f *failure) class(status int) fault.Class {
-	if person.MatchString(f.kind) || person.MatchString(f.code) || status != http.StatusTooManyRequests && person.MatchString(f.message) {
+	if person.MatchString(f.kind) || person.MatchString(f.code) || status != http.StatusTooManyRequests &&
+		person.MatchString(f.message) {
 		return fault.UserFixable
 	}
 	if status >= 400 {

@@ -20,7 +20,8 @@ func FuzzChat(f *testing.F) { fuzz(f, Chat) }
 // FuzzResponses decodes arbitrary data as an answer of the Responses API.
 func FuzzResponses(f *testing.F) { fuzz(f, Responses) }
 
-// fuzz checks that any body gives valid chunks that end with End or an error, and the same byte by byte.
+// fuzz checks that any body gives valid chunks that end with End or an error, and the same byte by
+// byte.
 func fuzz(f *testing.F, api API) {
 	for _, pattern := range []string{"testdata/*.sse", "testdata/odd/*"} {
 		files, err := filepath.Glob(pattern)
@@ -47,13 +48,14 @@ func fuzz(f *testing.F, api API) {
 func decodeAll(t testing.TB, m *Model, body io.Reader) (*provider.Response, error) {
 	var c provider.Collector
 	var failed error
-	a := &answer{ctx: context.Background(), m: m, model: "m", names: newNames(nil), yield: func(chunk provider.Chunk, err error) bool {
-		require.NoError(t, failed, "nothing follows an error")
-		if failed = err; err == nil {
-			require.NoError(t, c.Add(chunk))
-		}
-		return true
-	}}
+	a := &answer{ctx: context.Background(), m: m, model: "m", names: newNames(nil),
+		yield: func(chunk provider.Chunk, err error) bool {
+			require.NoError(t, failed, "nothing follows an error")
+			if failed = err; err == nil {
+				require.NoError(t, c.Add(chunk))
+			}
+			return true
+		}}
 	read(a, a.decoder(), body)
 	require.True(t, failed != nil || c.Complete(), "an answer ends with End or an error")
 	require.False(t, failed != nil && provider.Canceled(failed) && !errors.Is(failed, context.Canceled))

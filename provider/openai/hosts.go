@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A host is the known properties of a server: where its key comes from, and how its Chat Completions differ from OpenAI's.
+// A host is the known properties of a server: where its key comes from, and how its Chat
+// Completions differ from OpenAI's.
 type host struct {
 	name     string // of the provider
 	own      bool   // OpenAI itself
@@ -38,34 +39,47 @@ var known = []struct {
 	suffix string
 	host
 }{
-	{"api.openai.com", host{name: "openai", own: true, env: "OPENAI_API_KEY", keys: "https://platform.openai.com/api-keys",
-		billing: "https://platform.openai.com/settings/organization/billing", needsKey: true, completionTokens: true, refusals: true, callIDs: shortIDs}},
+	{"api.openai.com",
+		host{name: "openai", own: true, env: "OPENAI_API_KEY", keys: "https://platform.openai.com/api-keys",
+			billing: "https://platform.openai.com/settings/organization/billing", needsKey: true,
+			completionTokens: true, refusals: true, callIDs: shortIDs}},
 	{".openai.azure.com", azure}, {".cognitiveservices.azure.com", azure}, {".services.ai.azure.com", azure},
-	{"openrouter.ai", host{env: "OPENROUTER_API_KEY", keys: "https://openrouter.ai/settings/keys", billing: "https://openrouter.ai/settings/credits",
+	{"openrouter.ai", host{env: "OPENROUTER_API_KEY", keys: "https://openrouter.ai/settings/keys",
+		billing:  "https://openrouter.ai/settings/credits",
 		needsKey: true, topK: true, reasoning: effortObject, cacheMarks: true}},
-	{"api.groq.com", host{env: "GROQ_API_KEY", keys: "https://console.groq.com/keys", needsKey: true, completionTokens: true}},
-	{"api.mistral.ai", host{env: "MISTRAL_API_KEY", keys: "https://console.mistral.ai/api-keys", needsKey: true, noStreamOptions: true,
-		seed: "random_seed", callIDs: nineCharIDs, noUserAfterTool: true}},
-	{"api.deepseek.com", host{env: "DEEPSEEK_API_KEY", keys: "https://platform.deepseek.com/api_keys", billing: "https://platform.deepseek.com/top_up", needsKey: true}},
+	{"api.groq.com",
+		host{env: "GROQ_API_KEY", keys: "https://console.groq.com/keys", needsKey: true, completionTokens: true}},
+	{"api.mistral.ai",
+		host{env: "MISTRAL_API_KEY", keys: "https://console.mistral.ai/api-keys", needsKey: true, noStreamOptions: true,
+			seed: "random_seed", callIDs: nineCharIDs, noUserAfterTool: true}},
+	{"api.deepseek.com", host{env: "DEEPSEEK_API_KEY", keys: "https://platform.deepseek.com/api_keys",
+		billing: "https://platform.deepseek.com/top_up", needsKey: true}},
 	{"api.x.ai", host{env: "XAI_API_KEY", keys: "https://console.x.ai", needsKey: true}},
-	{"api.perplexity.ai", host{env: "PERPLEXITY_API_KEY", keys: "https://www.perplexity.ai/settings/api", needsKey: true, topK: true}},
+	{"api.perplexity.ai",
+		host{env: "PERPLEXITY_API_KEY", keys: "https://www.perplexity.ai/settings/api", needsKey: true, topK: true}},
 	{"api.together.ai", together}, {"api.together.xyz", together},
-	{"api.fireworks.ai", host{env: "FIREWORKS_API_KEY", keys: "https://fireworks.ai/account/api-keys", needsKey: true, topK: true}},
-	{"api.cerebras.ai", host{env: "CEREBRAS_API_KEY", keys: "https://cloud.cerebras.ai", needsKey: true, completionTokens: true}},
-	{"api.moonshot.ai", host{env: "MOONSHOT_API_KEY", keys: "https://platform.moonshot.ai/console/api-keys", needsKey: true}},
+	{"api.fireworks.ai",
+		host{env: "FIREWORKS_API_KEY", keys: "https://fireworks.ai/account/api-keys", needsKey: true, topK: true}},
+	{"api.cerebras.ai",
+		host{env: "CEREBRAS_API_KEY", keys: "https://cloud.cerebras.ai", needsKey: true, completionTokens: true}},
+	{"api.moonshot.ai",
+		host{env: "MOONSHOT_API_KEY", keys: "https://platform.moonshot.ai/console/api-keys", needsKey: true}},
 	{"api.z.ai", host{env: "ZAI_API_KEY", keys: "https://z.ai/manage-apikey/apikey-list", needsKey: true}},
 	{"router.huggingface.co", host{env: "HF_TOKEN", keys: "https://huggingface.co/settings/tokens", needsKey: true}},
 }
 
 var (
-	// Azure takes the key of a resource in its own header, and the token of a user or a service in Authorization.
-	azure = host{env: "AZURE_OPENAI_API_KEY", keys: "https://portal.azure.com (Keys and Endpoint of the resource)", needsKey: true,
-		keyAlso: "Api-Key", completionTokens: true, refusals: true, callIDs: shortIDs}
-	together = host{env: "TOGETHER_API_KEY", keys: "https://api.together.ai/settings/api-keys", needsKey: true, topK: true}
+	// Azure takes the key of a resource in its own header, and the token of a user or a service in
+	// Authorization.
+	azure = host{env: "AZURE_OPENAI_API_KEY", keys: "https://portal.azure.com (Keys and Endpoint of the resource)",
+		needsKey: true,
+		keyAlso:  "Api-Key", completionTokens: true, refusals: true, callIDs: shortIDs}
+	together = host{env: "TOGETHER_API_KEY", keys: "https://api.together.ai/settings/api-keys", needsKey: true,
+		topK: true}
 )
 
-// hostOf returns the properties of the server at u. A server that isn't in the table gets the zero value: it may need no key, and
-// gets requests in the most common form.
+// hostOf returns the properties of the server at u. A server that isn't in the table gets the zero
+// value: it may need no key, and gets requests in the most common form.
 func hostOf(u *url.URL) host {
 	name := strings.ToLower(u.Hostname())
 	h := host{topK: true}
@@ -84,8 +98,9 @@ func hostOf(u *url.URL) host {
 	return h
 }
 
-// isReasoningModel reports whether a model of OpenAI reasons, judging by its name. Such models take the instructions as the developer's, and
-// return encrypted reasoning; others reject a request for that.
+// isReasoningModel reports whether a model of OpenAI reasons, judging by its name. Such models take
+// the instructions as the developer's, and return encrypted reasoning; others reject a request for
+// that.
 func isReasoningModel(model string) bool {
 	if i := strings.LastIndexByte(model, '/'); i >= 0 {
 		model = model[i+1:]
@@ -95,13 +110,16 @@ func isReasoningModel(model string) bool {
 		return true
 	}
 	version, ok := strings.CutPrefix(model, "gpt-")
-	return strings.HasPrefix(model, "codex-") || ok && len(version) > 0 && version[0] >= '5' && version[0] <= '9' && !strings.Contains(model, "-chat")
+	return strings.HasPrefix(model, "codex-") || ok && len(version) > 0 && version[0] >= '5' && version[0] <= '9' &&
+		!strings.Contains(model, "-chat")
 }
 
-// supportsEncryptedReasoning reports whether a model can return encrypted reasoning: all but those known not to reason.
+// supportsEncryptedReasoning reports whether a model can return encrypted reasoning: all but those
+// known not to reason.
 func supportsEncryptedReasoning(model string) bool {
 	if i := strings.LastIndexByte(model, '/'); i >= 0 {
 		model = model[i+1:]
 	}
-	return isReasoningModel(model) || !strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "chatgpt-") && !strings.HasPrefix(model, "ft:gpt-")
+	return isReasoningModel(model) || !strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "chatgpt-") &&
+		!strings.HasPrefix(model, "ft:gpt-")
 }

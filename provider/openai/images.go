@@ -10,14 +10,16 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// DefaultImages is the model for requests with Images at OpenAI's own address if the request names none.
+// DefaultImages is the model for requests with Images at OpenAI's own address if the request names
+// none.
 const DefaultImages = "gpt-image-1"
 
 // imagesDate is the day of the reports of the prices.
 const imagesDate = "2026-05-10"
 
-// imageModels are OpenAI's models that make images, with prices in thousandths of a dollar per million tokens. Text in the input is cheaper than images; the
-// price is that of images, so that no budget is exceeded unnoticed.
+// imageModels are OpenAI's models that make images, with prices in thousandths of a dollar per
+// million tokens. Text in the input is cheaper than images; the price is that of images, so that no
+// budget is exceeded unnoticed.
 var imageModels = map[string]struct{ in, cached, out int64 }{
 	"gpt-image-1":      {10_000, 2_500, 40_000},
 	"gpt-image-1-mini": {2_500, 250, 8_000},
@@ -33,10 +35,12 @@ func (m *Model) imageInfo(model string) (info provider.ModelInfo, ok bool) {
 	const thousandth = provider.USD / 1000
 	in := provider.Money(e.in) * thousandth
 	return provider.ModelInfo{Provider: m.name, ID: model, Inputs: []string{"text"}, Outputs: []string{"image"},
-		Prices: &provider.Prices{Input: in, CacheRead: provider.Money(e.cached) * thousandth, CacheWrite: in, Output: provider.Money(e.out) * thousandth, Date: imagesDate, Source: priceSource}}, true
+		Prices: &provider.Prices{Input: in, CacheRead: provider.Money(e.cached) * thousandth, CacheWrite: in,
+			Output: provider.Money(e.out) * thousandth, Date: imagesDate, Source: priceSource}}, true
 }
 
-// images returns the body of a request for images. The description is the text of the newest user message, after the instructions.
+// images returns the body of a request for images. The description is the text of the newest user
+// message, after the instructions.
 func (c *conversation) images() ([]byte, error) {
 	req := c.req
 	n, err := req.Images.Number()
@@ -53,7 +57,8 @@ func (c *conversation) images() ([]byte, error) {
 	for i := range req.Messages {
 		for j := range req.Messages[i].Parts {
 			if req.Messages[i].Role == provider.RoleUser && req.Messages[i].Parts[j].Kind == provider.PartMedia {
-				return nil, fault.New(fault.Permanent, "openai: images can't be made from other images here; describe them in text")
+				return nil, fault.New(fault.Permanent,
+					"openai: images can't be made from other images here; describe them in text")
 			}
 		}
 	}

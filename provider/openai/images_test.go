@@ -14,13 +14,16 @@ import (
 )
 
 // made asks a server that gives this answer for images.
-func made(t *testing.T, base string, req *provider.Request, status int, answer string) (*provider.Response, *wire.Offline, *openai.Model, error) {
+func made(t *testing.T, base string, req *provider.Request, status int, answer string) (*provider.Response,
+	*wire.Offline, *openai.Model, error) {
 	t.Helper()
 	tr := &wire.Offline{Reply: wire.Always(status, answer)}
-	m, err := openai.New(openai.Config{APIKey: embedKey, BaseURL: base, Model: "gpt-5", HTTPClient: &http.Client{Transport: tr}})
+	m, err := openai.New(openai.Config{APIKey: embedKey, BaseURL: base, Model: "gpt-5",
+		HTTPClient: &http.Client{Transport: tr}})
 	require.NoError(t, err)
 	if base != "" {
-		m, err = openai.New(openai.Config{APIKey: embedKey, BaseURL: base, Model: "painter", HTTPClient: &http.Client{Transport: tr}})
+		m, err = openai.New(openai.Config{APIKey: embedKey, BaseURL: base, Model: "painter",
+			HTTPClient: &http.Client{Transport: tr}})
 		require.NoError(t, err)
 	}
 	res, err := provider.Generate(t.Context(), m, req)
@@ -31,12 +34,15 @@ const twoImages = `{"created":1,"output_format":"webp","data":[{"b64_json":"AQI=
 	"usage":{"input_tokens":10,"output_tokens":272,"total_tokens":282,"input_tokens_details":{"text_tokens":10}}}`
 
 func TestImagesAreMade(t *testing.T) {
-	res, tr, m, err := made(t, "", &provider.Request{System: "Draw.", Messages: []provider.Message{provider.User("A cat")},
-		Images: &provider.ImageOptions{Count: 2, Size: "1024x1024", Quality: "low"}}, 200, twoImages)
+	res, tr, m, err := made(t, "",
+		&provider.Request{System: "Draw.", Messages: []provider.Message{provider.User("A cat")},
+			Images: &provider.ImageOptions{Count: 2, Size: "1024x1024", Quality: "low"}}, 200, twoImages)
 	require.NoError(t, err)
 	require.Equal(t, "https://api.openai.com/v1/images/generations", tr.Asked[0].URL.String())
-	require.Equal(t, `{"model":"gpt-image-1","n":2,"prompt":"Draw.\n\nA cat","quality":"low","size":"1024x1024"}`, string(tr.Bodies[0]))
-	require.Equal(t, []*provider.Media{{Type: "image/webp", Data: []byte{1, 2}}, {Type: "image/webp", Data: []byte{3}}}, res.Files())
+	require.Equal(t, `{"model":"gpt-image-1","n":2,"prompt":"Draw.\n\nA cat","quality":"low","size":"1024x1024"}`,
+		string(tr.Bodies[0]))
+	require.Equal(t, []*provider.Media{{Type: "image/webp", Data: []byte{1, 2}}, {Type: "image/webp", Data: []byte{3}}},
+		res.Files())
 	require.Equal(t, "A red cat", res.Text())
 	require.EqualValues(t, 10, res.Usage.Input)
 	require.EqualValues(t, 272, res.Usage.Output)
@@ -46,8 +52,10 @@ func TestImagesAreMade(t *testing.T) {
 }
 
 func TestImagesOfAnotherServer(t *testing.T) {
-	res, tr, _, err := made(t, "http://localhost:8080/v1", &provider.Request{Messages: []provider.Message{provider.User("A cat")}, Images: &provider.ImageOptions{},
-		Options: map[string]json.RawMessage{"openai": json.RawMessage(`{"background":"transparent"}`)}}, 200, `{"data":[{"url":"http://localhost:8080/1.png"}]}`)
+	res, tr, _, err := made(t, "http://localhost:8080/v1",
+		&provider.Request{Messages: []provider.Message{provider.User("A cat")}, Images: &provider.ImageOptions{},
+			Options: map[string]json.RawMessage{"openai": json.RawMessage(`{"background":"transparent"}`)}}, 200,
+		`{"data":[{"url":"http://localhost:8080/1.png"}]}`)
 	require.NoError(t, err)
 	require.Equal(t, `{"background":"transparent","model":"painter","n":1,"prompt":"A cat"}`, string(tr.Bodies[0]))
 	require.Equal(t, []*provider.Media{{Type: "image/png", URL: "http://localhost:8080/1.png"}}, res.Files())
@@ -56,7 +64,8 @@ func TestImagesOfAnotherServer(t *testing.T) {
 func TestImagesThatCantBeMade(t *testing.T) {
 	ask := provider.Request{Messages: []provider.Message{provider.User("A cat")}, Images: &provider.ImageOptions{}}
 	photo := ask
-	photo.Messages = []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart("like this"), provider.MediaPart(provider.Media{Type: "image/png", Data: []byte{1}})}}}
+	photo.Messages = []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart("like this"),
+		provider.MediaPart(provider.Media{Type: "image/png", Data: []byte{1}})}}}
 	many, empty, armed := ask, ask, ask
 	many.Images = &provider.ImageOptions{Count: 11}
 	empty.Messages = []provider.Message{provider.Assistant("Hm.")}
@@ -77,8 +86,10 @@ func TestImagesThatCantBeMade(t *testing.T) {
 		"events":       {ask, 200, "data: {}\n\n", "a stream of events"},
 		"nothing":      {ask, 200, "", "complete"},
 		"an error":     {ask, 200, `{"error":{"message":"no ` + embedKey + `"}}`, "no "},
-		"filtered":     {ask, 400, `{"error":{"message":"Your request was rejected by the safety system","code":"moderation_blocked"}}`, "safety system"},
-		"down":         {ask, 503, embedKey, ""},
+		"filtered": {ask, 400,
+			`{"error":{"message":"Your request was rejected by the safety system","code":"moderation_blocked"}}`,
+			"safety system"},
+		"down": {ask, 503, embedKey, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, _, err := made(t, "", &c.req, c.status, c.answer)

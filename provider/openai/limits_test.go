@@ -16,12 +16,14 @@ func TestAnAnswerHasTheProvidersRateLimits(t *testing.T) {
 		for name, values := range limits {
 			w.Header()[name] = values
 		}
-		io.WriteString(w, `{"id":"1","model":"m","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}`)
+		io.WriteString(w,
+			`{"id":"1","model":"m","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}`)
 	}))
 	defer server.Close()
 	m, err := New(Config{Model: "m", BaseURL: server.URL + "/v1", API: Chat, HTTPClient: server.Client()})
 	require.NoError(t, err)
-	for _, limits = range []http.Header{nil, {"X-Ratelimit-Limit-Requests": {"60"}, "X-Ratelimit-Remaining-Requests": {"59"}}} {
+	for _, limits = range []http.Header{nil,
+		{"X-Ratelimit-Limit-Requests": {"60"}, "X-Ratelimit-Remaining-Requests": {"59"}}} {
 		var first *provider.Extra
 		for c, err := range m.Stream(t.Context(), hi()) {
 			require.NoError(t, err)

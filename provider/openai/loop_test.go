@@ -43,8 +43,10 @@ func TestAnAnswerIsSentBackUnchanged(t *testing.T) {
 		require.Len(t, kept.Calls(), 1)
 		call := kept.Calls()[0]
 		call.ProviderID, call.ID = call.ID, "run.1.0"
-		result := provider.ToolResult{CallID: "run.1.0", Name: "weather", Parts: []provider.Part{provider.TextPart("5 °C")}}
-		req.Messages = append(req.Messages, kept, provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(result)}})
+		result := provider.ToolResult{CallID: "run.1.0", Name: "weather",
+			Parts: []provider.Part{provider.TextPart("5 °C")}}
+		req.Messages = append(req.Messages, kept,
+			provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(result)}})
 		_, err = provider.Generate(t.Context(), m, req)
 		require.NoError(t, err)
 
@@ -59,6 +61,7 @@ func TestAnAnswerIsSentBackUnchanged(t *testing.T) {
 		first := server.bodies[0]
 		var before map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal([]byte(first), &before))
-		require.Contains(t, string(second[c.list]), string(before[c.list][:len(before[c.list])-1]), "what was sent before is sent again, to the byte")
+		require.Contains(t, string(second[c.list]), string(before[c.list][:len(before[c.list])-1]),
+			"what was sent before is sent again, to the byte")
 	}
 }

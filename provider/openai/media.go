@@ -74,7 +74,8 @@ func (c *conversation) chatMedia(m *provider.Media) (chatPart, error) {
 		}
 	case "audio":
 		if len(m.Data) > 0 {
-			return chatPart{Type: "input_audio", InputAudio: &chatAudio{Data: base64.StdEncoding.EncodeToString(m.Data), Format: audioFormat(sub)}}, nil
+			return chatPart{Type: "input_audio",
+				InputAudio: &chatAudio{Data: base64.StdEncoding.EncodeToString(m.Data), Format: audioFormat(sub)}}, nil
 		}
 	case "text":
 		if len(m.Data) > 0 {
@@ -89,7 +90,9 @@ func (c *conversation) chatMedia(m *provider.Media) (chatPart, error) {
 	case m.URL != "" && !c.m.host.own:
 		return chatPart{Type: "file", File: &chatFile{Filename: fileName(m), FileData: m.URL}}, nil
 	}
-	return chatPart{}, fmt.Errorf("openai: Chat Completions can't send %s by URL; give its data or, for an uploaded file, its id", m.Type)
+	return chatPart{},
+		fmt.Errorf("openai: Chat Completions can't send %s by URL; give its data or, for an uploaded file, its id",
+			m.Type)
 }
 
 // responsesMedia returns a part for media.
@@ -102,7 +105,8 @@ func (c *conversation) responsesMedia(m *provider.Media) (inputPart, error) {
 		return inputPart{Type: "input_image", ImageURL: addressOf(m)}, nil
 	case "audio":
 		if len(m.Data) > 0 {
-			return inputPart{Type: "input_audio", InputAudio: &chatAudio{Data: base64.StdEncoding.EncodeToString(m.Data), Format: audioFormat(sub)}}, nil
+			return inputPart{Type: "input_audio",
+				InputAudio: &chatAudio{Data: base64.StdEncoding.EncodeToString(m.Data), Format: audioFormat(sub)}}, nil
 		}
 	case "video":
 		return inputPart{}, fmt.Errorf("openai: the Responses API doesn't accept %s", m.Type)
@@ -164,7 +168,8 @@ func fileName(m *provider.Media) string {
 	return "file." + sub
 }
 
-// textFile returns a text file as part of the prompt: servers accept few types of files, but any text this way.
+// textFile returns a text file as part of the prompt: servers accept few types of files, but any
+// text this way.
 func textFile(m *provider.Media) string {
 	text := strings.ToValidUTF8(string(m.Data), "\uFFFD")
 	if m.Name == "" {

@@ -17,7 +17,8 @@ const (
 	priceSource = "reports of https://developers.openai.com/api/docs/pricing"
 )
 
-// A row has the properties of a model: sizes in tokens, prices in thousandths of a dollar per million tokens.
+// A row has the properties of a model: sizes in tokens, prices in thousandths of a dollar per
+// million tokens.
 type row struct {
 	id, name          string
 	window, maxOutput int
@@ -27,9 +28,9 @@ type row struct {
 	cached, written   int64  // written 0: writing to the cache costs the same as input
 }
 
-// table has the models of OpenAI. Prices are those of the standard tier; from GPT-5.4 on, a model with a window of 1,050,000
-// costs twice as much for input and one and a half times as much for output in a call of more than 272,000 input tokens, which isn't
-// shown.
+// table has the models of OpenAI. Prices are those of the standard tier; from GPT-5.4 on, a model
+// with a window of 1,050,000 costs twice as much for input and one and a half times as much for
+// output in a call of more than 272,000 input tokens, which isn't shown.
 var table = []row{
 	{"gpt-6.2-astra", "GPT-6.2 Astra", 1_050_000, 128_000, true, "id", 0, 0, 0, 0},
 	{"gpt-6.2-sol", "GPT-6.2 Sol", 1_050_000, 128_000, true, "id", 0, 0, 0, 0},
@@ -59,8 +60,8 @@ var table = []row{
 	{"o3-mini", "o3-mini", 200_000, 100_000, true, "", 1_100, 4_400, 550, 0},
 }
 
-// Models returns the built-in table: the common models of OpenAI with their prices. Add models of other servers, and later
-// changes, in Config.Models.
+// Models returns the built-in table: the common models of OpenAI with their prices. Add models of
+// other servers, and later changes, in Config.Models.
 func Models() []provider.ModelInfo {
 	infos := make([]provider.ModelInfo, len(table))
 	for i := range table {
@@ -87,12 +88,13 @@ func (r *row) info() provider.ModelInfo {
 	}
 	const thousandth = provider.USD / 1000
 	info.Prices = &provider.Prices{Input: provider.Money(r.in) * thousandth, Output: provider.Money(r.out) * thousandth,
-		CacheRead: provider.Money(r.cached) * thousandth, CacheWrite: provider.Money(written) * thousandth, Date: priceDate, Source: priceSource}
+		CacheRead: provider.Money(r.cached) * thousandth, CacheWrite: provider.Money(written) * thousandth,
+		Date: priceDate, Source: priceSource}
 	return info
 }
 
-// lookup returns the properties of a model: from the host, else, at OpenAI's own address, from the table. A name with a date
-// (gpt-5-2025-08-07) is the model without it.
+// lookup returns the properties of a model: from the host, else, at OpenAI's own address, from the
+// table. A name with a date (gpt-5-2025-08-07) is the model without it.
 func (m *Model) lookup(model string) provider.ModelInfo {
 	if info, ok := adapter.Known(m.models, m.name, model); ok && model != "" {
 		return info
@@ -101,7 +103,8 @@ func (m *Model) lookup(model string) provider.ModelInfo {
 		if e, ok := embeddings[model]; ok {
 			price := provider.Money(e.price) * provider.USD / 1000
 			return provider.ModelInfo{Provider: m.name, ID: model, Window: 8192, Inputs: []string{"text"},
-				Prices: &provider.Prices{Input: price, CacheRead: price, CacheWrite: price, Date: embeddingsDate, Source: priceSource}}
+				Prices: &provider.Prices{Input: price, CacheRead: price, CacheWrite: price, Date: embeddingsDate,
+					Source: priceSource}}
 		}
 		if info, ok := m.imageInfo(model); ok {
 			return info

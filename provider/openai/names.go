@@ -11,9 +11,10 @@ import (
 // longestName is the longest name of a function.
 const longestName = 64
 
-// names are the tools' names of one request, at the host and at the server. OpenAI accepts letters, digits, "_" and "-". Other characters
-// are replaced by "_"; if the result is a name already, or too long, a part of the name's hash is added. The request's tools are encoded
-// first, in their order, so that their names don't change when tools are added at the end.
+// names are the tools' names of one request, at the host and at the server. OpenAI accepts letters,
+// digits, "_" and "-". Other characters are replaced by "_"; if the result is a name already, or
+// too long, a part of the name's hash is added. The request's tools are encoded first, in their
+// order, so that their names don't change when tools are added at the end.
 type names struct {
 	wire map[string]string // by the host's name
 	host map[string]string // by the server's name
@@ -67,7 +68,8 @@ func safeName(name string) string {
 	}, name)
 }
 
-// shortIDs makes ids of calls with at most 40 letters, digits, "_" and "-", which OpenAI requires. Its own ids stay unchanged.
+// shortIDs makes ids of calls with at most 40 letters, digits, "_" and "-", which OpenAI requires.
+// Its own ids stay unchanged.
 func shortIDs(id string) string {
 	if len(id) <= 40 && safeName(id) == id {
 		return id

@@ -11,7 +11,8 @@ import (
 
 func TestNamesAreEncodedWithoutCollisionsAndDecodedBack(t *testing.T) {
 	long := strings.Repeat("a", 80)
-	all := []string{"weather", "cms.createPage", "cms_createPage", "cms/createPage", "größe", "", long, long + "b", "unnamed"}
+	all := []string{"weather", "cms.createPage", "cms_createPage", "cms/createPage", "größe", "", long, long + "b",
+		"unnamed"}
 	tools := make([]provider.Tool, len(all))
 	for i, name := range all {
 		tools[i].Name = name

@@ -39,7 +39,8 @@ func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
 	if header == nil {
 		header = http.Header{}
 	}
-	return &http.Response{StatusCode: max(c.status, 200), Header: header, Body: io.NopCloser(strings.NewReader(c.body)), Request: req}, nil
+	return &http.Response{StatusCode: max(c.status, 200), Header: header, Body: io.NopCloser(strings.NewReader(c.body)),
+		Request: req}, nil
 }
 
 // model returns a Model that calls the server.
@@ -97,46 +98,55 @@ func told(res *provider.Response, err error) string {
 
 // odd are unusual answers of servers, and the expected results.
 var odd = map[string]string{
-	"chat-no-index.sse":          "tool_call \"abc123def\" weather {\"city\":\"Oslo\"}\ntool_call \"abc123deg\" weather {}\ntool_calls (tool_calls) 0+0",
-	"chat-same-index.sse":        "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_call \"b\" weather {\"city\":\"Bergen\"}\ntool_calls (stop) 0+0",
-	"chat-repeated-head.sse":     "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_calls (tool_calls) 0+0",
-	"chat-name-late.sse":         "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_calls (tool_calls) 0+0",
-	"chat-arguments-object.json": "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_call \"\" weather \ntool_calls (tool_calls) 0+0",
-	"chat-no-done.sse":           "text \"Hi.\"\ndone (stop) 3+2",
-	"chat-no-finish.sse":         "text \"Hi.\"\nunknown () 0+0",
-	"chat-crlf.sse":              "text \"Hi.\"\ndone (stop) 0+0",
-	"chat-cr-and-mark.sse":       "text \"Hi.\"\ndone (stop) 0+0",
-	"chat-delta-null.sse":        "text \"Hi.\"\ndone (stop) 0+0",
-	"chat-finish-twice.sse":      "text \"Hi.\"\nlength (length) 3+1",
-	"chat-choices.sse":           "text \"Hi.\"\ndone (stop) 0+0",
-	"chat-thinking-parts.sse":    "reasoning \"Hm.\" <chat.reasoning_field thinking>\ntext \"Hi.\"\ndone (stop) 0+0",
+	"chat-no-index.sse": "tool_call \"abc123def\" weather {\"city\":\"Oslo\"}\ntool_call \"abc123deg\" " +
+		"weather {}\ntool_calls (tool_calls) 0+0",
+	"chat-same-index.sse": "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_call \"b\" weather " +
+		"{\"city\":\"Bergen\"}\ntool_calls (stop) 0+0",
+	"chat-repeated-head.sse": "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_calls (tool_calls) 0+0",
+	"chat-name-late.sse":     "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_calls (tool_calls) 0+0",
+	"chat-arguments-object.json": "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_call \"\" weather \ntool_calls " +
+		"(tool_calls) 0+0",
+	"chat-no-done.sse":        "text \"Hi.\"\ndone (stop) 3+2",
+	"chat-no-finish.sse":      "text \"Hi.\"\nunknown () 0+0",
+	"chat-crlf.sse":           "text \"Hi.\"\ndone (stop) 0+0",
+	"chat-cr-and-mark.sse":    "text \"Hi.\"\ndone (stop) 0+0",
+	"chat-delta-null.sse":     "text \"Hi.\"\ndone (stop) 0+0",
+	"chat-finish-twice.sse":   "text \"Hi.\"\nlength (length) 3+1",
+	"chat-choices.sse":        "text \"Hi.\"\ndone (stop) 0+0",
+	"chat-thinking-parts.sse": "reasoning \"Hm.\" <chat.reasoning_field thinking>\ntext \"Hi.\"\ndone (stop) 0+0",
 	"chat-reasoning-twice.sse": "reasoning \"Hm.\" <chat.reasoning_field reasoning>\ntext \"Hi.\"\n" +
 		`opaque "" <chat.reasoning_details [{"format":"f","index":0,"signature":"sig","text":"Hm.","type":"reasoning.text"},{"data":"c2Vj","id":"rs_1","index":1,"type":"reasoning.encrypted"}]>` +
 		"\ndone (stop) 0+0",
-	"chat-usage-groq.sse":      "text \"Hi.\"\ndone (stop) 3+1",
-	"chat-usage-outside.json":  "reasoning \"Hm.\" <chat.reasoning_field reasoning_content>\ntext \"Hi.\"\ndone (stop) 10+9 read 4 written 0 reasoning 7",
-	"chat-usage-places.json":   "text \"Hi.\"\ndone (stop) 10+2 read 4 written 3 reasoning 0",
-	"chat-refusal.json":        "refusal \"No.\"\nfiltered (stop) 0+0",
-	"chat-legacy.json":         "tool_call \"\" weather {\"city\":\"Oslo\"}\ntool_calls (function_call) 0+0",
-	"chat-empty-legacy.json":   "text \"Hi.\"\ndone (stop) 0+0",
-	"chat-custom.json":         "tool_call \"a\" calc \"4 + \\\"4\\\"\" <custom_call {}>\ntool_calls (tool_calls) 0+0",
-	"chat-citations.json":      "text \"Zoë hi.\"\nsource https://example.com \"Hi\" 5-7\ndone (stop) 0+0",
-	"chat-search.sse":          "text \"Hi.\"\nsource https://example.com \"Hi\" 0-0\ndone (stop) 0+0",
-	"chat-image.json":          "text \"Hi.\"\nmedia image/png [1 2 3] \ndone (stop) 0+0",
-	"chat-audio.json":          "text \"Hi.\"\nmedia audio/wav [82 73 70 70]  <chat.audio audio_1>\ndone (stop) 0+0",
-	"chat-error-event.sse":     "text \"Hi\"\nerror permanent 200 \"invalid_request_error/tool_use_failed\" \"the call is malformed\"",
+	"chat-usage-groq.sse": "text \"Hi.\"\ndone (stop) 3+1",
+	"chat-usage-outside.json": "reasoning \"Hm.\" <chat.reasoning_field reasoning_content>\ntext \"Hi.\"\ndone " +
+		"(stop) 10+9 read 4 written 0 reasoning 7",
+	"chat-usage-places.json": "text \"Hi.\"\ndone (stop) 10+2 read 4 written 3 reasoning 0",
+	"chat-refusal.json":      "refusal \"No.\"\nfiltered (stop) 0+0",
+	"chat-legacy.json":       "tool_call \"\" weather {\"city\":\"Oslo\"}\ntool_calls (function_call) 0+0",
+	"chat-empty-legacy.json": "text \"Hi.\"\ndone (stop) 0+0",
+	"chat-custom.json":       "tool_call \"a\" calc \"4 + \\\"4\\\"\" <custom_call {}>\ntool_calls (tool_calls) 0+0",
+	"chat-citations.json":    "text \"Zoë hi.\"\nsource https://example.com \"Hi\" 5-7\ndone (stop) 0+0",
+	"chat-search.sse":        "text \"Hi.\"\nsource https://example.com \"Hi\" 0-0\ndone (stop) 0+0",
+	"chat-image.json":        "text \"Hi.\"\nmedia image/png [1 2 3] \ndone (stop) 0+0",
+	"chat-audio.json":        "text \"Hi.\"\nmedia audio/wav [82 73 70 70]  <chat.audio audio_1>\ndone (stop) 0+0",
+	"chat-error-event.sse": "text \"Hi\"\nerror permanent 200 \"invalid_request_error/tool_use_failed\" \"the " +
+		"call is malformed\"",
 	"chat-error-in-choice.sse": "error degraded 200 \"/502\" \"upstream is down\"",
 	"chat-error-200.json":      "error permanent 200 \"/content_filter\" \"filtered\"",
-	"chat-error-rate.sse":      "text \"Hi\"\nerror rate_limited 200 \"requests/rate_limit_exceeded\" \"slower, please\"",
-	"chat-finish-error.sse":    "text \"Hi\"\nerror degraded 200 \"/insufficient_system_resource\" \"the server says that it couldn't finish the answer\"",
-	"chat-cut.sse":             "text \"Hi\"\nerror transient 0 \"/\" \"the stream ended before the answer was complete\"",
-	"chat-no-name.sse":         "error transient 200 \"/\" \"the server sent a tool call without a name\"",
-	"chat-nothing.json":        "error transient 0 \"/\" \"the stream ended before the answer was complete\"",
-	"responses-nothing.json":   "error transient 0 \"/\" \"the stream ended before the answer was complete\"",
-	"responses-no-status.sse":  "text \"Hi.\"\ndone (completed) 0+0",
-	"page.json":                "error permanent 200 \"/\" \"the server answered with a web page\"",
+	"chat-error-rate.sse": "text \"Hi\"\nerror rate_limited 200 \"requests/rate_limit_exceeded\" \"slower, " +
+		"please\"",
+	"chat-finish-error.sse": "text \"Hi\"\nerror degraded 200 \"/insufficient_system_resource\" \"the server says " +
+		"that it couldn't finish the answer\"",
+	"chat-cut.sse": "text \"Hi\"\nerror transient 0 \"/\" \"the stream ended before the answer was " +
+		"complete\"",
+	"chat-no-name.sse":        "error transient 200 \"/\" \"the server sent a tool call without a name\"",
+	"chat-nothing.json":       "error transient 0 \"/\" \"the stream ended before the answer was complete\"",
+	"responses-nothing.json":  "error transient 0 \"/\" \"the stream ended before the answer was complete\"",
+	"responses-no-status.sse": "text \"Hi.\"\ndone (completed) 0+0",
+	"page.json":               "error permanent 200 \"/\" \"the server answered with a web page\"",
 
-	"responses-no-deltas.sse":  "text \"Hi.\" <responses.message {\"id\":\"msg_1\"}>\ntool_call \"a\" weather {\"city\":\"Oslo\"} <responses.call {\"id\":\"fc_1\"}>\ntool_calls (completed) 3+2",
+	"responses-no-deltas.sse": "text \"Hi.\" <responses.message {\"id\":\"msg_1\"}>\ntool_call \"a\" weather " +
+		"{\"city\":\"Oslo\"} <responses.call {\"id\":\"fc_1\"}>\ntool_calls (completed) 3+2",
 	"responses-id-changes.sse": "text \"Hi.\" <responses.message {\"id\":\"x3\",\"phase\":\"final_answer\"}>\ndone (completed) 0+0",
 	"responses-server-tools.sse": `provider_call "ws_1" web_search_call {"type":"search","query":"hi"} <responses.item {"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"hi"}}>` +
 		"\nprovider_result \"ws_1\" \"\" error=false\n" +
@@ -150,12 +160,14 @@ var odd = map[string]string{
 		"\ndone (completed) 0+0",
 	"responses-refusal.sse": "refusal \"No.\" <responses.message {\"id\":\"msg_1\"}>\nfiltered (completed) 0+0",
 	"responses-incomplete.json": `reasoning "Hm." <responses.item {"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}]}>` +
-		"\ntext \"Hi\" <responses.message {\"id\":\"msg_1\"}>\nlength (incomplete:max_output_tokens) 3+2 read 1 written 1 reasoning 1",
+		"\ntext \"Hi\" <responses.message {\"id\":\"msg_1\"}>\nlength (incomplete:max_output_tokens) 3+2 read 1 " +
+		"written 1 reasoning 1",
 	"responses-filtered.json": "filtered (incomplete:content_filter) 0+0",
-	"responses-custom.sse":    "tool_call \"a\" calc \"4 + \\\"4\\\"\" <custom_call {\"id\":\"ct_1\"}>\ntool_calls (completed) 0+0",
-	"responses-error.sse":     "error user_fixable 200 \"/insufficient_quota\" \"You exceeded your current quota.\"",
-	"responses-failed.sse":    "provider_call \"mcp_1\" mcp_call {}\nerror degraded 200 \"/server_error\" \"Sorry.\"",
-	"responses-cut.sse":       "text \"Hi\"\nerror transient 0 \"/\" \"the stream ended before the answer was complete\"",
+	"responses-custom.sse": "tool_call \"a\" calc \"4 + \\\"4\\\"\" <custom_call {\"id\":\"ct_1\"}>\ntool_calls " +
+		"(completed) 0+0",
+	"responses-error.sse":  "error user_fixable 200 \"/insufficient_quota\" \"You exceeded your current quota.\"",
+	"responses-failed.sse": "provider_call \"mcp_1\" mcp_call {}\nerror degraded 200 \"/server_error\" \"Sorry.\"",
+	"responses-cut.sse":    "text \"Hi\"\nerror transient 0 \"/\" \"the stream ended before the answer was complete\"",
 }
 
 func TestUnusualAnswersAreDecoded(t *testing.T) {
@@ -171,7 +183,9 @@ func TestUnusualAnswersAreDecoded(t *testing.T) {
 				api = Responses
 			}
 			m := server.model(t, Config{BaseURL: "http://example.com/v1", API: api})
-			require.Equal(t, want, told(provider.Generate(t.Context(), m, &provider.Request{Messages: []provider.Message{provider.User("Hi")}})))
+			require.Equal(t, want,
+				told(provider.Generate(t.Context(), m,
+					&provider.Request{Messages: []provider.Message{provider.User("Hi")}})))
 		})
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// A Model is a [provider.Provider] that calls OpenAI or a compatible server. It is safe for concurrent use. Between calls it holds only
-// the connections that its HTTP client keeps, and it needn't be closed.
+// A Model is a [provider.Provider] that calls OpenAI or a compatible server. It is safe for
+// concurrent use. Between calls it holds only the connections that its HTTP client keeps, and it
+// needn't be closed.
 type Model struct {
 	// fixed at creation
 	model  string
@@ -32,14 +33,14 @@ var (
 	_ provider.ModelInformer = (*Model)(nil)
 )
 
-// Info returns the properties of Config.Model: the entry of Config.Models with its ID, else that of the built-in table, else only its
-// name.
+// Info returns the properties of Config.Model: the entry of Config.Models with its ID, else that of
+// the built-in table, else only its name.
 func (m *Model) Info() provider.ModelInfo {
 	return adapter.Copied(m.info)
 }
 
-// InfoOf returns the properties of another model that requests may name, found like those of Info; an empty name means Config.Model.
-// It reports false if only the name is known.
+// InfoOf returns the properties of another model that requests may name, found like those of Info;
+// an empty name means Config.Model. It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 	if model == "" {
 		model = m.model
@@ -57,8 +58,9 @@ func (m *Model) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "openai.Model(%s %s)", m.name, m.model)
 }
 
-// Stream makes a call. It reads the body of the answer in the goroutine that ranges, one event at a time, and closes it when
-// the range ends. Errors of the server are a *[provider.Error]; once ctx is done, the error is its cause.
+// Stream makes a call. It reads the body of the answer in the goroutine that ranges, one event at a
+// time, and closes it when the range ends. Errors of the server are a *[provider.Error]; once ctx
+// is done, the error is its cause.
 func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	if ctx == nil {
 		ctx = context.Background()
@@ -92,7 +94,8 @@ func (m *Model) run(a *answer, req *provider.Request) {
 		a.model = m.model
 	}
 	if a.model == "" {
-		a.fail(&provider.Error{Class: fault.UserFixable, Message: "the model is missing", Remedy: "set Config.Model, or the request's Model"})
+		a.fail(&provider.Error{Class: fault.UserFixable, Message: "the model is missing",
+			Remedy: "set Config.Model, or the request's Model"})
 		return
 	}
 	c := newConversation(m, a.model, req)
@@ -127,7 +130,8 @@ func (a *answer) decoder() decoder {
 	return &responsesDecoder{answer: a}
 }
 
-// A decoder decodes the answer of one protocol. It passes chunks to its answer, which knows whether the call is over.
+// A decoder decodes the answer of one protocol. It passes chunks to its answer, which knows whether
+// the call is over.
 type decoder interface {
 	event(data []byte, isErr bool) // one event of a stream: JSON; isErr: it is named "error"
 	whole(data []byte)             // an answer that came in one piece: JSON

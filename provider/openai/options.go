@@ -9,9 +9,9 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// encode returns v as JSON, with the request's options merged into it: "openai" first, then those under the provider's own
-// name, if that is different. Objects are merged, "tools" and "include" are appended, null removes a field, and every other value
-// replaces the existing one.
+// encode returns v as JSON, with the request's options merged into it: "openai" first, then those
+// under the provider's own name, if that is different. Objects are merged, "tools" and "include"
+// are appended, null removes a field, and every other value replaces the existing one.
 func (c *conversation) encode(v any) ([]byte, error) {
 	body, err := adapter.Encode(v)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-// quirks are what servers do that isn't usual, by the format of the answer, each with an exchange that shows it.
+// quirks are what servers do that isn't usual, by the format of the answer, each with an exchange
+// that shows it.
 var quirks = map[string][]wire.Quirk{
 	"openai-chat": {
 		{Name: "comment", File: "chat-comment.sse", Status: 200},
@@ -47,8 +48,10 @@ var quirks = map[string][]wire.Quirk{
 		{Name: "field-reasoning", File: "chat-field-reasoning.sse", Status: 200},
 		{Name: "field-reasoning_details", File: "chat-field-reasoning-details.sse", Status: 200},
 		{Name: "reasoning-only-in-details", File: "chat-reasoning-only-in-details.sse", Status: 200},
-		{Name: "reasoning_details-reasoning.encrypted", File: "chat-reasoning-details-reasoning.encrypted.sse", Status: 200},
-		{Name: "reasoning_details-reasoning.summary", File: "chat-reasoning-details-reasoning.summary.sse", Status: 200},
+		{Name: "reasoning_details-reasoning.encrypted", File: "chat-reasoning-details-reasoning.encrypted.sse",
+			Status: 200},
+		{Name: "reasoning_details-reasoning.summary", File: "chat-reasoning-details-reasoning.summary.sse",
+			Status: 200},
 		{Name: "finish-absent", File: "chat-finish-absent.sse", Status: 200},
 		{Name: "finish-empty", File: "chat-finish-empty.sse", Status: 200},
 		{Name: "finish-twice", File: "chat-finish-twice.sse", Status: 200},
@@ -64,7 +67,8 @@ var quirks = map[string][]wire.Quirk{
 		{Name: "usage-reasoning-outside-output", File: "chat-usage-reasoning-outside-output.json", Status: 200},
 		{Name: "usage-cache_write_tokens", File: "chat-usage-cache-write-tokens.sse", Status: 200},
 		{Name: "usage-toplevel-cache_creation", File: "chat-usage-toplevel-cache-creation.json", Status: 200},
-		{Name: "usage-toplevel-cache_read_input_tokens", File: "chat-usage-toplevel-cache-read-input-tokens.json", Status: 200},
+		{Name: "usage-toplevel-cache_read_input_tokens", File: "chat-usage-toplevel-cache-read-input-tokens.json",
+			Status: 200},
 		{Name: "usage-num_cached_tokens", File: "chat-usage-num-cached-tokens.json", Status: 200},
 		{Name: "usage-toplevel-cached_tokens", File: "chat-usage-toplevel-cached-tokens.json", Status: 200},
 		{Name: "usage-cost", File: "chat-usage-cost.sse", Status: 200},

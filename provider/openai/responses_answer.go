@@ -9,10 +9,11 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A responsesDecoder decodes an answer of the Responses API, the events of a stream or one object, into chunks.
+// A responsesDecoder decodes an answer of the Responses API, the events of a stream or one object,
+// into chunks.
 //
-// An answer is complete with response.completed or response.incomplete. Pieces that are missing are taken from the finished item, and an
-// item without events is taken from the response itself.
+// An answer is complete with response.completed or response.incomplete. Pieces that are missing are
+// taken from the finished item, and an item without events is taken from the response itself.
 type responsesDecoder struct {
 	*answer
 	ev      responsesEvent // reused for every event
@@ -96,7 +97,8 @@ func (it *outputItem) part(content int) *int {
 	return &it.parts[content]
 }
 
-// think yields a piece of reasoning. An item may have a summary and the text itself; the first one counts.
+// think yields a piece of reasoning. An item may have a summary and the text itself; the first one
+// counts.
 func (d *responsesDecoder) think(it *outputItem, source thoughtOf, text string) {
 	if text == "" || it.source != unknownThought && it.source != source {
 		return
@@ -133,7 +135,8 @@ func (d *responsesDecoder) call(it *outputItem) {
 	}
 }
 
-// argue yields a piece of the input of a call. Pieces before the name are yielded at the end of the item.
+// argue yields a piece of the input of a call. Pieces before the name are yielded at the end of the
+// item.
 func (d *responsesDecoder) argue(it *outputItem, text string) {
 	if text == "" {
 		return
@@ -170,7 +173,8 @@ func (it *outputItem) cutOff() bool {
 	return !it.done && (it.pending || it.isCall())
 }
 
-// itemDone completes an item: it yields what didn't come in pieces, and the opaque data to send back.
+// itemDone completes an item: it yields what didn't come in pieces, and the opaque data to send
+// back.
 func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
 	if it.done {
 		return
@@ -245,7 +249,8 @@ func (d *responsesDecoder) reasoningDone(it *outputItem, raw json.RawMessage) {
 func (d *responsesDecoder) callDone(it *outputItem) {
 	d.call(it)
 	if !it.open {
-		d.fail(&provider.Error{Class: fault.Transient, Status: 200, Message: "the server sent a tool call without a name"})
+		d.fail(&provider.Error{Class: fault.Transient, Status: 200,
+			Message: "the server sent a tool call without a name"})
 		return
 	}
 	whole := string(it.item.Arguments)
@@ -275,7 +280,8 @@ func (d *responsesDecoder) callEnd(it *outputItem) {
 	d.put(provider.ToolEnd(it.index))
 }
 
-// finish decodes the response as a whole, which is the end of a stream. status replaces a missing one.
+// finish decodes the response as a whole, which is the end of a stream. status replaces a missing
+// one.
 func (d *responsesDecoder) finish(data []byte, status string) {
 	if !isSet(data) {
 		d.cut(nil)
@@ -330,7 +336,8 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 			stop = provider.StopFiltered
 		}
 	case "failed", "cancelled":
-		d.broken(&provider.Error{Class: fault.Degraded, Status: 200, Code: r.Status, Message: "the server says that the answer is " + r.Status})
+		d.broken(&provider.Error{Class: fault.Degraded, Status: 200, Code: r.Status,
+			Message: "the server says that the answer is " + r.Status})
 		return
 	case "queued", "in_progress":
 		d.cut(nil)
@@ -341,7 +348,8 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 	d.put(end)
 }
 
-// broken yields an error, and before it the calls that the server was running, because they may have had effects.
+// broken yields an error, and before it the calls that the server was running, because they may
+// have had effects.
 func (d *responsesDecoder) broken(err error) {
 	for _, it := range d.items {
 		if !it.done && ranByServer[it.kind] {

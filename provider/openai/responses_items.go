@@ -31,9 +31,10 @@ func identity(raw json.RawMessage) *responsesItem {
 	return &responsesItem{Type: id.Type, ID: id.ID, CallID: id.CallID, Name: id.Name}
 }
 
-// item returns the item of an event or of the response: by the id of the call or of the item; by the index only if
-// neither is known, because some servers change ids, some number the items again at the end, and some send the same index for all.
-// In the whole response, a finished item may have another id.
+// item returns the item of an event or of the response: by the id of the call or of the item; by
+// the index only if neither is known, because some servers change ids, some number the items again
+// at the end, and some send the same index for all. In the whole response, a finished item may have
+// another id.
 func (d *responsesDecoder) item(v *responsesItem, place int, whole bool) *outputItem {
 	var found *outputItem
 	for i := len(d.items) - 1; i >= 0 && found == nil; i-- {

@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A responsesRequest is the body of a request to the Responses API. Nothing is stored at the server, so each request contains everything
-// that the server needs.
+// A responsesRequest is the body of a request to the Responses API. Nothing is stored at the
+// server, so each request contains everything that the server needs.
 type responsesRequest struct {
 	Model             string              `json:"model"`
 	Instructions      string              `json:"instructions,omitempty"`
@@ -83,7 +83,8 @@ const encryptedReasoning = "reasoning.encrypted_content"
 // responses returns the body of a request to the Responses API.
 func (c *conversation) responses() ([]byte, error) {
 	req := c.req
-	r := responsesRequest{Model: c.model, Instructions: req.System, MaxOutputTokens: req.MaxOutput, Stream: true, PromptCacheKey: c.cacheKey()}
+	r := responsesRequest{Model: c.model, Instructions: req.System, MaxOutputTokens: req.MaxOutput, Stream: true,
+		PromptCacheKey: c.cacheKey()}
 	if len(c.turns) == 0 {
 		return nil, errEmpty
 	}
@@ -98,7 +99,8 @@ func (c *conversation) responses() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema})
+		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: c.names.encode(t.Name),
+			Description: t.Description, Parameters: schema})
 	}
 	if len(req.Tools) > 0 {
 		switch req.ToolChoice.Mode {
@@ -197,11 +199,12 @@ func (c *conversation) output(res *provider.ToolResult) (any, error) {
 	return c.inputContent(parts)
 }
 
-// outputItems adds the model's message: reasoning and calls that the server ran as the items that it sent, the other parts
-// encoded again, with their ids.
+// outputItems adds the model's message: reasoning and calls that the server ran as the items that
+// it sent, the other parts encoded again, with their ids.
 //
-// A reasoning item that the server can't read, because it isn't encrypted and nothing is stored, is left out. Then the ids
-// of the other items are left out, too, since the server would miss the reasoning that belongs to them.
+// A reasoning item that the server can't read, because it isn't encrypted and nothing is stored, is
+// left out. Then the ids of the other items are left out, too, since the server would miss the
+// reasoning that belongs to them.
 func (c *conversation) outputItems(r *responsesRequest, t *turn, results []result) {
 	withIDs := !slices.ContainsFunc(t.parts, func(p *provider.Part) bool {
 		item, ok := c.own(p, kindItem)
@@ -235,7 +238,8 @@ func (c *conversation) outputItems(r *responsesRequest, t *turn, results []resul
 			if p.Kind == provider.PartRefusal {
 				part = inputPart{Type: "refusal", Refusal: p.Text}
 			}
-			r.Input = append(r.Input, inputItem{Type: "message", ID: known.ID, Role: "assistant", Status: "completed", Phase: known.Phase, Content: []inputPart{part}})
+			r.Input = append(r.Input, inputItem{Type: "message", ID: known.ID, Role: "assistant", Status: "completed",
+				Phase: known.Phase, Content: []inputPart{part}})
 		case provider.PartToolCall:
 			at := slices.IndexFunc(results, func(r result) bool { return r.part == p })
 			item := inputItem{Type: "function_call", CallID: results[at].id, Name: c.names.encode(p.Call.Name)}
@@ -254,7 +258,8 @@ func (c *conversation) outputItems(r *responsesRequest, t *turn, results []resul
 	}
 }
 
-// readable reports whether the server can use an item that it sent. Reasoning must be encrypted or plain text.
+// readable reports whether the server can use an item that it sent. Reasoning must be encrypted or
+// plain text.
 func (c *conversation) readable(item string) bool {
 	var i struct {
 		Type      string            `json:"type"`

@@ -30,18 +30,23 @@ func parameters(t *provider.Tool) (json.RawMessage, error) {
 	}), nil
 }
 
-// The part of JSON Schema that strict mode supports (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+// The part of JSON Schema that strict mode supports
+// (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
 var (
-	strictKeywords = []string{"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs", "definitions",
-		"title", "description", "pattern", "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"}
+	strictKeywords = []string{"type", "properties", "required", "additionalProperties", "items", "enum", "const",
+		"anyOf", "$ref", "$defs", "definitions",
+		"title", "description", "pattern", "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum",
+		"exclusiveMaximum", "minItems", "maxItems"}
 	strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 	// Keywords that may be left out, because the caller checks the answer against the whole schema.
-	droppedKeywords = []string{"default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "$comment", "minLength", "maxLength",
+	droppedKeywords = []string{"default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id",
+		"$comment", "minLength", "maxLength",
 		"uniqueItems", "minProperties", "maxProperties", "contentEncoding", "contentMediaType"}
 )
 
-// outputSchema returns the schema of an answer, and whether it can be sent in strict mode: every object is closed and requires all of its
-// properties, and every keyword is supported by strict mode or may be left out.
+// outputSchema returns the schema of an answer, and whether it can be sent in strict mode: every
+// object is closed and requires all of its properties, and every keyword is supported by strict
+// mode or may be left out.
 func outputSchema(name string, o *provider.OutputFormat) formatSchema {
 	strict := true
 	var root struct {
@@ -70,7 +75,8 @@ func allowsStrict(keywords []adapter.Keyword) bool {
 	_ = json.Unmarshal(adapter.Find(keywords, "properties"), &properties)
 	_ = json.Unmarshal(adapter.Find(keywords, "required"), &required)
 	isObject := properties != nil || string(adapter.Find(keywords, "type")) == `"object"`
-	if isObject && (string(adapter.Find(keywords, "additionalProperties")) != "false" || len(required) != len(properties)) {
+	if isObject &&
+		(string(adapter.Find(keywords, "additionalProperties")) != "false" || len(required) != len(properties)) {
 		return false
 	}
 	for name := range properties {
@@ -80,7 +86,8 @@ func allowsStrict(keywords []adapter.Keyword) bool {
 	}
 	says := false // an empty schema allows any value, which strict mode doesn't support
 	for _, k := range keywords {
-		if !slices.Contains(strictKeywords, k.Name) && !slices.Contains(droppedKeywords, k.Name) && !strings.HasPrefix(k.Name, "x-") {
+		if !slices.Contains(strictKeywords, k.Name) && !slices.Contains(droppedKeywords, k.Name) &&
+			!strings.HasPrefix(k.Name, "x-") {
 			return false
 		}
 		says = says || slices.Contains([]string{"type", "anyOf", "enum", "const", "$ref"}, k.Name)

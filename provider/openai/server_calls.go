@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// itemOfServer yields a call that the server ran, with its result, or an opaque item: a list of tools, a request for
-// an approval, a call of an unknown kind. All of them are sent back unchanged.
+// itemOfServer yields a call that the server ran, with its result, or an opaque item: a list of
+// tools, a request for an approval, a call of an unknown kind. All of them are sent back unchanged.
 func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	item := &it.item
 	o := d.opaque(kindItem, compact(raw))
@@ -20,7 +20,8 @@ func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	call := provider.ProviderCall(provider.ToolCall{ID: item.ID, Name: item.Type, Input: item.input()})
 	call.Extra.Part.Opaque = &o
 	d.put(call)
-	result := provider.ToolResult{CallID: item.ID, Name: item.Type, Error: item.Status == "failed" || item.Status == "incomplete" || isSet(item.Error)}
+	result := provider.ToolResult{CallID: item.ID, Name: item.Type, Error: item.Status == "failed" ||
+		item.Status == "incomplete" || isSet(item.Error)}
 	for _, text := range item.said() {
 		result.Parts = append(result.Parts, provider.TextPart(text))
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An annotation is a source of a text. Chat Completions nests the fields of the URL, Responses doesn't.
+// An annotation is a source of a text. Chat Completions nests the fields of the URL, Responses
+// doesn't.
 type annotation struct {
 	Type     string   `json:"type"`
 	citation          // of Responses
@@ -63,8 +64,8 @@ func byteRange(text string, start, end int) (from, to int) {
 	return from, to
 }
 
-// cite yields a source of a chat answer. In a stream the text isn't available any more: while all of it was ASCII, characters are
-// bytes; otherwise the range isn't known.
+// cite yields a source of a chat answer. In a stream the text isn't available any more: while all
+// of it was ASCII, characters are bytes; otherwise the range isn't known.
 func (d *chatDecoder) cite(a *annotation, text string, whole bool) {
 	s, ok := a.source(text)
 	if !ok {

@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// chatUsage returns the figures of a chat. Input includes cached tokens, with every server. Output includes reasoning, unless the total
-// shows that it doesn't. Contradictory figures stay as the server sent them.
+// chatUsage returns the figures of a chat. Input includes cached tokens, with every server. Output
+// includes reasoning, unless the total shows that it doesn't. Contradictory figures stay as the
+// server sent them.
 func chatUsage(raw []byte) provider.Usage {
 	if len(raw) == 0 {
 		return provider.Usage{}
@@ -50,7 +51,8 @@ func chatUsage(raw []byte) provider.Usage {
 	return out
 }
 
-// responsesUsage returns the figures of the Responses API, in which input includes cached tokens and output includes reasoning.
+// responsesUsage returns the figures of the Responses API, in which input includes cached tokens
+// and output includes reasoning.
 func responsesUsage(raw []byte) provider.Usage {
 	if !isSet(raw) {
 		return provider.Usage{}
@@ -87,7 +89,8 @@ func (f *figure) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// first returns the first figure that isn't 0: some servers send a zero under one name and the figure under another.
+// first returns the first figure that isn't 0: some servers send a zero under one name and the
+// figure under another.
 func first(figures ...figure) int64 {
 	for _, f := range figures {
 		if f != 0 {

@@ -15,13 +15,15 @@ func newModel(t testing.TB, baseURL string, client *http.Client, c *wire.Case) p
 	if c.Wire == "openai-responses" {
 		api = Responses
 	}
-	m, err := New(Config{Model: c.Model, APIKey: "sk-test-0123456789", BaseURL: baseURL + "/v1", HTTPClient: client, API: api})
+	m, err := New(Config{Model: c.Model, APIKey: "sk-test-0123456789", BaseURL: baseURL + "/v1", HTTPClient: client,
+		API: api})
 	require.NoError(t, err)
 	return m
 }
 
 func recordings() wire.Config {
-	return wire.Config{Providers: []string{"openai-chat", "openai-responses", "openai-compatible", "openrouter", "azure"}, New: newModel}
+	return wire.Config{Providers: []string{"openai-chat", "openai-responses", "openai-compatible", "openrouter",
+		"azure"}, New: newModel}
 }
 
 func TestWire(t *testing.T)       { wire.Run(t, recordings()) }
@@ -32,8 +34,12 @@ var protocols = []struct {
 	end  string // the beginning of the end of the stream
 	c    func() *wire.Case
 }{
-	{"chat", `"finish_reason":"tool_calls"`, func() *wire.Case { return wire.File("openai-chat", "testdata/chat.sse") }},
-	{"responses", "event: response.completed", func() *wire.Case { return wire.File("openai-responses", "testdata/responses.sse") }},
+	{"chat", `"finish_reason":"tool_calls"`, func() *wire.Case {
+		return wire.File("openai-chat", "testdata/chat.sse")
+	}},
+	{"responses", "event: response.completed", func() *wire.Case {
+		return wire.File("openai-responses", "testdata/responses.sse")
+	}},
 }
 
 func TestTheAdapterConforms(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// AssertDone fails the test unless the script was used exactly: every step, and no call beyond them.
+// AssertDone fails the test unless the script was used exactly: every step, and no call beyond
+// them.
 func (m *Model) AssertDone(t testing.TB) {
 	t.Helper()
 	m.mu.Lock()
@@ -16,9 +17,11 @@ func (m *Model) AssertDone(t testing.TB) {
 	m.mu.Unlock()
 	switch steps := len(m.plays); {
 	case next < steps:
-		t.Errorf("providertest: the script has %s, and %d were used; the newest request:\n%s", count(steps, "step"), next, newest(requests))
+		t.Errorf("providertest: the script has %s, and %d were used; the newest request:\n%s", count(steps, "step"),
+			next, newest(requests))
 	case next > steps:
-		t.Errorf("providertest: the script has %s, and there were %s; the newest request:\n%s", count(steps, "step"), count(next, "call"), newest(requests))
+		t.Errorf("providertest: the script has %s, and there were %s; the newest request:\n%s", count(steps, "step"),
+			count(next, "call"), newest(requests))
 	}
 }
 
@@ -26,11 +29,13 @@ func (m *Model) AssertDone(t testing.TB) {
 func (m *Model) AssertCalls(t testing.TB, n int) {
 	t.Helper()
 	if requests := m.Requests(); len(requests) != n {
-		t.Errorf("providertest: there were %s, not %d; the newest request:\n%s", count(len(requests), "call"), n, newest(requests))
+		t.Errorf("providertest: there were %s, not %d; the newest request:\n%s", count(len(requests), "call"), n,
+			newest(requests))
 	}
 }
 
-// AssertTools fails the test unless request i, counted from 0, offered exactly these tools in this order.
+// AssertTools fails the test unless request i, counted from 0, offered exactly these tools in this
+// order.
 func (m *Model) AssertTools(t testing.TB, i int, names ...string) {
 	t.Helper()
 	r := m.request(t, i)
@@ -102,7 +107,9 @@ func ToolResult(name string) Matcher {
 
 // ToolResultText is a result of that tool whose text contains substring.
 func ToolResultText(name, substring string) Matcher {
-	return Matcher{"result of " + name + " with " + quote(substring), func(r *provider.Request) bool { return hasResult(r, name, substring) }}
+	return Matcher{"result of " + name + " with " + quote(substring), func(r *provider.Request) bool {
+		return hasResult(r, name, substring)
+	}}
 }
 
 // UserText is a user message whose text contains substring.
@@ -143,7 +150,8 @@ func hasText(r *provider.Request, role provider.Role, substring string) bool {
 func hasResult(r *provider.Request, name, substring string) bool {
 	for i := range r.Messages {
 		for _, p := range r.Messages[i].Parts {
-			if p.Kind == provider.PartToolResult && p.Result != nil && p.Result.Name == name && strings.Contains(p.Result.Text(), substring) {
+			if p.Kind == provider.PartToolResult && p.Result != nil && p.Result.Name == name &&
+				strings.Contains(p.Result.Text(), substring) {
 				return true
 			}
 		}

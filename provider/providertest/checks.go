@@ -186,8 +186,8 @@ func (s *suite) endedByCancel(t testing.TB, r *record) {
 	}
 }
 
-// twoAtOnce compares the answers of two calls at once with those of the same calls one after the other. A provider that
-// doesn't answer in the same way each time is only held to the grammar.
+// twoAtOnce compares the answers of two calls at once with those of the same calls one after the
+// other. A provider that doesn't answer in the same way each time is only held to the grammar.
 func (s *suite) twoAtOnce(t testing.TB) {
 	texts := [2]string{"the first of two", "and here is another one, the second"}
 	inTurn := func() (answers []string) {
@@ -233,7 +233,8 @@ func (s *suite) twoAtOnce(t testing.TB) {
 	}
 }
 
-// await waits until the other call has begun, or a moment for a provider that lets one call wait for the other.
+// await waits until the other call has begun, or a moment for a provider that lets one call wait
+// for the other.
 func await(begun <-chan struct{}) {
 	timer := time.NewTimer(100 * time.Millisecond)
 	defer timer.Stop()
@@ -253,7 +254,8 @@ func (s *suite) singleUse(t testing.TB) {
 		return
 	}
 	if len(r.chunks) > 0 || !errors.Is(r.err, provider.ErrConsumed) {
-		t.Errorf("a second range of one sequence yielded %s and the error %v, not ErrConsumed alone", count(len(r.chunks), "chunk"), r.err)
+		t.Errorf("a second range of one sequence yielded %s and the error %v, not ErrConsumed alone",
+			count(len(r.chunks), "chunk"), r.err)
 	}
 }
 

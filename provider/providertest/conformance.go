@@ -15,13 +15,13 @@ import (
 // An Option changes what [Conformance] expects, or how it asks.
 type Option func(*suite)
 
-// Strict adds what an adapter must keep and a short answer from memory needn't: a second range of one sequence yields
-// [provider.ErrConsumed]; a nil request is an error; once the context is done no further chunk comes, only an error of
-// class [fault.None].
+// Strict adds what an adapter must keep and a short answer from memory needn't: a second range of
+// one sequence yields [provider.ErrConsumed]; a nil request is an error; once the context is done
+// no further chunk comes, only an error of class [fault.None].
 func Strict() Option { return func(s *suite) { s.strict = true } }
 
-// WithRequest has the suite ask with requests that ask makes, instead of its own: a short one with two tools. Each call of
-// ask returns a new one; the user's text is up to it.
+// WithRequest has the suite ask with requests that ask makes, instead of its own: a short one with
+// two tools. Each call of ask returns a new one; the user's text is up to it.
 func WithRequest(ask func() *provider.Request) Option {
 	return func(s *suite) {
 		if ask != nil {
@@ -35,26 +35,30 @@ func WithRequest(ask func() *provider.Request) Option {
 	}
 }
 
-// Conformance is the suite that every [provider.Provider] passes. Each check is a subtest that calls fresh for a provider of
-// its own, which must answer the first call, and the second, in the same way each time: from a script, a recording or a server
-// on loopback. What it checks:
+// Conformance is the suite that every [provider.Provider] passes. Each check is a subtest that
+// calls fresh for a provider of its own, which must answer the first call, and the second, in the
+// same way each time: from a script, a recording or a server on loopback. What it checks:
 //
-//   - the grammar holds; the answer ends with End or an error, its text is valid UTF-8, its usage is plausible
+//   - the grammar holds; the answer ends with End or an error, its text is valid UTF-8, its usage
+//     is plausible
 //   - an error comes alone and last
 //   - the request isn't changed
 //   - the collected answer survives JSON unchanged
-//   - leaving the loop at any chunk leaves no goroutine behind (net/http's own that hold an idle connection apart)
-//   - a context canceled before the call, or in the middle of the answer, ends it soon, as an error of class [fault.None]
-//     or as the rest of a short answer
+//   - leaving the loop at any chunk leaves no goroutine behind (net/http's own that hold an idle
+//     connection apart)
+//   - a context canceled before the call, or in the middle of the answer, ends it soon, as an error
+//     of class [fault.None] or as the rest of a short answer
 //   - two calls at once don't mix
 //
 // An adapter that is to be strict in all of this asks for it:
 //
 //	func TestConformance(t *testing.T) {
-//		providertest.Conformance(t, func() provider.Provider { return newAdapter(t, server.URL) }, providertest.Strict())
+//		providertest.Conformance(t, func() provider.Provider { return newAdapter(t, server.URL) },
+//			providertest.Strict())
 //	}
 //
-// Run it with the race detector on, and not in parallel with other tests, whose goroutines it would count.
+// Run it with the race detector on, and not in parallel with other tests, whose goroutines it would
+// count.
 func Conformance(t *testing.T, fresh func() provider.Provider, opts ...Option) {
 	t.Helper()
 	s := newSuite(fresh, opts)
@@ -105,9 +109,11 @@ var checks = []check{
 	{"a nil request is an error", true, (*suite).nilRequest},
 }
 
-// question is the suite's own request. The spare room behind its slices isn't the provider's either; see requestKept.
+// question is the suite's own request. The spare room behind its slices isn't the provider's
+// either; see requestKept.
 func question(text string) *provider.Request {
-	schema := json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}`)
+	schema := json.RawMessage(
+		`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}`)
 	return &provider.Request{
 		System: "You are in a test. Answer briefly.",
 		Messages: []provider.Message{
@@ -131,9 +137,11 @@ type record struct {
 	fault  string // what was wrong with how the error came
 }
 
-// play makes a call and ranges over all of its answer. each, if it isn't nil, is called with every chunk. It returns nil,
-// and fails the test, if the call doesn't end in time or panics; its goroutine is left behind then.
-func (s *suite) play(t testing.TB, ctx context.Context, p provider.Provider, req *provider.Request, each func(n int)) *record {
+// play makes a call and ranges over all of its answer. each, if it isn't nil, is called with every
+// chunk. It returns nil, and fails the test, if the call doesn't end in time or panics; its
+// goroutine is left behind then.
+func (s *suite) play(t testing.TB, ctx context.Context, p provider.Provider, req *provider.Request,
+	each func(n int)) *record {
 	t.Helper()
 	if p == nil {
 		t.Errorf("there is no provider: nil")

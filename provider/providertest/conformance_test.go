@@ -19,14 +19,17 @@ import (
 
 func TestTheModelsOfThisPackageConformStrictly(t *testing.T) {
 	rich := Reply(Think("Oslo, then."), Say("Ich höre. 聞いています。"), Source(provider.Source{URL: "https://example.com"}),
-		ProviderRan(provider.ToolCall{ID: "1", Name: "search", Input: json.RawMessage(`{"q":"<b>"}`)}, provider.ToolResult{CallID: "1", Name: "search"}),
+		ProviderRan(provider.ToolCall{ID: "1", Name: "search", Input: json.RawMessage(`{"q":"<b>"}`)},
+			provider.ToolResult{CallID: "1", Name: "search"}),
 		Interleaved(CallSpec{"weather", map[string]string{"city": "<Oslo>"}}, CallSpec{"cms.createPage", `{"cut`}),
 		File(provider.Media{Type: "image/png", Data: []byte{1, 2}}))
 	for name, fresh := range map[string]func() provider.Provider{
 		"script":     func() provider.Provider { return Script(rich, Say("two")) },
 		"same twice": func() provider.Provider { return Script(rich, rich) },
 		"empty":      func() provider.Provider { return Script(Empty(), Refuse("No.")) },
-		"failing":    func() provider.Provider { return Script(Fail(fault.Degraded), FailAfter(2, rich, fault.Transient)) },
+		"failing": func() provider.Provider {
+			return Script(Fail(fault.Degraded), FailAfter(2, rich, fault.Transient))
+		},
 		"slow": func() provider.Provider {
 			return Script(Slow(time.Microsecond, rich), Slow(time.Microsecond, Say("b")))
 		},
@@ -72,7 +75,8 @@ func serial(fresh func() provider.Provider) func() provider.Provider {
 }
 
 // stream makes a provider of a function that yields.
-func stream(f func(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool)) func() provider.Provider {
+func stream(f func(ctx context.Context, req *provider.Request,
+	yield func(provider.Chunk, error) bool)) func() provider.Provider {
 	return func() provider.Provider {
 		return provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 			return func(yield func(provider.Chunk, error) bool) { f(ctx, req, yield) }
@@ -122,52 +126,67 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 		{"no Start", chunks(provider.Text("x"), end), "the grammar holds", "Start comes first"},
 		{"no End", chunks(start, provider.Text("x")), "the grammar holds", "without End"},
 		{"nothing at all", chunks(), "the grammar holds", "without End"},
-		{"no stop reason", chunks(start, provider.Chunk{Kind: provider.KindEnd, Extra: &provider.Extra{}}), "the grammar holds", "stop reason"},
+		{"no stop reason", chunks(start, provider.Chunk{Kind: provider.KindEnd, Extra: &provider.Extra{}}),
+			"the grammar holds", "stop reason"},
 		{"a call left open", chunks(start, provider.ToolStart(0, "", "t"), end), "the grammar holds", "open"},
 		{"a chunk after End", chunks(start, end, provider.Text("x")), "the grammar holds", "has ended"},
-		{"an error after End", stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
-			_ = yield(start, nil) && yield(end, nil) && yield(provider.Chunk{}, boom)
-		}), "the grammar holds", "after End"},
+		{"an error after End",
+			stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				_ = yield(start, nil) && yield(end, nil) && yield(provider.Chunk{}, boom)
+			}), "the grammar holds", "after End"},
 		{"a nil sequence", func() provider.Provider {
-			return provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil })
+			return provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+				return nil
+			})
 		}, "the grammar holds", "nil sequence"},
 		{"no provider", func() provider.Provider { return nil }, "the grammar holds", "nil"},
-		{"a panic", stream(func(context.Context, *provider.Request, func(provider.Chunk, error) bool) { panic("ouch") }), "the grammar holds", "ouch"},
+		{"a panic", stream(func(context.Context, *provider.Request, func(provider.Chunk, error) bool) {
+			panic("ouch")
+		}), "the grammar holds", "ouch"},
 		{"a hang", stream(func(context.Context, *provider.Request, func(provider.Chunk, error) bool) {
 			<-release
 			ended <- struct{}{}
 		}), "the grammar holds", "didn't end"},
-		{"a rune in two chunks", chunks(start, provider.Text("\xc3"), provider.Text("\xa9"), end), "text is valid UTF-8", "chunk 1"},
+		{"a rune in two chunks", chunks(start, provider.Text("\xc3"), provider.Text("\xa9"), end),
+			"text is valid UTF-8", "chunk 1"},
 		{"negative usage", usage(provider.Usage{Output: -1}), "usage is plausible", "negative"},
 		{"cached tokens not counted", usage(provider.Usage{Input: 1, CacheRead: 2}), "usage is plausible", "cached"},
-		{"cached tokens counted twice", usage(provider.Usage{Input: 3, CacheRead: 2, CacheWrite: 2}), "usage is plausible", "cached"},
+		{"cached tokens counted twice", usage(provider.Usage{Input: 3, CacheRead: 2, CacheWrite: 2}),
+			"usage is plausible", "cached"},
 		{"reasoning not counted", usage(provider.Usage{Output: 1, Reasoning: 2}), "usage is plausible", "reasoning"},
-		{"a chunk after an error", stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
-			_ = yield(start, nil) && yield(provider.Chunk{}, boom) && yield(end, nil)
-		}), "an error comes alone and last", "after the error"},
-		{"a chunk with an error", stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
-			yield(start, boom)
-		}), "an error comes alone and last", "together"},
-		{"a chunk after the error of a canceled call", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
-			if ctx.Err() != nil {
-				_ = yield(provider.Chunk{}, ctx.Err()) && yield(start, nil)
-				return
-			}
-			_ = yield(start, nil) && yield(end, nil)
-		}), "an error comes alone and last", "after the error"},
-		{"a changed field", stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
-			req.Model = "mine"
-			_ = yield(start, nil) && yield(end, nil)
-		}), "the request is not changed", "was changed"},
-		{"a changed tool", stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
-			req.Tools[0].Schema[0] = ' '
-			_ = yield(start, nil) && yield(end, nil)
-		}), "the request is not changed", "JSON"},
-		{"a message in the spare room", stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
-			_ = append(req.Messages, provider.User("mine"))
-			_ = yield(start, nil) && yield(end, nil)
-		}), "the request is not changed", "behind"},
-		{"raw usage that is no text", chunks(start, provider.End(provider.StopDone, provider.Usage{Raw: "\xff"})), "the answer survives JSON", "another one"},
+		{"a chunk after an error",
+			stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				_ = yield(start, nil) && yield(provider.Chunk{}, boom) && yield(end, nil)
+			}), "an error comes alone and last", "after the error"},
+		{"a chunk with an error",
+			stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				yield(start, boom)
+			}), "an error comes alone and last", "together"},
+		{"a chunk after the error of a canceled call",
+			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				if ctx.Err() != nil {
+					_ = yield(provider.Chunk{}, ctx.Err()) && yield(start, nil)
+					return
+				}
+				_ = yield(start, nil) && yield(end, nil)
+			}), "an error comes alone and last", "after the error"},
+		{"a changed field",
+			stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+				req.Model = "mine"
+				_ = yield(start, nil) && yield(end, nil)
+			}), "the request is not changed", "was changed"},
+		{"a changed tool",
+			stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+				req.Tools[0].Schema[0] = ' '
+				_ = yield(start, nil) && yield(end, nil)
+			}), "the request is not changed", "JSON"},
+		{"a message in the spare room",
+			stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+				_ = append(req.Messages, provider.User("mine"))
+				_ = yield(start, nil) && yield(end, nil)
+			}), "the request is not changed", "behind"},
+		{"raw usage that is no text", chunks(start, provider.End(provider.StopDone, provider.Usage{Raw: "\xff"})),
+			"the answer survives JSON", "another one"},
 		{"a goroutine", stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			go func() {
 				<-release
@@ -175,22 +194,27 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 			}()
 			_ = yield(start, nil) && yield(end, nil)
 		}), "leaving at any chunk leaves nothing behind", "TestEachCheckFindsItsDefect"},
-		{"going on after the loop was left", chunksDeaf(start, provider.Text("x"), end), "leaving at any chunk leaves nothing behind", "panicked"},
-		{"another class for a canceled call", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
-			yield(provider.Chunk{}, errors.New("connection closed"))
-		}), "a call of a canceled context ends", "class none"},
-		{"deaf to a canceled context", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
-			<-release
-			ended <- struct{}{}
-		}), "a call of a canceled context ends", "didn't end"},
-		{"deaf to canceling", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
-			yield(start, nil)
-			<-release
-			ended <- struct{}{}
-		}), "canceling in mid-stream ends the answer", "didn't end"},
-		{"cut when canceled", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
-			_ = yield(start, nil) && ctx.Err() == nil && yield(end, nil)
-		}), "canceling in mid-stream ends the answer", "without End"},
+		{"going on after the loop was left", chunksDeaf(start, provider.Text("x"), end),
+			"leaving at any chunk leaves nothing behind", "panicked"},
+		{"another class for a canceled call",
+			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				yield(provider.Chunk{}, errors.New("connection closed"))
+			}), "a call of a canceled context ends", "class none"},
+		{"deaf to a canceled context",
+			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				<-release
+				ended <- struct{}{}
+			}), "a call of a canceled context ends", "didn't end"},
+		{"deaf to canceling",
+			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				yield(start, nil)
+				<-release
+				ended <- struct{}{}
+			}), "canceling in mid-stream ends the answer", "didn't end"},
+		{"cut when canceled",
+			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				_ = yield(start, nil) && ctx.Err() == nil && yield(end, nil)
+			}), "canceling in mid-stream ends the answer", "without End"},
 		{"shared state", shared, "two calls at once do not mix", "other answers"},
 		{"used twice", chunks(start, end), "a sequence is ranged over once", "ErrConsumed"},
 		{"an answer to nothing", chunks(start, end), "a nil request is an error", "nil request"},
@@ -236,7 +260,9 @@ func TestStrictChecksFindALazyProvider(t *testing.T) {
 }
 
 func TestAnIdleConnectionIsNoLeakAndAHeldOneIs(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "hello")
+	}))
 	defer server.Close()
 	for _, closes := range []bool{true, false} {
 		var bodies []io.Closer

@@ -1,6 +1,7 @@
 // Package providertest has models for tests, and the tests that every model must pass.
 //
-// [Script] makes a model that answers exactly as written, step after step, and remembers what it was asked:
+// [Script] makes a model that answers exactly as written, step after step, and remembers what it
+// was asked:
 //
 //	model := providertest.Script(
 //		providertest.Fail(fault.RateLimited, providertest.RetryAfter(0)),
@@ -12,28 +13,32 @@
 //	model.AssertTools(t, 1, "weather")                        // what the second request offered
 //	model.AssertSaw(t, 2, providertest.ToolResult("weather")) // what the third request carried
 //
-// A [Step] is one reply. Its content comes from [Say], [Call], [Calls], [Think] and the like, several of them joined by
-// [Reply]; [Slow], [Stop], [WithUsage], [WithIDs], [Cut], [FailAfter] and [HangAfter] change how a step comes and how it
-// ends. [Fail] and [Hang] are calls without an answer.
+// A [Step] is one reply. Its content comes from [Say], [Call], [Calls], [Think] and the like,
+// several of them joined by [Reply]; [Slow], [Stop], [WithUsage], [WithIDs], [Cut], [FailAfter] and
+// [HangAfter] change how a step comes and how it ends. [Fail] and [Hang] are calls without an
+// answer.
 //
-// [Func] makes a model of a function, for answers that depend on the question. [EveryTool] makes one that calls every tool
-// it is offered, with input that is made from the tool's schema or given.
+// [Func] makes a model of a function, for answers that depend on the question. [EveryTool] makes
+// one that calls every tool it is offered, with input that is made from the tool's schema or given.
 //
-// [Replay] serves recorded exchanges over HTTP on loopback, cut into pieces, slow, broken off or hanging on demand. [Record]
-// records those of a client of one's own, with secrets taken out, so that tests replay real traffic:
+// [Replay] serves recorded exchanges over HTTP on loopback, cut into pieces, slow, broken off or
+// hanging on demand. [Record] records those of a client of one's own, with secrets taken out, so
+// that tests replay real traffic:
 //
-//	client := &http.Client{Transport: providertest.Record("testdata/weather.json", providertest.RecordConfig{})} // once
+//	once := providertest.Record("testdata/weather.json", providertest.RecordConfig{})
+//	client := &http.Client{Transport: once}
 //
 //	c, err := providertest.ReadCase("testdata/weather.json") // from then on
 //	server := providertest.Replay(t, c, providertest.SplitRandom(1))
 //	// … run what is under test with server.URL and server.Client() …
 //
-// [Conformance] is the suite for a [provider.Provider] of one's own. [Offline] and [NoNetwork] keep tests from calling
-// real services by mistake.
+// [Conformance] is the suite for a [provider.Provider] of one's own. [Offline] and [NoNetwork] keep
+// tests from calling real services by mistake.
 //
 // # Guarantees
 //
-// All models are safe for concurrent use, deterministic, and leave no goroutine and no timer behind. Time passes on timers
-// only, so that testing/synctest makes it free. The package takes a [testing.TB] where it asserts, imports no test library,
-// and starts nothing when it is imported, so an example program may use it, too.
+// All models are safe for concurrent use, deterministic, and leave no goroutine and no timer
+// behind. Time passes on timers only, so that testing/synctest makes it free. The package takes a
+// [testing.TB] where it asserts, imports no test library, and starts nothing when it is imported,
+// so an example program may use it, too.
 package providertest

@@ -28,17 +28,20 @@ func ExampleDraw() {
 	}
 	file := res.Files()[0]
 	info, _ := provider.Info(p)
-	fmt.Println(file.Type, file.Name, strings.Contains(string(file.Data), "A cat on a roof"), info.Prices.Cost(res.Usage))
+	fmt.Println(file.Type, file.Name, strings.Contains(string(file.Data), "A cat on a roof"),
+		info.Prices.Cost(res.Usage))
 	// Output: image/svg+xml image-1.svg true $0.040000
 }
 
 func drawn(t *testing.T, prompt string, o provider.ImageOptions) (*provider.Response, error) {
 	t.Helper()
-	return provider.Generate(t.Context(), providertest.Draw(), &provider.Request{Messages: []provider.Message{provider.User(prompt)}, Images: &o})
+	return provider.Generate(t.Context(), providertest.Draw(),
+		&provider.Request{Messages: []provider.Message{provider.User(prompt)}, Images: &o})
 }
 
 func TestDrawMakesWellFormedImages(t *testing.T) {
-	for _, prompt := range []string{"", "A cat", `<script>alert("x")</script> & ]]> "' ` + "\x00\xff", strings.Repeat("word ", 500), strings.Repeat("x", 5000), "Große Ärzte 日本語 🐈"} {
+	for _, prompt := range []string{"", "A cat", `<script>alert("x")</script> & ]]> "' ` + "\x00\xff",
+		strings.Repeat("word ", 500), strings.Repeat("x", 5000), "Große Ärzte 日本語 🐈"} {
 		for _, size := range []string{"", "64x32", "9:16", "1x1", "4096:1", "1:4096"} {
 			res, err := drawn(t, prompt, provider.ImageOptions{Count: 2, Size: size})
 			require.NoError(t, err)
@@ -61,10 +64,12 @@ func TestDrawMakesWellFormedImages(t *testing.T) {
 }
 
 func TestDrawRefusesWhatItCantDraw(t *testing.T) {
-	for _, o := range []provider.ImageOptions{{Count: -1}, {Count: 11}, {Size: "large"}, {Size: "0x5"}, {Size: "5000x5"}, {Size: "1:0"}, {Size: "-1x3"}} {
+	for _, o := range []provider.ImageOptions{{Count: -1}, {Count: 11}, {Size: "large"}, {Size: "0x5"},
+		{Size: "5000x5"}, {Size: "1:0"}, {Size: "-1x3"}} {
 		_, err := drawn(t, "x", o)
 		require.Equal(t, fault.Invalid, fault.Of(err), "%+v: %v", o, err)
 	}
-	_, err := provider.Generate(t.Context(), providertest.Draw(), &provider.Request{Messages: []provider.Message{provider.User("x")}})
+	_, err := provider.Generate(t.Context(), providertest.Draw(),
+		&provider.Request{Messages: []provider.Message{provider.User("x")}})
 	require.ErrorContains(t, err, "Draw answers only requests with Images")
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Fail is a call that fails before anything of an answer has come, with a [*provider.Error] of that class. Its HTTP status
-// is the usual one of the class, unless [Status] gives another. Of class [fault.None] it wraps [context.Canceled].
+// Fail is a call that fails before anything of an answer has come, with a [*provider.Error] of that
+// class. Its HTTP status is the usual one of the class, unless [Status] gives another. Of class
+// [fault.None] it wraps [context.Canceled].
 func Fail(class fault.Class, opts ...FailOption) Step { return FailWith(newError(class, opts)) }
 
 // FailWith is a call that fails with err before anything of an answer has come.
@@ -20,23 +21,23 @@ func FailWith(err error) Step {
 	return Step{ending: failed, err: err}
 }
 
-// FailAfter is the step with an error in mid-stream: after n chunks, the Start counted, or right before the End if there
-// are fewer.
+// FailAfter is the step with an error in mid-stream: after n chunks, the Start counted, or right
+// before the End if there are fewer.
 func FailAfter(n int, s Step, class fault.Class, opts ...FailOption) Step {
 	s = s.endAfter(n, failed)
 	s.err = newError(class, opts)
 	return s
 }
 
-// Cut is the step that ends after n chunks, the Start counted, without End and without an error, as if a proxy had closed
-// the connection. If there are fewer, only the End is missing.
+// Cut is the step that ends after n chunks, the Start counted, without End and without an error, as
+// if a proxy had closed the connection. If there are fewer, only the End is missing.
 func Cut(n int, s Step) Step { return s.endAfter(n, cut) }
 
 // Hang is a call that answers nothing until its context is done; then it yields [context.Cause].
 func Hang() Step { return HangAfter(0, Step{}) }
 
-// HangAfter is the step that stops after n chunks, the Start counted, or right before the End if there are fewer. When
-// the context is done it yields [context.Cause].
+// HangAfter is the step that stops after n chunks, the Start counted, or right before the End if
+// there are fewer. When the context is done it yields [context.Cause].
 func HangAfter(n int, s Step) Step { return s.endAfter(n, hung) }
 
 func (s Step) endAfter(n int, e ending) Step {

@@ -10,14 +10,16 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// EveryTool returns a model that calls every tool it is offered once, one in each reply, with input that is made from the
-// tool's schema and always the same; then it says which tools it called. It shows that an agent's tools hold together
-// without a script. Which tools it has called it reads from the messages of the request, so one model serves any number of
-// conversations. It respects [provider.ToolChoice].
+// EveryTool returns a model that calls every tool it is offered once, one in each reply, with input
+// that is made from the tool's schema and always the same; then it says which tools it called. It
+// shows that an agent's tools hold together without a script. Which tools it has called it reads
+// from the messages of the request, so one model serves any number of conversations. It respects
+// [provider.ToolChoice].
 //
-// The input is inputs[name], as JSON, if there is one. Else it is made from the tool's schema, of these keywords: type, enum,
-// const, default, required, properties, items, and references within the schema. It has the required properties only. The
-// call of a tool fails if another keyword restricts what is needed: then pass an input for this tool.
+// The input is inputs[name], as JSON, if there is one. Else it is made from the tool's schema, of
+// these keywords: type, enum, const, default, required, properties, items, and references within
+// the schema. It has the required properties only. The call of a tool fails if another keyword
+// restricts what is needed: then pass an input for this tool.
 func EveryTool(inputs map[string]any) provider.Provider {
 	inputs = maps.Clone(inputs)
 	return Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
@@ -40,7 +42,8 @@ func EveryTool(inputs map[string]any) provider.Provider {
 			if !ok {
 				made, err := sample(t.Schema)
 				if err != nil {
-					return nil, fault.Errorf(fault.Permanent, "providertest: no input can be made for the tool %q: %w; pass one to EveryTool", t.Name, err)
+					return nil, fault.Errorf(fault.Permanent,
+						"providertest: no input can be made for the tool %q: %w; pass one to EveryTool", t.Name, err)
 				}
 				input = made
 			}

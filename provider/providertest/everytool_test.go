@@ -25,7 +25,8 @@ func talk(t *testing.T, p provider.Provider, req *provider.Request) (calls []*pr
 		calls = append(calls, call)
 		req = req.Clone()
 		req.Messages = append(req.Messages, r.Message(),
-			provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: call.ID, Name: call.Name})}})
+			provider.Message{Role: provider.RoleTool,
+				Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: call.ID, Name: call.Name})}})
 	}
 	t.Fatal("the conversation doesn't end")
 	return nil, ""
@@ -33,7 +34,8 @@ func talk(t *testing.T, p provider.Provider, req *provider.Request) (calls []*pr
 
 func TestEveryToolIsCalledOnce(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`)
-	req := &provider.Request{Messages: []provider.Message{provider.User("go")}, Tools: []provider.Tool{{Name: "b", Schema: schema}, {Name: "a"}, {Name: "c", Schema: schema}}}
+	req := &provider.Request{Messages: []provider.Message{provider.User("go")},
+		Tools: []provider.Tool{{Name: "b", Schema: schema}, {Name: "a"}, {Name: "c", Schema: schema}}}
 	calls, said := talk(t, EveryTool(nil), req)
 	require.Len(t, calls, 3)
 	require.Equal(t, provider.ToolCall{ID: "every-1", Name: "b", Input: json.RawMessage(`{"city":"text"}`)}, *calls[0])
@@ -46,7 +48,8 @@ func TestEveryToolIsCalledOnce(t *testing.T) {
 }
 
 func TestEveryToolHeedsTheChoice(t *testing.T) {
-	req := &provider.Request{Tools: []provider.Tool{{Name: "a"}, {Name: "b"}}, ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "b"}}
+	req := &provider.Request{Tools: []provider.Tool{{Name: "a"}, {Name: "b"}},
+		ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "b"}}
 	calls, said := talk(t, EveryTool(nil), req)
 	require.Len(t, calls, 1)
 	require.Equal(t, "I called b.", said)
@@ -56,9 +59,12 @@ func TestEveryToolHeedsTheChoice(t *testing.T) {
 }
 
 func TestAToolWithoutPossibleInputFailsAndIsNamed(t *testing.T) {
-	tools := []provider.Tool{{Name: "odd", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","pattern":"^a"}},"required":["a"]}`)}}
+	tools := []provider.Tool{{Name: "odd",
+		Schema: json.RawMessage(
+			`{"type":"object","properties":{"a":{"type":"string","pattern":"^a"}},"required":["a"]}`)}}
 	_, err := provider.Generate(t.Context(), EveryTool(nil), &provider.Request{Tools: tools})
-	require.EqualError(t, err, `providertest: no input can be made for the tool "odd": a: the keyword "pattern" isn't supported here; pass one to EveryTool`)
+	require.EqualError(t, err,
+		`providertest: no input can be made for the tool "odd": a: the keyword "pattern" isn't supported here; pass one to EveryTool`)
 	require.Equal(t, fault.Permanent, fault.Of(err))
 	for _, input := range []any{map[string]any{"a": "ab"}, json.RawMessage(`{"a":"ab"}`), `{"a":"ab"}`} {
 		calls, _ := talk(t, EveryTool(map[string]any{"odd": input}), &provider.Request{Tools: tools})

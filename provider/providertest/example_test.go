@@ -36,7 +36,8 @@ func ExampleFunc() {
 	echo := providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
 		return providertest.Say("You said: " + req.LastUserText()).Response(), nil
 	})
-	res, err := provider.Generate(context.Background(), echo, &provider.Request{Messages: []provider.Message{provider.User("hello")}})
+	res, err := provider.Generate(context.Background(), echo,
+		&provider.Request{Messages: []provider.Message{provider.User("hello")}})
 	fmt.Println(res.Text(), err)
 	// Output: You said: hello <nil>
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Func makes a model of a function that returns the whole answer, which is then streamed. Collected, the stream gives the
-// same parts again. An empty Stop becomes [provider.StopToolCalls] if there are calls to run, else [provider.StopDone];
-// Complete doesn't matter. If there is an error, what the Response holds is streamed before it.
+// Func makes a model of a function that returns the whole answer, which is then streamed.
+// Collected, the stream gives the same parts again. An empty Stop becomes [provider.StopToolCalls]
+// if there are calls to run, else [provider.StopDone]; Complete doesn't matter. If there is an
+// error, what the Response holds is streamed before it.
 //
 // [Step.Response] makes a Response with little text:
 //
@@ -48,7 +49,8 @@ func Func(fn func(context.Context, *provider.Request) (*provider.Response, error
 func playResponse(resp *provider.Response, err error) play {
 	switch {
 	case resp == nil && err == nil:
-		return play{ending: failed, err: fault.New(fault.Permanent, "providertest: the function returned neither a Response nor an error")}
+		return play{ending: failed,
+			err: fault.New(fault.Permanent, "providertest: the function returned neither a Response nor an error")}
 	case resp == nil:
 		return play{ending: failed, err: err}
 	}
@@ -78,7 +80,8 @@ func playResponse(resp *provider.Response, err error) play {
 	return p
 }
 
-// partChunks returns what streams part i of an answer. The part's number tells neighbours of one kind apart.
+// partChunks returns what streams part i of an answer. The part's number tells neighbours of one
+// kind apart.
 func partChunks(i int32, part *provider.Part) ([]provider.Chunk, error) {
 	var chunks []provider.Chunk
 	switch part.Kind {
@@ -138,7 +141,8 @@ func fits(i int32, kind provider.PartKind, chunks []provider.Chunk) error {
 		}
 	}
 	if err != nil {
-		return fault.Errorf(fault.Permanent, "providertest: part %d of the Response, of kind %q, can't be streamed: %w", i, kind, err)
+		return fault.Errorf(fault.Permanent, "providertest: part %d of the Response, of kind %q, can't be streamed: %w",
+			i, kind, err)
 	}
 	return nil
 }

@@ -35,7 +35,8 @@ func randomPart(r *rand.Rand) provider.Part {
 		{Kind: provider.PartRefusal, Text: text},
 		{Kind: provider.PartToolCall, Call: call},
 		{Kind: provider.PartProviderCall, Call: call},
-		{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "1", Name: "tool", Parts: []provider.Part{provider.TextPart(text)}}},
+		{Kind: provider.PartProviderResult,
+			Result: &provider.ToolResult{CallID: "1", Name: "tool", Parts: []provider.Part{provider.TextPart(text)}}},
 		{Kind: provider.PartMedia, Media: &provider.Media{Type: "image/png", Data: []byte(text)}},
 		{Kind: provider.PartSource, Source: &provider.Source{URL: "u", Text: text}},
 		{Kind: provider.PartOpaque, Opaque: &provider.Opaque{Provider: "p", Data: "redacted"}},
@@ -50,7 +51,8 @@ func randomPart(r *rand.Rand) provider.Part {
 func TestAFunctionsAnswerArrivesWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		want := &provider.Response{ID: "r-1", Model: "m", Stop: provider.StopUnknown, StopRaw: "?", Usage: provider.Usage{Input: 1, Output: 2}, Complete: true}
+		want := &provider.Response{ID: "r-1", Model: "m", Stop: provider.StopUnknown, StopRaw: "?",
+			Usage: provider.Usage{Input: 1, Output: 2}, Complete: true}
 		for range r.IntN(6) {
 			want.Parts = append(want.Parts, randomPart(r))
 		}
@@ -61,10 +63,13 @@ func TestAFunctionsAnswerArrivesWhole(t *testing.T) {
 }
 
 func TestAFunctionsStopReasonFollowsFromItsCalls(t *testing.T) {
-	r, err := provider.Generate(t.Context(), always(&provider.Response{Parts: []provider.Part{provider.TextPart("x")}}, nil), ask("x"))
+	r, err := provider.Generate(t.Context(),
+		always(&provider.Response{Parts: []provider.Part{provider.TextPart("x")}}, nil), ask("x"))
 	require.NoError(t, err)
 	require.Equal(t, provider.StopDone, r.Stop)
-	r, err = provider.Generate(t.Context(), always(&provider.Response{Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{Name: "t"}}}}, nil), ask("x"))
+	r, err = provider.Generate(t.Context(),
+		always(&provider.Response{
+			Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{Name: "t"}}}}, nil), ask("x"))
 	require.NoError(t, err)
 	require.Equal(t, provider.StopToolCalls, r.Stop)
 }
@@ -96,7 +101,8 @@ func TestAPartThatNoAnswerHasIsAnError(t *testing.T) {
 		"a provider call's lack": {Kind: provider.PartProviderCall},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := provider.Generate(t.Context(), always(&provider.Response{Parts: []provider.Part{provider.TextPart("x"), p}}, nil), ask("x"))
+			r, err := provider.Generate(t.Context(),
+				always(&provider.Response{Parts: []provider.Part{provider.TextPart("x"), p}}, nil), ask("x"))
 			require.ErrorContains(t, err, "part 1 of the Response")
 			require.Equal(t, fault.Permanent, fault.Of(err))
 			require.Equal(t, "x", r.Text())

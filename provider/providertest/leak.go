@@ -25,8 +25,8 @@ func goroutines() map[string]string {
 	return out
 }
 
-// leaked waits until every goroutine that isn't among before has ended, and returns the stack of one that hasn't after the
-// given time, or "".
+// leaked waits until every goroutine that isn't among before has ended, and returns the stack of
+// one that hasn't after the given time, or "".
 func leaked(before map[string]string, settle time.Duration) string {
 	deadline := time.NewTimer(settle)
 	defer deadline.Stop()
@@ -50,13 +50,15 @@ func leaked(before map[string]string, settle time.Duration) string {
 	}
 }
 
-// idleHTTP reports a goroutine of net/http that belongs to a connection or a server, and not to the call. The reader of a
-// client's connection is one of them only while it waits for nothing in particular; otherwise a call holds the connection.
+// idleHTTP reports a goroutine of net/http that belongs to a connection or a server, and not to the
+// call. The reader of a client's connection is one of them only while it waits for nothing in
+// particular; otherwise a call holds the connection.
 func idleHTTP(stack string) bool {
 	if strings.Contains(stack, "net/http.(*persistConn).readLoop(") {
 		return strings.Contains(stack, "bufio.(*Reader).Peek(")
 	}
-	for _, f := range []string{"net/http.(*persistConn).writeLoop(", "net/http.(*conn).serve(", "net/http.(*connReader).backgroundRead(", "net/http.(*Server).Serve("} {
+	for _, f := range []string{"net/http.(*persistConn).writeLoop(", "net/http.(*conn).serve(",
+		"net/http.(*connReader).backgroundRead(", "net/http.(*Server).Serve("} {
 		if strings.Contains(stack, f) {
 			return true
 		}

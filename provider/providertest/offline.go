@@ -9,14 +9,15 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// Offline returns a transport that refuses every request that isn't for this machine, with an error of class
-// [fault.Permanent] that names the host. Requests to loopback addresses and to localhost go on to what
-// [http.DefaultTransport] is now, so that a test can use [net/http/httptest].
+// Offline returns a transport that refuses every request that isn't for this machine, with an error
+// of class [fault.Permanent] that names the host. Requests to loopback addresses and to localhost
+// go on to what [http.DefaultTransport] is now, so that a test can use [net/http/httptest].
 func Offline() http.RoundTripper { return offline{next: http.DefaultTransport} }
 
-// NoNetwork makes [Offline] the [http.DefaultTransport] until the test ends, so that a real call by mistake is an error and
-// not a bill. It doesn't reach clients with a transport of their own; give those Offline. The switch is for the whole
-// process: like [testing.T.Setenv], NoNetwork can't be used in parallel tests, and panics there as Setenv does.
+// NoNetwork makes [Offline] the [http.DefaultTransport] until the test ends, so that a real call by
+// mistake is an error and not a bill. It doesn't reach clients with a transport of their own; give
+// those Offline. The switch is for the whole process: like [testing.T.Setenv], NoNetwork can't be
+// used in parallel tests, and panics there as Setenv does.
 func NoNetwork(t testing.TB) {
 	t.Helper()
 	t.Setenv("PAWL_NO_NETWORK", "1") // keeps parallel tests out
@@ -40,7 +41,10 @@ func (o offline) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		req.Body.Close()
 	}
-	return nil, fault.Errorf(fault.Permanent, "providertest: a test tried to call %q over the network; use a scripted model, a recording or a server on loopback", host)
+	return nil,
+		fault.Errorf(fault.Permanent,
+			"providertest: a test tried to call %q over the network; use a scripted model, a recording or a server "+
+				"on loopback", host)
 }
 
 // CloseIdleConnections passes the wish on.

@@ -24,7 +24,8 @@ func TestRealCallsAreRefusedAndLoopbackIsNot(t *testing.T) {
 		}))
 		defer server.Close()
 
-		for _, url := range []string{"https://api.example.com/v1", "http://192.0.2.1/", "http://localhost.example.com/", server.URL + "/away"} {
+		for _, url := range []string{"https://api.example.com/v1", "http://192.0.2.1/", "http://localhost.example.com/",
+			server.URL + "/away"} {
 			_, err := http.Post(url, "text/plain", strings.NewReader("x"))
 			require.ErrorContains(t, err, "over the network")
 			require.Equal(t, fault.Permanent, fault.Of(err))

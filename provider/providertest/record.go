@@ -21,25 +21,30 @@ type RecordConfig struct {
 	Provider, Wire string
 	// Next makes the requests; nil: what http.DefaultTransport is at the time.
 	Next http.RoundTripper
-	// Headers are kept in addition to the usual: content types, versions, request ids, rate limits and advice to wait.
+	// Headers are kept in addition to the usual: content types, versions, request ids, rate limits
+	// and advice to wait.
 	Headers []string
-	// Secrets are texts that must not be written, and Patterns match such texts, in addition to the usual; see Recorder.
+	// Secrets are texts that must not be written, and Patterns match such texts, in addition to the
+	// usual; see Recorder.
 	Secrets  []string
 	Patterns []*regexp.Regexp
 }
 
-// A Recorder is a [http.RoundTripper] that passes requests on, and writes them with their answers into a file, in the form
-// that [ReadCase] reads and [Replay] serves: a [Case] of all exchanges that were made through it, in the order of the
-// requests. Answers pass through it as they come; an exchange is in the file once its body was closed, also if that was before its end. A
-// request that got no answer isn't recorded. It is safe for concurrent use.
+// A Recorder is a [http.RoundTripper] that passes requests on, and writes them with their answers
+// into a file, in the form that [ReadCase] reads and [Replay] serves: a [Case] of all exchanges
+// that were made through it, in the order of the requests. Answers pass through it as they come; an
+// exchange is in the file once its body was closed, also if that was before its end. A request that
+// got no answer isn't recorded. It is safe for concurrent use.
 //
 //	client := &http.Client{Transport: providertest.Record("testdata/weather.json", providertest.RecordConfig{})}
 //
-// What is secret is replaced by "SCRUBBED" before anything is written: headers other than those named at
-// [RecordConfig.Headers] aren't kept at all, and the values that the request sent as credentials (Authorization, X-Api-Key, Api-Key,
-// X-Goog-Api-Key and the like, cookies, key= and the like in the address) and as organisation or project are replaced
-// wherever else they occur, as is what looks like a key of a known service or an organisation's id. A secret in pieces,
-// such as a model repeats it word by word in a stream, isn't found: look at a recording before it is shared.
+// What is secret is replaced by "SCRUBBED" before anything is written: headers other than those
+// named at [RecordConfig.Headers] aren't kept at all, and the values that the request sent as
+// credentials (Authorization, X-Api-Key, Api-Key, X-Goog-Api-Key and the like, cookies, key= and
+// the like in the address) and as organisation or project are replaced wherever else they occur, as
+// is what looks like a key of a known service or an organisation's id. A secret in pieces, such as
+// a model repeats it word by word in a stream, isn't found: look at a recording before it is
+// shared.
 type Recorder struct {
 	path string
 	cfg  RecordConfig
@@ -53,8 +58,8 @@ type Recorder struct {
 	err   error
 }
 
-// Record returns a Recorder that writes to the file, whose folder is made if need be. A file that stands there is replaced
-// with the first exchange.
+// Record returns a Recorder that writes to the file, whose folder is made if need be. A file that
+// stands there is replaced with the first exchange.
 func Record(path string, cfg RecordConfig) *Recorder {
 	r := &Recorder{path: path, cfg: cfg}
 	r.info = Case{Name: cfg.Name, Provider: cfg.Provider, Wire: cfg.Wire}
@@ -105,7 +110,8 @@ func (r *Recorder) Case() *Case {
 	return &c
 }
 
-// Err returns the first error of writing the file. An error of the file is none of the exchange, which goes on.
+// Err returns the first error of writing the file. An error of the file is none of the exchange,
+// which goes on.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,7 +161,8 @@ func (r *Recorder) keep(slot int, req *http.Request, sent []byte, res *http.Resp
 	}
 	body, note := decoded(res.Header.Get("Content-Encoding"), body)
 	x.Request.Body, x.Request.Base64 = bodyText(r.scrub.body(sent))
-	x.Response = RecordedResponse{Status: res.StatusCode, Headers: r.headers(res.Header), Stream: isStream(res.Header.Get("Content-Type"))}
+	x.Response = RecordedResponse{Status: res.StatusCode, Headers: r.headers(res.Header),
+		Stream: isStream(res.Header.Get("Content-Type"))}
 	x.Response.Body, x.Response.Base64 = bodyText(r.scrub.body(body))
 	for _, n := range []string{ending, note} {
 		if n != "" {
@@ -202,7 +209,8 @@ func (r *Recorder) headers(h http.Header) map[string]string {
 	return out
 }
 
-var keptHeaders = []string{"content-type", "accept", "anthropic-version", "anthropic-beta", "openai-beta", "retry-after", "retry-after-ms",
+var keptHeaders = []string{"content-type", "accept", "anthropic-version", "anthropic-beta", "openai-beta",
+	"retry-after", "retry-after-ms",
 	"request-id", "x-request-id", "apim-request-id", "x-ms-request-id", "x-amzn-requestid"}
 
 var modelInPath = regexp.MustCompile(`/models/([^/:]+)`)
@@ -251,7 +259,8 @@ func captured(req *http.Request) (*http.Request, *capture) {
 	return there, kept
 }
 
-// A capture keeps what was read of a request's body last. The transport may still read when the answer is there.
+// A capture keeps what was read of a request's body last. The transport may still read when the
+// answer is there.
 type capture struct {
 	mu  sync.Mutex
 	buf *bytes.Buffer

@@ -17,7 +17,8 @@ import (
 // scrubbed stands where a secret was.
 const scrubbed = "SCRUBBED"
 
-// shortest is how long a text must be to be taken for a secret; shorter ones stand in bodies by chance.
+// shortest is how long a text must be to be taken for a secret; shorter ones stand in bodies by
+// chance.
 const shortest = 6
 
 // secretPatterns match keys of known services and ids of organisations, wherever they stand.
@@ -34,12 +35,15 @@ var secretPatterns = []*regexp.Regexp{
 }
 
 // secretHeaders are the headers whose values are secret, or name who is asking.
-var secretHeaders = []string{"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "X-Auth-Token",
-	"Ocp-Apim-Subscription-Key", "X-Amz-Security-Token", "Cf-Aig-Authorization", "Openai-Organization", "Openai-Project",
+var secretHeaders = []string{"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key",
+	"X-Auth-Token",
+	"Ocp-Apim-Subscription-Key", "X-Amz-Security-Token", "Cf-Aig-Authorization", "Openai-Organization",
+	"Openai-Project",
 	"Anthropic-Organization-Id", "X-Goog-User-Project"}
 
 // secretQuery are the parameters of an address that are secret.
-var secretQuery = []string{"key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature", "subscription-key",
+var secretQuery = []string{"key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature",
+	"subscription-key",
 	"x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature", "x-goog-credential"}
 
 // A scrubber takes out what is secret. It isn't safe for concurrent use.
@@ -124,7 +128,8 @@ func (s *scrubber) text(text string) string {
 	return text
 }
 
-// body returns a body without secrets. In one that isn't text they are blotted out, so that its lengths stay.
+// body returns a body without secrets. In one that isn't text they are blotted out, so that its
+// lengths stay.
 func (s *scrubber) body(body []byte) []byte {
 	if utf8.Valid(body) {
 		return []byte(s.text(string(body)))

@@ -50,13 +50,16 @@ func send(t *testing.T, rt http.RoundTripper, url, body string, header ...string
 
 func TestWhatWasRecordedIsReplayed(t *testing.T) {
 	original := &Case{Name: "loop", Exchanges: []Exchange{
-		{Response: RecordedResponse{Status: 200, Body: story, Stream: true, Headers: map[string]string{"content-type": "text/event-stream", "request-id": "r1"}}},
-		{Response: RecordedResponse{Status: 429, Body: `{"error":"<slow> & down"}`, Headers: map[string]string{"content-type": "application/json", "retry-after": "3"}}},
+		{Response: RecordedResponse{Status: 200, Body: story, Stream: true,
+			Headers: map[string]string{"content-type": "text/event-stream", "request-id": "r1"}}},
+		{Response: RecordedResponse{Status: 429, Body: `{"error":"<slow> & down"}`,
+			Headers: map[string]string{"content-type": "application/json", "retry-after": "3"}}},
 	}}
 	path := filepath.Join(t.TempDir(), "sub", "weather.json")
 	live := Replay(t, original, SplitRandom(4))
 	rec := Record(path, RecordConfig{Next: live.Client().Transport})
-	require.Equal(t, story, send(t, rec, live.URL+"/v1/messages", `{"model":"claude-x","n":1}`, "Content-Type", "application/json", "Anthropic-Version", "2023-06-01", "User-Agent", "me"))
+	require.Equal(t, story, send(t, rec, live.URL+"/v1/messages", `{"model":"claude-x","n":1}`, "Content-Type",
+		"application/json", "Anthropic-Version", "2023-06-01", "User-Agent", "me"))
 	require.Equal(t, `{"error":"<slow> & down"}`, send(t, rec, live.URL+"/v1/messages", `{"model":"claude-x","n":2}`))
 	require.NoError(t, rec.Err())
 
@@ -69,7 +72,8 @@ func TestWhatWasRecordedIsReplayed(t *testing.T) {
 	require.Equal(t, "claude-x", c.Model)
 	require.True(t, c.Streaming)
 	require.Equal(t, RecordedRequest{Method: "POST", URL: live.URL + "/v1/messages", Body: `{"model":"claude-x","n":1}`,
-		Headers: map[string]string{"content-type": "application/json", "anthropic-version": "2023-06-01"}}, c.Exchanges[0].Request)
+		Headers: map[string]string{"content-type": "application/json", "anthropic-version": "2023-06-01"}},
+		c.Exchanges[0].Request)
 	for i := range original.Exchanges {
 		require.Equal(t, original.Exchanges[i].Response, c.Exchanges[i].Response)
 	}
@@ -83,28 +87,39 @@ func TestWhatWasRecordedIsReplayed(t *testing.T) {
 }
 
 func TestSecretsAreNeverWritten(t *testing.T) {
-	const key, org, cookie, query, custom = "k-0123456789abcdef", "acme-corp-17", "cookie-value-1", "query-key-99", "internal-host.example"
+	const key, org, cookie, query, custom = "k-0123456789abcdef", "acme-corp-17", "cookie-value-1", "query-key-99",
+		"internal-host.example"
 	path := filepath.Join(t.TempDir(), "c.json")
-	header := http.Header{"Content-Type": {"text/event-stream"}, "Openai-Organization": {org}, "Set-Cookie": {"sid=" + cookie + "; Path=/"}, "X-Request-Id": {"r-" + key}}
-	answer := "data: you sent " + key + " as " + org + " from " + custom + " with sk-" + strings.Repeat("a1", 12) + " and org-ABCDEFGH12345 and secret-42 and " + cookie + "\n\n"
-	rec := Record(path, RecordConfig{Next: answering(200, header, strings.NewReader(answer)), Secrets: []string{custom}, Patterns: []*regexp.Regexp{regexp.MustCompile(`secret-\d+`), nil}})
-	got := send(t, rec, "https://user:pass-word-1@api.example.com/v1/chat/completions?key="+query+"&alt=sse", `{"model":"m","key":"`+key+`","q":"`+query+`"}`,
-		"Authorization", "Bearer "+key, "X-Api-Key", "x-"+key, "Api-Key", "az-0123456789", "X-Goog-Api-Key", "AIzaSyA-0123456789-0123456789-0123456789", "Cookie", "sid="+cookie)
+	header := http.Header{"Content-Type": {"text/event-stream"}, "Openai-Organization": {org},
+		"Set-Cookie": {"sid=" + cookie + "; Path=/"}, "X-Request-Id": {"r-" + key}}
+	answer := "data: you sent " + key + " as " + org + " from " + custom + " with sk-" + strings.Repeat("a1", 12) +
+		" and org-ABCDEFGH12345 and secret-42 and " + cookie + "\n\n"
+	rec := Record(path, RecordConfig{Next: answering(200, header, strings.NewReader(answer)), Secrets: []string{custom},
+		Patterns: []*regexp.Regexp{regexp.MustCompile(`secret-\d+`), nil}})
+	got := send(t, rec, "https://user:pass-word-1@api.example.com/v1/chat/completions?key="+query+"&alt=sse",
+		`{"model":"m","key":"`+key+`","q":"`+query+`"}`,
+		"Authorization", "Bearer "+key, "X-Api-Key", "x-"+key, "Api-Key", "az-0123456789", "X-Goog-Api-Key",
+		"AIzaSyA-0123456789-0123456789-0123456789", "Cookie", "sid="+cookie)
 	require.Equal(t, answer, got, "the caller gets the answer as it came")
 
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for _, secret := range []string{key, org, cookie, query, custom, "pass-word-1", "az-0123456789", "AIza", "sk-a1", "org-ABCD", "secret-42"} {
+	for _, secret := range []string{key, org, cookie, query, custom, "pass-word-1", "az-0123456789", "AIza", "sk-a1",
+		"org-ABCD", "secret-42"} {
 		require.NotContains(t, string(file), secret)
 	}
 	x := rec.Case().Exchanges[0]
 	require.Equal(t, "https://api.example.com/v1/chat/completions?alt=sse&key=SCRUBBED", x.Request.URL)
-	require.Equal(t, "data: you sent SCRUBBED as SCRUBBED from SCRUBBED with SCRUBBED and SCRUBBED and SCRUBBED and SCRUBBED\n\n", x.Response.Body)
-	require.Equal(t, map[string]string{"content-type": "text/event-stream", "x-request-id": "r-SCRUBBED"}, x.Response.Headers)
+	require.Equal(t,
+		"data: you sent SCRUBBED as SCRUBBED from SCRUBBED with SCRUBBED and SCRUBBED and SCRUBBED and SCRUBBED\n\n",
+		x.Response.Body)
+	require.Equal(t, map[string]string{"content-type": "text/event-stream", "x-request-id": "r-SCRUBBED"},
+		x.Response.Headers)
 }
 
 func TestASecretLearnedLateIsTakenOutOfWhatWasRecordedEarly(t *testing.T) {
-	rec := Record(filepath.Join(t.TempDir(), "c.json"), RecordConfig{Next: answering(200, http.Header{}, strings.NewReader("the key is late-key-123"))})
+	rec := Record(filepath.Join(t.TempDir(), "c.json"),
+		RecordConfig{Next: answering(200, http.Header{}, strings.NewReader("the key is late-key-123"))})
 	send(t, rec, "https://api.example.com/", "")
 	send(t, rec, "https://api.example.com/", "", "X-Api-Key", "late-key-123")
 	require.Equal(t, "the key is SCRUBBED", rec.Case().Exchanges[0].Response.Body)
@@ -156,12 +171,14 @@ func TestCompressedBodiesAreRecordedPlain(t *testing.T) {
 	rec = Record(filepath.Join(t.TempDir(), "c.json"), RecordConfig{Next: next})
 	send(t, rec, "https://api.example.com/", "")
 	require.Empty(t, rec.Case().Exchanges[0].Response.Body)
-	require.Equal(t, []string{`the body was left out: its encoding "br" can't be undone here`}, rec.Case().Exchanges[0].Notes)
+	require.Equal(t, []string{`the body was left out: its encoding "br" can't be undone here`},
+		rec.Case().Exchanges[0].Notes)
 }
 
 func TestRequestsWithoutAnAnswerAreNotRecorded(t *testing.T) {
 	broken := errors.New("no route")
-	rec := Record(filepath.Join(t.TempDir(), "c.json"), RecordConfig{Next: transport(func(*http.Request) (*http.Response, error) { return nil, broken })})
+	rec := Record(filepath.Join(t.TempDir(), "c.json"),
+		RecordConfig{Next: transport(func(*http.Request) (*http.Response, error) { return nil, broken })})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example.com/", nil)
 	require.NoError(t, err)
 	_, err = rec.RoundTrip(req)
@@ -182,7 +199,8 @@ func TestExchangesAtOnceAreRecordedInTheOrderOfTheirRequests(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, live.URL, strings.NewReader(`{"model":"m"}`))
+			req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, live.URL,
+				strings.NewReader(`{"model":"m"}`))
 			if err != nil {
 				panic(err)
 			}
@@ -208,10 +226,12 @@ func TestExchangesAtOnceAreRecordedInTheOrderOfTheirRequests(t *testing.T) {
 
 func TestTheAddressTellsTheFormat(t *testing.T) {
 	for path, want := range map[string]string{
-		"/v1/messages": "anthropic-messages", "/v1/chat/completions": "openai-chat", "/v1/responses": "openai-responses",
+		"/v1/messages": "anthropic-messages", "/v1/chat/completions": "openai-chat",
+		"/v1/responses": "openai-responses",
 		"/v1beta/models/gemini-x:streamGenerateContent": "gemini-generate-content", "/": "",
 	} {
-		rec := Record(filepath.Join(t.TempDir(), "c.json"), RecordConfig{Next: answering(200, http.Header{}, strings.NewReader(""))})
+		rec := Record(filepath.Join(t.TempDir(), "c.json"),
+			RecordConfig{Next: answering(200, http.Header{}, strings.NewReader(""))})
 		send(t, rec, "https://api.example.com"+path, "")
 		require.Equal(t, want, rec.Case().Wire)
 		if want == "gemini-generate-content" {

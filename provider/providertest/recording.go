@@ -14,8 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Case is one or several HTTP exchanges with a provider, recorded one after another: one call, a tool loop, a
-// conversation. It is kept as a JSON file; a [Recorder] writes such files, [ReadCase] reads them, [Replay] serves them.
+// A Case is one or several HTTP exchanges with a provider, recorded one after another: one call, a
+// tool loop, a conversation. It is kept as a JSON file; a [Recorder] writes such files, [ReadCase]
+// reads them, [Replay] serves them.
 type Case struct {
 	Name      string          `json:"case"`
 	Source    json.RawMessage `json:"source,omitempty"`   // where it comes from, for a person
@@ -25,7 +26,8 @@ type Case struct {
 	Streaming bool            `json:"streaming"` // at least one answer is a stream
 	Tags      []string        `json:"tags,omitempty"`
 	Exchanges []Exchange      `json:"exchanges"`
-	Expect    json.RawMessage `json:"expect,omitempty"` // what a right decoder makes of the answers, for whoever reads it
+	// what a right decoder makes of the answers, for whoever reads it
+	Expect json.RawMessage `json:"expect,omitempty"`
 }
 
 // An Exchange is a request and what came back.
@@ -54,8 +56,8 @@ type RecordedResponse struct {
 	Base64  bool              `json:"base64,omitempty"` // Body is the base64 of bytes that aren't UTF-8
 }
 
-// NewCase returns a case of one exchange that was written by hand: an answer with that status, content type and body. It is
-// a stream if the content type is that of server-sent events.
+// NewCase returns a case of one exchange that was written by hand: an answer with that status,
+// content type and body. It is a stream if the content type is that of server-sent events.
 func NewCase(name string, status int, contentType, body string) *Case {
 	text, encoded := bodyText([]byte(body))
 	stream := isStream(contentType)
@@ -83,7 +85,8 @@ func ReadCase(path string) (*Case, error) {
 	return c, nil
 }
 
-// WriteFile writes the case to the file, whose folder is made if need be. A reader never sees half of it.
+// WriteFile writes the case to the file, whose folder is made if need be. A reader never sees half
+// of it.
 func (c *Case) WriteFile(path string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -98,7 +101,8 @@ func (c *Case) WriteFile(path string) error {
 	return nil
 }
 
-// Take returns the case with the n exchanges from i on, and nothing of the others. What lies outside is left out.
+// Take returns the case with the n exchanges from i on, and nothing of the others. What lies
+// outside is left out.
 func (c *Case) Take(i, n int) *Case {
 	out := *c
 	i = min(max(i, 0), len(c.Exchanges))
@@ -112,7 +116,8 @@ func (r *RecordedRequest) Bytes() ([]byte, error) { return bodyBytes(r.Body, r.B
 // Bytes returns the body as it came.
 func (r *RecordedResponse) Bytes() ([]byte, error) { return bodyBytes(r.Body, r.Base64) }
 
-// Header returns the headers that can be sent again: not those that belong to the connection and the encoding of the body.
+// Header returns the headers that can be sent again: not those that belong to the connection and
+// the encoding of the body.
 func (r *RecordedResponse) Header() http.Header {
 	h := http.Header{}
 	for name, value := range r.Headers {
@@ -128,8 +133,9 @@ func (r *RecordedResponse) Header() http.Header {
 	return h
 }
 
-var ofConnection = map[string]bool{"Connection": true, "Content-Encoding": true, "Content-Length": true, "Keep-Alive": true,
-	"Trailer": true, "Transfer-Encoding": true, "Upgrade": true}
+var ofConnection = map[string]bool{"Connection": true, "Content-Encoding": true, "Content-Length": true,
+	"Keep-Alive": true,
+	"Trailer":    true, "Transfer-Encoding": true, "Upgrade": true}
 
 func (c *Case) check() error {
 	if len(c.Exchanges) == 0 {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Replay serves a recorded case over HTTP on loopback until the test ends, and fails the test if a request comes for which
-// there is no exchange. See [NewReplayer].
+// Replay serves a recorded case over HTTP on loopback until the test ends, and fails the test if a
+// request comes for which there is no exchange. See [NewReplayer].
 func Replay(t testing.TB, c *Case, opts ...ReplayOption) *Replayer {
 	t.Helper()
 	r, err := NewReplayer(c, opts...)
@@ -25,15 +25,17 @@ func Replay(t testing.TB, c *Case, opts ...ReplayOption) *Replayer {
 	t.Cleanup(func() {
 		r.Close()
 		if extra := r.extra(); extra > 0 {
-			t.Errorf("providertest: the case %s has %s, and there were %s more than that", c.Name, count(len(r.answers), "exchange"), count(extra, "request"))
+			t.Errorf("providertest: the case %s has %s, and there were %s more than that", c.Name,
+				count(len(r.answers), "exchange"), count(extra, "request"))
 		}
 	})
 	return r
 }
 
-// A Replayer is an HTTP server on loopback that answers its first request as the first exchange of a [Case] was answered, its
-// second as the second was, and so on, whatever it is asked: requests are kept, for comparison, and not judged. A request
-// beyond the last exchange is answered with status 501, unless [Loop] says otherwise.
+// A Replayer is an HTTP server on loopback that answers its first request as the first exchange of
+// a [Case] was answered, its second as the second was, and so on, whatever it is asked: requests
+// are kept, for comparison, and not judged. A request beyond the last exchange is answered with
+// status 501, unless [Loop] says otherwise.
 //
 // It is safe for concurrent use. After Close nothing of it is left.
 type Replayer struct {
@@ -66,7 +68,8 @@ type ReplayedRequest struct {
 	Body   []byte
 }
 
-// NewReplayer starts a server that answers as c was answered; c must not be changed while it runs. The caller must Close it.
+// NewReplayer starts a server that answers as c was answered; c must not be changed while it runs.
+// The caller must Close it.
 func NewReplayer(c *Case, opts ...ReplayOption) (*Replayer, error) {
 	if c == nil {
 		return nil, errors.New("providertest: there is no case to replay: nil")
@@ -96,9 +99,9 @@ func NewReplayer(c *Case, opts ...ReplayOption) (*Replayer, error) {
 	return r, nil
 }
 
-// Client returns the client to be used. It brings every request to this server, whatever host the request names, and
-// reads bodies in exactly the pieces that [SplitBytes], [SplitRandom] and [SplitAt] ask for; the network alone may join
-// them, or cut them once more.
+// Client returns the client to be used. It brings every request to this server, whatever host the
+// request names, and reads bodies in exactly the pieces that [SplitBytes], [SplitRandom] and
+// [SplitAt] ask for; the network alone may join them, or cut them once more.
 func (r *Replayer) Client() *http.Client { return r.client }
 
 // Requests returns what the server was asked, in order.
@@ -108,8 +111,8 @@ func (r *Replayer) Requests() []ReplayedRequest {
 	return append([]ReplayedRequest(nil), r.requests...)
 }
 
-// Wait waits until no request is being answered: every answer was given, or its client has gone. It returns the cause of
-// ctx's end if that comes first.
+// Wait waits until no request is being answered: every answer was given, or its client has gone. It
+// returns the cause of ctx's end if that comes first.
 func (r *Replayer) Wait(ctx context.Context) error {
 	r.mu.Lock()
 	if r.open == 0 {
@@ -129,7 +132,8 @@ func (r *Replayer) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends the server, the requests it is answering, and the connections of Client. It may be called more than once.
+// Close ends the server, the requests it is answering, and the connections of Client. It may be
+// called more than once.
 func (r *Replayer) Close() {
 	r.once.Do(func() {
 		r.mu.Lock()
@@ -227,7 +231,8 @@ func (t *replayTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if req.URL != nil {
 		there.Header.Set(hostHeader, req.URL.Host)
-		there.URL = &url.URL{Scheme: "http", Host: t.host, Path: req.URL.Path, RawPath: req.URL.RawPath, RawQuery: req.URL.RawQuery}
+		there.URL = &url.URL{Scheme: "http", Host: t.host, Path: req.URL.Path, RawPath: req.URL.RawPath,
+			RawQuery: req.URL.RawQuery}
 	}
 	there.Host = ""
 	res, err := t.r.wire.RoundTrip(there)

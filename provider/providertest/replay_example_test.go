@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// A server that answers as written, in single bytes. In a test, Replay closes it and reports requests too many.
+// A server that answers as written, in single bytes. In a test, Replay closes it and reports
+// requests too many.
 func ExampleNewReplayer() {
 	c := providertest.NewCase("greeting", 200, "text/event-stream", "data: {\"text\":\"Hello\"}\n\n")
 	server, err := providertest.NewReplayer(c, providertest.SplitBytes())
@@ -39,7 +40,8 @@ func ExampleNewReplayer() {
 
 // The exchanges of a client are written to a file, and served from it later.
 func ExampleRecord() {
-	live, err := providertest.NewReplayer(providertest.NewCase("live", 200, "application/json", `{"text":"Hello, key-of-mine"}`))
+	live, err := providertest.NewReplayer(providertest.NewCase("live", 200, "application/json",
+		`{"text":"Hello, key-of-mine"}`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -55,7 +57,8 @@ func ExampleRecord() {
 	path := filepath.Join(dir, "hello.json")
 	recorder := providertest.Record(path, providertest.RecordConfig{Next: live.Client().Transport})
 	client := &http.Client{Transport: recorder}
-	req, err := http.NewRequest(http.MethodPost, "https://api.example.com/v1/chat/completions", strings.NewReader(`{"model":"m"}`))
+	req, err := http.NewRequest(http.MethodPost, "https://api.example.com/v1/chat/completions",
+		strings.NewReader(`{"model":"m"}`))
 	if err != nil {
 		fmt.Println(err)
 		return

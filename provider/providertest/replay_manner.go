@@ -22,8 +22,8 @@ func SplitBytes() ReplayOption {
 	})
 }
 
-// SplitRandom sends each body, and has it read, in pieces of random sizes, most of them small: the same ones for the same
-// seed.
+// SplitRandom sends each body, and has it read, in pieces of random sizes, most of them small: the
+// same ones for the same seed.
 func SplitRandom(seed uint64) ReplayOption {
 	return split(func(n, exchange int) (ends []int) {
 		random := rand.New(rand.NewPCG(seed, uint64(exchange)))
@@ -49,19 +49,20 @@ func SplitAt(offsets ...int) ReplayOption {
 	})
 }
 
-// Pace waits for d before each piece of a body. It takes one of the Split options to have more than one.
+// Pace waits for d before each piece of a body. It takes one of the Split options to have more than
+// one.
 func Pace(d time.Duration) ReplayOption { return option(func(m *manner) { m.pace = d }) }
 
-// CutAt drops the connection after that many bytes of the body: the client sees an error of the network. Beyond the end of the
-// body it changes nothing.
+// CutAt drops the connection after that many bytes of the body: the client sees an error of the
+// network. Beyond the end of the body it changes nothing.
 func CutAt(offset int) ReplayOption { return stopAt(offset, dropped) }
 
-// EndAt ends the body after that many bytes, properly as far as HTTP is concerned, as a proxy does that gives up on an answer.
-// Beyond the end of the body it changes nothing.
+// EndAt ends the body after that many bytes, properly as far as HTTP is concerned, as a proxy does
+// that gives up on an answer. Beyond the end of the body it changes nothing.
 func EndAt(offset int) ReplayOption { return stopAt(offset, shortened) }
 
-// HangAt sends that many bytes of the body, and then nothing, with the connection open until the client has gone or the
-// Replayer is closed.
+// HangAt sends that many bytes of the body, and then nothing, with the connection open until the
+// client has gone or the Replayer is closed.
 func HangAt(offset int) ReplayOption { return stopAt(offset, hanging) }
 
 // Loop begins with the first exchange again after the last.
@@ -153,8 +154,8 @@ func newAnswer(r *RecordedResponse, m manner) *answer {
 	return a
 }
 
-// mostWrites is how many writes a body is sent in at most, unless they have a pace: a client that cuts what it reads has no
-// use for more.
+// mostWrites is how many writes a body is sent in at most, unless they have a pace: a client that
+// cuts what it reads has no use for more.
 const mostWrites = 4096
 
 // serve gives the answer.
@@ -198,7 +199,8 @@ func (a *answer) serve(w http.ResponseWriter, ctx context.Context, closing <-cha
 	}
 }
 
-// sleep reports whether the time has passed, rather than that the client has gone or the server is closing.
+// sleep reports whether the time has passed, rather than that the client has gone or the server is
+// closing.
 func sleep(ctx context.Context, closing <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -40,7 +40,8 @@ func ask(t *testing.T, r *Replayer) (pieces []string, err error) {
 
 func TestReplayAnswersExchangesInOrder(t *testing.T) {
 	c := &Case{Name: "two", Exchanges: []Exchange{
-		{Response: RecordedResponse{Status: 200, Body: "one", Headers: map[string]string{"content-type": "text/plain", "request-id": "r1", "content-length": "99"}}},
+		{Response: RecordedResponse{Status: 200, Body: "one",
+			Headers: map[string]string{"content-type": "text/plain", "request-id": "r1", "content-length": "99"}}},
 		{Response: RecordedResponse{Status: 429, Body: "two", Headers: map[string]string{"retry-after": "7"}}},
 	}}
 	r := Replay(t, c)
@@ -222,7 +223,8 @@ func TestCasesThatCannotBeServedAreErrors(t *testing.T) {
 		{nil, "there is no case"},
 		{&Case{Name: "empty"}, "no exchanges"},
 		{NewCase("odd", 99, "", ""), "status 99"},
-		{&Case{Name: "code", Exchanges: []Exchange{{Response: RecordedResponse{Status: 200, Base64: true, Body: "?"}}}}, "illegal base64"},
+		{&Case{Name: "code", Exchanges: []Exchange{{Response: RecordedResponse{Status: 200, Base64: true, Body: "?"}}}},
+			"illegal base64"},
 	} {
 		_, err := NewReplayer(tt.c)
 		require.ErrorContains(t, err, tt.want)

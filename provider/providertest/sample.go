@@ -15,7 +15,9 @@ const deepest = 64 // levels of nesting and references
 type object = map[string]any
 
 // annotations are keywords that restrict nothing, or nothing that a sampler makes.
-var annotations = wordSet("$schema $id $comment $defs definitions title description default examples deprecated readOnly writeOnly additionalProperties")
+var annotations = wordSet(
+	"$schema $id $comment $defs definitions title description default examples deprecated readOnly writeOnly " +
+		"additionalProperties")
 
 // understood are the keywords that a sampler respects.
 var understood = wordSet("type enum const properties required items")

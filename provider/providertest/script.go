@@ -16,9 +16,10 @@ import (
 // name is how the models of this package call themselves.
 const name = "scripted"
 
-// A Model is a [provider.Provider] that answers from a script and remembers what it was asked. Make one with [Script].
-// It keeps the rules that [Conformance] checks with [Strict], unless its script breaks them. It is safe for concurrent
-// use: calls take the steps in the order in which they begin.
+// A Model is a [provider.Provider] that answers from a script and remembers what it was asked. Make
+// one with [Script]. It keeps the rules that [Conformance] checks with [Strict], unless its script
+// breaks them. It is safe for concurrent use: calls take the steps in the order in which they
+// begin.
 type Model struct {
 	plays []play // fixed at creation
 
@@ -27,8 +28,9 @@ type Model struct {
 	requests []*provider.Request
 }
 
-// Script returns a model that takes the next of the steps at each call, when the call's sequence is ranged over. A call
-// beyond the script fails, with class [fault.Permanent], and says so. A call whose context is done already takes no step.
+// Script returns a model that takes the next of the steps at each call, when the call's sequence is
+// ranged over. A call beyond the script fails, with class [fault.Permanent], and says so. A call
+// whose context is done already takes no step.
 func Script(steps ...Step) *Model {
 	m := &Model{plays: make([]play, len(steps))}
 	calls := 0
@@ -62,7 +64,8 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	}
 }
 
-// Rewind makes the script start over and forgets the requests, for a benchmark that runs the same script many times.
+// Rewind makes the script start over and forgets the requests, for a benchmark that runs the same
+// script many times.
 func (m *Model) Rewind() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +74,8 @@ func (m *Model) Rewind() {
 	m.requests = m.requests[:0]
 }
 
-// Requests returns copies of the requests so far, in the order in which their calls began, those beyond the script too.
+// Requests returns copies of the requests so far, in the order in which their calls began, those
+// beyond the script too.
 func (m *Model) Requests() []*provider.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -113,7 +117,8 @@ type play struct {
 // compile makes s ready. calls counts the calls of the script, for their ids.
 func compile(s Step, id string, calls *int) play {
 	p := play{ending: s.ending, err: s.err, delay: s.delay}
-	whole := len(s.content) > 0 && (s.content[0].Kind == provider.KindStart || s.content[0].Kind == provider.KindWaiting)
+	whole := len(s.content) > 0 &&
+		(s.content[0].Kind == provider.KindStart || s.content[0].Kind == provider.KindWaiting)
 	if !whole {
 		start := provider.Start(name)
 		start.ID = id

@@ -52,7 +52,8 @@ func TestAScriptAnswersStepByStep(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, provider.StopToolCalls, first.Stop)
 	require.Len(t, first.Calls(), 1)
-	require.Equal(t, provider.ToolCall{ID: "call-1", Name: "weather", Input: json.RawMessage(`{"city":"<Oslo> & Zürich"}`)}, *first.Calls()[0])
+	require.Equal(t, provider.ToolCall{ID: "call-1", Name: "weather",
+		Input: json.RawMessage(`{"city":"<Oslo> & Zürich"}`)}, *first.Calls()[0])
 
 	chunks, err := play(t.Context(), m)
 	require.NoError(t, err)
@@ -105,40 +106,65 @@ func TestContentsComeAsWritten(t *testing.T) {
 		stop provider.StopReason
 		want []provider.Part
 	}{
-		"nothing":      {providertest.Empty(), provider.StopDone, nil},
-		"zero step":    {providertest.Step{}, provider.StopDone, nil},
-		"chunks":       {providertest.SayChunks("a", "", "b c"), provider.StopDone, []provider.Part{text("ab c")}},
-		"long word":    {providertest.Say("Donaudampfschifffahrtsgesellschaftskapitän€€€€€€€€€€€"), provider.StopDone, []provider.Part{text("Donaudampfschifffahrtsgesellschaftskapitän€€€€€€€€€€€")}},
-		"refusal":      {providertest.Refuse("No way."), provider.StopFiltered, []provider.Part{{Kind: provider.PartRefusal, Text: "No way."}}},
-		"stop":         {providertest.Stop(provider.StopLength, providertest.Say("cut")), provider.StopLength, []provider.Part{text("cut")}},
-		"source":       {providertest.Source(source), provider.StopDone, []provider.Part{{Kind: provider.PartSource, Source: &source}}},
-		"file":         {providertest.File(media), provider.StopDone, []provider.Part{provider.MediaPart(media)}},
-		"provider ran": {providertest.ProviderRan(ran, result), provider.StopDone, []provider.Part{{Kind: provider.PartProviderCall, Call: &ran}, {Kind: provider.PartProviderResult, Result: &result}}},
-		"raw input":    {providertest.Call("t", `{"a": 1}`), provider.StopToolCalls, []provider.Part{call("call-1", "t", `{"a":1}`)}},
-		"raw bytes":    {providertest.Call("t", []byte(`[1]`)), provider.StopToolCalls, []provider.Part{call("call-1", "t", `[1]`)}},
-		"cut input":    {providertest.Call("t", json.RawMessage(`{"a":`)), provider.StopToolCalls, []provider.Part{call("call-1", "t", `{"a":`)}},
-		"no input":     {providertest.Call("t", nil), provider.StopToolCalls, []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "call-1", Name: "t"}}}},
-		"two calls": {providertest.Calls(providertest.CallSpec{"a", 1}, providertest.CallSpec{"b", 2}), provider.StopToolCalls,
+		"nothing":   {providertest.Empty(), provider.StopDone, nil},
+		"zero step": {providertest.Step{}, provider.StopDone, nil},
+		"chunks":    {providertest.SayChunks("a", "", "b c"), provider.StopDone, []provider.Part{text("ab c")}},
+		"long word": {providertest.Say("Donaudampfschifffahrtsgesellschaftskapitän€€€€€€€€€€€"), provider.StopDone,
+			[]provider.Part{text("Donaudampfschifffahrtsgesellschaftskapitän€€€€€€€€€€€")}},
+		"refusal": {providertest.Refuse("No way."), provider.StopFiltered,
+			[]provider.Part{{Kind: provider.PartRefusal, Text: "No way."}}},
+		"stop": {providertest.Stop(provider.StopLength, providertest.Say("cut")), provider.StopLength,
+			[]provider.Part{text("cut")}},
+		"source": {providertest.Source(source), provider.StopDone,
+			[]provider.Part{{Kind: provider.PartSource, Source: &source}}},
+		"file": {providertest.File(media), provider.StopDone, []provider.Part{provider.MediaPart(media)}},
+		"provider ran": {providertest.ProviderRan(ran, result), provider.StopDone,
+			[]provider.Part{{Kind: provider.PartProviderCall, Call: &ran},
+				{Kind: provider.PartProviderResult, Result: &result}}},
+		"raw input": {providertest.Call("t", `{"a": 1}`), provider.StopToolCalls,
+			[]provider.Part{call("call-1", "t", `{"a":1}`)}},
+		"raw bytes": {providertest.Call("t", []byte(`[1]`)), provider.StopToolCalls,
+			[]provider.Part{call("call-1", "t", `[1]`)}},
+		"cut input": {providertest.Call("t", json.RawMessage(`{"a":`)), provider.StopToolCalls,
+			[]provider.Part{call("call-1", "t", `{"a":`)}},
+		"no input": {providertest.Call("t", nil), provider.StopToolCalls,
+			[]provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "call-1", Name: "t"}}}},
+		"two calls": {providertest.Calls(providertest.CallSpec{"a", 1}, providertest.CallSpec{"b", 2}),
+			provider.StopToolCalls,
 			[]provider.Part{call("call-1", "a", `1`), call("call-2", "b", `2`)}},
-		"interleaved": {providertest.Interleaved(providertest.CallSpec{"a", "[1,2,3,4,5,6,7,8,9,10]"}, providertest.CallSpec{"b", 2}), provider.StopToolCalls,
+		"interleaved": {providertest.Interleaved(providertest.CallSpec{"a", "[1,2,3,4,5,6,7,8,9,10]"},
+			providertest.CallSpec{"b", 2}), provider.StopToolCalls,
 			[]provider.Part{call("call-1", "a", `[1,2,3,4,5,6,7,8,9,10]`), call("call-2", "b", `2`)}},
-		"same ids": {providertest.WithIDs(providertest.Calls(providertest.CallSpec{"a", 1}, providertest.CallSpec{"b", 2}), "x"), provider.StopToolCalls,
+		"same ids": {providertest.WithIDs(providertest.Calls(providertest.CallSpec{"a", 1},
+			providertest.CallSpec{"b", 2}), "x"), provider.StopToolCalls,
 			[]provider.Part{call("x", "a", `1`), call("x", "b", `2`)}},
-		"no ids": {providertest.WithIDs(providertest.Calls(providertest.CallSpec{"a", 1}, providertest.CallSpec{"b", 2}), "x", ""), provider.StopToolCalls,
+		"no ids": {providertest.WithIDs(providertest.Calls(providertest.CallSpec{"a", 1},
+			providertest.CallSpec{"b", 2}), "x", ""), provider.StopToolCalls,
 			[]provider.Part{call("x", "a", `1`), call("", "b", `2`)}},
-		"reply": {providertest.Reply(providertest.Think("Hm."), providertest.Say("Let me see."), providertest.Call("a", 1),
-			providertest.Interleaved(providertest.CallSpec{"b", 2}, providertest.CallSpec{"c", 3})), provider.StopToolCalls,
-			[]provider.Part{{Kind: provider.PartReasoning, Text: "Hm."}, text("Let me see."), call("call-1", "a", `1`), call("call-2", "b", `2`), call("call-3", "c", `3`)}},
-		"signed": {providertest.Reply(providertest.Call("a", 1), providertest.Reply(providertest.Call("b", 2), providertest.Chunks(provider.AttachTo(0, provider.Opaque{Provider: "p", Data: "s"})))), provider.StopToolCalls,
+		"reply": {providertest.Reply(providertest.Think("Hm."), providertest.Say("Let me see."),
+			providertest.Call("a", 1),
+			providertest.Interleaved(providertest.CallSpec{"b", 2}, providertest.CallSpec{"c", 3})),
+			provider.StopToolCalls,
+			[]provider.Part{{Kind: provider.PartReasoning, Text: "Hm."}, text("Let me see."), call("call-1", "a", `1`),
+				call("call-2", "b", `2`), call("call-3", "c", `3`)}},
+		"signed": {providertest.Reply(providertest.Call("a", 1),
+			providertest.Reply(providertest.Call("b", 2),
+				providertest.Chunks(provider.AttachTo(0, provider.Opaque{Provider: "p", Data: "s"})))),
+			provider.StopToolCalls,
 			[]provider.Part{call("call-1", "a", `1`), func() provider.Part {
 				p := call("call-2", "b", `2`)
 				p.Opaque = &provider.Opaque{Provider: "p", Data: "s"}
 				return p
 			}()}},
-		"stop inside": {providertest.Reply(providertest.Stop(provider.StopPaused, providertest.Say("a")), providertest.Say("b")), provider.StopPaused, []provider.Part{text("ab")}},
-		"signed calls": {providertest.Reply(providertest.Call("a", 1), providertest.Chunks(provider.ToolStart(0, "x", "b"), provider.ToolEnd(0), provider.AttachTo(0, provider.Opaque{Provider: "p", Data: "s"}))), provider.StopToolCalls,
-			[]provider.Part{call("call-1", "a", `1`), {Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "x", Name: "b"}, Opaque: &provider.Opaque{Provider: "p", Data: "s"}}}},
-		"whole stream": {providertest.Chunks(provider.Start("other"), provider.Text("x"), provider.Reset("again"), provider.Start("other"), provider.End(provider.StopUnknown, provider.Usage{})), provider.StopUnknown, nil},
+		"stop inside": {providertest.Reply(providertest.Stop(provider.StopPaused, providertest.Say("a")),
+			providertest.Say("b")), provider.StopPaused, []provider.Part{text("ab")}},
+		"signed calls": {providertest.Reply(providertest.Call("a", 1),
+			providertest.Chunks(provider.ToolStart(0, "x", "b"), provider.ToolEnd(0),
+				provider.AttachTo(0, provider.Opaque{Provider: "p", Data: "s"}))), provider.StopToolCalls,
+			[]provider.Part{call("call-1", "a", `1`), {Kind: provider.PartToolCall,
+				Call: &provider.ToolCall{ID: "x", Name: "b"}, Opaque: &provider.Opaque{Provider: "p", Data: "s"}}}},
+		"whole stream": {providertest.Chunks(provider.Start("other"), provider.Text("x"), provider.Reset("again"),
+			provider.Start("other"), provider.End(provider.StopUnknown, provider.Usage{})), provider.StopUnknown, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := providertest.Script(c.step)
@@ -158,9 +184,11 @@ func TestContentsComeAsWritten(t *testing.T) {
 }
 
 func TestInterleavedCallsAreOpenAtOnce(t *testing.T) {
-	chunks, err := play(t.Context(), providertest.Script(providertest.Interleaved(providertest.CallSpec{"a", 1}, providertest.CallSpec{"b", 2})))
+	chunks, err := play(t.Context(),
+		providertest.Script(providertest.Interleaved(providertest.CallSpec{"a", 1}, providertest.CallSpec{"b", 2})))
 	require.NoError(t, err)
-	require.Equal(t, []string{"start", "tool_start", "tool_start", "tool_delta", "tool_delta", "tool_end", "tool_end", "end"}, kinds(chunks))
+	require.Equal(t, []string{"start", "tool_start", "tool_start", "tool_delta", "tool_delta", "tool_end", "tool_end",
+		"end"}, kinds(chunks))
 	require.Equal(t, []int32{1, 0}, []int32{chunks[5].Index, chunks[6].Index})
 }
 
@@ -190,7 +218,8 @@ func TestAFailureSaysWhatItWasTold(t *testing.T) {
 	boom := errors.New("boom")
 	m := providertest.Script(
 		providertest.Fail(fault.RateLimited, providertest.RetryAfter(0)),
-		providertest.Fail(fault.UserFixable, providertest.Status(402), providertest.Message("pay"), providertest.Remedy("add credit"), providertest.Cause(boom), nil),
+		providertest.Fail(fault.UserFixable, providertest.Status(402), providertest.Message("pay"),
+			providertest.Remedy("add credit"), providertest.Cause(boom), nil),
 		providertest.FailWith(boom),
 		providertest.Fail(fault.None),
 		providertest.FailWith(nil),
@@ -240,15 +269,19 @@ func TestAStepEndsEarly(t *testing.T) {
 		kinds []string
 		fails bool
 	}{
-		"cut at once":       {providertest.Cut(0, say), nil, false},
-		"cut after Start":   {providertest.Cut(1, say), []string{"start"}, false},
-		"cut before End":    {providertest.Cut(99, say), []string{"start", "text", "text", "text"}, false},
-		"cut below zero":    {providertest.Cut(-1, say), nil, false},
-		"fails after two":   {providertest.FailAfter(2, say, fault.Transient), []string{"start", "text"}, true},
-		"fails at the end":  {providertest.FailAfter(4, say, fault.Transient), []string{"start", "text", "text", "text"}, true},
-		"cut in a reply":    {providertest.Reply(say, providertest.Cut(2, providertest.Think("x y z")), say), []string{"start", "text", "text", "text", "reasoning"}, false},
-		"fails in a reply":  {providertest.Reply(say, providertest.Fail(fault.Degraded)), []string{"start", "text", "text", "text"}, true},
-		"cut of the stream": {providertest.Cut(1, providertest.Chunks(provider.Start("m"), provider.End(provider.StopDone, provider.Usage{}))), []string{"start"}, false},
+		"cut at once":     {providertest.Cut(0, say), nil, false},
+		"cut after Start": {providertest.Cut(1, say), []string{"start"}, false},
+		"cut before End":  {providertest.Cut(99, say), []string{"start", "text", "text", "text"}, false},
+		"cut below zero":  {providertest.Cut(-1, say), nil, false},
+		"fails after two": {providertest.FailAfter(2, say, fault.Transient), []string{"start", "text"}, true},
+		"fails at the end": {providertest.FailAfter(4, say, fault.Transient),
+			[]string{"start", "text", "text", "text"}, true},
+		"cut in a reply": {providertest.Reply(say, providertest.Cut(2, providertest.Think("x y z")), say),
+			[]string{"start", "text", "text", "text", "reasoning"}, false},
+		"fails in a reply": {providertest.Reply(say, providertest.Fail(fault.Degraded)),
+			[]string{"start", "text", "text", "text"}, true},
+		"cut of the stream": {providertest.Cut(1, providertest.Chunks(provider.Start("m"),
+			provider.End(provider.StopDone, provider.Usage{}))), []string{"start"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chunks, err := play(t.Context(), providertest.Script(c.step))
@@ -260,7 +293,8 @@ func TestAStepEndsEarly(t *testing.T) {
 }
 
 func TestAFailureAtTheBeginOfAReplyComesAlone(t *testing.T) {
-	chunks, err := play(t.Context(), providertest.Script(providertest.Reply(providertest.Fail(fault.Degraded), providertest.Say("x"))))
+	chunks, err := play(t.Context(),
+		providertest.Script(providertest.Reply(providertest.Fail(fault.Degraded), providertest.Say("x"))))
 	require.Error(t, err)
 	require.Empty(t, chunks)
 }

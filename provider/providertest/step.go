@@ -13,8 +13,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Step is one reply of a scripted model: what it streams, and how that ends. Its zero value is [Empty]. A Step is a
-// value: what changes one returns another, and the same one may stand in a script, or in several, many times.
+// A Step is one reply of a scripted model: what it streams, and how that ends. Its zero value is
+// [Empty]. A Step is a value: what changes one returns another, and the same one may stand in a
+// script, or in several, many times.
 type Step struct {
 	content []provider.Chunk // between Start and End
 	stop    provider.StopReason
@@ -78,17 +79,18 @@ func ProviderRan(call provider.ToolCall, result provider.ToolResult) Step {
 	return Chunks(provider.ProviderCall(call), provider.ProviderResult(result))
 }
 
-// Chunks streams chunks as they are. They are the content of a reply, unless the first of them is a Start or a Waiting:
-// then they are the whole stream, and no Start and no End is added.
+// Chunks streams chunks as they are. They are the content of a reply, unless the first of them is a
+// Start or a Waiting: then they are the whole stream, and no Start and no End is added.
 func Chunks(chunks ...provider.Chunk) Step { return Step{content: slices.Clone(chunks)} }
 
 // Reply joins several contents to one reply, in their order:
 //
 //	Reply(Think("Oslo, then."), Say("Let me see."), Call("weather", City{"Oslo"}))
 //
-// The reply ends as the last of the steps that says how, so [Stop], [WithUsage], [Slow], [Cut] and the like may be applied
-// to a content or to the whole; what stands behind a cut is never streamed. Calls are numbered through the reply, and with
-// them opaque data of the same content; a content without calls may hold data for those of the contents before.
+// The reply ends as the last of the steps that says how, so [Stop], [WithUsage], [Slow], [Cut] and
+// the like may be applied to a content or to the whole; what stands behind a cut is never streamed.
+// Calls are numbered through the reply, and with them opaque data of the same content; a content
+// without calls may hold data for those of the contents before.
 func Reply(contents ...Step) Step {
 	var r Step
 	var calls int32 // so far, which the calls of the next content are counted on from
@@ -119,23 +121,23 @@ func Reply(contents ...Step) Step {
 	return r
 }
 
-// Stop is the step with another stop reason. Without it a reply ends with [provider.StopToolCalls] if it calls tools, else
-// with [provider.StopDone].
+// Stop is the step with another stop reason. Without it a reply ends with [provider.StopToolCalls]
+// if it calls tools, else with [provider.StopDone].
 func Stop(reason provider.StopReason, s Step) Step {
 	s.stop = reason
 	return s
 }
 
-// WithUsage is the step with that usage. Without it a reply takes 10 tokens of input, and a token of output for every four
-// bytes.
+// WithUsage is the step with that usage. Without it a reply takes 10 tokens of input, and a token
+// of output for every four bytes.
 func WithUsage(u provider.Usage, s Step) Step {
 	s.usage = &u
 	return s
 }
 
-// WithIDs is the step with these ids for its calls, in their order; the last one serves all further calls. So WithIDs(s, "")
-// is a provider that gives no ids, and WithIDs(s, "1") one that repeats itself. Without it every call of a script has an
-// id of its own: call-1, call-2 and so on.
+// WithIDs is the step with these ids for its calls, in their order; the last one serves all further
+// calls. So WithIDs(s, "") is a provider that gives no ids, and WithIDs(s, "1") one that repeats
+// itself. Without it every call of a script has an id of its own: call-1, call-2 and so on.
 func WithIDs(s Step, ids ...string) Step {
 	s.content = slices.Clone(s.content)
 	n := 0
@@ -148,14 +150,16 @@ func WithIDs(s Step, ids ...string) Step {
 	return s
 }
 
-// Slow is the step with a delay of d before each chunk, and before the error if it fails. A canceled context ends it at
-// once. The delay is a timer, so that it costs nothing under testing/synctest.
+// Slow is the step with a delay of d before each chunk, and before the error if it fails. A
+// canceled context ends it at once. The delay is a timer, so that it costs nothing under
+// testing/synctest.
 func Slow(d time.Duration, s Step) Step {
 	s.delay = max(d, 0)
 	return s
 }
 
-// Response returns the reply as a whole, or what comes of it before it fails, is cut or hangs. It is handy in [Func].
+// Response returns the reply as a whole, or what comes of it before it fails, is cut or hangs. It
+// is handy in [Func].
 func (s Step) Response() *provider.Response {
 	var c provider.Collector
 	for _, chunk := range compile(s, "reply", new(int)).chunks {
@@ -172,9 +176,10 @@ type CallSpec struct {
 	Input any // as in Call
 }
 
-// Call asks for one tool call. The input is marshalled to JSON, without escaping HTML characters; a string, a []byte and
-// a json.RawMessage are taken as the JSON text itself, as it is, also if it is none; nil is a call without arguments. The
-// arguments are streamed in pieces. If the input can't be marshalled, the step fails and says so.
+// Call asks for one tool call. The input is marshalled to JSON, without escaping HTML characters; a
+// string, a []byte and a json.RawMessage are taken as the JSON text itself, as it is, also if it is
+// none; nil is a call without arguments. The arguments are streamed in pieces. If the input can't
+// be marshalled, the step fails and says so.
 func Call(tool string, input any) Step { return Calls(CallSpec{tool, input}) }
 
 // Calls asks for several calls in one reply, one after the other.
@@ -190,8 +195,8 @@ func Calls(calls ...CallSpec) Step {
 	return s
 }
 
-// Interleaved is [Calls] in an odd order, which the grammar allows: all calls begin before any of them goes on, their
-// arguments come in turns, and the last one ends first.
+// Interleaved is [Calls] in an odd order, which the grammar allows: all calls begin before any of
+// them goes on, their arguments come in turns, and the last one ends first.
 func Interleaved(calls ...CallSpec) Step {
 	var begin, middle, end []provider.Chunk
 	rest := make([][]provider.Chunk, len(calls))
@@ -219,7 +224,8 @@ func Interleaved(calls ...CallSpec) Step {
 func callChunks(index int, spec CallSpec) ([]provider.Chunk, error) {
 	text, err := jsonText(spec.Input)
 	if err != nil {
-		return nil, fault.Errorf(fault.Permanent, "providertest: the input of the scripted call of %q is no JSON: %w", spec.Tool, err)
+		return nil, fault.Errorf(fault.Permanent, "providertest: the input of the scripted call of %q is no JSON: %w",
+			spec.Tool, err)
 	}
 	chunks := []provider.Chunk{provider.ToolStart(index, ownID, spec.Tool)}
 	for _, piece := range pieces(nil, text, 12) {

@@ -12,16 +12,19 @@ import (
 	"strings"
 )
 
-// Shortest is the length in bytes from which [Values] removes a secret. A shorter text could be an ordinary word.
+// Shortest is the length in bytes from which [Values] removes a secret. A shorter text could be an
+// ordinary word.
 const Shortest = 8
 
-// Values removes known secrets from texts and errors. A nil *Values removes nothing. It can't be printed, and it is safe for concurrent use.
+// Values removes known secrets from texts and errors. A nil *Values removes nothing. It can't be
+// printed, and it is safe for concurrent use.
 type Values struct {
 	replace func(string) string // a function, because fmt prints only its address
 }
 
-// NewValues returns Values of these secrets. A secret is also removed where it is encoded: in a URL, in JSON or in base64. Of a value with a
-// scheme, such as "Bearer …", the part after the scheme is a secret; of "Basic …", the password too. Secrets of less than [Shortest] bytes are
+// NewValues returns Values of these secrets. A secret is also removed where it is encoded: in a
+// URL, in JSON or in base64. Of a value with a scheme, such as "Bearer …", the part after the
+// scheme is a secret; of "Basic …", the password too. Secrets of less than [Shortest] bytes are
 // ignored.
 func NewValues(secrets ...string) *Values {
 	var list []string
@@ -84,8 +87,9 @@ func (v *Values) Text(text string) string {
 	return v.replace(text)
 }
 
-// Error returns err if neither its text nor that of an error that it wraps contains a secret. Otherwise it returns an error with the redacted
-// text, which matches with errors.Is what err matches, and from which err can't be obtained.
+// Error returns err if neither its text nor that of an error that it wraps contains a secret.
+// Otherwise it returns an error with the redacted text, which matches with errors.Is what err
+// matches, and from which err can't be obtained.
 func (v *Values) Error(err error) error {
 	if v == nil || !v.within(err) {
 		return err

@@ -18,7 +18,8 @@ import (
 const key = `sk-"very+secret/<key>"&=é`
 
 func TestAKnownSecretIsRemovedHoweverItIsEncoded(t *testing.T) {
-	v := secret.NewValues(key, "short", "Bearer "+strings.Repeat("b", 20), "Basic "+base64.StdEncoding.EncodeToString([]byte("ann:long password")))
+	v := secret.NewValues(key, "short", "Bearer "+strings.Repeat("b", 20),
+		"Basic "+base64.StdEncoding.EncodeToString([]byte("ann:long password")))
 	inJSON, err := json.Marshal(map[string]string{"echo": key})
 	require.NoError(t, err)
 	for _, text := range []string{

@@ -21,8 +21,10 @@ func Example() {
 	defer server.Close()
 
 	model, err := vertex.New(ctx, vertex.Config{
-		Project: "my-project", Location: "europe-west4", Model: "gemini-3.5-flash", BaseURL: server.URL, HTTPClient: server.Client(),
-		TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "the token"}), // without it: the default credentials
+		Project: "my-project", Location: "europe-west4", Model: "gemini-3.5-flash", BaseURL: server.URL,
+		HTTPClient: server.Client(),
+		// without it: the default credentials
+		TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "the token"}),
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -32,7 +32,8 @@ func toGemini(_, path string, body []byte) (string, []byte, error) {
 	return path, body, err
 }
 
-// toClaude converts a request of the package anthropic: the address has the model, and the body the version of the API.
+// toClaude converts a request of the package anthropic: the address has the model, and the body the
+// version of the API.
 func toClaude(model, path string, body []byte) (string, []byte, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
@@ -58,7 +59,8 @@ func authorize(req *http.Request, _ []byte, token string) ([]string, error) {
 	return nil, nil
 }
 
-const remedy = "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account's key"
+const remedy = "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a " +
+	"service account's key"
 
 // explain replaces the remedies of the packages gemini and anthropic, which are about API keys.
 func explain(e *provider.Error, _ http.Header) {
@@ -67,8 +69,10 @@ func explain(e *provider.Error, _ http.Header) {
 	case e.Status == http.StatusUnauthorized:
 		e.Remedy = "the access token was rejected: " + remedy
 	case e.Status == http.StatusForbidden:
-		e.Remedy = "give the account the role Vertex AI User (roles/aiplatform.user) in the project, enable the Vertex AI API (aiplatform.googleapis.com) " +
-			"there, and, for Claude, enable the model in Model Garden"
+		e.Remedy =
+			"give the account the role Vertex AI User (roles/aiplatform.user) in the project, enable the Vertex AI " +
+				"API (aiplatform.googleapis.com) " +
+				"there, and, for Claude, enable the model in Model Garden"
 	default:
 		e.Remedy = "check the billing and the quotas of the project in the Google Cloud console"
 	}

@@ -34,8 +34,8 @@ func defaultSource(ctx context.Context) (oauth2.TokenSource, string, error) {
 	return found.TokenSource, found.ProjectID, nil
 }
 
-// tokens returns a Key that gets access tokens from a source. The source doesn't know the context of a call, so a call that is canceled
-// leaves it behind; it ends after at most tokenTimeout.
+// tokens returns a Key that gets access tokens from a source. The source doesn't know the context
+// of a call, so a call that is canceled leaves it behind; it ends after at most tokenTimeout.
 func tokens(source oauth2.TokenSource) adapter.Key {
 	type result struct {
 		token *oauth2.Token
@@ -67,8 +67,8 @@ func tokens(source oauth2.TokenSource) adapter.Key {
 	}
 }
 
-// tokenError returns the error of a token that didn't come. It has nothing of the body of a token server's answer and of the address, either
-// of which may contain secrets.
+// tokenError returns the error of a token that didn't come. It has nothing of the body of a token
+// server's answer and of the address, either of which may contain secrets.
 func tokenError(err error) error {
 	e := &provider.Error{Class: fault.UserFixable, Provider: Name, Remedy: remedy, Message: "no access token"}
 	var refused *oauth2.RetrieveError

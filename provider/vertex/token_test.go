@@ -37,8 +37,9 @@ func serviceAccount(t *testing.T, tokenURL string) {
 	require.NoError(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	require.NoError(t, err)
-	text, err := json.Marshal(map[string]string{"type": "service_account", "project_id": "of-the-file", "client_email": "a@b.test",
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": tokenURL})
+	text, err := json.Marshal(map[string]string{"type": "service_account", "project_id": "of-the-file",
+		"client_email": "a@b.test",
+		"private_key":  string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": tokenURL})
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "key.json")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
@@ -136,9 +137,11 @@ func TestABadTokenSourceIsAnError(t *testing.T) {
 func TestATokenIsInNoError(t *testing.T) {
 	for _, model := range models {
 		for _, answer := range []func(*http.Request) *http.Response{
-			wire.Always(401, `{"error":{"message":"`+theToken+`"}}`), wire.Always(403, `[{"error":{"code":403,"message":"`+theToken+`","status":"PERMISSION_DENIED"}}]`),
+			wire.Always(401, `{"error":{"message":"`+theToken+`"}}`),
+			wire.Always(403, `[{"error":{"code":403,"message":"`+theToken+`","status":"PERMISSION_DENIED"}}]`),
 			wire.Always(500, theToken), wire.Always(200, theToken), wire.Always(200, "data: "+theToken+"\n\n"),
-			wire.Always(200, "event: error\ndata: {\"error\":{\"message\":\""+theToken+"\"}}\n\n"), wire.Always(400, strings.Repeat("x", 290)+theToken),
+			wire.Always(200, "event: error\ndata: {\"error\":{\"message\":\""+theToken+"\"}}\n\n"),
+			wire.Always(400, strings.Repeat("x", 290)+theToken),
 			wire.Always(429, "no", "X-Request-Id", theToken),
 		} {
 			m := newModel(t, "http://vertex.test", &http.Client{Transport: &wire.Offline{Reply: answer}}, &wire.Case{})
@@ -157,7 +160,8 @@ func TestATokenIsInNoError(t *testing.T) {
 func TestRemediesAreThoseOfTheCloud(t *testing.T) {
 	for _, model := range models {
 		for status, want := range map[int]string{401: "gcloud auth", 403: "roles/aiplatform.user"} {
-			answer := wire.Always(status, fmt.Sprintf(`[{"error":{"code":%d,"message":"no","status":"NOT_NOW"}}]`, status))
+			answer := wire.Always(status,
+				fmt.Sprintf(`[{"error":{"code":%d,"message":"no","status":"NOT_NOW"}}]`, status))
 			m := newModel(t, "http://vertex.test", &http.Client{Transport: &wire.Offline{Reply: answer}}, &wire.Case{})
 			_, err := provider.Generate(t.Context(), m, ask(model))
 			var e *provider.Error
@@ -188,7 +192,8 @@ func TestAConfigWithoutAProjectIsAnError(t *testing.T) {
 }
 
 func TestInfoNamesTheCloud(t *testing.T) {
-	m, err := vertex.New(t.Context(), vertex.Config{Project: "p", TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: theToken})})
+	m, err := vertex.New(t.Context(),
+		vertex.Config{Project: "p", TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: theToken})})
 	require.NoError(t, err)
 	info, ok := m.InfoOf("claude-3-7-sonnet@20250219")
 	require.True(t, ok)

@@ -25,23 +25,29 @@ const Name = "vertex"
 // DefaultModel is the model if neither Config nor Request names one.
 const DefaultModel = gemini.DefaultModel
 
-// Config configures a [Model]. The zero Config calls [DefaultModel] in the project of the environment.
+// Config configures a [Model]. The zero Config calls [DefaultModel] in the project of the
+// environment.
 type Config struct {
-	// Model is the model for requests that name none; empty: DefaultModel. Examples: gemini-3.5-flash, claude-sonnet-5-5.
+	// Model is the model for requests that name none; empty: DefaultModel. Examples:
+	// gemini-3.5-flash, claude-sonnet-5-5.
 	Model string
 
-	// Project is the id of the Google Cloud project; empty: GOOGLE_CLOUD_PROJECT, else the project of the credentials.
+	// Project is the id of the Google Cloud project; empty: GOOGLE_CLOUD_PROJECT, else the project
+	// of the credentials.
 	Project string
 	// Location is a region, us, eu, or global; empty: GOOGLE_CLOUD_LOCATION, else global.
 	Location string
 
-	// TokenSource returns the access tokens; nil: that of the application default credentials. It should cache its tokens, as those of
-	// golang.org/x/oauth2 do. A call that is canceled doesn't wait for it.
+	// TokenSource returns the access tokens; nil: that of the application default credentials. It
+	// should cache its tokens, as those of golang.org/x/oauth2 do. A call that is canceled doesn't
+	// wait for it.
 	TokenSource oauth2.TokenSource
 
-	// BaseURL is the address before /v1/projects; empty: Google's own for the location. The token is sent there.
+	// BaseURL is the address before /v1/projects; empty: Google's own for the location. The token
+	// is sent there.
 	BaseURL string
-	// HTTPClient sends the requests to models; nil: http.DefaultClient. Its Timeout cuts long answers.
+	// HTTPClient sends the requests to models; nil: http.DefaultClient. Its Timeout cuts long
+	// answers.
 	HTTPClient *http.Client
 	// Header is sent with each request and overrides the headers that the adapter sets.
 	Header http.Header
@@ -66,8 +72,8 @@ var (
 // location matches what may be part of a host's name.
 var location = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// New returns a Model. It looks for credentials, which may ask the metadata server of the machine, but doesn't call the API. Its error says
-// what to do if there are no credentials or no project.
+// New returns a Model. It looks for credentials, which may ask the metadata server of the machine,
+// but doesn't call the API. Its error says what to do if there are no credentials or no project.
 func New(ctx context.Context, cfg Config) (*Model, error) {
 	source, project := cfg.TokenSource, ""
 	if source == nil {
@@ -78,25 +84,31 @@ func New(ctx context.Context, cfg Config) (*Model, error) {
 	}
 	project = cmp.Or(cfg.Project, os.Getenv("GOOGLE_CLOUD_PROJECT"), project)
 	if project == "" {
-		return nil, fault.NewFixable("vertex: no project", "set Config.Project or GOOGLE_CLOUD_PROJECT to the id of a Google Cloud project", nil)
+		return nil, fault.NewFixable("vertex: no project",
+			"set Config.Project or GOOGLE_CLOUD_PROJECT to the id of a Google Cloud project", nil)
 	}
 	place := cmp.Or(cfg.Location, os.Getenv("GOOGLE_CLOUD_LOCATION"), "global")
 	if !location.MatchString(place) {
-		return nil, fault.NewFixable("vertex: the location isn't valid", "set Config.Location to a region such as europe-west4, or to global", nil)
+		return nil, fault.NewFixable("vertex: the location isn't valid",
+			"set Config.Location to a region such as europe-west4, or to global", nil)
 	}
 	address := cmp.Or(cfg.BaseURL, ownURL(place))
 	if _, err := adapter.ParseBase(Name, "Config.BaseURL", address, ownURL("global")); err != nil {
 		return nil, err
 	}
-	cloud := func(version string, convert func(model, path string, body []byte) (string, []byte, error)) *adapter.Cloud {
+	cloud := func(version string,
+		convert func(model, path string, body []byte) (string, []byte, error)) *adapter.Cloud {
 		base, _ := url.Parse(address) // checked above
 		base = base.JoinPath(version, "projects", project, "locations", place)
-		return &adapter.Cloud{Name: Name, Base: base, Key: tokens(source), Authorize: authorize, Convert: convert, Explain: explain}
+		return &adapter.Cloud{Name: Name, Base: base, Key: tokens(source), Authorize: authorize, Convert: convert,
+			Explain: explain}
 	}
 	m := &Model{id: cmp.Or(cfg.Model, DefaultModel)}
 	// The versions are those that Google's and Anthropic's own clients use.
-	m.gemini = gemini.NewIn(gemini.Config{Model: m.id, HTTPClient: cfg.HTTPClient, Header: cfg.Header, Models: cfg.Models}, cloud("v1beta1", toGemini))
-	m.claude = anthropic.NewIn(anthropic.Config{Model: m.id, HTTPClient: cfg.HTTPClient, Header: cfg.Header, Models: cfg.Models}, cloud("v1", toClaude))
+	m.gemini = gemini.NewIn(gemini.Config{Model: m.id, HTTPClient: cfg.HTTPClient, Header: cfg.Header,
+		Models: cfg.Models}, cloud("v1beta1", toGemini))
+	m.claude = anthropic.NewIn(anthropic.Config{Model: m.id, HTTPClient: cfg.HTTPClient, Header: cfg.Header,
+		Models: cfg.Models}, cloud("v1", toClaude))
 	return m, nil
 }
 
@@ -134,8 +146,8 @@ func (m *Model) Info() provider.ModelInfo {
 	return info
 }
 
-// InfoOf returns the properties of another model that requests may name; an empty name means this Model's. It reports false if only
-// the name is known.
+// InfoOf returns the properties of another model that requests may name; an empty name means this
+// Model's. It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 	info, ok := m.of(model).InfoOf(model)
 	info.Provider = Name
@@ -153,7 +165,8 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
 	return m.of(req.Model).Stream(ctx, req)
 }
 
-// CountTokens returns the service's count of a request's input tokens. It costs a request, but no tokens.
+// CountTokens returns the service's count of a request's input tokens. It costs a request, but no
+// tokens.
 func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, error) {
 	if req == nil {
 		return 0, provider.ErrNilRequest

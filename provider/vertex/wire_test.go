@@ -17,8 +17,9 @@ import (
 const theToken = "ya29.a-token-of-the-test"
 
 func newModel(t testing.TB, baseURL string, client *http.Client, c *wire.Case) provider.Provider {
-	m, err := vertex.New(t.Context(), vertex.Config{Project: "p", Location: "europe-west4", Model: c.Model, BaseURL: baseURL, HTTPClient: client,
-		TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: theToken})})
+	m, err := vertex.New(t.Context(),
+		vertex.Config{Project: "p", Location: "europe-west4", Model: c.Model, BaseURL: baseURL, HTTPClient: client,
+			TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: theToken})})
 	require.NoError(t, err)
 	return m
 }
@@ -42,7 +43,8 @@ func claude(file string) *wire.Case {
 }
 
 func TestConformance(t *testing.T) {
-	for _, c := range []*wire.Case{claude("hello.sse"), wire.File("gemini-generate-content", "../gemini/testdata/hello.sse")} {
+	for _, c := range []*wire.Case{claude("hello.sse"),
+		wire.File("gemini-generate-content", "../gemini/testdata/hello.sse")} {
 		t.Run(c.Model, func(t *testing.T) { wire.Conformance(t, newModel, c) })
 	}
 }
@@ -55,8 +57,11 @@ var models = []string{"gemini-3.5-flash", "claude-sonnet-5-5"}
 func TestRequestsHaveVertexAIsForm(t *testing.T) {
 	req := &provider.Request{Messages: []provider.Message{
 		provider.User("hello"),
-		{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "c-1", Name: "look"}}}},
-		{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "c-1", Name: "look", Parts: []provider.Part{provider.TextPart("seen")}})}},
+		{Role: provider.RoleAssistant,
+			Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "c-1", Name: "look"}}}},
+		{Role: provider.RoleTool,
+			Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "c-1", Name: "look",
+				Parts: []provider.Part{provider.TextPart("seen")}})}},
 	}, Tools: []provider.Tool{{Name: "look"}}, MaxOutput: 10}
 	for _, model := range models {
 		tr := &wire.Offline{Reply: wire.Always(200, `{"totalTokens": 7, "input_tokens": 7}`)}
@@ -73,9 +78,11 @@ func TestRequestsHaveVertexAIsForm(t *testing.T) {
 			require.Empty(t, r.Header.Get("X-Api-Key"))
 		}
 		paths := map[string][]string{
-			"gemini-3.5-flash": {"/v1beta1/projects/p/locations/europe-west4/publishers/google/models/gemini-3.5-flash:streamGenerateContent",
+			"gemini-3.5-flash": {
+				"/v1beta1/projects/p/locations/europe-west4/publishers/google/models/gemini-3.5-flash:streamGenerateContent",
 				"/v1beta1/projects/p/locations/europe-west4/publishers/google/models/gemini-3.5-flash:countTokens"},
-			"claude-sonnet-5-5": {"/v1/projects/p/locations/europe-west4/publishers/anthropic/models/claude-sonnet-5-5:streamRawPredict",
+			"claude-sonnet-5-5": {
+				"/v1/projects/p/locations/europe-west4/publishers/anthropic/models/claude-sonnet-5-5:streamRawPredict",
 				"/v1/projects/p/locations/europe-west4/publishers/anthropic/models/count-tokens:rawPredict"},
 		}[model]
 		require.Equal(t, paths, []string{tr.Asked[0].URL.Path, tr.Asked[1].URL.Path})
@@ -101,18 +108,23 @@ func TestRequestsHaveVertexAIsForm(t *testing.T) {
 }
 
 func TestLocationsHaveAddresses(t *testing.T) {
-	for location, host := range map[string]string{"": "aiplatform.googleapis.com", "global": "aiplatform.googleapis.com",
+	for location, host := range map[string]string{"": "aiplatform.googleapis.com",
+		"global":       "aiplatform.googleapis.com",
 		"europe-west4": "europe-west4-aiplatform.googleapis.com", "eu": "aiplatform.eu.rep.googleapis.com"} {
 		t.Setenv("GOOGLE_CLOUD_LOCATION", "")
 		tr := &wire.Offline{Reply: wire.Always(500, "no")}
-		m, err := vertex.New(t.Context(), vertex.Config{Project: "p", Location: location, HTTPClient: &http.Client{Transport: tr},
-			TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: theToken})})
+		m, err := vertex.New(t.Context(),
+			vertex.Config{Project: "p", Location: location, HTTPClient: &http.Client{Transport: tr},
+				TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: theToken})})
 		require.NoError(t, err)
 		for _, model := range models {
-			_, err = provider.Generate(t.Context(), m, &provider.Request{Model: model, Messages: []provider.Message{provider.User("x")}})
+			_, err = provider.Generate(t.Context(), m,
+				&provider.Request{Model: model, Messages: []provider.Message{provider.User("x")}})
 			require.ErrorContains(t, err, "vertex")
 		}
-		require.True(t, slices.ContainsFunc(tr.Asked, func(r *http.Request) bool { return r.URL.Host == host && r.URL.Scheme == "https" }), location)
+		require.True(t, slices.ContainsFunc(tr.Asked, func(r *http.Request) bool {
+			return r.URL.Host == host && r.URL.Scheme == "https"
+		}), location)
 		require.Len(t, tr.Asked, 2)
 	}
 }

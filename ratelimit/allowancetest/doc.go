@@ -13,6 +13,6 @@
 //		})
 //	}
 //
-// Each check is a subtest with an empty store of its own. Whether a second process sees what the first has stored is for the
-// store's own tests.
+// Each check is a subtest with an empty store of its own. Whether a second process sees what the
+// first has stored is for the store's own tests.
 package allowancetest

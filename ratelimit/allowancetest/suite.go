@@ -35,8 +35,10 @@ const never = math.MaxInt64
 
 func full() ratelimit.AllowanceState {
 	return ratelimit.AllowanceState{
-		Last: 1_795_000_000_123_456_789, Idle: never, Takes: []int64{1_794_000_000_000_000_001, 1_795_000_000_123_456_789}, Today: 2,
-		DayEnds: 1_795_100_000_000_000_000, Open: []ratelimit.AllowanceOpen{{ID: "a \"quoted\" id", Until: 1_795_000_003_000_000_000}},
+		Last: 1_795_000_000_123_456_789, Idle: never,
+		Takes: []int64{1_794_000_000_000_000_001, 1_795_000_000_123_456_789}, Today: 2,
+		DayEnds: 1_795_100_000_000_000_000,
+		Open:    []ratelimit.AllowanceOpen{{ID: "a \"quoted\" id", Until: 1_795_000_003_000_000_000}},
 	}
 }
 
@@ -97,11 +99,12 @@ func updatesInTurn(t *testing.T, s ratelimit.AllowanceStore) {
 	for range goroutines {
 		wg.Go(func() {
 			for range each {
-				err := s.Update(context.Background(), "a", func(s ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
-					s.Today++
-					s.Idle = never
-					return s, nil
-				})
+				err := s.Update(context.Background(), "a",
+					func(s ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
+						s.Today++
+						s.Idle = never
+						return s, nil
+					})
 				if err != nil {
 					t.Errorf("Update: %v", err)
 				}
@@ -151,7 +154,9 @@ func exactAllowance(t *testing.T, s ratelimit.AllowanceStore) {
 
 func store(t *testing.T, s ratelimit.AllowanceStore, key string, state ratelimit.AllowanceState) {
 	t.Helper()
-	err := s.Update(context.Background(), key, func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error) { return state, nil })
+	err := s.Update(context.Background(), key, func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
+		return state, nil
+	})
 	if err != nil {
 		t.Fatalf("Update: %v", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/allowancetest"
 )
 
-// rows is a store as one over SQL is: a row has JSON and a version, and a write succeeds only if the version is the one that was
-// read.
+// rows is a store as one over SQL is: a row has JSON and a version, and a write succeeds only if
+// the version is the one that was read.
 type rows struct {
 	mu  sync.Mutex // guards row
 	row map[string]row
@@ -22,7 +22,8 @@ type row struct {
 	state   []byte
 }
 
-func (r *rows) Update(ctx context.Context, key string, change func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error)) error {
+func (r *rows) Update(ctx context.Context, key string,
+	change func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error)) error {
 	for ctx.Err() == nil {
 		r.mu.Lock()
 		old := r.row[key]

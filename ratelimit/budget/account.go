@@ -28,9 +28,10 @@ type account struct {
 	queue   list.List[claim] // claims that wait for room here, by seq
 	used    instant
 
-	active bool                // of a share: counted in shares
-	in     *list.List[account] // the list it is in while it has no holders: its table's idle, or the shares' recent; or nil
-	place  list.Links[account] // there
+	active bool // of a share: counted in shares
+	// the list it is in while it has no holders: its table's idle, or the shares' recent; or nil
+	in    *list.List[account]
+	place list.Links[account] // there
 }
 
 func newAccount(scope Scope, name string, limit bounds, own bool) *account {
@@ -71,7 +72,8 @@ func (b *Budget) boundsOf(scope Scope, name string) (bounds, bool) {
 	return b.limits[scope], false
 }
 
-// scopes calls visit with each scope and name that apply to a call, in the order in which limits are checked.
+// scopes calls visit with each scope and name that apply to a call, in the order in which limits
+// are checked.
 func (b *Budget) scopes(l *Names, recovery bool, visit func(Scope, string)) {
 	root := l.root()
 	if b.global != nil {
@@ -115,8 +117,8 @@ func (b *Budget) lookup(scope Scope, name string, now instant) *account {
 	return a
 }
 
-// hold returns the account of a name, creates it if there is none, and counts the caller as a holder. It returns nil if
-// nothing is limited. The caller must call unhold.
+// hold returns the account of a name, creates it if there is none, and counts the caller as a
+// holder. It returns nil if nothing is limited. The caller must call unhold.
 func (b *Budget) hold(scope Scope, name string, now instant) *account {
 	a := b.lookup(scope, name, now)
 	if a == nil {
@@ -195,7 +197,8 @@ func (a *account) ends(t time.Time) {
 	a.backNano = back
 }
 
-// nanos returns t as a number; math.MaxInt64 for the zero Time, which means never, and for times that don't fit.
+// nanos returns t as a number; math.MaxInt64 for the zero Time, which means never, and for times
+// that don't fit.
 func nanos(t time.Time) int64 {
 	if t.IsZero() || t.Year() > 2261 {
 		return math.MaxInt64
@@ -203,8 +206,9 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// roll starts a new period if the old one is over. Reservations remain. If the clock was set back so far that the old
-// period would last for more than two, it now ends with the period that contains now.
+// roll starts a new period if the old one is over. Reservations remain. If the clock was set back
+// so far that the old period would last for more than two, it now ends with the period that
+// contains now.
 func (b *Budget) roll(a *account, now instant) {
 	if a.scope == ScopeShare {
 		if a.endNano != b.global.endNano {
@@ -283,10 +287,12 @@ func (b *Budget) miss(a *account, provider, model string) {
 }
 
 func (a *account) event(kind EventKind, u Unit) Event {
-	return Event{Kind: kind, Scope: a.scope, Name: a.name, Unit: u, Limit: a.most, Spent: a.spent, Reserved: a.reserved, Resets: a.end}
+	return Event{Kind: kind, Scope: a.scope, Name: a.name, Unit: u, Limit: a.most, Spent: a.spent, Reserved: a.reserved,
+		Resets: a.end}
 }
 
-// shares has the state of the sessions that share the global limit. It is guarded by the Budget's lock.
+// shares has the state of the sessions that share the global limit. It is guarded by the Budget's
+// lock.
 type shares struct {
 	active int                // sessions
 	spent  Amount             // by them in the present period
@@ -318,8 +324,8 @@ func (b *Budget) expire(now instant) {
 	}
 }
 
-// lately reports whether a was used within the time for which a session counts as active. If its last use is later than
-// that after now, the clock was set back.
+// lately reports whether a was used within the time for which a session counts as active. If its
+// last use is later than that after now, the clock was set back.
 func (b *Budget) lately(a *account, now instant) bool {
 	since := time.Duration(now - a.used)
 	return -b.active < since && since < b.active
@@ -330,7 +336,8 @@ func (b *Budget) limit(a *account, u Unit) int64 {
 	if a.scope != ScopeShare || a.most.of(u) == Unlimited {
 		return a.most.of(u)
 	}
-	// What was spent by inactive sessions, and by calls without a session, isn't available for sharing.
+	// What was spent by inactive sessions, and by calls without a session, isn't available for
+	// sharing.
 	active, gone := b.shares.active, b.global.spent.of(u)-b.shares.spent.of(u)
 	if !a.active { // as if it were active
 		active, gone = active+1, gone-a.spent.of(u)

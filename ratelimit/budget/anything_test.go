@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestABudgetStandsAnything has a dozen callers make random calls of all methods of a budget concurrently. No caller may wait for longer
-// than others hold their reservations.
+// TestABudgetStandsAnything has a dozen callers make random calls of all methods of a budget
+// concurrently. No caller may wait for longer than others hold their reservations.
 func TestABudgetStandsAnything(t *testing.T) {
 	for seed := range uint64(100) {
 		synctest.Test(t, func(t *testing.T) {
@@ -67,7 +67,8 @@ func anything(t *testing.T, r *rand.Rand, b *Budget) {
 		b.Status(Scope(r.IntN(8)), name())
 		b.Remaining(labels)
 	default:
-		req := ReserveRequest{Names: labels, Tokens: int64(r.IntN(60)), Micros: int64(r.IntN(60) - 10), Recovery: r.IntN(4) == 0}
+		req := ReserveRequest{Names: labels, Tokens: int64(r.IntN(60)), Micros: int64(r.IntN(60) - 10),
+			Recovery: r.IntN(4) == 0}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
 		call, err := b.Reserve(ctx, req)
@@ -83,7 +84,8 @@ func anything(t *testing.T, r *rand.Rand, b *Budget) {
 	}
 }
 
-// requireAtRest requires that nothing is left of calls that have ended, and that every account can be forgotten.
+// requireAtRest requires that nothing is left of calls that have ended, and that every account can
+// be forgotten.
 func requireAtRest(t *testing.T, b *Budget) {
 	t.Helper()
 	require.Empty(t, b.freed)

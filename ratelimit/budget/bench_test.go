@@ -17,8 +17,9 @@ func BenchmarkReserveAndSettle(b *testing.B) {
 	for name, limits := range map[string]*budget.Budget{
 		"no limit": budget.New(budget.Config{}),
 		"global":   budget.New(budget.Config{Global: budget.Limit{Tokens: 1 << 60, Period: budget.Day}}),
-		"a day and a session": budget.New(budget.Config{Global: budget.Limit{Tokens: 1 << 60, USD: 1e9, Period: budget.Day},
-			Session: budget.Limit{Tokens: 1 << 60}}),
+		"a day and a session": budget.New(
+			budget.Config{Global: budget.Limit{Tokens: 1 << 60, USD: 1e9, Period: budget.Day},
+				Session: budget.Limit{Tokens: 1 << 60}}),
 		"four scopes": wide(),
 		"and a share": budget.New(budget.Config{Global: budget.Limit{Tokens: 1 << 60}, FairShare: true}),
 		"nil *Budget": nil,
@@ -107,7 +108,8 @@ func BenchmarkTotal(b *testing.B) {
 		l.Record(call(strconv.Itoa(i), "p", "m"))
 	}
 	for name, f := range map[string]budget.Filter{
-		"all": {}, "session": {Session: "77"}, "model": {Provider: "p", Model: "m"}, "session and model": {Session: "77", Model: "m"},
+		"all": {}, "session": {Session: "77"}, "model": {Provider: "p", Model: "m"},
+		"session and model": {Session: "77", Model: "m"},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

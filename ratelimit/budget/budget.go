@@ -9,8 +9,9 @@ import (
 
 // Names say which session, task, provider and so on a call is booked on. All are optional.
 type Names struct {
-	// Root is the session that Session is nested in, for programs that distinguish the two; empty: Session itself. Pawl's
-	// agents don't set it: their calls, including those of subagents, are in the session of the outermost agent.
+	// Root is the session that Session is nested in, for programs that distinguish the two; empty:
+	// Session itself. Pawl's agents don't set it: their calls, including those of subagents, are in
+	// the session of the outermost agent.
 	Root     string
 	Session  string
 	User     string // the person that the call is made for
@@ -20,7 +21,8 @@ type Names struct {
 	Kind     string // what the call is for: step, summary, …
 	Provider string
 	Model    string
-	// Extra are further labels of the host's choice, in any form: a [Ledger] keeps them, and no limit depends on them.
+	// Extra are further labels of the host's choice, in any form: a [Ledger] keeps them, and no
+	// limit depends on them.
 	Extra string
 }
 
@@ -32,15 +34,17 @@ func (l *Names) root() string {
 	return l.Session
 }
 
-// Config says what a [Budget] limits. A zero field limits nothing, so the zero Config limits only recovery.
+// Config says what a [Budget] limits. A zero field limits nothing, so the zero Config limits only
+// recovery.
 //
 // An invalid figure is adjusted to the documented range.
 type Config struct {
 	// Global limits all calls together.
 	Global Limit
-	// User, if it isn't nil, returns the limit of a user; an empty [Limit] is none. It is called for each call that has a user, so a
-	// limit that it changes applies from the next call on. It must be quick, may be called from several goroutines at a time, and
-	// is called without a lock. If it panics, the method that called it panics, and holds nothing. A limit that
+	// User, if it isn't nil, returns the limit of a user; an empty [Limit] is none. It is called
+	// for each call that has a user, so a limit that it changes applies from the next call on. It
+	// must be quick, may be called from several goroutines at a time, and is called without a lock.
+	// If it panics, the method that called it panics, and holds nothing. A limit that
 	// [Budget.SetLimit] has set for a user replaces it.
 	User func(user string) Limit
 	// Session limits each session separately; see [Budget] for nested sessions.
@@ -49,21 +53,23 @@ type Config struct {
 	Task Limit
 	// Provider limits each provider separately.
 	Provider Limit
-	// Recovery limits, for each session, the calls whose ReserveRequest.Recovery is set; calls without a session share one
-	// limit. Tokens of 0 means 1,000; less than 0: no limit. A call that reserves more than the limit at once is always
-	// rejected, so such calls need a short prompt and a small output limit. See also [Budget.Recovered].
+	// Recovery limits, for each session, the calls whose ReserveRequest.Recovery is set; calls
+	// without a session share one limit. Tokens of 0 means 1,000; less than 0: no limit. A call
+	// that reserves more than the limit at once is always rejected, so such calls need a short
+	// prompt and a small output limit. See also [Budget.Recovered].
 	Recovery Limit
 
-	// Sessions, Tasks and Providers have limits for single names; each replaces the general limit. An empty Limit means
-	// that this name has no limit.
+	// Sessions, Tasks and Providers have limits for single names; each replaces the general limit.
+	// An empty Limit means that this name has no limit.
 	Sessions  map[string]Limit
 	Tasks     map[string]Limit
 	Providers map[string]Limit
 
-	// FairShare divides the Global limit among the active sessions: those with an open reservation, and those that
-	// requested one within Active. A session's share is what the inactive sessions haven't used of Global, divided by
-	// the number of active sessions. A session that has used its share is rejected with the scope [ScopeShare]. Shares
-	// grow as sessions become inactive, and shrink as others become active.
+	// FairShare divides the Global limit among the active sessions: those with an open reservation,
+	// and those that requested one within Active. A session's share is what the inactive sessions
+	// haven't used of Global, divided by the number of active sessions. A session that has used its
+	// share is rejected with the scope [ScopeShare]. Shares grow as sessions become inactive, and
+	// shrink as others become active.
 	FairShare bool
 	// Active is how long a session counts as active after its last call; 0: 10 min.
 	Active time.Duration
@@ -71,15 +77,17 @@ type Config struct {
 	// Location is the time zone of days, weeks and months; nil: UTC.
 	Location *time.Location
 
-	// Keep is how many names without an open reservation each scope remembers; 0: 100,000, of about 350 bytes each. Beyond
-	// that, the name that was used longest ago is forgotten, and starts at zero if it is used again. If it has spent
-	// something in its present period (a [Lifetime] never ends), this is reported with [EventForgotten], so that the host
-	// can [Budget.Seed] it. Names with a limit of their own are kept.
+	// Keep is how many names without an open reservation each scope remembers; 0: 100,000, of about
+	// 350 bytes each. Beyond that, the name that was used longest ago is forgotten, and starts at
+	// zero if it is used again. If it has spent something in its present period (a [Lifetime] never
+	// ends), this is reported with [EventForgotten], so that the host can [Budget.Seed] it. Names
+	// with a limit of their own are kept.
 	Keep int
 
-	// OnEvent, if it isn't nil, is called when a limit is nearly or completely used up, when spending has no price, and
-	// when a name was forgotten. It is called afterwards, without a lock held, in the goroutine whose call caused the
-	// event, so calls may overlap. If it panics, the method that called it panics; a Reserve that panics holds nothing.
+	// OnEvent, if it isn't nil, is called when a limit is nearly or completely used up, when
+	// spending has no price, and when a name was forgotten. It is called afterwards, without a lock
+	// held, in the goroutine whose call caused the event, so calls may overlap. If it panics, the
+	// method that called it panics; a Reserve that panics holds nothing.
 	OnEvent func(Event)
 }
 
@@ -92,23 +100,27 @@ const (
 
 // A Budget compares limits with what was spent and what is reserved for calls in progress.
 //
-// A call reserves the most that it may need before it is made ([Budget.Reserve]), reserves more as its answer grows
-// ([Reservation.TopUp]), and reports in the end what it used ([Reservation.Settle]). So at every admission spent plus
-// reserved is within every limit, however many calls are admitted at once. What a call uses beyond its reservation is
-// booked in full, and may exceed the limit; then no further call is admitted under that limit until the period ends.
+// A call reserves the most that it may need before it is made ([Budget.Reserve]), reserves more as
+// its answer grows ([Reservation.TopUp]), and reports in the end what it used
+// ([Reservation.Settle]). So at every admission spent plus reserved is within every limit, however
+// many calls are admitted at once. What a call uses beyond its reservation is booked in full, and
+// may exceed the limit; then no further call is admitted under that limit until the period ends.
 //
-// Limits are checked in this order: global, the session's share if FairShare is set, user, session, task, provider, recovery. A
-// reservation is made in all of them or in none. An empty label isn't limited in its scope: only Global covers every call.
+// Limits are checked in this order: global, the session's share if FairShare is set, user, session,
+// task, provider, recovery. A reservation is made in all of them or in none. An empty label isn't
+// limited in its scope: only Global covers every call.
 //
-// A call with a Root is limited in both sessions, and the root's spending includes everything that is nested in it, at
-// any depth. Shares and recovery are those of the root. A subagent makes its calls in the session of the outermost
-// agent, so they are covered without a Root.
+// A call with a Root is limited in both sessions, and the root's spending includes everything that
+// is nested in it, at any depth. Shares and recovery are those of the root. A subagent makes its
+// calls in the session of the outermost agent, so they are covered without a Root.
 //
-// A call's usage is booked in the period in which it ends, and reservations that are open at the end of a period stay
-// reserved in the next. Setting the clock back doesn't reopen an earlier period; if the present period would then last for
-// more than two, it ends with the one that the clock shows, and its spending counts until then.
+// A call's usage is booked in the period in which it ends, and reservations that are open at the
+// end of a period stay reserved in the next. Setting the clock back doesn't reopen an earlier
+// period; if the present period would then last for more than two, it ends with the one that the
+// clock shows, and its spending counts until then.
 //
-// Make one with [New]. A Budget is safe for concurrent use and starts no goroutine. A nil *Budget limits nothing.
+// Make one with [New]. A Budget is safe for concurrent use and starts no goroutine. A nil *Budget
+// limits nothing.
 type Budget struct {
 	// fixed at creation
 	limits   [numScopes]bounds

@@ -42,11 +42,16 @@ func TestLimitsAreCheckedFromGlobalToProvider(t *testing.T) {
 		name  string
 		cfg   budget.Config
 	}{
-		{budget.ScopeGlobal, "", budget.Config{Global: l(10), Session: l(10), Task: l(10), Provider: l(10), Recovery: l(10)}},
-		{budget.ScopeSession, "s", budget.Config{Global: l(11), Session: l(10), Task: l(10), Provider: l(10), Recovery: l(10)}},
-		{budget.ScopeTask, "t", budget.Config{Global: l(11), Session: l(11), Task: l(10), Provider: l(10), Recovery: l(10)}},
-		{budget.ScopeProvider, "p", budget.Config{Global: l(11), Session: l(11), Task: l(11), Provider: l(10), Recovery: l(10)}},
-		{budget.ScopeRecovery, "s", budget.Config{Global: l(11), Session: l(11), Task: l(11), Provider: l(11), Recovery: l(10)}},
+		{budget.ScopeGlobal, "",
+			budget.Config{Global: l(10), Session: l(10), Task: l(10), Provider: l(10), Recovery: l(10)}},
+		{budget.ScopeSession, "s",
+			budget.Config{Global: l(11), Session: l(10), Task: l(10), Provider: l(10), Recovery: l(10)}},
+		{budget.ScopeTask, "t",
+			budget.Config{Global: l(11), Session: l(11), Task: l(10), Provider: l(10), Recovery: l(10)}},
+		{budget.ScopeProvider, "p",
+			budget.Config{Global: l(11), Session: l(11), Task: l(11), Provider: l(10), Recovery: l(10)}},
+		{budget.ScopeRecovery, "s",
+			budget.Config{Global: l(11), Session: l(11), Task: l(11), Provider: l(11), Recovery: l(10)}},
 	} {
 		b := budget.New(tt.cfg)
 		req := tokens(11)
@@ -168,7 +173,8 @@ func TestAnAbortedStreamIsChargedForItsUsage(t *testing.T) {
 	require.NoError(t, r.TopUp(4096, 0))
 	var refusal *budget.Error
 	require.ErrorAs(t, r.TopUp(4096, 0), &refusal)
-	require.Equal(t, budget.Error{Scope: budget.ScopeSession, Name: "s", Limit: 10_000, Reserved: 9192, Wanted: 4096}, *refusal)
+	require.Equal(t, budget.Error{Scope: budget.ScopeSession, Name: "s", Limit: 10_000, Reserved: 9192, Wanted: 4096},
+		*refusal)
 	r.Settle(1000+8192, 0)
 	require.Equal(t, int64(9192), b.Status(budget.ScopeSession, "s").Spent.Tokens)
 
@@ -255,7 +261,8 @@ func TestACallbackThatPanicsLeavesNothingReserved(t *testing.T) {
 			Keep: 1, OnEvent: func(budget.Event) { panic("event") }})
 		open := reserve(t, b, budget.ReserveRequest{Tokens: 60})
 		require.PanicsWithValue(t, "wait", func() {
-			_, _ = b.Reserve(context.Background(), budget.ReserveRequest{Tokens: 50, OnWait: func(int) { panic("wait") }})
+			_, _ = b.Reserve(context.Background(),
+				budget.ReserveRequest{Tokens: 50, OnWait: func(int) { panic("wait") }})
 		})
 		open.Settle(0, 0)
 		for _, s := range []string{"a", "b"} { // the shares of both end, and one session is forgotten
@@ -348,7 +355,8 @@ func TestAThousandConcurrentCallsNeverExceedALimit(t *testing.T) {
 			admitted++
 			require.LessOrEqual(t, open+spent, int64(limit))
 			mu.Unlock()
-			for _, s := range []budget.Status{b.Status(budget.ScopeGlobal, ""), b.Status(budget.ScopeSession, labels.Session)} {
+			for _, s := range []budget.Status{b.Status(budget.ScopeGlobal, ""),
+				b.Status(budget.ScopeSession, labels.Session)} {
 				require.LessOrEqual(t, s.Spent.Tokens+s.Reserved.Tokens, s.Limit.Tokens)
 			}
 			used := int64(i % (each + 1))
@@ -371,7 +379,9 @@ func TestAThousandConcurrentCallsNeverExceedALimit(t *testing.T) {
 
 func TestABudgetErrorSaysWhatWasWanted(t *testing.T) {
 	err := &budget.Error{Scope: budget.ScopeSession, Name: "s", Unit: budget.UnitTokens, Limit: 10, Spent: 4, Wanted: 7}
-	require.EqualError(t, err, `budget: the session budget of "s" has 6 tokens of 10 tokens left, and 7 tokens are wanted`)
+	require.EqualError(t, err,
+		`budget: the session budget of "s" has 6 tokens of 10 tokens left, and 7 tokens are wanted`)
 	err.Detail = "3 of input and 4 of output"
-	require.EqualError(t, err, `budget: the session budget of "s" has 6 tokens of 10 tokens left, and 7 tokens are wanted: 3 of input and 4 of output`)
+	require.EqualError(t, err,
+		`budget: the session budget of "s" has 6 tokens of 10 tokens left, and 7 tokens are wanted: 3 of input and 4 of output`)
 }

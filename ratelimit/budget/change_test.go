@@ -84,7 +84,8 @@ func TestALimitCanBeSetAndRemoved(t *testing.T) {
 }
 
 func TestAForgottenNameStartsAtZero(t *testing.T) {
-	b := budget.New(budget.Config{Session: budget.Limit{Tokens: 10}, Sessions: map[string]budget.Limit{"s": {Tokens: 20}}})
+	b := budget.New(budget.Config{Session: budget.Limit{Tokens: 10},
+		Sessions: map[string]budget.Limit{"s": {Tokens: 20}}})
 	spend(t, b, session("s"), 20)
 	b.Forget(budget.ScopeSession, "s")
 	b.Forget(budget.ScopeSession, "nobody")

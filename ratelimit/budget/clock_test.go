@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lookAt reads a limit and books tokens while the clock shows t. Fake time can't be set back, so it is set forward for this
-// moment.
+// lookAt reads a limit and books tokens while the clock shows t. Fake time can't be set back, so it
+// is set forward for this moment.
 func (b *Budget) lookAt(t time.Time, scope Scope, name string, tokens int64) {
 	b.mu.Lock()
 	defer b.unlock()
@@ -30,25 +30,28 @@ func (b *Budget) spend(t *testing.T, session string, tokens int64) {
 	r.Settle(tokens, 0)
 }
 
-// TestAPeriodThatBeganFarAheadEndsWhenTheClockSays: a host without a battery-backed clock starts with a wrong time.
+// TestAPeriodThatBeganFarAheadEndsWhenTheClockSays: a host without a battery-backed clock starts
+// with a wrong time.
 func TestAPeriodThatBeganFarAheadEndsWhenTheClockSays(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, tc := range map[string]struct {
 		period Period
 		ends   time.Duration // from the beginning of 2000, a Saturday
 	}{
-		"a day":      {Day, day},
-		"a week":     {Week, 2 * day},
-		"a month":    {Month, 31 * day},
-		"an hour":    {Every(time.Hour), time.Hour},
-		"40 years":   {Every(40 * 365 * day), time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC).Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))},
+		"a day":   {Day, day},
+		"a week":  {Week, 2 * day},
+		"a month": {Month, 31 * day},
+		"an hour": {Every(time.Hour), time.Hour},
+		"40 years": {Every(40 * 365 * day),
+			time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC).Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))},
 		"for ever":   {Lifetime, 0},
 		"not at all": {Period(-7), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				b := New(Config{Global: Limit{Tokens: 100, Period: tc.period}, Session: Limit{Tokens: 60, Period: tc.period}})
+				b := New(Config{Global: Limit{Tokens: 100, Period: tc.period},
+					Session: Limit{Tokens: 60, Period: tc.period}})
 				b.spend(t, "s", 10)
 				b.lookAt(began.Add(90*365*day), ScopeGlobal, "", 40)
 				b.lookAt(began.Add(90*365*day), ScopeSession, "s", 40)

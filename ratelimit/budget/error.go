@@ -12,8 +12,8 @@ import (
 // ErrExceeded matches every *[Error] with errors.Is.
 var ErrExceeded = errors.New("budget: a limit leaves no room")
 
-// ErrSettled is returned by [Reservation.TopUp] of a settled reservation. Its class is fault.Permanent: it is a
-// programming mistake.
+// ErrSettled is returned by [Reservation.TopUp] of a settled reservation. Its class is
+// fault.Permanent: it is a programming mistake.
 var ErrSettled = fault.New(fault.Permanent, "budget: the reservation was settled before")
 
 // A Scope is the kind of a limit of a [Budget]. Scopes are checked in the order of these constants.
@@ -42,8 +42,9 @@ func (s Scope) String() string {
 	return fmt.Sprintf("scope(%d)", uint8(s))
 }
 
-// A Error says that a call was rejected because a limit leaves no room for it. It matches [ErrExceeded] with
-// errors.Is. A person can fix it with a higher limit or by waiting for the next period.
+// A Error says that a call was rejected because a limit leaves no room for it. It matches
+// [ErrExceeded] with errors.Is. A person can fix it with a higher limit or by waiting for the next
+// period.
 type Error struct {
 	Scope Scope
 	Name  string // of the user, session, task or provider; empty for the global limit
@@ -128,11 +129,11 @@ const (
 	EventWarned EventKind = "warned"
 	// EventReached: all of the limit is spent, or more.
 	EventReached EventKind = "reached"
-	// EventUnpriced: a limit in money covers a call whose price isn't known; its money wasn't counted. Provider and Model
-	// are those of the first such call.
+	// EventUnpriced: a limit in money covers a call whose price isn't known; its money wasn't
+	// counted. Provider and Model are those of the first such call.
 	EventUnpriced EventKind = "unpriced"
-	// EventForgotten: there were more names than Config.Keep, and this one was forgotten with what it had spent in
-	// the present period.
+	// EventForgotten: there were more names than Config.Keep, and this one was forgotten with what
+	// it had spent in the present period.
 	EventForgotten EventKind = "forgotten"
 )
 

@@ -17,7 +17,8 @@ func ExampleBudget() {
 	labels := budget.Names{Session: "s-1", Provider: "primary"}
 
 	// Before the call: its input and the most that it may say, 3,000 millionths of a dollar.
-	call, err := limits.Reserve(context.Background(), budget.ReserveRequest{Names: labels, Tokens: 1200 + 4096, Micros: 3000})
+	call, err := limits.Reserve(context.Background(),
+		budget.ReserveRequest{Names: labels, Tokens: 1200 + 4096, Micros: 3000})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -62,7 +63,8 @@ func ExampleConfig_onEvent() {
 		},
 	})
 	for range 4 {
-		call, err := limits.Reserve(context.Background(), budget.ReserveRequest{Names: budget.Names{Session: "s-1"}, Tokens: 300})
+		call, err := limits.Reserve(context.Background(),
+			budget.ReserveRequest{Names: budget.Names{Session: "s-1"}, Tokens: 300})
 		if err != nil {
 			fmt.Println("refused")
 			break

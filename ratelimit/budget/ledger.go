@@ -14,17 +14,18 @@ const (
 	CallLost      = "lost"      // its end isn't known: its process died before the answer
 )
 
-// An Entry is one call with its labels and what it used. A call that failed or was aborted may have used something,
-// too.
+// An Entry is one call with its labels and what it used. A call that failed or was aborted may have
+// used something, too.
 type Entry struct {
 	Time time.Time // when it ended; zero: now
 	Names
 
-	// Tokens. Input counts the whole prompt, including what was read from and written to a cache; Output counts all output,
-	// including reasoning. Figures below 0 are taken as 0.
+	// Tokens. Input counts the whole prompt, including what was read from and written to a cache;
+	// Output counts all output, including reasoning. Figures below 0 are taken as 0.
 	Input, Output, CacheRead, CacheWrite, Reasoning int64
 
-	// Micros is the cost of the call in millionths of a US dollar. It is counted only if Priced is set.
+	// Micros is the cost of the call in millionths of a US dollar. It is counted only if Priced is
+	// set.
 	Micros int64
 	Priced bool
 	// Estimated says that the tokens weren't counted by the provider.
@@ -41,13 +42,14 @@ func (e *Entry) Tokens() int64 { return sum(e.Input, e.Output) }
 type LedgerConfig struct {
 	// Keep is how many of the newest entries are kept; 0: 10,000; less than 0: none.
 	Keep int
-	// Names is how many names each dimension (sessions, tasks, models, …) has totals for; 0: 10,000. Beyond that, the
-	// name that was used longest ago is merged into [Others].
+	// Names is how many names each dimension (sessions, tasks, models, …) has totals for; 0:
+	// 10,000. Beyond that, the name that was used longest ago is merged into [Others].
 	Names int
-	// Sink, if it isn't nil, is called with every entry, for example to write it to a file or a database: in the order in
-	// which they were recorded, one at a time, without a lock held, in the goroutine of some call of Record. At most 1,024
-	// entries wait for it; beyond that, Record waits, so that none is lost. Sink must not call Record of its ledger. If it
-	// panics, that entry is lost and Record panics; the next Record continues with the others.
+	// Sink, if it isn't nil, is called with every entry, for example to write it to a file or a
+	// database: in the order in which they were recorded, one at a time, without a lock held, in
+	// the goroutine of some call of Record. At most 1,024 entries wait for it; beyond that, Record
+	// waits, so that none is lost. Sink must not call Record of its ledger. If it panics, that
+	// entry is lost and Record panics; the next Record continues with the others.
 	Sink func(Entry)
 }
 
@@ -58,12 +60,13 @@ const (
 	maxUnsunk      = 1024
 )
 
-// A Ledger records what calls have used: exact totals since its creation for every session, user, pipeline, task, agent, kind,
-// provider and model, and the newest calls one by one.
+// A Ledger records what calls have used: exact totals since its creation for every session, user,
+// pipeline, task, agent, kind, provider and model, and the newest calls one by one.
 //
-// Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for each full dimension;
-// [Totals].Partial and [Others] show what it has dropped to stay within. Make one with [NewLedger]. A Ledger is safe for
-// concurrent use and starts no goroutine. A nil *Ledger records nothing.
+// Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for
+// each full dimension; [Totals].Partial and [Others] show what it has dropped to stay within. Make
+// one with [NewLedger]. A Ledger is safe for concurrent use and starts no goroutine. A nil *Ledger
+// records nothing.
 type Ledger struct {
 	// fixed at creation
 	keep  int
@@ -185,8 +188,8 @@ func (l *Ledger) drop(e *Entry) {
 	l.dropped = true
 }
 
-// drain passes waiting entries to the sink, at least up to the entry of its caller; then a Record that waits for room may
-// continue. It is called with the lock held, and releases it.
+// drain passes waiting entries to the sink, at least up to the entry of its caller; then a Record
+// that waits for room may continue. It is called with the lock held, and releases it.
 func (l *Ledger) drain() {
 	l.sinking = true
 	own := len(l.unsunk) - l.sunk

@@ -16,8 +16,10 @@ import (
 // call returns an entry with every label, 10 input and 5 output tokens, for 7 millionths.
 func call(session, provider, model string) budget.Entry {
 	return budget.Entry{
-		Names: budget.Names{Session: session, Pipeline: "pipe", Task: "task", Agent: "agent", Kind: "step", Provider: provider, Model: model},
-		Input: 10, Output: 5, CacheRead: 4, CacheWrite: 3, Reasoning: 2, Micros: 7, Priced: true, Latency: time.Second, Outcome: budget.CallDone,
+		Names: budget.Names{Session: session, Pipeline: "pipe", Task: "task", Agent: "agent", Kind: "step",
+			Provider: provider, Model: model},
+		Input: 10, Output: 5, CacheRead: 4, CacheWrite: 3, Reasoning: 2, Micros: 7, Priced: true, Latency: time.Second,
+		Outcome: budget.CallDone,
 	}
 }
 
@@ -49,8 +51,9 @@ func TestEveryCallIsCountedUnderEachOfItsLabels(t *testing.T) {
 	require.Equal(t, int64(3), n(budget.Filter{Model: "m"}))
 	require.Equal(t, int64(1), n(budget.Filter{Session: "s1", Provider: "p2"}))
 	require.Zero(t, n(budget.Filter{Session: "nobody"}))
-	require.Equal(t, budget.Totals{Calls: 4, Input: 40, Output: 20, CacheRead: 16, CacheWrite: 12, Reasoning: 8, Micros: 28,
-		Latency: 4 * time.Second}, l.Total(budget.Filter{}))
+	require.Equal(t,
+		budget.Totals{Calls: 4, Input: 40, Output: 20, CacheRead: 16, CacheWrite: 12, Reasoning: 8, Micros: 28,
+			Latency: 4 * time.Second}, l.Total(budget.Filter{}))
 }
 
 func TestEstimatedUnpricedAndUnansweredCallsAreCountedSeparately(t *testing.T) {
@@ -69,9 +72,11 @@ func TestEstimatedUnpricedAndUnansweredCallsAreCountedSeparately(t *testing.T) {
 		change(&e)
 		l.Record(e)
 	}
-	require.Equal(t, budget.Totals{Calls: 6, Input: 50, Output: 25, CacheRead: 20, CacheWrite: 15, Reasoning: 10, Micros: 21,
-		Unpriced: 2, UnpricedTokens: 30, Estimated: 2, EstimatedTokens: 30, Failed: 1, Aborted: 1, Preempted: 1, Lost: 1,
-		Latency: 5 * time.Second}, l.Total(budget.Filter{}))
+	require.Equal(t,
+		budget.Totals{Calls: 6, Input: 50, Output: 25, CacheRead: 20, CacheWrite: 15, Reasoning: 10, Micros: 21,
+			Unpriced: 2, UnpricedTokens: 30, Estimated: 2, EstimatedTokens: 30, Failed: 1, Aborted: 1, Preempted: 1,
+			Lost:    1,
+			Latency: 5 * time.Second}, l.Total(budget.Filter{}))
 	require.Len(t, l.Entries(budget.Filter{Outcome: budget.CallLost}), 1)
 	require.Equal(t, int64(1), l.Total(budget.Filter{Outcome: "of their own"}).Calls)
 }
@@ -99,10 +104,12 @@ func TestAReportGroupsByEachLabelAndModelsUnderProviders(t *testing.T) {
 			providers map[string]map[string]int64
 		}{
 			{budget.Filter{}, 0, 5, 6, map[string]int64{"s0": 3, "s1": 3},
-				map[string]map[string]int64{"p0": {"m0": 1, "m1": 1}, "p1": {"m0": 1, "m1": 1}, "p2": {"m0": 1, "m1": 1}}},
+				map[string]map[string]int64{"p0": {"m0": 1, "m1": 1}, "p1": {"m0": 1, "m1": 1},
+					"p2": {"m0": 1, "m1": 1}}},
 			{budget.Filter{Session: "s0"}, 0, 4, 3, map[string]int64{"s0": 3},
 				map[string]map[string]int64{"p0": {"m0": 1}, "p1": {"m1": 1}, "p2": {"m0": 1}}},
-			{budget.Filter{From: begun.Add(time.Hour), To: begun.Add(3 * time.Hour)}, 1, 2, 2, map[string]int64{"s0": 1, "s1": 1},
+			{budget.Filter{From: begun.Add(time.Hour), To: begun.Add(3 * time.Hour)}, 1, 2, 2,
+				map[string]int64{"s0": 1, "s1": 1},
 				map[string]map[string]int64{"p1": {"m0": 1}, "p2": {"m0": 1}}},
 			{budget.Filter{Provider: "p1", From: begun.Add(2 * time.Hour)}, 4, 4, 1, map[string]int64{"s0": 1},
 				map[string]map[string]int64{"p1": {"m1": 1}}},
@@ -224,7 +231,8 @@ func TestModelsAreDroppedIndependently(t *testing.T) {
 	require.Equal(t, int64(1), r.Providers[budget.Others].Models[budget.Others].Calls)
 }
 
-// TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne compares the results of all methods with a plain list of all entries.
+// TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne compares the results of all methods with a
+// plain list of all entries.
 func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 	for seed := range uint64(15) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -233,14 +241,17 @@ func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 		name := func() string { return [...]string{"", "a", "b", "c"}[rng.IntN(4)] }
 		begun := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 		for range 200 {
-			e := budget.Entry{Time: begun.Add(time.Duration(rng.IntN(1000)) * time.Second), Input: rng.Int64N(100), Output: rng.Int64N(100),
-				Names: budget.Names{Root: name(), Session: name(), Pipeline: name(), Task: name(), Agent: name(), Kind: name(), Provider: name(), Model: name()}}
+			e := budget.Entry{Time: begun.Add(time.Duration(rng.IntN(1000)) * time.Second), Input: rng.Int64N(100),
+				Output: rng.Int64N(100),
+				Names: budget.Names{Root: name(), Session: name(), Pipeline: name(), Task: name(), Agent: name(),
+					Kind: name(), Provider: name(), Model: name()}}
 			list = append(list, e)
 			l.Record(e)
 		}
 		for range 100 {
 			var f budget.Filter
-			for _, field := range []*string{&f.Root, &f.Session, &f.Pipeline, &f.Task, &f.Agent, &f.Kind, &f.Provider, &f.Model} {
+			for _, field := range []*string{&f.Root, &f.Session, &f.Pipeline, &f.Task, &f.Agent, &f.Kind, &f.Provider,
+				&f.Model} {
 				if rng.IntN(5) == 0 {
 					*field = name()
 				}
@@ -257,8 +268,10 @@ func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 				if root == "" {
 					root = e.Session
 				}
-				if (f.Root == "" || f.Root == root) && (f.Session == "" || f.Session == e.Session) && (f.Pipeline == "" || f.Pipeline == e.Pipeline) &&
-					(f.Task == "" || f.Task == e.Task) && (f.Agent == "" || f.Agent == e.Agent) && (f.Kind == "" || f.Kind == e.Kind) &&
+				if (f.Root == "" || f.Root == root) && (f.Session == "" || f.Session == e.Session) &&
+					(f.Pipeline == "" || f.Pipeline == e.Pipeline) &&
+					(f.Task == "" || f.Task == e.Task) && (f.Agent == "" || f.Agent == e.Agent) &&
+					(f.Kind == "" || f.Kind == e.Kind) &&
 					(f.Provider == "" || f.Provider == e.Provider) && (f.Model == "" || f.Model == e.Model) &&
 					(f.From.IsZero() || !e.Time.Before(f.From)) && (f.To.IsZero() || e.Time.Before(f.To)) {
 					calls, tokens = calls+1, tokens+e.Input+e.Output
@@ -268,7 +281,8 @@ func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 			require.Equal(t, calls, total.Calls, "%+v", f)
 			require.Equal(t, tokens, total.Tokens())
 			require.Equal(t, total, report.Total)
-			for _, groups := range []map[string]budget.Totals{report.Roots, report.Sessions, report.Pipelines, report.Tasks, report.Agents, report.Kinds} {
+			for _, groups := range []map[string]budget.Totals{report.Roots, report.Sessions, report.Pipelines,
+				report.Tasks, report.Agents, report.Kinds} {
 				var sum int64
 				for _, g := range groups {
 					sum += g.Tokens()

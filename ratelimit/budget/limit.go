@@ -6,21 +6,23 @@ import (
 	"time"
 )
 
-// A Limit is the most that may be spent in a period. A figure of 0 or less is no limit, so the zero Limit limits nothing.
-// Reaching a limit exactly is allowed.
+// A Limit is the most that may be spent in a period. A figure of 0 or less is no limit, so the zero
+// Limit limits nothing. Reaching a limit exactly is allowed.
 type Limit struct {
 	// Tokens is the most tokens, input and output together.
 	Tokens int64
-	// USD is the most US dollars. It is rounded once to millionths, at least one; after that, all sums are exact. NaN is
-	// taken as one millionth, so that a wrong figure isn't taken for no limit.
+	// USD is the most US dollars. It is rounded once to millionths, at least one; after that, all
+	// sums are exact. NaN is taken as one millionth, so that a wrong figure isn't taken for no
+	// limit.
 	//
-	// A limit in money needs prices. A call of unknown price is admitted while spending is below the limit; only its
-	// tokens are counted, and that is reported: see [EventUnpriced] and Status.Unpriced. A call that costs nothing is
-	// always admitted.
+	// A limit in money needs prices. A call of unknown price is admitted while spending is below
+	// the limit; only its tokens are counted, and that is reported: see [EventUnpriced] and
+	// Status.Unpriced. A call that costs nothing is always admitted.
 	USD float64
 	// Period is when counting restarts; the zero value, [Lifetime], is never.
 	Period Period
-	// Warn is the share of the limit at which [EventWarned] is reported; 0: 0.8; negative or NaN: never.
+	// Warn is the share of the limit at which [EventWarned] is reported; 0: 0.8; negative or NaN:
+	// never.
 	Warn float64
 }
 
@@ -113,8 +115,8 @@ func (l Limit) resolve() bounds {
 	return b
 }
 
-// micros returns dollars in millionths, rounded to the nearest; at least one for every figure above 0 and for NaN, 0 for
-// figures that aren't above 0, Unlimited on overflow.
+// micros returns dollars in millionths, rounded to the nearest; at least one for every figure above
+// 0 and for NaN, 0 for figures that aren't above 0, Unlimited on overflow.
 func micros(usd float64) int64 {
 	switch {
 	case math.IsNaN(usd):
@@ -127,8 +129,8 @@ func micros(usd float64) int64 {
 	return max(int64(math.Round(usd*1e6)), 1)
 }
 
-// warnAt returns the figure at which a limit warns: the share of the limit, rounded up; a share of 0 means the default. It
-// returns Unlimited, which means never, if there is no limit or no share.
+// warnAt returns the figure at which a limit warns: the share of the limit, rounded up; a share of
+// 0 means the default. It returns Unlimited, which means never, if there is no limit or no share.
 func warnAt(limit int64, share float64) int64 {
 	if share == 0 {
 		share = defaultWarn

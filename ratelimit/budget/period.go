@@ -6,11 +6,13 @@ import (
 	"github.com/pawlkit/pawl/ratelimit/internal/calendar"
 )
 
-// A Period says when the spending under a [Limit] restarts at zero: [Day], [Week], [Month], [Every], or never.
+// A Period says when the spending under a [Limit] restarts at zero: [Day], [Week], [Month],
+// [Every], or never.
 //
-// A period begins with its first instant and ends before the first instant of the next. Days, weeks and months are those of
-// the calendar in Config.Location, so a day has 23 or 25 hours when clocks change. If midnight doesn't exist on a
-// day, the day begins with its first instant; if midnight occurs twice, with the first.
+// A period begins with its first instant and ends before the first instant of the next. Days, weeks
+// and months are those of the calendar in Config.Location, so a day has 23 or 25 hours when clocks
+// change. If midnight doesn't exist on a day, the day begins with its first instant; if midnight
+// occurs twice, with the first.
 //
 // Nothing runs at the end of a period: older spending is dropped when the limit is next checked.
 type Period int64
@@ -26,9 +28,10 @@ const (
 // shortest is the shortest period: a shorter one would hardly limit anything.
 const shortest = time.Second
 
-// Every returns a period of the fixed length d, independent of the time zone. Periods are counted from midnight of Monday,
-// 1 January 2001, so that all processes agree on them: Every(time.Hour) begins with the hour and Every(14*24*time.Hour) on
-// Mondays, as long as clocks aren't changed. A d under a second is taken as a second, a d of 0 or less as [Lifetime].
+// Every returns a period of the fixed length d, independent of the time zone. Periods are counted
+// from midnight of Monday, 1 January 2001, so that all processes agree on them: Every(time.Hour)
+// begins with the hour and Every(14*24*time.Hour) on Mondays, as long as clocks aren't changed. A d
+// under a second is taken as a second, a d of 0 or less as [Lifetime].
 func Every(d time.Duration) Period {
 	if d <= 0 {
 		return Lifetime
@@ -51,7 +54,8 @@ func (p Period) String() string {
 	return "lifetime"
 }
 
-// ends returns the first instant after the period that contains now, or the zero Time if it never ends.
+// ends returns the first instant after the period that contains now, or the zero Time if it never
+// ends.
 func (p Period) ends(now time.Time, in *time.Location) time.Time {
 	switch {
 	case p > 0:

@@ -39,11 +39,14 @@ func TestPeriodsFollowTheCalendarOfTheirTimeZone(t *testing.T) {
 		{"a month of 28 days", budget.Month, "", "2026-02-01 00:00:00", "2026-03-01 00:00:00"},
 		{"a month of 29 days", budget.Month, "", "2028-02-28 00:00:00", "2028-03-01 00:00:00"},
 		{"December", budget.Month, "Europe/Berlin", "2026-12-31 23:30:00", "2026-12-31 23:00:00"},
-		{"a month with a change of clocks", budget.Month, "Europe/Berlin", "2026-10-01 00:00:00", "2026-10-31 23:00:00"},
+		{"a month with a change of clocks", budget.Month, "Europe/Berlin", "2026-10-01 00:00:00",
+			"2026-10-31 23:00:00"},
 		{"midnight is left out", budget.Day, "America/Sao_Paulo", "2018-11-03 12:00:00", "2018-11-04 03:00:00"},
-		{"after the midnight that was left out", budget.Day, "America/Sao_Paulo", "2018-11-04 01:00:00", "2018-11-05 02:00:00"},
+		{"after the midnight that was left out", budget.Day, "America/Sao_Paulo", "2018-11-04 01:00:00",
+			"2018-11-05 02:00:00"},
 		{"midnight comes twice", budget.Day, "America/Havana", "2026-10-31 12:00:00", "2026-11-01 04:00:00"},
-		{"midnight comes twice, east of Greenwich", budget.Day, "Asia/Amman", "2020-10-29 12:00:00", "2020-10-29 21:00:00"},
+		{"midnight comes twice, east of Greenwich", budget.Day, "Asia/Amman", "2020-10-29 12:00:00",
+			"2020-10-29 21:00:00"},
 		{"the date goes back", budget.Day, "America/St_Johns", "2010-11-06 12:00:00", "2010-11-07 02:30:00"},
 		{"a day that doesn't exist", budget.Day, "Pacific/Apia", "2011-12-29 12:00:00", "2011-12-30 10:00:00"},
 		{"an hour", budget.Every(time.Hour), "Asia/Kolkata", "2026-11-21 10:15:00", "2026-11-21 05:30:00"},
@@ -91,7 +94,8 @@ func TestADateThatGoesBackDoesNotReopenAPeriod(t *testing.T) {
 }
 
 func TestEveryDayOfEveryTimeZoneEndsWhereTheNextBegins(t *testing.T) {
-	for _, name := range []string{"Europe/Berlin", "America/Sao_Paulo", "America/Havana", "Africa/Cairo", "Asia/Tehran", "Atlantic/Azores",
+	for _, name := range []string{"Europe/Berlin", "America/Sao_Paulo", "America/Havana", "Africa/Cairo", "Asia/Tehran",
+		"Atlantic/Azores",
 		"Asia/Beirut", "Asia/Amman", "Africa/Casablanca", "Australia/Lord_Howe", "Pacific/Apia", "America/St_Johns"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -123,8 +127,10 @@ func TestALifetimeNeverEnds(t *testing.T) {
 			require.Zero(t, refused(t, b, tokens(1)).Resets)
 		})
 	}
-	require.Equal(t, []string{"day", "week", "month", "1h30m0s", "1s", "2562047h47m16.854775807s"}, []string{budget.Day.String(), budget.Week.String(),
-		budget.Month.String(), budget.Every(90 * time.Minute).String(), budget.Every(1).String(), budget.Every(math.MaxInt64).String()})
+	require.Equal(t, []string{"day", "week", "month", "1h30m0s", "1s", "2562047h47m16.854775807s"},
+		[]string{budget.Day.String(), budget.Week.String(),
+			budget.Month.String(), budget.Every(90 * time.Minute).String(), budget.Every(1).String(),
+			budget.Every(math.MaxInt64).String()})
 	budget.New(budget.Config{Global: budget.Limit{Tokens: 1, Period: budget.Every(math.MaxInt64)}})
 }
 

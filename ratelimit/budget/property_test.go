@@ -23,7 +23,8 @@ type place struct {
 	name  string
 }
 
-// budgetModel is a simple model of a Budget: one limit for each place, sums by addition, no waiting.
+// budgetModel is a simple model of a Budget: one limit for each place, sums by addition, no
+// waiting.
 type budgetModel struct {
 	limits map[place]budget.Limit
 	spent  map[place]budget.Amount
@@ -110,12 +111,16 @@ func budgetSchedule(t *testing.T, rng *rand.Rand) {
 	m := &budgetModel{
 		spent: make(map[place]budget.Amount), held: make(map[place]budget.Amount), day: time.Now().YearDay(),
 		limits: map[place]budget.Limit{
-			{scope: budget.ScopeGlobal}:              pick(budget.Limit{}, budget.Limit{Tokens: 300, Period: budget.Day}, budget.Limit{Tokens: 200, USD: .0002}),
-			{scope: budget.ScopeSession}:             pick(budget.Limit{}, budget.Limit{Tokens: 100, Period: budget.Day}, budget.Limit{USD: .0001, Period: budget.Day}),
+			{scope: budget.ScopeGlobal}: pick(budget.Limit{},
+				budget.Limit{Tokens: 300, Period: budget.Day}, budget.Limit{Tokens: 200, USD: .0002}),
+			{scope: budget.ScopeSession}: pick(budget.Limit{},
+				budget.Limit{Tokens: 100, Period: budget.Day}, budget.Limit{USD: .0001, Period: budget.Day}),
 			{scope: budget.ScopeSession, name: "s0"}: pick(budget.Limit{}, budget.Limit{Tokens: 150}),
-			{scope: budget.ScopeTask}:                pick(budget.Limit{}, budget.Limit{Tokens: 80, Period: budget.Day}),
-			{scope: budget.ScopeProvider}:            pick(budget.Limit{}, budget.Limit{Tokens: 250, USD: .00015, Period: budget.Day}),
-			{scope: budget.ScopeRecovery}:            pick(budget.Limit{Tokens: 30}, budget.Limit{Tokens: 60, Period: budget.Day}),
+			{scope: budget.ScopeTask}: pick(budget.Limit{},
+				budget.Limit{Tokens: 80, Period: budget.Day}),
+			{scope: budget.ScopeProvider}: pick(budget.Limit{},
+				budget.Limit{Tokens: 250, USD: .00015, Period: budget.Day}),
+			{scope: budget.ScopeRecovery}: pick(budget.Limit{Tokens: 30}, budget.Limit{Tokens: 60, Period: budget.Day}),
 		},
 	}
 	only := func(s budget.Scope) budget.Limit { return m.limits[place{scope: s}] }
@@ -155,8 +160,10 @@ func budgetSchedule(t *testing.T, rng *rand.Rand) {
 			require.True(t, m.fits(c.places, budget.Amount{}), what)
 			for _, p := range c.places {
 				limit, spent, held := m.limit(p), m.spent[p], m.held[p]
-				require.True(t, limit.Tokens <= 0 || c.wants.Tokens == 0 || spent.Tokens+held.Tokens <= limit.Tokens, "%s: %v", what, p)
-				require.True(t, limit.Micros <= 0 || c.wants.Micros == 0 || spent.Micros+held.Micros <= limit.Micros, "%s: %v", what, p)
+				require.True(t, limit.Tokens <= 0 || c.wants.Tokens == 0 || spent.Tokens+held.Tokens <= limit.Tokens,
+					"%s: %v", what, p)
+				require.True(t, limit.Micros <= 0 || c.wants.Micros == 0 || spent.Micros+held.Micros <= limit.Micros,
+					"%s: %v", what, p)
 			}
 		}
 		for i, c := range waiting { // no request waits without a reason
@@ -247,7 +254,8 @@ func budgetSchedule(t *testing.T, rng *rand.Rand) {
 func newTrial(rng *rand.Rand) (*trial, budget.ReserveRequest) {
 	name := func(kind string, n int) string { return fmt.Sprint(kind, rng.IntN(n)) }
 	labels := budget.Names{Session: name("s", 3), Provider: name("p", 2)}
-	c := &trial{wants: budget.Amount{Tokens: rng.Int64N(90), Micros: rng.Int64N(60)}, places: []place{{scope: budget.ScopeGlobal}}}
+	c := &trial{wants: budget.Amount{Tokens: rng.Int64N(90), Micros: rng.Int64N(60)},
+		places: []place{{scope: budget.ScopeGlobal}}}
 	if rng.IntN(3) == 0 { // nested
 		labels.Root = name("s", 3)
 	}

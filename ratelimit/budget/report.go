@@ -2,7 +2,8 @@ package budget
 
 import "time"
 
-// A Filter selects calls: those that have all its labels and ended in its time range. The zero Filter selects all.
+// A Filter selects calls: those that have all its labels and ended in its time range. The zero
+// Filter selects all.
 type Filter struct {
 	Root     string // a session with everything nested in it
 	Session  string // a session by itself
@@ -22,9 +23,11 @@ type Filter struct {
 // matches reports whether f selects e.
 func (f *Filter) matches(e *Entry) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
-	return is(f.Root, e.root()) && is(f.Session, e.Session) && is(f.User, e.User) && is(f.Pipeline, e.Pipeline) && is(f.Task, e.Task) &&
+	return is(f.Root, e.root()) && is(f.Session, e.Session) && is(f.User, e.User) && is(f.Pipeline, e.Pipeline) &&
+		is(f.Task, e.Task) &&
 		is(f.Agent, e.Agent) && is(f.Kind, e.Kind) && is(f.Provider, e.Provider) && is(f.Model, e.Model) &&
-		is(f.Outcome, e.Outcome) && (f.From.IsZero() || !e.Time.Before(f.From)) && (f.To.IsZero() || e.Time.Before(f.To))
+		is(f.Outcome, e.Outcome) && (f.From.IsZero() || !e.Time.Before(f.From)) &&
+		(f.To.IsZero() || e.Time.Before(f.To))
 }
 
 // all reports whether f selects every call.
@@ -32,7 +35,8 @@ func (f *Filter) all() bool { return *f == Filter{} }
 
 // single returns the dimension and the name if f selects by one name only.
 func (f *Filter) single() (dim, tallyKey, bool) {
-	l := Names{Root: f.Root, Session: f.Session, User: f.User, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent, Kind: f.Kind,
+	l := Names{Root: f.Root, Session: f.Session, User: f.User, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent,
+		Kind:     f.Kind,
 		Provider: f.Provider, Model: f.Model}
 	for d, only := range [numDims]Filter{
 		byRoot:     {Root: f.Root},
@@ -54,8 +58,9 @@ func (f *Filter) single() (dim, tallyKey, bool) {
 
 // Total returns the sums over the calls that f selects.
 //
-// For the zero Filter, for one label alone, and for a provider with a model, it takes constant time and counts all calls
-// since the ledger's creation. Any other filter scans the kept entries. Totals.Partial says whether calls may be missing.
+// For the zero Filter, for one label alone, and for a provider with a model, it takes constant time
+// and counts all calls since the ledger's creation. Any other filter scans the kept entries.
+// Totals.Partial says whether calls may be missing.
 func (l *Ledger) Total(f Filter) Totals {
 	if l == nil {
 		return Totals{}
@@ -98,8 +103,8 @@ func (l *Ledger) Entries(f Filter) []Entry {
 	return found
 }
 
-// A Report says what calls have used, by each of their labels. A call without a label is under the empty name. In
-// each dimension the totals add up to Total.
+// A Report says what calls have used, by each of their labels. A call without a label is under the
+// empty name. In each dimension the totals add up to Total.
 type Report struct {
 	Total    Totals
 	From, To time.Time // when the first and the last of these calls ended; zero if there are none
@@ -114,16 +119,16 @@ type Report struct {
 	Providers map[string]ProviderTotals
 }
 
-// ProviderTotals is the usage of a provider, and of each of its models. Dropped models are counted in the model [Others] of
-// the provider Others.
+// ProviderTotals is the usage of a provider, and of each of its models. Dropped models are counted
+// in the model [Others] of the provider Others.
 type ProviderTotals struct {
 	Totals
 	Models map[string]Totals
 }
 
-// Report returns the report of the calls that f selects. The zero Filter selects all since the ledger's creation, with
-// dropped names under [Others]. Any other filter, even one with a single label, scans the kept entries: Total.Partial
-// says whether calls may be missing.
+// Report returns the report of the calls that f selects. The zero Filter selects all since the
+// ledger's creation, with dropped names under [Others]. Any other filter, even one with a single
+// label, scans the kept entries: Total.Partial says whether calls may be missing.
 func (l *Ledger) Report(f Filter) Report {
 	if l == nil {
 		return Report{}
@@ -191,7 +196,8 @@ func (l *Ledger) report() Report {
 // fill makes the maps of r from what each calls put with.
 func (r *Report) fill(each func(d dim, put func(tallyKey, Totals))) {
 	for d, names := range map[dim]*map[string]Totals{
-		byRoot: &r.Roots, bySession: &r.Sessions, byUser: &r.Users, byPipeline: &r.Pipelines, byTask: &r.Tasks, byAgent: &r.Agents, byKind: &r.Kinds,
+		byRoot: &r.Roots, bySession: &r.Sessions, byUser: &r.Users, byPipeline: &r.Pipelines, byTask: &r.Tasks,
+		byAgent: &r.Agents, byKind: &r.Kinds,
 	} {
 		*names = make(map[string]Totals)
 		each(d, func(key tallyKey, t Totals) {

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"time"
 
 	"github.com/pawlkit/pawl/ratelimit/internal/list"
 )
@@ -10,21 +9,23 @@ import (
 // A ReserveRequest says what a call may need at most.
 type ReserveRequest struct {
 	Names
-	// Tokens is the counted input plus the maximum output; less than 0 is taken as 0. Tokens and Micros above 2^48 are
-	// taken as 2^48.
+	// Tokens is the counted input plus the maximum output; less than 0 is taken as 0. Tokens and
+	// Micros above 2^48 are taken as 2^48.
 	Tokens int64
-	// Micros is the cost of Tokens in millionths of a US dollar; less than 0: the price isn't known.
+	// Micros is the cost of Tokens in millionths of a US dollar; less than 0: the price isn't
+	// known.
 	Micros int64
-	// Recovery says that the call is made to recover from a failure: it is also booked on the recovery budget of its
-	// session. Don't set it for a plain retry of the same call.
+	// Recovery says that the call is made to recover from a failure: it is also booked on the
+	// recovery budget of its session. Don't set it for a plain retry of the same call.
 	Recovery bool
-	// OnWait, if it isn't nil, is called before the request waits for open reservations, in the goroutine of its caller. ahead
-	// is how many requests wait for the same limit before it.
+	// OnWait, if it isn't nil, is called before the request waits for open reservations, in the
+	// goroutine of its caller. ahead is how many requests wait for the same limit before it.
 	OnWait func(ahead int)
 }
 
-// A Reservation is room in a [Budget] for one call. It ends with [Reservation.Settle]; until then no other call can
-// use that room. It is safe for concurrent use. A nil *Reservation, which a nil Budget returns, holds nothing.
+// A Reservation is room in a [Budget] for one call. It ends with [Reservation.Settle]; until then
+// no other call can use that room. It is safe for concurrent use. A nil *Reservation, which a nil
+// Budget returns, holds nothing.
 type Reservation struct {
 	budget          *Budget
 	provider, model string
@@ -39,11 +40,13 @@ type Reservation struct {
 
 // Reserve reserves room for a call in all limits that apply, or in none.
 //
-// It returns a *[Error] that names the first limit in which spending leaves too little room. If only reservations of
-// calls in progress leave too little room, it waits, for one limit at a time: the first that has no room. Requests that
-// wait for the same limit proceed in the order of arrival, and a later request under that limit doesn't overtake them, so
-// small requests don't starve a large one. While it waits for one limit, other requests may take room under another. It
-// stops waiting with the cause of ctx when that ends, and with a *Error once there can't be enough room any more.
+// It returns a *[Error] that names the first limit in which spending leaves too little room. If
+// only reservations of calls in progress leave too little room, it waits, for one limit at a time:
+// the first that has no room. Requests that wait for the same limit proceed in the order of
+// arrival, and a later request under that limit doesn't overtake them, so small requests don't
+// starve a large one. While it waits for one limit, other requests may take room under another. It
+// stops waiting with the cause of ctx when that ends, and with a *Error once there can't be enough
+// room any more.
 func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation, error) {
 	if b == nil {
 		return nil, nil
@@ -85,7 +88,8 @@ func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation,
 	return b.wait(ctx, c, ahead, req.OnWait)
 }
 
-// maxAsked is the most that a request can reserve. It is more than any call uses, and keeps sums exact.
+// maxAsked is the most that a request can reserve. It is more than any call uses, and keeps sums
+// exact.
 const maxAsked = 1 << 48
 
 func asked(tokens, micros int64) Amount {
@@ -118,8 +122,9 @@ func (b *Budget) detach(r *Reservation, now instant) {
 	r.n = 0
 }
 
-// check checks whether all accounts of r have room for want. If one rejects it, the error says so; if it has to wait,
-// check returns the account to wait for. seq is the place of r among waiting claims.
+// check checks whether all accounts of r have room for want. If one rejects it, the error says so;
+// if it has to wait, check returns the account to wait for. seq is the place of r among waiting
+// claims.
 func (b *Budget) check(r *Reservation, want Amount, unpriced bool, seq uint64) (at *account, refusal *Error) {
 	for _, a := range r.accounts[:r.n] {
 		if _, ok := b.fits(a, want); !ok || unpriced {
@@ -148,18 +153,20 @@ func (b *Budget) over(a *account, want Amount, unpriced bool) (Unit, bool) {
 	return UnitMoney, unpriced && limit != Unlimited && a.spent.Micros >= limit
 }
 
-// fits reports whether there is room for want in a beside what is spent and reserved, and if not, in which unit. No sum is
-// more than Unlimited.
+// fits reports whether there is room for want in a beside what is spent and reserved, and if not,
+// in which unit. No sum is more than Unlimited.
 func (b *Budget) fits(a *account, want Amount) (Unit, bool) {
 	if want.Tokens > 0 && sum(sum(a.spent.Tokens, a.reserved.Tokens), want.Tokens) > b.limit(a, UnitTokens) {
 		return UnitTokens, false
 	}
-	return UnitMoney, want.Micros <= 0 || sum(sum(a.spent.Micros, a.reserved.Micros), want.Micros) <= b.limit(a, UnitMoney)
+	return UnitMoney, want.Micros <= 0 ||
+		sum(sum(a.spent.Micros, a.reserved.Micros), want.Micros) <= b.limit(a, UnitMoney)
 }
 
 func (b *Budget) refuse(a *account, u Unit, wanted int64) *Error {
-	return &Error{Scope: a.scope, Name: a.name, Unit: u, Limit: b.limit(a, u), Spent: a.spent.of(u), Reserved: a.reserved.of(u),
-		Wanted: wanted, Resets: a.end}
+	return &Error{Scope: a.scope, Name: a.name, Unit: u, Limit: b.limit(a, u), Spent: a.spent.of(u),
+		Reserved: a.reserved.of(u),
+		Wanted:   wanted, Resets: a.end}
 }
 
 // admit reserves what r wants.
@@ -169,9 +176,10 @@ func (b *Budget) admit(r *Reservation) {
 	}
 }
 
-// TopUp reserves more for a call in progress, in all its limits or in none. It never waits, and isn't delayed by waiting
-// requests: if there isn't enough room now it returns a *[Error], and the call should be ended and settled. Figures
-// of 0 or less reserve nothing. It returns [ErrSettled] if the reservation is settled.
+// TopUp reserves more for a call in progress, in all its limits or in none. It never waits, and
+// isn't delayed by waiting requests: if there isn't enough room now it returns a *[Error], and the
+// call should be ended and settled. Figures of 0 or less reserve nothing. It returns [ErrSettled]
+// if the reservation is settled.
 func (r *Reservation) TopUp(tokens, micros int64) error {
 	if r == nil || r.budget == nil {
 		return nil
@@ -199,11 +207,11 @@ func (r *Reservation) TopUp(tokens, micros int64) error {
 	return nil
 }
 
-// Settle ends the reservation and books what the call used, in full, even above a limit. Only the first Settle counts;
-// later ones do nothing. A call that used nothing is settled with 0, 0.
+// Settle ends the reservation and books what the call used, in full, even above a limit. Only the
+// first Settle counts; later ones do nothing. A call that used nothing is settled with 0, 0.
 //
-// A figure below 0 means unknown: the reserved amount is booked instead. If no price was known when the call was reserved,
-// no money is booked, and [EventUnpriced] is reported.
+// A figure below 0 means unknown: the reserved amount is booked instead. If no price was known when
+// the call was reserved, no money is booked, and [EventUnpriced] is reported.
 func (r *Reservation) Settle(tokens, micros int64) {
 	if r == nil || r.budget == nil {
 		return
@@ -249,8 +257,9 @@ func (b *Budget) rollAll(r *Reservation, now instant) {
 	}
 }
 
-// A claim is a request that waits for open reservations. It is in the queue of one account, the first that has no room for
-// it, and moves to another account if that has no room next. It is guarded by the Budget's lock, except decided.
+// A claim is a request that waits for open reservations. It is in the queue of one account, the
+// first that has no room for it, and moves to another account if that has no room next. It is
+// guarded by the Budget's lock, except decided.
 type claim struct {
 	r   *Reservation
 	seq uint64 // order of arrival
@@ -277,7 +286,8 @@ func (c *claim) leave() {
 	c.at = nil
 }
 
-// serve decides claims of accounts that may have room now: the first of each queue, until one has to stay.
+// serve decides claims of accounts that may have room now: the first of each queue, until one has
+// to stay.
 func (b *Budget) serve(now instant) {
 	for len(b.freed) > 0 {
 		last := len(b.freed) - 1
@@ -302,89 +312,4 @@ func (b *Budget) serve(now instant) {
 			close(c.decided)
 		}
 	}
-}
-
-// wait blocks until c is decided. It is called with the lock held, and releases it.
-func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(ahead int)) (*Reservation, error) {
-	answered := false
-	defer func() {
-		if !answered { // canceled, or onWait or onEvent has panicked
-			b.withdraw(c)
-		}
-	}()
-	b.unlock()
-	if onWait != nil {
-		onWait(ahead)
-	}
-	var timer *time.Timer // for the end of a period, which makes room without a Settle
-	for {
-		var rolled <-chan time.Time
-		end, moved := b.nextEnd(c)
-		if !end.IsZero() {
-			if timer == nil {
-				timer = time.NewTimer(time.Until(end))
-				defer timer.Stop()
-			} else {
-				timer.Reset(time.Until(end))
-			}
-			rolled = timer.C
-		}
-		select {
-		case <-c.decided:
-			answered = true
-			if c.refusal != nil {
-				return nil, c.refusal
-			}
-			return c.r, nil
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-moved:
-		case <-rolled:
-			b.mu.Lock()
-			now := b.now()
-			b.rollAll(c.r, now)
-			b.serve(now)
-			b.unlock()
-		}
-	}
-}
-
-// nextEnd returns the first end of a period that c depends on; zero: none. moved is closed when a limit gets another period.
-func (b *Budget) nextEnd(c *claim) (end time.Time, moved <-chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.moved == nil {
-		b.moved = make(chan struct{})
-	}
-	for _, a := range c.r.accounts[:c.r.n] {
-		if !a.end.IsZero() && (end.IsZero() || a.end.Before(end)) {
-			end = a.end
-		}
-	}
-	return end, b.moved
-}
-
-// move wakes waiting claims because a limit has another period.
-func (b *Budget) move() {
-	if b.moved != nil {
-		close(b.moved)
-		b.moved = nil
-	}
-}
-
-// withdraw gives back c's reservation or its place in a queue.
-func (b *Budget) withdraw(c *claim) {
-	b.mu.Lock()
-	if c.at == nil {
-		b.unlock()
-		c.r.Settle(0, 0)
-		return
-	}
-	defer b.unlock()
-	now, at := b.now(), c.at
-	c.leave()
-	b.free(at) // the next claim may need less
-	c.r.settled = true
-	b.detach(c.r, now)
-	b.serve(now)
 }

@@ -36,18 +36,21 @@ func TestTheBudgetOfASessionCoversNestedSessions(t *testing.T) {
 func TestRecoveryHasItsOwnBudget(t *testing.T) {
 	b := budget.New(budget.Config{Global: budget.Limit{Tokens: 10_000}})
 	ask := func(session string, n int64) budget.ReserveRequest {
-		return budget.ReserveRequest{Names: budget.Names{Root: session, Session: session + "/x"}, Tokens: n, Recovery: true}
+		return budget.ReserveRequest{Names: budget.Names{Root: session, Session: session + "/x"}, Tokens: n,
+			Recovery: true}
 	}
 	r := reserve(t, b, ask("a", 600))
 	reserve(t, b, ask("a", 400)).Settle(100, 0)
 	r.Settle(600, 0)
 	refusal := refused(t, b, ask("a", 301))
-	require.Equal(t, budget.Error{Scope: budget.ScopeRecovery, Name: "a", Limit: 1000, Spent: 700, Wanted: 301}, *refusal)
+	require.Equal(t, budget.Error{Scope: budget.ScopeRecovery, Name: "a", Limit: 1000, Spent: 700, Wanted: 301},
+		*refusal)
 	require.Contains(t, refusal.Remediation(), "Have a person look at what failed")
 
 	reserve(t, b, ask("b", 1000)).Settle(1000, 0)                                           // another session
 	reserve(t, b, budget.ReserveRequest{Names: session("a"), Tokens: 2000}).Settle(2000, 0) // not a recovery
-	require.Equal(t, int64(3700), b.Status(budget.ScopeGlobal, "").Spent.Tokens)            // recovery counts there, too
+	// recovery counts there, too
+	require.Equal(t, int64(3700), b.Status(budget.ScopeGlobal, "").Spent.Tokens)
 	b.Recovered("a")
 	reserve(t, b, ask("a", 1000)).Settle(0, 0)
 
@@ -67,8 +70,9 @@ func TestAnUnknownPriceIsReportedAndNotGuessed(t *testing.T) {
 	s := b.Status(budget.ScopeGlobal, "")
 	require.Equal(t, budget.Amount{Tokens: 20}, s.Spent)
 	require.Equal(t, int64(2), s.Unpriced)
-	require.Equal(t, []budget.Event{{Kind: budget.EventUnpriced, Scope: budget.ScopeGlobal, Unit: budget.UnitMoney, Limit: s.Limit,
-		Spent: budget.Amount{Tokens: 10}, Provider: "p", Model: "m"}}, events)
+	require.Equal(t,
+		[]budget.Event{{Kind: budget.EventUnpriced, Scope: budget.ScopeGlobal, Unit: budget.UnitMoney, Limit: s.Limit,
+			Spent: budget.Amount{Tokens: 10}, Provider: "p", Model: "m"}}, events)
 
 	reserve(t, b, unpriced).Settle(10, 999) // its price is known when it ends
 	require.Equal(t, int64(2), b.Status(budget.ScopeGlobal, "").Unpriced)
@@ -127,7 +131,8 @@ func TestSeededSpendingCountsAndIsNotReported(t *testing.T) {
 
 func TestAFairShareDividesTheRestAmongTheActiveSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := budget.New(budget.Config{Global: budget.Limit{Tokens: 1000, Period: budget.Day}, FairShare: true, Active: time.Minute})
+		b := budget.New(budget.Config{Global: budget.Limit{Tokens: 1000, Period: budget.Day}, FairShare: true,
+			Active: time.Minute})
 		share := func(name string) int64 { return b.Status(budget.ScopeShare, name).Limit.Tokens }
 		require.Equal(t, int64(1000), share("a")) // alone
 		spend(t, b, session("a"), 300)
@@ -136,9 +141,11 @@ func TestAFairShareDividesTheRestAmongTheActiveSessions(t *testing.T) {
 		require.Equal(t, int64(500), share("a"))
 		require.Equal(t, int64(500), share("b"))
 		refusal := refused(t, b, budget.ReserveRequest{Names: session("a"), Tokens: 201})
-		require.Equal(t, budget.Error{Scope: budget.ScopeShare, Name: "a", Limit: 500, Spent: 300, Wanted: 201, Resets: refusal.Resets}, *refusal)
+		require.Equal(t, budget.Error{Scope: budget.ScopeShare, Name: "a", Limit: 500, Spent: 300, Wanted: 201,
+			Resets: refusal.Resets}, *refusal)
 		require.Equal(t, 24*time.Hour, time.Until(refusal.Resets))
-		require.Contains(t, refusal.Remediation(), "Wait for other sessions to end, or raise the global budget, or wait until")
+		require.Contains(t, refusal.Remediation(),
+			"Wait for other sessions to end, or raise the global budget, or wait until")
 		spend(t, b, session("a"), 100)
 
 		<-time.After(time.Minute) // a becomes inactive, b has an open call; a's 400 stay spent
@@ -213,7 +220,8 @@ func TestUnusedNamesAreForgotten(t *testing.T) {
 func TestTheStatusOfAnUnusedNameHasItsLimit(t *testing.T) {
 	b := budget.New(budget.Config{Session: budget.Limit{Tokens: 10}, Sessions: map[string]budget.Limit{"x": {USD: 1}}})
 	require.Equal(t, budget.Amount{Tokens: 10, Micros: budget.Unlimited}, b.Status(budget.ScopeSession, "new").Left())
-	require.Equal(t, budget.Amount{Tokens: budget.Unlimited, Micros: 1_000_000}, b.Status(budget.ScopeSession, "x").Left())
+	require.Equal(t, budget.Amount{Tokens: budget.Unlimited, Micros: 1_000_000},
+		b.Status(budget.ScopeSession, "x").Left())
 	require.Equal(t, budget.Amount{Tokens: 1000, Micros: budget.Unlimited}, b.Status(budget.ScopeRecovery, "x").Left())
 	require.Equal(t, "scope(9)", budget.Scope(9).String())
 }

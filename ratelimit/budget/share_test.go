@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSharesAreWhatAPlainCountGives makes random calls and pauses, and computes every share again from the calls of each
-// session.
+// TestSharesAreWhatAPlainCountGives makes random calls and pauses, and computes every share again
+// from the calls of each session.
 func TestSharesAreWhatAPlainCountGives(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) { sharing(t, rand.New(rand.NewPCG(seed, 3))) })

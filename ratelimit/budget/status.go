@@ -13,8 +13,8 @@ type Status struct {
 	Resets   time.Time // when the period ends; zero: never
 }
 
-// Left returns what a call can reserve now without waiting: the limit minus what is spent and reserved, at least 0;
-// [Unlimited] if there is no limit.
+// Left returns what a call can reserve now without waiting: the limit minus what is spent and
+// reserved, at least 0; [Unlimited] if there is no limit.
 func (s Status) Left() Amount {
 	left := func(limit, spent, reserved int64) int64 {
 		if limit == Unlimited {
@@ -28,8 +28,9 @@ func (s Status) Left() Amount {
 	}
 }
 
-// Status returns the state of the limit of a name, which is empty for the global limit and a session for a share or
-// recovery. It takes constant time. Spending is only known where there is a limit; a [Ledger] counts all of it.
+// Status returns the state of the limit of a name, which is empty for the global limit and a
+// session for a share or recovery. It takes constant time. Spending is only known where there is a
+// limit; a [Ledger] counts all of it.
 func (b *Budget) Status(scope Scope, name string) Status {
 	s := Status{Scope: scope, Name: name, Limit: Amount{Unlimited, Unlimited}}
 	if b == nil || scope >= numScopes {
@@ -48,8 +49,8 @@ func (b *Budget) Status(scope Scope, name string) Status {
 	return s
 }
 
-// Remaining returns what a call with these names can reserve now without waiting, under all limits that apply except
-// recovery; [Unlimited] if there is no limit. It takes constant time.
+// Remaining returns what a call with these names can reserve now without waiting, under all limits
+// that apply except recovery; [Unlimited] if there is no limit. It takes constant time.
 func (b *Budget) Remaining(names Names) Amount {
 	least := Amount{Unlimited, Unlimited}
 	if b == nil {
@@ -80,12 +81,14 @@ func (b *Budget) status(scope Scope, name string, now instant) Status {
 		a = &account{scope: scope, name: name, bounds: limit, end: limit.resets(now.time(), b.location)}
 	}
 	limit := Amount{Tokens: b.limit(a, UnitTokens), Micros: b.limit(a, UnitMoney)}
-	return Status{Scope: scope, Name: name, Limit: limit, Spent: a.spent, Reserved: a.reserved, Unpriced: a.unpriced, Resets: a.end}
+	return Status{Scope: scope, Name: name, Limit: limit, Spent: a.spent, Reserved: a.reserved, Unpriced: a.unpriced,
+		Resets: a.end}
 }
 
-// SetLimit replaces the limit of one user, session, task or provider; an empty [Limit] removes it. What was spent still counts,
-// unless the period changes. Waiting requests proceed if there is room now. The limit is kept until [Budget.Forget]. In
-// other scopes, and without a name, SetLimit does nothing.
+// SetLimit replaces the limit of one user, session, task or provider; an empty [Limit] removes it.
+// What was spent still counts, unless the period changes. Waiting requests proceed if there is room
+// now. The limit is kept until [Budget.Forget]. In other scopes, and without a name, SetLimit does
+// nothing.
 //
 // Calls that were admitted while the name had no limit aren't counted under the new one.
 func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
@@ -106,9 +109,9 @@ func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
 	b.serve(now)
 }
 
-// Forget removes what is known of a user, session, task or provider: what it has spent, and its own limit, if it has one. Open
-// reservations remain and are booked when they are settled. It is for names that won't be used again, whose [Lifetime]
-// spending would otherwise be kept.
+// Forget removes what is known of a user, session, task or provider: what it has spent, and its own
+// limit, if it has one. Open reservations remain and are booked when they are settled. It is for
+// names that won't be used again, whose [Lifetime] spending would otherwise be kept.
 func (b *Budget) Forget(scope Scope, name string) {
 	if b == nil || !named(scope, name) {
 		return
@@ -150,9 +153,9 @@ func (b *Budget) rebind(a *account, l bounds, now instant) {
 	b.free(a)
 }
 
-// Seed books earlier spending, for example from the host's records after a restart. It counts in the present period of each
-// limit, so seed only what was spent in it. It doesn't count as recovery and causes no events. Figures of 0 or less are
-// ignored.
+// Seed books earlier spending, for example from the host's records after a restart. It counts in
+// the present period of each limit, so seed only what was spent in it. It doesn't count as recovery
+// and causes no events. Figures of 0 or less are ignored.
 func (b *Budget) Seed(names Names, tokens, micros int64) {
 	if b == nil {
 		return
@@ -174,8 +177,8 @@ func (b *Budget) Seed(names Names, tokens, micros int64) {
 	b.serve(now)
 }
 
-// Recovered resets the recovery budget of a session after a failure has been overcome. For nested sessions, pass the
-// root.
+// Recovered resets the recovery budget of a session after a failure has been overcome. For nested
+// sessions, pass the root.
 func (b *Budget) Recovered(session string) {
 	if b == nil {
 		return

@@ -24,7 +24,8 @@ type Totals struct {
 
 	Latency time.Duration // of all calls together
 
-	// Partial says that there may be more calls than these, because some entries are no longer kept.
+	// Partial says that there may be more calls than these, because some entries are no longer
+	// kept.
 	Partial bool
 }
 
@@ -66,9 +67,12 @@ func (t *Totals) merge(u *Totals) {
 		to   *int64
 		from int64
 	}{
-		{&t.Calls, u.Calls}, {&t.Input, u.Input}, {&t.Output, u.Output}, {&t.CacheRead, u.CacheRead}, {&t.CacheWrite, u.CacheWrite},
-		{&t.Reasoning, u.Reasoning}, {&t.Micros, u.Micros}, {&t.Unpriced, u.Unpriced}, {&t.UnpricedTokens, u.UnpricedTokens},
-		{&t.Estimated, u.Estimated}, {&t.EstimatedTokens, u.EstimatedTokens}, {&t.Failed, u.Failed}, {&t.Aborted, u.Aborted},
+		{&t.Calls, u.Calls}, {&t.Input, u.Input}, {&t.Output, u.Output}, {&t.CacheRead, u.CacheRead},
+		{&t.CacheWrite, u.CacheWrite},
+		{&t.Reasoning, u.Reasoning}, {&t.Micros, u.Micros}, {&t.Unpriced, u.Unpriced},
+		{&t.UnpricedTokens, u.UnpricedTokens},
+		{&t.Estimated, u.Estimated}, {&t.EstimatedTokens, u.EstimatedTokens}, {&t.Failed, u.Failed},
+		{&t.Aborted, u.Aborted},
 		{&t.Preempted, u.Preempted}, {&t.Lost, u.Lost}, {(*int64)(&t.Latency), int64(u.Latency)},
 	} {
 		*p.to = sum(*p.to, p.from)

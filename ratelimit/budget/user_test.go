@@ -13,7 +13,8 @@ import (
 
 func TestEachUserHasTheLimitThatTheFunctionReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limits := map[string]budget.Limit{"free": {Tokens: 100, Period: budget.Day}, "paid": {Tokens: 1000, Period: budget.Day}}
+		limits := map[string]budget.Limit{"free": {Tokens: 100, Period: budget.Day},
+			"paid": {Tokens: 1000, Period: budget.Day}}
 		b := budget.New(budget.Config{User: func(user string) budget.Limit { return limits[user] }})
 		of := func(user, session string) budget.Names { return budget.Names{User: user, Session: session} }
 		spend(t, b, of("free", "s-1"), 60)
@@ -52,7 +53,8 @@ func TestACallWaitsForWhatItsUserHasReserved(t *testing.T) {
 		first := reserve(t, b, budget.ReserveRequest{Names: budget.Names{User: "ann", Session: "s-1"}, Tokens: 80})
 		done := make(chan error)
 		go func() {
-			r, err := b.Reserve(t.Context(), budget.ReserveRequest{Names: budget.Names{User: "ann", Session: "s-2"}, Tokens: 80})
+			r, err := b.Reserve(t.Context(),
+				budget.ReserveRequest{Names: budget.Names{User: "ann", Session: "s-2"}, Tokens: 80})
 			r.Settle(80, 0)
 			done <- err
 		}()

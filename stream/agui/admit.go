@@ -23,14 +23,16 @@ func (r *run) admit(e Event) error {
 		return r.admitOpening(e, it, old, refuse)
 	case continues, ends:
 		if old == nil || !old.open {
-			return refuse("no such "+kinds[it.kind].name+" is open", fmt.Sprintf("write a %s first", kinds[it.kind].start))
+			return refuse("no such "+kinds[it.kind].name+" is open",
+				fmt.Sprintf("write a %s first", kinds[it.kind].start))
 		}
 		return agrees(it.owner, old, refuse)
 	}
 	return r.admitOther(e)
 }
 
-// agrees returns an error if an event from owner continues an item of somebody else. An event without an owner continues any.
+// agrees returns an error if an event from owner continues an item of somebody else. An event
+// without an owner continues any.
 func agrees(owner string, it *item, refuse func(problem, remedy string) error) error {
 	if owner == "" || owner == it.owner {
 		return nil
@@ -41,7 +43,8 @@ func agrees(owner string, it *item, refuse func(problem, remedy string) error) e
 	return refuse(fmt.Sprintf("it is from the subagent %.64q", it.owner), "set that as SubagentRunID, or none")
 }
 
-// admitOpening returns why an event can't open it. old is what is known of it, or nil; it isn't open.
+// admitOpening returns why an event can't open it. old is what is known of it, or nil; it isn't
+// open.
 func (r *run) admitOpening(e Event, it item, old *item, refuse func(problem, remedy string) error) error {
 	switch it.kind {
 	case subagent:
@@ -51,8 +54,10 @@ func (r *run) admitOpening(e Event, it item, old *item, refuse func(problem, rem
 		if r.owners[it.id] {
 			return refuse("events were attributed to it before", "announce a subagent before its first event")
 		}
-		if parent := e.(SubagentStarted).ParentSubagentRunID; parent != "" && r.items[key{kind: subagent, id: parent}] == nil {
-			return refuse(fmt.Sprintf("its parent %.64q wasn't announced", parent), "write a "+string(TypeSubagentStarted)+" for that first")
+		if parent := e.(SubagentStarted).ParentSubagentRunID; parent != "" &&
+			r.items[key{kind: subagent, id: parent}] == nil {
+			return refuse(fmt.Sprintf("its parent %.64q wasn't announced", parent),
+				"write a "+string(TypeSubagentStarted)+" for that first")
 		}
 		return nil
 	case step:
@@ -66,7 +71,8 @@ func (r *run) admitOpening(e Event, it item, old *item, refuse func(problem, rem
 			return refuse("its message is from somebody else", "give a call and its message the same SubagentRunID")
 		}
 		if message != nil && message.role != RoleAssistant {
-			return refuse(fmt.Sprintf("its message is of the role %q", message.role), "name an assistant's message, or none")
+			return refuse(fmt.Sprintf("its message is of the role %q", message.role),
+				"name an assistant's message, or none")
 		}
 	case reasoningSpan, reasoningMessage:
 		for _, k := range []kind{reasoningSpan, reasoningMessage} {
@@ -79,8 +85,10 @@ func (r *run) admitOpening(e Event, it item, old *item, refuse func(problem, rem
 		return nil
 	}
 	// It is opened again, and goes on where it ended.
-	if old.owner != it.owner || old.name != it.name || old.parent != it.parent || old.role != "" && it.role != "" && old.role != it.role {
-		return refuse("there is a "+kinds[it.kind].name+" with this id that began differently", "begin it as before, or give it another id")
+	if old.owner != it.owner || old.name != it.name || old.parent != it.parent || old.role != "" && it.role != "" &&
+		old.role != it.role {
+		return refuse("there is a "+kinds[it.kind].name+" with this id that began differently",
+			"begin it as before, or give it another id")
 	}
 	return nil
 }
@@ -104,14 +112,18 @@ func (r *run) admitOther(e Event) error {
 		case e.MessageID == "":
 			return refuse("", "it has no MessageID", "give it one")
 		case it != nil && e.Replace != nil && !*e.Replace && it.owner != e.SubagentRunID:
-			return refuse(e.MessageID, "the activity that it leaves as it is is from somebody else", "set the same SubagentRunID")
+			return refuse(e.MessageID, "the activity that it leaves as it is is from somebody else",
+				"set the same SubagentRunID")
 		}
 	case ActivityDelta:
 		it := r.items[key{kind: activity, id: e.MessageID}]
 		if it == nil {
-			return refuse(e.MessageID, "there is no such activity", fmt.Sprintf("write an %s first", TypeActivitySnapshot))
+			return refuse(e.MessageID, "there is no such activity",
+				fmt.Sprintf("write an %s first", TypeActivitySnapshot))
 		}
-		return agrees(e.SubagentRunID, it, func(problem, remedy string) error { return refuse(e.MessageID, problem, remedy) })
+		return agrees(e.SubagentRunID, it, func(problem, remedy string) error {
+			return refuse(e.MessageID, problem, remedy)
+		})
 	case ReasoningEncryptedValue:
 		kinds := []kind{textMessage, reasoningMessage}
 		if e.Subtype == EncryptedToolCall {
@@ -122,7 +134,9 @@ func (r *run) admitOther(e Event) error {
 			if it == nil {
 				continue
 			}
-			return agrees(e.SubagentRunID, it, func(problem, remedy string) error { return refuse(e.EntityID, problem, remedy) })
+			return agrees(e.SubagentRunID, it, func(problem, remedy string) error {
+				return refuse(e.EntityID, problem, remedy)
+			})
 		}
 	case RunFinished:
 		return r.admitFinish(e, refuse)
@@ -132,16 +146,19 @@ func (r *run) admitOther(e Event) error {
 
 func (r *run) admitFinish(e RunFinished, refuse func(id, problem, remedy string) error) error {
 	if e.ThreadID != r.thread || e.RunID != r.id {
-		return refuse(e.RunID, "it isn't the run that began", fmt.Sprintf("leave out its ids, or set those of the %s", TypeRunStarted))
+		return refuse(e.RunID, "it isn't the run that began",
+			fmt.Sprintf("leave out its ids, or set those of the %s", TypeRunStarted))
 	}
 	if e.Outcome.Type == OutcomeSuccess && !slices.Equal(e.Outcome.PendingToolCallIDs, r.calls) {
-		return refuse(e.RunID, fmt.Sprintf("PendingToolCallIDs has %d calls, and %d of the run have no result", len(e.Outcome.PendingToolCallIDs),
+		return refuse(e.RunID, fmt.Sprintf("PendingToolCallIDs has %d calls, and %d of the run have no result",
+			len(e.Outcome.PendingToolCallIDs),
 			len(r.calls)), "leave it out: the Writer sets it")
 	}
 	ids := make(map[string]bool)
 	for _, in := range e.Outcome.Interrupts {
 		if in.ID == "" || in.Reason == "" || ids[in.ID] {
-			return refuse(in.ID, "an interrupt has no id, no reason, or the id of another", "give each an id of its own and a reason")
+			return refuse(in.ID, "an interrupt has no id, no reason, or the id of another",
+				"give each an id of its own and a reason")
 		}
 		ids[in.ID] = true
 	}

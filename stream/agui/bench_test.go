@@ -33,7 +33,8 @@ func BenchmarkWriter(b *testing.B) {
 
 // BenchmarkParseRunInput reads a conversation of 500 messages.
 func BenchmarkParseRunInput(b *testing.B) {
-	data := []byte(input(`"messages":` + repeat(`{"id":"m","role":"user","content":"`+strings.Repeat("word ", 40)+`"}`, 500)))
+	data := []byte(input(`"messages":` +
+		repeat(`{"id":"m","role":"user","content":"`+strings.Repeat("word ", 40)+`"}`, 500)))
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {

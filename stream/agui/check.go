@@ -16,7 +16,8 @@ func orElse(raw json.RawMessage, other string) json.RawMessage {
 	return raw
 }
 
-// complete returns e with what must be there and is nil, and without what may be left out and is null.
+// complete returns e with what must be there and is nil, and without what may be left out and is
+// null.
 func complete(e Event) Event {
 	switch e := e.(type) {
 	case RunStarted:
@@ -123,7 +124,8 @@ func check(e Event) error {
 		}
 	case ReasoningEncryptedValue:
 		if !e.Subtype.known() {
-			return &fieldError{"subtype", fmt.Sprintf("is %q: it must be %q or %q", e.Subtype, EncryptedToolCall, EncryptedMessage)}
+			return &fieldError{"subtype",
+				fmt.Sprintf("is %q: it must be %q or %q", e.Subtype, EncryptedToolCall, EncryptedMessage)}
 		}
 	case SubagentFinished:
 		return checkSubagentOutcome(e.Outcome)
@@ -144,7 +146,8 @@ func checkBase(e Event) error {
 
 func checkUsage(all []TokenUsage) error {
 	for i, u := range all {
-		for _, n := range []*int64{u.InputTokens, u.OutputTokens, u.TotalTokens, u.ReasoningTokens, u.CachedInputTokens, u.CacheWriteInputTokens} {
+		for _, n := range []*int64{u.InputTokens, u.OutputTokens, u.TotalTokens, u.ReasoningTokens, u.CachedInputTokens,
+			u.CacheWriteInputTokens} {
 			if n != nil && (*n < 0 || *n > maxInteger) {
 				return &fieldError{"usage[" + strconv.Itoa(i) + "]", "has a count out of range"}
 			}
@@ -158,7 +161,8 @@ func checkTextRole(r Role) error {
 	case "", RoleDeveloper, RoleSystem, RoleAssistant, RoleUser:
 		return nil
 	}
-	return &fieldError{"role", fmt.Sprintf("is %q: a text message is of %s, %s, %s or %s", r, RoleDeveloper, RoleSystem, RoleAssistant, RoleUser)}
+	return &fieldError{"role", fmt.Sprintf("is %q: a text message is of %s, %s, %s or %s", r, RoleDeveloper, RoleSystem,
+		RoleAssistant, RoleUser)}
 }
 
 func checkOutcome(o Outcome) error {
@@ -166,7 +170,8 @@ func checkOutcome(o Outcome) error {
 	case o.Type == "" && len(o.PendingToolCallIDs) == 0 && len(o.Interrupts) == 0:
 		return nil
 	case !o.Type.known():
-		return &fieldError{"outcome.type", fmt.Sprintf("is %q: it must be %q, %q or %q", o.Type, OutcomeSuccess, OutcomeInterrupt, OutcomeCancelled)}
+		return &fieldError{"outcome.type",
+			fmt.Sprintf("is %q: it must be %q, %q or %q", o.Type, OutcomeSuccess, OutcomeInterrupt, OutcomeCancelled)}
 	case o.Type == OutcomeInterrupt && len(o.Interrupts) == 0:
 		return &fieldError{"outcome.interrupts", "is empty: an interrupted run waits for something"}
 	case o.Type != OutcomeInterrupt && len(o.Interrupts) > 0:
@@ -190,7 +195,8 @@ func checkSubagentOutcome(o SubagentOutcome) error {
 	case o.Type == "" && len(o.InterruptIDs) == 0:
 		return nil
 	case !o.Type.known():
-		return &fieldError{"outcome.type", fmt.Sprintf("is %q: it must be %q or %q", o.Type, SubagentSuccess, SubagentSuspended)}
+		return &fieldError{"outcome.type",
+			fmt.Sprintf("is %q: it must be %q or %q", o.Type, SubagentSuccess, SubagentSuspended)}
 	case o.Type == SubagentSuccess && len(o.InterruptIDs) > 0:
 		return &fieldError{"outcome.interruptIds", "belongs to the outcome " + string(SubagentSuspended)}
 	}
@@ -239,7 +245,8 @@ func checkObject(raw json.RawMessage, path string) error {
 	return nil
 }
 
-// checkPatch checks the form of a JSON Patch: whether it can be applied depends on what it is applied to.
+// checkPatch checks the form of a JSON Patch: whether it can be applied depends on what it is
+// applied to.
 func checkPatch(raw json.RawMessage, path string) error {
 	if kind := kindOf(raw); kind != "an array" {
 		return &fieldError{path, "is " + kind + ": it must be an array of operations"}
@@ -271,7 +278,8 @@ func checkPatch(raw json.RawMessage, path string) error {
 	return nil
 }
 
-// isPointer reports whether raw is a JSON Pointer (RFC 6901): a string with each ~ as part of ~0 or ~1.
+// isPointer reports whether raw is a JSON Pointer (RFC 6901): a string with each ~ as part of ~0 or
+// ~1.
 func isPointer(raw json.RawMessage) bool {
 	var text string
 	if kindOf(raw) != "a string" || json.Unmarshal(raw, &text) != nil || text != "" && text[0] != '/' {

@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/stream/agui"
 )
 
-// A checker is a client that rejects everything that the specification forbids. It is written from the rules for what a producer
-// must not do (lifecycle, streaming, tool calls, reasoning, subagents, activity), and shares no code with the Writer.
+// A checker is a client that rejects everything that the specification forbids. It is written from
+// the rules for what a producer must not do (lifecycle, streaming, tool calls, reasoning,
+// subagents, activity), and shares no code with the Writer.
 type checker struct {
 	thread, run string
 	state       string // "", "active", "finished" or "failed"
@@ -40,8 +41,10 @@ func (c *checker) accept(e agui.Event) error {
 			c.activities = make(map[string]bool)
 		}
 		*c = checker{
-			thread: e.ThreadID, run: e.RunID, state: "active", open: make(map[string]string), owners: make(map[string]string),
-			subagents: make(map[string]bool), mentioned: make(map[string]bool), answered: make(map[string]bool), activities: c.activities,
+			thread: e.ThreadID, run: e.RunID, state: "active", open: make(map[string]string),
+			owners:    make(map[string]string),
+			subagents: make(map[string]bool), mentioned: make(map[string]bool), answered: make(map[string]bool),
+			activities: c.activities,
 		}
 		if e.Input != nil {
 			c.seed(e.Input.Messages)
@@ -186,7 +189,8 @@ func (c *checker) endSubagent(id string) error {
 	return nil
 }
 
-// snapshot replaces the client's messages. What is open and not in it would be dropped, and its next event would have no message.
+// snapshot replaces the client's messages. What is open and not in it would be dropped, and its
+// next event would have no message.
 func (c *checker) snapshot(messages []agui.Message) error {
 	kept := make(map[string]bool)
 	for _, m := range messages {

@@ -22,7 +22,8 @@ func chunkOf(e Event) (chunk, bool) {
 		it.name, it.parent = e.ToolCallName, e.ParentMessageID
 		return chunk{of: e.eventType(), it: it, base: e.Base, delta: e.Delta}, true
 	case ReasoningMessageChunk:
-		return chunk{of: e.eventType(), it: itemOf(reasoningMessage, e.MessageID, e), base: e.Base, delta: e.Delta}, true
+		return chunk{of: e.eventType(), it: itemOf(reasoningMessage, e.MessageID, e), base: e.Base, delta: e.Delta},
+			true
 	}
 	return chunk{}, false
 }
@@ -49,7 +50,8 @@ func (w *Writer) writeChunk(c chunk) error {
 	if c.it.id == "" {
 		open := w.run.continued(c.it)
 		if open == nil {
-			return refuse("it has no id, and what it continues isn't known", "give the first chunk an id, and those of parallel subagents a SubagentRunID")
+			return refuse("it has no id, and what it continues isn't known",
+				"give the first chunk an id, and those of parallel subagents a SubagentRunID")
 		}
 		c.it.id = open.id
 	}
@@ -63,7 +65,9 @@ func (w *Writer) writeChunk(c chunk) error {
 		_, opened := effectOf(start)
 		c.it.owner = opened.owner
 		_, content := c.events()
-		before := w.run.ends(Outcome{}, func(it *item) bool { return it.chunks && it.kind == c.it.kind && it.owner == c.it.owner })
+		before := w.run.ends(Outcome{}, func(it *item) bool {
+			return it.chunks && it.kind == c.it.kind && it.owner == c.it.owner
+		})
 		if err := w.write(append(before, start, content)...); err != nil {
 			return err
 		}
@@ -74,7 +78,8 @@ func (w *Writer) writeChunk(c chunk) error {
 		return err
 	}
 	if differs(c.it.role, it.role) || differs(c.it.name, it.name) || differs(c.it.parent, it.parent) {
-		return refuse(fmt.Sprintf("this %s began differently", kinds[it.kind].name), "repeat what its first chunk said, or leave it out")
+		return refuse(fmt.Sprintf("this %s began differently", kinds[it.kind].name),
+			"repeat what its first chunk said, or leave it out")
 	}
 	_, content := c.events()
 	return w.write(content)
@@ -83,8 +88,9 @@ func (w *Writer) writeChunk(c chunk) error {
 // differs reports whether a repeated value, which may be left out, isn't the first one.
 func differs[T ~string](repeated, first T) bool { return repeated != "" && repeated != first }
 
-// continued returns what a chunk without an id continues: what a chunk of its kind and owner opened. A chunk without an owner
-// continues what is from the agent itself or, if there is no such thing, the only one there is.
+// continued returns what a chunk without an id continues: what a chunk of its kind and owner
+// opened. A chunk without an owner continues what is from the agent itself or, if there is no such
+// thing, the only one there is.
 func (r *run) continued(c item) *item {
 	var found []*item
 	for _, it := range r.open {

@@ -37,12 +37,14 @@ func TestHowASubagentEndsWithItsRun(t *testing.T) {
 		want    string
 	}{
 		{agui.Outcome{}, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s1"}`},
-		{agui.Outcome{Type: agui.OutcomeCancelled}, `{"type":"SUBAGENT_ERROR","subagentRunId":"s1","message":"the run was stopped","code":"cancelled"}`},
+		{agui.Outcome{Type: agui.OutcomeCancelled},
+			`{"type":"SUBAGENT_ERROR","subagentRunId":"s1","message":"the run was stopped","code":"cancelled"}`},
 		{agui.Outcome{Type: agui.OutcomeInterrupt, Interrupts: []agui.Interrupt{
 			{ID: "i1", Reason: "x"}, {ID: "i2", Reason: "x", Attribution: agui.Attribution{SubagentRunID: "s1"}},
 		}}, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s1","outcome":{"type":"suspended","interruptIds":["i2"]}}`},
 	} {
-		out, err := write(t, agui.SubagentStarted{SubagentRunID: "s1", Name: "searcher"}, agui.RunFinished{Outcome: tt.outcome})
+		out, err := write(t, agui.SubagentStarted{SubagentRunID: "s1", Name: "searcher"},
+			agui.RunFinished{Outcome: tt.outcome})
 		require.NoError(t, err)
 		require.Equal(t, tt.want, out[1])
 	}
@@ -87,7 +89,8 @@ func TestASnapshotEndsTheMessagesThatItLeavesOut(t *testing.T) {
 		agui.StepStarted{StepName: "plan"},
 		agui.TextMessageStart{MessageID: "m1"},
 		agui.TextMessageStart{MessageID: "m2"},
-		agui.MessagesSnapshot{Messages: []agui.Message{{ID: "m2", Role: agui.RoleAssistant, Content: agui.Text("so far")}}},
+		agui.MessagesSnapshot{
+			Messages: []agui.Message{{ID: "m2", Role: agui.RoleAssistant, Content: agui.Text("so far")}}},
 		agui.TextMessageContent{MessageID: "m2", Delta: " and on"},
 	)
 	require.NoError(t, err)
@@ -124,7 +127,8 @@ func TestChunksAreWrittenAsMessages(t *testing.T) {
 		agui.TextMessageChunk{Attribution: s1, Delta: "e"},
 		agui.TextMessageChunk{MessageID: "m3", Role: agui.RoleUser, Delta: "f"}, // ends m1
 		agui.ToolCallChunk{ToolCallID: "c1", ToolCallName: "find", Delta: "{"},
-		agui.ToolCallChunk{ToolCallID: "c1", ToolCallName: "find", Base: agui.Base{Metadata: agui.Metadata{"k": json.RawMessage("1")}}},
+		agui.ToolCallChunk{ToolCallID: "c1", ToolCallName: "find",
+			Base: agui.Base{Metadata: agui.Metadata{"k": json.RawMessage("1")}}},
 		agui.ReasoningMessageChunk{MessageID: "x", Delta: "hm"},
 		agui.TextMessageEnd{MessageID: "m3"},
 	)

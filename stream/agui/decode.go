@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// errUnknown says that a value is of a kind that isn't in this version of the protocol. It is left out where it is optional or an
-// element of a list; where it is required, what contains it is of an unknown kind.
+// errUnknown says that a value is of a kind that isn't in this version of the protocol. It is left
+// out where it is optional or an element of a list; where it is required, what contains it is of an
+// unknown kind.
 var errUnknown = errors.New("agui: unknown kind")
 
 // A fieldError says what is wrong with the value at a path.
@@ -46,8 +47,9 @@ func unmarshal(data []byte, d decoder) error {
 	return nil
 }
 
-// decodeInto decodes valid JSON into what v points to, as the protocol asks for. It is stricter than encoding/json: names must match
-// exactly, fields without omitempty or omitzero must be there, and only a json.RawMessage that must be there may be null.
+// decodeInto decodes valid JSON into what v points to, as the protocol asks for. It is stricter
+// than encoding/json: names must match exactly, fields without omitempty or omitzero must be there,
+// and only a json.RawMessage that must be there may be null.
 func decodeInto(raw json.RawMessage, v any, path string) error {
 	return decodeValue(raw, reflect.ValueOf(v).Elem(), path)
 }
@@ -164,7 +166,8 @@ func decodeFields(object map[string]json.RawMessage, v reflect.Value, path strin
 // maxInteger is the largest integer that JavaScript has exactly.
 const maxInteger = 1<<53 - 1
 
-// decodeInteger decodes an integer, which may have the form of a number with a fraction: 1.0 and 1e3 are integers in JSON.
+// decodeInteger decodes an integer, which may have the form of a number with a fraction: 1.0 and
+// 1e3 are integers in JSON.
 func decodeInteger(raw json.RawMessage, v reflect.Value, path string) error {
 	var f float64
 	if err := parse(raw, reflect.ValueOf(&f).Elem(), "a number", path); err != nil {

@@ -71,25 +71,30 @@ func ownerOf(e Event) string {
 	return ""
 }
 
-// fill returns e with what the run knows and e leaves out: whom a message or call that is opened again is from, whom a call is from
-// whose message is known, and the ids and open calls of a run that ends.
+// fill returns e with what the run knows and e leaves out: whom a message or call that is opened
+// again is from, whom a call is from whose message is known, and the ids and open calls of a run
+// that ends.
 func (r *run) fill(e Event) Event {
 	switch e := e.(type) {
 	case TextMessageStart:
 		e.SubagentRunID = cmp.Or(e.SubagentRunID, r.ownerOf(textMessage, e.MessageID))
 		return e
 	case ToolCallStart:
-		e.SubagentRunID = cmp.Or(e.SubagentRunID, r.ownerOf(toolCalls, e.ToolCallID), r.ownerOf(textMessage, e.ParentMessageID))
+		e.SubagentRunID = cmp.Or(e.SubagentRunID, r.ownerOf(toolCalls, e.ToolCallID),
+			r.ownerOf(textMessage, e.ParentMessageID))
 		return e
 	case ReasoningStart:
-		e.SubagentRunID = cmp.Or(e.SubagentRunID, r.ownerOf(reasoningSpan, e.MessageID), r.ownerOf(reasoningMessage, e.MessageID))
+		e.SubagentRunID = cmp.Or(e.SubagentRunID, r.ownerOf(reasoningSpan, e.MessageID),
+			r.ownerOf(reasoningMessage, e.MessageID))
 		return e
 	case ReasoningMessageStart:
-		e.SubagentRunID = cmp.Or(e.SubagentRunID, r.ownerOf(reasoningMessage, e.MessageID), r.ownerOf(reasoningSpan, e.MessageID))
+		e.SubagentRunID = cmp.Or(e.SubagentRunID, r.ownerOf(reasoningMessage, e.MessageID),
+			r.ownerOf(reasoningSpan, e.MessageID))
 		return e
 	case RunFinished:
 		e.ThreadID, e.RunID = cmp.Or(e.ThreadID, r.thread), cmp.Or(e.RunID, r.id)
-		if (e.Outcome.Type == "" || e.Outcome.Type == OutcomeSuccess) && len(e.Outcome.PendingToolCallIDs) == 0 && len(r.calls) > 0 {
+		if (e.Outcome.Type == "" || e.Outcome.Type == OutcomeSuccess) && len(e.Outcome.PendingToolCallIDs) == 0 &&
+			len(r.calls) > 0 {
 			e.Outcome.Type, e.Outcome.PendingToolCallIDs = OutcomeSuccess, r.calls
 		}
 		return e

@@ -43,8 +43,8 @@ const (
 	TypeCustom                  Type = "CUSTOM"
 )
 
-// An Event is an event of the protocol: one of the structs of this package that embed [Base], or a pointer to one. [Marshal] makes
-// its JSON; encoding/json alone leaves out the type.
+// An Event is an event of the protocol: one of the structs of this package that embed [Base], or a
+// pointer to one. [Marshal] makes its JSON; encoding/json alone leaves out the type.
 type Event interface{ eventType() Type }
 
 // TypeOf returns the type of e, or "" if e is nil.
@@ -99,7 +99,8 @@ type TextMessageEnd struct {
 	MessageID string `json:"messageId"`
 }
 
-// A TextMessageChunk begins a text message if it isn't open, and appends to it. The first chunk of a message needs MessageID.
+// A TextMessageChunk begins a text message if it isn't open, and appends to it. The first chunk of
+// a message needs MessageID.
 type TextMessageChunk struct {
 	Base
 	Attribution
@@ -133,8 +134,8 @@ type ToolCallEnd struct {
 	ToolCallID string `json:"toolCallId"`
 }
 
-// A ToolCallChunk begins a tool call if it isn't open, and appends to its arguments. The first chunk of a call needs ToolCallID and
-// ToolCallName.
+// A ToolCallChunk begins a tool call if it isn't open, and appends to its arguments. The first
+// chunk of a call needs ToolCallID and ToolCallName.
 type ToolCallChunk struct {
 	Base
 	Attribution
@@ -183,8 +184,8 @@ type ReasoningMessageEnd struct {
 	MessageID string `json:"messageId"`
 }
 
-// A ReasoningMessageChunk begins a reasoning message if it isn't open, and appends to it. The first chunk of a message needs
-// MessageID.
+// A ReasoningMessageChunk begins a reasoning message if it isn't open, and appends to it. The first
+// chunk of a message needs MessageID.
 type ReasoningMessageChunk struct {
 	Base
 	Attribution
@@ -199,7 +200,8 @@ type ReasoningEnd struct {
 	MessageID string `json:"messageId"`
 }
 
-// A ReasoningEncryptedValue is what a client keeps without reading it and sends back with the message or the tool call.
+// A ReasoningEncryptedValue is what a client keeps without reading it and sends back with the
+// message or the tool call.
 type ReasoningEncryptedValue struct {
 	Base
 	Attribution

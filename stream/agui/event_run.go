@@ -5,11 +5,12 @@ import "encoding/json"
 // A RunStarted begins a run.
 type RunStarted struct {
 	Base
-	ThreadID        string    `json:"threadId"`
-	RunID           string    `json:"runId"`
-	ProtocolVersion string    `json:"protocolVersion,omitempty"` // what the sender speaks; a Writer sets Version if it is empty
-	ParentRunID     string    `json:"parentRunId,omitempty"`     // of the run that started this one as a separate run
-	Input           *RunInput `json:"input,omitempty"`           // what the run was asked
+	ThreadID string `json:"threadId"`
+	RunID    string `json:"runId"`
+	// what the sender speaks; a Writer sets Version if it is empty
+	ProtocolVersion string    `json:"protocolVersion,omitempty"`
+	ParentRunID     string    `json:"parentRunId,omitempty"` // of the run that started this one as a separate run
+	Input           *RunInput `json:"input,omitempty"`       // what the run was asked
 }
 
 // A RunFinished ends a run that didn't fail.
@@ -39,8 +40,8 @@ func (t OutcomeType) known() bool {
 // An Outcome says how a run ended.
 type Outcome struct {
 	Type OutcomeType `json:"type"`
-	// PendingToolCallIDs are the calls without a result, in their order, if Type is OutcomeSuccess: tools of the front end, whose
-	// results come with the messages of the next run.
+	// PendingToolCallIDs are the calls without a result, in their order, if Type is OutcomeSuccess:
+	// tools of the front end, whose results come with the messages of the next run.
 	PendingToolCallIDs []string    `json:"pendingToolCallIds,omitempty"`
 	Interrupts         []Interrupt `json:"interrupts,omitempty"` // at least one if Type is OutcomeInterrupt
 }
@@ -65,7 +66,8 @@ const (
 	ReasonConfirmation  = "confirmation"
 )
 
-// TokenUsage is what the model calls of a run used, by one provider and model. A count that isn't known is nil.
+// TokenUsage is what the model calls of a run used, by one provider and model. A count that isn't
+// known is nil.
 type TokenUsage struct {
 	Provider     string `json:"provider,omitempty"`
 	Model        string `json:"model,omitempty"`
@@ -130,8 +132,9 @@ type SubagentOutcomeType string
 
 // How a subagent may end, besides SubagentError.
 const (
-	SubagentSuccess   SubagentOutcomeType = "success"
-	SubagentSuspended SubagentOutcomeType = "suspended" // it waits for an interrupt, its own or that of a subagent of its
+	SubagentSuccess SubagentOutcomeType = "success"
+	// it waits for an interrupt, its own or that of a subagent of its
+	SubagentSuspended SubagentOutcomeType = "suspended"
 )
 
 func (t SubagentOutcomeType) known() bool { return t == SubagentSuccess || t == SubagentSuspended }

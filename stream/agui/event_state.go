@@ -16,14 +16,15 @@ type StateDelta struct {
 	Delta json.RawMessage `json:"delta"` // an array of operations; nil: none
 }
 
-// A MessagesSnapshot is the conversation: the client replaces messages by id, and drops those that aren't in it, except for
-// activities and reasoning.
+// A MessagesSnapshot is the conversation: the client replaces messages by id, and drops those that
+// aren't in it, except for activities and reasoning.
 type MessagesSnapshot struct {
 	Base
 	Messages []Message `json:"messages"`
 }
 
-// An ActivitySnapshot makes or replaces an activity: structured progress that isn't part of the conversation.
+// An ActivitySnapshot makes or replaces an activity: structured progress that isn't part of the
+// conversation.
 type ActivitySnapshot struct {
 	Base
 	Attribution

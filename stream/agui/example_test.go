@@ -20,8 +20,9 @@ func ExampleWriter() {
 		agui.ToolCallArgs{ToolCallID: "c1", Delta: `{"name":"a.txt"}`},
 		agui.TextMessageStart{MessageID: "m1"}, // refused
 		agui.RunFinished{Outcome: agui.Outcome{
-			Type:       agui.OutcomeInterrupt,
-			Interrupts: []agui.Interrupt{{ID: "p1", Reason: agui.ReasonToolCall, ToolCallID: "c1", Message: "Delete a.txt?"}},
+			Type: agui.OutcomeInterrupt,
+			Interrupts: []agui.Interrupt{{ID: "p1", Reason: agui.ReasonToolCall, ToolCallID: "c1",
+				Message: "Delete a.txt?"}},
 		}},
 	} {
 		if err := w.Write(e); err != nil {
@@ -55,7 +56,8 @@ func ExampleParseRunInput() {
 	}
 	fmt.Println(input.Messages[0].Content.Text, input.Resume[0].InterruptID, string(input.Resume[0].Payload))
 
-	_, err = agui.ParseRunInput([]byte(`{"threadId": "t1", "runId": "r2", "messages": [{"id": "m0", "role": "user"}]}`), agui.Limits{})
+	_, err = agui.ParseRunInput([]byte(`{"threadId": "t1", "runId": "r2", "messages": [{"id": "m0", "role": "user"}]}`),
+		agui.Limits{})
 	fmt.Println(err)
 	// Output:
 	// Delete a.txt. p1 {"approved": true}

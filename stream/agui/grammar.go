@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A GrammarError says that an event can't come at this point of a stream. Nothing of it was written, and the Writer can be used
-// further.
+// A GrammarError says that an event can't come at this point of a stream. Nothing of it was
+// written, and the Writer can be used further.
 type GrammarError struct {
 	Type    Type
 	ID      string // of the message, call, step, subagent or run; may be empty
@@ -90,7 +90,8 @@ type run struct {
 	calls      []string        // tool calls without a result, in their order
 }
 
-// newRun returns the run that e starts. The client still has the activities of the run before, if there is one.
+// newRun returns the run that e starts. The client still has the activities of the run before, if
+// there is one.
 func newRun(e RunStarted, before *run) *run {
 	r := &run{thread: e.ThreadID, id: e.RunID, items: make(map[key]*item), owners: make(map[string]bool)}
 	if before != nil {
@@ -106,7 +107,8 @@ func newRun(e RunStarted, before *run) *run {
 	return r
 }
 
-// seed notes messages that the client has: it must not be told something else about whom they are from.
+// seed notes messages that the client has: it must not be told something else about whom they are
+// from.
 func (r *run) seed(messages []Message) {
 	for _, m := range messages {
 		k := kindOfMessage(m)

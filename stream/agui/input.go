@@ -9,11 +9,13 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A RunInput is what a client sends to start a run. Nothing in it is to be trusted: a client can send any messages and tools.
+// A RunInput is what a client sends to start a run. Nothing in it is to be trusted: a client can
+// send any messages and tools.
 type RunInput struct {
-	ThreadID        string          `json:"threadId"`
-	RunID           string          `json:"runId"`
-	ProtocolVersion string          `json:"protocolVersion,omitempty"` // what the client speaks; empty: a version before 1.0
+	ThreadID string `json:"threadId"`
+	RunID    string `json:"runId"`
+	// what the client speaks; empty: a version before 1.0
+	ProtocolVersion string          `json:"protocolVersion,omitempty"`
 	ParentRunID     string          `json:"parentRunId,omitempty"`
 	State           json.RawMessage `json:"state,omitempty"` // of the client; none means {}
 	Messages        []Message       `json:"messages"`        // the conversation as the client has it
@@ -75,7 +77,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// A RequestError says why what a client sent is no [RunInput]. Its class is fault.Invalid. It never contains what the client sent.
+// A RequestError says why what a client sent is no [RunInput]. Its class is fault.Invalid. It never
+// contains what the client sent.
 type RequestError struct {
 	Field   string // for example "messages[2].content"; empty: the whole
 	Problem string
@@ -93,15 +96,17 @@ func (e *RequestError) Error() string {
 // Fault returns Invalid.
 func (e *RequestError) Fault() fault.Class { return fault.Invalid }
 
-// ParseRunInput reads what a client sent, within limits. Messages of unknown roles, parts of unknown kinds and unknown properties are
-// left out, as the protocol wants it. Errors are *[RequestError].
+// ParseRunInput reads what a client sent, within limits. Messages of unknown roles, parts of
+// unknown kinds and unknown properties are left out, as the protocol wants it. Errors are
+// *[RequestError].
 func ParseRunInput(data []byte, limits Limits) (*RunInput, error) {
 	limits = limits.withDefaults()
 	if len(data) > limits.Bytes {
 		return nil, &RequestError{Problem: fmt.Sprintf("has more than %d bytes", limits.Bytes), Limit: limits.Bytes}
 	}
 	if nesting(data) > limits.Nesting {
-		return nil, &RequestError{Problem: fmt.Sprintf("is nested deeper than %d", limits.Nesting), Limit: limits.Nesting}
+		return nil,
+			&RequestError{Problem: fmt.Sprintf("is nested deeper than %d", limits.Nesting), Limit: limits.Nesting}
 	}
 	if !json.Valid(data) {
 		return nil, &RequestError{Problem: "isn't valid JSON"}
@@ -129,19 +134,22 @@ func (in *RunInput) check(limits Limits) error {
 		{"context", len(in.Context), limits.Entries}, {"resume", len(in.Resume), limits.Entries},
 	} {
 		if of.n > of.most {
-			return &RequestError{Field: of.field, Problem: fmt.Sprintf("has more than %d elements", of.most), Limit: of.most}
+			return &RequestError{Field: of.field, Problem: fmt.Sprintf("has more than %d elements", of.most),
+				Limit: of.most}
 		}
 	}
 	for i, m := range in.Messages {
 		if max(len(m.Content.Parts), len(m.ToolCalls)) > limits.Parts {
 			return &RequestError{
-				Field: "messages[" + strconv.Itoa(i) + "]", Problem: fmt.Sprintf("has more than %d parts or tool calls", limits.Parts),
-				Limit: limits.Parts,
+				Field:   "messages[" + strconv.Itoa(i) + "]",
+				Problem: fmt.Sprintf("has more than %d parts or tool calls", limits.Parts),
+				Limit:   limits.Parts,
 			}
 		}
 	}
 	for i, r := range in.Resume {
-		// The protocol would leave the entry out. But it is a decision, and what the client wants isn't known.
+		// The protocol would leave the entry out. But it is a decision, and what the client wants
+		// isn't known.
 		if r.Status != Resolved && r.Status != Cancelled {
 			return &RequestError{
 				Field:   "resume[" + strconv.Itoa(i) + "].status",
@@ -157,8 +165,8 @@ func (in *RunInput) check(limits Limits) error {
 	return nil
 }
 
-// nesting returns how deep the arrays and objects of data are nested. It may be wrong if data isn't valid JSON, but never lower than
-// what a decoder meets before the error.
+// nesting returns how deep the arrays and objects of data are nested. It may be wrong if data isn't
+// valid JSON, but never lower than what a decoder meets before the error.
 func nesting(data []byte) int {
 	depth, most := 0, 0
 	inString := false

@@ -21,7 +21,8 @@ func repeat(element string, n int) string {
 }
 
 func TestAnInputIsReadAsTheClientSentIt(t *testing.T) {
-	in, err := agui.ParseRunInput([]byte(input(`"protocolVersion":"1.0","parentRunId":"r0","state":{"a":1},"forwardedProps":[null],
+	in, err := agui.ParseRunInput(
+		[]byte(input(`"protocolVersion":"1.0","parentRunId":"r0","state":{"a":1},"forwardedProps":[null],
 		"messages":[{"id":"m1","role":"user","content":[{"type":"text","text":"Look:"},{"type":"image","source":{"type":"data","value":"aGk=","mimeType":"image/png"}}]},
 			{"id":"m2","role":"hologram"},
 			{"id":"m3","role":"tool","toolCallId":"c1","content":"3","error":"half"}],
@@ -59,14 +60,18 @@ func TestInputsAreBounded(t *testing.T) {
 		want    string
 		limit   int
 	}{
-		{"bytes", `"messages":[],"state":"` + strings.Repeat("x", 4<<20-100) + `"`, `"messages":[],"state":"` + strings.Repeat("x", 4<<20) + `"`,
+		{"bytes", `"messages":[],"state":"` + strings.Repeat("x", 4<<20-100) + `"`, `"messages":[],"state":"` +
+			strings.Repeat("x", 4<<20) + `"`,
 			"the input has more than 4194304 bytes", 4 << 20},
-		{"messages", `"messages":` + repeat(message, 10_000), `"messages":` + repeat(message, 10_001), "messages of the input has more than 10000 elements", 10_000},
+		{"messages", `"messages":` + repeat(message, 10_000), `"messages":` + repeat(message, 10_001),
+			"messages of the input has more than 10000 elements", 10_000},
 		{"parts", user(1000), user(1001), "messages[0] of the input has more than 1000 parts or tool calls", 1000},
 		{"nesting", nested(63), nested(64), "the input is nested deeper than 64", 64},
 		{"deep nesting", nested(63), nested(100_000), "the input is nested deeper than 64", 64},
-		{"tools", entries("tools", `{"name":"n","description":"d"}`, 1000), entries("tools", `{"name":"n","description":"d"}`, 1001), "tools of the input has more than 1000 elements", 1000},
-		{"resume", entries("resume", `{"interruptId":"i","status":"resolved"}`, 1000), entries("resume", `{"interruptId":"i","status":"resolved"}`, 1001), "resume of the input has more than 1000 elements", 1000},
+		{"tools", entries("tools", `{"name":"n","description":"d"}`, 1000), entries("tools",
+			`{"name":"n","description":"d"}`, 1001), "tools of the input has more than 1000 elements", 1000},
+		{"resume", entries("resume", `{"interruptId":"i","status":"resolved"}`, 1000), entries("resume",
+			`{"interruptId":"i","status":"resolved"}`, 1001), "resume of the input has more than 1000 elements", 1000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := agui.ParseRunInput([]byte(input(tt.fits)), agui.Limits{})
@@ -91,12 +96,17 @@ func TestInputsThatAreWrong(t *testing.T) {
 		input(`"messages":[null]`):          "messages[0] of the input is null: it must be an object",
 		input(`"messages":[],"state":null`): "state of the input is null: leave it out",
 		input(`"messages":[],"tools":{}`):   "tools of the input is an object: it must be an array",
-		input(`"messages":[],"resume":[{"interruptId":"i","status":"maybe"}]`):                   `resume[0].status of the input must be "resolved" or "cancelled"`,
-		input(`"messages":[],"resume":[{"status":"resolved"}]`):                                  "resume[0].interruptId of the input is missing",
-		input(`"messages":[],"resume":[{"interruptId":"i","status":"resolved","payload":null}]`): "resume[0].payload of the input is null: leave it out",
-		`{"threadId":"t","runId":"","messages":[]}`:                                              "runId of the input is empty",
-		input(`"messages":[],"context":[{"description":"d","value":1e999}]`):                     "context[0].value of the input is a number: it must be a string",
-		input(`"messages":[{"id":"m","ROLE":"user","content":""}]`):                              "messages[0].role of the input is missing",
+		input(
+			`"messages":[],"resume":[{"interruptId":"i","status":"maybe"}]`): `resume[0].status of the input must be "resolved" or "cancelled"`,
+		input(
+			`"messages":[],"resume":[{"status":"resolved"}]`): "resume[0].interruptId of the input is missing",
+		input(
+			`"messages":[],"resume":[{"interruptId":"i","status":"resolved","payload":null}]`): "resume[0].payload of the input is null: leave it out",
+		`{"threadId":"t","runId":"","messages":[]}`: "runId of the input is empty",
+		input(
+			`"messages":[],"context":[{"description":"d","value":1e999}]`): "context[0].value of the input is a " +
+			"number: it must be a string",
+		input(`"messages":[{"id":"m","ROLE":"user","content":""}]`): "messages[0].role of the input is missing",
 	} {
 		_, err := agui.ParseRunInput([]byte(data), agui.Limits{})
 		require.EqualError(t, err, "agui: "+want, data)
@@ -105,8 +115,14 @@ func TestInputsThatAreWrong(t *testing.T) {
 }
 
 func FuzzParseRunInput(f *testing.F) {
-	f.Add([]byte(input(`"messages":[{"id":"m","role":"user","content":[{"type":"text","text":""}]}],"resume":[{"interruptId":"i","status":"resolved","payload":1}]`)))
-	f.Add([]byte(input(`"messages":[{"id":"m","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{"}}]}]`)))
+	f.Add(
+		[]byte(
+			input(
+				`"messages":[{"id":"m","role":"user","content":[{"type":"text","text":""}]}],"resume":[{"interruptId":"i","status":"resolved","payload":1}]`)))
+	f.Add(
+		[]byte(
+			input(
+				`"messages":[{"id":"m","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{"}}]}]`)))
 	f.Add([]byte(input(`"messages":[],"state":` + strings.Repeat("[", 70))))
 	f.Add([]byte(`"\"`))
 	f.Fuzz(func(t *testing.T, data []byte) {

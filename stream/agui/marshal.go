@@ -14,8 +14,8 @@ type EventError struct {
 	Type    Type   // empty: it has none
 	Field   string // for example "outcome.interrupts"; empty: the event as a whole
 	Problem string
-	// Unknown is set if the type, or a kind that the event can't do without, isn't in this version of the protocol. A receiver leaves
-	// such an event out and goes on.
+	// Unknown is set if the type, or a kind that the event can't do without, isn't in this version
+	// of the protocol. A receiver leaves such an event out and goes on.
 	Unknown bool
 }
 
@@ -31,8 +31,9 @@ func (e *EventError) Error() string {
 	return "agui: " + e.Field + " of the " + name + " " + e.Problem
 }
 
-// Marshal returns e as JSON on one line. What must be there and is nil becomes empty: arrays, objects, and null for a value of any
-// kind. Bytes that aren't UTF-8 become U+FFFD. Errors are *[EventError].
+// Marshal returns e as JSON on one line. What must be there and is nil becomes empty: arrays,
+// objects, and null for a value of any kind. Bytes that aren't UTF-8 become U+FFFD. Errors are
+// *[EventError].
 func Marshal(e Event) ([]byte, error) {
 	e, err := plain(e)
 	if err != nil {
@@ -83,7 +84,8 @@ func plain(e Event) (Event, error) {
 		v = v.Elem()
 	}
 	if v.Kind() != reflect.Struct || types[nameOf(v)] == nil {
-		return nil, &EventError{Problem: fmt.Sprintf("is a %T: it must be a struct of this package or a pointer to one", e)}
+		return nil,
+			&EventError{Problem: fmt.Sprintf("is a %T: it must be a struct of this package or a pointer to one", e)}
 	}
 	return v.Interface().(Event), nil
 }
@@ -138,8 +140,9 @@ func decode[E Event](raw json.RawMessage) (Event, error) {
 	return e, check(e)
 }
 
-// Unmarshal reads an event. The result is a struct, not a pointer. Properties, roles, parts and outcomes that aren't in this version
-// are left out. Errors are *[EventError]; it has Unknown if the event should be left out.
+// Unmarshal reads an event. The result is a struct, not a pointer. Properties, roles, parts and
+// outcomes that aren't in this version are left out. Errors are *[EventError]; it has Unknown if
+// the event should be left out.
 func Unmarshal(data []byte) (Event, error) {
 	if !json.Valid(data) {
 		return nil, &EventError{Problem: "isn't valid JSON"}

@@ -52,13 +52,18 @@ func TestWhatMustBeThereIsThere(t *testing.T) {
 		{agui.TextMessageContent{}, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"","delta":""}`},
 		{agui.TextMessageChunk{}, `{"type":"TEXT_MESSAGE_CHUNK"}`},
 		{agui.ToolCallResult{}, `{"type":"TOOL_CALL_RESULT","messageId":"","toolCallId":"","content":""}`},
-		{agui.ToolCallResult{Content: agui.Content{Parts: []agui.Part{}}}, `{"type":"TOOL_CALL_RESULT","messageId":"","toolCallId":"","content":[]}`},
+		{agui.ToolCallResult{Content: agui.Content{Parts: []agui.Part{}}},
+			`{"type":"TOOL_CALL_RESULT","messageId":"","toolCallId":"","content":[]}`},
 		{agui.RunFinished{Result: json.RawMessage(" null")}, `{"type":"RUN_FINISHED","threadId":"","runId":""}`},
-		{agui.RunStarted{Input: &agui.RunInput{State: json.RawMessage("null")}}, `{"type":"RUN_STARTED","threadId":"","runId":"","input":{"threadId":"","runId":"","messages":[]}}`},
-		{agui.RunError{Usage: []agui.TokenUsage{{InputTokens: new(int64(0))}}}, `{"type":"RUN_ERROR","message":"","usage":[{"inputTokens":0}]}`},
-		{agui.Custom{Name: "<&>", Value: json.RawMessage("{\n\"a\" : \"<\"}")}, `{"type":"CUSTOM","name":"<&>","value":{"a":"<"}}`},
+		{agui.RunStarted{Input: &agui.RunInput{State: json.RawMessage("null")}},
+			`{"type":"RUN_STARTED","threadId":"","runId":"","input":{"threadId":"","runId":"","messages":[]}}`},
+		{agui.RunError{Usage: []agui.TokenUsage{{InputTokens: new(int64(0))}}},
+			`{"type":"RUN_ERROR","message":"","usage":[{"inputTokens":0}]}`},
+		{agui.Custom{Name: "<&>", Value: json.RawMessage("{\n\"a\" : \"<\"}")},
+			`{"type":"CUSTOM","name":"<&>","value":{"a":"<"}}`},
 		{agui.Raw{Event: json.RawMessage("\"\xff\"")}, `{"type":"RAW","event":"` + "\ufffd" + `"}`},
-		{agui.TextMessageContent{Delta: "\xff\u2028"}, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"","delta":"\ufffd\u2028"}`},
+		{agui.TextMessageContent{Delta: "\xff\u2028"},
+			`{"type":"TEXT_MESSAGE_CONTENT","messageId":"","delta":"\ufffd\u2028"}`},
 	} {
 		data, err := agui.Marshal(tt.event)
 		require.NoError(t, err)
@@ -78,7 +83,8 @@ func TestAMessageHasTheFieldsOfItsRole(t *testing.T) {
 	} {
 		data, err := agui.Marshal(agui.MessagesSnapshot{Messages: []agui.Message{{
 			ID: "m", Role: role, Name: "n", Content: agui.Content{Text: "t", Parts: []agui.Part{agui.TextPart("")}},
-			ToolCalls: []agui.ToolCall{{ID: "c", Name: "f"}}, ToolCallID: "c", Error: "no", ActivityType: "a", EncryptedValue: "e",
+			ToolCalls: []agui.ToolCall{{ID: "c", Name: "f"}}, ToolCallID: "c", Error: "no", ActivityType: "a",
+			EncryptedValue: "e",
 		}}})
 		require.NoError(t, err)
 		require.Equal(t, `{"type":"MESSAGES_SNAPSHOT","messages":[`+want+`]}`, string(data))
@@ -92,31 +98,48 @@ func TestValuesThatTheProtocolDoesNotHave(t *testing.T) {
 		event agui.Event
 		want  string
 	}{
-		{agui.RunError{Base: agui.Base{Timestamp: 1 << 60}}, "timestamp of the RUN_ERROR is out of range: it is in milliseconds since 1970"},
+		{agui.RunError{Base: agui.Base{Timestamp: 1 << 60}},
+			"timestamp of the RUN_ERROR is out of range: it is in milliseconds since 1970"},
 		{agui.RunError{Base: agui.Base{RawEvent: raw("null")}}, "rawEvent of the RUN_ERROR is null: leave it out"},
-		{agui.RunError{Usage: []agui.TokenUsage{{InputTokens: new(int64(-1))}}}, "usage[0] of the RUN_ERROR has a count out of range"},
-		{agui.TextMessageStart{Role: agui.RoleTool}, `role of the TEXT_MESSAGE_START is "tool": a text message is of developer, system, assistant or user`},
-		{agui.RunFinished{Outcome: agui.Outcome{Type: "paused"}}, `outcome.type of the RUN_FINISHED is "paused": it must be "success", "interrupt" or "cancelled"`},
-		{agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeInterrupt}}, "outcome.interrupts of the RUN_FINISHED is empty: an interrupted run waits for something"},
-		{agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeSuccess, Interrupts: []agui.Interrupt{{}}}}, "outcome.interrupts of the RUN_FINISHED belongs to the outcome interrupt"},
-		{agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeCancelled, PendingToolCallIDs: []string{"c"}}}, "outcome.pendingToolCallIds of the RUN_FINISHED belongs to the outcome success"},
-		{agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeInterrupt, Interrupts: []agui.Interrupt{{ResponseSchema: raw("true")}}}},
+		{agui.RunError{Usage: []agui.TokenUsage{{InputTokens: new(int64(-1))}}},
+			"usage[0] of the RUN_ERROR has a count out of range"},
+		{agui.TextMessageStart{Role: agui.RoleTool},
+			`role of the TEXT_MESSAGE_START is "tool": a text message is of developer, system, assistant or user`},
+		{agui.RunFinished{Outcome: agui.Outcome{Type: "paused"}},
+			`outcome.type of the RUN_FINISHED is "paused": it must be "success", "interrupt" or "cancelled"`},
+		{agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeInterrupt}},
+			"outcome.interrupts of the RUN_FINISHED is empty: an interrupted run waits for something"},
+		{agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeSuccess, Interrupts: []agui.Interrupt{{}}}},
+			"outcome.interrupts of the RUN_FINISHED belongs to the outcome interrupt"},
+		{agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeCancelled, PendingToolCallIDs: []string{"c"}}},
+			"outcome.pendingToolCallIds of the RUN_FINISHED belongs to the outcome success"},
+		{agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeInterrupt,
+			Interrupts: []agui.Interrupt{{ResponseSchema: raw("true")}}}},
 			"outcome.interrupts[0].responseSchema of the RUN_FINISHED is a boolean: it must be an object"},
-		{agui.SubagentFinished{Outcome: agui.SubagentOutcome{Type: agui.SubagentSuccess, InterruptIDs: []string{"i"}}}, "outcome.interruptIds of the SUBAGENT_FINISHED belongs to the outcome suspended"},
-		{agui.ReasoningEncryptedValue{Subtype: "x"}, `subtype of the REASONING_ENCRYPTED_VALUE is "x": it must be "tool-call" or "message"`},
-		{agui.ActivitySnapshot{Content: raw("[]")}, "content of the ACTIVITY_SNAPSHOT is an array: it must be an object"},
+		{agui.SubagentFinished{Outcome: agui.SubagentOutcome{Type: agui.SubagentSuccess, InterruptIDs: []string{"i"}}},
+			"outcome.interruptIds of the SUBAGENT_FINISHED belongs to the outcome suspended"},
+		{agui.ReasoningEncryptedValue{Subtype: "x"},
+			`subtype of the REASONING_ENCRYPTED_VALUE is "x": it must be "tool-call" or "message"`},
+		{agui.ActivitySnapshot{Content: raw("[]")},
+			"content of the ACTIVITY_SNAPSHOT is an array: it must be an object"},
 		{agui.StateDelta{Delta: raw("{}")}, "delta of the STATE_DELTA is an object: it must be an array of operations"},
 		{agui.StateDelta{Delta: raw("[1]")}, "delta of the STATE_DELTA isn't an array of operations"},
-		{agui.StateDelta{Delta: raw(`[{"op":"change","path":""}]`)}, "delta[0].op of the STATE_DELTA must be add, remove, replace, move, copy or test"},
-		{agui.StateDelta{Delta: raw(`[{"op":"remove","path":"a"}]`)}, "delta[0].path of the STATE_DELTA must be empty or begin with a slash"},
-		{agui.StateDelta{Delta: raw(`[{"op":"remove","path":"/a~2"}]`)}, "delta[0].path of the STATE_DELTA must be empty or begin with a slash"},
-		{agui.StateDelta{Delta: raw(`[{"op":"move","path":"/a"}]`)}, "delta[0].from of the STATE_DELTA must be empty or begin with a slash"},
+		{agui.StateDelta{Delta: raw(`[{"op":"change","path":""}]`)},
+			"delta[0].op of the STATE_DELTA must be add, remove, replace, move, copy or test"},
+		{agui.StateDelta{Delta: raw(`[{"op":"remove","path":"a"}]`)},
+			"delta[0].path of the STATE_DELTA must be empty or begin with a slash"},
+		{agui.StateDelta{Delta: raw(`[{"op":"remove","path":"/a~2"}]`)},
+			"delta[0].path of the STATE_DELTA must be empty or begin with a slash"},
+		{agui.StateDelta{Delta: raw(`[{"op":"move","path":"/a"}]`)},
+			"delta[0].from of the STATE_DELTA must be empty or begin with a slash"},
 		{agui.StateDelta{Delta: raw(`[{"op":"add","path":"/a"}]`)}, "delta[0].value of the STATE_DELTA is missing"},
 		{parts(agui.Part{Type: "gif"}), `content[0].type of the TOOL_CALL_RESULT is "gif", which is no kind of part`},
 		{parts(agui.Part{Type: agui.PartText}), "content[0].text of the TOOL_CALL_RESULT is missing"},
 		{parts(agui.Part{Type: agui.PartImage}), "content[0].source of the TOOL_CALL_RESULT is missing"},
-		{parts(agui.Part{Type: agui.PartImage, Source: &agui.Source{Type: "ftp"}}), `content[0].source.type of the TOOL_CALL_RESULT is "ftp", which is no kind of source`},
-		{agui.MessagesSnapshot{Messages: []agui.Message{{}}}, `messages[0].role of the MESSAGES_SNAPSHOT is "", which is no role`},
+		{parts(agui.Part{Type: agui.PartImage, Source: &agui.Source{Type: "ftp"}}),
+			`content[0].source.type of the TOOL_CALL_RESULT is "ftp", which is no kind of source`},
+		{agui.MessagesSnapshot{Messages: []agui.Message{{}}},
+			`messages[0].role of the MESSAGES_SNAPSHOT is "", which is no role`},
 	} {
 		_, err := agui.Marshal(tt.event)
 		require.EqualError(t, err, "agui: "+tt.want)
@@ -127,15 +150,20 @@ func TestValuesThatTheProtocolDoesNotHave(t *testing.T) {
 
 func TestAReceiverLeavesOutWhatItDoesNotKnow(t *testing.T) {
 	for _, tt := range []struct{ data, want string }{
-		{`{"type":"TEXT_MESSAGE_END","messageId":"m","new":1,"MESSAGEID":"x"}`, `{"type":"TEXT_MESSAGE_END","messageId":"m"}`},
-		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"robot"}`, `{"type":"TEXT_MESSAGE_START","messageId":"m"}`},
-		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"paused","x":1}}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
+		{`{"type":"TEXT_MESSAGE_END","messageId":"m","new":1,"MESSAGEID":"x"}`,
+			`{"type":"TEXT_MESSAGE_END","messageId":"m"}`},
+		{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"robot"}`,
+			`{"type":"TEXT_MESSAGE_START","messageId":"m"}`},
+		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"paused","x":1}}`,
+			`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
 		{`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"a","role":"robot"},{"id":"b","role":"system","content":"c"}]}`,
 			`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"b","role":"system","content":"c"}]}`},
-		{`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","role":"tool","content":[{"type":"hologram"},{"type":"text","text":"t"},{"type":"image","source":{"type":"ipfs","value":"v"}}]}`,
+		{
+			`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","role":"tool","content":[{"type":"hologram"},{"type":"text","text":"t"},{"type":"image","source":{"type":"ipfs","value":"v"}}]}`,
 			`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":[{"type":"text","text":"t"}]}`},
 		{`{"type":"RUN_ERROR","message":"m","timestamp":1e3}`, `{"type":"RUN_ERROR","timestamp":1000,"message":"m"}`},
-		{`{"type":"STATE_DELTA","delta":[{"op":"remove","path":"","value":1}]}`, `{"type":"STATE_DELTA","delta":[{"op":"remove","path":"","value":1}]}`},
+		{`{"type":"STATE_DELTA","delta":[{"op":"remove","path":"","value":1}]}`,
+			`{"type":"STATE_DELTA","delta":[{"op":"remove","path":"","value":1}]}`},
 	} {
 		e, err := agui.Unmarshal([]byte(tt.data))
 		require.NoError(t, err, tt.data)
@@ -190,9 +218,11 @@ func TestAMessageReadsItsOwnJSON(t *testing.T) {
 	var m agui.Message
 	require.NoError(t, json.Unmarshal([]byte(`{"id":"m","role":"user","content":[{"type":"text","text":"hi"}]}`), &m))
 	require.Equal(t, "hi", *m.Content.Parts[0].Text)
-	require.EqualError(t, json.Unmarshal([]byte(`{"id":"m","role":"robot"}`), &m), "agui: the value is of an unknown kind")
+	require.EqualError(t, json.Unmarshal([]byte(`{"id":"m","role":"robot"}`), &m),
+		"agui: the value is of an unknown kind")
 	var c agui.ToolCall
-	require.EqualError(t, json.Unmarshal([]byte(`{"id":"c","type":"function","function":{"name":"f"}}`), &c), "agui: function.arguments is missing")
+	require.EqualError(t, json.Unmarshal([]byte(`{"id":"c","type":"function","function":{"name":"f"}}`), &c),
+		"agui: function.arguments is missing")
 }
 
 func FuzzUnmarshal(f *testing.F) {
@@ -201,7 +231,9 @@ func FuzzUnmarshal(f *testing.F) {
 			f.Add([]byte(line))
 		}
 	}
-	f.Add([]byte(`{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"threadId":"t","runId":"r","messages":[],"state":1}}`))
+	f.Add(
+		[]byte(
+			`{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"threadId":"t","runId":"r","messages":[],"state":1}}`))
 	f.Add([]byte(`{"type":"X"` + strings.Repeat("[", 100)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := agui.Unmarshal(data)

@@ -24,13 +24,14 @@ func (r Role) known() bool {
 	return false
 }
 
-// A Message is a message of a conversation. Which fields it has depends on its role; others are left out of its JSON.
+// A Message is a message of a conversation. Which fields it has depends on its role; others are
+// left out of its JSON.
 type Message struct {
 	Attribution
 	ID   string
 	Role Role
-	// Content is empty for an assistant that only calls tools. Only messages of users and tools may have parts. An activity has
-	// Activity instead.
+	// Content is empty for an assistant that only calls tools. Only messages of users and tools may
+	// have parts. An activity has Activity instead.
 	Content Content
 
 	Name           string          // of the author: developer, system, assistant and user
@@ -60,7 +61,8 @@ type message struct {
 
 // MarshalJSON returns the JSON of m with the fields of its role.
 func (m Message) MarshalJSON() ([]byte, error) {
-	out := message{ID: m.ID, Role: m.Role, Attribution: m.Attribution, EncryptedValue: m.EncryptedValue, Metadata: m.Metadata}
+	out := message{ID: m.ID, Role: m.Role, Attribution: m.Attribution, EncryptedValue: m.EncryptedValue,
+		Metadata: m.Metadata}
 	switch m.Role {
 	case RoleActivity:
 		out.ActivityType, out.EncryptedValue, out.Content = &m.ActivityType, "", orElse(m.Activity, "{}")
@@ -93,8 +95,9 @@ func (m *Message) decodeJSON(raw json.RawMessage, path string) error {
 		return err
 	}
 	*m = Message{
-		Attribution: in.Attribution, ID: in.ID, Role: in.Role, Name: in.Name, ToolCalls: in.ToolCalls, ToolCallID: in.ToolCallID,
-		Error: in.Error, EncryptedValue: in.EncryptedValue, Metadata: in.Metadata,
+		Attribution: in.Attribution, ID: in.ID, Role: in.Role, Name: in.Name, ToolCalls: in.ToolCalls,
+		ToolCallID: in.ToolCallID,
+		Error:      in.Error, EncryptedValue: in.EncryptedValue, Metadata: in.Metadata,
 	}
 	if in.Content == nil && m.Role != RoleAssistant {
 		return &fieldError{join(path, "content"), "is missing"}
@@ -282,7 +285,8 @@ func (c *ToolCall) decodeJSON(raw json.RawMessage, path string) error {
 	if in.Type != "function" {
 		return errUnknown
 	}
-	*c = ToolCall{ID: in.ID, Name: in.Function.Name, Arguments: in.Function.Arguments, EncryptedValue: in.EncryptedValue, Metadata: in.Metadata}
+	*c = ToolCall{ID: in.ID, Name: in.Function.Name, Arguments: in.Function.Arguments,
+		EncryptedValue: in.EncryptedValue, Metadata: in.Metadata}
 	return nil
 }
 

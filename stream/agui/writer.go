@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// A Writer writes the events of a stream, which has one run or several in sequence, in an order that the protocol allows.
+// A Writer writes the events of a stream, which has one run or several in sequence, in an order
+// that the protocol allows.
 //
-// It ends what is open. RunFinished ends everything, from the last opened to the first. SubagentFinished and SubagentError end
-// what is from that subagent, ToolCallResult its call, and MessagesSnapshot the messages and calls that it doesn't have, because
-// the client drops those.
+// It ends what is open. RunFinished ends everything, from the last opened to the first.
+// SubagentFinished and SubagentError end what is from that subagent, ToolCallResult its call, and
+// MessagesSnapshot the messages and calls that it doesn't have, because the client drops those.
 //
-// It writes chunks as start and content. A chunk's message or call stays open until it is ended, a chunk of the same subagent
-// begins another one, or the run ends.
+// It writes chunks as start and content. A chunk's message or call stays open until it is ended, a
+// chunk of the same subagent begins another one, or the run ends.
 //
-// It fills in what is known: Version, the ids of a RunFinished and its PendingToolCallIDs, and whom a call is from whose message
-// is from a subagent. It refuses everything else that can't come, with a *[GrammarError], and values that the protocol doesn't
-// have, with an *[EventError].
+// It fills in what is known: Version, the ids of a RunFinished and its PendingToolCallIDs, and whom
+// a call is from whose message is from a subagent. It refuses everything else that can't come, with
+// a *[GrammarError], and values that the protocol doesn't have, with an *[EventError].
 //
 // A Writer is not safe for concurrent use.
 type Writer struct {
@@ -37,11 +38,13 @@ const (
 	failed
 )
 
-// NewWriter returns a Writer that passes each event to emit as JSON on one line. It keeps no reference to data. The first error of
-// emit ends the stream: Write and Close return it from then on.
+// NewWriter returns a Writer that passes each event to emit as JSON on one line. It keeps no
+// reference to data. The first error of emit ends the stream: Write and Close return it from then
+// on.
 func NewWriter(emit func(data []byte) error) *Writer { return &Writer{emit: emit} }
 
-// Write writes e, and before it what ends what is open. An error other than one of emit means that nothing was written.
+// Write writes e, and before it what ends what is open. An error other than one of emit means that
+// nothing was written.
 func (w *Writer) Write(e Event) error {
 	if w.err != nil {
 		return w.err
@@ -72,8 +75,9 @@ func (w *Writer) Write(e Event) error {
 	return w.write(append(w.before(e), e)...)
 }
 
-// Close ends the stream: a run that nothing has ended was stopped, and is ended as OutcomeCancelled. It returns the error of emit, if
-// there was one. Further calls do nothing else, and a Write after it is refused.
+// Close ends the stream: a run that nothing has ended was stopped, and is ended as
+// OutcomeCancelled. It returns the error of emit, if there was one. Further calls do nothing else,
+// and a Write after it is refused.
 func (w *Writer) Close() error {
 	if w.err == nil && w.phase == active {
 		w.Write(RunFinished{Outcome: Outcome{Type: OutcomeCancelled}}) // can only fail with w.err
@@ -94,7 +98,8 @@ func (w *Writer) admit(e Event) error {
 	case RunStarted:
 		switch {
 		case w.phase == active:
-			return refuse(e.RunID, fmt.Sprintf("the run %.64q goes on", w.run.id), fmt.Sprintf("write a %s first", TypeRunFinished))
+			return refuse(e.RunID, fmt.Sprintf("the run %.64q goes on", w.run.id),
+				fmt.Sprintf("write a %s first", TypeRunFinished))
 		case e.ThreadID == "" || e.RunID == "":
 			return refuse(e.RunID, "it has no ThreadID or no RunID", "give it both")
 		case w.run != nil && w.run.thread != e.ThreadID:

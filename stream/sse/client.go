@@ -21,14 +21,16 @@ const (
 	longestWait = 30 * time.Second
 )
 
-// A Client reads a stream of events over HTTP, and connects again when a connection ends, as browsers do. Its zero value is ready to use. A Client
-// is safe for concurrent use.
+// A Client reads a stream of events over HTTP, and connects again when a connection ends, as
+// browsers do. Its zero value is ready to use. A Client is safe for concurrent use.
 type Client struct {
-	// HTTP sends the requests; nil: http.DefaultClient. Its Timeout bounds a whole connection, so it should be 0.
+	// HTTP sends the requests; nil: http.DefaultClient. Its Timeout bounds a whole connection, so
+	// it should be 0.
 	HTTP *http.Client
 	// Limit is the largest event, in bytes; 0: DefaultLimit.
 	Limit int
-	// Waiting, if it isn't nil, is called when a connection has ended or has failed, before the Client waits. err is io.EOF if the server ended it.
+	// Waiting, if it isn't nil, is called when a connection has ended or has failed, before the
+	// Client waits. err is io.EOF if the server ended it.
 	Waiting func(err error, wait time.Duration)
 }
 
@@ -42,18 +44,23 @@ func (e *ContentTypeError) Error() string {
 	return fmt.Sprintf("sse: the content type of the answer is %q; it must be text/event-stream", e.ContentType)
 }
 
-// Events sends a request and returns the events of the answers. A request with a body must have GetBody, as those of http.NewRequest do.
+// Events sends a request and returns the events of the answers. A request with a body must have
+// GetBody, as those of http.NewRequest do.
 //
-// When a connection ends or can't be made, Events connects again. It sends the id of the last whole event as Last-Event-ID; until there is one, it
-// sends that of req. An event that the end of a connection cuts off is left out.
+// When a connection ends or can't be made, Events connects again. It sends the id of the last whole
+// event as Last-Event-ID; until there is one, it sends that of req. An event that the end of a
+// connection cuts off is left out.
 //
-// Before it connects again, it waits: 1 s, and twice as long after each connection without an event, up to 30 s. The server's "retry:" takes the
-// place of the 1 s, and a Retry-After lengthens the wait. A random part of up to a quarter is added to each wait.
+// Before it connects again, it waits: 1 s, and twice as long after each connection without an
+// event, up to 30 s. The server's "retry:" takes the place of the 1 s, and a Retry-After lengthens
+// the wait. A random part of up to a quarter is added to each wait.
 //
 // The sequence ends without an error when the server answers 204. It ends with one when
 //   - the context of req ends: the error is its cause;
-//   - the server answers with a status that isn't 200, 408, 425, 429 or 5xx: the error is a [*fault.HTTPError], as for 501 and 505;
-//   - the answer isn't a stream of events (*[ContentTypeError]), or an event is too large (*[TooLargeError]);
+//   - the server answers with a status that isn't 200, 408, 425, 429 or 5xx: the error is a
+//     [*fault.HTTPError], as for 501 and 505;
+//   - the answer isn't a stream of events (*[ContentTypeError]), or an event is too large
+//     (*[TooLargeError]);
 //   - the body can't be had again.
 //
 // The Data of an event is valid until the next one is asked for. An event's Retry has been heeded.
@@ -157,7 +164,9 @@ func again(ctx context.Context, req *http.Request) (*http.Request, error) {
 	attempt := req.Clone(ctx)
 	if req.Body != nil && req.Body != http.NoBody {
 		if req.GetBody == nil {
-			return nil, errFinal{errors.New("sse: the request has a body and no GetBody; make it with http.NewRequest, or set GetBody")}
+			return nil,
+				errFinal{errors.New(
+					"sse: the request has a body and no GetBody; make it with http.NewRequest, or set GetBody")}
 		}
 		body, err := req.GetBody()
 		if err != nil {
@@ -199,7 +208,8 @@ func (s *subscription) read(r *Reader, yield func(Event, error) bool) error {
 	}
 }
 
-// wait waits before the next connection, after one that ended with err. It returns the cause if the context ends.
+// wait waits before the next connection, after one that ended with err. It returns the cause if the
+// context ends.
 func (s *subscription) wait(ctx context.Context, err error) error {
 	if s.got {
 		s.failed = 0

@@ -39,7 +39,8 @@ type connection struct {
 	body   string
 }
 
-// serve answers the nth connection with the nth answer, and returns a client and what the server has seen. It must be called in a bubble.
+// serve answers the nth connection with the nth answer, and returns a client and what the server
+// has seen. It must be called in a bubble.
 func serve(t *testing.T, answers ...http.HandlerFunc) (client *http.Client, seen *[]connection) {
 	p := pipes{make(chan net.Conn)}
 	seen = new([]connection)
@@ -51,11 +52,12 @@ func serve(t *testing.T, answers ...http.HandlerFunc) (client *http.Client, seen
 	})}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = server.Serve(p) }()
-	client = &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-		near, far := net.Pipe()
-		p.conns <- far
-		return near, nil
-	}}}
+	client = &http.Client{
+		Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			p.conns <- far
+			return near, nil
+		}}}
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
 		_ = server.Close()
@@ -108,7 +110,8 @@ func between(t *testing.T, least, d time.Duration) {
 
 func TestAClientGoesOnAfterTheLastWholeEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, seen := serve(t, events("id: 1\ndata: a\n\nid: 2\ndata: cut"), events("data: b\n\nid: 3\n\n"), events("id:\ndata: c\n\n"), events("id: \x01\ndata: d\n\n"), status(204))
+		client, seen := serve(t, events("id: 1\ndata: a\n\nid: 2\ndata: cut"), events("data: b\n\nid: 3\n\n"),
+			events("id:\ndata: c\n\n"), events("id: \x01\ndata: d\n\n"), status(204))
 		req := get(t)
 		req.Header.Set("Last-Event-ID", "0")
 		data, err := texts(&sse.Client{HTTP: client}, req)
@@ -125,7 +128,8 @@ func TestAClientGoesOnAfterTheLastWholeEvent(t *testing.T) {
 func TestAClientWaitsLongerAfterEachConnectionWithoutAnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := status(503)
-		client, seen := serve(t, down, down, events(": nothing\n\n"), down, down, down, down, events("data: a\n\n"), down, status(204))
+		client, seen := serve(t, down, down, events(": nothing\n\n"), down, down, down, down, events("data: a\n\n"),
+			down, status(204))
 		var causes []error
 		c := &sse.Client{HTTP: client, Waiting: func(err error, _ time.Duration) { causes = append(causes, err) }}
 		data, err := texts(c, get(t))
@@ -142,10 +146,12 @@ func TestAClientWaitsLongerAfterEachConnectionWithoutAnEvent(t *testing.T) {
 
 func TestAClientWaitsAsLongAsTheServerAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, seen := serve(t, events("retry: 5000\n\n"), events("retry: 100\ndata: a\n\n"), status(429, "Retry-After", "90"), status(408), events("retry: 60000\n\n"), events(""), status(204))
+		client, seen := serve(t, events("retry: 5000\n\n"), events("retry: 100\ndata: a\n\n"),
+			status(429, "Retry-After", "90"), status(408), events("retry: 60000\n\n"), events(""), status(204))
 		_, err := texts(&sse.Client{HTTP: client}, get(t))
 		require.NoError(t, err)
-		for i, wait := range []time.Duration{5 * time.Second, 100 * time.Millisecond, 90 * time.Second, 400 * time.Millisecond, time.Minute, time.Minute} {
+		for i, wait := range []time.Duration{5 * time.Second, 100 * time.Millisecond, 90 * time.Second,
+			400 * time.Millisecond, time.Minute, time.Minute} {
 			between(t, wait, (*seen)[i+1].at-(*seen)[i].at)
 		}
 	})
@@ -153,8 +159,10 @@ func TestAClientWaitsAsLongAsTheServerAsks(t *testing.T) {
 
 func TestAClientDoesNotRepeatWhatWouldFailAgain(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
-		"400": status(400), "401": status(401), "404": status(404), "501": status(501), "206": status(206), "304": status(304),
-		"a page": status(200, "Content-Type", "text/html"), "no content type": status(200, "Content-Type", ""), "large": events("data: " + strings.Repeat("x", 100) + "\n\n"),
+		"400": status(400), "401": status(401), "404": status(404), "501": status(501), "206": status(206),
+		"304":    status(304),
+		"a page": status(200, "Content-Type", "text/html"), "no content type": status(200, "Content-Type", ""),
+		"large": events("data: " + strings.Repeat("x", 100) + "\n\n"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client, seen := serve(t, answer)
@@ -203,7 +211,8 @@ func TestAContextEndsAClient(t *testing.T) {
 func TestAClientSendsItsBodyAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, seen := serve(t, events("data: a\n\n"), status(204))
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://memory/", strings.NewReader("question"))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://memory/",
+			strings.NewReader("question"))
 		require.NoError(t, err)
 		_, err = texts(&sse.Client{HTTP: client}, req)
 		require.NoError(t, err)
@@ -220,10 +229,11 @@ func TestAClientSendsItsBodyAgain(t *testing.T) {
 func TestAServerThatIsntThereIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
-		client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-			tries++
-			return nil, errors.New("refused")
-		}}}
+		client := &http.Client{
+			Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+				tries++
+				return nil, errors.New("refused")
+			}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		_, err := texts(&sse.Client{HTTP: client}, get(t).WithContext(ctx))

@@ -54,7 +54,8 @@ func ExampleClient() {
 			return
 		}
 		sse.SetHeader(rw.Header())
-		_ = sse.NewWriter(rw, sse.WriterConfig{}).Write(sse.Event{ID: strconv.Itoa(next + 1), Data: []byte(words[next]), Retry: time.Millisecond})
+		_ = sse.NewWriter(rw, sse.WriterConfig{}).Write(sse.Event{ID: strconv.Itoa(next + 1), Data: []byte(words[next]),
+			Retry: time.Millisecond})
 	}))
 	defer server.Close()
 

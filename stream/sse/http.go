@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// SetHeader sets the headers of a response that is a stream of events: its content type, that nobody may cache or compress it, and that nginx must
-// not buffer it.
+// SetHeader sets the headers of a response that is a stream of events: its content type, that
+// nobody may cache or compress it, and that nginx must not buffer it.
 func SetHeader(h http.Header) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
@@ -15,8 +15,9 @@ func SetHeader(h http.Header) {
 
 const lastEventID = "Last-Event-ID"
 
-// LastEventID returns the id of the last event that the client of r has seen. It is empty if the client has seen none, and if it isn't an id that a
-// [Writer] writes. It is whatever the client sent: check it.
+// LastEventID returns the id of the last event that the client of r has seen. It is empty if the
+// client has seen none, and if it isn't an id that a [Writer] writes. It is whatever the client
+// sent: check it.
 func LastEventID(r *http.Request) string {
 	id := r.Header.Get(lastEventID)
 	if !utf8.ValidString(id) {

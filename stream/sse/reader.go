@@ -11,24 +11,29 @@ import (
 	"time"
 )
 
-// DefaultLimit is the largest event that a Reader returns unless another limit is given, in bytes: 1 MiB.
+// DefaultLimit is the largest event that a Reader returns unless another limit is given, in bytes:
+// 1 MiB.
 const DefaultLimit = 1 << 20
 
 // An Event is one event of a stream.
 type Event struct {
-	// ID is the id of the event. A Reader returns the last id of the stream, also for events without one of their own.
+	// ID is the id of the event. A Reader returns the last id of the stream, also for events
+	// without one of their own.
 	ID string
 	// Type is the name of the event; empty means "message".
 	Type string
-	// Data is the data; its lines are separated by "\n". What a Reader returns is valid until its next call of Next.
+	// Data is the data; its lines are separated by "\n". What a Reader returns is valid until its
+	// next call of Next.
 	Data []byte
 	// Retry is how long a client must wait before it connects again; 0: the event doesn't say.
 	Retry time.Duration
-	// Cut says that the input ended before the blank line that ends the event. The standard has clients ignore such an event.
+	// Cut says that the input ended before the blank line that ends the event. The standard has
+	// clients ignore such an event.
 	Cut bool
 }
 
-// A TooLargeError says that an event is larger than the limit of a Reader. The Reader can't be used any more.
+// A TooLargeError says that an event is larger than the limit of a Reader. The Reader can't be used
+// any more.
 type TooLargeError struct {
 	Limit int // in bytes
 }
@@ -38,11 +43,12 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("sse: an event is larger than %d bytes, which is the limit of the reader", e.Limit)
 }
 
-// A Reader reads the events of a stream. Lines may end in LF, CRLF or CR. A byte order mark at the beginning, comments and unknown fields are
-// ignored. A Reader isn't safe for concurrent use.
+// A Reader reads the events of a stream. Lines may end in LF, CRLF or CR. A byte order mark at the
+// beginning, comments and unknown fields are ignored. A Reader isn't safe for concurrent use.
 type Reader struct {
-	// BareJSON says that a line that begins with { or [ begins an event without "data:", which has all lines up to the end of the JSON
-	// value. Some servers report errors this way. It must be set before the first call of Next.
+	// BareJSON says that a line that begins with { or [ begins an event without "data:", which has
+	// all lines up to the end of the JSON value. Some servers report errors this way. It must be
+	// set before the first call of Next.
 	BareJSON bool
 
 	br    *bufio.Reader
@@ -58,7 +64,8 @@ type Reader struct {
 	retry   time.Duration // the newest; 0: none
 }
 
-// NewReader returns a Reader of r. A limit of 0 means DefaultLimit. r is read in pieces, and no further than it has data.
+// NewReader returns a Reader of r. A limit of 0 means DefaultLimit. r is read in pieces, and no
+// further than it has data.
 func NewReader(r io.Reader, limit int) *Reader {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -66,8 +73,8 @@ func NewReader(r io.Reader, limit int) *Reader {
 	return &Reader{br: bufio.NewReader(r), limit: limit, data: []byte{}}
 }
 
-// Next returns the next event that has data. After the last one, the error is io.EOF. It returns an error of the input as it is, but an event
-// that was cut off by io.EOF first.
+// Next returns the next event that has data. After the last one, the error is io.EOF. It returns an
+// error of the input as it is, but an event that was cut off by io.EOF first.
 func (r *Reader) Next() (Event, error) {
 	if r.err != nil {
 		return Event{}, r.err
@@ -132,7 +139,8 @@ func (r *Reader) event(ev Event) Event {
 	return ev
 }
 
-// value reads the lines of a JSON value whose first line is line. It reports whether the input ended before the value did.
+// value reads the lines of a JSON value whose first line is line. It reports whether the input
+// ended before the value did.
 func (r *Reader) value(line []byte) (cut bool, err error) {
 	var depth nesting
 	for {
@@ -176,7 +184,8 @@ func (n *nesting) add(line []byte) {
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-// next returns the next line without its end, which is valid until the next call. The last line of the input may have no end.
+// next returns the next line without its end, which is valid until the next call. The last line of
+// the input may have no end.
 func (r *Reader) next() ([]byte, error) {
 	r.line = r.line[:0]
 	for {

@@ -36,24 +36,32 @@ var streams = map[string]struct {
 	text string
 	want []sse.Event
 }{
-	"one event":                {"data: a\n\n", []sse.Event{data("a")}},
-	"two lines":                {"data: YHOO\ndata: +2\n\n", []sse.Event{data("YHOO\n+2")}},
-	"comment, ids":             {": test\n\ndata: first\nid: 1\n\ndata:second\nid\n\ndata:  third\n\n", []sse.Event{{ID: "1", Data: []byte("first")}, data("second"), data(" third")}},
-	"empty data":               {"data\n\ndata\ndata\n\n", []sse.Event{data(""), data("\n")}},
-	"the blank is optional":    {"data:test\n\ndata: test\n\n", []sse.Event{data("test"), data("test")}},
-	"names":                    {"event: add\ndata: 1\n\nevent:\ndata: 2\n\n", []sse.Event{{Type: "add", Data: []byte("1")}, data("2")}},
-	"a name without data":      {"event: add\n\ndata: 1\n\n", []sse.Event{data("1")}},
-	"an id lasts":              {"id: 7\ndata: 1\n\ndata: 2\n\n", []sse.Event{{ID: "7", Data: []byte("1")}, {ID: "7", Data: []byte("2")}}},
-	"an id without data":       {"id: 7\n\ndata: 2\n\n", []sse.Event{{ID: "7", Data: []byte("2")}}},
-	"an id with NUL":           {"id: 7\ndata: 1\n\nid: 8\x00\ndata: 2\n\n", []sse.Event{{ID: "7", Data: []byte("1")}, {ID: "7", Data: []byte("2")}}},
-	"retry":                    {"retry: 1500\ndata: 1\n\nretry: 1x\ndata: 2\n\nretry: -1\ndata: 3\n\n", []sse.Event{{Retry: 1500 * time.Millisecond, Data: []byte("1")}, data("2"), data("3")}},
-	"a huge retry":             {"retry: 9223372036854775807\ndata: 1\n\n", []sse.Event{{Retry: 9223372036854 * time.Millisecond, Data: []byte("1")}}},
-	"unknown fields":           {"foo: bar\ndata : no\nDATA: no\n data: no\ndata: yes\n\n", []sse.Event{data("yes")}},
-	"a byte order mark":        {"\xEF\xBB\xBFdata: a\n\n", []sse.Event{data("a")}},
-	"a second mark":            {"data: a\n\n\xEF\xBB\xBFdata: b\n\ndata: c\n\n", []sse.Event{data("a"), data("c")}},
-	"mixed line ends":          {"data: a\r\n\rdata: b\n\ndata: c\rdata: d\r\n\r\n", []sse.Event{data("a"), data("b"), data("c\nd")}},
-	"no blank line":            {"data: a\n\ndata: b\n", []sse.Event{data("a"), {Data: []byte("b"), Cut: true}}},
-	"no end of line":           {"data: a\n\nevent: x\ndata: b", []sse.Event{data("a"), {Type: "x", Data: []byte("b"), Cut: true}}},
+	"one event": {"data: a\n\n", []sse.Event{data("a")}},
+	"two lines": {"data: YHOO\ndata: +2\n\n", []sse.Event{data("YHOO\n+2")}},
+	"comment, ids": {": test\n\ndata: first\nid: 1\n\ndata:second\nid\n\ndata:  third\n\n",
+		[]sse.Event{{ID: "1", Data: []byte("first")}, data("second"), data(" third")}},
+	"empty data":            {"data\n\ndata\ndata\n\n", []sse.Event{data(""), data("\n")}},
+	"the blank is optional": {"data:test\n\ndata: test\n\n", []sse.Event{data("test"), data("test")}},
+	"names": {"event: add\ndata: 1\n\nevent:\ndata: 2\n\n",
+		[]sse.Event{{Type: "add", Data: []byte("1")}, data("2")}},
+	"a name without data": {"event: add\n\ndata: 1\n\n", []sse.Event{data("1")}},
+	"an id lasts": {"id: 7\ndata: 1\n\ndata: 2\n\n",
+		[]sse.Event{{ID: "7", Data: []byte("1")}, {ID: "7", Data: []byte("2")}}},
+	"an id without data": {"id: 7\n\ndata: 2\n\n", []sse.Event{{ID: "7", Data: []byte("2")}}},
+	"an id with NUL": {"id: 7\ndata: 1\n\nid: 8\x00\ndata: 2\n\n",
+		[]sse.Event{{ID: "7", Data: []byte("1")}, {ID: "7", Data: []byte("2")}}},
+	"retry": {"retry: 1500\ndata: 1\n\nretry: 1x\ndata: 2\n\nretry: -1\ndata: 3\n\n",
+		[]sse.Event{{Retry: 1500 * time.Millisecond, Data: []byte("1")}, data("2"), data("3")}},
+	"a huge retry": {"retry: 9223372036854775807\ndata: 1\n\n",
+		[]sse.Event{{Retry: 9223372036854 * time.Millisecond, Data: []byte("1")}}},
+	"unknown fields":    {"foo: bar\ndata : no\nDATA: no\n data: no\ndata: yes\n\n", []sse.Event{data("yes")}},
+	"a byte order mark": {"\xEF\xBB\xBFdata: a\n\n", []sse.Event{data("a")}},
+	"a second mark":     {"data: a\n\n\xEF\xBB\xBFdata: b\n\ndata: c\n\n", []sse.Event{data("a"), data("c")}},
+	"mixed line ends": {"data: a\r\n\rdata: b\n\ndata: c\rdata: d\r\n\r\n",
+		[]sse.Event{data("a"), data("b"), data("c\nd")}},
+	"no blank line": {"data: a\n\ndata: b\n", []sse.Event{data("a"), {Data: []byte("b"), Cut: true}}},
+	"no end of line": {"data: a\n\nevent: x\ndata: b",
+		[]sse.Event{data("a"), {Type: "x", Data: []byte("b"), Cut: true}}},
 	"nothing to return":        {"data: a\n\nevent: x\n: c", []sse.Event{data("a")}},
 	"JSON that isn't an event": {"{\"error\": 1}\n\ndata: a\n\n", []sse.Event{data("a")}},
 	"empty":                    {"", nil},
@@ -93,12 +101,14 @@ func TestAReaderReturnsAnEventBeforeTheNextOneComes(t *testing.T) {
 }
 
 func TestBareJSONIsAnEvent(t *testing.T) {
-	const text = "data: a\n\n{\n  \"error\": {\"message\": \"a } \\\" {\"}\n}\ndata: b\n\n{\"x\":1}\n[1,\n2]\n{\"cut\": [\n1"
+	const text = "data: a\n\n{\n  \"error\": {\"message\": \"a } \\\" {\"}\n}\ndata: " +
+		"b\n\n{\"x\":1}\n[1,\n2]\n{\"cut\": [\n1"
 	r := sse.NewReader(iotest.OneByteReader(strings.NewReader(text)), 0)
 	r.BareJSON = true
 	got, err := all(r)
 	require.NoError(t, err)
-	require.Equal(t, []sse.Event{data("a"), data("{\n  \"error\": {\"message\": \"a } \\\" {\"}\n}"), data("b"), data("{\"x\":1}"), data("[1,\n2]"),
+	require.Equal(t, []sse.Event{data("a"), data("{\n  \"error\": {\"message\": \"a } \\\" {\"}\n}"), data("b"),
+		data("{\"x\":1}"), data("[1,\n2]"),
 		{Data: []byte("{\"cut\": [\n1"), Cut: true}}, got)
 }
 
@@ -117,7 +127,8 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestAnEventAboveTheLimitIsAnError(t *testing.T) {
-	for name, text := range map[string]string{"one line": "data: aaaaaaaaa", "many lines": "data: aaaaaaaaaaaaaaaaaaaaaaaa\n", "JSON": "{\n", "a comment": ": a"} {
+	for name, text := range map[string]string{"one line": "data: aaaaaaaaa",
+		"many lines": "data: aaaaaaaaaaaaaaaaaaaaaaaa\n", "JSON": "{\n", "a comment": ": a"} {
 		in := &endless{text: text}
 		if name == "one line" || name == "a comment" {
 			in.text = "a"

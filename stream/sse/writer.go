@@ -14,7 +14,8 @@ import (
 // DefaultTimeout is how long a write may take unless WriterConfig says otherwise: 30 s.
 const DefaultTimeout = 30 * time.Second
 
-// A Connection is what a Writer needs of a connection besides io.Writer. An *http.ResponseController is one.
+// A Connection is what a Writer needs of a connection besides io.Writer. An
+// *http.ResponseController is one.
 type Connection interface {
 	Flush() error
 	SetWriteDeadline(deadline time.Time) error
@@ -22,13 +23,15 @@ type Connection interface {
 
 // A WriterConfig configures a [Writer]. Its zero value is ready to use.
 type WriterConfig struct {
-	// Connection flushes each event and bounds each write; nil: neither. What it doesn't support (errors.ErrUnsupported) is left out.
+	// Connection flushes each event and bounds each write; nil: neither. What it doesn't support
+	// (errors.ErrUnsupported) is left out.
 	Connection Connection
 	// Timeout is how long one write may take; 0: DefaultTimeout; negative: no limit.
 	Timeout time.Duration
 }
 
-// A Writer writes events. Each is flushed. After an error, each write returns that error. A Writer is safe for concurrent use.
+// A Writer writes events. Each is flushed. After an error, each write returns that error. A Writer
+// is safe for concurrent use.
 type Writer struct {
 	cfg WriterConfig
 
@@ -47,7 +50,8 @@ func NewWriter(w io.Writer, cfg WriterConfig) *Writer {
 	return &Writer{w: w, cfg: cfg, last: time.Now()}
 }
 
-// An InvalidEventError says that an event can't be written. Nothing of it was written, and the Writer can be used further.
+// An InvalidEventError says that an event can't be written. Nothing of it was written, and the
+// Writer can be used further.
 type InvalidEventError struct {
 	Field   string // of Event
 	Problem string
@@ -56,9 +60,10 @@ type InvalidEventError struct {
 // Error says what is wrong with which field.
 func (e *InvalidEventError) Error() string { return "sse: the event's " + e.Field + " " + e.Problem }
 
-// Write writes an event. Data of several lines is written as such; a CR or CRLF in it is read as "\n". Cut is ignored. An ID or a Type that
-// contains a line end, or an ID that contains a NUL, is an *[InvalidEventError]. Nil Data writes no data: browsers
-// take the ID and the Retry of such an event, and don't pass it to their page.
+// Write writes an event. Data of several lines is written as such; a CR or CRLF in it is read as
+// "\n". Cut is ignored. An ID or a Type that contains a line end, or an ID that contains a NUL, is
+// an *[InvalidEventError]. Nil Data writes no data: browsers take the ID and the Retry of such an
+// event, and don't pass it to their page.
 func (w *Writer) Write(ev Event) error {
 	switch {
 	case strings.ContainsAny(ev.ID, "\r\n\x00"):
@@ -101,8 +106,9 @@ func (w *Writer) comment(text string) error {
 	return w.send()
 }
 
-// Heartbeat starts to write an empty comment whenever nothing was written for a time, so that proxies keep the connection open. It ends with the
-// first error of the Writer, which the next write returns, or when stop is called, which waits for a write under way.
+// Heartbeat starts to write an empty comment whenever nothing was written for a time, so that
+// proxies keep the connection open. It ends with the first error of the Writer, which the next
+// write returns, or when stop is called, which waits for a write under way.
 func (w *Writer) Heartbeat(every time.Duration) (stop func()) {
 	done := make(chan struct{})
 	var running sync.WaitGroup
@@ -121,7 +127,8 @@ func (w *Writer) Heartbeat(every time.Duration) (stop func()) {
 	})
 }
 
-// beat writes a comment if nothing was written for a time, and returns when the next one may be due; 0: never, because of an error.
+// beat writes a comment if nothing was written for a time, and returns when the next one may be
+// due; 0: never, because of an error.
 func (w *Writer) beat(every time.Duration) (next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +167,8 @@ func (w *Writer) send() error {
 	}
 	c := w.cfg.Connection
 	if c != nil && w.cfg.Timeout > 0 {
-		if err := c.SetWriteDeadline(time.Now().Add(w.cfg.Timeout)); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		if err := c.SetWriteDeadline(time.Now().Add(w.cfg.Timeout)); err != nil &&
+			!errors.Is(err, errors.ErrUnsupported) {
 			w.err = err
 			return err
 		}

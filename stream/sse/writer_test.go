@@ -33,7 +33,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		var want []sse.Event
 		id := ""
 		for range r.IntN(5) {
-			ev := sse.Event{ID: word("ab: "), Type: word("ab: "), Data: []byte(word("a :\n\"{")), Retry: time.Duration(r.IntN(3)) * time.Second}
+			ev := sse.Event{ID: word("ab: "), Type: word("ab: "), Data: []byte(word("a :\n\"{")),
+				Retry: time.Duration(r.IntN(3)) * time.Second}
 			require.NoError(t, w.Write(ev))
 			require.NoError(t, w.Comment(word("a\n")))
 			if ev.ID != "" {
@@ -51,7 +52,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 func TestAnEventCannotContainAnother(t *testing.T) {
 	var out bytes.Buffer
 	w := sse.NewWriter(&out, sse.WriterConfig{})
-	for _, ev := range []sse.Event{{ID: "1\ndata: x"}, {ID: "1\r"}, {ID: "\x00"}, {Type: "a\n\ndata: x"}, {Type: "\r"}, {Retry: -1}} {
+	for _, ev := range []sse.Event{{ID: "1\ndata: x"}, {ID: "1\r"}, {ID: "\x00"}, {Type: "a\n\ndata: x"}, {Type: "\r"},
+		{Retry: -1}} {
 		var invalid *sse.InvalidEventError
 		require.ErrorAs(t, w.Write(ev), &invalid)
 	}
@@ -135,7 +137,8 @@ func TestHeartbeatsAreWrittenWhileNothingElseIs(t *testing.T) {
 func TestAReaderThatStallsIsDisconnected(t *testing.T) {
 	ended := make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
-		w := sse.NewWriter(rw, sse.WriterConfig{Connection: http.NewResponseController(rw), Timeout: 50 * time.Millisecond})
+		w := sse.NewWriter(rw,
+			sse.WriterConfig{Connection: http.NewResponseController(rw), Timeout: 50 * time.Millisecond})
 		big := bytes.Repeat([]byte("a"), 1<<20)
 		for range 1000 {
 			if err := w.Write(sse.Event{Data: big}); err != nil {

@@ -2,13 +2,15 @@ package uimessage
 
 import "encoding/json"
 
-// A Chunk is a piece of a stream: one of the types of this file, by value. Fields that aren't said to be required are left out if they are empty.
+// A Chunk is a piece of a stream: one of the types of this file, by value. Fields that aren't said
+// to be required are left out if they are empty.
 type Chunk interface{ kind() string }
 
 // ProviderMetadata is what only a provider understands: by the provider's name, an object.
 type ProviderMetadata map[string]map[string]json.RawMessage
 
-// MarshalJSON returns the metadata without the nil maps, since null ends a client's stream with an error.
+// MarshalJSON returns the metadata without the nil maps, since null ends a client's stream with an
+// error.
 func (m ProviderMetadata) MarshalJSON() ([]byte, error) {
 	all := make(map[string]map[string]json.RawMessage, len(m))
 	for provider, meta := range m {
@@ -25,7 +27,8 @@ type Start struct {
 	MessageMetadata json.RawMessage `json:"messageMetadata,omitempty"`
 }
 
-// Finish ends a message. FinishReason is stop, length, content-filter, tool-calls, error or other, or empty.
+// Finish ends a message. FinishReason is stop, length, content-filter, tool-calls, error or other,
+// or empty.
 type Finish struct {
 	FinishReason    string          `json:"finishReason,omitempty"`
 	MessageMetadata json.RawMessage `json:"messageMetadata,omitempty"`
@@ -89,7 +92,8 @@ type ReasoningEnd struct {
 	ID string `json:"id"`
 }
 
-// ToolInputStart begins a call. Dynamic is for tools of which the client has no type; it must be the same in all chunks of a call.
+// ToolInputStart begins a call. Dynamic is for tools of which the client has no type; it must be
+// the same in all chunks of a call.
 type ToolInputStart struct {
 	ToolCallID       string `json:"toolCallId"`
 	ToolName         string `json:"toolName"`
@@ -104,7 +108,8 @@ type ToolInputDelta struct {
 	InputTextDelta string `json:"inputTextDelta"`
 }
 
-// ToolInputAvailable is the whole input. It may come without a ToolInputStart. Input is required; nil is null.
+// ToolInputAvailable is the whole input. It may come without a ToolInputStart. Input is required;
+// nil is null.
 type ToolInputAvailable struct {
 	ToolCallID       string           `json:"toolCallId"`
 	ToolName         string           `json:"toolName"`
@@ -140,7 +145,8 @@ type ToolApprovalResponse struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
-// ToolOutputAvailable is the result of a call. Output is required; nil is null. Preliminary results are replaced by the next.
+// ToolOutputAvailable is the result of a call. Output is required; nil is null. Preliminary results
+// are replaced by the next.
 type ToolOutputAvailable struct {
 	ToolCallID       string          `json:"toolCallId"`
 	Output           json.RawMessage `json:"output"`
@@ -195,8 +201,9 @@ type Custom struct {
 	ProviderMetadata ProviderMetadata `json:"providerMetadata,omitempty"`
 }
 
-// Data is data of the host. Its type is "data-" and the Name. Data with the ID of earlier data of the name replaces that. Transient data isn't part of the message.
-// The data is required; nil is null.
+// Data is data of the host. Its type is "data-" and the Name. Data with the ID of earlier data of
+// the name replaces that. Transient data isn't part of the message. The data is required; nil is
+// null.
 type Data struct {
 	Name      string          `json:"-"`
 	ID        string          `json:"id,omitempty"`

@@ -13,9 +13,12 @@ import (
 var chunkTypes = make(map[string]reflect.Type)
 
 func init() {
-	for _, c := range []Chunk{Start{}, Finish{}, Abort{}, Error{}, MessageMetadata{}, StartStep{}, FinishStep{}, ResetStep{}, TextStart{}, TextDelta{}, TextEnd{},
-		ReasoningStart{}, ReasoningDelta{}, ReasoningEnd{}, ToolInputStart{}, ToolInputDelta{}, ToolInputAvailable{}, ToolInputError{}, ToolApprovalRequest{},
-		ToolApprovalResponse{}, ToolOutputAvailable{}, ToolOutputError{}, ToolOutputDenied{}, SourceURL{}, SourceDocument{}, File{}, ReasoningFile{}, Custom{}} {
+	for _, c := range []Chunk{Start{}, Finish{}, Abort{}, Error{}, MessageMetadata{}, StartStep{}, FinishStep{},
+		ResetStep{}, TextStart{}, TextDelta{}, TextEnd{},
+		ReasoningStart{}, ReasoningDelta{}, ReasoningEnd{}, ToolInputStart{}, ToolInputDelta{}, ToolInputAvailable{},
+		ToolInputError{}, ToolApprovalRequest{},
+		ToolApprovalResponse{}, ToolOutputAvailable{}, ToolOutputError{}, ToolOutputDenied{}, SourceURL{},
+		SourceDocument{}, File{}, ReasoningFile{}, Custom{}} {
 		chunkTypes[c.kind()] = reflect.TypeOf(c)
 	}
 }
@@ -33,7 +36,8 @@ func (e *ChunkError) Error() string { return fmt.Sprintf("uimessage: chunk %q: %
 // Unwrap returns the cause.
 func (e *ChunkError) Unwrap() error { return e.Err }
 
-// Marshal returns a chunk as one line of JSON. JSON values in it must be valid, or the error is a *[ChunkError].
+// Marshal returns a chunk as one line of JSON. JSON values in it must be valid, or the error is a
+// *[ChunkError].
 func Marshal(c Chunk) ([]byte, error) {
 	if c == nil || reflect.TypeOf(c).Kind() == reflect.Pointer {
 		return nil, &ChunkError{Problem: "it is nil or a pointer; chunks are values"}
@@ -59,7 +63,8 @@ func Marshal(c Chunk) ([]byte, error) {
 	return append(out, fields[1:]...), nil
 }
 
-// Unmarshal returns the chunk that is encoded as JSON. Unknown fields are ignored; the error for an unknown type is a *[ChunkError].
+// Unmarshal returns the chunk that is encoded as JSON. Unknown fields are ignored; the error for an
+// unknown type is a *[ChunkError].
 func Unmarshal(data []byte) (Chunk, error) {
 	var head struct {
 		Type string `json:"type"`

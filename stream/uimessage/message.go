@@ -17,7 +17,8 @@ type Message struct {
 	inputs map[string][]byte // what was written of the inputs of calls, by id
 }
 
-// MarshalJSON returns the message as clients keep it. They need a list of parts, even if it is empty.
+// MarshalJSON returns the message as clients keep it. They need a list of parts, even if it is
+// empty.
 func (m Message) MarshalJSON() ([]byte, error) {
 	type plain Message // without this method
 	if m.Parts == nil {
@@ -26,8 +27,9 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(m))
 }
 
-// A Part is a part of a [Message]. Type says which of the other fields are used: text, reasoning, file, reasoning-file, source-url,
-// source-document, custom, step-start, "data-" and a name, dynamic-tool, or "tool-" and the name of the tool.
+// A Part is a part of a [Message]. Type says which of the other fields are used: text, reasoning,
+// file, reasoning-file, source-url, source-document, custom, step-start, "data-" and a name,
+// dynamic-tool, or "tool-" and the name of the tool.
 type Part struct {
 	Type string `json:"type"`
 	ID   string `json:"id,omitempty"` // of data
@@ -48,7 +50,8 @@ type Part struct {
 	Call
 }
 
-// MarshalJSON returns the part as clients keep it: with the texts that they require, even if these are empty.
+// MarshalJSON returns the part as clients keep it: with the texts that they require, even if these
+// are empty.
 func (p Part) MarshalJSON() ([]byte, error) {
 	type plain Part // without this method
 	switch {
@@ -71,7 +74,8 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(p))
 }
 
-// A Call has the fields of a part that is a tool call. Clients also show what was written of an input that isn't complete; here it isn't kept.
+// A Call has the fields of a part that is a tool call. Clients also show what was written of an
+// input that isn't complete; here it isn't kept.
 type Call struct {
 	ToolCallID       string           `json:"toolCallId,omitempty"`
 	ToolName         string           `json:"toolName,omitempty"` // of a dynamic-tool; others have it in their Type
@@ -151,7 +155,8 @@ func (m *Message) call(id string) *Part {
 	return nil
 }
 
-// Apply changes the message as a client does when it reads a chunk. What would end the client's stream with an error is a *[GrammarError].
+// Apply changes the message as a client does when it reads a chunk. What would end the client's
+// stream with an error is a *[GrammarError].
 func (m *Message) Apply(c Chunk) error {
 	switch c := c.(type) {
 	case Start:
@@ -191,7 +196,8 @@ func (m *Message) Apply(c Chunk) error {
 	case SourceURL:
 		m.Parts = append(m.Parts, Part{Type: c.kind(), SourceID: c.SourceID, URL: c.URL, Title: c.Title})
 	case SourceDocument:
-		m.Parts = append(m.Parts, Part{Type: c.kind(), SourceID: c.SourceID, MediaType: c.MediaType, Title: c.Title, Filename: c.Filename})
+		m.Parts = append(m.Parts,
+			Part{Type: c.kind(), SourceID: c.SourceID, MediaType: c.MediaType, Title: c.Title, Filename: c.Filename})
 	case File:
 		m.Parts = append(m.Parts, Part{Type: c.kind(), URL: c.URL, MediaType: c.MediaType})
 	case ReasoningFile:

@@ -20,10 +20,12 @@ func (m *Message) tool(c Chunk) error {
 		m.inputs[c.ToolCallID] = append(input, c.InputTextDelta...)
 	case ToolInputAvailable:
 		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, c.Title)
-		p.update(StateInputAvailable, Call{Input: orNull(c.Input), ProviderExecuted: c.ProviderExecuted, CallMetadata: c.ProviderMetadata})
+		p.update(StateInputAvailable,
+			Call{Input: orNull(c.Input), ProviderExecuted: c.ProviderExecuted, CallMetadata: c.ProviderMetadata})
 	case ToolInputError:
 		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, "")
-		p.update(StateOutputError, Call{Input: orNull(c.Input), ErrorText: c.ErrorText, ProviderExecuted: c.ProviderExecuted})
+		p.update(StateOutputError,
+			Call{Input: orNull(c.Input), ErrorText: c.ErrorText, ProviderExecuted: c.ProviderExecuted})
 	case ToolApprovalRequest:
 		p := m.call(c.ToolCallID)
 		if p == nil {
@@ -34,7 +36,8 @@ func (m *Message) tool(c Chunk) error {
 		for i := range m.Parts {
 			if a := m.Parts[i].Approval; a != nil && a.ID == c.ApprovalID {
 				m.Parts[i].State = StateApprovalResponded
-				m.Parts[i].Approval = &Approval{ID: a.ID, IsAutomatic: a.IsAutomatic, Approved: &c.Approved, Reason: c.Reason}
+				m.Parts[i].Approval = &Approval{ID: a.ID, IsAutomatic: a.IsAutomatic, Approved: &c.Approved,
+					Reason: c.Reason}
 				return nil
 			}
 		}
@@ -44,7 +47,8 @@ func (m *Message) tool(c Chunk) error {
 		if p == nil {
 			return noCall(c, c.ToolCallID)
 		}
-		p.update(StateOutputAvailable, Call{Input: p.Input, Output: orNull(c.Output), Preliminary: c.Preliminary, ProviderExecuted: c.ProviderExecuted})
+		p.update(StateOutputAvailable, Call{Input: p.Input, Output: orNull(c.Output), Preliminary: c.Preliminary,
+			ProviderExecuted: c.ProviderExecuted})
 	case ToolOutputError:
 		p := m.call(c.ToolCallID)
 		if p == nil {
@@ -63,7 +67,8 @@ func (m *Message) tool(c Chunk) error {
 	return nil
 }
 
-// update sets the state of a call, and what belongs to the state. ProviderExecuted and metadata stay once they are set.
+// update sets the state of a call, and what belongs to the state. ProviderExecuted and metadata
+// stay once they are set.
 func (p *Part) update(s State, next Call) {
 	p.State = s
 	p.Input, p.Output, p.ErrorText, p.Preliminary = next.Input, next.Output, next.ErrorText, next.Preliminary
@@ -96,8 +101,8 @@ func (m *Message) begin(id, name string, dynamic bool, title string) *Part {
 	return &m.Parts[len(m.Parts)-1]
 }
 
-// Chunks returns the message as chunks that need no others: a client that reads them has the message. Parts that are still being written are not ended,
-// so that more may follow.
+// Chunks returns the message as chunks that need no others: a client that reads them has the
+// message. Parts that are still being written are not ended, so that more may follow.
 func (m *Message) Chunks() []Chunk {
 	out := []Chunk{Start{MessageID: m.ID, MessageMetadata: m.Metadata}}
 	step := false
@@ -118,7 +123,8 @@ func (m *Message) Chunks() []Chunk {
 		case "source-url":
 			out = append(out, SourceURL{SourceID: p.SourceID, URL: p.URL, Title: p.Title})
 		case typeDocument:
-			out = append(out, SourceDocument{SourceID: p.SourceID, MediaType: p.MediaType, Title: p.Title, Filename: p.Filename})
+			out = append(out,
+				SourceDocument{SourceID: p.SourceID, MediaType: p.MediaType, Title: p.Title, Filename: p.Filename})
 		case "file":
 			out = append(out, File{URL: p.URL, MediaType: p.MediaType})
 		case "reasoning-file":
@@ -136,7 +142,8 @@ func (m *Message) Chunks() []Chunk {
 	return out
 }
 
-// textChunks returns the chunks of a part of text or of reasoning. open is its id if it is being written.
+// textChunks returns the chunks of a part of text or of reasoning. open is its id if it is being
+// written.
 func (p *Part) textChunks(open string, index int) (out []Chunk) {
 	id := open
 	if id == "" {
@@ -166,13 +173,15 @@ func (p *Part) textChunks(open string, index int) (out []Chunk) {
 func (p *Part) toolChunks(name string, input []byte) []Chunk {
 	id, dynamic := p.ToolCallID, p.Type == dynamicTool
 	if p.State == StateInputStreaming {
-		out := []Chunk{ToolInputStart{ToolCallID: id, ToolName: name, Dynamic: dynamic, Title: p.Title, ProviderExecuted: p.ProviderExecuted}}
+		out := []Chunk{ToolInputStart{ToolCallID: id, ToolName: name, Dynamic: dynamic, Title: p.Title,
+			ProviderExecuted: p.ProviderExecuted}}
 		if len(input) > 0 {
 			out = append(out, ToolInputDelta{ToolCallID: id, InputTextDelta: string(input)})
 		}
 		return out
 	}
-	out := []Chunk{ToolInputAvailable{ToolCallID: id, ToolName: name, Input: p.Input, Dynamic: dynamic, Title: p.Title, ProviderExecuted: p.ProviderExecuted, ProviderMetadata: p.CallMetadata}}
+	out := []Chunk{ToolInputAvailable{ToolCallID: id, ToolName: name, Input: p.Input, Dynamic: dynamic, Title: p.Title,
+		ProviderExecuted: p.ProviderExecuted, ProviderMetadata: p.CallMetadata}}
 	if a := p.Approval; a != nil {
 		out = append(out, ToolApprovalRequest{ApprovalID: a.ID, ToolCallID: id, IsAutomatic: a.IsAutomatic})
 		if a.Approved != nil {
@@ -181,9 +190,11 @@ func (p *Part) toolChunks(name string, input []byte) []Chunk {
 	}
 	switch p.State {
 	case StateOutputAvailable:
-		out = append(out, ToolOutputAvailable{ToolCallID: id, Output: p.Output, Dynamic: dynamic, Preliminary: p.Preliminary, ProviderExecuted: p.ProviderExecuted})
+		out = append(out, ToolOutputAvailable{ToolCallID: id, Output: p.Output, Dynamic: dynamic,
+			Preliminary: p.Preliminary, ProviderExecuted: p.ProviderExecuted})
 	case StateOutputError:
-		out = append(out, ToolOutputError{ToolCallID: id, ErrorText: p.ErrorText, Dynamic: dynamic, ProviderExecuted: p.ProviderExecuted})
+		out = append(out, ToolOutputError{ToolCallID: id, ErrorText: p.ErrorText, Dynamic: dynamic,
+			ProviderExecuted: p.ProviderExecuted})
 	case StateOutputDenied:
 		out = append(out, ToolOutputDenied{ToolCallID: id})
 	}

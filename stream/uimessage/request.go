@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Request is what a client posts. Clients post their whole conversation; only its last message is kept.
+// A Request is what a client posts. Clients post their whole conversation; only its last message is
+// kept.
 type Request struct {
 	ID        string // of the chat
 	Trigger   string // submit-message or regenerate-message; may be empty
@@ -38,8 +39,8 @@ type Limits struct {
 	Depth    int // of the JSON: 64
 }
 
-// ParseRequest reads the JSON that a client posts: with "messages", or with a single "message". The caller bounds the size of data. The error is a
-// *[RequestError].
+// ParseRequest reads the JSON that a client posts: with "messages", or with a single "message". The
+// caller bounds the size of data. The error is a *[RequestError].
 func ParseRequest(data []byte, limits Limits) (*Request, error) {
 	limits = limits.withDefaults()
 	if !utf8.Valid(data) {
@@ -57,7 +58,8 @@ func ParseRequest(data []byte, limits Limits) (*Request, error) {
 	}
 	var r Request
 	var messages []json.RawMessage
-	for key, to := range map[string]any{"id": &r.ID, "trigger": &r.Trigger, "messageId": &r.MessageID, "messages": &messages} {
+	for key, to := range map[string]any{"id": &r.ID, "trigger": &r.Trigger, "messageId": &r.MessageID,
+		"messages": &messages} {
 		if raw, ok := body[key]; ok {
 			if err := json.Unmarshal(raw, to); err != nil {
 				return bad(err)
@@ -75,14 +77,18 @@ func ParseRequest(data []byte, limits Limits) (*Request, error) {
 	case len(messages) == 0:
 		return nil, &RequestError{Problem: "it has no messages"}
 	case len(messages) > limits.Messages:
-		return nil, &RequestError{Problem: fmt.Sprintf("it has %d messages; at most %d are accepted, so post only the last", len(messages), limits.Messages)}
+		return nil,
+			&RequestError{Problem: fmt.Sprintf("it has %d messages; at most %d are accepted, so post only the last",
+				len(messages), limits.Messages)}
 	}
 	r.Extra, r.Last = body, new(Message)
 	if err := json.Unmarshal(messages[len(messages)-1], r.Last); err != nil {
 		return bad(err)
 	}
 	if len(r.Last.Parts) > limits.Parts {
-		return nil, &RequestError{Problem: fmt.Sprintf("the last message has %d parts; at most %d are accepted", len(r.Last.Parts), limits.Parts)}
+		return nil,
+			&RequestError{Problem: fmt.Sprintf("the last message has %d parts; at most %d are accepted",
+				len(r.Last.Parts), limits.Parts)}
 	}
 	return &r, nil
 }
@@ -133,7 +139,8 @@ type Decision struct {
 func (m *Message) Decisions() (out []Decision) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if _, ok := p.tool(); ok && p.State == StateApprovalResponded && p.Approval != nil && p.Approval.Approved != nil {
+		if _, ok := p.tool(); ok && p.State == StateApprovalResponded && p.Approval != nil &&
+			p.Approval.Approved != nil {
 			out = append(out, Decision{p.Approval.ID, p.ToolCallID, *p.Approval.Approved, p.Approval.Reason})
 		}
 	}
@@ -147,7 +154,8 @@ type ToolResult struct {
 	ErrorText  string // if it has failed
 }
 
-// Results returns the results of calls in the message. Most of them come from the server itself; the caller knows which calls it expects results of.
+// Results returns the results of calls in the message. Most of them come from the server itself;
+// the caller knows which calls it expects results of.
 func (m *Message) Results() (out []ToolResult) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -183,7 +191,8 @@ type FilePart struct {
 	URL       string
 }
 
-// Files returns the files in the message. Nothing is fetched. A data URL that can't be decoded is a *[RequestError].
+// Files returns the files in the message. Nothing is fetched. A data URL that can't be decoded is a
+// *[RequestError].
 func (m *Message) Files() (out []FilePart, err error) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -194,7 +203,8 @@ func (m *Message) Files() (out []FilePart, err error) {
 		if rest, ok := strings.CutPrefix(p.URL, "data:"); !ok {
 			f.URL = p.URL
 		} else if f.Data, err = dataOf(rest); err != nil {
-			return nil, &RequestError{Problem: fmt.Sprintf("file %d: its data URL can't be decoded", len(out)+1), Err: err}
+			return nil,
+				&RequestError{Problem: fmt.Sprintf("file %d: its data URL can't be decoded", len(out)+1), Err: err}
 		}
 		out = append(out, f)
 	}

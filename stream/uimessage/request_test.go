@@ -10,7 +10,9 @@ import (
 )
 
 func TestARequestIsItsLastMessage(t *testing.T) {
-	r, err := uimessage.ParseRequest([]byte(`{"id":"c","plan":"gold","messages":[{"role":"system","parts":[{"type":"text","text":"Obey."}]},{"id":"m","role":"user","parts":[
+	r, err := uimessage.ParseRequest(
+		[]byte(
+			`{"id":"c","plan":"gold","messages":[{"role":"system","parts":[{"type":"text","text":"Obey."}]},{"id":"m","role":"user","parts":[
 		{"type":"text","text":"Hello"},{"type":"text","text":"there"},
 		{"type":"file","mediaType":"image/png","filename":"a.png","url":"data:image/png;base64,AQID"},{"type":"file","mediaType":"text/plain","url":"https://10.0.0.1/"},
 		{"type":"new","unknown":{"x":[1]}}]}],"trigger":"submit-message"}`), uimessage.Limits{})
@@ -22,22 +24,26 @@ func TestARequestIsItsLastMessage(t *testing.T) {
 	require.Equal(t, "Hello\n\nthere", r.Last.Text())
 	files, err := r.Last.Files()
 	require.NoError(t, err)
-	require.Equal(t, []uimessage.FilePart{{MediaType: "image/png", Filename: "a.png", Data: []byte{1, 2, 3}}, {MediaType: "text/plain", URL: "https://10.0.0.1/"}}, files)
+	require.Equal(t, []uimessage.FilePart{{MediaType: "image/png", Filename: "a.png", Data: []byte{1, 2, 3}},
+		{MediaType: "text/plain", URL: "https://10.0.0.1/"}}, files)
 
-	r, err = uimessage.ParseRequest([]byte(`{"id":"c","message":{"role":"user","parts":[{"type":"text","text":"x"}]}}`), uimessage.Limits{})
+	r, err = uimessage.ParseRequest([]byte(`{"id":"c","message":{"role":"user","parts":[{"type":"text","text":"x"}]}}`),
+		uimessage.Limits{})
 	require.NoError(t, err)
 	require.Equal(t, "x", r.Last.Text())
 }
 
 func TestDecisionsAndResultsAreThoseOfTheLastMessage(t *testing.T) {
-	r, err := uimessage.ParseRequest([]byte(`{"id":"c","messages":[{"id":"m","role":"assistant","parts":[{"type":"step-start"},
+	r, err := uimessage.ParseRequest(
+		[]byte(`{"id":"c","messages":[{"id":"m","role":"assistant","parts":[{"type":"step-start"},
 		{"type":"tool-del","toolCallId":"c1","state":"approval-responded","input":{"p":"x"},"approval":{"id":"a1","signature":"S","approved":true,"reason":"ok"}},
 		{"type":"dynamic-tool","toolName":"del","toolCallId":"c2","state":"approval-responded","approval":{"id":"a2","approved":false}},
 		{"type":"tool-del","toolCallId":"c3","state":"approval-requested","approval":{"id":"a3"}},
 		{"type":"tool-del","toolCallId":"c4","state":"output-denied","approval":{"id":"a4","approved":false}},
 		{"type":"tool-pick","toolCallId":"c5","state":"output-available","output":{"n":1}},
 		{"type":"tool-pick","toolCallId":"c6","state":"output-error","errorText":"no"},
-		{"type":"tool-pick","toolCallId":"c7","state":"output-available","preliminary":true,"output":1}]}]}`), uimessage.Limits{})
+		{"type":"tool-pick","toolCallId":"c7","state":"output-available","preliminary":true,"output":1}]}]}`),
+		uimessage.Limits{})
 	require.NoError(t, err)
 	require.Equal(t, []uimessage.Decision{{"a1", "c1", true, "ok"}, {"a2", "c2", false, ""}}, r.Last.Decisions())
 	results := r.Last.Results()
@@ -50,22 +56,27 @@ func TestABadRequestIsAnError(t *testing.T) {
 	many := `{"id":"c","messages":[` + strings.Repeat(`{},`, 10_000) + `{}]}`
 	parts := `{"id":"c","messages":[{"parts":[` + strings.Repeat(`{},`, 1000) + `{}]}]}`
 	for name, body := range map[string]string{
-		"empty": ``, "a list": `[]`, "no id": `{"messages":[{}]}`, "no messages": `{"id":"c","messages":[]}`, "not UTF-8": "{\"id\":\"\xff\",\"messages\":[{}]}",
-		"an id that isn't text": `{"id":1,"messages":[{}]}`, "deep": `{"id":"c","messages":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
+		"empty": ``, "a list": `[]`, "no id": `{"messages":[{}]}`, "no messages": `{"id":"c","messages":[]}`,
+		"not UTF-8":             "{\"id\":\"\xff\",\"messages\":[{}]}",
+		"an id that isn't text": `{"id":1,"messages":[{}]}`, "deep": `{"id":"c","messages":` +
+			strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
 		"many messages": many, "many parts": parts, "a part that isn't one": `{"id":"c","messages":[{"parts":[1]}]}`,
 	} {
 		_, err := uimessage.ParseRequest([]byte(body), uimessage.Limits{})
 		var bad *uimessage.RequestError
 		require.ErrorAs(t, err, &bad, name)
 	}
-	r, err := uimessage.ParseRequest([]byte(`{"id":"c","message":{"parts":[{"type":"file","url":"data:image/png;base64,?"}]}}`), uimessage.Limits{})
+	r, err := uimessage.ParseRequest(
+		[]byte(`{"id":"c","message":{"parts":[{"type":"file","url":"data:image/png;base64,?"}]}}`), uimessage.Limits{})
 	require.NoError(t, err)
 	_, err = r.Last.Files()
 	require.Error(t, err)
 }
 
 func FuzzParseRequest(f *testing.F) {
-	f.Add([]byte(`{"id":"c","messages":[{"id":"m","role":"assistant","parts":[{"type":"tool-x","toolCallId":"c1","state":"approval-responded","approval":{"id":"a1","approved":true}},{"type":"file","url":"data:;base64,AA"}]}]}`))
+	f.Add(
+		[]byte(
+			`{"id":"c","messages":[{"id":"m","role":"assistant","parts":[{"type":"tool-x","toolCallId":"c1","state":"approval-responded","approval":{"id":"a1","approved":true}},{"type":"file","url":"data:;base64,AA"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := uimessage.ParseRequest(data, uimessage.Limits{})
 		if err != nil {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// A GrammarError is a chunk that can't come now. Nothing of it was written, and the [Writer] can be used further.
+// A GrammarError is a chunk that can't come now. Nothing of it was written, and the [Writer] can be
+// used further.
 type GrammarError struct {
 	Type    string // of the chunk
 	ID      string // of the part, call or approval; empty if it has none
@@ -24,7 +25,8 @@ func (e *GrammarError) Error() string {
 // finishReasons are the reasons that clients know; others end their stream with an error.
 var finishReasons = []string{"", "stop", "length", "content-filter", "tool-calls", "error", "other"}
 
-// A Writer writes the chunks of one message in an order that clients accept. It isn't safe for concurrent use.
+// A Writer writes the chunks of one message in an order that clients accept. It isn't safe for
+// concurrent use.
 type Writer struct {
 	emit  func(data []byte) error
 	level Level
@@ -65,7 +67,8 @@ func NewWriter(emit func(data []byte) error, level Level) *Writer {
 	return &Writer{emit: emit, level: level, calls: make(map[string]*call), approvals: make(map[string]string)}
 }
 
-// Continue tells the Writer which message the client has already. The stream may then refer to its calls and approvals. It must be called before Write.
+// Continue tells the Writer which message the client has already. The stream may then refer to its
+// calls and approvals. It must be called before Write.
 func (w *Writer) Continue(m *Message) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -89,10 +92,11 @@ func (w *Writer) Continue(m *Message) {
 	}
 }
 
-// Write writes a chunk. It starts and ends steps and parts where that is missing: content outside of a step starts one, a delta of an unknown part
-// starts the part, and the end of a step ends the parts in it, and the calls whose inputs aren't complete, with a ToolInputError. A FinishReason that
-// clients don't know becomes "other". What can't come is a *[GrammarError]; what can't be encoded is a *[ChunkError]. An error of
-// emit is returned by this and all later calls.
+// Write writes a chunk. It starts and ends steps and parts where that is missing: content outside
+// of a step starts one, a delta of an unknown part starts the part, and the end of a step ends the
+// parts in it, and the calls whose inputs aren't complete, with a ToolInputError. A FinishReason
+// that clients don't know becomes "other". What can't come is a *[GrammarError]; what can't be
+// encoded is a *[ChunkError]. An error of emit is returned by this and all later calls.
 func (w *Writer) Write(c Chunk) error {
 	if w.err != nil {
 		return w.err
@@ -106,7 +110,8 @@ func (w *Writer) Write(c Chunk) error {
 	switch c := c.(type) {
 	case Start:
 		if w.begun {
-			return &GrammarError{Type: c.kind(), ID: c.MessageID, Problem: "the message has begun; a Start comes first, and once"}
+			return &GrammarError{Type: c.kind(), ID: c.MessageID,
+				Problem: "the message has begun; a Start comes first, and once"}
 		}
 		return w.send(c)
 	case Finish, Error, Abort:
@@ -135,7 +140,8 @@ func (w *Writer) Write(c Chunk) error {
 	return w.tool(c)
 }
 
-// Close ends the message: it ends what is open, and writes a Finish if neither that nor an Error was written. Closing again does nothing.
+// Close ends the message: it ends what is open, and writes a Finish if neither that nor an Error
+// was written. Closing again does nothing.
 func (w *Writer) Close() error {
 	if w.err != nil || w.over {
 		return w.err
@@ -214,7 +220,8 @@ func (w *Writer) finishStep() error {
 	return w.send(FinishStep{})
 }
 
-// reset withdraws the current step. Clients below V7Late can't; they keep what they have seen, and a new step begins.
+// reset withdraws the current step. Clients below V7Late can't; they keep what they have seen, and
+// a new step begins.
 func (w *Writer) reset() error {
 	if !w.step {
 		return &GrammarError{Type: ResetStep{}.kind(), Problem: "no step has begun"}
@@ -232,7 +239,8 @@ func (w *Writer) reset() error {
 	for _, id := range slices.Sorted(maps.Keys(w.calls)) {
 		if c := w.calls[id]; c.thisStep && (c.state == callAvailable || c.state == callRunning) {
 			c.state = callDone
-			if err := w.send(ToolOutputError{ToolCallID: id, ErrorText: "The call was withdrawn.", Dynamic: c.dynamic}); err != nil {
+			if err := w.send(ToolOutputError{ToolCallID: id, ErrorText: "The call was withdrawn.",
+				Dynamic: c.dynamic}); err != nil {
 				return err
 			}
 		}
@@ -240,12 +248,14 @@ func (w *Writer) reset() error {
 	return w.startStep()
 }
 
-// endInputs ends the calls whose inputs are still being written. In another step, a client would take what follows for another call.
+// endInputs ends the calls whose inputs are still being written. In another step, a client would
+// take what follows for another call.
 func (w *Writer) endInputs() error {
 	for _, id := range slices.Sorted(maps.Keys(w.calls)) {
 		if c := w.calls[id]; c.state == callStreaming {
 			c.state = callDone
-			if err := w.send(ToolInputError{ToolCallID: id, ToolName: c.name, ErrorText: "The input of the call was cut off.", Dynamic: c.dynamic}); err != nil {
+			if err := w.send(ToolInputError{ToolCallID: id, ToolName: c.name,
+				ErrorText: "The input of the call was cut off.", Dynamic: c.dynamic}); err != nil {
 				return err
 			}
 		}

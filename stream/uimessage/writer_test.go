@@ -14,20 +14,33 @@ import (
 
 // everyChunk returns a chunk of each type, with all fields set.
 func everyChunk(id, call, approval string) []uimessage.Chunk {
-	value, meta := json.RawMessage(`{"a":[1,"<b>\u2028"]}`), uimessage.ProviderMetadata{"p": {"k": json.RawMessage(`1`)}}
+	value, meta := json.RawMessage(`{"a":[1,"<b>\u2028"]}`),
+		uimessage.ProviderMetadata{"p": {"k": json.RawMessage(`1`)}}
 	return []uimessage.Chunk{
-		uimessage.Start{MessageID: id, MessageMetadata: value}, uimessage.StartStep{}, uimessage.TextStart{ID: id, ProviderMetadata: meta}, uimessage.TextDelta{ID: id, Delta: "a<b>\n\ndata: x"},
-		uimessage.TextEnd{ID: id}, uimessage.ReasoningStart{ID: id, ProviderMetadata: meta}, uimessage.ReasoningDelta{ID: id, Delta: "hm"}, uimessage.ReasoningEnd{ID: id},
-		uimessage.ToolInputStart{ToolCallID: call, ToolName: "t", ProviderExecuted: true, Title: "T"}, uimessage.ToolInputDelta{ToolCallID: call, InputTextDelta: `{"a":`},
-		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: "t", Input: value, ProviderMetadata: meta}, uimessage.ToolInputAvailable{ToolCallID: call, ToolName: "t", Dynamic: true},
-		uimessage.ToolInputError{ToolCallID: call, ToolName: "t", ErrorText: "bad"}, uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call},
-		uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call, IsAutomatic: true}, uimessage.ToolApprovalResponse{ApprovalID: approval, Approved: true, Reason: "ok"},
-		uimessage.ToolOutputAvailable{ToolCallID: call, Output: value, Preliminary: true}, uimessage.ToolOutputAvailable{ToolCallID: call},
-		uimessage.ToolOutputError{ToolCallID: call, ErrorText: "bad"}, uimessage.ToolOutputDenied{ToolCallID: call}, uimessage.SourceURL{SourceID: id, URL: "https://a.example", Title: "A"},
-		uimessage.SourceDocument{SourceID: id, MediaType: "text/plain", Title: "D", Filename: "d.txt"}, uimessage.File{URL: "data:,x", MediaType: "text/plain"},
-		uimessage.ReasoningFile{URL: "data:,x", MediaType: "text/plain"}, uimessage.Custom{Kind: "p.k", ProviderMetadata: meta}, uimessage.Data{Name: "d", ID: id, Data: value},
-		uimessage.Data{Name: "d", Transient: true}, uimessage.MessageMetadata{MessageMetadata: value}, uimessage.FinishStep{}, uimessage.ResetStep{},
-		uimessage.Finish{FinishReason: "stop", MessageMetadata: value}, uimessage.Abort{Reason: "r"}, uimessage.Error{ErrorText: "e"},
+		uimessage.Start{MessageID: id, MessageMetadata: value}, uimessage.StartStep{},
+		uimessage.TextStart{ID: id, ProviderMetadata: meta}, uimessage.TextDelta{ID: id, Delta: "a<b>\n\ndata: x"},
+		uimessage.TextEnd{ID: id}, uimessage.ReasoningStart{ID: id, ProviderMetadata: meta},
+		uimessage.ReasoningDelta{ID: id, Delta: "hm"}, uimessage.ReasoningEnd{ID: id},
+		uimessage.ToolInputStart{ToolCallID: call, ToolName: "t", ProviderExecuted: true, Title: "T"},
+		uimessage.ToolInputDelta{ToolCallID: call, InputTextDelta: `{"a":`},
+		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: "t", Input: value, ProviderMetadata: meta},
+		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: "t", Dynamic: true},
+		uimessage.ToolInputError{ToolCallID: call, ToolName: "t", ErrorText: "bad"},
+		uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call},
+		uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call, IsAutomatic: true},
+		uimessage.ToolApprovalResponse{ApprovalID: approval, Approved: true, Reason: "ok"},
+		uimessage.ToolOutputAvailable{ToolCallID: call, Output: value, Preliminary: true},
+		uimessage.ToolOutputAvailable{ToolCallID: call},
+		uimessage.ToolOutputError{ToolCallID: call, ErrorText: "bad"}, uimessage.ToolOutputDenied{ToolCallID: call},
+		uimessage.SourceURL{SourceID: id, URL: "https://a.example", Title: "A"},
+		uimessage.SourceDocument{SourceID: id, MediaType: "text/plain", Title: "D", Filename: "d.txt"},
+		uimessage.File{URL: "data:,x", MediaType: "text/plain"},
+		uimessage.ReasoningFile{URL: "data:,x", MediaType: "text/plain"},
+		uimessage.Custom{Kind: "p.k", ProviderMetadata: meta}, uimessage.Data{Name: "d", ID: id, Data: value},
+		uimessage.Data{Name: "d", Transient: true}, uimessage.MessageMetadata{MessageMetadata: value},
+		uimessage.FinishStep{}, uimessage.ResetStep{},
+		uimessage.Finish{FinishReason: "stop", MessageMetadata: value}, uimessage.Abort{Reason: "r"},
+		uimessage.Error{ErrorText: "e"},
 	}
 }
 
@@ -43,7 +56,8 @@ func TestEachChunkIsOneLineOfJSONAndComesBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(data), string(again))
 	}
-	for _, c := range []uimessage.Chunk{uimessage.ToolInputAvailable{}, uimessage.ToolInputError{}, uimessage.ToolOutputAvailable{}, uimessage.Data{Name: "d"}, uimessage.MessageMetadata{}} {
+	for _, c := range []uimessage.Chunk{uimessage.ToolInputAvailable{}, uimessage.ToolInputError{},
+		uimessage.ToolOutputAvailable{}, uimessage.Data{Name: "d"}, uimessage.MessageMetadata{}} {
 		data, err := uimessage.Marshal(c)
 		require.NoError(t, err)
 		require.Contains(t, string(data), ":null", "a required value is there: %s", data)
@@ -52,11 +66,13 @@ func TestEachChunkIsOneLineOfJSONAndComesBack(t *testing.T) {
 
 func TestABadChunkIsAnError(t *testing.T) {
 	var bad *uimessage.ChunkError
-	for _, c := range []uimessage.Chunk{nil, &uimessage.StartStep{}, uimessage.Data{}, uimessage.ToolOutputAvailable{Output: json.RawMessage(`{`)}} {
+	for _, c := range []uimessage.Chunk{nil, &uimessage.StartStep{}, uimessage.Data{},
+		uimessage.ToolOutputAvailable{Output: json.RawMessage(`{`)}} {
 		_, err := uimessage.Marshal(c)
 		require.ErrorAs(t, err, &bad)
 	}
-	for _, data := range []string{``, `[]`, `{"type":"new-thing"}`, `{"type":"data-"}`, `{"type":"text-delta","delta":1}`} {
+	for _, data := range []string{``, `[]`, `{"type":"new-thing"}`, `{"type":"data-"}`,
+		`{"type":"text-delta","delta":1}`} {
 		_, err := uimessage.Unmarshal([]byte(data))
 		require.ErrorAs(t, err, &bad)
 	}
@@ -89,7 +105,8 @@ func TestWhateverIsWrittenAClientReadsItWithoutAnError(t *testing.T) {
 		}
 		var refused *uimessage.GrammarError
 		for range 60 {
-			all := everyChunk([]string{"i1", "i2"}[r.IntN(2)], []string{"c1", "c2", "c3"}[r.IntN(3)], []string{"a1", "a2"}[r.IntN(2)])
+			all := everyChunk([]string{"i1", "i2"}[r.IntN(2)], []string{"c1", "c2", "c3"}[r.IntN(3)],
+				[]string{"a1", "a2"}[r.IntN(2)])
 			c := all[r.IntN(len(all))]
 			switch c.(type) {
 			case uimessage.Finish, uimessage.Error, uimessage.Abort:
@@ -127,13 +144,16 @@ func TestWhateverIsWrittenAClientReadsItWithoutAnError(t *testing.T) {
 
 func TestARefusalSaysWhatWouldBeRight(t *testing.T) {
 	for want, chunks := range map[string][]uimessage.Chunk{
-		`uimessage: tool-output-available of "c": there is no such call; write its ToolInputAvailable first`: {uimessage.ToolOutputAvailable{ToolCallID: "c"}},
-		`uimessage: start of "m": the message has begun; a Start comes first, and once`:                      {uimessage.StartStep{}, uimessage.Start{MessageID: "m"}},
-		`uimessage: text-end of "i": no such part is open`:                                                   {uimessage.TextEnd{ID: "i"}},
-		`uimessage: finish-step: no step has begun`:                                                          {uimessage.FinishStep{}},
-		`uimessage: text-delta: the message is finished`:                                                     {uimessage.Finish{}, uimessage.TextDelta{}},
+		`uimessage: tool-output-available of "c": there is no such call; write its ToolInputAvailable first`: {
+			uimessage.ToolOutputAvailable{ToolCallID: "c"}},
+		`uimessage: start of "m": the message has begun; a Start comes first, and once`: {uimessage.StartStep{},
+			uimessage.Start{MessageID: "m"}},
+		`uimessage: text-end of "i": no such part is open`: {uimessage.TextEnd{ID: "i"}},
+		`uimessage: finish-step: no step has begun`:        {uimessage.FinishStep{}},
+		`uimessage: text-delta: the message is finished`:   {uimessage.Finish{}, uimessage.TextDelta{}},
 		`uimessage: tool-input-available of "c": ToolName and Dynamic differ from those with which the call began`: {
-			uimessage.ToolInputStart{ToolCallID: "c", ToolName: "a"}, uimessage.ToolInputAvailable{ToolCallID: "c", ToolName: "a", Dynamic: true}},
+			uimessage.ToolInputStart{ToolCallID: "c", ToolName: "a"},
+			uimessage.ToolInputAvailable{ToolCallID: "c", ToolName: "a", Dynamic: true}},
 	} {
 		w := uimessage.NewWriter(func([]byte) error { return nil }, uimessage.V7)
 		var err error
@@ -197,16 +217,22 @@ func written(t *testing.T, level uimessage.Level, chunks ...uimessage.Chunk) (st
 }
 
 func TestACallWhoseInputIsCutOffEndsWithItsStep(t *testing.T) {
-	end := `{"type":"tool-input-error","toolCallId":"c","toolName":"t","input":null,"errorText":"The input of the call was cut off."}`
+	end :=
+		`{"type":"tool-input-error","toolCallId":"c","toolName":"t","input":null,"errorText":"The input of the call was cut off."}`
 	stream := written(t, uimessage.V7, uimessage.ToolInputStart{ToolCallID: "c", ToolName: "t"}, uimessage.StartStep{})
-	require.Equal(t, []string{`{"type":"start-step"}`, `{"type":"tool-input-start","toolCallId":"c","toolName":"t"}`, end, `{"type":"finish-step"}`,
+	require.Equal(t, []string{`{"type":"start-step"}`, `{"type":"tool-input-start","toolCallId":"c","toolName":"t"}`,
+		end, `{"type":"finish-step"}`,
 		`{"type":"start-step"}`, `{"type":"finish-step"}`, `{"type":"finish"}`}, stream)
 
 	var m uimessage.Message
 	require.NoError(t, m.Apply(uimessage.ToolInputStart{ToolCallID: "c", ToolName: "t"}))
-	for _, next := range []uimessage.Chunk{uimessage.StartStep{}, uimessage.Finish{}} { // of a call that the client has already
+	for _, next := range []uimessage.Chunk{uimessage.StartStep{}, uimessage.Finish{}} {
+		// of a call that the client has already
 		stream = nil
-		w := uimessage.NewWriter(func(data []byte) error { stream = append(stream, string(data)); return nil }, uimessage.V7)
+		w := uimessage.NewWriter(func(data []byte) error {
+			stream = append(stream, string(data))
+			return nil
+		}, uimessage.V7)
 		w.Continue(&m)
 		require.NoError(t, w.Write(next))
 		require.Equal(t, end, stream[0])
@@ -214,10 +240,15 @@ func TestACallWhoseInputIsCutOffEndsWithItsStep(t *testing.T) {
 }
 
 func TestAWriterSendsOnlyWhatAClientKnows(t *testing.T) {
-	require.Equal(t, []string{`{"type":"finish","finishReason":"other"}`}, written(t, uimessage.V7, uimessage.Finish{FinishReason: "tool_calls"}))
-	require.Equal(t, []string{`{"type":"abort"}`, `{"type":"finish"}`}, written(t, uimessage.V6, uimessage.Abort{Reason: "r"}))
-	require.Equal(t, []string{`{"type":"abort","reason":"r"}`, `{"type":"finish"}`}, written(t, uimessage.V7, uimessage.Abort{Reason: "r"}))
-	require.Contains(t, written(t, uimessage.V7, uimessage.TextStart{ID: "i", ProviderMetadata: uimessage.ProviderMetadata{"p": nil}}), `{"type":"text-start","id":"i","providerMetadata":{}}`)
+	require.Equal(t, []string{`{"type":"finish","finishReason":"other"}`},
+		written(t, uimessage.V7, uimessage.Finish{FinishReason: "tool_calls"}))
+	require.Equal(t, []string{`{"type":"abort"}`, `{"type":"finish"}`},
+		written(t, uimessage.V6, uimessage.Abort{Reason: "r"}))
+	require.Equal(t, []string{`{"type":"abort","reason":"r"}`, `{"type":"finish"}`},
+		written(t, uimessage.V7, uimessage.Abort{Reason: "r"}))
+	require.Contains(t,
+		written(t, uimessage.V7, uimessage.TextStart{ID: "i", ProviderMetadata: uimessage.ProviderMetadata{"p": nil}}),
+		`{"type":"text-start","id":"i","providerMetadata":{}}`)
 }
 
 func TestACallThatRunsCannotBeDenied(t *testing.T) {

@@ -8,7 +8,8 @@ func (w *Writer) tool(c Chunk) error {
 	case ToolInputDelta:
 		k := w.calls[c.ToolCallID]
 		if k == nil || k.state != callStreaming {
-			return &GrammarError{Type: c.kind(), ID: c.ToolCallID, Problem: "the input of no such call is being written; write a ToolInputStart first"}
+			return &GrammarError{Type: c.kind(), ID: c.ToolCallID,
+				Problem: "the input of no such call is being written; write a ToolInputStart first"}
 		}
 		return w.send(c)
 	case ToolInputAvailable:
@@ -20,7 +21,8 @@ func (w *Writer) tool(c Chunk) error {
 		_, known := w.approvals[c.ApprovalID]
 		switch {
 		case k == nil || k.state != callAvailable:
-			return &GrammarError{Type: c.kind(), ID: c.ToolCallID, Problem: "no such call waits; write its ToolInputAvailable first"}
+			return &GrammarError{Type: c.kind(), ID: c.ToolCallID,
+				Problem: "no such call waits; write its ToolInputAvailable first"}
 		case known:
 			return &GrammarError{Type: c.kind(), ID: c.ApprovalID, Problem: "there was an approval by this id"}
 		}
@@ -35,7 +37,8 @@ func (w *Writer) tool(c Chunk) error {
 			return nil
 		}
 		if k := w.calls[w.approvals[c.ApprovalID]]; k == nil || k.state != callAvailable {
-			return &GrammarError{Type: c.kind(), ID: c.ApprovalID, Problem: "no such approval is open; write a ToolApprovalRequest first"}
+			return &GrammarError{Type: c.kind(), ID: c.ApprovalID,
+				Problem: "no such approval is open; write a ToolApprovalRequest first"}
 		}
 		return w.send(c)
 	case ToolOutputAvailable:
@@ -62,7 +65,8 @@ func (w *Writer) begin(c Chunk, id string, next call) error {
 	case k != nil && (next.state == callStreaming || k.state != callStreaming):
 		return &GrammarError{Type: c.kind(), ID: id, Problem: "the call has begun already"}
 	case k != nil && (k.name != next.name || k.dynamic != next.dynamic):
-		return &GrammarError{Type: c.kind(), ID: id, Problem: "ToolName and Dynamic differ from those with which the call began"}
+		return &GrammarError{Type: c.kind(), ID: id,
+			Problem: "ToolName and Dynamic differ from those with which the call began"}
 	}
 	if _, err := Marshal(c); err != nil {
 		return err
@@ -82,7 +86,8 @@ func (w *Writer) result(c Chunk, id string, dynamic, final bool) error {
 	k := w.calls[id]
 	switch {
 	case k == nil:
-		return &GrammarError{Type: c.kind(), ID: id, Problem: "there is no such call; write its ToolInputAvailable first"}
+		return &GrammarError{Type: c.kind(), ID: id,
+			Problem: "there is no such call; write its ToolInputAvailable first"}
 	case k.state != callAvailable && k.state != callRunning:
 		return &GrammarError{Type: c.kind(), ID: id, Problem: "the call has its result, or its input isn't complete"}
 	case k.dynamic != dynamic:

@@ -38,7 +38,8 @@ func BenchmarkSearch(b *testing.B) {
 			b.Run(tree.name+"/"+s.name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					out := tools.Execute(b.Context(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(s.input)}, nil)
+					out := tools.Execute(b.Context(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(s.input)},
+						nil)
 					require.Equal(b, tools.OK, out.Status)
 				}
 			})

@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// inner returns a Workspace for tests that need its unexported methods, to cause changes at a certain moment.
+// inner returns a Workspace for tests that need its unexported methods, to cause changes at a
+// certain moment.
 func inner(t *testing.T, files map[string]string) (*Workspace, string) {
 	t.Helper()
 	dir := t.TempDir()

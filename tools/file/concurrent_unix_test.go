@@ -54,7 +54,8 @@ func TestAFailedMoveLeavesOneName(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "text"}, all(t, from))
 }
 
-// What was resolved is opened without following a link that has replaced it or one of its directories since.
+// What was resolved is opened without following a link that has replaced it or one of its
+// directories since.
 func TestALinkThatReplacedAResolvedNameIsntFollowed(t *testing.T) {
 	w, dir := inner(t, map[string]string{".env": "hidden", "a": "text"})
 	for name, text := range map[string]string{"secrets/f": "hidden", "pub/sub/f": "hidden"} {
@@ -62,7 +63,8 @@ func TestALinkThatReplacedAResolvedNameIsntFollowed(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
 		require.NoError(t, os.WriteFile(at, []byte(text), 0o644))
 	}
-	for name, target := range map[string]string{"d": "secrets", "f": ".env", "pub/d": "sub", "gone": "none", "out": "..", "abs": dir} {
+	for name, target := range map[string]string{"d": "secrets", "f": ".env", "pub/d": "sub", "gone": "none",
+		"out": "..", "abs": dir} {
 		require.NoError(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	before := func() (texts []string) {

@@ -8,36 +8,44 @@ import (
 	"strings"
 )
 
-// A Config has the settings of a [Workspace] and its tools. Its zero value is the most restrictive useful one.
+// A Config has the settings of a [Workspace] and its tools. Its zero value is the most restrictive
+// useful one.
 type Config struct {
-	// Name is the prefix of the tools' names: "file" for "file.read", which is the default. Tools of several
-	// workspaces need different ones.
+	// Name is the prefix of the tools' names: "file" for "file.read", which is the default. Tools
+	// of several workspaces need different ones.
 	Name string
-	// ReadOnly leaves out the tools that change files, and makes every change an error of class Denied.
+	// ReadOnly leaves out the tools that change files, and makes every change an error of class
+	// Denied.
 	ReadOnly bool
 	// Overwrite lets file.write replace a file without naming the version that was read.
 	Overwrite bool
-	// Sync makes a change survive a power failure before it is reported: the file and its directory are synced to disk.
+	// Sync makes a change survive a power failure before it is reported: the file and its directory
+	// are synced to disk.
 	Sync bool
 
-	// FileMode and DirMode are the permissions of new files and directories, less the process's umask; 0: 0644 and 0755.
+	// FileMode and DirMode are the permissions of new files and directories, less the process's
+	// umask; 0: 0644 and 0755.
 	FileMode fs.FileMode
 	DirMode  fs.FileMode
 
-	// Skip are the names of files and directories that listing and searching leave out, in any directory; nil: .git, .hg,
-	// .svn and node_modules.
+	// Skip are the names of files and directories that listing and searching leave out, in any
+	// directory; nil: .git, .hg, .svn and node_modules.
 	Skip []string
-	// Protect are the names of files and directories in which nothing may be changed; nil: .git, .hg and .svn, because their
-	// hooks and settings are programs that a person runs without noticing.
+	// Protect are the names of files and directories in which nothing may be changed; nil: .git,
+	// .hg and .svn, because their hooks and settings are programs that a person runs without
+	// noticing.
 	Protect []string
-	// Hide are patterns of files that the tools treat as nonexistent, such as ".env*" or "secrets/**"; nil: none. A pattern without
-	// a slash is matched against every element of a path, one with a slash against the whole path: see Glob in the schema of
-	// file.list. Hide, Skip and Protect ignore case, and the characters that some file systems ignore.
+	// Hide are patterns of files that the tools treat as nonexistent, such as ".env*" or
+	// "secrets/**"; nil: none. A pattern without a slash is matched against every element of a
+	// path, one with a slash against the whole path: see Glob in the schema of file.list. Hide,
+	// Skip and Protect ignore case, and the characters that some file systems ignore.
 	Hide []string
 
-	// MaxRead is the largest file that can be read or edited, in bytes; 0: 10 MiB. MaxWrite is the same for new content.
+	// MaxRead is the largest file that can be read or edited, in bytes; 0: 10 MiB. MaxWrite is the
+	// same for new content.
 	MaxRead, MaxWrite int64
-	// MaxShown is the most bytes of text that one call of a tool shows; 0: 256 KiB. Values below 1 KiB become 1 KiB.
+	// MaxShown is the most bytes of text that one call of a tool shows; 0: 256 KiB. Values below 1
+	// KiB become 1 KiB.
 	MaxShown int
 	// MaxWalked is the most files and directories that one call visits; 0: 50,000.
 	MaxWalked int
@@ -45,10 +53,11 @@ type Config struct {
 	MaxListed int
 	// MaxMatches is the most lines that one call of file.search finds; 0: 200.
 	MaxMatches int
-	// MaxSearchFile is the largest file that is searched, in bytes; 0: 2 MiB. MaxSearch is the most bytes that one call searches
-	// in total; 0: 256 MiB.
+	// MaxSearchFile is the largest file that is searched, in bytes; 0: 2 MiB. MaxSearch is the most
+	// bytes that one call searches in total; 0: 256 MiB.
 	MaxSearchFile, MaxSearch int64
-	// MaxStaged is the most bytes that a [Staging] stores, including copies of files that were read; 0: 1 GiB.
+	// MaxStaged is the most bytes that a [Staging] stores, including copies of files that were
+	// read; 0: 1 GiB.
 	MaxStaged int64
 }
 
@@ -88,7 +97,8 @@ func (c Config) defaults() (Config, error) {
 		c.DirMode = 0o755
 	}
 	if c.FileMode&^fs.ModePerm != 0 || c.DirMode&^fs.ModePerm != 0 {
-		return c, fmt.Errorf("file: FileMode %v or DirMode %v has more than permission bits; give 0600 or the like", c.FileMode, c.DirMode)
+		return c, fmt.Errorf("file: FileMode %v or DirMode %v has more than permission bits; give 0600 or the like",
+			c.FileMode, c.DirMode)
 	}
 	if c.Protect == nil {
 		c.Protect = []string{".git", ".hg", ".svn"}
@@ -99,7 +109,8 @@ func (c Config) defaults() (Config, error) {
 	c.Skip, c.Protect, c.Hide = foldAll(c.Skip), foldAll(c.Protect), slices.Clone(c.Hide)
 	for i, p := range c.Hide {
 		if _, err := path.Match(p, ""); err != nil || p == "" {
-			return c, fmt.Errorf("file: Hide has %q, which isn't a valid pattern; use one such as %q or %q", p, "*.pem", "secrets/**")
+			return c, fmt.Errorf("file: Hide has %q, which isn't a valid pattern; use one such as %q or %q", p, "*.pem",
+				"secrets/**")
 		}
 		c.Hide[i] = strings.ToLower(p)
 	}
@@ -126,7 +137,8 @@ func (c *Config) protects(name string) string {
 	}
 	for e := range strings.SplitSeq(name, "/") {
 		f := fold(e)
-		if slices.Contains(c.Protect, f) || f == "git~1" && slices.Contains(c.Protect, ".git") { // the short name on Windows
+		if slices.Contains(c.Protect, f) || f == "git~1" && slices.Contains(c.Protect, ".git") {
+			// the short name on Windows
 			return e
 		}
 	}

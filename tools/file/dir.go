@@ -13,8 +13,9 @@ import (
 // replacements is how often a name may be replaced while it is opened, before that is an error.
 const replacements = 100
 
-// openDir opens a directory with a resolved name, element by element and without following symbolic links: the directory that is opened had this
-// name, so it can't be one that is hidden or protected under another. With create, it creates what is missing. The caller calls done.
+// openDir opens a directory with a resolved name, element by element and without following symbolic
+// links: the directory that is opened had this name, so it can't be one that is hidden or protected
+// under another. With create, it creates what is missing. The caller calls done.
 func (w *Workspace) openDir(name string, create bool) (at *os.Root, done func(), err error) {
 	at, done = w.root, func() {}
 	if name == "." {
@@ -38,7 +39,8 @@ func (w *Workspace) openDir(name string, create bool) (at *os.Root, done func(),
 	return at, done, nil
 }
 
-// openElement opens the directory e of at. It doesn't follow a symbolic link: what it opened must have the name itself while it is open.
+// openElement opens the directory e of at. It doesn't follow a symbolic link: what it opened must
+// have the name itself while it is open.
 func openElement(at *os.Root, e string) (*os.Root, error) {
 	for range replacements {
 		sub, err := at.OpenRoot(e + "/.") // the dot makes it fail for a pipe, which would block
@@ -58,7 +60,8 @@ func openElement(at *os.Root, e string) (*os.Root, error) {
 	return nil, errReplaced(e)
 }
 
-// isNamed reports whether e is the name of an open file or directory in at, and not that of a symbolic link to it.
+// isNamed reports whether e is the name of an open file or directory in at, and not that of a
+// symbolic link to it.
 func isNamed(at *os.Root, e string, opened fs.FileInfo) bool {
 	info, err := at.Lstat(e)
 	return err == nil && info.Mode().Type() == opened.Mode().Type() && os.SameFile(info, opened)
@@ -68,7 +71,8 @@ func errReplaced(name string) error {
 	return newError(name, fault.Transient, nil, "it is replaced all the time; try again later")
 }
 
-// parent opens the directory of a resolved name. It also returns the last element. The caller calls done.
+// parent opens the directory of a resolved name. It also returns the last element. The caller calls
+// done.
 func (w *Workspace) parent(real string, create bool) (at *os.Root, base string, done func(), err error) {
 	name, base := path.Split(real)
 	at, done, err = w.openDir(path.Clean(name), create)

@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// replace returns data with old replaced by text, at its only occurrence or at all of them, and the line numbers of the occurrences, from 1.
-// If all lines of the file end in CRLF and old isn't found, replace converts the line ends of old and text from LF to CRLF.
+// replace returns data with old replaced by text, at its only occurrence or at all of them, and the
+// line numbers of the occurrences, from 1. If all lines of the file end in CRLF and old isn't
+// found, replace converts the line ends of old and text from LF to CRLF.
 func replace(name string, data []byte, old, text string, all bool) ([]byte, []int, error) {
 	if old == "" {
 		return nil, nil, newError(name, fault.Invalid, nil, "the text to replace is empty; use write for a whole file")
@@ -30,10 +31,14 @@ func replace(name string, data []byte, old, text string, all bool) ([]byte, []in
 	}
 	switch {
 	case len(places) == 0:
-		return nil, nil, newError(name, fault.Invalid, nil, "the file doesn't contain the text to replace%s", almost(data, old))
+		return nil, nil,
+			newError(name, fault.Invalid, nil, "the file doesn't contain the text to replace%s", almost(data, old))
 	case len(places) > 1 && !all:
-		return nil, nil, newError(name, fault.Invalid, nil, "the file contains the text to replace %d times, at lines %s; include more of the surrounding text, or set all",
-			len(places), some(lines))
+		return nil, nil,
+			newError(name, fault.Invalid, nil,
+				"the file contains the text to replace %d times, at lines %s; include more of the surrounding text, "+
+					"or set all",
+				len(places), some(lines))
 	}
 	out := make([]byte, 0, len(data)+len(places)*(len(text)-len(old)))
 	from = 0
@@ -85,7 +90,9 @@ func almost(data []byte, old string) string {
 			same = same && string(got[i]) == want[i]
 		}
 		if same {
-			return fmt.Sprintf("; line %d is similar to its first line: read from there and copy the text exactly, with its spaces and tabs", n)
+			return fmt.Sprintf(
+				"; line %d is similar to its first line: read from there and copy the text exactly, with its spaces "+
+					"and tabs", n)
 		}
 	}
 	return "; read the file again and copy the text exactly"

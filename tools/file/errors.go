@@ -26,14 +26,15 @@ type Error struct {
 // Error names the file and the problem.
 func (e *Error) Error() string { return "file: " + show(e.Name) + ": " + e.Problem }
 
-// Fault returns the class: Invalid, NotFound, Denied, Transient for a file that keeps changing while it is read, UserFixable for a full disk,
-// and Permanent for all other problems.
+// Fault returns the class: Invalid, NotFound, Denied, Transient for a file that keeps changing
+// while it is read, UserFixable for a full disk, and Permanent for all other problems.
 func (e *Error) Fault() fault.Class { return e.class }
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.err }
 
-// The errors that callers match with errors.Is, besides [fs.ErrNotExist], [fs.ErrExist] and [fs.ErrPermission].
+// The errors that callers match with errors.Is, besides [fs.ErrNotExist], [fs.ErrExist] and
+// [fs.ErrPermission].
 var (
 	// ErrChanged means that the file doesn't have the version that the caller read.
 	ErrChanged = errors.New("file: the file has changed")
@@ -66,7 +67,8 @@ func show(name string) string {
 	return name
 }
 
-// showTarget returns the target of a symbolic link. It doesn't reveal targets outside of the workspace.
+// showTarget returns the target of a symbolic link. It doesn't reveal targets outside of the
+// workspace.
 func showTarget(target string) string {
 	if path.IsAbs(target) || filepath.IsAbs(target) {
 		return "a place outside of the workspace"
@@ -74,7 +76,8 @@ func showTarget(target string) string {
 	return show(target)
 }
 
-// escapes is the text of os.Root's error for a name that leads out of it; os has no variable for this error.
+// escapes is the text of os.Root's error for a name that leads out of it; os has no variable for
+// this error.
 const escapes = "path escapes from parent"
 
 // innermost returns the innermost wrapped error; of joined errors, the first.

@@ -17,9 +17,11 @@ import (
 
 const secret = "the secret outside"
 
-// fortress returns a tree over a directory with every kind of trap, and the directory that contains it and the files outside.
+// fortress returns a tree over a directory with every kind of trap, and the directory that contains
+// it and the files outside.
 func fortress(t *testing.T, test func(t *testing.T, tree file.Tree, outside string)) {
-	trees(t, file.Config{Overwrite: true}, content{"in.txt": "inside", "dir/deep.txt": "inside", ".git/config": "settings"},
+	trees(t, file.Config{Overwrite: true},
+		content{"in.txt": "inside", "dir/deep.txt": "inside", ".git/config": "settings"},
 		func(t *testing.T, tree file.Tree, dir string) {
 			up := filepath.Dir(dir)
 			fill(t, up, content{"secret.txt": secret, "root-evil/secret.txt": secret, "other/secret.txt": secret})
@@ -51,12 +53,17 @@ func fortress(t *testing.T, test func(t *testing.T, tree file.Tree, outside stri
 }
 
 var escapes = []string{
-	"..", "../", "../secret.txt", "../root-evil/secret.txt", "../root/in.txt", "dir/../../secret.txt", "./../secret.txt",
+	"..", "../", "../secret.txt", "../root-evil/secret.txt", "../root/in.txt", "dir/../../secret.txt",
+	"./../secret.txt",
 	"dir/../dir/../../secret.txt", "/etc/passwd", "/", "//etc/passwd", "/in.txt", "../../../../../../etc/passwd",
-	"abs", "absdir/secret.txt", "rel", "reldir/secret.txt", "reldir/new.txt", "dangling", "danglingabs", "danglingdir/x.txt",
-	"chain", "dir/up", "dir/updir/secret.txt", "sibling/secret.txt", "loop", "loop/x", "self", "self/y", "proc/etc/passwd",
-	"dir/backandin", `..\secret.txt`, `C:\secret.txt`, `dir\..\..\secret.txt`, "in.txt\x00", "in.txt\n", "a\u202etxt.in",
-	"\xff\xfe", "a\x1b[2Jb", "dir/\x7f", strings.Repeat("a", 300), strings.Repeat("a/", 100) + "b", strings.Repeat("x", 5000),
+	"abs", "absdir/secret.txt", "rel", "reldir/secret.txt", "reldir/new.txt", "dangling", "danglingabs",
+	"danglingdir/x.txt",
+	"chain", "dir/up", "dir/updir/secret.txt", "sibling/secret.txt", "loop", "loop/x", "self", "self/y",
+	"proc/etc/passwd",
+	"dir/backandin", `..\secret.txt`, `C:\secret.txt`, `dir\..\..\secret.txt`, "in.txt\x00", "in.txt\n",
+	"a\u202etxt.in",
+	"\xff\xfe", "a\x1b[2Jb", "dir/\x7f", strings.Repeat("a", 300), strings.Repeat("a/", 100) + "b",
+	strings.Repeat("x", 5000),
 }
 
 func TestNoNameLeadsOutOfTheWorkspace(t *testing.T) {
@@ -108,16 +115,22 @@ func TestLinksInsideAreReadAndNotWrittenThrough(t *testing.T) {
 	fortress(t, func(t *testing.T, tree file.Tree, up string) {
 		require.Contains(t, good(t, tree, "file.read", in{"path": "good"}), "in.txt: lines 1-1 of 1")
 		require.Contains(t, good(t, tree, "file.read", in{"path": "gooddir/deep.txt"}), "dir/deep.txt: lines")
-		require.Contains(t, bad(t, tree, "file.write", in{"path": "good", "content": "x"}), "it is a symbolic link to in.txt; name the file itself")
+		require.Contains(t, bad(t, tree, "file.write", in{"path": "good", "content": "x"}),
+			"it is a symbolic link to in.txt; name the file itself")
 		for tool, input := range map[string]in{
-			"file.write": {"path": "gooddir/deep.txt", "content": "x"}, "file.edit": {"path": "gooddir/deep.txt", "old": "inside", "new": "x"},
+			"file.write":  {"path": "gooddir/deep.txt", "content": "x"},
+			"file.edit":   {"path": "gooddir/deep.txt", "old": "inside", "new": "x"},
 			"file.delete": {"path": "gooddir/deep.txt"}, "file.move": {"from": "gooddir/deep.txt", "to": "x"},
 		} {
-			require.Contains(t, bad(t, tree, tool, input), "one of its directories is a symbolic link; name dir/deep.txt if that is meant", tool)
+			require.Contains(t, bad(t, tree, tool, input),
+				"one of its directories is a symbolic link; name dir/deep.txt if that is meant", tool)
 		}
-		require.Contains(t, bad(t, tree, "file.move", in{"from": "in.txt", "to": "gooddir/x"}), "name dir/x if that is meant")
-		for _, name := range []string{"gooddir/../in.txt", "dir/../in.txt", "dir/x/../../in.txt"} { // a person might read another file
-			require.Contains(t, bad(t, tree, "file.delete", in{"path": name}), "can't contain \"..\"; name in.txt if that is meant")
+		require.Contains(t, bad(t, tree, "file.move", in{"from": "in.txt", "to": "gooddir/x"}),
+			"name dir/x if that is meant")
+		for _, name := range []string{"gooddir/../in.txt", "dir/../in.txt", "dir/x/../../in.txt"} {
+			// a person might read another file
+			require.Contains(t, bad(t, tree, "file.delete", in{"path": name}),
+				"can't contain \"..\"; name in.txt if that is meant")
 		}
 		good(t, tree, "file.write", in{"path": "./dir//new.txt", "content": "x"})
 		require.Contains(t, good(t, tree, "file.list", in{"path": "gooddir"}), "dir/new.txt  1")
@@ -127,8 +140,10 @@ func TestLinksInsideAreReadAndNotWrittenThrough(t *testing.T) {
 func TestProtectedFilesAreNotChangedUnderAnyName(t *testing.T) {
 	fortress(t, func(t *testing.T, tree file.Tree, up string) {
 		for _, name := range []string{
-			".git/hooks/pre-commit", ".git/config", "gitdir/hooks/x", ".GIT/x", ".Git/x", ".g\u200cit/x", ".git./x", ".git /x",
-			".git::$INDEX_ALLOCATION/x", "GIT~1/x", "dir/.git/x", ".gıt/../.git/x", ".svn/x", ".hg", ".g\ufe0fit/config",
+			".git/hooks/pre-commit", ".git/config", "gitdir/hooks/x", ".GIT/x", ".Git/x", ".g\u200cit/x", ".git./x",
+			".git /x",
+			".git::$INDEX_ALLOCATION/x", "GIT~1/x", "dir/.git/x", ".gıt/../.git/x", ".svn/x", ".hg",
+			".g\ufe0fit/config",
 		} {
 			out := call(t, tree, "file.write", in{"path": name, "content": "evil"})
 			require.Equal(t, fault.Denied, out.Class, "%q: %s", name, said(out))
@@ -143,13 +158,16 @@ func TestProtectedFilesAreNotChangedUnderAnyName(t *testing.T) {
 
 func TestHiddenFilesDontExist(t *testing.T) {
 	cfg := file.Config{Hide: []string{".env*", "secrets/**", "*.PEM"}, Overwrite: true}
-	c := content{".env": secret, ".env.local": secret, "a/.env": secret, "secrets/x.txt": secret, "b/key.pem": secret, "see.txt": "seen"}
+	c := content{".env": secret, ".env.local": secret, "a/.env": secret, "secrets/x.txt": secret, "b/key.pem": secret,
+		"see.txt": "seen"}
 	trees(t, cfg, c, func(t *testing.T, tree file.Tree, dir string) {
 		require.NoError(t, os.Symlink(".env", filepath.Join(dir, "innocent")))
 		require.NoError(t, os.Symlink("secrets", filepath.Join(dir, "harmless")))
-		for _, name := range []string{".env", ".ENV", ".env.local", "a/.env", "secrets/x.txt", "Secrets/x.txt", "b/key.pem", "b/KEY.pem", "innocent", "harmless/x.txt"} {
+		for _, name := range []string{".env", ".ENV", ".env.local", "a/.env", "secrets/x.txt", "Secrets/x.txt",
+			"b/key.pem", "b/KEY.pem", "innocent", "harmless/x.txt"} {
 			for tool, input := range map[string]in{
-				"file.read": {"path": name}, "file.write": {"path": name, "content": "x"}, "file.delete": {"path": name},
+				"file.read": {"path": name}, "file.write": {"path": name, "content": "x"},
+				"file.delete": {"path": name},
 				"file.search": {"path": name, "pattern": "secret"},
 			} {
 				if name == "innocent" && (tool == "file.write" || tool == "file.delete") {
@@ -172,71 +190,75 @@ func TestHiddenFilesDontExist(t *testing.T) {
 
 // Replacing a directory by a link to the outside at any moment only makes calls fail.
 func TestReplacingADirectoryByALinkNeverLeadsOutside(t *testing.T) {
-	trees(t, file.Config{Overwrite: true}, content{"d/f.txt": "inside", "d/g.txt": "inside"}, func(t *testing.T, tree file.Tree, dir string) {
-		up := filepath.Dir(dir)
-		fill(t, up, content{"out/f.txt": secret, "out/g.txt": secret})
-		before := files(t, filepath.Join(up, "out"))
-		require.NoError(t, os.Symlink("../out", filepath.Join(dir, "l")))
-		d, l, aside := filepath.Join(dir, "d"), filepath.Join(dir, "l"), filepath.Join(dir, "aside")
+	trees(t, file.Config{Overwrite: true}, content{"d/f.txt": "inside", "d/g.txt": "inside"},
+		func(t *testing.T, tree file.Tree, dir string) {
+			up := filepath.Dir(dir)
+			fill(t, up, content{"out/f.txt": secret, "out/g.txt": secret})
+			before := files(t, filepath.Join(up, "out"))
+			require.NoError(t, os.Symlink("../out", filepath.Join(dir, "l")))
+			d, l, aside := filepath.Join(dir, "d"), filepath.Join(dir, "l"), filepath.Join(dir, "aside")
 
-		junk := filepath.Join(up, "junk")
-		require.NoError(t, os.Mkdir(junk, 0o755))
-		stop := make(chan struct{})
-		var swapper, workers sync.WaitGroup
-		swapper.Go(func() {
-			n := 0
-			for {
-				for _, step := range [][2]string{{d, aside}, {l, d}, {d, l}, {aside, d}} {
-					for os.Rename(step[0], step[1]) != nil { // a writer has created the directory again
-						require.NoError(t, os.Rename(d, filepath.Join(junk, strconv.Itoa(n))))
-						n++
+			junk := filepath.Join(up, "junk")
+			require.NoError(t, os.Mkdir(junk, 0o755))
+			stop := make(chan struct{})
+			var swapper, workers sync.WaitGroup
+			swapper.Go(func() {
+				n := 0
+				for {
+					for _, step := range [][2]string{{d, aside}, {l, d}, {d, l}, {aside, d}} {
+						for os.Rename(step[0], step[1]) != nil { // a writer has created the directory again
+							require.NoError(t, os.Rename(d, filepath.Join(junk, strconv.Itoa(n))))
+							n++
+						}
 					}
-				}
-				select {
-				case <-stop:
-					return
-				default:
-				}
-			}
-		})
-		for _, name := range []string{"f.txt", "g.txt"} {
-			workers.Go(func() {
-				for i := range 150 {
-					ctx := t.Context()
-					if c, err := tree.Read(ctx, "d/"+name); err == nil && strings.Contains(string(c.Data), secret) {
-						t.Error("read the file outside")
-					}
-					_, _ = tree.Write(ctx, "d/"+name, []byte(strings.Repeat("x", i)), file.WriteOptions{Overwrite: true})
-					_, _ = tree.Write(ctx, "d/sub/"+name, []byte("new"), file.WriteOptions{Overwrite: true})
-					_ = tree.Remove(ctx, "d/sub/"+name, "")
-					_, _ = tree.Move(ctx, "d/"+name, "d/moved"+name, "")
-					_, _ = tree.Move(ctx, "d/moved"+name, "d/"+name, "")
-					if s, ok := tree.(*file.Staging); ok && i%10 == 0 {
-						_, _ = s.Merge(ctx, file.MergeOptions{Partial: true})
+					select {
+					case <-stop:
+						return
+					default:
 					}
 				}
 			})
-		}
-		workers.Go(func() {
-			for range 50 {
-				for _, at := range []string{".", "d"} {
-					if out := call(t, tree, "file.search", in{"pattern": "secret", "path": at}); strings.Contains(string(out.Data), secret) {
-						t.Error("searched outside: " + said(out))
+			for _, name := range []string{"f.txt", "g.txt"} {
+				workers.Go(func() {
+					for i := range 150 {
+						ctx := t.Context()
+						if c, err := tree.Read(ctx, "d/"+name); err == nil && strings.Contains(string(c.Data), secret) {
+							t.Error("read the file outside")
+						}
+						_, _ = tree.Write(ctx, "d/"+name, []byte(strings.Repeat("x", i)),
+							file.WriteOptions{Overwrite: true})
+						_, _ = tree.Write(ctx, "d/sub/"+name, []byte("new"), file.WriteOptions{Overwrite: true})
+						_ = tree.Remove(ctx, "d/sub/"+name, "")
+						_, _ = tree.Move(ctx, "d/"+name, "d/moved"+name, "")
+						_, _ = tree.Move(ctx, "d/moved"+name, "d/"+name, "")
+						if s, ok := tree.(*file.Staging); ok && i%10 == 0 {
+							_, _ = s.Merge(ctx, file.MergeOptions{Partial: true})
+						}
+					}
+				})
+			}
+			workers.Go(func() {
+				for range 50 {
+					for _, at := range []string{".", "d"} {
+						if out := call(t, tree, "file.search",
+							in{"pattern": "secret", "path": at}); strings.Contains(string(out.Data), secret) {
+							t.Error("searched outside: " + said(out))
+						}
 					}
 				}
+			})
+			workers.Wait()
+			close(stop)
+			swapper.Wait()
+			require.Equal(t, before, files(t, filepath.Join(up, "out")), "nothing outside has changed")
+			for name := range files(t, dir) {
+				require.NotContains(t, name, ".pawl-tmp-", "nothing is left behind")
 			}
 		})
-		workers.Wait()
-		close(stop)
-		swapper.Wait()
-		require.Equal(t, before, files(t, filepath.Join(up, "out")), "nothing outside has changed")
-		for name := range files(t, dir) {
-			require.NotContains(t, name, ".pawl-tmp-", "nothing is left behind")
-		}
-	})
 }
 
-// A hard link is an ordinary file: reading shows its content, and writing creates a new file under the name.
+// A hard link is an ordinary file: reading shows its content, and writing creates a new file under
+// the name.
 func TestAHardLinkIsReadAndNotWrittenThrough(t *testing.T) {
 	ws, dir := workspace(t, file.Config{Overwrite: true}, nil)
 	outside := filepath.Join(filepath.Dir(dir), "outside.txt")

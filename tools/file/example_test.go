@@ -64,7 +64,8 @@ func Example() {
 	// [2 matches in 1 file searched]
 }
 
-// An agent works on a copy. A person changes the same file in the meantime, reads the diff, and keeps both changes.
+// An agent works on a copy. A person changes the same file in the meantime, reads the diff, and
+// keeps both changes.
 func ExampleStaging() {
 	dir, remove := project()
 	defer remove()

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If the disk is full, a failed write changes nothing. The limit applies to a process, so the test starts another one.
+// If the disk is full, a failed write changes nothing. The limit applies to a process, so the test
+// starts another one.
 func TestAFailedWriteOnAFullDiskChangesNothing(t *testing.T) {
 	const child = "FILE_TEST_FULL"
 	if os.Getenv(child) == "" {

@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// link gives a file another name in another open directory. It doesn't use the names of the directories, which root could find replaced.
+// link gives a file another name in another open directory. It doesn't use the names of the
+// directories, which root could find replaced.
 func link(_ *os.Root, _, _ string, from *os.Root, oldBase string, to *os.Root, newBase string) error {
 	source, err := from.Open(".")
 	if err != nil {
@@ -26,7 +27,8 @@ func link(_ *os.Root, _, _ string, from *os.Root, oldBase string, to *os.Root, n
 	if err != nil {
 		return err
 	}
-	_, _, errno := syscall.Syscall6(syscall.SYS_LINKAT, source.Fd(), uintptr(unsafe.Pointer(a)), target.Fd(), uintptr(unsafe.Pointer(b)), 0, 0)
+	_, _, errno := syscall.Syscall6(syscall.SYS_LINKAT, source.Fd(), uintptr(unsafe.Pointer(a)), target.Fd(),
+		uintptr(unsafe.Pointer(b)), 0, 0)
 	if errno != 0 {
 		return errno
 	}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock locks the directory of a workspace against other Workspaces and processes. If another one holds the lock, unlock is nil. The lock ends
-// with the process.
+// tryLock locks the directory of a workspace against other Workspaces and processes. If another one
+// holds the lock, unlock is nil. The lock ends with the process.
 func tryLock(root *os.Root) (unlock func(), err error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -24,7 +24,8 @@ func tryLock(root *os.Root) (unlock func(), err error) {
 	switch {
 	case err == nil:
 		return func() {
-			_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN) // also for a child that has just been forked and still has the descriptor
+			// also for a child that has just been forked and still has the descriptor
+			_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN)
 			_ = dir.Close()
 		}, nil
 	case errors.Is(err, errors.ErrUnsupported): // a file system without locks

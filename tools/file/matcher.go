@@ -10,8 +10,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A matcher finds the matching lines of a file. It checks the whole file first, because most files have no match: for a text that every
-// match contains, which takes a fiftieth of the time of a regular expression, and then for the expression.
+// A matcher finds the matching lines of a file. It checks the whole file first, because most files
+// have no match: for a text that every match contains, which takes a fiftieth of the time of a
+// regular expression, and then for the expression.
 type matcher struct {
 	literal []byte         // every matching line contains it; nil: unknown
 	lower   bool           // the literal is in lower case, and case is ignored; only if it is ASCII
@@ -27,7 +28,8 @@ func newMatcher(in *searchInput) (*matcher, error) {
 	}
 	if !in.Regexp {
 		if strings.ContainsAny(pattern, "\r\n") {
-			return nil, newError(in.Path, fault.Invalid, nil, "the pattern contains a line end; lines are searched one by one, so give a part of one line")
+			return nil, newError(in.Path, fault.Invalid, nil,
+				"the pattern contains a line end; lines are searched one by one, so give a part of one line")
 		}
 		if !in.IgnoreCase {
 			return &matcher{literal: []byte(pattern)}, nil
@@ -42,7 +44,8 @@ func newMatcher(in *searchInput) (*matcher, error) {
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, newError(in.Path, fault.Invalid, err, "the pattern isn't a valid regular expression: %s", err.Error())
+		return nil,
+			newError(in.Path, fault.Invalid, err, "the pattern isn't a valid regular expression: %s", err.Error())
 	}
 	m := &matcher{re: re}
 	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
@@ -50,7 +53,8 @@ func newMatcher(in *searchInput) (*matcher, error) {
 			m.literal = []byte(needed)
 		}
 	}
-	if !strings.Contains(in.Pattern, `\A`) && !strings.Contains(in.Pattern, `\z`) && !strings.Contains(in.Pattern, "(?") {
+	if !strings.Contains(in.Pattern, `\A`) && !strings.Contains(in.Pattern, `\z`) &&
+		!strings.Contains(in.Pattern, "(?") {
 		m.whole, _ = regexp.Compile("(?m)" + pattern) // with m, ^ and $ match at line ends
 	}
 	return m, nil
@@ -65,7 +69,8 @@ func ascii(s string) bool {
 	return true
 }
 
-// required returns the longest text that every match of an expression contains, as far as it is easy to determine.
+// required returns the longest text that every match of an expression contains, as far as it is
+// easy to determine.
 func required(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireLines fails unless a matcher finds exactly the lines that match one by one, and skips no file with such a line.
+// requireLines fails unless a matcher finds exactly the lines that match one by one, and skips no
+// file with such a line.
 func requireLines(t testing.TB, in searchInput, data []byte) (found int) {
 	m, err := newMatcher(&in)
 	if err != nil {
@@ -41,7 +42,8 @@ func requireLines(t testing.TB, in searchInput, data []byte) (found int) {
 
 func TestNoFileWithAMatchIsSkipped(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	pieces := []string{"a", "b", "ab", "^", "$", ".", "a*", "b+", "(a|b)", "[ab]", "\\b", "\\s", "(?:ab)?", "a{2}", "B", "(?i:A)", "\\A", "\\z", "[^a]", "(ab)+", "\\n", "(?-m:$)", "|"}
+	pieces := []string{"a", "b", "ab", "^", "$", ".", "a*", "b+", "(a|b)", "[ab]", "\\b", "\\s", "(?:ab)?", "a{2}", "B",
+		"(?i:A)", "\\A", "\\z", "[^a]", "(ab)+", "\\n", "(?-m:$)", "|"}
 	found := 0
 	for range 4000 {
 		var pattern, data strings.Builder
@@ -51,7 +53,8 @@ func TestNoFileWithAMatchIsSkipped(t *testing.T) {
 		for range r.IntN(12) {
 			data.WriteString([]string{"a", "b", "A", "B", " ", "\n", "\r\n", "ab", "\n\n"}[r.IntN(9)])
 		}
-		found += requireLines(t, searchInput{Pattern: pattern.String(), Regexp: true, IgnoreCase: r.IntN(3) == 0}, []byte(data.String()))
+		found += requireLines(t, searchInput{Pattern: pattern.String(), Regexp: true, IgnoreCase: r.IntN(3) == 0},
+			[]byte(data.String()))
 	}
 	require.Greater(t, found, 1000)
 }

@@ -30,20 +30,22 @@ type Change struct {
 	Merged bool `json:"merged,omitempty"`
 }
 
-// A Conflict is a file whose changes by the staging and in the workspace exclude each other. The workspace keeps Theirs. A nil content
-// means that there is no file; the content of an empty file isn't nil.
+// A Conflict is a file whose changes by the staging and in the workspace exclude each other. The
+// workspace keeps Theirs. A nil content means that there is no file; the content of an empty file
+// isn't nil.
 type Conflict struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 	Base   []byte `json:"base"` // when it was read
 	Ours   []byte `json:"ours"` // in the staging
 	Theirs []byte `json:"theirs"`
-	// Marked is the merged text. Where the two versions differ, it contains both, between lines of <<<<<<< and >>>>>>>.
-	// It is nil if one of the three contents isn't text.
+	// Marked is the merged text. Where the two versions differ, it contains both, between lines of
+	// <<<<<<< and >>>>>>>. It is nil if one of the three contents isn't text.
 	Marked []byte `json:"marked,omitempty"`
 }
 
-// MergeOptions are the options of a merge. With the zero value, a merge applies all changes, or nothing if there is a conflict.
+// MergeOptions are the options of a merge. With the zero value, a merge applies all changes, or
+// nothing if there is a conflict.
 type MergeOptions struct {
 	// Partial applies the changes without a conflict even if there are conflicts.
 	Partial bool
@@ -64,7 +66,8 @@ type step struct {
 	old  *Content // the file in the workspace; nil: none
 }
 
-// Changes returns the changes of the staging, ordered by name, relative to the versions that were read.
+// Changes returns the changes of the staging, ordered by name, relative to the versions that were
+// read.
 func (s *Staging) Changes() []Change {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -92,8 +95,9 @@ func (s *Staging) changed() []string {
 	return slices.DeleteFunc(names, func(n string) bool { return !s.store.files[n].changed() })
 }
 
-// Diff returns what Merge would do now as a unified diff between the current and the merged workspace, for a person who approves it.
-// Conflicts follow, each with its reason and the change of the staging.
+// Diff returns what Merge would do now as a unified diff between the current and the merged
+// workspace, for a person who approves it. Conflicts follow, each with its reason and the change of
+// the staging.
 func (s *Staging) Diff(ctx context.Context) (string, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -133,15 +137,19 @@ func (s *Staging) Diff(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-// Merge applies the changes to the workspace. It holds the workspace's write lock, so merges and tools that write are serialized.
+// Merge applies the changes to the workspace. It holds the workspace's write lock, so merges and
+// tools that write are serialized.
 //
-// If a file has the version that was read, it gets the new content and keeps its permissions. If somebody has changed it in the meantime,
-// it gets both changes, provided that they are in different lines with at least one unchanged line between them. Everything else is a
-// [Conflict]: both changed the same lines, or a binary file; one side created or deleted the file and the other changed it; or the staging
-// wrote it without reading it, and it exists. If there is a conflict, nothing is merged unless o.Partial is set.
+// If a file has the version that was read, it gets the new content and keeps its permissions. If
+// somebody has changed it in the meantime, it gets both changes, provided that they are in
+// different lines with at least one unchanged line between them. Everything else is a [Conflict]:
+// both changed the same lines, or a binary file; one side created or deleted the file and the other
+// changed it; or the staging wrote it without reading it, and it exists. If there is a conflict,
+// nothing is merged unless o.Partial is set.
 //
-// If a write fails, Merge reverts the earlier ones and returns an error and a result whose Applied has the changes that couldn't be
-// reverted (usually none). Merged files count as read from then on, so merging again does nothing.
+// If a write fails, Merge reverts the earlier ones and returns an error and a result whose Applied
+// has the changes that couldn't be reverted (usually none). Merged files count as read from then
+// on, so merging again does nothing.
 func (s *Staging) Merge(ctx context.Context, o MergeOptions) (*MergeResult, error) {
 	done, err := s.ws.lock(ctx)
 	if err != nil {
@@ -162,7 +170,8 @@ func (s *Staging) Merge(ctx context.Context, o MergeOptions) (*MergeResult, erro
 			return res, nil
 		}
 		res.Applied, err = s.apply(ctx, steps)
-		if err != nil && len(res.Applied) == 0 && attempt < attempts && (errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrExist)) {
+		if err != nil && len(res.Applied) == 0 && attempt < attempts &&
+			(errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrExist)) {
 			continue // somebody changed a file in between: plan again
 		}
 		if err != nil {
@@ -219,7 +228,8 @@ func (s *Staging) plan(ctx context.Context) ([]step, *MergeResult, error) {
 	return steps, res, nil
 }
 
-// live returns a file of the workspace, nil if there is none. An *Error means that the name isn't a regular file.
+// live returns a file of the workspace, nil if there is none. An *Error means that the name isn't a
+// regular file.
 func (s *Staging) live(name string) (*Content, error) {
 	if real, err := s.ws.resolve(name); err == nil && real != name {
 		return nil, newError(name, fault.Invalid, nil, "one of its directories has become a symbolic link")
@@ -242,7 +252,8 @@ const (
 	clash
 )
 
-// judge decides on one file: the workspace's version wins unless the staging clearly changed something else.
+// judge decides on one file: the workspace's version wins unless the staging clearly changed
+// something else.
 func judge(c *Conflict, st *step) verdict {
 	same := func(a, b []byte) bool { return (a == nil) == (b == nil) && string(a) == string(b) }
 	st.data = c.Ours
@@ -284,7 +295,8 @@ func judge(c *Conflict, st *step) verdict {
 	return doable
 }
 
-// apply writes the steps: all of them or, if one fails, none. It returns the changes that are in effect.
+// apply writes the steps: all of them or, if one fails, none. It returns the changes that are in
+// effect.
 func (s *Staging) apply(ctx context.Context, steps []step) ([]Change, error) {
 	applied := make([]Change, 0, len(steps))
 	for i := range steps {
@@ -306,7 +318,8 @@ func (s *Staging) apply(ctx context.Context, steps []step) ([]Change, error) {
 	return applied, nil
 }
 
-// undo reverts steps, the last one first, unless somebody has changed the file since. It returns the steps that remain in effect.
+// undo reverts steps, the last one first, unless somebody has changed the file since. It returns
+// the steps that remain in effect.
 func (s *Staging) undo(steps []step) (left []Change, err error) {
 	for _, st := range slices.Backward(steps) {
 		var one error
@@ -321,7 +334,8 @@ func (s *Staging) undo(steps []step) (left []Change, err error) {
 		}
 		if one != nil {
 			left = append(left, st.Change)
-			err = errors.Join(err, newError(st.Name, fault.Of(one), one, "the change couldn't be reverted: %s", one.Error()))
+			err = errors.Join(err,
+				newError(st.Name, fault.Of(one), one, "the change couldn't be reverted: %s", one.Error()))
 		}
 	}
 	slices.Reverse(left)
@@ -349,44 +363,4 @@ func (s *Staging) recordMerged(steps []step, unchanged []string) error {
 		return nil
 	}
 	return explain(".", s.store.set(list...))
-}
-
-// Resolve decides a conflict: the staged content of the file becomes data (nil: deleted), and c.Theirs counts as read. If the workspace
-// changes again before the next Merge, there may be another conflict.
-func (s *Staging) Resolve(c Conflict, data []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.ready(context.Background(), c.Name); err != nil {
-		return err
-	}
-	known := s.store.files[c.Name]
-	if known == nil {
-		return newError(c.Name, fault.NotFound, fs.ErrNotExist, "the staging doesn't change it")
-	}
-	if err := fits(c.Name, data, s.config()); err != nil {
-		return err
-	}
-	f := staged{Name: c.Name, Mode: known.Mode}
-	if c.Theirs != nil {
-		f.Base, f.BaseSize = sumOf(c.Theirs), int64(len(c.Theirs))
-	}
-	f, err := s.with(f, data, &Content{Data: c.Theirs})
-	if err != nil {
-		return explain(c.Name, err)
-	}
-	return explain(c.Name, s.store.set(f))
-}
-
-// Drop discards the staged change of a file; the workspace's version stays. It does nothing for a file that isn't staged.
-func (s *Staging) Drop(name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.ready(context.Background(), name); err != nil {
-		return err
-	}
-	real, err := s.ws.resolve(name)
-	if err != nil || s.store.files[real] == nil {
-		return err
-	}
-	return explain(name, s.store.set(staged{Name: real}))
 }

@@ -12,8 +12,8 @@ import (
 // maxSuggestionEntries is the most entries that are searched for a similar name.
 const maxSuggestionEntries = 5000
 
-// missing returns the error for a name that doesn't exist. It suggests the name that was probably meant: a similar one in the same
-// directory, or a file of that name elsewhere.
+// missing returns the error for a name that doesn't exist. It suggests the name that was probably
+// meant: a similar one in the same directory, or a file of that name elsewhere.
 func missing(t Tree, name, real string) error {
 	msg := "no such file or directory"
 	if near := neighbour(t, real); near != "" {
@@ -83,8 +83,8 @@ func elsewhere(t Tree, base string) string {
 	return found
 }
 
-// edits returns the Levenshtein distance of a and b (letters inserted, deleted or replaced), 0 if they differ only in case, and -1 if more
-// than one letter in three differs or a name is long.
+// edits returns the Levenshtein distance of a and b (letters inserted, deleted or replaced), 0 if
+// they differ only in case, and -1 if more than one letter in three differs or a name is long.
 func edits(a, b string) int {
 	if strings.EqualFold(a, b) {
 		return 0

@@ -10,8 +10,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// Move renames a regular file to a name that doesn't exist, and creates its directories as needed. If the system supports hard
-// links, it never overwrites a file that gets the new name at the same moment.
+// Move renames a regular file to a name that doesn't exist, and creates its directories as needed.
+// If the system supports hard links, it never overwrites a file that gets the new name at the same
+// moment.
 func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, error) {
 	done, err := w.lock(ctx)
 	if err != nil {
@@ -27,7 +28,8 @@ func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, e
 		return Info{}, err
 	}
 	if info != nil {
-		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; use another name, or delete it first")
+		return Info{},
+			newError(to, fault.Invalid, fs.ErrExist, "it exists already; use another name, or delete it first")
 	}
 	if err := w.move(source, target); err != nil {
 		return Info{}, renamed(err, to)
@@ -35,9 +37,10 @@ func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, e
 	return w.Stat(ctx, target)
 }
 
-// move moves a file between resolved names. The directories are open, so that a link can't replace them. But not every system can link a file
-// between open directories. Therefore the file first gets a random name in the directory of the target, and it is checked that it has it
-// there. If it hasn't, it may have that name in the directory that replaced one of them.
+// move moves a file between resolved names. The directories are open, so that a link can't replace
+// them. But not every system can link a file between open directories. Therefore the file first
+// gets a random name in the directory of the target, and it is checked that it has it there. If it
+// hasn't, it may have that name in the directory that replaced one of them.
 func (w *Workspace) move(source, target string) error {
 	from, oldBase, doneFrom, err := w.parent(source, false)
 	if err != nil {

@@ -17,17 +17,19 @@ const (
 	longestElement = 255
 )
 
-// clean returns the canonical form of name: elements separated by slashes, "." for the workspace itself. A name that leads outside is an
-// error of class Denied, an invalid one an error of class Invalid.
+// clean returns the canonical form of name: elements separated by slashes, "." for the workspace
+// itself. A name that leads outside is an error of class Denied, an invalid one an error of class
+// Invalid.
 //
-// It doesn't protect the workspace: the os.Root does. It gives every file one name, the same on every system, that tells the person who
-// approves a call which file it is.
+// It doesn't protect the workspace: the os.Root does. It gives every file one name, the same on
+// every system, that tells the person who approves a call which file it is.
 func clean(name string) (string, error) {
 	invalid := func(problem string) (string, error) { return "", newError(name, fault.Invalid, nil, "%s", problem) }
 	if len(name) > longestName {
 		return invalid("the name is longer than 4,096 bytes")
 	}
-	if !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError) { // the replacement character of invalid bytes
+	if !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError) {
+		// the replacement character of invalid bytes
 		return invalid("the name isn't valid UTF-8")
 	}
 	for _, r := range name {
@@ -39,11 +41,13 @@ func clean(name string) (string, error) {
 		return invalid(`the name has a backslash; write / between directories`)
 	}
 	if strings.HasPrefix(name, "/") {
-		return "", newError(name, fault.Denied, nil, "the name is absolute; names are relative to the workspace, such as src/main.go")
+		return "", newError(name, fault.Denied, nil,
+			"the name is absolute; names are relative to the workspace, such as src/main.go")
 	}
 	c := path.Clean(name)
 	if c == ".." || strings.HasPrefix(c, "../") {
-		return "", newError(name, fault.Denied, nil, "the name leads out of the workspace; names are relative to it, such as src/main.go")
+		return "", newError(name, fault.Denied, nil,
+			"the name leads out of the workspace; names are relative to it, such as src/main.go")
 	}
 	if c == "." {
 		return c, nil
@@ -65,8 +69,9 @@ func clean(name string) (string, error) {
 	return c, nil
 }
 
-// fold returns an element of a name as file systems treat it that ignore case, invisible characters, dots at the end or everything after
-// a colon: ".GIT", ".g\u200cit", ".git." and ".git::$INDEX_ALLOCATION" all become ".git".
+// fold returns an element of a name as file systems treat it that ignore case, invisible
+// characters, dots at the end or everything after a colon: ".GIT", ".g\u200cit", ".git." and
+// ".git::$INDEX_ALLOCATION" all become ".git".
 func fold(element string) string {
 	if i := strings.IndexByte(element, ':'); i > 0 {
 		element = element[:i]
@@ -81,7 +86,8 @@ func fold(element string) string {
 			if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
 				return -1
 			}
-			return unicode.ToLower(unicode.ToUpper(r)) // both, because some file systems treat ſ as s, and the Kelvin sign as k
+			// both, because some file systems treat ſ as s, and the Kelvin sign as k
+			return unicode.ToLower(unicode.ToUpper(r))
 		}, element)
 	}
 	if short := strings.TrimRight(element, ". "); short != "" {
@@ -90,8 +96,9 @@ func fold(element string) string {
 	return element
 }
 
-// glob reports whether name matches pattern, element by element: *, ? and [a-z] within an element as in [path.Match], and
-// ** for any number of elements. It takes at most len(pattern) × len(name) steps.
+// glob reports whether name matches pattern, element by element: *, ? and [a-z] within an element
+// as in [path.Match], and ** for any number of elements. It takes at most len(pattern) × len(name)
+// steps.
 func glob(pattern, name string) bool {
 	ps, ns := strings.Split(pattern, "/"), strings.Split(name, "/")
 	match := make([]bool, len(ns)+1) // match[j]: the elements of the pattern up to here match ns[:j]

@@ -8,10 +8,12 @@ import (
 	"syscall"
 )
 
-// noWait makes opening a pipe return at once, if a pipe replaces a file between its check and its opening.
+// noWait makes opening a pipe return at once, if a pipe replaces a file between its check and its
+// opening.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// keepOwner gives f the owner of the file that it replaces if this process may; otherwise the process owns the new file.
+// keepOwner gives f the owner of the file that it replaces if this process may; otherwise the
+// process owns the new file.
 func keepOwner(f *os.File, old fs.FileInfo) {
 	was, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -48,8 +48,9 @@ func infoOf(name string, info fs.FileInfo) Info {
 	return out
 }
 
-// Read returns a regular file and its version, following symbolic links inside the workspace. The Info has the name of the target. A file
-// that is written while it is read is read again, three times in total; then the error is Transient.
+// Read returns a regular file and its version, following symbolic links inside the workspace. The
+// Info has the name of the target. A file that is written while it is read is read again, three
+// times in total; then the error is Transient.
 func (w *Workspace) Read(ctx context.Context, name string) (Content, error) {
 	if err := ctx.Err(); err != nil {
 		return Content{}, err
@@ -84,12 +85,14 @@ func renamed(err error, name string) error {
 // attempts is how often a file is read that keeps changing.
 const attempts = 3
 
-// content returns a whole regular file in a consistent state, as far as its size and modification time tell.
+// content returns a whole regular file in a consistent state, as far as its size and modification
+// time tell.
 func (w *Workspace) content(real string, limit int64) ([]byte, fs.FileInfo, error) {
 	return steady(real, limit, func() (*os.File, fs.FileInfo, error) { return w.regularFile(real) })
 }
 
-// steady reads the file that open returns, with its description, until it hasn't changed while it was read.
+// steady reads the file that open returns, with its description, until it hasn't changed while it
+// was read.
 func steady(real string, limit int64, open func() (*os.File, fs.FileInfo, error)) ([]byte, fs.FileInfo, error) {
 	for range attempts {
 		f, before, err := open()
@@ -101,7 +104,10 @@ func steady(real string, limit int64, open func() (*os.File, fs.FileInfo, error)
 		_ = f.Close()
 		switch {
 		case errors.Is(err, ErrTooLarge):
-			return nil, nil, newError(real, fault.Invalid, ErrTooLarge, "it has %d bytes, more than the %d that can be read at once; search it instead", max(before.Size(), limit+1), limit)
+			return nil, nil,
+				newError(real, fault.Invalid, ErrTooLarge,
+					"it has %d bytes, more than the %d that can be read at once; search it instead",
+					max(before.Size(), limit+1), limit)
 		case err != nil || statErr != nil:
 			return nil, nil, explain(real, errors.Join(err, statErr))
 		case before.Size() == after.Size() && before.ModTime().Equal(after.ModTime()):
@@ -111,8 +117,8 @@ func steady(real string, limit int64, open func() (*os.File, fs.FileInfo, error)
 	return nil, nil, newError(real, fault.Transient, nil, "it keeps changing while it is read; try again later")
 }
 
-// regularFile opens a file with a resolved name that is regular both before and after it is opened. It follows no symbolic link that has
-// replaced it or one of its directories: see openDir.
+// regularFile opens a file with a resolved name that is regular both before and after it is opened.
+// It follows no symbolic link that has replaced it or one of its directories: see openDir.
 func (w *Workspace) regularFile(real string) (*os.File, fs.FileInfo, error) {
 	at, base, done, err := w.parent(real, false)
 	if err != nil {
@@ -139,7 +145,8 @@ func (w *Workspace) regularFile(real string) (*os.File, fs.FileInfo, error) {
 	return nil, nil, errReplaced(real)
 }
 
-// openRegular opens a file of a directory without blocking, and returns an error if it isn't a regular file.
+// openRegular opens a file of a directory without blocking, and returns an error if it isn't a
+// regular file.
 func (w *Workspace) openRegular(at *os.Root, real string) (*os.File, fs.FileInfo, error) {
 	f, err := at.OpenFile(real, os.O_RDONLY|noWait, 0)
 	if err != nil {
@@ -156,7 +163,8 @@ func (w *Workspace) openRegular(at *os.Root, real string) (*os.File, fs.FileInfo
 	return f, info, nil
 }
 
-// readAll reads at most limit bytes into buf, or returns ErrTooLarge. The size is a hint: some file systems report wrong sizes.
+// readAll reads at most limit bytes into buf, or returns ErrTooLarge. The size is a hint: some file
+// systems report wrong sizes.
 func readAll(r io.Reader, size, limit int64, buf []byte) ([]byte, error) {
 	if size > limit {
 		return nil, ErrTooLarge
@@ -189,7 +197,8 @@ func (w *Workspace) open(name string, limit int64, buf []byte) ([]byte, error) {
 	return readAll(f, info.Size(), limit, buf)
 }
 
-// entries reads a directory in parts, so that a directory with millions of entries costs no more than limit.
+// entries reads a directory in parts, so that a directory with millions of entries costs no more
+// than limit.
 func (w *Workspace) entries(dir string, limit int) ([]entry, bool, error) {
 	at, done, err := w.openDir(dir, false)
 	if err != nil {

@@ -71,15 +71,19 @@ type ReadResult struct {
 }
 
 func readTool(t Tree) tools.Tool {
-	s := reading(t, "read", "Reads a text file. The first line of the result has the numbers of the lines that follow, and the file's version, which is needed to replace the file. The rest is the file's text.")
-	s.Schema = json.RawMessage(`{"properties":{"offset":{"minimum":1,"default":1},"limit":{"minimum":1,"maximum":100000,"default":2000}}}`)
+	s := reading(t, "read",
+		"Reads a text file. The first line of the result has the numbers of the lines that follow, and the file's "+
+			"version, which is needed to replace the file. The rest is the file's text.")
+	s.Schema = json.RawMessage(
+		`{"properties":{"offset":{"minimum":1,"default":1},"limit":{"minimum":1,"maximum":100000,"default":2000}}}`)
 	return tools.New(s, func(ctx context.Context, in readInput) (tools.Result, error) {
 		c, err := t.Read(ctx, in.Path)
 		if err != nil {
 			return tools.Result{}, err
 		}
 		if diff.Binary(c.Data) {
-			return tools.Result{}, newError(in.Path, fault.Invalid, ErrBinary, "it is binary (%d bytes, version %s), so it can't be shown as text", c.Size, c.Version)
+			return tools.Result{}, newError(in.Path, fault.Invalid, ErrBinary,
+				"it is binary (%d bytes, version %s), so it can't be shown as text", c.Size, c.Version)
 		}
 		return shownLines(c, in, t.config().MaxShown)
 	})
@@ -120,7 +124,8 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 		}
 	}
 	if r.First == 0 && from > max(r.Lines, 1) {
-		return tools.Result{}, newError(in.Path, fault.Invalid, nil, "it has %s; offset %d is after its end", count(r.Lines, "line"), from)
+		return tools.Result{},
+			newError(in.Path, fault.Invalid, nil, "it has %s; offset %d is after its end", count(r.Lines, "line"), from)
 	}
 	head := show(c.Name)
 	if r.Lines == 0 {
@@ -162,7 +167,8 @@ type ListResult struct {
 }
 
 func listTool(t Tree) tools.Tool {
-	s := reading(t, "list", "Lists files with their sizes in bytes, directories with a slash at the end, links with their targets.")
+	s := reading(t, "list",
+		"Lists files with their sizes in bytes, directories with a slash at the end, links with their targets.")
 	s.Schema = json.RawMessage(`{"properties":{"depth":{"minimum":0,"maximum":64},"limit":{"minimum":0}}}`)
 	return tools.New(s, func(ctx context.Context, in listInput) (tools.Result, error) {
 		r, err := list(ctx, t, in)
@@ -255,7 +261,8 @@ func (r *ListResult) text(limit int) string {
 
 func searchTool(t Tree) tools.Tool {
 	s := reading(t, "search", "Searches text files line by line. Results are lines \"name:line: text\".")
-	s.Schema = json.RawMessage(`{"properties":{"pattern":{"minLength":1,"maxLength":1000},"context":{"minimum":0,"maximum":10},"limit":{"minimum":0}}}`)
+	s.Schema = json.RawMessage(
+		`{"properties":{"pattern":{"minLength":1,"maxLength":1000},"context":{"minimum":0,"maximum":10},"limit":{"minimum":0}}}`)
 	return tools.New(s, func(ctx context.Context, in searchInput) (tools.Result, error) {
 		r, err := search(ctx, t, in)
 		if err != nil {
@@ -272,7 +279,8 @@ type pathInput struct {
 }
 
 func statTool(t Tree) tools.Tool {
-	s := reading(t, "stat", "Describes a name: kind, size, permissions, modification time and, for files that can be read, version.")
+	s := reading(t, "stat",
+		"Describes a name: kind, size, permissions, modification time and, for files that can be read, version.")
 	return tools.New(s, func(ctx context.Context, in pathInput) (tools.Result, error) {
 		info, err := t.Stat(ctx, in.Path)
 		if err != nil {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,19 +15,20 @@ import (
 // longestChain is the largest number of symbolic links in one name.
 const longestChain = 40
 
-// resolve returns the real name of a cleaned name: symbolic links of its directories are followed, but not the last element. The part that
-// doesn't exist stays unchanged.
+// resolve returns the real name of a cleaned name: symbolic links of its directories are followed,
+// but not the last element. The part that doesn't exist stays unchanged.
 //
-// It gives each file one name, so that a link can't bypass hiding and protection, and a Staging finds a file under any name. Directories are
-// opened one by one and without following links, so a link that replaces one meanwhile can't bypass them either. The result is opened in
-// the same way: see openDir. It doesn't protect the workspace: the os.Root does.
+// It gives each file one name, so that a link can't bypass hiding and protection, and a Staging
+// finds a file under any name. Directories are opened one by one and without following links, so a
+// link that replaces one meanwhile can't bypass them either. The result is opened in the same way:
+// see openDir. It doesn't protect the workspace: the os.Root does.
 func (w *Workspace) resolve(name string) (string, error) {
 	real, _, err := w.locate(name, false)
 	return real, err
 }
 
-// locate is resolve. It also returns the description of the file, nil if there is none. With follow, it follows a symbolic link in the last
-// element, too.
+// locate is resolve. It also returns the description of the file, nil if there is none. With
+// follow, it follows a symbolic link in the last element, too.
 func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileInfo, err error) {
 	c, err := clean(name)
 	if err != nil {
@@ -51,7 +53,8 @@ func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileI
 			continue
 		case "..": // in a symbolic link
 			if len(done) == 0 {
-				return "", nil, newError(name, fault.Denied, nil, "a symbolic link in the name leads out of the workspace")
+				return "", nil,
+					newError(name, fault.Denied, nil, "a symbolic link in the name leads out of the workspace")
 			}
 			_ = dirs[len(done)].Close()
 			dirs, done, info = dirs[:len(done)], done[:len(done)-1], nil
@@ -80,14 +83,17 @@ func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileI
 				return "", nil, explain(name, err)
 			}
 			if links++; links > longestChain {
-				return "", nil, newError(name, fault.Invalid, nil, "it goes through more than %d symbolic links, probably in a cycle", longestChain)
+				return "", nil, newError(name, fault.Invalid, nil,
+					"it goes through more than %d symbolic links, probably in a cycle", longestChain)
 			}
 			if strings.HasPrefix(target, "/") || strings.ContainsAny(target, "\\\x00") {
-				return "", nil, newError(name, fault.Denied, nil, "a symbolic link in the name leads out of the workspace")
+				return "", nil,
+					newError(name, fault.Denied, nil, "a symbolic link in the name leads out of the workspace")
 			}
 			rest, info = append(strings.Split(target, "/"), rest...), nil
 		case !last && !info.IsDir():
-			return "", nil, newError(name, fault.Invalid, nil, "%s is a %s, not a directory", show(at), kindOf(info.Mode()))
+			return "", nil,
+				newError(name, fault.Invalid, nil, "%s is a %s, not a directory", show(at), kindOf(info.Mode()))
 		case last:
 			return at, info, nil
 		default:
@@ -106,8 +112,9 @@ func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileI
 	return orDot(path.Join(done...)), info, nil
 }
 
-// writable is locate for a file that is to be changed. It returns an error for the workspace itself, directories, symbolic links, names that lead
-// through one, and protected files. A nil info means that the file doesn't exist.
+// writable is locate for a file that is to be changed. It returns an error for the workspace
+// itself, directories, symbolic links, names that lead through one, and protected files. A nil info
+// means that the file doesn't exist.
 func (w *Workspace) writable(name string) (real string, info fs.FileInfo, err error) {
 	if w.cfg.ReadOnly {
 		return "", nil, newError(name, fault.Denied, fs.ErrPermission, "the workspace is read-only")
@@ -118,20 +125,25 @@ func (w *Workspace) writable(name string) (real string, info fs.FileInfo, err er
 	}
 	for _, n := range []string{path.Clean(name), real} {
 		if e := w.cfg.protects(n); e != "" {
-			return "", nil, newError(name, fault.Denied, fs.ErrPermission, "%s is protected and can't be changed", show(e))
+			return "", nil,
+				newError(name, fault.Denied, fs.ErrPermission, "%s is protected and can't be changed", show(e))
 		}
 	}
 	if strings.HasPrefix(path.Base(real), tempPrefix) {
-		return "", nil, newError(name, fault.Denied, fs.ErrPermission, "names that begin with %s are reserved for temporary files", tempPrefix)
+		return "", nil, newError(name, fault.Denied, fs.ErrPermission,
+			"names that begin with %s are reserved for temporary files", tempPrefix)
 	}
 	if strings.HasSuffix(name, "/") {
-		return "", nil, newError(name, fault.Invalid, nil, "the name ends in a slash, so it is a directory; name a file")
+		return "", nil,
+			newError(name, fault.Invalid, nil, "the name ends in a slash, so it is a directory; name a file")
 	}
 	// A person approves the name in the call, so it must be that of the file.
 	if c := path.Clean(name); slices.Contains(strings.Split(name, "/"), "..") {
-		return "", nil, newError(name, fault.Invalid, nil, "the name of a file that is changed can't contain \"..\"; name %s if that is meant", show(c))
+		return "", nil, newError(name, fault.Invalid, nil,
+			"the name of a file that is changed can't contain \"..\"; name %s if that is meant", show(c))
 	} else if c != real {
-		return "", nil, newError(name, fault.Invalid, nil, "one of its directories is a symbolic link; name %s if that is meant", show(real))
+		return "", nil, newError(name, fault.Invalid, nil,
+			"one of its directories is a symbolic link; name %s if that is meant", show(real))
 	}
 	if info != nil {
 		if err := w.regular(name, real, info); err != nil {
@@ -149,7 +161,8 @@ func (w *Workspace) regular(name, real string, info fs.FileInfo) error {
 	case Dir:
 		return newError(name, fault.Invalid, nil, "it is a directory; name a file")
 	case Link:
-		return newError(name, fault.Invalid, nil, "it is a symbolic link to %s; name the file itself", showTarget(w.readlink(real)))
+		return newError(name, fault.Invalid, nil, "it is a symbolic link to %s; name the file itself",
+			showTarget(w.readlink(real)))
 	}
 	return newError(name, fault.Invalid, nil, "it is a pipe, a device or a socket; only regular files can be used")
 }
@@ -163,4 +176,46 @@ func (w *Workspace) readlink(real string) string {
 	defer done()
 	target, _ := at.Readlink(base)
 	return target
+}
+
+// Resolve decides a conflict: the staged content of the file becomes data (nil: deleted), and
+// c.Theirs counts as read. If the workspace changes again before the next Merge, there may be
+// another conflict.
+func (s *Staging) Resolve(c Conflict, data []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(context.Background(), c.Name); err != nil {
+		return err
+	}
+	known := s.store.files[c.Name]
+	if known == nil {
+		return newError(c.Name, fault.NotFound, fs.ErrNotExist, "the staging doesn't change it")
+	}
+	if err := fits(c.Name, data, s.config()); err != nil {
+		return err
+	}
+	f := staged{Name: c.Name, Mode: known.Mode}
+	if c.Theirs != nil {
+		f.Base, f.BaseSize = sumOf(c.Theirs), int64(len(c.Theirs))
+	}
+	f, err := s.with(f, data, &Content{Data: c.Theirs})
+	if err != nil {
+		return explain(c.Name, err)
+	}
+	return explain(c.Name, s.store.set(f))
+}
+
+// Drop discards the staged change of a file; the workspace's version stays. It does nothing for a
+// file that isn't staged.
+func (s *Staging) Drop(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(context.Background(), name); err != nil {
+		return err
+	}
+	real, err := s.ws.resolve(name)
+	if err != nil || s.store.files[real] == nil {
+		return err
+	}
+	return explain(name, s.store.set(staged{Name: real}))
 }

@@ -56,7 +56,8 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 		return nil, err
 	}
 	c := t.config()
-	s := &searcher{tree: t, ctx: ctx, cfg: c, m: m, res: &SearchResult{Context: min(in.Context, 10)}, limit: c.MaxMatches}
+	s := &searcher{tree: t, ctx: ctx, cfg: c, m: m, res: &SearchResult{Context: min(in.Context, 10)},
+		limit: c.MaxMatches}
 	if in.Limit > 0 {
 		s.limit = min(in.Limit, s.limit)
 	}
@@ -98,7 +99,8 @@ func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 			break
 		}
 		if strings.HasPrefix(info.Target, "/") {
-			return "", Info{}, newError(name, fault.Denied, nil, "it is a symbolic link that leads out of the workspace")
+			return "", Info{},
+				newError(name, fault.Denied, nil, "it is a symbolic link that leads out of the workspace")
 		}
 		if at, err = t.resolve(path.Join(path.Dir(at), info.Target)); err == nil {
 			info, err = t.Stat(ctx, at)
@@ -113,7 +115,8 @@ func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 	return at, info, nil
 }
 
-// selected reports whether a file below dir matches a glob; a glob without a slash is matched against the last element.
+// selected reports whether a file below dir matches a glob; a glob without a slash is matched
+// against the last element.
 func selected(pattern, dir, name string) bool {
 	if pattern == "" {
 		return true
@@ -233,7 +236,8 @@ func clip(line []byte) string {
 	return strings.ToValidUTF8(string(line[:longestLine]), "") + "…"
 }
 
-// text formats the result for the model, like grep: "name:line: text", with dashes for lines around a match, and "--" between groups.
+// text formats the result for the model, like grep: "name:line: text", with dashes for lines around
+// a match, and "--" between groups.
 func (r *SearchResult) text(limit int) string {
 	var b strings.Builder
 	shown := 0
@@ -271,7 +275,8 @@ func (r *SearchResult) text(limit int) string {
 	case len(r.Matches) == 0:
 		b.WriteString("no matches in " + count(r.Files, "file"))
 	case shown < len(r.Matches):
-		b.WriteString("[" + itoa(shown) + " of " + count(len(r.Matches), "match") + " shown; use a more specific pattern]")
+		b.WriteString("[" + itoa(shown) + " of " + count(len(r.Matches), "match") +
+			" shown; use a more specific pattern]")
 	default:
 		b.WriteString("[" + count(len(r.Matches), "match") + " in " + count(r.Files, "file") + " searched]")
 	}

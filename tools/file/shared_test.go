@@ -64,7 +64,8 @@ func increment(ctx context.Context, tree file.Tree, n int) error {
 			if err != nil {
 				return err
 			}
-			if _, err = tree.Write(ctx, "n", []byte(strconv.Itoa(value+1)), file.WriteOptions{Version: c.Version}); err == nil {
+			if _, err = tree.Write(ctx, "n", []byte(strconv.Itoa(value+1)),
+				file.WriteOptions{Version: c.Version}); err == nil {
 				break
 			} else if !errors.Is(err, file.ErrChanged) {
 				return err

@@ -35,7 +35,8 @@ func TestPipesAndSocketsAreNeverOpened(t *testing.T) {
 			bad(t, tree, "file.search", in{"path": name, "pattern": "x"})
 			require.Contains(t, good(t, tree, "file.stat", in{"path": name}), name+": other")
 		}
-		require.Equal(t, "in.txt:1: text\n[1 match in 1 file searched]", good(t, tree, "file.search", in{"pattern": "text"}))
+		require.Equal(t, "in.txt:1: text\n[1 match in 1 file searched]",
+			good(t, tree, "file.search", in{"pattern": "text"}))
 		require.Contains(t, good(t, tree, "file.list", in{}), "pipe  (a pipe")
 	})
 }
@@ -84,23 +85,25 @@ func TestMagicLinksOfProcAreRejected(t *testing.T) {
 }
 
 func TestAReplacedFileKeepsItsPermissions(t *testing.T) {
-	trees(t, file.Config{Overwrite: true}, content{"run.sh": "echo a\n", "new.sh": "b\n"}, func(t *testing.T, tree file.Tree, dir string) {
-		require.NoError(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o751))
-		require.NoError(t, os.Chmod(filepath.Join(dir, "new.sh"), 0o766))
-		good(t, tree, "file.edit", in{"path": "run.sh", "old": "echo a", "new": "echo b"})
-		good(t, tree, "file.move", in{"from": "new.sh", "to": "sub/old.sh"})
-		good(t, tree, "file.write", in{"path": "made.txt", "content": "x"})
-		if s, ok := tree.(*file.Staging); ok {
-			res, err := s.Merge(t.Context(), file.MergeOptions{})
-			require.NoError(t, err)
-			require.Len(t, res.Applied, 4)
-		}
-		mask := os.FileMode(syscall.Umask(0o077))
-		syscall.Umask(int(mask))
-		for name, mode := range map[string]os.FileMode{"run.sh": 0o751, "sub/old.sh": 0o766, "made.txt": 0o644 &^ mask, "sub": 0o755 &^ mask} {
-			info, err := os.Stat(filepath.Join(dir, name))
-			require.NoError(t, err)
-			require.Equal(t, mode, info.Mode().Perm(), name)
-		}
-	})
+	trees(t, file.Config{Overwrite: true}, content{"run.sh": "echo a\n", "new.sh": "b\n"},
+		func(t *testing.T, tree file.Tree, dir string) {
+			require.NoError(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o751))
+			require.NoError(t, os.Chmod(filepath.Join(dir, "new.sh"), 0o766))
+			good(t, tree, "file.edit", in{"path": "run.sh", "old": "echo a", "new": "echo b"})
+			good(t, tree, "file.move", in{"from": "new.sh", "to": "sub/old.sh"})
+			good(t, tree, "file.write", in{"path": "made.txt", "content": "x"})
+			if s, ok := tree.(*file.Staging); ok {
+				res, err := s.Merge(t.Context(), file.MergeOptions{})
+				require.NoError(t, err)
+				require.Len(t, res.Applied, 4)
+			}
+			mask := os.FileMode(syscall.Umask(0o077))
+			syscall.Umask(int(mask))
+			for name, mode := range map[string]os.FileMode{"run.sh": 0o751, "sub/old.sh": 0o766,
+				"made.txt": 0o644 &^ mask, "sub": 0o755 &^ mask} {
+				info, err := os.Stat(filepath.Join(dir, name))
+				require.NoError(t, err)
+				require.Equal(t, mode, info.Mode().Perm(), name)
+			}
+		})
 }

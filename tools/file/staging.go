@@ -12,12 +12,14 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Staging is a [Tree] of changes to a [Workspace] that take effect only when they are merged. A file that is read is copied: from then on
-// the Staging shows this copy, whatever happens in the workspace, and merges changes against it. Listing and searching copy nothing and show
-// the current workspace with the changes.
+// A Staging is a [Tree] of changes to a [Workspace] that take effect only when they are merged. A
+// file that is read is copied: from then on the Staging shows this copy, whatever happens in the
+// workspace, and merges changes against it. Listing and searching copy nothing and show the current
+// workspace with the changes.
 //
-// Files can be created, replaced, moved and deleted; directories are created with their files. Several Stagings of a Workspace
-// don't affect each other until they merge. The changes are stored in a directory, so they survive the process.
+// Files can be created, replaced, moved and deleted; directories are created with their files.
+// Several Stagings of a Workspace don't affect each other until they merge. The changes are stored
+// in a directory, so they survive the process.
 type Staging struct {
 	ws *Workspace
 
@@ -26,9 +28,10 @@ type Staging struct {
 	closed bool
 }
 
-// Stage returns the Staging whose contents and log are in dir. If dir doesn't exist or is empty, the Staging is new; otherwise it
-// continues the stored one. A dir of "" means a new temporary directory. The directory must be outside of the workspace, and only one
-// Staging may use it at a time.
+// Stage returns the Staging whose contents and log are in dir. If dir doesn't exist or is empty,
+// the Staging is new; otherwise it continues the stored one. A dir of "" means a new temporary
+// directory. The directory must be outside of the workspace, and only one Staging may use it at a
+// time.
 func (w *Workspace) Stage(dir string) (*Staging, error) {
 	at, err := filepath.Abs(dir)
 	if dir == "" {
@@ -76,7 +79,8 @@ func (w *Workspace) contains(dir string) bool {
 // Tools returns the tools of [Workspace.Tools] with the same names, over the staging.
 func (s *Staging) Tools() []tools.Tool { return toolsOf(s) }
 
-// Close releases the staging and keeps its directory, which [Workspace.Stage] can open again. Closing again does nothing.
+// Close releases the staging and keeps its directory, which [Workspace.Stage] can open again.
+// Closing again does nothing.
 func (s *Staging) Close() error { return s.end((*store).close) }
 
 // Cleanup deletes the staging with all changes that aren't merged. It does nothing after Close.
@@ -173,7 +177,8 @@ func (s *Staging) now(name, real string) (*Content, error) {
 	if err != nil {
 		return nil, explain(name, err)
 	}
-	return &Content{Info: Info{Name: real, Kind: File, Size: f.NowSize, Mode: f.Mode, Version: version(data)}, Data: data}, nil
+	return &Content{Info: Info{Name: real, Kind: File, Size: f.NowSize, Mode: f.Mode, Version: version(data)},
+		Data: data}, nil
 }
 
 // bytes returns a stored content; it must be in use by a file.
@@ -242,8 +247,9 @@ func (s *Staging) with(f staged, data []byte, old *Content) (staged, error) {
 	return f, err
 }
 
-// existing returns the staged state of a file that is to be changed, and its content, nil if there is none. For a file that isn't staged it
-// returns the state of the workspace, which isn't stored yet. mu is held.
+// existing returns the staged state of a file that is to be changed, and its content, nil if there
+// is none. For a file that isn't staged it returns the state of the workspace, which isn't stored
+// yet. mu is held.
 func (s *Staging) existing(name string) (real string, f staged, old *Content, err error) {
 	real, info, err := s.ws.writable(name)
 	if err != nil {
@@ -320,7 +326,8 @@ func (s *Staging) Move(ctx context.Context, from, to, version string) (Info, err
 		return Info{}, err
 	}
 	if taken != nil {
-		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; use another name, or delete it first")
+		return Info{},
+			newError(to, fault.Invalid, fs.ErrExist, "it exists already; use another name, or delete it first")
 	}
 	g.Mode = old.Mode
 	if g, err = s.with(g, old.Data, nil); err != nil {

@@ -60,7 +60,8 @@ func TestStagedChangesAreInvisibleBeforeTheMerge(t *testing.T) {
 	require.Equal(t, "a.txt:1: ONE\n[1 match in 3 files searched]", good(t, s, "file.search", in{"pattern": "ONE"}))
 	require.Equal(t, "no matches in 3 files", good(t, s, "file.search", in{"pattern": "two"}))
 	require.Equal(t, []file.Change{{Name: "a.txt", Action: file.Replace}, {Name: "b.txt", Action: file.Delete},
-		{Name: "c.txt", Action: file.Delete}, {Name: "d.txt", Action: file.Create}, {Name: "new/n.txt", Action: file.Create}}, s.Changes())
+		{Name: "c.txt", Action: file.Delete}, {Name: "d.txt", Action: file.Create},
+		{Name: "new/n.txt", Action: file.Create}}, s.Changes())
 
 	diff, err := s.Diff(t.Context())
 	require.NoError(t, err)
@@ -92,7 +93,8 @@ func TestStagedChangesAreInvisibleBeforeTheMerge(t *testing.T) {
 	require.Empty(t, merge(t, s, file.MergeOptions{}).Applied, "merging again does nothing")
 }
 
-// The possible changes of a file in the staging and, in the meantime, in the workspace, and the result of the merge.
+// The possible changes of a file in the staging and, in the meantime, in the workspace, and the
+// result of the merge.
 func TestThePersonsEditAlwaysWins(t *testing.T) {
 	const (
 		base   = "1\n2\n3\n4\n5\n"
@@ -112,20 +114,28 @@ func TestThePersonsEditAlwaysWins(t *testing.T) {
 		{name: "only read", base: base, ours: base, live: theirs, want: theirs},
 		{name: "only read, and deleted", base: base, ours: base, live: none, want: none},
 		{name: "changed by us", base: base, ours: ours, live: base, want: ours, applied: 1},
-		{name: "changed by both, apart", base: base, ours: ours, live: theirs, want: "ONE\n2\n3\n4\nFIVE\n", applied: 1},
-		{name: "changed by both, at one place", base: base, ours: ours, live: clash, want: clash, conflict: "the same lines were changed in the meantime, in 1 place"},
+		{name: "changed by both, apart", base: base, ours: ours, live: theirs, want: "ONE\n2\n3\n4\nFIVE\n",
+			applied: 1},
+		{name: "changed by both, at one place", base: base, ours: ours, live: clash, want: clash,
+			conflict: "the same lines were changed in the meantime, in 1 place"},
 		{name: "changed by both to the same", base: base, ours: ours, live: ours, want: ours},
-		{name: "changed by us, deleted by them", base: base, ours: ours, live: none, want: none, conflict: "it was deleted in the meantime"},
+		{name: "changed by us, deleted by them", base: base, ours: ours, live: none, want: none,
+			conflict: "it was deleted in the meantime"},
 		{name: "deleted by us", base: base, ours: none, live: base, want: none, applied: 1},
-		{name: "deleted by us, changed by them", base: base, ours: none, live: theirs, want: theirs, conflict: "the staging deletes it, but it was changed in the meantime"},
+		{name: "deleted by us, changed by them", base: base, ours: none, live: theirs, want: theirs,
+			conflict: "the staging deletes it, but it was changed in the meantime"},
 		{name: "deleted by both", base: base, ours: none, live: none, want: none},
 		{name: "created by us", base: none, ours: ours, live: none, want: ours, applied: 1},
-		{name: "created by both", base: none, ours: ours, live: theirs, want: theirs, conflict: "it was written without being read, and it exists"},
+		{name: "created by both", base: none, ours: ours, live: theirs, want: theirs,
+			conflict: "it was written without being read, and it exists"},
 		{name: "created by both, the same", base: none, ours: ours, live: ours, want: ours},
-		{name: "blind", base: base, ours: ours, live: base, blind: true, want: base, conflict: "it was written without being read, and it exists"},
-		{name: "blind, deleted in the meantime", base: base, ours: ours, live: none, blind: true, want: ours, applied: 1},
+		{name: "blind", base: base, ours: ours, live: base, blind: true, want: base,
+			conflict: "it was written without being read, and it exists"},
+		{name: "blind, deleted in the meantime", base: base, ours: ours, live: none, blind: true, want: ours,
+			applied: 1},
 		{name: "blind, the same", base: base, ours: ours, live: ours, blind: true, want: ours},
-		{name: "binary", base: "\x00", ours: "\x00a", live: "\x00b", want: "\x00b", conflict: "it is binary, and was changed in the meantime"},
+		{name: "binary", base: "\x00", ours: "\x00a", live: "\x00b", want: "\x00b",
+			conflict: "it is binary, and was changed in the meantime"},
 		{name: "binary, by us", base: "\x00", ours: "\x00a", live: "\x00", want: "\x00a", applied: 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -287,7 +297,8 @@ func TestConcurrentMergesKeepBothChanges(t *testing.T) {
 	start := make(chan struct{})
 	for i := range n {
 		s := stage(t, ws)
-		write(t, s, "shared", strings.Replace(base.String(), fmt.Sprintf("line %d\n", 2*i), fmt.Sprintf("line %d by %d\n", 2*i, i), 1))
+		write(t, s, "shared",
+			strings.Replace(base.String(), fmt.Sprintf("line %d\n", 2*i), fmt.Sprintf("line %d by %d\n", 2*i, i), 1))
 		write(t, s, fmt.Sprintf("own%d", i), "x")
 		all.Go(func() {
 			<-start
@@ -383,8 +394,9 @@ func TestAStagingStoresNoMoreThanItsLimit(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// An agent and a person make random changes, merged at random moments. The person's last change is in the workspace, or in a conflict that
-// nobody merged; the agent's change is in the workspace unless it conflicts.
+// An agent and a person make random changes, merged at random moments. The person's last change is
+// in the workspace, or in a conflict that nobody merged; the agent's change is in the workspace
+// unless it conflicts.
 func TestRandomChangesLoseNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 15 {

@@ -16,11 +16,13 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A staged is the state of one file in a Staging. It is a line of the staging's log; the last line of a name counts.
+// A staged is the state of one file in a Staging. It is a line of the staging's log; the last line
+// of a name counts.
 type staged struct {
 	Name string `json:"name"`
-	// Base and Now are the SHA-256 of the content that was read and of the staged content. Base is "" if the file didn't exist or
-	// wasn't read; Now is "" if the file is deleted. If both are "", the file isn't staged any more.
+	// Base and Now are the SHA-256 of the content that was read and of the staged content. Base is
+	// "" if the file didn't exist or wasn't read; Now is "" if the file is deleted. If both are "",
+	// the file isn't staged any more.
 	Base     string      `json:"base,omitempty"`
 	Now      string      `json:"now,omitempty"`
 	BaseSize int64       `json:"base_size,omitempty"`
@@ -30,7 +32,8 @@ type staged struct {
 
 func (s *staged) changed() bool { return s.Base != s.Now }
 
-// A store keeps the contents and the log of a Staging in its own directory. Its methods aren't safe for concurrent use.
+// A store keeps the contents and the log of a Staging in its own directory. Its methods aren't safe
+// for concurrent use.
 type store struct {
 	dir   string
 	root  *os.Root
@@ -48,7 +51,8 @@ const (
 	blobsDir = "contents"
 )
 
-// openStore opens the store in dir. It creates dir if it doesn't exist; otherwise dir must be empty or a store.
+// openStore opens the store in dir. It creates dir if it doesn't exist; otherwise dir must be empty
+// or a store.
 func openStore(dir string, sync bool) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -57,7 +61,8 @@ func openStore(dir string, sync bool) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, root: root, sync: sync, files: make(map[string]*staged), uses: make(map[string]int), sizes: make(map[string]int64)}
+	s := &store{dir: dir, root: root, sync: sync, files: make(map[string]*staged), uses: make(map[string]int),
+		sizes: make(map[string]int64)}
 	if err := s.load(); err != nil {
 		_ = root.Close()
 		return nil, err
@@ -65,7 +70,8 @@ func openStore(dir string, sync bool) (*store, error) {
 	return s, nil
 }
 
-// load reads the log and rewrites it without obsolete lines. It ignores a last line that was cut by a crash.
+// load reads the log and rewrites it without obsolete lines. It ignores a last line that was cut by
+// a crash.
 func (s *store) load() error {
 	text, err := s.root.ReadFile(logName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +81,8 @@ func (s *store) load() error {
 		}
 		for _, n := range names {
 			if n.Name() != blobsDir && !strings.HasPrefix(n.Name(), tempPrefix) {
-				return newError(s.dir, fault.Invalid, fs.ErrExist, "the directory for staging has other files; give an empty one")
+				return newError(s.dir, fault.Invalid, fs.ErrExist,
+					"the directory for staging has other files; give an empty one")
 			}
 		}
 	} else if err != nil {
@@ -85,7 +92,8 @@ func (s *store) load() error {
 		var f staged
 		if err := json.Unmarshal(line, &f); err != nil || f.Name == "" {
 			if bytes.HasSuffix(line, newline) {
-				return newError(s.dir, fault.Permanent, err, "the staging's log %s has a line that can't be read", logName)
+				return newError(s.dir, fault.Permanent, err, "the staging's log %s has a line that can't be read",
+					logName)
 			}
 			break
 		}
@@ -146,7 +154,8 @@ func (s *store) keep(name string, data []byte, limit int64) (string, error) {
 		return sum, nil
 	}
 	if s.total+int64(len(data)) > limit {
-		return "", newError(name, fault.Invalid, ErrTooLarge, "the staged files have %d bytes, and this one would exceed the limit of %d; merge first", s.total, limit)
+		return "", newError(name, fault.Invalid, ErrTooLarge,
+			"the staged files have %d bytes, and this one would exceed the limit of %d; merge first", s.total, limit)
 	}
 	temp := tempPrefix + strings.ToLower(rand.Text())
 	f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

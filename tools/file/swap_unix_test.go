@@ -19,11 +19,13 @@ import (
 
 var swaps = flag.Int("swaps", 2000, "how often a directory is replaced by a link to a hidden or protected one")
 
-// swapping replaces names by links to hidden and protected ones n times while work runs again and again, in two goroutines.
+// swapping replaces names by links to hidden and protected ones n times while work runs again and
+// again, in two goroutines.
 func swapping(t *testing.T, dir string, n int, work func(ctx context.Context, i int)) {
 	t.Helper()
 	pairs := [][2]string{ // names, and the links that take their place
-		{"pub", "to-secrets"}, {"pub/sub", "pub/to-deep"}, {"open.txt", "to-env"}, {"hooks", "to-git"}, {"pub", "to-git"},
+		{"pub", "to-secrets"}, {"pub/sub", "pub/to-deep"}, {"open.txt", "to-env"}, {"hooks", "to-git"},
+		{"pub", "to-git"},
 	}
 	var done atomic.Bool
 	var workers sync.WaitGroup
@@ -53,10 +55,13 @@ func swapping(t *testing.T, dir string, n int, work func(ctx context.Context, i 
 // castle fills a directory with names that can be replaced by links to hidden and protected ones.
 func castle(t *testing.T, dir string) {
 	t.Helper()
-	fill(t, dir, content{"pub/f.txt": "seen", "pub/sub/f.txt": "seen", "hooks/f.txt": "seen", "open.txt": "seen", "free/": ""})
-	fill(t, dir, content{"secrets/f.txt": secret, "secrets/sub/f.txt": secret, "secrets/key.txt": secret, ".env": secret, ".git/f.txt": "theirs"})
+	fill(t, dir,
+		content{"pub/f.txt": "seen", "pub/sub/f.txt": "seen", "hooks/f.txt": "seen", "open.txt": "seen", "free/": ""})
+	fill(t, dir, content{"secrets/f.txt": secret, "secrets/sub/f.txt": secret, "secrets/key.txt": secret,
+		".env": secret, ".git/f.txt": "theirs"})
 	fill(t, dir, content{"pub/.deep/f.txt": secret, "pub/.deep/key.txt": secret})
-	for name, target := range map[string]string{"to-secrets": "secrets", "pub/to-deep": ".deep", "to-env": ".env", "to-git": ".git"} {
+	for name, target := range map[string]string{"to-secrets": "secrets", "pub/to-deep": ".deep", "to-env": ".env",
+		"to-git": ".git"} {
 		require.NoError(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 }

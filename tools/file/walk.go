@@ -9,7 +9,8 @@ import (
 
 var errStop = errors.New("file: enough") // stops a walk
 
-// A walk visits a directory and those below it, in the order of names. It follows no symbolic links, so it ends.
+// A walk visits a directory and those below it, in the order of names. It follows no symbolic
+// links, so it ends.
 type walk struct {
 	tree   Tree
 	ctx    context.Context // nil: none
@@ -22,8 +23,8 @@ type walk struct {
 	cut  bool // not all entries were visited
 }
 
-// run calls visit for each entry below dir, for directories before their entries. Directories that can't be read are
-// skipped, except dir itself. An error of visit stops the walk.
+// run calls visit for each entry below dir, for directories before their entries. Directories that
+// can't be read are skipped, except dir itself. An error of visit stops the walk.
 func (w *walk) run(dir string, visit func(name string, e entry) error) error {
 	return w.list(dir, 1, visit)
 }

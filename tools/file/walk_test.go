@@ -35,7 +35,8 @@ func TestAHugeDirectoryCostsNoMoreThanTheLimit(t *testing.T) {
 func TestASearchStopsAtItsByteLimit(t *testing.T) {
 	c := content{"a": strings.Repeat("x\n", 50), "b": strings.Repeat("x\n", 50), "c": "needle\n"}
 	trees(t, file.Config{MaxSearch: 150}, c, func(t *testing.T, tree file.Tree, dir string) {
-		require.Equal(t, "no matches in 2 files\n[the files are larger than one call can search; search a smaller directory]",
+		require.Equal(t,
+			"no matches in 2 files\n[the files are larger than one call can search; search a smaller directory]",
 			good(t, tree, "file.search", in{"pattern": "needle"}))
 	})
 }
@@ -48,7 +49,8 @@ func TestAWalkStopsAtTheMaximumDepth(t *testing.T) {
 	}
 	require.NoError(t, os.MkdirAll(deep, 0o755))
 	person(t, deep, "needle", "needle\n")
-	require.Contains(t, good(t, ws, "file.search", in{"pattern": "needle"}), "no matches in 0 files\n[not all files were visited")
+	require.Contains(t, good(t, ws, "file.search", in{"pattern": "needle"}),
+		"no matches in 0 files\n[not all files were visited")
 	out := call(t, ws, "file.list", in{"glob": "*"})
 	var r file.ListResult
 	require.NoError(t, json.Unmarshal(out.Data, &r))
@@ -71,7 +73,8 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 	d, _ := registry(t, ws).Lookup("file.search")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	require.Equal(t, tools.Canceled, tools.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"pattern":"x"}`)}, nil).Status)
+	require.Equal(t, tools.Canceled,
+		tools.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"pattern":"x"}`)}, nil).Status)
 }
 
 func TestUnusableNamesAreShownInQuotes(t *testing.T) {

@@ -11,12 +11,14 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// tempPrefix is the prefix of temporary files. Listing and searching skip those that a crash has left.
+// tempPrefix is the prefix of temporary files. Listing and searching skip those that a crash has
+// left.
 const tempPrefix = ".pawl-tmp-"
 
-// Write creates or replaces a regular file, and creates its directories as needed. It takes effect at once or not at all: the
-// content goes to a new file beside it, which is then renamed. A replaced file keeps its permissions, and its
-// owner if the system permits it; other names of the file (hard links) keep the old content.
+// Write creates or replaces a regular file, and creates its directories as needed. It takes effect
+// at once or not at all: the content goes to a new file beside it, which is then renamed. A
+// replaced file keeps its permissions, and its owner if the system permits it; other names of the
+// file (hard links) keep the old content.
 func (w *Workspace) Write(ctx context.Context, name string, data []byte, o WriteOptions) (Info, error) {
 	done, err := w.lock(ctx)
 	if err != nil {
@@ -57,22 +59,26 @@ func modeOf(old *Content, otherwise fs.FileMode) fs.FileMode {
 }
 
 func written(name string, data []byte, created bool, mode fs.FileMode) Info {
-	return Info{Name: name, Kind: File, Size: int64(len(data)), Mode: mode, Version: version(data), Created: created, Changed: true}
+	return Info{Name: name, Kind: File, Size: int64(len(data)), Mode: mode, Version: version(data), Created: created,
+		Changed: true}
 }
 
 func fits(name string, data []byte, c *Config) error {
 	if int64(len(data)) > c.MaxWrite {
-		return newError(name, fault.Invalid, ErrTooLarge, "the new content has %d bytes, more than %d; write less, in several files", len(data), c.MaxWrite)
+		return newError(name, fault.Invalid, ErrTooLarge,
+			"the new content has %d bytes, more than %d; write less, in several files", len(data), c.MaxWrite)
 	}
 	return nil
 }
 
-// mayWrite checks a write over the current file (nil: none). It reports whether the file has the content already. A writer of another version
-// fails even then: it doesn't know that somebody else has changed the file.
+// mayWrite checks a write over the current file (nil: none). It reports whether the file has the
+// content already. A writer of another version fails even then: it doesn't know that somebody else
+// has changed the file.
 func mayWrite(name string, old *Content, data []byte, o WriteOptions) (same bool, err error) {
 	switch {
 	case old == nil && o.Version != "":
-		return false, newError(name, fault.Invalid, ErrChanged, "it was deleted after version %.16q was read; leave the version out to create it", o.Version)
+		return false, newError(name, fault.Invalid, ErrChanged,
+			"it was deleted after version %.16q was read; leave the version out to create it", o.Version)
 	case old == nil:
 		return false, nil
 	}
@@ -81,11 +87,16 @@ func mayWrite(name string, old *Content, data []byte, o WriteOptions) (same bool
 	case o.Version == "" && o.Overwrite, o.Version == old.Version:
 		return same, nil
 	case o.Version == "" && same:
-		return false, newError(name, fault.Invalid, fs.ErrExist, "it exists already, with exactly this content; there is nothing to write")
+		return false, newError(name, fault.Invalid, fs.ErrExist,
+			"it exists already, with exactly this content; there is nothing to write")
 	case o.Version == "":
-		return false, newError(name, fault.Invalid, fs.ErrExist, "it exists; read it, and give the version that you read to replace it")
+		return false, newError(name, fault.Invalid, fs.ErrExist,
+			"it exists; read it, and give the version that you read to replace it")
 	case same:
-		return false, newError(name, fault.Invalid, ErrChanged, "it doesn't have version %.16q any more; somebody, or this call before, has written exactly this content: read it again", o.Version)
+		return false,
+			newError(name, fault.Invalid, ErrChanged,
+				"it doesn't have version %.16q any more; somebody, or this call before, has written exactly this "+
+					"content: read it again", o.Version)
 	}
 	return false, mayChange(name, old, o.Version)
 }
@@ -93,7 +104,8 @@ func mayWrite(name string, old *Content, data []byte, o WriteOptions) (same bool
 // mayChange checks a change of a file that was read in a version (empty: any).
 func mayChange(name string, old *Content, version string) error {
 	if version != "" && version != old.Version {
-		return newError(name, fault.Invalid, ErrChanged, "it doesn't have version %.16q any more, somebody changed it; read it again", version)
+		return newError(name, fault.Invalid, ErrChanged,
+			"it doesn't have version %.16q any more, somebody changed it; read it again", version)
 	}
 	return nil
 }
@@ -109,10 +121,12 @@ func (w *Workspace) current(real string) (*Content, error) {
 	return c, nil
 }
 
-// put writes the content of a resolved name. old is the current file (nil: none); if that changes before the rename, put fails with
-// ErrChanged or ErrExist and changes nothing. The write lock is held.
+// put writes the content of a resolved name. old is the current file (nil: none); if that changes
+// before the rename, put fails with ErrChanged or ErrExist and changes nothing. The write lock is
+// held.
 func (w *Workspace) put(real string, data []byte, old *Content, mode fs.FileMode) (err error) {
-	// All names are opened relative to one handle, so that a directory replaced in the meantime gets no temporary files.
+	// All names are opened relative to one handle, so that a directory replaced in the meantime
+	// gets no temporary files.
 	parent, base, done, err := w.parent(real, old == nil)
 	if err != nil {
 		return err
@@ -166,8 +180,8 @@ func (w *Workspace) fill(parent *os.Root, temp, base string, data []byte, old *C
 	return errors.Join(err, f.Close())
 }
 
-// claim moves a file to a name that must be free: it links the new name and removes the old one. Without hard links it reserves
-// the name and renames; for a moment the new file is then empty.
+// claim moves a file to a name that must be free: it links the new name and removes the old one.
+// Without hard links it reserves the name and renames; for a moment the new file is then empty.
 func claim(parent *os.Root, temp, base string) error {
 	err := parent.Link(temp, base)
 	if err == nil {
@@ -227,8 +241,8 @@ func (w *Workspace) Remove(ctx context.Context, name, version string) error {
 	return renamed(w.remove(real, old), name)
 }
 
-// existing returns a file that is to be changed, in the version that was read. Without a version it doesn't read the file, and old is
-// nil.
+// existing returns a file that is to be changed, in the version that was read. Without a version it
+// doesn't read the file, and old is nil.
 func (w *Workspace) existing(name, version string) (real string, old *Content, err error) {
 	real, info, err := w.writable(name)
 	if err != nil {

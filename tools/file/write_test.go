@@ -101,7 +101,8 @@ func TestAReaderSeesTheOldOrTheNewContent(t *testing.T) {
 	writer.Wait()
 }
 
-// A change by another program isn't overwritten: it is noticed even if it happens after the version was compared.
+// A change by another program isn't overwritten: it is noticed even if it happens after the version
+// was compared.
 func TestAChangeByAnotherProgramIsNoticed(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"a": "old"})
 	c, err := ws.Read(t.Context(), "a")

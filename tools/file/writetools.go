@@ -30,7 +30,9 @@ type WriteResult struct {
 }
 
 func writeTool(t Tree) tools.Tool {
-	s := changing(t, "write", "Creates a text file, or replaces one in the version that you read. It fails if somebody has changed the file since.", tools.Medium)
+	s := changing(t, "write",
+		"Creates a text file, or replaces one in the version that you read. It fails if somebody has changed the "+
+			"file since.", tools.Medium)
 	s.Idempotent = true // a repeated call changes nothing: the file doesn't have the version any more
 	return tools.Func[writeInput, tools.Result]{
 		Spec: s,
@@ -74,7 +76,8 @@ func verify(ctx context.Context, t Tree, out tools.Result) error {
 		return err
 	}
 	if c.Version != r.Version {
-		return newError(r.Name, fault.Invalid, ErrChanged, "it has version %s now, not %s; somebody changed it right afterwards: read it again", c.Version, r.Version)
+		return newError(r.Name, fault.Invalid, ErrChanged,
+			"it has version %s now, not %s; somebody changed it right afterwards: read it again", c.Version, r.Version)
 	}
 	return nil
 }
@@ -96,7 +99,8 @@ type editInput struct {
 }
 
 func editTool(t Tree) tools.Tool {
-	s := changing(t, "edit", "Replaces a text in a file. The old text must be copied exactly and occur in the file once.", tools.Medium)
+	s := changing(t, "edit",
+		"Replaces a text in a file. The old text must be copied exactly and occur in the file once.", tools.Medium)
 	s.Schema = []byte(`{"properties":{"old":{"minLength":1}}}`)
 	return tools.Func[editInput, tools.Result]{
 		Spec: s,
@@ -109,7 +113,8 @@ func editTool(t Tree) tools.Tool {
 				return tools.Result{}, err
 			}
 			if diff.Binary(c.Data) {
-				return tools.Result{}, newError(in.Path, fault.Invalid, ErrBinary, "it is binary, so it can't be edited as text")
+				return tools.Result{},
+					newError(in.Path, fault.Invalid, ErrBinary, "it is binary, so it can't be edited as text")
 			}
 			data, lines, err := replace(in.Path, c.Data, in.Old, in.New, in.All)
 			if err != nil {

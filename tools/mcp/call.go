@@ -22,11 +22,13 @@ const metaKey = "pawl/key"
 type running struct {
 	ctx     context.Context
 	answers map[string]answer // that a person has given, by the question
-	asked   []question        // that the server asked and that have no answer, with servers that wait for it within the call
+	// that the server asked and that have no answer, with servers that wait for it within the call
+	asked []question
 }
 
 // call calls a tool of the server. own is the server's name of it.
-func (c *conn) call(ctx context.Context, own string, input json.RawMessage, output *schema.Schema, repeatable bool) (tools.Result, error) {
+func (c *conn) call(ctx context.Context, own string, input json.RawMessage, output *schema.Schema,
+	repeatable bool) (tools.Result, error) {
 	r, ex := &running{ctx: ctx}, &exchange{}
 	asking := context.WithValue(ctx, exchangeKey{}, ex)
 	params := &mcp.CallToolParams{Name: own, Arguments: input, Meta: mcp.Meta{}}
@@ -52,7 +54,8 @@ func (c *conn) call(ctx context.Context, own string, input json.RawMessage, outp
 			return c.result(own, res, output)
 		case len(r.asked) > 0 && ctx.Err() == nil && !lost(err):
 			return tools.Result{}, r.suspend(c.server.cfg.Name, nil)
-		case !again && errors.Is(err, mcp.ErrSessionMissing): // the server has refused the request, because it doesn't know the session any more
+		case !again && errors.Is(err, mcp.ErrSessionMissing):
+			// the server has refused the request, because it doesn't know the session any more
 			c.drop(s)
 			continue
 		}
@@ -82,7 +85,8 @@ func (c *conn) failed(ctx context.Context, s *session, ex *exchange, err error, 
 	return &tools.DoubtError{Err: err}
 }
 
-// codeRejected is the code of the SDK's own error for a request that its transport couldn't complete. It may have arrived all the same.
+// codeRejected is the code of the SDK's own error for a request that its transport couldn't
+// complete. It may have arrived all the same.
 const codeRejected = -32005
 
 // classOf returns the class of an error that the server has answered with.
@@ -96,7 +100,8 @@ func classOf(code int64) fault.Class {
 	return fault.Permanent
 }
 
-// begin notes that a call is under way, and returns its progress token. The ids of calls won't do: two sessions may have the same ones.
+// begin notes that a call is under way, and returns its progress token. The ids of calls won't do:
+// two sessions may have the same ones.
 func (s *session) begin(r *running) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

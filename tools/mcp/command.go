@@ -18,7 +18,8 @@ import (
 // command starts a server as a child process, in a process group of its own.
 type command struct{ cfg *Config }
 
-// patience is how long a child process may take to end after its standard input was closed, and again after a signal.
+// patience is how long a child process may take to end after its standard input was closed, and
+// again after a signal.
 const patience = 2 * time.Second
 
 // Connect starts the process.
@@ -50,11 +51,13 @@ func (t *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	return p, nil
 }
 
-// environment returns the variables of this process that a server gets. The official SDKs of the protocol pass on the same ones.
+// environment returns the variables of this process that a server gets. The official SDKs of the
+// protocol pass on the same ones.
 func environment() []string {
 	env := childprocess.SafeEnv()
 	for _, name := range []string{"HOME", "LOGNAME", "SHELL", "USER", // and those of Windows
-		"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES", "SYSTEMDRIVE", "USERNAME", "USERPROFILE"} {
+		"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES", "SYSTEMDRIVE",
+		"USERNAME", "USERPROFILE"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

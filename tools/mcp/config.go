@@ -18,38 +18,45 @@ import (
 
 // A Config configures a [Server]. Name, and one of Command, URL and Transport, are required.
 type Config struct {
-	// Name is the name of the server: its tools are called Name.tool. It has 1 to 40 letters, digits, '-' and '_'.
+	// Name is the name of the server: its tools are called Name.tool. It has 1 to 40 letters,
+	// digits, '-' and '_'.
 	Name string
 
-	// Command starts a server as a child process that speaks over its standard input and output. Its environment has PATH,
-	// HOME and a few others of this process, and Env, in the form KEY=value: the rest, which may be secrets, isn't passed on. Dir is its
-	// directory. The whole process group ends with the connection.
+	// Command starts a server as a child process that speaks over its standard input and output.
+	// Its environment has PATH, HOME and a few others of this process, and Env, in the form
+	// KEY=value: the rest, which may be secrets, isn't passed on. Dir is its directory. The whole
+	// process group ends with the connection.
 	Command []string
 	Env     []string
 	Dir     string
 
-	// URL is the address of a server that speaks over HTTP. Its query, which may have a key, is in no error. Header returns headers for each request with a credential, an API key for
-	// example; nil: none. Client is the HTTP client; nil: one that follows no redirect to another host.
+	// URL is the address of a server that speaks over HTTP. Its query, which may have a key, is in
+	// no error. Header returns headers for each request with a credential, an API key for example;
+	// nil: none. Client is the HTTP client; nil: one that follows no redirect to another host.
 	URL    string
 	Header func(ctx context.Context, credential string) (http.Header, error)
 	Client *http.Client
 
-	// Transport makes the transport of a connection with a credential, instead of Command and URL. A transport is used for one connection.
+	// Transport makes the transport of a connection with a credential, instead of Command and URL.
+	// A transport is used for one connection.
 	Transport func(ctx context.Context, credential string) (mcp.Transport, error)
 
 	// SignIn, for a server at URL, has people sign in: see [SignIn]. nil: none.
 	SignIn *SignIn
 
-	// Credential says with which credential a run uses the server: each has a connection of its own, and may see other tools. nil: all runs
-	// share one connection, with the credential "".
+	// Credential says with which credential a run uses the server: each has a connection of its
+	// own, and may see other tools. nil: all runs share one connection, with the credential "".
 	Credential func(tools.Listing) string
 
-	// Trusted says that the annotations of the server's tools are true: they then set ReadOnly, Idempotent and Risk. Otherwise all its tools
-	// are of medium risk, change something, and may not be repeated.
+	// Trusted says that the annotations of the server's tools are true: they then set ReadOnly,
+	// Idempotent and Risk. Otherwise all its tools are of medium risk, change something, and may
+	// not be repeated.
 	Trusted bool
-	// Only are the tools that are offered, by the server's own names; empty: all. Those that the server doesn't have are reported to OnChange.
+	// Only are the tools that are offered, by the server's own names; empty: all. Those that the
+	// server doesn't have are reported to OnChange.
 	Only []string
-	// Adjust, if it isn't nil, changes the specification of a tool, for example its risk. The name can't be changed.
+	// Adjust, if it isn't nil, changes the specification of a tool, for example its risk. The name
+	// can't be changed.
 	Adjust func(t *mcp.Tool, spec *tools.Spec)
 	// Resources adds two read-only tools, Name.list_resources and Name.read_resource.
 	Resources bool
@@ -58,13 +65,14 @@ type Config struct {
 	Connect time.Duration
 	// Call is how long a call may take without a report of progress; 0: 60 s.
 	Call time.Duration
-	// Refresh is how long a list of tools is used before a run asks for it again: the server says when it changes, but the stream on which it does
-	// so may be cut without notice. 0: 5 min.
+	// Refresh is how long a list of tools is used before a run asks for it again: the server says
+	// when it changes, but the stream on which it does so may be cut without notice. 0: 5 min.
 	Refresh time.Duration
 	// Idle is how long a connection without calls stays open; 0: 5 min.
 	Idle time.Duration
 
-	// OnChange, if it isn't nil, is called after the tools were listed, if they have changed or some can't be used. It should return at once.
+	// OnChange, if it isn't nil, is called after the tools were listed, if they have changed or
+	// some can't be used. It should return at once.
 	OnChange func(Change)
 	Logger   *slog.Logger // nil: nothing is logged
 }
@@ -131,7 +139,8 @@ func (c *Config) check() error {
 		}
 	}
 	switch {
-	case c.Name == "" || len(c.Name) > maxName || strings.ContainsFunc(c.Name, func(r rune) bool { return !isLetter(r) && r != '-' && r != '_' }):
+	case c.Name == "" || len(c.Name) > maxName ||
+		strings.ContainsFunc(c.Name, func(r rune) bool { return !isLetter(r) && r != '-' && r != '_' }):
 		return bad("Name", "it is %q; it should be 1 to %d letters, digits, '-' and '_'", c.Name, maxName)
 	case ways != 1:
 		return bad("Command", "%d of Command, URL and Transport are set; set one of them", ways)
@@ -151,7 +160,8 @@ func (c *Config) check() error {
 			return bad("URL", "it contains a password; give secrets with Header")
 		}
 	}
-	c.Connect, c.Call, c.Idle = cmp.Or(c.Connect, defaultConnect), cmp.Or(c.Call, defaultCall), cmp.Or(c.Idle, defaultIdle)
+	c.Connect, c.Call, c.Idle = cmp.Or(c.Connect, defaultConnect), cmp.Or(c.Call, defaultCall),
+		cmp.Or(c.Idle, defaultIdle)
 	c.Refresh = cmp.Or(c.Refresh, defaultRefresh)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

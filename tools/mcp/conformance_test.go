@@ -17,7 +17,8 @@ import (
 	"github.com/pawlkit/pawl/tools/mcp"
 )
 
-// conformance returns the command of the protocol's own tool, without its arguments. It needs Node 22, which comes with it.
+// conformance returns the command of the protocol's own tool, without its arguments. It needs Node
+// 22, which comes with it.
 func conformance(t *testing.T) []string {
 	t.Helper()
 	modules, err := filepath.Abs(filepath.Join("..", "..", "internal", "stock", "node_modules"))
@@ -33,7 +34,8 @@ func conformance(t *testing.T) []string {
 	return []string{node, program}
 }
 
-// conform is the client that the tool starts: an agent that calls each tool of a server once, and answers its questions.
+// conform is the client that the tool starts: an agent that calls each tool of a server once, and
+// answers its questions.
 func conform(url string) error {
 	s, err := mcp.New(mcp.Config{Name: "c", URL: url, Trusted: true})
 	if err != nil {
@@ -53,7 +55,8 @@ func conform(url string) error {
 		}
 		calls = append(calls, providertest.Call(t.(*tools.Definition).Name(), input))
 	}
-	a, err := agent.New(agent.Config{Provider: providertest.Script(append(calls, providertest.Say("Done."))...), Sources: []tools.Source{s}})
+	a, err := agent.New(agent.Config{Provider: providertest.Script(append(calls, providertest.Say("Done."))...),
+		Sources: []tools.Source{s}})
 	if err != nil {
 		return err
 	}
@@ -104,15 +107,18 @@ func defaults(schema json.RawMessage) (object, error) {
 	return out, nil
 }
 
-// The scenarios of the protocol's own tool for clients, without those for what the handler of the SDK does (auth).
+// The scenarios of the protocol's own tool for clients, without those for what the handler of the
+// SDK does (auth).
 //
-// One check of them fails on purpose: it wants a question within a call to be accepted at once. A person may take days, so the server is told that the question
-// was dismissed, and the call is made again with the answer, which the other checks of that scenario see.
+// One check of them fails on purpose: it wants a question within a call to be accepted at once. A
+// person may take days, so the server is told that the question was dismissed, and the call is made
+// again with the answer, which the other checks of that scenario see.
 func TestTheClientConforms(t *testing.T) {
 	command := conformance(t)
 	for _, scenario := range []string{"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"} {
 		t.Run(scenario, func(t *testing.T) {
-			cmd := exec.Command(command[0], append(command[1:], "client", "--command", os.Args[0], "--scenario", scenario, "--timeout", "20000", "-o", t.TempDir())...) //nolint:gosec // of this repository
+			cmd := exec.Command(command[0], append(command[1:], "client", "--command", os.Args[0], "--scenario",
+				scenario, "--timeout", "20000", "-o", t.TempDir())...) //nolint:gosec // of this repository
 			cmd.Env = append(os.Environ(), childEnv+"=conformance")
 			out, err := cmd.CombinedOutput()
 			if scenario == "elicitation-sep1034-client-defaults" {

@@ -19,7 +19,8 @@ import (
 type conn struct {
 	server     *Server
 	credential string
-	gate       chan struct{} // held while the connection is opened or the tools are listed: one attempt for all who wait
+	// held while the connection is opened or the tools are listed: one attempt for all who wait
+	gate chan struct{}
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
@@ -51,7 +52,8 @@ const (
 	maxBackoff = 30 * time.Second
 )
 
-// A ConnectError says that a server can't be reached. Its class is transient, unless the server says that the credential is wrong.
+// A ConnectError says that a server can't be reached. Its class is transient, unless the server
+// says that the credential is wrong.
 type ConnectError struct {
 	Server string
 	Until  time.Time // when the next attempt is made; until then this error is returned at once
@@ -85,7 +87,8 @@ func (c *conn) hold(ctx context.Context) error {
 	}
 }
 
-// open returns the session, and makes the connection if there is none. Several callers wait for one attempt.
+// open returns the session, and makes the connection if there is none. Several callers wait for one
+// attempt.
 func (c *conn) open(ctx context.Context) (*session, error) {
 	if err := c.hold(ctx); err != nil {
 		return nil, err
@@ -111,7 +114,8 @@ func (c *conn) connect(ctx context.Context) (*session, error) {
 		return nil, c.err
 	}
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.server.cfg.Connect, fault.Errorf(fault.Transient, "it didn't answer within %s", c.server.cfg.Connect))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.server.cfg.Connect,
+		fault.Errorf(fault.Transient, "it didn't answer within %s", c.server.cfg.Connect))
 	defer cancel()
 	s, err := c.dial(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -128,7 +132,8 @@ func (c *conn) connect(ctx context.Context) (*session, error) {
 
 // backOff notes that an attempt has failed, and returns the error until the next one.
 func (c *conn) backOff(err error) error {
-	if fault.Of(err) == fault.None || errors.Is(err, errSignIn) || errors.Is(err, ErrClosed) { // the caller has given up
+	if fault.Of(err) == fault.None || errors.Is(err, errSignIn) || errors.Is(err, ErrClosed) {
+		// the caller has given up
 		return err
 	}
 	c.mu.Lock()
@@ -148,15 +153,17 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 	}
 	s := &session{calls: make(map[string]*running)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "pawl", Version: "1"}, &mcp.ClientOptions{
-		Logger:                      cfg.Logger,
-		Capabilities:                &mcp.ClientCapabilities{},
-		ElicitationHandler:          s.elicit,
-		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { c.stale(s) },
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.progress(r.Params) },
-		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
+		Logger:                 cfg.Logger,
+		Capabilities:           &mcp.ClientCapabilities{},
+		ElicitationHandler:     s.elicit,
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.stale(s) },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			s.progress(r.Params)
+		},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
-	// Connect may ignore the end of its context: a server that accepts the connection and says nothing, for example. And it goes on while somebody
-	// signs in.
+	// Connect may ignore the end of its context: a server that accepts the connection and says
+	// nothing, for example. And it goes on while somebody signs in.
 	dialing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan error, 1)
 	go func() {
@@ -188,7 +195,8 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 	}
 }
 
-// install makes a session the current one. If the server was closed meanwhile, it closes the session.
+// install makes a session the current one. If the server was closed meanwhile, it closes the
+// session.
 func (c *conn) install(s *session) error {
 	c.mu.Lock()
 	if c.closed {
@@ -217,7 +225,8 @@ func (c *conn) transport(ctx context.Context) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	client.Transport = &requests{next: client.Transport, header: cfg.Header, credential: c.credential, query: endpoint.RawQuery, path: endpoint.Path}
+	client.Transport = &requests{next: client.Transport, header: cfg.Header, credential: c.credential,
+		query: endpoint.RawQuery, path: endpoint.Path}
 	endpoint.RawQuery = ""
 	t := &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &client}
 	if cfg.SignIn != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/pawlkit/pawl/tools/mcp"
 )
 
-// A server over HTTP that dies within a call: the request arrived, so the call may have had its effect.
+// A server over HTTP that dies within a call: the request arrived, so the call may have had its
+// effect.
 func TestACallWhoseServerOverHTTPDies(t *testing.T) {
 	for version, stateless := range map[string]bool{"2026-07-28": true, "2025-11-25": false} {
 		for name, trusted := range map[string]bool{"a read is repeated": true, "a write is in doubt": false} {
@@ -63,7 +64,8 @@ func TestACallWhoseServerOverHTTPDies(t *testing.T) {
 	}
 }
 
-// A call whose request can't have arrived isn't in doubt: nobody answers at the address, or there is no key.
+// A call whose request can't have arrived isn't in doubt: nobody answers at the address, or there
+// is no key.
 func TestACallThatWasNeverSent(t *testing.T) {
 	noKey := false
 	s := newSite(t, true, func(server *sdk.Server) { tool(server, "work", echo) })
@@ -76,7 +78,8 @@ func TestACallThatWasNeverSent(t *testing.T) {
 	}})
 	d := list(t, server)["files.work"]
 	call := func() tools.Outcome {
-		return tools.Execute(t.Context(), d, &tools.Call{ID: "c", Name: "files.work", Input: []byte(`{"path":"x"}`)}, nil)
+		return tools.Execute(t.Context(), d, &tools.Call{ID: "c", Name: "files.work", Input: []byte(`{"path":"x"}`)},
+			nil)
 	}
 	inner := s.handler
 	for status, class := range map[int]fault.Class{401: fault.UserFixable, 429: fault.Transient, 404: fault.Transient} {

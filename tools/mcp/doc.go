@@ -1,4 +1,5 @@
-// Package mcp gives agents the tools of MCP servers, over standard input and output or over HTTP. A [Server] is a tools.Source:
+// Package mcp gives agents the tools of MCP servers, over standard input and output or over HTTP. A
+// [Server] is a tools.Source:
 //
 //	files, err := mcp.New(mcp.Config{
 //		Name:    "files", // its tools are files.read_file, files.list_directory …
@@ -11,27 +12,33 @@
 //
 // # Connections
 //
-// A connection is opened when it is needed, one for each credential (Config.Credential), and closed when nobody uses it. After a loss it is opened
-// again with the next use: one attempt for all who wait, within Config.Connect, and not again for 1 to 30 s after a failure. All tools of a server
-// share a breaker. A call that the server refused because it doesn't know the session any more, as after a restart, is made again. A call that
-// might have run is made again only if its tool is read-only or idempotent; otherwise it ends as in doubt (tools.DoubtError). Both versions of the
+// A connection is opened when it is needed, one for each credential (Config.Credential), and closed
+// when nobody uses it. After a loss it is opened again with the next use: one attempt for all who
+// wait, within Config.Connect, and not again for 1 to 30 s after a failure. All tools of a server
+// share a breaker. A call that the server refused because it doesn't know the session any more, as
+// after a restart, is made again. A call that might have run is made again only if its tool is
+// read-only or idempotent; otherwise it ends as in doubt (tools.DoubtError). Both versions of the
 // protocol are spoken: 2026-07-28, and 2025-11-25 as it was before.
 //
 // # Tools
 //
-// Names are Server.tool, and a name that is too long or has other characters gets a hash. Each schema is checked alone: a tool with a bad one is left out
-// and reported to Config.OnChange. A change of the list takes effect in the next run. A standing approval is for the schema and the description that
-// somebody has seen: after a change it asks again.
+// Names are Server.tool, and a name that is too long or has other characters gets a hash. Each
+// schema is checked alone: a tool with a bad one is left out and reported to Config.OnChange. A
+// change of the list takes effect in the next run. A standing approval is for the schema and the
+// description that somebody has seen: after a change it asks again.
 //
 // # Trust
 //
-// What annotations say counts only with Config.Trusted. Otherwise all tools are of medium risk and change something. Results are marked as data
-// (tools.Untrusted), bounded, and checked against the schema that the server promises for them. Redirects to other hosts are refused.
+// What annotations say counts only with Config.Trusted. Otherwise all tools are of medium risk and
+// change something. Results are marked as data (tools.Untrusted), bounded, and checked against the
+// schema that the server promises for them. Redirects to other hosts are refused.
 //
 // # Questions
 //
-// A question of the server (elicitation) suspends the call: it is a pause of the session, and may be answered days later, after a restart of both
-// sides. With the older protocol, whose servers wait for the answer within the call, the server is told that the question was dismissed, and the call is made
-// again with the answer; this works while one call of the connection is under way, and is right only for servers that do nothing before they ask.
-// A server that needs somebody to sign in: see [SignIn].
+// A question of the server (elicitation) suspends the call: it is a pause of the session, and may
+// be answered days later, after a restart of both sides. With the older protocol, whose servers
+// wait for the answer within the call, the server is told that the question was dismissed, and the
+// call is made again with the answer; this works while one call of the connection is under way, and
+// is right only for servers that do nothing before they ask. A server that needs somebody to sign
+// in: see [SignIn].
 package mcp

@@ -32,14 +32,15 @@ type answer struct {
 
 // A waiting is the state of a call that waits for a person.
 type waiting struct {
-	Questions []question        `json:"questions"`
-	State     string            `json:"state,omitempty"`   // the server's, to go on
-	Within    bool              `json:"within,omitempty"`  // the server waits within the call
-	Answers   map[string]answer `json:"answers,omitempty"` // to earlier questions of a server that waits within the call
+	Questions []question `json:"questions"`
+	State     string     `json:"state,omitempty"`  // the server's, to go on
+	Within    bool       `json:"within,omitempty"` // the server waits within the call
+	// to earlier questions of a server that waits within the call
+	Answers map[string]answer `json:"answers,omitempty"`
 }
 
-// suspend returns the error with which the call waits for a person. res is the server's result with its questions; nil or without questions for a server that has
-// asked within the call.
+// suspend returns the error with which the call waits for a person. res is the server's result with
+// its questions; nil or without questions for a server that has asked within the call.
 func (r *running) suspend(server string, res *mcp.CallToolResult) error {
 	w := waiting{Questions: r.asked, Within: true, Answers: r.answers}
 	if res != nil && res.NeedsInput() {
@@ -47,7 +48,8 @@ func (r *running) suspend(server string, res *mcp.CallToolResult) error {
 		for _, id := range slices.Sorted(maps.Keys(res.InputRequests)) {
 			p, ok := res.InputRequests[id].(*mcp.ElicitParams)
 			if !ok {
-				return fault.Errorf(fault.Permanent, "mcp: the server asks for something else than an answer of a person, which isn't supported")
+				return fault.Errorf(fault.Permanent,
+					"mcp: the server asks for something else than an answer of a person, which isn't supported")
 			}
 			w.Questions = append(w.Questions, asQuestion(id, p))
 		}
@@ -58,7 +60,9 @@ func (r *running) suspend(server string, res *mcp.CallToolResult) error {
 	var prompt []string
 	for _, q := range w.Questions {
 		if field := secretField(q.Schema); field != "" {
-			return fault.Errorf(fault.Denied, "mcp: the server asks for a secret (%q), which people aren't asked for: give it with Config.Header, or with SignIn", field)
+			return fault.Errorf(fault.Denied,
+				"mcp: the server asks for a secret (%q), which people aren't asked for: give it with Config.Header, "+
+					"or with SignIn", field)
 		}
 		text := q.Message
 		if q.URL != "" {
@@ -67,11 +71,13 @@ func (r *running) suspend(server string, res *mcp.CallToolResult) error {
 		prompt = append(prompt, strings.ToValidUTF8(text, "\uFFFD"))
 	}
 	return tools.Suspend{
-		Kind: "question", Prompt: fmt.Sprintf("The server %s asks: %s", server, strings.Join(prompt, "\n")), Schema: w.schema(), Again: true, State: w,
+		Kind: "question", Prompt: fmt.Sprintf("The server %s asks: %s", server, strings.Join(prompt, "\n")),
+		Schema: w.schema(), Again: true, State: w,
 	}
 }
 
-// secretField returns a field of a form that asks for a secret. The protocol forbids that: an answer is stored and shown like any other.
+// secretField returns a field of a form that asks for a secret. The protocol forbids that: an
+// answer is stored and shown like any other.
 func secretField(form json.RawMessage) string {
 	var s struct {
 		Properties map[string]struct {
@@ -89,7 +95,8 @@ func secretField(form json.RawMessage) string {
 	return ""
 }
 
-var secretName = regexp.MustCompile(`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\bpin\b|\bcvv\b`)
+var secretName = regexp.MustCompile(
+	`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\bpin\b|\bcvv\b`)
 
 func asQuestion(id string, p *mcp.ElicitParams) question {
 	q := question{ID: id, Message: p.Message, URL: p.URL}
@@ -103,7 +110,8 @@ func asQuestion(id string, p *mcp.ElicitParams) question {
 	return q
 }
 
-// schema returns the schema of the answer: for one question its own, for several an object with one property for each.
+// schema returns the schema of the answer: for one question its own, for several an object with one
+// property for each.
 func (w *waiting) schema() json.RawMessage {
 	one := func(q *question) json.RawMessage {
 		if q.Schema != nil {
@@ -119,7 +127,8 @@ func (w *waiting) schema() json.RawMessage {
 		properties[w.Questions[i].ID] = one(&w.Questions[i])
 		names = append(names, w.Questions[i].ID)
 	}
-	raw, _ := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": names}) // these are schemas and strings
+	// these are schemas and strings
+	raw, _ := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": names})
 	return raw
 }
 
@@ -164,8 +173,9 @@ func (r *running) resume(ctx context.Context, params *mcp.CallToolParams) error 
 	return nil
 }
 
-// elicit answers a server of an older version of the protocol, which waits for a person within the call. A person may take days, so it is told that the
-// question was dismissed; the call is suspended, and made again with the answer. It is known which call asks only if one is under way.
+// elicit answers a server of an older version of the protocol, which waits for a person within the
+// call. A person may take days, so it is told that the question was dismissed; the call is
+// suspended, and made again with the answer. It is known which call asks only if one is under way.
 func (s *session) elicit(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,10 +21,13 @@ func Example() {
 		City string `json:"city"`
 	}
 	remote := sdk.NewServer(&sdk.Implementation{Name: "weather", Version: "1"}, nil)
-	sdk.AddTool(remote, &sdk.Tool{Name: "forecast", Description: "Tells the weather."}, func(_ context.Context, _ *sdk.CallToolRequest, in city) (*sdk.CallToolResult, any, error) {
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "4 °C in " + in.City}}}, nil, nil
-	})
-	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return remote }, &sdk.StreamableHTTPOptions{Stateless: true}))
+	sdk.AddTool(remote, &sdk.Tool{Name: "forecast", Description: "Tells the weather."},
+		func(_ context.Context, _ *sdk.CallToolRequest, in city) (*sdk.CallToolResult, any, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "4 °C in " + in.City}}}, nil, nil
+		})
+	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server {
+		return remote
+	}, &sdk.StreamableHTTPOptions{Stateless: true}))
 	defer web.Close()
 
 	weather, err := mcp.New(mcp.Config{Name: "weather", URL: web.URL})
@@ -33,8 +36,9 @@ func Example() {
 	}
 	defer weather.Close()
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Call("weather.forecast", city{"Oslo"}), providertest.Say("It is cold.")),
-		Sources:  []tools.Source{weather},
+		Provider: providertest.Script(providertest.Call("weather.forecast", city{"Oslo"}),
+			providertest.Say("It is cold.")),
+		Sources: []tools.Source{weather},
 	})
 	if err != nil {
 		log.Fatal(err)

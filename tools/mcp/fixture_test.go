@@ -25,7 +25,8 @@ type file struct {
 	Path string `json:"path"`
 }
 
-// A site is a server of MCP over HTTP that can be replaced while its address stays: as after a restart.
+// A site is a server of MCP over HTTP that can be replaced while its address stays: as after a
+// restart.
 type site struct {
 	t         *testing.T
 	http      *httptest.Server
@@ -70,7 +71,9 @@ func (s *site) restart(build func(*sdk.Server)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.servers = append(s.servers, server)
-	s.handler = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: s.stateless})
+	s.handler = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server {
+		return server
+	}, &sdk.StreamableHTTPOptions{Stateless: s.stateless})
 }
 
 // connect returns a Server for a site.
@@ -98,8 +101,8 @@ func inMemory(t *testing.T, cfg mcp.Config, build func(*sdk.Server)) *mcp.Server
 	return s
 }
 
-// inMemoryCut is inMemory with a function that cuts the current connection, as a process that dies does. Closing the session of the SDK's server
-// wouldn't: that waits for the calls under way.
+// inMemoryCut is inMemory with a function that cuts the current connection, as a process that dies
+// does. Closing the session of the SDK's server wouldn't: that waits for the calls under way.
 func inMemoryCut(t *testing.T, cfg mcp.Config, build func(*sdk.Server)) (*mcp.Server, func()) {
 	t.Helper()
 	var last atomic.Pointer[line]
@@ -129,7 +132,8 @@ func (l *line) Connect(ctx context.Context) (sdk.Connection, error) {
 }
 
 // tool adds a tool that answers with a text.
-func tool(s *sdk.Server, name string, run func(ctx context.Context, in file) (string, error), change ...func(*sdk.Tool)) {
+func tool(s *sdk.Server, name string, run func(ctx context.Context, in file) (string, error),
+	change ...func(*sdk.Tool)) {
 	t := &sdk.Tool{Name: name, Description: "The tool " + name}
 	for _, c := range change {
 		c(t)
@@ -160,7 +164,8 @@ func list(t *testing.T, s *mcp.Server) map[string]*tools.Definition {
 }
 
 // asking returns an agent with the tools of servers.
-func asking(t *testing.T, store journal.Store, sources []tools.Source, steps ...providertest.Step) (*agent.Agent, *providertest.Model) {
+func asking(t *testing.T, store journal.Store, sources []tools.Source, steps ...providertest.Step) (*agent.Agent,
+	*providertest.Model) {
 	t.Helper()
 	model := providertest.Script(steps...)
 	a, err := agent.New(agent.Config{Name: "a", Provider: model, Journal: store, Sources: sources})

@@ -23,8 +23,11 @@ import (
 // schemas are input schemas as servers send them, and whether the tool can be used.
 var schemas = map[string]bool{
 	`{}`: true, `true`: true, `null`: true, `{"type":"object"}`: true, `{"properties":{"a":{"type":"string"}}}`: true,
-	`{"type":"object","properties":{}}`: true, `{"type":"object","additionalProperties":false}`: true, `{"type":"object","additionalProperties":{"type":"string"}}`: true,
-	`{"type":"object","properties":{"a":{}}}`: true, `{"type":"object","properties":{"a":true}}`: true, `{"type":"object","properties":{"a":{"type":["string","null"]}}}`: true,
+	`{"type":"object","properties":{}}`: true, `{"type":"object","additionalProperties":false}`: true,
+	`{"type":"object","additionalProperties":{"type":"string"}}`:                                                  true,
+	`{"type":"object","properties":{"a":{}}}`:                                                                     true,
+	`{"type":"object","properties":{"a":true}}`:                                                                   true,
+	`{"type":"object","properties":{"a":{"type":["string","null"]}}}`:                                             true,
 	`{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`:                          true,
 	`{"type":"object","properties":{"a":{"oneOf":[{"type":"string"},{"type":"integer"}]}}}`:                       true,
 	`{"type":"object","properties":{"a":{"allOf":[{"type":"string"},{"minLength":1}]}}}`:                          true,
@@ -45,8 +48,10 @@ var schemas = map[string]bool{
 	`{"type":"object","x-vendor":{"anything":[1]},"properties":{"a":{"type":"string","description":"<b>&amp;"}}}`: true,
 	`{"type":"object","patternProperties":{"^x-":{"type":"string"}}}`:                                             true,
 	`{"type":"object","properties":{"名前":{"type":"string"}}}`:                                                     true,
-	`{"anyOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{},"b":{}}}`:                              false, // providers refuse it
-	`{"type":"string"}`: false, `{"type":["object","null"]}`: false, `[]`: false, `"object"`: false, `7`: false, `false`: false,
+	// providers refuse it
+	`{"anyOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{},"b":{}}}`: false,
+	`{"type":"string"}`: false, `{"type":["object","null"]}`: false, `[]`: false, `"object"`: false, `7`: false,
+	`false`: false,
 	`{"type":"object","properties":{"a":{"$ref":"#/$defs/missing"}}}`:            false,
 	`{"type":"object","properties":{"a":{"$ref":"https://example.org/schema"}}}`: false,
 	`{"type":"object","properties":{"a":{"type":"nonsense"}}}`:                   false,
@@ -75,7 +80,8 @@ func (s *raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	result := `{}`
 	switch req.Method {
 	case "initialize":
-		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"raw","version":"1"}}`
+		result =
+			`{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"raw","version":"1"}}`
 	case "tools/list":
 		result = s.tools
 	case "tools/call":
@@ -118,7 +124,8 @@ func TestEachSchemaIsCheckedAlone(t *testing.T) {
 		}
 	}
 	var change mcp.Change
-	s := rawServer(t, &raw{tools: `{"tools":[` + strings.Join(list, ",") + `]}`}, mcp.Config{OnChange: func(c mcp.Change) { change = c }})
+	s := rawServer(t, &raw{tools: `{"tools":[` + strings.Join(list, ",") + `]}`},
+		mcp.Config{OnChange: func(c mcp.Change) { change = c }})
 	found, err := s.List(t.Context())
 	require.NoError(t, err)
 	for _, one := range found {
@@ -136,7 +143,9 @@ func TestEachSchemaIsCheckedAlone(t *testing.T) {
 func TestFiveThousandTools(t *testing.T) {
 	var list []string
 	for i := range 5000 {
-		list = append(list, fmt.Sprintf(`{"name":"t%04d","description":"The tool","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`, i))
+		list = append(list,
+			fmt.Sprintf(
+				`{"name":"t%04d","description":"The tool","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`, i))
 	}
 	s := rawServer(t, &raw{tools: `{"tools":[` + strings.Join(list, ",") + `]}`}, mcp.Config{})
 	found, err := s.List(t.Context())
@@ -156,8 +165,11 @@ func TestWhatAHostileServerSends(t *testing.T) {
 		tools, call string
 		want        tools.Status
 	}{
-		"a flood of text":    {call: `{"content":[{"type":"text","text":"` + strings.Repeat("x", 4<<20) + `"}]}`, want: tools.OK},
-		"many media":         {call: `{"content":[` + strings.TrimSuffix(strings.Repeat(`{"type":"image","mimeType":"image/png","data":"`+strings.Repeat("AAAA", 300_000)+`"},`, 12), ",") + `]}`, want: tools.OK},
+		"a flood of text": {call: `{"content":[{"type":"text","text":"` + strings.Repeat("x", 4<<20) + `"}]}`,
+			want: tools.OK},
+		"many media": {call: `{"content":[` +
+			strings.TrimSuffix(strings.Repeat(`{"type":"image","mimeType":"image/png","data":"`+strings.Repeat("AAAA",
+				300_000)+`"},`, 12), ",") + `]}`, want: tools.OK},
 		"nothing":            {call: `{}`, want: tools.OK},
 		"no content":         {call: `{"content":null}`, want: tools.OK},
 		"an unknown type":    {call: `{"content":[{"type":"hologram"}]}`, want: tools.InDoubt},
@@ -184,16 +196,20 @@ func TestWhatAHostileServerSends(t *testing.T) {
 		})
 	}
 	t.Run("two tools of one name", func(t *testing.T) {
-		s := rawServer(t, &raw{tools: `{"tools":[{"name":"x","inputSchema":{}},{"name":"x","description":"another","inputSchema":{}},{"name":"","inputSchema":{}}]}`}, mcp.Config{})
+		s := rawServer(t,
+			&raw{
+				tools: `{"tools":[{"name":"x","inputSchema":{}},{"name":"x","description":"another","inputSchema":{}},{"name":"","inputSchema":{}}]}`}, mcp.Config{})
 		require.Len(t, list(t, s), 1)
 	})
 	t.Run("a long description", func(t *testing.T) {
-		s := rawServer(t, &raw{tools: `{"tools":[{"name":"x","description":"` + strings.Repeat("Ä", 1<<20) + `","inputSchema":{}}]}`}, mcp.Config{})
+		s := rawServer(t, &raw{tools: `{"tools":[{"name":"x","description":"` + strings.Repeat("Ä", 1<<20) +
+			`","inputSchema":{}}]}`}, mcp.Config{})
 		require.Less(t, len(list(t, s)["files.x"].Spec().Description), 9<<10)
 	})
 }
 
-// What changes while a run is under way waits for the next run. What an approval was given for asks again after a change.
+// What changes while a run is under way waits for the next run. What an approval was given for asks
+// again after a change.
 func TestTheListChangesDuringARun(t *testing.T) {
 	changed := make(chan mcp.Change, 8)
 	s := inMemory(t, mcp.Config{OnChange: func(c mcp.Change) { changed <- c }}, func(own *sdk.Server) {
@@ -206,7 +222,8 @@ func TestTheListChangesDuringARun(t *testing.T) {
 		tool(own, "c", echo)
 	})
 	a, model := asking(t, journal.NewMemory(), []tools.Source{s},
-		providertest.Call("files.a", file{"x"}), providertest.Call("files.b", file{"x"}), providertest.Say("Done."), providertest.Say("Again."))
+		providertest.Call("files.a", file{"x"}), providertest.Call("files.b", file{"x"}), providertest.Say("Done."),
+		providertest.Say("Again."))
 	news := s.Changed()
 	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Go."})
 	require.NoError(t, err)
@@ -222,14 +239,16 @@ func TestTheListChangesDuringARun(t *testing.T) {
 	require.Equal(t, []string{"files.c"}, c.Removed)
 }
 
-// What a provider has cached of the tools stays valid: the tools of an earlier run come first, and what is new comes after them.
+// What a provider has cached of the tools stays valid: the tools of an earlier run come first, and
+// what is new comes after them.
 func TestANewToolComesAfterThoseOfTheEarlierRun(t *testing.T) {
 	var add func()
 	s := inMemory(t, mcp.Config{}, func(own *sdk.Server) {
 		tool(own, "b", echo)
 		add = func() { tool(own, "a", echo) }
 	})
-	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Say("Hello."), providertest.Say("Again."))
+	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Say("Hello."),
+		providertest.Say("Again."))
 	news := s.Changed()
 	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Go."})
 	require.NoError(t, err)
@@ -241,7 +260,8 @@ func TestANewToolComesAfterThoseOfTheEarlierRun(t *testing.T) {
 	model.AssertTools(t, 1, "files.b", "files.a")
 }
 
-// A stream on which the server would say that its tools have changed may be cut without notice, so the list is asked for again from time to time.
+// A stream on which the server would say that its tools have changed may be cut without notice, so
+// the list is asked for again from time to time.
 func TestAListIsAskedForAgain(t *testing.T) {
 	r := &raw{tools: `{"tools":[{"name":"a","inputSchema":{}}]}`}
 	s := rawServer(t, r, mcp.Config{Refresh: time.Millisecond})

@@ -78,7 +78,8 @@ func (c *conn) isListed() bool {
 // ask asks the server for its tools.
 func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused []*SchemaError, err error) {
 	cfg := &c.server.cfg
-	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Connect, fault.Errorf(fault.Transient, "it didn't list its tools within %s", cfg.Connect))
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Connect,
+		fault.Errorf(fault.Transient, "it didn't list its tools within %s", cfg.Connect))
 	defer cancel()
 	names := make(map[string]bool)
 	for _, t := range c.ownTools() {
@@ -94,7 +95,8 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 			return nil, nil, err
 		}
 		if n++; n > maxTools {
-			return nil, nil, fault.Errorf(fault.Permanent, "it lists more than %d tools; name those that you need in Config.Only", maxTools)
+			return nil, nil, fault.Errorf(fault.Permanent,
+				"it lists more than %d tools; name those that you need in Config.Only", maxTools)
 		}
 		if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
 			continue
@@ -113,7 +115,8 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 		found = append(found, d)
 	}
 	for _, own := range missing {
-		refused = append(refused, &SchemaError{Tool: c.server.toolName(own), Err: errors.New("Config.Only names it, but the server has no such tool")})
+		refused = append(refused, &SchemaError{Tool: c.server.toolName(own),
+			Err: errors.New("Config.Only names it, but the server has no such tool")})
 	}
 	slices.SortFunc(found, func(a, b tools.Tool) int {
 		return cmp.Compare(a.(*tools.Definition).Name(), b.(*tools.Definition).Name())
@@ -132,8 +135,8 @@ func (c *conn) ownTools() (list []*tools.Definition) {
 	return list
 }
 
-// toolName returns the name of a tool for models: with that of the server, without characters that providers refuse, and of at most 128 bytes.
-// Two names that differ stay different.
+// toolName returns the name of a tool for models: with that of the server, without characters that
+// providers refuse, and of at most 128 bytes. Two names that differ stay different.
 func (s *Server) toolName(own string) string {
 	name := strings.Map(func(r rune) rune {
 		if isLetter(r) || strings.ContainsRune("._-/", r) {
@@ -165,7 +168,8 @@ func (c *conn) define(t *mcp.Tool, name string) (*tools.Definition, error) {
 		description = strings.ToValidUTF8(description[:maxDescription], "") + " …"
 	}
 	spec := tools.Spec{
-		Name: name, Description: description, Category: "mcp", Tags: []string{"mcp:" + cfg.Name}, Resource: "mcp:" + cfg.Name, Schema: input,
+		Name: name, Description: description, Category: "mcp", Tags: []string{"mcp:" + cfg.Name}, Resource: "mcp:" +
+			cfg.Name, Schema: input,
 		Risk: tools.Medium, Timeout: cfg.Call, Progress: true,
 	}
 	if cfg.Trusted {
@@ -191,7 +195,8 @@ func (c *conn) define(t *mcp.Tool, name string) (*tools.Definition, error) {
 	}}.Define()
 }
 
-// believe sets what the annotations of a trusted server say. What they don't say has the default of the protocol.
+// believe sets what the annotations of a trusted server say. What they don't say has the default of
+// the protocol.
 func believe(spec *tools.Spec, a *mcp.ToolAnnotations) {
 	if a == nil {
 		a = &mcp.ToolAnnotations{}
@@ -205,7 +210,8 @@ func believe(spec *tools.Spec, a *mcp.ToolAnnotations) {
 	spec.Idempotent = a.IdempotentHint && !a.ReadOnlyHint
 }
 
-// objectSchema returns the schema of an input. One that doesn't say that it is an object is given that, because the protocol has no other inputs.
+// objectSchema returns the schema of an input. One that doesn't say that it is an object is given
+// that, because the protocol has no other inputs.
 func objectSchema(v any) (json.RawMessage, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -27,7 +27,8 @@ import (
 
 func readOnly(t *sdk.Tool) { t.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: true} }
 
-// After a restart of the server, or the end of its session, the next call works: the server has refused it before it ran.
+// After a restart of the server, or the end of its session, the next call works: the server has
+// refused it before it ran.
 func TestACallAfterARestartOfTheServerWorks(t *testing.T) {
 	for name, stateless := range map[string]bool{"2026-07-28": true, "2025-11-25": false} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +48,8 @@ func TestACallAfterARestartOfTheServerWorks(t *testing.T) {
 	}
 }
 
-// The connection is cut after the call has begun. A call that may be repeated is made again; another one stays in doubt.
+// The connection is cut after the call has begun. A call that may be repeated is made again;
+// another one stays in doubt.
 func TestACallWhoseConnectionIsCut(t *testing.T) {
 	for name, trusted := range map[string]bool{"a read is repeated": true, "a write is in doubt": false} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +92,8 @@ func TestAModelReadsThatACallIsInDoubt(t *testing.T) {
 		})
 	})
 	cut = disconnect
-	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.work", file{"x"}), providertest.Say("I look first."))
+	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.work", file{"x"}),
+		providertest.Say("I look first."))
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "Go."})
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)
@@ -117,10 +120,12 @@ func TestOneAttemptToConnectForAllWhoWait(t *testing.T) {
 	}
 	close(release)
 	wg.Wait()
-	require.EqualValues(t, 1, dials.Load(), "those who waited get the same error, and there is no other attempt for a second")
+	require.EqualValues(t, 1, dials.Load(),
+		"those who waited get the same error, and there is no other attempt for a second")
 }
 
-// A server that accepts connections and says nothing doesn't hold anybody up for longer than Config.Connect.
+// A server that accepts connections and says nothing doesn't hold anybody up for longer than
+// Config.Connect.
 func TestAServerThatHangs(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -198,17 +203,18 @@ func TestACallThatIsCanceled(t *testing.T) {
 func TestAConnectionThatNobodyUsesIsClosed(t *testing.T) {
 	var dials atomic.Int32
 	ended := make(chan struct{}, 8)
-	s := connect(t, mcp.Config{Idle: 30 * time.Millisecond, Transport: func(context.Context, string) (sdk.Transport, error) {
-		dials.Add(1)
-		server := sdk.NewServer(&sdk.Implementation{Name: "files", Version: "1"}, nil)
-		tool(server, "read", echo)
-		here, there := sdk.NewInMemoryTransports()
-		session, err := server.Connect(context.Background(), there, nil)
-		if err == nil {
-			go func() { _ = session.Wait(); ended <- struct{}{} }()
-		}
-		return here, err
-	}})
+	s := connect(t,
+		mcp.Config{Idle: 30 * time.Millisecond, Transport: func(context.Context, string) (sdk.Transport, error) {
+			dials.Add(1)
+			server := sdk.NewServer(&sdk.Implementation{Name: "files", Version: "1"}, nil)
+			tool(server, "read", echo)
+			here, there := sdk.NewInMemoryTransports()
+			session, err := server.Connect(context.Background(), there, nil)
+			if err == nil {
+				go func() { _ = session.Wait(); ended <- struct{}{} }()
+			}
+			return here, err
+		}})
 	require.Len(t, list(t, s), 1)
 	<-ended
 	require.Len(t, list(t, s), 1)
@@ -230,7 +236,8 @@ func TestEachCredentialHasItsConnection(t *testing.T) {
 		},
 	})
 	for _, user := range []string{"ann", "tom", "ann"} {
-		a, model := asking(t, journal.NewMemory(), []tools.Source{server}, providertest.Call("files.read", file{"x"}), providertest.Say("Done."))
+		a, model := asking(t, journal.NewMemory(), []tools.Source{server}, providertest.Call("files.read", file{"x"}),
+			providertest.Say("Done."))
 		_, err := a.Run(t.Context(), agent.Input{Prompt: "Go.", User: user})
 		require.NoError(t, err)
 		model.AssertSaw(t, 1, providertest.ToolResultText("files.read", "read x"))

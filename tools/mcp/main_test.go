@@ -45,19 +45,22 @@ func TestMain(m *testing.M) {
 // serveChild serves three tools until its standard input ends.
 func serveChild() error {
 	s := sdk.NewServer(&sdk.Implementation{Name: "child", Version: "1"}, nil)
-	sdk.AddTool(s, &sdk.Tool{Name: "pid"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-		child := exec.Command("sleep", "60") // outlives this process, if nobody ends it
-		err := child.Start()
-		if err != nil {
-			return nil, nil, err
-		}
-		text := fmt.Sprintf("%d %d %s%s", os.Getpid(), child.Process.Pid, os.Getenv("PAWL_MCP_NOTE"), os.Getenv("PAWL_MCP_SECRET"))
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
-	})
-	sdk.AddTool(s, &sdk.Tool{Name: "die"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-		os.Exit(3)
-		return nil, nil, nil
-	})
+	sdk.AddTool(s, &sdk.Tool{Name: "pid"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			child := exec.Command("sleep", "60") // outlives this process, if nobody ends it
+			err := child.Start()
+			if err != nil {
+				return nil, nil, err
+			}
+			text := fmt.Sprintf("%d %d %s%s", os.Getpid(), child.Process.Pid, os.Getenv("PAWL_MCP_NOTE"),
+				os.Getenv("PAWL_MCP_SECRET"))
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "die"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			os.Exit(3)
+			return nil, nil, nil
+		})
 	err := s.Run(context.Background(), &sdk.StdioTransport{})
 	if errors.Is(err, context.Canceled) {
 		return nil

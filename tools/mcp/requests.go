@@ -12,20 +12,24 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// maxReply is how many bytes a reply may have. The SDK limits the events of streams, and lines, to the same figure.
+// maxReply is how many bytes a reply may have. The SDK limits the events of streams, and lines, to
+// the same figure.
 const maxReply = 16 << 20
 
-// requests adds headers to the requests of a connection, limits the replies, and notes which calls the server can't have run.
+// requests adds headers to the requests of a connection, limits the replies, and notes which calls
+// the server can't have run.
 type requests struct {
 	next       http.RoundTripper
 	header     func(context.Context, string) (http.Header, error)
 	credential string
 
-	// query is that of Config.URL. It is added here to the requests with path, because errors of the client name the address.
+	// query is that of Config.URL. It is added here to the requests with path, because errors of
+	// the client name the address.
 	query, path string
 }
 
-// An exchange is the request of a call. It is in the context of the call, because the SDK's errors don't say whether the request has arrived.
+// An exchange is the request of a call. It is in the context of the call, because the SDK's errors
+// don't say whether the request has arrived.
 type exchange struct {
 	mu  sync.Mutex
 	err error // why the server can't have run the call; nil: it may have run
@@ -50,7 +54,8 @@ func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// send makes a request. refused is why the server can't have done what it asks for; nil: it may have done it.
+// send makes a request. refused is why the server can't have done what it asks for; nil: it may
+// have done it.
 func (r *requests) send(req *http.Request) (res *http.Response, refused, err error) {
 	next := r.next
 	if next == nil {
@@ -84,7 +89,8 @@ func (r *requests) send(req *http.Request) (res *http.Response, refused, err err
 	return res, statusError(res.StatusCode), nil
 }
 
-// statusError returns why a server that answers with a status hasn't run a call; nil: it may have run it.
+// statusError returns why a server that answers with a status hasn't run a call; nil: it may have
+// run it.
 func statusError(status int) error {
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout {
 		return nil

@@ -26,14 +26,16 @@ type Resource struct {
 	Type        string `json:"type,omitempty"` // MIME type
 }
 
-// ListResources returns the resources of the server, at most 1,000 of them, with the credential of the listing that ctx has, if any.
+// ListResources returns the resources of the server, at most 1,000 of them, with the credential of
+// the listing that ctx has, if any.
 func (s *Server) ListResources(ctx context.Context) ([]Resource, error) {
 	return onServer(ctx, s, func(ctx context.Context, _ *conn, cs *session) (list []Resource, err error) {
 		for r, err := range cs.Resources(ctx, nil) {
 			if err != nil {
 				return nil, err
 			}
-			if list = append(list, Resource{URI: r.URI, Name: r.Name, Description: r.Description, Type: r.MIMEType}); len(list) == maxResources {
+			if list = append(list, Resource{URI: r.URI, Name: r.Name, Description: r.Description,
+				Type: r.MIMEType}); len(list) == maxResources {
 				break
 			}
 		}
@@ -56,7 +58,8 @@ func (s *Server) Read(ctx context.Context, uri string) ([]provider.Part, error) 
 	})
 }
 
-// Prompt returns the messages of a prompt of the server. Whoever uses them decides whether to trust them: they aren't marked.
+// Prompt returns the messages of a prompt of the server. Whoever uses them decides whether to trust
+// them: they aren't marked.
 func (s *Server) Prompt(ctx context.Context, name string, args map[string]string) ([]provider.Message, error) {
 	return onServer(ctx, s, func(ctx context.Context, _ *conn, cs *session) ([]provider.Message, error) {
 		res, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
@@ -83,12 +86,14 @@ func (s *Server) Prompt(ctx context.Context, name string, args map[string]string
 func (c *conn) resourceTools() []*tools.Definition {
 	spec := func(name, description, input string) tools.Spec {
 		return tools.Spec{
-			Name: c.server.cfg.Name + "." + name, Description: description, Category: "mcp", Tags: []string{"mcp:" + c.server.cfg.Name}, Resource: "mcp:" + c.server.cfg.Name,
+			Name: c.server.cfg.Name + "." + name, Description: description, Category: "mcp",
+			Tags: []string{"mcp:" + c.server.cfg.Name}, Resource: "mcp:" + c.server.cfg.Name,
 			ReadOnly: true, Timeout: c.server.cfg.Call, Schema: json.RawMessage(input),
 		}
 	}
 	list, err := tools.Raw{
-		Spec: spec("list_resources", "Lists the resources of the server "+c.server.cfg.Name+" that can be read.", `{"type":"object","properties":{},"additionalProperties":false}`),
+		Spec: spec("list_resources", "Lists the resources of the server "+c.server.cfg.Name+" that can be read.",
+			`{"type":"object","properties":{},"additionalProperties":false}`),
 		Run: func(ctx context.Context, _ json.RawMessage) (tools.Result, error) {
 			found, err := c.server.ListResources(ctx)
 			if err != nil {
@@ -99,7 +104,8 @@ func (c *conn) resourceTools() []*tools.Definition {
 		},
 	}.Define()
 	read, err2 := tools.Raw{
-		Spec: spec("read_resource", "Reads a resource of the server "+c.server.cfg.Name+".", `{"type":"object","properties":{"uri":{"type":"string"}},"required":["uri"],"additionalProperties":false}`),
+		Spec: spec("read_resource", "Reads a resource of the server "+c.server.cfg.Name+".",
+			`{"type":"object","properties":{"uri":{"type":"string"}},"required":["uri"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
 			var in struct {
 				URI string `json:"uri"`
@@ -119,7 +125,8 @@ func (c *conn) resourceTools() []*tools.Definition {
 }
 
 // onServer does something that only reads, once more if the connection was lost.
-func onServer[T any](ctx context.Context, s *Server, do func(context.Context, *conn, *session) (T, error)) (out T, err error) {
+func onServer[T any](ctx context.Context, s *Server, do func(context.Context, *conn, *session) (T, error)) (out T,
+	err error) {
 	l, _ := tools.ListingOf(ctx)
 	c, err := s.conn(s.credential(l))
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// result returns what a model reads of a result: its texts marked as data, and its media. Structured content has to fit the schema that the
-// server has given for it; the model reads it if there is no text.
+// result returns what a model reads of a result: its texts marked as data, and its media.
+// Structured content has to fit the schema that the server has given for it; the model reads it if
+// there is no text.
 func (c *conn) result(tool string, res *mcp.CallToolResult, output *schema.Schema) (tools.Result, error) {
 	out := tools.Result{Failed: res.IsError}
 	from := c.server.cfg.Name + "." + tool
@@ -28,10 +29,12 @@ func (c *conn) result(tool string, res *mcp.CallToolResult, output *schema.Schem
 	}
 	if output != nil && !res.IsError {
 		if structured == nil {
-			return out, fault.Errorf(fault.Permanent, "mcp: the call ran, but its result has no structured content, which the tool promises")
+			return out, fault.Errorf(fault.Permanent,
+				"mcp: the call ran, but its result has no structured content, which the tool promises")
 		}
 		if err := output.Validate(structured); err != nil {
-			return out, fault.Errorf(fault.Permanent, "mcp: the call ran, but its result doesn't fit the schema of the tool: %w", err)
+			return out, fault.Errorf(fault.Permanent,
+				"mcp: the call ran, but its result doesn't fit the schema of the tool: %w", err)
 		}
 	}
 	parts := content{from: from}
@@ -63,7 +66,8 @@ func (c *content) add(item mcp.Content) {
 	case *mcp.AudioContent:
 		c.file(provider.Media{Type: item.MIMEType, Data: item.Data})
 	case *mcp.ResourceLink:
-		c.text = append(c.text, strings.TrimSpace(fmt.Sprintf("Resource: %s %s\n%s", item.URI, item.Name, item.Description)))
+		c.text = append(c.text,
+			strings.TrimSpace(fmt.Sprintf("Resource: %s %s\n%s", item.URI, item.Name, item.Description)))
 	case *mcp.EmbeddedResource:
 		if item.Resource != nil {
 			c.resource(item.Resource)
@@ -83,7 +87,8 @@ func (c *content) resource(r *mcp.ResourceContents) {
 // file adds media, if there aren't too many.
 func (c *content) file(m provider.Media) {
 	if c.bytes += len(m.Data); c.bytes > maxMedia {
-		c.text = append(c.text, fmt.Sprintf("(A file of %d bytes is left out: the media of a result have at most %d.)", len(m.Data), maxMedia))
+		c.text = append(c.text, fmt.Sprintf("(A file of %d bytes is left out: the media of a result have at most %d.)",
+			len(m.Data), maxMedia))
 		return
 	}
 	c.media = append(c.media, provider.MediaPart(m))

@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Server is an MCP server whose tools agents can call. It is a [tools.Source]: put it into agent.Config.Sources. It opens connections when
-// they are needed, and opens them again when they were lost. It is safe for concurrent use.
+// A Server is an MCP server whose tools agents can call. It is a [tools.Source]: put it into
+// agent.Config.Sources. It opens connections when they are needed, and opens them again when they
+// were lost. It is safe for concurrent use.
 type Server struct {
 	cfg        Config
 	background sync.WaitGroup // what ends after a connection
@@ -34,8 +35,10 @@ func New(cfg Config) (*Server, error) {
 // Name returns Config.Name.
 func (s *Server) Name() string { return s.cfg.Name }
 
-// List returns the tools of the server for a run, sorted by name. It connects if there is no connection, and otherwise returns the list that it
-// has. A tool that can't be used is left out: see Config.OnChange. A server that needs somebody to sign in has one tool, Name.connect: see [SignIn].
+// List returns the tools of the server for a run, sorted by name. It connects if there is no
+// connection, and otherwise returns the list that it has. A tool that can't be used is left out:
+// see Config.OnChange. A server that needs somebody to sign in has one tool, Name.connect: see
+// [SignIn].
 func (s *Server) List(ctx context.Context) ([]tools.Tool, error) {
 	l, _ := tools.ListingOf(ctx)
 	c, err := s.conn(s.credential(l))
@@ -45,14 +48,16 @@ func (s *Server) List(ctx context.Context) ([]tools.Tool, error) {
 	return c.list(ctx)
 }
 
-// Changed returns a channel that is closed when the server says that its tools have changed, or the connection was lost.
+// Changed returns a channel that is closed when the server says that its tools have changed, or the
+// connection was lost.
 func (s *Server) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
 }
 
-// Close closes all connections, and ends child processes. It returns when they have ended, which may take 6 s. The server can't be used any more.
+// Close closes all connections, and ends child processes. It returns when they have ended, which
+// may take 6 s. The server can't be used any more.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	conns := s.conns

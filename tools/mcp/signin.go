@@ -12,9 +12,10 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A SignIn has people sign in to a server with OAuth. As long as nobody has, the server has one tool, Name.connect. Its call is suspended with the
-// address to open in a browser. The host receives the redirect at the end of the sign-in, passes on its query, and answers the pause with nothing, so that no
-// journal has the code:
+// A SignIn has people sign in to a server with OAuth. As long as nobody has, the server has one
+// tool, Name.connect. Its call is suspended with the address to open in a browser. The host
+// receives the redirect at the end of the sign-in, passes on its query, and answers the pause with
+// nothing, so that no journal has the code:
 //
 //	err := server.SignedIn(credential, mcp.SignedIn{Code: q.Get("code"), State: q.Get("state"), Issuer: q.Get("iss")})
 //	…
@@ -22,10 +23,12 @@ import (
 //
 // The tools of the server are there from the next run on.
 type SignIn struct {
-	// Handler returns the handler of the SDK for a credential, which does everything else: discovery, registration, tokens and their
-	// refreshing. It gets the function with which the handler asks for a code: AuthorizationCodeHandlerConfig.AuthorizationCodeFetcher.
+	// Handler returns the handler of the SDK for a credential, which does everything else:
+	// discovery, registration, tokens and their refreshing. It gets the function with which the
+	// handler asks for a code: AuthorizationCodeHandlerConfig.AuthorizationCodeFetcher.
 	Handler func(credential string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error)
-	// Time is how long somebody may take to sign in; 0: 10 min. After that, or a restart, the call asks again with another address.
+	// Time is how long somebody may take to sign in; 0: 10 min. After that, or a restart, the call
+	// asks again with another address.
 	Time time.Duration
 }
 
@@ -36,8 +39,10 @@ type SignedIn struct {
 	Issuer string // "iss"
 }
 
-// ErrNoSignIn is the error of [Server.SignedIn] if no sign-in is under way: it took too long, or this process was started after it began.
-var ErrNoSignIn = fault.NewFixable("mcp: no sign-in is under way", "answer the pause; it then asks again with another address", nil)
+// ErrNoSignIn is the error of [Server.SignedIn] if no sign-in is under way: it took too long, or
+// this process was started after it began.
+var ErrNoSignIn = fault.NewFixable("mcp: no sign-in is under way",
+	"answer the pause; it then asks again with another address", nil)
 
 // SignedIn takes the end of a sign-in with a credential.
 func (s *Server) SignedIn(credential string, a SignedIn) error {
@@ -93,7 +98,8 @@ func (c *conn) oauth() (auth.OAuthHandler, error) {
 // flows returns a channel that receives a sign-in that begins.
 func (c *conn) flows() <-chan *flow { return c.begun }
 
-// fetch waits for the code of a sign-in. The attempt to connect goes on in the background meanwhile.
+// fetch waits for the code of a sign-in. The attempt to connect goes on in the background
+// meanwhile.
 func (c *conn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.server.cfg.SignIn.Time, defaultSignIn))
 	defer cancel()
@@ -140,8 +146,10 @@ func (c *conn) mustSignIn() bool {
 func (c *conn) signInTool() *tools.Definition {
 	d, err := tools.Raw{
 		Spec: tools.Spec{
-			Name: c.server.cfg.Name + ".connect", Description: "Has the user sign in to " + c.server.cfg.Name + ". Its tools can be used after that.",
-			Category: "mcp", Tags: []string{"mcp:" + c.server.cfg.Name}, Idempotent: true, NoRetries: true, NoBreaker: true,
+			Name: c.server.cfg.Name + ".connect", Description: "Has the user sign in to " + c.server.cfg.Name +
+				". Its tools can be used after that.",
+			Category: "mcp", Tags: []string{"mcp:" + c.server.cfg.Name}, Idempotent: true, NoRetries: true,
+			NoBreaker: true,
 		},
 		Run: func(ctx context.Context, _ json.RawMessage) (tools.Result, error) {
 			_, err := c.open(ctx)
@@ -151,7 +159,8 @@ func (c *conn) signInTool() *tools.Definition {
 			switch {
 			case f != nil: // nobody has signed in yet, or the address is another one after a restart
 				return tools.Result{}, tools.Suspend{
-					Kind: "sign_in", Prompt: "Sign in to " + c.server.cfg.Name + ": " + f.url, Again: true, Schema: json.RawMessage(`{"type":"object"}`),
+					Kind: "sign_in", Prompt: "Sign in to " + c.server.cfg.Name + ": " + f.url, Again: true,
+					Schema: json.RawMessage(`{"type":"object"}`),
 				}
 			case err != nil:
 				return tools.Result{}, err

@@ -55,11 +55,13 @@ func TestAServerThatNeedsASignInOffersOneToolThatWaitsForIt(t *testing.T) {
 		inner.ServeHTTP(w, r)
 	})
 	s.mu.Unlock()
-	server := s.connect(mcp.Config{SignIn: &mcp.SignIn{Handler: func(_ string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
-		return &door{fetch: fetch}, nil
-	}}})
+	server := s.connect(mcp.Config{
+		SignIn: &mcp.SignIn{Handler: func(_ string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
+			return &door{fetch: fetch}, nil
+		}}})
 	a, model := asking(t, journal.NewMemory(), []tools.Source{server},
-		providertest.Call("files.connect", object{}), providertest.Say("You are signed in."), providertest.Call("files.read", file{"x"}), providertest.Say("Done."))
+		providertest.Call("files.connect", object{}), providertest.Say("You are signed in."),
+		providertest.Call("files.read", file{"x"}), providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Read x."})
 	require.NoError(t, err)
 	model.AssertTools(t, 0, "files.connect")

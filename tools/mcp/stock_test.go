@@ -17,7 +17,8 @@ import (
 // stock returns the program of a stock server, which internal/stock/package.json names.
 func stock(t *testing.T, name string) []string {
 	t.Helper()
-	program, err := filepath.Abs(filepath.Join("..", "..", "internal", "stock", "node_modules", "@modelcontextprotocol", name, "dist", "index.js"))
+	program, err := filepath.Abs(filepath.Join("..", "..", "internal", "stock", "node_modules", "@modelcontextprotocol",
+		name, "dist", "index.js"))
 	require.NoError(t, err)
 	if _, err := os.Stat(program); err != nil {
 		t.Skip("the stock servers aren't installed: npm --prefix internal/stock ci")
@@ -30,7 +31,8 @@ func TestTheStockFilesystemServer(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("the text of a"), 0o600))
 	var change mcp.Change
-	s := connect(t, mcp.Config{Command: append(stock(t, "server-filesystem"), dir), Trusted: true, OnChange: func(c mcp.Change) { change = c }})
+	s := connect(t, mcp.Config{Command: append(stock(t, "server-filesystem"), dir), Trusted: true,
+		OnChange: func(c mcp.Change) { change = c }})
 	found := list(t, s)
 	require.Empty(t, change.Refused)
 	require.True(t, found["files.read_text_file"].Spec().ReadOnly)
@@ -55,7 +57,9 @@ func TestTheStockFilesystemServer(t *testing.T) {
 
 func TestTheStockServerOfEverything(t *testing.T) {
 	var change mcp.Change
-	s := connect(t, mcp.Config{Command: stock(t, "server-everything"), Resources: true, OnChange: func(c mcp.Change) { change = c }})
+	s := connect(t, mcp.Config{Command: stock(t, "server-everything"), Resources: true, OnChange: func(c mcp.Change) {
+		change = c
+	}})
 	found := list(t, s)
 	require.Empty(t, change.Refused)
 	out := execute(t, s, "files.echo", object{"message": "hello"})

@@ -43,11 +43,13 @@ func (s *Set) answer(ctx context.Context, category string, k Key) (answer, error
 	if err != nil {
 		return answer{}, &FileError{File: f.path, Err: err}
 	}
-	attrs := []slog.Attr{slog.String("file", f.path), slog.String("variant", k.Variant), slog.String("traceId", fill.trace())}
+	attrs := []slog.Attr{slog.String("file", f.path), slog.String("variant", k.Variant),
+		slog.String("traceId", fill.trace())}
 	s.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "mock: a file answers an outside call", attrs...)
 	if len(fill.unknown) > 0 {
 		names := slices.Sorted(maps.Keys(fill.unknown))
-		s.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "mock: placeholders without a value", append(attrs, slog.Any("names", names))...)
+		s.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "mock: placeholders without a value",
+			append(attrs, slog.Any("names", names))...)
 	}
 	return answer{path: f.path, text: text}, nil
 }
@@ -56,12 +58,14 @@ func (s *Set) answer(ctx context.Context, category string, k Key) (answer, error
 func (s *Set) values(category string, k Key) (values map[string]any, seed [32]byte, err error) {
 	text, err := encode(k.Values)
 	if err != nil {
-		return nil, seed, fault.Errorf(fault.Invalid, "mock: Key.Values of %s can't be encoded as JSON: %w", k.Name, err)
+		return nil, seed,
+			fault.Errorf(fault.Invalid, "mock: Key.Values of %s can't be encoded as JSON: %w", k.Name, err)
 	}
 	if k.Values != nil {
 		v, err := parse(text)
 		if err != nil {
-			return nil, seed, fault.Errorf(fault.Invalid, "mock: Key.Values of %s can't be encoded as JSON: %w", k.Name, err)
+			return nil, seed,
+				fault.Errorf(fault.Invalid, "mock: Key.Values of %s can't be encoded as JSON: %w", k.Name, err)
 		}
 		values, _ = v.(map[string]any)
 	}

@@ -29,7 +29,8 @@ func TestAPlaceholderKeepsItsTypeAndIsTextWithinText(t *testing.T) {
 
 func TestValuesAreNotSearchedForPlaceholders(t *testing.T) {
 	c := mocked(t, mock.Config{}, map[string]string{"research/search.default.json": `["{{topic}}", "about {{topic}}"]`})
-	got := answered[[]string](t, c, mock.Key{Name: "search", Values: map[string]any{"topic": "{{secret}}", "secret": "s"}})
+	got := answered[[]string](t, c,
+		mock.Key{Name: "search", Values: map[string]any{"topic": "{{secret}}", "secret": "s"}})
 	require.Equal(t, []string{"{{secret}}", "about {{secret}}"}, got)
 }
 

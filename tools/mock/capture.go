@@ -14,11 +14,13 @@ import (
 	"github.com/pawlkit/pawl/provider/secret"
 )
 
-// capture writes a real answer to a file. The outside call has happened, so that a failure is only logged.
+// capture writes a real answer to a file. The outside call has happened, so that a failure is only
+// logged.
 func (s *Set) capture(ctx context.Context, category string, k Key, value any) {
 	name := category + "/" + k.Name + "." + k.Variant + ".json"
 	if err := write(s.cfg.Capture, category, name, value); err != nil {
-		s.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "mock: an answer wasn't captured", slog.String("file", name), slog.Any("error", err))
+		s.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "mock: an answer wasn't captured", slog.String("file", name),
+			slog.Any("error", err))
 	}
 }
 

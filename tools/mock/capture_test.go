@@ -63,7 +63,8 @@ func TestACapturedAnswerAnswersLater(t *testing.T) {
 func TestOnlyAnswersOfRealCallsAreCaptured(t *testing.T) {
 	dir := t.TempDir()
 	live(t, newSet(t, mock.Config{Capture: dir}).Category("research"), search, 5, errors.New("down"))
-	answered[int](t, mocked(t, mock.Config{Capture: dir}, map[string]string{"research/search.default.json": `1`}), search)
+	answered[int](t, mocked(t, mock.Config{Capture: dir}, map[string]string{"research/search.default.json": `1`}),
+		search)
 	live(t, newSet(t, mock.Config{}).Category("research"), search, 5, nil)
 	require.Empty(t, written(t, dir))
 }
@@ -93,7 +94,8 @@ func TestAnAnswerThatCanNotBeCapturedIsStillReturned(t *testing.T) {
 	live(t, c, search, 5, nil)
 	require.Equal(t, []string{"research"}, written(t, dir))
 	require.NoError(t, os.Remove(filepath.Join(dir, "research")))
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "research", "search.default.json"), 0o700)) // a directory where the file should be
+	// a directory where the file should be
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "research", "search.default.json"), 0o700))
 	live(t, c, search, 5, nil)
 	require.Empty(t, written(t, dir))
 	require.Equal(t, 4, strings.Count(out.String(), "an answer wasn't captured"))

@@ -23,7 +23,8 @@ type found struct {
 	Sources int `json:"sources"`
 }
 
-// research is a tool that searches, which is the outside call, and stores what it found, which is its effect.
+// research is a tool that searches, which is the outside call, and stores what it found, which is
+// its effect.
 func research(c *mock.Category, stored *[]source) tools.Tool {
 	return tools.Func[about, found]{
 		Spec: tools.Spec{Name: "research"},

@@ -68,7 +68,8 @@ func (e *MissingError) Error() string {
 // Fault returns UserFixable.
 func (e *MissingError) Fault() fault.Class { return fault.UserFixable }
 
-// read adds the files of fsys that aren't there yet. It looks only at the directories at the top and the files in them.
+// read adds the files of fsys that aren't there yet. It looks only at the directories at the top
+// and the files in them.
 func (s *Set) read(fsys fs.FS) error {
 	if fsys == nil {
 		return fault.New(fault.Invalid, "mock: Config.Files has a nil entry: leave it out")
@@ -181,7 +182,8 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// mapTexts returns a copy of a JSON value in which change has replaced the texts. Keys of objects stay.
+// mapTexts returns a copy of a JSON value in which change has replaced the texts. Keys of objects
+// stay.
 func mapTexts(value any, change func(string) any) any {
 	switch v := value.(type) {
 	case string:

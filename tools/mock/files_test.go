@@ -110,7 +110,8 @@ func TestAFileThatDoesNotFitIsNamed(t *testing.T) {
 }
 
 func TestAnAnswerIsTheCallersOwn(t *testing.T) {
-	c := mocked(t, mock.Config{}, map[string]string{"research/search.default.json": `{"list": ["a"], "big": 12345678901234567890}`})
+	c := mocked(t, mock.Config{},
+		map[string]string{"research/search.default.json": `{"list": ["a"], "big": 12345678901234567890}`})
 	type list struct {
 		List []string `json:"list"`
 		Big  uint64   `json:"big"`

@@ -21,25 +21,30 @@ const (
 	PerToggle Mode = "PER_TOGGLE" // the toggle of the category decides; only for Config.Master
 )
 
-// Config is the configuration of a [Set]. Its zero value makes all outside calls and captures nothing.
+// Config is the configuration of a [Set]. Its zero value makes all outside calls and captures
+// nothing.
 type Config struct {
 	// Master is the switch for all categories: API, MOCK or PER_TOGGLE. Empty is API.
 	Master Mode
-	// Toggles has the modes of categories, API or MOCK, by name. They count only if Master is PER_TOGGLE. Categories that aren't listed
-	// are API.
+	// Toggles has the modes of categories, API or MOCK, by name. They count only if Master is
+	// PER_TOGGLE. Categories that aren't listed are API.
 	Toggles map[string]Mode
-	// Files has the answers. They are read once, by New, and may have up to 1 MiB each. A file hides those of the same name in later
-	// entries: list a folder before the files that are built in.
+	// Files has the answers. They are read once, by New, and may have up to 1 MiB each. A file
+	// hides those of the same name in later entries: list a folder before the files that are built
+	// in.
 	Files []fs.FS
-	// DelayMin and DelayMax are the range of the time that a mocked call takes. Both 0: no delay. DelayMax 0: always DelayMin.
+	// DelayMin and DelayMax are the range of the time that a mocked call takes. Both 0: no delay.
+	// DelayMax 0: always DelayMin.
 	DelayMin, DelayMax time.Duration
-	// Seed determines the random values and delays. With the same seed, the nth call with the same category and Key has the same ones,
-	// whatever other calls are made. 0 is a new random seed.
+	// Seed determines the random values and delays. With the same seed, the nth call with the same
+	// category and Key has the same ones, whatever other calls are made. 0 is a new random seed.
 	Seed uint64
-	// Capture is the directory that real answers are written to. It is made if it doesn't exist. Empty: none is written. A later answer
-	// replaces an earlier one of the same name and variant. An answer that can't be written is logged and changes nothing else.
+	// Capture is the directory that real answers are written to. It is made if it doesn't exist.
+	// Empty: none is written. A later answer replaces an earlier one of the same name and variant.
+	// An answer that can't be written is logged and changes nothing else.
 	Capture string
-	// Logger gets a line for each mocked call, with its trace id, and warnings. nil: nothing is logged.
+	// Logger gets a line for each mocked call, with its trace id, and warnings. nil: nothing is
+	// logged.
 	Logger *slog.Logger
 }
 
@@ -52,7 +57,8 @@ type Set struct {
 	calls map[[32]byte]uint64 // how many calls there were of one category and Key, by digest
 }
 
-// New reads the files and returns a Set. A mode, a delay or a file that isn't valid is an error; that of a file is a [*FileError].
+// New reads the files and returns a Set. A mode, a delay or a file that isn't valid is an error;
+// that of a file is a [*FileError].
 func New(cfg Config) (*Set, error) {
 	switch cfg.Master {
 	case "", API, Mock, PerToggle:
@@ -74,8 +80,9 @@ func New(cfg Config) (*Set, error) {
 		cfg.DelayMax = cfg.DelayMin
 	}
 	if cfg.DelayMin < 0 || cfg.DelayMax < cfg.DelayMin {
-		return nil, fault.Errorf(fault.Invalid, "mock: Config.DelayMin is %v and DelayMax is %v: use 0 <= DelayMin <= DelayMax",
-			cfg.DelayMin, cfg.DelayMax)
+		return nil,
+			fault.Errorf(fault.Invalid, "mock: Config.DelayMin is %v and DelayMax is %v: use 0 <= DelayMin <= DelayMax",
+				cfg.DelayMin, cfg.DelayMax)
 	}
 	if cfg.Seed == 0 {
 		cfg.Seed = rand.Uint64()
@@ -92,7 +99,8 @@ func New(cfg Config) (*Set, error) {
 	return s, nil
 }
 
-// A Category is a group of outside calls with one mode. [Set.Category] returns it; nil makes all outside calls.
+// A Category is a group of outside calls with one mode. [Set.Category] returns it; nil makes all
+// outside calls.
 type Category struct {
 	set  *Set
 	name string
@@ -111,19 +119,21 @@ func (s *Set) Category(name string) *Category {
 	return &Category{set: s, name: name, mode: mode}
 }
 
-// A Key says which answer a call wants. Name and Variant, and the name of the category, consist of ASCII letters, digits, - and _; dots may
-// separate the parts of all but the Variant.
+// A Key says which answer a call wants. Name and Variant, and the name of the category, consist of
+// ASCII letters, digits, - and _; dots may separate the parts of all but the Variant.
 type Key struct {
 	Name    string         // the function, such as search
 	Variant string         // a kind of answer, such as blog; empty is "default"
 	Values  map[string]any // for placeholders; they must be values that encoding/json can encode
 }
 
-// Call makes the outside call or, if the category is mocked, answers from a file. The answer of the file is decoded as T by encoding/json,
-// and a field that T doesn't have is an error, so that an outdated file is noticed. Errors of files are [*FileError] and [*MissingError]. If ctx
-// ends during the delay, its cause is returned.
+// Call makes the outside call or, if the category is mocked, answers from a file. The answer of the
+// file is decoded as T by encoding/json, and a field that T doesn't have is an error, so that an
+// outdated file is noticed. Errors of files are [*FileError] and [*MissingError]. If ctx ends
+// during the delay, its cause is returned.
 //
-// Call returns what outside returns, as it is. An answer without an error is captured if the Set captures.
+// Call returns what outside returns, as it is. An answer without an error is captured if the Set
+// captures.
 func Call[T any](ctx context.Context, c *Category, k Key, outside func(context.Context) (T, error)) (T, error) {
 	var none T
 	if outside == nil {

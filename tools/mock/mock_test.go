@@ -67,8 +67,9 @@ func TestWhatTheOutsideCallReturnsIsReturned(t *testing.T) {
 
 func TestInvalidSettingsAreNamed(t *testing.T) {
 	for want, cfg := range map[string]mock.Config{
-		`Config.Master is "mock": use API, MOCK or PER_TOGGLE`:     {Master: "mock"},
-		`Config.Toggles["a"] is "PER_TOGGLE": use API or MOCK`:     {Toggles: map[string]mock.Mode{"a": mock.PerToggle}},
+		`Config.Master is "mock": use API, MOCK or PER_TOGGLE`: {Master: "mock"},
+		`Config.Toggles["a"] is "PER_TOGGLE": use API or MOCK`: {
+			Toggles: map[string]mock.Mode{"a": mock.PerToggle}},
 		`Config.Toggles has the category "a/b"`:                    {Toggles: map[string]mock.Mode{"a/b": mock.Mock}},
 		`Config.DelayMin is -1ns`:                                  {DelayMin: -1},
 		`Config.DelayMin is 2s and DelayMax is 1s: use 0 <= Delay`: {DelayMin: 2 * time.Second, DelayMax: time.Second},
@@ -152,11 +153,13 @@ func TestAMockedCallIsLogged(t *testing.T) {
 	var out bytes.Buffer
 	c := mocked(t, mock.Config{Logger: slog.New(slog.NewTextHandler(&out, nil))},
 		map[string]string{"research/search.blog.json": `["", "{{topc}} {{topic}} {{traceId}}"]`})
-	got := answered[[]string](t, c, mock.Key{Name: "search", Variant: "showcase", Values: map[string]any{"topic": "a private topic"}})[1]
+	got := answered[[]string](t, c,
+		mock.Key{Name: "search", Variant: "showcase", Values: map[string]any{"topic": "a private topic"}})[1]
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 2)
 	require.Contains(t, lines[0], "level=INFO")
-	require.Contains(t, lines[0], "file=research/search.blog.json variant=showcase traceId="+got[strings.LastIndex(got, " ")+1:])
+	require.Contains(t, lines[0],
+		"file=research/search.blog.json variant=showcase traceId="+got[strings.LastIndex(got, " ")+1:])
 	require.Contains(t, lines[1], "level=WARN")
 	require.Contains(t, lines[1], "names=[topc]")
 	require.NotContains(t, out.String(), "private")

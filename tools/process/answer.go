@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// word tells a model how a process ended. It leaves out values that differ between runs of the same command, such as the time it
-// took.
+// word tells a model how a process ended. It leaves out values that differ between runs of the same
+// command, such as the time it took.
 func word(r Result) string {
 	how := "exit code " + strconv.Itoa(r.ExitCode)
 	if r.Signal != "" {
@@ -51,7 +51,8 @@ func soFar(r Result) string {
 	return "; its output until then:\n" + tools.Cut(r.Output, failedOutput)
 }
 
-// An endedError is the error of a process that was ended, with its output. It doesn't unwrap to the context's error, which the caller knows.
+// An endedError is the error of a process that was ended, with its output. It doesn't unwrap to the
+// context's error, which the caller knows.
 type endedError struct {
 	class fault.Class
 	text  string

@@ -40,7 +40,8 @@ func TestTheApprovedDirectoryIsTheOneThatIsUsed(t *testing.T) {
 		for _, dir := range []string{"a/b", "c"} {
 			require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 		}
-		for name, target := range map[string]string{"link": "a/b", "up": ".", "a/up": "..", "chain": "link", "out": "..", "a/out": "../.."} {
+		for name, target := range map[string]string{"link": "a/b", "up": ".", "a/up": "..", "chain": "link",
+			"out": "..", "a/out": "../.."} {
 			require.NoError(t, os.Symlink(target, filepath.Join(root, name)))
 		}
 		b := open(t, cfg)
@@ -94,7 +95,8 @@ func TestADirectoryThatIsReplacedAfterTheApprovalIsntUsed(t *testing.T) {
 	})
 	wrong := 0
 	for range 300 {
-		if out := b.call(t.Context(), `{"program":"cat","args":["name"],"dir":"a"}`); strings.HasPrefix(said(out), "exit code 0\nb") {
+		if out := b.call(t.Context(), `{"program":"cat","args":["name"],"dir":"a"}`); strings.HasPrefix(said(out),
+			"exit code 0\nb") {
 			wrong++
 		}
 	}

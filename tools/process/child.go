@@ -26,8 +26,9 @@ func (s Signal) String() string {
 	return "KILL"
 }
 
-// A child is a started process, the leader of its group. One goroutine starts it, waits for its end, and reaps it when the owner allows:
-// until then no other process can get its number or that of its group.
+// A child is a started process, the leader of its group. One goroutine starts it, waits for its
+// end, and reaps it when the owner allows: until then no other process can get its number or that
+// of its group.
 type child struct {
 	process *os.Process
 	exited  chan struct{} // closed when it has ended
@@ -41,7 +42,8 @@ func startChild(path string, argv []string, attr *os.ProcAttr) (*child, error) {
 	c := &child{exited: make(chan struct{}), reap: make(chan struct{}), reaped: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
-		// The system sends the parent-death signal when the thread that started the child dies. This locks the thread for the child's lifetime.
+		// The system sends the parent-death signal when the thread that started the child dies.
+		// This locks the thread for the child's lifetime.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		p, err := os.StartProcess(path, argv, attr)

@@ -11,8 +11,9 @@ import (
 
 const textBusy = syscall.ETXTBSY
 
-// signal sends a signal to the group and, on Linux, to the other groups of the session. On Linux the leader isn't reaped yet, so the number still belongs to the group. On other systems it may
-// be reaped, but a group keeps its number while it has members.
+// signal sends a signal to the group and, on Linux, to the other groups of the session. On Linux
+// the leader isn't reaped yet, so the number still belongs to the group. On other systems it may be
+// reaped, but a group keeps its number while it has members.
 func (c *child) signal(s Signal) error {
 	pid := c.process.Pid
 	if pid <= 1 { // -1 means all processes, 0 our own group
@@ -49,8 +50,11 @@ func signalOf(s *os.ProcessState) string {
 }
 
 var signalNames = map[syscall.Signal]string{
-	syscall.SIGABRT: "ABRT", syscall.SIGALRM: "ALRM", syscall.SIGBUS: "BUS", syscall.SIGFPE: "FPE", syscall.SIGHUP: "HUP",
-	syscall.SIGILL: "ILL", syscall.SIGINT: "INT", syscall.SIGKILL: "KILL", syscall.SIGPIPE: "PIPE", syscall.SIGQUIT: "QUIT",
-	syscall.SIGSEGV: "SEGV", syscall.SIGSYS: "SYS", syscall.SIGTERM: "TERM", syscall.SIGTRAP: "TRAP", syscall.SIGUSR1: "USR1",
+	syscall.SIGABRT: "ABRT", syscall.SIGALRM: "ALRM", syscall.SIGBUS: "BUS", syscall.SIGFPE: "FPE",
+	syscall.SIGHUP: "HUP",
+	syscall.SIGILL: "ILL", syscall.SIGINT: "INT", syscall.SIGKILL: "KILL", syscall.SIGPIPE: "PIPE",
+	syscall.SIGQUIT: "QUIT",
+	syscall.SIGSEGV: "SEGV", syscall.SIGSYS: "SYS", syscall.SIGTERM: "TERM", syscall.SIGTRAP: "TRAP",
+	syscall.SIGUSR1: "USR1",
 	syscall.SIGUSR2: "USR2", syscall.SIGXCPU: "XCPU", syscall.SIGXFSZ: "XFSZ",
 }

@@ -14,9 +14,10 @@ const (
 	overwrote               // the line is overwritten: a terminal would no longer show this text
 )
 
-// A cleaner turns the output of a program for a terminal or a pipe into readable lines. It removes escape sequences (ECMA-48: CSI,
-// OSC and other control strings) and control characters, replaces bytes that aren't UTF-8 by U+FFFD, and keeps only the last version of a
-// line that is overwritten after a carriage return. The result doesn't depend on how the bytes are split among writes.
+// A cleaner turns the output of a program for a terminal or a pipe into readable lines. It removes
+// escape sequences (ECMA-48: CSI, OSC and other control strings) and control characters, replaces
+// bytes that aren't UTF-8 by U+FFFD, and keeps only the last version of a line that is overwritten
+// after a carriage return. The result doesn't depend on how the bytes are split among writes.
 type cleaner struct {
 	piece int // the approximate size of the pieces of a long line, in bytes
 	emit  func(text []byte, end ending)
@@ -43,7 +44,8 @@ const (
 	stringEscaped        // in a control string, after ESC
 )
 
-// longestString is the longest control string, in bytes. A longer one is treated as a mistake, and the rest is shown.
+// longestString is the longest control string, in bytes. A longer one is treated as a mistake, and
+// the rest is shown.
 const longestString = 4 << 10
 
 const esc = 0x1b
@@ -86,7 +88,8 @@ func (c *cleaner) run(p []byte) int {
 	return len(p)
 }
 
-// wide processes one non-ASCII character, or a part of it, and returns the number of bytes of p that it used.
+// wide processes one non-ASCII character, or a part of it, and returns the number of bytes of p
+// that it used.
 func (c *cleaner) wide(p []byte) int {
 	had := c.parts
 	n := copy(c.part[had:], p)
@@ -209,7 +212,9 @@ func (c *cleaner) sequence(b byte) {
 	case b >= 0x40 && b < 0x7f:
 		c.state = ground
 		if b == 'G' && (c.param == 0 || c.param == '1') || b == 'K' && c.param == '2' {
-			c.again = true // a move to the first column or an erased line, which progress bars use instead of a carriage return
+			// a move to the first column or an erased line, which progress bars use instead of a
+			// carriage return
+			c.again = true
 		}
 	default:
 		c.leave(b, false)

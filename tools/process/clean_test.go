@@ -83,8 +83,8 @@ func TestALongLineIsEmittedInPieces(t *testing.T) {
 	require.Equal(t, strings.Repeat("x", 100)+"\n\n", cleaned(100, strings.Repeat("x", 100)+"\n\n"))
 }
 
-// FuzzTheCleaner checks that the result is valid UTF-8 without control characters, and that it doesn't depend on how the input is split or
-// whether it is cleaned twice.
+// FuzzTheCleaner checks that the result is valid UTF-8 without control characters, and that it
+// doesn't depend on how the input is split or whether it is cleaned twice.
 func FuzzTheCleaner(f *testing.F) {
 	f.Add("plain\nlines", 3, 50)
 	f.Add("\x1b[31mred\x1b]0;t\x07\u009b1m\xff\xe2\x82\r\b\n", 7, 1)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A collector collects the output of a process: it cleans both streams, keeps the most useful lines, notes signs of progress, and passes
-// the newest lines to OnOutput.
+// A collector collects the output of a process: it cleans both streams, keeps the most useful
+// lines, notes signs of progress, and passes the newest lines to OnOutput.
 type collector struct {
 	// fixed at creation
 	began time.Time
@@ -99,7 +99,8 @@ func (c *collector) take(stream int, text []byte, end ending) {
 	c.line = line[:0]
 }
 
-// heard returns when the newest line that shows progress came, as the time since the start, or a negative value.
+// heard returns when the newest line that shows progress came, as the time since the start, or a
+// negative value.
 func (c *collector) heard() time.Duration { return time.Duration(c.last.Load()) }
 
 // fill copies the collected output into the result.

@@ -18,42 +18,48 @@ const (
 	DefaultKeep    = tools.DefaultMaxResult // 1 MiB
 	MaxRaw         = 10 << 20               // most bytes of raw output that are kept
 	maxArgs        = 4096                   // arguments
-	maxArgBytes    = 128 << 10              // of all arguments and variables together; on Linux also the limit of a single one
-	minKeep        = 1 << 10
+	// of all arguments and variables together; on Linux also the limit of a single one
+	maxArgBytes = 128 << 10
+	minKeep     = 1 << 10
 )
 
-// A Command is a program to run, with its time limits. Path and Root are required; the zero value of every other field is the safest
-// choice.
+// A Command is a program to run, with its time limits. Path and Root are required; the zero value
+// of every other field is the safest choice.
 type Command struct {
 	// Path is the program: an absolute path without "." or ".." and without symbolic links.
 	Path string
 	// Args are its arguments, without the program's name. They are passed unchanged.
 	Args []string
-	// Env is the whole environment, as NAME=value. Nothing is inherited. Variables that make programs load code are rejected.
+	// Env is the whole environment, as NAME=value. Nothing is inherited. Variables that make
+	// programs load code are rejected.
 	Env []string
 	// Root is the absolute path of the directory that Dir can't leave.
 	Root string
 	// Dir is the working directory, relative to Root; empty: Root. It must be inside Root.
 	Dir string
-	// Stdin is the standard input of the program; if it is empty, the program reads the end of file at once.
+	// Stdin is the standard input of the program; if it is empty, the program reads the end of file
+	// at once.
 	Stdin string
 
-	// Timeout is how long the program may run; 0: 60 s. Each line of output that shows progress (not just dots, a spinner
-	// or a percentage) moves the limit to Extend from then (0: 30 s; negative: never), up to Max from the start (0: 30 min,
-	// or Timeout if that is longer). A line counts when it is complete.
+	// Timeout is how long the program may run; 0: 60 s. Each line of output that shows progress
+	// (not just dots, a spinner or a percentage) moves the limit to Extend from then (0: 30 s;
+	// negative: never), up to Max from the start (0: 30 min, or Timeout if that is longer). A line
+	// counts when it is complete.
 	Timeout, Extend, Max time.Duration
 	// Grace is how long the process group has after each signal.
 	Grace Grace
 
-	// Keep is the most bytes of cleaned output in the Result; 0: 1 MiB; at least 1 KiB. Longer output is cut in the
-	// middle: the first 50 lines, the last 100, and lines that look important are kept.
+	// Keep is the most bytes of cleaned output in the Result; 0: 1 MiB; at least 1 KiB. Longer
+	// output is cut in the middle: the first 50 lines, the last 100, and lines that look important
+	// are kept.
 	Keep int
-	// Raw is the number of bytes of unchanged output that are kept in addition, from the start of both streams together; 0: none; at
-	// most 10 MiB.
+	// Raw is the number of bytes of unchanged output that are kept in addition, from the start of
+	// both streams together; 0: none; at most 10 MiB.
 	Raw int
-	// OnOutput is called with output while the program runs, at most every 100 ms: with the cleaned lines since its last call,
-	// at most the newest 2 KiB. It is also called when a signal is sent to end the process. All calls come from one
-	// goroutine; they may be slow, and none comes after Run has returned. It may be nil.
+	// OnOutput is called with output while the program runs, at most every 100 ms: with the cleaned
+	// lines since its last call, at most the newest 2 KiB. It is also called when a signal is sent
+	// to end the process. All calls come from one goroutine; they may be slow, and none comes after
+	// Run has returned. It may be nil.
 	OnOutput func(text string)
 
 	plain bool          // Root and Dir may have no symbolic links, and Dir no ".."
@@ -61,12 +67,13 @@ type Command struct {
 	gone  time.Duration // how long the process may take to end after KILL; 0: goneIn
 }
 
-// A Grace is the time that a process group has to end after each signal: INT, Interrupt, TERM, Terminate, KILL. 0 means the default;
-// a negative value means no time.
+// A Grace is the time that a process group has to end after each signal: INT, Interrupt, TERM,
+// Terminate, KILL. 0 means the default; a negative value means no time.
 type Grace struct {
 	Interrupt time.Duration // after INT; 5 s
 	Terminate time.Duration // after TERM; 3 s
-	// Late is how long other processes of the group may hold the pipes open after the program itself has ended; 2 s.
+	// Late is how long other processes of the group may hold the pipes open after the program
+	// itself has ended; 2 s.
 	Late time.Duration
 }
 
@@ -126,7 +133,9 @@ func (c *Command) check() error {
 		}
 	}
 	if total > maxArgBytes {
-		return refuse(fault.Invalid, "arguments and environment have %d bytes; give at most %d, and pass the rest in a file or as standard input", total, maxArgBytes)
+		return refuse(fault.Invalid,
+			"arguments and environment have %d bytes; give at most %d, and pass the rest in a file or as "+
+				"standard input", total, maxArgBytes)
 	}
 	if !filepath.IsAbs(c.Root) {
 		return refuse(fault.Invalid, "the root %q isn't an absolute path", c.Root)
@@ -142,9 +151,11 @@ func checkPath(path string) error {
 	case strings.IndexByte(path, 0) >= 0:
 		return refuse(fault.Invalid, "the program %q contains a NUL byte", path)
 	case !filepath.IsAbs(path):
-		return refuse(fault.Denied, "the program %q isn't an absolute path, and PATH isn't searched; use Lookup to find it", path)
+		return refuse(fault.Denied,
+			"the program %q isn't an absolute path, and PATH isn't searched; use Lookup to find it", path)
 	case filepath.Clean(path) != path:
-		return refuse(fault.Denied, "the program %q isn't a plain path; give %q if that is meant", path, filepath.Clean(path))
+		return refuse(fault.Denied, "the program %q isn't a plain path; give %q if that is meant", path,
+			filepath.Clean(path))
 	}
 	if ext := strings.ToLower(filepath.Ext(path)); runtime.GOOS == "windows" && (ext == ".bat" || ext == ".cmd") {
 		return refuse(fault.Denied, "%q is run by a shell, which would interpret the arguments; give a program", path)

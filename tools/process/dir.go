@@ -25,8 +25,8 @@ func (d workDir) close() {
 	}
 }
 
-// enter opens dir below root. No symbolic link leads out of root. With plain, neither root nor dir may have a symbolic link, and dir no "..", so
-// that the directory is the one that its name shows.
+// enter opens dir below root. No symbolic link leads out of root. With plain, neither root nor dir
+// may have a symbolic link, and dir no "..", so that the directory is the one that its name shows.
 func enter(root, dir string, plain bool) (workDir, error) {
 	if dir == "" {
 		dir = "."
@@ -36,13 +36,15 @@ func enter(root, dir string, plain bool) (workDir, error) {
 	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
-		return workDir{}, fault.NewFixable("process: the root "+root+" can't be opened", "create the directory, or correct the path", err)
+		return workDir{}, fault.NewFixable("process: the root "+root+" can't be opened",
+			"create the directory, or correct the path", err)
 	}
 	defer r.Close()
 	open := r.OpenRoot
 	if plain {
 		if real, err := filepath.EvalSymlinks(root); err == nil && !samePath(real, root) {
-			return workDir{}, refuse(fault.Denied, "the working root has been replaced by a symbolic link; the host has to correct this")
+			return workDir{}, refuse(fault.Denied,
+				"the working root has been replaced by a symbolic link; the host has to correct this")
 		}
 		open = func(dir string) (*os.Root, error) { return openPlain(r, root, dir) }
 	}
@@ -54,7 +56,8 @@ func enter(root, dir string, plain bool) (workDir, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return workDir{}, refuse(fault.NotFound, "there is no directory %q below the root", dir)
 	case err != nil:
-		return workDir{}, refuse(fault.Denied, "the directory %q can't be entered: it isn't a directory, or it leads out of the root", dir)
+		return workDir{}, refuse(fault.Denied,
+			"the directory %q can't be entered: it isn't a directory, or it leads out of the root", dir)
 	}
 	defer sub.Close()
 	d := workDir{path: filepath.Join(root, dir)}
@@ -64,15 +67,16 @@ func enter(root, dir string, plain bool) (workDir, error) {
 	if d.open, err = sub.Open("."); err != nil {
 		return workDir{}, refuse(fault.Denied, "the directory %q can't be opened: %v", dir, err)
 	}
-	// The child has the same descriptor until it runs the program. So it enters the directory that was checked, even if
-	// somebody replaces a directory by a link in the meantime.
+	// The child has the same descriptor until it runs the program. So it enters the directory that
+	// was checked, even if somebody replaces a directory by a link in the meantime.
 	if by := "/proc/self/fd/" + strconv.Itoa(int(d.open.Fd())); isDir(by) {
 		d.path = by
 	}
 	return d, nil
 }
 
-// openPlain opens dir below r, which is the directory root, element by element and without following symbolic links.
+// openPlain opens dir below r, which is the directory root, element by element and without
+// following symbolic links.
 func openPlain(r *os.Root, root, dir string) (*os.Root, error) {
 	elements := strings.Split(filepath.ToSlash(dir), "/")
 	if slices.Contains(elements, "..") && filepath.IsLocal(dir) {
@@ -97,7 +101,8 @@ func openPlain(r *os.Root, root, dir string) (*os.Root, error) {
 	return at, err
 }
 
-// isNamed reports whether the directory dir has the name e in at, which isn't that of a symbolic link.
+// isNamed reports whether the directory dir has the name e in at, which isn't that of a symbolic
+// link.
 func isNamed(at *os.Root, e string, dir *os.Root) bool {
 	opened, err := dir.Stat(".")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // SafeEnv returns the variables that programs get by default: PATH (only its absolute directories),
-// LANG, LC_ALL, LC_CTYPE, TZ and TMPDIR of this process (on Windows also SYSTEMROOT, PATHEXT, TEMP and TMP), and TERM=dumb.
-// HOME isn't included.
+// LANG, LC_ALL, LC_CTYPE, TZ and TMPDIR of this process (on Windows also SYSTEMROOT, PATHEXT, TEMP
+// and TMP), and TERM=dumb. HOME isn't included.
 func SafeEnv() []string { return inherit(safeNames()) }
 
 func safeNames() []string {
@@ -38,7 +38,8 @@ func inherit(names []string) []string {
 	return join(vars)
 }
 
-// absolutes removes relative directories from a list, which would be relative to the working directory.
+// absolutes removes relative directories from a list, which would be relative to the working
+// directory.
 func absolutes(path string) string {
 	list := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(list, string(os.PathListSeparator))
@@ -62,12 +63,14 @@ func checkVar(kv string) error {
 	case strings.IndexByte(kv, 0) >= 0:
 		return refuse(fault.Invalid, "the variable %q contains a NUL byte", name)
 	case loads(name):
-		return refuse(fault.Denied, "the variable %s makes programs load code or run other programs, so it is never passed to a program", name)
+		return refuse(fault.Denied,
+			"the variable %s makes programs load code or run other programs, so it is never passed to a program", name)
 	}
 	return nil
 }
 
-// loads reports whether a variable makes the dynamic loader, a shell, an interpreter or git load code or run a program.
+// loads reports whether a variable makes the dynamic loader, a shell, an interpreter or git load
+// code or run a program.
 func loads(name string) bool {
 	if runtime.GOOS == "windows" {
 		name = strings.ToUpper(name)
@@ -81,11 +84,17 @@ func loads(name string) bool {
 }
 
 var loaders = [...]string{
-	"_JAVA_OPTIONS", "BASH_ENV", "BASHOPTS", "BROWSER", "CDPATH", "COMPlus_StartupHooks", "DOTNET_STARTUP_HOOKS", "EDITOR", "ENV",
-	"GCONV_PATH", "GETCONF_DIR", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_PROXY_COMMAND",
-	"GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_TEMPLATE_DIR", "GLIBC_TUNABLES", "IFS", "JAVA_TOOL_OPTIONS",
-	"JDK_JAVA_OPTIONS", "LESSCLOSE", "LESSOPEN", "LOCPATH", "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "NODE_OPTIONS", "NODE_PATH", "PAGER",
-	"PERL5DB", "PERL5LIB", "PERL5OPT", "PERLLIB", "PROMPT_COMMAND", "PS4", "PYTHONBREAKPOINT", "PYTHONHOME", "PYTHONINSPECT", "PYTHONPATH",
-	"PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONWARNINGS", "RESOLV_HOST_CONF", "RUBYLIB", "RUBYOPT", "SHELLOPTS", "SSH_ASKPASS", "VISUAL",
+	"_JAVA_OPTIONS", "BASH_ENV", "BASHOPTS", "BROWSER", "CDPATH", "COMPlus_StartupHooks", "DOTNET_STARTUP_HOOKS",
+	"EDITOR", "ENV",
+	"GCONV_PATH", "GETCONF_DIR", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_PAGER",
+	"GIT_PROXY_COMMAND",
+	"GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_TEMPLATE_DIR", "GLIBC_TUNABLES", "IFS",
+	"JAVA_TOOL_OPTIONS",
+	"JDK_JAVA_OPTIONS", "LESSCLOSE", "LESSOPEN", "LOCPATH", "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "NODE_OPTIONS",
+	"NODE_PATH", "PAGER",
+	"PERL5DB", "PERL5LIB", "PERL5OPT", "PERLLIB", "PROMPT_COMMAND", "PS4", "PYTHONBREAKPOINT", "PYTHONHOME",
+	"PYTHONINSPECT", "PYTHONPATH",
+	"PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONWARNINGS", "RESOLV_HOST_CONF", "RUBYLIB", "RUBYOPT", "SHELLOPTS",
+	"SSH_ASKPASS", "VISUAL",
 	"ZDOTDIR",
 }

@@ -1,6 +1,7 @@
 package process
 
-// words mark lines that are kept when the middle of an output is left out. They are in lower case, by their first letter.
+// words mark lines that are kept when the middle of an output is left out. They are in lower case,
+// by their first letter.
 var words = [256][]string{
 	'd': {"denied"},
 	'e': {"error", "exception"},
@@ -10,8 +11,8 @@ var words = [256][]string{
 	'w': {"warn"},
 }
 
-// important reports whether a line looks important: it mentions an error, a failure or a warning, a position in a
-// file (name.ext:12:3), or is a line of a stack trace ("    at main (app.js)").
+// important reports whether a line looks important: it mentions an error, a failure or a warning, a
+// position in a file (name.ext:12:3), or is a line of a stack trace (" at main (app.js)").
 func important(line []byte) bool {
 	for i, b := range line {
 		if !telling[b] {
@@ -57,7 +58,8 @@ func has(s []byte, w string) bool {
 	return true
 }
 
-// place reports whether the colon at i is between a file name and a line number that is followed by a column.
+// place reports whether the colon at i is between a file name and a line number that is followed by
+// a column.
 func place(line []byte, i int) bool {
 	j := i
 	for j > 0 && wordByte(line[j-1]) {

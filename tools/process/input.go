@@ -48,9 +48,11 @@ func (t *tool) schema() (json.RawMessage, error) {
 		for _, name := range slices.Compact(vars) {
 			own[name] = object{"type": "string"}
 		}
-		props["env"] = object{"type": "object", "properties": own, "additionalProperties": false, "description": "variables to set for it"}
+		props["env"] = object{"type": "object", "properties": own, "additionalProperties": false,
+			"description": "variables to set for it"}
 	}
-	return json.Marshal(object{"type": "object", "properties": props, "required": []string{"program"}, "additionalProperties": false})
+	return json.Marshal(object{"type": "object", "properties": props, "required": []string{"program"},
+		"additionalProperties": false})
 }
 
 // describe returns the tool's description for a model.
@@ -80,8 +82,9 @@ func (t *tool) read(raw json.RawMessage) (*Program, *input, error) {
 	return p, &in, nil
 }
 
-// ask returns the exact command, which a person approves, in the directory that is meant now; the call runs only if that has the name in the input.
-// Whether it asks depends only on the input: a program that is rejected today may be allowed tomorrow, and mustn't run then without approval.
+// ask returns the exact command, which a person approves, in the directory that is meant now; the
+// call runs only if that has the name in the input. Whether it asks depends only on the input: a
+// program that is rejected today may be allowed tomorrow, and mustn't run then without approval.
 func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
 	p, in, err := t.read(raw)
 	if err != nil || !t.asks {
@@ -108,7 +111,8 @@ func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
 // quoted quotes an argument so that a person sees where it begins and ends and what it contains.
 func quoted(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,@%+", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./=:,@%+", r))
 	}) {
 		return s
 	}
@@ -129,7 +133,8 @@ func (t *tool) command(raw json.RawMessage) (*Command, error) {
 	}
 	if p.Check != nil {
 		if err := p.Check(slices.Clone(in.Args)); err != nil {
-			return nil, refuse(classOr(err, fault.Denied), "%s may not be run with these arguments: %s", p.Name, strings.TrimPrefix(err.Error(), "process: "))
+			return nil, refuse(classOr(err, fault.Denied), "%s may not be run with these arguments: %s", p.Name,
+				strings.TrimPrefix(err.Error(), "process: "))
 		}
 	}
 	if in.Stdin != "" && !p.Stdin {
@@ -142,7 +147,8 @@ func (t *tool) command(raw json.RawMessage) (*Command, error) {
 		}
 		env = append(env, kv)
 	}
-	cmd := &Command{Path: p.Path, Args: in.Args, Env: merge(env), Root: t.cfg.Root, Dir: in.Dir, Stdin: in.Stdin, plain: true,
+	cmd := &Command{Path: p.Path, Args: in.Args, Env: merge(env), Root: t.cfg.Root, Dir: in.Dir, Stdin: in.Stdin,
+		plain:   true,
 		Timeout: p.Timeout, Extend: p.Extend, Max: p.Max, Grace: t.cfg.Grace, Raw: t.cfg.Raw,
 		Keep: max(t.cfg.Spec.MaxResult-headerRoom, minKeep)}
 	if err := cmd.check(); err != nil {

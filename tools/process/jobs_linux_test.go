@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/tools/process"
 )
 
-// jobs returns a command of a shell with job control, which puts each of its jobs into a group of its own. The script has the
-// path of this binary in $0, and that of a pipe in $1.
+// jobs returns a command of a shell with job control, which puts each of its jobs into a group of
+// its own. The script has the path of this binary in $0, and that of a pipe in $1.
 func jobs(t *testing.T, script string) (process.Command, *life) {
 	t.Helper()
 	if _, err := exec.LookPath("bash"); err != nil {

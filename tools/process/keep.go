@@ -14,9 +14,10 @@ const (
 	pieceMost = 64 << 10 // a longer line counts as several lines
 )
 
-// A keeper keeps the most useful parts of an output, as it arrives, within limit bytes and in memory of about twice the limit: everything
-// if it fits, else the first 50 lines, the last 100, and the first important lines between them. The first lines take at most a third of
-// the limit, and so do the last ones.
+// A keeper keeps the most useful parts of an output, as it arrives, within limit bytes and in
+// memory of about twice the limit: everything if it fits, else the first 50 lines, the last 100,
+// and the first important lines between them. The first lines take at most a third of the limit,
+// and so do the last ones.
 type keeper struct {
 	limit int
 

@@ -49,7 +49,8 @@ func TestTheFirstTheLastAndTheImportantLinesAreKept(t *testing.T) {
 	})
 	text, left := kept(16<<10, lines...)
 	got := strings.SplitAfter(text, "\n")
-	want := append(append([]string{}, lines[:50]...), fmt.Sprintf("[… %d bytes left out …]\n", left), lines[4000], lines[5000])
+	want := append(append([]string{}, lines[:50]...), fmt.Sprintf("[… %d bytes left out …]\n", left), lines[4000],
+		lines[5000])
 	want = append(append(want, lines[9900:]...), "")
 	require.Equal(t, want, got)
 	size := 0
@@ -89,7 +90,8 @@ func TestKeptOutputIsLimited(t *testing.T) {
 				size += len(piece)
 			}
 			if cap(k.tail) > 2*limit || cap(k.whole)+cap(k.head.text)+cap(k.mid) > 3*limit {
-				t.Fatalf("it holds %d, %d, %d and %d bytes for a limit of %d", cap(k.tail), cap(k.whole), cap(k.head.text), cap(k.mid), limit)
+				t.Fatalf("it holds %d, %d, %d and %d bytes for a limit of %d", cap(k.tail), cap(k.whole),
+					cap(k.head.text), cap(k.mid), limit)
 			}
 		}
 		text := k.text()
@@ -106,9 +108,12 @@ func TestKeptOutputIsLimited(t *testing.T) {
 
 func TestImportantLines(t *testing.T) {
 	for line, want := range map[string]bool{
-		"error: no": true, "an Error": true, "WARNING": true, "build failed": true, "FATAL": true, "panic: x": true, "Permission denied": true,
-		"Not Found": true, "NullPointerException": true, "main.go:1:2: x": true, "  at main (a.js)": true, "\tat x": true,
-		"": false, "ok": false, "at home": false, "12:30:45": false, "a:1:2": false, "main.go:1": false, "main.go:": false, ".go:1:2": false, "warm": false,
+		"error: no": true, "an Error": true, "WARNING": true, "build failed": true, "FATAL": true, "panic: x": true,
+		"Permission denied": true,
+		"Not Found":         true, "NullPointerException": true, "main.go:1:2: x": true, "  at main (a.js)": true,
+		"\tat x": true,
+		"":       false, "ok": false, "at home": false, "12:30:45": false, "a:1:2": false, "main.go:1": false,
+		"main.go:": false, ".go:1:2": false, "warm": false,
 		"  attic": false, "x.go::1": false,
 	} {
 		require.Equal(t, want, important([]byte(line)), line)
@@ -126,7 +131,8 @@ func TestStreamsAreJoinedByLines(t *testing.T) {
 	c.close(1)
 	var r Result
 	c.fill(&r)
-	require.Equal(t, "err\nout put\n"+strings.Repeat("x", 2*pieceSize(minKeep))+"\nerr 2\n", strings.TrimSuffix(r.Output, "\n")+"\n")
+	require.Equal(t, "err\nout put\n"+strings.Repeat("x", 2*pieceSize(minKeep))+"\nerr 2\n",
+		strings.TrimSuffix(r.Output, "\n")+"\n")
 }
 
 // BenchmarkCollector collects the output of a compiler, far more than is kept.

@@ -132,7 +132,8 @@ func mute([]string) int {
 	return stubborn(nil)
 }
 
-// spawn starts this binary in another mode, in the same group and with the same streams, and waits until it runs.
+// spawn starts this binary in another mode, in the same group and with the same streams, and waits
+// until it runs.
 func spawn(mode string, attr *syscall.SysProcAttr, args ...string) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -144,7 +145,8 @@ func spawn(mode string, attr *syscall.SysProcAttr, args ...string) {
 	}
 	env := []string{childMode + "=" + mode, "LIFE=" + os.Getenv("LIFE"), "SPAWNED=1", quick}
 	files := []*os.File{nil, os.Stdout, os.Stderr, w}
-	if _, err = os.StartProcess(exe, append([]string{exe}, args...), &os.ProcAttr{Env: env, Files: files, Sys: attr}); err != nil {
+	if _, err = os.StartProcess(exe, append([]string{exe}, args...),
+		&os.ProcAttr{Env: env, Files: files, Sys: attr}); err != nil {
 		panic(err)
 	}
 	w.Close()
@@ -159,7 +161,8 @@ func family(args []string) int {
 	return stubborn(nil)
 }
 
-// leave starts a stubborn grandchild, which keeps the streams open, and ends when standard input tells it to.
+// leave starts a stubborn grandchild, which keeps the streams open, and ends when standard input
+// tells it to.
 func leave(args []string) int {
 	attr := &syscall.SysProcAttr{Setsid: len(args) > 0}
 	spawn("stubborn", attr)
@@ -200,7 +203,8 @@ func flood(args []string) int {
 	live()
 	w := bufio.NewWriterSize(os.Stdout, 64<<10)
 	for n, i := atoi(args[0]), 0; n > 0; i++ {
-		line := fmt.Appendf(nil, "line %d of the flood, which goes on and on and on and on and on and on and on and on\n", i)
+		line := fmt.Appendf(nil,
+			"line %d of the flood, which goes on and on and on and on and on and on and on and on\n", i)
 		line = line[:min(len(line), n)]
 		w.Write(line)
 		n -= len(line)
@@ -259,7 +263,8 @@ func self(t testing.TB) string {
 func command(t testing.TB, mode string, args ...string) process.Command {
 	t.Helper()
 	return process.Command{Path: self(t), Args: args, Root: t.TempDir(), Env: []string{childMode + "=" + mode, quick},
-		Grace: process.Grace{Interrupt: 30 * time.Millisecond, Terminate: 30 * time.Millisecond, Late: 200 * time.Millisecond}}
+		Grace: process.Grace{Interrupt: 30 * time.Millisecond, Terminate: 30 * time.Millisecond,
+			Late: 200 * time.Millisecond}}
 }
 
 // A life shows which processes of a family are running.
@@ -300,7 +305,8 @@ func (l *life) born(n int) (pids []int) {
 	return pids
 }
 
-// gone waits until all have ended. Orphans may not be reaped by the system yet; they have ended when they hold no descriptor open.
+// gone waits until all have ended. Orphans may not be reaped by the system yet; they have ended
+// when they hold no descriptor open.
 func (l *life) gone() {
 	l.t.Helper()
 	for range l.pids {

@@ -8,21 +8,23 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Result describes a process that has ended. The host of a [Tool] also gets it as the data of a call, without the output.
+// A Result describes a process that has ended. The host of a [Tool] also gets it as the data of a
+// call, without the output.
 type Result struct {
 	Program string `json:"program"` // its path
 	// ExitCode is the program's exit code, or -1 if a signal ended it or it never started.
 	ExitCode int    `json:"exit_code"`
 	Signal   string `json:"signal,omitempty"` // the signal that ended it, for example "KILL"
-	// TimedOut says that it was ended at its time limit, Canceled that it was ended because its context had ended.
+	// TimedOut says that it was ended at its time limit, Canceled that it was ended because its
+	// context had ended.
 	TimedOut bool          `json:"timed_out,omitempty"`
 	Canceled bool          `json:"canceled,omitempty"`
 	Sent     []string      `json:"sent,omitempty"` // the signals that were sent to end it: "INT", "TERM", "KILL"
 	Took     time.Duration `json:"took"`           // nanoseconds
 
-	// Output is the output of both streams, line by line in the order in which the lines were complete. It is valid
-	// UTF-8 without escape sequences and control characters, and has only the last version of an overwritten line. Truncated
-	// says that Omitted bytes of it were left out.
+	// Output is the output of both streams, line by line in the order in which the lines were
+	// complete. It is valid UTF-8 without escape sequences and control characters, and has only the
+	// last version of an overwritten line. Truncated says that Omitted bytes of it were left out.
 	Output    string `json:"-"`
 	Truncated bool   `json:"truncated,omitempty"`
 	Omitted   int64  `json:"omitted,omitempty"`
@@ -32,8 +34,9 @@ type Result struct {
 	Stderr    []byte `json:"-"`                       // likewise
 	RawCut    bool   `json:"raw_truncated,omitempty"` // there was more output than Command.Raw
 
-	// Late says that other processes of the group held the pipes open after the program had ended, and were ended. Lost says that the
-	// process hadn't ended 5 s after KILL; one goroutine and one descriptor still wait for it.
+	// Late says that other processes of the group held the pipes open after the program had ended,
+	// and were ended. Lost says that the process hadn't ended 5 s after KILL; one goroutine and one
+	// descriptor still wait for it.
 	Late bool `json:"late,omitempty"`
 	Lost bool `json:"lost,omitempty"`
 }
@@ -46,7 +49,8 @@ type TimeoutError struct {
 
 // Error returns the program and how long it ran.
 func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("process: %s took longer than its time limit and was ended after %v", e.Program, e.After.Round(time.Millisecond))
+	return fmt.Sprintf("process: %s took longer than its time limit and was ended after %v", e.Program,
+		e.After.Round(time.Millisecond))
 }
 
 // Fault returns Transient.
@@ -55,8 +59,8 @@ func (e *TimeoutError) Fault() fault.Class { return fault.Transient }
 // Is reports a TimeoutError as [context.DeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// A RejectedError means that a command wasn't run because it is invalid. Its class is Invalid (correct it), NotFound (the
-// directory doesn't exist) or Denied (it isn't allowed).
+// A RejectedError means that a command wasn't run because it is invalid. Its class is Invalid
+// (correct it), NotFound (the directory doesn't exist) or Denied (it isn't allowed).
 type RejectedError struct {
 	Class  fault.Class
 	Reason string
@@ -72,7 +76,8 @@ func refuse(class fault.Class, format string, args ...any) error {
 	return &RejectedError{Class: class, Reason: fmt.Sprintf(format, args...)}
 }
 
-// A StopError means that a process was ended because its context had ended. It unwraps to the context's cause.
+// A StopError means that a process was ended because its context had ended. It unwraps to the
+// context's cause.
 type StopError struct {
 	Program string
 	Cause   error

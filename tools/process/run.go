@@ -20,15 +20,16 @@ import (
 // goneIn is how long a process may take to end after KILL.
 const goneIn = 5 * time.Second
 
-// Run runs a command until it has ended and returns its result; see the package comment for how it ends. A process that
-// ends by itself isn't an error, whatever its exit code or signal. The Result is filled in, with all output so far, also with
-// these errors:
+// Run runs a command until it has ended and returns its result; see the package comment for how it
+// ends. A process that ends by itself isn't an error, whatever its exit code or signal. The Result
+// is filled in, with all output so far, also with these errors:
 //
 //   - [*TimeoutError]: it was ended at its time limit
 //   - [*StopError]: it was ended because ctx had ended
 //
-// If no process was started, the error is a [*RejectedError] for an invalid command, or has the class of the problem:
-// UserFixable with a remedy if the program doesn't exist or isn't executable, Degraded if the system has too few resources.
+// If no process was started, the error is a [*RejectedError] for an invalid command, or has the
+// class of the problem: UserFixable with a remedy if the program doesn't exist or isn't executable,
+// Degraded if the system has too few resources.
 //
 // Run is safe for concurrent use, and doesn't limit the number of running processes: see [Slots].
 func Run(ctx context.Context, cmd Command) (Result, error) {
@@ -176,8 +177,8 @@ func (x *running) read(stream int, from *os.File) {
 	}
 }
 
-// supervise returns when the process and its pipes have ended, when the time for the pipes is over, or after KILL. The error says why
-// the process was ended, if it was.
+// supervise returns when the process and its pipes have ended, when the time for the pipes is over,
+// or after KILL. The error says why the process was ended, if it was.
 func (x *running) supervise(ctx context.Context) (err error) {
 	p := timeouts{x.cmd.Timeout, x.cmd.Extend, x.cmd.Max}
 	timer := time.NewTimer(p.until(-1))
@@ -271,7 +272,8 @@ func (x *running) signal(step int) time.Duration {
 	return 0
 }
 
-// finish ends the rest of the group, and releases the resources of the process. It returns the error of OnOutput.
+// finish ends the rest of the group, and releases the resources of the process. It returns the
+// error of OnOutput.
 func (x *running) finish() error {
 	x.send(x.child, Kill) // the leader isn't reaped yet, so the number still belongs to this group
 	timer := time.NewTimer(x.cmd.gone)
@@ -315,7 +317,8 @@ func checkFile(path string) error {
 		return unstarted(path, err)
 	}
 	if !samePath(real, path) {
-		return refuse(fault.Denied, "the program %q is, or is below, a symbolic link; give %q if that is meant", path, real)
+		return refuse(fault.Denied, "the program %q is, or is below, a symbolic link; give %q if that is meant", path,
+			real)
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -338,15 +341,21 @@ func unstarted(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.NewFixable("process: there is no program "+path, "install it, or correct the path", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.NewFixable("process: the program "+path+" isn't executable", "make it executable for the user of this service", err)
+		return fault.NewFixable("process: the program "+path+" isn't executable",
+			"make it executable for the user of this service", err)
 	case errors.Is(err, syscall.ENOEXEC):
-		return fault.NewFixable("process: the file "+path+" isn't a program of this system", "install one for this platform, or begin the script with #!", err)
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return fault.Errorf(fault.Degraded, "process: %s can't be started: the system has too few resources: %w", path, err)
+		return fault.NewFixable("process: the file "+path+" isn't a program of this system",
+			"install one for this platform, or begin the script with #!", err)
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE),
+		errors.Is(err, syscall.ENFILE):
+		return fault.Errorf(fault.Degraded, "process: %s can't be started: the system has too few resources: %w", path,
+			err)
 	case errors.Is(err, syscall.E2BIG):
-		return fault.Errorf(fault.Invalid, "process: %s can't be started: arguments and environment are too long: %w", path, err)
+		return fault.Errorf(fault.Invalid, "process: %s can't be started: arguments and environment are too long: %w",
+			path, err)
 	case errors.Is(err, textBusy):
-		return fault.Errorf(fault.Transient, "process: %s can't be started: another process is writing to the file: %w", path, err)
+		return fault.Errorf(fault.Transient, "process: %s can't be started: another process is writing to the file: %w",
+			path, err)
 	}
 	return fmt.Errorf("process: %s can't be started: %w", path, err)
 }

@@ -96,14 +96,16 @@ func TestOutputIsCleaned(t *testing.T) {
 		cmd := command(t, "cat")
 		cmd.Stdin = c.wrote
 		res := run(t, cmd)
-		require.Equal(t, c.want, strings.TrimSuffix(strings.TrimSuffix(res.Output, itoa(len(c.wrote))+" bytes\n"), "\n")+"\n")
+		require.Equal(t, c.want,
+			strings.TrimSuffix(strings.TrimSuffix(res.Output, itoa(len(c.wrote))+" bytes\n"), "\n")+"\n")
 	}
 }
 
 func TestArgumentsAreText(t *testing.T) {
 	args := []string{"; rm -rf /", "$(reboot)", "`id`", "a && b", "| cat", "> file", "*", "", "a\nb", "--", "'\""}
 	res := run(t, command(t, "args", args...))
-	require.Equal(t, `["; rm -rf /" "$(reboot)" "`+"`id`"+`" "a && b" "| cat" "> file" "*" "" "a\nb" "--" "'\""]`+"\n", res.Output)
+	require.Equal(t, `["; rm -rf /" "$(reboot)" "`+"`id`"+`" "a && b" "| cat" "> file" "*" "" "a\nb" "--" "'\""]`+"\n",
+		res.Output)
 }
 
 func TestTheEnvironmentIsNotInherited(t *testing.T) {
@@ -149,7 +151,8 @@ func TestAStubbornProcessIsEndedAtItsTimeLimit(t *testing.T) {
 	l.gone()
 }
 
-// canceled cancels a command with a cause when its family has this many members, and returns its result when all have ended.
+// canceled cancels a command with a cause when its family has this many members, and returns its
+// result when all have ended.
 func canceled(t *testing.T, cmd process.Command, members int, why error) (process.Result, error) {
 	t.Helper()
 	l := watchLife(t, &cmd)
@@ -431,14 +434,19 @@ func TestFilesThatArentProgramsAreUserFixable(t *testing.T) {
 
 func TestVariablesThatLoadCodeAreRejected(t *testing.T) {
 	for kv, class := range map[string]fault.Class{
-		"LD_PRELOAD=/tmp/evil.so": fault.Denied, "LD_LIBRARY_PATH=.": fault.Denied, "DYLD_INSERT_LIBRARIES=x": fault.Denied,
-		"BASH_ENV=x": fault.Denied, "BASH_FUNC_ls%%=() { id; }": fault.Denied, "NODE_OPTIONS=-r x": fault.Denied, "PYTHONPATH=.": fault.Denied,
-		"GIT_CONFIG_COUNT=1": fault.Denied, "GIT_CONFIG_KEY_0=core.fsmonitor": fault.Denied, "GIT_CONFIG_VALUE_0=touch x": fault.Denied,
+		"LD_PRELOAD=/tmp/evil.so": fault.Denied, "LD_LIBRARY_PATH=.": fault.Denied,
+		"DYLD_INSERT_LIBRARIES=x": fault.Denied,
+		"BASH_ENV=x":              fault.Denied, "BASH_FUNC_ls%%=() { id; }": fault.Denied,
+		"NODE_OPTIONS=-r x": fault.Denied, "PYTHONPATH=.": fault.Denied,
+		"GIT_CONFIG_COUNT=1": fault.Denied, "GIT_CONFIG_KEY_0=core.fsmonitor": fault.Denied,
+		"GIT_CONFIG_VALUE_0=touch x":                       fault.Denied,
 		"GIT_CONFIG_PARAMETERS='core.fsmonitor'='touch x'": fault.Denied, "GIT_CONFIG_GLOBAL=x": fault.Denied,
 		"GIT_CONFIG_SYSTEM=x": fault.Denied, "GIT_CONFIG=x": fault.Denied, "GIT_EDITOR=touch x": fault.Denied,
-		"GIT_SEQUENCE_EDITOR=x": fault.Denied, "EDITOR=x": fault.Denied, "VISUAL=x": fault.Denied, "GIT_PAGER=x": fault.Denied,
-		"PAGER=x": fault.Denied, "GIT_ASKPASS=x": fault.Denied, "SSH_ASKPASS=x": fault.Denied, "GIT_PROXY_COMMAND=x": fault.Denied,
-		"GIT_TEMPLATE_DIR=x": fault.Denied, "LESSOPEN=x": fault.Denied, "LESSCLOSE=x": fault.Denied,
+		"GIT_SEQUENCE_EDITOR=x": fault.Denied, "EDITOR=x": fault.Denied, "VISUAL=x": fault.Denied,
+		"GIT_PAGER=x": fault.Denied,
+		"PAGER=x":     fault.Denied, "GIT_ASKPASS=x": fault.Denied, "SSH_ASKPASS=x": fault.Denied,
+		"GIT_PROXY_COMMAND=x": fault.Denied,
+		"GIT_TEMPLATE_DIR=x":  fault.Denied, "LESSOPEN=x": fault.Denied, "LESSCLOSE=x": fault.Denied,
 		"PYTHONWARNINGS=all:0:antigravity.x:0:0": fault.Denied, "BROWSER=touch x": fault.Denied,
 		"PYTHONBREAKPOINT=os.system": fault.Denied, "PYTHONUSERBASE=.": fault.Denied,
 		"A": fault.Invalid, "=b": fault.Invalid, "A=\x00": fault.Invalid,

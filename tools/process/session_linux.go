@@ -6,12 +6,15 @@ import (
 	"syscall"
 )
 
-// longestChase is the most times that the processes of a session are listed for KILL, in case they start others as fast as they are ended.
+// longestChase is the most times that the processes of a session are listed for KILL, in case they
+// start others as fast as they are ended.
 const longestChase = 100
 
-// signalJobs sends a signal to the processes of a session that aren't in the group of its leader: a shell with job control gives
-// each job its own group. For KILL it also finds those that are started meanwhile: it repeats until there is no new process. The
-// leader isn't reaped yet, so no other session has its number. Without /proc it does nothing. Listing takes 2 µs for each process of the system.
+// signalJobs sends a signal to the processes of a session that aren't in the group of its leader: a
+// shell with job control gives each job its own group. For KILL it also finds those that are
+// started meanwhile: it repeats until there is no new process. The leader isn't reaped yet, so no
+// other session has its number. Without /proc it does nothing. Listing takes 2 µs for each process
+// of the system.
 func signalJobs(leader int, sig syscall.Signal) {
 	signaled := make(map[int]bool)
 	for range longestChase {
@@ -54,8 +57,8 @@ func isJob(leader, pid int) bool {
 	return errno == nil && group != leader
 }
 
-// signalJob sends a signal to a job. The process is held by a descriptor, if the system has those, and is checked again, so that
-// no other process with the same number gets the signal.
+// signalJob sends a signal to a job. The process is held by a descriptor, if the system has those,
+// and is checked again, so that no other process with the same number gets the signal.
 func signalJob(leader, pid int, sig syscall.Signal) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

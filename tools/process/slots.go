@@ -11,8 +11,8 @@ import (
 // SlotWait is how long a call of a [Tool] waits for a free slot.
 const SlotWait = 30 * time.Second
 
-// Slots limit the number of processes that run at a time. Waiting callers get them in the order of their calls. Slots are
-// safe for concurrent use, and any number of tools may share them.
+// Slots limit the number of processes that run at a time. Waiting callers get them in the order of
+// their calls. Slots are safe for concurrent use, and any number of tools may share them.
 type Slots struct{ taken chan struct{} }
 
 // NewSlots returns n slots; less than 1 means the default, two for each CPU.
@@ -23,8 +23,9 @@ func NewSlots(n int) *Slots {
 	return &Slots{taken: make(chan struct{}, n)}
 }
 
-// Acquire waits for a free slot. It fails with an error of class RateLimited after wait (0: [SlotWait]; negative: at
-// once), or with the cause of ctx. The caller must release the slot with [Slots.Release].
+// Acquire waits for a free slot. It fails with an error of class RateLimited after wait (0:
+// [SlotWait]; negative: at once), or with the cause of ctx. The caller must release the slot with
+// [Slots.Release].
 func (s *Slots) Acquire(ctx context.Context, wait time.Duration) error {
 	select {
 	case s.taken <- struct{}{}:
@@ -39,7 +40,8 @@ func (s *Slots) Acquire(ctx context.Context, wait time.Duration) error {
 	case <-ctx.Done():
 		return &StopError{Program: "a program that waits for a free slot", Cause: context.Cause(ctx)}
 	case <-timer.C:
-		return fault.Errorf(fault.RateLimited, "process: all %d slots for processes are in use; try again later", cap(s.taken))
+		return fault.Errorf(fault.RateLimited, "process: all %d slots for processes are in use; try again later",
+			cap(s.taken))
 	}
 }
 

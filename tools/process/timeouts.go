@@ -2,10 +2,12 @@ package process
 
 import "time"
 
-// A timeouts is the time limit of a process: base, and after each sign of progress extend from then, but at most limit from the start.
+// A timeouts is the time limit of a process: base, and after each sign of progress extend from
+// then, but at most limit from the start.
 type timeouts struct{ base, extend, limit time.Duration }
 
-// until returns the time limit, counted from the start. last is when the last sign of progress came (negative: none).
+// until returns the time limit, counted from the start. last is when the last sign of progress came
+// (negative: none).
 func (p timeouts) until(last time.Duration) time.Duration {
 	d := p.base
 	if last >= 0 && p.extend > 0 {
@@ -14,7 +16,8 @@ func (p timeouts) until(last time.Duration) time.Duration {
 	return min(d, p.limit)
 }
 
-// noise reports whether a line shows no progress: it is blank, or only dots, a spinner or a percentage.
+// noise reports whether a line shows no progress: it is blank, or only dots, a spinner or a
+// percentage.
 func noise(line []byte) bool {
 	i, n := 0, len(line)
 	for i < n && (line[i] == ' ' || line[i] == '\t') {

@@ -98,6 +98,7 @@ func TestAWatchReportsMissingOutput(t *testing.T) {
 		w.line([]byte("something"))
 		<-time.After(40 * time.Second)
 		require.NoError(t, w.close())
-		require.Equal(t, []string{"no output for 15s", "no output for 30s", "something", "no output for 20s", "no output for 35s"}, told)
+		require.Equal(t, []string{"no output for 15s", "no output for 30s", "something", "no output for 20s",
+			"no output for 35s"}, told)
 	})
 }

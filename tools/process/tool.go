@@ -21,10 +21,11 @@ type Config struct {
 	Root     string
 	Programs []Program
 
-	// Spec is the tool's specification. The zero value is safe: the name is "process.run", the risk is High, and calls aren't
-	// idempotent, read-only or parallel-safe. Under the zero Approval, calls of programs whose [Program.Risk] is High ask for
-	// approval. Timeout is the default for programs without one (0: 60 s). Without a Description, one is made from the programs.
-	// Schema is set by the tool. There is a breaker only if Resource names one.
+	// Spec is the tool's specification. The zero value is safe: the name is "process.run", the risk
+	// is High, and calls aren't idempotent, read-only or parallel-safe. Under the zero Approval,
+	// calls of programs whose [Program.Risk] is High ask for approval. Timeout is the default for
+	// programs without one (0: 60 s). Without a Description, one is made from the programs. Schema
+	// is set by the tool. There is a breaker only if Resource names one.
 	Spec tools.Spec
 
 	// Inherit names variables of this process that programs get in addition to those of [SafeEnv].
@@ -32,27 +33,29 @@ type Config struct {
 	// Set are variables that all programs get, as NAME=value.
 	Set []string
 
-	// Slots limit the processes that run at a time; nil: two for each CPU, only for this tool. A call waits 30 s for a slot.
+	// Slots limit the processes that run at a time; nil: two for each CPU, only for this tool. A
+	// call waits 30 s for a slot.
 	Slots *Slots
 	// Grace is how long process groups have after each signal.
 	Grace Grace
 	// Raw is the number of bytes of raw output for OnResult; see [Command.Raw].
 	Raw int
-	// OnResult is called with the result of each process, with all its output, before the model reads it. It may
-	// be nil.
+	// OnResult is called with the result of each process, with all its output, before the model
+	// reads it. It may be nil.
 	OnResult func(ctx context.Context, r Result)
 }
 
-// Tool returns a tool that runs the programs of a Config. Its input is a program's name and its arguments, and, where
-// programs permit it, a directory, standard input and variables. An invalid Config is an error of
-// [tools.NewRegistry].
+// Tool returns a tool that runs the programs of a Config. Its input is a program's name and its
+// arguments, and, where programs permit it, a directory, standard input and variables. An invalid
+// Config is an error of [tools.NewRegistry].
 //
-// The model reads how the program ended and its output; an exit code other than 0 isn't a failure of the call. The
-// host gets the [Result] as the data of the outcome. A process that was ended at its time limit is a failure of class
-// Transient, and one that couldn't start has the class that [Run] gives it; the model reads the output so far.
+// The model reads how the program ended and its output; an exit code other than 0 isn't a failure
+// of the call. The host gets the [Result] as the data of the outcome. A process that was ended at
+// its time limit is a failure of class Transient, and one that couldn't start has the class that
+// [Run] gives it; the model reads the output so far.
 //
-// Output is reported as progress, which also moves the time limit of the call; the tool's own limit leaves time for ending
-// a process.
+// Output is reported as progress, which also moves the time limit of the call; the tool's own limit
+// leaves time for ending a process.
 func Tool(cfg Config) tools.Tool { return configured{cfg} }
 
 type configured struct{ cfg Config }
@@ -112,14 +115,16 @@ type tool struct {
 func (t *tool) complete() error {
 	cfg := &t.cfg
 	if !filepath.IsAbs(cfg.Root) {
-		return refuse(fault.Invalid, "Config.Root %q isn't an absolute path; give that of the working directory", cfg.Root)
+		return refuse(fault.Invalid, "Config.Root %q isn't an absolute path; give that of the working directory",
+			cfg.Root)
 	}
 	root, err := filepath.EvalSymlinks(cfg.Root)
 	if err == nil && !isDir(root) {
 		err = errors.New("it isn't a directory")
 	}
 	if err != nil {
-		return fault.NewFixable("process: Config.Root "+cfg.Root+" can't be used", "create the directory, or correct the path", err)
+		return fault.NewFixable("process: Config.Root "+cfg.Root+" can't be used",
+			"create the directory, or correct the path", err)
 	}
 	cfg.Root = root
 	if len(cfg.Programs) == 0 {
@@ -156,7 +161,8 @@ func (t *tool) complete() error {
 
 // admit checks one program.
 func (t *tool) admit(p *Program) error {
-	if p.Name == "" || strings.ContainsFunc(p.Name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '/' || r == '\\' }) {
+	if p.Name == "" ||
+		strings.ContainsFunc(p.Name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '/' || r == '\\' }) {
 		return refuse(fault.Invalid, "a name is one word without slashes")
 	}
 	if t.byName[p.Name] != nil {
@@ -169,7 +175,8 @@ func (t *tool) admit(p *Program) error {
 		return err
 	}
 	if below, err := filepath.Rel(t.cfg.Root, p.Path); err == nil && filepath.IsLocal(below) && !p.InRoot {
-		return refuse(fault.Denied, "%s is below the working root, where a call may replace it; keep it elsewhere, or set InRoot", p.Path)
+		return refuse(fault.Denied,
+			"%s is below the working root, where a call may replace it; keep it elsewhere, or set InRoot", p.Path)
 	}
 	p.Env = slices.Clone(p.Env)
 	for _, name := range p.Env {
@@ -190,7 +197,8 @@ func merge(env []string) []string {
 	return join(vars)
 }
 
-// outer returns the time limit of a call: for waiting for a slot, for the program, and for ending it.
+// outer returns the time limit of a call: for waiting for a slot, for the program, and for ending
+// it.
 func (t *tool) outer() (d time.Duration) {
 	for i := range t.cfg.Programs {
 		d = max(d, t.cfg.Programs[i].Timeout, 0)
@@ -201,8 +209,8 @@ func (t *tool) outer() (d time.Duration) {
 // headerRoom is more than the size of the text before an output.
 const headerRoom = 512
 
-// beat is the time without output after which the tool reports progress to extend the time limit of the call, so that a process ends at
-// its own limit, with its signals, and not at that of the call.
+// beat is the time without output after which the tool reports progress to extend the time limit of
+// the call, so that a process ends at its own limit, with its signals, and not at that of the call.
 const beat = tools.ProgressExtends / 2
 
 // run runs one call.

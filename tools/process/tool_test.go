@@ -26,7 +26,8 @@ func program(t *testing.T, mode string) process.Program {
 
 func config(t *testing.T, programs ...process.Program) process.Config {
 	return process.Config{Root: t.TempDir(), Programs: programs,
-		Grace: process.Grace{Interrupt: 30 * time.Millisecond, Terminate: 30 * time.Millisecond, Late: 200 * time.Millisecond}}
+		Grace: process.Grace{Interrupt: 30 * time.Millisecond, Terminate: 30 * time.Millisecond,
+			Late: 200 * time.Millisecond}}
 }
 
 // A toolbox has one tool and runs calls of it as the agent does.
@@ -84,7 +85,8 @@ func TestTheModelReadsHowAProgramEndedAndWhatItWrote(t *testing.T) {
 	require.Empty(t, res.Output, "once is enough")
 
 	require.Equal(t, "exit code 0; no output", said(b.call(t.Context(), `{"program":"unread"}`)))
-	require.Equal(t, "ended by the signal KILL; no output", said(b.call(t.Context(), `{"program":"suicide","args":["9"]}`)))
+	require.Equal(t, "ended by the signal KILL; no output",
+		said(b.call(t.Context(), `{"program":"suicide","args":["9"]}`)))
 }
 
 func TestTheSameCallGivesTheSameText(t *testing.T) {
@@ -208,7 +210,8 @@ func TestProgramsGetASmallEnvironment(t *testing.T) {
 	cfg.Inherit = []string{"WANTED", "MISSING"}
 	cfg.Set = []string{"OWN=all", "ALL=1"}
 	out := open(t, cfg).call(t.Context(), `{"program":"env","env":{"MODEL":"m"}}`)
-	require.Equal(t, "exit code 0\nALL=1\nLANG=C\nMODEL=m\nOWN=program\nPATH=/usr/bin:/bin\n"+childMode+"=env\nTERM=dumb\nWANTED=yes\n", said(out))
+	require.Equal(t,
+		"exit code 0\nALL=1\nLANG=C\nMODEL=m\nOWN=program\nPATH=/usr/bin:/bin\n"+childMode+"=env\nTERM=dumb\nWANTED=yes\n", said(out))
 	require.Equal(t, []string{"LANG=C", "PATH=/usr/bin:/bin", "TERM=dumb"}, process.SafeEnv())
 }
 
@@ -247,11 +250,15 @@ func TestAnInvalidConfigIsAnErrorOfTheRegistry(t *testing.T) {
 		"there is no program":         with(func(p *process.Program) { p.Path = "/there/is/none" }),
 		"LD_PRELOAD makes programs":   with(func(p *process.Program) { p.Set = []string{"LD_PRELOAD=x"} }),
 		"LD_AUDIT makes programs":     with(func(p *process.Program) { p.Env = []string{"LD_AUDIT"} }),
-		"BASH_ENV makes programs":     func() process.Config { c := config(t, good); c.Inherit = []string{"BASH_ENV"}; return c }(),
-		"isn't NAME=value":            func() process.Config { c := config(t, good); c.Set = []string{"x"}; return c }(),
-		"Spec.Timeout":                func() process.Config { c := config(t, good); c.Spec.Timeout = -1; return c }(),
-		"below the working root":      inside,
-		"the name has to be":          func() process.Config { c := config(t, good); c.Spec.Name = "a b"; return c }(),
+		"BASH_ENV makes programs": func() process.Config {
+			c := config(t, good)
+			c.Inherit = []string{"BASH_ENV"}
+			return c
+		}(),
+		"isn't NAME=value":       func() process.Config { c := config(t, good); c.Set = []string{"x"}; return c }(),
+		"Spec.Timeout":           func() process.Config { c := config(t, good); c.Spec.Timeout = -1; return c }(),
+		"below the working root": inside,
+		"the name has to be":     func() process.Config { c := config(t, good); c.Spec.Name = "a b"; return c }(),
 	} {
 		_, err := tools.NewRegistry(process.Tool(cfg))
 		require.ErrorContains(t, err, says)

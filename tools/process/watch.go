@@ -15,8 +15,8 @@ const (
 	watchLine  = 256
 )
 
-// A watch calls a function with the newest lines on its own goroutine, so that a slow function delays neither the process
-// nor its end. Lines that can't be delivered in time are omitted.
+// A watch calls a function with the newest lines on its own goroutine, so that a slow function
+// delays neither the process nor its end. Lines that can't be delivered in time are omitted.
 type watch struct {
 	fn   func(string)
 	beat time.Duration // without output, fn is called after this time; 0: never

@@ -9,11 +9,14 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// special are networks that aren't public although they are within 0.0.0.0/0 or 2000::/3, from IANA's registries of special-purpose
-// addresses (RFC 6890). All of IPv6 outside of 2000::/3 isn't public either: loopback, unique local, link-local, IPv4-mapped, NAT64.
+// special are networks that aren't public although they are within 0.0.0.0/0 or 2000::/3, from
+// IANA's registries of special-purpose addresses (RFC 6890). All of IPv6 outside of 2000::/3 isn't
+// public either: loopback, unique local, link-local, IPv4-mapped, NAT64.
 var special = prefixes(
-	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
-	"192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+	"192.0.2.0/24",
+	"192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15",
+	"198.51.100.0/24", "203.0.113.0/24",
 	"224.0.0.0/3",
 	"168.63.129.16/32", // Azure's address for its own virtual machines
 	"2001::/23",        // Teredo, ORCHID, benchmarking and others
@@ -37,7 +40,8 @@ func public(a netip.Addr) bool {
 	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// checkAddress is called by the dialer before it connects to an address. An error keeps it from sending anything.
+// checkAddress is called by the dialer before it connects to an address. An error keeps it from
+// sending anything.
 func (f *Fetcher) checkAddress(_ context.Context, _, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	addr := ap.Addr().Unmap()

@@ -18,11 +18,13 @@ import (
 var (
 	// ErrNotAllowed means that the configuration doesn't allow the URL, or the URL of a redirect.
 	ErrNotAllowed = errors.New("web: not allowed")
-	// ErrPrivate means that the address of the host isn't public and isn't listed in FetchConfig.Private.
+	// ErrPrivate means that the address of the host isn't public and isn't listed in
+	// FetchConfig.Private.
 	ErrPrivate = errors.New("web: private address")
 )
 
-// An Error says why a page wasn't fetched, in words that a model can act on. It contains no address that a name was resolved to.
+// An Error says why a page wasn't fetched, in words that a model can act on. It contains no address
+// that a name was resolved to.
 type Error struct {
 	URL     string // as the caller or a redirect gave it, without user name and password
 	Problem string // what was wrong, and what would be right
@@ -33,7 +35,8 @@ type Error struct {
 // Error names the URL and the problem.
 func (e *Error) Error() string { return "web: " + showURL(e.URL) + ": " + e.Problem }
 
-// Fault returns the class: Invalid for what is no URL, Denied for what isn't allowed, NotFound, and otherwise that of the cause.
+// Fault returns the class: Invalid for what is no URL, Denied for what isn't allowed, NotFound, and
+// otherwise that of the cause.
 func (e *Error) Fault() fault.Class { return e.class }
 
 // Unwrap returns the cause, or nil.
@@ -82,7 +85,8 @@ func unreached(ctx context.Context, url string, err error) error {
 	return newError(url, fault.Of(err), err, "%s", failure(err))
 }
 
-// failure describes a network error without addresses, and without text that the server chose: errors aren't marked as data.
+// failure describes a network error without addresses, and without text that the server chose:
+// errors aren't marked as data.
 func failure(err error) string {
 	var (
 		op          *net.OpError

@@ -30,12 +30,15 @@ const FetchTool = "web.fetch"
 
 // A FetchConfig says what may be fetched.
 type FetchConfig struct {
-	// Hosts are the hosts that may be read, at least one: "example.com" for that host, "*.example.com" for its subdomains, "*" for all.
-	// An entry is for the ports 80 and 443, or for the one that it names: "example.com:8080". The host of each redirect must be allowed, too.
+	// Hosts are the hosts that may be read, at least one: "example.com" for that host,
+	// "*.example.com" for its subdomains, "*" for all. An entry is for the ports 80 and 443, or for
+	// the one that it names: "example.com:8080". The host of each redirect must be allowed, too.
 	//
-	// A URL can carry text away. If the model also reads what nobody else may see, list only hosts that may have it.
+	// A URL can carry text away. If the model also reads what nobody else may see, list only hosts
+	// that may have it.
 	Hosts []string
-	// Private are addresses that may be connected to although they aren't public. Networks can't be listed.
+	// Private are addresses that may be connected to although they aren't public. Networks can't be
+	// listed.
 	Private []netip.Addr
 	// Resolver resolves the names of hosts; nil: net.DefaultResolver.
 	Resolver *net.Resolver
@@ -47,13 +50,15 @@ type Page struct {
 	Title string `json:"title,omitempty"` // of HTML
 	// Type is the media type, such as text/html.
 	Type string `json:"type"`
-	// Text is Markdown for HTML and otherwise the text itself, in UTF-8. It contains no control characters except line feeds and tabs.
+	// Text is Markdown for HTML and otherwise the text itself, in UTF-8. It contains no control
+	// characters except line feeds and tabs.
 	Text string `json:"text"`
 	// Cut says that the page is longer than 1 MiB, and only the first part was read.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// A Fetcher fetches pages for hosts; [Fetch] is the tool for models. It is safe for concurrent use. Make it with [NewFetcher].
+// A Fetcher fetches pages for hosts; [Fetch] is the tool for models. It is safe for concurrent use.
+// Make it with [NewFetcher].
 type Fetcher struct {
 	hosts   []hostRule
 	allowed string // the hosts, for errors
@@ -76,13 +81,16 @@ func NewFetcher(cfg FetchConfig) (*Fetcher, error) {
 	}
 	for _, a := range cfg.Private {
 		if !a.IsValid() || a.Zone() != "" {
-			return nil, fmt.Errorf("web: Private has %v; give addresses without a zone, such as netip.MustParseAddr(\"10.0.0.7\")", a)
+			return nil,
+				fmt.Errorf(
+					"web: Private has %v; give addresses without a zone, such as netip.MustParseAddr(\"10.0.0.7\")", a)
 		}
 		f.private = append(f.private, a.Unmap())
 	}
 	dialer := &net.Dialer{ControlContext: f.checkAddress, Resolver: cfg.Resolver}
 	f.client = &http.Client{
-		// Without a proxy, because it would be the proxy that resolves names, and without kept connections, so that each request is checked.
+		// Without a proxy, because it would be the proxy that resolves names, and without kept
+		// connections, so that each request is checked.
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: mostHeader,
 			TLSHandshakeTimeout: fetchTime,
@@ -95,7 +103,8 @@ func NewFetcher(cfg FetchConfig) (*Fetcher, error) {
 // errSlow is the cause of the end of a fetch at its time limit.
 var errSlow = errors.New("web: too slow")
 
-// Get fetches a page by GET, without cookies and credentials. An error is an [*Error], or that of the context if it has ended.
+// Get fetches a page by GET, without cookies and credentials. An error is an [*Error], or that of
+// the context if it has ended.
 func (f *Fetcher) Get(ctx context.Context, rawURL string) (*Page, error) {
 	if f == nil || f.client == nil {
 		return nil, errors.New("web: the Fetcher is empty; make it with NewFetcher")
@@ -124,7 +133,8 @@ func (f *Fetcher) request(ctx context.Context, u *url.URL) (page *Page, location
 	if err != nil {
 		return nil, "", newError(shown, fault.Invalid, nil, "it is no URL that can be requested")
 	}
-	req.Header.Set("Accept", "text/html, text/markdown, text/plain, application/json, application/xml;q=0.9, text/*;q=0.8")
+	req.Header.Set("Accept",
+		"text/html, text/markdown, text/plain, application/json, application/xml;q=0.9, text/*;q=0.8")
 	req.Header.Set("User-Agent", "pawl")
 	res, err := f.client.Do(req)
 	if err != nil {
@@ -132,9 +142,11 @@ func (f *Fetcher) request(ctx context.Context, u *url.URL) (page *Page, location
 	}
 	defer res.Body.Close()
 	switch res.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
 		if location = res.Header.Get("Location"); location == "" {
-			return nil, "", newError(shown, fault.Permanent, nil, "it redirects to nowhere (status %d without a Location)", res.StatusCode)
+			return nil, "", newError(shown, fault.Permanent, nil,
+				"it redirects to nowhere (status %d without a Location)", res.StatusCode)
 		}
 		return nil, location, nil
 	case http.StatusOK:
@@ -148,7 +160,8 @@ func (f *Fetcher) request(ctx context.Context, u *url.URL) (page *Page, location
 		}
 		return nil, "", newError(shown, class, cause, "the server answered with status %d", res.StatusCode)
 	}
-	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") { // gzip is gone by now
+	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		// gzip is gone by now
 		return nil, "", newError(shown, fault.Permanent, nil, "it is compressed in a way that wasn't asked for")
 	}
 	mediaType, declared, err := textType(res.Header.Get("Content-Type"))
@@ -168,8 +181,9 @@ type FetchInput struct {
 	URL string `json:"url" description:"an http or https URL"`
 }
 
-// Fetch returns the tool web.fetch, which reads a page of an allowed host. The model gets the text marked by [tools.Untrusted]; the Data of
-// the result is the [*Page]. A standing rule is for one host. The tool has no breaker, because one page says little about others.
+// Fetch returns the tool web.fetch, which reads a page of an allowed host. The model gets the text
+// marked by [tools.Untrusted]; the Data of the result is the [*Page]. A standing rule is for one
+// host. The tool has no breaker, because one page says little about others.
 func Fetch(cfg FetchConfig) tools.Tool {
 	cfg.Hosts, cfg.Private = slices.Clone(cfg.Hosts), slices.Clone(cfg.Private)
 	return fetchTool{cfg}
@@ -185,9 +199,10 @@ func (t fetchTool) Define() (*tools.Definition, error) {
 	}
 	return tools.Func[FetchInput, tools.Result]{
 		Spec: tools.Spec{
-			Name:        FetchTool,
-			Description: "Reads a web page or another text by its URL. HTML is returned as Markdown. Hosts: " + f.allowed + ".",
-			ReadOnly:    true, NoBreaker: true, NoRetries: true,
+			Name: FetchTool,
+			Description: "Reads a web page or another text by its URL. HTML is returned as Markdown. Hosts: " +
+				f.allowed + ".",
+			ReadOnly: true, NoBreaker: true, NoRetries: true,
 		},
 		Run: func(ctx context.Context, in FetchInput) (tools.Result, error) {
 			page, err := f.Get(ctx, in.URL)

@@ -36,7 +36,10 @@ func parseRule(entry string) (hostRule, error) {
 		name, ok = "*", true
 	}
 	if n, err := strconv.ParseUint(r.port, 10, 16); r.port != "" && (err != nil || n == 0) || !ok {
-		return r, fmt.Errorf("web: Hosts has %q; give a host (example.com), its subdomains (*.example.com) or all hosts (*), with :port if it is neither 80 nor 443", entry)
+		return r,
+			fmt.Errorf(
+				"web: Hosts has %q; give a host (example.com), its subdomains (*.example.com) or all hosts (*), with "+
+					":port if it is neither 80 nor 443", entry)
 	}
 	r.name = name
 	return r, nil
@@ -52,8 +55,8 @@ func (r hostRule) allows(host, port string) bool {
 	return r.name == "*" || r.name == host
 }
 
-// asciiHost returns a host as it is compared and dialed: a name in lower case, in ASCII and without the final dot, or an address in its
-// canonical form.
+// asciiHost returns a host as it is compared and dialed: a name in lower case, in ASCII and without
+// the final dot, or an address in its canonical form.
 func asciiHost(host string) (string, bool) {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if strings.ContainsFunc(host, func(r rune) bool { return r > '~' }) {
@@ -80,14 +83,16 @@ func (f *Fetcher) check(base *url.URL, raw string) (*url.URL, error) {
 	if err == nil && base.Host != "" { // of a redirect, errors show the host: the server chose the rest
 		raw = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	}
-	if err != nil || u.Opaque != "" || u.Hostname() == "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "") {
+	if err != nil || u.Opaque != "" || u.Hostname() == "" &&
+		(u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "") {
 		return nil, newError(raw, fault.Invalid, nil, "it is no URL; give one such as https://example.com/page")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, newError(raw, fault.Denied, ErrNotAllowed, "only http and https are allowed")
 	}
 	if u.User != nil {
-		return nil, newError(raw, fault.Denied, ErrNotAllowed, "it contains a user name; leave out everything before and including the @")
+		return nil, newError(raw, fault.Denied, ErrNotAllowed,
+			"it contains a user name; leave out everything before and including the @")
 	}
 	host, ok := asciiHost(u.Hostname())
 	if !ok {
@@ -107,5 +112,6 @@ func (f *Fetcher) check(base *url.URL, raw string) (*url.URL, error) {
 			return u, nil
 		}
 	}
-	return nil, newError(raw, fault.Denied, ErrNotAllowed, "the host %s with port %s isn't allowed; allowed: %s", clip(host, longestShown), port, f.allowed)
+	return nil, newError(raw, fault.Denied, ErrNotAllowed, "the host %s with port %s isn't allowed; allowed: %s",
+		clip(host, longestShown), port, f.allowed)
 }

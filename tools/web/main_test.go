@@ -22,7 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// names is a DNS server on loopback. Each query of a name for addresses takes its next answer; the last one is repeated.
+// names is a DNS server on loopback. Each query of a name for addresses takes its next answer; the
+// last one is repeated.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][][]string
@@ -68,7 +69,8 @@ func (n *names) serve(conn net.PacketConn) {
 	}
 }
 
-// answer fills in the addresses of the question. Only questions for A count: a lookup asks for A and AAAA.
+// answer fills in the addresses of the question. Only questions for A count: a lookup asks for A
+// and AAAA.
 func (n *names) answer(m *dnsmessage.Message) {
 	q := m.Questions[0]
 	name := strings.TrimSuffix(strings.ToLower(q.Name.String()), ".")
@@ -90,12 +92,14 @@ func (n *names) answer(m *dnsmessage.Message) {
 		case addr.Is4() && q.Type == dnsmessage.TypeA:
 			m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AResource{A: addr.As4()}})
 		case addr.Is6() && q.Type == dnsmessage.TypeAAAA:
-			m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AAAAResource{AAAA: addr.As16()}})
+			m.Answers = append(m.Answers,
+				dnsmessage.Resource{Header: h, Body: &dnsmessage.AAAAResource{AAAA: addr.As16()}})
 		}
 	}
 }
 
-// site starts a server on loopback. It returns a Fetcher that may read it, and its address, http://site.test with the port.
+// site starts a server on loopback. It returns a Fetcher that may read it, and its address,
+// http://site.test with the port.
 func site(t *testing.T, h http.HandlerFunc) (f *web.Fetcher, base string) {
 	t.Helper()
 	cfg, base := siteConfig(t, h)

@@ -29,14 +29,16 @@ var errHTML = errors.New("its HTML can't be converted: it is nested too deeply, 
 
 var newConverter = sync.OnceValue(func() *converter.Converter {
 	return converter.NewConverter(
-		// Text isn't escaped: it is for a model, and finding out what must be escaped takes quadratic time.
+		// Text isn't escaped: it is for a model, and finding out what must be escaped takes
+		// quadratic time.
 		converter.WithEscapeMode(converter.EscapeModeDisabled),
 		converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
 			table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))),
 	)
 })
 
-// markdown converts HTML. Relative links become absolute. What HTML hides, scripts, the fields of forms and data URLs are left out.
+// markdown converts HTML. Relative links become absolute. What HTML hides, scripts, the fields of
+// forms and data URLs are left out.
 func markdown(u *url.URL, text string) (title, out string, err error) {
 	defer func() {
 		if recover() != nil { // of the library: what it can't convert is no reason to end a host's process
@@ -67,13 +69,16 @@ type preparation struct {
 
 // dropped are elements that show nothing to a reader, or nothing that is text.
 var dropped = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Object: true, atom.Embed: true,
-	atom.Applet: true, atom.Svg: true, atom.Math: true, atom.Canvas: true, atom.Audio: true, atom.Video: true, atom.Input: true,
-	atom.Textarea: true, atom.Select: true, atom.Datalist: true, atom.Dialog: true, atom.Frameset: true, atom.Noframes: true,
+	atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Object: true,
+	atom.Embed:  true,
+	atom.Applet: true, atom.Svg: true, atom.Math: true, atom.Canvas: true, atom.Audio: true, atom.Video: true,
+	atom.Input:    true,
+	atom.Textarea: true, atom.Select: true, atom.Datalist: true, atom.Dialog: true, atom.Frameset: true,
+	atom.Noframes: true,
 }
 
-// prepare removes what isn't shown from a node and all below it. nested is the number of lists and quotes around it. The parser limits the
-// depth to 512.
+// prepare removes what isn't shown from a node and all below it. nested is the number of lists and
+// quotes around it. The parser limits the depth to 512.
 func (p *preparation) prepare(n *html.Node, nested int) {
 	if n.Type == html.ElementNode {
 		p.element(n)
@@ -168,7 +173,8 @@ func hidden(n *html.Node) bool {
 
 // hides are the declarations with which a page hides a text from its readers.
 var hides = map[string]bool{"display:none": true, "visibility:hidden": true, "visibility:collapse": true,
-	"font-size:0": true, "font-size:0px": true, "font-size:0em": true, "font-size:0pt": true, "content-visibility:hidden": true}
+	"font-size:0": true, "font-size:0px": true, "font-size:0em": true, "font-size:0pt": true,
+	"content-visibility:hidden": true}
 
 // cells returns the rows of a table times its columns, with those of tables in it.
 func cells(n *html.Node) int {

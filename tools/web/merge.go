@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// merge returns the most best results, each page once. Results with the same score keep their order.
+// merge returns the most best results, each page once. Results with the same score keep their
+// order.
 func merge(results []SearchResult, most int) []SearchResult {
 	slices.SortStableFunc(results, func(a, b SearchResult) int { return cmp.Compare(b.Score, a.Score) })
 	seen := make(map[string]bool)
@@ -24,14 +25,15 @@ func merge(results []SearchResult, most int) []SearchResult {
 // pageURL returns the URL of a result if it is one of the web, and otherwise "".
 func pageURL(raw string) string {
 	u, err := url.Parse(strings.TrimSpace(raw))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || len(raw) > longestURL {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		len(raw) > longestURL {
 		return ""
 	}
 	return u.String()
 }
 
-// pageKey is the same for URLs that very probably lead to the same page: it leaves out the scheme, "www.", default ports, a final slash,
-// the fragment and what campaigns add to a query.
+// pageKey is the same for URLs that very probably lead to the same page: it leaves out the scheme,
+// "www.", default ports, a final slash, the fragment and what campaigns add to a query.
 func pageKey(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -45,7 +45,8 @@ func guard(address string) *victim {
 	return v
 }
 
-// connections returns how many connections others have made. It makes one more, which is accepted after those.
+// connections returns how many connections others have made. It makes one more, which is accepted
+// after those.
 func (v *victim) connections(t *testing.T) int {
 	t.Helper()
 	c, err := net.Dial("tcp", v.Addr().String())
@@ -63,7 +64,8 @@ func (v *victim) connections(t *testing.T) int {
 
 const public = "127.0.0.3" // the one address that the host lists: it stands for the public internet
 
-// world starts a web server on the address public and victims on other addresses of loopback with the same port.
+// world starts a web server on the address public and victims on other addresses of loopback with
+// the same port.
 func world(t *testing.T, h http.Handler) (port string, victims []*victim) {
 	t.Helper()
 	l, err := net.Listen("tcp", public+":0")
@@ -94,8 +96,8 @@ func redirector(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "a page")
 }
 
-// tricks are URLs that try to reach an address that isn't listed. PORT is the port of the victims; → begins the target of a redirect by the
-// server that may be read.
+// tricks are URLs that try to reach an address that isn't listed. PORT is the port of the victims;
+// → begins the target of a redirect by the server that may be read.
 var tricks = []struct{ name, url, want string }{
 	{"address", "http://127.0.0.2:PORT/", "private"},
 	{"loopback in IPv6", "http://[::1]:PORT/", "private"},
@@ -161,9 +163,12 @@ func TestNoTrickReachesAPrivateAddress(t *testing.T) {
 		Hosts: []string{"*", "*:" + port}, Private: []netip.Addr{netip.MustParseAddr(public)},
 		// Resolvers of some systems read numbers as addresses, and so does this one.
 		Resolver: resolver(t, map[string][][]string{
-			"site.test": {{public}}, "inner.test": inner, "six.test": {{"::1"}}, "rebind.test": {{public}, {"127.0.0.2"}},
-			"many.test": {{"10.0.0.5", "127.0.0.2", "169.254.169.254", "::1"}}, "metadata.google.internal": {{"169.254.169.254"}},
-			"0": inner, "2130706434": inner, "0x7f000002": inner, "0x7f.0.0.2": inner, "0177.0.0.2": inner, "017700000002": inner, "127.2": inner,
+			"site.test": {{public}}, "inner.test": inner, "six.test": {{"::1"}},
+			"rebind.test":              {{public}, {"127.0.0.2"}},
+			"many.test":                {{"10.0.0.5", "127.0.0.2", "169.254.169.254", "::1"}},
+			"metadata.google.internal": {{"169.254.169.254"}},
+			"0":                        inner, "2130706434": inner, "0x7f000002": inner, "0x7f.0.0.2": inner,
+			"0177.0.0.2": inner, "017700000002": inner, "127.2": inner,
 		}),
 	})
 	page, err := f.Get(t.Context(), "http://site.test:"+port+"/")
@@ -172,7 +177,8 @@ func TestNoTrickReachesAPrivateAddress(t *testing.T) {
 	for _, c := range tricks {
 		url := c.url
 		if target, ok := strings.CutPrefix(url, "→"); ok {
-			url = "http://site.test:PORT/to?u=" + strings.NewReplacer("%", "%25", "&", "%26", "?", "%3F").Replace(target)
+			url = "http://site.test:PORT/to?u=" +
+				strings.NewReplacer("%", "%25", "&", "%26", "?", "%3F").Replace(target)
 		}
 		page, err := f.Get(t.Context(), strings.ReplaceAll(url, "PORT", port))
 		require.Nil(t, page, c.name)

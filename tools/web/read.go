@@ -17,8 +17,8 @@ import (
 	"github.com/pawlkit/pawl/internal/visible"
 )
 
-// textType returns the media type of a Content-Type and the charset that it declares. It returns an error for types that aren't text, and
-// "" for an empty or invalid header.
+// textType returns the media type of a Content-Type and the charset that it declares. It returns an
+// error for types that aren't text, and "" for an empty or invalid header.
 func textType(header string) (mediaType, declared string, err error) {
 	mediaType, params, parseErr := mime.ParseMediaType(header)
 	if parseErr != nil && mediaType == "" {
@@ -39,7 +39,8 @@ func isText(mediaType string) bool {
 		return true
 	}
 	switch mediaType {
-	case "application/json", "application/ld+json", "application/xml", "application/javascript", "application/ecmascript", "application/yaml",
+	case "application/json", "application/ld+json", "application/xml", "application/javascript",
+		"application/ecmascript", "application/yaml",
 		"application/x-yaml", "application/toml", "application/x-ndjson", "application/jsonl", "application/sql":
 		return true
 	}
@@ -83,8 +84,9 @@ func read(u *url.URL, mediaType, declared string, body []byte) (*Page, error) {
 
 var errCharset = errors.New("its charset is unknown or unsafe")
 
-// decodeText returns a body as UTF-8. The charset is that of a byte order mark, the declared one, that of HTML's meta element, UTF-8 if
-// the body is valid, or windows-1252, in this order. cut says that the body may end within a character.
+// decodeText returns a body as UTF-8. The charset is that of a byte order mark, the declared one,
+// that of HTML's meta element, UTF-8 if the body is valid, or windows-1252, in this order. cut says
+// that the body may end within a character.
 func decodeText(body []byte, declared string, isHTML, cut bool) (string, error) {
 	if declared != "" {
 		if e, _ := charset.Lookup(declared); e == nil {

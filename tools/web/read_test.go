@@ -14,7 +14,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// A charset is declared by a byte order mark, the header, or the page, in this order; without one, valid UTF-8 is UTF-8.
+// A charset is declared by a byte order mark, the header, or the page, in this order; without one,
+// valid UTF-8 is UTF-8.
 func TestCharsets(t *testing.T) {
 	var header, body string
 	f, base := site(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -37,7 +38,8 @@ func TestCharsets(t *testing.T) {
 		{"text/plain; charset=nonsense", "Grüße", "Grüße"},
 		{"text/plain; charset=utf-8", "a\xffb", "a\uFFFDb"},
 		{"text/html", `<meta charset=shift_jis><p>` + in(japanese.ShiftJIS, "こんにちは"), "こんにちは"},
-		{"text/html", `<meta http-equiv=content-type content="text/html; charset=gbk"><p>` + in(simplifiedchinese.GBK, "你好"), "你好"},
+		{"text/html", `<meta http-equiv=content-type content="text/html; charset=gbk"><p>` +
+			in(simplifiedchinese.GBK, "你好"), "你好"},
 		{"text/html; charset=koi8-r", in(charmap.KOI8R, "<p>Привет"), "Привет"},
 		{"text/plain", in(utf16, "Grüße"), "Grüße"},
 		{"text/html; charset=windows-1252", in(utf16, "<p>Grüße"), "Grüße"},

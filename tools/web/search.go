@@ -27,8 +27,8 @@ const (
 // SearchTool is the name of the tool that [Search] returns.
 const SearchTool = "web.search"
 
-// A Searcher is a source of search results: [NewTavily], [NewSearXNG], or one of the host's. It must be safe for concurrent use and must
-// return soon after the end of its context.
+// A Searcher is a source of search results: [NewTavily], [NewSearXNG], or one of the host's. It
+// must be safe for concurrent use and must return soon after the end of its context.
 type Searcher interface {
 	// Name names the source in results and errors.
 	Name() string
@@ -70,9 +70,10 @@ func (e *SourceError) MarshalText() ([]byte, error) {
 	return []byte(e.Source + ": " + fault.Of(e.Err).String()), nil
 }
 
-// Find searches in all sources in parallel, and merges their results: of a page that several found, the result with the best score stays,
-// and the best come first. Each source has 10 s. If some fail, the results are those of the others; if all fail, Find returns their errors.
-// most is how many results it returns, at most 20; 0: 10.
+// Find searches in all sources in parallel, and merges their results: of a page that several found,
+// the result with the best score stays, and the best come first. Each source has 10 s. If some
+// fail, the results are those of the others; if all fail, Find returns their errors. most is how
+// many results it returns, at most 20; 0: 10.
 func Find(ctx context.Context, query string, most int, searchers ...Searcher) (*Found, error) {
 	query = strings.TrimSpace(query)
 	switch {
@@ -125,7 +126,8 @@ func searchIn(ctx context.Context, s Searcher, query string, most int) (results 
 			results, err = nil, fmt.Errorf("the source panicked: %v", v)
 		}
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, fault.Errorf(fault.Transient, "no answer within %v", searchTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, searchTime,
+		fault.Errorf(fault.Transient, "no answer within %v", searchTime))
 	defer cancel()
 	given, err := s.Search(ctx, query, most)
 	if err != nil {
@@ -139,7 +141,8 @@ func searchIn(ctx context.Context, s Searcher, query string, most int) (results 
 		if r.URL = pageURL(r.URL); r.URL == "" {
 			continue
 		}
-		r.Title, r.Text, r.Source = line(r.Title, longestTitle), clip(strings.TrimSpace(visible.Text(r.Text)), longestText), name
+		r.Title, r.Text, r.Source = line(r.Title, longestTitle),
+			clip(strings.TrimSpace(visible.Text(r.Text)), longestText), name
 		if r.Score = min(max(r.Score, 0), 1); math.IsNaN(r.Score) {
 			r.Score = 0
 		}
@@ -176,8 +179,9 @@ type SearchInput struct {
 	Count int    `json:"count" description:"how many results" minimum:"1" maximum:"20" default:"10"`
 }
 
-// Search returns the tool web.search, which searches in all sources as [Find] does. The model gets the results marked by
-// [tools.Untrusted], and learns which sources failed; the Data of the result is the [*Found].
+// Search returns the tool web.search, which searches in all sources as [Find] does. The model gets
+// the results marked by [tools.Untrusted], and learns which sources failed; the Data of the result
+// is the [*Found].
 func Search(searchers ...Searcher) tools.Tool { return searchTool{slices.Clone(searchers)} }
 
 type searchTool struct{ searchers []Searcher }
@@ -185,7 +189,9 @@ type searchTool struct{ searchers []Searcher }
 // Define checks the sources and compiles the tool.
 func (t searchTool) Define() (*tools.Definition, error) {
 	if len(t.searchers) == 0 || slices.Contains(t.searchers, nil) {
-		return nil, fmt.Errorf("tools: %s: there is no Searcher, or one is nil; give at least one, such as that of NewTavily", SearchTool)
+		return nil,
+			fmt.Errorf("tools: %s: there is no Searcher, or one is nil; give at least one, such as that of NewTavily",
+				SearchTool)
 	}
 	return tools.New(tools.Spec{
 		Name:        SearchTool,

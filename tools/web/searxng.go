@@ -15,8 +15,9 @@ import (
 
 // A SearXNGConfig configures [NewSearXNG].
 type SearXNGConfig struct {
-	// BaseURL is the address of the instance, such as https://search.example.com; required. The instance must permit the format json (in its
-	// settings.yml, search.formats). The address may be private: it is the host's choice, not the model's.
+	// BaseURL is the address of the instance, such as https://search.example.com; required. The
+	// instance must permit the format json (in its settings.yml, search.formats). The address may
+	// be private: it is the host's choice, not the model's.
 	BaseURL string
 	// SourceName is the Name of the Searcher; "": searxng.
 	SourceName string
@@ -30,62 +31,68 @@ type SearXNGConfig struct {
 	HTTPClient *http.Client
 }
 
-// NewSearXNG returns a Searcher that asks an instance of SearXNG. Its scores have no upper bound, so each is divided by the best one of the
-// same answer: they order results, and don't say how good the best one is. An error names what is wrong in the configuration.
+// NewSearXNG returns a Searcher that asks an instance of SearXNG. Its scores have no upper bound,
+// so each is divided by the best one of the same answer: they order results, and don't say how good
+// the best one is. An error names what is wrong in the configuration.
 func NewSearXNG(cfg SearXNGConfig) (Searcher, error) {
 	if !slices.Contains([]string{"", "day", "month", "year"}, cfg.TimeRange) {
-		return nil, fmt.Errorf("web: the TimeRange of SearXNG is %q; give day, month or year, or nothing", cfg.TimeRange)
+		return nil,
+			fmt.Errorf("web: the TimeRange of SearXNG is %q; give day, month or year, or nothing", cfg.TimeRange)
 	}
 	s, err := newService("SearXNG", cfg.BaseURL, "search", "", cfg.HTTPClient)
 	if err != nil {
 		return nil, err
 	}
 	query := url.Values{"format": {"json"}}
-	for name, value := range map[string]string{"categories": strings.Join(cfg.Categories, ","), "engines": strings.Join(cfg.Engines, ","),
+	for name, value := range map[string]string{"categories": strings.Join(cfg.Categories, ","),
+		"engines":  strings.Join(cfg.Engines, ","),
 		"language": cfg.Language, "time_range": cfg.TimeRange} {
 		if value != "" {
 			query.Set(name, value)
 		}
 	}
 	fixed := query.Encode()
-	return searcher{cmp.Or(cfg.SourceName, "searxng"), func(ctx context.Context, text string, most int) ([]SearchResult, error) {
-		own, err := url.ParseQuery(fixed)
-		if err != nil {
-			return nil, err
-		}
-		own.Set("q", text)
-		var answer struct {
-			Results []struct {
-				Title   string  `json:"title"`
-				URL     string  `json:"url"`
-				Content string  `json:"content"`
-				Score   float64 `json:"score"`
-			} `json:"results"`
-		}
-		if err := s.ask(ctx, own, nil, &answer); err != nil {
-			return nil, searxngFormat(err)
-		}
-		best := 0.0
-		for _, r := range answer.Results {
-			best = max(best, r.Score)
-		}
-		var results []SearchResult
-		for _, r := range answer.Results[:min(len(answer.Results), max(most, 0))] {
-			score := 0.0
-			if best > 0 {
-				score = r.Score / best
+	return searcher{cmp.Or(cfg.SourceName, "searxng"),
+		func(ctx context.Context, text string, most int) ([]SearchResult, error) {
+			own, err := url.ParseQuery(fixed)
+			if err != nil {
+				return nil, err
 			}
-			results = append(results, SearchResult{Title: r.Title, URL: r.URL, Text: r.Content, Score: score})
-		}
-		return results, nil
-	}}, nil
+			own.Set("q", text)
+			var answer struct {
+				Results []struct {
+					Title   string  `json:"title"`
+					URL     string  `json:"url"`
+					Content string  `json:"content"`
+					Score   float64 `json:"score"`
+				} `json:"results"`
+			}
+			if err := s.ask(ctx, own, nil, &answer); err != nil {
+				return nil, searxngFormat(err)
+			}
+			best := 0.0
+			for _, r := range answer.Results {
+				best = max(best, r.Score)
+			}
+			var results []SearchResult
+			for _, r := range answer.Results[:min(len(answer.Results), max(most, 0))] {
+				score := 0.0
+				if best > 0 {
+					score = r.Score / best
+				}
+				results = append(results, SearchResult{Title: r.Title, URL: r.URL, Text: r.Content, Score: score})
+			}
+			return results, nil
+		}}, nil
 }
 
-// searxngFormat explains the status 403, with which an instance refuses a format that isn't permitted.
+// searxngFormat explains the status 403, with which an instance refuses a format that isn't
+// permitted.
 func searxngFormat(err error) error {
 	var status *fault.HTTPError
 	if errors.As(err, &status) && status.Status == http.StatusForbidden {
-		return fault.NewFixable("the instance of SearXNG refuses the request", "add json to search.formats in its settings.yml", err)
+		return fault.NewFixable("the instance of SearXNG refuses the request",
+			"add json to search.formats in its settings.yml", err)
 	}
 	return err
 }

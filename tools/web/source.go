@@ -32,16 +32,19 @@ type service struct {
 func newService(name, base, path, key string, client *http.Client) (*service, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("web: the BaseURL of %s isn't an address such as https://search.example.com", name) // it may have a password
+		// it may have a password
+		return nil, fmt.Errorf("web: the BaseURL of %s isn't an address such as https://search.example.com", name)
 	}
 	own := *cmp.Or(client, http.DefaultClient)
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // a redirect would get the query, and perhaps the key
+	// a redirect would get the query, and perhaps the key
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	hidden := []string{key}
 	if u.User != nil {
 		password, _ := u.User.Password()
 		hidden = append(hidden, password)
 	}
-	return &service{address: u.JoinPath(path).String(), client: &own, key: key, secrets: secret.NewValues(hidden...)}, nil
+	return &service{address: u.JoinPath(path).String(), client: &own, key: key, secrets: secret.NewValues(hidden...)},
+		nil
 }
 
 // ask sends a request and decodes the answer into v. Without a body it is a GET.

@@ -32,19 +32,22 @@ func TestTavilyIsAskedAsDocumented(t *testing.T) {
 		require.Equal(t, "application/json", r.Header.Get("Content-Type"))
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
-		require.JSONEq(t, `{"query":"who is Leo Messi?","max_results":5,"search_depth":"basic","topic":"news","time_range":"week","include_domains":["reddit.com"],"exclude_domains":["x.com"]}`, string(body))
+		require.JSONEq(t,
+			`{"query":"who is Leo Messi?","max_results":5,"search_depth":"basic","topic":"news","time_range":"week","include_domains":["reddit.com"],"exclude_domains":["x.com"]}`, string(body))
 		fmt.Fprint(w, `{"query":"who is Leo Messi?","answer":null,"images":[],"results":[
 			{"title":"Lionel Messi Facts","url":"https://www.britannica.com/facts/Lionel-Messi","content":"Lionel Messi, an Argentine footballer","score":0.81025416,"raw_content":null,"favicon":"https://britannica.com/favicon.png"},
 			{"title":"Other","url":"https://example.com/","content":"x","score":0.4}],
 			"response_time":"1.67","auto_parameters":{},"usage":{"credits":1},"request_id":"123e4567"}`)
 	})
-	s, err := web.NewTavily(web.TavilyConfig{Key: " tvly-secret-key\n", Depth: "basic", Topic: "news", TimeRange: "week", Domains: []string{"reddit.com"}, Exclude: []string{"x.com"}, BaseURL: address + "/"})
+	s, err := web.NewTavily(web.TavilyConfig{Key: " tvly-secret-key\n", Depth: "basic", Topic: "news",
+		TimeRange: "week", Domains: []string{"reddit.com"}, Exclude: []string{"x.com"}, BaseURL: address + "/"})
 	require.NoError(t, err)
 	require.NotContains(t, fmt.Sprintf("%v %+v %#v", s, s, s), "secret")
 	found, err := web.Find(t.Context(), "who is Leo Messi?", 5, web.AtLeast(0.6, s))
 	require.NoError(t, err)
-	require.Equal(t, []web.SearchResult{{Title: "Lionel Messi Facts", URL: "https://www.britannica.com/facts/Lionel-Messi",
-		Text: "Lionel Messi, an Argentine footballer", Score: 0.81025416, Source: "tavily"}}, found.Results)
+	require.Equal(t,
+		[]web.SearchResult{{Title: "Lionel Messi Facts", URL: "https://www.britannica.com/facts/Lionel-Messi",
+			Text: "Lionel Messi, an Argentine footballer", Score: 0.81025416, Source: "tavily"}}, found.Results)
 }
 
 func TestErrorsOfTavily(t *testing.T) {
@@ -63,10 +66,12 @@ func TestErrorsOfTavily(t *testing.T) {
 		class  fault.Class
 		says   string
 	}{
-		{401, `{"detail":{"error":"Unauthorized: missing or invalid API key tvly-secret-key."}}`, fault.UserFixable, "missing or invalid API key [redacted]"},
+		{401, `{"detail":{"error":"Unauthorized: missing or invalid API key tvly-secret-key."}}`, fault.UserFixable,
+			"missing or invalid API key [redacted]"},
 		{400, `{"detail":{"error":"Invalid topic."}}`, fault.Permanent, "Invalid topic."},
 		{429, `{"detail":{"error":"Too many requests"}}`, fault.RateLimited, "Too many requests"},
-		{432, `{"detail":{"error":"This request exceeds your plan's set usage limit."}}`, fault.UserFixable, "limit of the Tavily account"},
+		{432, `{"detail":{"error":"This request exceeds your plan's set usage limit."}}`, fault.UserFixable,
+			"limit of the Tavily account"},
 		{433, `{"detail":{"error":"limit"}}`, fault.UserFixable, "limit of the Tavily account"},
 		{500, `<html>`, fault.Degraded, "status 500"},
 		{302, ``, fault.Permanent, "status 302"},
@@ -89,30 +94,37 @@ func TestErrorsOfTavily(t *testing.T) {
 func TestSearXNGIsAskedAsDocumented(t *testing.T) {
 	address := service(t, func(w http.ResponseWriter, r *http.Request) {
 		require.Equal(t, "GET /searx/search", r.Method+" "+r.URL.Path)
-		require.Equal(t, map[string][]string{"q": {"climate & tech"}, "format": {"json"}, "categories": {"general,news"}, "engines": {"startpage"},
+		require.Equal(t, map[string][]string{"q": {"climate & tech"}, "format": {"json"},
+			"categories": {"general,news"}, "engines": {"startpage"},
 			"language": {"en"}, "time_range": {"month"}}, map[string][]string(r.URL.Query()))
 		require.NoError(t, json.NewEncoder(w).Encode(map[string]any{
-			"query": "climate & tech", "number_of_results": 0, "answers": []any{}, "corrections": []any{}, "infoboxes": []any{},
+			"query": "climate & tech", "number_of_results": 0, "answers": []any{}, "corrections": []any{},
+			"infoboxes":   []any{},
 			"suggestions": []string{"x"}, "unresponsive_engines": []any{[]string{"google", "timeout"}},
 			"results": []map[string]any{
-				{"title": "A", "url": "https://a.example/", "content": "Text", "engine": "startpage", "engines": []string{"startpage"}, "positions": []int{1},
-					"score": 4.0, "category": "general", "parsed_url": []string{"https", "a.example"}, "publishedDate": nil},
+				{"title": "A", "url": "https://a.example/", "content": "Text", "engine": "startpage",
+					"engines": []string{"startpage"}, "positions": []int{1},
+					"score": 4.0, "category": "general", "parsed_url": []string{"https", "a.example"},
+					"publishedDate": nil},
 				{"title": "B", "url": "https://b.example/", "content": nil, "score": 1.0},
 				{"title": "C", "url": "https://c.example/", "score": 0.5},
 			},
 		}))
 	})
-	s, err := web.NewSearXNG(web.SearXNGConfig{BaseURL: address + "/searx", Categories: []string{"general", "news"}, Engines: []string{"startpage"}, Language: "en", TimeRange: "month"})
+	s, err := web.NewSearXNG(web.SearXNGConfig{BaseURL: address + "/searx", Categories: []string{"general", "news"},
+		Engines: []string{"startpage"}, Language: "en", TimeRange: "month"})
 	require.NoError(t, err)
 	found, err := web.Find(t.Context(), "climate & tech", 2, s)
 	require.NoError(t, err)
-	require.Equal(t, []web.SearchResult{{Title: "A", URL: "https://a.example/", Text: "Text", Score: 1, Source: "searxng"},
-		{Title: "B", URL: "https://b.example/", Score: 0.25, Source: "searxng"}}, found.Results)
+	require.Equal(t,
+		[]web.SearchResult{{Title: "A", URL: "https://a.example/", Text: "Text", Score: 1, Source: "searxng"},
+			{Title: "B", URL: "https://b.example/", Score: 0.25, Source: "searxng"}}, found.Results)
 }
 
 func TestErrorsOfSearXNG(t *testing.T) {
 	address := service(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	s, err := web.NewSearXNG(web.SearXNGConfig{BaseURL: strings.Replace(address, "http://", "http://user:hunter22@", 1)})
+	s, err := web.NewSearXNG(
+		web.SearXNGConfig{BaseURL: strings.Replace(address, "http://", "http://user:hunter22@", 1)})
 	require.NoError(t, err)
 	_, err = s.Search(t.Context(), "q", 5)
 	remedy, ok := fault.Remedy(err)
@@ -144,7 +156,8 @@ func TestTheConfigurationOfASourceIsChecked(t *testing.T) {
 		_, err := web.NewTavily(c.cfg)
 		require.ErrorContains(t, err, c.says)
 	}
-	for _, c := range []web.SearXNGConfig{{}, {BaseURL: "ftp://x"}, {BaseURL: "http://x/?q=secret"}, {BaseURL: "http://x", TimeRange: "week"}} {
+	for _, c := range []web.SearXNGConfig{{}, {BaseURL: "ftp://x"}, {BaseURL: "http://x/?q=secret"},
+		{BaseURL: "http://x", TimeRange: "week"}} {
 		_, err := web.NewSearXNG(c)
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "secret")

@@ -32,11 +32,12 @@ type TavilyConfig struct {
 	HTTPClient *http.Client
 }
 
-// NewTavily returns a Searcher that asks Tavily's search endpoint. Scores are those of Tavily. An error names what is wrong in the
-// configuration. No error of a search contains the key.
+// NewTavily returns a Searcher that asks Tavily's search endpoint. Scores are those of Tavily. An
+// error names what is wrong in the configuration. No error of a search contains the key.
 func NewTavily(cfg TavilyConfig) (Searcher, error) {
 	if cfg.Key = strings.TrimSpace(cfg.Key); cfg.Key == "" || strings.ContainsAny(cfg.Key, "\r\n\x00") {
-		return nil, errors.New("web: the Key of Tavily is empty or has a line break; set it, for example from TAVILY_API_KEY")
+		return nil,
+			errors.New("web: the Key of Tavily is empty or has a line break; set it, for example from TAVILY_API_KEY")
 	}
 	for _, c := range []struct {
 		field, value string
@@ -47,7 +48,8 @@ func NewTavily(cfg TavilyConfig) (Searcher, error) {
 		{"TimeRange", cfg.TimeRange, []string{"", "day", "week", "month", "year"}},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
-			return nil, fmt.Errorf("web: the %s of Tavily is %q; give one of %s, or nothing", c.field, c.value, strings.Join(c.allowed[1:], ", "))
+			return nil, fmt.Errorf("web: the %s of Tavily is %q; give one of %s, or nothing", c.field, c.value,
+				strings.Join(c.allowed[1:], ", "))
 		}
 	}
 	name := cmp.Or(cfg.SourceName, "tavily")
@@ -103,11 +105,13 @@ func tavilyProblem(body []byte) string {
 	return answer.Detail.Error
 }
 
-// tavilyLimit makes the statuses 432 and 433, the limits of the plan and of pay-as-you-go, errors that a person can fix.
+// tavilyLimit makes the statuses 432 and 433, the limits of the plan and of pay-as-you-go, errors
+// that a person can fix.
 func tavilyLimit(err error) error {
 	var status *fault.HTTPError
 	if errors.As(err, &status) && (status.Status == 432 || status.Status == 433) {
-		return fault.NewFixable("a limit of the Tavily account is reached", "raise the limit, or wait until it is renewed", err)
+		return fault.NewFixable("a limit of the Tavily account is reached",
+			"raise the limit, or wait until it is renewed", err)
 	}
 	return err
 }

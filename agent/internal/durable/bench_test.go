@@ -17,7 +17,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// counter is an agent whose model calls a quick tool in each step, for as many steps as the prompt has bytes.
+// counter is an agent whose model calls a quick tool in each step, for as many steps as the prompt
+// has bytes.
 func counter(tb testing.TB, store journal.Store) *agent.Agent {
 	step := providertest.Calls(providertest.CallSpec{Tool: "add", Input: Order{7}}).Response()
 	end := providertest.Say("Done.").Response()
@@ -35,7 +36,8 @@ func counter(tb testing.TB, store journal.Store) *agent.Agent {
 			}
 			return step, nil
 		}),
-		Tools:  []tools.Tool{tools.New(tools.Spec{Name: "add", Inline: true}, func(_ context.Context, in Order) (Order, error) { return Order{in.N + 1}, nil })},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "add", Inline: true},
+			func(_ context.Context, in Order) (Order, error) { return Order{in.N + 1}, nil })},
 		Limits: agent.Limits{Steps: -1, Repeats: -1, Tokens: -1},
 	})
 	require.NoError(tb, err)
@@ -65,11 +67,13 @@ func stores(b *testing.B) map[string]func() journal.Store {
 	}
 	return map[string]func() journal.Store{
 		"none": func() journal.Store { return nil }, "memory": func() journal.Store { return journal.NewMemory() },
-		"sqlite": sqlitely(sqlite.Power), "sqlite-process": sqlitely(sqlite.Process), "file": filely(file.Power), "file-process": filely(file.Process),
+		"sqlite": sqlitely(sqlite.Power), "sqlite-process": sqlitely(sqlite.Process), "file": filely(file.Power),
+		"file-process": filely(file.Process),
 	}
 }
 
-// BenchmarkStep is a step of a run: a model call and a tool call, four facts. The sessions are forgotten as they end.
+// BenchmarkStep is a step of a run: a model call and a tool call, four facts. The sessions are
+// forgotten as they end.
 func BenchmarkStep(b *testing.B) {
 	const steps = 50
 	open := stores(b)

@@ -16,7 +16,8 @@ import (
 type tally struct{ kills, sessions, facts, calls, changes, resumed, doubts int }
 
 func (n *tally) add(o tally) {
-	*n = tally{n.kills + o.kills, n.sessions + o.sessions, n.facts + o.facts, n.calls + o.calls, n.changes + o.changes, n.resumed + o.resumed, n.doubts + o.doubts}
+	*n = tally{n.kills + o.kills, n.sessions + o.sessions, n.facts + o.facts, n.calls + o.calls, n.changes + o.changes,
+		n.resumed + o.resumed, n.doubts + o.doubts}
 }
 
 // A record is what the facts say about a call.
@@ -27,8 +28,9 @@ type record struct {
 	result  *agent.ToolResult
 }
 
-// check looks at what is left of a session whose runs are complete: no effect is there twice, each that its call reports is there, none is there
-// of a call that wasn't started, and each reader has got each fact.
+// check looks at what is left of a session whose runs are complete: no effect is there twice, each
+// that its call reports is there, none is there of a call that wasn't started, and each reader has
+// got each fact.
 func check(t *testing.T, kind, dir string, watching *reader) (n tally) {
 	w, err := OpenWorld(dir)
 	require.NoError(t, err)
@@ -79,7 +81,8 @@ func check(t *testing.T, kind, dir string, watching *reader) (n tally) {
 				n.doubts++
 			}
 		case agent.Decided:
-			if value := ""; calls[f.Meta.Call].call.Name == "book" && json.Unmarshal(f.Decision.Value, &value) == nil && strings.HasPrefix(value, "answer-") {
+			if value := ""; calls[f.Meta.Call].call.Name == "book" && json.Unmarshal(f.Decision.Value, &value) == nil &&
+				strings.HasPrefix(value, "answer-") {
 				require.Equal(t, answer(f.Decision.ID), value)
 				calls[f.Meta.Call].answers = append(calls[f.Meta.Call].answers, value)
 				n.resumed++

@@ -47,8 +47,8 @@ func open(kind, dir string) (journal.Store, func() error, error) {
 	return nil, nil, fmt.Errorf("there is no store %q", kind)
 }
 
-// TestCrashesRepeatNothing kills processes while they run calls, while the tools of a source change, while calls are resumed with answers, and
-// while readers watch.
+// TestCrashesRepeatNothing kills processes while they run calls, while the tools of a source
+// change, while calls are resumed with answers, and while readers watch.
 func TestCrashesRepeatNothing(t *testing.T) {
 	for _, kind := range []string{"sqlite", "file"} {
 		t.Run(kind, func(t *testing.T) {
@@ -64,7 +64,8 @@ func TestCrashesRepeatNothing(t *testing.T) {
 	}
 }
 
-// crashAndResume kills the processes that work on one session until its runs are complete, or most were killed, and returns what came of it.
+// crashAndResume kills the processes that work on one session until its runs are complete, or most
+// were killed, and returns what came of it.
 func crashAndResume(t *testing.T, kind string, most int) tally {
 	dir := t.TempDir()
 	w, err := OpenWorld(dir)
@@ -113,7 +114,8 @@ func hosted(t *testing.T, args []string, kill bool) (done bool) {
 	return p.Wait() == nil // it was faster
 }
 
-// killPersons lets one person after the other decide, and kills each after some decisions. It returns how many it has killed.
+// killPersons lets one person after the other decide, and kills each after some decisions. It
+// returns how many it has killed.
 func killPersons(ctx context.Context, args []string) (killed int) {
 	for ; ctx.Err() == nil; killed++ {
 		cmd := roletest.Command(ctx, "person", args...)

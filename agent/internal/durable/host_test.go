@@ -20,15 +20,17 @@ import (
 const (
 	// Session is the session of the runs.
 	Session = "s"
-	// Runs is how many runs the session has, and Steps how many model calls of each make tool calls; one more ends the run.
+	// Runs is how many runs the session has, and Steps how many model calls of each make tool
+	// calls; one more ends the run.
 	Runs, Steps = 3, 4
-	// lease is longer than a process that isn't killed is ever held up, because a process without its lease may repeat what another has begun.
+	// lease is longer than a process that isn't killed is ever held up, because a process without
+	// its lease may repeat what another has begun.
 	lease = 2 * time.Second
 	pause = 20 * time.Millisecond // before trying again
 )
 
-// model says in each step what is to be done in it, whoever asks: it knows the run and the step by the conversation. Of the tools on the shelf
-// it calls all that it is offered.
+// model says in each step what is to be done in it, whoever asks: it knows the run and the step by
+// the conversation. Of the tools on the shelf it calls all that it is offered.
 func model() provider.Provider {
 	return providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		run, step := 0, 0
@@ -43,7 +45,8 @@ func model() provider.Provider {
 		if step == Steps {
 			return providertest.Say("All done.").Response(), nil
 		}
-		names := [Steps][]string{{"pay", "mark", "pay", "transfer"}, {"mark", "book", "load"}, {"approved", "mark"}, {"pick", "pay", "approved"}}[step]
+		names := [Steps][]string{{"pay", "mark", "pay", "transfer"}, {"mark", "book", "load"}, {"approved", "mark"},
+			{"pick", "pay", "approved"}}[step]
 		for i := range req.Tools {
 			if strings.HasPrefix(req.Tools[i].Name, "item") {
 				names = append(names, req.Tools[i].Name)
@@ -63,11 +66,13 @@ func NewAgent(stop context.Context, w *World, store journal.Store) (*agent.Agent
 	if err != nil {
 		return nil, err
 	}
-	return agent.New(agent.Config{Name: "worker", Provider: model(), Journal: store, Tools: w.tools(), Sources: []tools.Source{shelf}, Lease: lease})
+	return agent.New(agent.Config{Name: "worker", Provider: model(), Journal: store, Tools: w.tools(),
+		Sources: []tools.Source{shelf}, Lease: lease})
 }
 
-// host is a process that runs what isn't complete, from wherever it is, with readers of its own. It prints a line for each fact. With an
-// argument more it also decides, because no other process may have the store.
+// host is a process that runs what isn't complete, from wherever it is, with readers of its own. It
+// prints a line for each fact. With an argument more it also decides, because no other process may
+// have the store.
 func host(args []string) error {
 	w, err := OpenWorld(args[1])
 	if err != nil {
@@ -126,7 +131,8 @@ func host(args []string) error {
 func complete(ctx context.Context, h *live.Hub, n int) error {
 	run := ""
 	for run == "" {
-		started, err := h.Start(ctx, agent.Input{Session: Session, Prompt: fmt.Sprint("run ", n), Key: fmt.Sprint("key ", n), Tools: []tools.Tool{pick()}})
+		started, err := h.Start(ctx, agent.Input{Session: Session, Prompt: fmt.Sprint("run ", n),
+			Key: fmt.Sprint("key ", n), Tools: []tools.Tool{pick()}})
 		var dup *agent.DuplicateError
 		var busy *agent.BusyError
 		switch {

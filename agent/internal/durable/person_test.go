@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// person is a process that decides on what the runs wait for, by the ids of the pauses. It prints a line for each decision.
+// person is a process that decides on what the runs wait for, by the ids of the pauses. It prints a
+// line for each decision.
 func person(args []string) error {
 	w, err := OpenWorld(args[1])
 	if err != nil {
@@ -60,7 +61,8 @@ func decide(ctx context.Context, w *World, a *agent.Agent) error {
 	return nil
 }
 
-// decision approves all but every third order, answers questions, and looks what has happened if a call is in doubt.
+// decision approves all but every third order, answers questions, and looks what has happened if a
+// call is in doubt.
 func (w *World) decision(p *agent.Pause) (d agent.Decision, err error) {
 	var in Order
 	if err := json.Unmarshal(p.Call.Input, &in); err != nil {

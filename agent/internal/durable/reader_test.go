@@ -15,8 +15,8 @@ import (
 	"github.com/pawlkit/pawl/agent/live"
 )
 
-// readers are those in the process that drives the runs. Each of them remembers the last fact that it was shown, also if it is killed, and leaves
-// and comes back with its number.
+// readers are those in the process that drives the runs. Each of them remembers the last fact that
+// it was shown, also if it is killed, and leaves and comes back with its number.
 var readers = []string{"ann", "bob"}
 
 // follow is one of the readers. It prints a line for each event.

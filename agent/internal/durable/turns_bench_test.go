@@ -44,7 +44,10 @@ func openFile(tb testing.TB, d sqlite.Durability) *readCounter {
 // agreeing is an agent whose model says the same to everything.
 func agreeing(tb testing.TB, store journal.Store) *agent.Agent {
 	reply := providertest.Say("Yes, with pleasure.").Response()
-	a, err := agent.New(agent.Config{Journal: store, Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) { return reply, nil })})
+	a, err := agent.New(agent.Config{Journal: store,
+		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			return reply, nil
+		})})
 	require.NoError(tb, err)
 	return a
 }
@@ -72,8 +75,8 @@ func TestATurnOfALongSessionInSQLiteReadsNoMoreThanOneOfAShortSession(t *testing
 	require.LessOrEqual(t, store.n, 700)
 }
 
-// BenchmarkTurnsOfASession prints the median time of the last 200 of 2,000 turns in one session in SQLite, beside that of the first 200 turns of
-// another session, which are made in turn with them.
+// BenchmarkTurnsOfASession prints the median time of the last 200 of 2,000 turns in one session in
+// SQLite, beside that of the first 200 turns of another session, which are made in turn with them.
 func BenchmarkTurnsOfASession(b *testing.B) {
 	for name, d := range map[string]sqlite.Durability{"power": sqlite.Power, "process": sqlite.Process} {
 		b.Run(name, func(b *testing.B) {

@@ -48,7 +48,8 @@ func build(dir string, p provider.Provider, remove func(context.Context, Page) (
 	})
 }
 
-// program is another process: it asks, or approves of the pause that is named, and prints what came of it.
+// program is another process: it asks, or approves of the pause that is named, and prints what came
+// of it.
 func program(args []string) error {
 	dir := args[0]
 	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
@@ -109,7 +110,8 @@ func TestAPausedSessionHoldsNeitherGoroutineNorMemory(t *testing.T) {
 		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 			return providertest.Call("ask", Order{1}).Response(), nil
 		}),
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "ask", Risk: tools.High}, func(context.Context, Order) (string, error) { return "", nil })},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "ask", Risk: tools.High},
+			func(context.Context, Order) (string, error) { return "", nil })},
 	})
 	require.NoError(t, err)
 	pause := func(kind string, n int) (heap int64, goroutines int) {

@@ -14,10 +14,12 @@ type Order struct {
 	N int `json:"n"`
 }
 
-// A World is a file with the effects of tools and what processes tell each other, apart from the store under test.
+// A World is a file with the effects of tools and what processes tell each other, apart from the
+// store under test.
 type World struct{ db *sql.DB }
 
-// OpenWorld opens the world of a directory. It survives the end of a process, and needn't survive that of the machine.
+// OpenWorld opens the world of a directory. It survives the end of a process, and needn't survive
+// that of the machine.
 func OpenWorld(dir string) (*World, error) {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "effects.db")+
 		"?_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)&_txlock=immediate")
@@ -45,7 +47,8 @@ func (w *World) Paid(n int) (times int, note string, err error) {
 	return times, note, err
 }
 
-// Marked returns how often a mark was set. It may be set again, under the same key; under another it isn't.
+// Marked returns how often a mark was set. It may be set again, under the same key; under another
+// it isn't.
 func (w *World) Marked(n int) (times int, err error) {
 	err = w.db.QueryRow(`SELECT coalesce(sum(times), 0) FROM marks WHERE n = ?`, n).Scan(&times)
 	return times, err

@@ -18,8 +18,8 @@ type Decision struct {
 	Value    json.RawMessage `json:"value"`    // of answer
 }
 
-// Parse returns the decision, or what is wrong with it in words for a client. Fields that aren't part of it are rejected: an input in an approval would
-// look as if that input were run.
+// Parse returns the decision, or what is wrong with it in words for a client. Fields that aren't
+// part of it are rejected: an input in an approval would look as if that input were run.
 func (b *Decision) Parse() (agent.Decision, error) {
 	d := agent.Decision{ID: b.ID, Kind: agent.DecisionKind(b.Decision), Reason: b.Reason}
 	var problem string
@@ -38,14 +38,16 @@ func (b *Decision) Parse() (agent.Decision, error) {
 			problem = `"answer" needs a "value"`
 		}
 	default:
-		problem = fmt.Sprintf("%.40q is no decision; those are approve, reject, edit, suggest, answer and always", b.Decision)
+		problem = fmt.Sprintf("%.40q is no decision; those are approve, reject, edit, suggest, answer and always",
+			b.Decision)
 	}
 	switch {
 	case problem != "":
 	case b.ID == "":
 		problem = `a decision needs the "id" of a pause`
 	case b.Input != nil && d.Kind != machine.Edited:
-		problem = fmt.Sprintf(`%q takes no "input": what runs is the call as it was shown; decide with "edit" to change it`, d.Kind)
+		problem = fmt.Sprintf(
+			`%q takes no "input": what runs is the call as it was shown; decide with "edit" to change it`, d.Kind)
 	case b.Value != nil && d.Kind != machine.AnswerGiven:
 		problem = fmt.Sprintf(`%q takes no "value"; decide with "answer" to give the result`, d.Kind)
 	}

@@ -15,7 +15,8 @@ import (
 // maxDepth is how deep the JSON of a body may be nested: far deeper than the input of any tool.
 const maxDepth = 128
 
-// DeclaredJSON returns what is wrong with a request whose body isn't declared as JSON in UTF-8, as it is: a form on another site can't declare that.
+// DeclaredJSON returns what is wrong with a request whose body isn't declared as JSON in UTF-8, as
+// it is: a form on another site can't declare that.
 func DeclaredJSON(r *http.Request) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset, given := params["charset"]
@@ -28,9 +29,11 @@ func DeclaredJSON(r *http.Request) error {
 	return nil
 }
 
-// Decode reads JSON into a struct, and returns what is wrong with it in words for a client. It must be one object that all decoders understand in the same
-// way: valid UTF-8, no key twice at any depth, and nothing after the object. Its keys must be those of the struct, to the letter; they must be of lower-case
-// letters and underscores. Values of the keys "input" and "value" may have any keys.
+// Decode reads JSON into a struct, and returns what is wrong with it in words for a client. It must
+// be one object that all decoders understand in the same way: valid UTF-8, no key twice at any
+// depth, and nothing after the object. Its keys must be those of the struct, to the letter; they
+// must be of lower-case letters and underscores. Values of the keys "input" and "value" may have
+// any keys.
 func Decode(raw []byte, v any) error {
 	if err := Strict(raw); err != nil {
 		return err
@@ -75,7 +78,8 @@ type checker struct{ *json.Decoder }
 
 const keyLetters = "abcdefghijklmnopqrstuvwxyz_"
 
-// object reads the rest of an object. anyKeys says that its keys aren't those of a struct: Go would ignore their case.
+// object reads the rest of an object. anyKeys says that its keys aren't those of a struct: Go would
+// ignore their case.
 func (c checker) object(depth int, anyKeys bool) error {
 	seen := make(map[string]bool)
 	for c.More() {

@@ -18,11 +18,12 @@ type form struct {
 	List    []request.Decision
 }
 
-// FuzzWhatIsDecodedHasOneMeaning: what Decode lets pass is JSON whose keys are the given ones to the letter, and says the same when it is written and read
-// again.
+// FuzzWhatIsDecodedHasOneMeaning: what Decode lets pass is JSON whose keys are the given ones to
+// the letter, and says the same when it is written and read again.
 func FuzzWhatIsDecodedHasOneMeaning(f *testing.F) {
 	for _, s := range []string{`{}`, `{"session":"s","id":"p-1"}`, `{"value":{"a":[1,{"B":null}]}}`, `{"id":1,"id":2}`,
-		`{"\u0069d":1}`, `{"ID":1}`, `[]`, `{} {}`, `{"id":1e999}`, `{"id":"\ud800"}`, `{"value":{"":0,"":1}}`, "{\"id\":\"\xff\"}", ` {"id" : [ ] } `} {
+		`{"\u0069d":1}`, `{"ID":1}`, `[]`, `{} {}`, `{"id":1e999}`, `{"id":"\ud800"}`, `{"value":{"":0,"":1}}`,
+		"{\"id\":\"\xff\"}", ` {"id" : [ ] } `} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -68,7 +69,8 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 
 func TestABodyHasToBeDeclaredAsJSON(t *testing.T) {
 	for kind, ok := range map[string]bool{
-		"application/json": true, "application/json; charset=UTF-8": true, "application/json; charset=latin1": false, "text/plain": false, "": false,
+		"application/json": true, "application/json; charset=UTF-8": true, "application/json; charset=latin1": false,
+		"text/plain": false, "": false,
 		"application/x-www-form-urlencoded": false,
 	} {
 		r := httptest.NewRequest("POST", "/", nil)
@@ -82,8 +84,10 @@ func TestABodyHasToBeDeclaredAsJSON(t *testing.T) {
 func TestADecisionHasNothingThatIsNotPartOfIt(t *testing.T) {
 	raw := json.RawMessage(`{}`)
 	for _, bad := range []request.Decision{
-		{}, {ID: "p"}, {Decision: "approve"}, {ID: "p", Decision: "expired"}, {ID: "p", Decision: "approve", Input: raw}, {ID: "p", Decision: "reject", Value: raw},
-		{ID: "p", Decision: "edit"}, {ID: "p", Decision: "answer"}, {ID: "p", Decision: "suggest"}, {ID: "p", Decision: "edit", Input: raw, Value: raw},
+		{}, {ID: "p"}, {Decision: "approve"}, {ID: "p", Decision: "expired"},
+		{ID: "p", Decision: "approve", Input: raw}, {ID: "p", Decision: "reject", Value: raw},
+		{ID: "p", Decision: "edit"}, {ID: "p", Decision: "answer"}, {ID: "p", Decision: "suggest"},
+		{ID: "p", Decision: "edit", Input: raw, Value: raw},
 	} {
 		_, err := bad.Parse()
 		require.Error(t, err, bad)

@@ -9,11 +9,13 @@ import (
 	"strconv"
 )
 
-// A measure says how long a log was when its last change was acknowledged. It is in a file of its own, which is overwritten after each
-// change and never synced. It is written after the log was, and, under [Power], after the log was synced. So what a crash has left
-// incomplete is behind the measured length, and a log that is shorter than that has lost changes that were acknowledged.
+// A measure says how long a log was when its last change was acknowledged. It is in a file of its
+// own, which is overwritten after each change and never synced. It is written after the log was,
+// and, under [Power], after the log was synced. So what a crash has left incomplete is behind the
+// measured length, and a log that is shorter than that has lost changes that were acknowledged.
 //
-// It is no more than a hint: without it, or if it is damaged or of another log, any end of a log is accepted.
+// It is no more than a hint: without it, or if it is damaged or of another log, any end of a log is
+// accepted.
 type measure struct {
 	Log string `json:"of"`  // the first bytes of the log, as in a checkpoint
 	End string `json:"end"` // in bytes, with leading zeros: all measures of a log have one length
@@ -42,7 +44,8 @@ func (s *session) acknowledge() {
 	}
 }
 
-// measureOf returns what the measure of a log says: the first bytes of the log, and its length. It returns zero values if there is none.
+// measureOf returns what the measure of a log says: the first bytes of the log, and its length. It
+// returns zero values if there is none.
 func (st *Store) measureOf(base string) (log string, end int64, err error) {
 	const most = 1000 // bytes; a measure has about 150
 	f, err := st.fs.Open(base+endExt, false)
@@ -68,8 +71,8 @@ func (st *Store) measureOf(base string) (log string, end int64, err error) {
 	return m.Log, end, nil
 }
 
-// checkEnd returns a [*CorruptError] if changes are missing at the end of the log that were acknowledged. A log without an intact first
-// line is taken for the one that was measured.
+// checkEnd returns a [*CorruptError] if changes are missing at the end of the log that were
+// acknowledged. A log without an intact first line is taken for the one that was measured.
 func (s *session) checkEnd() error {
 	log, had, err := s.store.measureOf(s.base)
 	if err != nil || had <= s.end || s.n > 0 && log != s.beginning() {

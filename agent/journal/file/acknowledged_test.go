@@ -15,7 +15,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// worked returns the files of a directory in which a session was worked on, and where its changes end.
+// worked returns the files of a directory in which a session was worked on, and where its changes
+// end.
 func worked(t *testing.T, d Durability, session string) (files map[string][]byte, ends []int64) {
 	t.Helper()
 	dir, ctx := t.TempDir(), t.Context()
@@ -37,7 +38,8 @@ func worked(t *testing.T, d Durability, session string) (files map[string][]byte
 		did(st.Append(ctx, a))
 	}
 	did(st.Post(ctx, session, journal.Item{ID: "i", Kind: "k"}))
-	did(st.Append(ctx, journal.Append{Session: session, After: 3, Fence: l.Fence, Head: &journal.HeadUpdate{Status: "done"}, Taken: []string{"i"}}))
+	did(st.Append(ctx, journal.Append{Session: session, After: 3, Fence: l.Fence,
+		Head: &journal.HeadUpdate{Status: "done"}, Taken: []string{"i"}}))
 	require.NoError(t, st.Close())
 	return filesOf(t, dir), ends
 }
@@ -173,7 +175,8 @@ func TestTheMeasureOfAnotherLogDoesNotCount(t *testing.T) {
 	pruned := filesOf(t, dir)
 	require.NotEqual(t, files[end], pruned[end])
 	require.NoError(t, st.Close())
-	require.NoError(t, os.WriteFile(filepath.Join(dir, end), files[end], 0o600)) // as after a crash before the measure was written
+	// as after a crash before the measure was written
+	require.NoError(t, os.WriteFile(filepath.Join(dir, end), files[end], 0o600))
 	require.Len(t, read(t, openAt(t, dir, Config{}), "s", 2), 1)
 
 	pruned[logName] = pruned[logName][:size-1]
@@ -196,7 +199,8 @@ func TestAMeasureIsOnlyAHint(t *testing.T) {
 	end := "s-s" + endExt
 	good := files[end]
 	flipped := []byte(strings.Replace(string(good), "0000", "0001", 1))
-	for name, text := range map[string][]byte{"missing": nil, "empty": {}, "cut": good[:len(good)/2], "flipped": flipped, "garbage": []byte("hello\n{}\n")} {
+	for name, text := range map[string][]byte{"missing": nil, "empty": {}, "cut": good[:len(good)/2],
+		"flipped": flipped, "garbage": []byte("hello\n{}\n")} {
 		other := maps.Clone(files)
 		if other[end] = text; text == nil {
 			delete(other, end)

@@ -43,7 +43,8 @@ func (s *session) append(a *journal.Append) error {
 	return s.commit(&change{Append: c})
 }
 
-// repeats reports whether the records of a are in the log already, at the same numbers and under the same fence.
+// repeats reports whether the records of a are in the log already, at the same numbers and under
+// the same fence.
 func (s *session) repeats(a *journal.Append) (bool, error) {
 	if len(a.Records) == 0 || a.After < s.head.Pruned || a.After+uint64(len(a.Records)) > s.head.Seq {
 		return false, nil

@@ -8,10 +8,11 @@ import (
 // checkpointEvery is how many bytes of log lie between two checkpoints, at least.
 const checkpointEvery = 64 << 10
 
-// A checkpoint is a state in a file of its own, so that the log needn't be read whole to know it. It is written again after each
-// 64 KiB of log, or each 16 times its own size. It is never synced, and no more than a hint: it counts only if the log begins as it
-// says (a rewritten one has another id) and has the last change where it says. Later changes are read from the log. A checkpoint
-// that is lost costs one reading of the log.
+// A checkpoint is a state in a file of its own, so that the log needn't be read whole to know it.
+// It is written again after each 64 KiB of log, or each 16 times its own size. It is never synced,
+// and no more than a hint: it counts only if the log begins as it says (a rewritten one has another
+// id) and has the last change where it says. Later changes are read from the log. A checkpoint that
+// is lost costs one reading of the log.
 type checkpoint struct {
 	Format uint64    `json:"checkpoint"`
 	Log    string    `json:"log"` // the first bytes of the log, with the checksum and the id
@@ -28,7 +29,8 @@ func (s *session) checkpointDue() bool {
 
 // saveCheckpoint writes a checkpoint. If that fails there is none.
 func (s *session) saveCheckpoint() {
-	c := checkpoint{Format: format, Log: s.beginning(), N: s.n, Last: s.last, End: s.end, State: s.snapshot(), Marks: s.marks}
+	c := checkpoint{Format: format, Log: s.beginning(), N: s.n, Last: s.last, End: s.end, State: s.snapshot(),
+		Marks: s.marks}
 	line, err := encodeLine(c)
 	if err != nil {
 		return
@@ -50,7 +52,8 @@ func (s *session) saveCheckpoint() {
 	_ = s.store.fs.Rename(temp, s.base+headExt)
 }
 
-// loadCheckpoint takes the state from the checkpoint of a log of this size, and reports whether there is a good one.
+// loadCheckpoint takes the state from the checkpoint of a log of this size, and reports whether
+// there is a good one.
 func (s *session) loadCheckpoint(size int64) bool {
 	f, err := s.store.fs.Open(s.base+headExt, false)
 	if err != nil {
@@ -76,7 +79,8 @@ func (s *session) loadCheckpoint(size int64) bool {
 	return true
 }
 
-// beginning returns the first bytes of the log, up to the id at least, and "" if they can't be read.
+// beginning returns the first bytes of the log, up to the id at least, and "" if they can't be
+// read.
 func (s *session) beginning() string {
 	b := make([]byte, 64)
 	if _, err := s.file.ReadAt(b, 0); err != nil {

@@ -2,8 +2,9 @@ package file
 
 import "time"
 
-// commit writes a change to the end of the log, makes it as durable as the store is asked to, and applies it to the state. After an
-// error the change is taken back; if that fails too, it may be in the log or not.
+// commit writes a change to the end of the log, makes it as durable as the store is asked to, and
+// applies it to the state. After an error the change is taken back; if that fails too, it may be in
+// the log or not.
 func (s *session) commit(c *change) error {
 	if s.file == nil {
 		return errCreate
@@ -32,8 +33,8 @@ func (s *session) commit(c *change) error {
 	return nil
 }
 
-// ensureSynced is called before something is acknowledged that is in the log already: whoever wrote it may have died before it
-// was synced.
+// ensureSynced is called before something is acknowledged that is in the log already: whoever wrote
+// it may have died before it was synced.
 func (s *session) ensureSynced() error {
 	if s.file == nil {
 		return nil
@@ -45,8 +46,9 @@ func (s *session) ensureSynced() error {
 	return nil
 }
 
-// sync makes the log durable up to end, if the store does that at all. When it fails, nobody knows what has reached the disk, and a
-// second sync may succeed without writing it. So the log is marked as unsynced, and replaced before the next change.
+// sync makes the log durable up to end, if the store does that at all. When it fails, nobody knows
+// what has reached the disk, and a second sync may succeed without writing it. So the log is marked
+// as unsynced, and replaced before the next change.
 func (s *session) sync(end int64) error {
 	if !s.durable || end == s.synced && s.dirSynced {
 		return nil

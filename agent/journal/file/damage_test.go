@@ -22,7 +22,8 @@ func (r *repairs) config() Config {
 	return Config{Durability: Process, OnRepair: func(c Repair) { *r = append(*r, c) }}
 }
 
-// logOf writes three changes, the last one with three records, and returns the log and where the last one begins.
+// logOf writes three changes, the last one with three records, and returns the log and where the
+// last one begins.
 func logOf(t *testing.T) (text []byte, last int64) {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,9 +134,12 @@ func TestDamageBeforeTheLastChangeIsAnErrorAndIsLeftAlone(t *testing.T) {
 	}
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for i := range 2 { // the last one is that which may be incomplete
-		check(slices.Concat(slices.Concat(lines[:i]...), slices.Concat(lines[i+1:]...)))                       // one is gone
-		check(slices.Concat(slices.Concat(lines[:i+1]...), slices.Concat(lines[i:]...)))                       // one is there twice
-		check(slices.Concat(slices.Concat(lines[:i]...), lines[i+1], lines[i], slices.Concat(lines[i+2:]...))) // two have changed places
+		// one is gone
+		check(slices.Concat(slices.Concat(lines[:i]...), slices.Concat(lines[i+1:]...)))
+		// one is there twice
+		check(slices.Concat(slices.Concat(lines[:i+1]...), slices.Concat(lines[i:]...)))
+		// two have changed places
+		check(slices.Concat(slices.Concat(lines[:i]...), lines[i+1], lines[i], slices.Concat(lines[i+2:]...)))
 	}
 }
 
@@ -175,7 +179,8 @@ func TestACheckpointThatDoesNotMatchIsIgnored(t *testing.T) {
 	require.NoError(t, st.Close())
 	good, err := os.ReadFile(head)
 	require.NoError(t, err)
-	wrong := map[string][]byte{"empty": nil, "cut": good[:len(good)/2], "flipped": slices.Clone(good), "garbage": []byte("{}\n")}
+	wrong := map[string][]byte{"empty": nil, "cut": good[:len(good)/2], "flipped": slices.Clone(good),
+		"garbage": []byte("{}\n")}
 	wrong["flipped"][len(good)/2] ^= 1
 	for name, text := range wrong {
 		require.NoError(t, os.WriteFile(head, text, 0o600))
@@ -190,7 +195,8 @@ func TestACheckpointThatDoesNotMatchIsIgnored(t *testing.T) {
 }
 
 func TestAFileThatIsNoLogIsLeftAlone(t *testing.T) {
-	for _, text := range []string{"hello\n", "hello", "\n", `{"a":1}` + "\n", string(encoded(t, &change{Format: format, Session: "other", N: 1, Release: true}))} {
+	for _, text := range []string{"hello\n", "hello", "\n", `{"a":1}` + "\n",
+		string(encoded(t, &change{Format: format, Session: "other", N: 1, Release: true}))} {
 		dir := dirWith(t, []byte(text))
 		var corrupt *CorruptError
 		require.ErrorAs(t, openAt(t, dir, Config{}).Append(t.Context(), one("s", 0)), &corrupt, text)
@@ -223,7 +229,8 @@ func TestSalvageKeepsWhatIsBeforeTheDamage(t *testing.T) {
 	r, err := st.Salvage(t.Context(), "s")
 	require.NoError(t, err)
 	require.Equal(t, Repair{
-		Session: "s", File: logName, Offset: corrupt.Offset, Bytes: int64(len(text)) - corrupt.Offset, Problem: r.Problem,
+		Session: "s", File: logName, Offset: corrupt.Offset, Bytes: int64(len(text)) - corrupt.Offset,
+		Problem: r.Problem,
 	}, r)
 	require.Less(t, r.Offset, last)
 	require.NotEmpty(t, r.Problem)
@@ -266,7 +273,8 @@ func TestAfterSalvageNoFenceIsGivenTwice(t *testing.T) {
 			_, err := st.Lease(ctx, "s", "a", time.Hour)
 			require.NoError(t, err)
 		}
-		require.NoError(t, st.Append(ctx, journal.Append{Session: "s", Fence: uint64(leases), Head: &journal.HeadUpdate{Status: "x"}}))
+		require.NoError(t,
+			st.Append(ctx, journal.Append{Session: "s", Fence: uint64(leases), Head: &journal.HeadUpdate{Status: "x"}}))
 		before := len(contentOf(t, dir))
 		old, err := st.Lease(ctx, "s", "a", time.Hour) // will be damaged
 		require.NoError(t, err)
@@ -290,7 +298,8 @@ func TestAfterSalvageNoFenceIsGivenTwice(t *testing.T) {
 	}
 }
 
-// The first fence of a session is above those of all deleted sessions, and so may be far above what the log names.
+// The first fence of a session is above those of all deleted sessions, and so may be far above what
+// the log names.
 func TestAfterSalvageNoFenceIsGivenTwiceThoughTheFirstLeaseIsDamaged(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	st := openAt(t, dir, Config{Durability: Process})

@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Delete implements [journal.Store]. It removes records by replacing the log with one that lacks them, in time proportional to what
-// stays. It is synced whatever the store's durability.
+// Delete implements [journal.Store]. It removes records by replacing the log with one that lacks
+// them, in time proportional to what stays. It is synced whatever the store's durability.
 func (st *Store) Delete(ctx context.Context, name string, upTo uint64) error {
 	if err := journal.ValidateSession(name); err != nil {
 		return err
@@ -27,7 +27,8 @@ func (st *Store) Delete(ctx context.Context, name string, upTo uint64) error {
 	})
 }
 
-// remove deletes all files of the session. The session exists as long as its log does, so that is the last one.
+// remove deletes all files of the session. The session exists as long as its log does, so that is
+// the last one.
 func (s *session) remove(ctx context.Context) error {
 	if s.head.Fence > 0 {
 		if err := s.store.keepFence(ctx, s.head.Fence); err != nil {
@@ -45,8 +46,9 @@ func (s *session) remove(ctx context.Context) error {
 	return s.store.fs.Sync() // even without a log: whoever removed it may have died before this
 }
 
-// rewrite replaces the log by one without the records up to a number. That is how records are pruned, and how a log gets rid of
-// pages that a failed sync has left in doubt: every line is verified, and the new log is on the disk before it has its name.
+// rewrite replaces the log by one without the records up to a number. That is how records are
+// pruned, and how a log gets rid of pages that a failed sync has left in doubt: every line is
+// verified, and the new log is on the disk before it has its name.
 func (s *session) rewrite(upTo uint64) (err error) {
 	temp := s.base + tempExt
 	f, err := s.store.fs.Open(temp, true)

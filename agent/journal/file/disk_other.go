@@ -8,5 +8,7 @@ import (
 )
 
 func openDisk(string) (fsys, error) {
-	return nil, fmt.Errorf("the store needs flock and the replacing of open files, which %s doesn't have; use a SQL store", runtime.GOOS)
+	return nil,
+		fmt.Errorf("the store needs flock and the replacing of open files, which %s doesn't have; use a SQL store",
+			runtime.GOOS)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal/file"
 )
 
-// A program writes to a session and crashes in the middle of an append. The next one is told what was cut, and goes on.
+// A program writes to a session and crashes in the middle of an append. The next one is told what
+// was cut, and goes on.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "sessions")

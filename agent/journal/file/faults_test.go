@@ -14,7 +14,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A script is a sequence of changes of some sessions. A step that fails is repeated until it succeeds.
+// A script is a sequence of changes of some sessions. A step that fails is repeated until it
+// succeeds.
 type script struct {
 	steps []func(ctx context.Context, st *Store) error
 	lease map[string]journal.Lease
@@ -28,7 +29,8 @@ func newScript() *script {
 	add := func(do func(ctx context.Context, st *Store) error) { s.steps = append(s.steps, do) }
 	appendTo := func(session string, after uint64, status string, taken []string, records ...journal.Record) {
 		add(func(ctx context.Context, st *Store) error {
-			a := journal.Append{Session: session, After: after, Fence: s.lease[session].Fence, Records: records, Taken: taken}
+			a := journal.Append{Session: session, After: after, Fence: s.lease[session].Fence, Records: records,
+				Taken: taken}
 			if status != "" {
 				a.Head = &journal.HeadUpdate{Status: status, Open: []journal.Open{{ID: "o", Title: status}}}
 			}
@@ -52,7 +54,8 @@ func newScript() *script {
 	}
 	post := func(session, id string, size int, closes ...string) {
 		add(func(ctx context.Context, st *Store) error {
-			err := st.Post(ctx, session, journal.Item{ID: id, Kind: "k", Time: time.Unix(1, 2), Data: bytes.Repeat([]byte{7}, size), Closes: closes})
+			err := st.Post(ctx, session, journal.Item{ID: id, Kind: "k", Time: time.Unix(1, 2),
+				Data: bytes.Repeat([]byte{7}, size), Closes: closes})
 			if errors.As(err, new(*journal.PostedError)) {
 				return nil // our own post, stored by an earlier try
 			}
@@ -110,7 +113,8 @@ func dump(t testing.TB, st *Store) string {
 			continue
 		}
 		require.NoError(t, err)
-		fmt.Fprintf(&out, "%s: status %q, open %v, records %d to %d, owner %q, inbox", name, h.Status, h.Open, h.Pruned, h.Seq, h.Owner)
+		fmt.Fprintf(&out, "%s: status %q, open %v, records %d to %d, owner %q, inbox", name, h.Status, h.Open, h.Pruned,
+			h.Seq, h.Owner)
 		var items []journal.Item
 		if h.Owner != "" || h.Fence == 0 {
 			items, err = st.Take(t.Context(), name, h.Fence)
@@ -132,7 +136,8 @@ func dump(t testing.TB, st *Store) string {
 	return out.String()
 }
 
-// snapshots returns the dumps before and after each step if nothing fails, and the number of operations.
+// snapshots returns the dumps before and after each step if nothing fails, and the number of
+// operations.
 func snapshots(t *testing.T, d Durability) (shots []string, ops int) {
 	t.Helper()
 	disk, s := newMemDisk(0), newScript()
@@ -220,7 +225,8 @@ func TestACrashAtAnyPointLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-// Another process sees what a dead process had written and not yet synced. It must be synced before it is acknowledged.
+// Another process sees what a dead process had written and not yet synced. It must be synced before
+// it is acknowledged.
 func TestAChangeOfADeadProcessIsSyncedBeforeItIsAcknowledged(t *testing.T) {
 	shots, ops := snapshots(t, Power)
 	for at := 1; at <= ops; at += stepBetween {
@@ -234,7 +240,8 @@ func TestAChangeOfADeadProcessIsSyncedBeforeItIsAcknowledged(t *testing.T) {
 			disk.die()
 			require.NoError(t, s.steps[done](t.Context(), testStore(t, disk, Power)))
 			disk.cut(0)
-			require.Equal(t, shots[done+1], dump(t, testStore(t, disk, Power)), "operation %d, seed %d, step %d", at, seed, done)
+			require.Equal(t, shots[done+1], dump(t, testStore(t, disk, Power)), "operation %d, seed %d, step %d", at,
+				seed, done)
 		}
 	}
 }
@@ -284,7 +291,8 @@ func TestAFailureAtAnyPointIsReturnedAndTheSameChangeAgainSettlesIt(t *testing.T
 					require.Equal(t, shots[len(s.steps)], dump(t, st), "operation %d", at)
 					if d == Power {
 						disk.cut(0)
-						require.Equal(t, shots[len(s.steps)], dump(t, testStore(t, disk, d)), "operation %d, power lost afterwards", at)
+						require.Equal(t, shots[len(s.steps)], dump(t, testStore(t, disk, d)),
+							"operation %d, power lost afterwards", at)
 					}
 				}
 			})

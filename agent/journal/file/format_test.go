@@ -22,22 +22,25 @@ func goldenLines(t testing.TB, session string) []byte {
 	at := time.Date(2026, 3, 29, 1, 30, 0, 123456789, time.UTC)
 	first := &change{Format: format, ID: "ABCDEFGHIJKLMNOPQRSTUVWXYZ", Session: session, State: &snapshot{
 		Head: journal.Head{
-			Session: session, Status: "paused", Seq: 4, Pruned: 4, Inbox: 1, Fence: 2, Owner: "w", Until: at, Updated: at,
-			Open: []journal.Open{{ID: "p-1", Kind: "approval", Title: "Delete <it>?", Expires: at}, {ID: "p-2"}},
+			Session: session, Status: "paused", Seq: 4, Pruned: 4, Inbox: 1, Fence: 2, Owner: "w", Until: at,
+			Updated: at,
+			Open:    []journal.Open{{ID: "p-1", Kind: "approval", Title: "Delete <it>?", Expires: at}, {ID: "p-2"}},
 		},
 		Taken: []string{"old-1", "old-2"},
 		Inbox: []*item{newItem(&journal.Item{ID: "i-0", Kind: "decision", Time: at, Data: []byte(`{"yes":true}`)})},
 	}}
 	changes := []*change{
 		first,
-		{Post: newItem(&journal.Item{ID: "i-1", Kind: "decision", Time: at, Data: []byte(`"<yes>"`), Closes: []string{"q-1", "q-2"}})},
+		{Post: newItem(&journal.Item{ID: "i-1", Kind: "decision", Time: at, Data: []byte(`"<yes>"`),
+			Closes: []string{"q-1", "q-2"}})},
 		{Post: newItem(&journal.Item{ID: "i-2", Kind: "bytes", Data: []byte("\n")})},
 		{Release: true},
 		{Lease: &lease{Fence: 3, Owner: "v", Until: at}},
 		{Append: &appended{
 			After: 4, Fence: 3, Head: &journal.HeadUpdate{Status: "running"}, Taken: []string{"i-0", "i-1", "never"},
 			Records: []record{
-				newRecord(&journal.Record{Time: at, Kind: "reply", V: 2, Data: []byte(`{"text":"a <b> & c","n":[1.0,1e2,null]}`)}),
+				newRecord(&journal.Record{Time: at, Kind: "reply", V: 2,
+					Data: []byte(`{"text":"a <b> & c","n":[1.0,1e2,null]}`)}),
 				newRecord(&journal.Record{Kind: `k"\`, V: -1, Data: []byte("\xff\xfe")}),
 				newRecord(&journal.Record{Time: at.Add(-1e18), Kind: "empty"}),
 			},
@@ -70,7 +73,8 @@ func TestTheGoldenLogIsRead(t *testing.T) {
 	h, err := st.Head(t.Context(), name)
 	require.NoError(t, err)
 	require.Equal(t, journal.Head{
-		Session: name, Status: "running", Seq: 7, Pruned: 4, Inbox: 1, Fence: 3, Owner: "v", Until: at, Updated: at.Add(6),
+		Session: name, Status: "running", Seq: 7, Pruned: 4, Inbox: 1, Fence: 3, Owner: "v", Until: at,
+		Updated: at.Add(6),
 	}, h)
 	require.Equal(t, []journal.Record{
 		{Seq: 5, Time: at, Kind: "reply", V: 2, Data: []byte(`{"text":"a <b> & c","n":[1.0,1e2,null]}`)},
@@ -81,7 +85,8 @@ func TestTheGoldenLogIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []journal.Item{{ID: "i-2", Kind: "bytes", Data: []byte("\n")}}, items)
 	for id, taken := range map[string]bool{
-		"old-1": true, "old-2": true, "i-0": true, "i-1": true, "q-1": true, "q-2": true, "never": true, "later": true, "i-2": false,
+		"old-1": true, "old-2": true, "i-0": true, "i-1": true, "q-1": true, "q-2": true, "never": true, "later": true,
+		"i-2": false,
 	} {
 		var posted *journal.PostedError
 		require.ErrorAs(t, st.Post(t.Context(), name, journal.Item{ID: id, Kind: "k"}), &posted)
@@ -111,7 +116,8 @@ func TestALogOfAnotherFormatIsRefusedAndLeftAlone(t *testing.T) {
 		_, headErr := st.Head(t.Context(), "s")
 		_, leaseErr := st.Lease(t.Context(), "s", "a", time.Hour)
 		_, salvageErr := st.Salvage(t.Context(), "s")
-		for _, err := range []error{headErr, leaseErr, salvageErr, st.Append(t.Context(), one("s", 0)), st.Delete(t.Context(), "s", 1)} {
+		for _, err := range []error{headErr, leaseErr, salvageErr, st.Append(t.Context(), one("s", 0)),
+			st.Delete(t.Context(), "s", 1)} {
 			var other *FormatError
 			require.ErrorAs(t, err, &other)
 			require.Equal(t, FormatError{Session: "s", File: logName, Format: c.format, Known: 2}, *other)
@@ -123,11 +129,14 @@ func TestALogOfAnotherFormatIsRefusedAndLeftAlone(t *testing.T) {
 
 func TestDataIsWrittenAsItIsIfItIsCompactJSON(t *testing.T) {
 	for text, want := range map[string]bool{
-		`{}`: true, `{"a":[1,-0.5e+3,"\u00e9\n",true,false,null]}`: true, `[]`: true, `"ü"`: true, `0`: true, `-0`: true, `null`: true,
+		`{}`: true, `{"a":[1,-0.5e+3,"\u00e9\n",true,false,null]}`: true, `[]`: true, `"ü"`: true, `0`: true,
+		`-0`: true, `null`: true,
 		`"<&>"`: true, "\"\u2028\"": true, `"\ud800"`: true, `{"crc":"00000000","n":1}`: true,
-		"": false, "{\n}": false, "{} ": false, `{"a":1,}`: false, `01`: false, `nul`: false, `{} {}`: false, `"`: false, "\"\xff\"": false,
+		"": false, "{\n}": false, "{} ": false, `{"a":1,}`: false, `01`: false, `nul`: false, `{} {}`: false,
+		`"`: false, "\"\xff\"": false,
 		`[ ]`: false, "\uFEFF{}": false, strings.Repeat("[", 100_000): false,
-		strings.Repeat("[", 9990) + strings.Repeat("]", 9990): false, strings.Repeat("[", 8999) + strings.Repeat("]", 8999): true,
+		strings.Repeat("[", 9990) + strings.Repeat("]", 9990): false, strings.Repeat("[", 8999) +
+			strings.Repeat("]", 8999): true,
 	} {
 		c := newContent([]byte(text))
 		require.Equal(t, want, len(c.JSON) > 0, "%.50q", text)
@@ -139,11 +148,13 @@ func TestDataIsWrittenAsItIsIfItIsCompactJSON(t *testing.T) {
 
 // FuzzContent: any data comes back as it was, in a line that is one line of JSON.
 func FuzzContent(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e+3,"\u00e9\n",true,false,null]}`, "{\n}", `"\ud800"`, "\"\xff\"", `[[[]]]`, `1e5`, `{"a":{"a":1}}`} {
+	for _, seed := range []string{`{"a":[1,-0.5e+3,"\u00e9\n",true,false,null]}`, "{\n}", `"\ud800"`, "\"\xff\"",
+		`[[[]]]`, `1e5`, `{"a":{"a":1}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		line := encoded(t, &change{N: 1, Append: &appended{Records: []record{newRecord(&journal.Record{Kind: "k", Data: data})}}})
+		line := encoded(t,
+			&change{N: 1, Append: &appended{Records: []record{newRecord(&journal.Record{Kind: "k", Data: data})}}})
 		require.True(t, utf8.Valid(line))
 		require.True(t, json.Valid(line))
 		require.Equal(t, len(line)-1, bytes.IndexByte(line, '\n'))
@@ -154,7 +165,8 @@ func FuzzContent(f *testing.F) {
 	})
 }
 
-// FuzzLine: a line with a good checksum is read or refused, and what was read is written the same again.
+// FuzzLine: a line with a good checksum is read or refused, and what was read is written the same
+// again.
 func FuzzLine(f *testing.F) {
 	for line := range bytes.Lines(goldenLines(f, "s")) {
 		f.Add(line[crcLen : len(line)-2])
@@ -175,7 +187,8 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// FuzzLog: a file of any content is a log, a repaired one, or an error, and what was repaired needs no second repair.
+// FuzzLog: a file of any content is a log, a repaired one, or an error, and what was repaired needs
+// no second repair.
 func FuzzLog(f *testing.F) {
 	golden := goldenLines(f, "s")
 	f.Add(golden)

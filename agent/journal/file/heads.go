@@ -37,9 +37,10 @@ func noSession(name string) error {
 	return fmt.Errorf("%w: %q", journal.ErrNoSession, name)
 }
 
-// Heads implements [journal.Store]. It lists the directory once, and then reads one session after the other: its checkpoint and
-// the log behind that. For a session whose log can't be read it yields a head with the name alone, and a [*CorruptError] or [*FormatError].
-// It counts for the limit of f. A log that doesn't say of which session it is any more is such an error at the end.
+// Heads implements [journal.Store]. It lists the directory once, and then reads one session after
+// the other: its checkpoint and the log behind that. For a session whose log can't be read it
+// yields a head with the name alone, and a [*CorruptError] or [*FormatError]. It counts for the
+// limit of f. A log that doesn't say of which session it is any more is such an error at the end.
 func (st *Store) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
 		err := st.list(ctx, f, yield)
@@ -87,7 +88,8 @@ func unreadable(err error) bool {
 	return errors.As(err, new(*CorruptError)) || errors.As(err, new(*FormatError))
 }
 
-// names returns the sessions that f may ask for by their names, in order, and an error about the logs that don't say their names any more.
+// names returns the sessions that f may ask for by their names, in order, and an error about the
+// logs that don't say their names any more.
 func (st *Store) names(ctx context.Context, f journal.Filter) (names []string, nameless, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Lease implements [journal.Store]. The time is the machine's, so processes agree on it; setting its clock moves the ends of leases.
+// Lease implements [journal.Store]. The time is the machine's, so processes agree on it; setting
+// its clock moves the ends of leases.
 func (st *Store) Lease(ctx context.Context, name, owner string, ttl time.Duration) (journal.Lease, error) {
 	if err := journal.ValidateLease(name, owner, ttl); err != nil {
 		return journal.Lease{}, err
@@ -68,8 +69,9 @@ func (st *Store) Release(ctx context.Context, l journal.Lease) error {
 	})
 }
 
-// Fences of a session rise by one. So that they still rise when a session was deleted and begins again, a log for all sessions holds
-// the highest fence of any deleted one, as the fence of a lease. A session's first fence is above that.
+// Fences of a session rise by one. So that they still rise when a session was deleted and begins
+// again, a log for all sessions holds the highest fence of any deleted one, as the fence of a
+// lease. A session's first fence is above that.
 
 // lastFence returns the highest fence of a deleted session.
 func (st *Store) lastFence(ctx context.Context) (fence uint64, err error) {
@@ -90,7 +92,8 @@ func (st *Store) keepFence(ctx context.Context, fence uint64) error {
 	})
 }
 
-// fences runs fn on the log of fences, which is that of a session without a name. It is always synced, as deleting is.
+// fences runs fn on the log of fences, which is that of a session without a name. It is always
+// synced, as deleting is.
 func (st *Store) fences(ctx context.Context, write bool, fn func(*session) error) error {
 	s := newSession(st, "")
 	s.durable = true

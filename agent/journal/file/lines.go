@@ -22,8 +22,8 @@ func readLines(f handle, from, to int64) *lineReader {
 	return &lineReader{buf: bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), int(size)), next: from}
 }
 
-// line returns the next line with its line break. At the end it returns io.EOF, and for a damaged line its text with errPartial
-// or errChecksum.
+// line returns the next line with its line break. At the end it returns io.EOF, and for a damaged
+// line its text with errPartial or errChecksum.
 func (l *lineReader) line() ([]byte, error) {
 	text, err := l.buf.ReadBytes('\n')
 	l.off = l.next
@@ -48,8 +48,8 @@ func (l *lineReader) change(c *change) error {
 	return decodeLine(text, c)
 }
 
-// changes reads the changes between two offsets that were read before. It needs no lock: what is in a log never changes.
-// Damage is a [*CorruptError].
+// changes reads the changes between two offsets that were read before. It needs no lock: what is in
+// a log never changes. Damage is a [*CorruptError].
 func (s *session) changes(f handle, from, to int64) iter.Seq2[*change, error] {
 	return func(yield func(*change, error) bool) {
 		for in := readLines(f, from, to); in.next < to; {
@@ -68,7 +68,8 @@ func (s *session) changes(f handle, from, to int64) iter.Seq2[*change, error] {
 	}
 }
 
-// appends reads the changes that appended records after number after, without the records up to that number.
+// appends reads the changes that appended records after number after, without the records up to
+// that number.
 func (s *session) appends(f handle, after uint64, from, to int64) iter.Seq2[*change, error] {
 	return func(yield func(*change, error) bool) {
 		for c, err := range s.changes(f, from, to) {

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// refresh brings the state up to a log of this size. The lock is held, so an incomplete change was left by a crash, unless
-// it was acknowledged. It cuts that off, and returns what it has cut.
+// refresh brings the state up to a log of this size. The lock is held, so an incomplete change was
+// left by a crash, unless it was acknowledged. It cuts that off, and returns what it has cut.
 func (s *session) refresh(size int64) (*Repair, error) {
 	if size < s.end {
 		had := s.end
@@ -38,7 +38,8 @@ func (s *session) refresh(size int64) (*Repair, error) {
 	return cut, nil
 }
 
-// load applies the changes between the end of the state and size. It returns what has to be cut from the log, if anything.
+// load applies the changes between the end of the state and size. It returns what has to be cut
+// from the log, if anything.
 func (s *session) load(size int64) (*Repair, error) {
 	for in := readLines(s.file, s.end, size); ; {
 		text, err := in.line()
@@ -72,8 +73,8 @@ func (s *session) load(size int64) (*Repair, error) {
 	}
 }
 
-// judge tells a change that was being written when its writer crashed, which has to be cut, from damage. Text is the first
-// damaged line. If there is anything behind it, it had been complete.
+// judge tells a change that was being written when its writer crashed, which has to be cut, from
+// damage. Text is the first damaged line. If there is anything behind it, it had been complete.
 func (s *session) judge(in *lineReader, text []byte, size int64, problem error) (*Repair, error) {
 	switch {
 	case in.off == 0 && !isOurs(text):
@@ -86,7 +87,8 @@ func (s *session) judge(in *lineReader, text []byte, size int64, problem error) 
 
 var errNoLog = errors.New("a log doesn't begin like this")
 
-// checkFormat reads the format from the first line of a log, which other versions may write differently in all else.
+// checkFormat reads the format from the first line of a log, which other versions may write
+// differently in all else.
 func (s *session) checkFormat(text []byte) error {
 	var first struct {
 		Format uint64 `json:"log"`
@@ -100,14 +102,15 @@ func (s *session) checkFormat(text []byte) error {
 	return nil
 }
 
-// isOurs reports whether a damaged first line may be what is left of one that this package was writing: it begins like one, or
-// the disk has lost it and shows zeros.
+// isOurs reports whether a damaged first line may be what is left of one that this package was
+// writing: it begins like one, or the disk has lost it and shows zeros.
 func isOurs(text []byte) bool {
 	n := min(len(text), len(crcOpen))
 	return n > 0 && string(text[:n]) == crcOpen[:n] || bytes.IndexByte(text, 0) >= 0
 }
 
-// endsWithLine reports whether a damaged line ends with an intact one, because the line break between them is damaged.
+// endsWithLine reports whether a damaged line ends with an intact one, because the line break
+// between them is damaged.
 func endsWithLine(text []byte) bool {
 	for i := 1; ; i++ {
 		next := bytes.Index(text[i:], []byte(crcOpen))

@@ -143,9 +143,11 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 }
 
 func TestNoTwoNamesShareAFile(t *testing.T) {
-	names := []string{"s", "S", "con", "CON", "a/b", "a%2fb", "a%2Fb", "..", ".", "é", "e\u0301", "É", "straße", "s.log", " ", "s "}
+	names := []string{"s", "S", "con", "CON", "a/b", "a%2fb", "a%2Fb", "..", ".", "é", "e\u0301", "É", "straße",
+		"s.log", " ", "s "}
 	for _, n := range []int{60, 61, 66, 67, 198, 199, 400, 512} {
-		names = append(names, strings.Repeat("é", n/2), strings.Repeat("É", n/2), strings.Repeat("n", n), strings.Repeat("N", n), strings.Repeat("n", n-1)+"m")
+		names = append(names, strings.Repeat("é", n/2), strings.Repeat("É", n/2), strings.Repeat("n", n),
+			strings.Repeat("N", n), strings.Repeat("n", n-1)+"m")
 	}
 	stems := map[string]string{}
 	seen := map[string]bool{}
@@ -167,7 +169,8 @@ func TestNoTwoNamesShareAFile(t *testing.T) {
 			require.Greater(t, len(name), maxBase/3-2)
 		}
 	}
-	for _, file := range []string{"s.log", "s-.log", "s-S.log", "s-%.log", "s-%2.log", "s-%zz.log", "s-%73.log", "s-s.head", "h-00.log", "fences", "s-%2F.log"} {
+	for _, file := range []string{"s.log", "s-.log", "s-S.log", "s-%.log", "s-%2.log", "s-%zz.log", "s-%73.log",
+		"s-s.head", "h-00.log", "fences", "s-%2F.log"} {
 		_, ok := sessionOf(file)
 		require.False(t, ok, file)
 	}

@@ -15,11 +15,12 @@ var (
 	errDead     = errors.New("injected: the process is dead")
 )
 
-// pageSize is small, so that a change of some hundred bytes can reach the disk in part in many ways.
+// pageSize is small, so that a change of some hundred bytes can reach the disk in part in many
+// ways.
 const pageSize = 64
 
-// A memDisk is a directory in memory that knows what has reached the disk. Any of its operations can be made to fail, or to be the
-// last one of the process.
+// A memDisk is a directory in memory that knows what has reached the disk. Any of its operations
+// can be made to fail, or to be the last one of the process.
 type memDisk struct {
 	mu    sync.Mutex
 	rnd   *rand.Rand
@@ -47,7 +48,8 @@ func newMemDisk(seed uint64) *memDisk {
 	return &memDisk{rnd: rand.New(rand.NewPCG(seed, 1)), names: map[string]*inode{}, disk: map[string]*inode{}}
 }
 
-// step counts an operation, and returns its error if it has to fail. If part is set, it is still done in part.
+// step counts an operation, and returns its error if it has to fail. If part is set, it is still
+// done in part.
 func (d *memDisk) step(string) (part bool, err error) {
 	if d.dead {
 		return false, errDead
@@ -167,8 +169,8 @@ func (d *memDisk) die() {
 	d.dead, d.dieAt, d.failAt, d.fails = false, 0, 0, 0
 }
 
-// cut simulates a loss of power. Keep is the probability that a page or a size that wasn't synced has reached the disk. Of the
-// changes to the directory the first few have.
+// cut simulates a loss of power. Keep is the probability that a page or a size that wasn't synced
+// has reached the disk. Of the changes to the directory the first few have.
 func (d *memDisk) cut(keep float64) {
 	d.die()
 	d.mu.Lock()
@@ -286,7 +288,8 @@ func (h *memHandle) Truncate(size int64) error {
 	return nil
 }
 
-// A Sync that fails behaves like Linux: some pages have reached the disk, and all count as clean afterwards.
+// A Sync that fails behaves like Linux: some pages have reached the disk, and all count as clean
+// afterwards.
 func (h *memHandle) Sync() error {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()

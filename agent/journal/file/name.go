@@ -19,9 +19,11 @@ const (
 // maxBase leaves room for extensions in the 255 bytes that file systems give a name.
 const maxBase = 200
 
-// baseName returns the name of a session's files without the extension, and "fences" for the session without a name. Two sessions
-// never share one, even if the file system ignores case or normalizes Unicode: lower-case letters, digits, '-' and '_' stay as they
-// are, all else is %xx. The prefix avoids names such as con and nul. A long name is replaced by its hash; the log has the name.
+// baseName returns the name of a session's files without the extension, and "fences" for the
+// session without a name. Two sessions never share one, even if the file system ignores case or
+// normalizes Unicode: lower-case letters, digits, '-' and '_' stay as they are, all else is %xx.
+// The prefix avoids names such as con and nul. A long name is replaced by its hash; the log has the
+// name.
 func baseName(session string) string {
 	if session == "" {
 		return "fences"

@@ -18,7 +18,8 @@ import (
 
 const appendsEach = 5000
 
-// race appends records of its own to a session to which another process appends too. After the first one it waits for the other.
+// race appends records of its own to a session to which another process appends too. After the
+// first one it waits for the other.
 func race(args []string) error {
 	ctx := context.Background()
 	me, err := strconv.Atoi(args[1])
@@ -55,7 +56,8 @@ func race(args []string) error {
 }
 
 func mine(me, n int) journal.Record {
-	return journal.Record{Kind: "race", V: me, Time: time.Unix(int64(n), 0), Data: fmt.Appendf(nil, `"%0*d"`, 1+n%300, n)}
+	return journal.Record{Kind: "race", V: me, Time: time.Unix(int64(n), 0),
+		Data: fmt.Appendf(nil, `"%0*d"`, 1+n%300, n)}
 }
 
 func TestTwoProcessesThatAppendToOneSessionLoseNothing(t *testing.T) {
@@ -78,8 +80,8 @@ func TestTwoProcessesThatAppendToOneSessionLoseNothing(t *testing.T) {
 	require.Equal(t, []int{appendsEach, appendsEach}, next)
 }
 
-// busy posts, appends and prunes until it is killed, and prints the number of the last record after each append. The number of a
-// record determines its content.
+// busy posts, appends and prunes until it is killed, and prints the number of the last record after
+// each append. The number of a record determines its content.
 func busy(args []string) error {
 	ctx := context.Background()
 	d, err := strconv.Atoi(args[1])
@@ -101,7 +103,8 @@ func busy(args []string) error {
 	}
 	for at := h.Seq; ; {
 		id := fmt.Sprint("i-", at)
-		if err := st.Post(ctx, "s", journal.Item{ID: id, Kind: "k"}); err != nil && !errors.As(err, new(*journal.PostedError)) {
+		if err := st.Post(ctx, "s", journal.Item{ID: id, Kind: "k"}); err != nil &&
+			!errors.As(err, new(*journal.PostedError)) {
 			return err
 		}
 		a := journal.Append{Session: "s", After: at, Fence: l.Fence, Taken: []string{id}}

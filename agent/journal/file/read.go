@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Read implements [journal.Store]. It yields the records that were there when the loop began, in pages of 256 KiB, and holds no
-// lock meanwhile: a log that is pruned or deleted during the loop is still read to its end.
+// Read implements [journal.Store]. It yields the records that were there when the loop began, in
+// pages of 256 KiB, and holds no lock meanwhile: a log that is pruned or deleted during the loop is
+// still read to its end.
 //
 // Every line is verified. Damage is a [*CorruptError] in place of the record.
 func (st *Store) Read(ctx context.Context, name string, after uint64) iter.Seq2[journal.Record, error] {

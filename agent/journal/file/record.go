@@ -17,11 +17,12 @@ import (
 // format is the version of the lines below. The first line of a log names it.
 const format = 2
 
-// A change is one line of a log, a JSON object. It changes the session as a whole or, if the line is damaged, not at all.
-// One of State, Append, Lease, Release and Post is set:
+// A change is one line of a log, a JSON object. It changes the session as a whole or, if the line
+// is damaged, not at all. One of State, Append, Lease, Release and Post is set:
 //
 //	{"crc":"89abcdef","log":2,"id":"…","session":"s-1","n":1,"at":"…","lease":{"fence":3,"owner":"w","until":"…"}}
-//	{"crc":"89abcdef","n":2,"at":"…","append":{"after":0,"fence":3,"records":[{"kind":"reply","v":1,"data":{}}],"taken":["a"]}}
+//	{"crc":"89abcdef","n":2,"at":"…","append":{"after":0,"fence":3,"records":[{"kind":"reply","v":1,
+//	"data":{}}],"taken":["a"]}}
 //	{"crc":"89abcdef","n":3,"at":"…","post":{"id":"b","kind":"decision","data":{}}}
 //	{"crc":"89abcdef","n":4,"at":"…","release":true}
 //
@@ -81,7 +82,8 @@ type content struct {
 	Base64 []byte          `json:"base64,omitempty"` // what isn't JSON
 }
 
-// maxBrackets bounds how deep data is nested, because encoding/json reads no more than 10,000 levels.
+// maxBrackets bounds how deep data is nested, because encoding/json reads no more than 10,000
+// levels.
 const maxBrackets = 9000
 
 // newContent writes data as it is if that is compact JSON, which encoding/json keeps byte for byte.
@@ -155,12 +157,14 @@ var (
 )
 
 func isDamage(err error) bool {
-	return errors.Is(err, errPartial) || errors.Is(err, errChecksum) || errors.Is(err, errContent) || errors.Is(err, errShorter)
+	return errors.Is(err, errPartial) || errors.Is(err, errChecksum) || errors.Is(err, errContent) ||
+		errors.Is(err, errShorter)
 }
 
 // intact reports whether a line, with its line break, has the checksum that it names.
 func intact(line []byte) bool {
-	return len(line) > crcLen && bytes.HasPrefix(line, []byte(crcOpen)) && string(line[crcLen-len(crcClose):crcLen]) == crcClose &&
+	return len(line) > crcLen && bytes.HasPrefix(line, []byte(crcOpen)) &&
+		string(line[crcLen-len(crcClose):crcLen]) == crcClose &&
 		string(line[len(crcOpen):len(crcOpen)+8]) == checksum(line[crcLen:len(line)-1])
 }
 

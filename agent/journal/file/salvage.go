@@ -8,12 +8,14 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Salvage makes a damaged session usable again: it keeps all changes before the first damaged line. The damaged log is kept beside the
-// new one, with the extension .damaged, until the next Salvage or until the session is deleted whole. The [Repair] says what is
-// gone. Every lease is released, and every fence is stale. For a session without damage, or an unknown one, the Repair is zero, and
-// nothing changes.
+// Salvage makes a damaged session usable again: it keeps all changes before the first damaged line.
+// The damaged log is kept beside the new one, with the extension .damaged, until the next Salvage
+// or until the session is deleted whole. The [Repair] says what is gone. Every lease is released,
+// and every fence is stale. For a session without damage, or an unknown one, the Repair is zero,
+// and nothing changes.
 //
-// What is cut had been acknowledged. Salvage is for a person who has inspected the damage, not for automatic recovery.
+// What is cut had been acknowledged. Salvage is for a person who has inspected the damage, not for
+// automatic recovery.
 func (st *Store) Salvage(ctx context.Context, name string) (Repair, error) {
 	err := journal.ValidateSession(name)
 	if err == nil {
@@ -83,8 +85,9 @@ func (s *session) salvage(ctx context.Context, size int64) (Repair, error) {
 	return r, nil
 }
 
-// highestFence returns a number that no fence of the session was above. What can be read behind the damage may name some, and what
-// can't, or is missing, may have been leases, of at least minLease bytes each.
+// highestFence returns a number that no fence of the session was above. What can be read behind the
+// damage may name some, and what can't, or is missing, may have been leases, of at least minLease
+// bytes each.
 func (s *session) highestFence(ctx context.Context, from, size, missing int64) (uint64, error) {
 	const minLease = 100
 	deleted, err := s.store.lastFence(ctx)

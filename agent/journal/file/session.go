@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A session is a log that the store has open, and what the store knows of it. A call has the session to itself while it holds
-// turn, and the log while it holds the lock of the file, which keeps other processes out.
+// A session is a log that the store has open, and what the store knows of it. A call has the
+// session to itself while it holds turn, and the log while it holds the lock of the file, which
+// keeps other processes out.
 type session struct {
 	// fixed at creation
 	store   *Store
@@ -59,7 +60,8 @@ func (f *sharedFile) release() {
 	}
 }
 
-// run calls fn with a session that is locked and whose state is up to date. Write is set if fn may change it.
+// run calls fn with a session that is locked and whose state is up to date. Write is set if fn may
+// change it.
 func (st *Store) run(ctx context.Context, name string, write bool, fn func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -77,7 +79,8 @@ func (st *Store) do(ctx context.Context, what, name string, write bool, fn func(
 	return failed(what, name, st.run(ctx, name, write, fn))
 }
 
-// exclusive calls fn when no other goroutine of this store uses the session, and reports repairs afterwards.
+// exclusive calls fn when no other goroutine of this store uses the session, and reports repairs
+// afterwards.
 func (s *session) exclusive(ctx context.Context, fn func() error) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -97,8 +100,9 @@ func (s *session) exclusive(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// errCreate is what commit returns if the session has no log yet. Then fn is called again with a new log, or one that another
-// process has created meanwhile. So a call that is refused creates no file.
+// errCreate is what commit returns if the session has no log yet. Then fn is called again with a
+// new log, or one that another process has created meanwhile. So a call that is refused creates no
+// file.
 var errCreate = errors.New("journal/file: the log has to be created")
 
 func (s *session) call(ctx context.Context, write bool, fn func(*session) error) error {
@@ -123,7 +127,8 @@ func (s *session) call(ctx context.Context, write bool, fn func(*session) error)
 	}
 }
 
-// enter locks the log and brings the state up to date. Without create, a session without a log has an empty state, and no lock.
+// enter locks the log and brings the state up to date. Without create, a session without a log has
+// an empty state, and no lock.
 func (s *session) enter(ctx context.Context, create bool) error {
 	size, err := s.lockLog(ctx, create)
 	if err != nil || s.file == nil {
@@ -203,8 +208,9 @@ func (s *session) reset() {
 	s.synced, s.dirSynced, s.saved, s.savedSize, s.measured = 0, false, 0, 0, 0
 }
 
-// lock waits for the lock of f until ctx ends. It polls, at intervals of up to 1 ms, because a wait in the system can't be
-// interrupted, and the process that has the lock may be stopped for any time.
+// lock waits for the lock of f until ctx ends. It polls, at intervals of up to 1 ms, because a wait
+// in the system can't be interrupted, and the process that has the lock may be stopped for any
+// time.
 func lock(ctx context.Context, f handle) error {
 	const longest = time.Millisecond
 	for wait := 10 * time.Microsecond; ; wait = min(2*wait, longest) {

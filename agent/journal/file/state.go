@@ -61,7 +61,8 @@ func (s *state) restore(snap *snapshot) {
 	}
 }
 
-// apply adds a change whose line has size bytes. It returns an error if c can't follow the changes before it.
+// apply adds a change whose line has size bytes. It returns an error if c can't follow the changes
+// before it.
 func (s *state) apply(c *change, size int64) error {
 	switch {
 	case c.N != s.n+1:

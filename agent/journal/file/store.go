@@ -14,12 +14,15 @@ import (
 type Durability int
 
 const (
-	// Power is the default: a change survives a crash of the machine and the loss of its power. Before it is acknowledged it is
-	// synced to the disk, and so is the directory if that has changed.
+	// Power is the default: a change survives a crash of the machine and the loss of its power.
+	// Before it is acknowledged it is synced to the disk, and so is the directory if that has
+	// changed.
 	Power Durability = iota
-	// Process survives the death of the process, but not a crash of the machine: a change is acknowledged once the operating
-	// system has it. A crash of the machine loses what the system had not written yet. That may leave a log that is damaged in
-	// the middle, or one that lacks changes that were acknowledged: both are a [CorruptError], and [Store.Salvage] keeps the rest.
+	// Process survives the death of the process, but not a crash of the machine: a change is
+	// acknowledged once the operating system has it. A crash of the machine loses what the system
+	// had not written yet. That may leave a log that is damaged in the middle, or one that lacks
+	// changes that were acknowledged: both are a [CorruptError], and [Store.Salvage] keeps the
+	// rest.
 	Process
 )
 
@@ -28,21 +31,22 @@ const DefaultFiles = 128
 
 // A Config says how a store works. The zero Config is the default.
 type Config struct {
-	// Durability is what acknowledged changes survive. The stores of one directory may differ in it.
+	// Durability is what acknowledged changes survive. The stores of one directory may differ in
+	// it.
 	Durability Durability
-	// Files is how many logs are kept open between calls, each with its measure and its state in memory. The default, for 0, is DefaultFiles. Calls
-	// and readers in progress may need more.
+	// Files is how many logs are kept open between calls, each with its measure and its state in
+	// memory. The default, for 0, is DefaultFiles. Calls and readers in progress may need more.
 	Files int
-	// OnRepair, if not nil, is called with what was cut from the end of a log. The method that found it calls it on the goroutine
-	// of its caller, without a lock.
+	// OnRepair, if not nil, is called with what was cut from the end of a log. The method that
+	// found it calls it on the goroutine of its caller, without a lock.
 	OnRepair func(Repair)
 }
 
-// A Store is a [journal.Store] in a directory. It is safe for concurrent use by many goroutines, and by many processes that each open
-// the same directory.
+// A Store is a [journal.Store] in a directory. It is safe for concurrent use by many goroutines,
+// and by many processes that each open the same directory.
 //
-// Errors of the file system are returned wrapped, and count as unclear, see [journal.Unclear]. The change that met one was taken
-// back or is in the log; the same change again settles which.
+// Errors of the file system are returned wrapped, and count as unclear, see [journal.Unclear]. The
+// change that met one was taken back or is in the log; the same change again settles which.
 type Store struct {
 	// fixed at creation
 	fs    fsys
@@ -61,12 +65,14 @@ var _ journal.Store = (*Store)(nil)
 // Open is [OpenWith] with the defaults.
 func Open(dir string) (*Store, error) { return OpenWith(dir, Config{}) }
 
-// OpenWith returns a store that keeps its sessions in dir, which it creates if it doesn't exist: directories with mode
-// 0700, files with mode 0600. Dir must be on a local file system, because locks and syncs over a network (NFS above all)
-// are not reliable, and no other program may put files into it.
+// OpenWith returns a store that keeps its sessions in dir, which it creates if it doesn't exist:
+// directories with mode 0700, files with mode 0600. Dir must be on a local file system, because
+// locks and syncs over a network (NFS above all) are not reliable, and no other program may put
+// files into it.
 //
-// OpenWith reads no log: what a crash has left is found and repaired when a session is next used. It returns an error if dir can't
-// be opened or created, if a field of cfg is invalid, or if the operating system isn't Linux, macOS or one of the BSDs.
+// OpenWith reads no log: what a crash has left is found and repaired when a session is next used.
+// It returns an error if dir can't be opened or created, if a field of cfg is invalid, or if the
+// operating system isn't Linux, macOS or one of the BSDs.
 func OpenWith(dir string, cfg Config) (*Store, error) {
 	if dir == "" {
 		return nil, errors.New("journal/file: dir is empty; give the path of a directory")
@@ -101,8 +107,9 @@ func open(fs fsys, cfg Config) *Store {
 	}
 }
 
-// Close closes the logs. Calls under way end normally, and close theirs then; later calls return an error that wraps [os.ErrClosed].
-// Leases stay, so that another store can renew them. It is no error to call Close again.
+// Close closes the logs. Calls under way end normally, and close theirs then; later calls return an
+// error that wraps [os.ErrClosed]. Leases stay, so that another store can renew them. It is no
+// error to call Close again.
 func (st *Store) Close() error {
 	st.mu.Lock()
 	st.closed = true
@@ -152,8 +159,9 @@ func (st *Store) release(s *session) {
 	}
 }
 
-// evict removes unused sessions, those used last at the end, until keep are left. The caller closes them without mu. A call that
-// needs one of them meanwhile gets a new one: the lock of the file keeps the two apart.
+// evict removes unused sessions, those used last at the end, until keep are left. The caller closes
+// them without mu. A call that needs one of them meanwhile gets a new one: the lock of the file
+// keeps the two apart.
 func (st *Store) evict(keep int) []*session {
 	var idle []*session
 	for e := st.recent.Back(); e != nil && st.recent.Len() > keep; {

@@ -79,11 +79,14 @@ var appendChecks = []check{
 	{"sessions with similar names are separate", func(t tb, s journal.Store) {
 		f := on(t, s)
 		names := []string{
-			"s", "S", "s ", " s", "s.", "s-1", "s-10", "s/1", "s\\1", "..", ".", "/", "../s", "a%b", "a_b", "a%2Fb", "a*b", "'; --", `"s"`,
-			"\u00e9", "e\u0301", "straße", "STRASSE", "日本", "🙂", "con", "NUL", "s.lock", "s.jsonl", "-", "0", "00", "1e0", "true",
+			"s", "S", "s ", " s", "s.", "s-1", "s-10", "s/1", "s\\1", "..", ".", "/", "../s", "a%b", "a_b", "a%2Fb",
+			"a*b", "'; --", `"s"`,
+			"\u00e9", "e\u0301", "straße", "STRASSE", "日本", "🙂", "con", "NUL", "s.lock", "s.jsonl", "-", "0", "00",
+			"1e0", "true",
 		}
 		for i, name := range names {
-			f.append(journal.Append{Session: name, Records: recs(i, i), Head: &journal.HeadUpdate{Status: fmt.Sprint(i)}})
+			f.append(journal.Append{Session: name, Records: recs(i, i),
+				Head: &journal.HeadUpdate{Status: fmt.Sprint(i)}})
 		}
 		for i, name := range names {
 			f.checkLog(name, 0, rec(i))
@@ -146,7 +149,8 @@ var retryChecks = []check{
 			f.refuseAppend("append with another "+what, journal.Append{Session: "s", Records: two})
 		}
 		f.refuseAppend("append that is longer", journal.Append{Session: "s", Records: recs(1, 3)})
-		f.refuseAppend("append in another order", journal.Append{Session: "s", Records: []journal.Record{rec(2), rec(1)}})
+		f.refuseAppend("append in another order",
+			journal.Append{Session: "s", Records: []journal.Record{rec(2), rec(1)}})
 		f.checkLog("s", 0, recs(1, 2)...)
 	}},
 	{"the same append again doesn't touch the head", func(t tb, s journal.Store) {

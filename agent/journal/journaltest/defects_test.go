@@ -95,58 +95,63 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
-	{"takes any append to an existing number for a retry", "an append that differs in anything is not the same", func(b *bad, s journal.Store) {
-		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			if h, err := s.Head(ctx, a.Session); err == nil && a.After+uint64(len(a.Records)) <= h.Seq {
-				return nil
+	{"takes any append to an existing number for a retry", "an append that differs in anything is not the same",
+		func(b *bad, s journal.Store) {
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				if h, err := s.Head(ctx, a.Session); err == nil && a.After+uint64(len(a.Records)) <= h.Seq {
+					return nil
+				}
+				return s.Append(ctx, a)
 			}
-			return s.Append(ctx, a)
-		}
-	}},
-	{"keeps the records of the caller", "the store doesn't keep the slices that it is passed", func(b *bad, s journal.Store) {
-		kept := make(map[string][]journal.Record)
-		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			kept[a.Session] = a.Records
-			return s.Append(ctx, a)
-		}
-		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
-			return func(yield func(journal.Record, error) bool) {
-				for i, r := range kept[session] {
-					r.Seq = uint64(i) + 1
-					if r.Seq > after && !yield(r, nil) {
-						return
+		}},
+	{"keeps the records of the caller", "the store doesn't keep the slices that it is passed",
+		func(b *bad, s journal.Store) {
+			kept := make(map[string][]journal.Record)
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				kept[a.Session] = a.Records
+				return s.Append(ctx, a)
+			}
+			b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+				return func(yield func(journal.Record, error) bool) {
+					for i, r := range kept[session] {
+						r.Seq = uint64(i) + 1
+						if r.Seq > after && !yield(r, nil) {
+							return
+						}
 					}
 				}
 			}
-		}
-	}},
-	{"appends at the end, wherever that is", "an append after a number that isn't the last conflicts", func(b *bad, s journal.Store) {
-		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			if h, err := s.Head(ctx, a.Session); err == nil {
-				a.After = h.Seq
+		}},
+	{"appends at the end, wherever that is", "an append after a number that isn't the last conflicts",
+		func(b *bad, s journal.Store) {
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				if h, err := s.Head(ctx, a.Session); err == nil {
+					a.After = h.Seq
+				}
+				return s.Append(ctx, a)
 			}
-			return s.Append(ctx, a)
-		}
-	}},
+		}},
 	{"allows a stale fence", "a lease that has ended passes to another owner", allowStale},
 	{"allows a stale fence after a release", "a stale fence conflicts even if its records are in the log", allowStale},
 	{"allows no fence on a leased session", "a leased session takes no append without its fence", allowStale},
-	{"checks the records before the fence", "a stale fence conflicts even if its records are in the log", func(b *bad, s journal.Store) {
-		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			if inLog(ctx, s, a) {
-				return nil
+	{"checks the records before the fence", "a stale fence conflicts even if its records are in the log",
+		func(b *bad, s journal.Store) {
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				if inLog(ctx, s, a) {
+					return nil
+				}
+				return s.Append(ctx, a)
 			}
-			return s.Append(ctx, a)
-		}
-	}},
-	{"ignores the fence of the records in the log", "the same records with another fence are another append", func(b *bad, s journal.Store) {
-		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			if h, err := s.Head(ctx, a.Session); err == nil && h.Fence == a.Fence && inLog(ctx, s, a) {
-				return nil
+		}},
+	{"ignores the fence of the records in the log", "the same records with another fence are another append",
+		func(b *bad, s journal.Store) {
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				if h, err := s.Head(ctx, a.Session); err == nil && h.Fence == a.Fence && inLog(ctx, s, a) {
+					return nil
+				}
+				return s.Append(ctx, a)
 			}
-			return s.Append(ctx, a)
-		}
-	}},
+		}},
 	{"changes the head after the records", "head, records and inbox change together", func(b *bad, s journal.Store) {
 		var half atomic.Bool
 		looked := make(chan struct{}, 1)
@@ -223,19 +228,21 @@ var defects = []defect{
 			items, err := s.Take(ctx, session, fence)
 			if h, headErr := s.Head(ctx, session); headErr == nil {
 				for _, it := range items {
-					_ = s.Append(ctx, journal.Append{Session: session, After: h.Seq, Fence: fence, Taken: []string{it.ID}})
+					_ = s.Append(ctx,
+						journal.Append{Session: session, After: h.Seq, Fence: fence, Taken: []string{it.ID}})
 				}
 			}
 			return items, err
 		}
 	}},
-	{"returns items in another order", "items are taken in the order in which they were posted", func(b *bad, s journal.Store) {
-		b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
-			items, err := s.Take(ctx, session, fence)
-			slices.SortFunc(items, func(a, b journal.Item) int { return strings.Compare(a.ID, b.ID) })
-			return items, err
-		}
-	}},
+	{"returns items in another order", "items are taken in the order in which they were posted",
+		func(b *bad, s journal.Store) {
+			b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
+				items, err := s.Take(ctx, session, fence)
+				slices.SortFunc(items, func(a, b journal.Item) int { return strings.Compare(a.ID, b.ID) })
+				return items, err
+			}
+		}},
 	{"lets anybody take", "posting needs no lease, taking does", func(b *bad, s journal.Store) {
 		b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
 			if h, err := s.Head(ctx, session); err == nil {
@@ -268,52 +275,56 @@ var defects = []defect{
 			return items, err
 		}
 	}},
-	{"closes ids that were used before", "an item isn't posted if an id that it closes was used before", func(b *bad, s journal.Store) {
-		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
-			ids := it.Closes
-			it.Closes = nil
-			if err := s.Post(ctx, session, it); err != nil {
+	{"closes ids that were used before", "an item isn't posted if an id that it closes was used before",
+		func(b *bad, s journal.Store) {
+			b.onPost = func(ctx context.Context, session string, it journal.Item) error {
+				ids := it.Closes
+				it.Closes = nil
+				if err := s.Post(ctx, session, it); err != nil {
+					return err
+				}
+				return closeIDs(ctx, s, session, ids)
+			}
+		}},
+	{"closes the ids of a refused item", "an item isn't posted if an id that it closes was used before",
+		func(b *bad, s journal.Store) {
+			b.onPost = func(ctx context.Context, session string, it journal.Item) error {
+				err := s.Post(ctx, session, it)
+				var posted *journal.PostedError
+				if errors.As(err, &posted) {
+					ids := slices.DeleteFunc(slices.Clone(it.Closes), func(id string) bool { return id == posted.ID })
+					return errors.Join(err, closeIDs(ctx, s, session, ids))
+				}
 				return err
 			}
-			return closeIDs(ctx, s, session, ids)
-		}
-	}},
-	{"closes the ids of a refused item", "an item isn't posted if an id that it closes was used before", func(b *bad, s journal.Store) {
-		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
-			err := s.Post(ctx, session, it)
-			var posted *journal.PostedError
-			if errors.As(err, &posted) {
-				ids := slices.DeleteFunc(slices.Clone(it.Closes), func(id string) bool { return id == posted.ID })
-				return errors.Join(err, closeIDs(ctx, s, session, ids))
+		}},
+	{"lets two items close the same ids when they race", "of racing items that close the same ids exactly one is kept",
+		func(b *bad, s journal.Store) {
+			b.onPost = func(ctx context.Context, session string, it journal.Item) error {
+				it.Closes = nil
+				return s.Post(ctx, session, it)
 			}
-			return err
-		}
-	}},
-	{"lets two items close the same ids when they race", "of racing items that close the same ids exactly one is kept", func(b *bad, s journal.Store) {
-		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
-			it.Closes = nil
-			return s.Post(ctx, session, it)
-		}
-	}},
-	{"yields records in another order", "records are read in the order in which they were appended", func(b *bad, s journal.Store) {
-		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
-			return func(yield func(journal.Record, error) bool) {
-				var all []journal.Record
-				for r, err := range s.Read(ctx, session, after) {
-					if err != nil {
-						yield(r, err)
-						return
+		}},
+	{"yields records in another order", "records are read in the order in which they were appended",
+		func(b *bad, s journal.Store) {
+			b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+				return func(yield func(journal.Record, error) bool) {
+					var all []journal.Record
+					for r, err := range s.Read(ctx, session, after) {
+						if err != nil {
+							yield(r, err)
+							return
+						}
+						all = append(all, r)
 					}
-					all = append(all, r)
-				}
-				for _, r := range slices.Backward(all) {
-					if !yield(r, nil) {
-						return
+					for _, r := range slices.Backward(all) {
+						if !yield(r, nil) {
+							return
+						}
 					}
 				}
 			}
-		}
-	}},
+		}},
 	{"reads from the number itself", "reading starts after the number asked for", func(b *bad, s journal.Store) {
 		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
 			return s.Read(ctx, session, max(after, 1)-1)
@@ -333,31 +344,34 @@ var defects = []defect{
 		}
 	}},
 	{"appends with an ended context", "nothing is done with a context that has ended", func(b *bad, s journal.Store) {
-		b.onAppend = func(ctx context.Context, a journal.Append) error { return s.Append(context.WithoutCancel(ctx), a) }
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			return s.Append(context.WithoutCancel(ctx), a)
+		}
 	}},
-	{"has one connection, and keeps it during a read", "the store may be used while it is read", func(b *bad, s journal.Store) {
-		connection := make(chan struct{}, 1)
-		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
-			return func(yield func(journal.Record, error) bool) {
+	{"has one connection, and keeps it during a read", "the store may be used while it is read",
+		func(b *bad, s journal.Store) {
+			connection := make(chan struct{}, 1)
+			b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+				return func(yield func(journal.Record, error) bool) {
+					select {
+					case connection <- struct{}{}:
+						defer func() { <-connection }()
+						s.Read(ctx, session, after)(yield)
+					case <-ctx.Done():
+						yield(journal.Record{}, ctx.Err())
+					}
+				}
+			}
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
 				select {
 				case connection <- struct{}{}:
 					defer func() { <-connection }()
-					s.Read(ctx, session, after)(yield)
+					return s.Append(ctx, a)
 				case <-ctx.Done():
-					yield(journal.Record{}, ctx.Err())
+					return ctx.Err()
 				}
 			}
-		}
-		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			select {
-			case connection <- struct{}{}:
-				defer func() { <-connection }()
-				return s.Append(ctx, a)
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-	}},
+		}},
 	{"keeps times to the microsecond", "records are returned unchanged", eachRecord(func(r *journal.Record) {
 		r.Time = r.Time.Truncate(time.Microsecond)
 	})},
@@ -379,12 +393,13 @@ var defects = []defect{
 			return s.Heads(ctx, f)
 		}
 	}},
-	{"lists other kinds among the sessions of agents", "sessions are found by one label, and by kind", func(b *bad, s journal.Store) {
-		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
-			f.NoKind = false
-			return s.Heads(ctx, f)
-		}
-	}},
+	{"lists other kinds among the sessions of agents", "sessions are found by one label, and by kind",
+		func(b *bad, s journal.Store) {
+			b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+				f.NoKind = false
+				return s.Heads(ctx, f)
+			}
+		}},
 	{"keeps the first labels", "labels, kind and title follow changes", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if h, err := s.Head(ctx, a.Session); err == nil && len(h.Labels) > 0 && a.Head != nil {
@@ -402,30 +417,33 @@ var defects = []defect{
 			return s.Heads(ctx, f)
 		}
 	}},
-	{"gives away a lease that hasn't ended", "a lease excludes other owners until it ends", func(b *bad, s journal.Store) {
-		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
-			if h, err := s.Head(ctx, session); err == nil {
-				_ = s.Release(ctx, journal.Lease{Session: session, Owner: h.Owner, Fence: h.Fence})
+	{"gives away a lease that hasn't ended", "a lease excludes other owners until it ends",
+		func(b *bad, s journal.Store) {
+			b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+				if h, err := s.Head(ctx, session); err == nil {
+					_ = s.Release(ctx, journal.Lease{Session: session, Owner: h.Owner, Fence: h.Fence})
+				}
+				return s.Lease(ctx, session, owner, ttl)
 			}
-			return s.Lease(ctx, session, owner, ttl)
-		}
-	}},
-	{"keeps the fence of an owner that leases again", "an owner that leases again gets a new fence", func(b *bad, s journal.Store) {
-		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
-			if h, err := s.Head(ctx, session); err == nil && h.Owner == owner {
-				return s.Renew(ctx, journal.Lease{Session: session, Owner: owner, Fence: h.Fence}, ttl)
+		}},
+	{"keeps the fence of an owner that leases again", "an owner that leases again gets a new fence",
+		func(b *bad, s journal.Store) {
+			b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+				if h, err := s.Head(ctx, session); err == nil && h.Owner == owner {
+					return s.Renew(ctx, journal.Lease{Session: session, Owner: owner, Fence: h.Fence}, ttl)
+				}
+				return s.Lease(ctx, session, owner, ttl)
 			}
-			return s.Lease(ctx, session, owner, ttl)
-		}
-	}},
-	{"releases whatever lease there is", "releasing a lost lease leaves the new one alone", func(b *bad, s journal.Store) {
-		b.onRelease = func(ctx context.Context, l journal.Lease) error {
-			if h, err := s.Head(ctx, l.Session); err == nil {
-				l.Fence = h.Fence
+		}},
+	{"releases whatever lease there is", "releasing a lost lease leaves the new one alone",
+		func(b *bad, s journal.Store) {
+			b.onRelease = func(ctx context.Context, l journal.Lease) error {
+				if h, err := s.Head(ctx, l.Session); err == nil {
+					l.Fence = h.Fence
+				}
+				return s.Release(ctx, l)
 			}
-			return s.Release(ctx, l)
-		}
-	}},
+		}},
 	{"never releases", "a released lease is free at once, and can't append", func(b *bad, s journal.Store) {
 		b.onRelease = func(context.Context, journal.Lease) error { return nil }
 	}},
@@ -439,36 +457,39 @@ var defects = []defect{
 			return s.Delete(ctx, session, min(upTo, journal.All-1))
 		}
 	}},
-	{"takes the fence of a deleted session for none", "a writer can't bring back a session that was deleted", func(b *bad, s journal.Store) {
-		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			if _, err := s.Head(ctx, a.Session); errors.Is(err, journal.ErrNoSession) {
-				a.Fence = 0
+	{"takes the fence of a deleted session for none", "a writer can't bring back a session that was deleted",
+		func(b *bad, s journal.Store) {
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				if _, err := s.Head(ctx, a.Session); errors.Is(err, journal.ErrNoSession) {
+					a.Fence = 0
+				}
+				return s.Append(ctx, a)
 			}
-			return s.Append(ctx, a)
-		}
-	}},
+		}},
 	{"deletes nothing", "pruning goes forward only", func(b *bad, s journal.Store) {
 		b.onDelete = func(context.Context, string, uint64) error { return nil }
 	}},
-	{"counts fences by session, and forgets them with it", "fences always rise, even if the session is deleted", func(b *bad, s journal.Store) {
-		fresh := s
-		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
-			return fresh.Lease(ctx, session, owner, ttl)
-		}
-		b.onAppend = func(ctx context.Context, a journal.Append) error { return fresh.Append(ctx, a) }
-		b.onDelete = func(context.Context, string, uint64) error {
-			fresh = journal.NewMemory()
-			return nil
-		}
-	}},
-	{"loses a write now and then when writers race", "of racing writers exactly one wins each number", func(b *bad, s journal.Store) {
-		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			if a.After == 17 {
+	{"counts fences by session, and forgets them with it", "fences always rise, even if the session is deleted",
+		func(b *bad, s journal.Store) {
+			fresh := s
+			b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+				return fresh.Lease(ctx, session, owner, ttl)
+			}
+			b.onAppend = func(ctx context.Context, a journal.Append) error { return fresh.Append(ctx, a) }
+			b.onDelete = func(context.Context, string, uint64) error {
+				fresh = journal.NewMemory()
 				return nil
 			}
-			return s.Append(ctx, a)
-		}
-	}},
+		}},
+	{"loses a write now and then when writers race", "of racing writers exactly one wins each number",
+		func(b *bad, s journal.Store) {
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				if a.After == 17 {
+					return nil
+				}
+				return s.Append(ctx, a)
+			}
+		}},
 }
 
 // allowStale appends with the fence that the session has.

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// checkPruned checks that reading after a number yields only an error, which says where reading works.
+// checkPruned checks that reading after a number yields only an error, which says where reading
+// works.
 func (f *fixture) checkPruned(session string, after, upTo uint64) {
 	f.t.Helper()
 	var got []error
@@ -106,7 +107,8 @@ var deleteChecks = []check{
 		f := on(t, s)
 		f.fill("S", 1)
 		f.append(journal.Append{
-			Session: "s", Records: recs(1, 3), Taken: []string{"b"}, Head: &journal.HeadUpdate{Status: "x", Open: []journal.Open{{ID: "o"}}},
+			Session: "s", Records: recs(1, 3), Taken: []string{"b"},
+			Head: &journal.HeadUpdate{Status: "x", Open: []journal.Open{{ID: "o"}}},
 		})
 		f.post("s", item("a"))
 		f.delete("s", 1)
@@ -135,7 +137,8 @@ var deleteChecks = []check{
 		f.delete("t", journal.All)
 		f.refuseAppend("append without a lease", journal.Append{Session: "s", After: 2, Records: recs(3, 3)})
 		for after := range uint64(2) {
-			e := f.refuseAppend("append under a lease", journal.Append{Session: "t", After: after, Fence: l.Fence, Records: recs(1, 1)})
+			e := f.refuseAppend("append under a lease",
+				journal.Append{Session: "t", After: after, Fence: l.Fence, Records: recs(1, 1)})
 			f.equal("conflict", *e, journal.ConflictError{Session: "t", After: after, Fence: l.Fence})
 			f.equal("stale", e.Stale(), true)
 		}
@@ -185,7 +188,8 @@ var deleteChecks = []check{
 		f.append(journal.Append{Session: "s", Records: recs(5, 5)})
 		refuseAll("of a new session without a lease", journal.ConflictError{HaveSeq: 1})
 		newer := f.lease("s", "a", hour)
-		refuseAll("of a new session with a lease", journal.ConflictError{HaveSeq: 1, HaveFence: newer.Fence, Owner: "a", Until: newer.Until})
+		refuseAll("of a new session with a lease",
+			journal.ConflictError{HaveSeq: 1, HaveFence: newer.Fence, Owner: "a", Until: newer.Until})
 		f.checkLog("s", 0, rec(5))
 		f.append(journal.Append{Session: "s", After: 1, Fence: newer.Fence, Records: recs(6, 6)})
 	}},

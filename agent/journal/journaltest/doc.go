@@ -13,10 +13,11 @@
 //		})
 //	}
 //
-// Each check is a subtest with an empty store of its own. The suite covers what [journal.Store] promises to one process: order,
-// conflicts, retries, leases, inbox, pruning, races between goroutines. A store in files or on a server needs tests of its own for the
-// rest: that an append survives a crash, that a second process sees it, that an incomplete write isn't read.
+// Each check is a subtest with an empty store of its own. The suite covers what [journal.Store]
+// promises to one process: order, conflicts, retries, leases, inbox, pruning, races between
+// goroutines. A store in files or on a server needs tests of its own for the rest: that an append
+// survives a crash, that a second process sees it, that an incomplete write isn't read.
 //
-// A few checks wait some milliseconds for leases to end, by the store's own clock. A check whose store doesn't return fails after two
-// minutes.
+// A few checks wait some milliseconds for leases to end, by the store's own clock. A check whose
+// store doesn't return fails after two minutes.
 package journaltest

@@ -16,7 +16,8 @@ const checkTimeout = 2 * time.Minute
 // recordTime is when the records of the suite say they happened.
 var recordTime = time.Date(2026, 3, 29, 1, 30, 0, 123456789, time.UTC)
 
-// A fixture is the store of one check. Its methods end the check with a failure if the store returns an error or a wrong value.
+// A fixture is the store of one check. Its methods end the check with a failure if the store
+// returns an error or a wrong value.
 type fixture struct {
 	t     tb
 	ctx   context.Context
@@ -31,7 +32,8 @@ func on(t tb, s journal.Store) *fixture {
 
 // rec returns a record that no other n has.
 func rec(n int) journal.Record {
-	return journal.Record{Time: recordTime.Add(time.Duration(n)), Kind: "kind", V: 1, Data: fmt.Appendf(nil, "data %d", n)}
+	return journal.Record{Time: recordTime.Add(time.Duration(n)), Kind: "kind", V: 1,
+		Data: fmt.Appendf(nil, "data %d", n)}
 }
 
 // recs returns the records from rec(from) to rec(to).
@@ -173,7 +175,8 @@ func (f *fixture) post(session string, items ...journal.Item) {
 	}
 }
 
-// refusePost checks that session s refuses an item because of an id, which was taken or is in the inbox.
+// refusePost checks that session s refuses an item because of an id, which was taken or is in the
+// inbox.
 func (f *fixture) refusePost(it journal.Item, id string, taken bool) {
 	f.t.Helper()
 	e := refused[*journal.PostedError](f, "post of what was used", f.store.Post(f.ctx, "s", it))
@@ -207,7 +210,8 @@ func (f *fixture) delete(session string, upTo uint64) {
 	}
 }
 
-// equal checks that got equals want. A nil slice equals an empty one, also as the open list or the labels of a head.
+// equal checks that got equals want. A nil slice equals an empty one, also as the open list or the
+// labels of a head.
 func (f *fixture) equal(what string, got, want any) {
 	f.t.Helper()
 	if !reflect.DeepEqual(emptyIsNil(got), emptyIsNil(want)) {

@@ -24,7 +24,8 @@ var headChecks = []check{
 		if h.Updated.IsZero() {
 			t.Fatalf("the head doesn't say when it was updated")
 		}
-		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Kind: "plan", Title: "The “home” page", Labels: labels, Seq: 3, Updated: h.Updated})
+		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Kind: "plan",
+			Title: "The “home” page", Labels: labels, Seq: 3, Updated: h.Updated})
 		h.Labels["user"] = "bob"
 		f.equal("labels", f.head("s").Labels, labels)
 	}},
@@ -45,9 +46,11 @@ var headChecks = []check{
 	{"a head update replaces all that the host sets", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
-			Status: "x", Open: []journal.Open{{ID: "o"}, {ID: "p"}}, Kind: "k", Title: "t", Labels: map[string]string{"a": "b", "c": "d"},
+			Status: "x", Open: []journal.Open{{ID: "o"}, {ID: "p"}}, Kind: "k", Title: "t",
+			Labels: map[string]string{"a": "b", "c": "d"},
 		}})
-		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Head: &journal.HeadUpdate{Status: "y", Open: []journal.Open{{ID: "q"}}}})
+		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2),
+			Head: &journal.HeadUpdate{Status: "y", Open: []journal.Open{{ID: "q"}}}})
 		f.equal("open list", f.head("s").Open, []journal.Open{{ID: "q"}})
 		f.append(journal.Append{Session: "s", After: 2, Records: recs(3, 3), Head: &journal.HeadUpdate{}})
 		h := f.head("s")
@@ -165,7 +168,8 @@ var listChecks = []check{
 			{journal.Filter{Limit: 2}, []string{"A", "a"}},
 			{journal.Filter{Limit: -1, After: "日本"}, []string{"🙂"}},
 			{journal.Filter{Limit: 100, After: "日本"}, []string{"🙂"}},
-			{journal.Filter{Status: "paused", Owner: "w1", Open: true, Inbox: true, Prefix: "a", After: "a", Limit: 1}, []string{"a_1"}},
+			{journal.Filter{Status: "paused", Owner: "w1", Open: true, Inbox: true, Prefix: "a", After: "a", Limit: 1},
+				[]string{"a_1"}},
 			{journal.Filter{Status: "paused", Prefix: "a", Limit: 2}, []string{"a", "a_1"}},
 			{journal.Filter{Open: true, After: "a", Limit: 1}, []string{"a_1"}},
 		} {
@@ -175,13 +179,15 @@ var listChecks = []check{
 	{"filters follow changes", func(t tb, s journal.Store) {
 		f := on(t, s)
 		l := f.lease("s", "w", hour)
-		f.append(journal.Append{Session: "s", Fence: l.Fence, Head: &journal.HeadUpdate{Status: "paused", Open: []journal.Open{{ID: "o"}}}})
+		f.append(journal.Append{Session: "s", Fence: l.Fence,
+			Head: &journal.HeadUpdate{Status: "paused", Open: []journal.Open{{ID: "o"}}}})
 		f.post("s", item("a"))
 		all := []journal.Filter{{Status: "paused"}, {Owner: "w"}, {Open: true}, {Inbox: true}}
 		for _, flt := range all {
 			f.equal(fmt.Sprintf("sessions for %+v before", flt), f.names(flt), []string{"s"})
 		}
-		f.append(journal.Append{Session: "s", Fence: l.Fence, Head: &journal.HeadUpdate{Status: "done"}, Taken: []string{"a"}})
+		f.append(journal.Append{Session: "s", Fence: l.Fence, Head: &journal.HeadUpdate{Status: "done"},
+			Taken: []string{"a"}})
 		f.release(l)
 		for _, flt := range all {
 			f.equal(fmt.Sprintf("sessions for %+v afterwards", flt), f.names(flt), nil)

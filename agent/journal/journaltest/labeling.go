@@ -52,7 +52,8 @@ var labelChecks = []check{
 			{journal.Filter{Kind: "p"}, nil},
 			{journal.Filter{NoKind: true}, []string{"a", "c", "d", "g", "z"}},
 			{journal.Filter{NoKind: true, Kind: "plan"}, nil},
-			{journal.Filter{Kind: "plan", Label: journal.Label{Key: "user", Value: "ann"}, After: "a", Limit: 1}, []string{"b"}},
+			{journal.Filter{Kind: "plan", Label: journal.Label{Key: "user", Value: "ann"}, After: "a", Limit: 1},
+				[]string{"b"}},
 		} {
 			f.equal(fmt.Sprintf("sessions for %+v", c.filter), f.names(c.filter), c.want)
 		}
@@ -62,7 +63,8 @@ var labelChecks = []check{
 		l := f.lease("s", "w", hour)
 		ann, bob := journal.Label{Key: "user", Value: "ann"}, journal.Label{Key: "user", Value: "bob"}
 		set := func(after int, h journal.HeadUpdate) {
-			f.append(journal.Append{Session: "s", After: uint64(after), Fence: l.Fence, Records: recs(after+1, after+1), Head: &h})
+			f.append(journal.Append{Session: "s", After: uint64(after), Fence: l.Fence, Records: recs(after+1, after+1),
+				Head: &h})
 		}
 		set(0, journal.HeadUpdate{Labels: map[string]string{"user": "ann"}, Title: "first", Kind: "k"})
 		f.equal("sessions of ann", f.names(journal.Filter{Label: ann, Kind: "k"}), []string{"s"})
@@ -80,14 +82,17 @@ var labelChecks = []check{
 	}},
 	{"labels and titles of the full length are accepted, and longer ones refused", func(t tb, s journal.Store) {
 		f := on(t, s)
-		h := journal.HeadUpdate{Kind: strings.Repeat("k", journal.MaxName), Title: strings.Repeat("ü", journal.MaxTitle/2), Labels: map[string]string{}}
+		h := journal.HeadUpdate{Kind: strings.Repeat("k", journal.MaxName),
+			Title: strings.Repeat("ü", journal.MaxTitle/2), Labels: map[string]string{}}
 		for i := range journal.MaxLabels {
 			key := fmt.Sprintf("%02d", i)
-			h.Labels[key+strings.Repeat("k", journal.MaxLabelKey-len(key))] = strings.Repeat("ü", journal.MaxLabelValue/2)
+			h.Labels[key+strings.Repeat("k", journal.MaxLabelKey-len(key))] = strings.Repeat("ü",
+				journal.MaxLabelValue/2)
 		}
 		f.append(journal.Append{Session: "s", Head: &h})
 		got := f.head("s")
-		f.equal("head", got, journal.Head{Session: "s", Kind: h.Kind, Title: h.Title, Labels: h.Labels, Updated: got.Updated})
+		f.equal("head", got,
+			journal.Head{Session: "s", Kind: h.Kind, Title: h.Title, Labels: h.Labels, Updated: got.Updated})
 
 		many := map[string]string{}
 		for i := range journal.MaxLabels + 1 {
@@ -108,7 +113,8 @@ var labelChecks = []check{
 			bad["a value that is "+what] = journal.HeadUpdate{Labels: map[string]string{"k": name}}
 		}
 		for what, head := range bad {
-			refused[*journal.InvalidError](f, "append with "+what, s.Append(f.ctx, journal.Append{Session: "s", Head: &head}))
+			refused[*journal.InvalidError](f, "append with "+what,
+				s.Append(f.ctx, journal.Append{Session: "s", Head: &head}))
 		}
 	}},
 }

@@ -30,11 +30,13 @@ var leaseChecks = []check{
 		f.fill("s", 1)
 		l := f.lease("s", "a", hour)
 		for _, fence := range []uint64{0, l.Fence - 1, l.Fence + 1, l.Fence + 1000} {
-			e := f.refuseAppend("append with a wrong fence", journal.Append{Session: "s", After: 1, Fence: fence, Records: recs(2, 2)})
+			e := f.refuseAppend("append with a wrong fence",
+				journal.Append{Session: "s", After: 1, Fence: fence, Records: recs(2, 2)})
 			f.equal("conflict", *e, journal.ConflictError{
 				Session: "s", After: 1, HaveSeq: 1, Fence: fence, HaveFence: l.Fence, Owner: "a", Until: l.Until,
 			})
-			f.refuseAppend("head with a wrong fence", journal.Append{Session: "s", After: 1, Fence: fence, Head: &journal.HeadUpdate{Status: "x"}})
+			f.refuseAppend("head with a wrong fence",
+				journal.Append{Session: "s", After: 1, Fence: fence, Head: &journal.HeadUpdate{Status: "x"}})
 		}
 		f.checkLog("s", 0, rec(1))
 		f.equal("status", f.head("s").Status, "")
@@ -63,7 +65,8 @@ var leaseChecks = []check{
 		if second.Fence <= first.Fence {
 			t.Fatalf("second fence %d isn't above the first, %d", second.Fence, first.Fence)
 		}
-		e := f.refuseAppend("append with the first fence", journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
+		e := f.refuseAppend("append with the first fence",
+			journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
 		f.equal("stale", e.Stale(), true)
 		f.append(journal.Append{Session: "s", Fence: second.Fence, Records: recs(1, 1)})
 	}},
@@ -115,7 +118,8 @@ var leaseChecks = []check{
 		f.equal("owner", h.Owner, "")
 		f.equal("until", h.Until, time.Time{})
 		for _, fence := range []uint64{first.Fence, 0} {
-			e := f.refuseAppend("append after the release", journal.Append{Session: "s", After: 1, Fence: fence, Records: recs(2, 2)})
+			e := f.refuseAppend("append after the release",
+				journal.Append{Session: "s", After: 1, Fence: fence, Records: recs(2, 2)})
 			f.equal("stale", e.Stale(), true)
 		}
 		second := f.lease("s", "b", hour)
@@ -143,7 +147,8 @@ var leaseChecks = []check{
 		if second.Fence <= first.Fence {
 			t.Fatalf("second fence %d isn't above the first, %d", second.Fence, first.Fence)
 		}
-		e := f.refuseAppend("append of the first", journal.Append{Session: "s", After: 1, Fence: first.Fence, Records: recs(2, 2)})
+		e := f.refuseAppend("append of the first",
+			journal.Append{Session: "s", After: 1, Fence: first.Fence, Records: recs(2, 2)})
 		f.equal("owner in the conflict", e.Owner, "b")
 		_, err := s.Renew(f.ctx, first, hour)
 		refused[*journal.ConflictError](f, "renewal by the first", err)

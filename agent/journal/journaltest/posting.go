@@ -61,9 +61,12 @@ var inboxChecks = []check{
 		f.append(journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
 		second := f.lease("s", "a", hour)
 		f.post("s", item("a"))
-		f.refuseAppend("append at the wrong number", journal.Append{Session: "s", After: 3, Fence: second.Fence, Records: recs(4, 4), Taken: []string{"a"}})
-		f.refuseAppend("append with a stale fence", journal.Append{Session: "s", After: 1, Fence: first.Fence, Records: recs(2, 2), Taken: []string{"a"}})
-		f.refuseAppend("taking with a stale fence", journal.Append{Session: "s", After: 1, Fence: first.Fence, Taken: []string{"a"}})
+		f.refuseAppend("append at the wrong number",
+			journal.Append{Session: "s", After: 3, Fence: second.Fence, Records: recs(4, 4), Taken: []string{"a"}})
+		f.refuseAppend("append with a stale fence",
+			journal.Append{Session: "s", After: 1, Fence: first.Fence, Records: recs(2, 2), Taken: []string{"a"}})
+		f.refuseAppend("taking with a stale fence",
+			journal.Append{Session: "s", After: 1, Fence: first.Fence, Taken: []string{"a"}})
 		f.checkInbox("s", second.Fence, "a")
 	}},
 	{"an id is posted once", func(t tb, s journal.Store) {
@@ -125,8 +128,10 @@ var inboxChecks = []check{
 		f := on(t, s)
 		f.fill("s", 1)
 		f.post("s", item("posted"), item("taken"), closing("closing", "closed by an item"))
-		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Taken: []string{"taken", "closed by an append"}})
-		for used, taken := range map[string]bool{"posted": false, "taken": true, "closed by an item": true, "closed by an append": true} {
+		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2),
+			Taken: []string{"taken", "closed by an append"}})
+		for used, taken := range map[string]bool{"posted": false, "taken": true, "closed by an item": true,
+			"closed by an append": true} {
 			f.refusePost(closing("a", "b", used, "c"), used, taken)
 			f.refusePost(closing(used, "b", "c"), used, taken)
 		}
@@ -173,7 +178,8 @@ var inboxChecks = []check{
 		for _, fence := range []uint64{0, l.Fence + 1} {
 			_, err := s.Take(f.ctx, "s", fence)
 			e := refused[*journal.ConflictError](f, "take with a wrong fence", err)
-			f.equal("conflict", *e, journal.ConflictError{Session: "s", Fence: fence, HaveFence: l.Fence, Owner: "a", Until: l.Until})
+			f.equal("conflict", *e,
+				journal.ConflictError{Session: "s", Fence: fence, HaveFence: l.Fence, Owner: "a", Until: l.Until})
 		}
 		f.checkInbox("s", l.Fence, "a")
 		f.release(l)

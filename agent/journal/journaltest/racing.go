@@ -28,7 +28,8 @@ func (f *fixture) together(n int, do func(i int) error) {
 	}
 }
 
-// appendAt appends a record of writer w to whatever is the end, and returns its number. When another was faster it tries again.
+// appendAt appends a record of writer w to whatever is the end, and returns its number. When
+// another was faster it tries again.
 func (f *fixture) appendAt(session string, after uint64, w, n int) (uint64, error) {
 	r := rec(n)
 	r.V = w
@@ -102,7 +103,8 @@ var raceChecks = []check{
 			if i == 0 {
 				defer done.Store(true)
 				for b := range batches {
-					err := s.Append(f.ctx, journal.Append{Session: "s", After: uint64(3 * b), Records: recs(3*b+1, 3*b+3)})
+					err := s.Append(f.ctx,
+						journal.Append{Session: "s", After: uint64(3 * b), Records: recs(3*b+1, 3*b+3)})
 					if err != nil {
 						return err
 					}
@@ -157,7 +159,8 @@ var raceChecks = []check{
 					return err
 				}
 				if h.Status != status(h.Seq) || h.Inbox != steps-int(h.Seq) {
-					return fmt.Errorf("at record %d the status is %q, with %d items in the inbox", h.Seq, h.Status, h.Inbox)
+					return fmt.Errorf("at record %d the status is %q, with %d items in the inbox", h.Seq, h.Status,
+						h.Inbox)
 				}
 				n := uint64(0)
 				for _, err := range s.Read(f.ctx, "s", 0) {
@@ -261,7 +264,8 @@ var raceChecks = []check{
 				if len(ids) == 0 {
 					continue
 				}
-				err = s.Append(f.ctx, journal.Append{Session: "s", After: at, Records: recs(int(at), int(at)), Taken: ids})
+				err = s.Append(f.ctx,
+					journal.Append{Session: "s", After: at, Records: recs(int(at), int(at)), Taken: ids})
 				if err != nil {
 					return err
 				}

@@ -164,8 +164,10 @@ var contentChecks = []check{
 		}
 		var want []journal.Record
 		for _, data := range [][]byte{
-			nil, {}, {0}, []byte("\n"), []byte("\r\n"), all, []byte("\xff\xfe\xc3\x28"), []byte("\uFEFFbom"), []byte("null"), []byte(`{"a":"<&>"}`),
-			[]byte("{ \"a\" : 1.0 ,\n\t\"a\" : 1e2 }\n"), []byte(`"\u003c\ud800"`), []byte("{cut"), []byte("\u2028"), []byte("' \" \\ % _ ; --"),
+			nil, {}, {0}, []byte("\n"), []byte("\r\n"), all, []byte("\xff\xfe\xc3\x28"), []byte("\uFEFFbom"),
+			[]byte("null"), []byte(`{"a":"<&>"}`),
+			[]byte("{ \"a\" : 1.0 ,\n\t\"a\" : 1e2 }\n"), []byte(`"\u003c\ud800"`), []byte("{cut"), []byte("\u2028"),
+			[]byte("' \" \\ % _ ; --"),
 		} {
 			r := rec(len(want))
 			r.Data = data
@@ -185,7 +187,8 @@ var contentChecks = []check{
 	}},
 	{"the store keeps copies of what it is passed", func(t tb, s journal.Store) {
 		f := on(t, s)
-		a := journal.Append{Session: "s", Records: recs(1, 2), Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "o"}}}}
+		a := journal.Append{Session: "s", Records: recs(1, 2),
+			Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "o"}}}}
 		it := item("a")
 		f.append(a)
 		f.post("s", it)
@@ -196,7 +199,8 @@ var contentChecks = []check{
 	}},
 	{"the caller owns what the store returns", func(t tb, s journal.Store) {
 		f := on(t, s)
-		f.append(journal.Append{Session: "s", Records: recs(1, 2), Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "o"}}}})
+		f.append(journal.Append{Session: "s", Records: recs(1, 2),
+			Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "o"}}}})
 		f.post("s", item("a"))
 		for range 2 {
 			got, h, items := f.read("s", 0), f.head("s"), f.take("s", 0)

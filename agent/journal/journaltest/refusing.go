@@ -82,12 +82,16 @@ var refusalChecks = []check{
 			return journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Open: list}}
 		}
 		bad := map[string]journal.Append{
-			"nothing":              {Session: "s", After: 1},
-			"a number below":       record(func(r *journal.Record) { r.Seq = 2 }),
-			"a number above":       record(func(r *journal.Record) { r.Seq = 4 }),
-			"no kind":              record(func(r *journal.Record) { r.Kind = "" }),
-			"too early a time":     record(func(r *journal.Record) { r.Time = time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC) }),
-			"too late a time":      record(func(r *journal.Record) { r.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) }),
+			"nothing":        {Session: "s", After: 1},
+			"a number below": record(func(r *journal.Record) { r.Seq = 2 }),
+			"a number above": record(func(r *journal.Record) { r.Seq = 4 }),
+			"no kind":        record(func(r *journal.Record) { r.Kind = "" }),
+			"too early a time": record(func(r *journal.Record) {
+				r.Time = time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)
+			}),
+			"too late a time": record(func(r *journal.Record) {
+				r.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
+			}),
 			"too much data":        record(func(r *journal.Record) { r.Data = make([]byte, journal.MaxRecord+1) }),
 			"an empty id taken":    {Session: "s", After: 1, Taken: []string{"a", ""}},
 			"an open without id":   open(journal.Open{ID: "a"}, journal.Open{Kind: "k"}),
@@ -100,7 +104,8 @@ var refusalChecks = []check{
 		for what, name := range badNames {
 			bad["a kind that is "+what] = record(func(r *journal.Record) { r.Kind = name })
 			bad["an id taken that is "+what] = journal.Append{Session: "s", After: 1, Taken: []string{name}}
-			bad["a status that is "+what] = journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Status: name}}
+			bad["a status that is "+what] = journal.Append{Session: "s", After: 1,
+				Head: &journal.HeadUpdate{Status: name}}
 			bad["an open's id that is "+what] = open(journal.Open{ID: name})
 			bad["an open's kind that is "+what] = open(journal.Open{ID: "a", Kind: name})
 			bad["an open's title that is "+what] = open(journal.Open{ID: "a", Title: name})
@@ -135,9 +140,11 @@ var refusalChecks = []check{
 			it = item("a")
 			it.Kind = name
 			refused[*journal.InvalidError](f, "item with a kind that is "+what, s.Post(f.ctx, "s", it))
-			refused[*journal.InvalidError](f, "item that closes an id that is "+what, s.Post(f.ctx, "s", closing("a", "b", name)))
+			refused[*journal.InvalidError](f, "item that closes an id that is "+what,
+				s.Post(f.ctx, "s", closing("a", "b", name)))
 		}
-		refused[*journal.InvalidError](f, "item that closes an id twice", s.Post(f.ctx, "s", closing("a", "b", "c", "b")))
+		refused[*journal.InvalidError](f, "item that closes an id twice",
+			s.Post(f.ctx, "s", closing("a", "b", "c", "b")))
 		refused[*journal.InvalidError](f, "item that closes its own id", s.Post(f.ctx, "s", closing("a", "b", "a")))
 		many := closing("a", slices.Repeat([]string{"b"}, journal.MaxCloses+1)...)
 		refused[*journal.InvalidError](f, "item that closes too many ids", s.Post(f.ctx, "s", many))
@@ -167,7 +174,8 @@ var refusalChecks = []check{
 		}
 		for method, err := range map[string]error{
 			"Append": s.Append(ctx, journal.Append{Session: "s", After: 1, Fence: l.Fence, Records: recs(2, 2)}),
-			"Read":   readErr, "Head": headErr, "Heads": headsErr, "Lease": leaseErr, "Renew": renewErr, "Take": takeErr,
+			"Read":   readErr, "Head": headErr, "Heads": headsErr, "Lease": leaseErr, "Renew": renewErr,
+			"Take":    takeErr,
 			"Release": s.Release(ctx, l),
 			"Post":    s.Post(ctx, "s", item("a")),
 			"Delete":  s.Delete(ctx, "s", journal.All),

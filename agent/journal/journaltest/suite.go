@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Run runs every check as a subtest of t, each with a store of its own. Open returns an empty store, and closes it with t.Cleanup if
-// that is necessary.
+// Run runs every check as a subtest of t, each with a store of its own. Open returns an empty
+// store, and closes it with t.Cleanup if that is necessary.
 func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 	t.Helper()
 	for _, c := range checks() {
@@ -18,7 +18,8 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 	}
 }
 
-// tb is the part of testing.TB that a check needs. The suite's own tests pass one that records the failure.
+// tb is the part of testing.TB that a check needs. The suite's own tests pass one that records the
+// failure.
 type tb interface {
 	Helper()
 	Context() context.Context

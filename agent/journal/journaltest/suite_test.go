@@ -95,7 +95,8 @@ func TestAFailureNamesTheFieldsOfItsValues(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		on(r, journal.NewMemory()).equal("conflict", journal.ConflictError{Session: "s", HaveFence: 3}, journal.ConflictError{Session: "t"})
+		on(r, journal.NewMemory()).equal("conflict", journal.ConflictError{Session: "s", HaveFence: 3},
+			journal.ConflictError{Session: "t"})
 	}()
 	<-done
 	for _, cleanup := range r.cleanups {

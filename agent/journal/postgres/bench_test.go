@@ -10,7 +10,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal/postgres"
 )
 
-// BenchmarkAppend appends records of 500 bytes one by one to a leased session, on a server of the same machine.
+// BenchmarkAppend appends records of 500 bytes one by one to a leased session, on a server of the
+// same machine.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -16,7 +16,8 @@ import (
 const (
 	// maxTries is how often a transaction is tried that fails because of others.
 	maxTries = 10
-	// maxMessage is about how many bytes of records are sent to the server at once; a message has at most a gigabyte.
+	// maxMessage is about how many bytes of records are sent to the server at once; a message has
+	// at most a gigabyte.
 	maxMessage = 16 << 20
 )
 
@@ -61,10 +62,12 @@ func (db *database) prepare(ctx context.Context, schema string) error {
 	})
 }
 
-// current reports whether the tables exist and are up to date, so that no permission to create any is needed.
+// current reports whether the tables exist and are up to date, so that no permission to create any
+// is needed.
 func (db *database) current(ctx context.Context) (bool, error) {
 	var there bool
-	if err := db.pool.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", db.dialect.SQL("@meta")).Scan(&there); err != nil || !there {
+	if err := db.pool.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL",
+		db.dialect.SQL("@meta")).Scan(&there); err != nil || !there {
 		return false, err
 	}
 	var version int
@@ -90,13 +93,14 @@ func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) err
 	return db.retry(ctx, func(ctx context.Context) error { return db.transaction(ctx, fn) })
 }
 
-// WriteLease implements [sqljournal.Database]. It is Write: processes on other machines keep their leases when the server's machine fails.
+// WriteLease implements [sqljournal.Database]. It is Write: processes on other machines keep their
+// leases when the server's machine fails.
 func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error) error {
 	return db.Write(ctx, fn)
 }
 
-// transaction runs fn in one transaction. Under READ COMMITTED each statement sees what was committed before it, and so the newest
-// version of a row that it has locked.
+// transaction runs fn in one transaction. Under READ COMMITTED each statement sees what was
+// committed before it, and so the newest version of a row that it has locked.
 func (db *database) transaction(ctx context.Context, fn func(sqljournal.Tx) error) error {
 	tx, err := db.pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
@@ -129,7 +133,8 @@ func (db *database) retry(ctx context.Context, try func(context.Context) error) 
 }
 
 // Query implements [sqljournal.Database].
-func (db *database) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+func (db *database) Query(ctx context.Context, query string, args []any,
+	each func(scan func(...any) error) error) error {
 	limited, cancel := context.WithTimeout(ctx, db.timeout)
 	defer cancel()
 	return wrapError(ctx, func() error {
@@ -149,7 +154,8 @@ func (db *database) Query(ctx context.Context, query string, args []any, each fu
 	}())
 }
 
-// TryAppend implements [sqljournal.Database]. An append to a session with the right fence and number is one statement, and one round trip.
+// TryAppend implements [sqljournal.Database]. An append to a session with the right fence and
+// number is one statement, and one round trip.
 func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool, err error) {
 	if len(a.Records) == 0 || len(a.Taken) > 0 || sqljournal.DataSize(a.Records) > maxMessage {
 		return false, nil

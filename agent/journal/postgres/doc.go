@@ -1,4 +1,5 @@
-// Package postgres keeps the sessions of agents in a PostgreSQL database: the [journal.Store] for services with several machines.
+// Package postgres keeps the sessions of agents in a PostgreSQL database: the [journal.Store] for
+// services with several machines.
 //
 //	store, err := postgres.Open(ctx, postgres.Config{DSN: os.Getenv("DATABASE_URL")})
 //	if err != nil {
@@ -7,25 +8,30 @@
 //	defer store.Close()
 //	a, err := agent.New(agent.Config{Journal: store, …})
 //
-// It needs PostgreSQL 13 or later with a database in UTF-8, and creates its tables in a schema of its own.
+// It needs PostgreSQL 13 or later with a database in UTF-8, and creates its tables in a schema of
+// its own.
 //
 // # Guarantees
 //
-//   - An append that returned nil survives a power failure of the server, if the server's setting fsync is on, as it is by
-//     default; under [Process] a crash of the server may lose the newest appends.
+//   - An append that returned nil survives a power failure of the server, if the server's setting
+//     fsync is on, as it is by default; under [Process] a crash of the server may lose the newest
+//     appends.
 //   - A [Store] is safe for concurrent use, by any number of processes.
 //   - Leases use the server's clock, so the clocks of the processes don't matter.
 //   - A sequence holds no connection between two of its elements.
-//   - An error is one of package journal's, or leaves open whether the change was made ([journal.Unclear]): a lost connection, a
-//     terminated backend, a lost answer. The same append again settles that. Deadlocks, serialization failures and two
-//     concurrent first appends are retried within the call.
+//   - An error is one of package journal's, or leaves open whether the change was made
+//     ([journal.Unclear]): a lost connection, a terminated backend, a lost answer. The same append
+//     again settles that. Deadlocks, serialization failures and two concurrent first appends are
+//     retried within the call.
 //
 // # Connections
 //
-// A store has its own pool of at most Config.MaxConns connections, and prepares its statements once on each. With a connection
-// pooler in transaction mode, add default_query_exec_mode=exec to the DSN, and set synchronous_commit in the server's settings.
+// A store has its own pool of at most Config.MaxConns connections, and prepares its statements once
+// on each. With a connection pooler in transaction mode, add default_query_exec_mode=exec to the
+// DSN, and set synchronous_commit in the server's settings.
 //
 // # Cost
 //
-// A plain append is one statement, and so one round trip; BenchmarkAppend shows how long that takes.
+// A plain append is one statement, and so one round trip; BenchmarkAppend shows how long that
+// takes.
 package postgres

@@ -11,13 +11,14 @@ import (
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-// Errors that a call may return, each wrapped together with the server's error, a *pgconn.PgError. All are unclear, see
-// [journal.Unclear]. ErrFull and ErrReadOnly are [journal.ErrUnusable].
+// Errors that a call may return, each wrapped together with the server's error, a *pgconn.PgError.
+// All are unclear, see [journal.Unclear]. ErrFull and ErrReadOnly are [journal.ErrUnusable].
 var (
 	// ErrFull says that the server's disk is full. What was appended before is safe.
 	ErrFull = journal.Unusable("the server's disk is full")
 	// ErrReadOnly says that the server accepts no changes: it is a replica, or configured so.
-	ErrReadOnly = journal.Unusable("the server accepts no changes; connect to the primary (target_session_attrs=read-write)")
+	ErrReadOnly = journal.Unusable(
+		"the server accepts no changes; connect to the primary (target_session_attrs=read-write)")
 	// ErrNewer says that the tables are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
 )
@@ -31,7 +32,8 @@ func state(err error) string {
 	return ""
 }
 
-// retryable reports whether the transaction failed because of another one, so that a retry may succeed.
+// retryable reports whether the transaction failed because of another one, so that a retry may
+// succeed.
 func retryable(err error) bool {
 	switch state(err) {
 	case "40001", "40P01", // serialization failure, deadlock
@@ -41,8 +43,9 @@ func retryable(err error) bool {
 	return false
 }
 
-// wrapError returns err as a method returns it: errors of package journal unchanged, one that wraps ctx.Err() if ctx has ended,
-// and otherwise err wrapped with the error of this package that describes it, if there is one.
+// wrapError returns err as a method returns it: errors of package journal unchanged, one that wraps
+// ctx.Err() if ctx has ended, and otherwise err wrapped with the error of this package that
+// describes it, if there is one.
 func wrapError(ctx context.Context, err error) error {
 	switch {
 	case err == nil || !journal.Unclear(err):

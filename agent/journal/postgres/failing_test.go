@@ -18,8 +18,9 @@ import (
 )
 
 func one(session string, after uint64) journal.Append {
-	return journal.Append{Session: session, After: after, Records: []journal.Record{{Time: time.Unix(int64(after), 0), Kind: "k", V: 1,
-		Data: fmt.Appendf(nil, "data %d", after+1)}}}
+	return journal.Append{Session: session, After: after,
+		Records: []journal.Record{{Time: time.Unix(int64(after), 0), Kind: "k", V: 1,
+			Data: fmt.Appendf(nil, "data %d", after+1)}}}
 }
 
 // holds checks that a session has exactly the records 1 to n.
@@ -94,7 +95,8 @@ func TestTerminatedBackendsLoseNothing(t *testing.T) {
 			case <-done:
 				return
 			case <-time.After(10 * time.Millisecond):
-				sqlExec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1", cfg.Schema)
+				sqlExec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
+					cfg.Schema)
 			}
 		}
 	})
@@ -244,14 +246,16 @@ func TestTheServersSettingsDontMakeAppendsLessDurable(t *testing.T) {
 
 func TestConfigurationsThatMakeNoSenseAreRefused(t *testing.T) {
 	for field, cfg := range map[string]postgres.Config{
-		"Schema": {Schema: `x"; DROP TABLE`}, "Durability": {Durability: 7}, "MaxConns": {MaxConns: -1}, "MaxIdle": {MaxIdle: -1},
+		"Schema": {Schema: `x"; DROP TABLE`}, "Durability": {Durability: 7}, "MaxConns": {MaxConns: -1},
+		"MaxIdle": {MaxIdle: -1},
 		"Timeout": {Timeout: -1}, "DSN": {DSN: "postgres://ann:secret@host:port/db"},
 	} {
 		_, err := postgres.Open(t.Context(), cfg)
 		require.ErrorContains(t, err, "Config."+field)
 		require.NotContains(t, err.Error(), "secret")
 	}
-	_, err := postgres.Open(t.Context(), postgres.Config{DSN: "host=127.0.0.1 port=1 user=ann password=secret sslmode=disable"})
+	_, err := postgres.Open(t.Context(),
+		postgres.Config{DSN: "host=127.0.0.1 port=1 user=ann password=secret sslmode=disable"})
 	require.ErrorContains(t, err, "postgres: opening: ")
 	require.NotContains(t, err.Error(), "secret")
 }
@@ -314,7 +318,8 @@ func TestADatabaseThatIsNotInUTF8IsRefused(t *testing.T) {
 		t.Skip("takes a server of the test's own, where it may make databases")
 	}
 	sqlExec(t, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
-	_, err := postgres.Open(t.Context(), postgres.Config{DSN: strings.Replace(dsn, "dbname=postgres", "dbname=latin", 1)})
+	_, err := postgres.Open(t.Context(),
+		postgres.Config{DSN: strings.Replace(dsn, "dbname=postgres", "dbname=latin", 1)})
 	require.ErrorContains(t, err, "encoding is LATIN1")
 	sqlExec(t, "DROP DATABASE latin WITH (FORCE)")
 }

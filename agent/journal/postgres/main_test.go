@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// appendMany appends count records to session s, to which others write, each after whatever is the last one. It begins with the
-// others, and says how many conflicts it met.
+// appendMany appends count records to session s, to which others write, each after whatever is the
+// last one. It begins with the others, and says how many conflicts it met.
 func appendMany(args []string) error {
 	ctx := context.Background()
 	dsn, schema, name := args[0], args[1], args[2]

@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A proxy stands between a store and the server. Once armed with a part of a statement, it lets the next message that holds
-// it through, waits for the server's answer, and cuts the connection instead of passing that on.
+// A proxy stands between a store and the server. Once armed with a part of a statement, it lets the
+// next message that holds it through, waits for the server's answer, and cuts the connection
+// instead of passing that on.
 type proxy struct {
 	listener net.Listener
 	network  string

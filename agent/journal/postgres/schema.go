@@ -2,11 +2,13 @@ package postgres
 
 import "github.com/pawlkit/pawl/internal/sqljournal"
 
-// now is the server's clock in nanoseconds. It goes on within a transaction, so it is right after a wait for a session.
+// now is the server's clock in nanoseconds. It goes on within a transaction, so it is right after a
+// wait for a session.
 const now = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
 
-// dialect says how PostgreSQL's statements differ. Every change of a session locks its row, and every append changes the row. A
-// statement's snapshot is taken before it waits for the lock, so all that is checked must be in the row itself.
+// dialect says how PostgreSQL's statements differ. Every change of a session locks its row, and
+// every append changes the row. A statement's snapshot is taken before it waits for the lock, so
+// all that is checked must be in the row itself.
 func dialect(schema string) sqljournal.Dialect {
 	prefix := `"` + schema + `".`
 	return sqljournal.Dialect{
@@ -21,7 +23,8 @@ func dialect(schema string) sqljournal.Dialect {
 	}
 }
 
-// migrations[i] changes the tables from version i to version i+1. Released ones never change; new ones are added.
+// migrations[i] changes the tables from version i to version i+1. Released ones never change; new
+// ones are added.
 var migrations = [][]string{{
 	`CREATE TABLE @sessions (
 		id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -45,7 +48,8 @@ var migrations = [][]string{{
 	"CREATE INDEX sessions_open ON @sessions (name) WHERE opens > 0",
 	"CREATE INDEX sessions_inbox ON @sessions (name) WHERE inbox > 0",
 	"CREATE INDEX sessions_by_label ON @sessions USING gin (labels jsonb_path_ops) WHERE labels <> '{}'",
-	// fence is that of the append: the same record with another fence is another append. at is when the store appended it.
+	// fence is that of the append: the same record with another fence is another append. at is when
+	// the store appended it.
 	`CREATE TABLE @records (
 		session bigint NOT NULL,
 		seq     bigint NOT NULL,

@@ -18,31 +18,35 @@ import (
 type Durability int
 
 const (
-	// Power is the default: the server's disk has confirmed the append. If synchronous_commit is off in the server's settings, the
-	// store's connections switch it on; settings that also wait for replicas stay as they are.
+	// Power is the default: the server's disk has confirmed the append. If synchronous_commit is
+	// off in the server's settings, the store's connections switch it on; settings that also wait
+	// for replicas stay as they are.
 	Power Durability = iota
-	// Process survives the death of this process, but not a crash of the server, which may lose the appends of the last moments, of
-	// less than a second with its default settings (synchronous_commit off).
+	// Process survives the death of this process, but not a crash of the server, which may lose the
+	// appends of the last moments, of less than a second with its default settings
+	// (synchronous_commit off).
 	Process
 )
 
 // Config says how [Open] connects.
 type Config struct {
-	// DSN says where the database is: a URL (postgres://user@host/db) or key=value pairs, both as in libpq. What it omits comes from
-	// the environment (PGHOST and so on). It is never logged.
+	// DSN says where the database is: a URL (postgres://user@host/db) or key=value pairs, both as
+	// in libpq. What it omits comes from the environment (PGHOST and so on). It is never logged.
 	DSN string
-	// Schema is where the tables are: letters, digits and _, at most 63, the first no digit, all lower case. The default is pawl.
-	// [Open] creates it if it doesn't exist. Two stores in one database are separate if their schemas differ.
+	// Schema is where the tables are: letters, digits and _, at most 63, the first no digit, all
+	// lower case. The default is pawl. [Open] creates it if it doesn't exist. Two stores in one
+	// database are separate if their schemas differ.
 	Schema string
 	// Durability is what an append survives. The default is a power failure.
 	Durability Durability
-	// MaxConns is the most connections that the store has open. The default, for 0, is 8. Other calls wait for a free connection until
-	// their context ends or Timeout has passed.
+	// MaxConns is the most connections that the store has open. The default, for 0, is 8. Other
+	// calls wait for a free connection until their context ends or Timeout has passed.
 	MaxConns int
-	// MaxIdle is how long an unused connection stays open. The default, for 0, is 5 minutes. Every connection is replaced after an hour.
+	// MaxIdle is how long an unused connection stays open. The default, for 0, is 5 minutes. Every
+	// connection is replaced after an hour.
 	MaxIdle time.Duration
-	// Timeout ends a call, or the read of a page, that gets no answer; then it is open whether a change was made. The default, for 0,
-	// is 30 s.
+	// Timeout ends a call, or the read of a page, that gets no answer; then it is open whether a
+	// change was made. The default, for 0, is 30 s.
 	Timeout time.Duration
 }
 
@@ -54,9 +58,10 @@ type Store struct {
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// Open connects to the database and creates the tables if they don't exist, or brings those of an older version up to date; newer
-// ones are refused with [ErrNewer]. If the tables exist it needs no permission to create any. It ends with ctx; connecting to the
-// server takes at most 10 s for each of its addresses, or connect_timeout of the DSN.
+// Open connects to the database and creates the tables if they don't exist, or brings those of an
+// older version up to date; newer ones are refused with [ErrNewer]. If the tables exist it needs no
+// permission to create any. It ends with ctx; connecting to the server takes at most 10 s for each
+// of its addresses, or connect_timeout of the DSN.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Schema == "" {
 		cfg.Schema = "pawl"
@@ -75,7 +80,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	conf, err := pgx.ParseConfig(cfg.DSN)
 	if err != nil {
-		return nil, fmt.Errorf("postgres: Config.DSN can't be read; it must be a URL or key=value pairs: %w", err) // pgx leaves the password out
+		// pgx leaves the password out
+		return nil, fmt.Errorf("postgres: Config.DSN can't be read; it must be a URL or key=value pairs: %w", err)
 	}
 	if conf.ConnectTimeout == 0 {
 		conf.ConnectTimeout = 10 * time.Second
@@ -107,7 +113,9 @@ func (s *Store) Close() error {
 func (c Config) validate() error {
 	switch {
 	case !schemaName.MatchString(c.Schema):
-		return fmt.Errorf("postgres: Config.Schema is %q; it must be lower-case letters, digits and _, at most 63, and not begin with a digit", c.Schema)
+		return fmt.Errorf(
+			"postgres: Config.Schema is %q; it must be lower-case letters, digits and _, at most 63, and not begin "+
+				"with a digit", c.Schema)
 	case c.Durability != Power && c.Durability != Process:
 		return fmt.Errorf("postgres: Config.Durability is %d; it must be Power or Process", c.Durability)
 	case c.MaxConns < 1:
@@ -122,7 +130,8 @@ func (c Config) validate() error {
 
 // configure makes a new connection as durable as d says.
 func (d Durability) configure(ctx context.Context, conn *pgx.Conn) error {
-	statement := "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+	statement :=
+		"SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 	if d == Process {
 		statement = "SET synchronous_commit = off"
 	}

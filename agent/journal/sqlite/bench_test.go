@@ -69,6 +69,7 @@ func fill(tb testing.TB, s journal.Store, session string, n int) {
 		for i := range list {
 			list[i] = journal.Record{Time: time.Unix(int64(after+i), 0), Kind: "kind", V: 1, Data: make([]byte, 500)}
 		}
-		require.NoError(tb, s.Append(tb.Context(), journal.Append{Session: session, After: uint64(after), Records: list}))
+		require.NoError(tb,
+			s.Append(tb.Context(), journal.Append{Session: session, After: uint64(after), Records: list}))
 	}
 }

@@ -15,14 +15,16 @@ import (
 // readers is how many calls can read at the same time.
 const readers = 4
 
-// A database is the file, with one connection that writes and a few that read. Statements are prepared once for each.
+// A database is the file, with one connection that writes and a few that read. Statements are
+// prepared once for each.
 type database struct {
 	durability Durability
 	busy       time.Duration
 	maxBytes   int64
 	pool       *sql.DB
 
-	// writing holds the writer while it is idle: goroutines wait here, and only processes compete for SQLite's lock.
+	// writing holds the writer while it is idle: goroutines wait here, and only processes compete
+	// for SQLite's lock.
 	writing chan *writer
 
 	// reading holds the readers that are idle.
@@ -41,7 +43,8 @@ func openDatabase(path string, cfg Config) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &database{durability: cfg.Durability, busy: cfg.Busy, maxBytes: cfg.MaxBytes, pool: pool, writing: make(chan *writer, 1),
+	db := &database{durability: cfg.Durability, busy: cfg.Busy, maxBytes: cfg.MaxBytes, pool: pool,
+		writing: make(chan *writer, 1),
 		reading: make(chan *reader, readers), closed: make(chan struct{})}
 	for range readers {
 		db.reading <- &reader{pool: pool}
@@ -128,8 +131,8 @@ func (db *database) close() error {
 // errClosed says that the store is no longer open.
 var errClosed = errors.New("sqlite: the store is closed")
 
-// withWriter waits for the writer and calls fn with it. From then on statements ignore ctx: they take microseconds, and one that is
-// interrupted may still have been committed.
+// withWriter waits for the writer and calls fn with it. From then on statements ignore ctx: they
+// take microseconds, and one that is interrupted may still have been committed.
 func (db *database) withWriter(ctx context.Context, fn func(w *writer) error) error {
 	select {
 	case w, ok := <-db.writing:
@@ -151,14 +154,15 @@ func (db *database) withWriter(ctx context.Context, fn func(w *writer) error) er
 	}
 }
 
-// Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start, so it doesn't fail halfway because
-// another process wrote first.
+// Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start,
+// so it doesn't fail halfway because another process wrote first.
 func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
 	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error { return w.transaction(fn) }))
 }
 
-// WriteLease implements [sqljournal.Database]. It doesn't wait for the disk: all processes that use the file are on this machine, and their
-// leases end with it. The next append confirms what is before it in the write-ahead log, too.
+// WriteLease implements [sqljournal.Database]. It doesn't wait for the disk: all processes that use
+// the file are on this machine, and their leases end with it. The next append confirms what is
+// before it in the write-ahead log, too.
 func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error) error {
 	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error {
 		if db.durability == Power {
@@ -175,8 +179,9 @@ func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error
 	}))
 }
 
-// TryAppend implements [sqljournal.Database]. An append of one record, without head and items, is one statement and writes one page.
-// Of several records each is checked by its statement, which costs less than to read the session first.
+// TryAppend implements [sqljournal.Database]. An append of one record, without head and items, is
+// one statement and writes one page. Of several records each is checked by its statement, which
+// costs less than to read the session first.
 func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, error) {
 	if len(a.Records) == 0 || a.Head != nil || len(a.Taken) > 0 {
 		return false, nil
@@ -197,7 +202,8 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, erro
 func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
 	for i := range rows.Records {
 		r := &rows.Records[i]
-		if _, err := tx.ExecContext(ctx, insertRecord, rows.Session, rows.After+1+int64(i), rows.Fence, rows.At, nanos(r.Time), r.Kind,
+		if _, err := tx.ExecContext(ctx, insertRecord, rows.Session, rows.After+1+int64(i), rows.Fence, rows.At,
+			nanos(r.Time), r.Kind,
 			int64(r.V), sqljournal.Blob(r.Data)); err != nil {
 			return err
 		}
@@ -206,7 +212,8 @@ func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljourna
 }
 
 // Query implements [sqljournal.Database].
-func (db *database) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+func (db *database) Query(ctx context.Context, query string, args []any,
+	each func(scan func(...any) error) error) error {
 	select {
 	case r := <-db.reading:
 		defer func() { db.reading <- r }()

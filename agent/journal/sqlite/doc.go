@@ -1,4 +1,5 @@
-// Package sqlite keeps the sessions of agents in a SQLite file: the embedded [journal.Store], in pure Go.
+// Package sqlite keeps the sessions of agents in a SQLite file: the embedded [journal.Store], in
+// pure Go.
 //
 //	store, err := sqlite.Open("site.db")
 //	if err != nil {
@@ -9,20 +10,25 @@
 //
 // # Guarantees
 //
-//   - An append that returned nil survives a power failure; under [Process] it survives only the death of the process.
-//   - A [Store] is safe for concurrent use. Several processes of one machine may have the same file open, and other programs may
-//     keep tables of their own in it: Pawl's begin with pawl_. The file must not be on a network drive, where locks don't work.
+//   - An append that returned nil survives a power failure; under [Process] it survives only the
+//     death of the process.
+//   - A [Store] is safe for concurrent use. Several processes of one machine may have the same file
+//     open, and other programs may keep tables of their own in it: Pawl's begin with pawl_. The
+//     file must not be on a network drive, where locks don't work.
 //   - A sequence holds no connection and no lock between two of its elements.
-//   - An error is one of package journal's, or leaves open whether the change was made ([journal.Unclear]); then the same append
-//     again settles that. [ErrBusy], [ErrFull], [ErrReadOnly], [ErrDamaged] and [ErrNewer] say what to do first.
+//   - An error is one of package journal's, or leaves open whether the change was made
+//     ([journal.Unclear]); then the same append again settles that. [ErrBusy], [ErrFull],
+//     [ErrReadOnly], [ErrDamaged] and [ErrNewer] say what to do first.
 //
 // # Time
 //
-// Leases use the clock of the calling process. If clocks differ, a lease may end earlier or later by that much for another process. The
-// fence decides who may write, so that can cause waiting, but never damages a log.
+// Leases use the clock of the calling process. If clocks differ, a lease may end earlier or later
+// by that much for another process. The fence decides who may write, so that can cause waiting, but
+// never damages a log.
 //
 // # Cost
 //
-// All sessions of a file share one writer, and with the default durability each append waits for the disk; a lease doesn't.
-// BenchmarkAppend shows both durabilities, BenchmarkRead10000 the time to load a session.
+// All sessions of a file share one writer, and with the default durability each append waits for
+// the disk; a lease doesn't. BenchmarkAppend shows both durabilities, BenchmarkRead10000 the time
+// to load a session.
 package sqlite

@@ -10,16 +10,18 @@ import (
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-// Errors that a call may return, each wrapped together with the driver's error. With all of them the change was probably not made, but
-// that isn't certain: all are unclear, see [journal.Unclear]. ErrFull, ErrReadOnly and ErrDamaged are [journal.ErrUnusable].
+// Errors that a call may return, each wrapped together with the driver's error. With all of them
+// the change was probably not made, but that isn't certain: all are unclear, see [journal.Unclear].
+// ErrFull, ErrReadOnly and ErrDamaged are [journal.ErrUnusable].
 var (
 	// ErrBusy says that other processes kept writing for longer than Config.Busy.
 	ErrBusy = errors.New("the database is busy with another process")
-	// ErrFull says that the disk is full, or the file has Config.MaxBytes. What was appended before is safe. Deleting sessions
-	// frees space for new ones within the file.
+	// ErrFull says that the disk is full, or the file has Config.MaxBytes. What was appended before
+	// is safe. Deleting sessions frees space for new ones within the file.
 	ErrFull = journal.Unusable("the disk, or the file's allowed size, is full")
 	// ErrReadOnly says that the process has no permission to write to the file or its directory.
-	ErrReadOnly = journal.Unusable("the file can't be written; give the process permission to write to it and to its directory")
+	ErrReadOnly = journal.Unusable(
+		"the file can't be written; give the process permission to write to it and to its directory")
 	// ErrDamaged says that the file isn't a SQLite database, or is damaged.
 	ErrDamaged = journal.Unusable("the file isn't a SQLite database, or is damaged; restore it from a backup")
 	// ErrNewer says that the tables in the file are of a newer version of Pawl.
@@ -31,8 +33,8 @@ func classify(err error) error {
 	return sqlitefile.Errors{Busy: ErrBusy, Full: ErrFull, ReadOnly: ErrReadOnly, Damaged: ErrDamaged}.Class(err)
 }
 
-// wrapError returns err as a method returns it: errors of package journal unchanged, and one that wraps ctx.Err() if ctx has ended,
-// however the driver reports that.
+// wrapError returns err as a method returns it: errors of package journal unchanged, and one that
+// wraps ctx.Err() if ctx has ended, however the driver reports that.
 func wrapError(ctx context.Context, err error) error {
 	switch {
 	case err == nil || !journal.Unclear(err) || errors.Is(err, errClosed):

@@ -58,8 +58,10 @@ func TestAFileAtItsAllowedSizeKeepsWhatItHas(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrUnusable)
 	require.True(t, journal.Unclear(err))
 	require.Greater(t, n, uint64(50))
-	for _, err := range []error{s.Append(t.Context(), one("s", n)), s.Append(t.Context(), journal.Append{Session: "other",
-		Records: []journal.Record{{Kind: "k", Data: make([]byte, 100<<10)}}, Head: &journal.HeadUpdate{Status: "new"}})} {
+	for _, err := range []error{s.Append(t.Context(), one("s", n)),
+		s.Append(t.Context(), journal.Append{Session: "other",
+			Records: []journal.Record{{Kind: "k", Data: make([]byte, 100<<10)}},
+			Head:    &journal.HeadUpdate{Status: "new"}})} {
 		require.ErrorIs(t, err, sqlite.ErrFull)
 	}
 	holds(t, s, n)

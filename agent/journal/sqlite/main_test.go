@@ -15,15 +15,16 @@ import (
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-var roles = roletest.Roles{"append": appendMany, "endless": appendWithoutEnd, "leased": appendLeased, "unwritable": appendUnwritable}
+var roles = roletest.Roles{"append": appendMany, "endless": appendWithoutEnd, "leased": appendLeased,
+	"unwritable": appendUnwritable}
 
 func TestMain(m *testing.M) {
 	roles.Play()
 	goleak.VerifyTestMain(m)
 }
 
-// appendMany appends count records to session s of a file that others write to, each after whatever is the last one. It begins
-// with the others, and says how many conflicts it met.
+// appendMany appends count records to session s of a file that others write to, each after whatever
+// is the last one. It begins with the others, and says how many conflicts it met.
 func appendMany(args []string) error {
 	path, name := args[0], args[1]
 	count, err := strconv.Atoi(args[2])
@@ -88,10 +89,12 @@ func appendWithoutEnd(args []string) error {
 
 // numbered returns a record that says its number, at a length of its own.
 func numbered(n uint64) journal.Record {
-	return journal.Record{Time: time.Unix(int64(n), 0), Kind: "kind", V: 1, Data: fmt.Appendf(nil, "%0*d", 1+n*37%3000, n)}
+	return journal.Record{Time: time.Unix(int64(n), 0), Kind: "kind", V: 1,
+		Data: fmt.Appendf(nil, "%0*d", 1+n*37%3000, n)}
 }
 
-// appendLeased leases session s and appends until it is told that it is no longer the writer, and says how many it has appended.
+// appendLeased leases session s and appends until it is told that it is no longer the writer, and
+// says how many it has appended.
 func appendLeased(args []string) error {
 	s, err := sqlite.OpenWith(args[0], sqlite.Config{Durability: sqlite.Process})
 	if err != nil {
@@ -103,7 +106,8 @@ func appendLeased(args []string) error {
 		return err
 	}
 	for after := uint64(0); ; after++ {
-		err := s.Append(context.Background(), journal.Append{Session: "s", After: after, Fence: l.Fence, Records: []journal.Record{numbered(after + 1)}})
+		err := s.Append(context.Background(),
+			journal.Append{Session: "s", After: after, Fence: l.Fence, Records: []journal.Record{numbered(after + 1)}})
 		var conflict *journal.ConflictError
 		if errors.As(err, &conflict) && conflict.Stale() {
 			fmt.Println("stopped", after)

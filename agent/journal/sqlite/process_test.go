@@ -18,7 +18,8 @@ import (
 func TestTwoProcessesOnOneSessionLoseNothing(t *testing.T) {
 	const each = 5000 / fewer
 	path := filepath.Join(t.TempDir(), "runs.db")
-	a, b := roletest.Start(t, "append", path, "a", strconv.Itoa(each)), roletest.Start(t, "append", path, "b", strconv.Itoa(each))
+	a, b := roletest.Start(t, "append", path, "a", strconv.Itoa(each)),
+		roletest.Start(t, "append", path, "b", strconv.Itoa(each))
 	roletest.Together(t, a, b)
 	require.Positive(t, roletest.Sum(t, a, b), "the two never met: there were no conflicts")
 
@@ -41,7 +42,8 @@ func TestAWriterThatLostItsLeaseStops(t *testing.T) {
 	require.NoError(t, err)
 	h, err := s.Head(t.Context(), "s")
 	require.NoError(t, err)
-	require.NoError(t, s.Append(t.Context(), journal.Append{Session: "s", After: h.Seq, Fence: l.Fence, Records: []journal.Record{{Kind: "second"}}}),
+	require.NoError(t, s.Append(t.Context(),
+		journal.Append{Session: "s", After: h.Seq, Fence: l.Fence, Records: []journal.Record{{Kind: "second"}}}),
 		"nothing can come between the lease and this")
 	require.Equal(t, fmt.Sprint("stopped ", h.Seq), first.End(t))
 }
@@ -59,7 +61,8 @@ func TestProcessesThatMakeOneFileTogetherAllOpenIt(t *testing.T) {
 	require.EqualValues(t, 20, h.Seq)
 }
 
-// The writer is killed in the middle, again and again; what it said it kept is there, whole, and nothing is torn.
+// The writer is killed in the middle, again and again; what it said it kept is there, whole, and
+// nothing is torn.
 func TestAKilledWriterLeavesAPrefix(t *testing.T) {
 	for _, d := range []sqlite.Durability{sqlite.Power, sqlite.Process} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {

@@ -2,5 +2,6 @@
 
 package sqlite_test
 
-// fewer divides what a test does in numbers: under the race detector a statement takes twenty times as long.
+// fewer divides what a test does in numbers: under the race detector a statement takes twenty times
+// as long.
 const fewer = 10

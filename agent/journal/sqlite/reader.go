@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-// A reader is a connection that reads, with its statements. One goroutine uses it at a time. It calls the driver directly, because
-// database/sql takes as long for a row as SQLite does.
+// A reader is a connection that reads, with its statements. One goroutine uses it at a time. It
+// calls the driver directly, because database/sql takes as long for a row as SQLite does.
 type reader struct {
 	pool *sql.DB
 
@@ -51,7 +51,8 @@ func (r *reader) query(ctx context.Context, query string, args []any, each func(
 	})
 }
 
-// rows calls each for every row. An error after the first row isn't retried, because each has seen rows already.
+// rows calls each for every row. An error after the first row isn't retried, because each has seen
+// rows already.
 func (r *reader) rows(rows driver.Rows, each func(scan func(...any) error) error) error {
 	if n := len(rows.Columns()); cap(r.row) < n {
 		r.row = make([]driver.Value, n)

@@ -2,17 +2,20 @@ package sqlite
 
 import "github.com/pawlkit/pawl/internal/sqljournal"
 
-// dialect says how SQLite's statements differ. An append of one record writes only the record's row, which halves what is written to
-// the write-ahead log. So the records may be ahead of the session's row, and its last number and time are read from both.
+// dialect says how SQLite's statements differ. An append of one record writes only the record's
+// row, which halves what is written to the write-ahead log. So the records may be ahead of the
+// session's row, and its last number and time are read from both.
 var dialect = sqljournal.Dialect{
-	Prefix:    "pawl_",
-	Seq:       "max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))",
-	Updated:   "max(s.updated, coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq DESC LIMIT 1), 0))",
+	Prefix: "pawl_",
+	Seq:    "max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))",
+	Updated: "max(s.updated, coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq DESC " +
+		"LIMIT 1), 0))",
 	Label:     "s.id IN (SELECT l.session FROM pawl_labels l WHERE l.key = %[1]s AND l.value = %[2]s)",
 	NextFence: "UPDATE @meta SET fence = fence + 1 RETURNING fence",
 }
 
-// migrations[i] changes the tables from version i to version i+1. Released ones never change; new ones are added.
+// migrations[i] changes the tables from version i to version i+1. Released ones never change; new
+// ones are added.
 var migrations = [][]string{{
 	// Ids are never reused, so a reader can tell a session from a later one of the same name.
 	`CREATE TABLE @sessions (
@@ -54,7 +57,8 @@ var migrations = [][]string{{
 	`CREATE TRIGGER @labels_delete AFTER DELETE ON @sessions WHEN old.labels <> '{}' BEGIN
 		DELETE FROM @labels WHERE session = old.id;
 	END`,
-	// fence is that of the append: the same record with another fence is another append. at is when the store appended it.
+	// fence is that of the append: the same record with another fence is another append. at is when
+	// the store appended it.
 	`CREATE TABLE @records (
 		session INTEGER NOT NULL,
 		seq     INTEGER NOT NULL,
@@ -79,7 +83,8 @@ var migrations = [][]string{{
 	"CREATE INDEX @items_waiting ON @items (session, n) WHERE taken = 0",
 }}
 
-// The table with the version is created first. Its fence is the last one of any session, so that fences go on rising after a session is deleted.
+// The table with the version is created first. Its fence is the last one of any session, so that
+// fences go on rising after a session is deleted.
 var (
 	makeMeta = dialect.SQL(`CREATE TABLE IF NOT EXISTS @meta (
 		one     INTEGER PRIMARY KEY CHECK (one = 1),
@@ -94,5 +99,6 @@ var (
 		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND (s.fence = 0 OR s.owner <> '') AND
 			?3 = max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))),
 		?3 + 1, ?2, ?4, ?5, ?6, ?7, ?8)`)
-	insertRecord = dialect.SQL("INSERT INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+	insertRecord = dialect.SQL(
+		"INSERT INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
 )

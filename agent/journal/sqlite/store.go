@@ -15,9 +15,10 @@ type Durability int
 const (
 	// Power is the default: the disk has confirmed the append (synchronous FULL).
 	Power Durability = iota
-	// Process survives the death of the process, also by a signal, but not a crash of the machine: the operating system has the
-	// append, the disk may not (synchronous NORMAL). After a power failure the file is intact, but the newest appends may be
-	// missing: all those after some moment, in all sessions.
+	// Process survives the death of the process, also by a signal, but not a crash of the machine:
+	// the operating system has the append, the disk may not (synchronous NORMAL). After a power
+	// failure the file is intact, but the newest appends may be missing: all those after some
+	// moment, in all sessions.
 	Process
 )
 
@@ -25,11 +26,12 @@ const (
 type Config struct {
 	// Durability is what an append survives. The default is a power failure.
 	Durability Durability
-	// Busy is how long a call waits for another process that writes before it fails with [ErrBusy]. The default, for 0, is 15 s;
-	// a write takes milliseconds. Below 0 it doesn't wait.
+	// Busy is how long a call waits for another process that writes before it fails with [ErrBusy].
+	// The default, for 0, is 15 s; a write takes milliseconds. Below 0 it doesn't wait.
 	Busy time.Duration
-	// MaxBytes is the most bytes that the file may have, including the tables of others; an append beyond it is [ErrFull]. For 0 only
-	// SQLite's own limit holds. The write-ahead log beside the file, some MB, isn't counted.
+	// MaxBytes is the most bytes that the file may have, including the tables of others; an append
+	// beyond it is [ErrFull]. For 0 only SQLite's own limit holds. The write-ahead log beside the
+	// file, some MB, isn't counted.
 	MaxBytes int64
 }
 
@@ -42,8 +44,8 @@ type Store struct {
 // Open is [OpenWith] with the defaults.
 func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
 
-// OpenWith opens the file at path, and creates it with mode 0600 if it doesn't exist. The directory must exist. The path is neither a
-// URI nor :memory: (use [journal.NewMemory] for that).
+// OpenWith opens the file at path, and creates it with mode 0600 if it doesn't exist. The directory
+// must exist. The path is neither a URI nor :memory: (use [journal.NewMemory] for that).
 //
 // Tables of an older version are brought up to date, newer ones are refused with [ErrNewer].
 func OpenWith(path string, cfg Config) (*Store, error) {

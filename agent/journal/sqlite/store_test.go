@@ -36,8 +36,10 @@ func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 	at := time.Now()
 	require.NoError(t, first.Append(t.Context(), journal.Append{Session: "s", Fence: lease.Fence,
 		Records: []journal.Record{{Time: at, Kind: "k", V: 1, Data: []byte("one")}},
-		Head:    &journal.HeadUpdate{Status: "paused", Open: []journal.Open{{ID: "p", Kind: "approval", Title: "t", Expires: at}}}}))
-	require.NoError(t, first.Post(t.Context(), "s", journal.Item{ID: "i", Kind: "steer", Data: []byte("x"), Closes: []string{"q"}}))
+		Head: &journal.HeadUpdate{Status: "paused",
+			Open: []journal.Open{{ID: "p", Kind: "approval", Title: "t", Expires: at}}}}))
+	require.NoError(t,
+		first.Post(t.Context(), "s", journal.Item{ID: "i", Kind: "steer", Data: []byte("x"), Closes: []string{"q"}}))
 	before, err := first.Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.NoError(t, first.Close())
@@ -62,7 +64,8 @@ func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 func TestOddPathsAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	for _, path := range []string{"", ":memory:", "file::memory:", "file:runs.db?mode=memory", "a\x00b", "runs.db-wal", "runs.db-shm", "runs.db-journal",
+	for _, path := range []string{"", ":memory:", "file::memory:", "file:runs.db?mode=memory", "a\x00b", "runs.db-wal",
+		"runs.db-shm", "runs.db-journal",
 		dir, dir + string(filepath.Separator), filepath.Join(dir, "no such folder", "runs.db"), os.DevNull} {
 		s, err := sqlite.OpenWith(path, sqlite.Config{})
 		require.Nil(t, s, "%q", path)
@@ -96,7 +99,8 @@ func TestTheFileIsItsOwnersAlone(t *testing.T) {
 func TestTheFileMayHoldOtherTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	site := raw(t, path)
-	_, err := site.Exec("PRAGMA user_version = 42; CREATE TABLE sessions (id INTEGER PRIMARY KEY); INSERT INTO sessions VALUES (1)")
+	_, err := site.Exec(
+		"PRAGMA user_version = 42; CREATE TABLE sessions (id INTEGER PRIMARY KEY); INSERT INTO sessions VALUES (1)")
 	require.NoError(t, err)
 	s := open(t, path, sqlite.Config{})
 	require.NoError(t, s.Append(t.Context(), one("s", 0)))
@@ -119,5 +123,6 @@ func TestTwoStoresOfOneProcessShareAFile(t *testing.T) {
 	}
 	holds(t, a, 20)
 	var conflict *journal.ConflictError
-	require.ErrorAs(t, b.Append(t.Context(), journal.Append{Session: "s", After: 19, Records: []journal.Record{{Kind: "k"}}}), &conflict)
+	require.ErrorAs(t, b.Append(t.Context(),
+		journal.Append{Session: "s", After: 19, Records: []journal.Record{{Kind: "k"}}}), &conflict)
 }

@@ -16,7 +16,8 @@ import (
 
 func init() { roles["narrow"] = appendNarrow }
 
-// appendNarrow appends until the system refuses to let any file grow further, as a full disk does, then again once it may.
+// appendNarrow appends until the system refuses to let any file grow further, as a full disk does,
+// then again once it may.
 func appendNarrow(args []string) error {
 	ctx := context.Background()
 	s, err := sqlite.OpenWith(args[0], sqlite.Config{})

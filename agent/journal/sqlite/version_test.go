@@ -30,7 +30,8 @@ func appendOnce(t *testing.T, path string, after uint64) {
 	t.Helper()
 	s, err := OpenWith(path, Config{})
 	require.NoError(t, err)
-	require.NoError(t, s.Append(t.Context(), journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}))
+	require.NoError(t,
+		s.Append(t.Context(), journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}))
 	require.NoError(t, s.Close())
 }
 
@@ -54,7 +55,8 @@ func TestTablesOfAnOlderVersionAreBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	appendOnce(t, path, 0)
 	require.Equal(t, 1, version(t, path))
-	withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"}, []string{"ALTER TABLE @sessions ADD COLUMN yet TEXT"})
+	withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"},
+		[]string{"ALTER TABLE @sessions ADD COLUMN yet TEXT"})
 	appendOnce(t, path, 1)
 	require.Equal(t, 3, version(t, path))
 }
@@ -63,7 +65,8 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	appendOnce(t, path, 0)
 	t.Run("failing", func(t *testing.T) {
-		withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"}, []string{"ALTER TABLE @nothing ADD COLUMN more TEXT"})
+		withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"},
+			[]string{"ALTER TABLE @nothing ADD COLUMN more TEXT"})
 		_, err := OpenWith(path, Config{})
 		require.ErrorContains(t, err, "migrating the journal's tables to version 3")
 	})

@@ -13,12 +13,13 @@ import (
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-// A writer is the connection that writes, with its statements. One goroutine uses it at a time. It is also the [sqljournal.Tx] of
-// its open transaction.
+// A writer is the connection that writes, with its statements. One goroutine uses it at a time. It
+// is also the [sqljournal.Tx] of its open transaction.
 type writer struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	// broken is set if a transaction couldn't be ended: the next statement would be part of it, and lost with it.
+	// broken is set if a transaction couldn't be ended: the next statement would be part of it, and
+	// lost with it.
 	broken bool
 }
 
@@ -33,7 +34,8 @@ func newWriter(ctx context.Context, pool *sql.DB, maxBytes int64) (*writer, erro
 		var page, most int64
 		err := conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&page)
 		if err == nil {
-			err = conn.QueryRowContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", max(1, maxBytes/page))).Scan(&most)
+			err = conn.QueryRowContext(ctx,
+				fmt.Sprintf("PRAGMA max_page_count = %d", max(1, maxBytes/page))).Scan(&most)
 		}
 		if err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -52,7 +54,8 @@ func (w *writer) close() (err error) {
 	return errors.Join(err, w.conn.Close())
 }
 
-// transaction runs fn between BEGIN and COMMIT. No transaction is open afterwards, unless w is broken.
+// transaction runs fn between BEGIN and COMMIT. No transaction is open afterwards, unless w is
+// broken.
 func (w *writer) transaction(fn func(sqljournal.Tx) error) (err error) {
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -75,15 +78,18 @@ func (w *writer) transaction(fn func(sqljournal.Tx) error) (err error) {
 	return nil
 }
 
-// errNotPlain says that an append can't be made by a single statement: the session doesn't exist, the fence or the number differs.
+// errNotPlain says that an append can't be made by a single statement: the session doesn't exist,
+// the fence or the number differs.
 var errNotPlain = errors.New("sqlite: not a plain append")
 
-// tryAppend inserts each record of a if the session has the fence of a, and the number before the record is the last one.
+// tryAppend inserts each record of a if the session has the fence of a, and the number before the
+// record is the last one.
 func (w *writer) tryAppend(a journal.Append) error {
 	now := time.Now().UnixNano()
 	for i := range a.Records {
 		r := &a.Records[i]
-		result, err := w.exec(tryAppend, a.Session, int64(a.Fence), int64(a.After)+int64(i), now, nanos(r.Time), r.Kind, int64(r.V),
+		result, err := w.exec(tryAppend, a.Session, int64(a.Fence), int64(a.After)+int64(i), now, nanos(r.Time), r.Kind,
+			int64(r.V),
 			sqljournal.Blob(r.Data))
 		if err != nil {
 			return err

@@ -13,8 +13,10 @@ import (
 //go:embed assets
 var embedded embed.FS
 
-// contentSecurity lets the page load its own files and talk to its own server, show small images of messages, and nothing else.
-const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+// contentSecurity lets the page load its own files and talk to its own server, show small images of
+// messages, and nothing else.
+const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src " +
+	"'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
 // An asset is a file as it is served.
@@ -25,10 +27,12 @@ type asset struct {
 }
 
 // kinds are the types of the files. The machine's own table could say something else.
-var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// Assets returns a handler for the files of the page: index.html at "/", and the others below "/page/". All links are relative, so that it works
-// below any prefix (http.StripPrefix), which must end in a slash in the browser's address. Each response says what the page may load and do.
+// Assets returns a handler for the files of the page: index.html at "/", and the others below
+// "/page/". All links are relative, so that it works below any prefix (http.StripPrefix), which
+// must end in a slash in the browser's address. Each response says what the page may load and do.
 func Assets() http.Handler {
 	files := make(map[string]asset)
 	_ = fs.WalkDir(embedded, "assets", func(name string, d fs.DirEntry, err error) error {
@@ -40,7 +44,8 @@ func Assets() http.Handler {
 			return err
 		}
 		sum := sha256.Sum256(data)
-		files[strings.TrimPrefix(name, "assets")] = asset{data, kinds[path.Ext(name)], `"` + hex.EncodeToString(sum[:12]) + `"`}
+		files[strings.TrimPrefix(name, "assets")] = asset{data, kinds[path.Ext(name)], `"` +
+			hex.EncodeToString(sum[:12]) + `"`}
 		return nil
 	}) // an embedded file can be read
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

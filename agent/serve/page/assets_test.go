@@ -27,7 +27,9 @@ func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder
 }
 
 func TestAssetsAreServedWithAStrictPolicy(t *testing.T) {
-	for path, kind := range map[string]string{"/": "text/html; charset=utf-8", "/page/main.js": "text/javascript; charset=utf-8", "/page/tokens.css": "text/css; charset=utf-8", "/page/icon.svg": "image/svg+xml"} {
+	for path, kind := range map[string]string{"/": "text/html; charset=utf-8",
+		"/page/main.js": "text/javascript; charset=utf-8", "/page/tokens.css": "text/css; charset=utf-8",
+		"/page/icon.svg": "image/svg+xml"} {
 		w := get(t, path)
 		require.Equal(t, http.StatusOK, w.Code, path)
 		require.Equal(t, kind, w.Header().Get("Content-Type"))
@@ -63,7 +65,8 @@ func TestThePageIsSmallAndNeedsNothingFromElsewhere(t *testing.T) {
 			require.NotRegexp(t, `<style|\sstyle=|\son[a-z]+=|(src|href)="/`, text)
 		}
 		if strings.HasSuffix(path, ".js") && filepath.Base(path) != "dom.js" {
-			require.NotRegexp(t, `innerHTML|outerHTML|insertAdjacentHTML|eval\(|document\.write`, text, "%s: only dom.js inserts HTML", path)
+			require.NotRegexp(t, `innerHTML|outerHTML|insertAdjacentHTML|eval\(|document\.write`, text,
+				"%s: only dom.js inserts HTML", path)
 		}
 		return nil
 	}))

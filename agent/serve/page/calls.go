@@ -12,13 +12,15 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// maxShown is how many bytes of a call's input or result the page is shown. The input in a pause is never cut: who approves it has to see it.
+// maxShown is how many bytes of a call's input or result the page is shown. The input in a pause is
+// never cut: who approves it has to see it.
 const maxShown = 32 << 10
 
 // formatted returns JSON with indents, and everything else as it is.
 func formatted(text string) string {
 	var out bytes.Buffer
-	if s := strings.TrimSpace(text); len(s) < 2 || s[0] != '{' && s[0] != '[' || json.Indent(&out, []byte(s), "", "  ") != nil {
+	if s := strings.TrimSpace(text); len(s) < 2 || s[0] != '{' && s[0] != '[' ||
+		json.Indent(&out, []byte(s), "", "  ") != nil {
 		return text
 	}
 	return out.String()
@@ -104,9 +106,12 @@ const afterParts = 1 << 20
 func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 	for i, p := range f.Pause.Flat() {
 		if n := len(p.Replaces); n > 0 {
-			out = append(out, Patch{Item: &Item{ID: p.Replaces[n-1], Kind: KindPause, Decision: &Decision{Kind: "replaced", Time: f.Time}}})
+			out = append(out,
+				Patch{Item: &Item{ID: p.Replaces[n-1], Kind: KindPause,
+					Decision: &Decision{Kind: "replaced", Time: f.Time}}})
 		}
-		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Input: inputOf(&p.Call), Reason: p.Reason, Risk: p.Risk, Schema: p.Schema,
+		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Input: inputOf(&p.Call),
+			Reason: p.Reason, Risk: p.Risk, Schema: p.Schema,
 			Expires: p.Expires, Always: p.Always, Scope: p.Scope, Refused: p.Refused}
 		if len(p.Path) > 0 {
 			shown.Call = p.Path[0]
@@ -121,7 +126,9 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 		if o, ok := plan.Submitted(p.Call.Name, p.Call.Input); ok && p.Kind == machine.PauseApproval {
 			shown.Plan = &o
 		}
-		out = append(out, Patch{Item: &Item{ID: p.ID, Kind: KindPause, Group: group(f.Meta), Order: afterParts + int(f.Seq) + i, Time: f.Time, Pause: shown}}) //nolint:gosec // far smaller
+		out = append(out,
+			Patch{Item: &Item{ID: p.ID, Kind: KindPause, Group: group(f.Meta), Order: afterParts + int(f.Seq) + i,
+				Time: f.Time, Pause: shown}}) //nolint:gosec // far smaller
 	}
 	return out
 }
@@ -132,7 +139,8 @@ func (v *View) plan(kind string, value json.RawMessage, meta agent.Meta) []Patch
 	if kind != plan.EventKind || json.Unmarshal(value, &o) != nil || o.Run == "" {
 		return nil
 	}
-	return []Patch{{Item: &Item{ID: "plan " + o.Run, Kind: KindPlan, Group: group(meta), Order: afterParts - 1, Plan: &o}}}
+	return []Patch{
+		{Item: &Item{ID: "plan " + o.Run, Kind: KindPlan, Group: group(meta), Order: afterParts - 1, Plan: &o}}}
 }
 
 // decided shows what was decided on a pause.
@@ -143,7 +151,8 @@ func (v *View) decided(f *agent.Decided) []Patch {
 		who = f.By
 	}
 	return []Patch{{Item: &Item{ID: d.ID, Kind: KindPause, Decision: &Decision{
-		Kind: string(d.Kind), Reason: d.Reason, Input: formatted(string(d.Input)), Value: formatted(string(d.Value)), Who: who, Time: f.Time,
+		Kind: string(d.Kind), Reason: d.Reason, Input: formatted(string(d.Input)), Value: formatted(string(d.Value)),
+		Who: who, Time: f.Time,
 	}}}}
 }
 

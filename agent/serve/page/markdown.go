@@ -23,10 +23,12 @@ var (
 	clean = policy()
 )
 
-// policy returns what HTML may come out: what Markdown makes, and nothing that loads or runs anything.
+// policy returns what HTML may come out: what Markdown makes, and nothing that loads or runs
+// anything.
 func policy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h2", "h3", "h4", "h5", "h6", "ul", "li", "blockquote", "pre", "code", "em", "strong", "del",
+	p.AllowElements("p", "br", "hr", "h2", "h3", "h4", "h5", "h6", "ul", "li", "blockquote", "pre", "code", "em",
+		"strong", "del",
 		"table", "thead", "tbody", "tr", "th", "td")
 	p.AllowAttrs("start").Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("ol")
 	p.AllowElements("ol")
@@ -45,13 +47,15 @@ func policy() *bluemonday.Policy {
 func render(source string) string {
 	src := []byte(source)
 	var out bytes.Buffer
-	if err := markdown.Renderer().Render(&out, src, markdown.Parser().Parse(text.NewReader(src))); err != nil { // a Buffer takes all
+	if err := markdown.Renderer().Render(&out, src, markdown.Parser().Parse(text.NewReader(src))); err != nil {
+		// a Buffer takes all
 		return "<p>" + string(util.EscapeHTML(src)) + "</p>"
 	}
 	return clean.Sanitize(out.String())
 }
 
-// pieces splits Markdown where a block begins after an empty line, so that each piece can be rendered alone.
+// pieces splits Markdown where a block begins after an empty line, so that each piece can be
+// rendered alone.
 func pieces(source string) (out []string) {
 	src := []byte(source)
 	begin := 0
@@ -79,33 +83,35 @@ func afterEmptyLine(before []byte) bool {
 	return len(bytes.TrimSpace(line[bytes.LastIndexByte(line, '\n')+1:])) == 0
 }
 
-// asText renders what the page shows otherwise than usual: raw HTML as text, images as links, tasks as signs, and headings one level lower,
-// because the page has headings of its own.
+// asText renders what the page shows otherwise than usual: raw HTML as text, images as links, tasks
+// as signs, and headings one level lower, because the page has headings of its own.
 type asText struct{}
 
 // RegisterFuncs sets the functions for these nodes.
 func (asText) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		block := n.(*ast.HTMLBlock)
-		if !entering {
-			if block.HasClosure() {
-				escape(w, block.ClosureLine.Value(source))
+	r.Register(ast.KindHTMLBlock,
+		func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			block := n.(*ast.HTMLBlock)
+			if !entering {
+				if block.HasClosure() {
+					escape(w, block.ClosureLine.Value(source))
+				}
+				_, _ = w.WriteString("</code></pre>\n")
+				return ast.WalkContinue, nil
 			}
-			_, _ = w.WriteString("</code></pre>\n")
+			_, _ = w.WriteString(`<pre><code class="language-html">`)
+			escape(w, block.Lines().Value(source))
 			return ast.WalkContinue, nil
-		}
-		_, _ = w.WriteString(`<pre><code class="language-html">`)
-		escape(w, block.Lines().Value(source))
-		return ast.WalkContinue, nil
-	})
-	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			_, _ = w.WriteString("<code>")
-			escape(w, n.(*ast.RawHTML).Segments.Value(source))
-			_, _ = w.WriteString("</code>")
-		}
-		return ast.WalkSkipChildren, nil
-	})
+		})
+	r.Register(ast.KindRawHTML,
+		func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if entering {
+				_, _ = w.WriteString("<code>")
+				escape(w, n.(*ast.RawHTML).Segments.Value(source))
+				_, _ = w.WriteString("</code>")
+			}
+			return ast.WalkSkipChildren, nil
+		})
 	r.Register(ast.KindImage, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			_, _ = w.WriteString("</a>")
@@ -128,14 +134,15 @@ func (asText) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		}
 		return ast.WalkContinue, nil
 	})
-	r.Register(east.KindTaskCheckBox, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering && n.(*east.TaskCheckBox).IsChecked {
-			_, _ = w.WriteString("☑ ")
-		} else if entering {
-			_, _ = w.WriteString("☐ ")
-		}
-		return ast.WalkContinue, nil
-	})
+	r.Register(east.KindTaskCheckBox,
+		func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if entering && n.(*east.TaskCheckBox).IsChecked {
+				_, _ = w.WriteString("☑ ")
+			} else if entering {
+				_, _ = w.WriteString("☐ ")
+			}
+			return ast.WalkContinue, nil
+		})
 }
 
 func escape(w util.BufWriter, b []byte) { _, _ = w.Write(util.EscapeHTML(b)) }

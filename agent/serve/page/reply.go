@@ -20,8 +20,8 @@ type textPart struct {
 	shown int      // how long text was when it was last sent
 }
 
-// resendAll is how long an unfinished piece may be that is sent again whenever it grows. A longer one is sent when it has grown by a sixteenth, so
-// that the cost stays proportional to the length.
+// resendAll is how long an unfinished piece may be that is sent again whenever it grows. A longer
+// one is sent when it has grown by a sixteenth, so that the cost stays proportional to the length.
 const resendAll = 4 << 10
 
 // due returns the change that shows the page what has come since the last one, or nil.

@@ -33,10 +33,12 @@ type View struct {
 	reply reply
 }
 
-// NewView returns a View. Its first patch drops the drafts that the page may have from an earlier connection.
+// NewView returns a View. Its first patch drops the drafts that the page may have from an earlier
+// connection.
 func NewView(cfg ViewConfig) *View { return &View{cfg: cfg} }
 
-// Event returns what the page must change because of an event. The text of notes is returned by [View.Flush].
+// Event returns what the page must change because of an event. The text of notes is returned by
+// [View.Flush].
 func (v *View) Event(ev agent.Event) []Patch {
 	meta := ev.Envelope()
 	if v.cfg.Session != meta.Session {
@@ -68,7 +70,8 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 		return v.piece(KindReasoning, meta, ev.Index, ev.Text)
 	case agent.CallBegun:
 		return []Patch{{State: &State{Active: true}},
-			{Item: &Item{ID: meta.Call, Kind: KindCall, Group: group(meta), Order: ev.Index, Call: &Call{Name: ev.Name, Status: "writing"}}}}
+			{Item: &Item{ID: meta.Call, Kind: KindCall, Group: group(meta), Order: ev.Index,
+				Call: &Call{Name: ev.Name, Status: "writing"}}}}
 	case agent.Reset, agent.Lagged:
 		v.reply = reply{}
 		return []Patch{{Drop: DropDrafts}}
@@ -83,7 +86,8 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 		}
 		return []Patch{{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Wait: wait}}}}
 	case agent.Progress:
-		return []Patch{{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Progress: &CallProgress{ev.Text, ev.Done}}}}}
+		return []Patch{
+			{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Progress: &CallProgress{ev.Text, ev.Done}}}}}
 	case agent.ToolStarted:
 		return []Patch{{State: &State{Status: string(agent.Running)}}, v.call(ev.Call, meta, "running")}
 	case agent.ToolFinished:
@@ -113,7 +117,8 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 	return nil
 }
 
-// started shows the input of a run. A run that continues the work of another begins with nothing that the user has said.
+// started shows the input of a run. A run that continues the work of another begins with nothing
+// that the user has said.
 func (v *View) started(f *agent.RunStarted) (out []Patch) {
 	v.reply = reply{}
 	out = append(out, Patch{State: &State{Status: string(agent.Running), Mode: f.Mode}})
@@ -156,7 +161,8 @@ const maxImage = 1 << 20
 
 func fileOf(m *provider.Media) File {
 	f := File{Name: m.Name, Type: m.Type, Size: len(m.Data)}
-	if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, m.Type) && len(m.Data) > 0 && len(m.Data) <= maxImage {
+	if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, m.Type) && len(m.Data) > 0 &&
+		len(m.Data) <= maxImage {
 		f.URL = "data:" + m.Type + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
 	}
 	return f
@@ -165,7 +171,8 @@ func fileOf(m *provider.Media) File {
 // group returns the id of a model call.
 func group(meta agent.Meta) string { return meta.Run + "." + strconv.Itoa(meta.Step) }
 
-// partID returns the id of a part of a reply. It differs from those of calls, which package agent makes.
+// partID returns the id of a part of a reply. It differs from those of calls, which package agent
+// makes.
 func partID(group string, index int) string { return group + "/" + strconv.Itoa(index) }
 
 // piece takes a piece of the reply in progress.
@@ -178,7 +185,8 @@ func (v *View) piece(kind Kind, meta agent.Meta, index int, text string) (out []
 	if p == nil {
 		p = &textPart{}
 		v.reply.parts[index] = p
-		out = append(out, Patch{Item: &Item{ID: partID(v.reply.group, index), Kind: kind, Group: v.reply.group, Order: index}})
+		out = append(out,
+			Patch{Item: &Item{ID: partID(v.reply.group, index), Kind: kind, Group: v.reply.group, Order: index}})
 	}
 	p.text.WriteString(text)
 	return out
@@ -242,5 +250,6 @@ func (v *View) ended(f *agent.RunEnded) []Patch {
 }
 
 func (v *View) notice(code string, meta agent.Meta, text string) Patch {
-	return Patch{Item: &Item{ID: "n" + strconv.FormatUint(meta.Seq, 10), Kind: KindNotice, Code: code, Text: text, Time: meta.Time}}
+	return Patch{Item: &Item{ID: "n" + strconv.FormatUint(meta.Seq, 10), Kind: KindNotice, Code: code, Text: text,
+		Time: meta.Time}}
 }

@@ -24,26 +24,31 @@ type input struct {
 	Page string `json:"page"`
 }
 
-// recorded returns the events of a run with text, reasoning, parallel calls, a failure, a retried model call and a pause that is approved.
+// recorded returns the events of a run with text, reasoning, parallel calls, a failure, a retried
+// model call and a pause that is approved.
 func recorded(t *testing.T) (events []agent.Event) {
 	t.Helper()
 	sample, err := os.ReadFile("testdata/sample.md")
 	require.NoError(t, err)
 	model := providertest.Script(
 		providertest.Reply(providertest.Think("First *look*."), providertest.Say(string(sample)),
-			providertest.Calls(providertest.CallSpec{Tool: "look", Input: input{"home"}}, providertest.CallSpec{Tool: "look", Input: input{"missing"}})),
+			providertest.Calls(providertest.CallSpec{Tool: "look", Input: input{"home"}},
+				providertest.CallSpec{Tool: "look", Input: input{"missing"}})),
 		providertest.FailAfter(4, providertest.Say("this is withdrawn\n\n"+string(sample)), fault.Transient),
-		providertest.Reply(providertest.Source(provider.Source{URL: "https://example.org", Title: "Example"}), providertest.Call("delete", input{"home"})),
+		providertest.Reply(providertest.Source(provider.Source{URL: "https://example.org", Title: "Example"}),
+			providertest.Call("delete", input{"home"})),
 		providertest.Say("Done.\n\nAll of it."),
 	)
 	a, err := agent.New(agent.Config{Provider: model, Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "look", Description: "Look.", ReadOnly: true, NoRetries: true}, func(_ context.Context, p input) (string, error) {
-			if p.Page == "missing" {
-				return "", errors.New("no such page")
-			}
-			return `{"title":"Home"}`, nil
-		}),
-		tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High}, func(context.Context, input) (string, error) { return "deleted", nil }),
+		tools.New(tools.Spec{Name: "look", Description: "Look.", ReadOnly: true, NoRetries: true},
+			func(_ context.Context, p input) (string, error) {
+				if p.Page == "missing" {
+					return "", errors.New("no such page")
+				}
+				return `{"title":"Home"}`, nil
+			}),
+		tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High},
+			func(context.Context, input) (string, error) { return "deleted", nil }),
 	}})
 	require.NoError(t, err)
 	take := func(in agent.Input) {
@@ -160,7 +165,8 @@ func TestALaggingPageShowsTheSame(t *testing.T) {
 func TestTheSplitOfATextChangesNothing(t *testing.T) {
 	sample, err := os.ReadFile("testdata/sample.md")
 	require.NoError(t, err)
-	reply := agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart(string(sample))}}}
+	reply := agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant,
+		Parts: []provider.Part{provider.TextPart(string(sample))}}}
 	want := shown(newScreen(), []agent.Event{reply}, never)
 	for range 50 {
 		var events []agent.Event
@@ -181,7 +187,8 @@ func TestTheRecordedReplyWins(t *testing.T) {
 	s := shown(newScreen(), []agent.Event{
 		agent.TextDelta{Meta: meta(0), Text: "one\n\ntwo"},
 		agent.TextDelta{Meta: meta(0), Index: 1, Text: "a hook takes this away"},
-		agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("one\n\nthree")}}},
+		agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant,
+			Parts: []provider.Part{provider.TextPart("one\n\nthree")}}},
 	}, func() bool { return true })
 	require.Len(t, s.blocks, 1)
 	require.Equal(t, []string{"<p>one</p>\n", "<p>three</p>\n"}, s.blocks["r-1.1/0"])
@@ -198,8 +205,11 @@ func TestEventsOfOtherSessionsAreLeftOut(t *testing.T) {
 func TestWhatIsApprovedIsShownWhole(t *testing.T) {
 	long := `{"page":"` + strings.Repeat("x", 100<<10) + `"}`
 	call := provider.ToolCall{ID: "r-1.1.0", Name: "delete", Input: json.RawMessage(long)}
-	v := page.NewView(page.ViewConfig{Session: "s-1", Tool: func(string) page.Tool { return page.Tool{Description: "Delete a page."} }})
-	patches := v.Event(agent.Suspended{Meta: meta(3), Pause: agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call, Risk: "high"}})
+	v := page.NewView(page.ViewConfig{Session: "s-1", Tool: func(string) page.Tool {
+		return page.Tool{Description: "Delete a page."}
+	}})
+	patches := v.Event(agent.Suspended{Meta: meta(3),
+		Pause: agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call, Risk: "high"}})
 	pause := patches[len(patches)-1].Item.Pause
 	require.Greater(t, len(pause.Input), 100<<10)
 	require.Equal(t, "Delete a page.", pause.About)
@@ -210,7 +220,8 @@ func TestAPauseThatReplacesAnotherEndsIt(t *testing.T) {
 	first := agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call}
 	second := first
 	second.ID, second.Replaces, second.Refused = "p-2", []string{"p-1"}, "it doesn't fit"
-	s := shown(newScreen(), []agent.Event{agent.Suspended{Meta: meta(3), Pause: first}, agent.Suspended{Meta: meta(4), Pause: second}}, never)
+	s := shown(newScreen(), []agent.Event{agent.Suspended{Meta: meta(3), Pause: first},
+		agent.Suspended{Meta: meta(4), Pause: second}}, never)
 	require.Equal(t, "replaced", s.items["p-1"]["decision"].(map[string]any)["kind"])
 	require.Nil(t, s.items["p-2"]["decision"])
 }

@@ -1,5 +1,6 @@
-// Sizes prints how large the repository is: the code of the central packages, the largest files and structs, the exported
-// names of package agent, and the cycles of references between its files. Run it from the root of the repository:
+// Sizes prints how large the repository is: the code of the central packages, the largest files and
+// structs, the exported names of package agent, and the cycles of references between its files. Run
+// it from the root of the repository:
 //
 //	go run ./internal/rules/sizes
 package main

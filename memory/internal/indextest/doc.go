@@ -1,6 +1,7 @@
-// Package indextest holds what the tests of every [index.Index] have in common: random entries ([Random]), an index that is
-// a map and a sort ([Plain]), random histories of an index, or of a Finder over one, beside such a map ([History],
-// [InStep]), concurrent use ([Crowd]), and the table of searches in package index ([Lines], [Table]).
+// Package indextest holds what the tests of every [index.Index] have in common: random entries
+// ([Random]), an index that is a map and a sort ([Plain]), random histories of an index, or of a
+// Finder over one, beside such a map ([History], [InStep]), concurrent use ([Crowd]), and the table
+// of searches in package index ([Lines], [Table]).
 //
 // An index's test:
 //

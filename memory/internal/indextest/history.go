@@ -17,7 +17,8 @@ type Subject struct {
 	Check   func(Plain)        // what else must hold after each change
 }
 
-// History makes 60 random changes of an empty index and of a [Plain], and holds that they are the same after each.
+// History makes 60 random changes of an empty index and of a [Plain], and holds that they are the
+// same after each.
 func History(t testing.TB, seed uint64, s Subject) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -57,13 +58,14 @@ func History(t testing.TB, seed uint64, s Subject) {
 	}
 }
 
-// InStep makes random changes through a Finder over x, and holds that x has what a map of the items has after each; size is how
-// many entries are kept.
+// InStep makes random changes through a Finder over x, and holds that x has what a map of the items
+// has after each; size is how many entries are kept.
 func InStep(t testing.TB, seed uint64, changes int, f *index.Finder, x index.Index, size func() int) {
 	t.Helper()
 	r, plain := rand.New(rand.NewPCG(seed, 3)), map[string]index.Item{}
 	for range changes {
-		item := index.Item{ID: fmt.Sprint(r.IntN(30)), Name: fmt.Sprint("name ", r.IntN(5)), Fields: map[string]string{"f": fmt.Sprint(r.IntN(2))}}
+		item := index.Item{ID: fmt.Sprint(r.IntN(30)), Name: fmt.Sprint("name ", r.IntN(5)),
+			Fields: map[string]string{"f": fmt.Sprint(r.IntN(2))}}
 		switch n := r.IntN(8); {
 		case n < 4:
 			plain[item.ID] = item
@@ -94,8 +96,8 @@ func InStep(t testing.TB, seed uint64, changes int, f *index.Finder, x index.Ind
 	}
 }
 
-// Crowd has eight goroutines use x at the same time, each so many times, and then puts the entries into it, all of them. It is for
-// the race detector.
+// Crowd has eight goroutines use x at the same time, each so many times, and then puts the entries
+// into it, all of them. It is for the race detector.
 func Crowd(t testing.TB, x index.Index, entries []index.Entry, times int) {
 	t.Helper()
 	ctx := t.Context()

@@ -79,17 +79,24 @@ func TestAnIndexThatIsWrongIsFoundOut(t *testing.T) {
 		odd  odd
 		want string
 	}{
-		"right":                    {odd{}, ""},
-		"forgets to delete":        {odd{remove: func(ids []string) []string { return ids[1:] }}, "holds"},
-		"changes an item":          {odd{get: func(e index.Entry) index.Entry { e.Item.Name += "!"; return e }}, "want"},
-		"ignores the filter":       {odd{search: func(q index.Query) index.Query { q.Filter = index.Filter{}; return q }}, "finds"},
-		"finds one less":           {odd{found: func(m []index.Match) []index.Match { return m[:max(len(m)-1, 0)] }}, "finds"},
-		"finds in the wrong order": {odd{found: func(m []index.Match) []index.Match { slices.Reverse(m); return m }}, "similarity"},
+		"right":             {odd{}, ""},
+		"forgets to delete": {odd{remove: func(ids []string) []string { return ids[1:] }}, "holds"},
+		"changes an item": {odd{get: func(e index.Entry) index.Entry { e.Item.Name += "!"; return e }},
+			"want"},
+		"ignores the filter": {odd{search: func(q index.Query) index.Query {
+			q.Filter = index.Filter{}
+			return q
+		}}, "finds"},
+		"finds one less": {odd{found: func(m []index.Match) []index.Match { return m[:max(len(m)-1, 0)] }},
+			"finds"},
+		"finds in the wrong order": {odd{found: func(m []index.Match) []index.Match { slices.Reverse(m); return m }},
+			"similarity"},
 	} {
 		got := why(t, func(t testing.TB) {
 			o := c.odd
 			o.Memory = &index.Memory{}
-			indextest.History(t, 1, indextest.Subject{Index: func() index.Index { return &o }, Len: o.Len, Restart: func() {}})
+			indextest.History(t, 1,
+				indextest.Subject{Index: func() index.Index { return &o }, Len: o.Len, Restart: func() {}})
 		})
 		require.Equal(t, c.want == "", got == "", "%s: %s", name, got)
 		require.Contains(t, got, c.want, name)

@@ -13,8 +13,9 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// Random returns n entries with vectors of that size, always the same ones for a seed. Their ids are 0 to n-1, their kinds page
-// and entry by turns; a field says which of ten sites they are of; the model is "m".
+// Random returns n entries with vectors of that size, always the same ones for a seed. Their ids
+// are 0 to n-1, their kinds page and entry by turns; a field says which of ten sites they are of;
+// the model is "m".
 func Random(seed uint64, n, size int) []index.Entry {
 	r := rand.New(rand.NewPCG(seed, 1))
 	entries := make([]index.Entry, n)
@@ -23,13 +24,15 @@ func Random(seed uint64, n, size int) []index.Entry {
 		for j := range v {
 			v[j] = float32(r.NormFloat64())
 		}
-		entries[i] = index.Entry{Item: index.Item{ID: fmt.Sprint(i), Kind: []string{"page", "entry"}[i%2], Name: fmt.Sprint("thing ", i),
+		entries[i] = index.Entry{Item: index.Item{ID: fmt.Sprint(i), Kind: []string{"page", "entry"}[i%2],
+			Name:   fmt.Sprint("thing ", i),
 			Fields: map[string]string{"site": fmt.Sprint(i % 10)}}, Vector: v, Model: "m"}
 	}
 	return entries
 }
 
-// Query returns a query for what is like one of these entries, for 1 to 20 of them, and every other time with a filter.
+// Query returns a query for what is like one of these entries, for 1 to 20 of them, and every other
+// time with a filter.
 func Query(r *rand.Rand, entries []index.Entry) index.Query {
 	q := index.Query{Vector: entries[r.IntN(len(entries))].Vector, Model: "m", K: 1 + r.IntN(20)}
 	if r.IntN(2) == 0 {
@@ -66,8 +69,8 @@ func Cosine(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// Same fails t unless x has the items that p has, and finds as near ones. Those made from one vector may stand either way round:
-// rounding decides.
+// Same fails t unless x has the items that p has, and finds as near ones. Those made from one
+// vector may stand either way round: rounding decides.
 func (p Plain) Same(t testing.TB, x index.Index, q index.Query) {
 	t.Helper()
 	ids, err := x.IDs(t.Context())
@@ -87,7 +90,8 @@ func (p Plain) Same(t testing.TB, x index.Index, q index.Query) {
 		t.Fatalf("indextest: it finds %d, not %d", len(found), len(want))
 	}
 	for i := range want {
-		if got := found[i].Similarity; !(math.Abs(got-want[i].Similarity) <= 1e-5) || i > 0 && got > found[i-1].Similarity {
+		if got := found[i].Similarity; !(math.Abs(got-want[i].Similarity) <= 1e-5) || i > 0 &&
+			got > found[i-1].Similarity {
 			t.Fatalf("indextest: place %d of the found has similarity %v, not %v", i, got, want[i].Similarity)
 		}
 		if !q.Filter.Match(&found[i].Item) {

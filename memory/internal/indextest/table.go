@@ -15,10 +15,13 @@ func Lines(t testing.TB, path string) []string {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	must(t, err)
-	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(data)), "\n"), func(l string) bool { return strings.HasPrefix(l, "#") })
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(data)), "\n"), func(l string) bool {
+		return strings.HasPrefix(l, "#")
+	})
 }
 
-// Table returns the items of a file whose lines have kind, id, name, aliases and text, with a bar between two. They have no fields.
+// Table returns the items of a file whose lines have kind, id, name, aliases and text, with a bar
+// between two. They have no fields.
 func Table(t testing.TB, path string) []index.Item {
 	t.Helper()
 	var items []index.Item
@@ -30,7 +33,8 @@ func Table(t testing.TB, path string) []index.Item {
 		if len(f) != 5 {
 			t.Fatalf("indextest: %s has a line of %d parts: %s", path, len(f), l)
 		}
-		items = append(items, index.Item{Kind: f[0], ID: f[1], Name: f[2], Aliases: strings.Split(f[3], ", "), Text: f[4]})
+		items = append(items,
+			index.Item{Kind: f[0], ID: f[1], Name: f[2], Aliases: strings.Split(f[3], ", "), Text: f[4]})
 	}
 	return items
 }

@@ -1,4 +1,5 @@
-// Package recalltest holds the suite that every [recall.Store] passes, and that of a [memory.Store] with a bound ([Texts]).
+// Package recalltest holds the suite that every [recall.Store] passes, and that of a [memory.Store]
+// with a bound ([Texts]).
 //
 // A store's test is one call:
 //
@@ -8,8 +9,9 @@
 //		})
 //	}
 //
-// Each check is a subtest with empty stores of its own. The suite proves what [recall.Store] says of one store in use by one
-// process: versions, order, limits, tenants and names that must stay apart, random histories against a plain map, races between
-// goroutines. What only files and servers have, a test of theirs must prove: that an entry survives a crash, that a second
-// process sees it.
+// Each check is a subtest with empty stores of its own. The suite proves what [recall.Store] says
+// of one store in use by one process: versions, order, limits, tenants and names that must stay
+// apart, random histories against a plain map, races between goroutines. What only files and
+// servers have, a test of theirs must prove: that an entry survives a crash, that a second process
+// sees it.
 package recalltest

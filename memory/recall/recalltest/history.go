@@ -51,8 +51,8 @@ func mustVersion(f *fixture, at recall.ID) int64 {
 	return e.Version
 }
 
-// history does what comes by chance to the store and to a map, and compares answers and states. Its limits are those of the
-// suite's table.
+// history does what comes by chance to the store and to a map, and compares answers and states. Its
+// limits are those of the suite's table.
 func history(f *fixture) {
 	const seed = 11
 	r := rand.New(rand.NewPCG(seed, seed))

@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/memory/recall"
 )
 
-// Run runs the suite on the stores that open returns. A store is empty, holds the limits it is given and is closed by the
-// subtest's Cleanup, if it has to be.
+// Run runs the suite on the stores that open returns. A store is empty, holds the limits it is
+// given and is closed by the subtest's Cleanup, if it has to be.
 func Run(t *testing.T, open func(t *testing.T, limits recall.Limits) recall.Store) {
 	t.Helper()
 	for _, c := range []struct {
@@ -188,15 +188,18 @@ func lists(f *fixture) {
 
 // odd are names that a careless store confuses.
 var odd = []string{
-	"s", "S", "s ", " s", "s.", "s/", "s/1", "s\\1", "..", ".", "/", "../s", "a%b", "a_b", "a%", "%", "_", "*", "a%2Fb", "'; --", `"s"`, "s' OR '1'='1",
-	"\u00e9", "e\u0301", "straße", "STRASSE", "日本", "🙂", "\u200b", "con", "null", "-", "0", "00", "1e0", "true", "s\n", "s\t", ":", "s:1", "$1", "?", "\x01",
+	"s", "S", "s ", " s", "s.", "s/", "s/1", "s\\1", "..", ".", "/", "../s", "a%b", "a_b", "a%", "%", "_", "*", "a%2Fb",
+	"'; --", `"s"`, "s' OR '1'='1",
+	"\u00e9", "e\u0301", "straße", "STRASSE", "日本", "🙂", "\u200b", "con", "null", "-", "0", "00", "1e0", "true", "s\n",
+	"s\t", ":", "s:1", "$1", "?", "\x01",
 }
 
 func apart(f *fixture) {
 	names := append(append([]string{}, odd...), strings.Repeat("k", 256))
 	vs := make(map[recall.ID]int64)
 	for i, name := range names {
-		for _, at := range []recall.ID{id(name, "k", "a"), id("t", name, "a"), id("t", "k", name), id("t", "k"+name, "a")} {
+		for _, at := range []recall.ID{id(name, "k", "a"), id("t", name, "a"), id("t", "k", name),
+			id("t", "k"+name, "a")} {
 			if _, ok := vs[at]; ok { // "k" and "a" meet
 				continue
 			}
@@ -258,7 +261,8 @@ func ended(f *fixture) {
 	v := f.put(a, 0, "one")
 	ctx, cancel := context.WithCancel(f.ctx)
 	cancel()
-	if _, err := f.s.Put(ctx, recall.Entry{ID: a, Version: v, Value: []byte("two")}); !errors.Is(err, context.Canceled) {
+	if _, err := f.s.Put(ctx, recall.Entry{ID: a, Version: v, Value: []byte("two")}); !errors.Is(err,
+		context.Canceled) {
 		f.Fatalf("put: %v", err)
 	}
 	if err := f.s.Delete(ctx, a, v); !errors.Is(err, context.Canceled) {

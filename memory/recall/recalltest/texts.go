@@ -10,8 +10,9 @@ import (
 	"github.com/pawlkit/pawl/memory"
 )
 
-// Texts runs the suite of a [memory.Store] that forgets the oldest texts, on those that open returns: empty, and for up to mostBytes
-// (0: the store's default). The bytes of handles may count or not.
+// Texts runs the suite of a [memory.Store] that forgets the oldest texts, on those that open
+// returns: empty, and for up to mostBytes (0: the store's default). The bytes of handles may count
+// or not.
 func Texts(t *testing.T, open func(t *testing.T, mostBytes int) memory.Store) {
 	t.Helper()
 	for _, c := range []struct {

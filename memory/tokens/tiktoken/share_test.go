@@ -37,12 +37,14 @@ func TestTheEstimateIsCloseToTheCountInEachLanguageAndKindOfText(t *testing.T) {
 		named[strings.SplitN(s.name, ":", 2)[0]] = true
 		want := tiktoken.Count(tiktoken.O200k, s.text)
 		share := float64(e.CountText(s.text)) / float64(want)
-		t.Logf("%-7s %-32s %6d tokens, %6.2f characters a token, estimate %.2f", s.group, s.name, want, float64(len([]rune(s.text)))/float64(want), share)
+		t.Logf("%-7s %-32s %6d tokens, %6.2f characters a token, estimate %.2f", s.group, s.name, want,
+			float64(len([]rune(s.text)))/float64(want), share)
 		require.GreaterOrEqual(t, share, leastShare, s.name)
 		require.LessOrEqual(t, share, mostShare, s.name)
 	}
 	require.Equal(t, []int{30, 10, 12}, []int{groups["fitted"], groups["new"], groups["script"]})
-	for _, kind := range []string{"code", "JSON", "base64", "table", "newlines with tabs", "white space", "random letters", "punctuation", "digits", "URLs"} {
+	for _, kind := range []string{"code", "JSON", "base64", "table", "newlines with tabs", "white space",
+		"random letters", "punctuation", "digits", "URLs"} {
 		require.True(t, named[kind], kind)
 	}
 }
@@ -79,13 +81,15 @@ func kinds(t *testing.T) []sample {
 	var lettered, numbered, markdown, csv, drawn, object strings.Builder
 	markdown.WriteString("| id | name | city | amount |\n|---|---|---|---:|\n")
 	for i := range 60 {
-		name, city, n := []string{"Miller", "Kovács", "Nakamura"}[i%3], []string{"Oslo", "New York", "Budapest", "Lima"}[i%4], r.IntN(1_000_000)
+		name, city, n := []string{"Miller", "Kovács", "Nakamura"}[i%3],
+			[]string{"Oslo", "New York", "Budapest", "Lima"}[i%4], r.IntN(1_000_000)
 		lettered.WriteString(random(2+i%9, small) + " ")
 		fmt.Fprintf(&numbered, "%8.3f %8.3f %8.3f\n", r.Float64()*100, r.Float64()*10, r.Float64())
 		fmt.Fprintf(&markdown, "| %d | %s | %s | %d.%02d |\n", 1000+i, name, city, n/100, n%100)
 		fmt.Fprintf(&csv, "%d,%s,%s,%d.%02d,2024-%02d-%02d\n", 1000+i, name, city, n/100, n%100, 1+i%12, 1+i%28)
 		fmt.Fprintf(&drawn, "│%4d│%-10s│%-10s│%10d│\n├────┼──────────┼──────────┼──────────┤\n", 1000+i, name, city, n)
-		fmt.Fprintf(&object, `{"id":%d,"name":%q,"tags":["a","b"],"place":{"city":%q,"open":true,"note":null}}`+"\n", 1000+i, name, city)
+		fmt.Fprintf(&object, `{"id":%d,"name":%q,"tags":["a","b"],"place":{"city":%q,"open":true,"note":null}}`+"\n",
+			1000+i, name, city)
 	}
 	bytes := make([]byte, 256)
 	for i := range bytes {

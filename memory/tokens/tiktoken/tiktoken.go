@@ -19,8 +19,8 @@ const (
 	CL100k Encoding = "cl100k_base" // GPT-4, GPT-4 Turbo, GPT-3.5
 )
 
-// EncodingOf returns the encoding of a model by its id, which may have a prefix such as "openai/". What is unknown is taken
-// for a model of today: O200k.
+// EncodingOf returns the encoding of a model by its id, which may have a prefix such as "openai/".
+// What is unknown is taken for a model of today: O200k.
 func EncodingOf(model string) Encoding {
 	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	if strings.HasPrefix(model, "gpt-3") || model == "gpt-4" || strings.HasPrefix(model, "gpt-4-") ||
@@ -30,7 +30,8 @@ func EncodingOf(model string) Encoding {
 	return O200k
 }
 
-// New returns a counter for a model, whose texts are counted by the model's vocabulary. It is safe for concurrent use.
+// New returns a counter for a model, whose texts are counted by the model's vocabulary. It is safe
+// for concurrent use.
 func New(info provider.ModelInfo) *memory.Estimator {
 	encoding := EncodingOf(info.ID)
 	return &memory.Estimator{
@@ -40,8 +41,8 @@ func New(info provider.ModelInfo) *memory.Estimator {
 	}
 }
 
-// Count returns how many tokens a text takes. Bytes that are no UTF-8 count as U+FFFD; an unknown encoding as O200k. It is
-// safe for concurrent use.
+// Count returns how many tokens a text takes. Bytes that are no UTF-8 count as U+FFFD; an unknown
+// encoding as O200k. It is safe for concurrent use.
 func Count(encoding Encoding, text string) int {
 	codec := o200k
 	if encoding == CL100k {

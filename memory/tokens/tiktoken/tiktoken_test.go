@@ -13,7 +13,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// TestCountsAreOpenAIs holds the counts to those that OpenAI's cookbook prints for its own tokenizer.
+// TestCountsAreOpenAIs holds the counts to those that OpenAI's cookbook prints for its own
+// tokenizer.
 func TestCountsAreOpenAIs(t *testing.T) {
 	for _, c := range []struct {
 		text          string
@@ -28,14 +29,17 @@ func TestCountsAreOpenAIs(t *testing.T) {
 		require.Equal(t, c.cl100k, tiktoken.Count(tiktoken.CL100k, c.text), c.text)
 		require.Equal(t, c.o200k, tiktoken.Count(tiktoken.O200k, c.text), c.text)
 	}
-	require.Equal(t, tiktoken.Count(tiktoken.O200k, "a\uFFFDb"), tiktoken.Count(tiktoken.O200k, "a\xffb"), "bytes that are no text count as U+FFFD")
+	require.Equal(t, tiktoken.Count(tiktoken.O200k, "a\uFFFDb"), tiktoken.Count(tiktoken.O200k, "a\xffb"),
+		"bytes that are no text count as U+FFFD")
 	require.Equal(t, 6, tiktoken.Count("made up", "tiktoken is great!"))
 }
 
 func TestEachModelHasItsVocabulary(t *testing.T) {
 	for model, want := range map[string]tiktoken.Encoding{
-		"gpt-4o": tiktoken.O200k, "gpt-4.1-mini": tiktoken.O200k, "o3": tiktoken.O200k, "gpt-5": tiktoken.O200k, "": tiktoken.O200k,
-		"openai/gpt-4": tiktoken.CL100k, "gpt-4-turbo": tiktoken.CL100k, "gpt-3.5-turbo-0125": tiktoken.CL100k, "GPT-4-0613": tiktoken.CL100k,
+		"gpt-4o": tiktoken.O200k, "gpt-4.1-mini": tiktoken.O200k, "o3": tiktoken.O200k, "gpt-5": tiktoken.O200k,
+		"":             tiktoken.O200k,
+		"openai/gpt-4": tiktoken.CL100k, "gpt-4-turbo": tiktoken.CL100k, "gpt-3.5-turbo-0125": tiktoken.CL100k,
+		"GPT-4-0613": tiktoken.CL100k,
 	} {
 		require.Equal(t, want, tiktoken.EncodingOf(model), model)
 	}
@@ -45,11 +49,12 @@ func TestTheCounterCountsTextsExactly(t *testing.T) {
 	c := tiktoken.New(provider.ModelInfo{ID: "gpt-4o"})
 	text := "The council decided yesterday that the old market hall will not be torn down."
 	require.Equal(t, tiktoken.Count(tiktoken.O200k, text), c.CountText(text))
-	require.Equal(t, tiktoken.Count(tiktoken.O200k, text)+4, c.CountMessage(&provider.Message{Parts: []provider.Part{provider.TextPart(text)}}))
+	require.Equal(t, tiktoken.Count(tiktoken.O200k, text)+4,
+		c.CountMessage(&provider.Message{Parts: []provider.Part{provider.TextPart(text)}}))
 }
 
-// TestTheEstimateIsAtMost10PercentBelowAnd40Above holds the estimate of texts to the tokenizer, on samples of prose, code,
-// JSON, German and Chinese, whole and by line.
+// TestTheEstimateIsAtMost10PercentBelowAnd40Above holds the estimate of texts to the tokenizer, on
+// samples of prose, code, JSON, German and Chinese, whole and by line.
 func TestTheEstimateIsAtMost10PercentBelowAnd40Above(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -62,7 +67,8 @@ func TestTheEstimateIsAtMost10PercentBelowAnd40Above(t *testing.T) {
 		text := string(b)
 		want := tiktoken.Count(tiktoken.O200k, text)
 		share := float64(o200k.CountText(text)) / float64(want)
-		t.Logf("%-12s %5d bytes, %.2f characters a token, estimate %+.0f %%", strings.TrimSuffix(filepath.Base(file), ".txt"), len(text),
+		t.Logf("%-12s %5d bytes, %.2f characters a token, estimate %+.0f %%",
+			strings.TrimSuffix(filepath.Base(file), ".txt"), len(text),
 			float64(len([]rune(text)))/float64(want), (share-1)*100)
 		require.GreaterOrEqual(t, share, .9, file)
 		require.LessOrEqual(t, share, 1.4, file)

@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Over returns the error of a call whose context is done: the cause. A cause without a class gets [fault.None] after a cancellation,
-// and [fault.Transient] after a deadline.
+// Over returns the error of a call whose context is done: the cause. A cause without a class gets
+// [fault.None] after a cancellation, and [fault.Transient] after a deadline.
 func Over(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var classed interface{ Fault() fault.Class }
@@ -25,7 +25,8 @@ func Over(ctx context.Context) error {
 	return fault.Wrap(fault.Transient, cause)
 }
 
-// Unreached returns the class of the error of a request without an answer. A cancellation is [fault.Transient]: it isn't the caller's.
+// Unreached returns the class of the error of a request without an answer. A cancellation is
+// [fault.Transient]: it isn't the caller's.
 func Unreached(err error) fault.Class {
 	if class := fault.Of(err); class != fault.None {
 		return class
@@ -33,7 +34,8 @@ func Unreached(err error) fault.Class {
 	return fault.Transient // a cancellation, but not by the caller
 }
 
-// Broken returns the error of a stream that ended, with err or without, before the answer did: a [provider.ErrIncomplete].
+// Broken returns the error of a stream that ended, with err or without, before the answer did: a
+// [provider.ErrIncomplete].
 func Broken(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return provider.ErrIncomplete
@@ -45,7 +47,8 @@ func Broken(err error) error {
 	return fault.Wrap(class, fmt.Errorf("%w: %w", provider.ErrIncomplete, err))
 }
 
-// Garbled returns the error of an answer, or a part of it, that can't be decoded: what it is, and the decoding error, if there is one.
+// Garbled returns the error of an answer, or a part of it, that can't be decoded: what it is, and
+// the decoding error, if there is one.
 func Garbled(name, what string, err error) error {
 	if err == nil {
 		return fault.Errorf(fault.Transient, "%s: the answer can't be read: %s", name, what)
@@ -53,7 +56,8 @@ func Garbled(name, what string, err error) error {
 	return fault.Errorf(fault.Transient, "%s: the answer can't be read: %s: %w", name, what, err)
 }
 
-// firstByte returns the first byte that is neither white space nor part of a byte order mark, without consuming it.
+// firstByte returns the first byte that is neither white space nor part of a byte order mark,
+// without consuming it.
 func firstByte(br *bufio.Reader) (byte, error) {
 	for {
 		b, err := br.ReadByte()

@@ -50,7 +50,8 @@ func TestABrokenStreamIsIncomplete(t *testing.T) {
 	require.Equal(t, provider.ErrIncomplete, Broken(nil))
 	require.Equal(t, provider.ErrIncomplete, Broken(io.EOF))
 	for err, want := range map[error]fault.Class{
-		errors.New("the wire is gone"): fault.Transient, context.Canceled: fault.Transient, io.ErrUnexpectedEOF: fault.Transient,
+		errors.New("the wire is gone"): fault.Transient, context.Canceled: fault.Transient,
+		io.ErrUnexpectedEOF:                  fault.Transient,
 		fault.New(fault.Degraded, "closing"): fault.Degraded,
 	} {
 		broken := Broken(err)

@@ -46,7 +46,8 @@ func TestTheEnvironmentsKeyIsSentOnlyToTrustedAddresses(t *testing.T) {
 }
 
 func TestTheErrorDoesNotContainAnInvalidAddress(t *testing.T) {
-	for _, bad := range []string{"://", "file:///secret", "http://", "ftp://secret", "secret", "user:secret@localhost:80", "localhost:80?key=secret", "secret:x", "http:secret"} {
+	for _, bad := range []string{"://", "file:///secret", "http://", "ftp://secret", "secret",
+		"user:secret@localhost:80", "localhost:80?key=secret", "secret:x", "http:secret"} {
 		t.Setenv(variable, bad)
 		for _, configured := range []string{"", bad} {
 			_, trusted, err := Base("acme", configured, variable, own)
@@ -61,7 +62,8 @@ func TestTheErrorDoesNotContainAnInvalidAddress(t *testing.T) {
 }
 
 func TestTheErrorForAMissingSchemeSaysSo(t *testing.T) {
-	for _, address := range []string{"localhost:11434", "localhost", "localhost:11434/v1", "127.0.0.1:8080", "[::1]:8080", "gateway.example.com:443/v1"} {
+	for _, address := range []string{"localhost:11434", "localhost", "localhost:11434/v1", "127.0.0.1:8080",
+		"[::1]:8080", "gateway.example.com:443/v1"} {
 		for _, setting := range []string{"Config.BaseURL", variable} {
 			configured := address
 			t.Setenv(variable, "")
@@ -71,7 +73,8 @@ func TestTheErrorForAMissingSchemeSaysSo(t *testing.T) {
 			}
 			_, _, err := Base("acme", configured, variable, own)
 			require.Equal(t, fault.UserFixable, fault.Of(err))
-			require.ErrorContains(t, err, fmt.Sprintf("acme: %s: %q has no scheme (remedy: write %q)", setting, address, "http://"+address))
+			require.ErrorContains(t, err,
+				fmt.Sprintf("acme: %s: %q has no scheme (remedy: write %q)", setting, address, "http://"+address))
 		}
 	}
 }

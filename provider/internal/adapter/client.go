@@ -27,13 +27,16 @@ type ClientConfig struct {
 	Base *url.URL
 	// HTTPClient sends the requests; nil: http.DefaultClient.
 	HTTPClient *http.Client
-	// Header has the adapter's headers. Those of Host, which are the user's, override them and the key.
+	// Header has the adapter's headers. Those of Host, which are the user's, override them and the
+	// key.
 	Header, Host http.Header
-	// Key returns the key; "": requests go without one. It is called before each request, and once more after a refusal.
+	// Key returns the key; "": requests go without one. It is called before each request, and once
+	// more after a refusal.
 	Key Key
 	// Authorize puts a key into the headers of a request.
 	Authorize func(h http.Header, key string)
-	// Decode returns the error that a server describes in the body of an answer. Secrets are removed from the body before.
+	// Decode returns the error that a server describes in the body of an answer. Secrets are
+	// removed from the body before.
 	Decode func(status int, body []byte) *provider.Error
 	// Refused reports whether a request may succeed with another key; nil: if its status is 401.
 	Refused func(*provider.Error) bool
@@ -41,7 +44,8 @@ type ClientConfig struct {
 	cloud *Cloud // see In
 }
 
-// A Client sends the requests of a Model. It is safe for concurrent use. A nil *Client returns an error for each request.
+// A Client sends the requests of a Model. It is safe for concurrent use. A nil *Client returns an
+// error for each request.
 type Client struct {
 	setup func() *setup // a function, because fmt prints only its address
 }
@@ -55,8 +59,9 @@ type setup struct {
 
 // NewClient returns a Client.
 //
-// It follows redirects only within the scheme and the host of the address, and only if HTTPClient.CheckRedirect, if there is one, permits
-// them: net/http would send the headers with keys that it doesn't know along to any host.
+// It follows redirects only within the scheme and the host of the address, and only if
+// HTTPClient.CheckRedirect, if there is one, permits them: net/http would send the headers with
+// keys that it doesn't know along to any host.
 func NewClient(cfg ClientConfig) *Client {
 	s := &setup{cfg, *cmp.Or(cfg.HTTPClient, http.DefaultClient), hiddenIn(cfg.Base, cfg.Host)}
 	check := s.http.CheckRedirect
@@ -79,8 +84,10 @@ func NewClient(cfg ClientConfig) *Client {
 const mostRedirects = 10
 
 // openHeaders are headers whose values aren't secret.
-var openHeaders = map[string]bool{"Accept": true, "Anthropic-Beta": true, "Anthropic-Version": true, "Content-Type": true, "Http-Referer": true,
-	"Openai-Beta": true, "Openai-Organization": true, "Openai-Project": true, "Referer": true, "User-Agent": true, "X-Title": true}
+var openHeaders = map[string]bool{"Accept": true, "Anthropic-Beta": true, "Anthropic-Version": true,
+	"Content-Type": true, "Http-Referer": true,
+	"Openai-Beta": true, "Openai-Organization": true, "Openai-Project": true, "Referer": true, "User-Agent": true,
+	"X-Title": true}
 
 // hiddenIn returns what is secret in an address and in the headers of a user.
 func hiddenIn(base *url.URL, header http.Header) (secrets []string) {
@@ -114,15 +121,18 @@ type Response struct {
 // mostError is how many bytes of an error's body are read.
 const mostError = 1 << 20
 
-// Post sends a body to a path below the address and returns the answer once its headers have come. After a refusal of the key, it tries once
-// more if there is another one. An error is a *[provider.Error], or [Over]'s if ctx is done, and contains no secret of the request.
+// Post sends a body to a path below the address and returns the answer once its headers have come.
+// After a refusal of the key, it tries once more if there is another one. An error is a
+// *[provider.Error], or [Over]'s if ctx is done, and contains no secret of the request.
 func (c *Client) Post(ctx context.Context, model, path string, query url.Values, body []byte) (*Response, error) {
 	if c == nil {
 		return nil, fault.New(fault.Permanent, "provider: the Model is empty; make it with New")
 	}
 	s := c.setup()
-	if strings.ContainsAny(path, "?#") || slices.Contains(strings.Split(path, "/"), "..") { // of a model's name, for example
-		return nil, &provider.Error{Class: fault.Permanent, Provider: s.Name, Model: model, Message: fmt.Sprintf("%q can't be part of an address", path)}
+	if strings.ContainsAny(path, "?#") || slices.Contains(strings.Split(path, "/"), "..") {
+		// of a model's name, for example
+		return nil, &provider.Error{Class: fault.Permanent, Provider: s.Name, Model: model,
+			Message: fmt.Sprintf("%q can't be part of an address", path)}
 	}
 	path, body, err := s.cloud.converted(model, path, body)
 	if err != nil {
@@ -148,10 +158,12 @@ func (c *Client) Post(ctx context.Context, model, path string, query url.Values,
 }
 
 // send makes one attempt. The path is escaped.
-func (s *setup) send(ctx context.Context, model, path string, query url.Values, body []byte, key string) (*Response, error) {
+func (s *setup) send(ctx context.Context, model, path string, query url.Values, body []byte, key string) (*Response,
+	error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address(path, query), bytes.NewReader(body))
 	if err != nil {
-		return nil, &provider.Error{Class: fault.Permanent, Provider: s.Name, Model: model, Message: "the address of the request is invalid"}
+		return nil, &provider.Error{Class: fault.Permanent, Provider: s.Name, Model: model,
+			Message: "the address of the request is invalid"}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream, application/json")
@@ -204,8 +216,10 @@ func (c *Client) Ask(ctx context.Context, model, path string, query url.Values, 
 	return err
 }
 
-// AskFor is Ask that also returns the answer, whose body is closed, to clean errors that the value contains.
-func (c *Client) AskFor(ctx context.Context, model, path string, query url.Values, body []byte, v any) (*Response, error) {
+// AskFor is Ask that also returns the answer, whose body is closed, to clean errors that the value
+// contains.
+func (c *Client) AskFor(ctx context.Context, model, path string, query url.Values, body []byte, v any) (*Response,
+	error) {
 	res, err := c.Post(ctx, model, path, query, body)
 	if err != nil {
 		return nil, err
@@ -242,15 +256,17 @@ func (s *setup) address(path string, query url.Values) string {
 
 // redirected returns the error of an address that redirects to another host.
 func redirected(res *http.Response) *provider.Error {
-	e := &provider.Error{Class: fault.UserFixable, Status: res.StatusCode, Message: "the address redirects", Remedy: "set Config.BaseURL to the address of the API itself"}
+	e := &provider.Error{Class: fault.UserFixable, Status: res.StatusCode, Message: "the address redirects",
+		Remedy: "set Config.BaseURL to the address of the API itself"}
 	if to, err := res.Location(); err == nil {
 		e.Message += " to " + to.Scheme + "://" + to.Host
 	}
 	return e
 }
 
-// Clean returns err without the secrets of the request, in no field and no error that it wraps. A *[provider.Error] also gets the names of the
-// provider and the model, the server's id of the request, and how long the server wants to be left alone.
+// Clean returns err without the secrets of the request, in no field and no error that it wraps. A
+// *[provider.Error] also gets the names of the provider and the model, the server's id of the
+// request, and how long the server wants to be left alone.
 func (r *Response) Clean(err error) error {
 	var e *provider.Error
 	if !errors.As(err, &e) {
@@ -282,8 +298,8 @@ func (r *Response) Clean(err error) error {
 	return &own
 }
 
-// Redact returns a part of the answer without the secrets of the request. It is for texts of errors that are shortened, which could leave half of
-// a secret. A nil Response changes nothing.
+// Redact returns a part of the answer without the secrets of the request. It is for texts of errors
+// that are shortened, which could leave half of a secret. A nil Response changes nothing.
 func (r *Response) Redact(text []byte) []byte {
 	if r == nil || r.secrets == nil {
 		return text
@@ -291,7 +307,8 @@ func (r *Response) Redact(text []byte) []byte {
 	return []byte(r.secrets.Text(string(text)))
 }
 
-// withoutAddress removes net/http's description of the request, whose address may contain secrets, from an error.
+// withoutAddress removes net/http's description of the request, whose address may contain secrets,
+// from an error.
 func withoutAddress(err error) error {
 	var transport *url.Error
 	for errors.As(err, &transport) && transport.Err != nil {

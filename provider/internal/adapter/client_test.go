@@ -42,7 +42,9 @@ func newClient(base *url.URL, key adapter.Key, host http.Header) *adapter.Client
 // numbered returns a Key that is another one each time.
 func numbered() adapter.Key {
 	var n atomic.Int32
-	return adapter.Asked("acme", func(context.Context) (string, error) { return "key-" + strconv.Itoa(int(n.Add(1))), nil })
+	return adapter.Asked("acme", func(context.Context) (string, error) {
+		return "key-" + strconv.Itoa(int(n.Add(1))), nil
+	})
 }
 
 func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
@@ -144,7 +146,8 @@ func TestANilClientIsAnError(t *testing.T) {
 }
 
 func TestNoVerbPrintsAClient(t *testing.T) {
-	c := newClient(&url.URL{Scheme: "http", Host: "h", RawQuery: "k=very-secret"}, adapter.Fixed("very-secret"), http.Header{"Authorization": {"Bearer very-secret"}})
+	c := newClient(&url.URL{Scheme: "http", Host: "h", RawQuery: "k=very-secret"}, adapter.Fixed("very-secret"),
+		http.Header{"Authorization": {"Bearer very-secret"}})
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 		for _, v := range []any{c, *c, struct{ c *adapter.Client }{c}} {
 			text := strings.ToLower(fmt.Sprintf(verb, v))

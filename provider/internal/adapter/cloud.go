@@ -7,21 +7,23 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Cloud is a service that offers the API of a provider at addresses and with credentials of its own. An adapter's NewIn takes it. All
-// functions must be safe for concurrent use.
+// A Cloud is a service that offers the API of a provider at addresses and with credentials of its
+// own. An adapter's NewIn takes it. All functions must be safe for concurrent use.
 type Cloud struct {
 	Name string   // the cloud's, for errors
 	Base *url.URL // the address before the path of each request
 	Key  Key      // returns the key; nil: none
 
-	// Authorize authorizes a request, which is complete otherwise. It returns what is secret in it, besides the key. An error is that of the
-	// request.
+	// Authorize authorizes a request, which is complete otherwise. It returns what is secret in it,
+	// besides the key. An error is that of the request.
 	Authorize func(req *http.Request, body []byte, key string) (secrets []string, err error)
-	// Convert returns what is sent instead of a body to a path of the provider's API. The path that it returns is escaped. nil: the same.
+	// Convert returns what is sent instead of a body to a path of the provider's API. The path that
+	// it returns is escaped. nil: the same.
 	Convert func(model, path string, body []byte) (string, []byte, error)
 	// Receive prepares the body of an answer without an error status. nil: it is the provider's.
 	Receive func(*http.Response)
-	// Explain completes an error of the API: its type, class and remedy. h has the headers of the answer. nil: the error is the provider's.
+	// Explain completes an error of the API: its type, class and remedy. h has the headers of the
+	// answer. nil: the error is the provider's.
 	Explain func(e *provider.Error, h http.Header)
 }
 

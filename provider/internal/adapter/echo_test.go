@@ -32,22 +32,26 @@ const (
 // adapters are the adapters of this module, with a key, a header and an address that are secret.
 var adapters = map[string]func(t testing.TB, base string) provider.Provider{
 	"anthropic": func(t testing.TB, base string) provider.Provider {
-		m, err := anthropic.New(anthropic.Config{Model: "m", APIKey: theKey, BaseURL: base, Header: http.Header{"X-Anything": {theHeader}}})
+		m, err := anthropic.New(anthropic.Config{Model: "m", APIKey: theKey, BaseURL: base,
+			Header: http.Header{"X-Anything": {theHeader}}})
 		require.NoError(t, err)
 		return m
 	},
 	"gemini": func(t testing.TB, base string) provider.Provider {
-		m, err := gemini.New(gemini.Config{Model: "m", APIKey: theKey, BaseURL: base, Header: http.Header{"X-Anything": {theHeader}}})
+		m, err := gemini.New(gemini.Config{Model: "m", APIKey: theKey, BaseURL: base,
+			Header: http.Header{"X-Anything": {theHeader}}})
 		require.NoError(t, err)
 		return m
 	},
 	"openai chat": func(t testing.TB, base string) provider.Provider {
-		m, err := openai.New(openai.Config{Model: "m", APIKey: theKey, BaseURL: base, API: openai.Chat, Header: http.Header{"X-Anything": {theHeader}}})
+		m, err := openai.New(openai.Config{Model: "m", APIKey: theKey, BaseURL: base, API: openai.Chat,
+			Header: http.Header{"X-Anything": {theHeader}}})
 		require.NoError(t, err)
 		return m
 	},
 	"openai responses": func(t testing.TB, base string) provider.Provider {
-		m, err := openai.New(openai.Config{Model: "m", APIKey: theKey, BaseURL: base, API: openai.Responses, Header: http.Header{"X-Anything": {theHeader}}})
+		m, err := openai.New(openai.Config{Model: "m", APIKey: theKey, BaseURL: base, API: openai.Responses,
+			Header: http.Header{"X-Anything": {theHeader}}})
 		require.NoError(t, err)
 		return m
 	},
@@ -75,28 +79,32 @@ func echoes(secret string) map[string]string {
 		"broken chunk":             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + secret + "\r\n",
 		"broken chunk of an error": "HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n" + secret + "\r\n",
 		"Location":                 answer("307 T", "Location: http://elsewhere/"+url.PathEscape(secret)+"\r\n", ""),
-		"host of the Location":     answer("307 T", "Location: http://"+url.PathEscape(theHeader)+".elsewhere/\r\n", ""),
-		"broken Location":          answer("307 T", "Location: http://[::"+secret+"\r\n", ""),
-		"Location with a query":    answer("302 F", "Location: /x?key="+url.QueryEscape(secret)+"\r\n", ""),
+		"host of the Location": answer("307 T", "Location: http://"+url.PathEscape(theHeader)+".elsewhere/\r\n",
+			""),
+		"broken Location":       answer("307 T", "Location: http://[::"+secret+"\r\n", ""),
+		"Location with a query": answer("302 F", "Location: /x?key="+url.QueryEscape(secret)+"\r\n", ""),
 	}
-	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "Retry-After", "Www-Authenticate", "X-Ratelimit-Limit-Requests", "Content-Type"} {
+	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "Retry-After", "Www-Authenticate",
+		"X-Ratelimit-Limit-Requests", "Content-Type"} {
 		out["header "+name] = answer("429 T", name+": "+secret+"\r\n", "no")
 	}
 	bodies := map[string]string{
-		"text":              secret,
-		"a long text":       strings.Repeat("x", 290) + secret + strings.Repeat("y", 300), // it is shortened within the secret
-		"a longer text":     strings.Repeat("x", 490) + secret,
-		"a page":            "<html><title>" + secret + "</title></html>",
-		"message":           `{"error":{"message":` + quoted + `}}`,
-		"type":              `{"error":{"type":` + quoted + `}}`,
-		"code":              `{"error":{"code":` + quoted + `}}`,
-		"status":            `{"error":{"status":` + quoted + `}}`,
-		"detail":            `{"detail":` + quoted + `}`,
-		"string":            `{"error":` + quoted + `}`,
-		"list":              `[{"error":{"message":` + quoted + `}}]`,
-		"request id":        `{"type":"error","error":{"message":"no"},"request_id":` + quoted + `}`,
-		"name of a field":   `{` + quoted + `:1}`,
-		"reason":            `{"error":{"details":[{"reason":` + quoted + `,"violations":[{"quotaId":` + quoted + `}]}]}}`,
+		"text": secret,
+		// it is shortened within the secret
+		"a long text":     strings.Repeat("x", 290) + secret + strings.Repeat("y", 300),
+		"a longer text":   strings.Repeat("x", 490) + secret,
+		"a page":          "<html><title>" + secret + "</title></html>",
+		"message":         `{"error":{"message":` + quoted + `}}`,
+		"type":            `{"error":{"type":` + quoted + `}}`,
+		"code":            `{"error":{"code":` + quoted + `}}`,
+		"status":          `{"error":{"status":` + quoted + `}}`,
+		"detail":          `{"detail":` + quoted + `}`,
+		"string":          `{"error":` + quoted + `}`,
+		"list":            `[{"error":{"message":` + quoted + `}}]`,
+		"request id":      `{"type":"error","error":{"message":"no"},"request_id":` + quoted + `}`,
+		"name of a field": `{` + quoted + `:1}`,
+		"reason": `{"error":{"details":[{"reason":` + quoted + `,"violations":[{"quotaId":` + quoted +
+			`}]}]}}`,
 		"metadata":          `{"error":{"message":"no","metadata":{"raw":` + quoted + `}}}`,
 		"in a URL":          `{"error":{"message":"see http://x/?k=` + url.QueryEscape(secret) + `"}}`,
 		"in base64":         `{"error":{"message":"` + base64.StdEncoding.EncodeToString([]byte(secret)) + `"}}`,
@@ -106,7 +114,8 @@ func echoes(secret string) map[string]string {
 	for name, body := range bodies {
 		out["error's body: "+name] = answer("400 Bad", "", body)
 		out["answer: "+name] = answer("200 OK", "", body)
-		out["event: "+name] = answer("200 OK", "Content-Type: text/event-stream\r\n", "event: error\ndata: "+body+"\n\n")
+		out["event: "+name] = answer("200 OK", "Content-Type: text/event-stream\r\n",
+			"event: error\ndata: "+body+"\n\n")
 	}
 	return out
 }
@@ -157,7 +166,8 @@ func printed(err error) string {
 
 func TestNoErrorContainsASecretOfTheRequest(t *testing.T) {
 	places := 0
-	for secret, parts := range map[string][]string{theKey: {"secret", "0123"}, theHeader: {"password", "4567"}, theQuery: {"token 8", "token+8", "8901"}} {
+	for secret, parts := range map[string][]string{theKey: {"secret", "0123"}, theHeader: {"password", "4567"},
+		theQuery: {"token 8", "token+8", "8901"}} {
 		parts = append(parts, base64.RawStdEncoding.EncodeToString([]byte(secret))[:10])
 		for place, text := range echoes(secret) {
 			places++

@@ -23,11 +23,12 @@ type Embedder struct {
 	Call func(ctx context.Context, texts []string) ([][]float32, provider.Usage, error)
 }
 
-// mostText is the most text of a request with several texts, in bytes. A provider's limit on the tokens of a request is above it.
+// mostText is the most text of a request with several texts, in bytes. A provider's limit on the
+// tokens of a request is above it.
 const mostText = 256 << 10
 
-// Vectors returns one vector for each text, in order, and the usage of all requests, also with an error. It makes the requests one after
-// another.
+// Vectors returns one vector for each text, in order, and the usage of all requests, also with an
+// error. It makes the requests one after another.
 func (e *Embedder) Vectors(ctx context.Context, texts []string) (vectors [][]float32, usage provider.Usage, err error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -86,7 +87,8 @@ func (e *Embedder) request(ctx context.Context, texts []string) (vectors [][]flo
 		err = e.Through(ctx, req, do)
 	}
 	if err == nil && len(vectors) == 0 {
-		err = fault.Errorf(fault.Invalid, "%s: EmbedderConfig.Through returned without an error, but didn't make the call", e.Name)
+		err = fault.Errorf(fault.Invalid,
+			"%s: EmbedderConfig.Through returned without an error, but didn't make the call", e.Name)
 	}
 	return vectors, usage, err
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// embedder returns an Embedder whose vectors are the lengths of the texts, and the sizes of its requests.
+// embedder returns an Embedder whose vectors are the lengths of the texts, and the sizes of its
+// requests.
 func embedder() (*adapter.Embedder, *[]int) {
 	sizes := &[]int{}
 	return &adapter.Embedder{Name: "acme", Model: "m", Size: 1, Batch: 3,
@@ -73,7 +74,8 @@ func TestUsageThatIsNotReportedIsEstimated(t *testing.T) {
 func TestThroughMakesTheRequests(t *testing.T) {
 	e, sizes := embedder()
 	var asked []*provider.Request
-	e.Through = func(ctx context.Context, req *provider.Request, do func(context.Context) (provider.Usage, error)) error {
+	e.Through = func(ctx context.Context, req *provider.Request,
+		do func(context.Context) (provider.Usage, error)) error {
 		asked = append(asked, req)
 		_, _ = do(ctx) // as if it had failed
 		_, err := do(ctx)
@@ -85,7 +87,8 @@ func TestThroughMakesTheRequests(t *testing.T) {
 	require.Equal(t, []int{3, 3, 1, 1}, *sizes)
 	require.EqualValues(t, 8, usage.Input, "both attempts count")
 	require.Len(t, asked, 2)
-	require.Equal(t, "m embed abc 1", asked[0].Model+" "+asked[0].Labels.Kind+" "+asked[0].LastUserText()+" "+string(rune('0'+asked[0].MaxOutput)))
+	require.Equal(t, "m embed abc 1",
+		asked[0].Model+" "+asked[0].Labels.Kind+" "+asked[0].LastUserText()+" "+string(rune('0'+asked[0].MaxOutput)))
 
 	e.Through = func(context.Context, *provider.Request, func(context.Context) (provider.Usage, error)) error {
 		return nil

@@ -14,7 +14,8 @@ import (
 )
 
 func Example() {
-	base, trusted, err := adapter.Base("acme", "https://gateway.example/acme", "ACME_BASE_URL", "https://api.acme.example")
+	base, trusted, err := adapter.Base("acme", "https://gateway.example/acme", "ACME_BASE_URL",
+		"https://api.acme.example")
 	fmt.Println(base, trusted, err)
 
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -36,7 +37,8 @@ func Example() {
 		}),
 		Authorize: func(h http.Header, key string) { h.Set("X-Key", key) },
 		Decode: func(status int, body []byte) *provider.Error {
-			return &provider.Error{Class: fault.FromStatus(status), Status: status, Message: adapter.Brief(string(body), "")}
+			return &provider.Error{Class: fault.FromStatus(status), Status: status,
+				Message: adapter.Brief(string(body), "")}
 		},
 	})
 	var count struct{ Tokens int }
@@ -44,7 +46,8 @@ func Example() {
 	fmt.Println(count.Tokens, err)
 	fmt.Println(client.Ask(context.Background(), "m", "count", nil, []byte(`{}`), &count))
 
-	names := adapter.NewNames("acme", adapter.Alphabet{Longest: 64, Plain: func(_ int, c byte) bool { return c >= 'a' && c <= 'z' || c == '_' }})
+	names := adapter.NewNames("acme",
+		adapter.Alphabet{Longest: 64, Plain: func(_ int, c byte) bool { return c >= 'a' && c <= 'z' || c == '_' }})
 	sent, _ := names.Encode("pages.list")
 	fmt.Println(sent, names.Decode(sent))
 

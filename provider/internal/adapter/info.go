@@ -6,7 +6,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Known returns the host's information about the model with this id. Entries without a provider count as those of the named provider.
+// Known returns the host's information about the model with this id. Entries without a provider
+// count as those of the named provider.
 func Known(models []provider.ModelInfo, name, id string) (info provider.ModelInfo, ok bool) {
 	i := slices.IndexFunc(models, func(m provider.ModelInfo) bool { return m.ID == id })
 	if i < 0 {

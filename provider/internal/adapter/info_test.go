@@ -26,6 +26,7 @@ func TestACopySharesNothing(t *testing.T) {
 	copied := Copied(info)
 	require.Equal(t, info, copied)
 	copied.Inputs[0], copied.Outputs[0], copied.Prices.Input = "x", "y", 2
-	require.Equal(t, provider.ModelInfo{Inputs: []string{"text"}, Outputs: []string{"text"}, Prices: &provider.Prices{Input: 1}}, info)
+	require.Equal(t, provider.ModelInfo{Inputs: []string{"text"}, Outputs: []string{"text"},
+		Prices: &provider.Prices{Input: 1}}, info)
 	require.Nil(t, Copied(provider.ModelInfo{}).Prices)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Key returns the key of a request; "" if requests go without one. It is a function, so that fmt can't print it.
+// A Key returns the key of a request; "" if requests go without one. It is a function, so that fmt
+// can't print it.
 type Key func(ctx context.Context) (string, error)
 
 // Fixed returns a Key that is always the same. With "", requests are sent without a key.
@@ -17,8 +18,9 @@ func Fixed(key string) Key {
 	return func(context.Context) (string, error) { return key, nil }
 }
 
-// Asked returns a Key that comes from the host's function, without white space around it. An empty key is an error, and an error without a
-// class is user-fixable. The errors are *[provider.Error] of the named provider.
+// Asked returns a Key that comes from the host's function, without white space around it. An empty
+// key is an error, and an error without a class is user-fixable. The errors are *[provider.Error]
+// of the named provider.
 func Asked(name string, ask func(context.Context) (string, error)) Key {
 	return func(ctx context.Context) (string, error) {
 		key, err := ask(ctx)
@@ -36,7 +38,8 @@ func Asked(name string, ask func(context.Context) (string, error)) Key {
 	}
 }
 
-// NoKey returns the error for a missing key; the remedy says where to set one and where a person gets one.
+// NoKey returns the error for a missing key; the remedy says where to set one and where a person
+// gets one.
 func NoKey(name, remedy string) error {
 	return &provider.Error{Class: fault.UserFixable, Provider: name, Message: "no API key", Remedy: remedy}
 }

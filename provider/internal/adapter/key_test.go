@@ -47,7 +47,8 @@ func TestWithoutAKeyTheErrorHasTheRemedy(t *testing.T) {
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 	var e *provider.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, provider.Error{Class: fault.UserFixable, Provider: "acme", Message: "no API key", Remedy: "set ACME_API_KEY"}, *e)
+	require.Equal(t, provider.Error{Class: fault.UserFixable, Provider: "acme", Message: "no API key",
+		Remedy: "set ACME_API_KEY"}, *e)
 }
 
 // numbered returns a credential with another key for each call.

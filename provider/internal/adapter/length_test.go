@@ -10,21 +10,33 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// TestRefusalsForLengthAreKnownByTheirWords has the texts of providers and of servers that speak their protocols.
+// TestRefusalsForLengthAreKnownByTheirWords has the texts of providers and of servers that speak
+// their protocols.
 func TestRefusalsForLengthAreKnownByTheirWords(t *testing.T) {
 	for text, want := range map[string]provider.ContextLength{
-		"This model's maximum context length is 128000 tokens. However, your messages resulted in 140385 tokens (140000 in the messages, 385 in the functions). Please reduce the length of the messages or functions.": {Limit: 128_000, Size: 140_385},
-		"This model's maximum context length is 8192 tokens. However, you requested 9300 tokens (5204 in the messages, 4096 in the completion).":                                                                        {Limit: 8_192, Size: 9_300},
-		"This endpoint's maximum context length is 200000 tokens. However, you requested about 210000 tokens (209000 of text input, 1000 in the output).":                                                               {Limit: 200_000, Size: 210_000},
-		"Your input exceeds the context window of this model. Please adjust your input and try again.":                                                                                                                  {},
-		"prompt is too long: 207215 tokens > 200000 maximum":                                                                               {Limit: 200_000, Size: 207_215},
-		"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again": {Limit: 200_000},
-		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).":                                          {Limit: 1_048_576, Size: 1_200_000},
-		"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length":                           {Limit: 32_768, Size: 40_000},
-		"This model's maximum prompt length is 131072 but the request contains 140000 tokens.":                                             {Limit: 131_072, Size: 140_000},
-		"The prompt is too long: 12,345, model maximum context length: 8,191":                                                              {Limit: 8_191, Size: 12_345},
-		"the request exceeds the available context size. try increasing the context size or enable context shift":                          {},
-		"The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that it isn't.":                       {Limit: 4_096, Size: 5_000},
+		"This model's maximum context length is 128000 tokens. However, your messages resulted in 140385 tokens " +
+			"(140000 in the messages, 385 in the functions). Please reduce the length of the messages or functions.": {
+			Limit: 128_000, Size: 140_385},
+		"This model's maximum context length is 8192 tokens. However, you requested 9300 tokens (5204 in the " +
+			"messages, 4096 in the completion).": {Limit: 8_192, Size: 9_300},
+		"This endpoint's maximum context length is 200000 tokens. However, you requested about 210000 tokens (209000 " +
+			"of text input, 1000 in the output).": {Limit: 200_000, Size: 210_000},
+		"Your input exceeds the context window of this model. Please adjust your input and try again.": {},
+		"prompt is too long: 207215 tokens > 200000 maximum": {Limit: 200_000,
+			Size: 207_215},
+		"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or " +
+			"`max_tokens` and try again": {Limit: 200_000},
+		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).": {
+			Limit: 1_048_576, Size: 1_200_000},
+		"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length": {
+			Limit: 32_768, Size: 40_000},
+		"This model's maximum prompt length is 131072 but the request contains 140000 tokens.": {
+			Limit: 131_072, Size: 140_000},
+		"The prompt is too long: 12,345, model maximum context length: 8,191": {
+			Limit: 8_191, Size: 12_345},
+		"the request exceeds the available context size. try increasing the context size or enable context shift": {},
+		"The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that it isn't.": {
+			Limit: 4_096, Size: 5_000},
 	} {
 		e := &provider.Error{Class: fault.Permanent, Status: 400, Message: text}
 		adapter.Length(e)
@@ -42,7 +54,9 @@ func TestOtherErrorsAreNoRefusalsForLength(t *testing.T) {
 	for _, e := range []provider.Error{
 		{Status: 400, Message: "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"},
 		{Status: 400, Message: "stop is too long"},
-		{Status: 429, Message: "Request too large: limit 30000 tokens per minute, requested 40000. The maximum context length is 128000."},
+		{Status: 429,
+			Message: "Request too large: limit 30000 tokens per minute, requested 40000. The maximum context length " +
+				"is 128000."},
 		{Status: 500, Message: "internal error"},
 		{Status: 401, Code: "invalid_api_key"},
 	} {

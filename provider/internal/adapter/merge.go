@@ -22,8 +22,8 @@ func IsNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// Merge merges additional fields of the caller into a body: objects field by field, null removes, anything else replaces (RFC 7396), except
-// that the array "tools" is appended.
+// Merge merges additional fields of the caller into a body: objects field by field, null removes,
+// anything else replaces (RFC 7396), except that the array "tools" is appended.
 func Merge(body, fields map[string]json.RawMessage) {
 	for key, value := range fields {
 		if key == "tools" {

@@ -12,14 +12,15 @@ import (
 type Alphabet struct {
 	// Longest is the longest name in bytes, at least 18.
 	Longest int
-	// Plain reports whether the byte c is allowed at this position: ASCII only. "_", "x", "h", digits and a to f must be allowed everywhere,
-	// except that at the first position only "_" must be.
+	// Plain reports whether the byte c is allowed at this position: ASCII only. "_", "x", "h",
+	// digits and a to f must be allowed everywhere, except that at the first position only "_" must
+	// be.
 	Plain func(at int, c byte) bool
 }
 
-// Encode returns a name in this alphabet. Other characters are encoded as _x and two hexadecimal digits for each byte. So
-// is an underscore that would look like the beginning of that, so that different names stay different. A name that is too
-// long is cut and ends with its hash.
+// Encode returns a name in this alphabet. Other characters are encoded as _x and two hexadecimal
+// digits for each byte. So is an underscore that would look like the beginning of that, so that
+// different names stay different. A name that is too long is cut and ends with its hash.
 func (a Alphabet) Encode(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -58,15 +59,16 @@ func NewNames(provider string, letters Alphabet) *Names {
 	return &Names{provider, letters, map[string]string{}}
 }
 
-// Encode returns the encoded name and stores it. It fails for an empty name, and if the encoded name is that of
-// another tool.
+// Encode returns the encoded name and stores it. It fails for an empty name, and if the encoded
+// name is that of another tool.
 func (n *Names) Encode(name string) (string, error) {
 	if name == "" {
 		return "", fault.New(fault.Permanent, n.provider+": a tool has no name")
 	}
 	sent := n.letters.Encode(name)
 	if other, ok := n.own[sent]; ok && other != name {
-		return "", fault.Errorf(fault.Permanent, "%s: the tools %q and %q have the same encoded name %q; rename one", n.provider, other, name, sent)
+		return "", fault.Errorf(fault.Permanent, "%s: the tools %q and %q have the same encoded name %q; rename one",
+			n.provider, other, name, sent)
 	}
 	n.own[sent] = name
 	return sent, nil

@@ -14,7 +14,9 @@ import (
 var (
 	wide = Alphabet{Longest: 128, Plain: func(_ int, c byte) bool { return isWord(c) || isDigit(c) }}
 	// One in which neither a digit nor a dash can come first.
-	python = Alphabet{Longest: 64, Plain: func(at int, c byte) bool { return isWord(c) && c != '-' || at > 0 && (isDigit(c) || c == '-') }}
+	python = Alphabet{Longest: 64, Plain: func(at int, c byte) bool {
+		return isWord(c) && c != '-' || at > 0 && (isDigit(c) || c == '-')
+	}}
 )
 
 func isWord(c byte) bool  { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' }
@@ -37,7 +39,8 @@ func decodeName(sent string) string {
 
 func TestValidNamesStayUnchanged(t *testing.T) {
 	for _, a := range []Alphabet{wide, python} {
-		for _, name := range []string{"weather", "get_weather-2", "_x", "_xyz", "a_x2", "A_x2E", strings.Repeat("n", a.Longest)} {
+		for _, name := range []string{"weather", "get_weather-2", "_x", "_xyz", "a_x2", "A_x2E",
+			strings.Repeat("n", a.Longest)} {
 			require.Equal(t, name, a.Encode(name))
 		}
 	}
@@ -47,7 +50,8 @@ func TestValidNamesStayUnchanged(t *testing.T) {
 
 func TestEncodedNamesAreDecoded(t *testing.T) {
 	letters := []string{"_", "x", "2", "e", ".", "é", "_x2e", " ", "/", "Z", "-", "\xff", "_x5f"}
-	for pattern, a := range map[string]Alphabet{`^[a-zA-Z0-9_-]{1,128}$`: wide, `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: python} {
+	for pattern, a := range map[string]Alphabet{`^[a-zA-Z0-9_-]{1,128}$`: wide,
+		`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: python} {
 		form := regexp.MustCompile(pattern)
 		r := rand.New(rand.NewPCG(1, 2))
 		seen := map[string]string{}
@@ -102,6 +106,7 @@ func TestNamesWithTheSameEncodingAreAnError(t *testing.T) {
 	sent, err := n.Encode(long)
 	require.NoError(t, err)
 	_, err = n.Encode(sent) // a tool may even have the encoded name of another
-	require.EqualError(t, err, `acme: the tools "`+long+`" and "`+sent+`" have the same encoded name "`+sent+`"; rename one`)
+	require.EqualError(t, err,
+		`acme: the tools "`+long+`" and "`+sent+`" have the same encoded name "`+sent+`"; rename one`)
 	require.Equal(t, long, n.Decode(sent))
 }

@@ -24,9 +24,10 @@ func Find(keywords []Keyword, name string) json.RawMessage {
 	return nil
 }
 
-// EditSchema calls edit for a JSON schema and every schema inside it, inner ones first, and returns the schema made of the results.
-// at is the position of a schema as a JSON pointer, "#" for the whole. The order of keys stays; unchanged parts
-// keep their bytes. Text that isn't a JSON object is returned unchanged.
+// EditSchema calls edit for a JSON schema and every schema inside it, inner ones first, and returns
+// the schema made of the results. at is the position of a schema as a JSON pointer, "#" for the
+// whole. The order of keys stays; unchanged parts keep their bytes. Text that isn't a JSON object
+// is returned unchanged.
 func EditSchema(schema json.RawMessage, edit func(at string, keywords []Keyword) []Keyword) json.RawMessage {
 	edited := editSchema(schema, "#", edit)
 	var compact bytes.Buffer
@@ -52,7 +53,8 @@ func editSchema(schema json.RawMessage, at string, edit func(string, []Keyword) 
 			if ok {
 				keywords[i].Value = joined(named)
 			}
-		case "items", "prefixItems", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contains", "propertyNames",
+		case "items", "prefixItems", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contains",
+			"propertyNames",
 			"additionalProperties", "additionalItems", "unevaluatedProperties", "unevaluatedItems":
 			var list []json.RawMessage
 			if json.Unmarshal(k.Value, &list) != nil || list == nil {
@@ -111,7 +113,8 @@ func joined(keywords []Keyword) json.RawMessage {
 	return append(out, '}')
 }
 
-// BareReference removes the keywords beside a $ref, except those that begin with $, because most APIs reject them.
+// BareReference removes the keywords beside a $ref, except those that begin with $, because most
+// APIs reject them.
 func BareReference(keywords []Keyword) []Keyword {
 	if Find(keywords, "$ref") == nil {
 		return keywords
@@ -119,8 +122,8 @@ func BareReference(keywords []Keyword) []Keyword {
 	return slices.DeleteFunc(keywords, func(k Keyword) bool { return !strings.HasPrefix(k.Name, "$") })
 }
 
-// DropLimits removes the keywords for which drop returns true, and appends those that limit a value to the description,
-// for the model to read: "(minimum: 1, maximum: 9)".
+// DropLimits removes the keywords for which drop returns true, and appends those that limit a value
+// to the description, for the model to read: "(minimum: 1, maximum: 9)".
 func DropLimits(keywords []Keyword, drop func(k Keyword) bool) []Keyword {
 	var kept []Keyword
 	var limits []string
@@ -128,7 +131,8 @@ func DropLimits(keywords []Keyword, drop func(k Keyword) bool) []Keyword {
 		switch {
 		case !drop(k):
 			kept = append(kept, k)
-		case k.Name != "default" && k.Name != "examples" && !strings.HasPrefix(k.Name, "$") && !strings.HasPrefix(k.Name, "x-"):
+		case k.Name != "default" && k.Name != "examples" && !strings.HasPrefix(k.Name, "$") &&
+			!strings.HasPrefix(k.Name, "x-"):
 			limits = append(limits, k.Name+": "+string(k.Value))
 		}
 	}
@@ -145,7 +149,8 @@ func DropLimits(keywords []Keyword, drop func(k Keyword) bool) []Keyword {
 	return append(kept, Keyword{"description", value})
 }
 
-// References are the references between the parts of a schema: the root "#", and each definition, such as "#/$defs/tree".
+// References are the references between the parts of a schema: the root "#", and each definition,
+// such as "#/$defs/tree".
 type References map[string][]string
 
 // ReferencesOf returns the references in a schema.

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider/secret"
 )
 
-// Redacted returns the text that is printed instead of a secret: [secret.Redacted] if it is set, else "[none]".
+// Redacted returns the text that is printed instead of a secret: [secret.Redacted] if it is set,
+// else "[none]".
 func Redacted(set bool) string {
 	if set {
 		return secret.Redacted
@@ -15,8 +16,8 @@ func Redacted(set bool) string {
 	return "[none]"
 }
 
-// Brief returns the beginning of a text that isn't a message, such as a gateway's web page: at most 300 bytes and a mark, on
-// one line. Bytes that aren't UTF-8 are replaced by inPlace.
+// Brief returns the beginning of a text that isn't a message, such as a gateway's web page: at most
+// 300 bytes and a mark, on one line. Bytes that aren't UTF-8 are replaced by inPlace.
 func Brief(text, inPlace string) string {
 	const most = 300
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, inPlace)), " ")

@@ -7,9 +7,10 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Stream returns the sequence of a call. It calls run, which passes the chunks of the answer to put, stops when that returns
-// false, and returns the error of the call. That error ends the sequence unless End was passed or the consumer has stopped; once ctx is
-// done, the error is [Over]'s. A nil ctx means context.Background. If ctx is done before, run isn't called.
+// Stream returns the sequence of a call. It calls run, which passes the chunks of the answer to
+// put, stops when that returns false, and returns the error of the call. That error ends the
+// sequence unless End was passed or the consumer has stopped; once ctx is done, the error is
+// [Over]'s. A nil ctx means context.Background. If ctx is done before, run isn't called.
 func Stream(ctx context.Context, run func(ctx context.Context, put func(provider.Chunk) bool) error) stream.Seq {
 	if ctx == nil {
 		ctx = context.Background()

@@ -18,7 +18,8 @@ var (
 )
 
 // heard returns the kinds of the chunks of a sequence, up to a number of them, and its error.
-func heard(t *testing.T, most int, ctx context.Context, run func(put func(provider.Chunk) bool) error) (kinds []provider.ChunkKind, last error) {
+func heard(t *testing.T, most int, ctx context.Context,
+	run func(put func(provider.Chunk) bool) error) (kinds []provider.ChunkKind, last error) {
 	t.Helper()
 	for c, err := range Stream(ctx, func(_ context.Context, put func(provider.Chunk) bool) error { return run(put) }) {
 		require.NoError(t, last, "nothing comes behind an error")
@@ -92,7 +93,11 @@ func TestACanceledCallEndsWithTheCause(t *testing.T) {
 
 func TestASequenceIsRangedOverOnce(t *testing.T) {
 	calls := 0
-	seq := Stream(t.Context(), func(_ context.Context, put func(provider.Chunk) bool) error { calls++; put(end); return nil })
+	seq := Stream(t.Context(), func(_ context.Context, put func(provider.Chunk) bool) error {
+		calls++
+		put(end)
+		return nil
+	})
 	for _, err := range seq {
 		require.NoError(t, err)
 	}

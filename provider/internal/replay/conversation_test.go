@@ -20,8 +20,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A conversation is answers of one provider, each decoded by its adapter. It is a [provider.Provider] that gives them in order: which one, it
-// knows by the messages of the request, so that a call that is made again gets the same answer. The last one is a text.
+// A conversation is answers of one provider, each decoded by its adapter. It is a
+// [provider.Provider] that gives them in order: which one, it knows by the messages of the request,
+// so that a call that is made again gets the same answer. The last one is a text.
 type conversation struct {
 	name    string
 	answers []provider.Provider
@@ -29,7 +30,8 @@ type conversation struct {
 	offered map[string]bool // names of the tools
 }
 
-// Stream gives the answer to the request. An answer without content leaves no message, and one that paused is followed by none.
+// Stream gives the answer to the request. An answer without content leaves no message, and one that
+// paused is followed by none.
 func (c *conversation) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	answered, asked := 0, 0
 	for i := range req.Messages {
@@ -49,19 +51,27 @@ var adapters = map[string]struct {
 }{
 	"openai-chat": {func(client *http.Client) (provider.Provider, error) {
 		return openai.New(openai.Config{Model: "test-model", BaseURL: "http://wire.test/v1", HTTPClient: client})
-	}, `{"id":"last","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"That is all."},"finish_reason":"stop"}]}`},
+	},
+		`{"id":"last","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"That is all."},"finish_reason":"stop"}]}`},
 	"openai-responses": {func(client *http.Client) (provider.Provider, error) {
-		return openai.New(openai.Config{Model: "test-model", BaseURL: "http://wire.test/v1", HTTPClient: client, API: openai.Responses})
-	}, `{"id":"last","model":"m","status":"completed","output":[{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"That is all."}]}]}`},
+		return openai.New(openai.Config{Model: "test-model", BaseURL: "http://wire.test/v1", HTTPClient: client,
+			API: openai.Responses})
+	},
+		`{"id":"last","model":"m","status":"completed","output":[{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"That is all."}]}]}`},
 	"anthropic-messages": {func(client *http.Client) (provider.Provider, error) {
-		return anthropic.New(anthropic.Config{Model: "test-model", APIKey: "test-key", BaseURL: "http://wire.test", HTTPClient: client})
-	}, `{"type":"message","id":"last","model":"m","role":"assistant","content":[{"type":"text","text":"That is all."}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`},
+		return anthropic.New(anthropic.Config{Model: "test-model", APIKey: "test-key", BaseURL: "http://wire.test",
+			HTTPClient: client})
+	},
+		`{"type":"message","id":"last","model":"m","role":"assistant","content":[{"type":"text","text":"That is all."}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`},
 	"gemini-generate-content": {func(client *http.Client) (provider.Provider, error) {
-		return gemini.New(gemini.Config{Model: "test-model", APIKey: "test-key", BaseURL: "http://wire.test", HTTPClient: client})
-	}, `{"candidates":[{"content":{"role":"model","parts":[{"text":"That is all."}]},"finishReason":"STOP"}],"responseId":"last"}`},
+		return gemini.New(gemini.Config{Model: "test-model", APIKey: "test-key", BaseURL: "http://wire.test",
+			HTTPClient: client})
+	},
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"That is all."}]},"finishReason":"STOP"}],"responseId":"last"}`},
 }
 
-// newConversation returns the conversation of a case, with its answers that aren't errors; ok is false if there are none.
+// newConversation returns the conversation of a case, with its answers that aren't errors; ok is
+// false if there are none.
 func newConversation(t *testing.T, c *wire.Case) (_ *conversation, ok bool) {
 	t.Helper()
 	a, ok := adapters[c.Wire]
@@ -77,7 +87,8 @@ func newConversation(t *testing.T, c *wire.Case) (_ *conversation, ok bool) {
 		}}
 		m, err := a.connect(&http.Client{Transport: tr})
 		require.NoError(t, err)
-		res, err := provider.Generate(t.Context(), m, &provider.Request{Messages: []provider.Message{provider.User("Hello.")}})
+		res, err := provider.Generate(t.Context(), m,
+			&provider.Request{Messages: []provider.Message{provider.User("Hello.")}})
 		if err != nil {
 			return // an agent doesn't go on after it
 		}
@@ -97,7 +108,8 @@ func newConversation(t *testing.T, c *wire.Case) (_ *conversation, ok bool) {
 	return conv, ok
 }
 
-// offer adds a tool of that name, whose result is always the same. A name that no tool may have stays without one.
+// offer adds a tool of that name, whose result is always the same. A name that no tool may have
+// stays without one.
 func (c *conversation) offer(name string) {
 	tool := tools.Raw{
 		Spec: tools.Spec{Name: name, Description: "Does it.", Schema: []byte(`{"type":"object"}`), Idempotent: true},
@@ -111,7 +123,8 @@ func (c *conversation) offer(name string) {
 	}
 }
 
-// formats are the formats of the hand-written exchanges, by the adapter's folder and the beginning of the file's name.
+// formats are the formats of the hand-written exchanges, by the adapter's folder and the beginning
+// of the file's name.
 var formats = []struct{ folder, prefix, format string }{
 	{"openai", "chat-", "openai-chat"}, {"openai", "responses-", "openai-responses"},
 	{"anthropic", "", "anthropic-messages"}, {"gemini", "", "gemini-generate-content"},

@@ -21,8 +21,8 @@ import (
 
 var stops = flag.Int("stops", 2, "at how many of its appends, chosen at random, each conversation fails")
 
-// A failing is a store that dies at an append: the one with that number, counted from 1, and all later ones fail. Kept says that this one is stored
-// nevertheless.
+// A failing is a store that dies at an append: the one with that number, counted from 1, and all
+// later ones fail. Kept says that this one is stored nevertheless.
 type failing struct {
 	journal.Store
 	at   int
@@ -46,8 +46,8 @@ func (f *failing) Append(ctx context.Context, a journal.Append) error {
 	return errDead
 }
 
-// newAgent returns an agent for the conversation. All of them have the same owner, as if the process had been started again, so that none
-// waits for the lease of another.
+// newAgent returns an agent for the conversation. All of them have the same owner, as if the
+// process had been started again, so that none waits for the lease of another.
 func newAgent(t *testing.T, c *conversation, store journal.Store) *agent.Agent {
 	t.Helper()
 	a, err := agent.New(agent.Config{Name: "replay", Provider: c, Tools: c.tools, Journal: store, Owner: "replay"})
@@ -82,7 +82,8 @@ func talk(ctx context.Context, a *agent.Agent, c *conversation, session string) 
 
 var runID = regexp.MustCompile(`r-[0-9a-f]{32}`)
 
-// said returns the messages of a session as JSON, with the runs numbered in place of their random names.
+// said returns the messages of a session as JSON, with the runs numbered in place of their random
+// names.
 func said(t *testing.T, a *agent.Agent, session string) (lines []string) {
 	t.Helper()
 	messages, err := a.Session(session).Messages(t.Context())
@@ -101,8 +102,10 @@ func said(t *testing.T, a *agent.Agent, session string) (lines []string) {
 	return lines
 }
 
-// resume runs the conversation with a store that dies at an append, and finishes it with another agent. It reports whether the store has died.
-func resume(t *testing.T, c *conversation, store journal.Store, session string, at int, kept bool) (died bool, lines []string) {
+// resume runs the conversation with a store that dies at an append, and finishes it with another
+// agent. It reports whether the store has died.
+func resume(t *testing.T, c *conversation, store journal.Store, session string, at int, kept bool) (died bool,
+	lines []string) {
 	t.Helper()
 	dying := &failing{Store: store, at: at, kept: kept}
 	err := talk(t.Context(), newAgent(t, c, dying), c, session)
@@ -133,7 +136,8 @@ func TestHandWrittenConversationsAreResumed(t *testing.T) {
 
 func TestRecordedConversationsAreResumed(t *testing.T) { resumeAll(t, recorded(t)) }
 
-// resumeAll runs each conversation once with a store that works, and then with one that dies, before or after it has stored the append.
+// resumeAll runs each conversation once with a store that works, and then with one that dies,
+// before or after it has stored the append.
 func resumeAll(t *testing.T, all []*conversation) {
 	store, resumed := open(t), 0
 	random := rand.New(rand.NewPCG(3, 5))

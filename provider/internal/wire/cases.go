@@ -19,8 +19,8 @@ type Case struct {
 	providertest.Case
 }
 
-// Cases returns the recorded cases of the given providers, or of all, sorted by name. It skips the test if
-// there are no recordings on this machine, and fails it if they can't be read.
+// Cases returns the recorded cases of the given providers, or of all, sorted by name. It skips the
+// test if there are no recordings on this machine, and fails it if they can't be read.
 func Cases(t testing.TB, providers ...string) []*Case {
 	t.Helper()
 	dir := os.Getenv(Variable)
@@ -59,8 +59,9 @@ func Cases(t testing.TB, providers ...string) []*Case {
 // Only returns the case with exchange i alone.
 func (c *Case) Only(i int) *Case { return &Case{Case: *c.Take(i, 1)} }
 
-// File returns a hand-written case of one exchange: an answer of status 200, read from the file. A file whose name
-// ends in .sse is a stream of server-sent events, any other is JSON. File panics if the file can't be read, which is a mistake in the test.
+// File returns a hand-written case of one exchange: an answer of status 200, read from the file. A
+// file whose name ends in .sse is a stream of server-sent events, any other is JSON. File panics if
+// the file can't be read, which is a mistake in the test.
 func File(wire, path string) *Case {
 	body, err := os.ReadFile(path)
 	if err != nil {

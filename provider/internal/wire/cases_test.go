@@ -74,7 +74,8 @@ func TestWithoutRecordingsATestIsSkipped(t *testing.T) {
 func TestRecordingsThatCannotBeReadFailTheTest(t *testing.T) {
 	dir := folder(t)
 	t.Setenv(Variable, dir)
-	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t, "nobody") }), "failed: wire: the folder nobody of PAWL_WIRE contains no cases")
+	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t, "nobody") }),
+		"failed: wire: the folder nobody of PAWL_WIRE contains no cases")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "toy", "a.json"), []byte("{"), 0o600))
 	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t, "toy") }), "failed: wire: providertest: the case in")
 	t.Setenv(Variable, filepath.Join(dir, "nowhere"))

@@ -12,25 +12,29 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Conformance runs the strict conformance suite on an adapter. Exchange 0 of c, which must be complete, is the answer to every call.
+// Conformance runs the strict conformance suite on an adapter. Exchange 0 of c, which must be
+// complete, is the answer to every call.
 func Conformance(t *testing.T, fresh New, c *Case) {
 	t.Helper()
 	server := providertest.Replay(t, c.Take(0, 1), providertest.SplitRandom(1), providertest.Loop())
-	providertest.Conformance(t, func() provider.Provider { return fresh(t, server.URL, server.Client(), c) }, providertest.Strict())
+	providertest.Conformance(t, func() provider.Provider {
+		return fresh(t, server.URL, server.Client(), c)
+	}, providertest.Strict())
 	gone(t, server)
 }
 
-// Past returns where the end of an answer begins, for [EveryCut]: at the last occurrence of text in the body. From
-// the end of that line or event on, a decoder may know that the answer is complete; before
-// the occurrence it can't.
+// Past returns where the end of an answer begins, for [EveryCut]: at the last occurrence of text in
+// the body. From the end of that line or event on, a decoder may know that the answer is complete;
+// before the occurrence it can't.
 func Past(text string) func(body []byte) (from int) {
 	return func(body []byte) int { return bytes.LastIndex(body, []byte(text)) }
 }
 
-// EveryCut serves exchange 0 of c, a complete stream, cut at each of its bytes: once with the connection dropped, once
-// with a regular end. A stream cut before the position that past returns must end in an error that isn't a
-// cancellation, with the received chunks in order; the whole stream must end without an error. A stream cut within the end of the answer
-// may end either way. No call may panic or keep its connection in use.
+// EveryCut serves exchange 0 of c, a complete stream, cut at each of its bytes: once with the
+// connection dropped, once with a regular end. A stream cut before the position that past returns
+// must end in an error that isn't a cancellation, with the received chunks in order; the whole
+// stream must end without an error. A stream cut within the end of the answer may end either way.
+// No call may panic or keep its connection in use.
 func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
 	t.Helper()
 	body, err := c.Exchanges[0].Response.Bytes()
@@ -47,7 +51,8 @@ func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
 		t.Fatalf("wire: the whole stream is an error: %v", whole.Err)
 	}
 	for at := range len(body) {
-		for name, cut := range map[string]providertest.ReplayOption{"dropped": providertest.CutAt(at), "ended": providertest.EndAt(at)} {
+		for name, cut := range map[string]providertest.ReplayOption{"dropped": providertest.CutAt(at),
+			"ended": providertest.EndAt(at)} {
 			o := cfg.cut(t, c, cut)
 			switch {
 			case o == nil:
@@ -55,11 +60,13 @@ func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
 			case o.Err == nil && at < from:
 				t.Errorf("wire: %s after %d bytes of %d: no error", name, at, len(body))
 			case o.Err == nil && o.Response.Text() != whole.Response.Text():
-				t.Errorf("wire: %s after %d bytes of %d: no error, and the text %q", name, at, len(body), o.Response.Text())
+				t.Errorf("wire: %s after %d bytes of %d: no error, and the text %q", name, at, len(body),
+					o.Response.Text())
 			case o.Err != nil && provider.Canceled(o.Err):
 				t.Errorf("wire: %s after %d bytes of %d: an error of class none: %v", name, at, len(body), o.Err)
 			case !bytes.HasPrefix([]byte(whole.Response.Text()), []byte(o.Response.Text())):
-				t.Errorf("wire: %s after %d bytes of %d: the text %q isn't a prefix of the whole text", name, at, len(body), o.Response.Text())
+				t.Errorf("wire: %s after %d bytes of %d: the text %q isn't a prefix of the whole text", name, at,
+					len(body), o.Response.Text())
 			}
 			if t.Failed() {
 				return // the other cuts would report the same
@@ -87,9 +94,10 @@ func (cfg *Config) cut(t *testing.T, c *Case, opt providertest.ReplayOption) *Ou
 
 var errEnough = errors.New("enough")
 
-// Hanging serves exchange 0 of c by a server that stops sending: before the first byte of the body, in its middle, and after
-// three quarters of it. A call must end with its context, with an error of class none that has the context's cause, and with
-// [stream.Idle], with a *[stream.TimeoutError]; and its connection must end.
+// Hanging serves exchange 0 of c by a server that stops sending: before the first byte of the body,
+// in its middle, and after three quarters of it. A call must end with its context, with an error of
+// class none that has the context's cause, and with [stream.Idle], with a *[stream.TimeoutError];
+// and its connection must end.
 func Hanging(t *testing.T, fresh New, c *Case) {
 	t.Helper()
 	body, err := c.Exchanges[0].Response.Bytes()
@@ -106,11 +114,15 @@ func Hanging(t *testing.T, fresh New, c *Case) {
 		timer.Stop()
 		cancel(nil)
 		if !errors.Is(err, errEnough) || !provider.Canceled(err) {
-			t.Errorf("wire: silent after %d bytes of %d, canceled: got the error %v, which isn't the context's cause of class none", at, len(body), err)
+			t.Errorf(
+				"wire: silent after %d bytes of %d, canceled: got the error %v, which isn't the context's cause of "+
+					"class none", at, len(body), err)
 		}
 		gone(t, server)
 
-		_, err = stream.Collect(stream.Idle(t.Context(), 30*time.Millisecond, func(ctx context.Context) stream.Seq { return p.Stream(ctx, question()) }))
+		_, err = stream.Collect(stream.Idle(t.Context(), 30*time.Millisecond, func(ctx context.Context) stream.Seq {
+			return p.Stream(ctx, question())
+		}))
 		var late *stream.TimeoutError
 		if !errors.As(err, &late) {
 			t.Errorf("wire: silent after %d bytes of %d, idle: got the error %v, not a timeout", at, len(body), err)

@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Live makes one small call of a real provider, and skips the test if none of the environment variables has a key. Tests that call it have
-// the build tag live.
+// Live makes one small call of a real provider, and skips the test if none of the environment
+// variables has a key. Tests that call it have the build tag live.
 func Live(t *testing.T, fresh func(client *http.Client) (provider.Provider, error), keys ...string) {
 	t.Helper()
 	set := false
@@ -26,7 +26,8 @@ func Live(t *testing.T, fresh func(client *http.Client) (provider.Provider, erro
 	if err != nil {
 		t.Fatalf("wire: %v", err)
 	}
-	res, err := provider.Generate(t.Context(), m, &provider.Request{Messages: []provider.Message{provider.User("Answer with one word: yes.")}, MaxOutput: 1024})
+	res, err := provider.Generate(t.Context(), m,
+		&provider.Request{Messages: []provider.Message{provider.User("Answer with one word: yes.")}, MaxOutput: 1024})
 	if err == nil && (!res.Complete || res.Text() == "" || res.Usage.Input == 0 || res.Usage.Output == 0) {
 		err = errors.New("the answer has no text or no usage")
 	}

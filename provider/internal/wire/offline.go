@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// An Offline is the transport of a client without a network: Reply answers its requests, and it stores them. It is safe for
-// concurrent use if Reply is. Read Asked and Bodies only while no request is open.
+// An Offline is the transport of a client without a network: Reply answers its requests, and it
+// stores them. It is safe for concurrent use if Reply is. Read Asked and Bodies only while no
+// request is open.
 type Offline struct {
 	Reply func(*http.Request) *http.Response
 
@@ -39,7 +40,8 @@ func (o *Offline) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // Reply makes an answer; header has alternating names and values.
 func Reply(status int, body io.Reader, header ...string) *http.Response {
-	res := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ProtoMajor: 1, ProtoMinor: 1}
+	res := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ProtoMajor: 1,
+		ProtoMinor: 1}
 	for i := 0; i < len(header); i += 2 {
 		res.Header.Set(header[i], header[i+1])
 	}

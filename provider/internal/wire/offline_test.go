@@ -23,7 +23,8 @@ func TestWithoutANetworkEveryRequestIsAnsweredAndKept(t *testing.T) {
 			}
 			defer res.Body.Close()
 			body, err := io.ReadAll(res.Body)
-			if err != nil || res.StatusCode != 418 || res.Header.Get("X-Kind") != "teapot" || string(body) != "short and stout" {
+			if err != nil || res.StatusCode != 418 || res.Header.Get("X-Kind") != "teapot" ||
+				string(body) != "short and stout" {
 				t.Errorf("%v %v %q %v", res.StatusCode, res.Header, body, err)
 			}
 		})

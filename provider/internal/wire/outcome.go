@@ -37,7 +37,8 @@ func (o *Outcome) Content() string {
 type golden struct {
 	Answer *provider.Response `json:"answer"`
 	Error  *goldenError       `json:"error,omitempty"`
-	Next   json.RawMessage    `json:"next,omitempty"` // the body of the request that sends the answer back; none after an error
+	// the body of the request that sends the answer back; none after an error
+	Next json.RawMessage `json:"next,omitempty"`
 }
 
 // A goldenError is the content of an error, without the texts that are the project's own.
@@ -63,7 +64,8 @@ func described(o *Outcome) *golden {
 		g.Error.Message = o.Err.Error()
 		return g
 	}
-	g.Error.Status, g.Error.Type, g.Error.Code, g.Error.Message, g.Error.RequestID = e.Status, e.Type, e.Code, e.Message, e.RequestID
+	g.Error.Status, g.Error.Type, g.Error.Code, g.Error.Message, g.Error.RequestID = e.Status, e.Type, e.Code,
+		e.Message, e.RequestID
 	if e.Wait != nil {
 		g.Error.Wait = e.Wait.String()
 	}
@@ -89,13 +91,15 @@ func (cfg *Config) golden(t testing.TB, c *Case, i int) (*golden, *Outcome) {
 	return g, o
 }
 
-// question is the request of every exchange: what was asked doesn't matter to the decoding of the answer.
+// question is the request of every exchange: what was asked doesn't matter to the decoding of the
+// answer.
 func question() *provider.Request {
 	return &provider.Request{Messages: []provider.Message{provider.User("Hello.")}, MaxOutput: 1024}
 }
 
-// following is the request after an answer, as an agent makes it: the message is stored as JSON, calls have ids of the
-// agent, each call has a result, and an answer without calls is followed by a message of the user.
+// following is the request after an answer, as an agent makes it: the message is stored as JSON,
+// calls have ids of the agent, each call has a result, and an answer without calls is followed by a
+// message of the user.
 func following(answer *provider.Response) *provider.Request {
 	req := question()
 	var said provider.Message
@@ -109,7 +113,9 @@ func following(answer *provider.Response) *provider.Request {
 	var results []provider.Part
 	for i, c := range said.Calls() {
 		c.ProviderID, c.ID = c.ID, fmt.Sprintf("run.1.%d", i)
-		results = append(results, provider.ResultPart(provider.ToolResult{CallID: c.ID, Name: c.Name, Parts: []provider.Part{provider.TextPart("done")}}))
+		results = append(results,
+			provider.ResultPart(provider.ToolResult{CallID: c.ID, Name: c.Name,
+				Parts: []provider.Part{provider.TextPart("done")}}))
 	}
 	req.Messages = append(req.Messages, said)
 	if results == nil {

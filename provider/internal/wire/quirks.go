@@ -27,8 +27,8 @@ const (
 	goldenEnd = ".golden"
 )
 
-// Case returns the case with the exchange of the quirk. A file whose name ends in .sse is a stream of server-sent events, one in .html a
-// web page, any other is JSON.
+// Case returns the case with the exchange of the quirk. A file whose name ends in .sse is a stream
+// of server-sent events, one in .html a web page, any other is JSON.
 func (q Quirk) Case(t testing.TB, format string) *Case {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join(quirks, q.File))
@@ -50,9 +50,10 @@ func (q Quirk) Case(t testing.TB, format string) *Case {
 	return c
 }
 
-// Quirks checks that each quirk has its exchange, and that the adapter decodes it, whole, in single bytes and in random pieces, to the content
-// of the golden file, which also has the request that sends the answer back. With -update it writes the golden files. It fails for
-// a file of testdata/quirks without a quirk; tables has the quirks by format.
+// Quirks checks that each quirk has its exchange, and that the adapter decodes it, whole, in single
+// bytes and in random pieces, to the content of the golden file, which also has the request that
+// sends the answer back. With -update it writes the golden files. It fails for a file of
+// testdata/quirks without a quirk; tables has the quirks by format.
 func Quirks(t *testing.T, fresh New, tables map[string][]Quirk) {
 	t.Helper()
 	known := map[string]bool{}
@@ -110,7 +111,8 @@ func QuirkCases(t testing.TB, tables map[string][]Quirk) []*Case {
 	return cases
 }
 
-// Listed checks that the tables have each quirk of the list beside the recordings (QUIRKS.md) that is of their formats.
+// Listed checks that the tables have each quirk of the list beside the recordings (QUIRKS.md) that
+// is of their formats.
 func Listed(t testing.TB, tables map[string][]Quirk) {
 	t.Helper()
 	dir := os.Getenv(Variable)
@@ -122,7 +124,8 @@ func Listed(t testing.TB, tables map[string][]Quirk) {
 		t.Fatalf("wire: %v", err)
 	}
 	seen := map[string]int{}
-	for _, m := range regexp.MustCompile(`(?m)^\* \*\*(.+?)\*\* - .*\[([a-z-]+), \d+\]`).FindAllStringSubmatch(string(list), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\* \*\*(.+?)\*\* - .*\[([a-z-]+), \d+\]`).
+		FindAllStringSubmatch(string(list), -1) {
 		for format, table := range tables {
 			if strings.HasPrefix(format, m[2]) {
 				seen[format]++
@@ -146,7 +149,8 @@ func differ(got, want string) string {
 		n++
 	}
 	from := max(0, n-30)
-	return fmt.Sprintf("got …%s, want …%s", brief(got[from:min(len(got), n+60)]), brief(want[from:min(len(want), n+60)]))
+	return fmt.Sprintf("got …%s, want …%s", brief(got[from:min(len(got), n+60)]),
+		brief(want[from:min(len(want), n+60)]))
 }
 
 func brief(s string) string { return strings.ToValidUTF8(fmt.Sprintf("%q", s), "") }
@@ -158,7 +162,8 @@ func (cfg *Config) split(t testing.TB, c *Case, i int, whole *Outcome) (wrong []
 	}
 	for n := range cfg.splits() {
 		if o := cfg.play(t, c, i, providertest.SplitRandom(uint64(n))); o.Content() != whole.Content() {
-			return append(wrong, fmt.Sprintf("exchange %d, split at random (%d): %s", i, n, differ(o.Content(), whole.Content())))
+			return append(wrong,
+				fmt.Sprintf("exchange %d, split at random (%d): %s", i, n, differ(o.Content(), whole.Content())))
 		}
 	}
 	return wrong

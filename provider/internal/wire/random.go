@@ -15,9 +15,11 @@ import (
 
 var cuts = flag.Int("cuts", 500, "how many random cuts and splits Random makes")
 
-// Random decodes random exchanges of the cases as often as the flag -cuts says, each in random pieces, half of them cut at a random byte,
-// where the connection drops or ends. A whole answer must have the content that it has in one piece. A cut one must end in an error
-// that isn't a cancellation, after the beginning of the text, or, if nothing but the end of the answer is missing, have all text and calls.
+// Random decodes random exchanges of the cases as often as the flag -cuts says, each in random
+// pieces, half of them cut at a random byte, where the connection drops or ends. A whole answer
+// must have the content that it has in one piece. A cut one must end in an error that isn't a
+// cancellation, after the beginning of the text, or, if nothing but the end of the answer is
+// missing, have all text and calls.
 func Random(t *testing.T, cfg Config) {
 	t.Helper()
 	type exchange struct {
@@ -33,7 +35,8 @@ func Random(t *testing.T, cfg Config) {
 				t.Fatalf("wire: %v", err)
 			}
 			one := c.Only(i)
-			all = append(all, exchange{one, body, cfg.pieces(t, one, &pieces{rest: body, size: len(body), end: io.EOF})})
+			all = append(all,
+				exchange{one, body, cfg.pieces(t, one, &pieces{rest: body, size: len(body), end: io.EOF})})
 		}
 	}
 	const seed = 17
@@ -79,12 +82,14 @@ func cutWrong(o, whole *Outcome) string {
 	case o.Err == nil && whole.Err != nil:
 		return fmt.Sprintf("no error, and the whole answer has one: %v", whole.Err)
 	case o.Err == nil && (text != all || len(o.Response.Calls()) != len(whole.Response.Calls())):
-		return fmt.Sprintf("no error, and %d bytes of %d of the text and %d calls of %d", len(text), len(all), len(o.Response.Calls()), len(whole.Response.Calls()))
+		return fmt.Sprintf("no error, and %d bytes of %d of the text and %d calls of %d", len(text), len(all),
+			len(o.Response.Calls()), len(whole.Response.Calls()))
 	}
 	return ""
 }
 
-// pieces makes a call that is answered by the bytes of p, with the status and the header of the case's exchange.
+// pieces makes a call that is answered by the bytes of p, with the status and the header of the
+// case's exchange.
 func (cfg *Config) pieces(t testing.TB, c *Case, p *pieces) *Outcome {
 	t.Helper()
 	start := *p
@@ -96,7 +101,8 @@ func (cfg *Config) pieces(t testing.TB, c *Case, p *pieces) *Outcome {
 		res.Header = c.Exchanges[0].Response.Header()
 		return res
 	}}
-	res, err := provider.Generate(t.Context(), cfg.New(t, "http://wire.test", &http.Client{Transport: tr}, c), question())
+	res, err := provider.Generate(t.Context(), cfg.New(t, "http://wire.test", &http.Client{Transport: tr}, c),
+		question())
 	return &Outcome{Response: res, Err: err, Requests: requests}
 }
 

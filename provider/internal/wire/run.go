@@ -22,7 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files in testdata anew")
 
-// New makes the adapter under test. It must send its requests to baseURL, which has no path, through client.
+// New makes the adapter under test. It must send its requests to baseURL, which has no path,
+// through client.
 type New func(t testing.TB, baseURL string, client *http.Client, c *Case) provider.Provider
 
 // Config configures [Run] and [Random]. New is required.
@@ -38,11 +39,13 @@ type Config struct {
 // timeout is how long one exchange may take.
 const timeout = 30 * time.Second
 
-// recordings is the golden file of [Run], with a line for each exchange: its name, counts of what it was decoded to, and a hash.
+// recordings is the golden file of [Run], with a line for each exchange: its name, counts of what
+// it was decoded to, and a hash.
 const recordings = "testdata/recordings.txt"
 
-// Run has an adapter decode each exchange of each recorded case, whole, then in single bytes, then in random pieces, sends the answer
-// back, and compares counts and a hash of the results with those in testdata/recordings.txt. With -update it writes that file.
+// Run has an adapter decode each exchange of each recorded case, whole, then in single bytes, then
+// in random pieces, sends the answer back, and compares counts and a hash of the results with those
+// in testdata/recordings.txt. With -update it writes that file.
 func Run(t *testing.T, cfg Config) {
 	t.Helper()
 	cases := cfg.cases(t)
@@ -112,7 +115,8 @@ func (cfg *Config) splits() int {
 	return 20
 }
 
-// line returns what a golden file has of a recording, which may not be copied: counts, and a hash of everything.
+// line returns what a golden file has of a recording, which may not be copied: counts, and a hash
+// of everything.
 func (g *golden) line(t testing.TB) string {
 	t.Helper()
 	a := g.Answer
@@ -129,7 +133,8 @@ func (g *golden) line(t testing.TB) string {
 	if g.Error != nil {
 		end = fmt.Sprintf("error:%s:%d", g.Error.Class, g.Error.Status)
 	}
-	return fmt.Sprintf("end=%s parts=%d %s usage=%d,%d,%d,%d,%d answer=%s next=%s", end, len(a.Parts), strings.Join(counts, " "),
+	return fmt.Sprintf("end=%s parts=%d %s usage=%d,%d,%d,%d,%d answer=%s next=%s", end, len(a.Parts),
+		strings.Join(counts, " "),
 		u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, hash(t, a, g.Error), hash(t, g.Next))
 }
 

@@ -45,7 +45,8 @@ func TestARunIsComparedWithWhatItWroteBefore(t *testing.T) {
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	require.Len(t, lines, 2)
-	require.Regexp(t, `^hand-written/0 end=tool_calls parts=5 provider_call=1 reasoning=1 text=1 tool_call=2 usage=10,20,5,1,7 answer=[0-9a-f]{16} next=[0-9a-f]{16}$`, lines[0])
+	require.Regexp(t,
+		`^hand-written/0 end=tool_calls parts=5 provider_call=1 reasoning=1 text=1 tool_call=2 usage=10,20,5,1,7 answer=[0-9a-f]{16} next=[0-9a-f]{16}$`, lines[0])
 	require.Contains(t, lines[1], "limited/0 end=error:rate_limited:429 parts=0 ")
 	require.NotContains(t, string(text), "Zoë", "what is recorded isn't copied")
 	Run(t, cfg)
@@ -59,8 +60,10 @@ func TestEveryDifferenceChangesTheLine(t *testing.T) {
 	}
 	right := line(answered)
 	for _, change := range [][2]string{
-		{"cold", "warm"}, {"Let me", "Let us"}, {"Oslo", "Bergen"}, {"c2 weather", "c2 wetter"}, {"call c1", "call c3"}, {`{"q":"oslo"}`, `{}`},
-		{"done tool_calls", "done stop"}, {`"input":10`, `"input":16`}, {"call c2 weather {}\n", ""}, {"text It is", "refuse It is"},
+		{"cold", "warm"}, {"Let me", "Let us"}, {"Oslo", "Bergen"}, {"c2 weather", "c2 wetter"}, {"call c1", "call c3"},
+		{`{"q":"oslo"}`, `{}`},
+		{"done tool_calls", "done stop"}, {`"input":10`, `"input":16`}, {"call c2 weather {}\n", ""},
+		{"text It is", "refuse It is"},
 	} {
 		require.NotEqual(t, right, line(strings.Replace(answered, change[0], change[1], 1)), change[0])
 	}
@@ -79,11 +82,14 @@ func TestADecoderThatDependsOnHowBytesArriveIsWrong(t *testing.T) {
 	c := handWritten(200, answered)
 	cfg := Config{New: newSloppy, Splits: 1}
 	require.Contains(t, strings.Join(cfg.split(t, c, 0, cfg.play(t, c, 0)), "\n"), "byte by byte")
-	require.Contains(t, strings.Join((&Config{New: newToy}).split(t, c, 0, cfg.play(t, handWritten(200, "text No.\ndone stop {}\n"), 0)), "\n"), "split at random")
+	require.Contains(t,
+		strings.Join((&Config{New: newToy}).split(t, c, 0,
+			cfg.play(t, handWritten(200, "text No.\ndone stop {}\n"), 0)), "\n"), "split at random")
 }
 
 func TestRandomCutsAndSplitsOfARightDecoder(t *testing.T) {
-	Random(t, Config{Cases: []*Case{handWritten(200, answered), handWritten(429, "slow_down Not so fast.")}, New: newToy})
+	Random(t,
+		Config{Cases: []*Case{handWritten(200, answered), handWritten(429, "slow_down Not so fast.")}, New: newToy})
 }
 
 func TestACutThatIsDecodedWronglyIsFound(t *testing.T) {
@@ -94,8 +100,10 @@ func TestACutThatIsDecodedWronglyIsFound(t *testing.T) {
 	require.Empty(t, cutWrong(&Outcome{Response: text("It is"), Err: provider.ErrIncomplete}, whole))
 	require.Empty(t, cutWrong(&Outcome{Response: text("It is cold.")}, whole))
 	require.Contains(t, cutWrong(&Outcome{Response: text("It is")}, whole), "no error, and 5 bytes of 11")
-	require.Contains(t, cutWrong(&Outcome{Response: text("It was"), Err: provider.ErrIncomplete}, whole), "isn't the beginning")
-	require.Contains(t, cutWrong(&Outcome{Response: text("It is"), Err: t.Context().Err()}, &Outcome{Response: text("It is"), Err: provider.ErrIncomplete}), "the whole answer has one")
+	require.Contains(t, cutWrong(&Outcome{Response: text("It was"), Err: provider.ErrIncomplete}, whole),
+		"isn't the beginning")
+	require.Contains(t, cutWrong(&Outcome{Response: text("It is"), Err: t.Context().Err()},
+		&Outcome{Response: text("It is"), Err: provider.ErrIncomplete}), "the whole answer has one")
 }
 
 func TestQuirksAreComparedWithTheirGoldenFiles(t *testing.T) {
@@ -111,8 +119,13 @@ func TestQuirksAreComparedWithTheirGoldenFiles(t *testing.T) {
 
 	list := t.TempDir()
 	t.Setenv(Variable, list)
-	require.NoError(t, os.WriteFile(filepath.Join(list, "QUIRKS.md"), []byte("* **two-texts** - two texts. [toy, 3]\n* **other** - another. [toy, 1]\n* **third** - of others. [morse, 1]\n"), 0o600))
-	require.Equal(t, "failed: wire: no exchange shows the quirk other of toy", outcomeOf(t, func(t testing.TB) { Listed(t, tables) }))
+	require.NoError(t,
+		os.WriteFile(filepath.Join(list, "QUIRKS.md"),
+			[]byte(
+				"* **two-texts** - two texts. [toy, 3]\n* **other** - another. [toy, 1]\n* **third** - of others. "+
+					"[morse, 1]\n"), 0o600))
+	require.Equal(t, "failed: wire: no exchange shows the quirk other of toy",
+		outcomeOf(t, func(t testing.TB) { Listed(t, tables) }))
 }
 
 func TestCutStreamsOfARightDecoderAreErrors(t *testing.T) {

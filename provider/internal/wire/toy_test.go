@@ -89,7 +89,8 @@ func (y *toy) call(ctx context.Context, req *provider.Request, yield func(provid
 
 func (y *toy) failure(res *http.Response, text string) error {
 	code, message, _ := strings.Cut(strings.TrimSpace(text), " ")
-	e := &provider.Error{Class: fault.FromStatus(res.StatusCode), Provider: "toy", Status: res.StatusCode, Code: code, Message: message}
+	e := &provider.Error{Class: fault.FromStatus(res.StatusCode), Provider: "toy", Status: res.StatusCode, Code: code,
+		Message: message}
 	var he *fault.HTTPError
 	if errors.As(fault.FromHTTP(res), &he) {
 		e.RequestID = he.RequestID
@@ -157,10 +158,12 @@ func toyChunks(n int, line string) (chunks []provider.Chunk, last bool, err erro
 		return []provider.Chunk{provider.Refusal(rest)}, false, nil
 	case "call":
 		f := strings.SplitN(rest, " ", 3)
-		return []provider.Chunk{provider.ToolStart(n, f[0], f[1]), provider.ToolDelta(n, f[2]), provider.ToolEnd(n)}, false, nil
+		return []provider.Chunk{provider.ToolStart(n, f[0], f[1]), provider.ToolDelta(n, f[2]), provider.ToolEnd(n)},
+			false, nil
 	case "ran":
 		f := strings.SplitN(rest, " ", 3)
-		return []provider.Chunk{provider.ProviderCall(provider.ToolCall{ID: f[0], Name: f[1], Input: []byte(f[2])})}, false, nil
+		return []provider.Chunk{provider.ProviderCall(provider.ToolCall{ID: f[0], Name: f[1], Input: []byte(f[2])})},
+			false, nil
 	case "done":
 		stop, figures, _ := strings.Cut(rest, " ")
 		var u provider.Usage
@@ -189,14 +192,16 @@ func (y *toy) messages(req *provider.Request) []map[string]any {
 			if y.theirs {
 				ids[c.ID] = c.ProviderID
 			}
-			calls = append(calls, map[string]any{"id": ids[c.ID], "type": "function", "function": map[string]any{"name": c.Name, "arguments": string(c.Input)}})
+			calls = append(calls, map[string]any{"id": ids[c.ID], "type": "function",
+				"function": map[string]any{"name": c.Name, "arguments": string(c.Input)}})
 		}
 		if calls != nil {
 			entry["tool_calls"] = calls
 		}
 		for _, p := range m.Parts {
 			if p.Result != nil {
-				out = append(out, map[string]any{"role": "tool", "tool_call_id": ids[p.Result.CallID], "content": p.Result.Text()})
+				out = append(out,
+					map[string]any{"role": "tool", "tool_call_id": ids[p.Result.CallID], "content": p.Result.Text()})
 			}
 		}
 		if m.Role != provider.RoleTool {

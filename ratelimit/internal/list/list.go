@@ -1,7 +1,7 @@
 package list
 
-// A List has its links in its elements, so that an element can be removed in constant time and without an allocation. An
-// element may be in several lists, with separate links for each.
+// A List has its links in its elements, so that an element can be removed in constant time and
+// without an allocation. An element may be in several lists, with separate links for each.
 type List[T any] struct {
 	Head, Tail *T
 	Len        int

@@ -89,13 +89,16 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 		fail(w, own.status, own.code, own.text, own.details)
 		return
 	case errors.As(err, &tooLong):
-		fail(w, http.StatusRequestEntityTooLarge, "VALIDATION_ERROR", fmt.Sprintf("the body has more than %d bytes; send less", tooLong.Limit), nil)
+		fail(w, http.StatusRequestEntityTooLarge, "VALIDATION_ERROR",
+			fmt.Sprintf("the body has more than %d bytes; send less", tooLong.Limit), nil)
 		return
 	case errors.As(err, &busy):
-		fail(w, http.StatusConflict, "CONFLICT", "a run of the session is in progress; wait for its end, or stop it", nil)
+		fail(w, http.StatusConflict, "CONFLICT", "a run of the session is in progress; wait for its end, or stop it",
+			nil)
 		return
 	case errors.As(err, &unknown):
-		fail(w, http.StatusNotFound, "NOT_FOUND", "there is no such session, or nothing of it is in progress; list the sessions", nil)
+		fail(w, http.StatusNotFound, "NOT_FOUND",
+			"there is no such session, or nothing of it is in progress; list the sessions", nil)
 		return
 	case errors.As(err, &input):
 		fail(w, http.StatusBadRequest, "VALIDATION_ERROR", err.Error(), nil)
@@ -104,7 +107,8 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 		if known, ok := statuses[ofSite.Code]; ok {
 			details := ofSite.Fields
 			if known.code == "CONFLICT" {
-				details = map[string]string{"expected": ofSite.Expected, "actual": ofSite.Actual, "suggestion": ofSite.Hint}
+				details = map[string]string{"expected": ofSite.Expected, "actual": ofSite.Actual,
+					"suggestion": ofSite.Hint}
 			}
 			fail(w, known.status, known.code, ofSite.Error(), details)
 			return

@@ -15,7 +15,8 @@ import (
 type Config struct {
 	Services *services.Services
 	Hub      *live.Hub // of the agent whose sessions are served
-	// Origins are the pages that may make requests, such as "http://localhost:3000", besides those of the server itself.
+	// Origins are the pages that may make requests, such as "http://localhost:3000", besides those
+	// of the server itself.
 	Origins []string
 	Logger  *slog.Logger // nil: nothing is logged
 }
@@ -48,7 +49,9 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, description) })
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, http.StatusOK, description)
+	})
 	mux.HandleFunc("/", s.noRoute)
 	return Guard(cfg.Origins, overrideMethod(mux))
 }
@@ -70,7 +73,8 @@ func (s *server) noRoute(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(methods) > 0 {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
-		fail(w, http.StatusMethodNotAllowed, "VALIDATION_ERROR", r.Method+" isn't possible here; use "+strings.Join(methods, " or "), nil)
+		fail(w, http.StatusMethodNotAllowed, "VALIDATION_ERROR",
+			r.Method+" isn't possible here; use "+strings.Join(methods, " or "), nil)
 		return
 	}
 	fail(w, http.StatusNotFound, "NOT_FOUND", "there is no route "+r.URL.Path+"; GET /openapi.json lists them", nil)

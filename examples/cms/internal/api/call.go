@@ -42,7 +42,8 @@ func (c *call) query() (q site.Query, err error) {
 			continue
 		}
 		if *into, err = strconv.Atoi(text); err != nil || *into < 0 {
-			return q, refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the parameter %s is %q; use a number from 0", name, text)
+			return q, refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the parameter %s is %q; use a number from 0",
+				name, text)
 		}
 	}
 	return q, nil
@@ -52,7 +53,8 @@ func (c *call) query() (q site.Query, err error) {
 func (c *call) decode(into any) error {
 	kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
 	if err != nil && c.Header.Get("Content-Type") != "" {
-		return refuse(http.StatusUnsupportedMediaType, "VALIDATION_ERROR", "the Content-Type isn't valid; use application/json")
+		return refuse(http.StatusUnsupportedMediaType, "VALIDATION_ERROR",
+			"the Content-Type isn't valid; use application/json")
 	}
 	var body []byte
 	switch kind {
@@ -69,7 +71,8 @@ func (c *call) decode(into any) error {
 			return err
 		}
 	default:
-		return refuse(http.StatusUnsupportedMediaType, "VALIDATION_ERROR", "a body of the type %s isn't accepted; use application/json or a form", kind)
+		return refuse(http.StatusUnsupportedMediaType, "VALIDATION_ERROR",
+			"a body of the type %s isn't accepted; use application/json or a form", kind)
 	}
 	if len(body) == 0 {
 		body = []byte("{}")
@@ -82,12 +85,14 @@ func (c *call) decode(into any) error {
 	}
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		r := refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the field %q takes a %s, got a %s", wrong.Field, wrong.Type, wrong.Value)
+		r := refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the field %q takes a %s, got a %s", wrong.Field,
+			wrong.Type, wrong.Value)
 		r.details = map[string]string{wrong.Field: "takes a " + wrong.Type.String()}
 		return r
 	}
 	if err != nil {
-		return refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the body can't be used: %s; GET /openapi.json describes it", strings.TrimPrefix(err.Error(), "json: "))
+		return refuse(http.StatusBadRequest, "VALIDATION_ERROR",
+			"the body can't be used: %s; GET /openapi.json describes it", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }
@@ -100,7 +105,8 @@ func refuseForm(err error) error {
 	return refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the form can't be read: %v", err)
 }
 
-// formJSON returns a form as the JSON of a struct: the values of fields that aren't text are JSON themselves, and checkboxes are on.
+// formJSON returns a form as the JSON of a struct: the values of fields that aren't text are JSON
+// themselves, and checkboxes are on.
 func formJSON(form url.Values, of reflect.Type) ([]byte, error) {
 	object := map[string]json.RawMessage{}
 	for name, values := range form {
@@ -120,13 +126,15 @@ func formJSON(form url.Values, of reflect.Type) ([]byte, error) {
 		case json.Valid([]byte(value)):
 			object[name] = json.RawMessage(value)
 		default:
-			return nil, refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the field %q of the form takes JSON, such as 1, true or {\"a\": \"b\"}", name)
+			return nil, refuse(http.StatusBadRequest, "VALIDATION_ERROR",
+				"the field %q of the form takes JSON, such as 1, true or {\"a\": \"b\"}", name)
 		}
 	}
 	return json.Marshal(object)
 }
 
-// fieldKind returns the kind of the field with a JSON name, also in embedded structs; Invalid if there is none.
+// fieldKind returns the kind of the field with a JSON name, also in embedded structs; Invalid if
+// there is none.
 func fieldKind(of reflect.Type, name string) reflect.Kind {
 	if of.Kind() != reflect.Struct {
 		return reflect.Invalid
@@ -157,7 +165,8 @@ func overrideMethod(next http.Handler) http.Handler {
 				case http.MethodPut, http.MethodDelete, http.MethodPatch:
 					r.Method = m
 				default:
-					fail(w, http.StatusBadRequest, "VALIDATION_ERROR", fmt.Sprintf("%s is %q; use PUT, PATCH or DELETE", methodField, m), nil)
+					fail(w, http.StatusBadRequest, "VALIDATION_ERROR",
+						fmt.Sprintf("%s is %q; use PUT, PATCH or DELETE", methodField, m), nil)
 					return
 				}
 			}

@@ -28,14 +28,16 @@ func readAll(t *testing.T, r *http.Response) []byte {
 func TestAPageIsMadeReadChangedAndDeleted(t *testing.T) {
 	b := newBench(t)
 	var p site.Page
-	b.json(201, "POST", site0+"/pages", `{"name":"About","sections":[{"section":"hero","content":{"title":"Hello"}}]}`, &p)
+	b.json(201, "POST", site0+"/pages", `{"name":"About","sections":[{"section":"hero","content":{"title":"Hello"}}]}`,
+		&p)
 	b.json(200, "GET", site0+"/pages/"+p.ID, "", &p)
 	b.json(200, "PUT", site0+"/pages/about", `{"slug":"about-us","meta":{"a":1}}`, &p)
 	require.Equal(t, "about-us", p.Slug)
 	var sec site.Section
 	b.json(201, "POST", site0+"/pages/about-us/section", `{"sectionDefId":"def_text","sortOrder":0}`, &sec)
 	require.Equal(t, 0, sec.SortOrder)
-	b.json(200, "POST", site0+"/pages/about-us/contents?locale=de", `{"contents":{"hero":{"title":"Hallo"},"text":{"body":"B"}}}`, nil)
+	b.json(200, "POST", site0+"/pages/about-us/contents?locale=de",
+		`{"contents":{"hero":{"title":"Hallo"},"text":{"body":"B"}}}`, nil)
 	var sections []site.Section
 	b.json(200, "GET", site0+"/pages/about-us/contents?locale=de", "", &sections)
 	require.Equal(t, "Hallo", sections[1].Content["title"])
@@ -50,17 +52,21 @@ func TestAPageIsMadeReadChangedAndDeleted(t *testing.T) {
 
 func TestDefinitionsCollectionsAndEntriesAreManaged(t *testing.T) {
 	b := newBench(t)
-	b.json(201, "POST", site0+"/sections", `{"name":"Quote","elements_structure":{"rows":[{"slots":[{"key":"words","type":"text"}]}]}}`, nil)
+	b.json(201, "POST", site0+"/sections",
+		`{"name":"Quote","elements_structure":{"rows":[{"slots":[{"key":"words","type":"text"}]}]}}`, nil)
 	b.json(200, "PUT", site0+"/sections/quote", `{"status":"unpublished","defaultVariant":"wide"}`, nil)
 	var synced site.SyncedElements
-	b.json(200, "POST", site0+"/sections/quote/elements", `{"elements_structure":{"rows":[{"slots":[{"key":"text","type":"text"}]}]},"prune":true}`, &synced)
+	b.json(200, "POST", site0+"/sections/quote/elements",
+		`{"elements_structure":{"rows":[{"slots":[{"key":"text","type":"text"}]}]},"prune":true}`, &synced)
 	require.Equal(t, []string{"words"}, synced.Removed)
 	b.json(200, "DELETE", site0+"/sections/quote", "", nil)
 	b.refused(409, "CONFLICT", "DELETE", site0+"/sections/hero", "", "used by the pages home")
 
-	b.json(201, "POST", site0+"/collections", `{"name":"Events","elements_structure":{"rows":[{"slots":[{"key":"place","type":"text"}]}]}}`, nil)
+	b.json(201, "POST", site0+"/collections",
+		`{"name":"Events","elements_structure":{"rows":[{"slots":[{"key":"place","type":"text"}]}]}}`, nil)
 	b.json(200, "PUT", site0+"/collections/events", `{"slug":"dates"}`, nil)
-	b.json(200, "POST", site0+"/collections/dates/elements", `{"elements_structure":{"rows":[{"slots":[{"key":"place","type":"text"},{"key":"day","type":"text"}]}]}}`, nil)
+	b.json(200, "POST", site0+"/collections/dates/elements",
+		`{"elements_structure":{"rows":[{"slots":[{"key":"place","type":"text"},{"key":"day","type":"text"}]}]}}`, nil)
 	var e site.Upserted
 	const entries = site0 + "/collections/dates/entries"
 	b.json(201, "POST", entries, `{"title":"First","slug":"one","content":{"place":"Here"}}`, &e)
@@ -99,7 +105,9 @@ func TestLocalesMenusAndSearch(t *testing.T) {
 	b.json(200, "PUT", at, `{"name":"main","description":"The menu"}`, &n)
 	b.json(201, "POST", at+"/items", `{"value":"Home","targetType":"page","targetUuid":"pg_home"}`, &n)
 	b.json(200, "PUT", at+"/items/"+n.Items[0].ID, `{"value":"Start","targetType":"page","targetUuid":"pg_home"}`, &n)
-	b.json(200, "POST", at+"/items/sync", `{"items":[{"value":"A","targetType":"placeholder","items":[{"value":"B","targetType":"url","url":"/b"}]}]}`, &n)
+	b.json(200, "POST", at+"/items/sync",
+		`{"items":[{"value":"A","targetType":"placeholder","items":[{"value":"B","targetType":"url","url":"/b"}]}]}`,
+		&n)
 	require.Equal(t, "B", n.Items[0].Items[0].Value)
 	b.json(200, "DELETE", at+"/items/"+n.Items[0].ID, "", &n)
 	require.Empty(t, n.Items)
@@ -147,7 +155,8 @@ func TestFilesAreUploadedAndDownloaded(t *testing.T) {
 	b.refused(404, "NOT_FOUND", "GET", site0+"/media/"+id, "")
 	b.refused(404, "NOT_FOUND", "GET", site0+"/media/med_hero/download", "", "/assets/hero.svg")
 
-	for want, content := range map[int][]byte{413: make([]byte, 17<<20), 415: []byte("MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00")} {
+	for want, content := range map[int][]byte{413: make([]byte, 17<<20),
+		415: []byte("MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00")} {
 		status, envelope = b.upload("a.png", content)
 		require.Equal(t, want, status, "%v", envelope)
 		require.Equal(t, "VALIDATION_ERROR", envelope["error"].(map[string]any)["code"])
@@ -160,10 +169,12 @@ func TestFormsCanDoWhatJSONCan(t *testing.T) {
 	form := func(path string, values url.Values) (int, map[string]any) {
 		return b.request("POST", path, "application/x-www-form-urlencoded", strings.NewReader(values.Encode()))
 	}
-	status, envelope := form(site0+"/pages", url.Values{"name": {"Über uns"}, "indexing": {"on"}, "meta": {`{"title":"T"}`}})
+	status, envelope := form(site0+"/pages",
+		url.Values{"name": {"Über uns"}, "indexing": {"on"}, "meta": {`{"title":"T"}`}})
 	require.Equal(t, 201, status, "%v", envelope)
 	require.Equal(t, "ueber-uns", envelope["data"].(map[string]any)["slug"])
-	status, envelope = form(site0+"/pages/ueber-uns", url.Values{"_method": {"PUT"}, "name": {"About"}, "indexing": {"false"}})
+	status, envelope = form(site0+"/pages/ueber-uns",
+		url.Values{"_method": {"PUT"}, "name": {"About"}, "indexing": {"false"}})
 	require.Equal(t, 200, status, "%v", envelope)
 	require.Equal(t, false, envelope["data"].(map[string]any)["indexing"])
 	status, _ = form(site0+"/pages/ueber-uns", url.Values{"_method": {"delete"}})
@@ -188,7 +199,8 @@ func TestBadRequestsSayWhatWouldBeRight(t *testing.T) {
 	b.refused(400, "VALIDATION_ERROR", "GET", site0+"/pages?limit=x", "", "limit")
 	b.refused(404, "NOT_FOUND", "GET", "/v1/nothing", "", "/openapi.json")
 	b.refused(405, "VALIDATION_ERROR", "DELETE", site0+"/pages", "", "use GET or POST")
-	b.refused(413, "VALIDATION_ERROR", "POST", site0+"/pages", `{"name":"`+strings.Repeat("x", 3<<20)+`"}`, "2097152 bytes")
+	b.refused(413, "VALIDATION_ERROR", "POST", site0+"/pages", `{"name":"`+strings.Repeat("x", 3<<20)+`"}`,
+		"2097152 bytes")
 	status, _ := b.request("POST", site0+"/pages", "text/xml", strings.NewReader("<a/>"))
 	require.Equal(t, 415, status)
 
@@ -198,7 +210,8 @@ func TestBadRequestsSayWhatWouldBeRight(t *testing.T) {
 	require.Contains(t, details["image"], "got a number")
 	envelope = b.json(409, "POST", site0+"/pages", `{"name":"Home"}`, nil)
 	details = envelope["error"].(map[string]any)["details"].(map[string]any)
-	require.Equal(t, []any{"a slug that no other page has", `"home" belongs to page pg_home`}, []any{details["expected"], details["actual"]})
+	require.Equal(t, []any{"a slug that no other page has", `"home" belongs to page pg_home`},
+		[]any{details["expected"], details["actual"]})
 	require.Contains(t, details["suggestion"], "home-2")
 }
 
@@ -209,11 +222,13 @@ func TestForeignPagesAreRefused(t *testing.T) {
 		status, envelope := b.request("POST", site0+"/pages", "application/json", body(), "Origin", origin)
 		require.Equal(t, want, status, "%s: %v", origin, envelope)
 	}
-	status, _ := b.request("POST", site0+"/pages", "application/x-www-form-urlencoded", strings.NewReader("name=Evil"), "Sec-Fetch-Site", "cross-site")
+	status, _ := b.request("POST", site0+"/pages", "application/x-www-form-urlencoded", strings.NewReader("name=Evil"),
+		"Sec-Fetch-Site", "cross-site")
 	require.Equal(t, 403, status)
 	status, _ = b.request("GET", site0+"/pages", "", nil, "Host", "evil.example")
 	require.Equal(t, 403, status, "a name that was made to resolve to this computer")
-	status, _ = b.request("OPTIONS", site0+"/pages", "", nil, "Origin", "http://cms.example.com", "Access-Control-Request-Method", "PUT")
+	status, _ = b.request("OPTIONS", site0+"/pages", "", nil, "Origin", "http://cms.example.com",
+		"Access-Control-Request-Method", "PUT")
 	require.Equal(t, 204, status)
 	list, err := b.Site.ListPages(t.Context(), site.Query{})
 	require.NoError(t, err)
@@ -227,9 +242,11 @@ func TestAHundredParallelWritersLoseNothing(t *testing.T) {
 	for i := range statuses {
 		wg.Go(func() {
 			if i%2 == 0 {
-				statuses[i], _ = b.request("PUT", site0+"/pages/home", "application/json", strings.NewReader(fmt.Sprintf(`{"meta":{"k%d":%d}}`, i, i)))
+				statuses[i], _ = b.request("PUT", site0+"/pages/home", "application/json",
+					strings.NewReader(fmt.Sprintf(`{"meta":{"k%d":%d}}`, i, i)))
 			} else {
-				statuses[i], _ = b.request("POST", site0+"/pages", "application/json", strings.NewReader(`{"name":"Same"}`))
+				statuses[i], _ = b.request("POST", site0+"/pages", "application/json",
+					strings.NewReader(`{"name":"Same"}`))
 			}
 		})
 	}

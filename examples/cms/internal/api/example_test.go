@@ -47,7 +47,8 @@ func Example() {
 	server := httptest.NewServer(handler)
 	defer server.Close()
 
-	res, err := http.Post(server.URL+"/v1/teams/dev-team/sites/local-site/environments/main/pages/home/section", "application/json",
+	res, err := http.Post(server.URL+"/v1/teams/dev-team/sites/local-site/environments/main/pages/home/section",
+		"application/json",
 		strings.NewReader(`{"sectionDefId": "heroo"}`))
 	if err != nil {
 		log.Fatal(err)

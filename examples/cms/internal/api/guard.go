@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Guard protects a handler that has no login: it refuses requests of foreign pages that would change something, and requests under names
-// that aren't those of this computer, which a page could have made resolve to it. Pages of the origins, such as "http://localhost:3000", may
-// make all requests. Other handlers on the same server need it, too.
+// Guard protects a handler that has no login: it refuses requests of foreign pages that would
+// change something, and requests under names that aren't those of this computer, which a page could
+// have made resolve to it. Pages of the origins, such as "http://localhost:3000", may make all
+// requests. Other handlers on the same server need it, too.
 func Guard(origins []string, next http.Handler) (http.Handler, error) {
 	cross := http.NewCrossOriginProtection()
 	var hosts []string
@@ -23,7 +24,9 @@ func Guard(origins []string, next http.Handler) (http.Handler, error) {
 		}
 	}
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fail(w, http.StatusForbidden, "FORBIDDEN", "requests of pages of "+r.Header.Get("Origin")+" aren't accepted; list the origin when the server is started", nil)
+		fail(w, http.StatusForbidden, "FORBIDDEN",
+			"requests of pages of "+r.Header.Get(
+				"Origin")+" aren't accepted; list the origin when the server is started", nil)
 	}))
 	checked := cross.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

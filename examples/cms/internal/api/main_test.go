@@ -39,8 +39,10 @@ func newBench(t testing.TB, replies ...providertest.Step) *bench {
 	t.Helper()
 	sv, err := services.Open(context.Background(), services.Config{DB: filepath.Join(t.TempDir(), "cms.db")})
 	require.NoError(t, err)
-	a, err := agent.New(agent.Config{Provider: providertest.Script(replies...), Tools: cmstools.All(sv), Journal: journal.NewMemory(),
-		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug}, {Name: cmstools.Ask}}})
+	a, err := agent.New(agent.Config{Provider: providertest.Script(replies...), Tools: cmstools.All(sv),
+		Journal: journal.NewMemory(),
+		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
+			{Name: cmstools.Ask}}})
 	require.NoError(t, err)
 	hub, err := live.New(live.Config{Agent: a, Recover: -1})
 	require.NoError(t, err)

@@ -34,8 +34,10 @@ func describe(routes []route) (object, error) {
 		paths[rt.Path].(object)[strings.ToLower(rt.Method)] = operation
 	}
 	return object{
-		"openapi":    "3.1.0",
-		"info":       object{"title": "CMS", "version": "1", "description": "The contents of a site, and the sessions of its agent. A form may name another method in its field _method."},
+		"openapi": "3.1.0",
+		"info": object{"title": "CMS", "version": "1",
+			"description": "The contents of a site, and the sessions of its agent. A form may name another method in " +
+				"its field _method."},
 		"paths":      paths,
 		"components": object{"schemas": d.components},
 	}, nil
@@ -51,26 +53,33 @@ func (d *description) operation(rt route) (object, error) {
 	}
 	result := object{"description": rt.summary}
 	if rt.download {
-		result["content"] = object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}
+		result["content"] = object{
+			"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}
 	} else {
 		data, err := d.schema(rt.out)
 		if err != nil {
 			return nil, err
 		}
-		result["content"] = object{"application/json": object{"schema": object{"type": "object", "required": []string{"data", "message", "statusCode"},
-			"properties": object{"data": data, "message": object{"type": "string"}, "statusCode": object{"const": status}}}}}
+		result["content"] = object{"application/json": object{"schema": object{"type": "object",
+			"required": []string{"data", "message", "statusCode"},
+			"properties": object{"data": data, "message": object{"type": "string"},
+				"statusCode": object{"const": status}}}}}
 	}
 	operation := object{
 		"operationId": operationID(rt), "summary": strings.TrimSuffix(rt.summary, "."), "parameters": parameters(rt),
 		"responses": object{
 			strconv.Itoa(status): result,
-			"default":            object{"description": "An error.", "content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Failure"}}}},
+			"default": object{"description": "An error.",
+				"content": object{
+					"application/json": object{"schema": object{"$ref": "#/components/schemas/Failure"}}}},
 		},
 	}
 	switch {
 	case rt.file:
-		form := object{"type": "object", "required": []string{"file"}, "properties": object{"file": object{"type": "string", "format": "binary"}, "alt": object{"type": "string"}}}
-		operation["requestBody"] = object{"required": true, "content": object{"multipart/form-data": object{"schema": form}}}
+		form := object{"type": "object", "required": []string{"file"},
+			"properties": object{"file": object{"type": "string", "format": "binary"}, "alt": object{"type": "string"}}}
+		operation["requestBody"] = object{"required": true,
+			"content": object{"multipart/form-data": object{"schema": form}}}
 	case rt.in != nil:
 		body, err := d.schema(rt.in)
 		if err != nil {
@@ -99,7 +108,8 @@ func parameters(rt route) []object {
 	list := []object{}
 	for _, part := range strings.Split(rt.Path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
-			list = append(list, object{"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true, "schema": object{"type": "string"}})
+			list = append(list, object{"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true,
+				"schema": object{"type": "string"}})
 		}
 	}
 	for _, name := range rt.query {
@@ -120,7 +130,9 @@ func schemaOf[T any]() (json.RawMessage, error) {
 	type input struct {
 		V T `json:"v"`
 	}
-	d, err := tools.New(tools.Spec{Name: "schema"}, func(context.Context, input) (string, error) { return "", nil }).Define()
+	d, err := tools.New(tools.Spec{Name: "schema"}, func(context.Context, input) (string, error) {
+		return "", nil
+	}).Define()
 	if err != nil {
 		return nil, err
 	}

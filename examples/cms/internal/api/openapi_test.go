@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheDescriptionHasTheRoutesThatAreServed asks each described route whether it is there, and counts them.
+// TestTheDescriptionHasTheRoutesThatAreServed asks each described route whether it is there, and
+// counts them.
 func TestTheDescriptionHasTheRoutesThatAreServed(t *testing.T) {
 	b := newBench(t)
 	res, err := b.client.Get(b.url + "/openapi.json")
@@ -68,7 +69,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	doc, err := describe(routes)
 	require.NoError(t, err)
 	for _, rt := range routes {
-		require.NotNil(t, doc["paths"].(object)[rt.Path].(object)[strings.ToLower(rt.Method)], "%s %s", rt.Method, rt.Path)
+		require.NotNil(t, doc["paths"].(object)[rt.Path].(object)[strings.ToLower(rt.Method)], "%s %s", rt.Method,
+			rt.Path)
 		if rt.creates() {
 			delete(creatingLeft, rt.Path)
 		}

@@ -22,7 +22,8 @@ type route struct {
 // none is the body of a request that has none.
 type none struct{}
 
-// on makes a route of a function with a body of the type In. The status is 201 for functions that create something.
+// on makes a route of a function with a body of the type In. The status is 201 for functions that
+// create something.
 func on[In, Out any](method, path, summary string, fn func(c *call, in In) (Out, error), query ...string) route {
 	rt := route{Method: method, Path: path, summary: summary, query: query, out: schemaOf[Out]}
 	if in := reflect.TypeFor[In](); in != reflect.TypeFor[none]() {
@@ -51,7 +52,8 @@ func on[In, Out any](method, path, summary string, fn func(c *call, in In) (Out,
 	return rt
 }
 
-// listOf makes a route of a function that returns a part of a list. query are parameters besides those of all lists.
+// listOf makes a route of a function that returns a part of a list. query are parameters besides
+// those of all lists.
 func listOf[T any](path, summary string, fn func(*call, site.Query) (site.List[T], error), query ...string) route {
 	return on(http.MethodGet, path, summary, func(c *call, _ none) (site.List[T], error) {
 		q, err := c.query()
@@ -67,8 +69,10 @@ func (rt route) creates() bool { return rt.Method == http.MethodPost && creating
 
 // creating are the paths whose POST creates something.
 var creating = map[string]bool{
-	base + "/locales": true, base + "/pages": true, base + "/pages/{page}/section": true, base + "/sections": true, base + "/collections": true,
-	base + "/collections/{collection}/entries": true, base + "/media": true, base + "/navigations": true, base + "/navigations/{navigation}/items": true,
+	base + "/locales": true, base + "/pages": true, base + "/pages/{page}/section": true, base + "/sections": true,
+	base + "/collections":                      true,
+	base + "/collections/{collection}/entries": true, base + "/media": true, base + "/navigations": true, base +
+		"/navigations/{navigation}/items": true,
 	"/v1/sessions": true, "/v1/sessions/{session}/messages": true,
 }
 
@@ -153,5 +157,6 @@ type (
 )
 
 func (i itemBody) item(id string) site.NavItem {
-	return site.NavItem{ID: id, ParentID: i.ParentID, Value: i.Value, TargetType: i.TargetType, TargetUUID: i.TargetUUID, URL: i.URL, SortOrder: i.SortOrder}
+	return site.NavItem{ID: id, ParentID: i.ParentID, Value: i.Value, TargetType: i.TargetType,
+		TargetUUID: i.TargetUUID, URL: i.URL, SortOrder: i.SortOrder}
 }

@@ -57,7 +57,8 @@ type (
 		Steered   bool   `json:"steered"`         // the message went to the run in progress
 	}
 	removedMessage struct {
-		// SessionID is the session to go on with: another one, without the last turn, if the message belonged to that.
+		// SessionID is the session to go on with: another one, without the last turn, if the
+		// message belonged to that.
 		SessionID string `json:"sessionId"`
 	}
 )
@@ -66,7 +67,9 @@ type (
 func (s *server) sessionRoutes() []route {
 	const session = "/v1/sessions/{session}"
 	return []route{
-		on(get, "/v1/sessions", "The sessions.", func(c *call, _ none) ([]sessionView, error) { return s.listSessions(c) }),
+		on(get, "/v1/sessions", "The sessions.", func(c *call, _ none) ([]sessionView, error) {
+			return s.listSessions(c)
+		}),
 		on(post, "/v1/sessions", "The session was created.", func(c *call, in sessionBody) (*sessionView, error) {
 			id := "s-" + strings.ToLower(rand.Text()[:16])
 			if err := s.checkMode(in.Mode); err != nil {
@@ -77,7 +80,9 @@ func (s *server) sessionRoutes() []route {
 			}
 			return s.session(c, id)
 		}),
-		on(get, session, "The session.", func(c *call, _ none) (*sessionView, error) { return s.session(c, c.id("session")) }),
+		on(get, session, "The session.", func(c *call, _ none) (*sessionView, error) {
+			return s.session(c, c.id("session"))
+		}),
 		on(http.MethodPatch, session, "The session was changed.", s.changeSession),
 		on(del, session, "The session was deleted.", func(c *call, _ none) (*sessionView, error) {
 			v, err := s.session(c, c.id("session"))
@@ -89,15 +94,19 @@ func (s *server) sessionRoutes() []route {
 			}
 			return v, s.Site.DeleteSession(c.Context(), v.ID)
 		}),
-		on(get, session+"/messages", "The messages.", func(c *call, _ none) ([]messageView, error) { return s.messages(c, c.id("session")) }),
+		on(get, session+"/messages", "The messages.", func(c *call, _ none) ([]messageView, error) {
+			return s.messages(c, c.id("session"))
+		}),
 		on(post, session+"/messages", "The message was sent.", s.send),
-		on(del, session+"/messages/{message}", "The message was removed.", func(c *call, _ none) (removedMessage, error) { return s.removeMessage(c) }),
+		on(del, session+"/messages/{message}", "The message was removed.",
+			func(c *call, _ none) (removedMessage, error) { return s.removeMessage(c) }),
 	}
 }
 
 func (s *server) checkMode(mode string) error {
 	if modes := s.hub.Agent().Modes(); mode != "" && !slices.Contains(modes, mode) {
-		return refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the mode %q is unknown; use one of %s", mode, strings.Join(modes, ", "))
+		return refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the mode %q is unknown; use one of %s", mode,
+			strings.Join(modes, ", "))
 	}
 	return nil
 }
@@ -121,7 +130,8 @@ func (s *server) listSessions(c *call) ([]sessionView, error) {
 	}
 	for _, m := range made {
 		if !known[m.ID] {
-			list = append(list, sessionView{ID: m.ID, Title: m.Title, Mode: m.Mode, Status: "new", UpdatedAt: m.CreatedAt})
+			list = append(list,
+				sessionView{ID: m.ID, Title: m.Title, Mode: m.Mode, Status: "new", UpdatedAt: m.CreatedAt})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b sessionView) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
@@ -181,7 +191,8 @@ func (s *server) changeSession(c *call, in sessionChange) (*sessionView, error) 
 			return nil, err
 		}
 		var idle *agent.NothingOpenError
-		if err := handle.SetMode(c.Context(), v.Mode); v.Status == string(machine.Running) && err != nil && !errors.As(err, &idle) {
+		if err := handle.SetMode(c.Context(), v.Mode); v.Status == string(machine.Running) && err != nil &&
+			!errors.As(err, &idle) {
 			return nil, err
 		}
 	}
@@ -221,7 +232,8 @@ func (s *server) send(c *call, in messageBody) (*sentMessage, error) {
 	if err := s.checkMode(in.Mode); err != nil {
 		return nil, err
 	}
-	started, err := s.hub.Start(c.Context(), agent.Input{Session: v.ID, Prompt: in.Content, Mode: cmp.Or(in.Mode, v.Mode), Title: v.Title, Key: in.Key, Interactive: true})
+	started, err := s.hub.Start(c.Context(), agent.Input{Session: v.ID, Prompt: in.Content,
+		Mode: cmp.Or(in.Mode, v.Mode), Title: v.Title, Key: in.Key, Interactive: true})
 	var busy *agent.BusyError
 	if errors.As(err, &busy) {
 		if s.steer(c, v.ID, in) != nil {
@@ -245,8 +257,8 @@ func (s *server) steer(c *call, session string, in messageBody) (err error) {
 	return err
 }
 
-// removeMessage hides a message. If it belongs to the last turn, the conversation goes on in a copy that ends before it, because the agent
-// would still read it in this one.
+// removeMessage hides a message. If it belongs to the last turn, the conversation goes on in a copy
+// that ends before it, because the agent would still read it in this one.
 func (s *server) removeMessage(c *call) (out removedMessage, err error) {
 	v, err := s.session(c, c.id("session"))
 	if err != nil {
@@ -259,7 +271,8 @@ func (s *server) removeMessage(c *call) (out removedMessage, err error) {
 	}
 	n, err := strconv.Atoi(c.id("message"))
 	if err != nil || n < 1 || n > len(all) {
-		return out, refuse(http.StatusNotFound, "NOT_FOUND", "the session has no message %s; list its messages", c.id("message"))
+		return out, refuse(http.StatusNotFound, "NOT_FOUND", "the session has no message %s; list its messages",
+			c.id("message"))
 	}
 	last := 0 // the number of the message that began the last turn
 	for i, m := range all {

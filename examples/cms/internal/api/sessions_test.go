@@ -25,7 +25,8 @@ func (b *bench) ended(session string, runs int) {
 }
 
 func TestAConversationIsHeldAndShown(t *testing.T) {
-	b := newBench(t, providertest.Say("There is one page."), providertest.Call(cmstools.DeletePage, map[string]any{"page": "home"}))
+	b := newBench(t, providertest.Say("There is one page."),
+		providertest.Call(cmstools.DeletePage, map[string]any{"page": "home"}))
 	var v sessionView
 	b.json(201, "POST", "/v1/sessions", `{"title":"Pages","mode":"ask"}`, &v)
 	require.Equal(t, []string{"new", "Pages", "ask"}, []string{v.Status, v.Title, v.Mode})
@@ -41,7 +42,8 @@ func TestAConversationIsHeldAndShown(t *testing.T) {
 	var messages []messageView
 	b.json(200, "GET", at+"/messages", "", &messages)
 	require.Len(t, messages, 2)
-	require.Equal(t, []string{"1", "What pages exist?", "There is one page."}, []string{messages[0].ID, messages[0].Text, messages[1].Text})
+	require.Equal(t, []string{"1", "What pages exist?", "There is one page."},
+		[]string{messages[0].ID, messages[0].Text, messages[1].Text})
 
 	b.json(200, "PATCH", at, `{"title":"All pages","mode":"cms-crud"}`, &v)
 	require.Equal(t, []string{"completed", "All pages", "cms-crud"}, []string{v.Status, v.Title, v.Mode})

@@ -47,13 +47,14 @@ const complex = .5
 type Behavior struct {
 	// Critic judges the answers to complex requests; nil: they aren't judged.
 	Critic provider.Provider
-	// Fallbacks are tools that models use instead of others that didn't find what they should change.
+	// Fallbacks are tools that models use instead of others that didn't find what they should
+	// change.
 	Fallbacks map[string]string
 }
 
-// Hooks returns hooks that record what a person wants to see of a run besides its calls: how complex a request is, the phases of
-// the work, what didn't validate, and what the agent can't correct by itself. They change nothing, except for the critic, which
-// may send an answer back.
+// Hooks returns hooks that record what a person wants to see of a run besides its calls: how
+// complex a request is, the phases of the work, what didn't validate, and what the agent can't
+// correct by itself. They change nothing, except for the critic, which may send an answer back.
 func Hooks(b Behavior) ([]agent.Hooks, error) {
 	w := &watcher{behavior: b, runs: make(map[string]*work)}
 	own := agent.Hooks{
@@ -71,7 +72,8 @@ func Hooks(b Behavior) ([]agent.Hooks, error) {
 	return []agent.Hooks{reflect, judge, own}, nil
 }
 
-// A watcher follows runs. What it knows of them is forgotten with the process: a resumed run is counted anew.
+// A watcher follows runs. What it knows of them is forgotten with the process: a resumed run is
+// counted anew.
 type watcher struct {
 	behavior Behavior
 
@@ -123,7 +125,8 @@ func (w *watcher) beforeStep(ctx context.Context, s *agent.Step) error {
 	})
 	if s.N == 1 {
 		if c := critic.Rate(s.LastUserText()); c.Score >= complex {
-			if err := agent.Emit(ctx, ComplexityDetected, map[string]any{"score": c.Score, "message": reasons(c)}); err != nil {
+			if err := agent.Emit(ctx, ComplexityDetected,
+				map[string]any{"score": c.Score, "message": reasons(c)}); err != nil {
 				return err
 			}
 		}
@@ -134,7 +137,8 @@ func (w *watcher) beforeStep(ctx context.Context, s *agent.Step) error {
 }
 
 func stepComplete(ctx context.Context, n int, calls []stepCall) error {
-	return agent.Emit(ctx, StepComplete, map[string]any{"stepId": fmt.Sprintf("step-%d", n), "toolCalls": len(calls), "toolResults": calls})
+	return agent.Emit(ctx, StepComplete,
+		map[string]any{"stepId": fmt.Sprintf("step-%d", n), "toolCalls": len(calls), "toolResults": calls})
 }
 
 // enter records another phase.
@@ -154,7 +158,8 @@ func reasons(c critic.Complexity) string {
 	for _, r := range []struct {
 		yes  bool
 		word string
-	}{{c.Steps, "several steps"}, {c.Transform, "data to transform"}, {c.External, "other systems"}, {c.Ambiguous, "an open question"}, {c.Risky, "a risk"}} {
+	}{{c.Steps, "several steps"}, {c.Transform, "data to transform"}, {c.External, "other systems"},
+		{c.Ambiguous, "an open question"}, {c.Risky, "a risk"}} {
 		if r.yes {
 			why = append(why, r.word)
 		}
@@ -204,7 +209,8 @@ func (w *watcher) afterTool(ctx context.Context, c *agent.ToolCall, r *agent.Too
 			return err
 		}
 	case fallback != "":
-		if err := agent.Emit(ctx, ToolFallback, map[string]any{"originalTool": fallback, "fallbackTool": c.Name, "success": true}); err != nil {
+		if err := agent.Emit(ctx, ToolFallback,
+			map[string]any{"originalTool": fallback, "fallbackTool": c.Name, "success": true}); err != nil {
 			return err
 		}
 	}
@@ -214,12 +220,14 @@ func (w *watcher) afterTool(ctx context.Context, c *agent.ToolCall, r *agent.Too
 		}
 	}
 	if asked > 1 {
-		return agent.Emit(ctx, ProgressUpdate, map[string]any{"progress": float64(done) / float64(asked), "completed": done, "pending": asked - done})
+		return agent.Emit(ctx, ProgressUpdate,
+			map[string]any{"progress": float64(done) / float64(asked), "completed": done, "pending": asked - done})
 	}
 	return nil
 }
 
-// isFailure reports whether a result is a failure that the model should correct, and not a decision of a person or a rule.
+// isFailure reports whether a result is a failure that the model should correct, and not a decision
+// of a person or a rule.
 func isFailure(r *agent.ToolResult) bool {
 	switch r.Status {
 	case tools.Failed, tools.Unverified, tools.Invalid, tools.TimedOut, tools.Unavailable:
@@ -240,7 +248,8 @@ func failed(ctx context.Context, c *agent.ToolCall, r *agent.ToolResult, attempt
 		expected, actual = m.Expected, m.Actual
 	}
 	if r.Class == fault.Invalid || r.Status == tools.Unverified || r.Status == tools.Invalid {
-		err := agent.Emit(ctx, ValidationFailed, map[string]any{"toolName": c.Name, "expected": short(expected), "actual": short(actual), "retryAttempt": attempt})
+		err := agent.Emit(ctx, ValidationFailed, map[string]any{"toolName": c.Name, "expected": short(expected),
+			"actual": short(actual), "retryAttempt": attempt})
 		if err != nil {
 			return err
 		}
@@ -256,7 +265,8 @@ func failed(ctx context.Context, c *agent.ToolCall, r *agent.ToolResult, attempt
 	default:
 		reason = fmt.Sprintf("It failed %d times, and the corrections haven't helped.", attempt)
 	}
-	return agent.Emit(ctx, ErrorEscalation, map[string]any{"tool": c.Name, "error": short(said), "reason": reason, "showModal": modal})
+	return agent.Emit(ctx, ErrorEscalation,
+		map[string]any{"tool": c.Name, "error": short(said), "reason": reason, "showModal": modal})
 }
 
 // short keeps an event far below its limit.
@@ -286,7 +296,9 @@ func (w *watcher) reflect(ctx context.Context, r *agent.Result) error {
 }
 
 func (w *watcher) judged(ctx context.Context, v critic.Verdict) {
-	_ = agent.Emit(ctx, ReflectionComplete, map[string]any{"improved": v.Action != critic.Accept, "qualityScore": max(v.Score, v.Rewritten)}) // the verdict is recorded, too
+	// the verdict is recorded, too
+	_ = agent.Emit(ctx, ReflectionComplete,
+		map[string]any{"improved": v.Action != critic.Accept, "qualityScore": max(v.Score, v.Rewritten)})
 }
 
 func (w *watcher) beforeFinish(ctx context.Context, r *agent.Result) error {

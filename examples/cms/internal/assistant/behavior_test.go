@@ -12,7 +12,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-const long = "Create a blog page, then add three posts about AI, then link them, and after that delete the old news and translate everything"
+const long = "Create a blog page, then add three posts about AI, then link them, and after that delete the old news " +
+	"and translate everything"
 
 func TestARunEntersThePhasesOfItsWork(t *testing.T) {
 	m := providertest.Script(
@@ -47,9 +48,12 @@ func TestAFailureIsShownAndTheThirdOneTellsAPerson(t *testing.T) {
 
 func TestAFallbackIsNamed(t *testing.T) {
 	fixed := func(name string, err error) tools.Tool {
-		return tools.New(tools.Spec{Name: name, Description: name}, func(context.Context, struct{}) (string, error) { return "ok", err })
+		return tools.New(tools.Spec{Name: name, Description: name}, func(context.Context, struct{}) (string, error) {
+			return "ok", err
+		})
 	}
-	f := serveSite(t, providertest.Script(providertest.Call("update", nil), providertest.Call("create", nil), providertest.Say("Done.")),
+	f := serveSite(t, providertest.Script(providertest.Call("update", nil), providertest.Call("create", nil),
+		providertest.Say("Done.")),
 		Behavior{Fallbacks: map[string]string{"update": "create"}},
 		func(c *agent.Config) {
 			c.Tools = []tools.Tool{fixed("update", fault.New(fault.NotFound, "no such page")), fixed("create", nil)}
@@ -63,7 +67,8 @@ func TestAComplexAnswerIsReflectedOn(t *testing.T) {
 	judge := providertest.Script(
 		providertest.Say(`{"score":0.4,"missing":["the posts"],"wording":[]}`),
 		providertest.Say(`{"score":0.9,"missing":[],"wording":[]}`))
-	f := serveSite(t, providertest.Script(providertest.Say("Done."), providertest.Say("Done, with three posts.")), Behavior{Critic: judge}, nil)
+	f := serveSite(t, providertest.Script(providertest.Say("Done."), providertest.Say("Done, with three posts.")),
+		Behavior{Critic: judge}, nil)
 	events := f.read(f.ask("s-1", long), "")
 	require.Len(t, of(events, ComplexityDetected), 1)
 	require.Len(t, of(events, ReflectionStart), 2)
@@ -75,7 +80,9 @@ func TestAComplexAnswerIsReflectedOn(t *testing.T) {
 
 func TestAPreflightIsShown(t *testing.T) {
 	m := providertest.Script(
-		providertest.Call("cms.validatePlan", map[string]any{"operations": []any{map[string]any{"tool": "cms.getPage", "input": map[string]any{"page": "none"}}}}),
+		providertest.Call("cms.validatePlan",
+			map[string]any{
+				"operations": []any{map[string]any{"tool": "cms.getPage", "input": map[string]any{"page": "none"}}}}),
 		providertest.Say("It can't be done."))
 	f := serveSite(t, m, Behavior{}, nil)
 	events := f.read(f.ask("s-1", "Plan it", "architect"), "")
@@ -85,7 +92,8 @@ func TestAPreflightIsShown(t *testing.T) {
 
 func TestSeveralCallsOfAReplyShowTheirProgress(t *testing.T) {
 	m := providertest.Script(
-		providertest.Calls(providertest.CallSpec{Tool: "cms.listPages"}, providertest.CallSpec{Tool: "cms.listCollections"}),
+		providertest.Calls(providertest.CallSpec{Tool: "cms.listPages"},
+			providertest.CallSpec{Tool: "cms.listCollections"}),
 		providertest.Say("Done."))
 	f := serveSite(t, m, Behavior{}, nil)
 	progress := of(f.read(f.ask("s-1", "Look"), ""), ProgressUpdate)

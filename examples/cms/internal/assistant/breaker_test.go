@@ -29,7 +29,8 @@ func TestACallIsRefusedWhileItsBreakerIsOpen(t *testing.T) {
 		fmt.Fprint(w, "it is up")
 	}))
 	defer site.Close()
-	fetcher, err := fetching.NewFetcher(fetching.FetchConfig{Hosts: []string{strings.TrimPrefix(site.URL, "http://")}, Private: []netip.Addr{netip.MustParseAddr("127.0.0.1")}})
+	fetcher, err := fetching.NewFetcher(fetching.FetchConfig{Hosts: []string{strings.TrimPrefix(site.URL, "http://")},
+		Private: []netip.Addr{netip.MustParseAddr("127.0.0.1")}})
 	require.NoError(t, err)
 	figures := circuit.Tool()
 	require.Equal(t, 10*time.Second, figures.Cooldown, "what the program has")

@@ -60,19 +60,26 @@ type (
 	}
 )
 
-// PlanTools returns two tools for work with several plans. With plan.choose a model shows different plans for a goal: they are ranked, and the
-// call waits until a person has chosen one. The model then carries that out by its other tools. If the plan can't be
-// carried out, the model reports that with plan.failed and continues with another one. registry has the tools that the steps may call.
+// PlanTools returns two tools for work with several plans. With plan.choose a model shows different
+// plans for a goal: they are ranked, and the call waits until a person has chosen one. The model
+// then carries that out by its other tools. If the plan can't be carried out, the model reports
+// that with plan.failed and continues with another one. registry has the tools that the steps may
+// call.
 func PlanTools(registry *tools.Registry, modes ...string) []tools.Tool {
 	choose := tools.Spec{Name: ToolChoose, Category: "planning", ReadOnly: true, Modes: modes, NoBreaker: true,
-		Description: "Shows two or more different plans for a goal, and waits until a person has chosen one. Carries out nothing: do the steps of the chosen plan afterwards.",
-		Schema:      json.RawMessage(`{"properties":{"plans":{"minItems":2,"maxItems":6,"items":{"properties":{"name":{"minLength":1,"maxLength":60},"steps":{"minItems":1,"maxItems":20}}}}}}`)}
+		Description: "Shows two or more different plans for a goal, and waits until a person has chosen one. Carries " +
+			"out nothing: do the steps of the chosen plan afterwards.",
+		Schema: json.RawMessage(
+			`{"properties":{"plans":{"minItems":2,"maxItems":6,"items":{"properties":{"name":{"minLength":1,"maxLength":60},"steps":{"minItems":1,"maxItems":20}}}}}}`)}
 	failed := tools.Spec{Name: ToolFailed, Category: "planning", ReadOnly: true, Modes: modes, NoBreaker: true,
 		Description: "Says that a chosen plan has failed for good, and which one is carried out instead."}
 	return []tools.Tool{
-		tools.New(choose, func(ctx context.Context, in chooseInput) (chosen, error) { return in.choose(ctx, registry) }),
+		tools.New(choose, func(ctx context.Context, in chooseInput) (chosen, error) {
+			return in.choose(ctx, registry)
+		}),
 		tools.New(failed, func(ctx context.Context, in failedInput) (chosen, error) {
-			if err := agent.Emit(ctx, PlanFailed, map[string]string{"plan": in.Plan, "error": in.Error, "tryingNext": in.Next}); err != nil {
+			if err := agent.Emit(ctx, PlanFailed,
+				map[string]string{"plan": in.Plan, "error": in.Error, "tryingNext": in.Next}); err != nil {
 				return chosen{}, err
 			}
 			return selected(ctx, in.Next, true)
@@ -82,7 +89,8 @@ func PlanTools(registry *tools.Registry, modes ...string) []tools.Tool {
 
 // selected records that a plan is carried out.
 func selected(ctx context.Context, name string, backup bool) (chosen, error) {
-	return chosen{name, backup}, agent.Emit(ctx, PlanSelected, map[string]any{"plan": map[string]any{"name": name, "isBackup": backup}})
+	return chosen{name, backup},
+		agent.Emit(ctx, PlanSelected, map[string]any{"plan": map[string]any{"name": name, "isBackup": backup}})
 }
 
 func (in *chooseInput) choose(ctx context.Context, registry *tools.Registry) (chosen, error) {
@@ -98,7 +106,8 @@ func (in *chooseInput) choose(ctx context.Context, registry *tools.Registry) (ch
 	for i := range ranking {
 		names[i] = ranking[i].Name
 	}
-	err := agent.Emit(ctx, PlansGenerated, map[string]any{"count": len(ranking), "selected": names[0], "alternatives": ranking})
+	err := agent.Emit(ctx, PlansGenerated,
+		map[string]any{"count": len(ranking), "selected": names[0], "alternatives": ranking})
 	if err != nil {
 		return chosen{}, err
 	}
@@ -107,7 +116,8 @@ func (in *chooseInput) choose(ctx context.Context, registry *tools.Registry) (ch
 		return chosen{}, err
 	}
 	return chosen{}, tools.Suspend{Kind: "question", Schema: schema, Again: true,
-		Prompt: fmt.Sprintf("There are %d ways to do this: %s. Which one shall be taken? %q looks best.", len(ranking), in.Goal, names[0])}
+		Prompt: fmt.Sprintf("There are %d ways to do this: %s. Which one shall be taken? %q looks best.", len(ranking),
+			in.Goal, names[0])}
 }
 
 // rank rates the plans, the best first.

@@ -26,9 +26,11 @@ func TestSeveralPlansAreRankedAndTheFailedOneIsReplaced(t *testing.T) {
 	require.Len(t, asked[0].data["schema"].(map[string]any)["enum"], 3)
 
 	id := asked[0].data["approvalId"].(string)
-	status, _ := f.post("/v1/agent/approve", `{"sessionId":"s-1","approvalId":"`+id+`","decision":"answer","message":"Do nothing"}`)
+	status, _ := f.post("/v1/agent/approve",
+		`{"sessionId":"s-1","approvalId":"`+id+`","decision":"answer","message":"Do nothing"}`)
 	require.Equal(t, http.StatusBadRequest, status, "there is no such plan")
-	status, _ = f.post("/v1/agent/approve", `{"sessionId":"s-1","approvalId":"`+id+`","decision":"answer","message":"Reuse what exists"}`)
+	status, _ = f.post("/v1/agent/approve",
+		`{"sessionId":"s-1","approvalId":"`+id+`","decision":"answer","message":"Reuse what exists"}`)
 	require.Equal(t, http.StatusOK, status)
 	events = f.read(r, "")
 	failed := of(events, PlanFailed)

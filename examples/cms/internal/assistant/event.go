@@ -12,11 +12,13 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An Event is an event of the agent as clients of the API get it: a JSON object with a type and the members of that type. Events of a
-// run have traceId, stepId and time; those of a call have toolCallId and toolName.
+// An Event is an event of the agent as clients of the API get it: a JSON object with a type and the
+// members of that type. Events of a run have traceId, stepId and time; those of a call have
+// toolCallId and toolName.
 type Event map[string]any
 
-// A translator turns the events of a session into those of the API. It isn't safe for concurrent use.
+// A translator turns the events of a session into those of the API. It isn't safe for concurrent
+// use.
 type translator struct {
 	session string
 	system  func(mode string) string
@@ -92,7 +94,8 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 	case agent.Suspended:
 		return suspended(&ev)
 	case agent.Decided:
-		return []Event{{"type": "approval_decided", "approvalId": ev.Decision.ID, "decision": ev.Decision.Kind, "message": ev.Decision.Reason, "by": ev.Decision.Who}}
+		return []Event{{"type": "approval_decided", "approvalId": ev.Decision.ID, "decision": ev.Decision.Kind,
+			"message": ev.Decision.Reason, "by": ev.Decision.Who}}
 	case agent.ModeChanged:
 		t.mode = ev.To
 		return []Event{{"type": "mode_switch", "from": ev.From, "to": ev.To, "reason": ev.Reason}}
@@ -103,20 +106,24 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 	case agent.Waiting:
 		e := Event{"type": "waiting", "reason": ev.Reason, "until": ev.Until}
 		if meta.Call != "" {
-			e = Event{"type": "tool-retry", "tool": t.names[meta.Call], "attempt": ev.Attempt, "error": ev.Detail, "retryIn": max(time.Until(ev.Until), 0).Milliseconds()}
+			e = Event{"type": "tool-retry", "tool": t.names[meta.Call], "attempt": ev.Attempt, "error": ev.Detail,
+				"retryIn": max(time.Until(ev.Until), 0).Milliseconds()}
 		}
 		return []Event{e}
 	case agent.BreakerOpen:
-		return []Event{{"type": "breaker-open", "tool": ev.Tool, "seconds": int(max(time.Until(ev.Until), 0).Seconds() + 1)}}
+		return []Event{{"type": "breaker-open", "tool": ev.Tool,
+			"seconds": int(max(time.Until(ev.Until), 0).Seconds() + 1)}}
 	case agent.Escalated:
-		return []Event{{"type": ErrorEscalation, "tool": ev.Tool, "error": ev.Class.String(), "reason": ev.Reason, "remedies": ev.Remedies, "showModal": true}}
+		return []Event{{"type": ErrorEscalation, "tool": ev.Tool, "error": ev.Class.String(), "reason": ev.Reason,
+			"remedies": ev.Remedies, "showModal": true}}
 	case agent.MemoryWarning:
 		return []Event{{"type": "memory-warning", "message": ev.Text}}
 	case agent.Compacted:
 		return []Event{{"type": "compacted", "spans": len(ev.Spans)}}
 	case agent.StepFailed:
 		t.parts = nil
-		return []Event{{"type": "error", "class": ev.Class.String(), "message": "The model call failed."}} // the cause is in the server's log
+		// the cause is in the server's log
+		return []Event{{"type": "error", "class": ev.Class.String(), "message": "The model call failed."}}
 	case agent.RunEnded:
 		return t.ended(&ev)
 	}
@@ -137,7 +144,8 @@ func userInput(m *provider.Message) Event {
 	return e
 }
 
-// step says what the first model call of a run is made with, and others if their instructions differ.
+// step says what the first model call of a run is made with, and others if their instructions
+// differ.
 func (t *translator) step(f *agent.StepStarted) []Event {
 	t.parts = nil
 	mode := f.Mode
@@ -184,22 +192,26 @@ func (t *translator) replied(f *agent.Replied) (out []Event) {
 			out = append(out, Event{"type": "reasoning-end", "itemId": id, "text": p.Text})
 		case provider.PartToolCall:
 			t.names[p.Call.ID] = p.Call.Name
-			e := Event{"type": "tool-input-available", "toolCallId": p.Call.ID, "toolName": p.Call.Name, "input": p.Call.Input}
+			e := Event{"type": "tool-input-available", "toolCallId": p.Call.ID, "toolName": p.Call.Name,
+				"input": p.Call.Input}
 			if p.Call.Invalid != "" {
 				e["input"] = p.Call.Invalid
 			}
 			out = append(out, e)
 		}
 	}
-	return append(out, Event{"type": "metadata", "role": "assistant", "model": f.Model, "stop": f.Stop, "contentType": "text/markdown",
-		"tokens": map[string]int64{"input": f.Usage.Input, "output": f.Usage.Output, "cacheRead": f.Usage.CacheRead}})
+	return append(out,
+		Event{"type": "metadata", "role": "assistant", "model": f.Model, "stop": f.Stop, "contentType": "text/markdown",
+			"tokens": map[string]int64{"input": f.Usage.Input, "output": f.Usage.Output,
+				"cacheRead": f.Usage.CacheRead}})
 }
 
 func (t *translator) finished(f *agent.ToolFinished) []Event {
 	if f.Call == nil || f.Result == nil {
 		return nil
 	}
-	e := Event{"type": "tool-result", "toolCallId": f.Call.ID, "toolName": f.Call.Name, "output": output(f.Result.Text()),
+	e := Event{"type": "tool-result", "toolCallId": f.Call.ID, "toolName": f.Call.Name,
+		"output": output(f.Result.Text()),
 		"status": f.Result.Status, "success": f.Result.Status.Good(), "ms": f.Took.Milliseconds()}
 	if f.Attempts > 1 {
 		e["attempts"] = f.Attempts
@@ -212,7 +224,8 @@ func (t *translator) finished(f *agent.ToolFinished) []Event {
 
 // output returns JSON text as JSON, so that clients needn't parse it again.
 func output(s string) any {
-	if trimmed := strings.TrimSpace(s); trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(trimmed)) {
+	if trimmed := strings.TrimSpace(s); trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') &&
+		json.Valid([]byte(trimmed)) {
 		return json.RawMessage(trimmed)
 	}
 	return s
@@ -220,8 +233,9 @@ func output(s string) any {
 
 func suspended(f *agent.Suspended) (out []Event) {
 	for _, p := range f.Pause.Flat() {
-		e := Event{"type": "approval_required", "approvalId": p.ID, "kind": p.Kind, "toolCallId": p.Call.ID, "toolName": p.Call.Name,
-			"input": p.Call.Input, "description": p.Reason, "risk": p.Risk}
+		e := Event{"type": "approval_required", "approvalId": p.ID, "kind": p.Kind, "toolCallId": p.Call.ID,
+			"toolName": p.Call.Name,
+			"input":    p.Call.Input, "description": p.Reason, "risk": p.Risk}
 		if !p.Expires.IsZero() {
 			e["expires"] = p.Expires
 		}
@@ -250,7 +264,8 @@ func host(kind string, value json.RawMessage) Event {
 
 func (t *translator) ended(f *agent.RunEnded) []Event {
 	t.parts = nil
-	e := Event{"type": "finish", "status": f.Status, "usage": map[string]int64{"input": t.usage.Input, "output": t.usage.Output}}
+	e := Event{"type": "finish", "status": f.Status,
+		"usage": map[string]int64{"input": t.usage.Input, "output": t.usage.Output}}
 	switch {
 	case f.Status == agent.Paused:
 		e = Event{"type": "paused"}

@@ -33,7 +33,8 @@ type fixture struct {
 	http  *httptest.Server
 }
 
-// serveSite returns a server whose agent has the tools of the CMS. A nil model is the stand-in; change may change the agent.
+// serveSite returns a server whose agent has the tools of the CMS. A nil model is the stand-in;
+// change may change the agent.
 func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent.Config)) *fixture {
 	t.Helper()
 	sv, err := services.Open(t.Context(), services.Config{DB: filepath.Join(t.TempDir(), "cms.db")})
@@ -47,8 +48,10 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 	all := cmstools.All(sv)
 	registry, err := tools.NewRegistry(all...)
 	require.NoError(t, err)
-	cfg := agent.Config{Provider: m, Instructions: "Edit the site.", Tools: append(all, PlanTools(registry, cmstools.CRUD, cmstools.Architect)...), Journal: store, Hooks: hooks,
-		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug}, {Name: cmstools.Ask}}}
+	cfg := agent.Config{Provider: m, Instructions: "Edit the site.",
+		Tools: append(all, PlanTools(registry, cmstools.CRUD, cmstools.Architect)...), Journal: store, Hooks: hooks,
+		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
+			{Name: cmstools.Ask}}}
 	if change != nil {
 		change(&cfg)
 	}
@@ -56,7 +59,9 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 	require.NoError(t, err)
 	hub, err := live.New(live.Config{Agent: a, Recover: 50 * time.Millisecond, Drain: 5 * time.Second})
 	require.NoError(t, err)
-	h, err := New(Config{Hub: hub, Preview: "http://localhost:4000", System: func(mode string) string { return "instructions of " + mode }})
+	h, err := New(Config{Hub: hub, Preview: "http://localhost:4000", System: func(mode string) string {
+		return "instructions of " + mode
+	}})
 	require.NoError(t, err)
 	f := &fixture{t, sv, hub, store, httptest.NewServer(h)}
 	t.Cleanup(func() {

@@ -18,17 +18,22 @@ import (
 //go:embed web
 var web embed.FS
 
-// contentSecurity lets the page load its own files, talk to its own server, and show the preview in a frame. It runs no inline code.
-const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+// contentSecurity lets the page load its own files, talk to its own server, and show the preview in
+// a frame. It runs no inline code.
+const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src " +
+	"'self'; " +
 	"frame-src %s; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-// addPage adds the page: its own files below /assistant/cms/, and everything else below /assistant/ from the chat.
+// addPage adds the page: its own files below /assistant/cms/, and everything else below /assistant/
+// from the chat.
 func (s *server) addPage(mux *http.ServeMux, chat http.Handler) error {
 	frame := "'none'"
 	if s.Preview != "" {
 		u, err := url.Parse(s.Preview)
-		if err != nil || u.Host == "" || strings.ContainsAny(u.Host, " ;,'\"") || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("assistant: Config.Preview is %q; it should be an address such as http://localhost:4000", s.Preview)
+		if err != nil || u.Host == "" || strings.ContainsAny(u.Host, " ;,'\"") || u.Scheme != "http" &&
+			u.Scheme != "https" {
+			return fmt.Errorf("assistant: Config.Preview is %q; it should be an address such as http://localhost:4000",
+				s.Preview)
 		}
 		frame = u.Scheme + "://" + u.Host
 	}

@@ -61,7 +61,8 @@ func TestThePageIsSmallAndHasNoInlineCode(t *testing.T) {
 		lines += n
 		require.LessOrEqual(t, n, 400, "%s is long: split it", name)
 		require.NotRegexp(t, `(src|href|url)\s*[=(]\s*["']?(https?:)?//`, text, name)
-		require.NotRegexp(t, `<style|\sstyle="|\son[a-z]+="|innerHTML|outerHTML|insertAdjacentHTML|eval\(|document\.write`, text, name)
+		require.NotRegexp(t,
+			`<style|\sstyle="|\son[a-z]+="|innerHTML|outerHTML|insertAdjacentHTML|eval\(|document\.write`, text, name)
 		return err
 	}))
 	require.Less(t, lines, 2000)

@@ -13,8 +13,9 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/services"
 )
 
-// BenchmarkResume measures how long a new process needs from opening the file until a session of 100 requests that waited for a decision has ended
-// its run: it opens the site and the journal, reads the session, and makes a step of the model.
+// BenchmarkResume measures how long a new process needs from opening the file until a session of
+// 100 requests that waited for a decision has ended its run: it opens the site and the journal,
+// reads the session, and makes a step of the model.
 func BenchmarkResume(b *testing.B) {
 	db := filepath.Join(b.TempDir(), "cms.db")
 	open := func() (*agent.Agent, func()) {
@@ -25,7 +26,8 @@ func BenchmarkResume(b *testing.B) {
 		hooks, err := Hooks(Behavior{})
 		require.NoError(b, err)
 		a, err := agent.New(agent.Config{Provider: model.New(), Tools: cmstools.All(sv), Journal: store, Hooks: hooks,
-			Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug}, {Name: cmstools.Ask}}})
+			Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
+				{Name: cmstools.Ask}}})
 		require.NoError(b, err)
 		return a, func() {
 			require.NoError(b, store.Close())

@@ -20,9 +20,11 @@ import (
 // A Config configures the handler. Only Hub is required.
 type Config struct {
 	Hub *live.Hub
-	// Preview is the address of the preview server, such as "http://localhost:4000"; empty: the page has no preview.
+	// Preview is the address of the preview server, such as "http://localhost:4000"; empty: the
+	// page has no preview.
 	Preview string
-	// System returns the instructions of a mode, which the message history shows; nil: it shows none.
+	// System returns the instructions of a mode, which the message history shows; nil: it shows
+	// none.
 	System func(mode string) string
 	// User is who all sessions belong to, because there is no login; empty: "you".
 	User string
@@ -46,8 +48,8 @@ type server struct {
 	sites *http.CrossOriginProtection
 }
 
-// New returns the handler of the paths in the package comment. There is no login: requests of pages of other sites are refused, and the
-// server should listen on this machine only.
+// New returns the handler of the paths in the package comment. There is no login: requests of pages
+// of other sites are refused, and the server should listen on this machine only.
 func New(cfg Config) (http.Handler, error) {
 	if cfg.Hub == nil {
 		return nil, errors.New("assistant: Config.Hub is missing")
@@ -116,7 +118,8 @@ func (s *server) route(f func(http.ResponseWriter, *http.Request) error) http.Ha
 		}
 		if err != nil {
 			p := problemOf(err)
-			s.Logger.InfoContext(r.Context(), "assistant: a request failed", "path", r.URL.Path, "status", p.status, "error", err)
+			s.Logger.InfoContext(r.Context(), "assistant: a request failed", "path", r.URL.Path, "status", p.status,
+				"error", err)
 			answer(w, p.status, map[string]any{"error": p, "statusCode": p.status})
 		}
 	}
@@ -148,7 +151,8 @@ func problemOf(err error) *problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &large):
-		return make(http.StatusRequestEntityTooLarge, "VALIDATION_ERROR", "the body is larger than %d bytes", large.Limit)
+		return make(http.StatusRequestEntityTooLarge, "VALIDATION_ERROR", "the body is larger than %d bytes",
+			large.Limit)
 	case errors.As(err, &decision):
 		switch decision.Code {
 		case machine.DecisionUnknown:
@@ -169,11 +173,14 @@ func problemOf(err error) *problem {
 		}
 		return make(http.StatusConflict, "CONFLICT", "no run of the session is in progress or interrupted")
 	case errors.As(err, &busy):
-		return make(http.StatusConflict, "CONFLICT", "a run of the session is in progress; send the message to it with /v1/agent/message")
+		return make(http.StatusConflict, "CONFLICT",
+			"a run of the session is in progress; send the message to it with /v1/agent/message")
 	case errors.As(err, &paused) && len(paused.Pending) == 0:
-		return make(http.StatusConflict, "CONFLICT", "the last run of the session was interrupted; continue it with /v1/agent/resume")
+		return make(http.StatusConflict, "CONFLICT",
+			"the last run of the session was interrupted; continue it with /v1/agent/resume")
 	case errors.As(err, &paused):
-		return make(http.StatusConflict, "CONFLICT", "the session waits for %d decisions; decide them with /v1/agent/approve", len(paused.Pending))
+		return make(http.StatusConflict, "CONFLICT",
+			"the session waits for %d decisions; decide them with /v1/agent/approve", len(paused.Pending))
 	case errors.As(err, &changed):
 		return make(http.StatusConflict, "CONFLICT", "the agent has changed since the run began; start a new request")
 	case errors.As(err, &owner):
@@ -196,7 +203,8 @@ func decode(r *http.Request, body any) error {
 	return err
 }
 
-// start starts or resumes a run. A run that has just ended may still hold its session, and is waited for.
+// start starts or resumes a run. A run that has just ended may still hold its session, and is
+// waited for.
 func (s *server) start(ctx context.Context, in agent.Input) (live.Started, error) {
 	for until := time.Now().Add(maxHandover); ; {
 		started, err := s.Hub.Start(ctx, in)
@@ -265,7 +273,8 @@ func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refused returns why a decision wasn't taken: it was made before, or too late, or there is no such approval.
+// refused returns why a decision wasn't taken: it was made before, or too late, or there is no such
+// approval.
 func (s *server) refused(ctx context.Context, session, id string, err error) error {
 	var (
 		decision *agent.DecisionError
@@ -359,7 +368,9 @@ func (s *server) traces(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		if len(events) > 0 {
-			answer(w, http.StatusOK, map[string]any{"data": map[string]any{"sessionId": id, "traceId": trace, "events": events}, "message": "OK", "statusCode": http.StatusOK})
+			answer(w, http.StatusOK,
+				map[string]any{"data": map[string]any{"sessionId": id, "traceId": trace, "events": events},
+					"message": "OK", "statusCode": http.StatusOK})
 			return nil
 		}
 	}

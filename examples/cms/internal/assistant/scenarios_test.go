@@ -28,64 +28,87 @@ var scenarios = map[string][]said{
 		{mode: cmstools.Ask, text: "What pages exist?", calls: []string{"cms.listPages"}, answer: "Home (/)"},
 	},
 	"a taken slug is corrected": {
-		{text: "Create an About page with a hero titled Hello", calls: []string{"cms.createPage"}, answer: `The page "About" is at /about`},
-		{text: "Create an About page with a hero titled Hello", calls: []string{"cms.createPage", "cms.createPage"}, failed: 1,
+		{text: "Create an About page with a hero titled Hello", calls: []string{"cms.createPage"},
+			answer: `The page "About" is at /about`},
+		{text: "Create an About page with a hero titled Hello", calls: []string{"cms.createPage", "cms.createPage"},
+			failed: 1,
 			answer: `The slug "about" was taken, so I created the page as "about-2".`},
 	},
 	"a page is found by a word of its description": {
-		{text: "Create a page called Members with a hero titled Us, then describe the Members page as team, people, staff",
+		{
+			text: "Create a page called Members with a hero titled Us, then describe the Members page as team, " +
+				"people, staff",
 			calls: []string{"cms.createPage", "cms.findResource", "cms.updatePage"}, answer: "team, people, staff"},
-		{text: "Update the title on my team page to Meet Our Team", calls: []string{"cms.findResource", "cms.syncPageContents"}, answer: `"Meet Our Team" now`},
+		{text: "Update the title on my team page to Meet Our Team",
+			calls: []string{"cms.findResource", "cms.syncPageContents"}, answer: `"Meet Our Team" now`},
 	},
 	"a deletion is approved": {
-		{text: "Create a page called Old homepage with the slug old-homepage", calls: []string{"cms.createPage"}, answer: "/old-homepage"},
-		{text: "Delete page old-homepage", calls: []string{"cms.findResource", "cms.deletePage"}, asks: "cms.deletePage", decision: "approve", answer: "I deleted the page"},
+		{text: "Create a page called Old homepage with the slug old-homepage", calls: []string{"cms.createPage"},
+			answer: "/old-homepage"},
+		{text: "Delete page old-homepage", calls: []string{"cms.findResource", "cms.deletePage"},
+			asks: "cms.deletePage", decision: "approve", answer: "I deleted the page"},
 		{text: "Show page old-homepage", calls: []string{"cms.findResource"}, answer: "I found no page"},
 	},
 	"a deletion is rejected": {
-		{text: "Delete the home page", calls: []string{"cms.findResource", "cms.deletePage"}, asks: "cms.deletePage", decision: "reject", answer: "because you rejected it"},
+		{text: "Delete the home page", calls: []string{"cms.findResource", "cms.deletePage"}, asks: "cms.deletePage",
+			decision: "reject", answer: "because you rejected it"},
 		{text: "What pages exist?", calls: []string{"cms.listPages"}, answer: "Home (/)"},
 	},
 	"a section is removed, and its page stays": {
-		{text: "remove the hero from home", calls: []string{"cms.findResource", "cms.getPage", "cms.removeSection"}, asks: "cms.removeSection", decision: "approve",
+		{text: "remove the hero from home", calls: []string{"cms.findResource", "cms.getPage", "cms.removeSection"},
+			asks: "cms.removeSection", decision: "approve",
 			answer: "I removed the hero section"},
 		{text: "What pages exist?", calls: []string{"cms.listPages"}, answer: "Home (/), 0 sections"},
 	},
 	"another slug needs approval": {
 		{text: "Create a page called Members", calls: []string{"cms.createPage"}, answer: "/members"},
-		{text: "Change the slug of Members to our-team", calls: []string{"cms.findResource", "cms.updatePage"}, asks: "cms.updatePage", decision: "approve",
+		{text: "Change the slug of Members to our-team", calls: []string{"cms.findResource", "cms.updatePage"},
+			asks: "cms.updatePage", decision: "approve",
 			answer: "has moved from /members to /our-team"},
 	},
 	"a question is answered with yes": {
-		{text: "Create a page called Members with a hero titled Us, then describe the Members page as the people who work here, a good team",
+		{
+			text: "Create a page called Members with a hero titled Us, then describe the Members page as the people " +
+				"who work here, a good team",
 			calls: []string{"cms.createPage", "cms.findResource", "cms.updatePage"}, answer: "is described as"},
-		{text: "Update the title on my taem page to Meet Our Team", calls: []string{"cms.findResource"}, answer: `"Members" (members) fits best. Do you mean it?`},
+		{text: "Update the title on my taem page to Meet Our Team", calls: []string{"cms.findResource"},
+			answer: `"Members" (members) fits best. Do you mean it?`},
 		{text: "Yes", calls: []string{"cms.findResource", "cms.syncPageContents"}, answer: `"Meet Our Team" now`},
 	},
 	"a person asks for something else": {
-		{text: "Delete the home page", calls: []string{"cms.findResource", "cms.deletePage"}, asks: "cms.deletePage", decision: "alternative", answer: `say "hide the hero section on home"`},
+		{text: "Delete the home page", calls: []string{"cms.findResource", "cms.deletePage"}, asks: "cms.deletePage",
+			decision: "alternative", answer: `say "hide the hero section on home"`},
 	},
 	"an entry is deleted": {
-		{text: "delete the entry hello-world", calls: []string{"cms.findResource", "cms.deleteEntry"}, asks: "cms.deleteEntry", decision: "approve", answer: "I deleted the entry"},
+		{text: "delete the entry hello-world", calls: []string{"cms.findResource", "cms.deleteEntry"},
+			asks: "cms.deleteEntry", decision: "approve", answer: "I deleted the entry"},
 	},
 	"the definition of a section is changed": {
-		{text: "replace the slots of the hero section by headline", calls: []string{"cms.syncSectionElements"}, asks: "cms.syncSectionElements", decision: "approve", answer: "are kept, and hidden"},
+		{text: "replace the slots of the hero section by headline", calls: []string{"cms.syncSectionElements"},
+			asks: "cms.syncSectionElements", decision: "approve", answer: "are kept, and hidden"},
 	},
 	"a plan that fails is replaced by another": {
-		{text: "Create a contact page with a form", asks: "plan.choose", decision: "answer", message: "Reuse what exists", answer: `"Create new", a backup`,
-			calls: []string{"plan.choose", "cms.findResource", "plan.failed", "cms.createSectionDef", "cms.createPage"}},
+		{text: "Create a contact page with a form", asks: "plan.choose", decision: "answer",
+			message: "Reuse what exists", answer: `"Create new", a backup`,
+			calls: []string{"plan.choose", "cms.findResource", "plan.failed", "cms.createSectionDef",
+				"cms.createPage"}},
 	},
 	"a person chooses a plan": {
-		{text: "Create a contact page with a form", calls: []string{"plan.choose", "cms.clonePage", "cms.addSectionToPage"}, asks: "plan.choose", decision: "answer", message: "Clone a template",
+		{text: "Create a contact page with a form", calls: []string{"plan.choose", "cms.clonePage",
+			"cms.addSectionToPage"}, asks: "plan.choose", decision: "answer", message: "Clone a template",
 			answer: `I followed the plan "Clone a template". The page "Contact" is at /contact`},
 	},
 	"a chosen plan is checked": {
-		{mode: cmstools.Architect, text: "Create a contact page with a form", calls: []string{"plan.choose", "cms.validatePlan"}, asks: "plan.choose", decision: "answer", message: "Create new",
-			answer: "1. create the section form\n2. create the page \"Contact\"\nI tried it on a copy of the site, and it works."},
+		{mode: cmstools.Architect, text: "Create a contact page with a form", calls: []string{"plan.choose",
+			"cms.validatePlan"}, asks: "plan.choose", decision: "answer", message: "Create new",
+			answer: "1. create the section form\n2. create the page \"Contact\"\nI tried it on a copy of the site, " +
+				"and it works."},
 	},
 	"a plan with a missing definition": {
-		{mode: cmstools.Architect, text: "Add a hero-new section to home", calls: []string{"cms.findResource", "cms.validatePlan"}, answer: "it doesn't work"},
-		{mode: cmstools.Architect, text: "Add a hero section to home titled News", calls: []string{"cms.findResource", "cms.validatePlan"}, answer: "it works"},
+		{mode: cmstools.Architect, text: "Add a hero-new section to home",
+			calls: []string{"cms.findResource", "cms.validatePlan"}, answer: "it doesn't work"},
+		{mode: cmstools.Architect, text: "Add a hero section to home titled News",
+			calls: []string{"cms.findResource", "cms.validatePlan"}, answer: "it works"},
 	},
 }
 
@@ -110,7 +133,9 @@ func (f *fixture) holds(m said) {
 		asked := of(events, "approval_required")
 		require.Len(f.t, asked, 1, m.text)
 		require.Equal(f.t, m.asks, asked[0].data["toolName"])
-		status, _ := f.post("/v1/agent/approve", `{"sessionId":"s-1","approvalId":"`+asked[0].data["approvalId"].(string)+`","decision":"`+m.decision+`","message":"`+m.message+`"}`)
+		status, _ := f.post("/v1/agent/approve",
+			`{"sessionId":"s-1","approvalId":"`+asked[0].data["approvalId"].(string)+`","decision":"`+
+				m.decision+`","message":"`+m.message+`"}`)
 		require.Equal(f.t, http.StatusOK, status)
 	}
 	events = append(events, f.read(r, "")...)

@@ -69,7 +69,8 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) error {
 	case body.System != "":
 		return invalid("system can't be set: the instructions are the server's")
 	}
-	in := agent.Input{Session: body.SessionID, Prompt: text, Mode: body.Mode, Only: body.ToolsEnabled, Interactive: true, User: s.User,
+	in := agent.Input{Session: body.SessionID, Prompt: text, Mode: body.Mode, Only: body.ToolsEnabled,
+		Interactive: true, User: s.User,
 		Title: title(text), Trace: r.Header.Get("Traceparent")}
 	var none *agent.NothingOpenError
 	if _, err := s.session(in.Session).Info(r.Context()); errors.As(err, &none) {
@@ -91,7 +92,8 @@ func title(text string) string {
 	return string(runes)
 }
 
-// resume continues an interrupted session, and streams its events. A message is added to the run, or starts the next one.
+// resume continues an interrupted session, and streams its events. A message is added to the run,
+// or starts the next one.
 func (s *server) resume(w http.ResponseWriter, r *http.Request) error {
 	var body struct{ SessionID, UserMessage string }
 	if err := decode(r, &body); err != nil {
@@ -105,11 +107,14 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if info.Pending > 0 && body.UserMessage == "" {
-		return fail(http.StatusConflict, "CONFLICT", "the session waits for %d decisions; decide them with /v1/agent/approve, or send a userMessage, which rejects them", info.Pending)
+		return fail(http.StatusConflict, "CONFLICT",
+			"the session waits for %d decisions; decide them with /v1/agent/approve, or send a userMessage, which "+
+				"rejects them", info.Pending)
 	}
 	in := agent.Continue(body.SessionID)
 	if body.UserMessage != "" && (info.Pending > 0 || info.Status == agent.Completed || info.Status == agent.Failed) {
-		in = agent.Input{Session: body.SessionID, Prompt: body.UserMessage, Interactive: true, User: s.User, Supersede: true}
+		in = agent.Input{Session: body.SessionID, Prompt: body.UserMessage, Interactive: true, User: s.User,
+			Supersede: true}
 		body.UserMessage = ""
 	}
 	started, err := s.start(r.Context(), in)
@@ -150,13 +155,15 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case after > info.Facts:
-		return fail(http.StatusNotFound, "NOT_FOUND", "the session has only %d events; begin with the first", info.Facts)
+		return fail(http.StatusNotFound, "NOT_FOUND", "the session has only %d events; begin with the first",
+			info.Facts)
 	}
 	return s.watch(w, r, session, after, false)
 }
 
-// watch streams the events of a session. The id of an event is the number of its fact, so that a client that was disconnected continues with
-// GET stream. With once, the stream ends with the run; while that waits for a decision, it stays open.
+// watch streams the events of a session. The id of an event is the number of its fact, so that a
+// client that was disconnected continues with GET stream. With once, the stream ends with the run;
+// while that waits for a decision, it stays open.
 func (s *server) watch(w http.ResponseWriter, r *http.Request, session string, after uint64, once bool) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache, no-transform")
@@ -183,7 +190,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, session string, a
 		for i, e := range events {
 			data, err := json.Marshal(e)
 			if err != nil {
-				s.Logger.WarnContext(r.Context(), "assistant: an event can't be encoded", "type", e["type"], "error", err)
+				s.Logger.WarnContext(r.Context(), "assistant: an event can't be encoded", "type", e["type"],
+					"error", err)
 				continue
 			}
 			m := sse.Event{Data: data}

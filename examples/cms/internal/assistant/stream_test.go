@@ -66,13 +66,16 @@ func TestAStreamStaysOpenWhileItWaitsForADecision(t *testing.T) {
 			asked := of(f.read(r, "paused"), "approval_required")
 			require.Len(t, asked, 1)
 			require.Equal(t, "cms.deletePage", asked[0].data["toolName"])
-			status, _ := f.post("/v1/agent/approve", `{"sessionId":"s-1","approvalId":"`+asked[0].data["approvalId"].(string)+`","decision":"`+c.decision+`","message":"unpublish it instead"}`)
+			status, _ := f.post("/v1/agent/approve",
+				`{"sessionId":"s-1","approvalId":"`+asked[0].data["approvalId"].(string)+`","decision":"`+
+					c.decision+`","message":"unpublish it instead"}`)
 			require.Equal(t, http.StatusOK, status)
 			events := f.read(r, "")
 			require.Equal(t, c.gone, !f.exists("about"))
 			require.Len(t, of(events, "approval_decided"), 1)
 			require.Len(t, of(events, "finish"), 1)
-			status, answer := f.post("/v1/agent/approve", `{"sessionId":"s-1","approvalId":"`+asked[0].data["approvalId"].(string)+`","decision":"approve"}`)
+			status, answer := f.post("/v1/agent/approve",
+				`{"sessionId":"s-1","approvalId":"`+asked[0].data["approvalId"].(string)+`","decision":"approve"}`)
 			require.Equal(t, http.StatusConflict, status)
 			require.Equal(t, "CONFLICT", answer["error"].(map[string]any)["code"])
 		})
@@ -87,7 +90,8 @@ func TestNoDecisionInTimeCountsAsARejection(t *testing.T) {
 	events := f.read(r, "")
 	require.Len(t, of(events, "finish"), 1)
 	require.True(t, f.exists("about"))
-	status, _ := f.post("/v1/agent/approve", `{"sessionId":"s-1","approvalId":"`+asked[0].data["approvalId"].(string)+`","decision":"approve"}`)
+	status, _ := f.post("/v1/agent/approve",
+		`{"sessionId":"s-1","approvalId":"`+asked[0].data["approvalId"].(string)+`","decision":"approve"}`)
 	require.Equal(t, http.StatusGone, status)
 }
 
@@ -108,7 +112,8 @@ func TestRequestsThatCannotBeServedSayWhatWouldBeRight(t *testing.T) {
 		{"approve", `{"decision":"approve"}`, 400, "sessionId"},
 		{"approve", `{"sessionId":"done","decision":"approve"}`, 404, "waits for no approval"},
 		{"approve", `{"sessionId":"done","approvalId":"x","decision":"approve"}`, 404, "no such approval"},
-		{"approve", `{"sessionId":"done","approvalId":"x","decision":"perhaps"}`, 400, "approve, reject, alternative or answer"},
+		{"approve", `{"sessionId":"done","approvalId":"x","decision":"perhaps"}`, 400,
+			"approve, reject, alternative or answer"},
 		{"resume", `{"sessionId":"none"}`, 404, "no such session"},
 		{"resume", `{"sessionId":"done"}`, 409, "interrupted"},
 		{"cancel", `{"sessionId":"none"}`, 404, "no such session"},
@@ -120,7 +125,8 @@ func TestRequestsThatCannotBeServedSayWhatWouldBeRight(t *testing.T) {
 		require.EqualValues(t, c.status, answer["statusCode"])
 		require.Contains(t, answer["error"].(map[string]any)["message"], c.says)
 	}
-	res := f.request(http.MethodPost, "/v1/agent/stream", `{"sessionId":"s","prompt":"x"}`, "Origin", "https://evil.example")
+	res := f.request(http.MethodPost, "/v1/agent/stream", `{"sessionId":"s","prompt":"x"}`, "Origin",
+		"https://evil.example")
 	require.Equal(t, http.StatusForbidden, res.StatusCode)
 	res = f.request(http.MethodGet, "/v1/agent/stream?sessionId=done&after=x", "")
 	require.Equal(t, http.StatusBadRequest, res.StatusCode)
@@ -130,7 +136,8 @@ func TestRequestsThatCannotBeServedSayWhatWouldBeRight(t *testing.T) {
 
 func TestTheAliasTakesMessagesOfAnAISDKClient(t *testing.T) {
 	f := serveSite(t, nil, Behavior{}, nil)
-	res := f.request(http.MethodPost, "/api/agent", `{"sessionId":"s-1","messages":[{"role":"user","parts":[{"type":"text","text":"What pages exist?"}]}],"mode":"ask"}`)
+	res := f.request(http.MethodPost, "/api/agent",
+		`{"sessionId":"s-1","messages":[{"role":"user","parts":[{"type":"text","text":"What pages exist?"}]}],"mode":"ask"}`)
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	events := f.read(sse.NewReader(res.Body, 0), "")
 	require.Equal(t, "ask", events[0].data["mode"])

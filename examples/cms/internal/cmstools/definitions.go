@@ -58,7 +58,8 @@ type (
 
 // JSONSchema lists the types of slots.
 func (slotType) JSONSchema() json.RawMessage {
-	return json.RawMessage(`{"type":"string","enum":["text","richText","image","media","link","option","collectionRef"],"description":"richText is Markdown; image and media are {\"id\",\"url\",\"alt\"}; link is {\"type\":\"url\",\"href\"} or {\"type\":\"page\",\"targetId\"}"}`)
+	return json.RawMessage(
+		`{"type":"string","enum":["text","richText","image","media","link","option","collectionRef"],"description":"richText is Markdown; image and media are {\"id\",\"url\",\"alt\"}; link is {\"type\":\"url\",\"href\"} or {\"type\":\"page\",\"targetId\"}"}`)
 }
 
 const slotsSchema = `"slots":{"minItems":1,"maxItems":50}`
@@ -68,7 +69,8 @@ func elements(slots []newSlot) (e site.Elements) {
 	for _, slot := range slots {
 		e.Rows = append(e.Rows, site.Row{Slots: []site.Slot{{
 			Key: slot.Key, Type: string(slot.Type), Label: slot.Label,
-			Rules: site.Rules{Required: slot.Required, Multiple: slot.Multiple, OptionValues: slot.Options, MimeGroups: slot.MimeGroups,
+			Rules: site.Rules{Required: slot.Required, Multiple: slot.Multiple, OptionValues: slot.Options,
+				MimeGroups:  slot.MimeGroups,
 				LinkTargets: slot.LinkTargets, CollectionID: slot.CollectionID},
 		}}})
 	}
@@ -91,7 +93,9 @@ func sameSlots(want []newSlot, got site.Elements) error {
 }
 
 func listSections(s *site.Site) tools.Tool {
-	return tools.New(reading(ListSections, "Lists the section definitions: the kinds of sections, and their slots with type and rules.", `{"properties":{`+querySchema+`}}`),
+	return tools.New(reading(ListSections,
+		"Lists the section definitions: the kinds of sections, and their slots with type and rules.",
+		`{"properties":{`+querySchema+`}}`),
 		func(ctx context.Context, in query) (site.List[*site.SectionDef], error) {
 			return s.ListSections(ctx, site.Query(in))
 		})
@@ -99,10 +103,12 @@ func listSections(s *site.Site) tools.Tool {
 
 func createSectionDef(s *site.Site) tools.Tool {
 	return tools.Func[createSectionDefInput, *site.SectionDef]{
-		Spec: writing(CreateSectionDef, "Defines a new kind of section by its slots. First check with "+ListSections+" whether an existing one is suitable.",
+		Spec: writing(CreateSectionDef,
+			"Defines a new kind of section by its slots. First check with "+ListSections+" whether an existing one is suitable.",
 			tools.Medium, `{"properties":{"name":`+nameSchema+`,"key":`+slugSchema+`,`+slotsSchema+`}}`),
 		Run: observed(func(ctx context.Context, in createSectionDefInput) (*site.SectionDef, error) {
-			return s.CreateSectionDef(ctx, site.CreateSectionDef{Name: in.Name, Key: in.Key, Description: in.Description, Elements: elements(in.Slots)})
+			return s.CreateSectionDef(ctx, site.CreateSectionDef{Name: in.Name, Key: in.Key,
+				Description: in.Description, Elements: elements(in.Slots)})
 		}),
 		Verify: func(ctx context.Context, in createSectionDefInput, out *site.SectionDef) error {
 			def, err := s.GetSection(ctx, out.ID)
@@ -123,7 +129,8 @@ func createCollectionDef(s *site.Site) tools.Tool {
 		Spec: writing(CreateCollectionDef, "Defines a new collection, such as a blog, by the slots of its entries.",
 			tools.Medium, `{"properties":{"name":`+nameSchema+`,"slug":`+slugSchema+`,`+slotsSchema+`}}`),
 		Run: observed(func(ctx context.Context, in createCollectionInput) (*site.Collection, error) {
-			return s.CreateCollection(ctx, site.CreateCollection{Name: in.Name, Slug: in.Slug, Description: in.Description, Elements: elements(in.Slots)})
+			return s.CreateCollection(ctx, site.CreateCollection{Name: in.Name, Slug: in.Slug,
+				Description: in.Description, Elements: elements(in.Slots)})
 		}),
 		Verify: func(ctx context.Context, in createCollectionInput, out *site.Collection) error {
 			c, err := s.GetCollection(ctx, out.ID)
@@ -141,11 +148,15 @@ func createCollectionDef(s *site.Site) tools.Tool {
 
 func updateSectionDef(s *site.Site) tools.Tool {
 	return tools.Func[updateSectionDefInput, *site.SectionDef]{
-		Spec: writing(UpdateSectionDef, "Changes the name, key, description or status of a section definition; fields that are left out don't change. Slots are changed with "+SyncSectionElements+".",
-			tools.Medium, `{"properties":{"name":`+nameSchema+`,"key":`+slugSchema+`,"status":{"enum":["published","unpublished"]}}}`),
+		Spec: writing(UpdateSectionDef,
+			"Changes the name, key, description or status of a section definition; fields that are left out don't "+
+				"change. Slots are changed with "+SyncSectionElements+".",
+			tools.Medium,
+			`{"properties":{"name":`+nameSchema+`,"key":`+slugSchema+`,"status":{"enum":["published","unpublished"]}}}`),
 		Run: observed(func(ctx context.Context, in updateSectionDefInput) (*site.SectionDef, error) {
 			return s.UpdateSectionDef(ctx, site.UpdateSectionDef{Section: in.Section,
-				DefinitionFields: site.DefinitionFields{Name: in.Name, Key: in.Key, Description: in.Description, Status: in.Status}})
+				DefinitionFields: site.DefinitionFields{Name: in.Name, Key: in.Key, Description: in.Description,
+					Status: in.Status}})
 		}),
 		Verify: func(ctx context.Context, in updateSectionDefInput, out *site.SectionDef) error {
 			def, err := s.GetSection(ctx, out.ID)
@@ -153,7 +164,8 @@ func updateSectionDef(s *site.Site) tools.Tool {
 				return err
 			}
 			return firstError(samePointer("name", in.Name, def.Name), samePointer("key", in.Key, def.Key),
-				samePointer("description", in.Description, def.Description), samePointer("status", in.Status, def.Status))
+				samePointer("description", in.Description, def.Description),
+				samePointer("status", in.Status, def.Status))
 		},
 		Undo: func(ctx context.Context, _ updateSectionDefInput, out *site.SectionDef) error {
 			if out.Before == nil {
@@ -195,8 +207,11 @@ func syncCollectionElements(s *site.Site) tools.Tool {
 
 // syncTool is a tool that replaces the slots of a definition.
 func syncTool[In any](s *site.Site, name, what, kind string, request func(In) site.SyncElements,
-	sync func(context.Context, site.SyncElements) (*site.SyncedElements, error), read func(ctx context.Context, id string) (site.Elements, error)) tools.Tool {
-	spec := writing(name, "Replaces the slots of a "+what+". It needs approval, because stored contents may no longer fit.", tools.High, `{"properties":{`+slotsSchema+`}}`)
+	sync func(context.Context, site.SyncElements) (*site.SyncedElements, error),
+	read func(ctx context.Context, id string) (site.Elements, error)) tools.Tool {
+	spec := writing(name,
+		"Replaces the slots of a "+what+". It needs approval, because stored contents may no longer fit.", tools.High,
+		`{"properties":{`+slotsSchema+`}}`)
 	spec.Modes = []string{CRUD}
 	return tools.Func[In, *site.SyncedElements]{
 		Spec: spec,
@@ -221,7 +236,8 @@ func syncTool[In any](s *site.Site, name, what, kind string, request func(In) si
 			if parts == nil {
 				parts = []string{"only their labels or order"}
 			}
-			return fmt.Sprintf("the slots of the %s %q change (%s); stored contents affected: %d, and %s", what, r.Name, strings.Join(parts, "; "), r.Contents, values), nil
+			return fmt.Sprintf("the slots of the %s %q change (%s); stored contents affected: %d, and %s", what, r.Name,
+				strings.Join(parts, "; "), r.Contents, values), nil
 		},
 		Check: func(ctx context.Context, in In) error {
 			_, err := s.TrySync(ctx, kind, request(in))

@@ -21,19 +21,23 @@ type (
 func deletePage(s *site.Site) tools.Tool {
 	return tools.Func[onePage, *site.Deleted]{
 		Spec: writing(DeletePage,
-			"Deletes a page with its sections and contents. It needs approval. The result names the pages that linked to it.", tools.High, ""),
+			"Deletes a page with its sections and contents. It needs approval. The result names the pages that "+
+				"linked to it.", tools.High, ""),
 		Ask: func(ctx context.Context, in onePage) (string, error) {
 			p, err := s.GetPage(ctx, in.Page, "")
 			if err != nil {
 				return "", nil // Check returns the error
 			}
-			return fmt.Sprintf("the page %q at %s is deleted, with all its contents (sections: %d)", p.Name, site.Path(p.Slug), len(p.Sections)), nil
+			return fmt.Sprintf("the page %q at %s is deleted, with all its contents (sections: %d)", p.Name,
+				site.Path(p.Slug), len(p.Sections)), nil
 		},
 		Check: func(ctx context.Context, in onePage) error {
 			_, err := s.GetPage(ctx, in.Page, "")
 			return err
 		},
-		Run: observed(func(ctx context.Context, in onePage) (*site.Deleted, error) { return s.DeletePage(ctx, in.Page) }),
+		Run: observed(func(ctx context.Context, in onePage) (*site.Deleted, error) {
+			return s.DeletePage(ctx, in.Page)
+		}),
 		Verify: func(ctx context.Context, in onePage, out *site.Deleted) error {
 			_, err := s.GetPage(ctx, out.Page.ID, "")
 			return gone(site.KindPage, out.Page.ID, err)
@@ -52,7 +56,8 @@ func deleteEntry(s *site.Site) tools.Tool {
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("the entry %q of the collection %s is deleted, with its contents in every language", e.Title, e.Collection), nil
+			return fmt.Sprintf("the entry %q of the collection %s is deleted, with its contents in every language",
+				e.Title, e.Collection), nil
 		},
 		func(ctx context.Context, in oneEntry) (*site.Removed, error) { return s.DeleteEntry(ctx, in.Entry) },
 		func(ctx context.Context, id string) error { _, err := s.GetEntry(ctx, id, ""); return err })
@@ -73,9 +78,11 @@ func deleteSectionDef(s *site.Site) tools.Tool {
 		func(ctx context.Context, id string) error { _, err := s.GetSection(ctx, id); return err })
 }
 
-// removal is a tool that deletes something. describe says what, or why it can't be; find looks it up by its id.
+// removal is a tool that deletes something. describe says what, or why it can't be; find looks it
+// up by its id.
 func removal[In any](s *site.Site, name, description string, describe func(context.Context, In) (string, error),
-	remove func(context.Context, In) (*site.Removed, error), find func(ctx context.Context, id string) error) tools.Tool {
+	remove func(context.Context, In) (*site.Removed, error),
+	find func(ctx context.Context, id string) error) tools.Tool {
 	return tools.Func[In, *site.Removed]{
 		Spec: writing(name, description, tools.High, ""),
 		Ask: func(ctx context.Context, in In) (string, error) {
@@ -107,7 +114,8 @@ func gone(what, id string, err error) error {
 	var e *site.Error
 	switch {
 	case err == nil:
-		return differs{fmt.Sprintf("the %s %s is still there", what, id), tools.Mismatch{Expected: "no " + what + " " + id, Actual: "it exists"}}
+		return differs{fmt.Sprintf("the %s %s is still there", what, id),
+			tools.Mismatch{Expected: "no " + what + " " + id, Actual: "it exists"}}
 	case errors.As(err, &e) && e.Code == site.CodeNotFound:
 		return nil
 	}

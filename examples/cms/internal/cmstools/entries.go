@@ -29,16 +29,20 @@ type (
 )
 
 func listCollections(s *site.Site) tools.Tool {
-	return tools.New(reading(ListCollections, "Lists the collections, such as a blog, with the slots of their entries and how many there are.", `{"properties":{`+querySchema+`}}`),
+	return tools.New(reading(ListCollections,
+		"Lists the collections, such as a blog, with the slots of their entries and how many there are.",
+		`{"properties":{`+querySchema+`}}`),
 		func(ctx context.Context, in query) (site.List[*site.Collection], error) {
 			return s.ListCollections(ctx, site.Query(in))
 		})
 }
 
 func listEntries(s *site.Site) tools.Tool {
-	return tools.New(reading(ListEntries, "Lists the entries of a collection by slug, without their contents.", `{"properties":{`+querySchema+`}}`),
+	return tools.New(reading(ListEntries, "Lists the entries of a collection by slug, without their contents.",
+		`{"properties":{`+querySchema+`}}`),
 		func(ctx context.Context, in listEntriesInput) (site.List[*site.Entry], error) {
-			return s.ListEntries(ctx, site.ListEntries{Collection: in.Collection, Query: site.Query{Text: in.Text, Limit: in.Limit, Offset: in.Offset}})
+			return s.ListEntries(ctx, site.ListEntries{Collection: in.Collection,
+				Query: site.Query{Text: in.Text, Limit: in.Limit, Offset: in.Offset}})
 		})
 }
 
@@ -52,11 +56,14 @@ func getEntry(s *site.Site) tools.Tool {
 func upsertEntry(s *site.Site) tools.Tool {
 	return tools.Func[upsertEntryInput, *site.Upserted]{
 		Spec: idempotent(writing(UpsertEntry,
-			"Writes an entry of a collection, and creates it if there is none with that slug. A title alone never overwrites: if its slug is taken, the error names a free one. Contents have to fit the collection's slots.",
+			"Writes an entry of a collection, and creates it if there is none with that slug. A title alone never "+
+				"overwrites: if its slug is taken, the error names a free one. Contents have to fit the "+
+				"collection's slots.",
 			tools.Low, `{"properties":{"title":{"maxLength":200}}}`)),
 		Run: observed(func(ctx context.Context, in upsertEntryInput) (*site.Upserted, error) {
-			return s.UpsertEntry(ctx, site.UpsertEntry{Collection: in.Collection, Entry: in.Entry, Title: in.Title, Locale: in.Locale,
-				Content: in.Content, Key: tools.IdempotencyKey(ctx)})
+			return s.UpsertEntry(ctx,
+				site.UpsertEntry{Collection: in.Collection, Entry: in.Entry, Title: in.Title, Locale: in.Locale,
+					Content: in.Content, Key: tools.IdempotencyKey(ctx)})
 		}),
 		Verify: func(ctx context.Context, in upsertEntryInput, out *site.Upserted) error {
 			e, err := s.GetEntry(ctx, out.ID, in.Locale)
@@ -76,7 +83,8 @@ func upsertEntry(s *site.Site) tools.Tool {
 			if out.Before == nil {
 				return errors.New("the state of the entry before the change isn't known")
 			}
-			_, err := s.UpsertEntry(ctx, site.UpsertEntry{Collection: out.CollectionID, Entry: out.ID, Title: out.Before.Title, Locale: out.Locale, Content: out.Before.Content})
+			_, err := s.UpsertEntry(ctx, site.UpsertEntry{Collection: out.CollectionID, Entry: out.ID,
+				Title: out.Before.Title, Locale: out.Locale, Content: out.Before.Content})
 			return err
 		},
 	}

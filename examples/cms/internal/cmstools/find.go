@@ -14,10 +14,14 @@ import (
 func findResource(s *site.Site) tools.Tool {
 	return index.Tool(s, index.Lookup{
 		Spec: reading(FindResource,
-			"Finds pages, section definitions, collections and entries by a name that may be misspelled, or by a word of their description.  "+
-				"Each hit has its id; the other tools accept the id, and the slug or key (the alias). Its match says how certain it is: exact, likely or not sure; rival if another fits equally well; "+
-				"less if another fits better. The score only orders hits; it isn't a probability. Use this tool before you read or change something whose id or slug you don't know; "+
-				"if there are rivals, ask the person which one is meant; if the match isn't exact, say what you took the name to mean.", ""),
+			"Finds pages, section definitions, collections and entries by a name that may be misspelled, or by a "+
+				"word of their description.  "+
+				"Each hit has its id; the other tools accept the id, and the slug or key (the alias). Its match says "+
+				"how certain it is: exact, likely or not sure; rival if another fits equally well; "+
+				"less if another fits better. The score only orders hits; it isn't a probability. Use this tool "+
+				"before you read or change something whose id or slug you don't know; "+
+				"if there are rivals, ask the person which one is meant; if the match isn't exact, say what you took "+
+				"the name to mean.", ""),
 		Kinds: site.Kinds(),
 		Limit: 5,
 	})
@@ -25,7 +29,8 @@ func findResource(s *site.Site) tools.Tool {
 
 func previewPage(sv *services.Services) tools.Tool {
 	return tools.New(reading(PreviewPage,
-		"Shows a page as visitors see it, as text, with notes about what is hidden from them or missing, and with the address of its preview.", ``),
+		"Shows a page as visitors see it, as text, with notes about what is hidden from them or missing, and with "+
+			"the address of its preview.", ``),
 		func(ctx context.Context, in pageInput) (tools.Result, error) {
 			tree, err := sv.Site.Tree(ctx, in.Page, in.Locale)
 			if err != nil {
@@ -50,7 +55,9 @@ type mediaInput struct {
 }
 
 func listMedia(s *site.Site) tools.Tool {
-	return tools.New(reading(ListMedia, "Lists the uploaded files, the newest first, with the id and the address for contents of images and media. People upload files in the page.",
+	return tools.New(reading(ListMedia,
+		"Lists the uploaded files, the newest first, with the id and the address for contents of images and media. "+
+			"People upload files in the page.",
 		`{"properties":{`+querySchema+`,"group":{"enum":["image","video","audio","document"]}}}`),
 		func(ctx context.Context, in mediaInput) (site.List[*site.Media], error) {
 			return s.ListMedia(ctx, site.ListMedia{Group: in.Group, Query: site.Query(in.query)})
@@ -58,7 +65,9 @@ func listMedia(s *site.Site) tools.Tool {
 }
 
 func fetch(f *web.Fetcher) tools.Tool {
-	spec := tools.Spec{Name: Fetch, Description: "Reads a page of the web as text, by GET. Only hosts that the operator allows can be read; others are refused.",
+	spec := tools.Spec{Name: Fetch,
+		Description: "Reads a page of the web as text, by GET. Only hosts that the operator allows can be read; " +
+			"others are refused.",
 		Category: "http", ReadOnly: true}
 	return tools.New(spec, func(ctx context.Context, in web.FetchInput) (tools.Result, error) {
 		page, err := f.Get(ctx, in.URL)

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The inputs have the fields of the site's requests and are converted to them; the tags are for the model.
+// The inputs have the fields of the site's requests and are converted to them; the tags are for the
+// model.
 type (
 	query struct {
 		Text   string `json:"q,omitempty" jsonschema:"a part of the name, slug or description; leave it out to list all"`
@@ -48,30 +49,37 @@ type (
 )
 
 func listPages(s *site.Site) tools.Tool {
-	return tools.New(reading(ListPages, "Lists the pages of the site by slug, with name, description and number of sections.", `{"properties":{`+querySchema+`}}`),
+	return tools.New(reading(ListPages,
+		"Lists the pages of the site by slug, with name, description and number of sections.",
+		`{"properties":{`+querySchema+`}}`),
 		func(ctx context.Context, in query) (site.List[site.PageSummary], error) {
 			return s.ListPages(ctx, site.Query(in))
 		})
 }
 
 func getPage(s *site.Site) tools.Tool {
-	return tools.New(reading(GetPage, "Returns a page with its sections in order and their contents in one language.", ``),
+	return tools.New(reading(GetPage, "Returns a page with its sections in order and their contents in one language.",
+		``),
 		func(ctx context.Context, in pageInput) (*site.Page, error) { return s.GetPage(ctx, in.Page, in.Locale) })
 }
 
 func createPage(s *site.Site) tools.Tool {
 	return tools.Func[createPageInput, *site.Page]{
 		Spec: idempotent(writing(CreatePage,
-			"Creates a page, with sections and their contents if given. If the slug is taken, the error names a free one: use that, or update the page that has it. List the section definitions first if you don't know their slots.",
-			tools.Low, `{"properties":{"name":`+nameSchema+`,"slug":`+slugSchema+`,"description":{"maxLength":1000},"sections":{"maxItems":100,"items":{"properties":{
+			"Creates a page, with sections and their contents if given. If the slug is taken, the error names a free "+
+				"one: use that, or update the page that has it. List the section definitions first if you don't know "+
+				"their slots.",
+			tools.Low,
+			`{"properties":{"name":`+nameSchema+`,"slug":`+slugSchema+`,"description":{"maxLength":1000},"sections":{"maxItems":100,"items":{"properties":{
 				"section":{"description":"key or id of the section definition, for example hero"},
 				"content":{"description":"values by slot key, for example {\"title\":\"Hello\"}"}}}}}}`)),
 		Ask: func(_ context.Context, in createPageInput) (string, error) {
 			return bulk(len(in.Sections), "sections"), nil
 		},
 		Run: observed(func(ctx context.Context, in createPageInput) (*site.Page, error) {
-			return s.CreatePage(ctx, site.CreatePage{Name: in.Name, Slug: in.Slug, Description: in.Description, Indexing: in.Indexing,
-				Meta: in.Meta, Locale: in.Locale, Sections: in.Sections, Key: tools.IdempotencyKey(ctx)})
+			return s.CreatePage(ctx,
+				site.CreatePage{Name: in.Name, Slug: in.Slug, Description: in.Description, Indexing: in.Indexing,
+					Meta: in.Meta, Locale: in.Locale, Sections: in.Sections, Key: tools.IdempotencyKey(ctx)})
 		}),
 		Verify: func(ctx context.Context, in createPageInput, out *site.Page) error {
 			p, err := s.GetPage(ctx, out.ID, in.Locale)
@@ -86,7 +94,8 @@ func createPage(s *site.Site) tools.Tool {
 					return fmt.Errorf("section %d: %w", i, err)
 				}
 			}
-			return firstError(same("name", in.Name, p.Name), same("slug", out.Slug, p.Slug), same("description", in.Description, p.Description),
+			return firstError(same("name", in.Name, p.Name), same("slug", out.Slug, p.Slug),
+				same("description", in.Description, p.Description),
 				samePointer("indexing", in.Indexing, p.Indexing), sameContent(in.Meta, p.Meta))
 		},
 		Undo: func(ctx context.Context, _ createPageInput, out *site.Page) error {
@@ -99,8 +108,10 @@ func createPage(s *site.Site) tools.Tool {
 func updatePage(s *site.Site) tools.Tool {
 	return tools.Func[updatePageInput, *site.Page]{
 		Spec: allowAlways(writing(UpdatePage,
-			"Changes a page's name, address, description, indexing or meta; fields that are left out don't change. Contents of sections are changed with "+SyncContents+". A change of the address needs approval.",
-			tools.Medium, `{"properties":{"name":`+nameSchema+`,"newSlug":`+slugSchema+`,"description":{"maxLength":1000}}}`)),
+			"Changes a page's name, address, description, indexing or meta; fields that are left out don't change. "+
+				"Contents of sections are changed with "+SyncContents+". A change of the address needs approval.",
+			tools.Medium,
+			`{"properties":{"name":`+nameSchema+`,"newSlug":`+slugSchema+`,"description":{"maxLength":1000}}}`)),
 		Ask: func(ctx context.Context, in updatePageInput) (string, error) {
 			if in.NewSlug == nil {
 				return "", nil
@@ -109,7 +120,8 @@ func updatePage(s *site.Site) tools.Tool {
 			if err != nil || p.Slug == *in.NewSlug {
 				return "", nil // the call itself returns the error
 			}
-			return fmt.Sprintf("the address of the page %q changes from %s to %s: links to the old one break", p.Name, site.Path(p.Slug), site.Path(*in.NewSlug)), nil
+			return fmt.Sprintf("the address of the page %q changes from %s to %s: links to the old one break", p.Name,
+				site.Path(p.Slug), site.Path(*in.NewSlug)), nil
 		},
 		Run: observed(func(ctx context.Context, in updatePageInput) (*site.Page, error) {
 			return s.UpdatePage(ctx, site.UpdatePage(in))
@@ -120,7 +132,8 @@ func updatePage(s *site.Site) tools.Tool {
 				return err
 			}
 			return firstError(samePointer("name", in.Name, p.Name), samePointer("slug", in.NewSlug, p.Slug),
-				samePointer("description", in.Description, p.Description), samePointer("indexing", in.Indexing, p.Indexing), sameContent(in.Meta, p.Meta))
+				samePointer("description", in.Description, p.Description),
+				samePointer("indexing", in.Indexing, p.Indexing), sameContent(in.Meta, p.Meta))
 		},
 		Undo: func(ctx context.Context, in updatePageInput, out *site.Page) error {
 			if out.Before == nil {
@@ -132,7 +145,8 @@ func updatePage(s *site.Site) tools.Tool {
 	}
 }
 
-// backTo returns the request that undoes a change of a page: the changed fields get their old values.
+// backTo returns the request that undoes a change of a page: the changed fields get their old
+// values.
 func backTo(in updatePageInput, out *site.Page) site.UpdatePage {
 	old := out.Before
 	undo := site.UpdatePage{Page: out.ID, Meta: map[string]any{}}
@@ -155,7 +169,8 @@ func backTo(in updatePageInput, out *site.Page) site.UpdatePage {
 }
 
 func clonePage(s *site.Site) tools.Tool {
-	spec := idempotent(writing(ClonePage, "Copies a page with its sections and their contents in every language.", tools.Medium,
+	spec := idempotent(writing(ClonePage, "Copies a page with its sections and their contents in every language.",
+		tools.Medium,
 		`{"properties":{"newSlug":`+slugSchema+`,"name":`+nameSchema+`}}`))
 	spec.Modes = []string{CRUD}
 	return tools.Func[cloneInput, *site.Page]{
@@ -168,7 +183,8 @@ func clonePage(s *site.Site) tools.Tool {
 			return bulk(len(p.Sections), "sections"), nil
 		},
 		Run: observed(func(ctx context.Context, in cloneInput) (*site.Page, error) {
-			return s.ClonePage(ctx, site.ClonePage{Source: in.Source, NewSlug: in.NewSlug, Name: in.Name, Key: tools.IdempotencyKey(ctx)})
+			return s.ClonePage(ctx,
+				site.ClonePage{Source: in.Source, NewSlug: in.NewSlug, Name: in.Name, Key: tools.IdempotencyKey(ctx)})
 		}),
 		Verify: func(ctx context.Context, in cloneInput, out *site.Page) error {
 			source, err := s.GetPage(ctx, in.Source, "")
@@ -179,7 +195,8 @@ func clonePage(s *site.Site) tools.Tool {
 			if err != nil {
 				return err
 			}
-			return firstError(same("slug", in.NewSlug, p.Slug), same("number of sections", len(source.Sections), len(p.Sections)))
+			return firstError(same("slug", in.NewSlug, p.Slug),
+				same("number of sections", len(source.Sections), len(p.Sections)))
 		},
 		Undo: func(ctx context.Context, _ cloneInput, out *site.Page) error {
 			_, err := s.DeletePage(ctx, out.ID)

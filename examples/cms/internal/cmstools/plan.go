@@ -33,14 +33,19 @@ type (
 	}
 )
 
-// validatePlan tries a plan on a copy of the site. This is more exact than a list of rules: the code that executes a plan also checks
-// slugs, references, slots and limits here, and each operation sees the effects of those before it.
+// validatePlan tries a plan on a copy of the site. This is more exact than a list of rules: the
+// code that executes a plan also checks slugs, references, slots and limits here, and each
+// operation sees the effects of those before it.
 func validatePlan(sv *services.Services) tools.Tool {
 	spec := reading(ValidatePlan,
-		"Checks a plan without changing the site: the operations are tried in order on a copy, which is deleted afterwards. Refer to things that the plan itself creates by slug or key. Returns whether all operations work, which ones fail, and how to correct them.",
+		"Checks a plan without changing the site: the operations are tried in order on a copy, which is deleted "+
+			"afterwards. Refer to things that the plan itself creates by slug or key. Returns whether all operations "+
+			"work, which ones fail, and how to correct them.",
 		`{"properties":{"operations":{"minItems":1,"maxItems":20,"items":{"properties":{"input":{"type":"object"},"args":{"type":"object"}}}}}}`)
 	spec.Modes = []string{Architect}
-	return tools.New(spec, func(ctx context.Context, in planInput) (Report, error) { return try(ctx, sv, in.Operations) })
+	return tools.New(spec, func(ctx context.Context, in planInput) (Report, error) {
+		return try(ctx, sv, in.Operations)
+	})
 }
 
 func try(ctx context.Context, sv *services.Services, plan []operation) (r Report, err error) {
@@ -99,7 +104,8 @@ func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op op
 		issue("it only reads; leave it out of the plan")
 		return
 	case admitted.Verdict.Effect == tools.Ask:
-		r.Suggestions = append(r.Suggestions, fmt.Sprintf("operation %d needs approval: %s", n, admitted.Verdict.Reason))
+		r.Suggestions = append(r.Suggestions,
+			fmt.Sprintf("operation %d needs approval: %s", n, admitted.Verdict.Reason))
 	}
 	out := registry.Recheck(ctx, call, nil)
 	if out == nil {
@@ -119,9 +125,11 @@ func text(out *tools.Outcome) string {
 	return b.String()
 }
 
-// copyFile copies a database that is in use, with SQLite's VACUUM INTO, which reads a consistent state.
+// copyFile copies a database that is in use, with SQLite's VACUUM INTO, which reads a consistent
+// state.
 func copyFile(ctx context.Context, from, to string) (err error) {
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(from)}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(15000)")
+	db, err := sql.Open("sqlite",
+		"file:"+(&url.URL{Path: filepath.ToSlash(from)}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(15000)")
 	if err != nil {
 		return err
 	}

@@ -38,11 +38,14 @@ type (
 
 func addSection(s *site.Site) tools.Tool {
 	return tools.Func[addSectionInput, *site.Section]{
-		Spec: idempotent(writing(AddSection, "Adds a section to a page, at the end unless sortOrder is given. Contents must match the section's definition.",
+		Spec: idempotent(writing(AddSection,
+			"Adds a section to a page, at the end unless sortOrder is given. Contents must match the section's "+
+				"definition.",
 			tools.Low, `{"properties":{"sortOrder":{"minimum":0,"maximum":9999}}}`)),
 		Run: observed(func(ctx context.Context, in addSectionInput) (*site.Section, error) {
-			return s.AddSection(ctx, site.AddSection{Page: in.Page, Section: in.Section, SortOrder: in.SortOrder, Content: in.Content,
-				Locale: in.Locale, Key: tools.IdempotencyKey(ctx)})
+			return s.AddSection(ctx,
+				site.AddSection{Page: in.Page, Section: in.Section, SortOrder: in.SortOrder, Content: in.Content,
+					Locale: in.Locale, Key: tools.IdempotencyKey(ctx)})
 		}),
 		Verify: func(ctx context.Context, in addSectionInput, out *site.Section) error {
 			if in.SortOrder != nil && out.SortOrder > *in.SortOrder {
@@ -59,13 +62,16 @@ func addSection(s *site.Site) tools.Tool {
 
 func syncContents(s *site.Site) tools.Tool {
 	return tools.Func[syncContentsInput, *site.SyncedPage]{
-		Spec: idempotent(writing(SyncContents, "Writes contents of the sections of a page, for example {\"hero\":{\"title\":\"Hello\"}}: all of them or none. They must match the definitions; an error names the slot and a valid value.",
+		Spec: idempotent(writing(SyncContents,
+			"Writes contents of the sections of a page, for example {\"hero\":{\"title\":\"Hello\"}}: all of them or "+
+				"none. They must match the definitions; an error names the slot and a valid value.",
 			tools.Low, `{"properties":{"contents":{"minProperties":1}}}`)),
 		Ask: func(_ context.Context, in syncContentsInput) (string, error) {
 			return bulk(len(in.Contents), "sections"), nil
 		},
 		Run: observed(func(ctx context.Context, in syncContentsInput) (*site.SyncedPage, error) {
-			return s.SyncPage(ctx, site.SyncPage{Page: in.Page, Locale: in.Locale, Contents: in.Contents, Prune: in.Prune, Key: tools.IdempotencyKey(ctx)})
+			return s.SyncPage(ctx, site.SyncPage{Page: in.Page, Locale: in.Locale, Contents: in.Contents,
+				Prune: in.Prune, Key: tools.IdempotencyKey(ctx)})
 		}),
 		Verify: func(ctx context.Context, in syncContentsInput, out *site.SyncedPage) error {
 			for i, ref := range slices.Sorted(maps.Keys(in.Contents)) { // the result has them in this order
@@ -108,7 +114,9 @@ func updateSection(s *site.Site) tools.Tool {
 
 func removeSection(s *site.Site) tools.Tool {
 	return tools.Func[oneSection, *site.DeletedSection]{
-		Spec: writing(RemoveSection, "Removes a section from its page, with its contents in every language. It needs approval; hiding a section with "+UpdateSection+" doesn't.", tools.Medium, ""),
+		Spec: writing(RemoveSection,
+			"Removes a section from its page, with its contents in every language. It needs approval; hiding a "+
+				"section with "+UpdateSection+" doesn't.", tools.Medium, ""),
 		Ask: func(context.Context, oneSection) (string, error) {
 			return "a section is removed, with its contents in every language", nil
 		},

@@ -81,8 +81,10 @@ func OneWrite(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdi
 }
 
 // writes are the tools that change something.
-var writes = []string{CreatePage, UpdatePage, ClonePage, DeletePage, AddSection, SyncContents, UpdateSection, RemoveSection, CreateSectionDef,
-	UpdateSectionDef, SyncSectionElements, DeleteSectionDef, CreateCollectionDef, SyncCollectionElements, UpsertEntry, DeleteEntry}
+var writes = []string{CreatePage, UpdatePage, ClonePage, DeletePage, AddSection, SyncContents, UpdateSection,
+	RemoveSection, CreateSectionDef,
+	UpdateSectionDef, SyncSectionElements, DeleteSectionDef, CreateCollectionDef, SyncCollectionElements, UpsertEntry,
+	DeleteEntry}
 
 // reading returns the spec of a tool that only reads.
 func reading(name, description, schema string) tools.Spec {
@@ -91,10 +93,12 @@ func reading(name, description, schema string) tools.Spec {
 
 // writing returns the spec of a tool that writes.
 func writing(name, description string, risk tools.Risk, schema string) tools.Spec {
-	return tools.Spec{Name: name, Description: description, Category: "cms", Risk: risk, Modes: []string{CRUD, Debug}, Schema: []byte(schema)}
+	return tools.Spec{Name: name, Description: description, Category: "cms", Risk: risk, Modes: []string{CRUD, Debug},
+		Schema: []byte(schema)}
 }
 
-// allowAlways lets a person approve all further calls of a tool in a session, whatever its Ask asks.
+// allowAlways lets a person approve all further calls of a tool in a session, whatever its Ask
+// asks.
 func allowAlways(s tools.Spec) tools.Spec {
 	s.AllowAlways = true
 	return s

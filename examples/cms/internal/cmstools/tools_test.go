@@ -17,7 +17,8 @@ import (
 
 func TestEachToolHasADescriptionAndASchema(t *testing.T) {
 	b := newBench(t)
-	require.Equal(t, 27, b.reg.Len(), "the 23 of the document, and getEntry, listSections, updateSection and removeSection")
+	require.Equal(t, 27, b.reg.Len(),
+		"the 23 of the document, and getEntry, listSections, updateSection and removeSection")
 	for _, d := range b.reg.All() {
 		require.NotEmpty(t, d.Spec().Description, d.Name())
 		var schema struct {
@@ -102,7 +103,8 @@ func TestUndoRestoresADeletedPage(t *testing.T) {
 func TestTheErrorForATakenSlugNamesAFreeOne(t *testing.T) {
 	b := newBench(t)
 	b.fails(tools.Failed, CreatePage, `{"name":"Home"}`, `slug "home" exists already`, `such as "home-2"`)
-	b.fails(tools.Failed, UpsertEntry, `{"collection":"blog","title":"Hello, world","content":{"body":"x"}}`, `such as "hello-world-2"`)
+	b.fails(tools.Failed, UpsertEntry, `{"collection":"blog","title":"Hello, world","content":{"body":"x"}}`,
+		`such as "hello-world-2"`)
 }
 
 func TestSectionsAreAddedWrittenHiddenAndRemoved(t *testing.T) {
@@ -114,7 +116,8 @@ func TestSectionsAreAddedWrittenHiddenAndRemoved(t *testing.T) {
 	b.ok(SyncContents, `{"page":"home","contents":{"text":{"heading":"New"}}}`, &page)
 	require.Equal(t, map[string]any{"heading": "New", "body": "B"}, page.Sections[0].Content)
 	b.fails(tools.Failed, SyncContents, `{"page":"home","contents":{"text":{"colour":"red"}}}`, `has no slot "colour"`)
-	b.fails(tools.Failed, SyncContents, `{"page":"home","contents":{"text":{"heading":"x"}},"locale":"fr"}`, `no locale "fr"`)
+	b.fails(tools.Failed, SyncContents, `{"page":"home","contents":{"text":{"heading":"x"}},"locale":"fr"}`,
+		`no locale "fr"`)
 	b.ok(UpdateSection, fmt.Sprintf(`{"sectionId":%q,"status":"unpublished"}`, sec.ID), &sec)
 	require.Equal(t, site.Unpublished, sec.Status)
 	b.ok(RemoveSection, fmt.Sprintf(`{"sectionId":%q}`, sec.ID), nil)
@@ -126,7 +129,8 @@ func TestSectionsAreAddedWrittenHiddenAndRemoved(t *testing.T) {
 func TestASectionDefinitionIsMadeOfSlots(t *testing.T) {
 	b := newBench(t)
 	var def site.SectionDef
-	b.ok(CreateSectionDef, `{"name":"Price list","slots":[{"key":"title","type":"text","required":true},{"key":"kind","type":"option","options":["a","b"]}]}`, &def)
+	b.ok(CreateSectionDef,
+		`{"name":"Price list","slots":[{"key":"title","type":"text","required":true},{"key":"kind","type":"option","options":["a","b"]}]}`, &def)
 	require.Equal(t, "price-list", def.Key)
 	require.Equal(t, []string{"a", "b"}, def.Elements.Slots()[1].Rules.OptionValues)
 	b.fails(tools.Invalid, CreateSectionDef, `{"name":"X","slots":[{"key":"a","type":"number"}]}`, "slots[0].type")
@@ -215,8 +219,10 @@ func TestDebugModeAllowsOneWrite(t *testing.T) {
 	v := OneWrite(t.Context(), d, &tools.Call{Mode: Debug, Succeeded: after(UpdatePage)})
 	require.Equal(t, tools.Deny, v.Effect)
 	require.Contains(t, v.Reason, UpdatePage)
-	require.Equal(t, tools.Allow, OneWrite(t.Context(), get, &tools.Call{Mode: Debug, Succeeded: after(UpdatePage)}).Effect)
-	require.Equal(t, tools.Allow, OneWrite(t.Context(), d, &tools.Call{Mode: CRUD, Succeeded: after(UpdatePage)}).Effect)
+	require.Equal(t, tools.Allow,
+		OneWrite(t.Context(), get, &tools.Call{Mode: Debug, Succeeded: after(UpdatePage)}).Effect)
+	require.Equal(t, tools.Allow,
+		OneWrite(t.Context(), d, &tools.Call{Mode: CRUD, Succeeded: after(UpdatePage)}).Effect)
 }
 
 func TestInputsAreValidatedAgainstTheirSchema(t *testing.T) {
@@ -238,7 +244,8 @@ func TestInputsAreValidatedAgainstTheirSchema(t *testing.T) {
 }
 
 func TestVerificationComparesTheRequestWithTheStoredState(t *testing.T) {
-	require.NoError(t, sameContent(map[string]any{"a": []any{"x"}, "gone": nil}, map[string]any{"a": []any{"x"}, "b": 1.0}))
+	require.NoError(t,
+		sameContent(map[string]any{"a": []any{"x"}, "gone": nil}, map[string]any{"a": []any{"x"}, "b": 1.0}))
 	require.ErrorContains(t, sameContent(map[string]any{"a": "x"}, map[string]any{"a": "y"}), "a is y, not x")
 	require.ErrorContains(t, sameContent(map[string]any{"a": "x"}, nil), "not x")
 	name := "N"
@@ -271,7 +278,8 @@ func TestAWriteThatWasOverwrittenIsUnverified(t *testing.T) {
 		return err
 	}
 	retitle := func(page string) error {
-		_, err := b.SyncContents(ctx, site.SyncContents{Page: page, SectionID: "hero", Content: map[string]any{"title": "other"}})
+		_, err := b.SyncContents(ctx,
+			site.SyncContents{Page: page, SectionID: "hero", Content: map[string]any{"title": "other"}})
 		return err
 	}
 	for _, c := range []struct {
@@ -280,12 +288,14 @@ func TestAWriteThatWasOverwrittenIsUnverified(t *testing.T) {
 	}{
 		{spoilt[createPageInput](t, createPage(b.Site), rename), `{"name":"P"}`, "the name is other, not P"},
 		{spoilt[createPageInput](t, createPage(b.Site), func(p *site.Page) error { return retitle(p.ID) }),
-			`{"name":"Q","sections":[{"section":"hero","content":{"title":"mine"}}]}`, "section 0: title is other, not mine"},
+			`{"name":"Q","sections":[{"section":"hero","content":{"title":"mine"}}]}`,
+			"section 0: title is other, not mine"},
 		{spoilt[createPageInput](t, createPage(b.Site), func(p *site.Page) error {
 			_, err := b.AddSection(ctx, site.AddSection{Page: p.ID, Section: "hero"})
 			return err
 		}), `{"name":"R"}`, "has 1 sections instead of 0"},
-		{spoilt[updatePageInput](t, updatePage(b.Site), rename), `{"page":"home","name":"Mine"}`, "the name is other, not Mine"},
+		{spoilt[updatePageInput](t, updatePage(b.Site), rename), `{"page":"home","name":"Mine"}`,
+			"the name is other, not Mine"},
 		{spoilt[updatePageInput](t, updatePage(b.Site), func(p *site.Page) error {
 			_, err := b.UpdatePage(ctx, site.UpdatePage{Page: p.ID, NewSlug: &other})
 			return err
@@ -321,7 +331,8 @@ func TestARepeatedCallCreatesOnePage(t *testing.T) {
 	d, _ := b.reg.Lookup(CreatePage)
 	require.True(t, d.Spec().Repeatable())
 	for range 2 {
-		c := &tools.Call{Name: CreatePage, IdempotencyKey: "r-1.1.0", Input: json.RawMessage(`{"name":"A","sections":[{"section":"hero","content":{"title":"T"}}]}`)}
+		c := &tools.Call{Name: CreatePage, IdempotencyKey: "r-1.1.0",
+			Input: json.RawMessage(`{"name":"A","sections":[{"section":"hero","content":{"title":"T"}}]}`)}
 		out := tools.Execute(t.Context(), d, c, nil)
 		require.Equal(t, tools.OK, out.Status, text(&out))
 	}

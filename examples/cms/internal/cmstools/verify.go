@@ -16,7 +16,8 @@ import (
 // same returns an error unless got equals want.
 func same[T comparable](what string, want, got T) error {
 	if want != got {
-		return differs{fmt.Sprintf("the %s is %v, not %v", what, got, want), tools.Mismatch{Expected: fmt.Sprintf("%s %v", what, want), Actual: fmt.Sprint(got)}}
+		return differs{fmt.Sprintf("the %s is %v, not %v", what, got, want),
+			tools.Mismatch{Expected: fmt.Sprintf("%s %v", what, want), Actual: fmt.Sprint(got)}}
 	}
 	return nil
 }
@@ -33,13 +34,15 @@ func samePointer[T comparable](what string, want *T, got T) error {
 func sameContent(want, got map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if value := got[key]; !stored(want[key], value) {
-			return differs{fmt.Sprintf("%s is %v, not %v", key, value, want[key]), tools.Mismatch{Expected: fmt.Sprintf("%s %v", key, want[key]), Actual: fmt.Sprint(value)}}
+			return differs{fmt.Sprintf("%s is %v, not %v", key, value, want[key]),
+				tools.Mismatch{Expected: fmt.Sprintf("%s %v", key, want[key]), Actual: fmt.Sprint(value)}}
 		}
 	}
 	return nil
 }
 
-// A differs is a failed verification: its text is for people, and the record of the call has the parts.
+// A differs is a failed verification: its text is for people, and the record of the call has the
+// parts.
 type differs struct {
 	text string
 	tools.Mismatch
@@ -48,7 +51,8 @@ type differs struct {
 func (d differs) Error() string { return d.text }
 func (d differs) Unwrap() error { return d.Mismatch }
 
-// A conflict is an error of the site with what a model needs to correct the call, as JSON in a second line.
+// A conflict is an error of the site with what a model needs to correct the call, as JSON in a
+// second line.
 type conflict struct{ cause *site.Error }
 
 func (c conflict) Unwrap() error { return c.cause }
@@ -89,7 +93,8 @@ func bulk(n int, what string) string {
 	return fmt.Sprintf("it touches %d %s at once", n, what)
 }
 
-// stored reports whether got is want. An object may have more fields, because the site fills in the addresses of media.
+// stored reports whether got is want. An object may have more fields, because the site fills in the
+// addresses of media.
 func stored(want, got any) bool {
 	object, ok := want.(map[string]any)
 	have, _ := got.(map[string]any)
@@ -114,7 +119,8 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// unlessGone returns the error of an undo, or nil if the object is gone, because the undo may have run before.
+// unlessGone returns the error of an undo, or nil if the object is gone, because the undo may have
+// run before.
 func unlessGone(err error) error {
 	var e *site.Error
 	if errors.As(err, &e) && e.Code == site.CodeNotFound {

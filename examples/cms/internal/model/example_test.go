@@ -12,8 +12,9 @@ import (
 // The model's answer is a thought and a tool call.
 func Example() {
 	resp, err := provider.Generate(context.Background(), model.New(), &provider.Request{
-		Messages: []provider.Message{provider.User("Please create a page called “About us”, with a hero section titled Hello.")},
-		Tools:    []provider.Tool{{Name: "cms.createPage"}},
+		Messages: []provider.Message{
+			provider.User("Please create a page called “About us”, with a hero section titled Hello.")},
+		Tools: []provider.Tool{{Name: "cms.createPage"}},
 	})
 	if err != nil {
 		log.Fatal(err)

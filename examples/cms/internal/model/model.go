@@ -15,7 +15,8 @@ const ID = "built-in"
 // Label describes the model on a screen.
 const Label = ID + " (plain Go, understands a documented set of requests; not a language model)"
 
-// A Model answers requests about a content site. Its zero value is ready for use. It has no state, so it is safe for concurrent use.
+// A Model answers requests about a content site. Its zero value is ready for use. It has no state,
+// so it is safe for concurrent use.
 type Model struct{}
 
 // New returns the model.
@@ -24,8 +25,9 @@ func New() *Model { return &Model{} }
 // Info returns the model's limits, and prices of zero.
 func (*Model) Info() provider.ModelInfo {
 	return provider.ModelInfo{
-		Provider: "pawl", ID: ID, Name: Label, Window: 1 << 20, Inputs: []string{"text"}, Outputs: []string{"text"}, Reasoning: true,
-		Prices: &provider.Prices{Source: "it runs in the program itself"},
+		Provider: "pawl", ID: ID, Name: Label, Window: 1 << 20, Inputs: []string{"text"}, Outputs: []string{"text"},
+		Reasoning: true,
+		Prices:    &provider.Prices{Source: "it runs in the program itself"},
 	}
 }
 
@@ -47,13 +49,15 @@ func (*Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provi
 		}
 		if m.tool != "" {
 			stop = provider.StopToolCalls
-			chunks = []provider.Chunk{chunks[0], provider.Reasoning(m.think), provider.ToolStart(0, "", m.tool), provider.ToolDelta(0, string(m.input)), provider.ToolEnd(0)}
+			chunks = []provider.Chunk{chunks[0], provider.Reasoning(m.think), provider.ToolStart(0, "", m.tool),
+				provider.ToolDelta(0, string(m.input)), provider.ToolEnd(0)}
 		}
 		read := len(req.System)
 		for i := range req.Messages {
 			read += len(req.Messages[i].Text())
 		}
-		usage := provider.Usage{Input: int64(read/4 + 1), Output: int64(len(m.text)+len(m.input))/4 + 1, Estimated: true}
+		usage := provider.Usage{Input: int64(read/4 + 1), Output: int64(len(m.text)+len(m.input))/4 + 1,
+			Estimated: true}
 		for _, c := range append(chunks, provider.End(stop, usage)) {
 			if ctx.Err() != nil {
 				yield(provider.Chunk{}, context.Cause(ctx))

@@ -32,8 +32,10 @@ func TestAnAnswerWithACallConforms(t *testing.T) {
 // asking returns a request with all tools.
 func asking(text string, past ...provider.Message) *provider.Request {
 	req := &provider.Request{Messages: append([]provider.Message{provider.User(text)}, past...)}
-	for _, name := range []string{"cms.listPages", "cms.getPage", "cms.createPage", "cms.updatePage", "cms.deletePage", "cms.addSectionToPage", "cms.syncPageContents", "cms.updateSection", "cms.removeSection",
-		"cms.listSections", "cms.listCollections", "cms.listEntries", "cms.getEntry", "cms.upsertEntry", "cms.findResource", "cms.previewPage"} {
+	for _, name := range []string{"cms.listPages", "cms.getPage", "cms.createPage", "cms.updatePage", "cms.deletePage",
+		"cms.addSectionToPage", "cms.syncPageContents", "cms.updateSection", "cms.removeSection",
+		"cms.listSections", "cms.listCollections", "cms.listEntries", "cms.getEntry", "cms.upsertEntry",
+		"cms.findResource", "cms.previewPage"} {
 		req.Tools = append(req.Tools, provider.Tool{Name: name})
 	}
 	return req
@@ -43,9 +45,12 @@ func asking(text string, past ...provider.Message) *provider.Request {
 func did(tool, input, result string, failed bool) []provider.Message {
 	id := fmt.Sprintf("%s %d", tool, len(result))
 	return []provider.Message{
-		{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: tool, Input: json.RawMessage(input)}}}},
-		{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: id, Name: tool, Error: failed,
-			Parts: []provider.Part{provider.TextPart(result), provider.TextPart("Note: something was noted.")}})}},
+		{Role: provider.RoleAssistant,
+			Parts: []provider.Part{{Kind: provider.PartToolCall,
+				Call: &provider.ToolCall{ID: id, Name: tool, Input: json.RawMessage(input)}}}},
+		{Role: provider.RoleTool,
+			Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: id, Name: tool, Error: failed,
+				Parts: []provider.Part{provider.TextPart(result), provider.TextPart("Note: something was noted.")}})}},
 	}
 }
 
@@ -56,7 +61,8 @@ func lookup(t *testing.T, query string, pages ...string) string {
 	require.NoError(t, err)
 	for i, p := range pages {
 		name, slug, _ := strings.Cut(p, " ")
-		require.NoError(t, f.Put(t.Context(), index.Item{ID: fmt.Sprintf("pg_%d", i), Kind: "page", Name: name, Aliases: []string{slug}}))
+		require.NoError(t, f.Put(t.Context(),
+			index.Item{ID: fmt.Sprintf("pg_%d", i), Kind: "page", Name: name, Aliases: []string{slug}}))
 	}
 	res, err := f.Find(t.Context(), query, index.Filter{}, 0)
 	require.NoError(t, err)
@@ -78,11 +84,16 @@ func TestTheModelThinksCallsAndThenSpeaks(t *testing.T) {
 	require.Empty(t, first.Text())
 	require.Len(t, first.Calls(), 1)
 	require.Equal(t, "cms.createPage", first.Calls()[0].Name)
-	require.JSONEq(t, `{"name":"About","sections":[{"section":"hero","content":{"title":"Hello"}}]}`, string(first.Calls()[0].Input))
+	require.JSONEq(t, `{"name":"About","sections":[{"section":"hero","content":{"title":"Hello"}}]}`,
+		string(first.Calls()[0].Input))
 	require.Positive(t, first.Usage.Input)
 	require.Positive(t, first.Usage.Output)
 
-	second := ask(t, asking(text, did("cms.createPage", `{}`, `{"id":"pg_1","slug":"about","name":"About","sections":[{"name":"Hero","content":{"title":"Hello"}}]}`, false)...))
+	second := ask(t,
+		asking(text,
+			did("cms.createPage", `{}`,
+				`{"id":"pg_1","slug":"about","name":"About","sections":[{"name":"Hero","content":{"title":"Hello"}}]}`,
+				false)...))
 	require.Equal(t, provider.StopDone, second.Stop)
 	require.Empty(t, second.Calls())
 	require.Equal(t, `The page "About" is at /about, with a hero section titled "Hello".`, second.Text())
@@ -90,11 +101,14 @@ func TestTheModelThinksCallsAndThenSpeaks(t *testing.T) {
 
 func TestATakenSlugIsCorrectedAndReported(t *testing.T) {
 	const text = "create a page called About"
-	past := did("cms.createPage", `{}`, `slug "about" exists already (page "About", id pg_1); use another slug such as "about-2", or update that page`, true)
+	past := did("cms.createPage", `{}`,
+		`slug "about" exists already (page "About", id pg_1); use another slug such as "about-2", or update that page`,
+		true)
 	again := ask(t, asking(text, past...))
 	require.JSONEq(t, `{"name":"About","slug":"about-2"}`, string(again.Calls()[0].Input))
 	past = append(past, did("cms.createPage", `{}`, `{"id":"pg_2","slug":"about-2","name":"About"}`, false)...)
-	require.Equal(t, `The slug "about" was taken, so I created the page as "about-2". The page "About" is at /about-2.`, ask(t, asking(text, past...)).Text())
+	require.Equal(t, `The slug "about" was taken, so I created the page as "about-2". The page "About" is at /about-2.`,
+		ask(t, asking(text, past...)).Text())
 }
 
 func TestErrorsRejectionsAndDoubtsAreReported(t *testing.T) {
@@ -126,29 +140,43 @@ func noNote(m []provider.Message) []provider.Message {
 
 func TestAnUnderstoodSuggestionIsFollowed(t *testing.T) {
 	past := did("cms.findResource", `{}`, lookup(t, "About", "About about"), false)
-	rejected := append(past, noNote(did("cms.deletePage", `{}`, "A person rejected this call and suggests instead: rename it to Old about", true))...)
+	rejected := append(past,
+		noNote(did("cms.deletePage", `{}`, "A person rejected this call and suggests instead: rename it to Old about",
+			true))...)
 	next := ask(t, asking("delete About", rejected...))
 	require.Equal(t, "cms.findResource", next.Calls()[0].Name, "it is looked up again: things may have changed")
 	rejected = append(rejected, did("cms.findResource", `{"again":1}`, lookup(t, "About", "About about"), false)...)
 	next = ask(t, asking("delete About", rejected...))
 	require.JSONEq(t, `{"page":"about","name":"Old about"}`, string(next.Calls()[0].Input))
 
-	another := append(past, noNote(did("cms.deletePage", `{}`, "A person rejected this call and suggests instead: Suggest another approach.", true))...)
-	require.Contains(t, ask(t, asking("delete About", another...)).Text(), `Instead I could do this: say "hide the hero section on about".`)
+	another := append(past,
+		noNote(did("cms.deletePage", `{}`,
+			"A person rejected this call and suggests instead: Suggest another approach.", true))...)
+	require.Contains(t, ask(t, asking("delete About", another...)).Text(),
+		`Instead I could do this: say "hide the hero section on about".`)
 
-	lost := append(past, noNote(did("cms.deletePage", `{}`, "A person rejected this call and suggests instead: sing a song", true))...)
-	require.Contains(t, ask(t, asking("delete About", lost...)).Text(), "suggested: sing a song.\nI don't understand that")
+	lost := append(past,
+		noNote(did("cms.deletePage", `{}`, "A person rejected this call and suggests instead: sing a song", true))...)
+	require.Contains(t, ask(t, asking("delete About", lost...)).Text(),
+		"suggested: sing a song.\nI don't understand that")
 }
 
 func TestTheModelAsksAboutAnAmbiguousName(t *testing.T) {
 	past := did("cms.findResource", `{}`, lookup(t, "news", "News news-1", "News news-2", "News news-3"), false)
-	require.Equal(t, `"news" could be "News" (news-1), "News" (news-2) or "News" (news-3). Say which one, by the name in brackets.`, ask(t, asking("delete news", past...)).Text())
-	require.JSONEq(t, `{"page":"news-3"}`, string(ask(t, asking("delete news-3", past...)).Calls()[0].Input), "there is only one with that")
+	require.Equal(t,
+		`"news" could be "News" (news-1), "News" (news-2) or "News" (news-3). Say which one, by the name in brackets.`,
+		ask(t, asking("delete news", past...)).Text())
+	require.JSONEq(t, `{"page":"news-3"}`, string(ask(t, asking("delete news-3", past...)).Calls()[0].Input),
+		"there is only one with that")
 	none := did("cms.findResource", `{}`, lookup(t, "xyzzy", "About about"), false)
 	require.Equal(t, `I found no page like "xyzzy".`, ask(t, asking("delete xyzzy", none...)).Text())
-	blog := did("cms.findResource", `{}`, "Nothing of the kind \"page\" is known by these words. Of other kinds there is:\n"+
-		index.Render(index.Result{Hits: []index.Hit{{Item: index.Item{Kind: "collection", ID: "col_1", Name: "Blog", Aliases: []string{"blog"}}, Exact: true}}}), false)
-	require.Equal(t, `I found no page like "blog". There is the collection "Blog" (blog).`, ask(t, asking("delete blog", blog...)).Text())
+	blog := did("cms.findResource", `{}`,
+		"Nothing of the kind \"page\" is known by these words. Of other kinds there is:\n"+
+			index.Render(
+				index.Result{Hits: []index.Hit{{Item: index.Item{Kind: "collection", ID: "col_1", Name: "Blog",
+					Aliases: []string{"blog"}}, Exact: true}}}), false)
+	require.Equal(t, `I found no page like "blog". There is the collection "Blog" (blog).`,
+		ask(t, asking("delete blog", blog...)).Text())
 	require.Contains(t, ask(t, asking("delete it")).Text(), "Which page do you mean?")
 }
 
@@ -161,40 +189,51 @@ func conversation(request, answer, reply string, past ...provider.Message) *prov
 
 func TestAQuestionIsAnswered(t *testing.T) {
 	const request = "list collections, then rename tema to X, then preview it"
-	asked := ask(t, asking(request, append(did("cms.listCollections", `{}`, `{"total":0,"items":[]}`, false), did("cms.findResource", `{}`, lookup(t, "tema", "Team our-team"), false)...)...)).Text()
+	asked := ask(t,
+		asking(request, append(did("cms.listCollections", `{}`, `{"total":0,"items":[]}`, false),
+			did("cms.findResource", `{}`, lookup(t, "tema", "Team our-team"), false)...)...)).Text()
 	require.Contains(t, asked, "I'm not sure which page")
 	for _, answer := range []string{"Yes", "yes.", "our-team"} {
 		next := ask(t, conversation(request, asked, answer))
 		require.JSONEq(t, `{"query":"our-team","kind":"page"}`, string(next.Calls()[0].Input), answer)
-		next = ask(t, conversation(request, asked, answer, did("cms.findResource", `{}`, lookup(t, "our-team", "Team our-team"), false)...))
-		require.JSONEq(t, `{"page":"our-team","name":"X"}`, string(next.Calls()[0].Input), "what was done isn't done again")
+		next = ask(t, conversation(request, asked, answer,
+			did("cms.findResource", `{}`, lookup(t, "our-team", "Team our-team"), false)...))
+		require.JSONEq(t, `{"page":"our-team","name":"X"}`, string(next.Calls()[0].Input),
+			"what was done isn't done again")
 	}
 	require.Equal(t, "All right.", ask(t, conversation(request, asked, "No")).Text())
 	require.Equal(t, "cms.listPages", ask(t, conversation(request, asked, "list pages")).Calls()[0].Name)
 
 	const which = `"news" could be "News" (news-1) or "News" (news-2). Say which one, by the name in brackets.`
-	require.JSONEq(t, `{"query":"news-2","kind":"page"}`, string(ask(t, conversation("delete news", which, "news-2")).Calls()[0].Input))
-	require.Contains(t, ask(t, conversation("delete news", which, "yes")).Text(), `I don't understand "yes"`, "of which?")
+	require.JSONEq(t, `{"query":"news-2","kind":"page"}`,
+		string(ask(t, conversation("delete news", which, "news-2")).Calls()[0].Input))
+	require.Contains(t, ask(t, conversation("delete news", which, "yes")).Text(), `I don't understand "yes"`,
+		"of which?")
 }
 
 func TestAnUncertainMatchIsNotChangedWithoutApproval(t *testing.T) {
 	past := did("cms.findResource", `{}`, lookup(t, "tema", "Team our-team"), false)
-	for _, request := range []string{"rename tema to X", "describe tema as x", "add a hero section to tema titled X", "set the title of the hero on tema to X", "hide the hero section on tema"} {
-		require.Equal(t, `I'm not sure which page is "tema": "Team" (our-team) fits best. Do you mean it? Say yes, or another name.`,
+	for _, request := range []string{"rename tema to X", "describe tema as x", "add a hero section to tema titled X",
+		"set the title of the hero on tema to X", "hide the hero section on tema"} {
+		require.Equal(t,
+			`I'm not sure which page is "tema": "Team" (our-team) fits best. Do you mean it? Say yes, or another name.`,
 			ask(t, asking(request, past...)).Text(), request)
 	}
-	for request, tool := range map[string]string{"show tema": "cms.getPage", "preview tema": "cms.previewPage", "delete tema": "cms.deletePage",
+	for request, tool := range map[string]string{"show tema": "cms.getPage", "preview tema": "cms.previewPage",
+		"delete tema":                  "cms.deletePage",
 		"change the slug of tema to x": "cms.updatePage", "remove the hero section from tema": "cms.getPage"} {
 		require.Equal(t, tool, ask(t, asking(request, past...)).Calls()[0].Name, request)
 	}
 	rejected := append(past, noNote(did("cms.deletePage", `{}`, "A person rejected this call.", true))...)
-	require.Contains(t, ask(t, asking("delete tema", rejected...)).Text(), `I took "tema" to mean the page "Team", and am not sure of that. `)
+	require.Contains(t, ask(t, asking("delete tema", rejected...)).Text(),
+		`I took "tema" to mean the page "Team", and am not sure of that. `)
 }
 
 func TestItMeansThePageMentionedLast(t *testing.T) {
 	req := &provider.Request{Tools: asking("").Tools}
 	req.Messages = append(req.Messages, provider.User("create a page called About"))
-	req.Messages = append(req.Messages, did("cms.createPage", `{}`, `{"id":"pg_1","slug":"about-2","name":"About"}`, false)...)
+	req.Messages = append(req.Messages,
+		did("cms.createPage", `{}`, `{"id":"pg_1","slug":"about-2","name":"About"}`, false)...)
 	req.Messages = append(req.Messages, provider.Assistant("The page stands."), provider.User("preview it"))
 	require.JSONEq(t, `{"query":"about-2","kind":"page"}`, string(ask(t, req).Calls()[0].Input))
 }
@@ -202,7 +241,8 @@ func TestItMeansThePageMentionedLast(t *testing.T) {
 func TestForAMissingToolTheModelNamesTheModeThatHasIt(t *testing.T) {
 	req := asking("create a page called X")
 	req.Tools = req.Tools[:2]
-	require.Contains(t, ask(t, req).Text(), "cms.createPage, which isn't available in this mode. The mode cms-crud has it.")
+	require.Contains(t, ask(t, req).Text(),
+		"cms.createPage, which isn't available in this mode. The mode cms-crud has it.")
 }
 
 func TestInAPlanningModeAWriteBecomesAPlan(t *testing.T) {
@@ -213,9 +253,13 @@ func TestInAPlanningModeAWriteBecomesAPlan(t *testing.T) {
 	}
 	first := plan()
 	require.Equal(t, "cms.validatePlan", first.Calls()[0].Name)
-	require.JSONEq(t, `{"operations":[{"tool":"cms.createPage","input":{"name":"Home"}}]}`, string(first.Calls()[0].Input))
-	text := plan(did("cms.validatePlan", `{}`, `{"valid":false,"issues":["operation 1: slug taken"],"suggestions":["operation 1: use home-2"]}`, false)...).Text()
-	require.Contains(t, text, "doesn't work:\n- operation 1: slug taken\nNote: operation 1: use home-2\nNothing was changed.")
+	require.JSONEq(t, `{"operations":[{"tool":"cms.createPage","input":{"name":"Home"}}]}`,
+		string(first.Calls()[0].Input))
+	text := plan(did("cms.validatePlan", `{}`,
+		`{"valid":false,"issues":["operation 1: slug taken"],"suggestions":["operation 1: use home-2"]}`,
+		false)...).Text()
+	require.Contains(t, text,
+		"doesn't work:\n- operation 1: slug taken\nNote: operation 1: use home-2\nNothing was changed.")
 	require.Contains(t, plan(did("cms.validatePlan", `{}`, `{"valid":true}`, false)...).Text(), "and it works.")
 }
 
@@ -224,7 +268,9 @@ func TestAtALimitTheModelSummarizesItsCalls(t *testing.T) {
 	past = append(past, did("cms.createPage", `{}`, `no`, true)...)
 	req := asking("list pages", append(past, provider.User("You have reached the limit of this run."))...)
 	req.Tools, req.ToolChoice = nil, provider.ToolChoice{Mode: provider.ChooseNone}
-	require.Equal(t, "This run is at its limit, so I stop here. These calls succeeded: cms.listPages. Ask again for what is left.", ask(t, req).Text())
+	require.Equal(t,
+		"This run is at its limit, so I stop here. These calls succeeded: cms.listPages. Ask again for what is left.",
+		ask(t, req).Text())
 }
 
 func TestAnUnknownRequestIsAnsweredWithTheValidOnes(t *testing.T) {

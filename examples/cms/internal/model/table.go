@@ -2,10 +2,11 @@ package model
 
 // A scenario is one kind of request: how it is said, which calls it takes, and what is answered.
 //
-// Patterns are regular expressions of a whole request, one a line, in which {slot} is the text that the request has there, and "the" stands
-// for any articles or none. Inputs, replies and the other texts are templates of package text/template over these slots. After a look-up they
-// also have .name and .slug of what was found, and after a call .result, its decoded answer, and .text, the answer as it is. Empty values of an input are
-// left out.
+// Patterns are regular expressions of a whole request, one a line, in which {slot} is the text that
+// the request has there, and "the" stands for any articles or none. Inputs, replies and the other
+// texts are templates of package text/template over these slots. After a look-up they also have
+// .name and .slug of what was found, and after a call .result, its decoded answer, and .text, the
+// answer as it is. Empty values of an input are left out.
 type scenario struct {
 	says  string
 	find  string // page or entry: the slot of that name is looked up first
@@ -43,11 +44,14 @@ const (
 )
 
 var (
-	read      = step{tool: "cms.getPage", input: onPage + `}`, doing: `read the page {{q .name}}`}
-	lookUp    = step{tool: "cms.findResource", input: `{"query":{{json .query}},"kind":{{json .kind}}}`, doing: `look up the {{.kind}} {{q .query}}`}
-	readEntry = step{tool: "cms.getEntry", input: `{"entry":{{json .slug}},"locale":{{json .locale}}}`, doing: `read the entry {{q .name}}`}
+	read   = step{tool: "cms.getPage", input: onPage + `}`, doing: `read the page {{q .name}}`}
+	lookUp = step{tool: "cms.findResource", input: `{"query":{{json .query}},"kind":{{json .kind}}}`,
+		doing: `look up the {{.kind}} {{q .query}}`}
+	readEntry = step{tool: "cms.getEntry", input: `{"entry":{{json .slug}},"locale":{{json .locale}}}`,
+		doing: `read the entry {{q .name}}`}
 	// checking is what becomes of the calls that a mode doesn't have which only plans.
-	checking = scenario{calls: []step{{tool: "cms.validatePlan", input: `{"operations":{{json .planned}}}`, doing: "check the plan"}},
+	checking = scenario{
+		calls: []step{{tool: "cms.validatePlan", input: `{"operations":{{json .planned}}}`, doing: "check the plan"}},
 		reply: `The plan:{{"\n"}}{{.plan}}I tried it on a copy of the site, and it {{if .result.valid}}works.{{else}}doesn't work:{{range .result.issues}}{{"\n"}}- {{.}}{{end}}{{end}}` +
 			`{{range .result.suggestions}}{{"\n"}}Note: {{.}}{{end}}{{"\n"}}Nothing was changed. In the mode cms-crud I carry it out.`}
 )
@@ -56,70 +60,95 @@ var (
 const (
 	reuse, anew, clone = "Reuse what exists", "Create new", "Clone a template"
 	threePlans         = `{"goal":"the page {{.name}} with a {{.section}}","plans":[` +
-		`{"name":"` + reuse + `","steps":[{"tool":"cms.findResource","args":{"query":{{json .section}},"kind":"section"},"rationale":"what exists is the fastest way"},` +
+		`{"name":"` + reuse +
+		`","steps":[{"tool":"cms.findResource","args":{"query":{{json .section}},"kind":"section"},"rationale":"what exists is the fastest way"},` +
 		`{"tool":"cms.createPage","args":{"name":{{json .name}}}}]},` +
-		`{"name":"` + anew + `","risks":["one more definition to look after"],"steps":[{"tool":"cms.createSectionDef","args":{"key":{{json .section}}},"rationale":"it fits exactly"},` +
+		`{"name":"` + anew +
+		`","risks":["one more definition to look after"],"steps":[{"tool":"cms.createSectionDef","args":{"key":{{json .section}}},"rationale":"it fits exactly"},` +
 		`{"tool":"cms.createPage","args":{"name":{{json .name}}}}]},` +
-		`{"name":"` + clone + `","risks":["it has no {{.section}}"],"steps":[{"tool":"cms.clonePage","args":{"source":"home","name":{{json .name}}},"rationale":"it looks like the others"},` +
+		`{"name":"` + clone +
+		`","risks":["it has no {{.section}}"],"steps":[{"tool":"cms.clonePage","args":{"source":"home","name":{{json .name}}},"rationale":"it looks like the others"},` +
 		`{"tool":"cms.addSectionToPage","args":{"section":"text"}}]}]}`
 )
 
 // listing lists the things of a kind, each as the template item says.
 func listing(tool, input, one, many, says, item string) scenario {
-	return scenario{says: `(list|show|what|which) the ` + says, calls: []step{{tool: tool, input: input, doing: "list them"}},
-		reply: `{{if eq .result.total 1.0}}There is 1 ` + one + `{{else}}There are {{.result.total}} ` + many + `{{end}}:{{range .result.items}}{{"\n"}}- ` + item +
+	return scenario{says: `(list|show|what|which) the ` + says,
+		calls: []step{{tool: tool, input: input, doing: "list them"}},
+		reply: `{{if eq .result.total 1.0}}There is 1 ` + one + `{{else}}There are {{.result.total}} ` + many +
+			`{{end}}:{{range .result.items}}{{"\n"}}- ` + item +
 			`{{end}}{{if gt .result.total 50.0}}{{"\n"}}and more{{end}}`}
 }
 
 // update changes one field of a page to what the slot "to" says.
 func update(says, key, doing string, guess bool, reply string) scenario {
 	return scenario{says: says, find: "page", guess: guess, reply: reply,
-		calls: []step{{tool: "cms.updatePage", input: `{"page":{{json .slug}},"` + key + `":{{json .to}}}`, doing: doing + ` the page {{q .name}}`}}}
+		calls: []step{{tool: "cms.updatePage", input: `{"page":{{json .slug}},"` + key + `":{{json .to}}}`,
+			doing: doing + ` the page {{q .name}}`}}}
 }
 
-// set sets a slot of a section. If the page has no such section, it gets one, in which another slot has the page's name.
+// set sets a slot of a section. If the page has no such section, it gets one, in which another slot
+// has the page's name.
 func set(word, section, slot, other string) scenario {
 	content := `{"` + other + `":{{json .name}},"` + slot + `":{{json .value}}}`
 	the := `the ` + slot + ` of the ` + section + ` on the page {{q .name}}`
-	return scenario{says: setting + ` the ` + word + ` (of|on) (the ` + section + `( section)? (of|on|in) )?{page} to {value}`, find: "page",
-		reply: `{{if .otherwise}}The page had no ` + section + ` section, so I added one. {{end}}T` + the[1:] + ` is {{q .value}} now.`,
-		calls: []step{{tool: "cms.syncPageContents", doing: `set ` + the, input: onPage + `,"contents":{"` + section + `":{"` + slot + `":{{json .value}}}}}`,
-			lacks: "has no section", otherwise: &step{tool: "cms.addSectionToPage", doing: `add a section with ` + the, input: onPage + `,"section":"` + section + `","content":` + content + `}`}}}}
+	return scenario{says: setting + ` the ` + word + ` (of|on) (the ` + section +
+		`( section)? (of|on|in) )?{page} to {value}`, find: "page",
+		reply: `{{if .otherwise}}The page had no ` + section + ` section, so I added one. {{end}}T` + the[1:] +
+			` is {{q .value}} now.`,
+		calls: []step{{tool: "cms.syncPageContents", doing: `set ` + the, input: onPage + `,"contents":{"` + section +
+			`":{"` + slot + `":{{json .value}}}}}`,
+			lacks: "has no section", otherwise: &step{tool: "cms.addSectionToPage", doing: `add a section with ` + the,
+				input: onPage + `,"section":"` + section + `","content":` + content + `}`}}}}
 }
 
 // scenarios are tried in order.
 var scenarios = []scenario{
 	{says: `help|what can you do|who are you|hello|hi`, reply: help},
 	{says: `thanks|no`, reply: `All right.`},
-	{says: `fetch {url}`, reply: `It says:{{"\n\n"}}{{.text}}`, calls: []step{{tool: "http.fetch", input: `{"url":{{json .url}}}`, doing: `read {{.url}}`}}},
+	{says: `fetch {url}`, reply: `It says:{{"\n\n"}}{{.text}}`,
+		calls: []step{{tool: "http.fetch", input: `{"url":{{json .url}}}`, doing: `read {{.url}}`}}},
 
-	listing("cms.listPages", `{}`, "page", "pages", `pages( exist| are there)?`, `{{.name}} ({{path .slug}}), {{.sections}} section{{if ne .sections 1.0}}s{{end}}`),
-	listing("cms.listSections", `{}`, "section definition", "section definitions", `sections?( definitions)?`, `{{.name}} ({{.key}}): {{.description}}`),
-	listing("cms.listCollections", `{}`, "collection", "collections", `collections`, `{{.name}} ({{.slug}}), entries: {{.entries}}`),
-	listing("cms.listEntries", `{"collection":{{json (or .collection "blog")}}}`, "entry", "entries", `(blog )?(entries|posts)( (of|in) the {collection})?`, `{{.title}} ({{.slug}})`),
+	listing("cms.listPages", `{}`, "page", "pages", `pages( exist| are there)?`,
+		`{{.name}} ({{path .slug}}), {{.sections}} section{{if ne .sections 1.0}}s{{end}}`),
+	listing("cms.listSections", `{}`, "section definition", "section definitions", `sections?( definitions)?`,
+		`{{.name}} ({{.key}}): {{.description}}`),
+	listing("cms.listCollections", `{}`, "collection", "collections", `collections`,
+		`{{.name}} ({{.slug}}), entries: {{.entries}}`),
+	listing("cms.listEntries", `{"collection":{{json (or .collection "blog")}}}`, "entry", "entries",
+		`(blog )?(entries|posts)( (of|in) the {collection})?`, `{{.title}} ({{.slug}})`),
 
 	{says: `show the (blog )?(entry|post) {entry}`, find: "entry", guess: true, calls: []step{readEntry},
 		reply: `The entry {{q .name}} is in the collection {{.result.collection}}, at /{{.result.collection}}/{{.slug}}.{{with .result.content}}` + values + `{{end}}`},
 	{says: `(show|get|open) {page}`, find: "page", guess: true, calls: []step{read},
 		reply: `The page {{q .result.name}} is at {{path .result.slug}}.{{with .result.description}} It is described as {{q .}}.{{end}}` +
-			`{{range .result.sections}}{{"\n"}}{{.name}} ({{.id}}, {{.status}}){{with .content}}` + values + `{{end}}{{else}} It has no sections.{{end}}`},
+			`{{range .result.sections}}{{"\n"}}{{.name}} ({{.id}}, {{.status}}){{with .content}}` + values +
+			`{{end}}{{else}} It has no sections.{{end}}`},
 	{says: `preview {page}`, find: "page", guess: true, reply: `Visitors see this:{{"\n\n"}}{{.text}}`,
 		calls: []step{{tool: "cms.previewPage", input: read.input, doing: `preview the page {{q .name}}`}}},
-	{says: `(find|where is|search for) the {what}`, calls: []step{{tool: "cms.findResource", input: `{"query":{{json .what}}}`, doing: `look for {{q .what}}`}},
+	{says: `(find|where is|search for) the {what}`,
+		calls: []step{{tool: "cms.findResource", input: `{"query":{{json .what}}}`, doing: `look for {{q .what}}`}},
 		reply: `{{with found .text}}I found:{{range .}}{{"\n"}}- the {{.Kind}} {{q .Name}} ({{.Slug}}), {{.Match}}: {{.Why}}{{end}}{{else}}I found nothing like {{q .what}}.{{end}}`},
 
 	{says: making + ` the {name} page with the (?P<section>form|gallery|map)`, calls: []step{
 		{tool: "plan.choose", input: threePlans, doing: `propose three plans`},
-		{tool: "cms.findResource", plans: reuse, input: `{"query":{{json .section}},"kind":"section"}`, doing: `look for a section {{.section}}`, lacks: "Nothing",
-			otherwise: &step{tool: "plan.failed", input: `{"plan":"` + reuse + `","error":"there is no section {{.section}}","next":"` + anew + `"}`, doing: `take the next plan`}},
-		{tool: "cms.createSectionDef", plans: anew, doing: `create the section {{.section}}`, input: `{"name":{{json .section}},"key":{{json .section}},"slots":[{"key":"title","type":"text"}]}`},
-		{tool: "cms.clonePage", plans: clone, doing: `copy the home page`, input: `{"source":"home","newSlug":{{json (lower .name)}},"name":{{json .name}}}`},
-		{tool: "cms.addSectionToPage", plans: clone, doing: `add a text section`, input: `{"page":{{json (lower .name)}},"section":"text","content":{"body":{{json .name}}}}`},
-		{tool: "cms.createPage", plans: reuse + anew, free: "slug", doing: `create the page {{q .name}}`, input: `{"name":{{json .name}},"slug":{{json .slug}},"sections":[{"section":{{json .section}},"content":{"title":{{json .name}}}}]}`}},
+		{tool: "cms.findResource", plans: reuse, input: `{"query":{{json .section}},"kind":"section"}`,
+			doing: `look for a section {{.section}}`, lacks: "Nothing",
+			otherwise: &step{tool: "plan.failed", input: `{"plan":"` + reuse +
+				`","error":"there is no section {{.section}}","next":"` + anew + `"}`, doing: `take the next plan`}},
+		{tool: "cms.createSectionDef", plans: anew, doing: `create the section {{.section}}`,
+			input: `{"name":{{json .section}},"key":{{json .section}},"slots":[{"key":"title","type":"text"}]}`},
+		{tool: "cms.clonePage", plans: clone, doing: `copy the home page`,
+			input: `{"source":"home","newSlug":{{json (lower .name)}},"name":{{json .name}}}`},
+		{tool: "cms.addSectionToPage", plans: clone, doing: `add a text section`,
+			input: `{"page":{{json (lower .name)}},"section":"text","content":{"body":{{json .name}}}}`},
+		{tool: "cms.createPage", plans: reuse + anew, free: "slug", doing: `create the page {{q .name}}`,
+			input: `{"name":{{json .name}},"slug":{{json .slug}},"sections":[{"section":{{json .section}},"content":{"title":{{json .name}}}}]}`}},
 		reply: `I followed the plan {{q .plan}}{{if .otherwise}}, a backup: the first one failed, because there is no section {{.section}}{{end}}. The page {{q .name}} is at {{path (or .result.slug (lower .name))}}.`},
 	{says: making + ` the page (called|named|titled) {name}` + options + "\n" + making + ` the {name} page` + options,
-		calls: []step{{tool: "cms.createPage", free: "slug", doing: `create the page {{q .name}}`, input: `{"name":{{json .name}},"slug":{{json .slug}},` +
-			`"description":{{json .description}},"locale":{{json .locale}}{{if .section}},"sections":[{"section":{{json .section}},"content":` + contents + `}]{{end}}}`}},
+		calls: []step{{tool: "cms.createPage", free: "slug", doing: `create the page {{q .name}}`,
+			input: `{"name":{{json .name}},"slug":{{json .slug}},` +
+				`"description":{{json .description}},"locale":{{json .locale}}{{if .section}},"sections":[{"section":{{json .section}},"content":` + contents + `}]{{end}}}`}},
 		reply: `{{if .was}}The slug {{q .was}} was taken, so I created the page as {{q .result.slug}}. {{end}}The page {{q .name}} is at {{path .result.slug}}` +
 			`{{range .result.sections}}, with ` + described + `{{end}}.`},
 	{says: making + ` the (blog )?(entry|post) (titled|called) {title}( saying {body})?`,
@@ -127,36 +156,54 @@ var scenarios = []scenario{
 			input: `{"collection":"blog","entry":{{json .entry}},"title":{{json .title}},"locale":{{json .locale}},"content":{"body":{{json (or .body .title)}}}}`}},
 		reply: `{{if .was}}The slug {{q .was}} was taken, so I wrote the entry as {{q .result.slug}}. {{end}}The entry {{q .title}} is in the collection blog, at /blog/{{.result.slug}}.`},
 
-	{says: `rename the (blog )?(entry|post) {entry} to {title}`, find: "entry", reply: `The title of the entry {{q .name}} is {{q .title}} now.`,
+	{says: `rename the (blog )?(entry|post) {entry} to {title}`, find: "entry",
+		reply: `The title of the entry {{q .name}} is {{q .title}} now.`,
 		calls: []step{readEntry, {tool: "cms.upsertEntry", doing: `rename the entry {{q .name}}`,
 			input: `{"collection":{{json .result.collection}},"entry":{{json .slug}},"title":{{json .title}}}`}}},
-	{says: setting + ` the body of the (blog )?(entry|post) {entry} to {body}`, find: "entry", reply: `The body of the entry {{q .name}} is {{q .body}} now.`,
+	{says: setting + ` the body of the (blog )?(entry|post) {entry} to {body}`, find: "entry",
+		reply: `The body of the entry {{q .name}} is {{q .body}} now.`,
 		calls: []step{readEntry, {tool: "cms.upsertEntry", doing: `change the body of the entry {{q .name}}`,
 			input: `{"collection":{{json .result.collection}},"entry":{{json .slug}},"locale":{{json .locale}},"content":{"body":{{json .body}}}}`}}},
-	update(`rename {page} to {to}`, "name", `rename`, false, `The page {{q .name}} is called {{q .result.name}} now. Its address is still {{path .result.slug}}.`),
-	update(setting+` the (slug|address) of {page} to {to}`, "newSlug", `change the slug of`, true, `The page {{q .name}} has moved from {{path .slug}} to {{path .result.slug}}.`),
-	update("describe {page} as {to}\n"+setting+` the description of {page} to {to}`, "description", `describe`, false, `The page {{q .name}} is described as {{q .result.description}} now.`),
+	update(`rename {page} to {to}`, "name", `rename`, false,
+		`The page {{q .name}} is called {{q .result.name}} now. Its address is still {{path .result.slug}}.`),
+	update(setting+` the (slug|address) of {page} to {to}`, "newSlug", `change the slug of`, true,
+		`The page {{q .name}} has moved from {{path .slug}} to {{path .result.slug}}.`),
+	update("describe {page} as {to}\n"+setting+` the description of {page} to {to}`, "description", `describe`, false,
+		`The page {{q .name}} is described as {{q .result.description}} now.`),
 
-	set("title", "hero", "title", "title"), set("subtitle", "hero", "subtitle", "title"), set("button text", "hero", "ctaText", "title"),
+	set("title", "hero", "title", "title"), set("subtitle", "hero", "subtitle", "title"),
+	set("button text", "hero", "ctaText", "title"),
 	set("heading", "text", "heading", "body"), set("body", "text", "body", "body"),
-	{says: `add ` + part + ` to {page}( titled {title})?( saying {body})?` + "\nadd " + part + `( titled {title})?( saying {body})? to {page}`, find: "page",
-		calls: []step{{tool: "cms.addSectionToPage", input: onPage + `,"section":{{json .section}},"content":` + contents + `}`, doing: `add a {{.section}} section to the page {{q .name}}`}},
+	{says: `add ` + part + ` to {page}( titled {title})?( saying {body})?` + "\nadd " + part +
+		`( titled {title})?( saying {body})? to {page}`, find: "page",
+		calls: []step{{tool: "cms.addSectionToPage", input: onPage + `,"section":{{json .section}},"content":` +
+			contents + `}`, doing: `add a {{.section}} section to the page {{q .name}}`}},
 		reply: `The page {{q .name}} has {{with .result}}` + described + `{{end}} now.`},
-	{says: `(?P<status>hide|unpublish|publish) ` + part + ` (on|of) {page}`, find: "page", reply: `The {{.section}} section on the page {{q .name}} is ` + shown + ` now.`,
+	{says: `(?P<status>hide|unpublish|publish) ` + part + ` (on|of) {page}`, find: "page",
+		reply: `The {{.section}} section on the page {{q .name}} is ` + shown + ` now.`,
 		calls: []step{{tool: "cms.getPage", input: read.input, doing: read.doing,
-			stop: onePart + `{{else if eq (index $all 0).status ` + "`" + `published` + "`" + `}}{{if eq (lower .status) "publish"}}The {{.section}} section is published already.{{end}}{{else if ne (lower .status) "publish"}}The {{.section}} section is unpublished already.{{end}}`},
-			{tool: "cms.updateSection", input: `{` + partID + `,"status":"` + shown + `"}`, doing: `{{lower .status}} the {{.section}} section on the page {{q .name}}`}}},
-	{says: `(delete|remove) ` + part + ` (from|on|of) {page}`, find: "page", guess: true, reply: `I removed the {{.section}} section from the page {{q .name}}.`,
-		calls: []step{{tool: "cms.getPage", input: read.input, doing: read.doing, stop: onePart + `{{end}}`}, {tool: "cms.removeSection", input: `{` + partID + `}`,
-			doing: `remove the {{.section}} section from the page {{q .name}}`, instead: `hide the {{.section}} section on {{.slug}}`}}},
-	{says: `replace the slots of ` + part + ` by {value}`, reply: `The section {{.section}} has the slot {{.value}} now. Values of other slots are kept, and hidden.`,
+			stop: onePart + `{{else if eq (index $all 0).status ` + "`" + `published` + "`" +
+				`}}{{if eq (lower .status) "publish"}}The {{.section}} section is published already.{{end}}{{else if ne (lower .status) "publish"}}The {{.section}} section is unpublished already.{{end}}`},
+			{tool: "cms.updateSection", input: `{` + partID + `,"status":"` + shown + `"}`,
+				doing: `{{lower .status}} the {{.section}} section on the page {{q .name}}`}}},
+	{says: `(delete|remove) ` + part + ` (from|on|of) {page}`, find: "page", guess: true,
+		reply: `I removed the {{.section}} section from the page {{q .name}}.`,
+		calls: []step{{tool: "cms.getPage", input: read.input, doing: read.doing, stop: onePart + `{{end}}`},
+			{tool: "cms.removeSection", input: `{` + partID + `}`,
+				doing:   `remove the {{.section}} section from the page {{q .name}}`,
+				instead: `hide the {{.section}} section on {{.slug}}`}}},
+	{says: `replace the slots of ` + part + ` by {value}`,
+		reply: `The section {{.section}} has the slot {{.value}} now. Values of other slots are kept, and hidden.`,
 		calls: []step{{tool: "cms.syncSectionElements", doing: `change the definition of the section {{.section}}`,
 			input: `{"section":{{json .section}},"slots":[{"key":{{json .value}},"type":"text"}]}`}}},
-	{says: `(delete|remove) the (blog )?(entry|post) {entry}`, find: "entry", guess: true, reply: `I deleted the entry {{q .name}}.`,
-		calls: []step{{tool: "cms.deleteEntry", input: `{"entry":{{json .slug}}}`, doing: `delete the entry {{q .name}}`}}},
+	{says: `(delete|remove) the (blog )?(entry|post) {entry}`, find: "entry", guess: true,
+		reply: `I deleted the entry {{q .name}}.`,
+		calls: []step{{tool: "cms.deleteEntry", input: `{"entry":{{json .slug}}}`,
+			doing: `delete the entry {{q .name}}`}}},
 	{says: `(delete|remove) {page}`, find: "page", guess: true,
 		reply: `I deleted the page {{q .result.page.name}} ({{path .result.page.slug}}).{{with .result.linkedFrom}} These pages linked to it: {{range $i, $p := .}}{{if $i}}, {{end}}{{$p}}{{end}}.{{end}}`,
-		calls: []step{{tool: "cms.deletePage", input: `{"page":{{json .slug}}}`, doing: `delete the page {{q .name}}`, instead: `hide the hero section on {{.slug}}`}}},
+		calls: []step{{tool: "cms.deletePage", input: `{"page":{{json .slug}}}`, doing: `delete the page {{q .name}}`,
+			instead: `hide the hero section on {{.slug}}`}}},
 }
 
 const help = `I am a small program that stands in for a language model. I understand requests like these:

@@ -19,8 +19,8 @@ type move struct {
 	asks              bool // the text ends the turn
 }
 
-// A turn answers one message of a person. It processes the message from its beginning, and takes the results of calls that were made already
-// instead of making them again.
+// A turn answers one message of a person. It processes the message from its beginning, and takes
+// the results of calls that were made already instead of making them again.
 type turn struct {
 	offered map[string]bool
 	past    []*provider.ToolResult // for this message, and not used yet
@@ -92,7 +92,8 @@ var (
 	candidates = regexp.MustCompile(`\(([^ ()]+)\)`)
 )
 
-// answered returns the requests from the one on that the model has asked about, with the answer in it; nil if this is no answer to a question.
+// answered returns the requests from the one on that the model has asked about, with the answer in
+// it; nil if this is no answer to a question.
 func (w *turn) answered(before []provider.Message, said []request) []request {
 	if len(said) != 1 || len(before) == 0 {
 		return nil
@@ -103,7 +104,8 @@ func (w *turn) answered(before []provider.Message, said []request) []request {
 	}
 	all := candidates.FindAllStringSubmatch(asked[2], -1)
 	for _, c := range all {
-		if !strings.EqualFold(said[0].text, c[1]) && !(len(all) == 1 && slices.Contains([]string{"yes", "yes, do it", "that one"}, strings.ToLower(said[0].text))) {
+		if !strings.EqualFold(said[0].text, c[1]) && !(len(all) == 1 &&
+			slices.Contains([]string{"yes", "yes, do it", "that one"}, strings.ToLower(said[0].text))) {
 			continue
 		}
 		todo := requests(before[newestOf(before)].Text())
@@ -166,7 +168,10 @@ func (w *turn) carryOut(r request) move {
 			continue
 		}
 		if !w.offered[now.tool] {
-			return move{text: fmt.Sprintf("I can't do that here: it needs %s, which isn't available in this mode. The mode cms-crud has it.", now.tool)}
+			return move{
+				text: fmt.Sprintf(
+					"I can't do that here: it needs %s, which isn't available in this mode. The mode cms-crud has it.",
+					now.tool)}
 		}
 		if len(w.past) == 0 || w.past[0].Name != now.tool {
 			raw, _ := json.Marshal(input) // it was decoded from JSON
@@ -233,7 +238,8 @@ func foundIn(text, kind string) (all []found) {
 	return all
 }
 
-// resolve takes the result of a look-up. It returns what to say if the request stops there, and whether that is a question.
+// resolve takes the result of a look-up. It returns what to say if the request stops there, and
+// whether that is a question.
 func (w *turn) resolve(r request, said string) (stop string, asks bool) {
 	kind, what := r.scenario.find, r.slots["query"].(string)
 	fit, others := foundIn(said, kind), foundIn(said, "")
@@ -241,7 +247,8 @@ func (w *turn) resolve(r request, said string) (stop string, asks bool) {
 	case len(others) == 0:
 		return fmt.Sprintf("I found no %s like %q.", kind, what), false
 	case len(fit) == 0:
-		return fmt.Sprintf("I found no %s like %q. There is the %s %q (%s).", kind, what, others[0].Kind, others[0].Name, others[0].Slug), false
+		return fmt.Sprintf("I found no %s like %q. There is the %s %q (%s).", kind, what, others[0].Kind,
+			others[0].Name, others[0].Slug), false
 	}
 	it := fit[0]
 	var rivals []string
@@ -256,10 +263,12 @@ func (w *turn) resolve(r request, said string) (stop string, asks bool) {
 		}
 	}
 	if last := len(rivals) - 1; last > 0 {
-		return fmt.Sprintf("%q could be %s or %s. Say which one, by the name in brackets.", what, strings.Join(rivals[:last], ", "), rivals[last]), true
+		return fmt.Sprintf("%q could be %s or %s. Say which one, by the name in brackets.", what,
+			strings.Join(rivals[:last], ", "), rivals[last]), true
 	}
 	if it.Match == index.MatchUnsure && !r.scenario.guess {
-		return fmt.Sprintf("I'm not sure which %s is %q: %q (%s) fits best. Do you mean it? Say yes, or another name.", kind, what, it.Name, it.Slug), true
+		return fmt.Sprintf("I'm not sure which %s is %q: %q (%s) fits best. Do you mean it? Say yes, or another name.",
+			kind, what, it.Name, it.Slug), true
 	}
 	if kind == "page" {
 		w.last = it.Slug
@@ -274,7 +283,8 @@ func (r request) note() string {
 	switch said := fmt.Sprintf("I took %q to mean the %s %q", what, r.slots["kind"], name); {
 	case match == index.MatchUnsure:
 		return said + ", and am not sure of that. "
-	case match == nil || match == index.MatchExact && (strings.EqualFold(fmt.Sprint(what), fmt.Sprint(name)) || slugged(what) == r.slots["slug"]):
+	case match == nil || match == index.MatchExact &&
+		(strings.EqualFold(fmt.Sprint(what), fmt.Sprint(name)) || slugged(what) == r.slots["slug"]):
 		return ""
 	default:
 		return said + ". "

@@ -27,10 +27,12 @@ var (
 	single = regexp.MustCompile(`'([^']*)'([ .,]|$)`)
 	splits = regexp.MustCompile(`(?i)"[^"]*"|[.;!?]+(?:\s+|$)|,?\s*\bthen\b|(?:,\s*and|,|\band)\s+` + verbs + `\b`)
 	verb   = regexp.MustCompile(`(?i)` + verbs + `$`)
-	polite = regexp.MustCompile(`(?i)^(?:(?:please|now|also|and|(?:can|could) you|i want to)[ ,]+)+|(?:[ ,]+(?:please|now|instead|and|for me))*[ ,]*$|^[ ,]+`)
+	polite = regexp.MustCompile(
+		`(?i)^(?:(?:please|now|also|and|(?:can|could) you|i want to)[ ,]+)+|(?:[ ,]+(?:please|now|instead|and|for me))*[ ,]*$|^[ ,]+`)
 	locale = regexp.MustCompile(`(?i) in (german|english)$`)
 	owned  = regexp.MustCompile(`(?i)^(?:(?:the|a|an|my|our|me|this|new|page)\s+)+|\s+page$|^(?:it|this|that)$|^/`)
-	meddle = regexp.MustCompile(`(?i)^(?:[^"]* )?(?:with|titled|called|saying)(?: |$)|^(?-i:a|an|the)$`) // in a name without quotes it begins something that isn't understood
+	// in a name without quotes it begins something that isn't understood
+	meddle = regexp.MustCompile(`(?i)^(?:[^"]* )?(?:with|titled|called|saying)(?: |$)|^(?-i:a|an|the)$`)
 	taken  = regexp.MustCompile(`^slug "([^"]+)" exists already .*such as "([^"]+)"`)
 )
 
@@ -40,14 +42,16 @@ var patterns = func() (all []*regexp.Regexp) {
 		var alternatives []string
 		for says := range strings.SplitSeq(scenarios[i].says, "\n") {
 			says = regexp.MustCompile(`\bthe `).ReplaceAllString(says, `(?:(?:the|a|an|my|our|me|us|all|new) )*`)
-			alternatives = append(alternatives, regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(says, `(?P<$1>(?:"[^"]*"|[^"])+?)`))
+			alternatives = append(alternatives,
+				regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(says, `(?P<$1>(?:"[^"]*"|[^"])+?)`))
 		}
 		all = append(all, regexp.MustCompile(`(?i)^(?:`+strings.Join(alternatives, "|")+`)$`))
 	}
 	return all
 }()
 
-// requests splits a message into requests: at the ends of sentences, at "then", and at "and" or a comma before a verb.
+// requests splits a message into requests: at the ends of sentences, at "then", and at "and" or a
+// comma before a verb.
 func requests(message string) (all []request) {
 	message = single.ReplaceAllString(strings.Join(strings.Fields(quotes.Replace(message)), " "), `"$1"$2`)
 	message = splits.ReplaceAllStringFunc(message, func(s string) string {

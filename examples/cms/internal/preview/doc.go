@@ -1,4 +1,5 @@
-// Package preview shows the pages of a site as visitors see them: it renders them with templates, and serves them.
+// Package preview shows the pages of a site as visitors see them: it renders them with templates,
+// and serves them.
 //
 //	r, err := preview.New(preview.Config{Site: s})
 //	if err != nil {
@@ -8,10 +9,11 @@
 //
 // # Templates
 //
-// Templates are files, embedded or in a folder (Config.Templates): layout/page.html, sections/KEY/VARIANT.html for the
-// sections whose definition has the template key KEY, sections/_default.html for all others, which shows every slot, and
-// assets. A section's template gets a [site.TreeSection]. Besides the functions of html/template there are markdown,
-// which renders Markdown and removes everything that could run or load something, truncate, and asset.
+// Templates are files, embedded or in a folder (Config.Templates): layout/page.html,
+// sections/KEY/VARIANT.html for the sections whose definition has the template key KEY,
+// sections/_default.html for all others, which shows every slot, and assets. A section's template
+// gets a [site.TreeSection]. Besides the functions of html/template there are markdown, which
+// renders Markdown and removes everything that could run or load something, truncate, and asset.
 //
 // # Paths
 //
@@ -23,6 +25,7 @@
 //	GET /assets/…, /uploads/…   files
 //	GET /events                 server-sent events: "revision" with the number of the site's newest change
 //
-// A rendered page loads itself again when the site changes, whichever process changes it, so a frame beside a chat shows
-// the agent's work as it happens. Nothing is cached: each request renders the current state.
+// A rendered page loads itself again when the site changes, whichever process changes it, so a
+// frame beside a chat shows the agent's work as it happens. Nothing is cached: each request renders
+// the current state.
 package preview

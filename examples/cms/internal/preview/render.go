@@ -36,7 +36,8 @@ type Config struct {
 	Templates fs.FS
 	// Development reads the templates for each page, so that changes show at once.
 	Development bool
-	// Frames are the origins whose pages may show the preview in a frame, besides those of this computer.
+	// Frames are the origins whose pages may show the preview in a frame, besides those of this
+	// computer.
 	Frames []string
 }
 
@@ -64,7 +65,8 @@ func New(cfg Config) (*Renderer, error) {
 	if cfg.Templates == nil {
 		cfg.Templates = Templates()
 	}
-	r := &Renderer{cfg: cfg, markdown: goldmark.New(goldmark.WithExtensions(extension.GFM)), policy: bluemonday.UGCPolicy()}
+	r := &Renderer{cfg: cfg, markdown: goldmark.New(goldmark.WithExtensions(extension.GFM)),
+		policy: bluemonday.UGCPolicy()}
 	_, err := r.templates()
 	return r, err
 }
@@ -145,7 +147,8 @@ func (r *Renderer) templates() (*set, error) {
 	return s, nil
 }
 
-// section renders a section with the template of its key and variant, of its key, or with the default one.
+// section renders a section with the template of its key and variant, of its key, or with the
+// default one.
 func (s *set) section(sec site.TreeSection) (template.HTML, error) {
 	name := "sections/_default.html"
 	if variants := s.variants[sec.Template]; slices.Contains(variants, sec.Variant) {

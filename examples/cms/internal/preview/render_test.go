@@ -23,17 +23,21 @@ func TestAPageIsRenderedWithTheTemplatesOfItsSections(t *testing.T) {
 	r, s := newRenderer(t, Config{})
 	ctx := t.Context()
 	for _, sec := range []site.AddSection{
-		{Section: "text", Content: map[string]any{"heading": "News", "body": "## First\n\nOne **line**.\n\n- a\n- b\n"}},
+		{Section: "text",
+			Content: map[string]any{"heading": "News", "body": "## First\n\nOne **line**.\n\n- a\n- b\n"}},
 		{Section: "feature", Content: map[string]any{"title": "Fast", "text": "See [home](/home)."}},
-		{Section: "cta", Content: map[string]any{"text": "Try it", "buttonText": "Go", "buttonLink": map[string]any{"type": "page", "targetId": "pg_home"}}},
+		{Section: "cta", Content: map[string]any{"text": "Try it", "buttonText": "Go",
+			"buttonLink": map[string]any{"type": "page", "targetId": "pg_home"}}},
 	} {
 		sec.Page = "home"
 		_, err := s.AddSection(ctx, sec)
 		require.NoError(t, err)
 	}
 	html := page(t, r, "home", "")
-	for _, part := range []string{`<html lang="en" data-revision="4">`, "<h1>Welcome to local-site</h1>", `<a class="cta" href="/blog/hello-world">Read the blog</a>`,
-		`<img src="/assets/hero.svg" alt="A ratchet and its pawl">`, "<h2>News</h2>\n<h2", "<strong>line</strong>", "<li>a</li>", `<section class="feature"`,
+	for _, part := range []string{`<html lang="en" data-revision="4">`, "<h1>Welcome to local-site</h1>",
+		`<a class="cta" href="/blog/hello-world">Read the blog</a>`,
+		`<img src="/assets/hero.svg" alt="A ratchet and its pawl">`, "<h2>News</h2>\n<h2", "<strong>line</strong>",
+		"<li>a</li>", `<section class="feature"`,
 		`<a href="/home" rel="nofollow">home</a>`, `<a class="cta" href="/">Go</a>`} {
 		require.Contains(t, html, part)
 	}
@@ -47,13 +51,17 @@ func TestAPageIsRenderedWithTheTemplatesOfItsSections(t *testing.T) {
 // A form can be sent once its section has a link to send it to.
 func TestAFormIsSentToItsAction(t *testing.T) {
 	r, s := newRenderer(t, Config{})
-	_, err := s.CreateSectionDef(t.Context(), site.CreateSectionDef{Name: "Form", Elements: site.Elements{Rows: []site.Row{{Slots: []site.Slot{
-		{Key: "title", Type: site.TypeText}, {Key: "action", Type: site.TypeLink}, {Key: "buttonText", Type: site.TypeText}}}}}})
+	_, err := s.CreateSectionDef(t.Context(),
+		site.CreateSectionDef{Name: "Form", Elements: site.Elements{Rows: []site.Row{{Slots: []site.Slot{
+			{Key: "title", Type: site.TypeText}, {Key: "action", Type: site.TypeLink},
+			{Key: "buttonText", Type: site.TypeText}}}}}})
 	require.NoError(t, err)
-	p, err := s.CreatePage(t.Context(), site.CreatePage{Name: "Contact", Sections: []site.NewSection{{Section: "form", Content: map[string]any{"title": "Write to us"}}}})
+	p, err := s.CreatePage(t.Context(), site.CreatePage{Name: "Contact",
+		Sections: []site.NewSection{{Section: "form", Content: map[string]any{"title": "Write to us"}}}})
 	require.NoError(t, err)
 	html := page(t, r, "contact", "")
-	for _, part := range []string{"<h2>Write to us</h2>", "<fieldset disabled>", `<textarea name="message"`, ">Send</button>", "Nothing can be sent yet"} {
+	for _, part := range []string{"<h2>Write to us</h2>", "<fieldset disabled>", `<textarea name="message"`,
+		">Send</button>", "Nothing can be sent yet"} {
 		require.Contains(t, html, part)
 	}
 	_, err = s.SyncContents(t.Context(), site.SyncContents{SectionID: p.Sections[0].ID, Content: map[string]any{
@@ -70,21 +78,31 @@ func TestTextNeverBecomesMarkup(t *testing.T) {
 	r, s := newRenderer(t, Config{})
 	ctx := t.Context()
 	evil := `<script>alert("1")</script>`
-	_, err := s.UpdatePage(ctx, site.UpdatePage{Page: "home", Name: &evil, Indexing: new(false), Meta: map[string]any{"description": `"><script>`}})
+	_, err := s.UpdatePage(ctx, site.UpdatePage{Page: "home", Name: &evil, Indexing: new(false),
+		Meta: map[string]any{"description": `"><script>`}})
 	require.NoError(t, err)
-	_, err = s.SyncContents(ctx, site.SyncContents{Page: "home", Content: map[string]any{"title": evil, "image": map[string]any{"url": `/a" onerror="x`, "alt": evil}}})
+	_, err = s.SyncContents(ctx, site.SyncContents{Page: "home",
+		Content: map[string]any{"title": evil, "image": map[string]any{"url": `/a" onerror="x`, "alt": evil}}})
 	require.NoError(t, err)
-	for _, body := range []string{"- " + evil + "\n\n# " + evil, "[x](javascript:alert(1))", `<img src=x onerror=alert(1)>`, "<iframe src=/></iframe>", "<style>*{}</style>", `<a href="x" onclick="y">z</a>`} {
-		_, err = s.AddSection(ctx, site.AddSection{Page: "home", Section: "text", Content: map[string]any{"heading": evil, "body": body}})
+	for _, body := range []string{"- " + evil + "\n\n# " + evil, "[x](javascript:alert(1))",
+		`<img src=x onerror=alert(1)>`, "<iframe src=/></iframe>", "<style>*{}</style>",
+		`<a href="x" onclick="y">z</a>`} {
+		_, err = s.AddSection(ctx,
+			site.AddSection{Page: "home", Section: "text", Content: map[string]any{"heading": evil, "body": body}})
 		require.NoError(t, err)
 	}
-	_, err = s.CreateSectionDef(ctx, site.CreateSectionDef{Name: "Plain", Elements: site.Elements{Rows: []site.Row{{Slots: []site.Slot{{Key: "a", Type: site.TypeText}, {Key: "b", Type: site.TypeRichText}}}}}})
+	_, err = s.CreateSectionDef(ctx,
+		site.CreateSectionDef{Name: "Plain",
+			Elements: site.Elements{Rows: []site.Row{
+				{Slots: []site.Slot{{Key: "a", Type: site.TypeText}, {Key: "b", Type: site.TypeRichText}}}}}})
 	require.NoError(t, err)
-	_, err = s.AddSection(ctx, site.AddSection{Page: "home", Section: "plain", Content: map[string]any{"a": evil, "b": evil}})
+	_, err = s.AddSection(ctx,
+		site.AddSection{Page: "home", Section: "plain", Content: map[string]any{"a": evil, "b": evil}})
 	require.NoError(t, err)
 
 	html := page(t, r, "home", "")
-	for _, part := range []string{"<script>", `" onerror="`, "onerror=alert", "javascript:", "<iframe", "<style", "onclick"} {
+	for _, part := range []string{"<script>", `" onerror="`, "onerror=alert", "javascript:", "<iframe", "<style",
+		"onclick"} {
 		require.NotContains(t, html, part)
 	}
 	require.Contains(t, html, `<meta name="robots" content="noindex">`)
@@ -94,15 +112,22 @@ func TestASectionWithoutATemplateShowsAllItsSlots(t *testing.T) {
 	r, s := newRenderer(t, Config{})
 	ctx := t.Context()
 	type m = map[string]any
-	slots := []site.Slot{{Key: "name", Type: site.TypeText}, {Key: "more", Type: site.TypeText}, {Key: "body", Type: site.TypeRichText}, {Key: "web", Type: site.TypeLink, Label: "Their site"},
-		{Key: "tags", Type: site.TypeOption, Rules: site.Rules{Multiple: true, OptionValues: []string{"a", "b"}}}, {Key: "photos", Type: site.TypeImage, Rules: site.Rules{Multiple: true}}}
-	_, err := s.CreateSectionDef(ctx, site.CreateSectionDef{Name: "Person", Elements: site.Elements{Rows: []site.Row{{Slots: slots}}}})
+	slots := []site.Slot{{Key: "name", Type: site.TypeText}, {Key: "more", Type: site.TypeText},
+		{Key: "body", Type: site.TypeRichText}, {Key: "web", Type: site.TypeLink, Label: "Their site"},
+		{Key: "tags", Type: site.TypeOption, Rules: site.Rules{Multiple: true, OptionValues: []string{"a", "b"}}},
+		{Key: "photos", Type: site.TypeImage, Rules: site.Rules{Multiple: true}}}
+	_, err := s.CreateSectionDef(ctx,
+		site.CreateSectionDef{Name: "Person", Elements: site.Elements{Rows: []site.Row{{Slots: slots}}}})
 	require.NoError(t, err)
-	_, err = s.CreatePage(ctx, site.CreatePage{Name: "People", Sections: []site.NewSection{{Section: "person", Content: m{"name": "Ann", "more": "since 2020", "body": "*hi*",
-		"web": m{"type": "url", "href": "https://example.com"}, "tags": []string{"a", "b"}, "photos": []m{{"url": "/1.png", "alt": "one"}, {"url": "/2.png"}}}}}})
+	_, err = s.CreatePage(ctx, site.CreatePage{Name: "People",
+		Sections: []site.NewSection{{Section: "person", Content: m{"name": "Ann", "more": "since 2020", "body": "*hi*",
+			"web": m{"type": "url", "href": "https://example.com"}, "tags": []string{"a", "b"},
+			"photos": []m{{"url": "/1.png", "alt": "one"}, {"url": "/2.png"}}}}}})
 	require.NoError(t, err)
 	html := page(t, r, "people", "")
-	for _, part := range []string{"<h2>Ann</h2>", "<p>since 2020</p>", "<em>hi</em>", `<p><a href="https://example.com">Their site</a></p>`, "<ul><li>a</li><li>b</li></ul>", `<img src="/1.png" alt="one">`} {
+	for _, part := range []string{"<h2>Ann</h2>", "<p>since 2020</p>", "<em>hi</em>",
+		`<p><a href="https://example.com">Their site</a></p>`, "<ul><li>a</li><li>b</li></ul>",
+		`<img src="/1.png" alt="one">`} {
 		require.Contains(t, html, part)
 	}
 }
@@ -142,7 +167,8 @@ func TestTheVariantOfASectionSelectsItsTemplate(t *testing.T) {
 func BenchmarkPage(b *testing.B) {
 	r, s := newRenderer(b, Config{})
 	for i := range 8 {
-		_, err := s.AddSection(b.Context(), site.AddSection{Page: "home", Section: "text", Content: map[string]any{"heading": fmt.Sprint(i), "body": "## First\n\nOne **line**.\n\n- a\n- b\n"}})
+		_, err := s.AddSection(b.Context(), site.AddSection{Page: "home", Section: "text",
+			Content: map[string]any{"heading": fmt.Sprint(i), "body": "## First\n\nOne **line**.\n\n- a\n- b\n"}})
 		require.NoError(b, err)
 	}
 	for b.Loop() {

@@ -18,14 +18,18 @@ import (
 func (r *Renderer) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, req *http.Request) { r.page(w, req, "home") })
-	mux.HandleFunc("GET /pages/{slug}", func(w http.ResponseWriter, req *http.Request) { r.page(w, req, req.PathValue("slug")) })
+	mux.HandleFunc("GET /pages/{slug}", func(w http.ResponseWriter, req *http.Request) {
+		r.page(w, req, req.PathValue("slug"))
+	})
 	mux.HandleFunc("GET /pages/{slug}/raw", r.raw)
 	mux.HandleFunc("GET /", r.public)
 	mux.HandleFunc("GET /events", r.events)
 	mux.Handle("GET /assets/", http.StripPrefix("/assets", files(r.assets())))
 	mux.Handle("GET /uploads/", http.StripPrefix("/uploads", files(r.cfg.Site.Uploads())))
 	frames := strings.Join(append([]string{"'self'", "http://localhost:*", "http://127.0.0.1:*"}, r.cfg.Frames...), " ")
-	policy := "default-src 'self'; img-src 'self' https: data:; media-src 'self' https:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors " + frames
+	policy :=
+		"default-src 'self'; img-src 'self' https: data:; media-src 'self' https:; object-src 'none'; base-uri " +
+			"'none'; form-action 'none'; frame-ancestors " + frames
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -148,7 +152,8 @@ func status(err error) int {
 // writeTimeout is how long a client of the events may take to read one.
 const writeTimeout = 10 * time.Second
 
-// events sends the revision of the site whenever it changes. A client that doesn't read is disconnected.
+// events sends the revision of the site whenever it changes. A client that doesn't read is
+// disconnected.
 func (r *Renderer) events(w http.ResponseWriter, req *http.Request) {
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -157,7 +162,8 @@ func (r *Renderer) events(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 		control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported by every writer
-		if _, err := fmt.Fprintf(w, "id: %d\nevent: revision\ndata: %d\n\n", n, n); err != nil || control.Flush() != nil {
+		if _, err := fmt.Fprintf(w, "id: %d\nevent: revision\ndata: %d\n\n", n, n); err != nil ||
+			control.Flush() != nil {
 			return
 		}
 	}

@@ -54,7 +54,8 @@ func TestPagesEntriesAndFilesAreServed(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, c.status, res.StatusCode, "%s: %s", path, body)
-		require.True(t, strings.HasPrefix(res.Header.Get("Content-Type"), c.kind), "%s: %s", path, res.Header.Get("Content-Type"))
+		require.True(t, strings.HasPrefix(res.Header.Get("Content-Type"), c.kind), "%s: %s", path,
+			res.Header.Get("Content-Type"))
 		require.Contains(t, string(body), c.part, path)
 		require.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
 		require.Contains(t, res.Header.Get("Content-Security-Policy"), "https://cms.example.com")
@@ -71,7 +72,8 @@ func TestLinksKeepTheLanguage(t *testing.T) {
 	n, err := s.PutNavigation(t.Context(), site.Navigation{Name: "main"})
 	require.NoError(t, err)
 	_, err = s.SyncNavItems(t.Context(), n.ID, []site.NavItem{
-		{Value: "Home", TargetType: "page", TargetUUID: "pg_home", Items: []site.NavItem{{Value: "Post", TargetType: "entry", TargetUUID: "ent_hello"}}},
+		{Value: "Home", TargetType: "page", TargetUUID: "pg_home",
+			Items: []site.NavItem{{Value: "Post", TargetType: "entry", TargetUUID: "ent_hello"}}},
 		{Value: "Search", TargetType: "url", URL: "/home?q=a#top"},
 		{Value: "English", TargetType: "url", URL: "/home?locale=en"},
 		{Value: "File", TargetType: "url", URL: "/assets/hero.svg"},
@@ -89,8 +91,10 @@ func TestLinksKeepTheLanguage(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	for _, link := range []string{
-		`href="/?locale=de">Home`, `href="/blog/hello-world?locale=de">Post`, `href="/blog/hello-world?locale=de">Lesen`, `href="/home?q=a&amp;locale=de#top">Search`,
-		`href="/home?locale=en">English`, `href="/assets/hero.svg">File`, `href="https://example.com/a">Elsewhere`, `href="mailto:a@example.com">Mail`,
+		`href="/?locale=de">Home`, `href="/blog/hello-world?locale=de">Post`,
+		`href="/blog/hello-world?locale=de">Lesen`, `href="/home?q=a&amp;locale=de#top">Search`,
+		`href="/home?locale=en">English`, `href="/assets/hero.svg">File`, `href="https://example.com/a">Elsewhere`,
+		`href="mailto:a@example.com">Mail`,
 	} {
 		require.Contains(t, string(body), link)
 	}

@@ -15,11 +15,13 @@ import (
 // Config says what to open. Only DB is required.
 type Config struct {
 	DB string // the file of the site; it is created if there is none
-	// Templates is a folder with templates and assets, which are read for each page; empty: the built-in ones.
+	// Templates is a folder with templates and assets, which are read for each page; empty: the
+	// built-in ones.
 	Templates string
 	// PreviewURL is the address of the preview server; empty: http://localhost:4000.
 	PreviewURL string
-	// Frames are the origins whose pages may show the preview in a frame, besides those of this computer.
+	// Frames are the origins whose pages may show the preview in a frame, besides those of this
+	// computer.
 	Frames []string
 	// FetchHosts are the hosts that the agent may read; empty: example.com.
 	FetchHosts []string
@@ -53,7 +55,8 @@ func Open(ctx context.Context, cfg Config) (*Services, error) {
 	if cfg.Templates != "" {
 		templates = os.DirFS(cfg.Templates)
 	}
-	r, err := preview.New(preview.Config{Site: s, Templates: templates, Development: templates != nil, Frames: cfg.Frames})
+	r, err := preview.New(preview.Config{Site: s, Templates: templates, Development: templates != nil,
+		Frames: cfg.Frames})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -38,17 +38,23 @@ type UpdateCollection struct {
 
 // ListCollections lists the collections by slug.
 func (s *Site) ListCollections(ctx context.Context, q Query) (List[*Collection], error) {
-	return view(ctx, s, "listing collections", func(tx *txn) (List[*Collection], error) { return collectionTable.list(tx, q, "true", "slug"), nil })
+	return view(ctx, s, "listing collections", func(tx *txn) (List[*Collection], error) {
+		return collectionTable.list(tx, q, "true", "slug"), nil
+	})
 }
 
 // GetCollection returns the collection with this slug or id.
 func (s *Site) GetCollection(ctx context.Context, collection string) (*Collection, error) {
-	return view(ctx, s, "reading a collection", func(tx *txn) (*Collection, error) { return collectionTable.find(tx, collection) })
+	return view(ctx, s, "reading a collection", func(tx *txn) (*Collection, error) {
+		return collectionTable.find(tx, collection)
+	})
 }
 
 // CreateCollection adds a collection, which is published at once, and returns it.
 func (s *Site) CreateCollection(ctx context.Context, in CreateCollection) (*Collection, error) {
-	return commit(ctx, s, "creating a collection", func(tx *txn) (*Collection, error) { return createCollection(tx, in, newID(collectionID)) })
+	return commit(ctx, s, "creating a collection", func(tx *txn) (*Collection, error) {
+		return createCollection(tx, in, newID(collectionID))
+	})
 }
 
 func createCollection(tx *txn, in CreateCollection, id string) (*Collection, error) {
@@ -77,7 +83,8 @@ func (s *Site) UpdateCollection(ctx context.Context, in UpdateCollection) (*Coll
 	})
 }
 
-// DeleteCollection removes a collection without entries that no slot refers to, and returns what [Site.Restore] needs to undo it.
+// DeleteCollection removes a collection without entries that no slot refers to, and returns what
+// [Site.Restore] needs to undo it.
 func (s *Site) DeleteCollection(ctx context.Context, collection string) (*Removed, error) {
 	return commit(ctx, s, "deleting a collection", func(tx *txn) (*Removed, error) {
 		c, err := collectionTable.find(tx, collection)
@@ -85,23 +92,28 @@ func (s *Site) DeleteCollection(ctx context.Context, collection string) (*Remove
 			return nil, err
 		}
 		if c.Entries > 0 {
-			return nil, conflict("delete its entries first, or unpublish it", "collection %q has %d entries", c.Slug, c.Entries)
+			return nil,
+				conflict("delete its entries first, or unpublish it", "collection %q has %d entries", c.Slug, c.Entries)
 		}
-		users := collect(tx, one[string], `SELECT DISTINCT d.key FROM (SELECT key, elements_structure FROM section_definitions
+		users := collect(tx, one[string],
+			`SELECT DISTINCT d.key FROM (SELECT key, elements_structure FROM section_definitions
 			UNION ALL SELECT slug, elements_structure FROM collection_definitions) d JOIN json_tree(d.elements_structure) t ON t.atom = ? ORDER BY d.key`, c.ID)
 		if len(users) > 0 {
-			return nil, conflict("change these slots first", "collection %q is the target of slots of %s", c.Slug, strings.Join(users, ", "))
+			return nil, conflict("change these slots first", "collection %q is the target of slots of %s", c.Slug,
+				strings.Join(users, ", "))
 		}
 		r := &Removed{Kind: KindCollection, ID: c.ID, Name: c.Name, Key: c.Slug}
 		return r.take(tx, collectionKind.table, "id"), nil
 	})
 }
 
-var collectionTable = table[*Collection]{what: "collection", prefix: collectionID, from: "collection_definitions", where: "id = ?1 OR slug = ?1",
+var collectionTable = table[*Collection]{what: "collection", prefix: collectionID, from: "collection_definitions",
+	where: "id = ?1 OR slug = ?1",
 	names: "SELECT slug FROM collection_definitions ORDER BY slug LIMIT 200",
 	columns: `id, slug, name, description, status, elements_structure, created_at, updated_at,
 		(SELECT count(*) FROM collection_entries WHERE collection_id = collection_definitions.id)`,
 	scan: func(scan scanner) (*Collection, error) {
 		var c Collection
-		return &c, scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.Status, object{&c.Elements}, at{&c.CreatedAt}, at{&c.UpdatedAt}, &c.Entries)
+		return &c, scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.Status, object{&c.Elements}, at{&c.CreatedAt},
+			at{&c.UpdatedAt}, &c.Entries)
 	}}

@@ -21,7 +21,8 @@ func TestTwoHandlesLoseNoUpdate(t *testing.T) {
 			g.Go(func() error {
 				for i := range updates {
 					key := fmt.Sprintf("%d-%d-%d", h, w, i)
-					if _, err := s.UpdatePage(ctx, UpdatePage{Page: "home", Meta: map[string]any{key: true}}); err != nil {
+					if _, err := s.UpdatePage(ctx,
+						UpdatePage{Page: "home", Meta: map[string]any{key: true}}); err != nil {
 						return err
 					}
 					if _, err := s.GetPage(ctx, "home", ""); err != nil {

@@ -29,7 +29,8 @@ func normalize(what string, content map[string]any, limit int) (map[string]any, 
 	}
 	raw, err := json.Marshal(content)
 	if err != nil {
-		return nil, invalid("use strings, numbers, booleans, lists and objects", "the %s can't be written as JSON (%v)", what, err)
+		return nil, invalid("use strings, numbers, booleans, lists and objects", "the %s can't be written as JSON (%v)",
+			what, err)
 	}
 	if len(raw) > limit {
 		return nil, invalid("shorten it", "the %s has %d bytes as JSON, the limit is %d", what, len(raw), limit)
@@ -50,7 +51,8 @@ func encodeObject(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// merge returns old with the values of change: null removes a key, and keys that change doesn't contain stay.
+// merge returns old with the values of change: null removes a key, and keys that change doesn't
+// contain stay.
 func merge(old, change map[string]any) map[string]any {
 	merged := map[string]any{}
 	maps.Copy(merged, old)
@@ -64,8 +66,9 @@ func merge(old, change map[string]any) map[string]any {
 	return merged
 }
 
-// applyContent checks change against a definition, merges it into old, and returns the content to store. name names the definition in
-// errors. Keys in old that the definition no longer has are kept, unless prune is set.
+// applyContent checks change against a definition, merges it into old, and returns the content to
+// store. name names the definition in errors. Keys in old that the definition no longer has are
+// kept, unless prune is set.
 func applyContent(tx *txn, name string, e Elements, old, change map[string]any, prune bool) (map[string]any, error) {
 	change, err := normalize("content", change, maxContentBytes)
 	if err != nil {
@@ -91,7 +94,8 @@ func applyContent(tx *txn, name string, e Elements, old, change map[string]any, 
 		merged = known(e, merged)
 	}
 	if missing := missingSlots(e, merged); len(missing) > 0 {
-		e := invalid(fmt.Sprintf("add %s of type %s", missing[0], slots[missing[0]].Type), "%s needs a value for %s", name, strings.Join(missing, ", "))
+		e := invalid(fmt.Sprintf("add %s of type %s", missing[0], slots[missing[0]].Type), "%s needs a value for %s",
+			name, strings.Join(missing, ", "))
 		e.Fields = map[string]string{}
 		for _, key := range missing {
 			e.Fields[key] = "a value is required"
@@ -189,7 +193,8 @@ func (s Slot) checkString(text string) error {
 	return nil
 }
 
-// checkFields rejects missing, unknown and badly typed fields of an object value. Every field is a string; "url" and "href" are URLs.
+// checkFields rejects missing, unknown and badly typed fields of an object value. Every field is a
+// string; "url" and "href" are URLs.
 func (s Slot) checkFields(object map[string]any, required, optional []string) error {
 	fields := slices.Concat(required, optional)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
@@ -198,7 +203,8 @@ func (s Slot) checkFields(object map[string]any, required, optional []string) er
 		}
 		text, ok := object[name].(string)
 		if !ok {
-			return invalid("use a string, as in "+s.example(), "field %q of slot %q got %s", name, s.Key, kind(object[name]))
+			return invalid("use a string, as in "+s.example(), "field %q of slot %q got %s", name, s.Key,
+				kind(object[name]))
 		}
 		if err := checkText(fmt.Sprintf("field %q of slot %q", name, s.Key), text, 0, maxURLLength); err != nil {
 			return err
@@ -210,7 +216,8 @@ func (s Slot) checkFields(object map[string]any, required, optional []string) er
 	}
 	for _, name := range required {
 		if text, _ := object[name].(string); text == "" {
-			return invalid("use an object such as "+s.example(), "slot %q of type %s lacks the field %q", s.Key, s.Type, name)
+			return invalid("use an object such as "+s.example(), "slot %q of type %s lacks the field %q", s.Key, s.Type,
+				name)
 		}
 	}
 	return nil
@@ -251,7 +258,8 @@ func (s Slot) checkReference(tx *txn, object map[string]any) error {
 	ref, _ := object["entryId"].(string)
 	switch only := s.Rules.CollectionID; {
 	case c.ID != id:
-		return invalid(fmt.Sprintf("use its id %q", c.ID), "slot %q names the collection by its slug %q instead of its id", s.Key, id)
+		return invalid(fmt.Sprintf("use its id %q", c.ID),
+			"slot %q names the collection by its slug %q instead of its id", s.Key, id)
 	case only != "" && id != only:
 		return invalid(fmt.Sprintf("use %q", only), "slot %q doesn't take the collection %q", s.Key, id)
 	case ref == "":
@@ -259,7 +267,8 @@ func (s Slot) checkReference(tx *txn, object map[string]any) error {
 	}
 	e, err := findEntry(tx, ref)
 	if err == nil && (e.ID != ref || e.CollectionID != c.ID) {
-		return invalid("list that collection's entries and use the id of one", "slot %q names %q, which isn't the id of an entry in the collection %q", s.Key, ref, c.Slug)
+		return invalid("list that collection's entries and use the id of one",
+			"slot %q names %q, which isn't the id of an entry in the collection %q", s.Key, ref, c.Slug)
 	}
 	return err
 }
@@ -286,7 +295,8 @@ var examples = map[string]string{
 	TypeCollectionRef: `{"collectionId": "col_…"}`,
 }
 
-// addressAllowed reports whether a link may have this address: http(s), mail, telephone, or a path of this site.
+// addressAllowed reports whether a link may have this address: http(s), mail, telephone, or a path
+// of this site.
 func addressAllowed(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -301,7 +311,8 @@ func addressAllowed(address string) bool {
 	return u.Scheme == ""
 }
 
-// checkText checks the length of text in characters, and that it is valid UTF-8 without control characters.
+// checkText checks the length of text in characters, and that it is valid UTF-8 without control
+// characters.
 func checkText(what, text string, least, most int) error {
 	if !utf8.ValidString(text) {
 		return invalid("send UTF-8", "%s isn't valid UTF-8", what)
@@ -323,8 +334,9 @@ func checkText(what, text string, least, most int) error {
 
 // kind returns the JSON type of v with its article.
 func kind(v any) string {
-	return map[reflect.Kind]string{reflect.Invalid: "null", reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
-		reflect.Slice: "a list", reflect.Map: "an object"}[reflect.ValueOf(v).Kind()]
+	return map[reflect.Kind]string{reflect.Invalid: "null", reflect.String: "a string", reflect.Bool: "a boolean",
+		reflect.Float64: "a number",
+		reflect.Slice:   "a list", reflect.Map: "an object"}[reflect.ValueOf(v).Kind()]
 }
 
 // shorten cuts text to at most n characters.

@@ -37,7 +37,8 @@ func TestEachSlotTypeAcceptsItsShapeAndRejectsOthers(t *testing.T) {
 	ctx := t.Context()
 	_, err := s.CreateSectionDef(ctx, CreateSectionDef{Name: "Everything", Elements: everySlot()})
 	require.NoError(t, err)
-	_, err = s.db.ExecContext(ctx, `INSERT INTO collection_definitions SELECT 'col_other', site_id, 'other', 'Other', '', status, elements_structure, 'other', created_at, updated_at FROM collection_definitions`)
+	_, err = s.db.ExecContext(ctx,
+		`INSERT INTO collection_definitions SELECT 'col_other', site_id, 'other', 'Other', '', status, elements_structure, 'other', created_at, updated_at FROM collection_definitions`)
 	require.NoError(t, err)
 	sec, err := s.AddSection(ctx, AddSection{Page: "home", Section: "everything"})
 	require.NoError(t, err)
@@ -136,7 +137,8 @@ func TestARequiredSlotCantBeEmptied(t *testing.T) {
 func TestADefinitionIsCheckedWhenItIsCreated(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	in := rows(Slot{Key: "a", Type: TypeText}, Slot{Key: "post", Type: TypeCollectionRef, Rules: Rules{CollectionID: "blog"}})
+	in := rows(Slot{Key: "a", Type: TypeText},
+		Slot{Key: "post", Type: TypeCollectionRef, Rules: Rules{CollectionID: "blog"}})
 	def, err := s.CreateSectionDef(ctx, CreateSectionDef{Name: "Feature List", Description: "Benefits", Elements: in})
 	require.NoError(t, err)
 	require.Equal(t, "feature-list", def.Key)
@@ -162,28 +164,41 @@ func TestADefinitionIsCheckedWhenItIsCreated(t *testing.T) {
 		in   CreateSectionDef
 		says string
 	}{
-		"no name":        {CreateSectionDef{Elements: in}, "name is empty"},
-		"bad key":        {CreateSectionDef{Name: "A", Key: "A B", Elements: in}, `use "a-b"`},
-		"bad template":   {CreateSectionDef{Name: "A", TemplateKey: "../x", Elements: in}, "template key"},
-		"no slots":       {CreateSectionDef{Name: "A"}, "has 0 slots"},
-		"many slots":     {CreateSectionDef{Name: "A", Elements: rows(many...)}, "has 51 slots"},
-		"version":        {CreateSectionDef{Name: "A", Elements: Elements{Version: 2, Rows: in.Rows}}, "version 2"},
-		"slot key":       {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "1 a", Type: TypeText})}, "isn't allowed"},
-		"same key":       {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeText}, Slot{Key: "a", Type: TypeText})}, "used twice"},
-		"slot type":      {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: "richtext"})}, `did you mean "richText"?`},
-		"label":          {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeText, Label: strings.Repeat("l", 201)})}, "the limit is 200"},
-		"misplaced rule": {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeText, Rules: Rules{Multiple: true}})}, "is for image, media, option only"},
-		"no options":     {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeOption})}, "optionValues"},
-		"same option":    {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeOption, Rules: Rules{OptionValues: []string{"x", "x"}}})}, "twice"},
-		"empty option":   {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeOption, Rules: Rules{OptionValues: []string{""}}})}, "is empty"},
-		"media group":    {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeMedia, Rules: Rules{MimeGroups: []string{"videos"}}})}, `did you mean "video"?`},
-		"link target":    {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeLink, Rules: Rules{LinkTargets: []string{"pages"}}})}, `did you mean "page"?`},
+		"no name":      {CreateSectionDef{Elements: in}, "name is empty"},
+		"bad key":      {CreateSectionDef{Name: "A", Key: "A B", Elements: in}, `use "a-b"`},
+		"bad template": {CreateSectionDef{Name: "A", TemplateKey: "../x", Elements: in}, "template key"},
+		"no slots":     {CreateSectionDef{Name: "A"}, "has 0 slots"},
+		"many slots":   {CreateSectionDef{Name: "A", Elements: rows(many...)}, "has 51 slots"},
+		"version":      {CreateSectionDef{Name: "A", Elements: Elements{Version: 2, Rows: in.Rows}}, "version 2"},
+		"slot key": {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "1 a", Type: TypeText})},
+			"isn't allowed"},
+		"same key": {CreateSectionDef{Name: "A",
+			Elements: rows(Slot{Key: "a", Type: TypeText}, Slot{Key: "a", Type: TypeText})}, "used twice"},
+		"slot type": {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: "richtext"})},
+			`did you mean "richText"?`},
+		"label": {CreateSectionDef{Name: "A",
+			Elements: rows(Slot{Key: "a", Type: TypeText, Label: strings.Repeat("l", 201)})}, "the limit is 200"},
+		"misplaced rule": {CreateSectionDef{Name: "A",
+			Elements: rows(Slot{Key: "a", Type: TypeText, Rules: Rules{Multiple: true}})},
+			"is for image, media, option only"},
+		"no options": {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeOption})}, "optionValues"},
+		"same option": {CreateSectionDef{Name: "A",
+			Elements: rows(Slot{Key: "a", Type: TypeOption, Rules: Rules{OptionValues: []string{"x", "x"}}})}, "twice"},
+		"empty option": {CreateSectionDef{Name: "A",
+			Elements: rows(Slot{Key: "a", Type: TypeOption, Rules: Rules{OptionValues: []string{""}}})}, "is empty"},
+		"media group": {CreateSectionDef{Name: "A",
+			Elements: rows(Slot{Key: "a", Type: TypeMedia, Rules: Rules{MimeGroups: []string{"videos"}}})},
+			`did you mean "video"?`},
+		"link target": {CreateSectionDef{Name: "A",
+			Elements: rows(Slot{Key: "a", Type: TypeLink, Rules: Rules{LinkTargets: []string{"pages"}}})},
+			`did you mean "page"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.CreateSectionDef(ctx, c.in)
 			refused(t, err, CodeInvalid, c.says)
 		})
 	}
-	_, err = s.CreateSectionDef(ctx, CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeCollectionRef, Rules: Rules{CollectionID: "blgo"}})})
+	_, err = s.CreateSectionDef(ctx, CreateSectionDef{Name: "A",
+		Elements: rows(Slot{Key: "a", Type: TypeCollectionRef, Rules: Rules{CollectionID: "blgo"}})})
 	refused(t, err, CodeNotFound, `did you mean "blog"?`)
 }

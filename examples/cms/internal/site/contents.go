@@ -9,21 +9,26 @@ import (
 
 // SyncContents is the request of [Site.SyncContents].
 type SyncContents struct {
-	Page      string         `json:"page,omitempty"`      // id or slug; may be left out with a section's id
-	SectionID string         `json:"sectionId,omitempty"` // an id, or a key that the page has once; may be left out on a page with one section
-	Locale    string         `json:"locale,omitempty"`    // "en" if empty
-	Content   map[string]any `json:"content"`             // by slot key, merged into the stored values; null empties a slot
-	Prune     bool           `json:"prune,omitempty"`     // also delete stored values without a slot in the definition
-	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: requests with the same key take effect once
+	Page string `json:"page,omitempty"` // id or slug; may be left out with a section's id
+	// an id, or a key that the page has once; may be left out on a page with one section
+	SectionID string `json:"sectionId,omitempty"`
+	Locale    string `json:"locale,omitempty"` // "en" if empty
+	// by slot key, merged into the stored values; null empties a slot
+	Content map[string]any `json:"content"`
+	Prune   bool           `json:"prune,omitempty"` // also delete stored values without a slot in the definition
+	// idempotency key, at most 200 characters: requests with the same key take effect once
+	Key string `json:"key,omitempty"`
 }
 
 // SyncPage is the request of [Site.SyncPage].
 type SyncPage struct {
-	Page     string                    `json:"page"`             // id or slug
-	Locale   string                    `json:"locale,omitempty"` // "en" if empty
-	Contents map[string]map[string]any `json:"contents"`         // by a section's id, or a key that the page has once; then by slot key
-	Prune    bool                      `json:"prune,omitempty"`  // also delete stored values without a slot in the definition
-	Key      string                    `json:"key,omitempty"`    // idempotency key, at most 200 characters
+	Page   string `json:"page"`             // id or slug
+	Locale string `json:"locale,omitempty"` // "en" if empty
+	// by a section's id, or a key that the page has once; then by slot key
+	Contents map[string]map[string]any `json:"contents"`
+	// also delete stored values without a slot in the definition
+	Prune bool   `json:"prune,omitempty"`
+	Key   string `json:"key,omitempty"` // idempotency key, at most 200 characters
 }
 
 // A SyncedPage is a page whose contents were written.
@@ -34,8 +39,9 @@ type SyncedPage struct {
 	Sections []Section `json:"sections"` // those that were written, with their previous values
 }
 
-// SyncContents checks contents against the section's definition, merges them into the stored contents of that locale, and returns the
-// section. It rejects an unknown slot, a value of the wrong shape, and a required slot without a value.
+// SyncContents checks contents against the section's definition, merges them into the stored
+// contents of that locale, and returns the section. It rejects an unknown slot, a value of the
+// wrong shape, and a required slot without a value.
 func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, error) {
 	return once(ctx, s, in.Key, "writing contents", func(tx *txn) (*Section, error) { return syncContents(tx, in) })
 }
@@ -48,11 +54,13 @@ func (s *Site) SyncPage(ctx context.Context, in SyncPage) (*SyncedPage, error) {
 			return nil, err
 		}
 		if len(in.Contents) == 0 {
-			return nil, invalid(`give contents such as {"hero": {"title": "Hello"}}`, "no contents were given for page %q", p.Slug)
+			return nil, invalid(`give contents such as {"hero": {"title": "Hello"}}`,
+				"no contents were given for page %q", p.Slug)
 		}
 		out := &SyncedPage{ID: p.ID, Slug: p.Slug, Locale: cmp.Or(in.Locale, DefaultLocale)}
 		for _, ref := range slices.Sorted(maps.Keys(in.Contents)) {
-			sec, err := syncContents(tx, SyncContents{Page: p.ID, SectionID: ref, Locale: in.Locale, Content: in.Contents[ref], Prune: in.Prune})
+			sec, err := syncContents(tx,
+				SyncContents{Page: p.ID, SectionID: ref, Locale: in.Locale, Content: in.Contents[ref], Prune: in.Prune})
 			if err != nil {
 				return nil, err
 			}
@@ -96,18 +104,22 @@ var (
 // get returns the contents of an owner in a locale, or an empty map.
 func (t contentTable) get(tx *txn, owner, locale string) map[string]any {
 	content := map[string]any{}
-	tx.first([]any{object{&content}}, "SELECT content FROM "+t.name+" WHERE "+t.owner+" = ? AND locale_code = ?", owner, locale)
+	tx.first([]any{object{&content}}, "SELECT content FROM "+t.name+" WHERE "+t.owner+" = ? AND locale_code = ?", owner,
+		locale)
 	return content
 }
 
 // put replaces the contents of an owner in a locale.
 func (t contentTable) put(tx *txn, owner, locale string, content map[string]any) {
 	tx.exec("INSERT INTO "+t.name+" (id, "+t.owner+", locale_code, content) VALUES (?, ?, ?, ?) "+
-		"ON CONFLICT ("+t.owner+", locale_code) DO UPDATE SET content = excluded.content", newID(contentID), owner, locale, object{content})
+		"ON CONFLICT ("+t.owner+", locale_code) DO UPDATE SET content = excluded.content", newID(contentID), owner,
+		locale, object{content})
 }
 
-// change merges values into the contents of an owner in a locale, and returns the previous ones: null if there was none. See [applyContent].
-func (t contentTable) change(tx *txn, owner, locale, name string, e Elements, change map[string]any, prune bool) (before map[string]any, err error) {
+// change merges values into the contents of an owner in a locale, and returns the previous ones:
+// null if there was none. See [applyContent].
+func (t contentTable) change(tx *txn, owner, locale, name string, e Elements, change map[string]any,
+	prune bool) (before map[string]any, err error) {
 	old := t.get(tx, owner, locale)
 	content, err := applyContent(tx, name, e, old, change, prune)
 	if err != nil {

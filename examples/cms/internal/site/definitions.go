@@ -29,7 +29,8 @@ type CreateSectionDef struct {
 	Key         string   `json:"key,omitempty"`         // derived from the name if empty
 	Description string   `json:"description,omitempty"` // at most 1,000 characters
 	Elements    Elements `json:"elements_structure"`    // 1 to 50 slots
-	TemplateKey string   `json:"templateKey,omitempty"` // the key if empty; a template that doesn't exist shows all slots in order
+	// the key if empty; a template that doesn't exist shows all slots in order
+	TemplateKey string `json:"templateKey,omitempty"`
 }
 
 // UpdateSectionDef is the request of [Site.UpdateSectionDef]. Absent fields don't change.
@@ -50,17 +51,23 @@ type DefinitionFields struct {
 
 // ListSections lists the section definitions by key.
 func (s *Site) ListSections(ctx context.Context, q Query) (List[*SectionDef], error) {
-	return view(ctx, s, "listing section definitions", func(tx *txn) (List[*SectionDef], error) { return sectionDefTable.list(tx, q, "true", "key"), nil })
+	return view(ctx, s, "listing section definitions", func(tx *txn) (List[*SectionDef], error) {
+		return sectionDefTable.list(tx, q, "true", "key"), nil
+	})
 }
 
 // GetSection returns the section definition with this key or id.
 func (s *Site) GetSection(ctx context.Context, section string) (*SectionDef, error) {
-	return view(ctx, s, "reading a section definition", func(tx *txn) (*SectionDef, error) { return sectionDefTable.find(tx, section) })
+	return view(ctx, s, "reading a section definition", func(tx *txn) (*SectionDef, error) {
+		return sectionDefTable.find(tx, section)
+	})
 }
 
 // CreateSectionDef adds a section definition, which is published at once, and returns it.
 func (s *Site) CreateSectionDef(ctx context.Context, in CreateSectionDef) (*SectionDef, error) {
-	return commit(ctx, s, "creating a section definition", func(tx *txn) (*SectionDef, error) { return createSectionDef(tx, in, newID(sectionDefID)) })
+	return commit(ctx, s, "creating a section definition", func(tx *txn) (*SectionDef, error) {
+		return createSectionDef(tx, in, newID(sectionDefID))
+	})
 }
 
 func createSectionDef(tx *txn, in CreateSectionDef, id string) (*SectionDef, error) {
@@ -80,7 +87,8 @@ func createSectionDef(tx *txn, in CreateSectionDef, id string) (*SectionDef, err
 // checkTemplate rejects an invalid key of a template, or of a variant; nil is none.
 func checkTemplate(key *string) error {
 	if key != nil && (!slugPattern.MatchString(*key) || len(*key) > maxSlug) {
-		return invalid(`use the key of a template, such as "hero", or leave it out`, "template key %q isn't allowed", shorten(*key, 80))
+		return invalid(`use the key of a template, such as "hero", or leave it out`, "template key %q isn't allowed",
+			shorten(*key, 80))
 	}
 	return nil
 }
@@ -95,7 +103,9 @@ func (s *Site) UpdateSectionDef(ctx context.Context, in UpdateSectionDef) (*Sect
 		if err := cmp.Or(checkTemplate(in.TemplateKey), checkTemplate(in.DefaultVariant)); err != nil {
 			return nil, err
 		}
-		tx.exec("UPDATE section_definitions SET template_key = coalesce(?, template_key), default_variant = coalesce(?, default_variant) WHERE id = ?",
+		tx.exec(
+			"UPDATE section_definitions SET template_key = coalesce(?, template_key), default_variant = coalesce(?, "+
+				"default_variant) WHERE id = ?",
 			in.TemplateKey, in.DefaultVariant, d.ID)
 		before := DefinitionFields{Key: &d.Key, Name: &d.Name, Description: &d.Description, Status: &d.Status}
 		if in.TemplateKey == nil && in.DefaultVariant == nil || in.DefinitionFields != (DefinitionFields{}) {
@@ -111,7 +121,8 @@ func (s *Site) UpdateSectionDef(ctx context.Context, in UpdateSectionDef) (*Sect
 	})
 }
 
-// DeleteSectionDef removes a section definition that no page uses, and returns what [Site.Restore] needs to undo it.
+// DeleteSectionDef removes a section definition that no page uses, and returns what [Site.Restore]
+// needs to undo it.
 func (s *Site) DeleteSectionDef(ctx context.Context, section string) (*Removed, error) {
 	return commit(ctx, s, "deleting a section definition", func(tx *txn) (*Removed, error) {
 		d, err := sectionDefTable.find(tx, section)
@@ -129,11 +140,14 @@ func (s *Site) DeleteSectionDef(ctx context.Context, section string) (*Removed, 
 	})
 }
 
-var sectionDefTable = table[*SectionDef]{what: "section definition", prefix: sectionDefID, from: "section_definitions", where: "id = ?1 OR key = ?1",
-	names:   "SELECT key FROM section_definitions ORDER BY key LIMIT 200",
-	columns: "id, key, name, description, status, elements_structure, template_key, default_variant, created_at, updated_at",
+var sectionDefTable = table[*SectionDef]{what: "section definition", prefix: sectionDefID, from: "section_definitions",
+	where: "id = ?1 OR key = ?1",
+	names: "SELECT key FROM section_definitions ORDER BY key LIMIT 200",
+	columns: "id, key, name, description, status, elements_structure, template_key, default_variant, created_at, " +
+		"updated_at",
 	scan: func(scan scanner) (*SectionDef, error) {
 		var d SectionDef
-		return &d, scan(&d.ID, &d.Key, &d.Name, &d.Description, &d.Status, object{&d.Elements}, &d.TemplateKey, &d.DefaultVariant,
+		return &d, scan(&d.ID, &d.Key, &d.Name, &d.Description, &d.Status, object{&d.Elements}, &d.TemplateKey,
+			&d.DefaultVariant,
 			at{&d.CreatedAt}, at{&d.UpdatedAt})
 	}}

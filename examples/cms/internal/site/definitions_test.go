@@ -8,7 +8,8 @@ import (
 
 func TestASyncKeepsOrphanedValuesUnlessItPrunes(t *testing.T) {
 	s, ctx := newSite(t), t.Context()
-	narrow := rows(Slot{Key: "title", Type: TypeText, Rules: Rules{Required: true}}, Slot{Key: "image", Type: TypeText}, Slot{Key: "badge", Type: TypeText})
+	narrow := rows(Slot{Key: "title", Type: TypeText, Rules: Rules{Required: true}}, Slot{Key: "image", Type: TypeText},
+		Slot{Key: "badge", Type: TypeText})
 	try, err := s.TrySync(ctx, KindSection, SyncElements{Definition: "hero", Elements: narrow})
 	require.NoError(t, err)
 	done, err := s.SyncSectionElements(ctx, SyncElements{Definition: "hero", Elements: narrow})
@@ -49,7 +50,8 @@ func TestADefinitionInUseCantBeDeleted(t *testing.T) {
 	refused(t, err, CodeConflict, "used by the pages home")
 	_, err = s.DeleteCollection(ctx, "blog")
 	refused(t, err, CodeConflict, "has 1 entries")
-	_, err = s.CreateSectionDef(ctx, CreateSectionDef{Name: "Posts", Elements: rows(Slot{Key: "from", Type: TypeCollectionRef, Rules: Rules{CollectionID: "blog"}})})
+	_, err = s.CreateSectionDef(ctx, CreateSectionDef{Name: "Posts",
+		Elements: rows(Slot{Key: "from", Type: TypeCollectionRef, Rules: Rules{CollectionID: "blog"}})})
 	require.NoError(t, err)
 	entry, err := s.DeleteEntry(ctx, "hello-world")
 	require.NoError(t, err)
@@ -80,22 +82,26 @@ func TestWhatWasRemovedIsRestoredAsItWas(t *testing.T) {
 
 	refused(t, s.Restore(ctx, nil), CodeInvalid)
 	refused(t, s.Restore(ctx, &Removed{Rows: []RemovedRow{{Table: "sqlite_master"}}}), CodeInvalid)
-	refused(t, s.Restore(ctx, &Removed{Rows: []RemovedRow{{Table: "entry_contents", Values: map[string]any{"id) --": 1}}}}), CodeInvalid)
+	refused(t, s.Restore(ctx,
+		&Removed{Rows: []RemovedRow{{Table: "entry_contents", Values: map[string]any{"id) --": 1}}}}), CodeInvalid)
 }
 
 func TestDefinitionsAreChanged(t *testing.T) {
 	s, ctx := newSite(t), t.Context()
-	in := UpdateSectionDef{Section: "cta", DefinitionFields: DefinitionFields{Name: new("Action"), Key: new("action"), Status: new(Unpublished)}, DefaultVariant: new("wide")}
+	in := UpdateSectionDef{Section: "cta", DefinitionFields: DefinitionFields{Name: new("Action"), Key: new("action"),
+		Status: new(Unpublished)}, DefaultVariant: new("wide")}
 	def, err := s.UpdateSectionDef(ctx, in)
 	require.NoError(t, err)
-	require.Equal(t, []string{"action", "Action", Unpublished, "wide", "cta"}, []string{def.Key, def.Name, def.Status, def.DefaultVariant, def.TemplateKey})
+	require.Equal(t, []string{"action", "Action", Unpublished, "wide", "cta"},
+		[]string{def.Key, def.Name, def.Status, def.DefaultVariant, def.TemplateKey})
 	require.Equal(t, "cta", *def.Before.Key)
 	c, err := s.UpdateCollection(ctx, UpdateCollection{Collection: "blog", Slug: new("news")})
 	require.NoError(t, err)
 	require.Equal(t, "news", c.Slug)
 
 	for says, change := range map[string]DefinitionFields{
-		`"hero-2"`: {Key: new("hero")}, "nothing to change": {}, `did you mean "published"`: {Status: new("publish")}, "isn't allowed": {Key: new("A B")}, "is empty": {Name: new("")},
+		`"hero-2"`: {Key: new("hero")}, "nothing to change": {}, `did you mean "published"`: {Status: new("publish")},
+		"isn't allowed": {Key: new("A B")}, "is empty": {Name: new("")},
 	} {
 		_, err := s.UpdateSectionDef(ctx, UpdateSectionDef{Section: "text", DefinitionFields: change})
 		var e *Error
@@ -108,7 +114,8 @@ func TestDefinitionsAreChanged(t *testing.T) {
 
 func TestAllWrongValuesAreNamed(t *testing.T) {
 	s := newSite(t)
-	_, err := s.SyncContents(t.Context(), SyncContents{Page: "home", Content: map[string]any{"titel": "T", "image": 7, "subtitle": "fine"}})
+	_, err := s.SyncContents(t.Context(),
+		SyncContents{Page: "home", Content: map[string]any{"titel": "T", "image": 7, "subtitle": "fine"}})
 	refused(t, err, CodeInvalid, `no slot "titel"`, `slot "image"`)
 	var e *Error
 	require.ErrorAs(t, err, &e)

@@ -8,14 +8,16 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Deleted is everything that [Site.DeletePage] removed. It can be encoded as JSON, so an undo can be stored and made later by another
-// process with [Site.RestorePage].
+// Deleted is everything that [Site.DeletePage] removed. It can be encoded as JSON, so an undo can
+// be stored and made later by another process with [Site.RestorePage].
 type Deleted struct {
 	Page     Page             `json:"page"`     // without its sections
 	Sections []DeletedSection `json:"sections"` // in order
-	// Navigation has the ids of the menu items that pointed to the page. They stay as placeholders, so that the menu keeps its shape.
+	// Navigation has the ids of the menu items that pointed to the page. They stay as placeholders,
+	// so that the menu keeps its shape.
 	Navigation []string `json:"navigation,omitempty"`
-	// LinkedFrom has the slugs of other pages whose contents link to the page. These links are broken now.
+	// LinkedFrom has the slugs of other pages whose contents link to the page. These links are
+	// broken now.
 	LinkedFrom []string `json:"linkedFrom,omitempty"`
 }
 
@@ -38,15 +40,19 @@ func (s *Site) DeletePage(ctx context.Context, page string) (*Deleted, error) {
 		}
 		p.Sections = []Section{}
 		d := &Deleted{Page: *p, Sections: deletedSections(tx, "page_id", p.ID), LinkedFrom: linkedFrom(tx, p.ID),
-			Navigation: collect(tx, one[string], "SELECT id FROM navigation_items WHERE target_type = 'page' AND target_uuid = ? ORDER BY id", p.ID)}
-		tx.exec("UPDATE navigation_items SET target_type = 'placeholder', target_uuid = NULL WHERE target_type = 'page' AND target_uuid = ?", p.ID)
+			Navigation: collect(tx, one[string],
+				"SELECT id FROM navigation_items WHERE target_type = 'page' AND target_uuid = ? ORDER BY id", p.ID)}
+		tx.exec(
+			"UPDATE navigation_items SET target_type = 'placeholder', target_uuid = NULL WHERE target_type = 'page' "+
+				"AND target_uuid = ?", p.ID)
 		tx.exec("DELETE FROM pages WHERE id = ?", p.ID) // sections and contents cascade
 		tx.exec("DELETE FROM done_calls WHERE doing = ? AND result = json_quote(?)", creatingPage, p.ID)
 		return d, nil
 	})
 }
 
-// deletedSections returns the sections with an id in a column, in order, with all their contents, including values without a slot.
+// deletedSections returns the sections with an id in a column, in order, with all their contents,
+// including values without a slot.
 func deletedSections(tx *txn, column, id string) []DeletedSection {
 	return collect(tx, func(scan scanner) (d DeletedSection, err error) {
 		err = scan(&d.ID, &d.Section, &d.SortOrder, &d.Status, &d.Variant, object{&d.Contents})
@@ -56,14 +62,17 @@ func deletedSections(tx *txn, column, id string) []DeletedSection {
 		FROM page_sections s WHERE `+column+` = ? ORDER BY sort_order, id`, id)
 }
 
-// RestorePage restores a deleted page as it was, with its ids and times, and returns it. It fails with CodeConflict if the page exists
-// already or the definition of one of its sections is gone, and with CodeSlugExists if another page has its slug. Values aren't checked
-// again, even if a definition has changed.
+// RestorePage restores a deleted page as it was, with its ids and times, and returns it. It fails
+// with CodeConflict if the page exists already or the definition of one of its sections is gone,
+// and with CodeSlugExists if another page has its slug. Values aren't checked again, even if a
+// definition has changed.
 func (s *Site) RestorePage(ctx context.Context, d *Deleted) (*Page, error) {
 	p, err := commit(ctx, s, "restoring a page", func(tx *txn) (*Page, error) { return restorePage(tx, d) })
 	if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
-		// The only unchecked references and unique values are ids, in a record that this package didn't write.
-		return nil, conflict("use what DeletePage returned, unchanged", "the record of the deleted page doesn't fit this site")
+		// The only unchecked references and unique values are ids, in a record that this package
+		// didn't write.
+		return nil,
+			conflict("use what DeletePage returned, unchanged", "the record of the deleted page doesn't fit this site")
 	}
 	return p, err
 }
@@ -80,7 +89,9 @@ func restorePage(tx *txn, d *Deleted) (*Page, error) {
 		return nil, err
 	}
 	for _, item := range d.Navigation { // unless it has another target now
-		tx.exec("UPDATE navigation_items SET target_type = 'page', target_uuid = ? WHERE id = ? AND target_type = 'placeholder'", p.ID, item)
+		tx.exec(
+			"UPDATE navigation_items SET target_type = 'page', target_uuid = ? WHERE id = ? AND target_type = "+
+				"'placeholder'", p.ID, item)
 	}
 	return loadPage(tx, p.ID, "")
 }
@@ -92,10 +103,12 @@ func (d *Deleted) insert(tx *txn, created, updated string) error {
 	}
 	for _, sec := range d.Sections {
 		if _, err := sectionDefTable.find(tx, sec.Section); err != nil {
-			return conflict("create the definition again, then the page", "the section definition %q that the page used is gone", sec.Section)
+			return conflict("create the definition again, then the page",
+				"the section definition %q that the page used is gone", sec.Section)
 		}
-		tx.insert("page_sections", record{"id": sec.ID, "page_id": d.Page.ID, "section_def_id": sec.Section, "sort_order": sec.SortOrder,
-			"status": sec.Status, "variant": null(sec.Variant)})
+		tx.insert("page_sections",
+			record{"id": sec.ID, "page_id": d.Page.ID, "section_def_id": sec.Section, "sort_order": sec.SortOrder,
+				"status": sec.Status, "variant": null(sec.Variant)})
 		for locale, content := range sec.Contents {
 			pageContents.put(tx, sec.ID, locale, content)
 		}
@@ -103,13 +116,15 @@ func (d *Deleted) insert(tx *txn, created, updated string) error {
 	return nil
 }
 
-// Removed is what a deletion has removed. It can be encoded as JSON, so that an undo can be stored and made later with [Site.Restore].
+// Removed is what a deletion has removed. It can be encoded as JSON, so that an undo can be stored
+// and made later with [Site.Restore].
 type Removed struct {
 	Kind string `json:"kind"` // one of the Kind constants
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Key  string `json:"key"` // its slug or key
-	// LinkedFrom has the slugs of the pages whose contents refer to it. These references are broken now.
+	// LinkedFrom has the slugs of the pages whose contents refer to it. These references are broken
+	// now.
 	LinkedFrom []string     `json:"linkedFrom,omitempty"`
 	Rows       []RemovedRow `json:"rows"` // what Restore writes
 }
@@ -125,17 +140,20 @@ var restorable = []string{"section_definitions", "collection_definitions", "coll
 
 var columnName = regexp.MustCompile(`^[a-z_]+$`)
 
-// take deletes the rows of a table with the id in a column, and adds them to what was removed. Rows that refer to them are taken first.
+// take deletes the rows of a table with the id in a column, and adds them to what was removed. Rows
+// that refer to them are taken first.
 func (r *Removed) take(tx *txn, table, column string) *Removed {
-	for _, values := range collect(tx, scanRecord(tx, table), "SELECT * FROM "+table+" WHERE "+column+" = ? ORDER BY 1", r.ID) {
+	for _, values := range collect(tx, scanRecord(tx, table), "SELECT * FROM "+table+" WHERE "+column+" = ? ORDER BY 1",
+		r.ID) {
 		r.Rows = append(r.Rows, RemovedRow{table, values})
 	}
 	tx.exec("DELETE FROM "+table+" WHERE "+column+" = ?", r.ID)
 	return r
 }
 
-// Restore writes what was removed, with its ids and times. It fails with CodeConflict if it exists already, if something else has its slug
-// or key, or if what it belongs to is gone. Values aren't checked again, even if a definition has changed.
+// Restore writes what was removed, with its ids and times. It fails with CodeConflict if it exists
+// already, if something else has its slug or key, or if what it belongs to is gone. Values aren't
+// checked again, even if a definition has changed.
 func (s *Site) Restore(ctx context.Context, r *Removed) error {
 	err := s.write(ctx, "restoring", func(tx *txn) error {
 		if r == nil || len(r.Rows) == 0 {
@@ -143,7 +161,8 @@ func (s *Site) Restore(ctx context.Context, r *Removed) error {
 		}
 		for _, row := range slices.Backward(r.Rows) { // what others refer to was taken last
 			if !slices.Contains(restorable, row.Table) {
-				return invalid("use the result of the deletion, unchanged", "table %q can't be restored", shorten(row.Table, 80))
+				return invalid("use the result of the deletion, unchanged", "table %q can't be restored",
+					shorten(row.Table, 80))
 			}
 			for c := range row.Values {
 				if !columnName.MatchString(c) {
@@ -156,7 +175,8 @@ func (s *Site) Restore(ctx context.Context, r *Removed) error {
 	})
 	if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
 		return conflict("rename or restore that first",
-			"the %s %q can't be restored: it exists already, something else has its key, or what it belongs to is gone", r.Kind, r.Key)
+			"the %s %q can't be restored: it exists already, something else has its key, or what it belongs to is gone",
+			r.Kind, r.Key)
 	}
 	return err
 }
@@ -178,7 +198,8 @@ func scanRecord(tx *txn, table string) func(scanner) (record, error) {
 	}
 }
 
-// linkedFrom returns the slugs of the pages whose contents refer to an id, except the page with that id.
+// linkedFrom returns the slugs of the pages whose contents refer to an id, except the page with
+// that id.
 func linkedFrom(tx *txn, id string) []string {
 	return collect(tx, one[string], `SELECT DISTINCT p.slug FROM pages p
 		JOIN page_sections s ON s.page_id = p.id JOIN page_section_contents c ON c.page_section_id = s.id

@@ -10,7 +10,8 @@ import (
 func TestADeletedPageIsRestoredUnchanged(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	_, err := s.SyncContents(ctx, SyncContents{Page: "home", Locale: "de", Content: map[string]any{"title": "Willkommen"}})
+	_, err := s.SyncContents(ctx,
+		SyncContents{Page: "home", Locale: "de", Content: map[string]any{"title": "Willkommen"}})
 	require.NoError(t, err)
 	_, err = s.AddSection(ctx, AddSection{Page: "home", Section: "text", SortOrder: new(0)})
 	require.NoError(t, err)
@@ -19,11 +20,14 @@ func TestADeletedPageIsRestoredUnchanged(t *testing.T) {
 	_, err = s.CreatePage(ctx, CreatePage{Name: "About", Sections: []NewSection{{Section: "hero",
 		Content: map[string]any{"title": "A", "ctaLink": map[string]any{"type": "page", "targetId": "pg_home"}}}}})
 	require.NoError(t, err)
-	_, err = s.db.ExecContext(ctx, `INSERT INTO navigations (id, site_id, environment_id, name) VALUES ('nav', 'site_local', 'env_main', 'Main');
+	_, err = s.db.ExecContext(ctx,
+		`INSERT INTO navigations (id, site_id, environment_id, name) VALUES ('nav', 'site_local', 'env_main', 'Main');
 		INSERT INTO navigation_items (id, navigation_id, value, target_type, target_uuid, sort_order) VALUES ('item', 'nav', 'Home', 'page', 'pg_home', 0)`)
 	require.NoError(t, err)
 	target := func() (text string) {
-		require.NoError(t, s.db.QueryRowContext(ctx, "SELECT target_type || ' ' || coalesce(target_uuid, '') FROM navigation_items").Scan(&text))
+		require.NoError(t,
+			s.db.QueryRowContext(ctx,
+				"SELECT target_type || ' ' || coalesce(target_uuid, '') FROM navigation_items").Scan(&text))
 		return text
 	}
 	before := map[string]*Page{}
@@ -40,7 +44,9 @@ func TestADeletedPageIsRestoredUnchanged(t *testing.T) {
 	_, err = s.GetPage(ctx, "pg_home", "")
 	refused(t, err, CodeNotFound)
 	var left int
-	require.NoError(t, s.db.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM page_sections) + (SELECT count(*) FROM page_section_contents)").Scan(&left))
+	require.NoError(t,
+		s.db.QueryRowContext(ctx,
+			"SELECT (SELECT count(*) FROM page_sections) + (SELECT count(*) FROM page_section_contents)").Scan(&left))
 	require.Equal(t, 2, left, "only what is on the other page")
 
 	raw, err := json.Marshal(deleted) // an undo may be made later, from a log

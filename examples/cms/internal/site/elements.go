@@ -90,7 +90,8 @@ func (e *Elements) check(tx *txn) error {
 		return invalid("use version 1", "version %d of an elements structure is unknown", e.Version)
 	}
 	if n := len(e.Slots()); n == 0 || n > maxSlots {
-		return invalid(`give rows such as [{"slots": [{"key": "title", "type": "text"}]}]`, "the definition has %d slots, it needs 1 to %d", n, maxSlots)
+		return invalid(`give rows such as [{"slots": [{"key": "title", "type": "text"}]}]`,
+			"the definition has %d slots, it needs 1 to %d", n, maxSlots)
 	}
 	e.Rows = slices.Clone(e.Rows) // don't change the caller's slices
 	seen := map[string]bool{}
@@ -113,7 +114,8 @@ func (e *Elements) check(tx *txn) error {
 
 func (s *Slot) check(tx *txn) error {
 	if !slotKey.MatchString(s.Key) {
-		return invalid(`use a letter, then letters, digits and underscores, at most 64, such as "ctaText"`, "slot key %q isn't allowed", s.Key)
+		return invalid(`use a letter, then letters, digits and underscores, at most 64, such as "ctaText"`,
+			"slot key %q isn't allowed", s.Key)
 	}
 	if !slices.Contains(elementTypes, s.Type) {
 		return invalid(didYouMean(s.Type, elementTypes), "slot %q has the unknown type %q", s.Key, s.Type)
@@ -134,7 +136,8 @@ func (s *Slot) check(tx *txn) error {
 		{"collectionId", r.CollectionID != "", []string{TypeCollectionRef}},
 	} {
 		if rule.set && !slices.Contains(rule.of, s.Type) {
-			return invalid("leave it out", "slot %q of type %s has the rule %s, which is for %s only", s.Key, s.Type, rule.name, strings.Join(rule.of, ", "))
+			return invalid("leave it out", "slot %q of type %s has the rule %s, which is for %s only", s.Key, s.Type,
+				rule.name, strings.Join(rule.of, ", "))
 		}
 	}
 	for _, g := range r.MimeGroups {

@@ -31,14 +31,17 @@ type ListEntries struct {
 
 // UpsertEntry is the request of [Site.UpsertEntry].
 type UpsertEntry struct {
-	Collection string         `json:"collection"`        // id or slug
-	Entry      string         `json:"entry,omitempty"`   // the id or slug of the one to write; a new slug creates it; derived from the title if empty
-	Title      string         `json:"title,omitempty"`   // required for a new entry; if empty, an existing title doesn't change
-	NewSlug    string         `json:"newSlug,omitempty"` // changes the slug of an existing entry
-	Locale     string         `json:"locale,omitempty"`  // of Content; "en" if empty
-	Content    map[string]any `json:"content,omitempty"` // by slot key, merged into the stored values; null empties a slot
-	New        bool           `json:"new,omitempty"`     // fail if the entry exists
-	Key        string         `json:"key,omitempty"`     // idempotency key, at most 200 characters: requests with the same key take effect once
+	Collection string `json:"collection"` // id or slug
+	// the id or slug of the one to write; a new slug creates it; derived from the title if empty
+	Entry string `json:"entry,omitempty"`
+	// required for a new entry; if empty, an existing title doesn't change
+	Title   string         `json:"title,omitempty"`
+	NewSlug string         `json:"newSlug,omitempty"` // changes the slug of an existing entry
+	Locale  string         `json:"locale,omitempty"`  // of Content; "en" if empty
+	Content map[string]any `json:"content,omitempty"` // by slot key, merged into the stored values; null empties a slot
+	New     bool           `json:"new,omitempty"`     // fail if the entry exists
+	// idempotency key, at most 200 characters: requests with the same key take effect once
+	Key string `json:"key,omitempty"`
 }
 
 // ListEntries lists a collection's entries in their order, without their contents.
@@ -52,7 +55,8 @@ func (s *Site) ListEntries(ctx context.Context, in ListEntries) (List[*Entry], e
 	})
 }
 
-// GetEntry returns the entry with this id or slug and its contents in the locale, "en" if that is empty.
+// GetEntry returns the entry with this id or slug and its contents in the locale, "en" if that is
+// empty.
 func (s *Site) GetEntry(ctx context.Context, entry, locale string) (*Entry, error) {
 	return view(ctx, s, "reading an entry", func(tx *txn) (*Entry, error) {
 		e, err := findEntry(tx, entry)
@@ -63,7 +67,8 @@ func (s *Site) GetEntry(ctx context.Context, entry, locale string) (*Entry, erro
 	})
 }
 
-// GetEntryIn is GetEntry for an entry of a collection. Several collections may have an entry with the same slug.
+// GetEntryIn is GetEntry for an entry of a collection. Several collections may have an entry with
+// the same slug.
 func (s *Site) GetEntryIn(ctx context.Context, collection, entry, locale string) (*Entry, error) {
 	return view(ctx, s, "reading an entry", func(tx *txn) (*Entry, error) {
 		_, e, err := loadEntryIn(tx, collection, entry, locale)
@@ -75,7 +80,8 @@ func (s *Site) GetEntryIn(ctx context.Context, collection, entry, locale string)
 type Upserted struct {
 	Entry
 	Created bool `json:"created"` // false if the entry existed before
-	// Before has the previous title, slug and values of an entry that existed: of the slots that were written, null if a slot was empty.
+	// Before has the previous title, slug and values of an entry that existed: of the slots that
+	// were written, null if a slot was empty.
 	Before *EntryBefore `json:"before,omitempty"`
 }
 
@@ -86,10 +92,13 @@ type EntryBefore struct {
 	Content map[string]any `json:"content"`
 }
 
-// UpsertEntry writes an entry, and creates it if the collection has none with that slug. A title alone never overwrites:
-// if the slug derived from it is taken, the result is an [*Error] with CodeSlugExists.
+// UpsertEntry writes an entry, and creates it if the collection has none with that slug. A title
+// alone never overwrites: if the slug derived from it is taken, the result is an [*Error] with
+// CodeSlugExists.
 func (s *Site) UpsertEntry(ctx context.Context, in UpsertEntry) (*Upserted, error) {
-	return once(ctx, s, in.Key, "writing an entry", func(tx *txn) (*Upserted, error) { return upsertEntry(tx, in, newID(entryID)) })
+	return once(ctx, s, in.Key, "writing an entry", func(tx *txn) (*Upserted, error) {
+		return upsertEntry(tx, in, newID(entryID))
+	})
 }
 
 func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {
@@ -130,7 +139,8 @@ func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {
 		tx.update("collection_entries", e.ID, row)
 	}
 	if created || len(in.Content) > 0 {
-		before.Content, err = entryContents.change(tx, e.ID, loc.Code, fmt.Sprintf("collection %q", c.Slug), c.Elements, in.Content, false)
+		before.Content, err = entryContents.change(tx, e.ID, loc.Code, fmt.Sprintf("collection %q", c.Slug), c.Elements,
+			in.Content, false)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +173,8 @@ func entryToWrite(tx *txn, c *Collection, in UpsertEntry) (*Entry, error) {
 	case err != nil:
 		return &Entry{Slug: slug, Title: in.Title}, nil
 	case e.CollectionID != c.ID:
-		return nil, invalid("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
+		return nil, invalid("name its own collection "+strconv.Quote(e.Collection),
+			"entry %q isn't in the collection %q", e.Slug, c.Slug)
 	case in.Entry == "" || in.New:
 		return e, entrySlugFree(tx, c, e.Slug)
 	}
@@ -176,9 +187,11 @@ func entrySlugFree(tx *txn, c *Collection, slug string) error {
 	if o == nil {
 		return nil
 	}
-	return &Error{Code: CodeSlugExists, Message: fmt.Sprintf("slug %q exists already (entry %q, id %s, collection %q)", slug, o.name, o.id, c.Slug),
+	return &Error{Code: CodeSlugExists,
+		Message:  fmt.Sprintf("slug %q exists already (entry %q, id %s, collection %q)", slug, o.name, o.id, c.Slug),
 		Hint:     fmt.Sprintf("use another slug such as %q, or name the entry %q to change it", o.free, slug),
-		Expected: "a slug that no other entry of the collection has", Actual: fmt.Sprintf("%q belongs to entry %s", slug, o.id)}
+		Expected: "a slug that no other entry of the collection has",
+		Actual:   fmt.Sprintf("%q belongs to entry %s", slug, o.id)}
 }
 
 // DeleteEntry removes an entry with its contents, and returns what [Site.Restore] needs to undo it.
@@ -210,8 +223,10 @@ func (s *Site) OrderEntries(ctx context.Context, collection string, order []Entr
 			if o.SortOrder < 0 || o.SortOrder > maxSortOrder {
 				return invalid(fmt.Sprintf("use 0 to %d", maxSortOrder), "sortOrder %d isn't allowed", o.SortOrder)
 			}
-			if !value[bool](tx, "SELECT count(*) > 0 FROM collection_entries WHERE id = ? AND collection_id = ?", o.ID, c.ID) {
-				return notFound("list its entries and use their ids", "collection %q has no entry with the id %q", c.Slug, shorten(o.ID, 80))
+			if !value[bool](tx, "SELECT count(*) > 0 FROM collection_entries WHERE id = ? AND collection_id = ?", o.ID,
+				c.ID) {
+				return notFound("list its entries and use their ids", "collection %q has no entry with the id %q",
+					c.Slug, shorten(o.ID, 80))
 			}
 			tx.update("collection_entries", o.ID, record{"sort_order": o.SortOrder, "updated_at": tx.now})
 		}
@@ -220,26 +235,34 @@ func (s *Site) OrderEntries(ctx context.Context, collection string, order []Entr
 }
 
 // entryTable finds an entry by its id, or by its slug in the collection ?2.
-var entryTable = table[*Entry]{what: "entry", prefix: entryID, from: "collection_entries", where: "id = ?1 OR collection_id = ?2 AND slug = ?1",
-	names:   "SELECT slug FROM collection_entries WHERE collection_id = ?2 ORDER BY slug LIMIT 200",
-	columns: "id, collection_id, (SELECT d.slug FROM collection_definitions d WHERE d.id = collection_id), slug, title, sort_order, created_at, updated_at",
+var entryTable = table[*Entry]{what: "entry", prefix: entryID, from: "collection_entries",
+	where: "id = ?1 OR collection_id = ?2 AND slug = ?1",
+	names: "SELECT slug FROM collection_entries WHERE collection_id = ?2 ORDER BY slug LIMIT 200",
+	columns: "id, collection_id, (SELECT d.slug FROM collection_definitions d WHERE d.id = collection_id), slug, " +
+		"title, sort_order, created_at, updated_at",
 	scan: func(scan scanner) (*Entry, error) {
 		var e Entry
-		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.SortOrder, at{&e.CreatedAt}, at{&e.UpdatedAt})
+		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.SortOrder, at{&e.CreatedAt},
+			at{&e.UpdatedAt})
 	}}
 
-// findEntry returns the entry with this id, or with this slug if only one collection has it, without its contents.
+// findEntry returns the entry with this id, or with this slug if only one collection has it,
+// without its contents.
 func findEntry(tx *txn, ref string) (*Entry, error) {
-	same := collect(tx, entryTable.scan, "SELECT "+entryTable.columns+" FROM collection_entries WHERE slug = ? LIMIT 2", ref)
+	same := collect(tx, entryTable.scan, "SELECT "+entryTable.columns+" FROM collection_entries WHERE slug = ? LIMIT 2",
+		ref)
 	if len(same) > 1 {
-		return nil, invalid(fmt.Sprintf("use the id, such as %s for the one in %q", same[0].ID, same[0].Collection), "several collections have an entry %q", ref)
+		return nil, invalid(fmt.Sprintf("use the id, such as %s for the one in %q", same[0].ID, same[0].Collection),
+			"several collections have an entry %q", ref)
 	}
 	anywhere := entryTable
-	anywhere.where, anywhere.names = "id = ?1 OR slug = ?1", "SELECT slug FROM collection_entries ORDER BY slug LIMIT 200"
+	anywhere.where, anywhere.names = "id = ?1 OR slug = ?1",
+		"SELECT slug FROM collection_entries ORDER BY slug LIMIT 200"
 	return anywhere.find(tx, ref)
 }
 
-// loadEntryIn returns a collection, and the entry in it with this slug or id, with its contents in a locale.
+// loadEntryIn returns a collection, and the entry in it with this slug or id, with its contents in
+// a locale.
 func loadEntryIn(tx *txn, collection, entry, locale string) (*Collection, *Entry, error) {
 	c, err := collectionTable.find(tx, collection)
 	if err != nil {
@@ -250,7 +273,8 @@ func loadEntryIn(tx *txn, collection, entry, locale string) (*Collection, *Entry
 		return nil, nil, err
 	}
 	if e.CollectionID != c.ID {
-		return nil, nil, notFound("name its own collection "+strconv.Quote(e.Collection), "entry %q isn't in the collection %q", e.Slug, c.Slug)
+		return nil, nil, notFound("name its own collection "+strconv.Quote(e.Collection),
+			"entry %q isn't in the collection %q", e.Slug, c.Slug)
 	}
 	e, err = e.load(tx, locale)
 	return c, e, err

@@ -9,14 +9,16 @@ import (
 func TestAnEntryIsCreatedThenUpdated(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	got, err := s.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Title: "Second Post!", Content: map[string]any{"body": "B", "tags": []string{"news"}}})
+	got, err := s.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Title: "Second Post!",
+		Content: map[string]any{"body": "B", "tags": []string{"news"}}})
 	require.NoError(t, err)
 	require.True(t, got.Created)
 	require.Equal(t, "second-post", got.Slug)
 	require.Regexp(t, `^ent_[0-9a-z]{10}$`, got.ID)
 	require.Equal(t, "col_blog", got.CollectionID)
 
-	again, err := s.UpsertEntry(ctx, UpsertEntry{Collection: "col_blog", Entry: "second-post", Content: map[string]any{"body": "C"}})
+	again, err := s.UpsertEntry(ctx,
+		UpsertEntry{Collection: "col_blog", Entry: "second-post", Content: map[string]any{"body": "C"}})
 	require.NoError(t, err)
 	require.False(t, again.Created)
 	require.Equal(t, got.ID, again.ID)
@@ -49,7 +51,8 @@ func TestAnEntryIsCreatedThenUpdated(t *testing.T) {
 func TestABadEntryIsRefused(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	_, err := s.db.ExecContext(ctx, `INSERT INTO collection_definitions SELECT 'col_other', site_id, 'other', 'Other', '', status, elements_structure, 'other', created_at, updated_at FROM collection_definitions`)
+	_, err := s.db.ExecContext(ctx,
+		`INSERT INTO collection_definitions SELECT 'col_other', site_id, 'other', 'Other', '', status, elements_structure, 'other', created_at, updated_at FROM collection_definitions`)
 	require.NoError(t, err)
 	body := map[string]any{"body": "B"}
 	for _, c := range []struct {
@@ -62,11 +65,15 @@ func TestABadEntryIsRefused(t *testing.T) {
 		{UpsertEntry{Collection: "blog", Title: "A", Locale: "xx", Content: body}, CodeNotFound, `no locale "xx"`},
 		{UpsertEntry{Collection: "blog", Entry: "new", Content: body}, CodeInvalid, "title is empty"},
 		{UpsertEntry{Collection: "blog", Entry: "No Slug", Title: "A", Content: body}, CodeInvalid, `use "no-slug"`},
-		{UpsertEntry{Collection: "blog", Entry: "ent_none", Title: "A", Content: body}, CodeNotFound, "no entry has the id"},
+		{UpsertEntry{Collection: "blog", Entry: "ent_none", Title: "A", Content: body}, CodeNotFound,
+			"no entry has the id"},
 		{UpsertEntry{Collection: "blog", Entry: "hello-world"}, CodeInvalid, "nothing to change"},
-		{UpsertEntry{Collection: "blog", Title: "Hello World", Content: body}, CodeSlugExists, `name the entry "hello-world" to change it`},
-		{UpsertEntry{Collection: "other", Entry: "ent_hello", Title: "A", Content: body}, CodeInvalid, `name its own collection "blog"`},
-		{UpsertEntry{Collection: "blog", Entry: "hello-world", Content: map[string]any{"tags": []string{"nwes"}}}, CodeInvalid, `did you mean "news"?`},
+		{UpsertEntry{Collection: "blog", Title: "Hello World", Content: body}, CodeSlugExists,
+			`name the entry "hello-world" to change it`},
+		{UpsertEntry{Collection: "other", Entry: "ent_hello", Title: "A", Content: body}, CodeInvalid,
+			`name its own collection "blog"`},
+		{UpsertEntry{Collection: "blog", Entry: "hello-world", Content: map[string]any{"tags": []string{"nwes"}}},
+			CodeInvalid, `did you mean "news"?`},
 	} {
 		_, err := s.UpsertEntry(ctx, c.in)
 		refused(t, err, c.code, c.says)

@@ -26,16 +26,19 @@ const (
 // ErrClosed is returned by every method of a [Site] after Close.
 var ErrClosed = errors.New("site: closed")
 
-// An Error says what was wrong with a request and how to correct it, in words for its author, which may be a model. A method that returns
-// one has written nothing. Match it with errors.As and act on Code.
+// An Error says what was wrong with a request and how to correct it, in words for its author, which
+// may be a model. A method that returns one has written nothing. Match it with errors.As and act on
+// Code.
 type Error struct {
 	Code    string `json:"code"`           // one of the Code constants
 	Message string `json:"message"`        // what was wrong
 	Hint    string `json:"hint,omitempty"` // how to correct it
-	// Expected and Actual say what a conflict is between, if Code is slug_exists, key_exists or conflict.
+	// Expected and Actual say what a conflict is between, if Code is slug_exists, key_exists or
+	// conflict.
 	Expected string `json:"expected,omitempty"`
 	Actual   string `json:"actual,omitempty"`
-	// Fields has a message for each wrong value, by slot key, if contents don't match their definition.
+	// Fields has a message for each wrong value, by slot key, if contents don't match their
+	// definition.
 	Fields map[string]string `json:"fields,omitempty"`
 	cause  error
 }
@@ -51,7 +54,8 @@ func (e *Error) Error() string {
 // Unwrap returns the underlying error of the storage, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Fault classifies the error: a wrong request is invalid, a busy file is worth a retry, and a file that can't be used needs a person.
+// Fault classifies the error: a wrong request is invalid, a busy file is worth a retry, and a file
+// that can't be used needs a person.
 func (e *Error) Fault() fault.Class {
 	switch e.Code {
 	case CodeNotFound:
@@ -77,8 +81,8 @@ func conflict(hint, format string, args ...any) *Error {
 	return &Error{Code: CodeConflict, Message: message, Hint: hint, Expected: "a state that allows it", Actual: message}
 }
 
-// and adds an error about the value of a slot, if there is one, to those about others; nil is none. Each of them is an [Error], because a
-// failure of the storage ends the call anyway.
+// and adds an error about the value of a slot, if there is one, to those about others; nil is none.
+// Each of them is an [Error], because a failure of the storage ends the call anyway.
 func (e *Error) and(slot string, err error) *Error {
 	var added *Error
 	if !errors.As(err, &added) {
@@ -95,8 +99,8 @@ func (e *Error) and(slot string, err error) *Error {
 	return e
 }
 
-// explain converts an error of the SQLite driver to an [Error]. An [Error] passes unchanged. If ctx has ended, explain returns its error,
-// whatever the driver reports.
+// explain converts an error of the SQLite driver to an [Error]. An [Error] passes unchanged. If ctx
+// has ended, explain returns its error, whatever the driver reports.
 func (s *Site) explain(ctx context.Context, doing string, err error) error {
 	var own *Error
 	switch {
@@ -111,12 +115,14 @@ func (s *Site) explain(ctx context.Context, doing string, err error) error {
 	}
 	switch primaryCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return &Error{Code: CodeBusy, Message: "the site's file is locked by another process", Hint: "try again in a moment", cause: err}
+		return &Error{Code: CodeBusy, Message: "the site's file is locked by another process",
+			Hint: "try again in a moment", cause: err}
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return &Error{Code: CodeStorage, Message: "the site's file can't be written (" + err.Error() + ")",
 			Hint: "make the file and its folder writable", cause: err}
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-		return &Error{Code: CodeStorage, Message: "the site's file is damaged or isn't a SQLite database (" + err.Error() + ")",
+		return &Error{Code: CodeStorage, Message: "the site's file is damaged or isn't a SQLite database (" +
+			err.Error() + ")",
 			Hint: "restore it from a backup, or name another path", cause: err}
 	case sqlite3.SQLITE_FULL:
 		return &Error{Code: CodeStorage, Message: "the disk is full", Hint: "free some space", cause: err}

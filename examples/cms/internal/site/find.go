@@ -22,13 +22,15 @@ func Kinds() []string { return []string{KindPage, KindSection, KindCollection, K
 // maxIndexed limits the items of each kind in the index; the most recently changed ones are kept.
 const maxIndexed = 10_000
 
-// Find returns the items that a name may mean. The name may be misspelled, in the plural, in another order or another case, or only be
-// mentioned in a description. It is an [index.Searcher]: the id of an item is that of a page, a section definition, a collection or an
-// entry; its first alias is its slug or key, and its text is its description. A description that is a list of other names, such as "team,
-// our people, staff", makes each of them an alias. Contents aren't searched.
+// Find returns the items that a name may mean. The name may be misspelled, in the plural, in
+// another order or another case, or only be mentioned in a description. It is an [index.Searcher]:
+// the id of an item is that of a page, a section definition, a collection or an entry; its first
+// alias is its slug or key, and its text is its description. A description that is a list of other
+// names, such as "team, our people, staff", makes each of them an alias. Contents aren't searched.
 //
-// The index is in memory, and each search first updates it to the current content of the file, including the writes and deletions of
-// other processes. Only names that are new or have changed are embedded.
+// The index is in memory, and each search first updates it to the current content of the file,
+// including the writes and deletions of other processes. Only names that are new or have changed
+// are embedded.
 func (s *Site) Find(ctx context.Context, query string, filter index.Filter, limit int) (index.Result, error) {
 	const doing = "looking up a name"
 	select {
@@ -67,8 +69,9 @@ func allItems(tx *txn) []index.Item {
 		UNION ALL SELECT * FROM (SELECT 'entry', id, slug, title, '' FROM collection_entries ORDER BY updated_at DESC, id LIMIT ?1)`, maxIndexed)
 }
 
-// otherNames returns the names that a description lists: parts between commas or semicolons, at most 20, of at most three words each. A
-// description with a longer part is a text, and lists no names.
+// otherNames returns the names that a description lists: parts between commas or semicolons, at
+// most 20, of at most three words each. A description with a longer part is a text, and lists no
+// names.
 func otherNames(description string) []string {
 	parts := strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' || r == '\n' })
 	if len(parts) > 20 {

@@ -74,7 +74,8 @@ func TestFindAcceptsVariantsOfAName(t *testing.T) {
 	}
 }
 
-// embeds is an embedder that counts the texts it is given, and how often it was called while no search held the site's token.
+// embeds is an embedder that counts the texts it is given, and how often it was called while no
+// search held the site's token.
 type embeds struct {
 	index.Local
 	site             *Site
@@ -146,10 +147,12 @@ func TestFindSeesTheCurrentContentOfTheFile(t *testing.T) {
 		require.Equal(t, p.ID, meant(t, s, "animals").ID)
 	}
 
-	_, err = mine.CreateSectionDef(ctx, CreateSectionDef{Name: "Price list", Elements: rows(Slot{Key: "title", Type: TypeText})})
+	_, err = mine.CreateSectionDef(ctx,
+		CreateSectionDef{Name: "Price list", Elements: rows(Slot{Key: "title", Type: TypeText})})
 	require.NoError(t, err)
 	require.Equal(t, KindSection, meant(t, theirs, "price lists").Kind)
-	e, err := mine.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Title: "Spring launch", Content: map[string]any{"body": "x"}})
+	e, err := mine.UpsertEntry(ctx,
+		UpsertEntry{Collection: "blog", Title: "Spring launch", Content: map[string]any{"body": "x"}})
 	require.NoError(t, err)
 	require.Equal(t, e.ID, meant(t, theirs, "sprnig launch").ID)
 	_, err = theirs.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Entry: e.ID, Title: "Winter sale"})
@@ -278,8 +281,10 @@ func TestAHintNamesTheNearestOption(t *testing.T) {
 func BenchmarkFindAmongAThousandPages(b *testing.B) {
 	s := newSite(b)
 	for i := range 1000 {
-		if _, err := s.db.ExecContext(b.Context(), `INSERT INTO pages (id, site_id, environment_id, slug, name, search, created_at, updated_at)
-			VALUES (?, 'site_local', 'env_main', ?, ?, '', '', '')`, fmt.Sprintf("pg_%d", i), fmt.Sprintf("page-%d", i), fmt.Sprintf("Page about subject %d", i)); err != nil {
+		if _, err := s.db.ExecContext(b.Context(),
+			`INSERT INTO pages (id, site_id, environment_id, slug, name, search, created_at, updated_at)
+			VALUES (?, 'site_local', 'env_main', ?, ?, '', '', '')`, fmt.Sprintf("pg_%d", i), fmt.Sprintf("page-%d", i),
+			fmt.Sprintf("Page about subject %d", i)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,20 +9,24 @@ import (
 	"slices"
 )
 
-// A definitionKind is what section definitions and collections differ in. Its names are parts of SQL.
+// A definitionKind is what section definitions and collections differ in. Its names are parts of
+// SQL.
 type definitionKind struct {
 	what, table string
 	key         string // the column that people refer to it by
-	// contents selects the id and the content of all contents with a definition, and table is where they are.
+	// contents selects the id and the content of all contents with a definition, and table is where
+	// they are.
 	contents      string
 	contentsTable contentTable
 }
 
 var (
 	sectionKind = definitionKind{"section", "section_definitions", "key",
-		"SELECT c.id, c.content FROM page_section_contents c JOIN page_sections o ON o.id = c.page_section_id WHERE o.section_def_id = ?", pageContents}
+		"SELECT c.id, c.content FROM page_section_contents c JOIN page_sections o ON o.id = c.page_section_id WHERE " +
+			"o.section_def_id = ?", pageContents}
 	collectionKind = definitionKind{"collection", "collection_definitions", "slug",
-		"SELECT c.id, c.content FROM entry_contents c JOIN collection_entries o ON o.id = c.entry_id WHERE o.collection_id = ?", entryContents}
+		"SELECT c.id, c.content FROM entry_contents c JOIN collection_entries o ON o.id = c.entry_id WHERE " +
+			"o.collection_id = ?", entryContents}
 )
 
 // newRow checks the fields of a new definition and returns the columns that both kinds have.
@@ -40,7 +44,8 @@ func (k definitionKind) newRow(tx *txn, id, name, key, description string, e Ele
 
 // row checks the fields of a definition that can be changed, and returns their columns.
 func (k definitionKind) row(tx *txn, id, name, key, description, status string) (record, error) {
-	if err := cmp.Or(checkNames(k.what+" definition", name, description), oneOf("status", status, Published, Unpublished)); err != nil {
+	if err := cmp.Or(checkNames(k.what+" definition", name, description),
+		oneOf("status", status, Published, Unpublished)); err != nil {
 		return nil, err
 	}
 	key, err := slugFrom(key, name)
@@ -60,9 +65,11 @@ func (k definitionKind) free(tx *txn, key, except string) error {
 	if o == nil {
 		return nil
 	}
-	return &Error{Code: CodeKeyExists, Message: fmt.Sprintf("%s %s %q exists already (%s %q, id %s)", k.what, k.key, key, k.what, o.name, o.id),
+	return &Error{Code: CodeKeyExists,
+		Message:  fmt.Sprintf("%s %s %q exists already (%s %q, id %s)", k.what, k.key, key, k.what, o.name, o.id),
 		Hint:     fmt.Sprintf("use that %s, or another %s such as %q", k.what, k.key, o.free),
-		Expected: fmt.Sprintf("a %s that no other %s has", k.key, k.what), Actual: fmt.Sprintf("%q belongs to %s", key, o.id)}
+		Expected: fmt.Sprintf("a %s that no other %s has", k.key, k.what),
+		Actual:   fmt.Sprintf("%q belongs to %s", key, o.id)}
 }
 
 // update changes the fields of a definition.
@@ -74,7 +81,8 @@ func (k definitionKind) update(tx *txn, id string, old, change DefinitionFields)
 	if key == "" {
 		return invalid("leave it out to keep it", "the %s is empty", k.key)
 	}
-	row, err := k.row(tx, id, *cmp.Or(change.Name, old.Name), key, *cmp.Or(change.Description, old.Description), *cmp.Or(change.Status, old.Status))
+	row, err := k.row(tx, id, *cmp.Or(change.Name, old.Name), key, *cmp.Or(change.Description, old.Description),
+		*cmp.Or(change.Status, old.Status))
 	if err != nil {
 		return err
 	}
@@ -86,7 +94,8 @@ func (k definitionKind) update(tx *txn, id string, old, change DefinitionFields)
 type SyncElements struct {
 	Definition string   `json:"definition"`         // the definition's id, or its key or slug
 	Elements   Elements `json:"elements_structure"` // replaces all slots
-	// Prune deletes the stored values of removed slots. Without it they are kept, and appear again if a slot with the key comes back.
+	// Prune deletes the stored values of removed slots. Without it they are kept, and appear again
+	// if a slot with the key comes back.
 	Prune bool `json:"prune,omitempty"`
 }
 
@@ -103,18 +112,24 @@ type SyncedElements struct {
 	Before   Elements `json:"before"`   // the slots before the change
 }
 
-// SyncSectionElements replaces the slots of a section definition. Stored contents aren't checked against the new slots: values that don't
-// fit any more are shown as empty until they are written again.
+// SyncSectionElements replaces the slots of a section definition. Stored contents aren't checked
+// against the new slots: values that don't fit any more are shown as empty until they are written
+// again.
 func (s *Site) SyncSectionElements(ctx context.Context, in SyncElements) (*SyncedElements, error) {
-	return commit(ctx, s, "changing a section definition", func(tx *txn) (*SyncedElements, error) { return syncElements(tx, sectionKind, in) })
+	return commit(ctx, s, "changing a section definition", func(tx *txn) (*SyncedElements, error) {
+		return syncElements(tx, sectionKind, in)
+	})
 }
 
 // SyncCollectionElements replaces the slots of a collection's entries, like SyncSectionElements.
 func (s *Site) SyncCollectionElements(ctx context.Context, in SyncElements) (*SyncedElements, error) {
-	return commit(ctx, s, "changing a collection", func(tx *txn) (*SyncedElements, error) { return syncElements(tx, collectionKind, in) })
+	return commit(ctx, s, "changing a collection", func(tx *txn) (*SyncedElements, error) {
+		return syncElements(tx, collectionKind, in)
+	})
 }
 
-// TrySync returns what SyncSectionElements, or SyncCollectionElements with KindCollection, would do, and changes nothing.
+// TrySync returns what SyncSectionElements, or SyncCollectionElements with KindCollection, would
+// do, and changes nothing.
 func (s *Site) TrySync(ctx context.Context, kind string, in SyncElements) (*SyncedElements, error) {
 	k := sectionKind
 	if kind == KindCollection {
@@ -150,7 +165,8 @@ type storedContent struct {
 	values map[string]any
 }
 
-// compare checks the new slots and compares them with the current ones. It also returns all contents of the definition.
+// compare checks the new slots and compares them with the current ones. It also returns all
+// contents of the definition.
 func compare(tx *txn, k definitionKind, in *SyncElements) (*SyncedElements, []storedContent, error) {
 	r := &SyncedElements{Added: []string{}, Removed: []string{}, Changed: []string{}}
 	if k.table == collectionKind.table {
@@ -190,7 +206,9 @@ func compare(tx *txn, k definitionKind, in *SyncElements) (*SyncedElements, []st
 		return c, err
 	}, k.contents, r.ID)
 	for _, c := range stored {
-		if slices.ContainsFunc(slices.Concat(r.Removed, r.Changed), func(key string) bool { return c.values[key] != nil }) {
+		if slices.ContainsFunc(slices.Concat(r.Removed, r.Changed), func(key string) bool {
+			return c.values[key] != nil
+		}) {
 			r.Contents++
 		}
 	}

@@ -29,8 +29,8 @@ var localeTable = table[Locale]{what: "locale", from: "locales", columns: "code,
 		return l, err
 	}}
 
-// findLocale returns the locale with this code, or the default locale if code is empty. An inactive locale can be written and previewed, so
-// that a translation can be prepared.
+// findLocale returns the locale with this code, or the default locale if code is empty. An inactive
+// locale can be written and previewed, so that a translation can be prepared.
 func findLocale(tx *txn, code string) (Locale, error) {
 	return localeTable.find(tx, cmp.Or(code, DefaultLocale))
 }
@@ -89,7 +89,8 @@ func (s *Site) DeleteLocale(ctx context.Context, code string) (Locale, error) {
 		used := value[int](tx, `SELECT (SELECT count(*) FROM page_section_contents WHERE locale_code = ?1)
 			+ (SELECT count(*) FROM entry_contents WHERE locale_code = ?1)`, l.Code)
 		if used > 0 {
-			return l, conflict("make it inactive instead", "the locale %q has the contents of %d sections and entries", l.Code, used)
+			return l, conflict("make it inactive instead", "the locale %q has the contents of %d sections and entries",
+				l.Code, used)
 		}
 		tx.exec("DELETE FROM locales WHERE code = ?", l.Code)
 		return l, nil

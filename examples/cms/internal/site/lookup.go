@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// A table is a kind of objects that requests name, by their ids or by another key such as a slug. The fields are parts of SQL.
+// A table is a kind of objects that requests name, by their ids or by another key such as a slug.
+// The fields are parts of SQL.
 type table[T any] struct {
 	what, prefix string // its name, and the prefix of its ids
 	from         string // where it is stored
@@ -18,7 +19,8 @@ type table[T any] struct {
 	scan         func(scanner) (T, error)
 }
 
-// find returns the object that a request names, or an error with the names that are possible. args are the parameters from ?2 on.
+// find returns the object that a request names, or an error with the names that are possible. args
+// are the parameters from ?2 on.
 func (k table[T]) find(tx *txn, ref string, args ...any) (found T, err error) {
 	args = append([]any{ref}, args...)
 	list := collect(tx, k.scan, "SELECT "+k.columns+" FROM "+k.from+" WHERE "+k.where+" LIMIT 1", args...)
@@ -32,10 +34,12 @@ func (k table[T]) find(tx *txn, ref string, args ...any) (found T, err error) {
 	if k.prefix != "" && isID(k.prefix, ref) {
 		return found, notFound("it may have been deleted; look it up by its name", "no %s has the id %q", k.what, ref)
 	}
-	return found, notFound(didYouMean(ref, collect(tx, one[string], k.names, args...)), "there is no %s %q", k.what, ref)
+	return found,
+		notFound(didYouMean(ref, collect(tx, one[string], k.names, args...)), "there is no %s %q", k.what, ref)
 }
 
-// list returns a part of the objects, those whose column search contains q.Text. args are the parameters of where, from ?2 on.
+// list returns a part of the objects, those whose column search contains q.Text. args are the
+// parameters of where, from ?2 on.
 func (k table[T]) list(tx *txn, q Query, where, order string, args ...any) (result List[T]) {
 	limit, offset := q.bounds()
 	text := strings.TrimSpace(Fold(q.Text))
@@ -45,7 +49,8 @@ func (k table[T]) list(tx *txn, q Query, where, order string, args ...any) (resu
 	args = append([]any{text}, args...)
 	from := " FROM " + k.from + " WHERE instr(search, ?1) > 0 AND " + where
 	result.Total = value[int](tx, "SELECT count(*)"+from, args...)
-	result.Items = collect(tx, k.scan, "SELECT "+k.columns+from+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(args, limit, offset)...)
+	result.Items = collect(tx, k.scan, "SELECT "+k.columns+from+" ORDER BY "+order+" LIMIT ? OFFSET ?",
+		append(args, limit, offset)...)
 	if next := offset + len(result.Items); len(result.Items) > 0 && next < result.Total {
 		result.Next = &next
 	}
@@ -58,12 +63,13 @@ type owner struct {
 	free     string // a similar slug that nothing has
 }
 
-// ownerOf returns what has a slug or key in a part of a table, or nil if nothing has it but the object with the id except. name and key are
-// columns; args are the parameters from ?2 on.
+// ownerOf returns what has a slug or key in a part of a table, or nil if nothing has it but the
+// object with the id except. name and key are columns; args are the parameters from ?2 on.
 func ownerOf(tx *txn, from, name, key, slug, except string, args ...any) *owner {
 	var o owner
 	args = append([]any{slug}, args...)
-	if !tx.first([]any{&o.id, &o.name}, "SELECT id, "+name+" FROM "+from+" AND "+key+" = ?1", args...) || o.id == except {
+	if !tx.first([]any{&o.id, &o.name}, "SELECT id, "+name+" FROM "+from+" AND "+key+" = ?1", args...) ||
+		o.id == except {
 		return nil
 	}
 	for n := 2; ; n++ {
@@ -83,7 +89,8 @@ const (
 
 // A Query selects a part of a list. Its zero value selects the first 50 items.
 type Query struct {
-	Text   string `json:"q,omitempty"`      // a part of the name, slug or description, case and accents ignored; no wildcards
+	// a part of the name, slug or description, case and accents ignored; no wildcards
+	Text   string `json:"q,omitempty"`
 	Limit  int    `json:"limit,omitempty"`  // default 50, at most 200
 	Offset int    `json:"offset,omitempty"` // how many to skip
 }

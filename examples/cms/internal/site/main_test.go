@@ -47,7 +47,8 @@ func writeMeta(args []string) error {
 		return err
 	}
 	for i := range n {
-		if _, err = s.UpdatePage(ctx, UpdatePage{Page: "home", Meta: map[string]any{fmt.Sprintf("%s%d", prefix, i): true}}); err != nil {
+		if _, err = s.UpdatePage(ctx,
+			UpdatePage{Page: "home", Meta: map[string]any{fmt.Sprintf("%s%d", prefix, i): true}}); err != nil {
 			break
 		}
 	}

@@ -62,11 +62,12 @@ type UpdateMedia struct {
 // A fileType is a type of files that is accepted.
 type fileType struct{ group, ext string }
 
-// fileTypes are the accepted types, by what [http.DetectContentType] finds in the first bytes. SVG and HTML aren't among them, because they can
-// contain scripts.
+// fileTypes are the accepted types, by what [http.DetectContentType] finds in the first bytes. SVG
+// and HTML aren't among them, because they can contain scripts.
 var fileTypes = map[string]fileType{
-	"image/png": {"image", ".png"}, "image/jpeg": {"image", ".jpg"}, "image/gif": {"image", ".gif"}, "image/webp": {"image", ".webp"},
-	"video/mp4": {"video", ".mp4"}, "video/webm": {"video", ".webm"},
+	"image/png": {"image", ".png"}, "image/jpeg": {"image", ".jpg"}, "image/gif": {"image", ".gif"},
+	"image/webp": {"image", ".webp"},
+	"video/mp4":  {"video", ".mp4"}, "video/webm": {"video", ".webm"},
 	"audio/mpeg": {"audio", ".mp3"}, "audio/wave": {"audio", ".wav"}, "application/ogg": {"audio", ".ogg"},
 	"application/pdf": {"document", ".pdf"}, "text/plain": {"document", ".txt"},
 }
@@ -74,14 +75,16 @@ var fileTypes = map[string]fileType{
 // sameExtension are other extensions of the same types.
 var sameExtension = map[string]string{".jpeg": ".jpg", ".m4v": ".mp4", ".oga": ".ogg", ".md": ".txt", ".csv": ".txt"}
 
-// UploadMedia stores a file and returns it. Its type is that of its first bytes; a name with the extension of another type is refused. The
-// file is complete on disk before its row is stored, and removed again if that fails.
+// UploadMedia stores a file and returns it. Its type is that of its first bytes; a name with the
+// extension of another type is refused. The file is complete on disk before its row is stored, and
+// removed again if that fails.
 func (s *Site) UploadMedia(ctx context.Context, in UploadMedia) (*Media, error) {
 	content, err := io.ReadAll(io.LimitReader(in.Content, MaxUpload+1))
 	if err != nil {
 		return nil, fmt.Errorf("site: reading an upload: %w", err)
 	}
-	m := &Media{ID: newID(mediaID), Name: strings.TrimSpace(filepath.Base(in.Name)), Alt: &in.Alt, Size: int64(len(content))}
+	m := &Media{ID: newID(mediaID), Name: strings.TrimSpace(filepath.Base(in.Name)), Alt: &in.Alt,
+		Size: int64(len(content))}
 	if m.Size > MaxUpload {
 		return nil, &Error{Code: CodeTooLarge, Message: "the file is larger than 16 MiB", Hint: "upload a smaller one"}
 	}
@@ -101,8 +104,10 @@ func (s *Site) UploadMedia(ctx context.Context, in UploadMedia) (*Media, error) 
 		return nil, errors.Join(fmt.Errorf("site: uploading: %w", err), os.Remove(file))
 	}
 	stored, err := commit(ctx, s, "uploading a file", func(tx *txn) (*Media, error) {
-		tx.insert("media", record{"id": m.ID, "site_id": siteID, "environment_id": environmentID, "name": m.Name, "path": m.Path, "mime_type": m.MimeType,
-			"mime_group": m.MimeGroup, "size": m.Size, "width": m.Width, "height": m.Height, "alt": m.Alt, "created_at": tx.now})
+		tx.insert("media", record{"id": m.ID, "site_id": siteID, "environment_id": environmentID, "name": m.Name,
+			"path": m.Path, "mime_type": m.MimeType,
+			"mime_group": m.MimeGroup, "size": m.Size, "width": m.Width, "height": m.Height, "alt": m.Alt,
+			"created_at": tx.now})
 		return mediaTable.find(tx, m.ID)
 	})
 	if err != nil {
@@ -117,8 +122,10 @@ func (m *Media) detect(content []byte) (ext string, err error) {
 	kind, ok := fileTypes[m.MimeType]
 	named := strings.ToLower(filepath.Ext(m.Name))
 	if !ok || cmp.Or(sameExtension[named], named) != kind.ext {
-		return "", &Error{Code: CodeMediaType, Message: fmt.Sprintf("%q is refused: its content is of the type %s", m.Name, m.MimeType),
-			Hint: "upload an image (png, jpg, gif, webp), a video (mp4, webm), audio (mp3, wav, ogg) or a document (pdf, txt), with the extension of its type"}
+		return "", &Error{Code: CodeMediaType,
+			Message: fmt.Sprintf("%q is refused: its content is of the type %s", m.Name, m.MimeType),
+			Hint: "upload an image (png, jpg, gif, webp), a video (mp4, webm), audio (mp3, wav, ogg) or a " +
+				"document (pdf, txt), with the extension of its type"}
 	}
 	m.MimeGroup = kind.group
 	if size, _, err := image.DecodeConfig(bytes.NewReader(content)); err == nil {
@@ -128,7 +135,8 @@ func (m *Media) detect(content []byte) (ext string, err error) {
 }
 
 func (m *Media) check() error {
-	return cmp.Or(checkText("the file's name", m.Name, 1, maxLabel), checkText("the text of alt", *m.Alt, 0, maxDescription))
+	return cmp.Or(checkText("the file's name", m.Name, 1, maxLabel),
+		checkText("the text of alt", *m.Alt, 0, maxDescription))
 }
 
 // file returns where the file with a path on the site is stored.
@@ -173,7 +181,8 @@ func (s *Site) UpdateMedia(ctx context.Context, in UpdateMedia) (*Media, error) 
 	})
 }
 
-// DeleteMedia removes a file that no page shows, and returns what it was. The file is deleted after its row.
+// DeleteMedia removes a file that no page shows, and returns what it was. The file is deleted after
+// its row.
 func (s *Site) DeleteMedia(ctx context.Context, id string) (*Media, error) {
 	m, err := commit(ctx, s, "deleting media", func(tx *txn) (*Media, error) {
 		m, err := mediaTable.find(tx, id)
@@ -182,7 +191,8 @@ func (s *Site) DeleteMedia(ctx context.Context, id string) (*Media, error) {
 		}
 		for _, ref := range []string{m.ID, m.Path} {
 			if pages := linkedFrom(tx, ref); len(pages) > 0 {
-				return nil, conflict("remove it from them first", "media %s is shown on the pages %s", m.ID, strings.Join(pages, ", "))
+				return nil, conflict("remove it from them first", "media %s is shown on the pages %s", m.ID,
+					strings.Join(pages, ", "))
 			}
 		}
 		tx.exec("DELETE FROM media WHERE id = ?", m.ID)
@@ -197,16 +207,18 @@ func (s *Site) DeleteMedia(ctx context.Context, id string) (*Media, error) {
 	return m, nil
 }
 
-var mediaTable = table[*Media]{what: "media", prefix: mediaID, where: "id = ?1", names: "SELECT id FROM media ORDER BY created_at DESC LIMIT 20",
+var mediaTable = table[*Media]{what: "media", prefix: mediaID, where: "id = ?1",
+	names:   "SELECT id FROM media ORDER BY created_at DESC LIMIT 20",
 	from:    "(SELECT *, lower(name || ' ' || coalesce(alt, '')) AS search FROM media)",
 	columns: "id, name, path, mime_type, mime_group, size, width, height, duration, alt, created_at",
 	scan: func(scan scanner) (*Media, error) {
 		var m Media
-		return &m, scan(&m.ID, &m.Name, &m.Path, &m.MimeType, &m.MimeGroup, &m.Size, &m.Width, &m.Height, &m.Duration, &m.Alt, at{&m.CreatedAt})
+		return &m, scan(&m.ID, &m.Name, &m.Path, &m.MimeType, &m.MimeGroup, &m.Size, &m.Width, &m.Height, &m.Duration,
+			&m.Alt, at{&m.CreatedAt})
 	}}
 
-// checkMedia checks the value of an image or media slot: its media must exist and be of one of the slot's groups. The address may be left
-// out if an id is given, and is filled in.
+// checkMedia checks the value of an image or media slot: its media must exist and be of one of the
+// slot's groups. The address may be left out if an id is given, and is filled in.
 func (s Slot) checkMedia(tx *txn, object map[string]any) error {
 	if id, _ := object["id"].(string); id != "" {
 		m, err := mediaTable.find(tx, id)
@@ -218,7 +230,8 @@ func (s Slot) checkMedia(tx *txn, object map[string]any) error {
 			groups = []string{"image"}
 		}
 		if len(groups) > 0 && !slices.Contains(groups, m.MimeGroup) {
-			return invalid("use media of the group "+strings.Join(groups, " or "), "slot %q doesn't take media of the group %s", s.Key, m.MimeGroup)
+			return invalid("use media of the group "+strings.Join(groups, " or "),
+				"slot %q doesn't take media of the group %s", s.Key, m.MimeGroup)
 		}
 		if object["url"] == nil {
 			object["url"] = m.Path

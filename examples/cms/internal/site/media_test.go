@@ -23,9 +23,11 @@ func picture(t testing.TB) []byte {
 
 func TestAFileIsUploadedShownAndDeleted(t *testing.T) {
 	s, ctx := newSite(t), t.Context()
-	m, err := s.UploadMedia(ctx, UploadMedia{Name: "../a/Logo.PNG", Alt: "Our logo", Content: bytes.NewReader(picture(t))})
+	m, err := s.UploadMedia(ctx,
+		UploadMedia{Name: "../a/Logo.PNG", Alt: "Our logo", Content: bytes.NewReader(picture(t))})
 	require.NoError(t, err)
-	require.Equal(t, []any{"Logo.PNG", "image/png", "image", 3, 2, "Our logo"}, []any{m.Name, m.MimeType, m.MimeGroup, *m.Width, *m.Height, *m.Alt})
+	require.Equal(t, []any{"Logo.PNG", "image/png", "image", 3, 2, "Our logo"},
+		[]any{m.Name, m.MimeType, m.MimeGroup, *m.Width, *m.Height, *m.Alt})
 	stored, err := fs.ReadFile(s.Uploads(), strings.TrimPrefix(m.Path, "/uploads/"))
 	require.NoError(t, err)
 	require.Equal(t, picture(t), stored)
@@ -40,7 +42,8 @@ func TestAFileIsUploadedShownAndDeleted(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, list.Items)
 
-	sec, err := s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"image": map[string]any{"id": m.ID}}})
+	sec, err := s.SyncContents(ctx,
+		SyncContents{Page: "home", Content: map[string]any{"image": map[string]any{"id": m.ID}}})
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"id": m.ID, "url": m.Path}, sec.Content["image"], "its address is filled in")
 	_, err = s.DeleteMedia(ctx, m.ID)
@@ -60,13 +63,17 @@ func TestABadUploadIsRefused(t *testing.T) {
 		code    string
 		says    string
 	}{
-		"17 MB":            {"a.txt", strings.NewReader(strings.Repeat("x", 17<<20)), CodeTooLarge, "16 MiB"},
-		"a renamed .exe":   {"logo.png", strings.NewReader("MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00"), CodeMediaType, "application/octet-stream"},
-		"another type":     {"logo.png", strings.NewReader("%PDF-1.7"), CodeMediaType, "application/pdf"},
-		"a page":           {"a.txt", strings.NewReader("<!doctype html><script>"), CodeMediaType, "text/html"},
-		"a vector graphic": {"a.svg", strings.NewReader(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg">`), CodeMediaType, "text/xml"},
-		"a program":        {"a.exe", strings.NewReader("text"), CodeMediaType, "a.exe"},
-		"a control":        {"a\x01.txt", strings.NewReader("text"), CodeInvalid, "control character"},
+		"17 MB": {"a.txt", strings.NewReader(strings.Repeat("x", 17<<20)), CodeTooLarge, "16 MiB"},
+		"a renamed .exe": {"logo.png",
+			strings.NewReader("MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00"), CodeMediaType,
+			"application/octet-stream"},
+		"another type": {"logo.png", strings.NewReader("%PDF-1.7"), CodeMediaType, "application/pdf"},
+		"a page":       {"a.txt", strings.NewReader("<!doctype html><script>"), CodeMediaType, "text/html"},
+		"a vector graphic": {"a.svg",
+			strings.NewReader(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg">`), CodeMediaType,
+			"text/xml"},
+		"a program": {"a.exe", strings.NewReader("text"), CodeMediaType, "a.exe"},
+		"a control": {"a\x01.txt", strings.NewReader("text"), CodeInvalid, "control character"},
 	} {
 		_, err := s.UploadMedia(ctx, UploadMedia{Name: c.file, Content: c.content})
 		require.Error(t, err, name)
@@ -74,6 +81,7 @@ func TestABadUploadIsRefused(t *testing.T) {
 	}
 	_, err := os.Stat(s.uploads)
 	require.ErrorIs(t, err, fs.ErrNotExist, "nothing was stored")
-	_, err = s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"image": map[string]any{"id": "med_none"}}})
+	_, err = s.SyncContents(ctx,
+		SyncContents{Page: "home", Content: map[string]any{"image": map[string]any{"id": "med_none"}}})
 	refused(t, err, CodeNotFound, "med_none")
 }

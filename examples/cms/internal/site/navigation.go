@@ -49,7 +49,8 @@ func (s *Site) ListNavigations(ctx context.Context) ([]*Navigation, error) {
 	})
 }
 
-// PutNavigation creates a menu, or changes the name and the description of the one with the id. Items aren't written.
+// PutNavigation creates a menu, or changes the name and the description of the one with the id.
+// Items aren't written.
 func (s *Site) PutNavigation(ctx context.Context, n Navigation) (*Navigation, error) {
 	return commit(ctx, s, "writing a navigation", func(tx *txn) (*Navigation, error) {
 		if err := checkNames("navigation", n.Name, n.Description); err != nil {
@@ -73,7 +74,8 @@ func (s *Site) DeleteNavigation(ctx context.Context, id string) (*Navigation, er
 	})
 }
 
-// PutNavItem adds an item to a menu, or replaces the one with the id, and returns the menu. The items below a replaced one stay there.
+// PutNavItem adds an item to a menu, or replaces the one with the id, and returns the menu. The
+// items below a replaced one stay there.
 func (s *Site) PutNavItem(ctx context.Context, navigation string, item NavItem) (*Navigation, error) {
 	return s.changeItems(ctx, navigation, func(items []NavItem) ([]NavItem, error) {
 		flat := flatten(items, "")
@@ -109,18 +111,21 @@ func (s *Site) DeleteNavItem(ctx context.Context, navigation, item string) (*Nav
 func indexOf(flat []NavItem, id string) (int, error) {
 	i := slices.IndexFunc(flat, func(f NavItem) bool { return f.ID == id })
 	if i < 0 {
-		return 0, notFound("list the navigation and use the id of one of its items", "the navigation has no item %q", shorten(id, 80))
+		return 0, notFound("list the navigation and use the id of one of its items", "the navigation has no item %q",
+			shorten(id, 80))
 	}
 	return i, nil
 }
 
-// SyncNavItems replaces all items of a menu with a hierarchy, whose order counts instead of SortOrder. Items keep their ids.
+// SyncNavItems replaces all items of a menu with a hierarchy, whose order counts instead of
+// SortOrder. Items keep their ids.
 func (s *Site) SyncNavItems(ctx context.Context, navigation string, items []NavItem) (*Navigation, error) {
 	return s.changeItems(ctx, navigation, func([]NavItem) ([]NavItem, error) { return items, nil })
 }
 
 // changeItems replaces the items of a menu with the result of change.
-func (s *Site) changeItems(ctx context.Context, navigation string, change func([]NavItem) ([]NavItem, error)) (*Navigation, error) {
+func (s *Site) changeItems(ctx context.Context, navigation string,
+	change func([]NavItem) ([]NavItem, error)) (*Navigation, error) {
 	return commit(ctx, s, "changing a navigation", func(tx *txn) (*Navigation, error) {
 		n, err := findNavigation(tx, navigation)
 		if err != nil {
@@ -138,7 +143,8 @@ func (s *Site) changeItems(ctx context.Context, navigation string, change func([
 	})
 }
 
-// insertItems stores items below a parent, and those below them in at most depth levels; seen has the ids of the menu so far.
+// insertItems stores items below a parent, and those below them in at most depth levels; seen has
+// the ids of the menu so far.
 func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int, seen map[string]bool) error {
 	for order, item := range items {
 		if len(seen) == maxMenuItems || depth == 0 {
@@ -146,7 +152,8 @@ func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int,
 		}
 		item.ID = cmp.Or(item.ID, newID(itemID))
 		if !isID(itemID, item.ID) || seen[item.ID] {
-			return invalid("leave the id of a new item out", "the item id %q isn't allowed, or is used twice", shorten(item.ID, 80))
+			return invalid("leave the id of a new item out", "the item id %q isn't allowed, or is used twice",
+				shorten(item.ID, 80))
 		}
 		seen[item.ID] = true
 		if err := item.check(tx); err != nil {
@@ -155,8 +162,10 @@ func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int,
 		if value[bool](tx, "SELECT count(*) > 0 FROM navigation_items WHERE id = ?", item.ID) {
 			return conflict("leave its id out, to copy it", "the item %s belongs to another navigation", item.ID)
 		}
-		tx.insert("navigation_items", record{"id": item.ID, "navigation_id": navigation, "parent_id": null(parent), "value": item.Value,
-			"target_type": item.TargetType, "target_uuid": null(item.TargetUUID), "url": null(item.URL), "sort_order": order})
+		tx.insert("navigation_items",
+			record{"id": item.ID, "navigation_id": navigation, "parent_id": null(parent), "value": item.Value,
+				"target_type": item.TargetType, "target_uuid": null(item.TargetUUID), "url": null(item.URL),
+				"sort_order": order})
 		if err := insertItems(tx, navigation, item.ID, item.Items, depth-1, seen); err != nil {
 			return err
 		}
@@ -166,11 +175,13 @@ func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int,
 
 // check rejects an item whose target doesn't fit its type.
 func (i NavItem) check(tx *txn) error {
-	if err := cmp.Or(checkText("the item's value", i.Value, 1, maxLabel), oneOf("targetType", i.TargetType, targetTypes...)); err != nil {
+	if err := cmp.Or(checkText("the item's value", i.Value, 1, maxLabel),
+		oneOf("targetType", i.TargetType, targetTypes...)); err != nil {
 		return err
 	}
 	if i.TargetType == "url" && (i.URL == "" || len(i.URL) > maxURLLength || !addressAllowed(i.URL)) {
-		return invalid(`use an address such as "https://example.com/a" or "/about"`, "item %q has the address %q, which isn't allowed", i.Value, shorten(i.URL, 80))
+		return invalid(`use an address such as "https://example.com/a" or "/about"`,
+			"item %q has the address %q, which isn't allowed", i.Value, shorten(i.URL, 80))
 	}
 	found, err := targetID(tx, i.TargetType, i.TargetUUID)
 	if err == nil && found != i.TargetUUID {
@@ -228,12 +239,14 @@ func nest(flat []NavItem) ([]NavItem, error) {
 	}
 	items := below("")
 	if placed != len(flat) { // the rest isn't below the root
-		return nil, invalid("use the id of another item, or none", "the parent of an item doesn't exist, or is below the item itself")
+		return nil, invalid("use the id of another item, or none",
+			"the parent of an item doesn't exist, or is below the item itself")
 	}
 	return items, nil
 }
 
-var navigationTable = table[*Navigation]{what: "navigation", prefix: navigationID, from: "navigations", where: "id = ?1",
+var navigationTable = table[*Navigation]{what: "navigation", prefix: navigationID, from: "navigations",
+	where: "id = ?1",
 	names: "SELECT id FROM navigations ORDER BY id LIMIT 50", columns: "id, name, description",
 	scan: func(scan scanner) (*Navigation, error) {
 		var n Navigation

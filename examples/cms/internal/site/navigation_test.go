@@ -13,14 +13,16 @@ func TestAMenuIsATreeOfItems(t *testing.T) {
 	n, err = s.PutNavItem(ctx, n.ID, NavItem{Value: "Home", TargetType: "page", TargetUUID: "pg_home"})
 	require.NoError(t, err)
 	home := n.Items[0]
-	n, err = s.PutNavItem(ctx, n.ID, NavItem{Value: "Blog", ParentID: home.ID, TargetType: "entry", TargetUUID: "ent_hello"})
+	n, err = s.PutNavItem(ctx, n.ID,
+		NavItem{Value: "Blog", ParentID: home.ID, TargetType: "entry", TargetUUID: "ent_hello"})
 	require.NoError(t, err)
 	blog := n.Items[0].Items[0]
 	require.Equal(t, home.ID, blog.ParentID)
 
 	tree, err := s.Tree(ctx, "home", "")
 	require.NoError(t, err)
-	require.Equal(t, []MenuItem{{Text: "Home", Href: "/", Items: []MenuItem{{Text: "Blog", Href: "/blog/hello-world"}}}}, tree.Menu)
+	require.Equal(t,
+		[]MenuItem{{Text: "Home", Href: "/", Items: []MenuItem{{Text: "Blog", Href: "/blog/hello-world"}}}}, tree.Menu)
 
 	for says, item := range map[string]NavItem{
 		"below the item itself": {ID: home.ID, Value: "Home", ParentID: blog.ID, TargetType: "placeholder"},
@@ -35,11 +37,13 @@ func TestAMenuIsATreeOfItems(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 
-	n, err = s.SyncNavItems(ctx, n.ID, []NavItem{{Value: "New", TargetType: "url", URL: "/about"}, {ID: blog.ID, Value: "Blog", TargetType: "placeholder", Items: []NavItem{home}}})
+	n, err = s.SyncNavItems(ctx, n.ID, []NavItem{{Value: "New", TargetType: "url", URL: "/about"},
+		{ID: blog.ID, Value: "Blog", TargetType: "placeholder", Items: []NavItem{home}}})
 	require.NoError(t, err)
 	require.Equal(t, "New", n.Items[0].Value)
 	require.Equal(t, home.ID, n.Items[1].Items[0].ID, "items keep their ids")
-	_, err = s.SyncNavItems(ctx, n.ID, []NavItem{{ID: blog.ID, Value: "A", TargetType: "placeholder"}, {ID: blog.ID, Value: "B", TargetType: "placeholder"}})
+	_, err = s.SyncNavItems(ctx, n.ID, []NavItem{{ID: blog.ID, Value: "A", TargetType: "placeholder"},
+		{ID: blog.ID, Value: "B", TargetType: "placeholder"}})
 	refused(t, err, CodeInvalid, "used twice")
 	other, err := s.PutNavigation(ctx, Navigation{Name: "other"})
 	require.NoError(t, err)

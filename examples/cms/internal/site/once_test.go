@@ -21,7 +21,8 @@ func TestRequestsWithTheSameKeyTakeEffectOnce(t *testing.T) {
 
 	_, err = s.SyncContents(ctx, SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Two"}, Key: "k-2"})
 	require.NoError(t, err)
-	_, err = s.SyncContents(ctx, SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Three"}, Key: "k-3"})
+	_, err = s.SyncContents(ctx,
+		SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Three"}, Key: "k-3"})
 	require.NoError(t, err)
 	_, err = s.SyncContents(ctx, SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Two"}, Key: "k-2"})
 	require.NoError(t, err)
@@ -37,7 +38,8 @@ func TestRequestsWithTheSameKeyTakeEffectOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, entry, repeat)
 
-	_, err = s.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Title: "Other", Content: map[string]any{"body": "x"}, Key: "k-1"})
+	_, err = s.UpsertEntry(ctx,
+		UpsertEntry{Collection: "blog", Title: "Other", Content: map[string]any{"body": "x"}, Key: "k-1"})
 	require.ErrorContains(t, err, "the key was used for adding a section")
 	_, err = s.AddSection(ctx, AddSection{Page: "nowhere", Section: "text", Key: "k-5"})
 	require.Error(t, err)

@@ -18,22 +18,26 @@ import (
 )
 
 const (
-	// busyTimeout is how long a call waits for another process before it fails with CodeBusy. A write takes milliseconds, so only a process
-	// that hangs in the middle of one causes such a wait.
+	// busyTimeout is how long a call waits for another process before it fails with CodeBusy. A
+	// write takes milliseconds, so only a process that hangs in the middle of one causes such a
+	// wait.
 	busyTimeout = 15 * time.Second
 
-	// applicationID marks a file of this package in its header ("PwlT"); see SQLite's PRAGMA application_id.
+	// applicationID marks a file of this package in its header ("PwlT"); see SQLite's PRAGMA
+	// application_id.
 	applicationID = 0x50776c54
 
 	sqliteHeader = "SQLite format 3\x00"
 )
 
-// A migration takes the file from one version to the next. Its index in the list is the version that it starts from.
+// A migration takes the file from one version to the next. Its index in the list is the version
+// that it starts from.
 type migration func(tx *txn) error
 
-// migrations are applied in order, all in one transaction. Only append to them. The initial data is a migration too: it is written once
-// per file, so a page that was deleted isn't created again.
-var migrations = []migration{script("1-schema.sql"), firstData, script("3-page-keys.sql"), script("4-done-calls.sql"), script("5-sessions.sql")}
+// migrations are applied in order, all in one transaction. Only append to them. The initial data is
+// a migration too: it is written once per file, so a page that was deleted isn't created again.
+var migrations = []migration{script("1-schema.sql"), firstData, script("3-page-keys.sql"), script("4-done-calls.sql"),
+	script("5-sessions.sql")}
 
 // scripts are what migrations write.
 //
@@ -49,11 +53,13 @@ func script(name string) migration {
 	}
 }
 
-// Open opens the content file at path, creates it with mode 0600 if there is none, and migrates an older one. A new file contains a small
-// site: see the package comment. Creating, migrating and filling are one transaction: a start that is interrupted leaves only an empty
-// file, and the next one does all of it.
+// Open opens the content file at path, creates it with mode 0600 if there is none, and migrates an
+// older one. A new file contains a small site: see the package comment. Creating, migrating and
+// filling are one transaction: a start that is interrupted leaves only an empty file, and the next
+// one does all of it.
 //
-// The folder must exist. For a path that can't be a site's file, the error is an [*Error] with CodeStorage.
+// The folder must exist. For a path that can't be a site's file, the error is an [*Error] with
+// CodeStorage.
 func Open(ctx context.Context, path string) (*Site, error) {
 	return open(ctx, path, migrations)
 }
@@ -63,11 +69,13 @@ func open(ctx context.Context, path string, steps []migration) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The driver starts writes with BEGIN IMMEDIATE, so a transaction never fails halfway because another one wrote first. Read-only
-	// transactions are deferred, and WAL never blocks them. Synchronous full survives a power failure.
+	// The driver starts writes with BEGIN IMMEDIATE, so a transaction never fails halfway because
+	// another one wrote first. Read-only transactions are deferred, and WAL never blocks them.
+	// Synchronous full survives a power failure.
 	query := url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "foreign_keys(1)", "synchronous(full)"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "foreign_keys(1)",
+			"synchronous(full)"},
 	}
 	name := "file:" + (&url.URL{Path: filepath.ToSlash(abs)}).EscapedPath() + "?" + query.Encode()
 	db, err := sql.Open("sqlite", name)
@@ -118,11 +126,13 @@ func checkPath(path string) (string, error) {
 	}
 	// The mode counts for all users, also for an administrator, whom the system would let write.
 	if info.Mode().Perm()&0o222 == 0 {
-		return refuse("make it writable, or copy it and open the copy", "%s is read-only (mode %04o)", abs, info.Mode().Perm())
+		return refuse("make it writable, or copy it and open the copy", "%s is read-only (mode %04o)", abs,
+			info.Mode().Perm())
 	}
 	f, err := os.OpenFile(abs, os.O_RDWR, 0)
 	if err != nil {
-		return refuse("make it readable and writable for this user, or copy it and open the copy", "%s can't be opened for writing (%v)", abs, err)
+		return refuse("make it readable and writable for this user, or copy it and open the copy",
+			"%s can't be opened for writing (%v)", abs, err)
 	}
 	defer f.Close()
 	if info.Size() == 0 {
@@ -142,12 +152,14 @@ func create(path string) error {
 	case errors.Is(err, fs.ErrExist): // another process has created it
 		return nil
 	case err != nil:
-		return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't be created (%v)", path, err), Hint: "make the folder writable, or name another path", cause: err}
+		return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't be created (%v)", path, err),
+			Hint: "make the folder writable, or name another path", cause: err}
 	}
 	return f.Close()
 }
 
-// prepare checks which program the file belongs to, switches it to WAL, and applies the missing migrations.
+// prepare checks which program the file belongs to, switches it to WAL, and applies the missing
+// migrations.
 func (s *Site) prepare(ctx context.Context, steps []migration) error {
 	if err := s.checkOwner(ctx); err != nil {
 		return err
@@ -158,7 +170,9 @@ func (s *Site) prepare(ctx context.Context, steps []migration) error {
 	return s.write(ctx, "migrating", func(tx *txn) error {
 		version := value[int](tx, "PRAGMA user_version")
 		if version > len(steps) {
-			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s was written by a newer version (%d; this program supports %d)", s.path, version, len(steps)),
+			return &Error{Code: CodeStorage,
+				Message: fmt.Sprintf("%s was written by a newer version (%d; this program supports %d)", s.path,
+					version, len(steps)),
 				Hint: "use that version of the program, or another file"}
 		}
 		if version == len(steps) {
@@ -178,18 +192,21 @@ func (s *Site) prepare(ctx context.Context, steps []migration) error {
 // checkOwner rejects a database of another program before anything is written to it.
 func (s *Site) checkOwner(ctx context.Context) error {
 	var owner, objects int
-	err := s.db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id").Scan(&owner, &objects)
+	err := s.db.QueryRowContext(ctx,
+		"SELECT application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id").Scan(&owner, &objects)
 	if err != nil {
 		return err
 	}
 	if owner != applicationID && (owner != 0 || objects > 0) {
-		return &Error{Code: CodeStorage, Message: s.path + " is the SQLite file of another program", Hint: "name a new file, or one that a site was stored in"}
+		return &Error{Code: CodeStorage, Message: s.path + " is the SQLite file of another program",
+			Hint: "name a new file, or one that a site was stored in"}
 	}
 	return nil
 }
 
-// useWAL switches the file to write-ahead logging, which is a permanent setting. If two processes create the file together, SQLite reports
-// the conflict at once instead of waiting, so useWAL waits and tries again.
+// useWAL switches the file to write-ahead logging, which is a permanent setting. If two processes
+// create the file together, SQLite reports the conflict at once instead of waiting, so useWAL waits
+// and tries again.
 func (s *Site) useWAL(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, busyTimeout, &Error{Code: CodeBusy,
 		Message: "the site's file is locked by another process", Hint: "try again in a moment"})
@@ -201,7 +218,8 @@ func (s *Site) useWAL(ctx context.Context) error {
 		case err == nil && mode == "wal":
 			return nil
 		case err == nil:
-			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't use write-ahead logging (mode %s)", s.path, mode), Hint: "put the file on a local disk"}
+			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't use write-ahead logging (mode %s)", s.path,
+				mode), Hint: "put the file on a local disk"}
 		case primaryCode(err) != sqlite3.SQLITE_BUSY:
 			return err
 		}

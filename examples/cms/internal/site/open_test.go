@@ -78,7 +78,8 @@ func TestAFileOfAnOlderVersionIsMigrated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	old, err := open(ctx, path, migrations[:2])
 	require.NoError(t, err)
-	_, err = old.db.ExecContext(ctx, `INSERT INTO pages (id, site_id, environment_id, slug, name, description, search, created_at, updated_at)
+	_, err = old.db.ExecContext(ctx,
+		`INSERT INTO pages (id, site_id, environment_id, slug, name, description, search, created_at, updated_at)
 		VALUES ('pg_old', 'site_local', 'env_main', 'members', 'Members', 'team, people, staff', '', '', '')`)
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
@@ -173,13 +174,14 @@ func TestAnUnusablePathGetsAnErrorThatSaysWhy(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	for name, c := range map[string]struct{ path, says string }{
-		"empty":           {"", "is empty"},
-		"no folder":       {filepath.Join(dir, "missing", "site.db"), "create the folder first"},
-		"folder":          {dir, "is a folder; name a file in it"},
-		"below a file":    {filepath.Join(readOnly, "site.db"), "name another path"},
-		"text file":       {write("notes.txt", "these are only some notes, no database", 0o644), "isn't a SQLite file"},
-		"short file":      {write("short", "SQLite", 0o644), "isn't a SQLite file"},
-		"damaged":         {write("damaged.db", sqliteHeader+strings.Repeat("x", 4096), 0o644), "damaged or isn't a SQLite database"},
+		"empty":        {"", "is empty"},
+		"no folder":    {filepath.Join(dir, "missing", "site.db"), "create the folder first"},
+		"folder":       {dir, "is a folder; name a file in it"},
+		"below a file": {filepath.Join(readOnly, "site.db"), "name another path"},
+		"text file":    {write("notes.txt", "these are only some notes, no database", 0o644), "isn't a SQLite file"},
+		"short file":   {write("short", "SQLite", 0o644), "isn't a SQLite file"},
+		"damaged": {write("damaged.db", sqliteHeader+strings.Repeat("x", 4096), 0o644),
+			"damaged or isn't a SQLite database"},
 		"read-only":       {readOnly, "is read-only (mode 0444); make it writable"},
 		"another program": {foreign, "SQLite file of another program"},
 		"newer version":   {newer, "newer version (6; this program supports 5)"},

@@ -16,11 +16,12 @@ const (
 
 // A Page is a page of the site, with its sections in order and their contents in one locale.
 type Page struct {
-	ID          string         `json:"id"` // pg_…
-	Slug        string         `json:"slug"`
-	Name        string         `json:"name"`
-	Description string         `json:"description,omitempty"` // what it is about, and other words for it; Find searches it
-	Indexing    bool           `json:"indexing"`              // whether search engines may list it
+	ID   string `json:"id"` // pg_…
+	Slug string `json:"slug"`
+	Name string `json:"name"`
+	// what it is about, and other words for it; Find searches it
+	Description string         `json:"description,omitempty"`
+	Indexing    bool           `json:"indexing"` // whether search engines may list it
 	Meta        map[string]any `json:"meta,omitempty"`
 	CreatedAt   time.Time      `json:"createdAt"`
 	UpdatedAt   time.Time      `json:"updatedAt"`
@@ -80,20 +81,23 @@ type UpdatePage struct {
 
 // ListPages lists the pages by slug.
 func (s *Site) ListPages(ctx context.Context, q Query) (List[PageSummary], error) {
-	return view(ctx, s, "listing pages", func(tx *txn) (List[PageSummary], error) { return pageSummaryTable.list(tx, q, "true", "slug"), nil })
+	return view(ctx, s, "listing pages", func(tx *txn) (List[PageSummary], error) {
+		return pageSummaryTable.list(tx, q, "true", "slug"), nil
+	})
 }
 
-// GetPage returns the page with this id or slug, and its sections with their contents in the locale ("en" if empty). Values without a
-// slot in the current definition are left out.
+// GetPage returns the page with this id or slug, and its sections with their contents in the locale
+// ("en" if empty). Values without a slot in the current definition are left out.
 func (s *Site) GetPage(ctx context.Context, page, locale string) (*Page, error) {
 	return view(ctx, s, "reading a page", func(tx *txn) (*Page, error) { return loadPage(tx, page, locale) })
 }
 
-// CreatePage adds a page and returns it. If the slug is taken, also if it was derived from the name, the error is an [*Error] with
-// CodeSlugExists that names a free slug.
+// CreatePage adds a page and returns it. If the slug is taken, also if it was derived from the
+// name, the error is an [*Error] with CodeSlugExists that names a free slug.
 //
-// Requests with the same key create one page: while the page of a key exists, it is returned in its current state, and the rest of the
-// request is ignored. A page that was deleted and restored has lost its key.
+// Requests with the same key create one page: while the page of a key exists, it is returned in its
+// current state, and the rest of the request is ignored. A page that was deleted and restored has
+// lost its key.
 func (s *Site) CreatePage(ctx context.Context, in CreatePage) (*Page, error) {
 	return commit(ctx, s, creatingPage, func(tx *txn) (*Page, error) {
 		id, err := repeatable(tx, in.Key, creatingPage, func(tx *txn) (*string, error) {
@@ -115,13 +119,15 @@ func createPage(tx *txn, in CreatePage) (id string, err error) {
 	if len(in.Sections) > maxSections {
 		return "", invalid("use fewer", "the page has %d sections, the limit is %d", len(in.Sections), maxSections)
 	}
-	p := &Page{ID: newID(pageID), Slug: in.Slug, Name: in.Name, Description: in.Description, Indexing: true, Meta: in.Meta}
+	p := &Page{ID: newID(pageID), Slug: in.Slug, Name: in.Name, Description: in.Description, Indexing: true,
+		Meta: in.Meta}
 	set(&p.Indexing, in.Indexing)
 	if err := p.insert(tx, tx.now, tx.now); err != nil {
 		return "", err
 	}
 	for i, sec := range in.Sections {
-		if _, err := addSection(tx, AddSection{Page: p.ID, Section: sec.Section, Content: sec.Content, Locale: in.Locale}); err != nil {
+		if _, err := addSection(tx,
+			AddSection{Page: p.ID, Section: sec.Section, Content: sec.Content, Locale: in.Locale}); err != nil {
 			return "", atSection(err, i)
 		}
 	}
@@ -139,7 +145,8 @@ func atSection(err error, i int) error {
 	return &located
 }
 
-// row checks a page and returns the columns that can change. Its slug is derived from its name if it is empty; meta is merged into its own.
+// row checks a page and returns the columns that can change. Its slug is derived from its name if
+// it is empty; meta is merged into its own.
 func (p *Page) row(tx *txn, meta map[string]any, updated string) (record, error) {
 	if err := checkNames("page", p.Name, p.Description); err != nil {
 		return nil, err
@@ -167,8 +174,9 @@ func (p Page) insert(tx *txn, created, updated string) error {
 	return nil
 }
 
-// UpdatePage changes the fields that the request names and returns the page. Two updates of different fields, or of different keys of
-// Meta, never undo each other, even from different processes.
+// UpdatePage changes the fields that the request names and returns the page. Two updates of
+// different fields, or of different keys of Meta, never undo each other, even from different
+// processes.
 func (s *Site) UpdatePage(ctx context.Context, in UpdatePage) (*Page, error) {
 	return commit(ctx, s, "updating a page", func(tx *txn) (*Page, error) {
 		if in.Name == nil && in.NewSlug == nil && in.Description == nil && in.Indexing == nil && len(in.Meta) == 0 {
@@ -181,7 +189,8 @@ func (s *Site) UpdatePage(ctx context.Context, in UpdatePage) (*Page, error) {
 		if in.NewSlug != nil && *in.NewSlug == "" {
 			return nil, invalid("leave newSlug out to keep the slug", "the new slug is empty")
 		}
-		before := &PageBefore{Slug: p.Slug, Name: p.Name, Description: p.Description, Indexing: p.Indexing, Meta: p.Meta}
+		before := &PageBefore{Slug: p.Slug, Name: p.Name, Description: p.Description, Indexing: p.Indexing,
+			Meta: p.Meta}
 		set(&p.Name, in.Name)
 		set(&p.Slug, in.NewSlug)
 		set(&p.Description, in.Description)
@@ -207,7 +216,8 @@ type ClonePage struct {
 	Key     string `json:"key,omitempty"`  // idempotency key, at most 200 characters
 }
 
-// ClonePage copies a page with its sections and their contents in every locale, and returns the copy.
+// ClonePage copies a page with its sections and their contents in every locale, and returns the
+// copy.
 func (s *Site) ClonePage(ctx context.Context, in ClonePage) (*Page, error) {
 	return once(ctx, s, in.Key, "copying a page", func(tx *txn) (*Page, error) {
 		p, err := pageTable.find(tx, in.Source)
@@ -240,10 +250,12 @@ var (
 		columns: "id, slug, name, description, indexing, meta, created_at, updated_at",
 		scan: func(scan scanner) (*Page, error) {
 			var p Page
-			return &p, scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, object{&p.Meta}, at{&p.CreatedAt}, at{&p.UpdatedAt})
+			return &p, scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, object{&p.Meta}, at{&p.CreatedAt},
+				at{&p.UpdatedAt})
 		}}
 	pageSummaryTable = table[PageSummary]{from: "pages",
-		columns: "id, slug, name, description, indexing, updated_at, (SELECT count(*) FROM page_sections WHERE page_id = pages.id)",
+		columns: "id, slug, name, description, indexing, updated_at, (SELECT count(*) FROM page_sections WHERE " +
+			"page_id = pages.id)",
 		scan: func(scan scanner) (p PageSummary, err error) {
 			err = scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, at{&p.UpdatedAt}, &p.Sections)
 			return p, err
@@ -271,13 +283,15 @@ func pageSlugFree(tx *txn, p *Page) error {
 	if o == nil {
 		return nil
 	}
-	return &Error{Code: CodeSlugExists, Message: fmt.Sprintf("slug %q exists already (page %q, id %s)", p.Slug, o.name, o.id),
+	return &Error{Code: CodeSlugExists,
+		Message:  fmt.Sprintf("slug %q exists already (page %q, id %s)", p.Slug, o.name, o.id),
 		Hint:     fmt.Sprintf("use another slug such as %q, or update that page", o.free),
 		Expected: "a slug that no other page has", Actual: fmt.Sprintf("%q belongs to page %s", p.Slug, o.id)}
 }
 
 func checkNames(what, name, description string) error {
-	return cmp.Or(checkText("the "+what+"'s name", name, 1, maxName), checkText("the "+what+"'s description", description, 0, maxDescription))
+	return cmp.Or(checkText("the "+what+"'s name", name, 1, maxName),
+		checkText("the "+what+"'s description", description, 0, maxDescription))
 }
 
 // storedMeta merges change into old and returns the JSON to store.
@@ -288,7 +302,8 @@ func storedMeta(old, change map[string]any) (string, error) {
 	}
 	merged, err := encodeObject(merge(old, change))
 	if err == nil && len(merged) > maxMetaBytes {
-		return "", invalid("remove keys by giving them null", "the page's meta would have %d bytes as JSON, the limit is %d", len(merged), maxMetaBytes)
+		return "", invalid("remove keys by giving them null",
+			"the page's meta would have %d bytes as JSON, the limit is %d", len(merged), maxMetaBytes)
 	}
 	return merged, err
 }

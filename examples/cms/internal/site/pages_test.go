@@ -18,7 +18,8 @@ func TestAPageIsCreatedWithItsSections(t *testing.T) {
 		Indexing:    new(false),
 		Meta:        map[string]any{"title": "Über uns", "tags": []string{"a"}},
 		Sections: []NewSection{
-			{Section: "hero", Content: map[string]any{"title": "Hallo <b>Welt</b>", "ctaLink": map[string]string{"type": "page", "targetId": "pg_home"}}},
+			{Section: "hero", Content: map[string]any{"title": "Hallo <b>Welt</b>",
+				"ctaLink": map[string]string{"type": "page", "targetId": "pg_home"}}},
 			{Section: "def_text"},
 		},
 	})
@@ -58,7 +59,8 @@ func TestTheErrorForATakenSlugNamesItsPageAndAFreeSlug(t *testing.T) {
 	require.NoError(t, err)
 
 	_, err = s.CreatePage(t.Context(), CreatePage{Name: "About"})
-	require.EqualError(t, err, `slug "about" exists already (page "About", id `+about.ID+`); use another slug such as "about-2", or update that page`)
+	require.EqualError(t, err,
+		`slug "about" exists already (page "About", id `+about.ID+`); use another slug such as "about-2", or update that page`)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	_, err = s.CreatePage(t.Context(), CreatePage{Name: "About", Slug: "about-2"})
 	require.NoError(t, err)
@@ -72,19 +74,20 @@ func TestAnInvalidPageIsRejected(t *testing.T) {
 		in   CreatePage
 		says string
 	}{
-		"no name":       {CreatePage{}, "name is empty"},
-		"blank name":    {CreatePage{Name: " \n"}, "name is empty"},
-		"long name":     {CreatePage{Name: strings.Repeat("ä", 101)}, "101 characters, the limit is 100"},
-		"description":   {CreatePage{Name: "A", Description: strings.Repeat("d", 1001)}, "the limit is 1000"},
-		"slug case":     {CreatePage{Name: "A", Slug: "About Us"}, `use "about-us"`},
-		"slug dashes":   {CreatePage{Name: "A", Slug: "a--b"}, `use "a-b"`},
-		"slug path":     {CreatePage{Name: "A", Slug: "../etc"}, `use "etc"`},
-		"slug wild":     {CreatePage{Name: "A", Slug: "%%"}, "lower-case letters"},
-		"slug length":   {CreatePage{Name: "A", Slug: strings.Repeat("a", 65)}, "65 characters, it needs 2 to 64"},
-		"underivable":   {CreatePage{Name: "日本語"}, "no slug can be derived"},
-		"not UTF-8":     {CreatePage{Name: "a\xff"}, "isn't valid UTF-8"},
-		"control":       {CreatePage{Name: "a\x00b"}, "U+0000"},
-		"meta size":     {CreatePage{Name: "A", Meta: map[string]any{"k": strings.Repeat("m", 17<<10)}}, "the limit is 16384"},
+		"no name":     {CreatePage{}, "name is empty"},
+		"blank name":  {CreatePage{Name: " \n"}, "name is empty"},
+		"long name":   {CreatePage{Name: strings.Repeat("ä", 101)}, "101 characters, the limit is 100"},
+		"description": {CreatePage{Name: "A", Description: strings.Repeat("d", 1001)}, "the limit is 1000"},
+		"slug case":   {CreatePage{Name: "A", Slug: "About Us"}, `use "about-us"`},
+		"slug dashes": {CreatePage{Name: "A", Slug: "a--b"}, `use "a-b"`},
+		"slug path":   {CreatePage{Name: "A", Slug: "../etc"}, `use "etc"`},
+		"slug wild":   {CreatePage{Name: "A", Slug: "%%"}, "lower-case letters"},
+		"slug length": {CreatePage{Name: "A", Slug: strings.Repeat("a", 65)}, "65 characters, it needs 2 to 64"},
+		"underivable": {CreatePage{Name: "日本語"}, "no slug can be derived"},
+		"not UTF-8":   {CreatePage{Name: "a\xff"}, "isn't valid UTF-8"},
+		"control":     {CreatePage{Name: "a\x00b"}, "U+0000"},
+		"meta size": {CreatePage{Name: "A", Meta: map[string]any{"k": strings.Repeat("m", 17<<10)}},
+			"the limit is 16384"},
 		"meta type":     {CreatePage{Name: "A", Meta: map[string]any{"k": func() {}}}, "can't be written as JSON"},
 		"many sections": {CreatePage{Name: "A", Sections: make([]NewSection, 101)}, "101 sections, the limit is 100"},
 	} {
@@ -101,7 +104,8 @@ func TestAnUpdateChangesOnlyTheNamedFields(t *testing.T) {
 	before, err := s.CreatePage(t.Context(), CreatePage{Name: "Team", Meta: map[string]any{"a": 1, "b": 2}})
 	require.NoError(t, err)
 
-	after, err := s.UpdatePage(t.Context(), UpdatePage{Page: "team", NewSlug: new("members"), Meta: map[string]any{"a": nil, "c": "x"}})
+	after, err := s.UpdatePage(t.Context(),
+		UpdatePage{Page: "team", NewSlug: new("members"), Meta: map[string]any{"a": nil, "c": "x"}})
 	require.NoError(t, err)
 	require.Equal(t, before.ID, after.ID)
 	require.Equal(t, "members", after.Slug)
@@ -109,7 +113,8 @@ func TestAnUpdateChangesOnlyTheNamedFields(t *testing.T) {
 	require.True(t, after.Indexing)
 	require.Equal(t, map[string]any{"b": 2.0, "c": "x"}, after.Meta)
 
-	after, err = s.UpdatePage(t.Context(), UpdatePage{Page: after.ID, Name: new("Members"), Indexing: new(false), Description: new("Who works here")})
+	after, err = s.UpdatePage(t.Context(),
+		UpdatePage{Page: after.ID, Name: new("Members"), Indexing: new(false), Description: new("Who works here")})
 	require.NoError(t, err)
 	require.Equal(t, "Members", after.Name)
 	require.False(t, after.Indexing)
@@ -131,7 +136,8 @@ func TestAnInvalidUpdateIsRejected(t *testing.T) {
 		"the limit is 100; shorte": {Page: "home", Name: new(strings.Repeat("n", 101))},
 	} {
 		if strings.Contains(says, "null") {
-			_, err := s.UpdatePage(t.Context(), UpdatePage{Page: "home", Meta: map[string]any{"a": strings.Repeat("m", 15<<10)}})
+			_, err := s.UpdatePage(t.Context(),
+				UpdatePage{Page: "home", Meta: map[string]any{"a": strings.Repeat("m", 15<<10)}})
 			require.NoError(t, err)
 		}
 		_, err := s.UpdatePage(t.Context(), in)
@@ -219,7 +225,8 @@ func TestAFilterIgnoresCaseAndAccentsAndKnowsNoWildcards(t *testing.T) {
 
 func TestRequestsWithTheSameKeyCreateOnePage(t *testing.T) {
 	s, ctx := newSite(t), t.Context()
-	in := CreatePage{Name: "AA", Sections: []NewSection{{Section: "hero", Content: map[string]any{"title": "T"}}}, Key: "k-1"}
+	in := CreatePage{Name: "AA", Sections: []NewSection{{Section: "hero", Content: map[string]any{"title": "T"}}},
+		Key: "k-1"}
 	first, err := s.CreatePage(ctx, in)
 	require.NoError(t, err)
 	again, err := s.CreatePage(ctx, in)

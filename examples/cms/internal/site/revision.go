@@ -11,11 +11,14 @@ const pollRevision = time.Second
 
 // Revision returns a number that grows with every write, whichever process makes it.
 func (s *Site) Revision(ctx context.Context) (int64, error) {
-	return view(ctx, s, "reading the revision", func(tx *txn) (int64, error) { return value[int64](tx, "SELECT n FROM revision"), nil })
+	return view(ctx, s, "reading the revision", func(tx *txn) (int64, error) {
+		return value[int64](tx, "SELECT n FROM revision"), nil
+	})
 }
 
-// Watch returns the current revision and then each newer one, until ctx ends. Writes through this Site are seen at once, those of other
-// processes within a second. Several writes in quick succession may be seen as one.
+// Watch returns the current revision and then each newer one, until ctx ends. Writes through this
+// Site are seen at once, those of other processes within a second. Several writes in quick
+// succession may be seen as one.
 func (s *Site) Watch(ctx context.Context) iter.Seq2[int64, error] {
 	return func(yield func(int64, error) bool) {
 		tick := time.NewTicker(pollRevision)

@@ -24,7 +24,8 @@ type Section struct {
 	Variant   string         `json:"variant,omitempty"` // of the template; empty: the definition's default
 	Content   map[string]any `json:"content"`           // by slot key, in the page's locale
 	Missing   []string       `json:"missing,omitempty"` // required slots without a value in that locale
-	// Before has the previous values of the slots that SyncContents has written; null if a slot was empty.
+	// Before has the previous values of the slots that SyncContents has written; null if a slot was
+	// empty.
 	Before map[string]any `json:"before,omitempty"`
 	def    *SectionDef
 }
@@ -36,7 +37,8 @@ type AddSection struct {
 	SortOrder *int           `json:"sortOrder,omitempty"` // its place from 0; the last if absent
 	Content   map[string]any `json:"content,omitempty"`   // by slot key; may follow later
 	Locale    string         `json:"locale,omitempty"`    // of Content; "en" if empty
-	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: requests with the same key take effect once
+	// idempotency key, at most 200 characters: requests with the same key take effect once
+	Key string `json:"key,omitempty"`
 }
 
 // UpdateSection is the request of [Site.UpdateSection]. Absent fields don't change.
@@ -47,7 +49,8 @@ type UpdateSection struct {
 	Variant   *string `json:"variant,omitempty"`   // of the template; empty: the definition's default
 }
 
-// AddSection adds a section to a page and returns it. The sections at its place and after it move down.
+// AddSection adds a section to a page and returns it. The sections at its place and after it move
+// down.
 func (s *Site) AddSection(ctx context.Context, in AddSection) (*Section, error) {
 	return once(ctx, s, in.Key, "adding a section", func(tx *txn) (*Section, error) {
 		sec, err := addSection(tx, in)
@@ -71,13 +74,15 @@ func addSection(tx *txn, in AddSection) (*Section, error) {
 		return nil, conflict("publish the definition first, or use another", "section %q is unpublished", def.Key)
 	}
 	if value[int](tx, "SELECT count(*) FROM page_sections WHERE page_id = ?", p.ID) >= maxSections {
-		return nil, conflict("remove one first", "page %q has %d sections already, which is the limit", p.Slug, maxSections)
+		return nil,
+			conflict("remove one first", "page %q has %d sections already, which is the limit", p.Slug, maxSections)
 	}
 	sec := &Section{ID: newID(sectionID), PageID: p.ID, def: def}
 	if sec.SortOrder, err = makeRoom(tx, p.ID, in.SortOrder); err != nil {
 		return nil, err
 	}
-	tx.insert("page_sections", record{"id": sec.ID, "page_id": p.ID, "section_def_id": def.ID, "sort_order": sec.SortOrder, "status": Published})
+	tx.insert("page_sections", record{"id": sec.ID, "page_id": p.ID, "section_def_id": def.ID,
+		"sort_order": sec.SortOrder, "status": Published})
 	loc, err := findLocale(tx, in.Locale)
 	if err == nil && len(in.Content) > 0 {
 		_, err = sec.write(tx, loc.Code, in.Content, false)
@@ -85,7 +90,8 @@ func addSection(tx *txn, in AddSection) (*Section, error) {
 	return sec, err
 }
 
-// UpdateSection moves, publishes or unpublishes a section, and returns it with its contents in the default locale.
+// UpdateSection moves, publishes or unpublishes a section, and returns it with its contents in the
+// default locale.
 func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, error) {
 	return commit(ctx, s, "updating a section", func(tx *txn) (*Section, error) {
 		if in.SortOrder == nil && in.Status == nil && in.Variant == nil {
@@ -105,7 +111,9 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 				return nil, err
 			}
 		}
-		tx.exec("UPDATE page_sections SET status = coalesce(?, status), variant = nullif(coalesce(?, variant), '') WHERE id = ?", in.Status, in.Variant, sec.ID)
+		tx.exec(
+			"UPDATE page_sections SET status = coalesce(?, status), variant = nullif(coalesce(?, variant), '') "+
+				"WHERE id = ?", in.Status, in.Variant, sec.ID)
 		if in.SortOrder != nil {
 			if err := sec.move(tx, in.SortOrder); err != nil {
 				return nil, err
@@ -115,7 +123,8 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 	})
 }
 
-// RemoveSection removes a section and its contents in every locale from its page, and returns what was removed.
+// RemoveSection removes a section and its contents in every locale from its page, and returns what
+// was removed.
 func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, error) {
 	return commit(ctx, s, "removing a section", func(tx *txn) (*DeletedSection, error) {
 		sec, err := sectionByID(tx, id)
@@ -142,7 +151,8 @@ func loadSections(tx *txn, page, locale string) ([]Section, error) {
 		s.PageID = page
 		err = scan(&s.ID, &s.Section, &s.SortOrder, &s.Status, &s.Variant, object{&s.Content})
 		return s, err
-	}, `SELECT s.id, s.section_def_id, s.sort_order, s.status, coalesce(s.variant, ''), coalesce(c.content, '{}') FROM page_sections s
+	},
+		`SELECT s.id, s.section_def_id, s.sort_order, s.status, coalesce(s.variant, ''), coalesce(c.content, '{}') FROM page_sections s
 		LEFT JOIN page_section_contents c ON c.page_section_id = s.id AND c.locale_code = ?
 		WHERE s.page_id = ? ORDER BY s.sort_order, s.id`, locale, page)
 	for i := range sections {
@@ -161,18 +171,21 @@ func loadSections(tx *txn, page, locale string) ([]Section, error) {
 func sectionByID(tx *txn, id string) (*Section, error) {
 	sec := &Section{ID: id}
 	var def string
-	if !tx.first([]any{&sec.PageID, &sec.SortOrder, &def}, "SELECT page_id, sort_order, section_def_id FROM page_sections WHERE id = ?", id) {
+	if !tx.first([]any{&sec.PageID, &sec.SortOrder, &def},
+		"SELECT page_id, sort_order, section_def_id FROM page_sections WHERE id = ?", id) {
 		if id == "" {
 			return nil, invalid("get the page and use the id of one of its sections", "no section was named")
 		}
-		return nil, notFound("get the page and use the id of one of its sections", "no page section has the id %q", shorten(id, 80))
+		return nil, notFound("get the page and use the id of one of its sections", "no page section has the id %q",
+			shorten(id, 80))
 	}
 	var err error
 	sec.def, err = sectionDefTable.find(tx, def)
 	return sec, err
 }
 
-// findSection finds the section of a request: by its id, by a key that its page has once, or as the only one of its page.
+// findSection finds the section of a request: by its id, by a key that its page has once, or as the
+// only one of its page.
 func findSection(tx *txn, page, ref string) (*Section, error) {
 	if page == "" {
 		return sectionByID(tx, ref)
@@ -199,14 +212,18 @@ func findSection(tx *txn, page, ref string) (*Section, error) {
 	case len(sections) == 0:
 		return nil, notFound("add a section first", "page %q has no sections", p.Slug)
 	case len(fit) > 1:
-		return nil, invalid("use the id of one of "+strings.Join(have, ", "), "page %q has several sections that could be meant", p.Slug)
+		return nil, invalid("use the id of one of "+strings.Join(have, ", "),
+			"page %q has several sections that could be meant", p.Slug)
 	}
 	return nil, notFound("use one of "+strings.Join(have, ", "), "page %q has no section %q", p.Slug, shorten(ref, 80))
 }
 
-// write merges values into the contents of the section in a locale, and returns the previous values.
-func (sec *Section) write(tx *txn, locale string, change map[string]any, prune bool) (before map[string]any, err error) {
-	return pageContents.change(tx, sec.ID, locale, fmt.Sprintf("section %q", sec.def.Key), sec.def.Elements, change, prune)
+// write merges values into the contents of the section in a locale, and returns the previous
+// values.
+func (sec *Section) write(tx *txn, locale string, change map[string]any, prune bool) (before map[string]any,
+	err error) {
+	return pageContents.change(tx, sec.ID, locale, fmt.Sprintf("section %q", sec.def.Key), sec.def.Elements, change,
+		prune)
 }
 
 // touched sets the modification time of the section's page and returns the section.
@@ -229,7 +246,8 @@ func (sec *Section) move(tx *txn, to *int) error {
 	return err
 }
 
-// makeRoom moves the sections from a place on down by one, and returns the place: the end if at is nil or after the end.
+// makeRoom moves the sections from a place on down by one, and returns the place: the end if at is
+// nil or after the end.
 func makeRoom(tx *txn, page string, at *int) (int, error) {
 	end := value[int](tx, "SELECT coalesce(max(sort_order) + 1, 0) FROM page_sections WHERE page_id = ?", page)
 	if at == nil {

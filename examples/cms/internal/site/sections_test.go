@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// keys returns the sections of a page as their definitions' keys, with an asterisk for unpublished ones.
+// keys returns the sections of a page as their definitions' keys, with an asterisk for unpublished
+// ones.
 func keys(t *testing.T, s *Site, page string) string {
 	t.Helper()
 	p, err := s.GetPage(t.Context(), page, "")
@@ -53,7 +54,9 @@ func TestSectionsAreAddedMovedAndRemoved(t *testing.T) {
 
 func TestAnInvalidSectionIsRejected(t *testing.T) {
 	s := newSite(t)
-	_, err := s.db.ExecContext(t.Context(), "INSERT INTO section_definitions SELECT 'def_x', 'draft', name, '', 'unpublished', elements_structure, 'draft', '', '', search, created_at, updated_at FROM section_definitions WHERE key = 'hero'")
+	_, err := s.db.ExecContext(t.Context(),
+		"INSERT INTO section_definitions SELECT 'def_x', 'draft', name, '', 'unpublished', elements_structure, "+
+			"'draft', '', '', search, created_at, updated_at FROM section_definitions WHERE key = 'hero'")
 	require.NoError(t, err)
 	for _, c := range []struct {
 		in         AddSection
@@ -65,7 +68,8 @@ func TestAnInvalidSectionIsRejected(t *testing.T) {
 		{AddSection{Page: "home", Section: "draft"}, CodeConflict, "is unpublished"},
 		{AddSection{Page: "home", Section: "hero", SortOrder: new(-1)}, CodeInvalid, "is negative"},
 		{AddSection{Page: "home", Section: "hero", Locale: "xx"}, CodeNotFound, `no locale "xx"`},
-		{AddSection{Page: "home", Section: "hero", Content: map[string]any{"subtitle": "S"}}, CodeInvalid, "needs a value for title; add title of type text"},
+		{AddSection{Page: "home", Section: "hero", Content: map[string]any{"subtitle": "S"}}, CodeInvalid,
+			"needs a value for title; add title of type text"},
 	} {
 		_, err := s.AddSection(t.Context(), c.in)
 		refused(t, err, c.code, c.says)
@@ -102,13 +106,15 @@ func TestAPageHasAtMostAHundredSections(t *testing.T) {
 func TestContentsAreMergedIntoTheStoredValuesOfTheirLocale(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	sec, err := s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"title": "New", "subtitle": nil}})
+	sec, err := s.SyncContents(ctx,
+		SyncContents{Page: "home", Content: map[string]any{"title": "New", "subtitle": nil}})
 	require.NoError(t, err)
 	require.Equal(t, "New", sec.Content["title"])
 	require.NotContains(t, sec.Content, "subtitle")
 	require.Equal(t, "Read the blog", sec.Content["ctaText"], "what isn't named stays")
 
-	german, err := s.SyncContents(ctx, SyncContents{SectionID: "sec_home_hero", Locale: "de", Content: map[string]any{"title": "Willkommen 👋"}})
+	german, err := s.SyncContents(ctx,
+		SyncContents{SectionID: "sec_home_hero", Locale: "de", Content: map[string]any{"title": "Willkommen 👋"}})
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"title": "Willkommen 👋"}, german.Content)
 	english, err := s.GetPage(ctx, "home", "en")
@@ -145,7 +151,9 @@ func TestValuesWithoutASlotAreKeptUntilPruned(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	stored := func() (text string) {
-		require.NoError(t, s.db.QueryRowContext(ctx, "SELECT content FROM page_section_contents WHERE page_section_id = 'sec_home_hero'").Scan(&text))
+		require.NoError(t,
+			s.db.QueryRowContext(ctx,
+				"SELECT content FROM page_section_contents WHERE page_section_id = 'sec_home_hero'").Scan(&text))
 		return text
 	}
 	_, err := s.db.ExecContext(ctx, `UPDATE page_section_contents SET content = json_set(content, '$.oldSlot', 'kept')`)

@@ -13,8 +13,8 @@ const (
 	environmentID = "env_main"
 )
 
-// firstData fills a new file with a small site: a home page with a hero, and a blog with one entry. The ids are fixed, so that programs
-// and tests can use them.
+// firstData fills a new file with a small site: a home page with a hero, and a blog with one entry.
+// The ids are fixed, so that programs and tests can use them.
 func firstData(tx *txn) error {
 	if err := script("2-seed.sql")(tx); err != nil {
 		return err

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A Session is what a page has set for a conversation with the agent. Its messages are in the agent's journal.
+// A Session is what a page has set for a conversation with the agent. Its messages are in the
+// agent's journal.
 type Session struct {
 	ID        string
 	Title     string
@@ -16,11 +17,13 @@ type Session struct {
 // Sessions returns the sessions that were created with [Site.PutSession], the newest first.
 func (s *Site) Sessions(ctx context.Context) ([]Session, error) {
 	return view(ctx, s, "listing sessions", func(tx *txn) ([]Session, error) {
-		return collect(tx, scanSession, "SELECT id, title, mode, created_at FROM sessions ORDER BY created_at DESC, id LIMIT 1000"), nil
+		return collect(tx, scanSession,
+			"SELECT id, title, mode, created_at FROM sessions ORDER BY created_at DESC, id LIMIT 1000"), nil
 	})
 }
 
-// GetSession returns a session and the numbers of its hidden messages. A session that wasn't created with [Site.PutSession] has only its id.
+// GetSession returns a session and the numbers of its hidden messages. A session that wasn't
+// created with [Site.PutSession] has only its id.
 func (s *Site) GetSession(ctx context.Context, id string) (Session, map[int]bool, error) {
 	hidden := map[int]bool{}
 	found, err := view(ctx, s, "reading a session", func(tx *txn) (Session, error) {
@@ -43,19 +46,23 @@ func (s *Site) PutSession(ctx context.Context, in Session) error {
 			return err
 		}
 		tx.exec(`INSERT INTO sessions (id, title, mode, created_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET title = excluded.title, mode = excluded.mode`, in.ID, in.Title, in.Mode, tx.now)
+			ON CONFLICT (id) DO UPDATE SET title = excluded.title, mode = excluded.mode`, in.ID, in.Title, in.Mode,
+			tx.now)
 		return nil
 	})
 }
 
 // HideMessage hides a message of a session, by its number.
 func (s *Site) HideMessage(ctx context.Context, session string, message int) error {
-	return s.write(ctx, "hiding a message", statements("INSERT INTO hidden_messages (session, message) VALUES (?, ?) ON CONFLICT DO NOTHING", session, message))
+	return s.write(ctx, "hiding a message",
+		statements("INSERT INTO hidden_messages (session, message) VALUES (?, ?) ON CONFLICT DO NOTHING", session,
+			message))
 }
 
 // DeleteSession forgets a session.
 func (s *Site) DeleteSession(ctx context.Context, id string) error {
-	return s.write(ctx, "deleting a session", statements("DELETE FROM sessions WHERE id = ?1; DELETE FROM hidden_messages WHERE session = ?1", id))
+	return s.write(ctx, "deleting a session",
+		statements("DELETE FROM sessions WHERE id = ?1; DELETE FROM hidden_messages WHERE session = ?1", id))
 }
 
 func scanSession(scan scanner) (s Session, err error) {

@@ -12,10 +12,12 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// A Site is an open content file: pages made of sections, collections made of entries, in several locales.
+// A Site is an open content file: pages made of sections, collections made of entries, in several
+// locales.
 //
-// Every method is one transaction: a read sees a consistent state, and a write happens completely or not at all. A Site is safe for
-// concurrent use, and several processes may have the same file open. Close it when it is no longer needed.
+// Every method is one transaction: a read sees a consistent state, and a write happens completely
+// or not at all. A Site is safe for concurrent use, and several processes may have the same file
+// open. Close it when it is no longer needed.
 type Site struct {
 	// fixed at creation
 	path    string
@@ -23,8 +25,8 @@ type Site struct {
 	db      *sql.DB
 	now     func() time.Time
 
-	// writing holds one token for the writer. The writers of this process take turns here, in the order in which they came, so only
-	// processes compete for SQLite's lock.
+	// writing holds one token for the writer. The writers of this process take turns here, in the
+	// order in which they came, so only processes compete for SQLite's lock.
 	writing chan struct{}
 	closed  atomic.Bool
 
@@ -39,7 +41,8 @@ type Site struct {
 // Path returns the absolute path of the file.
 func (s *Site) Path() string { return s.path }
 
-// Close releases the file. It waits for running calls; later calls return [ErrClosed]. A second Close does nothing.
+// Close releases the file. It waits for running calls; later calls return [ErrClosed]. A second
+// Close does nothing.
 func (s *Site) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -60,8 +63,9 @@ func commit[T any](ctx context.Context, s *Site, doing string, fn func(*txn) (T,
 	return returning(ctx, s.write, doing, fn)
 }
 
-// once is commit for a request that may be repeated because its caller doesn't know whether it was carried out. The first successful
-// request with a key takes effect; later ones return its result. A request without a key is always carried out.
+// once is commit for a request that may be repeated because its caller doesn't know whether it was
+// carried out. The first successful request with a key takes effect; later ones return its result.
+// A request without a key is always carried out.
 func once[T any](ctx context.Context, s *Site, key, doing string, fn func(*txn) (*T, error)) (*T, error) {
 	return commit(ctx, s, doing, func(tx *txn) (*T, error) { return repeatable(tx, key, doing, fn) })
 }
@@ -90,8 +94,10 @@ func repeatable[T any](tx *txn, key, doing string, fn func(*txn) (*T, error)) (*
 	return result, nil
 }
 
-// returning returns fn's result, or the zero value with an error, so that no caller gets a partial result.
-func returning[T any](ctx context.Context, run func(context.Context, string, func(*txn) error) error, doing string, fn func(*txn) (T, error)) (T, error) {
+// returning returns fn's result, or the zero value with an error, so that no caller gets a partial
+// result.
+func returning[T any](ctx context.Context, run func(context.Context, string, func(*txn) error) error, doing string,
+	fn func(*txn) (T, error)) (T, error) {
 	var result, none T
 	err := run(ctx, doing, func(tx *txn) (err error) {
 		result, err = fn(tx)
@@ -108,7 +114,8 @@ func (s *Site) read(ctx context.Context, doing string, fn func(*txn) error) erro
 	return s.explain(ctx, doing, s.run(ctx, true, fn))
 }
 
-// write runs fn in a transaction that holds the file's write lock from its start, and commits if fn returns nil.
+// write runs fn in a transaction that holds the file's write lock from its start, and commits if fn
+// returns nil.
 func (s *Site) write(ctx context.Context, doing string, fn func(*txn) error) error {
 	select {
 	case s.writing <- struct{}{}:
@@ -123,7 +130,8 @@ func (s *Site) write(ctx context.Context, doing string, fn func(*txn) error) err
 	return s.explain(ctx, doing, err)
 }
 
-// run runs fn in a transaction. A failure of the storage comes before fn's own error, which may be a consequence of it.
+// run runs fn in a transaction. A failure of the storage comes before fn's own error, which may be
+// a consequence of it.
 func (s *Site) run(ctx context.Context, readOnly bool, fn func(*txn) error) error {
 	if s.closed.Load() {
 		return ErrClosed

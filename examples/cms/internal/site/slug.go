@@ -17,13 +17,15 @@ const (
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Slugify derives a slug from a name: lower case, accents and other scripts in Latin letters if a transliteration is known (German,
-// Nordic, French, Slavic, Greek, Cyrillic), a dash between words, at most 64 characters. The slug of a single letter or digit ends with
-// "-1", and that of a name without any is "".
+// Slugify derives a slug from a name: lower case, accents and other scripts in Latin letters if a
+// transliteration is known (German, Nordic, French, Slavic, Greek, Cyrillic), a dash between words,
+// at most 64 characters. The slug of a single letter or digit ends with "-1", and that of a name
+// without any is "".
 func Slugify(name string) string {
 	latin := strings.Map(func(r rune) rune {
 		lower := unicode.ToLower(r)
-		if _, known := transliterated[lower]; lower > unicode.MaxASCII && !known && !unicode.Is(unicode.Mn, r) && r != '’' {
+		if _, known := transliterated[lower]; lower > unicode.MaxASCII && !known && !unicode.Is(unicode.Mn, r) &&
+			r != '’' {
 			return ' '
 		}
 		return r
@@ -41,8 +43,9 @@ func Slugify(name string) string {
 	return slug[:maxSlug]
 }
 
-// Fold returns text in the form in which it is compared: lower-case Latin letters and digits if a transliteration is known, other letters
-// unchanged, words separated by single spaces. "Über uns!" folds to "ueber uns".
+// Fold returns text in the form in which it is compared: lower-case Latin letters and digits if a
+// transliteration is known, other letters unchanged, words separated by single spaces. "Über uns!"
+// folds to "ueber uns".
 func Fold(text string) string {
 	var b strings.Builder
 	gap := false
@@ -73,12 +76,14 @@ func Fold(text string) string {
 func slugFrom(slug, name string) (string, error) {
 	if slug == "" {
 		if slug = Slugify(name); slug == "" {
-			return "", invalid(`give a slug of Latin letters and digits, such as "new-page"`, "no slug can be derived from the name %q", name)
+			return "", invalid(`give a slug of Latin letters and digits, such as "new-page"`,
+				"no slug can be derived from the name %q", name)
 		}
 		return slug, nil
 	}
 	if n := len(slug); n < minSlug || n > maxSlug {
-		return "", invalid("use a shorter or longer one", "the slug has %d characters, it needs %d to %d", n, minSlug, maxSlug)
+		return "",
+			invalid("use a shorter or longer one", "the slug has %d characters, it needs %d to %d", n, minSlug, maxSlug)
 	}
 	if slugPattern.MatchString(slug) {
 		return slug, nil
@@ -87,23 +92,30 @@ func slugFrom(slug, name string) (string, error) {
 	if better := Slugify(slug); better != "" {
 		hint = "use " + strconv.Quote(better)
 	}
-	return "", invalid(hint, "slug %q isn't allowed: only lower-case letters, digits and single dashes between them", slug)
+	return "",
+		invalid(hint, "slug %q isn't allowed: only lower-case letters, digits and single dashes between them", slug)
 }
 
 // transliterated maps lower-case letters to Latin ones.
 var transliterated = func() map[rune]string {
 	table := map[rune]string{
-		'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'å': "a", 'þ': "th", 'ð': "d", 'đ': "d", 'ł': "l", 'ħ': "h", 'ı': "i",
-		'а': "a", 'б': "b", 'в': "v", 'г': "g", 'д': "d", 'е': "e", 'ё': "e", 'ж': "zh", 'з': "z", 'и': "i", 'й': "y", 'к': "k", 'л': "l", 'м': "m",
-		'н': "n", 'о': "o", 'п': "p", 'р': "r", 'с': "s", 'т': "t", 'у': "u", 'ф': "f", 'х': "kh", 'ц': "ts", 'ч': "ch", 'ш': "sh", 'щ': "shch",
+		'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'å': "a", 'þ': "th", 'ð': "d",
+		'đ': "d", 'ł': "l", 'ħ': "h", 'ı': "i",
+		'а': "a", 'б': "b", 'в': "v", 'г': "g", 'д': "d", 'е': "e", 'ё': "e", 'ж': "zh", 'з': "z", 'и': "i", 'й': "y",
+		'к': "k", 'л': "l", 'м': "m",
+		'н': "n", 'о': "o", 'п': "p", 'р': "r", 'с': "s", 'т': "t", 'у': "u", 'ф': "f", 'х': "kh", 'ц': "ts", 'ч': "ch",
+		'ш': "sh", 'щ': "shch",
 		'ъ': "", 'ы': "y", 'ь': "", 'э': "e", 'ю': "yu", 'я': "ya", 'і': "i", 'ї': "yi", 'є': "ye", 'ґ': "g",
-		'α': "a", 'β': "v", 'γ': "g", 'δ': "d", 'ε': "e", 'ζ': "z", 'η': "i", 'θ': "th", 'ι': "i", 'κ': "k", 'λ': "l", 'μ': "m", 'ν': "n", 'ξ': "x",
+		'α': "a", 'β': "v", 'γ': "g", 'δ': "d", 'ε': "e", 'ζ': "z", 'η': "i", 'θ': "th", 'ι': "i", 'κ': "k", 'λ': "l",
+		'μ': "m", 'ν': "n", 'ξ': "x",
 		'ο': "o", 'π': "p", 'ρ': "r", 'σ': "s", 'ς': "s", 'τ': "t", 'υ': "y", 'φ': "f", 'χ': "ch", 'ψ': "ps", 'ω': "o",
 		'ά': "a", 'έ': "e", 'ή': "i", 'ί': "i", 'ό': "o", 'ύ': "y", 'ώ': "o", 'ϊ': "i", 'ϋ': "y", 'ΐ': "i", 'ΰ': "y",
 	}
 	for plain, accented := range map[string]string{
-		"a": "àáâãāăą", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģ", "h": "ĥ", "i": "ìíîïĩīĭį", "j": "ĵ", "k": "ķ", "l": "ĺļľ",
-		"n": "ñńņňŋ", "o": "òóôõōŏő", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťŧț", "u": "ùúûũūŭůűų", "w": "ŵ", "y": "ýÿŷ", "z": "źżž",
+		"a": "àáâãāăą", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģ", "h": "ĥ", "i": "ìíîïĩīĭį", "j": "ĵ",
+		"k": "ķ", "l": "ĺļľ",
+		"n": "ñńņňŋ", "o": "òóôõōŏő", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťŧț", "u": "ùúûũūŭůűų", "w": "ŵ", "y": "ýÿŷ",
+		"z": "źżž",
 	} {
 		for _, r := range accented {
 			table[r] = plain
@@ -125,16 +137,18 @@ const (
 	itemID       = "itm_"
 )
 
-// idAlphabet leaves out i, l, o and u, so that no characters look alike and no word appears by accident.
+// idAlphabet leaves out i, l, o and u, so that no characters look alike and no word appears by
+// accident.
 var idAlphabet = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// newID returns the prefix and ten random characters. They have 50 bits, so a million ids collide with a probability of 1 in 2,000, and
-// the primary key rejects the duplicate.
+// newID returns the prefix and ten random characters. They have 50 bits, so a million ids collide
+// with a probability of 1 in 2,000, and the primary key rejects the duplicate.
 func newID(prefix string) string {
 	var raw [7]byte
 	rand.Read(raw[:]) // never fails: crypto/rand ends the process instead
 	return prefix + idAlphabet.EncodeToString(raw[:])[:10]
 }
 
-// isID reports whether ref has the form of an id with this prefix. Slugs contain no underscore, so they never look like an id.
+// isID reports whether ref has the form of an id with this prefix. Slugs contain no underscore, so
+// they never look like an id.
 func isID(prefix, ref string) bool { return strings.HasPrefix(ref, prefix) }

@@ -74,8 +74,8 @@ func (s TreeSection) Get(key string) Value {
 	return s.Values[i]
 }
 
-// Tree returns the page with this id or slug in the locale ("en" if empty). Like visitors see it, it lacks unpublished sections; Notes lists
-// them.
+// Tree returns the page with this id or slug in the locale ("en" if empty). Like visitors see it,
+// it lacks unpublished sections; Notes lists them.
 func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
 	return view(ctx, s, "previewing a page", func(tx *txn) (*Tree, error) {
 		p, err := loadPage(tx, page, locale)
@@ -104,8 +104,10 @@ func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
 			case len(sec.Missing) > 0:
 				t.note("section %s (%s) lacks %s", sec.ID, sec.Section, strings.Join(sec.Missing, ", "))
 			}
-			t.Sections = append(t.Sections, TreeSection{ID: sec.ID, DefID: sec.def.ID, Key: sec.Section, Name: sec.Name, SortOrder: sec.SortOrder,
-				Template: sec.def.TemplateKey, Variant: cmp.Or(sec.Variant, sec.def.DefaultVariant), Values: values(tx, sec.def.Elements, sec.Content)})
+			t.Sections = append(t.Sections,
+				TreeSection{ID: sec.ID, DefID: sec.def.ID, Key: sec.Section, Name: sec.Name, SortOrder: sec.SortOrder,
+					Template: sec.def.TemplateKey, Variant: cmp.Or(sec.Variant, sec.def.DefaultVariant),
+					Values: values(tx, sec.def.Elements, sec.Content)})
 		}
 		return t, nil
 	})
@@ -123,8 +125,9 @@ func (s *Site) EntryTree(ctx context.Context, collection, entry, locale string) 
 			return nil, err
 		}
 		t.Page, t.Entry, t.Path, t.Title, t.Indexing = e.Slug, true, "/"+c.Slug+"/"+e.Slug, e.Title, true
-		t.Sections = append(t.Sections, TreeSection{ID: e.ID, DefID: c.ID, Key: c.Slug, Name: e.Title, Template: "entry", Variant: "default",
-			Values: values(tx, c.Elements, e.Content)})
+		t.Sections = append(t.Sections,
+			TreeSection{ID: e.ID, DefID: c.ID, Key: c.Slug, Name: e.Title, Template: "entry", Variant: "default",
+				Values: values(tx, c.Elements, e.Content)})
 		return t, nil
 	})
 }
@@ -132,7 +135,8 @@ func (s *Site) EntryTree(ctx context.Context, collection, entry, locale string) 
 func newTree(tx *txn, locale string) (*Tree, error) {
 	t := &Tree{Locale: locale, Sections: []TreeSection{}}
 	tx.first([]any{&t.Site, &t.Environment, &t.Revision},
-		"SELECT s.name, e.name, n FROM sites s, environments e, revision WHERE s.id = ? AND e.id = ?", siteID, environmentID)
+		"SELECT s.name, e.name, n FROM sites s, environments e, revision WHERE s.id = ? AND e.id = ?", siteID,
+		environmentID)
 	loc, err := findLocale(tx, locale)
 	if err != nil {
 		return nil, err
@@ -155,7 +159,8 @@ func newTree(tx *txn, locale string) (*Tree, error) {
 // menu returns items with the addresses of their targets.
 func menu(tx *txn, items []NavItem) (list []MenuItem) {
 	for _, item := range items {
-		list = append(list, MenuItem{Text: item.Value, Href: linkPath(tx, item.TargetType, item.URL, item.TargetUUID), Items: menu(tx, item.Items)})
+		list = append(list, MenuItem{Text: item.Value, Href: linkPath(tx, item.TargetType, item.URL, item.TargetUUID),
+			Items: menu(tx, item.Items)})
 	}
 	return list
 }

@@ -33,7 +33,8 @@ func TestATreeNotesHiddenAndMissingParts(t *testing.T) {
 	require.Equal(t, []string{"the page has no sections"}, v.Notes)
 	require.Equal(t, "/about", v.Path)
 
-	_, err = s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"ctaLink": map[string]any{"type": "page", "targetId": about.ID}}})
+	_, err = s.SyncContents(ctx, SyncContents{Page: "home",
+		Content: map[string]any{"ctaLink": map[string]any{"type": "page", "targetId": about.ID}}})
 	require.NoError(t, err)
 	_, err = s.DeletePage(ctx, "about")
 	require.NoError(t, err)
@@ -76,12 +77,15 @@ func TestEverySlotTypeIsShown(t *testing.T) {
 	v, err := s.Tree(ctx, "all", "")
 	require.NoError(t, err)
 	_, body, _ := strings.Cut(v.Text(), "]\n")
-	require.Equal(t, "text: T\nrich:\n  one\n  \n  two\ngallery: /1.png (one)\ngallery: /2.png\nlink: /assets/hero.svg\nweb: https://example.com\ntags: news, guide\nref: col_blog ent_hello\n", body)
+	require.Equal(t,
+		"text: T\nrich:\n  one\n  \n  two\ngallery: /1.png (one)\ngallery: /2.png\nlink: /assets/hero.svg\nweb: "+
+			"https://example.com\ntags: news, guide\nref: col_blog ent_hello\n", body)
 }
 
 func TestAnEntryIsShownInItsOwnCollectionAlone(t *testing.T) {
 	s := newSite(t)
-	_, err := s.CreateCollection(t.Context(), CreateCollection{Name: "Dates", Elements: rows(Slot{Key: "body", Type: TypeText})})
+	_, err := s.CreateCollection(t.Context(),
+		CreateCollection{Name: "Dates", Elements: rows(Slot{Key: "body", Type: TypeText})})
 	require.NoError(t, err)
 	tree, err := s.EntryTree(t.Context(), "blog", "ent_hello", "")
 	require.NoError(t, err)

@@ -15,8 +15,9 @@ import (
 
 // A txn is a transaction with the context of the call that it serves. It ends before the call does.
 //
-// It remembers the first failure of the storage. After that it writes nothing and finds nothing, and the call fails with this error. So
-// statements need no check of their own, like writes to a [bufio.Writer].
+// It remembers the first failure of the storage. After that it writes nothing and finds nothing,
+// and the call fails with this error. So statements need no check of their own, like writes to a
+// [bufio.Writer].
 type txn struct {
 	ctx context.Context
 	tx  *sql.Tx
@@ -55,7 +56,8 @@ func (t *txn) insert(table string, row record) {
 // update changes columns of the row with an id.
 func (t *txn) update(table, id string, change record) {
 	columns, args := split(change)
-	t.exec(fmt.Sprintf("UPDATE %s SET %s = ? WHERE id = ?", table, strings.Join(columns, " = ?, ")), append(args, id)...)
+	t.exec(fmt.Sprintf("UPDATE %s SET %s = ? WHERE id = ?", table, strings.Join(columns, " = ?, ")),
+		append(args, id)...)
 }
 
 // split returns the columns of a row in order, and their values.

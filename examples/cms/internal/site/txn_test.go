@@ -16,7 +16,8 @@ func TestAFailureOfTheStorageEndsTheCall(t *testing.T) {
 		"list": func(s *Site) error { _, err := s.ListPages(ctx, Query{}); return err },
 		"tree": func(s *Site) error { _, err := s.Tree(ctx, "home", ""); return err },
 		"make": func(s *Site) error {
-			_, err := s.CreatePage(ctx, CreatePage{Name: "New", Key: "k", Sections: []NewSection{{Section: "hero", Content: map[string]any{"title": "T"}}}})
+			_, err := s.CreatePage(ctx, CreatePage{Name: "New", Key: "k",
+				Sections: []NewSection{{Section: "hero", Content: map[string]any{"title": "T"}}}})
 			return err
 		},
 		"copy": func(s *Site) error { _, err := s.ClonePage(ctx, ClonePage{Source: "home"}); return err },
@@ -36,7 +37,8 @@ func TestAFailureOfTheStorageEndsTheCall(t *testing.T) {
 		"delete":  func(s *Site) error { _, err := s.DeletePage(ctx, "home"); return err },
 		"restore": func(s *Site) error { _, err := s.RestorePage(ctx, deleted); return err },
 		"entry": func(s *Site) error {
-			_, err := s.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Entry: "hello-world", New: true, Title: "T", Content: map[string]any{"body": "B"}})
+			_, err := s.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Entry: "hello-world", New: true, Title: "T",
+				Content: map[string]any{"body": "B"}})
 			return err
 		},
 		"definition": func(s *Site) error { _, err := s.DeleteSectionDef(ctx, "cta"); return err },
@@ -47,7 +49,8 @@ func TestAFailureOfTheStorageEndsTheCall(t *testing.T) {
 	}
 	for name, call := range calls {
 		whole := call(newSite(t)) // some calls are refused anyway
-		for _, table := range []string{"revision", "locales", "section_definitions", "collection_entries", "entry_contents", "page_sections", "page_section_contents"} {
+		for _, table := range []string{"revision", "locales", "section_definitions", "collection_entries",
+			"entry_contents", "page_sections", "page_section_contents"} {
 			s := newSite(t)
 			s.db.SetMaxOpenConns(1)
 			_, err := s.db.ExecContext(ctx, "PRAGMA foreign_keys = 0; DROP TABLE "+table)

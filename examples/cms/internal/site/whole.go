@@ -14,8 +14,10 @@ import (
 )
 
 // contentTables are the tables of the site, each after those that it refers to.
-var contentTables = []string{"teams", "sites", "environments", "locales", "media", "section_definitions", "collection_definitions",
-	"collection_entries", "entry_contents", "pages", "page_sections", "page_section_contents", "navigations", "navigation_items"}
+var contentTables = []string{"teams", "sites", "environments", "locales", "media", "section_definitions",
+	"collection_definitions",
+	"collection_entries", "entry_contents", "pages", "page_sections", "page_section_contents", "navigations",
+	"navigation_items"}
 
 // Export returns all contents: the rows of each table, with their JSON columns as JSON.
 func (s *Site) Export(ctx context.Context) (map[string][]map[string]any, error) {
@@ -59,8 +61,8 @@ func (s *Site) Seed(ctx context.Context) error {
 	return err
 }
 
-// Reset deletes the file at path, with everything that other packages keep in it, and the uploaded files. It fails with CodeBusy while any
-// process has the file open.
+// Reset deletes the file at path, with everything that other packages keep in it, and the uploaded
+// files. It fails with CodeBusy while any process has the file open.
 func Reset(ctx context.Context, path string) error {
 	s, err := Open(ctx, path) // checks that it is the file of a site
 	if err != nil {
@@ -71,7 +73,8 @@ func Reset(ctx context.Context, path string) error {
 	}
 	// SQLite deletes this one when the last process closes the file.
 	if _, err := os.Stat(s.path + "-wal"); err == nil {
-		return &Error{Code: CodeBusy, Message: "another process has " + filepath.Base(s.path) + " open", Hint: "end it first"}
+		return &Error{Code: CodeBusy, Message: "another process has " + filepath.Base(s.path) + " open",
+			Hint: "end it first"}
 	}
 	if s, err = Open(ctx, path); err != nil {
 		return err
@@ -91,8 +94,8 @@ type Hit struct {
 	Score float64 `json:"similarity"` // 1 if the name contains the query
 }
 
-// Search returns what has the text in its name, slug or description, case and accents ignored, then what [Site.Find] finds by a similar name;
-// at most limit of them, 20 if that is 0.
+// Search returns what has the text in its name, slug or description, case and accents ignored, then
+// what [Site.Find] finds by a similar name; at most limit of them, 20 if that is 0.
 func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, invalid("give a part of a name", "the query is empty")
@@ -142,7 +145,8 @@ func ElementTypes() []ElementType {
 		{TypeRichText, "Markdown of at most 50,000 characters", []string{"required"}},
 		{TypeImage, `{"id", "url", "alt"?}`, []string{"required", "multiple"}},
 		{TypeMedia, `{"id", "url", "alt"?}`, []string{"required", "multiple", "mimeGroups"}},
-		{TypeLink, `{"type": "url", "href"} or {"type": "page"|"entry"|"media", "targetId"}`, []string{"required", "linkTargets"}},
+		{TypeLink, `{"type": "url", "href"} or {"type": "page"|"entry"|"media", "targetId"}`,
+			[]string{"required", "linkTargets"}},
 		{TypeOption, "one of the slot's optionValues", []string{"required", "multiple", "optionValues"}},
 		{TypeCollectionRef, `{"collectionId", "entryId"?}`, []string{"required", "collectionId"}},
 	}

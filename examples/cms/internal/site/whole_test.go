@@ -58,7 +58,8 @@ func TestASearchFindsPartsOfNamesThenSimilarNames(t *testing.T) {
 
 func TestEntriesHaveAnOrder(t *testing.T) {
 	s, ctx := newSite(t), t.Context()
-	first, err := s.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Title: "First", Content: map[string]any{"body": "B"}})
+	first, err := s.UpsertEntry(ctx,
+		UpsertEntry{Collection: "blog", Title: "First", Content: map[string]any{"body": "B"}})
 	require.NoError(t, err)
 	require.NoError(t, s.OrderEntries(ctx, "blog", []EntryOrder{{"ent_hello", 2}, {first.ID, 1}}))
 	list, err := s.ListEntries(ctx, ListEntries{Collection: "blog"})
@@ -70,9 +71,11 @@ func TestEntriesHaveAnOrder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, e.SortOrder, "all or nothing")
 
-	_, err = s.CreateCollection(ctx, CreateCollection{Name: "Events", Elements: rows(Slot{Key: "place", Type: TypeText})})
+	_, err = s.CreateCollection(ctx,
+		CreateCollection{Name: "Events", Elements: rows(Slot{Key: "place", Type: TypeText})})
 	require.NoError(t, err)
-	_, err = s.UpsertEntry(ctx, UpsertEntry{Collection: "events", Title: "First", Content: map[string]any{"place": "Here"}})
+	_, err = s.UpsertEntry(ctx,
+		UpsertEntry{Collection: "events", Title: "First", Content: map[string]any{"place": "Here"}})
 	require.NoError(t, err, "a slug is unique in its collection")
 	_, err = s.GetEntry(ctx, "first", "")
 	refused(t, err, CodeInvalid, "several collections")
@@ -85,7 +88,8 @@ func TestEntriesHaveAnOrder(t *testing.T) {
 
 func TestAPageIsCopiedWithAllItsContents(t *testing.T) {
 	s, ctx := newSite(t), t.Context()
-	_, err := s.SyncPage(ctx, SyncPage{Page: "home", Locale: "de", Contents: map[string]map[string]any{"hero": {"title": "Willkommen"}}})
+	_, err := s.SyncPage(ctx,
+		SyncPage{Page: "home", Locale: "de", Contents: map[string]map[string]any{"hero": {"title": "Willkommen"}}})
 	require.NoError(t, err)
 	p, err := s.ClonePage(ctx, ClonePage{Source: "home", NewSlug: "start"})
 	require.NoError(t, err)
@@ -99,7 +103,8 @@ func TestAPageIsCopiedWithAllItsContents(t *testing.T) {
 
 	_, err = s.AddSection(ctx, AddSection{Page: "start", Section: "cta"})
 	require.NoError(t, err)
-	_, err = s.SyncPage(ctx, SyncPage{Page: "start", Contents: map[string]map[string]any{"cta": {"text": "Now"}, "hero": {"titel": "x"}}})
+	_, err = s.SyncPage(ctx,
+		SyncPage{Page: "start", Contents: map[string]map[string]any{"cta": {"text": "Now"}, "hero": {"titel": "x"}}})
 	refused(t, err, CodeInvalid)
 	p, err = s.GetPage(ctx, "start", "")
 	require.NoError(t, err)

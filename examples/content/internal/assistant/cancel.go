@@ -13,12 +13,14 @@ type driven struct {
 	ended chan struct{} // is closed when nothing works on it any more
 }
 
-// begin makes this process the one that drives a pipeline, until end is called. [Services.Cancel] ends the context.
+// begin makes this process the one that drives a pipeline, until end is called. [Services.Cancel]
+// ends the context.
 func (s *Services) begin(ctx context.Context, p portfolio.Pipeline) (_ context.Context, end func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, busy := s.pipelines[p.Artifact]; busy {
-		return nil, nil, portfolio.Errorf(portfolio.Conflict, "This artifact is being worked on; wait until that has ended.")
+		return nil, nil,
+			portfolio.Errorf(portfolio.Conflict, "This artifact is being worked on; wait until that has ended.")
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	d := &driven{p, stop, make(chan struct{})}
@@ -32,8 +34,9 @@ func (s *Services) begin(ctx context.Context, p portfolio.Pipeline) (_ context.C
 	}, nil
 }
 
-// Cancel ends the pipeline of an artifact, if there is one in progress or one that could be tried again. What its finished tools did stays, and
-// the tool in progress is undone. If another process works on the artifact, the error is a *portfolio.Error of the category Conflict.
+// Cancel ends the pipeline of an artifact, if there is one in progress or one that could be tried
+// again. What its finished tools did stays, and the tool in progress is undone. If another process
+// works on the artifact, the error is a *portfolio.Error of the category Conflict.
 func (s *Services) Cancel(ctx context.Context, user, artifact string) error {
 	s.mu.Lock()
 	d := s.pipelines[artifact]

@@ -39,7 +39,8 @@ func TestTheModelSaysWhatAnUnclearMessageWants(t *testing.T) {
 	b, users := classified(t, func() (string, error) { return `{"intent":"RESEARCH_TOPIC","confidence":0.95}`, nil })
 	a := b.draft("ann", "Remote work")
 	var said intent.Verdict
-	answer := b.Execute(t.Context(), Request{User: "ann", Message: "Dig up what others say", Screen: Screen{ArtifactID: a.ID}, Detected: func(v intent.Verdict) { said = v }})
+	answer := b.Execute(t.Context(), Request{User: "ann", Message: "Dig up what others say",
+		Screen: Screen{ArtifactID: a.ID}, Detected: func(v intent.Verdict) { said = v }})
 	require.True(t, answer.Success, answer.Message)
 	require.Equal(t, []string{portfolio.TopicResearch}, answer.ToolsUsed)
 	require.Equal(t, intent.FromModel, said.From)
@@ -50,7 +51,8 @@ func TestTheModelSaysWhatAnUnclearMessageWants(t *testing.T) {
 }
 
 func TestAConfirmationIsForWhatWasAsked(t *testing.T) {
-	answers := []string{`{"intent":"RESEARCH_TOPIC","confidence":0.8}`, `{"intent":"CREATE_SKELETON","confidence":0.99}`}
+	answers := []string{`{"intent":"RESEARCH_TOPIC","confidence":0.8}`,
+		`{"intent":"CREATE_SKELETON","confidence":0.99}`}
 	b, users := classified(t, func() (text string, err error) {
 		text, answers = answers[0], answers[1:]
 		return text, nil

@@ -23,20 +23,24 @@ const (
 	screenBudget = 4 * 150
 )
 
-// fixedTokens is how many tokens the instructions, the tools and the context of a turn take at most; a test measures them. historyTokens is how
-// many the conversation may take besides. When it takes more, its older part is summarized, or left out with the stand-in model, which can't
-// summarize. The last five turns (13 messages with their calls) are always kept, even if they take more.
+// fixedTokens is how many tokens the instructions, the tools and the context of a turn take at
+// most; a test measures them. historyTokens is how many the conversation may take besides. When it
+// takes more, its older part is summarized, or left out with the stand-in model, which can't
+// summarize. The last five turns (13 messages with their calls) are always kept, even if they take
+// more.
 const (
 	fixedTokens   = 2_500
 	historyTokens = 2_000
 )
 
-// A turn names the user whose message is answered, and the page and the artifact on their screen. It is a value of the run's context.
+// A turn names the user whose message is answered, and the page and the artifact on their screen.
+// It is a value of the run's context.
 type turn struct{ user, page, artifact string }
 
 type turnKey struct{}
 
-// context returns what the model always knows: the user and the screen. What else it needs, it fetches.
+// context returns what the model always knows: the user and the screen. What else it needs, it
+// fetches.
 func (s *Services) context(ctx context.Context, _ agent.ContextInput) (c memory.Context, err error) {
 	t, ok := ctx.Value(turnKey{}).(turn)
 	if !ok {
@@ -49,7 +53,8 @@ func (s *Services) context(ctx context.Context, _ agent.ContextInput) (c memory.
 	c.User = cut(about.Lines(), userBudget)
 	c.Screen = "\nPage: " + orElse(t.page, "chat") + "\nNo artifact selected"
 	if a, err := s.Store.Artifact(ctx, t.user, t.artifact); err == nil {
-		c.Screen = cut(fmt.Sprintf("\nPage: %s\nArtifact: %s (%s, %s): %s", orElse(t.page, "chat"), a.ID, a.Type, a.Status, a.Title), screenBudget)
+		c.Screen = cut(fmt.Sprintf("\nPage: %s\nArtifact: %s (%s, %s): %s", orElse(t.page, "chat"), a.ID, a.Type,
+			a.Status, a.Title), screenBudget)
 	}
 	return c, nil
 }

@@ -74,7 +74,8 @@ func TestALongConversationStaysWithinItsBudget(t *testing.T) {
 	}
 	require.NotContains(t, text, "the 10th time")
 	require.Contains(t, last.System, "word. word.", "the user is known")
-	t.Logf("%d tokens of instructions, tools and context; at most about %d in 30 turns", memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), first).Total, most)
+	t.Logf("%d tokens of instructions, tools and context; at most about %d in 30 turns",
+		memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), first).Total, most)
 }
 
 // dialogues are the turns whose tokens are measured. All are about an artifact that is ready.
@@ -95,8 +96,9 @@ func sizeOf(req *provider.Request) int {
 	return len(raw)
 }
 
-// TestWhatFetchingOnDemandSaves compares what the model reads in five dialogues with what it would read if each message came with the artifact,
-// its sources, and the lists of artifacts and drafts, so that no tool had to fetch them.
+// TestWhatFetchingOnDemandSaves compares what the model reads in five dialogues with what it would
+// read if each message came with the artifact, its sources, and the lists of artifacts and drafts,
+// so that no tool had to fetch them.
 func TestWhatFetchingOnDemandSaves(t *testing.T) {
 	all, never := 0, 0
 	for name, turns := range dialogues {
@@ -126,7 +128,8 @@ func TestWhatFetchingOnDemandSaves(t *testing.T) {
 			loading += sizes[0] + (i+1)*len(everything) // each earlier message came with it, too
 			sizes = nil
 		}
-		t.Logf("%-14s %6d tokens, %6d if everything is loaded: %3.0f %% fewer", name, fetching/4, loading/4, 100*(1-float64(fetching)/float64(loading)))
+		t.Logf("%-14s %6d tokens, %6d if everything is loaded: %3.0f %% fewer", name, fetching/4, loading/4,
+			100*(1-float64(fetching)/float64(loading)))
 		all, never = all+fetching, never+loading
 	}
 	saved := 100 * (1 - float64(all)/float64(never))

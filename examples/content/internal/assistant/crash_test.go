@@ -22,18 +22,20 @@ import (
 
 var kills = flag.Int("kills", 8, "how many processes TestCrashesInPipelines kills, at least")
 
-// lease is longer than a process that isn't killed is ever held up, because a process without its lease stops its pipelines.
+// lease is longer than a process that isn't killed is ever held up, because a process without its
+// lease stops its pipelines.
 const lease = 2 * time.Second
 
 // openAt opens the services over a file in a directory, with the stand-in model.
 func openAt(dir string) (*Services, error) { return openWith(dir, standin.Model()) }
 
 func openWith(dir string, model provider.Provider) (*Services, error) {
-	return Open(context.Background(), Config{DB: filepath.Join(dir, "content.db"), Model: model, Images: providertest.Draw(), Sources: standin.Sources(), Lease: lease})
+	return Open(context.Background(), Config{DB: filepath.Join(dir, "content.db"), Model: model,
+		Images: providertest.Draw(), Sources: standin.Sources(), Lease: lease})
 }
 
-// runPipelines is the role of the process that is killed: it says that it is open, continues the pipelines of the one before,
-// starts those of the drafts, and prints each tool that has ended.
+// runPipelines is the role of the process that is killed: it says that it is open, continues the
+// pipelines of the one before, starts those of the drafts, and prints each tool that has ended.
 func runPipelines(args []string) error {
 	ctx := context.Background()
 	s, err := openAt(args[0])
@@ -49,7 +51,8 @@ func runPipelines(args []string) error {
 		return err
 	}
 	for _, a := range drafts {
-		answer := s.Execute(ctx, Request{User: "ann", Message: button(a), Progress: func(p Step) { fmt.Println(p.Tool, p.State) }})
+		answer := s.Execute(ctx,
+			Request{User: "ann", Message: button(a), Progress: func(p Step) { fmt.Println(p.Tool, p.State) }})
 		if !answer.Success {
 			return fmt.Errorf("%s: %s", a.Title, answer.Message)
 		}
@@ -57,23 +60,28 @@ func runPipelines(args []string) error {
 	return s.Close()
 }
 
-// TestCrashesInPipelines kills processes in the middle of pipelines: each pipeline completes, no source is stored twice, and no artifact has a
-// status without its content.
+// TestCrashesInPipelines kills processes in the middle of pipelines: each pipeline completes, no
+// source is stored twice, and no artifact has a status without its content.
 func TestCrashesInPipelines(t *testing.T) {
 	for killed, round := 0, 0; killed < *kills; round++ {
 		dir := t.TempDir()
 		s, err := openAt(dir)
 		require.NoError(t, err)
 		for i := range 2 {
-			_, err := s.Store.Create(t.Context(), portfolio.Artifact{User: "ann", Type: portfolio.Types[(round+i)%3], Title: fmt.Sprint("Remote work ", i)})
+			_, err := s.Store.Create(t.Context(), portfolio.Artifact{User: "ann", Type: portfolio.Types[(round+i)%3],
+				Title: fmt.Sprint("Remote work ", i)})
 			require.NoError(t, err)
 		}
 		require.NoError(t, s.Close())
 		done := false
-		for attempt := 0; !done; attempt++ { // each process has more time than the one before, so that the last completes on any machine
+		for attempt := 0; !done; attempt++ {
+			// each process has more time than the one before, so that the last completes on any
+			// machine
 			p := roletest.Start(t, "pipelines", dir)
 			said := []string{p.Line()}
-			stop := time.AfterFunc(time.Duration(rand.IntN(400*(1+attempt)))*time.Millisecond, func() { _ = p.Process.Kill() })
+			stop := time.AfterFunc(time.Duration(rand.IntN(400*(1+attempt)))*time.Millisecond, func() {
+				_ = p.Process.Kill()
+			})
 			for line := p.Line(); line != ""; line = p.Line() {
 				said = append(said, line)
 			}
@@ -105,9 +113,11 @@ func checkArtifacts(t *testing.T, dir string, done bool) {
 			require.False(t, urls[f.URL+f.Excerpt], "a source is there twice")
 			urls[f.URL+f.Excerpt] = true
 		}
-		at := slices.Index([]portfolio.Status{portfolio.Draft, portfolio.Research, portfolio.Skeleton, portfolio.Writing, portfolio.CreatingVisuals, portfolio.Ready}, a.Status)
+		at := slices.Index([]portfolio.Status{portfolio.Draft, portfolio.Research, portfolio.Skeleton,
+			portfolio.Writing, portfolio.CreatingVisuals, portfolio.Ready}, a.Status)
 		require.Equal(t, at >= 1, len(found) > 0, "research of an artifact in %s", a.Status)
-		require.Equal(t, at == 2 || at == 3, strings.Contains(a.Content, "[WRITE:"), "placeholders of an artifact in %s", a.Status)
+		require.Equal(t, at == 2 || at == 3, strings.Contains(a.Content, "[WRITE:"),
+			"placeholders of an artifact in %s", a.Status)
 		require.Equal(t, at >= 2, a.Content != "", "content of an artifact in %s", a.Status)
 		require.Equal(t, at == 5, strings.Contains(a.Content, "!["), "images of an artifact in %s", a.Status)
 		if done {
@@ -118,13 +128,15 @@ func checkArtifacts(t *testing.T, dir string, done bool) {
 	}
 }
 
-// beginTurn is the role of a process that is killed in a turn of the chat: it says when the model is asked, and waits.
+// beginTurn is the role of a process that is killed in a turn of the chat: it says when the model
+// is asked, and waits.
 func beginTurn(args []string) error {
-	s, err := openWith(args[0], providertest.Func(func(ctx context.Context, _ *provider.Request) (*provider.Response, error) {
-		fmt.Println("asked")
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}))
+	s, err := openWith(args[0],
+		providertest.Func(func(ctx context.Context, _ *provider.Request) (*provider.Response, error) {
+			fmt.Println("asked")
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}))
 	if err != nil {
 		return err
 	}
@@ -146,7 +158,8 @@ func TestAConversationWhoseProcessHasDiedGoesOn(t *testing.T) {
 		if answer.Success {
 			break
 		}
-		require.Equal(t, portfolio.Conflict, answer.Error.Category, "%+v", answer.Error) // the lease of the process that has died
+		// the lease of the process that has died
+		require.Equal(t, portfolio.Conflict, answer.Error.Category, "%+v", answer.Error)
 		<-time.After(50 * time.Millisecond)
 	}
 }

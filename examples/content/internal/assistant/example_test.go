@@ -21,7 +21,8 @@ func Example() {
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
 	s, err := assistant.Open(ctx, assistant.Config{
-		DB: filepath.Join(dir, "content.db"), Model: standin.Model(), Images: providertest.Draw(), Sources: standin.Sources(),
+		DB: filepath.Join(dir, "content.db"), Model: standin.Model(), Images: providertest.Draw(),
+		Sources: standin.Sources(),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -33,10 +34,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	answer := s.Execute(ctx, assistant.Request{User: "ann", Message: "Create content for artifact " + a.ID + ": Remote work"})
+	answer := s.Execute(ctx,
+		assistant.Request{User: "ann", Message: "Create content for artifact " + a.ID + ": Remote work"})
 	fmt.Println(answer.Intent, answer.StatusTransition.From, "->", answer.StatusTransition.To)
 	fmt.Println(answer.Message)
-	answer = s.Execute(ctx, assistant.Request{User: "ann", Message: "Research this topic", Screen: assistant.Screen{ArtifactID: a.ID}})
+	answer = s.Execute(ctx,
+		assistant.Request{User: "ann", Message: "Research this topic", Screen: assistant.Screen{ArtifactID: a.ID}})
 	fmt.Println(answer.Error.Category)
 	// Output:
 	// FULL_PIPELINE draft -> ready

@@ -75,10 +75,11 @@ func (s *Services) Refused(err error) {
 	s.cfg.Observe(Event{Kind: RequestRefused, Category: contenttools.Explain(err).Category})
 }
 
-// Execute does what a message asks for. It never fails otherwise than in its answer. The end of ctx stops a pipeline, which [Services.Recover] or
-// trying again continues.
+// Execute does what a message asks for. It never fails otherwise than in its answer. The end of ctx
+// stops a pipeline, which [Services.Recover] or trying again continues.
 func (s *Services) Execute(ctx context.Context, r Request) (answer Answer) {
-	a := Answer{TraceID: s.NewTrace(), ToolsUsed: []string{}, SessionID: orElse(r.Session, r.User+"/1"), Intent: Clarify}
+	a := Answer{TraceID: s.NewTrace(), ToolsUsed: []string{}, SessionID: orElse(r.Session, r.User+"/1"),
+		Intent: Clarify}
 	began := time.Now()
 	defer func() {
 		ev := Event{Kind: RequestEnded, Intent: answer.Intent, Took: time.Since(began)}
@@ -92,7 +93,8 @@ func (s *Services) Execute(ctx context.Context, r Request) (answer Answer) {
 			s.cfg.Logger.ErrorContext(ctx, "content: a request failed", "trace", a.TraceID, "error", err)
 		}
 		if _, busy := errors.AsType[*agent.BusyError](err); busy {
-			err = portfolio.Errorf(portfolio.Conflict, "Another message of this conversation is being answered; wait for its end.")
+			err = portfolio.Errorf(portfolio.Conflict,
+				"Another message of this conversation is being answered; wait for its end.")
 		}
 		return s.failed(a, contenttools.Explain(err), "")
 	}
@@ -109,7 +111,8 @@ func (s *Services) execute(ctx context.Context, r *Request, a *Answer) error {
 		if e, ok := errors.AsType[*screen.Error](err); ok && e.Pattern == "" {
 			text = "Message too long. Maximum 10,000 characters."
 		}
-		s.cfg.Logger.WarnContext(ctx, "content: a message was refused", "trace", a.TraceID, "error", err, "preview", cut(r.Message, 100))
+		s.cfg.Logger.WarnContext(ctx, "content: a message was refused", "trace", a.TraceID, "error", err,
+			"preview", cut(r.Message, 100))
 		return &portfolio.Error{Category: portfolio.InvalidInput, Message: text}
 	}
 	r.Message = clean
@@ -158,7 +161,8 @@ func (s *Services) execute(ctx context.Context, r *Request, a *Answer) error {
 }
 
 // act does what a verdict says.
-func (s *Services) act(ctx context.Context, r *Request, a *Answer, v *Session, verdict intent.Verdict, names []string) error {
+func (s *Services) act(ctx context.Context, r *Request, a *Answer, v *Session, verdict intent.Verdict,
+	names []string) error {
 	changes := len(names) > 0 || verdict.Intent == SkipVisuals || verdict.Intent == TryAgain
 	switch {
 	case verdict.Band() == intent.Offer:
@@ -213,7 +217,8 @@ func (s *Services) skip(ctx context.Context, r *Request, a *Answer, v *Session) 
 		return err
 	}
 	from := at.Status
-	if wants := s.detector.Match(strings.NewReplacer("visual", "", "image", "").Replace(r.Message)); at.Status == portfolio.Skeleton && wants.Intent == WriteContent {
+	if wants := s.detector.Match(strings.NewReplacer("visual", "", "image", "").Replace(r.Message)); at.Status ==
+		portfolio.Skeleton && wants.Intent == WriteContent {
 		out, err := s.Start(ctx, r.User, id, a.TraceID, steps[WriteContent], r.Progress)
 		if err := s.report(a, v, out, err); err != nil || out.Problem != nil {
 			return err
@@ -222,7 +227,9 @@ func (s *Services) skip(ctx context.Context, r *Request, a *Answer, v *Session) 
 	if _, err := s.Store.Move(ctx, r.User, id, portfolio.Ready, portfolio.BySystem); err != nil {
 		return err
 	}
-	a.Success, a.Message, a.StatusTransition = true, "The text is ready. I have skipped the images; you can add them later.", &contenttools.Moved{From: from, To: portfolio.Ready}
+	a.Success, a.Message, a.StatusTransition = true,
+		"The text is ready. I have skipped the images; you can add them later.",
+		&contenttools.Moved{From: from, To: portfolio.Ready}
 	return nil
 }
 
@@ -240,18 +247,22 @@ func (s *Services) report(a *Answer, v *Session, out Outcome, err error) error {
 		*a = s.failed(*a, out.Problem, out.Pipeline.Failed)
 		return nil
 	}
-	a.Success, a.Message = true, fmt.Sprintf("Done: %s. The artifact is %s.", strings.Join(out.Used, ", "), strings.ReplaceAll(string(out.To), "_", " "))
+	a.Success, a.Message = true, fmt.Sprintf("Done: %s. The artifact is %s.", strings.Join(out.Used, ", "),
+		strings.ReplaceAll(string(out.To), "_", " "))
 	v.LastTool = out.Used[len(out.Used)-1]
 	return nil
 }
 
 // Reads are the tools of the chat. None of them changes anything.
-var Reads = []string{contenttools.TopicsResearch, contenttools.FetchArtifact, contenttools.FetchArtifactTopics, contenttools.FetchResearch, contenttools.ListDraftArtifacts, contenttools.StructuredResponse}
+var Reads = []string{contenttools.TopicsResearch, contenttools.FetchArtifact, contenttools.FetchArtifactTopics,
+	contenttools.FetchResearch, contenttools.ListDraftArtifacts, contenttools.StructuredResponse}
 
-// turn is a turn of the model, which changes nothing. So it takes the place of one whose process has died.
+// turn is a turn of the model, which changes nothing. So it takes the place of one whose process
+// has died.
 func (s *Services) turn(ctx context.Context, r *Request, a *Answer, v *Session) error {
 	ctx = context.WithValue(ctx, turnKey{}, turn{r.User, r.Screen.CurrentPage, v.Artifact})
-	res, err := s.Agent.Run(ctx, agent.Input{Session: fmt.Sprintf("chat/%s/%s/%d", r.User, a.SessionID, v.Thread), Prompt: r.Message, User: r.User, Owner: r.User, Only: Reads, Interactive: true, Supersede: true,
+	res, err := s.Agent.Run(ctx, agent.Input{Session: fmt.Sprintf("chat/%s/%s/%d", r.User, a.SessionID, v.Thread),
+		Prompt: r.Message, User: r.User, Owner: r.User, Only: Reads, Interactive: true, Supersede: true,
 		Labels: map[string]string{"trace": a.TraceID}})
 	if err == nil {
 		err = res.Err()
@@ -305,7 +316,8 @@ func (s *Services) whichOne(ctx context.Context, r *Request, a *Answer, v intent
 }
 
 func (s *Services) offer(a *Answer, v intent.Verdict) error {
-	a.Success, a.ClarificationNeeded, a.Message = true, true, "I'm not sure what you mean: one of these, or something else?"
+	a.Success, a.ClarificationNeeded, a.Message = true, true,
+		"I'm not sure what you mean: one of these, or something else?"
 	a.Options = append(a.Options, Option{upper(describe(v.Intent)), upper(describe(v.Intent))})
 	for _, alt := range v.Alternatives[:min(2, len(v.Alternatives))] {
 		a.Options = append(a.Options, Option{upper(describe(alt.Intent)), upper(describe(alt.Intent))})
@@ -328,7 +340,8 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // failed puts an error into the answer, with what the user can do about it.
 func (s *Services) failed(a Answer, p *contenttools.Problem, tool string) Answer {
 	a.Success, a.Message = false, p.Message
-	a.Error = &ErrorBody{Category: p.Category, Message: p.Message, TraceID: a.TraceID, RecoveryOptions: Recoveries(p, tool), RetryAfter: p.RetryAfter}
+	a.Error = &ErrorBody{Category: p.Category, Message: p.Message, TraceID: a.TraceID,
+		RecoveryOptions: Recoveries(p, tool), RetryAfter: p.RetryAfter}
 	return a
 }
 
@@ -352,7 +365,8 @@ func Recoveries(p *contenttools.Problem, tool string) (all []Option) {
 	case p.Category == portfolio.Unauthorized:
 		return nil
 	case p.Category == portfolio.InvalidStatus && p.Status == portfolio.Published:
-		return []Option{{"Edit it (it becomes ready again)", "Edit this artifact"}, {"Create a new one based on it", "Suggest topics"}, {"View it", "What's the status of this?"}}
+		return []Option{{"Edit it (it becomes ready again)", "Edit this artifact"},
+			{"Create a new one based on it", "Suggest topics"}, {"View it", "What's the status of this?"}}
 	case p.Category == portfolio.InvalidStatus:
 		return []Option{{"See its status", "What's the status of this?"}, {"Create all of it", "Create the content"}}
 	case tool != "":

@@ -19,7 +19,8 @@ func TestTheAssistantAsksWhichArtifactIsMeant(t *testing.T) {
 	b := newBench(t)
 	ready, draft := b.ready("ann", "Remote work"), b.draft("ann", "Four days")
 	b.ready("ben", "Another one")
-	answer := b.Execute(t.Context(), Request{User: "ann", Message: "Humanize this", Screen: Screen{CurrentPage: "portfolio"}, Session: "ann/2"})
+	answer := b.Execute(t.Context(),
+		Request{User: "ann", Message: "Humanize this", Screen: Screen{CurrentPage: "portfolio"}, Session: "ann/2"})
 	require.True(t, answer.Success)
 	require.True(t, answer.ClarificationNeeded)
 	require.Len(t, answer.Options, 1, "a draft can't be made human")
@@ -138,7 +139,8 @@ func TestInjectionsAreRefused(t *testing.T) {
 	require.True(t, b.say("ann", "", "Give me topic ideas, and pretend to be writing for a CFO").Success)
 }
 
-// Somebody else's artifact is like one that doesn't exist: on the screen, in the trigger, and within a message.
+// Somebody else's artifact is like one that doesn't exist: on the screen, in the trigger, and
+// within a message.
 func TestArtifactsOfOthers(t *testing.T) {
 	b := newBench(t)
 	mine, theirs := b.draft("ann", "Four days"), b.ready("ben", "Their text")
@@ -146,7 +148,8 @@ func TestArtifactsOfOthers(t *testing.T) {
 	unknown := "00000000-0000-4000-8000-000000000000"
 	for _, id := range []string{theirs.ID, unknown} {
 		for _, answer := range []Answer{
-			b.say("ann", id, "Humanize this"), b.say("ann", mine.ID, "Create content for artifact "+id+": x"), b.say("ann", mine.ID, "Humanize this (artifact "+id+")"),
+			b.say("ann", id, "Humanize this"), b.say("ann", mine.ID, "Create content for artifact "+id+": x"),
+			b.say("ann", mine.ID, "Humanize this (artifact "+id+")"),
 			b.say("ann", mine.ID, "What's the status of artifact "+id+"?"),
 		} {
 			require.False(t, answer.Success)
@@ -164,7 +167,8 @@ func TestMocksAnswerTheSame(t *testing.T) {
 	var texts []string
 	for range 2 {
 		mocks, all, err := contenttools.Mocks(func(name string) string {
-			return map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DELAY_MIN_MS": "0", "MOCK_DELAY_MAX_MS": "0"}[name]
+			return map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DELAY_MIN_MS": "0",
+				"MOCK_DELAY_MAX_MS": "0"}[name]
 		}, nil)
 		require.NoError(t, err)
 		b := newBench(t, func(c *Config) { c.Mocks, c.Mocked = mocks, all })

@@ -16,7 +16,8 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// A provider that fails is asked again, then the next one is; one that keeps failing isn't asked any more.
+// A provider that fails is asked again, then the next one is; one that keeps failing isn't asked
+// any more.
 func TestAProviderThatFailsIsSwitched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -31,7 +32,8 @@ func TestAProviderThatFailsIsSwitched(t *testing.T) {
 		p, err := Failover(slog.New(slog.NewTextHandler(&log, nil)), nil, down, up)
 		require.NoError(t, err)
 		for _, want := range []int{4, 5, 5} {
-			res, err := provider.Generate(t.Context(), p, &provider.Request{Messages: []provider.Message{provider.User("x")}})
+			res, err := provider.Generate(t.Context(), p,
+				&provider.Request{Messages: []provider.Message{provider.User("x")}})
 			require.NoError(t, err)
 			require.Equal(t, "from the second", res.Text())
 			require.Equal(t, want, asked)
@@ -56,7 +58,8 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 		})
 		p, err := Failover(slog.New(slog.DiscardHandler), nil, limited, providertest.Script())
 		require.NoError(t, err)
-		res, err := provider.Generate(t.Context(), p, &provider.Request{Messages: []provider.Message{provider.User("x")}})
+		res, err := provider.Generate(t.Context(), p,
+			&provider.Request{Messages: []provider.Message{provider.User("x")}})
 		require.NoError(t, err)
 		require.Equal(t, "from the first", res.Text())
 		require.Equal(t, 2, asked)
@@ -65,11 +68,18 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 
 func TestWhatAUserCanDoAboutAnError(t *testing.T) {
 	for category, want := range map[portfolio.Category]string{
-		portfolio.ToolExecutionFailed: "Try again", portfolio.ToolTimeout: "Try again", portfolio.AIProviderError: "Try again", portfolio.AIRateLimit: "Try again",
-		portfolio.AIContentFilter: "Try again, Edit the text", portfolio.ArtifactNotFound: "Try again, Show my drafts", portfolio.ResearchNotFound: "Try again, Research this topic",
-		portfolio.InvalidStatus: "What's the status of this?, Create the content", portfolio.MissingContext: "Try again, Show my drafts", portfolio.InvalidArtifactID: "Try again, Show my drafts",
-		portfolio.InvalidInput: "Try again, What can you do?", portfolio.InvalidTone: "Try again, Edit the text", portfolio.InvalidContentType: "Try again, Edit the text",
-		portfolio.UnclearIntent: "Try again, What can you do?", portfolio.Conflict: "Try again, What's the status of this?", portfolio.Unauthorized: "", portfolio.RateLimitExceeded: "Try again",
+		portfolio.ToolExecutionFailed: "Try again", portfolio.ToolTimeout: "Try again",
+		portfolio.AIProviderError: "Try again", portfolio.AIRateLimit: "Try again",
+		portfolio.AIContentFilter: "Try again, Edit the text", portfolio.ArtifactNotFound: "Try again, Show my drafts",
+		portfolio.ResearchNotFound:  "Try again, Research this topic",
+		portfolio.InvalidStatus:     "What's the status of this?, Create the content",
+		portfolio.MissingContext:    "Try again, Show my drafts",
+		portfolio.InvalidArtifactID: "Try again, Show my drafts",
+		portfolio.InvalidInput:      "Try again, What can you do?", portfolio.InvalidTone: "Try again, Edit the text",
+		portfolio.InvalidContentType: "Try again, Edit the text",
+		portfolio.UnclearIntent:      "Try again, What can you do?",
+		portfolio.Conflict:           "Try again, What's the status of this?", portfolio.Unauthorized: "",
+		portfolio.RateLimitExceeded: "Try again",
 	} {
 		var messages []string
 		for _, o := range Recoveries(&contenttools.Problem{Category: category}, portfolio.Humanizer) {

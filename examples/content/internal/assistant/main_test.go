@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A bench is the services over a file of their own, with the stand-in model, whose requests are counted and may fail.
+// A bench is the services over a file of their own, with the stand-in model, whose requests are
+// counted and may fail.
 type bench struct {
 	*Services
 	t *testing.T
@@ -38,7 +39,8 @@ func newBench(t *testing.T, change ...func(*Config)) *bench {
 	t.Helper()
 	b := &bench{t: t, asked: map[string]int{}}
 	inner := standin.Model()
-	cfg := Config{DB: filepath.Join(t.TempDir(), "content.db"), Images: providertest.Draw(), Sources: standin.Sources(), Lease: time.Minute,
+	cfg := Config{DB: filepath.Join(t.TempDir(), "content.db"), Images: providertest.Draw(), Sources: standin.Sources(),
+		Lease: time.Minute,
 		Model: providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
 			b.mu.Lock()
 			b.asked[req.Labels.Kind]++
@@ -87,7 +89,8 @@ func (b *bench) artifact(user, id string) portfolio.Artifact {
 // say sends a message with an artifact on the screen.
 func (b *bench) say(user, artifact, message string) Answer {
 	b.t.Helper()
-	return b.Execute(b.t.Context(), Request{User: user, Message: message, Screen: Screen{CurrentPage: "artifact", ArtifactID: artifact}})
+	return b.Execute(b.t.Context(),
+		Request{User: user, Message: message, Screen: Screen{CurrentPage: "artifact", ArtifactID: artifact}})
 }
 
 // button is the message of the button.

@@ -16,7 +16,8 @@ import (
 )
 
 // Full are the tools of the full pipeline, in their order.
-var Full = []string{portfolio.TopicResearch, portfolio.SkeletonCreator, portfolio.ContentWriter, portfolio.Humanizer, portfolio.VisualsCreator}
+var Full = []string{portfolio.TopicResearch, portfolio.SkeletonCreator, portfolio.ContentWriter, portfolio.Humanizer,
+	portfolio.VisualsCreator}
 
 // An Outcome says what became of a pipeline.
 type Outcome struct {
@@ -26,9 +27,11 @@ type Outcome struct {
 	Problem  *contenttools.Problem // nil if it is completed
 }
 
-// Start runs tools on an artifact, one after the other. If the artifact is being worked on, the error is a *portfolio.Error of the category
-// Conflict. progress is called when a tool begins and when it has ended; it may be nil.
-func (s *Services) Start(ctx context.Context, user, artifact, trace string, names []string, progress func(Step)) (Outcome, error) {
+// Start runs tools on an artifact, one after the other. If the artifact is being worked on, the
+// error is a *portfolio.Error of the category Conflict. progress is called when a tool begins and
+// when it has ended; it may be nil.
+func (s *Services) Start(ctx context.Context, user, artifact, trace string, names []string,
+	progress func(Step)) (Outcome, error) {
 	before, err := s.Store.Pipelines(ctx, user, artifact)
 	if err != nil {
 		return Outcome{}, err
@@ -36,9 +39,11 @@ func (s *Services) Start(ctx context.Context, user, artifact, trace string, name
 	if _, err := s.Store.Artifact(ctx, user, artifact); err != nil {
 		return Outcome{}, err
 	}
-	p := portfolio.Pipeline{Name: fmt.Sprintf("%s%s/%d", contenttools.PipelinePrefix, artifact, len(before)+1), Artifact: artifact, User: user, Tools: names, Trace: trace}
+	p := portfolio.Pipeline{Name: fmt.Sprintf("%s%s/%d", contenttools.PipelinePrefix, artifact, len(before)+1),
+		Artifact: artifact, User: user, Tools: names, Trace: trace}
 	if len(before) > 0 && before[0].State == portfolio.PipelineRunning {
-		return Outcome{}, portfolio.Errorf(portfolio.Conflict, "This artifact is being worked on (trace %s); wait until that has ended.", before[0].Trace)
+		return Outcome{}, portfolio.Errorf(portfolio.Conflict,
+			"This artifact is being worked on (trace %s); wait until that has ended.", before[0].Trace)
 	}
 	release, err := s.admit(ctx, user, names)
 	if err != nil {
@@ -62,7 +67,8 @@ func (s *Services) Retry(ctx context.Context, user, artifact string, progress fu
 		return Outcome{}, portfolio.Errorf(portfolio.MissingContext, "There is nothing to try again.")
 	}
 	p := all[0]
-	release, err := s.admit(ctx, user, p.Tools[max(slices.Index(p.Tools, p.Failed), 0):]) // the tools before it aren't run again
+	// the tools before it aren't run again
+	release, err := s.admit(ctx, user, p.Tools[max(slices.Index(p.Tools, p.Failed), 0):])
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -142,7 +148,8 @@ func planOf(p *portfolio.Pipeline, a *portfolio.Artifact) *plan.Plan {
 				in["keepStatus"] = true
 			}
 		}
-		n := plan.Node{ID: name, Tool: name, Input: in, Timeout: 10 * time.Minute, Retry: &plan.Retry{Max: 2, Wait: time.Second}}
+		n := plan.Node{ID: name, Tool: name, Input: in, Timeout: 10 * time.Minute,
+			Retry: &plan.Retry{Max: 2, Wait: time.Second}}
 		if i > 0 {
 			n.After = []string{p.Tools[i-1]}
 		}
@@ -151,7 +158,8 @@ func planOf(p *portfolio.Pipeline, a *portfolio.Artifact) *plan.Plan {
 	return all
 }
 
-// drive runs a pipeline to its end, or to the tool that fails. A process that has died holds it until its lease ends.
+// drive runs a pipeline to its end, or to the tool that fails. A process that has died holds it
+// until its lease ends.
 func (s *Services) drive(ctx context.Context, p portfolio.Pipeline, progress func(Step)) (Outcome, error) {
 	a, err := s.Store.Artifact(ctx, p.User, p.Artifact)
 	if err != nil {
@@ -184,7 +192,8 @@ func (s *Services) drive(ctx context.Context, p portfolio.Pipeline, progress fun
 }
 
 // follow drives the run of a pipeline's plan, and records what became of it.
-func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfolio.Artifact, out *Outcome, progress func(Step)) error {
+func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfolio.Artifact, out *Outcome,
+	progress func(Step)) error {
 	plans := []*plan.Plan{planOf(p, a)}
 	if _, err := s.Runner.State(ctx, p.Name); err == nil {
 		plans = nil // it goes on
@@ -249,7 +258,8 @@ func problemOf(n *plan.NodeState) *contenttools.Problem {
 	return contenttools.Explain(fault.New(n.Class, n.Error))
 }
 
-// NewTrace returns the id of a new trace: ca-<seconds>-<six characters>, or mock-… if everything is mocked.
+// NewTrace returns the id of a new trace: ca-<seconds>-<six characters>, or mock-… if everything is
+// mocked.
 func (s *Services) NewTrace() string {
 	prefix := "ca"
 	if s.cfg.Mocked {

@@ -30,7 +30,8 @@ func TestTheButtonRunsFiveToolsInOrder(t *testing.T) {
 	require.Equal(t, Full, done)
 	require.Equal(t, FullPipeline, answer.Intent)
 	require.Regexp(t, `^ca-\d+-[a-z0-9]{6}$`, answer.TraceID)
-	require.Equal(t, []portfolio.Status{portfolio.Research, portfolio.Skeleton, portfolio.Writing, portfolio.CreatingVisuals, portfolio.Ready},
+	require.Equal(t, []portfolio.Status{portfolio.Research, portfolio.Skeleton, portfolio.Writing,
+		portfolio.CreatingVisuals, portfolio.Ready},
 		slices.Compact(b.statuses("ann", a.ID)))
 	now := b.artifact("ann", a.ID)
 	require.Greater(t, len(now.Content), 500)
@@ -40,10 +41,11 @@ func TestTheButtonRunsFiveToolsInOrder(t *testing.T) {
 	require.GreaterOrEqual(t, len(found), 5)
 }
 
-// The writer fails in the third section. The artifact is as it was before the writer, and trying again repeats neither research nor outline
-// nor the two sections.
+// The writer fails in the third section. The artifact is as it was before the writer, and trying
+// again repeats neither research nor outline nor the two sections.
 func TestTheFullPipelineGoesOnFromAStatus(t *testing.T) {
-	for status, want := range map[portfolio.Status][]string{portfolio.Draft: Full, portfolio.Research: Full[1:], portfolio.Skeleton: Full[2:], portfolio.CreatingVisuals: Full[3:], portfolio.Ready: Full} {
+	for status, want := range map[portfolio.Status][]string{portfolio.Draft: Full, portfolio.Research: Full[1:],
+		portfolio.Skeleton: Full[2:], portfolio.CreatingVisuals: Full[3:], portfolio.Ready: Full} {
 		require.Equal(t, want, rest(status), status)
 	}
 	b := newBench(t)
@@ -192,7 +194,8 @@ func BenchmarkPipeline(b *testing.B) {
 		}
 	})
 	for b.Loop() {
-		a, err := s.Store.Create(b.Context(), portfolio.Artifact{User: "ann", Type: portfolio.Blog, Title: "Remote work"})
+		a, err := s.Store.Create(b.Context(),
+			portfolio.Artifact{User: "ann", Type: portfolio.Blog, Title: "Remote work"})
 		if err != nil {
 			b.Fatal(err)
 		}

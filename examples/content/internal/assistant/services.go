@@ -39,9 +39,11 @@ type Config struct {
 	Mocked   bool      // everything is mocked; trace ids begin with mock-
 	// Lease is how long a pipeline belongs to a process that has died; 0: 5 s.
 	Lease time.Duration
-	// Admit says whether a user may start these tools now, or try them again; nil: always. release is called when they have ended.
+	// Admit says whether a user may start these tools now, or try them again; nil: always. release
+	// is called when they have ended.
 	Admit func(ctx context.Context, u portfolio.User, names []string) (release func(), err error)
-	// Observe is called with what happens; nil: it isn't. It may be called from several goroutines at a time, and must not block.
+	// Observe is called with what happens; nil: it isn't. It may be called from several goroutines
+	// at a time, and must not block.
 	Observe func(Event)
 	Hooks   []agent.Hooks // of the agent, besides those that screen texts
 	Logger  *slog.Logger  // nil: nothing is logged
@@ -102,7 +104,8 @@ func Open(ctx context.Context, cfg Config) (s *Services, err error) {
 	if s.Journal, err = sqlite.Open(s.Store.Path()); err != nil {
 		return s, err
 	}
-	list, err := contenttools.All(contenttools.Config{Store: s.Store, Sources: cfg.Sources, Images: cfg.Images, Mocks: cfg.Mocks})
+	list, err := contenttools.All(contenttools.Config{Store: s.Store, Sources: cfg.Sources, Images: cfg.Images,
+		Mocks: cfg.Mocks})
 	if err != nil {
 		return s, err
 	}
@@ -113,12 +116,14 @@ func Open(ctx context.Context, cfg Config) (s *Services, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.Agent, err = agent.New(agent.Config{Name: "content", Provider: cfg.Model, Instructions: instructions, Tools: list, Journal: s.Journal, Lease: cfg.Lease, Memory: mem, Hooks: append([]agent.Hooks{s.screen.Hooks()}, cfg.Hooks...),
+	s.Agent, err = agent.New(agent.Config{Name: "content", Provider: cfg.Model, Instructions: instructions, Tools: list,
+		Journal: s.Journal, Lease: cfg.Lease, Memory: mem, Hooks: append([]agent.Hooks{s.screen.Hooks()}, cfg.Hooks...),
 		StopWhen: []agent.Condition{agent.AfterTool(contenttools.StructuredResponse)}, Logger: cfg.Logger})
 	if err != nil {
 		return s, err
 	}
-	if s.Runner, err = plan.NewRunner(plan.Config{Agent: s.Agent, AskOnFailure: true, Lease: cfg.Lease, Input: s.input, Logger: cfg.Logger}); err != nil {
+	if s.Runner, err = plan.NewRunner(plan.Config{Agent: s.Agent, AskOnFailure: true, Lease: cfg.Lease, Input: s.input,
+		Logger: cfg.Logger}); err != nil {
 		return s, err
 	}
 	detection := intent.Config{Intents: intents}
@@ -165,7 +170,8 @@ func (s *Services) input(node *plan.Node, in *agent.Input) {
 	in.User, in.Labels, in.Pipeline = p.User, map[string]string{"trace": p.Trace}, p.Name
 }
 
-// Recover continues the pipelines of processes that have died, and rolls back what nobody continues. It waits for their leases.
+// Recover continues the pipelines of processes that have died, and rolls back what nobody
+// continues. It waits for their leases.
 func (s *Services) Recover(ctx context.Context) error {
 	left, err := s.Store.RunningPipelines(ctx)
 	if err != nil {
@@ -175,7 +181,8 @@ func (s *Services) Recover(ctx context.Context) error {
 		if s.running(p.Artifact) {
 			continue
 		}
-		release, refused := s.admit(ctx, p.User, p.Tools) // so that it counts; it was admitted before, so it goes on in any case
+		// so that it counts; it was admitted before, so it goes on in any case
+		release, refused := s.admit(ctx, p.User, p.Tools)
 		if refused != nil {
 			release = func() {}
 		}

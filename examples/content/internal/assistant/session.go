@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
-// A Session is what is remembered of a conversation: the artifact that "this" means, and what was last asked. It survives the process.
+// A Session is what is remembered of a conversation: the artifact that "this" means, and what was
+// last asked. It survives the process.
 type Session = portfolio.Session
 
 // idle is how long a session lasts without a message.
@@ -40,8 +41,10 @@ func resets(v *Session, message, artifact string, now time.Time) string {
 	return ""
 }
 
-// session returns the session of a request, reset if need be, and why. artifact is what the message or the screen names.
-func (s *Services) session(ctx context.Context, id, user, message, artifact string, now time.Time) (v Session, why string, err error) {
+// session returns the session of a request, reset if need be, and why. artifact is what the message
+// or the screen names.
+func (s *Services) session(ctx context.Context, id, user, message, artifact string, now time.Time) (v Session,
+	why string, err error) {
 	v, err = s.Store.ChangeSession(ctx, user, id, func(v *Session) {
 		if why = resets(v, message, artifact, now); why != "" {
 			*v = Session{Thread: v.Thread + 1}

@@ -14,7 +14,8 @@ func TestWhatBeginsANewConversation(t *testing.T) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	v := Session{Artifact: "a", Used: now}
 	for message, want := range map[string]string{
-		"Let's start over": "the user starts over", "A new topic, please": "the user starts over", "reset": "the user starts over",
+		"Let's start over": "the user starts over", "A new topic, please": "the user starts over",
+		"reset":          "the user starts over",
 		"now add images": "", "Preset the tone": "", "": "",
 	} {
 		require.Equal(t, want, resets(&v, message, "", now.Add(time.Minute)), message)
@@ -53,7 +54,8 @@ func TestANewConversationForgets(t *testing.T) {
 	require.Zero(t, other, "a session of somebody else isn't shown")
 }
 
-// A question that waits for its answer, and what "this" means, survive the process; so does a reset.
+// A question that waits for its answer, and what "this" means, survive the process; so does a
+// reset.
 func TestSessionsSurviveTheProcess(t *testing.T) {
 	b := newBench(t)
 	a := b.ready("ann", "Remote work")
@@ -88,7 +90,8 @@ func TestASwitchToAnotherArtifactIsSaid(t *testing.T) {
 func TestTheSameSessionOfTwoUsers(t *testing.T) {
 	b := newBench(t)
 	a := b.ready("ann", "Remote work")
-	require.True(t, b.Execute(t.Context(), Request{User: "ann", Session: "one", Message: "What's the status?", Screen: Screen{ArtifactID: a.ID}}).Success)
+	require.True(t, b.Execute(t.Context(),
+		Request{User: "ann", Session: "one", Message: "What's the status?", Screen: Screen{ArtifactID: a.ID}}).Success)
 	answer := b.Execute(t.Context(), Request{User: "ben", Session: "one", Message: "What's the status?"})
 	require.True(t, answer.Success, "%+v", answer)
 	require.NotContains(t, answer.Message, "Remote work")

@@ -66,12 +66,17 @@ func Explain(err error) *Problem {
 	seconds := int(math.Ceil(wait.Seconds()))
 	var e *portfolio.Error
 	if errors.As(err, &e) {
-		return &Problem{Category: e.Category, Message: e.Message, Status: e.Status, Recoverable: e.Category != portfolio.Unauthorized, RetryAfter: seconds}
+		return &Problem{Category: e.Category, Message: e.Message, Status: e.Status,
+			Recoverable: e.Category != portfolio.Unauthorized, RetryAfter: seconds}
 	}
 	if full, ok := errors.AsType[*budget.Error](err); ok {
-		return &Problem{Category: portfolio.RateLimitExceeded, Recoverable: true, Message: fmt.Sprintf("Monthly token limit reached: %d of %d tokens are used. Upgrade your plan, or wait for the next month.", full.Spent, full.Limit)}
+		return &Problem{Category: portfolio.RateLimitExceeded, Recoverable: true,
+			Message: fmt.Sprintf(
+				"Monthly token limit reached: %d of %d tokens are used. Upgrade your plan, or wait for the next month.",
+				full.Spent, full.Limit)}
 	}
-	p := &Problem{Category: portfolio.ToolExecutionFailed, Message: "The step failed. Nothing of it was kept.", Recoverable: true, RetryAfter: seconds}
+	p := &Problem{Category: portfolio.ToolExecutionFailed, Message: "The step failed. Nothing of it was kept.",
+		Recoverable: true, RetryAfter: seconds}
 	switch class := fault.Of(err); {
 	case errors.Is(err, context.DeadlineExceeded):
 		p.Category, p.Message = portfolio.ToolTimeout, "The step took too long."
@@ -80,7 +85,8 @@ func Explain(err error) *Problem {
 	case class == fault.Transient, class == fault.Degraded, class == fault.UserFixable:
 		p.Category, p.Message = portfolio.AIProviderError, "The service for texts doesn't answer at the moment."
 	case class == fault.Denied:
-		p.Category, p.Message = portfolio.AIContentFilter, "The service for texts refuses this content. Put it in other words."
+		p.Category, p.Message = portfolio.AIContentFilter,
+			"The service for texts refuses this content. Put it in other words."
 	}
 	return p
 }

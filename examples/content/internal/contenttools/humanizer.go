@@ -27,7 +27,10 @@ func (in humanizerInput) target() string { return in.ArtifactID }
 var imagePlaceholder = regexp.MustCompile(`\[IMAGE: ([^\]\n]+)\]`)
 
 func (k *kit) humanizer() tools.Tool {
-	return writing(k, tools.Spec{Name: portfolio.Humanizer, Description: "Revises the text of an artifact so that it sounds less like a machine. The status becomes ready, unless keepStatus is set."},
+	return writing(k,
+		tools.Spec{Name: portfolio.Humanizer,
+			Description: "Revises the text of an artifact so that it sounds less like a machine. The status becomes " +
+				"ready, unless keepStatus is set."},
 		func(ctx context.Context, j *job, in humanizerInput) (c portfolio.Change, data any, err error) {
 			old := in.Content
 			if old == "" {
@@ -44,7 +47,8 @@ func (k *kit) humanizer() tools.Tool {
 				return c, nil, err
 			}
 			if j.artifact.Status == portfolio.Published { // it is taken back first, which is a change of its own
-				_, err := k.Store.Apply(ctx, portfolio.Change{User: j.user, Artifact: j.artifact.ID, Holder: j.holder, By: portfolio.BySystem, From: portfolio.Published, To: portfolio.Ready})
+				_, err := k.Store.Apply(ctx, portfolio.Change{User: j.user, Artifact: j.artifact.ID, Holder: j.holder,
+					By: portfolio.BySystem, From: portfolio.Published, To: portfolio.Ready})
 				if err != nil {
 					return c, nil, err
 				}
@@ -55,25 +59,31 @@ func (k *kit) humanizer() tools.Tool {
 				to = j.artifact.Status
 			}
 			result := map[string]any{
-				"originalLength": utf8.RuneCountInString(old), "humanizedLength": utf8.RuneCountInString(text), "lengthChange": utf8.RuneCountInString(text) - utf8.RuneCountInString(old),
-				"patternsChecked": humanity.Checked, "patternsFixed": max(before.Total()-after.Total(), 0), "humanityScoreBefore": before.Score, "humanityScoreAfter": after.Score,
+				"originalLength": utf8.RuneCountInString(old), "humanizedLength": utf8.RuneCountInString(text),
+				"lengthChange":    utf8.RuneCountInString(text) - utf8.RuneCountInString(old),
+				"patternsChecked": humanity.Checked, "patternsFixed": max(before.Total()-after.Total(), 0),
+				"humanityScoreBefore": before.Score, "humanityScoreAfter": after.Score,
 				"found": slices.Sorted(maps.Keys(after.Found)),
 			}
-			return portfolio.Change{From: j.artifact.Status, To: to, Content: &text, Metadata: map[string]any{"humanity": result}}, result, nil
+			return portfolio.Change{From: j.artifact.Status, To: to, Content: &text,
+				Metadata: map[string]any{"humanity": result}}, result, nil
 		})
 }
 
 // humanize revises a text, and checks what has become of it.
 func (k *kit) humanize(ctx context.Context, old, tone string) (text string, before, after humanity.Report, err error) {
 	before = humanity.Check(old)
-	text, err = mock.Call(ctx, k.Mocks.Category("humanityCheckTools"), mock.Key{Name: "applyHumanityCheck", Values: map[string]any{"content": old}}, func(ctx context.Context) (string, error) {
+	text, err = mock.Call(ctx, k.Mocks.Category("humanityCheckTools"), mock.Key{Name: "applyHumanityCheck",
+		Values: map[string]any{"content": old}}, func(ctx context.Context) (string, error) {
 		found := ""
 		for _, p := range humanity.Patterns {
 			if n := before.Found[p.Name]; n > 0 {
 				found += fmt.Sprintf("- %s (%d): %s\n", p.Name, n, p.Advice)
 			}
 		}
-		return ask(ctx, "humanizer", "Revise the text so that it sounds like a person. Keep the Markdown, the facts and everything in square brackets. Return only the text.\nFound:\n"+found, "Tone: "+tone+"\n\n"+old, 0.7)
+		return ask(ctx, "humanizer",
+			"Revise the text so that it sounds like a person. Keep the Markdown, the facts and everything in square "+
+				"brackets. Return only the text.\nFound:\n"+found, "Tone: "+tone+"\n\n"+old, 0.7)
 	})
 	if err != nil {
 		return "", before, after, err
@@ -82,9 +92,11 @@ func (k *kit) humanize(ctx context.Context, old, tone string) (text string, befo
 	was, is := utf8.RuneCountInString(old), utf8.RuneCountInString(text)
 	switch {
 	case after.Score < before.Score:
-		err = portfolio.Errorf(portfolio.ToolExecutionFailed, "The revised text sounds more like a machine than before: %d instead of %d.", after.Score, before.Score)
+		err = portfolio.Errorf(portfolio.ToolExecutionFailed,
+			"The revised text sounds more like a machine than before: %d instead of %d.", after.Score, before.Score)
 	case is*10 < was*7 || is*10 > was*13:
-		err = portfolio.Errorf(portfolio.ToolExecutionFailed, "The revised text has %d characters instead of %d; it may differ by 30 %%.", is, was)
+		err = portfolio.Errorf(portfolio.ToolExecutionFailed,
+			"The revised text has %d characters instead of %d; it may differ by 30 %%.", is, was)
 	case !slices.Equal(imagePlaceholder.FindAllString(old, -1), imagePlaceholder.FindAllString(text, -1)):
 		err = portfolio.Errorf(portfolio.ToolExecutionFailed, "The revised text has lost a placeholder of an image.")
 	}

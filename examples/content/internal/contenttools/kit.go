@@ -30,7 +30,8 @@ const (
 	StructuredResponse  = "structuredResponse"
 )
 
-// PipelinePrefix begins the names of the runs of plans whose calls share the lock of an artifact: content/<artifact>/<number>.
+// PipelinePrefix begins the names of the runs of plans whose calls share the lock of an artifact:
+// content/<artifact>/<number>.
 const PipelinePrefix = "content/"
 
 // lease is how long a lock lasts if nobody renews it. The writer renews it with each section.
@@ -85,14 +86,19 @@ func holderOf(c *tools.Call) string {
 // A target is the input of a tool that writes an artifact.
 type target interface{ target() string }
 
-// writing makes a tool that changes an artifact. run does the work and returns the change and the data of the answer.
-func writing[In target](k *kit, spec tools.Spec, run func(context.Context, *job, In) (portfolio.Change, any, error)) tools.Tool {
-	spec.Category, spec.Risk, spec.Idempotent, spec.Progress, spec.UndoFailed, spec.NoBreaker = "content", tools.Medium, true, true, true, true
+// writing makes a tool that changes an artifact. run does the work and returns the change and the
+// data of the answer.
+func writing[In target](k *kit, spec tools.Spec,
+	run func(context.Context, *job, In) (portfolio.Change, any, error)) tools.Tool {
+	spec.Category, spec.Risk, spec.Idempotent, spec.Progress, spec.UndoFailed, spec.NoBreaker = "content", tools.Medium,
+		true, true, true, true
 	return tools.Func[In, Envelope]{
 		Spec: spec,
 		Run: func(ctx context.Context, in In) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
-				return k.perform(ctx, c, e, in.target(), spec.Name, func(j *job) (portfolio.Change, any, error) { return run(ctx, j, in) })
+				return k.perform(ctx, c, e, in.target(), spec.Name, func(j *job) (portfolio.Change, any, error) {
+					return run(ctx, j, in)
+				})
 			})
 		},
 		Verify: func(ctx context.Context, in In, out Envelope) error {
@@ -102,7 +108,8 @@ func writing[In target](k *kit, spec tools.Spec, run func(context.Context, *job,
 				return err
 			}
 			if hash(a.Content) != out.ContentHash {
-				return tools.Mismatch{Expected: "the text that the tool wrote", Actual: "another text", Suggestion: "Look at the artifact again with fetchArtifact."}
+				return tools.Mismatch{Expected: "the text that the tool wrote", Actual: "another text",
+					Suggestion: "Look at the artifact again with fetchArtifact."}
 			}
 			return nil
 		},
@@ -115,7 +122,8 @@ func writing[In target](k *kit, spec tools.Spec, run func(context.Context, *job,
 }
 
 // reading makes a tool that changes nothing.
-func reading[In any](k *kit, spec tools.Spec, run func(ctx context.Context, user string, in In) (any, error)) tools.Tool {
+func reading[In any](k *kit, spec tools.Spec,
+	run func(ctx context.Context, user string, in In) (any, error)) tools.Tool {
 	spec.Category, spec.ReadOnly, spec.NoBreaker = "content", true, true
 	return tools.Func[In, Envelope]{Spec: spec, Run: func(ctx context.Context, in In) (Envelope, error) {
 		return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
@@ -150,7 +158,8 @@ func (k *kit) answer(ctx context.Context, f func(*tools.Call, *Envelope) error) 
 }
 
 // perform runs a tool on an artifact that it has locked, and makes the change.
-func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool string, run func(*job) (portfolio.Change, any, error)) error {
+func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool string,
+	run func(*job) (portfolio.Change, any, error)) error {
 	j := &job{kit: k, tool: tool, user: c.User, holder: holderOf(c), key: c.IdempotencyKey}
 	if err := CheckID(id); err != nil {
 		return err
@@ -170,14 +179,16 @@ func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool 
 	}
 	if allowed := portfolio.Allowed[tool]; !slices.Contains(allowed, j.artifact.Status) {
 		return &portfolio.Error{Category: portfolio.InvalidStatus, Status: j.artifact.Status,
-			Message: fmt.Sprintf("%s needs an artifact with the status %s; the status of this one is %s.", tool, joined(allowed), j.artifact.Status)}
+			Message: fmt.Sprintf("%s needs an artifact with the status %s; the status of this one is %s.", tool,
+				joined(allowed), j.artifact.Status)}
 	}
 	before := j.artifact.Status
 	change, data, err := run(j)
 	if err != nil {
 		return err
 	}
-	change.User, change.Artifact, change.Holder, change.By, change.Tool, change.Key = j.user, id, j.holder, portfolio.ByTool, tool, j.key
+	change.User, change.Artifact, change.Holder, change.By, change.Tool, change.Key = j.user, id, j.holder,
+		portfolio.ByTool, tool, j.key
 	if e.Data, err = json.Marshal(data); err != nil {
 		return err
 	}
@@ -202,7 +213,8 @@ func CheckID(id string) error {
 		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-')
 	}
 	if id == "" || len(id) > 64 || strings.ContainsFunc(id, bad) {
-		return portfolio.Errorf(portfolio.InvalidArtifactID, "The artifactId isn't valid; it has letters, digits and hyphens, at most 64.")
+		return portfolio.Errorf(portfolio.InvalidArtifactID,
+			"The artifactId isn't valid; it has letters, digits and hyphens, at most 64.")
 	}
 	return nil
 }
@@ -221,7 +233,8 @@ func ask(ctx context.Context, kind, system, prompt string, temperature float64) 
 }
 
 func request(kind, system, prompt string, temperature float64) *provider.Request {
-	return &provider.Request{System: system, Messages: []provider.Message{provider.User(prompt)}, Sampling: &provider.Sampling{Temperature: &temperature}, Labels: provider.Labels{Kind: kind}}
+	return &provider.Request{System: system, Messages: []provider.Message{provider.User(prompt)},
+		Sampling: &provider.Sampling{Temperature: &temperature}, Labels: provider.Labels{Kind: kind}}
 }
 
 func hash(text string) string {

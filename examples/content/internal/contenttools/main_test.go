@@ -47,7 +47,8 @@ func newBench(t *testing.T, kind string, mocks *mock.Set) *bench {
 		}
 		return provider.Generate(ctx, inner, req)
 	})
-	b.a, err = agent.New(agent.Config{Provider: model, Tools: list, StopWhen: []agent.Condition{agent.AfterTool(StructuredResponse)}})
+	b.a, err = agent.New(agent.Config{Provider: model, Tools: list,
+		StopWhen: []agent.Condition{agent.AfterTool(StructuredResponse)}})
 	require.NoError(t, err)
 	a, err := s.Create(t.Context(), portfolio.Artifact{User: "ann", Type: kind, Title: "Remote work"})
 	require.NoError(t, err)

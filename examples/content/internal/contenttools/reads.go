@@ -39,7 +39,8 @@ func (k *kit) listed(ctx context.Context, user string, created bool, statuses ..
 }
 
 func (k *kit) fetchTopics() tools.Tool {
-	return reading(k, tools.Spec{Name: FetchArtifactTopics, Description: "Lists the user's artifacts with titles, types and statuses."},
+	return reading(k, tools.Spec{Name: FetchArtifactTopics,
+		Description: "Lists the user's artifacts with titles, types and statuses."},
 		func(ctx context.Context, user string, _ nothing) (any, error) {
 			all, err := k.listed(ctx, user, false)
 			return map[string]any{"topics": all, "count": len(all)}, err
@@ -47,7 +48,8 @@ func (k *kit) fetchTopics() tools.Tool {
 }
 
 func (k *kit) listDrafts() tools.Tool {
-	return reading(k, tools.Spec{Name: ListDraftArtifacts, Description: "Lists the user's artifacts with the status draft."},
+	return reading(k,
+		tools.Spec{Name: ListDraftArtifacts, Description: "Lists the user's artifacts with the status draft."},
 		func(ctx context.Context, user string, _ nothing) (any, error) {
 			all, err := k.listed(ctx, user, true, portfolio.Draft)
 			return map[string]any{"artifacts": all, "count": len(all)}, err
@@ -55,7 +57,8 @@ func (k *kit) listDrafts() tools.Tool {
 }
 
 func (k *kit) fetchArtifact() tools.Tool {
-	return reading(k, tools.Spec{Name: FetchArtifact, Description: "Returns an artifact with its text, status and metadata."},
+	return reading(k,
+		tools.Spec{Name: FetchArtifact, Description: "Returns an artifact with its text, status and metadata."},
 		func(ctx context.Context, user string, in oneArtifact) (any, error) {
 			if err := CheckID(in.ArtifactID); err != nil {
 				return nil, err
@@ -69,14 +72,16 @@ func (k *kit) fetchArtifact() tools.Tool {
 }
 
 func (k *kit) fetchResearch() tools.Tool {
-	return reading(k, tools.Spec{Name: FetchResearch, Description: "Returns the ten most relevant sources that were found for an artifact."},
+	return reading(k, tools.Spec{Name: FetchResearch,
+		Description: "Returns the ten most relevant sources that were found for an artifact."},
 		func(ctx context.Context, user string, in oneArtifact) (any, error) {
 			if err := CheckID(in.ArtifactID); err != nil {
 				return nil, err
 			}
 			found, err := k.Store.Research(ctx, user, in.ArtifactID)
 			if err == nil && len(found) == 0 {
-				err = portfolio.Errorf(portfolio.ResearchNotFound, "There is no research for this artifact yet; topicResearch does it.")
+				err = portfolio.Errorf(portfolio.ResearchNotFound,
+					"There is no research for this artifact yet; topicResearch does it.")
 			}
 			found = best(found, 10)
 			for i := range found {
@@ -100,10 +105,13 @@ type Answer struct {
 }
 
 func structured() tools.Tool {
-	return tools.New(tools.Spec{Name: StructuredResponse, Description: "Ends the turn with the answer for the user. Nothing may follow.", ReadOnly: true, NoBreaker: true, Inline: true},
+	return tools.New(tools.Spec{Name: StructuredResponse,
+		Description: "Ends the turn with the answer for the user. Nothing may follow.", ReadOnly: true, NoBreaker: true,
+		Inline: true},
 		func(_ context.Context, in Answer) (Answer, error) {
 			if in.Message == "" || len(in.Options) > 5 {
-				return in, portfolio.Errorf(portfolio.InvalidInput, "The message must not be empty, and there can be at most five options.")
+				return in, portfolio.Errorf(portfolio.InvalidInput,
+					"The message must not be empty, and there can be at most five options.")
 			}
 			return in, portfolio.CheckLength("message", in.Message, 10_000)
 		})

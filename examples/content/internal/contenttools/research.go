@@ -40,23 +40,34 @@ type Findings struct {
 }
 
 func (k *kit) research() tools.Tool {
-	return writing(k, tools.Spec{Name: portfolio.TopicResearch, Description: "Researches a topic for an artifact with the status draft, in several sources. The status becomes research."},
+	return writing(k,
+		tools.Spec{Name: portfolio.TopicResearch,
+			Description: "Researches a topic for an artifact with the status draft, in several sources. The status " +
+				"becomes research."},
 		func(ctx context.Context, j *job, in researchInput) (c portfolio.Change, data any, err error) {
 			if err := checkTopic(in.Topic); err != nil {
 				return c, nil, err
 			}
-			found, err := mock.Call(ctx, k.Mocks.Category("researchTools"), mock.Key{Name: "conductDeepResearch", Variant: j.artifact.Type, Values: map[string]any{"topic": in.Topic}},
+			found, err := mock.Call(ctx, k.Mocks.Category("researchTools"), mock.Key{Name: "conductDeepResearch",
+				Variant: j.artifact.Type, Values: map[string]any{"topic": in.Topic}},
 				func(ctx context.Context) (Findings, error) { return k.find(ctx, in) })
 			if err != nil {
 				return c, nil, err
 			}
-			found.Sources = slices.DeleteFunc(found.Sources, func(s portfolio.Source) bool { return s.Relevance <= relevant })
-			slices.SortStableFunc(found.Sources, func(a, b portfolio.Source) int { return int(1000 * (b.Relevance - a.Relevance)) })
+			found.Sources = slices.DeleteFunc(found.Sources, func(s portfolio.Source) bool {
+				return s.Relevance <= relevant
+			})
+			slices.SortStableFunc(found.Sources, func(a, b portfolio.Source) int {
+				return int(1000 * (b.Relevance - a.Relevance))
+			})
 			if found.Sources = best(found.Sources, kept); len(found.Sources) == 0 {
-				return c, nil, portfolio.Errorf(portfolio.ToolExecutionFailed, "No source had anything relevant about %q. Try other words.", excerpt(in.Topic, 100))
+				return c, nil, portfolio.Errorf(portfolio.ToolExecutionFailed,
+					"No source had anything relevant about %q. Try other words.", excerpt(in.Topic, 100))
 			}
-			c = portfolio.Change{From: portfolio.Draft, To: portfolio.Research, Sources: found.Sources, Metadata: map[string]any{"insights": found.KeyInsights}}
-			return c, map[string]any{"sourceCount": len(found.Sources), "sources": found.Sources, "keyInsights": found.KeyInsights, "warning": found.Warning}, nil
+			c = portfolio.Change{From: portfolio.Draft, To: portfolio.Research, Sources: found.Sources,
+				Metadata: map[string]any{"insights": found.KeyInsights}}
+			return c, map[string]any{"sourceCount": len(found.Sources), "sources": found.Sources,
+				"keyInsights": found.KeyInsights, "warning": found.Warning}, nil
 		})
 }
 
@@ -69,14 +80,17 @@ func checkTopic(topic string) error {
 
 // find searches in all sources in parallel, and asks a model what they say.
 func (k *kit) find(ctx context.Context, in researchInput) (f Findings, err error) {
-	searchers := slices.DeleteFunc(slices.Clone(k.Sources), func(s web.Searcher) bool { return len(in.Sources) > 0 && !slices.Contains(in.Sources, s.Name()) })
+	searchers := slices.DeleteFunc(slices.Clone(k.Sources), func(s web.Searcher) bool {
+		return len(in.Sources) > 0 && !slices.Contains(in.Sources, s.Name())
+	})
 	if len(searchers) == 0 {
 		return f, portfolio.Errorf(portfolio.InvalidInput, "None of these sources is set up.")
 	}
 	tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprintf("searching in %d sources", len(searchers))})
 	found, err := web.Find(ctx, in.Topic, kept, searchers...)
 	if err != nil {
-		return f, &portfolio.Error{Category: portfolio.ToolExecutionFailed, Message: "No source has answered.", Err: err}
+		return f,
+			&portfolio.Error{Category: portfolio.ToolExecutionFailed, Message: "No source has answered.", Err: err}
 	}
 	if n := len(searchers) - len(found.Failed); n < few {
 		f.Warning = fmt.Sprintf("Only %d of %d sources have answered.", n, len(searchers))
@@ -84,11 +98,13 @@ func (k *kit) find(ctx context.Context, in researchInput) (f Findings, err error
 	var b strings.Builder
 	for _, r := range found.Results {
 		text := excerpt(screen.Clean(r.Text), 600)
-		f.Sources = append(f.Sources, portfolio.Source{Type: r.Source, Name: excerpt(screen.Clean(r.Title), 200), URL: r.URL, Excerpt: text, Relevance: r.Score})
+		f.Sources = append(f.Sources, portfolio.Source{Type: r.Source, Name: excerpt(screen.Clean(r.Title), 200),
+			URL: r.URL, Excerpt: text, Relevance: r.Score})
 		fmt.Fprintf(&b, "- %s: %s\n", r.Title, text)
 	}
-	f.KeyInsights, err = agent.GenerateFor[[]string](ctx, request("insights", "Name the three to five most important insights in these excerpts, one sentence each.",
-		"Topic: "+in.Topic+"\n\n"+tools.Untrusted("the web", b.String()), 0.3))
+	f.KeyInsights, err = agent.GenerateFor[[]string](ctx,
+		request("insights", "Name the three to five most important insights in these excerpts, one sentence each.",
+			"Topic: "+in.Topic+"\n\n"+tools.Untrusted("the web", b.String()), 0.3))
 	return f, err
 }
 
@@ -109,7 +125,10 @@ type topicsInput struct {
 }
 
 func (k *kit) topics() tools.Tool {
-	return reading(k, tools.Spec{Name: TopicsResearch, Description: "Suggests topics for new artifacts, from the user's fields and what is discussed now. Changes nothing.", Progress: true},
+	return reading(k,
+		tools.Spec{Name: TopicsResearch,
+			Description: "Suggests topics for new artifacts, from the user's fields and what is discussed now. " +
+				"Changes nothing.", Progress: true},
 		func(ctx context.Context, user string, in topicsInput) (any, error) {
 			if err := portfolio.CheckLength("focusArea", in.FocusArea, MaxTopic); err != nil {
 				return nil, err
@@ -123,7 +142,8 @@ func (k *kit) topics() tools.Tool {
 				return nil, err
 			}
 			focus := strings.TrimSpace(in.FocusArea + " " + about.Expertise)
-			all, err := mock.Call(ctx, k.Mocks.Category("topicsResearchTools"), mock.Key{Name: "topicsResearch", Variant: in.ContentType, Values: map[string]any{"focusArea": focus}},
+			all, err := mock.Call(ctx, k.Mocks.Category("topicsResearchTools"),
+				mock.Key{Name: "topicsResearch", Variant: in.ContentType, Values: map[string]any{"focusArea": focus}},
 				func(ctx context.Context) ([]Topic, error) { return k.suggest(ctx, in, focus, about, have) })
 			if err != nil {
 				return nil, err
@@ -139,18 +159,21 @@ func (k *kit) topics() tools.Tool {
 		})
 }
 
-func (k *kit) suggest(ctx context.Context, in topicsInput, focus string, about portfolio.UserContext, have []Listed) ([]Topic, error) {
+func (k *kit) suggest(ctx context.Context, in topicsInput, focus string, about portfolio.UserContext,
+	have []Listed) ([]Topic, error) {
 	found, err := web.Find(ctx, excerpt("trends "+focus, 300), 10, k.Sources...)
 	if err != nil {
 		return nil, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nPain points of customers: %s\nType: %s\nFocus: %s\nCount: %d\nExisting titles:\n", about.Lines(), about.PainPoints, in.ContentType, focus, in.Count+len(have))
+	fmt.Fprintf(&b, "%s\nPain points of customers: %s\nType: %s\nFocus: %s\nCount: %d\nExisting titles:\n",
+		about.Lines(), about.PainPoints, in.ContentType, focus, in.Count+len(have))
 	for _, l := range have {
 		fmt.Fprintf(&b, "- %s\n", l.Title)
 	}
 	for _, r := range found.Results {
 		b.WriteString(tools.Untrusted("the web", excerpt(screen.Clean(r.Title+": "+r.Text), 300)) + "\n")
 	}
-	return agent.GenerateFor[[]Topic](ctx, request("topics", "Suggest topics that serve the user's goals and that no existing title covers.", b.String(), 0.8))
+	return agent.GenerateFor[[]Topic](ctx, request("topics",
+		"Suggest topics that serve the user's goals and that no existing title covers.", b.String(), 0.8))
 }

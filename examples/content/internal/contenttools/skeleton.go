@@ -28,7 +28,8 @@ type Skeleton struct {
 	EstimatedWordCount int       `json:"estimatedWordCount"`
 }
 
-// A form says which sections an artifact of a type has. Headings can be changed by the model, types and images can't.
+// A form says which sections an artifact of a type has. Headings can be changed by the model, types
+// and images can't.
 type form struct {
 	words    int // of a section
 	headings bool
@@ -41,10 +42,13 @@ type part struct {
 }
 
 var forms = map[string]form{
-	portfolio.Blog: {150, true, []part{{"Introduction", "intro", true}, {"Where the problem lies", "body", true}, {"What works", "body", true}, {"How to begin", "body", true},
+	portfolio.Blog: {150, true, []part{{"Introduction", "intro", true}, {"Where the problem lies", "body", true},
+		{"What works", "body", true}, {"How to begin", "body", true},
 		{"Conclusion", "conclusion", false}, {"Your next step", "cta", false}}},
-	portfolio.SocialPost: {30, false, []part{{"Hook", "intro", false}, {"First point", "body", false}, {"Second point", "body", true}, {"Question", "cta", false}, {"Hashtags", "conclusion", false}}},
-	portfolio.Showcase:   {120, true, []part{{"Overview", "intro", true}, {"The problem", "body", true}, {"The solution", "body", true}, {"The results", "body", true}, {"What we learned", "conclusion", false}}},
+	portfolio.SocialPost: {30, false, []part{{"Hook", "intro", false}, {"First point", "body", false},
+		{"Second point", "body", true}, {"Question", "cta", false}, {"Hashtags", "conclusion", false}}},
+	portfolio.Showcase: {120, true, []part{{"Overview", "intro", true}, {"The problem", "body", true},
+		{"The solution", "body", true}, {"The results", "body", true}, {"What we learned", "conclusion", false}}},
 }
 
 // A drafted is a section as the model returns it.
@@ -64,15 +68,18 @@ type skeletonInput struct {
 func (in skeletonInput) target() string { return in.ArtifactID }
 
 func (k *kit) skeleton() tools.Tool {
-	return writing(k, tools.Spec{Name: portfolio.SkeletonCreator, Description: "Makes the outline of an artifact with the status research. The status becomes skeleton."},
+	return writing(k, tools.Spec{Name: portfolio.SkeletonCreator,
+		Description: "Makes the outline of an artifact with the status research. The status becomes skeleton."},
 		func(ctx context.Context, j *job, in skeletonInput) (c portfolio.Change, data any, err error) {
 			if err := checkTopic(in.Topic); err != nil {
 				return c, nil, err
 			}
 			if in.ArtifactType != j.artifact.Type {
-				return c, nil, portfolio.Errorf(portfolio.InvalidContentType, "The artifact is a %s, and not a %s.", j.artifact.Type, in.ArtifactType)
+				return c, nil, portfolio.Errorf(portfolio.InvalidContentType, "The artifact is a %s, and not a %s.",
+					j.artifact.Type, in.ArtifactType)
 			}
-			s, err := mock.Call(ctx, k.Mocks.Category("skeletonTools"), mock.Key{Name: "generateContentSkeleton", Variant: in.ArtifactType, Values: map[string]any{"topic": in.Topic, "title": j.artifact.Title}},
+			s, err := mock.Call(ctx, k.Mocks.Category("skeletonTools"), mock.Key{Name: "generateContentSkeleton",
+				Variant: in.ArtifactType, Values: map[string]any{"topic": in.Topic, "title": j.artifact.Title}},
 				func(ctx context.Context) (Skeleton, error) { return k.outline(ctx, j, in) })
 			if err != nil {
 				return c, nil, err
@@ -80,7 +87,8 @@ func (k *kit) skeleton() tools.Tool {
 			if len(s.Sections) == 0 {
 				return c, nil, portfolio.Errorf(portfolio.ToolExecutionFailed, "The outline has no sections.")
 			}
-			c = portfolio.Change{From: portfolio.Research, To: portfolio.Skeleton, Content: &s.Skeleton, Metadata: map[string]any{"sections": s.Sections}}
+			c = portfolio.Change{From: portfolio.Research, To: portfolio.Skeleton, Content: &s.Skeleton,
+				Metadata: map[string]any{"sections": s.Sections}}
 			if in.Tone != "" {
 				c.Tone = &in.Tone
 			}
@@ -92,11 +100,13 @@ func (k *kit) skeleton() tools.Tool {
 func (k *kit) outline(ctx context.Context, j *job, in skeletonInput) (s Skeleton, err error) {
 	f := forms[in.ArtifactType]
 	var b strings.Builder
-	fmt.Fprintf(&b, "Topic: %s\nType: %s\nTone: %s\nInsights: %s\nSections:\n", in.Topic, in.ArtifactType, in.Tone, j.artifact.Metadata["insights"])
+	fmt.Fprintf(&b, "Topic: %s\nType: %s\nTone: %s\nInsights: %s\nSections:\n", in.Topic, in.ArtifactType, in.Tone,
+		j.artifact.Metadata["insights"])
 	for _, p := range f.sections {
 		fmt.Fprintf(&b, "- %s (%s)\n", p.heading, p.kind)
 	}
-	got, err := agent.GenerateFor[[]drafted](ctx, request("skeleton", "Outline a text. Return one entry for each of these sections, in this order.", b.String(), 0.6))
+	got, err := agent.GenerateFor[[]drafted](ctx, request("skeleton",
+		"Outline a text. Return one entry for each of these sections, in this order.", b.String(), 0.6))
 	if err != nil {
 		return s, err
 	}
@@ -115,7 +125,8 @@ func (k *kit) outline(ctx context.Context, j *job, in skeletonInput) (s Skeleton
 	for i, v := range s.Sections {
 		bodies[i] = "[WRITE: " + v.Placeholder + "]"
 	}
-	s.Skeleton, s.EstimatedWordCount = render(in.ArtifactType, j.artifact.Title, s.Sections, bodies), f.words*len(s.Sections)
+	s.Skeleton, s.EstimatedWordCount = render(in.ArtifactType, j.artifact.Title, s.Sections, bodies),
+		f.words*len(s.Sections)
 	return s, nil
 }
 
@@ -144,7 +155,8 @@ func render(kind, title string, sections []Section, bodies []string) string {
 
 var headings = regexp.MustCompile(`(?m)^#{1,2} +(.+?)\s*$`)
 
-// ParseSections returns the sections of a text in Markdown: one for each heading of the first two levels.
+// ParseSections returns the sections of a text in Markdown: one for each heading of the first two
+// levels.
 func ParseSections(text string) (all []Section) {
 	for i, m := range headings.FindAllStringSubmatch(text, -1) {
 		kind := "body"

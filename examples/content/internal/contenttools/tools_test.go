@@ -20,7 +20,8 @@ func TestEachTypeGoesFromDraftToReady(t *testing.T) {
 	for _, kind := range portfolio.Types {
 		t.Run(kind, func(t *testing.T) {
 			b := newBench(t, kind, nil)
-			want := []portfolio.Status{portfolio.Research, portfolio.Skeleton, portfolio.CreatingVisuals, portfolio.CreatingVisuals, portfolio.Ready}
+			want := []portfolio.Status{portfolio.Research, portfolio.Skeleton, portfolio.CreatingVisuals,
+				portfolio.CreatingVisuals, portfolio.Ready}
 			for i, step := range b.inputs(kind) {
 				e := b.call(t, "ann", fmt.Sprint("k", i), step.tool, step.in)
 				require.True(t, e.Success, "%s: %+v", step.tool, e.Error)
@@ -112,35 +113,44 @@ func TestToolsRefuseWhatIsWrong(t *testing.T) {
 		{"ann", FetchArtifact, map[string]any{"artifactId": "a/b"}, portfolio.InvalidArtifactID},
 		{"ann", portfolio.Humanizer, map[string]any{"artifactId": ""}, portfolio.InvalidArtifactID},
 		{"ann", portfolio.TopicResearch, map[string]any{"artifactId": b.id, "topic": " "}, portfolio.MissingContext},
-		{"ann", portfolio.TopicResearch, map[string]any{"artifactId": b.id, "topic": strings.Repeat("x", 501)}, portfolio.InvalidInput},
+		{"ann", portfolio.TopicResearch, map[string]any{"artifactId": b.id, "topic": strings.Repeat("x", 501)},
+			portfolio.InvalidInput},
 		{"", ListDraftArtifacts, map[string]any{}, portfolio.Unauthorized},
-		{"ann", TopicsResearch, map[string]any{"contentType": "blog", "focusArea": strings.Repeat("x", 501)}, portfolio.InvalidInput},
+		{"ann", TopicsResearch, map[string]any{"contentType": "blog", "focusArea": strings.Repeat("x", 501)},
+			portfolio.InvalidInput},
 	} {
 		e := b.call(t, tc.user, "", tc.tool, tc.in)
 		require.NotNil(t, e.Error, tc)
 		require.Equal(t, tc.want, e.Error.Category, tc)
 	}
-	require.True(t, b.call(t, "ann", "", portfolio.TopicResearch, map[string]any{"artifactId": b.id, "topic": "x", "sources": []string{"reddit"}}).Success)
-	require.Equal(t, portfolio.InvalidContentType, b.call(t, "ann", "", portfolio.SkeletonCreator, map[string]any{"artifactId": b.id, "topic": "x", "artifactType": "showcase"}).Error.Category)
+	require.True(t, b.call(t, "ann", "", portfolio.TopicResearch,
+		map[string]any{"artifactId": b.id, "topic": "x", "sources": []string{"reddit"}}).Success)
+	require.Equal(t, portfolio.InvalidContentType, b.call(t, "ann", "", portfolio.SkeletonCreator,
+		map[string]any{"artifactId": b.id, "topic": "x", "artifactType": "showcase"}).Error.Category)
 }
 
 func TestReadsReturnWhatTheUserHas(t *testing.T) {
 	b := newBench(t, portfolio.Blog, nil)
 	require.Contains(t, string(b.call(t, "ann", "", ListDraftArtifacts, map[string]any{}).Data), `"count":1`)
 	require.Contains(t, string(b.call(t, "ann", "", FetchArtifactTopics, map[string]any{}).Data), "Remote work")
-	require.Contains(t, string(b.call(t, "ann", "", FetchArtifact, map[string]any{"artifactId": b.id}).Data), `"status":"draft"`)
+	require.Contains(t, string(b.call(t, "ann", "", FetchArtifact, map[string]any{"artifactId": b.id}).Data),
+		`"status":"draft"`)
 	require.Contains(t, string(b.call(t, "ben", "", ListDraftArtifacts, map[string]any{}).Data), `"count":0`)
 	b.call(t, "ann", "", portfolio.TopicResearch, b.inputs(portfolio.Blog)[0].in)
-	require.Contains(t, string(b.call(t, "ann", "", FetchResearch, map[string]any{"artifactId": b.id}).Data), `"count":10`)
+	require.Contains(t, string(b.call(t, "ann", "", FetchResearch, map[string]any{"artifactId": b.id}).Data),
+		`"count":10`)
 	var got struct{ Topics []Topic }
-	require.NoError(t, json.Unmarshal(b.call(t, "ann", "", TopicsResearch, map[string]any{"contentType": "social_post"}).Data, &got))
+	require.NoError(t,
+		json.Unmarshal(b.call(t, "ann", "", TopicsResearch, map[string]any{"contentType": "social_post"}).Data, &got))
 	require.Len(t, got.Topics, 5)
 	_, err := b.Create(t.Context(), portfolio.Artifact{User: "ann", Type: portfolio.Blog, Title: got.Topics[0].Title})
 	require.NoError(t, err)
 	first := got.Topics[0].Title
-	require.NoError(t, json.Unmarshal(b.call(t, "ann", "", TopicsResearch, map[string]any{"contentType": "social_post"}).Data, &got))
+	require.NoError(t,
+		json.Unmarshal(b.call(t, "ann", "", TopicsResearch, map[string]any{"contentType": "social_post"}).Data, &got))
 	require.Len(t, got.Topics, 5)
-	require.False(t, slices.ContainsFunc(got.Topics, func(v Topic) bool { return v.Title == first }), "no title that exists")
+	require.False(t, slices.ContainsFunc(got.Topics, func(v Topic) bool { return v.Title == first }),
+		"no title that exists")
 }
 
 func TestAPublishedTextBecomesReadyWhenItIsRevised(t *testing.T) {
@@ -152,7 +162,8 @@ func TestAPublishedTextBecomesReadyWhenItIsRevised(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, b.call(t, "ann", "h", portfolio.Humanizer, map[string]any{"artifactId": b.id}).Success)
 	require.Equal(t, portfolio.Ready, b.artifact(t).Status)
-	require.True(t, b.call(t, "ann", "v", portfolio.VisualsCreator, map[string]any{"artifactId": b.id}).Success, "images can be added later")
+	require.True(t, b.call(t, "ann", "v", portfolio.VisualsCreator, map[string]any{"artifactId": b.id}).Success,
+		"images can be added later")
 }
 
 func TestWhatAToolHasDoneCanBeUndone(t *testing.T) {
@@ -167,7 +178,9 @@ func TestWhatAToolHasDoneCanBeUndone(t *testing.T) {
 }
 
 func TestErrorsAreExplained(t *testing.T) {
-	for class, want := range map[fault.Class]portfolio.Category{fault.Degraded: portfolio.AIProviderError, fault.RateLimited: portfolio.AIRateLimit, fault.Denied: portfolio.AIContentFilter, fault.Permanent: portfolio.ToolExecutionFailed} {
+	for class, want := range map[fault.Class]portfolio.Category{fault.Degraded: portfolio.AIProviderError,
+		fault.RateLimited: portfolio.AIRateLimit, fault.Denied: portfolio.AIContentFilter,
+		fault.Permanent: portfolio.ToolExecutionFailed} {
 		require.Equal(t, want, Explain(fault.New(class, "x")).Category)
 	}
 	require.Len(t, ParseSections("# Title\n\n## Section 1\n\n## Section 2\n"), 3)
@@ -218,7 +231,8 @@ func TestCapturedAnswersAnswerLater(t *testing.T) {
 	}
 	captured, asked := write(map[string]string{"MOCK_CAPTURE_RESPONSES": "true", "MOCK_CAPTURE_DIR": dir})
 	require.NotZero(t, asked)
-	again, asked := write(map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DATA_DIR": dir, "MOCK_DELAY_MIN_MS": "0", "MOCK_DELAY_MAX_MS": "0"})
+	again, asked := write(map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DATA_DIR": dir, "MOCK_DELAY_MIN_MS": "0",
+		"MOCK_DELAY_MAX_MS": "0"})
 	require.Zero(t, asked)
 	require.Equal(t, captured, again)
 }

@@ -48,7 +48,8 @@ type drawn struct {
 }
 
 func (k *kit) visuals() tools.Tool {
-	return writing(k, tools.Spec{Name: portfolio.VisualsCreator, Description: "Makes the images that the text of an artifact has placeholders for. The status becomes ready."},
+	return writing(k, tools.Spec{Name: portfolio.VisualsCreator,
+		Description: "Makes the images that the text of an artifact has placeholders for. The status becomes ready."},
 		func(ctx context.Context, j *job, in visualsInput) (c portfolio.Change, data any, err error) {
 			text := j.artifact.Content
 			places := imagePlaceholder.FindAllStringSubmatch(text, -1)
@@ -60,8 +61,10 @@ func (k *kit) visuals() tools.Tool {
 			places = places[:min(len(places), maxImages)]
 			pictures := []Picture{}
 			for i, p := range places {
-				tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprintf("drawing image %d of %d", i+1, len(places)), Done: float64(i) / float64(len(places))})
-				made, err := mock.Call(ctx, k.Mocks.Category("visualsCreatorTools"), mock.Key{Name: "visualsCreator", Variant: j.artifact.Type, Values: map[string]any{"alt": p[1]}},
+				tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprintf("drawing image %d of %d", i+1, len(places)),
+					Done: float64(i) / float64(len(places))})
+				made, err := mock.Call(ctx, k.Mocks.Category("visualsCreatorTools"),
+					mock.Key{Name: "visualsCreator", Variant: j.artifact.Type, Values: map[string]any{"alt": p[1]}},
 					func(ctx context.Context) (drawn, error) { return k.draw(ctx, p[1], in.Style) })
 				if err != nil {
 					return c, nil, fmt.Errorf("image %d: %w", i+1, err)
@@ -71,10 +74,12 @@ func (k *kit) visuals() tools.Tool {
 				}
 				id := hash(j.artifact.ID + in.Style + p[1] + string(made.Data))
 				c.Images = append(c.Images, portfolio.Image{ID: id, Type: made.Type, Data: made.Data})
-				pictures = append(pictures, Picture{p[0], ImagePath + id, p[1], map[string]int{"width": imageWidth, "height": imageHeight}})
+				pictures = append(pictures,
+					Picture{p[0], ImagePath + id, p[1], map[string]int{"width": imageWidth, "height": imageHeight}})
 				text = strings.Replace(text, p[0], fmt.Sprintf("![%s](%s)", p[1], ImagePath+id), 1)
 			}
-			c.From, c.To, c.Content, c.Metadata = j.artifact.Status, portfolio.Ready, &text, map[string]any{"images": pictures}
+			c.From, c.To, c.Content, c.Metadata = j.artifact.Status, portfolio.Ready, &text,
+				map[string]any{"images": pictures}
 			return c, map[string]any{"imagesGenerated": len(pictures), "images": pictures}, nil
 		})
 }
@@ -87,7 +92,8 @@ func (k *kit) draw(ctx context.Context, what, style string) (d drawn, err error)
 		what += ", in a " + style + " style"
 	}
 	res, err := provider.Generate(ctx, k.Images, &provider.Request{Messages: []provider.Message{provider.User(what)},
-		Images: &provider.ImageOptions{Size: fmt.Sprintf("%dx%d", imageWidth, imageHeight)}, Labels: provider.Labels{Kind: "images"}})
+		Images: &provider.ImageOptions{Size: fmt.Sprintf("%dx%d", imageWidth, imageHeight)},
+		Labels: provider.Labels{Kind: "images"}})
 	if err != nil {
 		return d, err
 	}

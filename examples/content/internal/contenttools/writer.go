@@ -14,7 +14,8 @@ import (
 )
 
 // temperatures are those of the tones.
-var temperatures = map[string]float64{"formal": .5, "technical": .5, "authoritative": .55, "professional": .6, "conversational": .7, "friendly": .7, "casual": .75, "humorous": .8}
+var temperatures = map[string]float64{"formal": .5, "technical": .5, "authoritative": .55, "professional": .6,
+	"conversational": .7, "friendly": .7, "casual": .75, "humorous": .8}
 
 type writerInput struct {
 	ArtifactID      string   `json:"artifactId"`
@@ -34,18 +35,22 @@ type SectionResult struct {
 }
 
 func (k *kit) writer() tools.Tool {
-	return writing(k, tools.Spec{Name: portfolio.ContentWriter, Description: "Writes the sections of an artifact with the status skeleton, one after the other. The status becomes creating_visuals."}, k.write)
+	return writing(k,
+		tools.Spec{Name: portfolio.ContentWriter,
+			Description: "Writes the sections of an artifact with the status skeleton, one after the other. The " +
+				"status becomes creating_visuals."}, k.write)
 }
 
-// write moves the artifact to writing, writes the sections and returns the text. If it fails, the artifact is as before, and the finished
-// sections are kept beside it.
+// write moves the artifact to writing, writes the sections and returns the text. If it fails, the
+// artifact is as before, and the finished sections are kept beside it.
 func (k *kit) write(ctx context.Context, j *job, in writerInput) (c portfolio.Change, data any, err error) {
 	tone := j.artifact.Tone
 	if in.Tone != "" {
 		tone = in.Tone
 	}
 	if in.ArtifactType != "" && in.ArtifactType != j.artifact.Type {
-		return c, nil, portfolio.Errorf(portfolio.InvalidContentType, "The artifact is a %s, and not a %s.", j.artifact.Type, in.ArtifactType)
+		return c, nil, portfolio.Errorf(portfolio.InvalidContentType, "The artifact is a %s, and not a %s.",
+			j.artifact.Type, in.ArtifactType)
 	}
 	sections := sectionsOf(&j.artifact)
 	for _, h := range in.SectionsToWrite {
@@ -60,7 +65,8 @@ func (k *kit) write(ctx context.Context, j *job, in writerInput) (c portfolio.Ch
 	if err != nil {
 		return c, nil, err
 	}
-	_, err = k.Store.Apply(ctx, portfolio.Change{User: j.user, Artifact: j.artifact.ID, Holder: j.holder, By: portfolio.ByTool, Tool: j.tool, From: j.artifact.Status,
+	_, err = k.Store.Apply(ctx, portfolio.Change{User: j.user, Artifact: j.artifact.ID, Holder: j.holder,
+		By: portfolio.ByTool, Tool: j.tool, From: j.artifact.Status,
 		To: portfolio.Writing, Key: j.key, Begins: true})
 	if err != nil {
 		return c, nil, err
@@ -80,12 +86,15 @@ func (k *kit) write(ctx context.Context, j *job, in writerInput) (c portfolio.Ch
 	text := render(j.artifact.Type, j.artifact.Title, sections, bodies)
 	total := utf8.RuneCountInString(text)
 	c = portfolio.Change{From: portfolio.Writing, To: portfolio.CreatingVisuals, Content: &text, Tone: &tone,
-		Metadata: map[string]any{"writing_metadata": map[string]any{"startedAt": began, "endedAt": time.Now().UTC(), "sections": results}}}
-	return c, map[string]any{"sectionsWritten": len(results), "totalLength": total, "sectionResults": results, "status": portfolio.CreatingVisuals}, nil
+		Metadata: map[string]any{"writing_metadata": map[string]any{"startedAt": began, "endedAt": time.Now().UTC(),
+			"sections": results}}}
+	return c, map[string]any{"sectionsWritten": len(results), "totalLength": total, "sectionResults": results,
+		"status": portfolio.CreatingVisuals}, nil
 }
 
 // sections writes the sections, those that are finished already excepted.
-func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []string, tone string, research []portfolio.Source) (bodies []string, results []SectionResult, err error) {
+func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []string, tone string,
+	research []portfolio.Source) (bodies []string, results []SectionResult, err error) {
 	version := hash(j.artifact.Title + fmt.Sprint(sections) + tone)
 	finished, err := k.Store.Sections(ctx, j.artifact.ID, version)
 	if err != nil {
@@ -98,7 +107,9 @@ func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []s
 		}
 		done, ok := finished[i]
 		if !ok {
-			tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprintf("writing section %d of %d: %s", i+1, len(sections), s.Heading), Done: float64(i) / float64(len(sections))})
+			tools.Progress(ctx,
+				tools.ProgressReport{Text: fmt.Sprintf("writing section %d of %d: %s", i+1, len(sections), s.Heading),
+					Done: float64(i) / float64(len(sections))})
 			if err := k.Store.Lock(ctx, j.user, j.artifact.ID, j.holder, lease); err != nil {
 				return nil, nil, err
 			}
@@ -118,21 +129,26 @@ func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []s
 			}
 		}
 		bodies = append(bodies, done.Body)
-		results = append(results, SectionResult{s.Heading, utf8.RuneCountInString(done.Body), done.Sources, done.Took.Milliseconds()})
+		results = append(results,
+			SectionResult{s.Heading, utf8.RuneCountInString(done.Body), done.Sources, done.Took.Milliseconds()})
 	}
 	return bodies, results, nil
 }
 
 // section writes a section. The model sees the earlier ones, so that the text has one voice.
-func (k *kit) section(ctx context.Context, j *job, s Section, tone string, research []portfolio.Source, before []string) (string, error) {
+func (k *kit) section(ctx context.Context, j *job, s Section, tone string, research []portfolio.Source,
+	before []string) (string, error) {
 	values := map[string]any{"heading": s.Heading, "title": j.artifact.Title, "tone": tone}
-	return mock.Call(ctx, k.Mocks.Category("contentWritingTools"), mock.Key{Name: "writeContentSection", Variant: tone, Values: values}, func(ctx context.Context) (string, error) {
+	return mock.Call(ctx, k.Mocks.Category("contentWritingTools"), mock.Key{Name: "writeContentSection", Variant: tone,
+		Values: values}, func(ctx context.Context) (string, error) {
 		var b strings.Builder
-		fmt.Fprintf(&b, "Title: %s\nType: %s\nTone: %s\nWords: about %d\nSection: %s (%s)\nIt says: %s\n", j.artifact.Title, j.artifact.Type, tone, forms[j.artifact.Type].words, s.Heading, s.Type, s.Placeholder)
+		fmt.Fprintf(&b, "Title: %s\nType: %s\nTone: %s\nWords: about %d\nSection: %s (%s)\nIt says: %s\n",
+			j.artifact.Title, j.artifact.Type, tone, forms[j.artifact.Type].words, s.Heading, s.Type, s.Placeholder)
 		for _, r := range research {
 			b.WriteString(tools.Untrusted(r.Name, excerpt(r.Excerpt, 200)) + "\n")
 		}
 		fmt.Fprintf(&b, "Earlier sections:\n%s", excerpt(strings.Join(before, "\n\n"), 5000))
-		return ask(ctx, "writer", "Write this one section of a text. Return its body in Markdown, without its heading.", b.String(), temperatures[tone])
+		return ask(ctx, "writer", "Write this one section of a text. Return its body in Markdown, without its heading.",
+			b.String(), temperatures[tone])
 	})
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheCorpusIsToldApart has 40 paragraphs: 20 in the manner of a machine (m) and 20 in that of a person (p).
+// TestTheCorpusIsToldApart has 40 paragraphs: 20 in the manner of a machine (m) and 20 in that of a
+// person (p).
 func TestTheCorpusIsToldApart(t *testing.T) {
 	f, err := os.Open("testdata/corpus.txt")
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package humanity finds what makes a text sound like a machine: 24 patterns of words, punctuation and form. It uses no model, so the same text
-// always has the same score.
+// Package humanity finds what makes a text sound like a machine: 24 patterns of words, punctuation
+// and form. It uses no model, so the same text always has the same score.
 //
 //	before := humanity.Check(text)
 //	after := humanity.Check(humanity.Revise(text))

@@ -14,7 +14,8 @@ type Pattern struct {
 
 // A Report says how a text sounds.
 type Report struct {
-	// Score is from 0, a machine, to 99. It falls by 5 for each find in 100 words; a shorter text counts as 100 words.
+	// Score is from 0, a machine, to 99. It falls by 5 for each find in 100 words; a shorter text
+	// counts as 100 words.
 	Score int            `json:"score"`
 	Words int            `json:"words"`
 	Found map[string]int `json:"found"` // by the names of the patterns

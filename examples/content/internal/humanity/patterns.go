@@ -9,27 +9,37 @@ import (
 // Patterns are all patterns, in the order of the catalog.
 var Patterns = []Pattern{
 	{"significance inflation", "say what happened, and not how important it is",
-		phrases(`\btestament to\b|\bpivotal (?:moment|point)\b|\bmarks? a (?:significant|pivotal|major|turning)\b|\blasting (?:legacy|impact)\b|\bindelible mark\b|\bunderscores? (?:its|the) (?:importance|significance)\b|\bplays? an? (?:vital|crucial|pivotal|significant) role\b`)},
+		phrases(
+			`\btestament to\b|\bpivotal (?:moment|point)\b|\bmarks? a (?:significant|pivotal|major|turning)\b|\blasting (?:legacy|impact)\b|\bindelible mark\b|\bunderscores? (?:its|the) (?:importance|significance)\b|\bplays? an? (?:vital|crucial|pivotal|significant) role\b`)},
 	{"media coverage", "cite one source by name, or none",
-		phrases(`\b(?:featured|covered|profiled) (?:in|by) (?:major|leading|numerous|several|multiple|prominent)\b|\bgarnered (?:significant|widespread|considerable|national) (?:attention|coverage|acclaim)\b|\b(?:significant|widespread) media (?:coverage|attention)\b`)},
+		phrases(
+			`\b(?:featured|covered|profiled) (?:in|by) (?:major|leading|numerous|several|multiple|prominent)\b|\bgarnered (?:significant|widespread|considerable|national) (?:attention|coverage|acclaim)\b|\b(?:significant|widespread) media (?:coverage|attention)\b`)},
 	{"superficial analysis", "end the sentence, or say how",
-		phrases(`, (?:thereby |thus )?(?:highlighting|underscoring|emphasizing|reflecting|showcasing|symbolizing|ensuring|fostering|contributing to|demonstrating|illustrating|cementing|paving)\b`)},
+		phrases(
+			`, (?:thereby |thus )?(?:highlighting|underscoring|emphasizing|reflecting|showcasing|symbolizing|ensuring|fostering|contributing to|demonstrating|illustrating|cementing|paving)\b`)},
 	{"promotional language", "describe it without praise",
-		phrases(`\b(?:breathtaking|nestled|stunning|must-(?:see|visit|have|read)|world-class|groundbreaking|cutting-edge|state-of-the-art|unparalleled|game-chang\w+|revolutionary|rich heritage|best-in-class)\b`)},
+		phrases(
+			`\b(?:breathtaking|nestled|stunning|must-(?:see|visit|have|read)|world-class|groundbreaking|cutting-edge|state-of-the-art|unparalleled|game-chang\w+|revolutionary|rich heritage|best-in-class)\b`)},
 	{"vague attribution", "name who says so",
-		phrases(`\b(?:experts|industry reports|observers|critics|analysts|many people|studies|research|some) (?:argue|say|believe|suggest|suggests|show|shows|agree|note|have (?:noted|cited|shown))\b|\bit is (?:widely|generally|often) (?:believed|said|considered|regarded)\b`)},
+		phrases(
+			`\b(?:experts|industry reports|observers|critics|analysts|many people|studies|research|some) (?:argue|say|believe|suggest|suggests|show|shows|agree|note|have (?:noted|cited|shown))\b|\bit is (?:widely|generally|often) (?:believed|said|considered|regarded)\b`)},
 	{"outline-like section", "leave the section out, or give facts",
-		phrases(`\bdespite (?:its|these|the|their) (?:\w+ ){0,4}(?:challenges|successes|obstacles)\b|\bchallenges and (?:future|opportunities|prospects)\b|\bfuture (?:prospects|outlook)\b|\bfaces (?:several|numerous|many) challenges\b`)},
+		phrases(
+			`\bdespite (?:its|these|the|their) (?:\w+ ){0,4}(?:challenges|successes|obstacles)\b|\bchallenges and (?:future|opportunities|prospects)\b|\bfuture (?:prospects|outlook)\b|\bfaces (?:several|numerous|many) challenges\b`)},
 	{"AI vocabulary", "use the plain word",
-		phrases(`\b(?:delv(?:e|es|ed|ing)|tapestry|leverag(?:e|es|ed|ing)|seamless(?:ly)?|intricate|intricacies|multifaceted|realm|ever-evolving|ever-changing|robust|holistic|synerg(?:y|ies)|paradigm|elevat(?:e|es|ing)|unlock(?:s|ing)?|harness(?:es|ing)?|embark(?:s|ing)?|navigat(?:e|ing) the|interplay|meticulous(?:ly)?)\b`)},
+		phrases(
+			`\b(?:delv(?:e|es|ed|ing)|tapestry|leverag(?:e|es|ed|ing)|seamless(?:ly)?|intricate|intricacies|multifaceted|realm|ever-evolving|ever-changing|robust|holistic|synerg(?:y|ies)|paradigm|elevat(?:e|es|ing)|unlock(?:s|ing)?|harness(?:es|ing)?|embark(?:s|ing)?|navigat(?:e|ing) the|interplay|meticulous(?:ly)?)\b`)},
 	{"copula avoidance", "say is or has",
-		phrases(`\b(?:serves|functions|acts|stands) as (?:a|an|the)\b|\bboasts (?:a|an|over|more)\b|\brepresents an? (?:\w+ )?(?:shift|step|opportunity|approach)\b`)},
+		phrases(
+			`\b(?:serves|functions|acts|stands) as (?:a|an|the)\b|\bboasts (?:a|an|over|more)\b|\brepresents an? (?:\w+ )?(?:shift|step|opportunity|approach)\b`)},
 	{"negative parallelism", "say what it is",
-		phrases(`\bnot (?:just|only|merely|simply)\b[^.!?\n]{1,80}?(?:,|;|—|–|\bbut\b)|\b(?:it's|it is|this is) not about\b|\b(?:isn't|aren't|wasn't) (?:just|merely|only|simply)\b`)},
+		phrases(
+			`\bnot (?:just|only|merely|simply)\b[^.!?\n]{1,80}?(?:,|;|—|–|\bbut\b)|\b(?:it's|it is|this is) not about\b|\b(?:isn't|aren't|wasn't) (?:just|merely|only|simply)\b`)},
 	{"rule of three", "list what there is, be it two or four", beyond(`\b[\pL-]+, [\pL-]+,? and [\pL-]+\b`, 1)},
 	{"elegant variation", "repeat the word", variation},
 	{"false range", "name the things",
-		phrases(`\beverything from [^.,;\n]{2,60}? to\b|\bfrom [\pL' -]{2,40} to [\pL' -]{2,40} to [\pL]|\bwhether you(?:'re| are) [^.!?\n]{2,60}? or\b|\branging from [^.;\n]{2,60}? to\b`)},
+		phrases(
+			`\beverything from [^.,;\n]{2,60}? to\b|\bfrom [\pL' -]{2,40} to [\pL' -]{2,40} to [\pL]|\bwhether you(?:'re| are) [^.!?\n]{2,60}? or\b|\branging from [^.;\n]{2,60}? to\b`)},
 	{"em dash overuse", "use a comma, a colon or a new sentence", more(`—| – | -- `, 1)},
 	{"boldface overuse", "emphasize one thing, or nothing", more(`\*\*[^*\n]+\*\*`, 2)},
 	{"inline-header list", "write sentences, or a plain list", phrases(`(?m)^\s*(?:[-*+]|\d+[.)]) +\*\*[^*\n]+\*\*`)},
@@ -37,15 +47,21 @@ var Patterns = []Pattern{
 	{"emoji", "use words", phrases(`[\x{1F300}-\x{1FAFF}\x{2600}-\x{27BF}]`)},
 	{"curly quotes", "use straight quotes", phrases(`[“”][^“”\n]*[“”]?|[‘’]`)},
 	{"collaborative artifact", "leave it out",
-		phrases(`\bi hope this helps\b|\blet me know if\b|\bwould you like me to\b|\bhere(?:'s| is) (?:a|an|the|your) (?:\w+ )?(?:draft|article|post|version|outline)\b|(?m:^(?:certainly|of course|sure|absolutely)!)|\bfeel free to (?:ask|reach|adjust)\b`)},
+		phrases(
+			`\bi hope this helps\b|\blet me know if\b|\bwould you like me to\b|\bhere(?:'s| is) (?:a|an|the|your) (?:\w+ )?(?:draft|article|post|version|outline)\b|(?m:^(?:certainly|of course|sure|absolutely)!)|\bfeel free to (?:ask|reach|adjust)\b`)},
 	{"knowledge-cutoff disclaimer", "look it up, or leave it out",
-		phrases(`\bas of my (?:last|latest|knowledge)\b|\bmy (?:knowledge|training) (?:cutoff|data)\b|\bas an ai\b|\bwhile (?:specific )?details are (?:limited|scarce)\b|\bi (?:can't|cannot) browse\b`)},
-	{"sycophancy", "answer", phrases(`\b(?:great|excellent|fantastic) (?:question|point)\b|\byou(?:'re| are) absolutely right\b|\bwhat an? (?:great|fantastic|wonderful|excellent)\b`)},
+		phrases(
+			`\bas of my (?:last|latest|knowledge)\b|\bmy (?:knowledge|training) (?:cutoff|data)\b|\bas an ai\b|\bwhile (?:specific )?details are (?:limited|scarce)\b|\bi (?:can't|cannot) browse\b`)},
+	{"sycophancy", "answer",
+		phrases(
+			`\b(?:great|excellent|fantastic) (?:question|point)\b|\byou(?:'re| are) absolutely right\b|\bwhat an? (?:great|fantastic|wonderful|excellent)\b`)},
 	{"filler phrase", "leave it out",
-		phrases(`\bin order to\b|\bdue to the fact that\b|\bat this point in time\b|\bit is (?:important|worth|crucial|essential) (?:to note|to remember|noting|mentioning)\b|\bit's (?:important to note|worth noting)\b|\bwhen it comes to\b|\bat the end of the day\b|\bin today's\b|\bneedless to say\b|\bhas the ability to\b|\bin the world of\b`)},
+		phrases(
+			`\bin order to\b|\bdue to the fact that\b|\bat this point in time\b|\bit is (?:important|worth|crucial|essential) (?:to note|to remember|noting|mentioning)\b|\bit's (?:important to note|worth noting)\b|\bwhen it comes to\b|\bat the end of the day\b|\bin today's\b|\bneedless to say\b|\bhas the ability to\b|\bin the world of\b`)},
 	{"excessive hedging", "say it, or say what is unknown", hedging},
 	{"generic conclusion", "end with the last fact",
-		phrases(`\b(?:in conclusion|in summary|to sum up|to conclude|all in all|ultimately, the)\b|\bfuture (?:looks|is) bright\b|\bexciting times\b|\bonly time will tell\b|\bpossibilities are endless\b|\bjourney (?:toward|towards|continues)\b`)},
+		phrases(
+			`\b(?:in conclusion|in summary|to sum up|to conclude|all in all|ultimately, the)\b|\bfuture (?:looks|is) bright\b|\bexciting times\b|\bonly time will tell\b|\bpossibilities are endless\b|\bjourney (?:toward|towards|continues)\b`)},
 }
 
 // synonyms are words for one thing, which a text should call by one name.
@@ -82,7 +98,8 @@ func variation(text string) (n int) {
 
 var heading = regexp.MustCompile(`(?m)^#{1,6} +(.+)$`)
 
-// titleCase counts headings of at least three words of which all long ones begin with capitals. The title of the text is left out.
+// titleCase counts headings of at least three words of which all long ones begin with capitals. The
+// title of the text is left out.
 func titleCase(text string) (n int) {
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
 		words := word.FindAllString(m[1], -1)
@@ -107,7 +124,8 @@ func titleCase(text string) (n int) {
 
 var (
 	sentence = regexp.MustCompile(`[^.!?\n]+`)
-	hedge    = regexp.MustCompile(`(?i)\b(?:may|might|could|perhaps|possibly|potentially|somewhat|arguably|seemingly|generally|likely)\b`)
+	hedge    = regexp.MustCompile(
+		`(?i)\b(?:may|might|could|perhaps|possibly|potentially|somewhat|arguably|seemingly|generally|likely)\b`)
 )
 
 // hedging counts sentences with three hedges, and two in a row.

@@ -8,31 +8,57 @@ import (
 
 // samples has for each pattern texts that it finds, and texts that it doesn't.
 var samples = map[string]struct{ yes, no []string }{
-	"significance inflation": {[]string{"It stands as a testament to their work.", "This marks a significant shift.", "Sleep plays a crucial role in health."}, []string{"The law changed in 2019.", "She played the role of Nora."}},
-	"media coverage":         {[]string{"It was featured in major outlets.", "The tool garnered widespread attention."}, []string{"The Guardian reviewed it in May.", "He was featured in the school play."}},
-	"superficial analysis":   {[]string{"Sales rose, highlighting the demand.", "They met weekly, thereby ensuring trust."}, []string{"Highlighting text helps readers.", "She was reflecting on it."}},
-	"promotional language":   {[]string{"A breathtaking view.", "Our world-class, cutting-edge platform."}, []string{"The view is wide.", "The class read about the world."}},
-	"vague attribution":      {[]string{"Experts agree on this.", "Studies suggest that it works.", "It is widely believed to help."}, []string{"A study by Gallup found 23 percent.", "The experts met on Monday."}},
-	"outline-like section":   {[]string{"Despite its many challenges, it grew.", "Challenges and opportunities"}, []string{"The team solved three problems.", "Despite the rain we went."}},
-	"AI vocabulary":          {[]string{"We delve into the tapestry of data.", "Leverage this robust realm."}, []string{"We look at the data.", "A lever moves the stone."}},
-	"copula avoidance":       {[]string{"The hall serves as a library.", "The town boasts a museum."}, []string{"The hall is a library.", "She serves coffee."}},
-	"negative parallelism":   {[]string{"It's not just fast, it's safe.", "This isn't merely a tool.", "It is not about speed."}, []string{"It isn't fast.", "We are not ready."}},
-	"rule of three":          {[]string{"It is fast, safe, and cheap. It is clear, bold and new."}, []string{"It is fast, safe and cheap.", "It is fast and safe."}},
-	"elegant variation":      {[]string{"The company grew. The firm hired, and the organization moved."}, []string{"The company grew. The company hired.", "The firm paid the company."}},
-	"false range":            {[]string{"Everything from pens to planes.", "From cooking to travel to sport.", "Whether you're a beginner or a professional, read on."}, []string{"Open from nine to five.", "We flew from Oslo to Rome."}},
-	"em dash overuse":        {[]string{"It was late — very late — and cold — too cold."}, []string{"It was late — very late.", "A well-known fact."}},
-	"boldface overuse":       {[]string{"Use **this** and **that** and **those** now."}, []string{"Use **this** now.", "2 ** 3 is 8"}},
-	"inline-header list":     {[]string{"- **Speed:** it is fast\n- **Cost:** it is cheap"}, []string{"- it is fast\n- it is cheap", "**Note** this is text"}},
-	"title case heading":     {[]string{"## Why Remote Teams Fail Today"}, []string{"## Why remote teams fail today", "# The Title Of This Text", "## Two words"}},
-	"emoji":                  {[]string{"Launch day 🚀", "Done ✅"}, []string{"Launch day :)", "10 °C"}},
-	"curly quotes":           {[]string{"She said “no” twice.", "It’s late."}, []string{`She said "no" twice.`, "It's late."}},
-	"collaborative artifact": {[]string{"I hope this helps!", "Certainly! A text follows.", "Here is a draft for you.", "Let me know if you want more."}, []string{"This helps teams.", "He was certainly late."}},
+	"significance inflation": {[]string{"It stands as a testament to their work.", "This marks a significant shift.",
+		"Sleep plays a crucial role in health."}, []string{"The law changed in 2019.", "She played the role of Nora."}},
+	"media coverage": {[]string{"It was featured in major outlets.", "The tool garnered widespread attention."},
+		[]string{"The Guardian reviewed it in May.", "He was featured in the school play."}},
+	"superficial analysis": {[]string{"Sales rose, highlighting the demand.",
+		"They met weekly, thereby ensuring trust."},
+		[]string{"Highlighting text helps readers.", "She was reflecting on it."}},
+	"promotional language": {[]string{"A breathtaking view.", "Our world-class, cutting-edge platform."},
+		[]string{"The view is wide.", "The class read about the world."}},
+	"vague attribution": {[]string{"Experts agree on this.", "Studies suggest that it works.",
+		"It is widely believed to help."},
+		[]string{"A study by Gallup found 23 percent.", "The experts met on Monday."}},
+	"outline-like section": {[]string{"Despite its many challenges, it grew.", "Challenges and opportunities"},
+		[]string{"The team solved three problems.", "Despite the rain we went."}},
+	"AI vocabulary": {[]string{"We delve into the tapestry of data.", "Leverage this robust realm."},
+		[]string{"We look at the data.", "A lever moves the stone."}},
+	"copula avoidance": {[]string{"The hall serves as a library.", "The town boasts a museum."},
+		[]string{"The hall is a library.", "She serves coffee."}},
+	"negative parallelism": {[]string{"It's not just fast, it's safe.", "This isn't merely a tool.",
+		"It is not about speed."}, []string{"It isn't fast.", "We are not ready."}},
+	"rule of three": {[]string{"It is fast, safe, and cheap. It is clear, bold and new."},
+		[]string{"It is fast, safe and cheap.", "It is fast and safe."}},
+	"elegant variation": {[]string{"The company grew. The firm hired, and the organization moved."},
+		[]string{"The company grew. The company hired.", "The firm paid the company."}},
+	"false range": {[]string{"Everything from pens to planes.", "From cooking to travel to sport.",
+		"Whether you're a beginner or a professional, read on."},
+		[]string{"Open from nine to five.", "We flew from Oslo to Rome."}},
+	"em dash overuse": {[]string{"It was late — very late — and cold — too cold."},
+		[]string{"It was late — very late.", "A well-known fact."}},
+	"boldface overuse": {[]string{"Use **this** and **that** and **those** now."},
+		[]string{"Use **this** now.", "2 ** 3 is 8"}},
+	"inline-header list": {[]string{"- **Speed:** it is fast\n- **Cost:** it is cheap"},
+		[]string{"- it is fast\n- it is cheap", "**Note** this is text"}},
+	"title case heading": {[]string{"## Why Remote Teams Fail Today"},
+		[]string{"## Why remote teams fail today", "# The Title Of This Text", "## Two words"}},
+	"emoji": {[]string{"Launch day 🚀", "Done ✅"}, []string{"Launch day :)", "10 °C"}},
+	"curly quotes": {[]string{"She said “no” twice.", "It’s late."},
+		[]string{`She said "no" twice.`, "It's late."}},
+	"collaborative artifact": {[]string{"I hope this helps!", "Certainly! A text follows.", "Here is a draft for you.",
+		"Let me know if you want more."}, []string{"This helps teams.", "He was certainly late."}},
 
-	"knowledge-cutoff disclaimer": {[]string{"As of my last update, it was open.", "As an AI language model, I think so."}, []string{"As of May, it was open.", "The data ends in 2021."}},
-	"sycophancy":                  {[]string{"Great question! Let's see.", "You're absolutely right."}, []string{"The question was hard.", "Turn right."}},
-	"filler phrase":               {[]string{"In order to win, train.", "It is important to note that it rains.", "In today's fast-paced world, rest."}, []string{"To win, train.", "Put it in order."}},
-	"excessive hedging":           {[]string{"It might possibly rain.", "Perhaps it could generally work."}, []string{"It might rain.", "It could work. Perhaps not."}},
-	"generic conclusion":          {[]string{"In conclusion, we won.", "The future looks bright.", "Only time will tell."}, []string{"We concluded the talks.", "The lamp is bright."}},
+	"knowledge-cutoff disclaimer": {[]string{"As of my last update, it was open.",
+		"As an AI language model, I think so."}, []string{"As of May, it was open.", "The data ends in 2021."}},
+	"sycophancy": {[]string{"Great question! Let's see.", "You're absolutely right."},
+		[]string{"The question was hard.", "Turn right."}},
+	"filler phrase": {[]string{"In order to win, train.", "It is important to note that it rains.",
+		"In today's fast-paced world, rest."}, []string{"To win, train.", "Put it in order."}},
+	"excessive hedging": {[]string{"It might possibly rain.", "Perhaps it could generally work."},
+		[]string{"It might rain.", "It could work. Perhaps not."}},
+	"generic conclusion": {[]string{"In conclusion, we won.", "The future looks bright.", "Only time will tell."},
+		[]string{"We concluded the talks.", "The lamp is bright."}},
 }
 
 func TestEachPatternFindsWhatItIsAbout(t *testing.T) {
@@ -52,7 +78,8 @@ func TestEachPatternFindsWhatItIsAbout(t *testing.T) {
 }
 
 func TestCodeAndAddressesDontCount(t *testing.T) {
-	require.Empty(t, Check("Run `leverage --robust` and see [docs](https://example.com/delve/realm).\n```\ndelve\n```").Found)
+	require.Empty(t,
+		Check("Run `leverage --robust` and see [docs](https://example.com/delve/realm).\n```\ndelve\n```").Found)
 	require.Equal(t, 99, Check("").Score)
 }
 
@@ -62,7 +89,9 @@ func TestRevisingRaisesTheScoreAndKeepsWhatItMust(t *testing.T) {
 			require.GreaterOrEqual(t, Check(Revise(text)).Score, Check(text).Score, "%s: %s", name, text)
 		}
 	}
-	text := "## Why Remote Teams Fail Today\n\nIn order to win — always — teams “delve into” data — see [IMAGE: a robust team] and ![x](/images/a).\n\n- **Speed:** fast"
+	text :=
+		"## Why Remote Teams Fail Today\n\nIn order to win — always — teams “delve into” data — see [IMAGE: a robust " +
+			"team] and ![x](/images/a).\n\n- **Speed:** fast"
 	got := Revise(text)
 	require.Contains(t, got, "[IMAGE: a robust team]")
 	require.Contains(t, got, "![x](/images/a)")

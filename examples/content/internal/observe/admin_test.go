@@ -13,7 +13,8 @@ func TestErrorsOfTheHandlerAreJSONWithATrace(t *testing.T) {
 	b := newBench(t)
 	h := b.Handler(b.services, unused)
 	require.NoError(t, b.Close())
-	for path, status := range map[string]int{"/api/admin/dashboard": http.StatusInternalServerError, "/api/admin/nothing": http.StatusNotFound} {
+	for path, status := range map[string]int{"/api/admin/dashboard": http.StatusInternalServerError,
+		"/api/admin/nothing": http.StatusNotFound} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		require.Equal(t, status, w.Code)

@@ -30,7 +30,8 @@ const stalled = 10 * time.Minute
 // kept is how many past alerts are shown.
 const kept = 50
 
-// A rateRule is a rule about a rate: it holds while more than limit of what ended within the window was bad, and at least two were.
+// A rateRule is a rule about a rate: it holds while more than limit of what ended within the window
+// was bad, and at least two were.
 type rateRule struct {
 	name, severity, action string
 	of                     string // one of the rates
@@ -44,8 +45,8 @@ var rateRules = []rateRule{
 	{"rollback rate", "high", "investigate", "pipelines", 10 * time.Minute, 0.10},
 }
 
-// Watch evaluates the rules each 30 seconds, and deletes what is old each day, until ctx ends. used returns which part of a user's monthly tokens is
-// used.
+// Watch evaluates the rules each 30 seconds, and deletes what is old each day, until ctx ends. used
+// returns which part of a user's monthly tokens is used.
 func (o *Observer) Watch(ctx context.Context, s *assistant.Services, used func(user string) float64) {
 	var swept time.Time
 	for tick := time.NewTicker(interval); ; {
@@ -79,7 +80,8 @@ func (o *Observer) evaluate(ctx context.Context, s *assistant.Services, used fun
 	}
 	detail := ""
 	if len(stuck) > 0 {
-		detail = fmt.Sprintf("%d without a change of status for %.0f minutes, the first is trace %s", len(stuck), stalled.Minutes(), stuck[0].Trace)
+		detail = fmt.Sprintf("%d without a change of status for %.0f minutes, the first is trace %s", len(stuck),
+			stalled.Minutes(), stuck[0].Trace)
 	}
 	o.set(ctx, Alert{Rule: "pipeline stuck", Severity: "high", Action: "investigate", Detail: detail})
 	users, err := s.Store.Users(ctx)
@@ -115,7 +117,8 @@ func (o *Observer) exceeds(f rateRule, now time.Time) string {
 	return strings.Join(all, "; ")
 }
 
-// set starts, updates or ends the alert of a rule, and logs its start and its end. An alert is on while it has a detail.
+// set starts, updates or ends the alert of a rule, and logs its start and its end. An alert is on
+// while it has a detail.
 func (o *Observer) set(ctx context.Context, a Alert) {
 	started, ended := o.change(a)
 	switch {
@@ -124,7 +127,8 @@ func (o *Observer) set(ctx context.Context, a Alert) {
 		if a.Severity == "critical" {
 			level = slog.LevelError
 		}
-		o.cfg.Logger.Log(ctx, level, "alert", "component", "observe", "rule", a.Rule, "severity", a.Severity, "detail", a.Detail, "action", a.Action)
+		o.cfg.Logger.Log(ctx, level, "alert", "component", "observe", "rule", a.Rule, "severity", a.Severity,
+			"detail", a.Detail, "action", a.Action)
 	case ended:
 		o.cfg.Logger.InfoContext(ctx, "alert ended", "component", "observe", "rule", a.Rule)
 	}

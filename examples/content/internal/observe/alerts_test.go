@@ -63,7 +63,8 @@ func TestTheRulesOfRates(t *testing.T) {
 	}{
 		{"error rate", "critical", 5 * time.Minute, request(""), request(portfolio.AIProviderError), 38},
 		{"provider errors", "critical", 2 * time.Minute, call(budget.CallDone), call(budget.CallFailed), 2},
-		{"rollback rate", "high", 10 * time.Minute, pipeline(assistant.PipelineCompleted), pipeline(assistant.PipelineFailed), 18},
+		{"rollback rate", "high", 10 * time.Minute, pipeline(assistant.PipelineCompleted),
+			pipeline(assistant.PipelineFailed), 18},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			watched(t, unused, func(b *bench) {
@@ -105,7 +106,8 @@ func TestErrorsOfUsersPageNobody(t *testing.T) {
 func TestAPipelineThatIsStuck(t *testing.T) {
 	watched(t, unused, func(b *bench) {
 		a := b.draft()
-		p := portfolio.Pipeline{Name: "pipelines/x/1", Artifact: a.ID, User: "ann", Tools: []string{portfolio.TopicResearch}, Trace: "ca-1-abcdef"}
+		p := portfolio.Pipeline{Name: "pipelines/x/1", Artifact: a.ID, User: "ann",
+			Tools: []string{portfolio.TopicResearch}, Trace: "ca-1-abcdef"}
 		require.NoError(t, b.services.Store.StartPipeline(b.t.Context(), p))
 		after(stalled)
 		require.Empty(t, b.on())

@@ -56,7 +56,8 @@ type Quota struct {
 }
 
 // Dashboard returns the figures of the last 24 hours.
-func (o *Observer) Dashboard(ctx context.Context, s *assistant.Services, used func(user string) float64) (d Dashboard, err error) {
+func (o *Observer) Dashboard(ctx context.Context, s *assistant.Services, used func(user string) float64) (d Dashboard,
+	err error) {
 	now := o.cfg.Now()
 	since := now.Add(-24 * time.Hour)
 	if d.Pipelines, err = s.Store.CountPipelines(ctx, since); err != nil {
@@ -113,7 +114,8 @@ func (d *Dashboard) sum(rows []toolCall, last time.Time) {
 	d.Tools = []ToolUse{}
 	for _, name := range byCount(tools, func(all []int64) int { return len(all) }) {
 		all := tools[name]
-		d.Tools = append(d.Tools, ToolUse{name, len(all), failed[name], quantile(all, 50), quantile(all, 95), quantile(all, 99)})
+		d.Tools = append(d.Tools,
+			ToolUse{name, len(all), failed[name], quantile(all, 50), quantile(all, 95), quantile(all, 99)})
 	}
 	d.Errors = []Count{}
 	for _, name := range byCount(errors, func(n int) int { return n }) {

@@ -58,7 +58,8 @@ func TestTheAdminPagesGetJSON(t *testing.T) {
 	a := b.draft()
 	trace := b.say(a.ID, "Research this topic").TraceID
 	h := b.Handler(b.services, unused)
-	for path, key := range map[string]string{"dashboard": "tools", "alerts": "alerts", "traces": "traces", "traces?traceId=" + trace: "spans"} {
+	for path, key := range map[string]string{"dashboard": "tools", "alerts": "alerts", "traces": "traces",
+		"traces?traceId=" + trace: "spans"} {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest("GET", "/api/admin/"+path, nil))
 		require.Equal(t, 200, rec.Code, path)

@@ -30,8 +30,9 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := assistant.Open(ctx, assistant.Config{DB: db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(),
-		Hooks: []agent.Hooks{o.Hooks()}, Observe: o.Event})
+	s, err := assistant.Open(ctx,
+		assistant.Config{DB: db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(),
+			Hooks: []agent.Hooks{o.Hooks()}, Observe: o.Event})
 	if err != nil {
 		panic(err)
 	}

@@ -67,17 +67,19 @@ func newBench(t *testing.T) *bench {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close()) })
 	inner := standin.Model()
-	model, err := assistant.Failover(logger, b.Calls(), providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
-		b.mu.Lock()
-		fails := b.fails
-		b.mu.Unlock()
-		if fails != "" && fails == req.Labels.Kind {
-			return nil, fault.New(fault.Invalid, "no")
-		}
-		return provider.Generate(ctx, inner, req)
-	}))
+	model, err := assistant.Failover(logger, b.Calls(),
+		providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+			b.mu.Lock()
+			fails := b.fails
+			b.mu.Unlock()
+			if fails != "" && fails == req.Labels.Kind {
+				return nil, fault.New(fault.Invalid, "no")
+			}
+			return provider.Generate(ctx, inner, req)
+		}))
 	require.NoError(t, err)
-	b.services, err = assistant.Open(t.Context(), assistant.Config{DB: db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(), Lease: time.Minute, Logger: logger,
+	b.services, err = assistant.Open(t.Context(), assistant.Config{DB: db, Model: model, Images: providertest.Draw(),
+		Sources: standin.Sources(), Lease: time.Minute, Logger: logger,
 		Hooks: []agent.Hooks{b.Hooks()}, Observe: b.Event})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.services.Close()) })
@@ -87,7 +89,8 @@ func newBench(t *testing.T) *bench {
 // draft makes a draft of Ann's.
 func (b *bench) draft() portfolio.Artifact {
 	b.t.Helper()
-	a, err := b.services.Store.Create(b.t.Context(), portfolio.Artifact{User: "ann", Type: portfolio.SocialPost, Title: "Remote work"})
+	a, err := b.services.Store.Create(b.t.Context(),
+		portfolio.Artifact{User: "ann", Type: portfolio.SocialPost, Title: "Remote work"})
 	require.NoError(b.t, err)
 	return a
 }
@@ -95,7 +98,8 @@ func (b *bench) draft() portfolio.Artifact {
 // say sends a message of Ann's about an artifact.
 func (b *bench) say(artifact, message string) assistant.Answer {
 	b.t.Helper()
-	return b.services.Execute(b.t.Context(), assistant.Request{User: "ann", Message: message, Screen: assistant.Screen{ArtifactID: artifact}})
+	return b.services.Execute(b.t.Context(),
+		assistant.Request{User: "ann", Message: message, Screen: assistant.Screen{ArtifactID: artifact}})
 }
 
 // fail makes calls of a kind fail; "" ends that.

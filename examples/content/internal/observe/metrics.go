@@ -33,23 +33,32 @@ func newMetrics() *metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "content", Name: name, Help: help}, labels)
 	}
 	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "content", Name: name, Help: help, Buckets: seconds}, labels)
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "content", Name: name, Help: help,
+			Buckets: seconds}, labels)
 	}
 	m := &metrics{
-		registry:  prometheus.NewRegistry(),
-		tools:     histogram("tool_seconds", "Duration of tool calls, by tool and status (ok or error).", "tool", "status"),
-		errors:    counter("errors_total", "Requests that ended with an error, by category.", "category"),
-		requests:  histogram("request_seconds", "Duration of requests, by intent.", "intent"),
-		started:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: "content", Name: "pipelines_started_total", Help: "Pipelines that were started."}),
-		ended:     counter("pipelines_ended_total", "Ends of pipelines, by state (completed or failed). One that is tried again ends again.", "state"),
-		pipelines: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "content", Name: "pipeline_seconds", Help: "Duration of completed pipelines.", Buckets: seconds}),
+		registry: prometheus.NewRegistry(),
+		tools: histogram("tool_seconds", "Duration of tool calls, by tool and status (ok or error).", "tool",
+			"status"),
+		errors:   counter("errors_total", "Requests that ended with an error, by category.", "category"),
+		requests: histogram("request_seconds", "Duration of requests, by intent.", "intent"),
+		started: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "content", Name: "pipelines_started_total",
+			Help: "Pipelines that were started."}),
+		ended: counter("pipelines_ended_total",
+			"Ends of pipelines, by state (completed or failed). One that is tried again ends again.", "state"),
+		pipelines: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "content", Name: "pipeline_seconds",
+			Help: "Duration of completed pipelines.", Buckets: seconds}),
 		rollbacks: counter("rollbacks_total", "Tools of pipelines that were rolled back, by tool.", "tool"),
-		recovered: counter("recoveries_total", "Failed pipelines that were tried again, by outcome (completed or failed).", "outcome"),
-		tokens:    counter("tokens_total", "Tokens of calls of the model, by what the call was for.", "kind"),
-		calls:     counter("provider_calls_total", "Calls of providers of models, by provider and outcome.", "provider", "outcome"),
-		alerts:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "content", Name: "alert", Help: "1 while an alert is on, by rule."}, []string{"rule"}),
+		recovered: counter("recoveries_total",
+			"Failed pipelines that were tried again, by outcome (completed or failed).", "outcome"),
+		tokens: counter("tokens_total", "Tokens of calls of the model, by what the call was for.", "kind"),
+		calls: counter("provider_calls_total", "Calls of providers of models, by provider and outcome.", "provider",
+			"outcome"),
+		alerts: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "content", Name: "alert",
+			Help: "1 while an alert is on, by rule."}, []string{"rule"}),
 	}
-	m.registry.MustRegister(m.tools, m.errors, m.requests, m.started, m.ended, m.pipelines, m.rollbacks, m.recovered, m.tokens, m.calls, m.alerts)
+	m.registry.MustRegister(m.tools, m.errors, m.requests, m.started, m.ended, m.pipelines, m.rollbacks, m.recovered,
+		m.tokens, m.calls, m.alerts)
 	return m
 }
 

@@ -32,7 +32,8 @@ func (o *Observer) Hooks() agent.Hooks {
 
 // toolEnded counts a call that has ended, and returns its row.
 func (o *Observer) toolEnded(c *agent.ToolCall, r *agent.ToolResult) toolCall {
-	row := toolCall{trace: c.Labels.Get("trace"), session: c.Session, run: c.Run, user: o.hash(c.User), tool: c.Name, at: o.cfg.Now()}
+	row := toolCall{trace: c.Labels.Get("trace"), session: c.Session, run: c.Run, user: o.hash(c.User), tool: c.Name,
+		at: o.cfg.Now()}
 	if !r.Status.Good() {
 		row.category = string(categoryOf(r))
 	}
@@ -77,14 +78,16 @@ func (o *Observer) Event(ev assistant.Event) {
 	}
 }
 
-// rolledBack reports whether a pipeline has ended with a tool that was rolled back. One that the status forbids has done nothing.
+// rolledBack reports whether a pipeline has ended with a tool that was rolled back. One that the
+// status forbids has done nothing.
 func rolledBack(ev assistant.Event) bool {
 	return ev.Kind == assistant.PipelineFailed && ev.Category != portfolio.InvalidStatus
 }
 
 // faults are the categories of errors that aren't the user's.
 var faults = map[portfolio.Category]bool{
-	portfolio.ToolExecutionFailed: true, portfolio.ToolTimeout: true, portfolio.AIProviderError: true, portfolio.AIRateLimit: true,
+	portfolio.ToolExecutionFailed: true, portfolio.ToolTimeout: true, portfolio.AIProviderError: true,
+	portfolio.AIRateLimit: true,
 }
 
 // Calls returns the ledger of the providers of models. It counts each attempt.
@@ -112,7 +115,8 @@ const (
 	keptDays  = 30 * 24 * time.Hour
 )
 
-// Retain deletes the rows, the completed sessions and the logs of completed pipelines that nobody has used for 30 days.
+// Retain deletes the rows, the completed sessions and the logs of completed pipelines that nobody
+// has used for 30 days.
 func (o *Observer) Retain(ctx context.Context, s *assistant.Services) error {
 	before := o.cfg.Now().Add(-keptDays)
 	if err := o.exec(ctx, "DELETE FROM tool_calls WHERE at < ?", before.UnixMilli()); err != nil {
@@ -122,7 +126,8 @@ func (o *Observer) Retain(ctx context.Context, s *assistant.Services) error {
 		return err
 	}
 	var failed error
-	for head, err := range s.Journal.Heads(ctx, journal.Filter{Prefix: contenttools.PipelinePrefix, Kind: "plan", Status: string(plan.Completed)}) {
+	for head, err := range s.Journal.Heads(ctx,
+		journal.Filter{Prefix: contenttools.PipelinePrefix, Kind: "plan", Status: string(plan.Completed)}) {
 		if err == nil && head.Updated.Before(before) {
 			err = s.Journal.Delete(ctx, head.Session, journal.All)
 		}

@@ -2,7 +2,8 @@ package observe
 
 import "time"
 
-// rates are what the rules about rates look at: requests, pipelines, and calls of each provider of models.
+// rates are what the rules about rates look at: requests, pipelines, and calls of each provider of
+// models.
 type rates map[string]map[string]*rate
 
 // of returns the rate of something; which is the provider of calls.

@@ -59,7 +59,8 @@ func Open(ctx context.Context, cfg Config) (*Observer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)
 	}
-	o := &Observer{cfg: cfg, db: db, metrics: newMetrics(), begun: map[string]time.Time{}, rates: rates{}, retried: map[string]bool{}, alerts: map[string]*Alert{}}
+	o := &Observer{cfg: cfg, db: db, metrics: newMetrics(), begun: map[string]time.Time{}, rates: rates{},
+		retried: map[string]bool{}, alerts: map[string]*Alert{}}
 	err = sqlitefile.WAL(ctx, db, busy)
 	if err == nil {
 		err = o.exec(ctx, schema)
@@ -89,12 +90,14 @@ type toolCall struct {
 }
 
 func (o *Observer) keep(ctx context.Context, c toolCall) error {
-	return o.exec(ctx, "INSERT INTO tool_calls (trace, session, run, user, tool, category, at, ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	return o.exec(ctx,
+		"INSERT INTO tool_calls (trace, session, run, user, tool, category, at, ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		c.trace, c.session, c.run, c.user, c.tool, c.category, c.at.UnixMilli(), c.took.Milliseconds())
 }
 
 // query returns what scan makes of each row.
-func query[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows) (T, error), text string, args ...any) (all []T, err error) {
+func query[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows) (T, error), text string, args ...any) (all []T,
+	err error) {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)

@@ -33,12 +33,14 @@ type Log struct {
 	Level     string    `json:"level"`
 }
 
-// Trace returns the spans of a trace, made from the facts in the journal. A trace of more than 7 days ago has none.
+// Trace returns the spans of a trace, made from the facts in the journal. A trace of more than 7
+// days ago has none.
 func (o *Observer) Trace(ctx context.Context, a *agent.Agent, trace string) ([]Span, error) {
 	type run struct{ session, id, user string }
 	runs, err := query(ctx, o.db, func(r *sql.Rows) (v run, err error) {
 		return v, r.Scan(&v.session, &v.id, &v.user)
-	}, "SELECT DISTINCT session, run, user FROM tool_calls WHERE trace = ? AND at >= ?", trace, o.cfg.Now().Add(-traceDays).UnixMilli())
+	}, "SELECT DISTINCT session, run, user FROM tool_calls WHERE trace = ? AND at >= ?", trace,
+		o.cfg.Now().Add(-traceDays).UnixMilli())
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,8 @@ func spansOf(facts []agent.Fact, run string) (all []Span) {
 				started[f.Call.ID] = f.Time
 			}
 		case agent.ToolFinished:
-			s := Span{OperationName: f.Call.Name, StartTime: f.Time, Status: "ok", Tags: map[string]string{"content_agent.tool": f.Call.Name}, Logs: []Log{}}
+			s := Span{OperationName: f.Call.Name, StartTime: f.Time, Status: "ok",
+				Tags: map[string]string{"content_agent.tool": f.Call.Name}, Logs: []Log{}}
 			if id := artifactOf(f.Call.Input); id != "" {
 				s.Tags["content_agent.artifact_id"] = id
 			}
@@ -90,7 +93,8 @@ func spansOf(facts []agent.Fact, run string) (all []Span) {
 			}
 			var e contenttools.Envelope
 			if json.Unmarshal([]byte(f.Result.Text()), &e) == nil && e.StatusTransition != nil {
-				s.Tags["content_agent.status_transition"] = string(e.StatusTransition.From) + " → " + string(e.StatusTransition.To)
+				s.Tags["content_agent.status_transition"] = string(e.StatusTransition.From) + " → " +
+					string(e.StatusTransition.To)
 			}
 			all = append(all, s)
 		}
@@ -107,7 +111,8 @@ func artifactOf(input []byte) string {
 	return in.ArtifactID
 }
 
-// messageOf returns why a call failed, in at most 100 characters if the tool didn't say it in its envelope.
+// messageOf returns why a call failed, in at most 100 characters if the tool didn't say it in its
+// envelope.
 func messageOf(r *agent.ToolResult) string {
 	if p, ok := contenttools.ReadFailure(r.Text()); ok {
 		return p.Message
@@ -133,8 +138,10 @@ func (o *Observer) Traces(ctx context.Context, limit int) ([]Summary, error) {
 		err = r.Scan(&s.TraceID, &s.Tools, &s.Failed, &at, &until, &s.First)
 		s.Started, s.Duration = time.UnixMilli(at).UTC(), until-at
 		return s, err
-	}, `SELECT trace, count(*), sum(category != ''), min(at), max(at + ms), (SELECT tool FROM tool_calls f WHERE f.trace = c.trace ORDER BY at, id LIMIT 1)
-		FROM tool_calls c WHERE trace != '' AND at >= ? GROUP BY trace ORDER BY max(id) DESC LIMIT ?`, o.cfg.Now().Add(-traceDays).UnixMilli(), limit)
+	},
+		`SELECT trace, count(*), sum(category != ''), min(at), max(at + ms), (SELECT tool FROM tool_calls f WHERE f.trace = c.trace ORDER BY at, id LIMIT 1)
+		FROM tool_calls c WHERE trace != '' AND at >= ? GROUP BY trace ORDER BY max(id) DESC LIMIT ?`,
+		o.cfg.Now().Add(-traceDays).UnixMilli(), limit)
 	if all == nil {
 		all = []Summary{}
 	}

@@ -21,7 +21,8 @@ const (
 // Types and Tones are what an artifact can be, and how it can sound.
 var (
 	Types = []string{Blog, SocialPost, Showcase}
-	Tones = []string{"formal", "casual", "professional", "conversational", "technical", "friendly", "authoritative", "humorous"}
+	Tones = []string{"formal", "casual", "professional", "conversational", "technical", "friendly", "authoritative",
+		"humorous"}
 )
 
 // The greatest lengths, in characters.
@@ -100,7 +101,8 @@ func (s *Store) Create(ctx context.Context, a Artifact) (Artifact, error) {
 	if _, err := s.UserByID(ctx, a.User); err != nil {
 		return a, err
 	}
-	if err := errors.Join(CheckType(a.Type), CheckTone(a.Tone), CheckLength("title", a.Title, MaxTitle), CheckLength("content", a.Content, MaxContent)); err != nil {
+	if err := errors.Join(CheckType(a.Type), CheckTone(a.Tone), CheckLength("title", a.Title, MaxTitle),
+		CheckLength("content", a.Content, MaxContent)); err != nil {
 		return a, err
 	}
 	if a.ID == "" {
@@ -116,13 +118,16 @@ func (s *Store) Create(ctx context.Context, a Artifact) (Artifact, error) {
 		return a, err
 	}
 	return a, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO artifacts (id, user_id, type, title, content, status, tone, tags, metadata, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?)",
+		_, err := tx.ExecContext(ctx,
+			"INSERT INTO artifacts (id, user_id, type, title, content, status, tone, tags, metadata, created_at, "+
+				"updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?)",
 			a.ID, a.User, a.Type, a.Title, a.Content, a.Status, a.Tone, string(tags), now.UnixMilli(), now.UnixMilli())
 		return err
 	})
 }
 
-const artifactColumns = "SELECT id, user_id, type, title, content, status, tone, tags, metadata, created_at, updated_at FROM artifacts "
+const artifactColumns = "SELECT id, user_id, type, title, content, status, tone, tags, metadata, created_at, " +
+	"updated_at FROM artifacts "
 
 // A row is a *sql.Row or *sql.Rows.
 type row interface{ Scan(...any) error }
@@ -130,7 +135,8 @@ type row interface{ Scan(...any) error }
 func scanArtifact(r row, a *Artifact) error {
 	var tags, metadata string
 	var created, updated int64
-	if err := r.Scan(&a.ID, &a.User, &a.Type, &a.Title, &a.Content, &a.Status, &a.Tone, &tags, &metadata, &created, &updated); err != nil {
+	if err := r.Scan(&a.ID, &a.User, &a.Type, &a.Title, &a.Content, &a.Status, &a.Tone, &tags, &metadata, &created,
+		&updated); err != nil {
 		return err
 	}
 	a.CreatedAt, a.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
@@ -149,11 +155,14 @@ func one(r *sql.Row) (a Artifact, err error) {
 	return a, err
 }
 
-// Artifacts returns the artifacts of a user with one of these statuses (none: all), the latest first, at most 200.
+// Artifacts returns the artifacts of a user with one of these statuses (none: all), the latest
+// first, at most 200.
 func (s *Store) Artifacts(ctx context.Context, user string, statuses ...Status) ([]Artifact, error) {
 	all, err := list(ctx, s.db, func(r *sql.Rows, a *Artifact) error { return scanArtifact(r, a) },
 		artifactColumns+"WHERE user_id = ? ORDER BY updated_at DESC, id LIMIT 200", user)
-	return slices.DeleteFunc(all, func(a Artifact) bool { return len(statuses) > 0 && !slices.Contains(statuses, a.Status) }), err
+	return slices.DeleteFunc(all, func(a Artifact) bool {
+		return len(statuses) > 0 && !slices.Contains(statuses, a.Status)
+	}), err
 }
 
 // Exists reports whether there is an artifact, whoever owns it.
@@ -169,7 +178,8 @@ func (s *Store) Delete(ctx context.Context, user, id string) error {
 		if _, err := s.unlocked(ctx, tx, user, id, ""); err != nil {
 			return err
 		}
-		for _, table := range []string{"artifact_research", "status_history", "effects", "section_drafts", "images", "pipelines"} {
+		for _, table := range []string{"artifact_research", "status_history", "effects", "section_drafts", "images",
+			"pipelines"} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE artifact_id = ?", id); err != nil {
 				return err
 			}
@@ -179,14 +189,16 @@ func (s *Store) Delete(ctx context.Context, user, id string) error {
 	})
 }
 
-// Move changes the status of an artifact without a tool: a user publishes, archives or edits it, or the system skips a step.
+// Move changes the status of an artifact without a tool: a user publishes, archives or edits it, or
+// the system skips a step.
 func (s *Store) Move(ctx context.Context, user, id string, to Status, by Trigger) (Artifact, error) {
 	a, err := s.Artifact(ctx, user, id)
 	if err != nil || a.Status == to {
 		return a, err
 	}
 	if a.Status == Archived && (a.Content == "") != (to == Draft) {
-		return a, &Error{Category: InvalidStatus, Status: a.Status, Message: "An archived artifact becomes ready again if it has content, and a draft if it hasn't."}
+		return a, &Error{Category: InvalidStatus, Status: a.Status,
+			Message: "An archived artifact becomes ready again if it has content, and a draft if it hasn't."}
 	}
 	return s.Apply(ctx, Change{User: user, Artifact: id, By: by, From: a.Status, To: to})
 }
@@ -196,8 +208,11 @@ func (s *Store) Research(ctx context.Context, user, id string) ([]Source, error)
 	if _, err := s.Artifact(ctx, user, id); err != nil {
 		return nil, err
 	}
-	return list(ctx, s.db, func(r *sql.Rows, v *Source) error { return r.Scan(&v.Type, &v.Name, &v.URL, &v.Excerpt, &v.Relevance) },
-		"SELECT source_type, source_name, source_url, excerpt, relevance FROM artifact_research WHERE artifact_id = ? ORDER BY relevance DESC, id", id)
+	return list(ctx, s.db, func(r *sql.Rows, v *Source) error {
+		return r.Scan(&v.Type, &v.Name, &v.URL, &v.Excerpt, &v.Relevance)
+	},
+		"SELECT source_type, source_name, source_url, excerpt, relevance FROM artifact_research WHERE artifact_id = "+
+			"? ORDER BY relevance DESC, id", id)
 }
 
 // History returns the changes of an artifact's status, the oldest first.
@@ -210,5 +225,6 @@ func (s *Store) History(ctx context.Context, user, id string) ([]HistoryEntry, e
 		err := r.Scan(&h.From, &h.To, &h.By, &h.Tool, &h.Effect, &at)
 		h.At = time.UnixMilli(at).UTC()
 		return err
-	}, "SELECT old_status, new_status, trigger, tool, effect, at FROM status_history WHERE artifact_id = ? ORDER BY id", id)
+	}, "SELECT old_status, new_status, trigger, tool, effect, at FROM status_history WHERE artifact_id = ? ORDER BY id",
+		id)
 }

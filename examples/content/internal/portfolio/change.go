@@ -17,7 +17,8 @@ type Change struct {
 	By             Trigger
 	Tool           string
 
-	// From is the status that the artifact must have, and To the one that it gets. The same one changes no status.
+	// From is the status that the artifact must have, and To the one that it gets. The same one
+	// changes no status.
 	From, To Status
 	Seen     *time.Time // the UpdatedAt of the artifact that it is made from; nil: not compared
 	Title    *string
@@ -28,7 +29,8 @@ type Change struct {
 	Sources  []Source       // are added; those that are there already stay as they are
 	Images   []Image
 
-	// Key makes the change take effect once, and possible to undo. Output is the answer that a repetition gets.
+	// Key makes the change take effect once, and possible to undo. Output is the answer that a
+	// repetition gets.
 	Key    string
 	Output any
 	// Begins says that another change with the same Key completes this one.
@@ -48,7 +50,8 @@ const (
 	undone = "undone"
 )
 
-// Done returns the Output of a change with this key that took effect and wasn't undone, and whether there is one.
+// Done returns the Output of a change with this key that took effect and wasn't undone, and whether
+// there is one.
 func (s *Store) Done(ctx context.Context, key string) (output json.RawMessage, ok bool, err error) {
 	var text string
 	err = s.db.QueryRowContext(ctx, "SELECT output FROM effects WHERE key = ? AND state = ?", key, done).Scan(&text)
@@ -58,8 +61,9 @@ func (s *Store) Done(ctx context.Context, key string) (output json.RawMessage, o
 	return json.RawMessage(text), err == nil, err
 }
 
-// Apply makes a change and returns the artifact after it. A change whose Key took effect before changes nothing. If the artifact's status isn't
-// From, the error is an [*Error] of the category InvalidStatus, and for an artifact that somebody else has locked, or that has changed since Seen,
+// Apply makes a change and returns the artifact after it. A change whose Key took effect before
+// changes nothing. If the artifact's status isn't From, the error is an [*Error] of the category
+// InvalidStatus, and for an artifact that somebody else has locked, or that has changed since Seen,
 // Conflict.
 func (s *Store) Apply(ctx context.Context, c Change) (a Artifact, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -77,14 +81,18 @@ func (s *Store) Apply(ctx context.Context, c Change) (a Artifact, err error) {
 			}
 		}
 		if a.Status != c.From {
-			return &Error{Category: InvalidStatus, Status: a.Status, Message: fmt.Sprintf("The artifact has the status %s, and not %s; look at it again.", a.Status, c.From)}
+			return &Error{Category: InvalidStatus, Status: a.Status,
+				Message: fmt.Sprintf("The artifact has the status %s, and not %s; look at it again.", a.Status, c.From)}
 		}
 		if c.Seen != nil && c.Seen.UnixMilli() != a.UpdatedAt.UnixMilli() {
-			return Errorf(Conflict, "The artifact has changed since you opened it; keep a copy of your text, look at the new version, and add to that.")
+			return Errorf(Conflict,
+				"The artifact has changed since you opened it; keep a copy of your text, look at the new version, "+
+					"and add to that.")
 		}
 		if c.To != c.From {
 			if _, ok := Legal(c.From, c.To, c.By, c.Tool); !ok {
-				return &Error{Category: InvalidStatus, Status: a.Status, Message: fmt.Sprintf("An artifact can't go from %s to %s that way.", c.From, c.To)}
+				return &Error{Category: InvalidStatus, Status: a.Status,
+					Message: fmt.Sprintf("An artifact can't go from %s to %s that way.", c.From, c.To)}
 			}
 		}
 		if c.Key != "" {
@@ -108,14 +116,16 @@ func (s *Store) keep(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact, st
 		next = begun
 	}
 	if state == begun {
-		_, err = tx.ExecContext(ctx, "UPDATE effects SET state = ?, output = ?, at = ? WHERE key = ?", next, string(output), s.now().UnixMilli(), c.Key)
+		_, err = tx.ExecContext(ctx, "UPDATE effects SET state = ?, output = ?, at = ? WHERE key = ?", next,
+			string(output), s.now().UnixMilli(), c.Key)
 		return err
 	}
 	old, err := json.Marshal(a.Metadata)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO effects VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", c.Key, a.ID, c.Tool, next, a.Status, a.Content, string(old), string(output), s.now().UnixMilli())
+	_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO effects VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", c.Key, a.ID,
+		c.Tool, next, a.Status, a.Content, string(old), string(output), s.now().UnixMilli())
 	return err
 }
 
@@ -126,7 +136,8 @@ func (s *Store) change(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact) 
 			*set.to = *set.from
 		}
 	}
-	if err := errors.Join(CheckLength("title", a.Title, MaxTitle), CheckLength("content", a.Content, MaxContent), CheckTone(a.Tone)); err != nil {
+	if err := errors.Join(CheckLength("title", a.Title, MaxTitle), CheckLength("content", a.Content, MaxContent),
+		CheckTone(a.Tone)); err != nil {
 		return err
 	}
 	if c.Tags != nil {
@@ -143,13 +154,16 @@ func (s *Store) change(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact) 
 		}
 	}
 	for _, v := range c.Sources {
-		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO artifact_research (artifact_id, effect, source_type, source_name, source_url, excerpt, relevance) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		if _, err := tx.ExecContext(ctx,
+			"INSERT OR IGNORE INTO artifact_research (artifact_id, effect, source_type, source_name, source_url, "+
+				"excerpt, relevance) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			a.ID, c.Key, v.Type, v.Name, v.URL, v.Excerpt, v.Relevance); err != nil {
 			return err
 		}
 	}
 	for _, i := range c.Images {
-		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?)", i.ID, a.ID, i.Type, i.Data); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?)", i.ID, a.ID, i.Type,
+			i.Data); err != nil {
 			return err
 		}
 	}
@@ -171,17 +185,23 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by 
 		now = earliest // each change has a time of its own, so that Change.Seen can tell them apart
 	}
 	a.Status, a.UpdatedAt = to, now
-	if _, err := tx.ExecContext(ctx, "UPDATE artifacts SET title = ?, tone = ?, tags = ?, content = ?, metadata = ?, status = ?, updated_at = ? WHERE id = ?",
-		a.Title, a.Tone, string(tags), a.Content, string(metadata), to, now.UnixMilli(), a.ID); err != nil || from == to {
+	if _, err := tx.ExecContext(ctx,
+		"UPDATE artifacts SET title = ?, tone = ?, tags = ?, content = ?, metadata = ?, status = ?, updated_at = ? "+
+			"WHERE id = ?",
+		a.Title, a.Tone, string(tags), a.Content, string(metadata), to, now.UnixMilli(), a.ID); err != nil ||
+		from == to {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO status_history (artifact_id, old_status, new_status, trigger, tool, effect, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+	_, err = tx.ExecContext(ctx,
+		"INSERT INTO status_history (artifact_id, old_status, new_status, trigger, tool, effect, at) VALUES (?, ?, "+
+			"?, ?, ?, ?, ?)",
 		a.ID, from, to, by, tool, key, now.UnixMilli())
 	return err
 }
 
-// Undo puts back what was before the change with this key, and reports whether there was something to put back. If the artifact has changed
-// since in another way, the error is an [*Error] of the category Conflict. An empty user stands for the owner, whoever that is.
+// Undo puts back what was before the change with this key, and reports whether there was something
+// to put back. If the artifact has changed since in another way, the error is an [*Error] of the
+// category Conflict. An empty user stands for the owner, whoever that is.
 func (s *Store) Undo(ctx context.Context, user, key, holder string) (was bool, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		was, err = s.undo(ctx, tx, user, key, holder)
@@ -193,7 +213,8 @@ func (s *Store) Undo(ctx context.Context, user, key, holder string) (was bool, e
 func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) (bool, error) {
 	var artifact, tool, state, content, metadata string
 	var status Status
-	err := tx.QueryRowContext(ctx, "SELECT artifact_id, tool, state, old_status, old_content, old_metadata FROM effects WHERE key = ?", key).
+	err := tx.QueryRowContext(ctx,
+		"SELECT artifact_id, tool, state, old_status, old_content, old_metadata FROM effects WHERE key = ?", key).
 		Scan(&artifact, &tool, &state, &status, &content, &metadata)
 	if errors.Is(err, sql.ErrNoRows) || state == undone {
 		return false, nil
@@ -202,7 +223,8 @@ func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) 
 		return false, err
 	}
 	if user == "" {
-		if err := tx.QueryRowContext(ctx, "SELECT user_id FROM artifacts WHERE id = ?", artifact).Scan(&user); err != nil {
+		if err := tx.QueryRowContext(ctx, "SELECT user_id FROM artifacts WHERE id = ?", artifact).Scan(&user); err !=
+			nil {
 			return false, err
 		}
 	}
@@ -211,7 +233,8 @@ func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) 
 		return false, err
 	}
 	var later int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM effects WHERE artifact_id = ? AND state <> 'undone' AND rowid > (SELECT rowid FROM effects WHERE key = ?)`, artifact, key).Scan(&later); err != nil {
+	if err := tx.QueryRowContext(ctx,
+		`SELECT count(*) FROM effects WHERE artifact_id = ? AND state <> 'undone' AND rowid > (SELECT rowid FROM effects WHERE key = ?)`, artifact, key).Scan(&later); err != nil {
 		return false, err
 	}
 	if _, legal := Legal(a.Status, status, ByRestore, tool); later > 0 || (a.Status != status && !legal) {
@@ -221,7 +244,8 @@ func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) 
 	if err := json.Unmarshal([]byte(metadata), &a.Metadata); err != nil {
 		return false, err
 	}
-	for _, q := range []string{"UPDATE effects SET state = 'undone' WHERE key = ?", "DELETE FROM artifact_research WHERE effect = ?"} {
+	for _, q := range []string{"UPDATE effects SET state = 'undone' WHERE key = ?",
+		"DELETE FROM artifact_research WHERE effect = ?"} {
 		if _, err := tx.ExecContext(ctx, q, key); err != nil {
 			return false, err
 		}
@@ -229,10 +253,12 @@ func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) 
 	return true, s.put(ctx, tx, &a, status, ByRestore, tool, key)
 }
 
-// RollBackAbandoned undoes changes that were begun and that nobody completes: no process has the artifact locked any more. It returns how many.
+// RollBackAbandoned undoes changes that were begun and that nobody completes: no process has the
+// artifact locked any more. It returns how many.
 func (s *Store) RollBackAbandoned(ctx context.Context) (n int, err error) {
 	left, err := list(ctx, s.db, func(r *sql.Rows, v *[2]string) error { return r.Scan(&v[0], &v[1]) },
-		"SELECT e.key, a.user_id FROM effects e JOIN artifacts a ON a.id = e.artifact_id WHERE e.state = 'begun' AND a.locked_until < ?", s.now().UnixMilli())
+		"SELECT e.key, a.user_id FROM effects e JOIN artifacts a ON a.id = e.artifact_id WHERE e.state = 'begun' AND "+
+			"a.locked_until < ?", s.now().UnixMilli())
 	for _, v := range left {
 		was, failed := s.Undo(ctx, v[1], v[0], "")
 		if err = errors.Join(err, failed); was {

@@ -11,8 +11,10 @@ import (
 )
 
 func research(a Artifact) Change {
-	return Change{User: "ann", Artifact: a.ID, By: ByTool, Tool: TopicResearch, From: Draft, To: Research, Key: "k1", Output: map[string]int{"n": 1},
-		Sources: []Source{{Type: "reddit", Name: "A thread", URL: "https://example.com/1", Excerpt: "one", Relevance: .9}, {Type: "quora", Name: "A question", Excerpt: "two", Relevance: .95}}}
+	return Change{User: "ann", Artifact: a.ID, By: ByTool, Tool: TopicResearch, From: Draft, To: Research, Key: "k1",
+		Output: map[string]int{"n": 1},
+		Sources: []Source{{Type: "reddit", Name: "A thread", URL: "https://example.com/1", Excerpt: "one",
+			Relevance: .9}, {Type: "quora", Name: "A question", Excerpt: "two", Relevance: .95}}}
 }
 
 func TestAChangeWithAKeyTakesEffectOnce(t *testing.T) {
@@ -66,7 +68,8 @@ func TestUndoGoesBackwards(t *testing.T) {
 	a := newArtifact(t, s)
 	_, err := s.Apply(t.Context(), research(a))
 	require.NoError(t, err)
-	_, err = s.Apply(t.Context(), Change{User: "ann", Artifact: a.ID, By: ByTool, Tool: SkeletonCreator, From: Research, To: Skeleton, Key: "k2"})
+	_, err = s.Apply(t.Context(),
+		Change{User: "ann", Artifact: a.ID, By: ByTool, Tool: SkeletonCreator, From: Research, To: Skeleton, Key: "k2"})
 	require.NoError(t, err)
 	_, err = s.Undo(t.Context(), "ann", "k1", "")
 	refused(t, err, Conflict)
@@ -80,7 +83,8 @@ func TestABegunChangeIsRolledBackWhenNobodyCompletesIt(t *testing.T) {
 	s := newStore(t)
 	a := newArtifact(t, s)
 	force(t, s, a.ID, Skeleton)
-	begin := Change{User: "ann", Artifact: a.ID, Holder: "p", By: ByTool, Tool: ContentWriter, From: Skeleton, To: Writing, Key: "k", Begins: true}
+	begin := Change{User: "ann", Artifact: a.ID, Holder: "p", By: ByTool, Tool: ContentWriter, From: Skeleton,
+		To: Writing, Key: "k", Begins: true}
 	require.NoError(t, s.Lock(t.Context(), "ann", a.ID, "p", time.Minute))
 	for range 2 {
 		_, err := s.Apply(t.Context(), begin)
@@ -155,7 +159,8 @@ func TestArtifactsOfOthersDontExist(t *testing.T) {
 	_, history := s.History(ctx, "ben", a.ID)
 	_, moved := s.Move(ctx, "ben", a.ID, Archived, ByUser)
 	_, image := s.Image(ctx, "ben", "x")
-	for _, err := range []error{applied, read, found, history, moved, image, s.Delete(ctx, "ben", a.ID), s.Lock(ctx, "ben", a.ID, "p", time.Minute),
+	for _, err := range []error{applied, read, found, history, moved, image, s.Delete(ctx, "ben", a.ID),
+		s.Lock(ctx, "ben", a.ID, "p", time.Minute),
 		s.StartPipeline(ctx, Pipeline{Name: "p", Artifact: a.ID, User: "ben"})} {
 		refused(t, err, ArtifactNotFound)
 	}
@@ -207,7 +212,8 @@ func TestSectionsPipelinesAndContextAreKept(t *testing.T) {
 	s := newStore(t)
 	a := newArtifact(t, s)
 	ctx := t.Context()
-	require.NoError(t, s.KeepSection(ctx, a.ID, "v1", Section{Position: 1, Body: "text", Sources: 2, Took: time.Second}))
+	require.NoError(t,
+		s.KeepSection(ctx, a.ID, "v1", Section{Position: 1, Body: "text", Sources: 2, Took: time.Second}))
 	got, err := s.Sections(ctx, a.ID, "v1")
 	require.NoError(t, err)
 	require.Equal(t, map[int]Section{1: {1, "text", 2, time.Second}}, got)
@@ -216,7 +222,8 @@ func TestSectionsPipelinesAndContextAreKept(t *testing.T) {
 	require.Empty(t, got)
 	require.NoError(t, s.DropSections(ctx, a.ID))
 
-	require.NoError(t, s.StartPipeline(ctx, Pipeline{Name: "p", Artifact: a.ID, User: "ann", Tools: []string{"a", "b"}, Trace: "t"}))
+	require.NoError(t,
+		s.StartPipeline(ctx, Pipeline{Name: "p", Artifact: a.ID, User: "ann", Tools: []string{"a", "b"}, Trace: "t"}))
 	running, err := s.RunningPipelines(ctx)
 	require.NoError(t, err)
 	require.Len(t, running, 1)
@@ -224,7 +231,8 @@ func TestSectionsPipelinesAndContextAreKept(t *testing.T) {
 	require.NoError(t, s.StartPipeline(ctx, Pipeline{Name: "q", Artifact: a.ID, User: "ann"}))
 	all, err := s.Pipelines(ctx, "ann", a.ID)
 	require.NoError(t, err)
-	require.Equal(t, []string{"q running", "p canceled"}, []string{all[0].Name + " " + all[0].State, all[1].Name + " " + all[1].State})
+	require.Equal(t, []string{"q running", "p canceled"},
+		[]string{all[0].Name + " " + all[0].State, all[1].Name + " " + all[1].State})
 
 	require.NoError(t, s.SetContext(ctx, "ben", UserContext{Bio: "B"}))
 	c, err := s.Context(ctx, "ben")
@@ -235,7 +243,8 @@ func TestSectionsPipelinesAndContextAreKept(t *testing.T) {
 	users, err := s.Users(ctx)
 	require.NoError(t, err)
 	require.Len(t, users, 3)
-	_, err = s.Apply(ctx, Change{User: "ann", Artifact: a.ID, From: Draft, To: Draft, Images: []Image{{"i1", "image/svg+xml", []byte("<svg/>")}}})
+	_, err = s.Apply(ctx, Change{User: "ann", Artifact: a.ID, From: Draft, To: Draft,
+		Images: []Image{{"i1", "image/svg+xml", []byte("<svg/>")}}})
 	require.NoError(t, err)
 	i, err := s.Image(ctx, "ann", "i1")
 	require.NoError(t, err)
@@ -247,7 +256,8 @@ func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
 	_, err := s.db.Exec("PRAGMA user_version = 7")
 	require.NoError(t, err)
 	_, err = Open(t.Context(), s.Path())
-	require.ErrorContains(t, err, "the file has version 7 of the tables, and this program needs version 1; use another file")
+	require.ErrorContains(t, err,
+		"the file has version 7 of the tables, and this program needs version 1; use another file")
 }
 
 func TestAFileOfAnotherProgramIsRefused(t *testing.T) {
@@ -263,7 +273,8 @@ func TestReferencesAreChecked(t *testing.T) {
 	_, err := s.Create(t.Context(), Artifact{User: "nobody", Type: Blog, Title: "Remote work"})
 	require.Error(t, err)
 	a := newArtifact(t, s)
-	require.NoError(t, s.StartPipeline(t.Context(), Pipeline{Name: "p", Artifact: a.ID, User: "ann", Tools: []string{TopicResearch}}))
+	require.NoError(t,
+		s.StartPipeline(t.Context(), Pipeline{Name: "p", Artifact: a.ID, User: "ann", Tools: []string{TopicResearch}}))
 	require.NoError(t, s.SetPipeline(t.Context(), "p", PipelineFailed, "", ""))
 	require.NoError(t, s.Delete(t.Context(), "ann", a.ID))
 	var left int

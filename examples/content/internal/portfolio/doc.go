@@ -1,5 +1,5 @@
-// Package portfolio keeps the users and the artifacts of a content application in one SQLite file: who owns what, which status an artifact
-// has, how it got there, and the research behind it.
+// Package portfolio keeps the users and the artifacts of a content application in one SQLite file:
+// who owns what, which status an artifact has, how it got there, and the research behind it.
 //
 //	s, err := portfolio.Open(ctx, "content.db")
 //	if err != nil {
@@ -13,10 +13,12 @@
 //
 // # Guarantees
 //
-//   - The status changes only as [Transitions] says. A change of status, content, metadata and research is one transaction with its row in
-//     the history. It has no effect if the artifact's status isn't the expected one.
+//   - The status changes only as [Transitions] says. A change of status, content, metadata and
+//     research is one transaction with its row in the history. It has no effect if the artifact's
+//     status isn't the expected one.
 //   - A [Change] with a Key takes effect once. [Store.Undo] puts back what was before it.
-//   - Every method that names an artifact also names its owner. An artifact of somebody else is answered like one that doesn't exist.
+//   - Every method that names an artifact also names its owner. An artifact of somebody else is
+//     answered like one that doesn't exist.
 //   - An artifact that is locked is changed only by the holder of the lock.
 //   - A Store is safe for concurrent use, and several processes may share a file.
 package portfolio

@@ -17,10 +17,12 @@ type Section struct {
 	Took     time.Duration
 }
 
-// KeepSection keeps a finished section beside the artifact. skeleton identifies what is written: sections of another one don't count.
+// KeepSection keeps a finished section beside the artifact. skeleton identifies what is written:
+// sections of another one don't count.
 func (s *Store) KeepSection(ctx context.Context, artifact, skeleton string, v Section) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO section_drafts VALUES (?, ?, ?, ?, ?, ?)", artifact, skeleton, v.Position, v.Body, v.Sources, v.Took.Milliseconds())
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO section_drafts VALUES (?, ?, ?, ?, ?, ?)", artifact,
+			skeleton, v.Position, v.Body, v.Sources, v.Took.Milliseconds())
 		return err
 	})
 }
@@ -32,7 +34,8 @@ func (s *Store) Sections(ctx context.Context, artifact, skeleton string) (map[in
 		err := r.Scan(&v.Position, &v.Body, &v.Sources, &ms)
 		v.Took = time.Duration(ms) * time.Millisecond
 		return err
-	}, "SELECT position, body, sources, ms FROM section_drafts WHERE artifact_id = ? AND skeleton = ?", artifact, skeleton)
+	}, "SELECT position, body, sources, ms FROM section_drafts WHERE artifact_id = ? AND skeleton = ?", artifact,
+		skeleton)
 	m := make(map[int]Section)
 	for _, v := range all {
 		m[v.Position] = v
@@ -51,7 +54,9 @@ func (s *Store) DropSections(ctx context.Context, artifact string) error {
 // Image returns an image of an artifact of a user.
 func (s *Store) Image(ctx context.Context, user, id string) (Image, error) {
 	i := Image{ID: id}
-	err := s.db.QueryRowContext(ctx, "SELECT i.type, i.data FROM images i JOIN artifacts a ON a.id = i.artifact_id WHERE i.id = ? AND a.user_id = ?", id, user).Scan(&i.Type, &i.Data)
+	err := s.db.QueryRowContext(ctx,
+		"SELECT i.type, i.data FROM images i JOIN artifacts a ON a.id = i.artifact_id WHERE i.id = ? AND a.user_id = ?",
+		id, user).Scan(&i.Type, &i.Data)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, notFound()
 	}
@@ -75,16 +80,20 @@ type Pipeline struct {
 	Started, Ended              time.Time
 }
 
-// StartPipeline records a new pipeline. Only one of an artifact can run or wait to be tried again: what failed before is canceled.
+// StartPipeline records a new pipeline. Only one of an artifact can run or wait to be tried again:
+// what failed before is canceled.
 func (s *Store) StartPipeline(ctx context.Context, p Pipeline) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := s.unlocked(ctx, tx, p.User, p.Artifact, p.Name); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE pipelines SET state = ? WHERE artifact_id = ? AND state = ?", PipelineCanceled, p.Artifact, PipelineFailed); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE pipelines SET state = ? WHERE artifact_id = ? AND state = ?",
+			PipelineCanceled, p.Artifact, PipelineFailed); err != nil {
 			return err
 		}
-		made, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO pipelines (name, artifact_id, user_id, state, tools, trace, started_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		made, err := tx.ExecContext(ctx,
+			"INSERT OR IGNORE INTO pipelines (name, artifact_id, user_id, state, tools, trace, started_at) VALUES "+
+				"(?, ?, ?, ?, ?, ?, ?)",
 			p.Name, p.Artifact, p.User, PipelineRunning, strings.Join(p.Tools, " "), p.Trace, s.now().UnixMilli())
 		if err != nil {
 			return err
@@ -100,13 +109,16 @@ func (s *Store) StartPipeline(ctx context.Context, p Pipeline) error {
 func (s *Store) SetPipeline(ctx context.Context, name, state, failed, reason string) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		now := s.now().UnixMilli()
-		_, err := tx.ExecContext(ctx, "UPDATE pipelines SET state = ?, failed = ?, reason = ?, ended_at = ?, started_at = iif(state != ? AND ? = ?, ?, started_at) WHERE name = ?",
+		_, err := tx.ExecContext(ctx,
+			"UPDATE pipelines SET state = ?, failed = ?, reason = ?, ended_at = ?, started_at = iif(state != ? AND ? "+
+				"= ?, ?, started_at) WHERE name = ?",
 			state, failed, reason, now, PipelineRunning, state, PipelineRunning, now, name)
 		return err
 	})
 }
 
-const pipelineColumns = "SELECT name, artifact_id, user_id, state, tools, failed, reason, trace, started_at, ended_at FROM pipelines "
+const pipelineColumns = "SELECT name, artifact_id, user_id, state, tools, failed, reason, trace, started_at, " +
+	"ended_at FROM pipelines "
 
 func scanPipeline(r *sql.Rows, p *Pipeline) error {
 	var names string
@@ -121,16 +133,19 @@ func scanPipeline(r *sql.Rows, p *Pipeline) error {
 
 // Pipelines returns the pipelines of an artifact of a user, the latest first.
 func (s *Store) Pipelines(ctx context.Context, user, artifact string) ([]Pipeline, error) {
-	all, err := list(ctx, s.db, scanPipeline, pipelineColumns+"WHERE user_id = ? AND artifact_id = ? ORDER BY rowid", user, artifact)
+	all, err := list(ctx, s.db, scanPipeline, pipelineColumns+"WHERE user_id = ? AND artifact_id = ? ORDER BY rowid",
+		user, artifact)
 	slices.Reverse(all)
 	return all, err
 }
 
-// Stalled returns the pipelines in progress that began before a time, and whose artifacts have had no change of status since then.
+// Stalled returns the pipelines in progress that began before a time, and whose artifacts have had
+// no change of status since then.
 func (s *Store) Stalled(ctx context.Context, before time.Time) ([]Pipeline, error) {
 	at := before.UnixMilli()
 	return list(ctx, s.db, scanPipeline, pipelineColumns+`WHERE state = ? AND started_at < ? AND NOT EXISTS (
-		SELECT 1 FROM status_history h WHERE h.artifact_id = pipelines.artifact_id AND h.at >= ?) ORDER BY rowid`, PipelineRunning, at, at)
+		SELECT 1 FROM status_history h WHERE h.artifact_id = pipelines.artifact_id AND h.at >= ?) ORDER BY rowid`,
+		PipelineRunning, at, at)
 }
 
 // PipelineCounts are numbers of pipelines by their states.
@@ -143,9 +158,11 @@ type PipelineCounts struct {
 
 // CountPipelines counts the pipelines in progress, and those that ended since a time.
 func (s *Store) CountPipelines(ctx context.Context, since time.Time) (n PipelineCounts, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT count(CASE WHEN state = ? THEN 1 END), count(CASE WHEN state = ? AND ended_at >= ? THEN 1 END),
+	err = s.db.QueryRowContext(ctx,
+		`SELECT count(CASE WHEN state = ? THEN 1 END), count(CASE WHEN state = ? AND ended_at >= ? THEN 1 END),
 		count(CASE WHEN state = ? AND ended_at >= ? THEN 1 END), CAST(coalesce(avg(CASE WHEN state = ? AND ended_at >= ? THEN ended_at - started_at END), 0) AS INTEGER) FROM pipelines`,
-		PipelineRunning, PipelineCompleted, since.UnixMilli(), PipelineFailed, since.UnixMilli(), PipelineCompleted, since.UnixMilli()).Scan(&n.Running, &n.Completed, &n.Failed, &n.AverageMS)
+		PipelineRunning, PipelineCompleted, since.UnixMilli(), PipelineFailed, since.UnixMilli(), PipelineCompleted,
+		since.UnixMilli()).Scan(&n.Running, &n.Completed, &n.Failed, &n.AverageMS)
 	return n, err
 }
 

@@ -32,8 +32,10 @@ const (
 
 // classes say what to do about the errors of a category; the others are invalid.
 var classes = map[Category]fault.Class{
-	ToolExecutionFailed: fault.Permanent, ToolTimeout: fault.Transient, AIProviderError: fault.Degraded, AIRateLimit: fault.RateLimited,
-	ArtifactNotFound: fault.NotFound, ResearchNotFound: fault.NotFound, Conflict: fault.Denied, Unauthorized: fault.Denied, RateLimitExceeded: fault.RateLimited,
+	ToolExecutionFailed: fault.Permanent, ToolTimeout: fault.Transient, AIProviderError: fault.Degraded,
+	AIRateLimit:      fault.RateLimited,
+	ArtifactNotFound: fault.NotFound, ResearchNotFound: fault.NotFound, Conflict: fault.Denied,
+	Unauthorized: fault.Denied, RateLimitExceeded: fault.RateLimited,
 }
 
 // An Error says what was wrong with a request and what would be right, for a person or a model.

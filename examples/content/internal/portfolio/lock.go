@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Lock locks an artifact for a holder, or renews the holder's lock. It lasts for ttl, in case the process dies. If somebody else holds it, the
-// error is an [*Error] of the category Conflict.
+// Lock locks an artifact for a holder, or renews the holder's lock. It lasts for ttl, in case the
+// process dies. If somebody else holds it, the error is an [*Error] of the category Conflict.
 func (s *Store) Lock(ctx context.Context, user, id, holder string, ttl time.Duration) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := s.unlocked(ctx, tx, user, id, holder); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "UPDATE artifacts SET locked_by = ?, locked_until = ? WHERE id = ?", holder, s.now().Add(ttl).UnixMilli(), id)
+		_, err := tx.ExecContext(ctx, "UPDATE artifacts SET locked_by = ?, locked_until = ? WHERE id = ?", holder,
+			s.now().Add(ttl).UnixMilli(), id)
 		return err
 	})
 }
@@ -21,7 +22,8 @@ func (s *Store) Lock(ctx context.Context, user, id, holder string, ttl time.Dura
 // Unlock ends the lock of a holder. Without one it does nothing.
 func (s *Store) Unlock(ctx context.Context, id, holder string) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE artifacts SET locked_by = '', locked_until = 0 WHERE id = ? AND locked_by = ?", id, holder)
+		_, err := tx.ExecContext(ctx,
+			"UPDATE artifacts SET locked_by = '', locked_until = 0 WHERE id = ? AND locked_by = ?", id, holder)
 		return err
 	})
 }
@@ -34,7 +36,8 @@ func (s *Store) unlocked(ctx context.Context, tx *sql.Tx, user, id, holder strin
 	}
 	var by string
 	var until int64
-	if err := tx.QueryRowContext(ctx, "SELECT locked_by, locked_until FROM artifacts WHERE id = ?", id).Scan(&by, &until); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT locked_by, locked_until FROM artifacts WHERE id = ?", id).Scan(&by,
+		&until); err != nil {
 		return a, err
 	}
 	if by != "" && by != holder && until >= s.now().UnixMilli() {

@@ -12,7 +12,8 @@ func TestSessions(t *testing.T) {
 	v, err := s.Session(t.Context(), "ann", "1")
 	require.NoError(t, err)
 	require.Zero(t, v)
-	want := Session{Artifact: "a", LastTool: Humanizer, Thread: 2, Asked: "images?", Used: time.UnixMilli(1_700_000_000_000).UTC()}
+	want := Session{Artifact: "a", LastTool: Humanizer, Thread: 2, Asked: "images?",
+		Used: time.UnixMilli(1_700_000_000_000).UTC()}
 	v, err = s.ChangeSession(t.Context(), "ann", "1", func(v *Session) { *v = want })
 	require.NoError(t, err)
 	require.Equal(t, want, v)

@@ -97,7 +97,8 @@ func Legal(from, to Status, by Trigger, tool string) (Transition, bool) {
 	return Transition{}, false
 }
 
-// Allowed are the statuses in which a tool may be used. A tool that isn't listed may be used in all.
+// Allowed are the statuses in which a tool may be used. A tool that isn't listed may be used in
+// all.
 var Allowed = map[string][]Status{
 	TopicResearch:   {Draft},
 	SkeletonCreator: {Research},

@@ -46,7 +46,8 @@ func TestOnlyTheListedTransitionsChangeAStatus(t *testing.T) {
 					tried++
 					force(t, s, a.ID, from)
 					text := "text of " + string(to)
-					got, err := s.Apply(t.Context(), Change{User: "ann", Artifact: a.ID, By: by, Tool: tool, From: from, To: to, Content: &text})
+					got, err := s.Apply(t.Context(),
+						Change{User: "ann", Artifact: a.ID, By: by, Tool: tool, From: from, To: to, Content: &text})
 					if want[string(by)+" "+tool+" "+string(from)+">"+string(to)] {
 						require.NoError(t, err)
 						require.Equal(t, to, got.Status)

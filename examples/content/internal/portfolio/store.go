@@ -34,8 +34,10 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("portfolio: %w", err)
 	}
-	// A process may die at any moment; what survives a power failure is up to the journal, which goes first.
-	db, err := sqlitefile.Open(abs, sqlitefile.Options{Conns: 8, LogLimit: 8 << 20, Immediate: true, ForeignKeys: true, Process: true})
+	// A process may die at any moment; what survives a power failure is up to the journal, which
+	// goes first.
+	db, err := sqlitefile.Open(abs,
+		sqlitefile.Options{Conns: 8, LogLimit: 8 << 20, Immediate: true, ForeignKeys: true, Process: true})
 	if err != nil {
 		return nil, fmt.Errorf("portfolio: %w", err)
 	}
@@ -54,7 +56,8 @@ func (s *Store) Close() error { return s.db.Close() }
 
 func (s *Store) migrate(ctx context.Context, tx *sql.Tx) error {
 	var tables, others, has int // others are of neither this package nor the journal, nor of package observe
-	err := tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM sqlite_master WHERE name = 'artifacts'), (SELECT count(*) FROM sqlite_master
+	err := tx.QueryRowContext(ctx,
+		`SELECT (SELECT count(*) FROM sqlite_master WHERE name = 'artifacts'), (SELECT count(*) FROM sqlite_master
 		WHERE type = 'table' AND name NOT LIKE 'pawl%' AND name NOT LIKE 'sqlite%' AND name != 'tool_calls'), user_version FROM pragma_user_version`).Scan(&tables, &others, &has)
 	switch {
 	case err != nil:
@@ -62,7 +65,9 @@ func (s *Store) migrate(ctx context.Context, tx *sql.Tx) error {
 	case tables == 0 && others > 0:
 		return errors.New("the file is that of another program; use another one")
 	case tables > 0 && has != version:
-		return fmt.Errorf("the file has version %d of the tables, and this program needs version %d; use another file, or delete this one", has, version)
+		return fmt.Errorf(
+			"the file has version %d of the tables, and this program needs version %d; use another file, or delete "+
+				"this one", has, version)
 	case tables > 0:
 		return nil
 	}

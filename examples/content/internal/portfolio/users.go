@@ -30,7 +30,8 @@ type UserContext struct {
 // Lines returns the context as lines for a model, only those present.
 func (c UserContext) Lines() string {
 	var b strings.Builder
-	for _, l := range [][2]string{{"Bio", c.Bio}, {"Expertise", c.Expertise}, {"Target Audience", c.Audience}, {"Content Goals", c.Goals}} {
+	for _, l := range [][2]string{{"Bio", c.Bio}, {"Expertise", c.Expertise}, {"Target Audience", c.Audience},
+		{"Content Goals", c.Goals}} {
 		if l[1] != "" {
 			b.WriteString(l[0] + ": " + l[1] + "\n")
 		}
@@ -46,16 +47,21 @@ var seeded = []struct {
 	User
 	UserContext
 }{
-	{User{"ann", "ann@example.com", "Ann Carter", "pro"}, UserContext{"Independent consultant for remote teams", "remote work, leadership, hiring",
-		"heads of engineering in companies of 50 to 500 people", "meetings that eat the week, slow hiring", "win two clients per quarter"}},
-	{User{"ben", "ben@example.com", "Ben Okafor", "free"}, UserContext{Bio: "Data consultant", Expertise: "analytics, dashboards", Audience: "owners of small shops"}},
-	{User{"eva", "eva@example.com", "Eva Lindqvist", "enterprise"}, UserContext{"Partner of a design studio", "design systems, accessibility",
-		"product managers", "inconsistent interfaces", "be invited to speak"}},
+	{User{"ann", "ann@example.com", "Ann Carter", "pro"},
+		UserContext{"Independent consultant for remote teams", "remote work, leadership, hiring",
+			"heads of engineering in companies of 50 to 500 people", "meetings that eat the week, slow hiring",
+			"win two clients per quarter"}},
+	{User{"ben", "ben@example.com", "Ben Okafor", "free"},
+		UserContext{Bio: "Data consultant", Expertise: "analytics, dashboards", Audience: "owners of small shops"}},
+	{User{"eva", "eva@example.com", "Eva Lindqvist", "enterprise"},
+		UserContext{"Partner of a design studio", "design systems, accessibility",
+			"product managers", "inconsistent interfaces", "be invited to speak"}},
 }
 
 func (s *Store) seed(ctx context.Context, tx *sql.Tx) error {
 	for _, u := range seeded {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO users VALUES (?, ?, ?, ?)", u.ID, u.Email, u.Name, u.Plan); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO users VALUES (?, ?, ?, ?)", u.ID, u.Email, u.Name,
+			u.Plan); err != nil {
 			return err
 		}
 		if err := putContext(ctx, tx, u.ID, u.UserContext); err != nil {
@@ -82,7 +88,8 @@ func (s *Store) Users(ctx context.Context) ([]User, error) {
 // UserByID returns a user. An unknown one is an [*Error] of the category Unauthorized.
 func (s *Store) UserByID(ctx context.Context, id string) (User, error) {
 	var u User
-	err := s.db.QueryRowContext(ctx, "SELECT id, email, name, plan FROM users WHERE id = ?", id).Scan(&u.ID, &u.Email, &u.Name, &u.Plan)
+	err := s.db.QueryRowContext(ctx, "SELECT id, email, name, plan FROM users WHERE id = ?", id).Scan(&u.ID, &u.Email,
+		&u.Name, &u.Plan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return u, Errorf(Unauthorized, "There is no user %q.", id)
 	}
@@ -92,7 +99,8 @@ func (s *Store) UserByID(ctx context.Context, id string) (User, error) {
 // Context returns what is known about a user; nothing for an unknown one.
 func (s *Store) Context(ctx context.Context, user string) (UserContext, error) {
 	var c UserContext
-	err := s.db.QueryRowContext(ctx, "SELECT bio, expertise, audience, pain_points, goals FROM user_context WHERE user_id = ?", user).
+	err := s.db.QueryRowContext(ctx,
+		"SELECT bio, expertise, audience, pain_points, goals FROM user_context WHERE user_id = ?", user).
 		Scan(&c.Bio, &c.Expertise, &c.Audience, &c.PainPoints, &c.Goals)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, nil
@@ -111,26 +119,31 @@ func (s *Store) SetContext(ctx context.Context, user string, c UserContext) erro
 // AddTokens adds to the tokens that a user has used in a month (UTC).
 func (s *Store) AddTokens(ctx context.Context, user string, at time.Time, n int64) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO tokens VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used", user, month(at), n)
+		_, err := tx.ExecContext(ctx,
+			"INSERT INTO tokens VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used", user,
+			month(at), n)
 		return err
 	})
 }
 
 // Tokens returns how many tokens a user has used in a month (UTC).
 func (s *Store) Tokens(ctx context.Context, user string, at time.Time) (n int64, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT coalesce(sum(used), 0) FROM tokens WHERE user_id = ? AND month = ?", user, month(at)).Scan(&n)
+	err = s.db.QueryRowContext(ctx, "SELECT coalesce(sum(used), 0) FROM tokens WHERE user_id = ? AND month = ?", user,
+		month(at)).Scan(&n)
 	return n, err
 }
 
 func month(at time.Time) string { return at.UTC().Format("2006-01") }
 
 func putContext(ctx context.Context, tx *sql.Tx, user string, c UserContext) error {
-	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO user_context VALUES (?, ?, ?, ?, ?, ?)", user, c.Bio, c.Expertise, c.Audience, c.PainPoints, c.Goals)
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO user_context VALUES (?, ?, ?, ?, ?, ?)", user, c.Bio,
+		c.Expertise, c.Audience, c.PainPoints, c.Goals)
 	return err
 }
 
 // list returns the rows of a query.
-func list[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+func list[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T,
+	error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -147,7 +160,8 @@ func list[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows, *T) error
 	return all, rows.Err()
 }
 
-// Hash returns the id of a user as logs and statistics may have it: 16 hexadecimal digits of the SHA-256 of id and salt; empty for no user.
+// Hash returns the id of a user as logs and statistics may have it: 16 hexadecimal digits of the
+// SHA-256 of id and salt; empty for no user.
 func Hash(user, salt string) string {
 	if user == "" {
 		return ""

@@ -25,7 +25,8 @@ func (s *site) manyUsers(n int, plan string) (ids []string) {
 	s.t.Helper()
 	for i := range n {
 		id := fmt.Sprintf("user%02d", i)
-		require.NoError(s.t, s.services.Store.AddUser(s.t.Context(), portfolio.User{ID: id, Name: id, Email: id + "@example.com", Plan: plan}))
+		require.NoError(s.t, s.services.Store.AddUser(s.t.Context(),
+			portfolio.User{ID: id, Name: id, Email: id + "@example.com", Plan: plan}))
 		s.tokens[id] = s.call("", "POST", "/api/login", map[string]any{"user": id}).ok().str("token")
 		ids = append(ids, id)
 	}
@@ -45,7 +46,8 @@ func TestFiftyUsersAtOnce(t *testing.T) {
 				message = "help me with something" // a turn of the model
 			}
 			all.Go(func() {
-				a := s.call(user, "POST", "/api/content-agent/execute", map[string]any{"message": message, "sessionId": fmt.Sprint(user, "/", n)})
+				a := s.call(user, "POST", "/api/content-agent/execute",
+					map[string]any{"message": message, "sessionId": fmt.Sprint(user, "/", n)})
 				switch a.status {
 				case http.StatusOK:
 					granted[i].Add(1)
@@ -61,7 +63,8 @@ func TestFiftyUsersAtOnce(t *testing.T) {
 	}
 }
 
-// 20 pipelines are in progress at once, two for each of ten users; a third one of each is refused. Each text belongs to its user.
+// 20 pipelines are in progress at once, two for each of ten users; a third one of each is refused.
+// Each text belongs to its user.
 func TestTwentyPipelinesAtOnce(t *testing.T) {
 	s := newSite(t, options{plans: server.Plans()})
 	users := s.manyUsers(10, "pro")
@@ -105,7 +108,8 @@ func TestEveryPathChecksTheOwner(t *testing.T) {
 	s := newSite(t, options{})
 	id := s.ready("ann")
 	before := s.artifact("ann", id)
-	for _, path := range []string{"GET ", "PATCH ", "DELETE ", "POST /publish", "POST /archive", "POST /edit", "GET /research", "GET /history"} {
+	for _, path := range []string{"GET ", "PATCH ", "DELETE ", "POST /publish", "POST /archive", "POST /edit",
+		"GET /research", "GET /history"} {
 		method, rest, _ := strings.Cut(path, " ")
 		a := s.call("ben", method, "/api/artifacts/"+id+rest, map[string]any{})
 		a.refuses(http.StatusForbidden, portfolio.Unauthorized)
@@ -140,7 +144,8 @@ func TestAModelThatNamesTheArtifactOfSomebodyElse(t *testing.T) {
 		}
 		if len(results) == 0 {
 			in := map[string]any{"artifactId": theirs}
-			return providertest.Calls(providertest.CallSpec{Tool: "fetchArtifact", Input: in}, providertest.CallSpec{Tool: "fetchResearch", Input: in}).Response(), nil
+			return providertest.Calls(providertest.CallSpec{Tool: "fetchArtifact", Input: in},
+				providertest.CallSpec{Tool: "fetchResearch", Input: in}).Response(), nil
 		}
 		return providertest.Call("structuredResponse", map[string]any{"message": "I have nothing."}).Response(), nil
 	})
@@ -164,7 +169,8 @@ func TestTheChatHasOwners(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, sent.status, sent.raw)
 	require.Equal(t, http.StatusNotFound, s.call("ben", "GET", "/agent/sessions/messages?session=s-1", nil).status)
 	require.NotContains(t, s.call("ben", "GET", "/agent/sessions", nil).raw, "s-1")
-	require.Equal(t, http.StatusNotFound, s.call("ben", "GET", "/agent/sessions/messages?session=content%2F"+id+"%2F1", nil).status)
+	require.Equal(t, http.StatusNotFound,
+		s.call("ben", "GET", "/agent/sessions/messages?session=content%2F"+id+"%2F1", nil).status)
 	require.Empty(t, s.statuses("ann", id))
 }
 
@@ -178,7 +184,8 @@ func TestTheChatChangesNothing(t *testing.T) {
 			return provider.Generate(ctx, inner, req)
 		}
 		if len(req.Messages) == 1 {
-			return providertest.Call("topicResearch", map[string]any{"artifactId": id.Load(), "topic": "Remote work", "artifactType": "blog"}).Response(), nil
+			return providertest.Call("topicResearch",
+				map[string]any{"artifactId": id.Load(), "topic": "Remote work", "artifactType": "blog"}).Response(), nil
 		}
 		close(ended)
 		return providertest.Say("I can't.").Response(), nil

@@ -68,8 +68,10 @@ func (s *Server) admit(c *call, in *assistant.Request) (err error) {
 	if err := ownSession(c.user, in.Session); in.Session != "" && err != nil {
 		return err
 	}
-	if pages := []string{"", "portfolio", "artifact", "dashboard", "chat"}; !slices.Contains(pages, in.Screen.CurrentPage) {
-		return portfolio.Errorf(portfolio.InvalidInput, "There is no page %q; there are%s.", in.Screen.CurrentPage, strings.Join(pages, " "))
+	if pages := []string{"", "portfolio", "artifact", "dashboard", "chat"}; !slices.Contains(pages,
+		in.Screen.CurrentPage) {
+		return portfolio.Errorf(portfolio.InvalidInput, "There is no page %q; there are%s.", in.Screen.CurrentPage,
+			strings.Join(pages, " "))
 	}
 	if strings.TrimSpace(in.Message) == "" {
 		return portfolio.Errorf(portfolio.InvalidInput, "The message is empty.")
@@ -91,8 +93,10 @@ func (s *Server) admit(c *call, in *assistant.Request) (err error) {
 // ownSession returns an error if a session isn't the user's: it has the name user/name.
 func ownSession(u portfolio.User, id string) error {
 	name, ok := strings.CutPrefix(id, u.ID+"/")
-	if !ok || name == "" || len(id) > 100 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '/' || r > '~' }) {
-		return portfolio.Errorf(portfolio.Unauthorized, "You do not have access to this session. Yours begin with %s/.", u.ID)
+	if !ok || name == "" || len(id) > 100 ||
+		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '/' || r > '~' }) {
+		return portfolio.Errorf(portfolio.Unauthorized, "You do not have access to this session. Yours begin with %s/.",
+			u.ID)
 	}
 	return nil
 }
@@ -119,7 +123,8 @@ func (s *Server) stream(c *call, in assistant.Request) (any, error) {
 		out.send("error", a.Error)
 	} else {
 		out.send("text", map[string]any{"text": a.Message})
-		out.send("structured", map[string]any{"data": a.Data, "options": a.Options, "clarificationNeeded": a.ClarificationNeeded})
+		out.send("structured",
+			map[string]any{"data": a.Data, "options": a.Options, "clarificationNeeded": a.ClarificationNeeded})
 	}
 	out.send("done", a)
 	return answered, nil

@@ -63,7 +63,8 @@ func decode[In any](w http.ResponseWriter, r *http.Request) (in In, err error) {
 		return in, nil
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return in, &refusal{http.StatusUnsupportedMediaType, portfolio.Errorf(portfolio.InvalidInput, "Send the body as application/json.")}
+		return in, &refusal{http.StatusUnsupportedMediaType,
+			portfolio.Errorf(portfolio.InvalidInput, "Send the body as application/json.")}
 	}
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	dec.DisallowUnknownFields()
@@ -74,7 +75,8 @@ func decode[In any](w http.ResponseWriter, r *http.Request) (in In, err error) {
 		err = errors.New("it is empty")
 	}
 	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return in, &refusal{http.StatusRequestEntityTooLarge, portfolio.Errorf(portfolio.InvalidInput, "The body has more than %d bytes.", tooLong.Limit)}
+		return in, &refusal{http.StatusRequestEntityTooLarge,
+			portfolio.Errorf(portfolio.InvalidInput, "The body has more than %d bytes.", tooLong.Limit)}
 	}
 	if err != nil {
 		return in, portfolio.Errorf(portfolio.InvalidInput, "The body can't be read: %v.", err)
@@ -97,9 +99,12 @@ type refusal struct {
 
 // statuses are those of categories; the others are 400.
 var statuses = map[portfolio.Category]int{
-	portfolio.ToolExecutionFailed: http.StatusInternalServerError, portfolio.ToolTimeout: http.StatusGatewayTimeout, portfolio.AIProviderError: http.StatusBadGateway,
-	portfolio.AIRateLimit: http.StatusTooManyRequests, portfolio.AIContentFilter: http.StatusUnprocessableEntity, portfolio.ArtifactNotFound: http.StatusNotFound,
-	portfolio.ResearchNotFound: http.StatusNotFound, portfolio.Conflict: http.StatusConflict, portfolio.Unauthorized: http.StatusForbidden,
+	portfolio.ToolExecutionFailed: http.StatusInternalServerError, portfolio.ToolTimeout: http.StatusGatewayTimeout,
+	portfolio.AIProviderError: http.StatusBadGateway,
+	portfolio.AIRateLimit:     http.StatusTooManyRequests, portfolio.AIContentFilter: http.StatusUnprocessableEntity,
+	portfolio.ArtifactNotFound: http.StatusNotFound,
+	portfolio.ResearchNotFound: http.StatusNotFound, portfolio.Conflict: http.StatusConflict,
+	portfolio.Unauthorized:      http.StatusForbidden,
 	portfolio.RateLimitExceeded: http.StatusTooManyRequests, portfolio.UnclearIntent: http.StatusOK,
 }
 
@@ -129,8 +134,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &known):
 		f.Error.Category, f.Error.Message, status = known.Category, known.Message, statusOf(known.Category)
 	default:
-		s.cfg.Logger.ErrorContext(r.Context(), "request failed", "component", "server", "trace", f.Error.TraceID, "path", r.URL.Path, "error", err)
-		f.Error.Category, f.Error.Message = portfolio.ToolExecutionFailed, fmt.Sprintf("Something went wrong. The log has more under %s.", f.Error.TraceID)
+		s.cfg.Logger.ErrorContext(r.Context(), "request failed", "component", "server", "trace", f.Error.TraceID,
+			"path", r.URL.Path, "error", err)
+		f.Error.Category, f.Error.Message = portfolio.ToolExecutionFailed,
+			fmt.Sprintf("Something went wrong. The log has more under %s.", f.Error.TraceID)
 	}
 	if refused {
 		status = own.status

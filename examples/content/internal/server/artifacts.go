@@ -21,7 +21,8 @@ type newArtifact struct {
 	Content string   `json:"content"`
 }
 
-// An artifactChange changes what isn't nil. With UpdatedAt, that of the artifact that it is made from, it is refused if the artifact has changed since.
+// An artifactChange changes what isn't nil. With UpdatedAt, that of the artifact that it is made
+// from, it is refused if the artifact has changed since.
 type artifactChange struct {
 	UpdatedAt *time.Time `json:"updatedAt"`
 
@@ -67,7 +68,8 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		if err := checkTags(in.Tags); err != nil {
 			return nil, err
 		}
-		a, err := st.Create(c.Context(), portfolio.Artifact{User: c.user.ID, Type: in.Type, Title: in.Title, Tone: in.Tone, Tags: in.Tags, Content: in.Content})
+		a, err := st.Create(c.Context(), portfolio.Artifact{User: c.user.ID, Type: in.Type, Title: in.Title,
+			Tone: in.Tone, Tags: in.Tags, Content: in.Content})
 		return s.show(c, a, err)
 	})
 	on(s, mux, "GET /api/artifacts/{id}", func(c *call, _ none) (any, error) {
@@ -167,7 +169,8 @@ func (s *Server) edit(c *call, in artifactChange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	change := portfolio.Change{User: c.user.ID, Artifact: a.ID, By: portfolio.ByUser, From: a.Status, To: a.Status, Seen: in.UpdatedAt, Title: in.Title, Tone: in.Tone, Content: in.Content}
+	change := portfolio.Change{User: c.user.ID, Artifact: a.ID, By: portfolio.ByUser, From: a.Status, To: a.Status,
+		Seen: in.UpdatedAt, Title: in.Title, Tone: in.Tone, Content: in.Content}
 	if a.Status == portfolio.Published {
 		change.To = portfolio.Ready
 	}

@@ -23,12 +23,15 @@ func TestLogin(t *testing.T) {
 	req.Header.Set("Cookie", cookie)
 	require.Equal(t, "ann", s.do(req).ok().str("user", "id"))
 
-	s.call("", "POST", "/api/login", map[string]any{"user": "mallory"}).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
+	s.call("", "POST", "/api/login", map[string]any{"user": "mallory"}).refuses(http.StatusUnauthorized,
+		portfolio.Unauthorized)
 	good := s.tokens["ann"]
 	parts := strings.Split(good, ".")
 	for name, token := range map[string]string{
-		"none": "", "nonsense": "x.y.z", "no signature": parts[0] + "." + parts[1] + ".", "that of another user": parts[0] + "." + strings.Split(s.tokens["ben"], ".")[1] + "." + parts[2],
-		"no algorithm": "eyJhbGciOiJub25lIn0." + parts[1] + ".", "header alone": parts[0] + ".", "another signature": good[:len(good)-2] + "xx",
+		"none": "", "nonsense": "x.y.z", "no signature": parts[0] + "." + parts[1] + ".",
+		"that of another user": parts[0] + "." + strings.Split(s.tokens["ben"], ".")[1] + "." + parts[2],
+		"no algorithm":         "eyJhbGciOiJub25lIn0." + parts[1] + ".", "header alone": parts[0] + ".",
+		"another signature": good[:len(good)-2] + "xx",
 	} {
 		s.tokens["mallory"] = token
 		s.call("mallory", "GET", "/api/me", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
@@ -40,18 +43,23 @@ func TestLogin(t *testing.T) {
 
 func TestTheLifeOfAnArtifact(t *testing.T) {
 	s := newSite(t, options{})
-	a := s.call("ann", "POST", "/api/artifacts", map[string]any{"type": "blog", "title": "Remote work", "tags": []string{"work"}}).ok()
+	a := s.call("ann", "POST", "/api/artifacts",
+		map[string]any{"type": "blog", "title": "Remote work", "tags": []string{"work"}}).ok()
 	id, path := a.str("id"), "/api/artifacts/"+a.str("id")
 	require.Equal(t, "draft", a.str("status"))
 	s.call("ann", "POST", path+"/publish", nil).refuses(http.StatusBadRequest, portfolio.InvalidStatus)
 	s.button("ann", id).ok()
-	a = s.call("ann", "PATCH", path, map[string]any{"title": "Remote work, again", "content": "# A\n\n**b** <script>alert(1)</script>", "tags": []string{"x", "y"}, "tone": "casual"}).ok()
+	a = s.call("ann", "PATCH", path, map[string]any{"title": "Remote work, again",
+		"content": "# A\n\n**b** <script>alert(1)</script>", "tags": []string{"x", "y"}, "tone": "casual"}).ok()
 	require.Equal(t, []any{"x", "y"}, a.at("tags"))
 	require.Equal(t, "Remote work, again", a.str("title"))
 	require.Contains(t, a.str("html"), "<strong>b</strong>")
 	require.NotContains(t, a.str("html"), "script")
 	require.Equal(t, "published", s.call("ann", "POST", path+"/publish", nil).ok().str("status"))
-	require.Equal(t, "ready", s.call("ann", "PATCH", path, map[string]any{"tone": "formal", "updatedAt": s.call("ann", "GET", path, nil).ok().str("updatedAt")}).ok().str("status"), "a published artifact that is changed")
+	require.Equal(t, "ready",
+		s.call("ann", "PATCH", path,
+			map[string]any{"tone": "formal", "updatedAt": s.call("ann", "GET", path, nil).ok().str("updatedAt")}).ok().
+			str("status"), "a published artifact that is changed")
 	require.Equal(t, "archived", s.call("ann", "POST", path+"/archive", nil).ok().str("status"))
 	require.Equal(t, "ready", s.call("ann", "POST", path+"/edit", nil).ok().str("status"))
 	require.NotEmpty(t, s.call("ann", "GET", path+"/research", nil).ok().at("research"))
@@ -72,7 +80,8 @@ func TestTwoWhoEditAnArtifact(t *testing.T) {
 	path := "/api/artifacts/" + s.draft("ann", "Remote work")
 	seen := s.call("ann", "GET", path, nil).ok().str("updatedAt")
 	first := s.call("ann", "PATCH", path, map[string]any{"content": "one", "updatedAt": seen}).ok()
-	s.call("ann", "PATCH", path, map[string]any{"content": "two", "updatedAt": seen}).refuses(http.StatusConflict, portfolio.Conflict)
+	s.call("ann", "PATCH", path, map[string]any{"content": "two", "updatedAt": seen}).refuses(http.StatusConflict,
+		portfolio.Conflict)
 	require.Equal(t, "one", s.call("ann", "GET", path, nil).ok().str("content"))
 	s.call("ann", "PATCH", path, map[string]any{"content": "one and two", "updatedAt": first.str("updatedAt")}).ok()
 }
@@ -89,10 +98,14 @@ func TestInputThatIsWrong(t *testing.T) {
 	}{
 		{"POST", "/api/artifacts", map[string]any{"type": "poem", "title": "x"}, 400, portfolio.InvalidContentType},
 		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": " "}, 400, portfolio.InvalidInput},
-		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": strings.Repeat("x", 501)}, 400, portfolio.InvalidInput},
-		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "tone": "shrill"}, 400, portfolio.InvalidTone},
-		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "tags": make([]string, 21)}, 400, portfolio.InvalidInput},
-		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "user": "ben"}, 400, portfolio.InvalidInput},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": strings.Repeat("x", 501)}, 400,
+			portfolio.InvalidInput},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "tone": "shrill"}, 400,
+			portfolio.InvalidTone},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "tags": make([]string, 21)}, 400,
+			portfolio.InvalidInput},
+		{"POST", "/api/artifacts", map[string]any{"type": "blog", "title": "x", "user": "ben"}, 400,
+			portfolio.InvalidInput},
 		{"POST", "/api/artifacts", `{"type"`, 400, portfolio.InvalidInput},
 		{"POST", "/api/artifacts", `{} {}`, 400, portfolio.InvalidInput},
 		{"POST", "/api/artifacts", `[]`, 400, portfolio.InvalidInput},
@@ -102,7 +115,8 @@ func TestInputThatIsWrong(t *testing.T) {
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"title": ""}, 400, portfolio.InvalidInput},
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"title": " "}, 400, portfolio.InvalidInput},
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"tags": []string{""}}, 400, portfolio.InvalidInput},
-		{"PATCH", "/api/artifacts/" + id, map[string]any{"tags": []string{strings.Repeat("x", 51)}}, 400, portfolio.InvalidInput},
+		{"PATCH", "/api/artifacts/" + id, map[string]any{"tags": []string{strings.Repeat("x", 51)}}, 400,
+			portfolio.InvalidInput},
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"status": "published"}, 400, portfolio.InvalidInput},
 		{"GET", "/api/artifacts?status=lost", nil, 400, portfolio.InvalidInput},
 		{"GET", "/api/artifacts/a%2Fb", nil, 400, portfolio.InvalidArtifactID},
@@ -110,10 +124,14 @@ func TestInputThatIsWrong(t *testing.T) {
 		{"GET", "/api/nothing", nil, 404, portfolio.InvalidInput},
 		{"PUT", "/api/user-context", map[string]any{"bio": strings.Repeat("x", 2_001)}, 400, portfolio.InvalidInput},
 		{"POST", "/api/content-agent/execute", map[string]any{"message": " "}, 400, portfolio.InvalidInput},
-		{"POST", "/api/content-agent/execute", map[string]any{"message": strings.Repeat("ä", 10_001)}, 400, portfolio.InvalidInput},
-		{"POST", "/api/content-agent/execute", map[string]any{"message": "x", "screenContext": map[string]any{"currentPage": "moon"}}, 400, portfolio.InvalidInput},
-		{"POST", "/api/content-agent/execute", map[string]any{"message": "x", "screenContext": map[string]any{"artifactId": "../x"}}, 400, portfolio.InvalidArtifactID},
-		{"POST", "/api/content-agent/execute", map[string]any{"message": "x", "sessionId": "ben/1"}, 403, portfolio.Unauthorized},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": strings.Repeat("ä", 10_001)}, 400,
+			portfolio.InvalidInput},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": "x",
+			"screenContext": map[string]any{"currentPage": "moon"}}, 400, portfolio.InvalidInput},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": "x",
+			"screenContext": map[string]any{"artifactId": "../x"}}, 400, portfolio.InvalidArtifactID},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": "x", "sessionId": "ben/1"}, 403,
+			portfolio.Unauthorized},
 		{"GET", "/api/content-agent/sessions/ben%2F1", nil, 403, portfolio.Unauthorized},
 		{"POST", "/api/content-agent/sessions/ben%2F1/reset", nil, 403, portfolio.Unauthorized},
 	} {
@@ -133,7 +151,8 @@ func TestPagesOfOtherSites(t *testing.T) {
 		"a cross-site fetch":  func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
 		"a name of elsewhere": func(r *http.Request) { r.Host = "evil.example" },
 	} {
-		for _, path := range []string{"/api/login", "/api/artifacts", "/api/content-agent/execute", "/agent/sessions/send"} {
+		for _, path := range []string{"/api/login", "/api/artifacts", "/api/content-agent/execute",
+			"/agent/sessions/send"} {
 			req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+path, strings.NewReader("{}"))
 			require.NoError(t, err)
 			req.Header.Set("Authorization", "Bearer "+s.tokens["ann"])
@@ -157,7 +176,8 @@ func TestAdministratorsAlone(t *testing.T) {
 
 func TestPrometheusReadsMetricsWithItsToken(t *testing.T) {
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("figures")) })
-	s := newSite(t, options{config: func(c *server.Config) { c.Admin, c.Metrics, c.MetricsToken = page, page, "scrape" }})
+	s := newSite(t,
+		options{config: func(c *server.Config) { c.Admin, c.Metrics, c.MetricsToken = page, page, "scrape" }})
 	s.tokens["prometheus"], s.tokens["stranger"] = "scrape", "scrap"
 	require.Equal(t, "figures", s.call("prometheus", "GET", "/metrics", nil).raw)
 	require.Equal(t, "figures", s.call("eva", "GET", "/metrics", nil).raw)

@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 )
 
-// chatRoutes mount package serve once for each subscription plan, with the allowance that its users have for all requests to the agent.
+// chatRoutes mount package serve once for each subscription plan, with the allowance that its users
+// have for all requests to the agent.
 func (s *Server) chatRoutes(mux *http.ServeMux) error {
 	const prefix = "/agent"
 	byPlan := map[string]http.Handler{}

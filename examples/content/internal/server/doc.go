@@ -1,4 +1,5 @@
-// Package server is the HTTP API of the content agent, with login, limits and checks of who owns what.
+// Package server is the HTTP API of the content agent, with login, limits and checks of who owns
+// what.
 //
 //	limits := server.NewLimits(nil)
 //	s, err := assistant.Open(ctx, assistant.Config{Model: limits.Model(model), Admit: limits.Admit, …})
@@ -25,21 +26,29 @@
 //	POST   /api/artifacts/{id}/publish, archive, edit
 //	GET    /api/artifacts/{id}/research, history
 //	GET    /images/{id}
-//	POST   /api/content-agent/execute             {"message","screenContext","sessionId"}: the answer, when all is done
-//	POST   /api/content-agent/stream              the same, as server-sent events: intent, tool, status, text, structured, error, done
+//	POST   /api/content-agent/execute             {"message","screenContext","sessionId"}: the answer,
+//	                                              when all is done
+//	POST   /api/content-agent/stream              the same, as server-sent events: intent, tool,
+//	                                              status, text, structured, error, done
 //	POST   /api/content-agent/cancel              {"artifactId"}: ends the pipeline of an artifact
 //	GET    /api/content-agent/sessions/{id}       what is remembered of a conversation
 //	POST   /api/content-agent/sessions/{id}/reset
 //	       /agent/                                package serve: the chat with a model that only looks things up
-//	       /metrics, /admin/, /api/admin/         for administrators; from the Config. /metrics also takes a token of its own
+//	       /metrics, /admin/, /api/admin/         for administrators; from the Config. /metrics also
+//	                                              takes a token of its own
 //	       /                                      the pages; from the Config
 //
 // # Guarantees
 //
-//   - Without a token, there are only the pages, the users and the login. A token is signed, and lasts 12 h.
-//   - Everything is about what the user owns. An artifact of somebody else answers 403, whether its id is in the path, on the screen or in the message.
-//   - A client that disconnects doesn't stop a pipeline. Cancel does, and Close leaves it to the next process.
-//   - Limits are exact: requests and pipelines of a user, and tokens in a month, also across restarts.
+//   - Without a token, there are only the pages, the users and the login. A token is signed, and
+//     lasts 12 h.
+//   - Everything is about what the user owns. An artifact of somebody else answers 403, whether its
+//     id is in the path, on the screen or in the message.
+//   - A client that disconnects doesn't stop a pipeline. Cancel does, and Close leaves it to the
+//     next process.
+//   - Limits are exact: requests and pipelines of a user, and tokens in a month, also across
+//     restarts.
 //   - Requests of pages of other sites, and bodies above 512 KiB, are refused.
-//   - Logs have hashed ids of users, and no texts apart from 100 characters of a message that was refused.
+//   - Logs have hashed ids of users, and no texts apart from 100 characters of a message that was
+//     refused.
 package server

@@ -26,10 +26,12 @@ type Plan struct {
 
 // Plans returns the usual plans by their names.
 func Plans() map[string]Plan {
-	return map[string]Plan{"free": {10, 100, 20, 2, 50_000}, "pro": {10, 100, 20, 2, 500_000}, "enterprise": {10, 100, 20, 2, 5_000_000}}
+	return map[string]Plan{"free": {10, 100, 20, 2, 50_000}, "pro": {10, 100, 20, 2, 500_000},
+		"enterprise": {10, 100, 20, 2, 5_000_000}}
 }
 
-// stepTokens is what a tool of a pipeline is expected to use. A pipeline that doesn't fit into what is left of the month isn't begun.
+// stepTokens is what a tool of a pipeline is expected to use. A pipeline that doesn't fit into what
+// is left of the month isn't begun.
 const stepTokens = 6_000
 
 // Limits are what users may use. Make it with [NewLimits]. It is safe for concurrent use.
@@ -50,10 +52,15 @@ func NewLimits(plans map[string]Plan) *Limits {
 	if plans == nil {
 		plans = Plans()
 	}
-	l := &Limits{plans: plans, requests: map[string]*ratelimit.Allowance{}, pipelines: map[string]*ratelimit.Allowance{}, tokens: budget.New(budget.Config{}), expected: map[string]int64{}, known: map[string]bool{}}
+	l := &Limits{plans: plans, requests: map[string]*ratelimit.Allowance{},
+		pipelines: map[string]*ratelimit.Allowance{}, tokens: budget.New(budget.Config{}), expected: map[string]int64{},
+		known: map[string]bool{}}
 	for name, p := range plans {
-		l.requests[name] = ratelimit.NewAllowance(ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{{Max: p.PerMinute, Per: time.Minute}, {Max: p.PerHour, Per: time.Hour}}})
-		l.pipelines[name] = ratelimit.NewAllowance(ratelimit.AllowanceConfig{PerDay: p.PipelinesPerDay, Concurrent: p.Pipelines})
+		l.requests[name] = ratelimit.NewAllowance(
+			ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{{Max: p.PerMinute, Per: time.Minute},
+				{Max: p.PerHour, Per: time.Hour}}})
+		l.pipelines[name] = ratelimit.NewAllowance(ratelimit.AllowanceConfig{PerDay: p.PipelinesPerDay,
+			Concurrent: p.Pipelines})
 	}
 	return l
 }
@@ -97,11 +104,13 @@ func (l *Limits) know(ctx context.Context, u portfolio.User) error {
 }
 
 // once says that the limits don't make a call again: what they are around does that.
-var once = map[fault.Class]guard.Retry{fault.Transient: {Attempts: 1}, fault.RateLimited: {Attempts: 1}, fault.Degraded: {Attempts: 1}}
+var once = map[fault.Class]guard.Retry{fault.Transient: {Attempts: 1}, fault.RateLimited: {Attempts: 1},
+	fault.Degraded: {Attempts: 1}}
 
 // Model returns a model whose calls count towards the tokens of their users.
 func (l *Limits) Model(p provider.Provider) (provider.Provider, error) {
-	return guard.New(p, guard.Config{Name: "limits", Retry: once, Budget: l.tokens, Ledger: budget.NewLedgerWith(budget.LedgerConfig{Keep: -1, Sink: l.record})})
+	return guard.New(p, guard.Config{Name: "limits", Retry: once, Budget: l.tokens,
+		Ledger: budget.NewLedgerWith(budget.LedgerConfig{Keep: -1, Sink: l.record})})
 }
 
 // record keeps what a call has used, for the next process.
@@ -110,12 +119,14 @@ func (l *Limits) record(e budget.Entry) {
 	store := l.store
 	l.mu.Unlock()
 	if store != nil && e.User != "" {
-		// A call that can't be recorded has been made all the same; what fails here fails for the artifact, too.
+		// A call that can't be recorded has been made all the same; what fails here fails for the
+		// artifact, too.
 		_ = store.AddTokens(context.Background(), e.User, time.Now(), e.Tokens())
 	}
 }
 
-// Admit admits a sequence of tools for a user, until release is called. A single tool is always admitted, if there are tokens for it.
+// Admit admits a sequence of tools for a user, until release is called. A single tool is always
+// admitted, if there are tokens for it.
 func (l *Limits) Admit(ctx context.Context, u portfolio.User, names []string) (release func(), err error) {
 	wants := int64(len(names)) * stepTokens
 	if err := l.expect(u, wants); err != nil {
@@ -141,7 +152,9 @@ func (l *Limits) expect(u portfolio.User, tokens int64) error {
 	defer l.mu.Unlock()
 	if left := l.tokens.Remaining(budget.Names{User: u.ID}).Tokens; left < tokens+l.expected[u.ID] {
 		limit := l.plans[u.Plan].Tokens
-		return portfolio.Errorf(portfolio.RateLimitExceeded, "Monthly token limit reached: this needs about %d tokens, and %d of %d are left in the plan %s. Upgrade your plan, or wait for the next month.",
+		return portfolio.Errorf(portfolio.RateLimitExceeded,
+			"Monthly token limit reached: this needs about %d tokens, and %d of %d are left in the plan %s. Upgrade "+
+				"your plan, or wait for the next month.",
 			tokens, max(0, left-l.expected[u.ID]), limit, u.Plan)
 	}
 	l.expected[u.ID] += tokens
@@ -176,9 +189,11 @@ func refused(err error, what string) error {
 	text := fmt.Sprintf("Rate limit exceeded: you can make %d %s in %v. Please wait.", full.Limit, what, full.Per)
 	switch full.Kind {
 	case ratelimit.AllowancePerDay:
-		text = fmt.Sprintf("Rate limit exceeded: you can start %d %s in a day. Please wait until tomorrow.", full.Limit, what)
+		text = fmt.Sprintf("Rate limit exceeded: you can start %d %s in a day. Please wait until tomorrow.", full.Limit,
+			what)
 	case ratelimit.AllowanceConcurrent:
-		text = fmt.Sprintf("Rate limit exceeded: %d %s are in progress. Please wait until one of them has ended.", full.Limit, what)
+		text = fmt.Sprintf("Rate limit exceeded: %d %s are in progress. Please wait until one of them has ended.",
+			full.Limit, what)
 	}
 	return &portfolio.Error{Category: portfolio.RateLimitExceeded, Message: text, Err: full}
 }
@@ -211,5 +226,6 @@ func (s *Server) me(c *call) (any, error) {
 		}
 	}
 	month := s.cfg.Limits.tokens.Status(budget.ScopeUser, c.user.ID)
-	return map[string]any{"user": c.user, "admin": s.isAdmin(c.user), "limits": all, "tokens": map[string]int64{"limit": month.Limit.Tokens, "used": month.Spent.Tokens}}, nil
+	return map[string]any{"user": c.user, "admin": s.isAdmin(c.user), "limits": all,
+		"tokens": map[string]int64{"limit": month.Limit.Tokens, "used": month.Spent.Tokens}}, nil
 }

@@ -26,7 +26,8 @@ func TestElevenMessagesInAMinute(t *testing.T) {
 	require.Equal(t, "0", a.header.Get("X-RateLimit-Remaining"))
 	require.Positive(t, a.at("error", "retryAfter"))
 	require.Equal(t, a.header.Get("Retry-After"), a.str("error", "retryAfter"))
-	require.Equal(t, http.StatusTooManyRequests, s.call("ann", "POST", "/agent/sessions/send", map[string]any{"session": "s-1", "text": "hello"}).status, "the chat counts, too")
+	require.Equal(t, http.StatusTooManyRequests, s.call("ann", "POST", "/agent/sessions/send",
+		map[string]any{"session": "s-1", "text": "hello"}).status, "the chat counts, too")
 	s.say("ben", "", "What can you do?").ok()
 	me := s.call("ann", "GET", "/api/me", nil).ok()
 	require.Equal(t, 0.0, me.at("limits", 0, "remaining"))
@@ -85,7 +86,8 @@ func TestTheTokensOfAMonth(t *testing.T) {
 		t.Logf("a pipeline with the stand-in model: %v tokens", used)
 	})
 	s := newSite(t, options{plans: plans, db: db})
-	require.Equal(t, used, s.call("ben", "GET", "/api/me", nil).ok().at("tokens", "used"), "the next process knows what was used")
+	require.Equal(t, used, s.call("ben", "GET", "/api/me", nil).ok().at("tokens", "used"),
+		"the next process knows what was used")
 	id := s.draft("ben", "Remote work again")
 	a := s.button("ben", id).refuses(http.StatusTooManyRequests, portfolio.RateLimitExceeded)
 	require.Contains(t, a.str("error", "message"), "Upgrade")
@@ -99,7 +101,8 @@ func TestAUserWithoutTokens(t *testing.T) {
 	free.Tokens = 10
 	plans["free"] = free
 	s := newSite(t, options{plans: plans})
-	a := s.say("ben", "", "Give me topic ideas for LinkedIn").refuses(http.StatusTooManyRequests, portfolio.RateLimitExceeded)
+	a := s.say("ben", "", "Give me topic ideas for LinkedIn").refuses(http.StatusTooManyRequests,
+		portfolio.RateLimitExceeded)
 	require.Contains(t, a.str("error", "message"), "Monthly token limit reached")
 	require.Zero(t, s.calls("step"))
 }
@@ -120,7 +123,8 @@ func TestCanceling(t *testing.T) {
 	running.Go(func() { s.button("ann", id).refuses(http.StatusConflict, portfolio.Conflict) })
 	<-writing
 	require.Equal(t, "writing", s.artifact("ann", id).str("status"))
-	s.call("ben", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).refuses(http.StatusForbidden, portfolio.Unauthorized)
+	s.call("ben", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).refuses(http.StatusForbidden,
+		portfolio.Unauthorized)
 	a := s.call("ann", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).ok()
 	running.Wait()
 	require.Equal(t, "skeleton", a.str("status"), "the tool in progress is undone, and what was finished stays")

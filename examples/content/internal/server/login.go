@@ -18,7 +18,8 @@ const (
 	lasts      = 12 * time.Hour
 )
 
-// header is that of all tokens: {"alg":"HS256","typ":"JWT"}. A token with another one isn't read at all.
+// header is that of all tokens: {"alg":"HS256","typ":"JWT"}. A token with another one isn't read at
+// all.
 const header = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
 
 // claims are the content of a token.
@@ -43,7 +44,8 @@ func (s *Server) signature(signed string) string {
 // subject returns the user of a token that is valid now.
 func (s *Server) subject(token string, now time.Time) (string, bool) {
 	i := strings.LastIndexByte(token, '.')
-	if i < 0 || !strings.HasPrefix(token, header+".") || !hmac.Equal([]byte(token[i+1:]), []byte(s.signature(token[:i]))) {
+	if i < 0 || !strings.HasPrefix(token, header+".") ||
+		!hmac.Equal([]byte(token[i+1:]), []byte(s.signature(token[:i]))) {
 		return "", false
 	}
 	body, err := base64.RawURLEncoding.DecodeString(token[len(header)+1 : i])
@@ -64,7 +66,8 @@ func (s *Server) userOf(r *http.Request) (portfolio.User, error) {
 	}
 	id, ok := s.subject(token, time.Now())
 	if !ok {
-		return portfolio.User{}, &refusal{http.StatusUnauthorized, portfolio.Errorf(portfolio.Unauthorized, "Log in first.")}
+		return portfolio.User{},
+			&refusal{http.StatusUnauthorized, portfolio.Errorf(portfolio.Unauthorized, "Log in first.")}
 	}
 	return s.Store.UserByID(r.Context(), id)
 }
@@ -84,7 +87,9 @@ func (s *Server) loginRoutes(mux *http.ServeMux) {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	on(s, mux, "GET /api/me", func(c *call, _ none) (any, error) { return s.me(c) })
-	on(s, mux, "GET /api/user-context", func(c *call, _ none) (any, error) { return s.Store.Context(c.Context(), c.user.ID) })
+	on(s, mux, "GET /api/user-context", func(c *call, _ none) (any, error) {
+		return s.Store.Context(c.Context(), c.user.ID)
+	})
 	on(s, mux, "PUT /api/user-context", func(c *call, in portfolio.UserContext) (any, error) {
 		for _, text := range []string{in.Bio, in.Expertise, in.Audience, in.PainPoints, in.Goals} {
 			if err := portfolio.CheckLength("text", text, maxAbout); err != nil {
@@ -98,7 +103,8 @@ func (s *Server) loginRoutes(mux *http.ServeMux) {
 // maxAbout is how many characters each part of the user's context may have.
 const maxAbout = 2_000
 
-// login lets somebody in who names a seeded user. A real service checks a password here, or asks an identity provider.
+// login lets somebody in who names a seeded user. A real service checks a password here, or asks an
+// identity provider.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	in, err := decode[struct {
 		User string `json:"user"`
@@ -124,5 +130,6 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, token string, age int) {
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: token, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: token, Path: "/", MaxAge: age, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode})
 }

@@ -84,20 +84,22 @@ func newSite(t *testing.T, o options) *site {
 	}
 	limits := server.NewLimits(o.plans)
 	inner := standin.Model()
-	model, err := limits.Model(providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
-		s.mu.Lock()
-		s.asked[req.Labels.Kind]++
-		s.mu.Unlock()
-		if s.hook != nil {
-			if err := s.hook(ctx, req.Labels.Kind); err != nil {
-				return nil, err
+	model, err := limits.Model(
+		providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+			s.mu.Lock()
+			s.asked[req.Labels.Kind]++
+			s.mu.Unlock()
+			if s.hook != nil {
+				if err := s.hook(ctx, req.Labels.Kind); err != nil {
+					return nil, err
+				}
 			}
-		}
-		return provider.Generate(ctx, inner, req)
-	}))
+			return provider.Generate(ctx, inner, req)
+		}))
 	require.NoError(t, err)
 	logger := slog.New(slog.NewJSONHandler(s.log, nil))
-	ac := assistant.Config{DB: o.db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(), Admit: limits.Admit, Lease: time.Minute, Logger: logger}
+	ac := assistant.Config{DB: o.db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(),
+		Admit: limits.Admit, Lease: time.Minute, Logger: logger}
 	if o.agent != nil {
 		o.agent(&ac)
 	}
@@ -220,7 +222,8 @@ func (s *site) say(user, artifact, message string) answer {
 	if artifact != "" {
 		screen = map[string]any{"currentPage": "artifact", "artifactId": artifact}
 	}
-	return s.call(user, "POST", "/api/content-agent/execute", map[string]any{"message": message, "screenContext": screen})
+	return s.call(user, "POST", "/api/content-agent/execute",
+		map[string]any{"message": message, "screenContext": screen})
 }
 
 // button presses Create Content.

@@ -19,7 +19,8 @@ var (
 // policy returns what HTML may come out: what Markdown makes, and the images of this server.
 func policy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del",
+	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code",
+		"em", "strong", "del",
 		"table", "thead", "tbody", "tr", "th", "td")
 	p.AllowAttrs("href").OnElements("a")
 	p.AllowURLSchemes("http", "https", "mailto")
@@ -28,12 +29,14 @@ func policy() *bluemonday.Policy {
 	p.RequireNoFollowOnLinks(true)
 	p.RequireNoReferrerOnLinks(true)
 	p.AddTargetBlankToFullyQualifiedLinks(true)
-	p.AllowAttrs("src").Matching(regexp.MustCompile(`^` + regexp.QuoteMeta(contenttools.ImagePath) + `[A-Za-z0-9-]+$`)).OnElements("img")
+	p.AllowAttrs("src").Matching(regexp.MustCompile(`^` + regexp.QuoteMeta(contenttools.ImagePath) + `[A-Za-z0-9-]+$`)).
+		OnElements("img")
 	p.AllowAttrs("alt").OnElements("img")
 	return p
 }
 
-// HTML returns Markdown as HTML that is safe to insert: without code, styles, and images from elsewhere. Raw HTML is left out.
+// HTML returns Markdown as HTML that is safe to insert: without code, styles, and images from
+// elsewhere. Raw HTML is left out.
 func HTML(text string) string {
 	var out bytes.Buffer
 	if err := markdown.Convert([]byte(text), &out); err != nil { // a Buffer takes all

@@ -41,9 +41,11 @@ type event struct {
 // stream sends a message and returns the events that come.
 func (s *site) stream(user, artifact, message string) (all []event) {
 	s.t.Helper()
-	body, err := json.Marshal(map[string]any{"message": message, "screenContext": map[string]any{"currentPage": "artifact", "artifactId": artifact}})
+	body, err := json.Marshal(map[string]any{"message": message,
+		"screenContext": map[string]any{"currentPage": "artifact", "artifactId": artifact}})
 	require.NoError(s.t, err)
-	req, err := http.NewRequestWithContext(s.t.Context(), "POST", s.url+"/api/content-agent/stream", strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(s.t.Context(), "POST", s.url+"/api/content-agent/stream",
+		strings.NewReader(string(body)))
 	require.NoError(s.t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+s.tokens[user])
@@ -82,7 +84,8 @@ func TestScenario1TheButtonCreatesAnArticle(t *testing.T) {
 			require.Equal(t, map[string]any{"from": "draft", "to": "ready"}, e.data["statusTransition"])
 		}
 	}
-	require.Equal(t, []string{"topicResearch", "skeletonCreator", "contentWriter", "humanizer", "visualsCreator"}, tools)
+	require.Equal(t, []string{"topicResearch", "skeletonCreator", "contentWriter", "humanizer", "visualsCreator"},
+		tools)
 	require.Equal(t, "intent", names[0])
 	require.Equal(t, []string{"text", "structured", "done"}, names[len(names)-3:])
 	require.Equal(t, "ready", statuses[len(statuses)-1])
@@ -104,7 +107,8 @@ func TestScenario2WhichArtifactIsMeant(t *testing.T) {
 	id := s.ready("ann")
 	asked := s.say("ann", "", "humanize this")
 	if asked.at("clarificationNeeded") != true { // the session remembers the artifact of the button
-		asked = s.call("ann", "POST", "/api/content-agent/execute", map[string]any{"message": "humanize this", "sessionId": "ann/2"})
+		asked = s.call("ann", "POST", "/api/content-agent/execute",
+			map[string]any{"message": "humanize this", "sessionId": "ann/2"})
 	}
 	require.Equal(t, true, asked.ok().at("clarificationNeeded"))
 	choice := asked.str("options", 0, "message")
@@ -118,7 +122,8 @@ func TestScenario3HumanizeAndThenImages(t *testing.T) {
 	require.Equal(t, []any{"humanizer"}, s.say("ann", id, "Humanize this content").ok().at("toolsUsed"))
 	require.NotNil(t, s.artifact("ann", id).at("metadata"))
 	require.Contains(t, s.artifact("ann", id).raw, "humanityScoreAfter")
-	require.Equal(t, []any{"visualsCreator"}, s.say("ann", "", "now add images").ok().at("toolsUsed"), "it means the same artifact")
+	require.Equal(t, []any{"visualsCreator"}, s.say("ann", "", "now add images").ok().at("toolsUsed"),
+		"it means the same artifact")
 }
 
 func TestScenario4TopicIdeas(t *testing.T) {
@@ -140,7 +145,8 @@ func TestScenario5ResearchNeedsADraft(t *testing.T) {
 	id := s.draft("ann", "Remote work")
 	s.say("ann", id, "Research this topic").ok()
 	require.Equal(t, "research", s.artifact("ann", id).str("status"))
-	require.GreaterOrEqual(t, len(s.call("ann", "GET", "/api/artifacts/"+id+"/research", nil).ok().at("research").([]any)), 5)
+	require.GreaterOrEqual(t,
+		len(s.call("ann", "GET", "/api/artifacts/"+id+"/research", nil).ok().at("research").([]any)), 5)
 	published := s.ready("ann")
 	s.call("ann", "POST", "/api/artifacts/"+published+"/publish", nil).ok()
 	for _, message := range []string{"Research this topic", "Create a skeleton for this"} {
@@ -195,7 +201,8 @@ func TestScenario8TheWriterFailsAndGoesOn(t *testing.T) {
 	require.Equal(t, "ready", s.artifact("ann", id).str("status"))
 }
 
-// short makes the runs of a process that has died free soon. It is longer than a process that lives is ever held up.
+// short makes the runs of a process that has died free soon. It is longer than a process that lives
+// is ever held up.
 func short(c *assistant.Config) { c.Lease = 2 * time.Second }
 
 // The next process is another server over the same file.
@@ -228,7 +235,8 @@ func TestScenario10TheNextProcessGoesOn(t *testing.T) {
 		<-writing
 		leave()
 		require.True(t, errors.Is(<-left, context.Canceled))
-		require.Equal(t, "running", s.artifact("ann", id).str("pipeline", "state"), "the client has gone, the pipeline hasn't")
+		require.Equal(t, "running", s.artifact("ann", id).str("pipeline", "state"),
+			"the client has gone, the pipeline hasn't")
 		s.button("ann", id).refuses(http.StatusConflict, portfolio.Conflict)
 	})
 	s := newSite(t, options{db: db, agent: short})
@@ -263,7 +271,8 @@ func TestScenario12AttemptsToChangeTheInstructions(t *testing.T) {
 func TestScenario13TheArtifactOfSomebodyElse(t *testing.T) {
 	s := newSite(t, options{})
 	mine, theirs := s.draft("ann", "Mine"), s.draft("ben", "Theirs")
-	a := s.say("ann", mine, "Humanize the text of artifact "+theirs).refuses(http.StatusForbidden, portfolio.Unauthorized)
+	a := s.say("ann", mine, "Humanize the text of artifact "+theirs).refuses(http.StatusForbidden,
+		portfolio.Unauthorized)
 	require.Equal(t, "You do not have access to this artifact.", a.str("error", "message"))
 	s.button("ann", theirs).refuses(http.StatusForbidden, portfolio.Unauthorized)
 	s.say("ann", theirs, "What's the status?").refuses(http.StatusForbidden, portfolio.Unauthorized)
@@ -274,13 +283,15 @@ func TestScenario14MocksAreTheSameEachTime(t *testing.T) {
 	var texts []string
 	for range 2 {
 		mocks, all, err := contenttools.Mocks(func(name string) string {
-			return map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DELAY_MIN_MS": "0", "MOCK_DELAY_MAX_MS": "0"}[name]
+			return map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DELAY_MIN_MS": "0",
+				"MOCK_DELAY_MAX_MS": "0"}[name]
 		}, nil)
 		require.NoError(t, err)
 		s := newSite(t, options{agent: func(c *assistant.Config) { c.Mocks, c.Mocked = mocks, all }})
 		id := s.draft("ann", "Remote work")
 		require.Regexp(t, `^mock-`, s.button("ann", id).ok().str("traceId"))
-		texts = append(texts, regexp.MustCompile(`/images/[0-9a-zA-Z-]+`).ReplaceAllString(s.artifact("ann", id).str("content"), ""))
+		texts = append(texts,
+			regexp.MustCompile(`/images/[0-9a-zA-Z-]+`).ReplaceAllString(s.artifact("ann", id).str("content"), ""))
 	}
 	require.Equal(t, texts[0], texts[1])
 }

@@ -30,7 +30,8 @@ type Config struct {
 	Metrics http.Handler // serves /metrics for administrators; nil: nothing does
 	Admins  []string     // the ids of administrators; nil: eva
 
-	// MetricsToken is a bearer token that a Prometheus reads /metrics with. Unlike that of a login, it doesn't expire. Empty: there is none.
+	// MetricsToken is a bearer token that a Prometheus reads /metrics with. Unlike that of a login,
+	// it doesn't expire. Empty: there is none.
 	MetricsToken string
 
 	Hosts  []string     // names under which the server may be addressed, besides those of this computer
@@ -80,7 +81,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		mux.Handle("/", cfg.Pages)
 	}
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, &refusal{http.StatusNotFound, portfolio.Errorf(portfolio.InvalidInput, "There is no path %s %s.", r.Method, r.URL.Path)})
+		s.fail(w, r, &refusal{http.StatusNotFound,
+			portfolio.Errorf(portfolio.InvalidInput, "There is no path %s %s.", r.Method, r.URL.Path)})
 	})
 	s.handler = s.logged(s.guarded(mux))
 	return s, nil
@@ -89,7 +91,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close stops pipelines, which the next process goes on with. It doesn't wait for the requests; http.Server.Shutdown does. It can be called once.
+// Close stops pipelines, which the next process goes on with. It doesn't wait for the requests;
+// http.Server.Shutdown does. It can be called once.
 func (s *Server) Close() { close(s.closing) }
 
 // detached returns a context for work that goes on without the client, until Close.
@@ -99,7 +102,8 @@ func (s *Server) detached(r *http.Request) (context.Context, context.CancelFunc)
 	go func() {
 		select {
 		case <-s.closing:
-			cancel(portfolio.Errorf(portfolio.ToolExecutionFailed, "The server is closing. It goes on with this when it is back."))
+			cancel(portfolio.Errorf(portfolio.ToolExecutionFailed,
+				"The server is closing. It goes on with this when it is back."))
 		case <-ctx.Done():
 		}
 		close(ended)
@@ -110,8 +114,8 @@ func (s *Server) detached(r *http.Request) (context.Context, context.CancelFunc)
 	}
 }
 
-// guarded refuses requests that pages of other sites make. There are no passwords, so a name that somebody has made resolve to this computer is
-// refused, too.
+// guarded refuses requests that pages of other sites make. There are no passwords, so a name that
+// somebody has made resolve to this computer is refused, too.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +130,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		}
 		ip := net.ParseIP(strings.Trim(host, "[]"))
 		if host != "localhost" && (ip == nil || !ip.IsLoopback()) && !slices.Contains(s.cfg.Hosts, host) {
-			s.fail(w, r, portfolio.Errorf(portfolio.Unauthorized, "The server isn't known under this name; use localhost."))
+			s.fail(w, r,
+				portfolio.Errorf(portfolio.Unauthorized, "The server isn't known under this name; use localhost."))
 			return
 		}
 		checked.ServeHTTP(w, r)
@@ -181,7 +186,8 @@ func (w *recorder) Write(p []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// logged writes a line for each request, and answers after a panic. An answer that has begun is broken off, so that the client sees that it isn't whole.
+// logged writes a line for each request, and answers after a panic. An answer that has begun is
+// broken off, so that the client sees that it isn't whole.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &recorder{ResponseWriter: w}
@@ -191,14 +197,16 @@ func (s *Server) logged(next http.Handler) http.Handler {
 			case v != nil && rec.status == 0:
 				s.fail(rec, r, fmt.Errorf("panic: %v", v))
 			case v != nil:
-				s.cfg.Logger.ErrorContext(r.Context(), "request failed", "component", "server", "path", r.URL.Path, "error", fmt.Errorf("panic: %v", v))
+				s.cfg.Logger.ErrorContext(r.Context(), "request failed", "component", "server", "path", r.URL.Path,
+					"error", fmt.Errorf("panic: %v", v))
 				defer panic(http.ErrAbortHandler)
 			}
 			user := ""
 			if u, err := s.userOf(r); err == nil {
 				user = portfolio.Hash(u.ID, s.cfg.Salt)
 			}
-			s.cfg.Logger.InfoContext(r.Context(), "request", "component", "server", "method", r.Method, "path", r.URL.Path, "status", cmp.Or(rec.status, http.StatusOK),
+			s.cfg.Logger.InfoContext(r.Context(), "request", "component", "server", "method", r.Method,
+				"path", r.URL.Path, "status", cmp.Or(rec.status, http.StatusOK),
 				"userId", user, "durationMs", time.Since(began).Milliseconds())
 		}()
 		next.ServeHTTP(rec, r)

@@ -1,6 +1,7 @@
-// Package standin stands in for the services that a content agent asks: a language model and five sources of research. It is a table of
-// scenarios in plain Go, not a language model, and the sources are made up. It needs no key and no network, and the same request always gets
-// the same answer.
+// Package standin stands in for the services that a content agent asks: a language model and five
+// sources of research. It is a table of scenarios in plain Go, not a language model, and the
+// sources are made up. It needs no key and no network, and the same request always gets the same
+// answer.
 //
 //	a, err := agent.New(agent.Config{Provider: standin.Model(), Tools: list})
 //	found, err := web.Find(ctx, "remote work", 20, standin.Sources()...)

@@ -16,7 +16,8 @@ import (
 //
 //   - "" is the stand-in model alone.
 //   - "provider" is a model that always fails, and then the stand-in model.
-//   - "KIND:N" is the stand-in model, whose Nth call of a kind (insights, skeleton, writer, humanizer, topics) fails once.
+//   - "KIND:N" is the stand-in model, whose Nth call of a kind (insights, skeleton, writer,
+//     humanizer, topics) fails once.
 func Faults(spec string) ([]provider.Provider, error) {
 	kind, text, counted := strings.Cut(spec, ":")
 	n, err := strconv.Atoi(text)
@@ -24,7 +25,9 @@ func Faults(spec string) ([]provider.Provider, error) {
 	case spec == "":
 		return []provider.Provider{Model()}, nil
 	case spec == "provider":
-		return []provider.Provider{&failing{Provider: Model(), fails: func(string) error { return fault.New(fault.UserFixable, "the provider has no valid key") }}, Model()}, nil
+		return []provider.Provider{&failing{Provider: Model(), fails: func(string) error {
+			return fault.New(fault.UserFixable, "the provider has no valid key")
+		}}, Model()}, nil
 	case !counted || err != nil || n < 1 || kind == "":
 		return nil, fmt.Errorf("%q isn't a fault; use provider, or a kind of call and a number, such as writer:3", spec)
 	}

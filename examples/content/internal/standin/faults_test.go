@@ -10,7 +10,8 @@ import (
 
 func TestFaults(t *testing.T) {
 	ask := func(p provider.Provider, kind string) error {
-		_, err := provider.Generate(t.Context(), p, &provider.Request{Messages: []provider.Message{provider.User("x")}, Labels: provider.Labels{Kind: kind}})
+		_, err := provider.Generate(t.Context(), p,
+			&provider.Request{Messages: []provider.Message{provider.User("x")}, Labels: provider.Labels{Kind: kind}})
 		return err
 	}
 	all, err := Faults("")

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// A scenario is a turn of the chat: when the message has one of these words, the tool is called, and then the turn is ended.
+// A scenario is a turn of the chat: when the message has one of these words, the tool is called,
+// and then the turn is ended.
 type scenario struct {
 	when *regexp.Regexp
 	tool string
@@ -17,8 +18,10 @@ type scenario struct {
 }
 
 var turns = []scenario{
-	{regexp.MustCompile(`(?i)\b(?:idea|ideas|topics|what should i write)\b`), "topicsResearch", "Here are topics that fit your goals."},
-	{regexp.MustCompile(`(?i)\b(?:status|where are we|progress|look at)\b`), "fetchArtifact", "This is where it stands."},
+	{regexp.MustCompile(`(?i)\b(?:idea|ideas|topics|what should i write)\b`), "topicsResearch",
+		"Here are topics that fit your goals."},
+	{regexp.MustCompile(`(?i)\b(?:status|where are we|progress|look at)\b`), "fetchArtifact",
+		"This is where it stands."},
 	{regexp.MustCompile(`(?i)\b(?:sources|findings)\b`), "fetchResearch", "These are the sources."},
 	{regexp.MustCompile(`(?i)\bdrafts\b`), "listDraftArtifacts", "These are your drafts."},
 	{regexp.MustCompile(`(?i)\b(?:artifacts|portfolio)\b`), "fetchArtifactTopics", "These are your artifacts."},
@@ -93,10 +96,13 @@ func end(say string, data any) *provider.Response {
 			in["message"] = "There are none at the moment. Begin with a new draft, or ask for topic ideas."
 		}
 	}
-	return providertest.Reply(providertest.Say("Done, here it is."), providertest.Call("structuredResponse", in)).Response()
+	return providertest.Reply(providertest.Say("Done, here it is."),
+		providertest.Call("structuredResponse", in)).Response()
 }
 
 func ask() *provider.Response {
-	return providertest.Reply(providertest.Say("One question first."), providertest.Call("structuredResponse", map[string]any{
-		"message": "What would you like to do?", "clarificationNeeded": true, "options": []string{"Topic ideas", "Create content", "Show my drafts"}})).Response()
+	return providertest.Reply(providertest.Say("One question first."),
+		providertest.Call("structuredResponse", map[string]any{
+			"message": "What would you like to do?", "clarificationNeeded": true,
+			"options": []string{"Topic ideas", "Create content", "Show my drafts"}})).Response()
 }

@@ -19,19 +19,22 @@ type Chart struct {
 	Lines    []Line        // at most as many as there are colors, which is 2: others are drawn in the last one
 }
 
-// A Band shades a time in which something went on. Bands of the same name have the same color and one entry in the legend.
+// A Band shades a time in which something went on. Bands of the same name have the same color and
+// one entry in the legend.
 type Band struct {
 	Name     string
 	From, To time.Duration
 }
 
-// A Line is the waits of one kind: a stroke for the longest, over an area that begins at the typical one.
+// A Line is the waits of one kind: a stroke for the longest, over an area that begins at the
+// typical one.
 type Line struct {
 	Name   string
 	Points []Point // by At
 }
 
-// A Point is what was waited around a time. Where nothing was, with a Longest of 0, the line has a gap.
+// A Point is what was waited around a time. Where nothing was, with a Longest of 0, the line has a
+// gap.
 type Point struct {
 	At               time.Duration
 	Typical, Longest time.Duration
@@ -51,7 +54,8 @@ const (
 	longest  = time.Minute
 )
 
-// style has its colours twice, in full: viewers that know neither variables nor dark grounds show the first.
+// style has its colours twice, in full: viewers that know neither variables nor dark grounds show
+// the first.
 const style = `
 text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#5c6470}
 .title{font-size:16px;font-weight:600}.end{text-anchor:end}.middle{text-anchor:middle}
@@ -73,7 +77,8 @@ func (c *Chart) SVG() []byte {
 			d.most = max(d.most, p.Longest)
 		}
 	}
-	d.f(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`+"\n", width, height, width, height, c.Title)
+	d.f(
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`+"\n", width, height, width, height, c.Title)
 	d.f("<title>%s</title>\n<desc>%s</desc>\n", c.Title, c.Subtitle)
 	d.WriteString("<style>" + style + "</style>\n")
 	d.f(`<rect class="ground" width="%d" height="%d" rx="6"/>`+"\n", width, height)
@@ -154,11 +159,13 @@ func index(names []string, name string) int {
 }
 
 func (d *drawing) grid() {
-	for _, wait := range []time.Duration{time.Second, 3 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 3 * time.Minute,
+	for _, wait := range []time.Duration{time.Second, 3 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute,
+		3 * time.Minute,
 		10 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 10 * time.Hour} {
 		if wait <= d.most {
 			y := d.y(wait)
-			d.f(`<path class="grid" d="M%d %.1fH%d"/><text class="end" x="%d" y="%.1f">%s</text>`+"\n", left, y, width-right, left-8, y+4, Brief(wait))
+			d.f(`<path class="grid" d="M%d %.1fH%d"/><text class="end" x="%d" y="%.1f">%s</text>`+"\n", left, y,
+				width-right, left-8, y+4, Brief(wait))
 		}
 	}
 	step := time.Hour
@@ -210,11 +217,13 @@ func (d *drawing) legend() {
 	const y, perLetter = 70, 6.5
 	x := 16
 	for i, l := range d.Lines {
-		d.f(`<path class="longest l%d" d="M%d %dh22"/><text class="name" x="%d" y="%d">%s</text>`+"\n", min(i, colors-1), x, y-4, x+28, y, l.Name)
+		d.f(`<path class="longest l%d" d="M%d %dh22"/><text class="name" x="%d" y="%d">%s</text>`+"\n",
+			min(i, colors-1), x, y-4, x+28, y, l.Name)
 		x += 28 + int(perLetter*float64(len(l.Name))) + 22
 	}
 	for _, name := range d.bandNames() {
-		d.f(`<rect class="band b%d" x="%d" y="%d" width="14" height="14"/><text x="%d" y="%d">%s</text>`+"\n", d.shade(name), x, y-11, x+20, y, name)
+		d.f(`<rect class="band b%d" x="%d" y="%d" width="14" height="14"/><text x="%d" y="%d">%s</text>`+"\n",
+			d.shade(name), x, y-11, x+20, y, name)
 		x += 20 + int(perLetter*float64(len(name))) + 22
 	}
 }

@@ -21,13 +21,15 @@ func busy() Chart {
 	c := Chart{Title: "How long people waited", Subtitle: "Line: the longest.", To: 24 * time.Hour}
 	for i := range 20 {
 		at := time.Duration(i) * time.Hour
-		c.Bands = append(c.Bands, Band{Name: []string{"flood", "outage", "squeeze", "runaway"}[i%4], From: at, To: at + time.Duration(r.Int64N(int64(time.Hour)))})
+		c.Bands = append(c.Bands, Band{Name: []string{"flood", "outage", "squeeze", "runaway"}[i%4], From: at, To: at +
+			time.Duration(r.Int64N(int64(time.Hour)))})
 	}
 	for _, name := range []string{"Pawl", "first-in first-out"} {
 		l := Line{Name: name}
 		for i := range 144 {
 			longest := time.Duration(r.ExpFloat64() * float64(5*time.Minute))
-			l.Points = append(l.Points, Point{At: time.Duration(i) * 10 * time.Minute, Typical: longest / 3, Longest: longest})
+			l.Points = append(l.Points,
+				Point{At: time.Duration(i) * 10 * time.Minute, Typical: longest / 3, Longest: longest})
 		}
 		c.Lines = append(c.Lines, l)
 	}
@@ -116,11 +118,13 @@ func TestNothingIsDrawnOutsideThePicture(t *testing.T) {
 func TestALongerWaitIsHigherUp(t *testing.T) {
 	d := drawing{Chart: &Chart{}, most: time.Hour, to: time.Hour}
 	last := float64(height)
-	for _, wait := range []time.Duration{time.Second, 2 * time.Second, 10 * time.Second, time.Minute, 30 * time.Minute} {
+	for _, wait := range []time.Duration{time.Second, 2 * time.Second, 10 * time.Second, time.Minute,
+		30 * time.Minute} {
 		require.Less(t, d.y(wait), last, "%v", wait)
 		last = d.y(wait)
 	}
-	require.InDelta(t, d.y(time.Second)-d.y(10*time.Second), d.y(10*time.Second)-d.y(100*time.Second), .001, "ten times as long is as far everywhere")
+	require.InDelta(t, d.y(time.Second)-d.y(10*time.Second), d.y(10*time.Second)-d.y(100*time.Second), .001,
+		"ten times as long is as far everywhere")
 }
 
 func TestALineHasAGapWhereNobodyWaited(t *testing.T) {
@@ -128,14 +132,16 @@ func TestALineHasAGapWhereNobodyWaited(t *testing.T) {
 		return Point{At: time.Duration(n) * time.Minute, Typical: longest, Longest: longest}
 	}
 	c := Chart{To: time.Hour, Lines: []Line{{Name: "x", Points: []Point{
-		at(0, 0), at(1, time.Second), at(2, time.Second), at(3, 0), at(4, 0), at(5, time.Second), at(6, time.Second), at(7, 0), at(8, time.Second),
+		at(0, 0), at(1, time.Second), at(2, time.Second), at(3, 0), at(4, 0), at(5, time.Second), at(6, time.Second),
+		at(7, 0), at(8, time.Second),
 	}}}}
 	require.Len(t, elements(t, c.SVG())["polyline"], 2)
 	require.Len(t, elements(t, c.SVG())["circle"], 1, "one that stands alone is a dot")
 }
 
 func TestNamesAreText(t *testing.T) {
-	c := Chart{Title: `<script>"&'`, Subtitle: "]]>\x00", Lines: []Line{{Name: "</text><a/>"}}, Bands: []Band{{Name: `"><b`}}}
+	c := Chart{Title: `<script>"&'`, Subtitle: "]]>\x00", Lines: []Line{{Name: "</text><a/>"}},
+		Bands: []Band{{Name: `"><b`}}}
 	found := elements(t, c.SVG())
 	require.Empty(t, found["script"])
 	require.Empty(t, found["a"])

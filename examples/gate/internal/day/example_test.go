@@ -13,7 +13,8 @@ func Example() {
 	for _, c := range p.Calls {
 		byTask[c.Task]++
 	}
-	fmt.Println(byTask[day.Reindex], "calls in", len(p.Floods), "floods, and", byTask[day.Audit], "of a job that runs away")
+	fmt.Println(byTask[day.Reindex], "calls in", len(p.Floods), "floods, and", byTask[day.Audit],
+		"of a job that runs away")
 	fmt.Println("the provider fails at", p.Clock(p.Outage.From), "for", p.Outage.To-p.Outage.From)
 	// Output:
 	// from 11:00 to 13:00

@@ -9,7 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A limiter limits concurrent calls and calls per minute, first come first served, as many services do. It doesn't know who waits.
+// A limiter limits concurrent calls and calls per minute, first come first served, as many services
+// do. It doesn't know who waits.
 type limiter struct {
 	slots chan struct{} // goroutines that wait for room in a channel get it in the order in which they came
 
@@ -20,7 +21,8 @@ type limiter struct {
 }
 
 func newLimiter(slots, perMinute int) *limiter {
-	return &limiter{slots: make(chan struct{}, slots), perMinute: float64(perMinute), level: float64(perMinute), at: time.Now()}
+	return &limiter{slots: make(chan struct{}, slots), perMinute: float64(perMinute), level: float64(perMinute),
+		at: time.Now()}
 }
 
 // acquire waits for a slot, and then for the rate.
@@ -53,8 +55,9 @@ func (l *limiter) reserve() time.Duration {
 
 func (l *limiter) release() { <-l.slots }
 
-// A naive caller calls a model behind a limiter, and retries as often as a guard does: after the provider's Retry-After, or after delays that
-// double. It releases its slot before it waits, and then queues again behind all others.
+// A naive caller calls a model behind a limiter, and retries as often as a guard does: after the
+// provider's Retry-After, or after delays that double. It releases its slot before it waits, and
+// then queues again behind all others.
 type naive struct {
 	model   *Model
 	limiter *limiter
@@ -105,12 +108,14 @@ func (n *naive) once(ctx context.Context, c *Call, onChunk func(provider.Chunk))
 	return listen(n.model.Stream(ctx, c.request()), onChunk)
 }
 
-// fifo is the side without Pawl: a limiter of the same size for each provider. Calls that finally failed at the primary go to the backup.
+// fifo is the side without Pawl: a limiter of the same size for each provider. Calls that finally
+// failed at the primary go to the backup.
 type fifo struct{ primary, backup naive }
 
 func newFIFO(p *Plan) *fifo {
 	primary, backup := p.models()
-	return &fifo{naive{primary, newLimiter(primarySlots, primaryRate)}, naive{backup, newLimiter(backupSlots, backupRate)}}
+	return &fifo{naive{primary, newLimiter(primarySlots, primaryRate)},
+		naive{backup, newLimiter(backupSlots, backupRate)}}
 }
 
 func (f *fifo) call(ctx context.Context, c *Call, onChunk func(provider.Chunk)) error {

@@ -44,7 +44,8 @@ func TestALimiterKeepsToItsRate(t *testing.T) {
 		for range 40 {
 			require.NoError(t, l.acquire(t.Context()))
 		}
-		require.WithinDuration(t, began.Add(20*time.Second), time.Now(), time.Millisecond, "a minute's worth, then one each 2 s")
+		require.WithinDuration(t, began.Add(20*time.Second), time.Now(), time.Millisecond,
+			"a minute's worth, then one each 2 s")
 	})
 }
 
@@ -72,7 +73,8 @@ func TestANaiveCallerTriesAgainAsOftenAsAGuard(t *testing.T) {
 		err := f.primary.call(t.Context(), &p.Calls[0], func(provider.Chunk) {})
 		require.Equal(t, fault.Degraded, fault.Of(err))
 		require.Equal(t, degradedAttempts, f.primary.model.Counts().Down)
-		require.WithinDuration(t, began.Add(15*time.Second), time.Now(), 1100*time.Millisecond, "5 s and 10 s, and three failures of 300 ms")
+		require.WithinDuration(t, began.Add(15*time.Second), time.Now(), 1100*time.Millisecond,
+			"5 s and 10 s, and three failures of 300 ms")
 		require.NoError(t, f.call(t.Context(), &p.Calls[0], func(provider.Chunk) {}), "the backup answers")
 		require.Equal(t, 1, f.backup.model.Counts().Requests)
 	})

@@ -19,13 +19,16 @@ import (
 
 // What the providers charge for a million tokens. The backup is more expensive.
 var (
-	primaryPrices = provider.Prices{Input: 3 * provider.USD, Output: 15 * provider.USD, CacheRead: 3 * provider.USD, CacheWrite: 3 * provider.USD}
-	backupPrices  = provider.Prices{Input: 5 * provider.USD, Output: 25 * provider.USD, CacheRead: 5 * provider.USD, CacheWrite: 5 * provider.USD}
+	primaryPrices = provider.Prices{Input: 3 * provider.USD, Output: 15 * provider.USD, CacheRead: 3 * provider.USD,
+		CacheWrite: 3 * provider.USD}
+	backupPrices = provider.Prices{Input: 5 * provider.USD, Output: 25 * provider.USD, CacheRead: 5 * provider.USD,
+		CacheWrite: 5 * provider.USD}
 )
 
-// A Model is a simulated provider. It limits requests per minute, writes a number of tokens per second, and fails at certain hours. How long an
-// answer takes depends only on the call, so that both sides get the same answers. It counts what it bills, also for answers that were cut
-// off. It is safe for concurrent use.
+// A Model is a simulated provider. It limits requests per minute, writes a number of tokens per
+// second, and fails at certain hours. How long an answer takes depends only on the call, so that
+// both sides get the same answers. It counts what it bills, also for answers that were cut off. It
+// is safe for concurrent use.
 type Model struct {
 	// fixed at creation
 	name      string
@@ -69,7 +72,8 @@ const (
 func newModel(name string, p *Plan, perMinute int, speed float64, prices provider.Prices, fails bool) *Model {
 	now := time.Now()
 	return &Model{
-		name: name, seed: p.Seed, perMinute: float64(perMinute), speed: speed, prices: prices, plan: p, born: now, fails: fails,
+		name: name, seed: p.Seed, perMinute: float64(perMinute), speed: speed, prices: prices, plan: p, born: now,
+		fails: fails,
 		level: float64(perMinute), at: now,
 	}
 }
@@ -116,7 +120,8 @@ func (m *Model) admit(ctx context.Context) error {
 	if m.fails && m.plan.Outage.Holds(at) {
 		m.counts.Down++
 		m.mu.Unlock()
-		return m.refuse(ctx, failureTakes, &provider.Error{Class: fault.Degraded, Status: 529, Type: "overloaded_error"})
+		return m.refuse(ctx, failureTakes,
+			&provider.Error{Class: fault.Degraded, Status: 529, Type: "overloaded_error"})
 	}
 	rate := m.perMinute
 	if m.fails && m.plan.Squeeze.Holds(at) {
@@ -128,7 +133,8 @@ func (m *Model) admit(ctx context.Context) error {
 		m.counts.Refused++
 		wait := time.Duration(math.Ceil((rate/20-m.level)/rate*60)) * time.Second // until a twentieth is there
 		m.mu.Unlock()
-		return m.refuse(ctx, refusalTakes, &provider.Error{Class: fault.RateLimited, Status: 429, Type: "rate_limit_error", Wait: &wait})
+		return m.refuse(ctx, refusalTakes,
+			&provider.Error{Class: fault.RateLimited, Status: 429, Type: "rate_limit_error", Wait: &wait})
 	}
 	m.level--
 	m.counts.Running++
@@ -186,7 +192,8 @@ func (m *Model) bill(c *Call, u provider.Usage, whole bool) {
 	}
 }
 
-// chance returns a time up to most that depends only on the call. No two are equal, so calls that wake at the same moment have a fixed order.
+// chance returns a time up to most that depends only on the call. No two are equal, so calls that
+// wake at the same moment have a fixed order.
 func (m *Model) chance(of string, id int, most time.Duration) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%s/%d/%d", m.name, of, m.seed, id)

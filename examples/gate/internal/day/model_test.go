@@ -24,7 +24,8 @@ func TestAModelAnswersAtItsPaceAndBillsIt(t *testing.T) {
 		require.Equal(t, c.usage(), res.Usage)
 		require.Len(t, res.Text(), int(c.Output*bytesPerToken))
 		speaks := time.Duration(float64(c.Output) / 50 * float64(time.Second))
-		require.WithinRange(t, time.Now(), began.Add(speaks+firstWord), began.Add(speaks+firstWord+firstWordMore+wayTakes+wayMore))
+		require.WithinRange(t, time.Now(), began.Add(speaks+firstWord),
+			began.Add(speaks+firstWord+firstWordMore+wayTakes+wayMore))
 		require.Equal(t, Counts{Requests: 1, Most: 1, Billed: primaryPrices.Cost(c.usage())}, m.Counts())
 	})
 }
@@ -52,7 +53,8 @@ func TestAModelFailsInItsOutageAndHalvesItsRateInTheSqueeze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPlan(Config{Sessions: 1, Hours: 6})
 		p.Squeeze, p.Outage = Span{0, time.Hour}, Span{2 * time.Hour, 3 * time.Hour}
-		m, spared := newModel("m", p, 30, 1e9, primaryPrices, true), newModel("spared", p, 30, 1e9, primaryPrices, false)
+		m, spared := newModel("m", p, 30, 1e9, primaryPrices, true),
+			newModel("spared", p, 30, 1e9, primaryPrices, false)
 		admitted := func(m *Model) (n int) {
 			for range 60 {
 				if m.admit(t.Context()) == nil {

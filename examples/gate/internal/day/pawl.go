@@ -30,7 +30,8 @@ func (p *Plan) models() (primary, backup *Model) {
 		newModel("backup", p, backupRate, backupSpeed, backupPrices, false)
 }
 
-// pawl is the side with Pawl: what a service configures, with the library's defaults for everything else.
+// pawl is the side with Pawl: what a service configures, with the library's defaults for everything
+// else.
 type pawl struct {
 	primary, backup *Model
 	gates           []*ratelimit.Gate

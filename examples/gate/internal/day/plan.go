@@ -103,8 +103,12 @@ func NewPlan(cfg Config) *Plan {
 	r := rand.New(rand.NewPCG(cfg.Seed, 0x9e3779b97f4a7c15))
 	for s := range cfg.Sessions {
 		name := fmt.Sprintf("s-%03d", s+1)
-		p.over(r, peoplePerHour, func(at time.Duration) { p.add(r, Call{At: at, Session: name, Person: true, Task: Chat}) })
-		p.over(r, workPerHour, func(at time.Duration) { p.add(r, Call{At: at, Session: name, Priority: stage(r), Task: Work}) })
+		p.over(r, peoplePerHour, func(at time.Duration) {
+			p.add(r, Call{At: at, Session: name, Person: true, Task: Chat})
+		})
+		p.over(r, workPerHour, func(at time.Duration) {
+			p.add(r, Call{At: at, Session: name, Priority: stage(r), Task: Work})
+		})
 	}
 	for _, part := range floods {
 		flood := p.span(part, floodLasts)
@@ -148,7 +152,8 @@ func (p *Plan) Clock(at time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", int(at.Hours())%MostHours, int(at.Minutes())%60)
 }
 
-// peoplePerHour is how often the people of a session ask at that hour of the day: most at noon, some in the evening.
+// peoplePerHour is how often the people of a session ask at that hour of the day: most at noon,
+// some in the evening.
 func peoplePerHour(hour float64) float64 {
 	return 2 + 12*bell(hour, 12, 2.5) + 6*bell(hour, 19.5, 1.5)
 }
@@ -174,7 +179,8 @@ func (p *Plan) over(r *rand.Rand, perHour func(float64) float64, put func(time.D
 	}
 }
 
-// burst adds n calls like c that come within a span, those without a session of all sessions in turn.
+// burst adds n calls like c that come within a span, those without a session of all sessions in
+// turn.
 func (p *Plan) burst(r *rand.Rand, within Span, n int, c Call) {
 	for i := range n {
 		each := c

@@ -60,7 +60,8 @@ func TestADayHasNoonInTheMiddle(t *testing.T) {
 		for _, s := range append(p.Floods, p.Outage, p.Squeeze, p.Runaway) {
 			require.True(t, s.From >= 0 && s.From < s.To && s.To <= p.Length, "%d hours: %v", hours, s)
 		}
-		require.True(t, p.Outage.From <= p.Floods[3].From+2*time.Minute && p.Outage.To > p.Floods[3].To, "the outage is in the fourth flood")
+		require.True(t, p.Outage.From <= p.Floods[3].From+2*time.Minute && p.Outage.To > p.Floods[3].To,
+			"the outage is in the fourth flood")
 	}
 }
 

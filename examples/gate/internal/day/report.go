@@ -92,13 +92,15 @@ func (l *Lane) NoAnswer() (n int) {
 	return n
 }
 
-// A Sample is how long a call that arrived at At waited for the first word of the answer that was completed.
+// A Sample is how long a call that arrived at At waited for the first word of the answer that was
+// completed.
 type Sample struct{ At, Wait time.Duration }
 
 // Waits are the waits of many calls.
 type Waits []Sample
 
-// P returns the wait that a share q of the calls didn't exceed, by nearest rank; 0 if there are none.
+// P returns the wait that a share q of the calls didn't exceed, by nearest rank; 0 if there are
+// none.
 func (w Waits) P(q float64) time.Duration {
 	if len(w) == 0 {
 		return 0

@@ -39,8 +39,9 @@ type side struct {
 	ended   []time.Duration       // of each call, by id
 }
 
-// Run simulates the day: all calls arrive at their times, on both sides. Run returns when the day is over and the last call has ended.
-// onTick, if it isn't nil, is called every five minutes of the day; the simulation continues when it returns.
+// Run simulates the day: all calls arrive at their times, on both sides. Run returns when the day
+// is over and the last call has ended. onTick, if it isn't nil, is called every five minutes of the
+// day; the simulation continues when it returns.
 func (p *Plan) Run(onTick func(Tick)) (*Report, error) {
 	w, err := newPawl(p)
 	if err != nil {
@@ -143,7 +144,8 @@ func (s *side) live(c *Call) {
 	lane.Waits = append(lane.Waits, Sample{At: c.At, Wait: heard.Sub(came)})
 }
 
-// firstWord records that the first word of an answer has arrived, and withdraw that it no longer counts.
+// firstWord records that the first word of an answer has arrived, and withdraw that it no longer
+// counts.
 func (s *side) firstWord(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

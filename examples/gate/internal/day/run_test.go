@@ -189,7 +189,8 @@ func TestAWaitEndsWithTheFirstWordThatStands(t *testing.T) {
 		}}, 0)
 		s.asked(c)
 		s.live(c)
-		require.Equal(t, &Lane{Asked: 1, Done: 1, Refused: map[string]int{}, Waits: Waits{{At: time.Minute, Wait: 2 * time.Second}}}, s.Lanes[Chat])
+		require.Equal(t, &Lane{Asked: 1, Done: 1, Refused: map[string]int{},
+			Waits: Waits{{At: time.Minute, Wait: 2 * time.Second}}}, s.Lanes[Chat])
 		require.Equal(t, 1, s.Resets)
 		require.Equal(t, 3*time.Second, s.ended[0])
 	})
@@ -197,7 +198,8 @@ func TestAWaitEndsWithTheFirstWordThatStands(t *testing.T) {
 
 func TestWhoHasNoAnswerWaitsNoMore(t *testing.T) {
 	p := NewPlan(Config{Sessions: 1, Hours: 1})
-	for _, says := range [][]provider.Chunk{nil, {provider.Text("a word")}, {provider.Text("a word"), provider.Reset("")}} {
+	for _, says := range [][]provider.Chunk{nil, {provider.Text("a word")},
+		{provider.Text("a word"), provider.Reset("")}} {
 		s := p.side("x", played{play: func(onChunk func(provider.Chunk)) error {
 			for _, chunk := range says {
 				onChunk(chunk)

@@ -2,9 +2,10 @@ package diff
 
 import "bytes"
 
-// Merge merges two changes of a text line by line: a change of only one side is taken, and equal changes of both are taken once. If both
-// sides changed the same or adjacent lines differently, it marks both versions. It returns the number of these conflicts. The algorithm is
-// diff3 (Khanna, Kunal, Pierce: "A Formal Investigation of Diff3", 2007).
+// Merge merges two changes of a text line by line: a change of only one side is taken, and equal
+// changes of both are taken once. If both sides changed the same or adjacent lines differently, it
+// marks both versions. It returns the number of these conflicts. The algorithm is diff3 (Khanna,
+// Kunal, Pierce: "A Formal Investigation of Diff3", 2007).
 func Merge(base, ours, theirs []byte) (merged []byte, conflicts int) {
 	lb, lo, lt := splitLines(base), splitLines(ours), splitLines(theirs)
 	var d differ

@@ -55,7 +55,8 @@ func requireLaws(t testing.TB, base, ours, theirs []byte) {
 	}
 }
 
-// Changes of different lines with an unchanged line between them always merge, to the text with both.
+// Changes of different lines with an unchanged line between them always merge, to the text with
+// both.
 func TestSeparateChangesMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 700 {
@@ -122,7 +123,8 @@ func FuzzMerge(f *testing.F) {
 	f.Add([]byte("a"), []byte("a\n"), []byte(""))
 	f.Add([]byte("a\r\nb\r\n"), []byte("a\nb\n"), []byte("a\r\nb\r\n\n\n"))
 	f.Fuzz(func(t *testing.T, base, ours, theirs []byte) {
-		if bytes.Contains(base, []byte("<<<<<<<")) || bytes.Contains(ours, []byte("<<<<<<<")) || bytes.Contains(theirs, []byte("<<<<<<<")) {
+		if bytes.Contains(base, []byte("<<<<<<<")) || bytes.Contains(ours, []byte("<<<<<<<")) ||
+			bytes.Contains(theirs, []byte("<<<<<<<")) {
 			t.Skip()
 		}
 		requireLaws(t, base, ours, theirs)

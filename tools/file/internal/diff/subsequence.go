@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A run is a sequence of n equal lines in two texts, from line a of the one and line b of the other, counted from 0.
+// A run is a sequence of n equal lines in two texts, from line a of the one and line b of the
+// other, counted from 0.
 type run struct{ a, b, n int }
 
 // splitLines splits data after each line end.
@@ -41,10 +42,11 @@ func (d *differ) number(lines [][]byte) []int32 {
 	return out
 }
 
-// common returns the lines that a and b have in common, in order, as runs that don't overlap, and that don't touch in both texts. It is the
-// patience diff (Bram Cohen): lines that occur exactly once in both texts are anchors; between anchors it uses Myers' greedy algorithm
-// ("An O(ND) Difference Algorithm and Its Variations", 1986) while that is cheap. The result is always a common subsequence, but for
-// repetitive texts not always the longest.
+// common returns the lines that a and b have in common, in order, as runs that don't overlap, and
+// that don't touch in both texts. It is the patience diff (Bram Cohen): lines that occur exactly
+// once in both texts are anchors; between anchors it uses Myers' greedy algorithm ("An O(ND)
+// Difference Algorithm and Its Variations", 1986) while that is cheap. The result is always a
+// common subsequence, but for repetitive texts not always the longest.
 func common(a, b []int32) []run {
 	var out []run
 	stack := []box{{0, len(a), 0, len(b)}}
@@ -88,7 +90,8 @@ func common(a, b []int32) []run {
 // A box is a part of two texts.
 type box struct{ a0, a1, b0, b1 int }
 
-// anchors returns the longest increasing sequence of lines that occur exactly once in each part of the box.
+// anchors returns the longest increasing sequence of lines that occur exactly once in each part of
+// the box.
 func (x box) anchors(a, b []int32) []run {
 	type seen struct{ inA, inB, a, b int }
 	lines := make(map[int32]*seen, x.a1-x.a0)
@@ -141,7 +144,8 @@ func (x box) anchors(a, b []int32) []run {
 // maxEdits limits the cost of Myers' algorithm, which takes about its square in memory and time.
 const maxEdits = 500
 
-// myers returns a longest common subsequence of the box, or nothing if the parts differ by more than maxEdits lines.
+// myers returns a longest common subsequence of the box, or nothing if the parts differ by more
+// than maxEdits lines.
 func (x box) myers(a, b []int32) []run {
 	n, m := x.a1-x.a0, x.b1-x.b0
 	limit := min(n+m, maxEdits)

@@ -13,7 +13,8 @@ func Binary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 }
 // contextLines is the number of unchanged lines that a unified diff shows around changed ones.
 const contextLines = 3
 
-// Unified returns the difference of two texts in the unified format, or "" if they are equal. The names are those in its header.
+// Unified returns the difference of two texts in the unified format, or "" if they are equal. The
+// names are those in its header.
 func Unified(from, to string, a, b []byte) string {
 	if bytes.Equal(a, b) {
 		return ""

@@ -91,5 +91,6 @@ func TestADiffIsInTheUnifiedFormat(t *testing.T) {
 +12
 `, Unified("a/x", "b/x", []byte(a), []byte(b)))
 	require.Equal(t, "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n", Unified("a", "b", nil, []byte("x\n")))
-	require.Equal(t, "--- a\n+++ b\nBinary files differ: 2 bytes, then 1\n", Unified("a", "b", []byte("\x00a"), []byte("x")))
+	require.Equal(t, "--- a\n+++ b\nBinary files differ: 2 bytes, then 1\n",
+		Unified("a", "b", []byte("\x00a"), []byte("x")))
 }
