@@ -7,13 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
 
 const (
-	maxComment = 100 // columns of a comment; a tab counts as 4
+	maxComment = 100 // columns of a comment; a tab stops at each fourth column
 	maxCode    = 120 // columns of any other line of Go, and of tables and code within comments
 	maxLiteral = 40  // a longer string is data: it isn't counted
 )
@@ -102,5 +101,13 @@ func tooWide(f *file) []int {
 	return found
 }
 
-// columns returns the width of a line of text.
-func columns(line string) int { return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t") }
+// columns returns the width of a line of text, with tab stops at each fourth column.
+func columns(line string) int {
+	n := 0
+	for _, r := range line {
+		if n++; r == '\t' {
+			n = (n + 3) / 4 * 4
+		}
+	}
+	return n
+}

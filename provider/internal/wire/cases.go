@@ -33,7 +33,7 @@ func Cases(t testing.TB, providers ...string) []*Case {
 			t.Fatalf("wire: %v", err)
 		}
 		for _, e := range entries {
-			if e.IsDir() && e.Name() != "expect" && e.Name() != "LICENSES" {
+			if files, _ := filepath.Glob(filepath.Join(dir, e.Name(), "*.json")); len(files) > 0 {
 				providers = append(providers, e.Name())
 			}
 		}
