@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,22 +26,70 @@ const out = "out"
 // patience is how long a page may take for what a test waits for.
 const patience = 10 * time.Second
 
-// chromium starts Chromium, once.
-var chromium = sync.OnceValues(func() (context.Context, func()) {
+// screens says whether each state of a page is drawn, for somebody to look at.
+var screens = flag.Bool("screens", false, "write a screenshot of each state that a test looks at into the folder out")
+
+// drawn writes a screenshot if -screens asks for it.
+func (p *tab) drawn(name string) {
+	if *screens {
+		p.screenshot(name)
+	}
+}
+
+// A chromium is a process of the browser.
+type chromium struct {
+	ctx  context.Context
+	stop func()
+}
+
+// idle are the processes that no test uses, started or not. Tests run in parallel, each with a
+// process of its own, because only one tab of a process has the focus.
+var idle = make(chan *chromium, 2)
+
+// inUse are the processes of tests, by the names of the tests.
+var inUse sync.Map
+
+func init() {
+	for range cap(idle) {
+		idle <- &chromium{}
+	}
+}
+
+// browserOf returns the process that a test, or the test that it is a part of, has until it ends.
+func browserOf(t *testing.T) context.Context {
+	t.Helper()
+	for name := t.Name(); name != ""; name = name[:max(0, strings.LastIndex(name, "/"))] {
+		if c, ok := inUse.Load(name); ok {
+			return c.(*chromium).ctx
+		}
+	}
+	c := <-idle
+	if c.ctx == nil {
+		c.start(t)
+	}
+	inUse.Store(t.Name(), c)
+	t.Cleanup(func() {
+		inUse.Delete(t.Name())
+		idle <- c
+	})
+	return c.ctx
+}
+
+func (c *chromium) start(t *testing.T) {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	first, end := chromedp.NewContext(allocator)
+	c.stop = func() { end(); stop() }
 	if err := chromedp.Do(first); err != nil {
-		end()
-		stop()
-		panic(err)
+		c.stop()
+		idle <- &chromium{}
+		t.Fatal(err)
 	}
-	return first, func() { end(); stop() }
-})
-
-var started bool
+	c.ctx = first
+}
 
 // A tab is a page in Chromium.
 type tab struct {
@@ -57,9 +106,7 @@ func open(t *testing.T, address string) *tab {
 	if _, err := exec.LookPath("chromium"); err != nil {
 		missing(t, "there is no chromium")
 	}
-	browser, _ := chromium()
-	started = true
-	ctx, cancel := chromedp.NewContext(browser)
+	ctx, cancel := chromedp.NewContext(browserOf(t))
 	p := &tab{t: t, ctx: ctx}
 	require.NoError(t, chromedp.Do(ctx))
 	require.NoError(t, chromedp.Listen(ctx, func(ev any) {

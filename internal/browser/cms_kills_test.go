@@ -75,6 +75,7 @@ func (s *cmsServer) killAt(session, message string, facts int) <-chan struct{} {
 // TestKillsOfTheServerLoseAndRepeatNothing kills the server with -9 at random moments of a task,
 // with the page open.
 func TestKillsOfTheServerLoseAndRepeatNothing(t *testing.T) {
+	t.Parallel()
 	s := startCMS(t)
 	p := openCMS(t, s, "")
 	p.fill(longTask)
@@ -187,6 +188,7 @@ func (s *cmsServer) killInCall(session string) bool {
 // TestAPersonDecidesOnWhatAKillLeftInDoubt kills the server while it hides a section, which nobody
 // can repeat without looking first.
 func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
+	t.Parallel()
 	s := startCMS(t)
 	p := openCMS(t, s, "")
 	for doubt := false; !doubt; {
@@ -200,7 +202,7 @@ func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
 	}
 	p.eventually(`document.querySelector("dialog.approvals").open`)
 	require.Equal(t, "Work was interrupted", p.text(`document.querySelector("dialog.approvals h2").textContent`))
-	p.screenshot("cms-doubt.png")
+	p.drawn("cms-doubt.png")
 	p.press("dialog.approvals", "Run it again")
 	p.done()
 	p.wait(`!document.querySelector("dialog.approvals").open`)
@@ -210,6 +212,7 @@ func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
 // TestSomebodyWhoComesBackSeesWhatBecameOfARequest kills the server while an approval is open, and
 // starts it when the time to decide is over.
 func TestSomebodyWhoComesBackSeesWhatBecameOfARequest(t *testing.T) {
+	t.Parallel()
 	s := startCMS(t, "-expires", "6s")
 	p := openCMS(t, s, "")
 	p.say("Delete the home page")
@@ -225,5 +228,5 @@ func TestSomebodyWhoComesBackSeesWhatBecameOfARequest(t *testing.T) {
 	p.answer("nobody approved it in time")
 	p.wait(`!document.querySelector("dialog.approvals").open`)
 	require.Contains(t, s.contents(), "home 1")
-	p.screenshot("cms-comes-back.png")
+	p.drawn("cms-comes-back.png")
 }

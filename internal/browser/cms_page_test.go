@@ -54,6 +54,7 @@ func (p *cmsPage) done() {
 }
 
 func TestTheAssistantChangesTheSiteBesideItsPreview(t *testing.T) {
+	t.Parallel()
 	p := openCMS(t, startCMS(t), "")
 	p.say("Create an About page with a hero titled Hello")
 	p.done()
@@ -73,7 +74,7 @@ func TestTheAssistantChangesTheSiteBesideItsPreview(t *testing.T) {
 	p.wait(`document.querySelector("dialog.approvals").open`)
 	p.keys("\x1b")
 	p.wait(`document.querySelector("dialog.approvals").open`)
-	p.screenshot("cms-approval.png")
+	p.drawn("cms-approval.png")
 	p.reload()
 	p.wait(`document.querySelector("dialog.approvals")?.open`)
 	p.press("dialog.approvals", "Approve")
@@ -85,6 +86,7 @@ func TestTheAssistantChangesTheSiteBesideItsPreview(t *testing.T) {
 
 // TestTheAssistantInTwoTabsTakesOneDecision has one session open twice.
 func TestTheAssistantInTwoTabsTakesOneDecision(t *testing.T) {
+	t.Parallel()
 	p := openCMS(t, startCMS(t), "")
 	p.say("delete the home page")
 	p.wait(`document.querySelector("dialog.approvals").open`)
@@ -128,6 +130,7 @@ const somePlans = `import("./cms/plans.js").then(({ Plans }) => {
 }); ""`
 
 func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
+	t.Parallel()
 	server := startCMS(t)
 	looks := []struct {
 		name  string
@@ -193,7 +196,7 @@ func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 						if width < 1200 && !l.over {
 							p.clickOn(`document.querySelector(".views [aria-controls=area-` + area + `]")`)
 						}
-						p.screenshot(fmt.Sprintf("cms-%s-%d-%s-%s.png", l.name, width, area, theme))
+						p.drawn(fmt.Sprintf("cms-%s-%d-%s-%s.png", l.name, width, area, theme))
 						require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
 						if (width == 390) == (theme == "dark") {
 							require.Empty(t, p.axe(), "at a width of %d, in %s", width, theme)

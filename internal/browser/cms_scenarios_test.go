@@ -223,15 +223,17 @@ func (p *cmsPage) upload(name, begins string, size int) string {
 }
 
 func TestTheScenariosOfTheCMS(t *testing.T) {
+	t.Parallel()
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			p := openCMS(t, startCMS(t, s.flags...), "")
 			s.play(p)
 			for _, theme := range []string{"light", "dark"} {
 				for _, width := range []int64{1440, 820, 390} {
 					p.screen(width, 900, theme)
 					<-time.After(20 * time.Millisecond)
-					p.screenshot(fmt.Sprintf("cms-scenario-%s-%d-%s.png", strings.ReplaceAll(s.name, " ", "-"), width,
+					p.drawn(fmt.Sprintf("cms-scenario-%s-%d-%s.png", strings.ReplaceAll(s.name, " ", "-"), width,
 						theme))
 					require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
 				}

@@ -94,13 +94,14 @@ const newSlots = `{"section":"hero","slots":[{"key":"headline","type":"text","la
 
 // TestADefinitionInUseIsChangedAfterApproval is the second half of scenario 5.
 func TestADefinitionInUseIsChangedAfterApproval(t *testing.T) {
+	t.Parallel()
 	p := openCMS(t, startScripted(t, &scriptedModel{scripts: map[string][]scriptedReply{
 		"Give the hero": {{tool: "syncSectionElements", input: newSlots},
 			{text: "The hero has a headline now. What no longer fits is kept."}},
 	}}), "")
 	p.say("Give the hero a headline instead of a title")
 	p.asked("Sync section elements “hero”?")
-	p.screenshot("cms-scenario-5-definition.png")
+	p.drawn("cms-scenario-5-definition.png")
 	// how many contents it affects
 	p.wait(`/\b1\b/.test(document.querySelector("dialog.approvals .notes").textContent)`)
 	p.press("dialog.approvals", "Approve")
@@ -111,6 +112,7 @@ func TestADefinitionInUseIsChangedAfterApproval(t *testing.T) {
 // TestALongConversationIsSummarized is scenario 9: no request is larger than the model's window
 // allows.
 func TestALongConversationIsSummarized(t *testing.T) {
+	t.Parallel()
 	m := &scriptedModel{
 		scripts: map[string][]scriptedReply{"Remember": {{tool: "listPages", input: "{}"}, {text: "I have read it."}}}}
 	p := openCMS(t, startScripted(t, m), "")

@@ -82,8 +82,10 @@ var contentPictures = map[string]string{
 }
 
 func TestThePagesOfTheContentAgentLookRightAndAreAccessible(t *testing.T) {
+	t.Parallel()
 	for _, l := range contentLooks {
 		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
 			p := openContent(t, startContent(t, l.env...), cmp.Or(l.user, "ann"))
 			l.reach(p)
 			p.wait(`!document.querySelector(".toast")`)
@@ -96,8 +98,9 @@ func TestThePagesOfTheContentAgentLookRightAndAreAccessible(t *testing.T) {
 						p.text(`document.body.classList.add("with-chat"), ""`)
 					}
 					name := fmt.Sprintf("content-%s-%d-%s.png", l.name, width, theme)
-					p.screenshot(name)
+					p.drawn(name)
 					if to, ok := contentPictures[name]; ok && *drawPictures {
+						p.screenshot(name)
 						data, err := os.ReadFile(filepath.Join(out, "screenshots", name))
 						require.NoError(t, err)
 						require.NoError(t,

@@ -14,6 +14,7 @@ import (
 
 // TestAnArticleIsMadeByButton is the whole pipeline, step by step.
 func TestAnArticleIsMadeByButton(t *testing.T) {
+	t.Parallel()
 	p := openContent(t, startContent(t, slow...), "ann")
 	p.draft("Remote teams that trust each other")
 	p.click("[data-testid=create-content-button]")
@@ -31,6 +32,7 @@ func TestAnArticleIsMadeByButton(t *testing.T) {
 }
 
 func TestRequestsInTheChatOfTheContentAgent(t *testing.T) {
+	t.Parallel()
 	p := openContent(t, startContent(t), "ann")
 	path := p.made("Remote teams")
 
@@ -74,6 +76,7 @@ func TestRequestsInTheChatOfTheContentAgent(t *testing.T) {
 }
 
 func TestTopicsBecomeDrafts(t *testing.T) {
+	t.Parallel()
 	p := openContent(t, startContent(t), "ann")
 	p.ask("Give me topic ideas for LinkedIn")
 	p.wait(`document.querySelectorAll(".topics li").length === 5`)
@@ -98,6 +101,7 @@ func TestTopicsBecomeDrafts(t *testing.T) {
 }
 
 func TestRefusalsAreExplained(t *testing.T) {
+	t.Parallel()
 	s := startContent(t)
 	p := openContent(t, s, "ben")
 	foreign := p.draft("Dashboards of Ben")
@@ -120,6 +124,7 @@ func TestRefusalsAreExplained(t *testing.T) {
 }
 
 func TestOneToolAtATimeInTheChat(t *testing.T) {
+	t.Parallel()
 	p := openContent(t, startContent(t), "ann")
 	p.draft("Hiring without haste")
 	p.ask("Research this topic")
@@ -143,6 +148,7 @@ func TestOneToolAtATimeInTheChat(t *testing.T) {
 }
 
 func TestAThirdPipelineAtOnceIsRefused(t *testing.T) {
+	t.Parallel()
 	p := openContent(t, startContent(t, "MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=9000", "MOCK_DELAY_MAX_MS=9000"),
 		"ann")
 	for i := range 3 {
@@ -162,6 +168,7 @@ func TestAThirdPipelineAtOnceIsRefused(t *testing.T) {
 // TestAMonthWithoutTokensLeftIsExplained writes what a user has used into the file, because the
 // stand-in model uses few tokens.
 func TestAMonthWithoutTokensLeftIsExplained(t *testing.T) {
+	t.Parallel()
 	s := startContent(t)
 	s.kill()
 	db, err := sql.Open("sqlite", s.db)
@@ -182,6 +189,7 @@ func TestAMonthWithoutTokensLeftIsExplained(t *testing.T) {
 }
 
 func TestAToolThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	for where, again := range map[string]func(p *contentPage){
 		"on the page": func(p *contentPage) { p.press("main .error-card", "Try again from writing the content") },
 		"in the chat": func(p *contentPage) { p.ask("Try again") },
@@ -207,6 +215,7 @@ func TestAToolThatFailsIsTriedAgain(t *testing.T) {
 // TestAnswersThatComeAfterThePageWasLeft holds the answers for an artifact back until another page
 // is shown.
 func TestAnswersThatComeAfterThePageWasLeft(t *testing.T) {
+	t.Parallel()
 	p := openContent(t, startContent(t), "ann")
 	first := p.draft("Hiring without haste")
 	p.visit("/")
@@ -249,6 +258,7 @@ func TestAnswersThatComeAfterThePageWasLeft(t *testing.T) {
 }
 
 func TestAProviderThatIsDownIsAnAlert(t *testing.T) {
+	t.Parallel()
 	s := startContent(t, "FAIL_MODEL=provider")
 	p := openContent(t, s, "eva")
 	p.ask("Show my drafts")
@@ -261,6 +271,7 @@ func TestAProviderThatIsDownIsAnAlert(t *testing.T) {
 
 // TestAPipelineGoesOnAfterACrash kills the server in the middle of a pipeline, with the page open.
 func TestAPipelineGoesOnAfterACrash(t *testing.T) {
+	t.Parallel()
 	s := startContent(t, slow...)
 	p := openContent(t, s, "ann")
 	p.draft("Hiring without haste")
@@ -279,6 +290,7 @@ func TestAPipelineGoesOnAfterACrash(t *testing.T) {
 
 // TestTheSameMocksGiveTheSameContent makes one article in two files.
 func TestTheSameMocksGiveTheSameContent(t *testing.T) {
+	t.Parallel()
 	var all []string
 	for range 2 {
 		p := openContent(t, startContent(t, "MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=0", "MOCK_DELAY_MAX_MS=0"),

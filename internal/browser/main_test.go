@@ -11,9 +11,10 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	if started {
-		_, stop := chromium()
-		stop()
+	for range cap(idle) {
+		if c := <-idle; c.ctx != nil {
+			c.stop()
+		}
 	}
 	os.Exit(code)
 }

@@ -54,6 +54,7 @@ func (p *builtIn) unharmed() {
 }
 
 func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
+	t.Parallel()
 	model := providertest.Script(
 		providertest.Reply(providertest.Think(attack), providertest.Say(attack),
 			providertest.Call(script, object{"page": script}),
@@ -107,6 +108,7 @@ func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
 }
 
 func TestAnAttackThatStreamsInPiecesIsText(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	var pieces []string
 	for piece := range slices.Chunk([]byte(attack[:600]), 4) {

@@ -24,6 +24,7 @@ type booking struct {
 }
 
 func TestThePageShowsTextReasoningAndTools(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(
 		providertest.Reply(providertest.Think("I have to look."), providertest.Say("Let me look."),
 			providertest.Call("look", object{"page": "home"})),
@@ -40,6 +41,7 @@ func TestThePageShowsTextReasoningAndTools(t *testing.T) {
 }
 
 func TestThePageSaysWhyAToolFailed(t *testing.T) {
+	t.Parallel()
 	cfg := scripted(providertest.Call("read", object{"page": "gone"}), providertest.Say("It is gone."),
 		providertest.Fail(fault.Permanent), providertest.Say("Better."))
 	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "read", Description: "Read a page.", ReadOnly: true,
@@ -60,6 +62,7 @@ func TestThePageSaysWhyAToolFailed(t *testing.T) {
 }
 
 func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {
+	t.Parallel()
 	model := providertest.Script(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("One is gone."))
 	s := newSite(t, uimessage.V6, agent.Config{Provider: model})
 	p := s.page("")
@@ -85,6 +88,7 @@ func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {
 }
 
 func TestAnEditIsCheckedWhileItIsTyped(t *testing.T) {
+	t.Parallel()
 	var got booking
 	cfg := scripted(providertest.Call("book_room", booking{Room: "Blue", Guests: 2}), providertest.Say("Booked."))
 	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "book_room", Description: "Book a room.",
@@ -120,6 +124,7 @@ func TestAnEditIsCheckedWhileItIsTyped(t *testing.T) {
 }
 
 func TestAnApprovalExpiresBeforeTheReadersEyes(t *testing.T) {
+	t.Parallel()
 	cfg := scripted(providertest.Call("delete", object{"page": "a"}), providertest.Say("Too late."))
 	cfg.PauseExpires = 2500 * time.Millisecond
 	s := newSite(t, uimessage.V6, cfg)

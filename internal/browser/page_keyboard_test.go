@@ -31,6 +31,7 @@ func (p *builtIn) tabTo(name string) {
 }
 
 func TestEverythingIsDoneWithTheKeyboardAlone(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6,
 		scripted(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("Decided.")))
 	p := s.page("")
@@ -83,6 +84,7 @@ func TestEverythingIsDoneWithTheKeyboardAlone(t *testing.T) {
 }
 
 func TestTheListOfChatsIsOpenedWithTheKeyboardOnAPhone(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(providertest.Say("Hello.")))
 	p := s.page("")
 	p.screen(390, 800, "light")

@@ -165,6 +165,7 @@ const overflow = `JSON.stringify([...document.querySelectorAll("body *")].filter
 }).map(e => e.outerHTML.slice(0, 120)))`
 
 func TestThePageLooksRightAndIsAccessible(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, looksConfig())
 	for _, l := range allLooks {
 		t.Run(l.name, func(t *testing.T) {
@@ -179,7 +180,7 @@ func TestThePageLooksRightAndIsAccessible(t *testing.T) {
 						continue
 					}
 					p.screen(width, 900, theme)
-					p.screenshot(fmt.Sprintf("page-%s-%d-%s.png", l.name, width, theme))
+					p.drawn(fmt.Sprintf("page-%s-%d-%s.png", l.name, width, theme))
 					require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
 					if (width == 390) == (theme == "dark") || l.phone { // the desktop in light, the phone in dark
 						require.Empty(t, p.axe(), "at a width of %d, in %s", width, theme)

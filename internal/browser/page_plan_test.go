@@ -53,6 +53,7 @@ func submits() providertest.Step {
 }
 
 func TestASubmittedPlanIsShownApprovedAndAskedAbout(t *testing.T) {
+	t.Parallel()
 	store := journal.NewMemory()
 	s := newSite(t, uimessage.V6,
 		agent.Config{Provider: providertest.Script(submits(), providertest.Say("The page is there.")), Journal: store,

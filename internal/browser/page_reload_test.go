@@ -38,6 +38,7 @@ func (p *builtIn) network(c conditions) {
 }
 
 func TestThePageIsLoadedAgainInTheMiddleOfAText(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	s := newSite(t, uimessage.V6, agent.Config{Provider: g.model()})
 	p := s.page("")
@@ -56,6 +57,7 @@ func TestThePageIsLoadedAgainInTheMiddleOfAText(t *testing.T) {
 }
 
 func TestThePageIsLoadedAgainInTheMiddleOfAnApproval(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6,
 		scripted(providertest.Reply(providertest.Say("I delete."), providertest.Calls(deletes("a"), deletes("b"))),
 			providertest.Say("All gone.")))
@@ -72,6 +74,7 @@ func TestThePageIsLoadedAgainInTheMiddleOfAnApproval(t *testing.T) {
 }
 
 func TestThePageGoesOnAfterTheServerWasKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, dir, "127.0.0.1:0", true)
 	p := openPage(t, "http://"+first.address, "")
@@ -89,6 +92,7 @@ func TestThePageGoesOnAfterTheServerWasKilled(t *testing.T) {
 // TestAMessageWhoseAnswerIsLostStartsNothingTwice loses the answer to the first message of a chat,
 // so that it is sent again.
 func TestAMessageWhoseAnswerIsLostStartsNothingTwice(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(providertest.Say("Hello."), providertest.Say("Hello again.")))
 	p := s.page("")
 	s.loses.Store(true)
@@ -104,6 +108,7 @@ func TestAMessageWhoseAnswerIsLostStartsNothingTwice(t *testing.T) {
 }
 
 func TestADecisionOnThePageOutlivesTheServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, dir, "127.0.0.1:0", false)
 	p := openPage(t, "http://"+first.address, "")
@@ -124,6 +129,7 @@ func TestADecisionOnThePageOutlivesTheServer(t *testing.T) {
 }
 
 func TestWhatOneTabDecidesTheOtherShows(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6,
 		scripted(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("Decided.")))
 	one := s.page("")
@@ -146,6 +152,7 @@ func TestWhatOneTabDecidesTheOtherShows(t *testing.T) {
 }
 
 func TestASlowNetworkShowsEverythingOnce(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("Slowly. ", 800) + "End."
 	s := newSite(t, uimessage.V6,
 		scripted(providertest.Reply(providertest.Say(text), providertest.Call("delete", object{"page": "a"})),
@@ -161,6 +168,7 @@ func TestASlowNetworkShowsEverythingOnce(t *testing.T) {
 }
 
 func TestThePageCatchesUpWhenItIsOnlineAgain(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	s := newSite(t, uimessage.V6, agent.Config{Provider: g.model()})
 	p := s.page("")
@@ -178,6 +186,7 @@ func TestThePageCatchesUpWhenItIsOnlineAgain(t *testing.T) {
 }
 
 func TestTheBarGoesWhenNothingWasLost(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(providertest.Say("One."), providertest.Say("Two.")))
 	p := s.page("")
 	for _, text := range []string{"One.", "Two."} { // without a connection that stays open, and with one
@@ -192,6 +201,7 @@ func TestTheBarGoesWhenNothingWasLost(t *testing.T) {
 }
 
 func TestADraftSurvivesAReload(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(providertest.Say("Hello.")))
 	p := s.page("")
 	draft := `document.querySelector(".composer textarea").value`
@@ -213,6 +223,7 @@ func TestADraftSurvivesAReload(t *testing.T) {
 }
 
 func TestFiveHundredMessagesAreShownAndGoOn(t *testing.T) {
+	t.Parallel()
 	var steps []providertest.Step
 	for i := range 251 {
 		steps = append(steps, providertest.Say(fmt.Sprintf("Answer %d.", i)))

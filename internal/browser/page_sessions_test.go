@@ -30,6 +30,7 @@ func (p *builtIn) reveal(title string) {
 }
 
 func TestChatsAreFoundRenamedAndDeleted(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(providertest.Say("One."), providertest.Say("Two.")))
 	p := s.page("")
 	p.lists()
@@ -85,6 +86,7 @@ func TestChatsAreFoundRenamedAndDeleted(t *testing.T) {
 }
 
 func TestTheListShowsWhatOtherChatsDo(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(providertest.Call("delete", object{"page": "a"}), providertest.Say("Gone.")))
 	p := s.page("")
 	p.say("Delete.")

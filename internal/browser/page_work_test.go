@@ -12,6 +12,7 @@ import (
 )
 
 func TestStopOnThePageEndsTheAnswer(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	s := newSite(t, uimessage.V6, agent.Config{Provider: g.model()})
 	p := s.page("")
@@ -28,6 +29,7 @@ func TestStopOnThePageEndsTheAnswer(t *testing.T) {
 }
 
 func TestANoteIsAddedWhileTheAgentWorks(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	s := newSite(t, uimessage.V6, agent.Config{Provider: g.model()})
 	p := s.page("")
@@ -47,6 +49,7 @@ func TestANoteIsAddedWhileTheAgentWorks(t *testing.T) {
 }
 
 func TestTheModeIsSwitchedBeforeAndDuringWork(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	s := newSite(t, uimessage.V6,
 		agent.Config{Provider: g.model(), Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}, {Name: "test"}}})
@@ -93,6 +96,7 @@ const layoutShift = `(window.shift = 0, new PerformanceObserver(list => {
 }).observe({type: "layout-shift"}), "")`
 
 func TestNothingMovesWhileTextStreams(t *testing.T) {
+	t.Parallel()
 	var pieces []string
 	for range 3 {
 		for piece := range strings.SplitAfterSeq(markdown, " ") {
@@ -129,6 +133,7 @@ func TestNothingMovesWhileTextStreams(t *testing.T) {
 }
 
 func TestAnAnswerWithoutTextIsShown(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(providertest.Call("look", object{"page": "home"}), providertest.Empty()))
 	p := s.page("")
 	p.say("Look.")

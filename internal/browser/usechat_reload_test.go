@@ -22,6 +22,7 @@ func (c *chat) reload() {
 }
 
 func TestAReloadInTheMiddleOfATextGoesOn(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		g := newGate()
 		s := newSite(t, level, agent.Config{Provider: g.model()})
@@ -42,6 +43,7 @@ func TestAReloadInTheMiddleOfATextGoesOn(t *testing.T) {
 }
 
 func TestAReloadInTheMiddleOfAnApprovalGoesOn(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(
 			providertest.Reply(providertest.Say("I delete."), providertest.Calls(deletes("a"), deletes("b"))),
@@ -64,6 +66,7 @@ func TestAReloadInTheMiddleOfAnApprovalGoesOn(t *testing.T) {
 }
 
 func TestAnApprovalThatHasExpiredIsDenied(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		cfg := scripted(providertest.Call("delete", object{"page": "a"}), providertest.Say("Too late."))
 		cfg.PauseExpires = 300 * time.Millisecond
@@ -85,6 +88,7 @@ func TestAnApprovalThatHasExpiredIsDenied(t *testing.T) {
 }
 
 func TestOfTwoTabsOneDecides(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("Decided.")))
 		one := s.visit(version, "s-1")
@@ -108,6 +112,7 @@ func TestOfTwoTabsOneDecides(t *testing.T) {
 }
 
 func TestStopEndsTheAnswer(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		g := newGate()
 		s := newSite(t, level, agent.Config{Provider: g.model()})
@@ -126,6 +131,7 @@ func TestStopEndsTheAnswer(t *testing.T) {
 }
 
 func TestALongConversationGoesOn(t *testing.T) {
+	t.Parallel()
 	var steps []providertest.Step
 	for i := range 251 {
 		steps = append(steps, providertest.Say(fmt.Sprintf("Answer %d.", i)))
@@ -147,6 +153,7 @@ func TestALongConversationGoesOn(t *testing.T) {
 }
 
 func TestASlowNetworkLosesNothing(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		text := strings.Repeat("Slowly. ", 800) + "End."
 		s := newSite(t, level,

@@ -22,6 +22,7 @@ func deletes(page string) providertest.CallSpec {
 }
 
 func TestTextReasoningAndToolsAreShown(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(
 			providertest.Reply(providertest.Think("I have to look."), providertest.Say("Let me look."),
@@ -43,6 +44,7 @@ func TestTextReasoningAndToolsAreShown(t *testing.T) {
 }
 
 func TestParallelApprovalsAreAnsweredOnce(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(
 			providertest.Calls(deletes("a"), deletes("b"),
@@ -64,6 +66,7 @@ func TestParallelApprovalsAreAnsweredOnce(t *testing.T) {
 }
 
 func TestAnEditedCallRunsWithItsNewInput(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(providertest.Calls(deletes("a")), providertest.Say("It is gone.")))
 		c := s.visit(version, "s-1")
@@ -77,6 +80,7 @@ func TestAnEditedCallRunsWithItsNewInput(t *testing.T) {
 }
 
 func TestAToolOfThePageIsAnswered(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(providertest.Call("choose", object{}), providertest.Say("Blue it is.")))
 		c := s.visit(version, "s-1")
@@ -90,6 +94,7 @@ func TestAToolOfThePageIsAnswered(t *testing.T) {
 }
 
 func TestAFailureIsShownAndTheChatGoesOn(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, level uimessage.Level) {
 		s := newSite(t, level, scripted(providertest.Fail(fault.Permanent), providertest.Say("Better.")))
 		c := s.visit(version, "s-1")
