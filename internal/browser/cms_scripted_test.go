@@ -29,9 +29,8 @@ func startScripted(t *testing.T, m *scriptedModel) *cmsServer {
 	t.Helper()
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
-	t.Setenv("OPENAI_API_KEY", "none")
-	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
-	return startCMS(t, "-provider", "openai", "-model", "scripted")
+	env := []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + server.URL + "/v1"}
+	return startCMSWith(t, env, "-provider", "openai", "-model", "scripted")
 }
 
 func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -34,15 +34,18 @@ var cmsProgram = sync.OnceValues(func() (string, error) {
 type cmsServer struct {
 	t                  *testing.T
 	db                 string
-	flags              []string
+	flags, env         []string
 	page, api, preview string // addresses, with the port
 	kill               func() // with -9
 }
 
 // startCMS starts a server with a new site.
-func startCMS(t *testing.T, flags ...string) *cmsServer {
+func startCMS(t *testing.T, flags ...string) *cmsServer { return startCMSWith(t, nil, flags...) }
+
+// startCMSWith is startCMS with additions to the environment.
+func startCMSWith(t *testing.T, env []string, flags ...string) *cmsServer {
 	t.Helper()
-	s := &cmsServer{t: t, db: filepath.Join(t.TempDir(), "cms.db"), flags: flags, page: "127.0.0.1:0",
+	s := &cmsServer{t: t, db: filepath.Join(t.TempDir(), "cms.db"), flags: flags, env: env, page: "127.0.0.1:0",
 		api: "127.0.0.1:0", preview: "127.0.0.1:0"}
 	s.start()
 	return s
@@ -76,6 +79,7 @@ func (s *cmsServer) command(args ...string) *exec.Cmd {
 	program, err := cmsProgram()
 	require.NoError(s.t, err)
 	cmd := exec.CommandContext(s.t.Context(), program, append(args, "-db", s.db)...)
+	cmd.Env = append(os.Environ(), s.env...)
 	cmd.Stderr = os.Stderr
 	return cmd
 }
