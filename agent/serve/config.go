@@ -49,7 +49,9 @@ type Config struct {
 	Title    string   // of the page; empty: "Chat"
 	Examples []string // requests that the page offers in an empty session
 
-	Logger *slog.Logger // nil: nothing is logged
+	// Logger gets a line for each request that is refused or fails; nil: slog.Default(). Elsewhere a
+	// nil Logger logs nothing, but here nobody else has the cause of an error.
+	Logger *slog.Logger
 }
 
 // Defaults of a [Config].
@@ -100,7 +102,7 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 		cfg.FileTypes = defaultFileTypes
 	}
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+		cfg.Logger = slog.Default()
 	}
 	s := &server{cfg: cfg, hub: hub, agent: hub.Agent(), log: cfg.Logger, sites: http.NewCrossOriginProtection()}
 	for _, o := range cfg.Origins {

@@ -44,8 +44,8 @@ type Config struct {
 	// none.
 	Attributes func(machine.Origin) []attribute.KeyValue
 
-	// Logger, if it isn't nil, gets a line for each step and each call, with the ids of the trace
-	// and the span.
+	// Logger gets a line for each step and each call, with the ids of the trace and the span; nil:
+	// nothing is logged.
 	Logger *slog.Logger
 }
 
