@@ -39,7 +39,7 @@
 //   - [github.com/pawlkit/pawl/stream] has helpers for the replies of models: timeouts, checks,
 //     buffers.
 //   - [github.com/pawlkit/pawl/agent/journal] is the interface of stores for facts, with stores in
-//     memory, in files, in SQLite and in PostgreSQL.
+//     memory, in SQLite and in PostgreSQL.
 //     [github.com/pawlkit/pawl/agent/journal/journaltest] is the conformance suite for stores.
 //   - [github.com/pawlkit/pawl/agent/prompt] composes system texts from files.
 //   - [github.com/pawlkit/pawl/agent/approvals] lists what waits for a decision, and takes

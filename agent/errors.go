@@ -69,11 +69,12 @@ func (e *NothingOpenError) Error() string {
 		e.Session, e.Status)
 }
 
-// A ConfigError says what is wrong with a Config.
+// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
+// of the program helps.
 type ConfigError struct {
-	Field   string
-	Problem string
-	Err     error
+	Field   string // which field of the Config
+	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
 }
 
 // Error names the field and says what would be right.
@@ -81,3 +82,6 @@ func (e *ConfigError) Error() string { return "agent: Config." + e.Field + ": " 
 
 // Unwrap returns the cause.
 func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Fault returns permanent.
+func (e *ConfigError) Fault() fault.Class { return fault.Permanent }

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A Config configures a [Handler]. Store, Agents and Authorize are required.
@@ -96,11 +97,12 @@ type Decided struct {
 	By      string
 }
 
-// A ConfigError says what is wrong with a Config.
+// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
+// of the program helps.
 type ConfigError struct {
-	Field   string
-	Problem string
-	Err     error
+	Field   string // which field of the Config
+	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
 }
 
 // Error names the field and says what would be right.
@@ -108,6 +110,9 @@ func (e *ConfigError) Error() string { return "approvals: Config." + e.Field + "
 
 // Unwrap returns the cause.
 func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Fault returns permanent.
+func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
 
 // A Handler lists open items and records decisions over HTTP: see the package comment for its
 // paths. Make one with [New]. It is safe for concurrent use.

@@ -45,7 +45,7 @@ func (s *damaged) Read(ctx context.Context, session string, after uint64) iter.S
 }
 
 func TestASessionThatCannotBeReadIsAnUnknownOneToThoseWhoMayNotSeeIt(t *testing.T) {
-	broken := errors.New("journal/file: session \"ann/1\": it is damaged; the password is hunter2")
+	broken := errors.New("sqlite: session \"ann/1\": it is damaged; the password is hunter2")
 	for name, store := range map[string]damaged{
 		"its log can't be read":        {log: broken},
 		"its head can't be read":       {head: broken},

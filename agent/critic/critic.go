@@ -42,7 +42,7 @@ type Config struct {
 	// OnVerdict, if it isn't nil, is called with each verdict after it was recorded, with the
 	// context of the run.
 	OnVerdict func(ctx context.Context, v Verdict)
-	Logger    *slog.Logger // nil: slog.Default()
+	Logger    *slog.Logger // nil: nothing is logged
 }
 
 // Kind is the kind of the [agent.Emitted] that a run has for each verdict, and the label kind of
@@ -93,7 +93,7 @@ func New(cfg Config) (agent.Hooks, error) {
 		cfg.Complexity = Rate
 	}
 	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &critic{cfg: cfg, runs: make(map[string]*state)}
 	return agent.Hooks{Name: "critic", BeforeFinish: c.beforeFinish, BeforeStep: c.beforeStep, AfterRun: c.afterRun},

@@ -30,14 +30,22 @@ const (
 	defaultDrain   = 30 * time.Second
 )
 
-// A ConfigError says what is wrong with a Config.
+// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
+// of the program helps.
 type ConfigError struct {
-	Field   string
-	Problem string
+	Field   string // which field of the Config
+	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
 }
 
 // Error names the field and says what would be right.
 func (e *ConfigError) Error() string { return "live: Config." + e.Field + ": " + e.Problem }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Fault returns permanent.
+func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
 
 // ErrClosed is the error for inputs and readers after [Hub.Close] was called. Another process may
 // accept them.

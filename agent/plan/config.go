@@ -38,7 +38,7 @@ type Config struct {
 	// Lease is how long a run of plans belongs to this process without renewal; 0: 30 s. If the
 	// process dies, another one can continue the run after that time.
 	Lease  time.Duration
-	Logger *slog.Logger // nil: slog.Default()
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 // A Check judges the result of a node. It may be called again for the same result after a crash.
@@ -92,7 +92,7 @@ func NewRunner(cfg Config) (*Runner, error) {
 	}
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
 	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	cfg.Workers, cfg.Checks = maps.Clone(cfg.Workers), maps.Clone(cfg.Checks)
 	return &Runner{cfg: cfg, store: cfg.Agent.Journal(), wake: make(map[string]chan struct{})}, nil

@@ -7,14 +7,22 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A ConfigError says what is wrong with a [Config]. Its class is invalid.
-type ConfigError struct{ Field, Problem string }
+// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
+// of the program helps.
+type ConfigError struct {
+	Field   string // which field of the Config
+	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
+}
 
-// Error names the field.
-func (e *ConfigError) Error() string { return fmt.Sprintf("plan: Config.%s: %s", e.Field, e.Problem) }
+// Error names the field and says what would be right.
+func (e *ConfigError) Error() string { return "plan: Config." + e.Field + ": " + e.Problem }
 
-// Fault returns invalid.
-func (e *ConfigError) Fault() fault.Class { return fault.Invalid }
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Fault returns permanent.
+func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
 
 // A BusyError says that another process, or another call of [Runner.Run], runs these plans. Its
 // class is transient.

@@ -351,7 +351,7 @@ func TestWhatCantRunIsRefused(t *testing.T) {
 		{Agent: r.cfg.Agent, Workers: map[string]*agent.Agent{"x": nil}},
 		{Agent: r.cfg.Agent, Checks: map[string]Check{"x": nil}}} {
 		_, err := NewRunner(cfg)
-		require.Equal(t, fault.Invalid, fault.Of(err))
+		require.Equal(t, fault.Permanent, fault.Of(err))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -37,7 +37,7 @@ type Config struct {
 	// Patterns are looked for in this order; nil: those of [Patterns]. An empty list that isn't nil
 	// looks for none.
 	Patterns []Pattern
-	// Logger logs refusals and warnings; nil: slog.Default().
+	// Logger gets a line for each refusal and each warning; nil: nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -55,6 +55,9 @@ func New(cfg Config) (*Screen, error) {
 			DefaultMaxLength)
 	}
 	s := &Screen{max: cmp.Or(cfg.MaxLength, DefaultMaxLength), patterns: slices.Clone(cfg.Patterns), logger: cfg.Logger}
+	if cfg.Logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
 	if cfg.Patterns == nil {
 		s.patterns = Patterns()
 	}
@@ -187,7 +190,7 @@ func (s *Screen) log(ctx context.Context, message, text string, f found, attrs .
 		shown = string(runes[:preview])
 	}
 	attrs = append(attrs, slog.String("pattern", f.names()), slog.String("preview", shown))
-	cmp.Or(s.logger, slog.Default()).LogAttrs(ctx, slog.LevelWarn, message, attrs...)
+	s.logger.LogAttrs(ctx, slog.LevelWarn, message, attrs...)
 }
 
 // jsonTexts returns the strings in a JSON object or list, where escapes may hide words, and whether

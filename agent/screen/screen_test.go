@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal/file"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/agent/screen"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -45,7 +45,7 @@ func guarded(t *testing.T, logger *slog.Logger, steps ...providertest.Step) (a *
 	dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	store, err := file.Open(dir)
+	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	m = providertest.Script(steps...)

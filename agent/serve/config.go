@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
@@ -49,7 +50,9 @@ type Config struct {
 	Title    string   // of the page; empty: "Chat"
 	Examples []string // requests that the page offers in an empty session
 
-	Logger *slog.Logger // nil: nothing is logged
+	// Logger gets a line for each request that is refused or fails; nil: slog.Default(). Elsewhere
+	// a nil Logger logs nothing, but here nobody else has the cause of an error.
+	Logger *slog.Logger
 }
 
 // Defaults of a [Config].
@@ -61,11 +64,12 @@ const (
 
 var defaultFileTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"}
 
-// A ConfigError says what is wrong with a Config.
+// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
+// of the program helps.
 type ConfigError struct {
-	Field   string
-	Problem string
-	Err     error
+	Field   string // which field of the Config
+	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
 }
 
 // Error names the field and says what would be right.
@@ -73,6 +77,9 @@ func (e *ConfigError) Error() string { return "serve: Config." + e.Field + ": " 
 
 // Unwrap returns the cause.
 func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Fault returns permanent.
+func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
 
 // A server is what the handlers have in common.
 type server struct {
@@ -100,7 +107,7 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 		cfg.FileTypes = defaultFileTypes
 	}
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+		cfg.Logger = slog.Default()
 	}
 	s := &server{cfg: cfg, hub: hub, agent: hub.Agent(), log: cfg.Logger, sites: http.NewCrossOriginProtection()}
 	for _, o := range cfg.Origins {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -72,6 +73,9 @@ func newSiteOf(t testing.TB, ac agent.Config, cfg serve.Config) *site {
 	require.NoError(t, err)
 	if cfg.Authorize == nil {
 		cfg.Authorize = byHeader
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	h, err := serve.New(s.hub, cfg)
 	require.NoError(t, err)

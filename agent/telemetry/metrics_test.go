@@ -157,7 +157,7 @@ func TestAWrongConfigIsRefused(t *testing.T) {
 		var wrong *telemetry.ConfigError
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, field, wrong.Field)
-		require.Equal(t, fault.Invalid, fault.Of(err))
+		require.Equal(t, fault.Permanent, fault.Of(err))
 	}
 	tel, err := telemetry.New(telemetry.Config{})
 	require.NoError(t, err)

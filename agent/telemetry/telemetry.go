@@ -44,25 +44,27 @@ type Config struct {
 	// none.
 	Attributes func(machine.Origin) []attribute.KeyValue
 
-	// Logger, if it isn't nil, gets a line for each step and each call, with the ids of the trace
-	// and the span.
+	// Logger gets a line for each step and each call, with the ids of the trace and the span; nil:
+	// nothing is logged.
 	Logger *slog.Logger
 }
 
-// A ConfigError says what is wrong with a [Config]. Its class is invalid.
+// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
+// of the program helps.
 type ConfigError struct {
-	Field, Problem string
-	Err            error
+	Field   string // which field of the Config
+	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
 }
 
-// Error names the field.
+// Error names the field and says what would be right.
 func (e *ConfigError) Error() string { return "telemetry: Config." + e.Field + ": " + e.Problem }
 
 // Unwrap returns the cause.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// Fault returns invalid.
-func (e *ConfigError) Fault() fault.Class { return fault.Invalid }
+// Fault returns permanent.
+func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
 
 // A Telemetry makes spans, metrics and log lines of what agents do. It is safe for concurrent use.
 // The methods of a nil Telemetry do nothing, so that a program can switch telemetry off without

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -84,7 +83,7 @@ func TestSeedAndResetReplaceTheContents(t *testing.T) {
 	require.Equal(t, []string{"home"}, b.pages())
 	require.NotEmpty(t, b.must(exitOK, "history", "-session", "s").out)
 
-	s, err := site.Open(context.Background(), b.db)
+	s, err := site.Open(b.db)
 	require.NoError(t, err)
 	require.Contains(t, b.must(exitFailed, "reset").err, "another process")
 	require.NoError(t, s.Close())

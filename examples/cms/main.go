@@ -92,7 +92,7 @@ type program struct {
 // open opens the file with the site and the journal, and makes the agent. After an error nothing
 // stays open.
 func (p *program) open(ctx context.Context) (err error) {
-	if p.services, err = services.Open(ctx,
+	if p.services, err = services.New(
 		services.Config{DB: p.db, Templates: p.templates, PreviewURL: "http://" + p.previewAddr}); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"io"
@@ -204,7 +203,7 @@ func (b *bench) leaseEnds() {
 // look runs fn on the site.
 func (b *bench) look(fn func(s *site.Site)) {
 	b.t.Helper()
-	s, err := site.Open(context.Background(), b.db)
+	s, err := site.Open(b.db)
 	require.NoError(b.t, err)
 	defer func() { require.NoError(b.t, s.Close()) }()
 	fn(s)

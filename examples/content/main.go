@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	fmt.Fprintln(stderr, "content: texts come from: "+notice)
 	cfg.Model, cfg.Classify = texts, real
-	s, err := assistant.Open(ctx, cfg)
+	s, err := assistant.New(cfg)
 	if err != nil {
 		fmt.Fprintln(stderr, "content:", err)
 		return 1

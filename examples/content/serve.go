@@ -32,7 +32,7 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	limits := server.NewLimits(nil)
 	cfg.Logger, cfg.Admit = slog.New(slog.NewJSONHandler(stderr, nil)), limits.Admit
 	salt := getenv("USER_HASH_SALT")
-	o, err := observe.Open(ctx, observe.Config{DB: cfg.DB, Salt: salt, Logger: cfg.Logger})
+	o, err := observe.OpenWith(cfg.DB, observe.Config{Salt: salt, Logger: cfg.Logger})
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	if cfg.Model, err = limits.Model(models); err != nil {
 		return err
 	}
-	s, err := assistant.Open(ctx, cfg)
+	s, err := assistant.New(cfg)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,6 @@ var rows = map[string]row{
 	// TestTheMachineIsPure says the rest.
 	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory",
 		"provider", "tools"}},
-	"agent/journal/file":     {own: []string{"agent/journal"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"internal/storm":         {own: []string{everything}},                          // tests alone
 	"agent/internal/request": {own: []string{"agent", "agent/machine"}},
@@ -103,7 +102,7 @@ var rows = map[string]row{
 		"tools/process"}, third: []string{mcpSDK},
 		tests: []string{"agent", "agent/journal", "provider/providertest", "golang.org/x/oauth2"}},
 	"agent/screen": {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault",
-		"internal/visible"}, tests: []string{"agent/journal/file"}},
+		"internal/visible"}, tests: []string{"agent/journal/sqlite"}},
 	"internal/visible":         {},
 	"tools/process":            {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":               {own: []string{"tools", "tools/file/internal/diff", "provider", "circuit/fault"}},
@@ -156,7 +155,7 @@ var rows = map[string]row{
 		own: []string{"agent/journal", "agent/machine", "circuit", "circuit/fault", "internal/schema", "memory",
 			"provider",
 			"provider/guard", "ratelimit", "ratelimit/budget", "tools"},
-		tests: []string{"agent/journal/file", "provider/anthropic", "provider/gemini", "provider/openai"},
+		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"},
 	},
 	"internal/rules":       {},
 	"internal/rules/sizes": {own: []string{"internal/rules"}},

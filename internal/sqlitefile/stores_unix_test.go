@@ -90,7 +90,7 @@ func together(t *testing.T, path string) []io.Closer {
 		})
 		all.Go(func() {
 			<-start
-			s, err := sqlmemory.Open(path, sqlmemory.Config{})
+			s, err := sqlmemory.Open(path)
 			for n := 0; n < writes && err == nil; n++ {
 				_, err = s.Put(ctx, recall.Entry{ID: recall.ID{Tenant: "t", Kind: name, Key: strconv.Itoa(n)}})
 			}
@@ -115,7 +115,7 @@ func kept(t *testing.T, path string) {
 		n++
 	}
 	require.Equal(t, pairs, n)
-	m, err := sqlmemory.Open(path, sqlmemory.Config{})
+	m, err := sqlmemory.Open(path)
 	require.NoError(t, err)
 	list, err := m.List(t.Context(), "t", "")
 	require.NoError(t, err)

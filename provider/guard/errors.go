@@ -45,21 +45,31 @@ func gaveUp(err error) bool {
 	return ok
 }
 
-// A ConfigError reports an invalid value in a [Config].
+// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
+// of the program helps.
 type ConfigError struct {
-	Name  string // of the guard
-	Field string // for example "Retry[transient].Min"
-	Value any
-	Want  string // what would do
+	Field   string // which field of the Config
+	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
 }
 
-// Error names the field, its value and a valid alternative.
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("%s: Config.%s is %v; %s", guardName(e.Name), e.Field, e.Value, e.Want)
-}
+// Error names the field and says what would be right.
+func (e *ConfigError) Error() string { return "guard: Config." + e.Field + ": " + e.Problem }
 
-// Fault returns Invalid.
-func (e *ConfigError) Fault() fault.Class { return fault.Invalid }
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Fault returns permanent.
+func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
+
+// wrong returns a ConfigError about a value of the guard or chain of that name.
+func wrong(name, field string, value any, want string) *ConfigError {
+	problem := fmt.Sprintf("it is %v; %s", value, want)
+	if name != "" {
+		problem = fmt.Sprintf("it is %v in %q; %s", value, name, want)
+	}
+	return &ConfigError{Field: field, Problem: problem}
+}
 
 func guardName(name string) string {
 	if name == "" {

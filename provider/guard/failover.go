@@ -79,10 +79,10 @@ type member struct {
 // is nil, and a *[ConfigError] if there is none or a value is invalid.
 func NewChain(cfg ChainConfig, providers ...provider.Provider) (*Chain, error) {
 	if len(providers) == 0 {
-		return nil, &ConfigError{Name: cfg.Name, Field: "providers", Value: "empty", Want: "use at least one provider"}
+		return nil, wrong(cfg.Name, "providers", "empty", "use at least one provider")
 	}
 	if cfg.Hedge < 0 || cfg.Hedge > maxTime {
-		return nil, &ConfigError{cfg.Name, "Hedge", cfg.Hedge, "use more than 0 and at most a year, or 0 for never"}
+		return nil, wrong(cfg.Name, "Hedge", cfg.Hedge, "use more than 0 and at most a year, or 0 for never")
 	}
 	c := &Chain{cfg: cfg}
 	makers := make([]string, len(providers))

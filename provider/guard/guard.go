@@ -150,7 +150,7 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 	} {
 		if *d.value < 0 || *d.value > maxTime {
 			return nil,
-				&ConfigError{cfg.Name, d.field, *d.value, "use more than 0 and at most a year, or 0 for the default"}
+				wrong(cfg.Name, d.field, *d.value, "use more than 0 and at most a year, or 0 for the default")
 		}
 		if *d.value == 0 {
 			*d.value = d.zero

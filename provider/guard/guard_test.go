@@ -176,9 +176,9 @@ func TestNewRefusesWhatMakesNoSense(t *testing.T) {
 		var bad *guard.ConfigError
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, tc.field, bad.Field)
-		require.NotEmpty(t, bad.Want)
-		require.Contains(t, err.Error(), "guard x: Config."+tc.field)
-		require.Equal(t, fault.Invalid, fault.Of(err))
+		require.Contains(t, bad.Problem, "use ")
+		require.Contains(t, err.Error(), "guard: Config."+tc.field+": it is ")
+		require.Equal(t, fault.Permanent, fault.Of(err))
 	}
 }
 

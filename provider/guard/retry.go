@@ -54,8 +54,8 @@ func resolve(cfg *Config) (retries, error) {
 	rs[fault.Degraded] = Retry{Attempts: 3, Min: 5 * time.Second, Max: 30 * time.Second, Factor: 2}
 	for class, given := range cfg.Retry {
 		if class == fault.None || int(class) >= len(rs) {
-			return rs, &ConfigError{cfg.Name, "Retry", class.String(),
-				"use a class of failures: what was canceled is never tried again"}
+			return rs, wrong(cfg.Name, "Retry", class.String(),
+				"use a class of failures: what was canceled is never tried again")
 		}
 		r, err := given.over(rs[class], cfg.Name, fmt.Sprintf("Retry[%v]", class))
 		if err != nil {
@@ -69,23 +69,23 @@ func resolve(cfg *Config) (retries, error) {
 // over returns r with the fields of def where r has none.
 func (r Retry) over(def Retry, name, field string) (Retry, error) {
 	if r.Attempts < 0 || r.Attempts > maxAttempts {
-		return r, &ConfigError{name, field + ".Attempts", r.Attempts, "use 1 to 100, or 0 for the default"}
+		return r, wrong(name, field+".Attempts", r.Attempts, "use 1 to 100, or 0 for the default")
 	}
 	for _, d := range []struct {
 		field string
 		value time.Duration
 	}{{"Min", r.Min}, {"Max", r.Max}} {
 		if d.value < 0 || d.value > maxTime {
-			return r, &ConfigError{name, field + "." + d.field, d.value,
-				"use more than 0 and at most a year, or 0 for the default"}
+			return r, wrong(name, field+"."+d.field, d.value,
+				"use more than 0 and at most a year, or 0 for the default")
 		}
 	}
 	if r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= math.MaxInt16) {
-		return r, &ConfigError{name, field + ".Factor", r.Factor, "use at least 1, or 0 for 2"}
+		return r, wrong(name, field+".Factor", r.Factor, "use at least 1, or 0 for 2")
 	}
 	switch {
 	case r.Min != 0 && r.Max != 0 && r.Min > r.Max:
-		return r, &ConfigError{name, field + ".Max", r.Max, fmt.Sprintf("use at least Min, which is %v", r.Min)}
+		return r, wrong(name, field+".Max", r.Max, fmt.Sprintf("use at least Min, which is %v", r.Min))
 	case r.Min == 0 && r.Max == 0:
 		r.Min, r.Max = def.Min, def.Max
 	case r.Min == 0:

@@ -20,7 +20,7 @@ func inner(t *testing.T, files map[string]string) (*Workspace, string) {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	w, err := Open(dir, Config{})
+	w, err := Open(dir)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	return w, dir

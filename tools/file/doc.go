@@ -5,7 +5,7 @@
 // their effects stay outside of the workspace until a person has read [Staging.Diff] and the host
 // calls [Staging.Merge]. Both implement [Tree].
 //
-//	ws, err := file.Open("project", file.Config{})
+//	ws, err := file.Open("project")
 //	if err != nil {
 //		return err
 //	}

@@ -27,7 +27,7 @@ func project() (dir string, remove func()) {
 func Example() {
 	dir, remove := project()
 	defer remove()
-	ws, err := file.Open(dir, file.Config{})
+	ws, err := file.Open(dir)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -69,7 +69,7 @@ func Example() {
 func ExampleStaging() {
 	dir, remove := project()
 	defer remove()
-	ws, err := file.Open(dir, file.Config{})
+	ws, err := file.Open(dir)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -59,7 +59,7 @@ func TestAFailedWriteOnAFullDiskChangesNothing(t *testing.T) {
 	again := s.store.dir
 	require.NoError(t, s.Close())
 	require.NoError(t, w.Close())
-	w, err = Open(dir, Config{})
+	w, err = Open(dir)
 	require.NoError(t, err)
 	s, err = w.Stage(again)
 	require.NoError(t, err)

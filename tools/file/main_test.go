@@ -29,7 +29,7 @@ func workspace(t testing.TB, cfg file.Config, files content) (*file.Workspace, s
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "root")
 	fill(t, dir, files)
-	ws, err := file.Open(dir, cfg)
+	ws, err := file.OpenWith(dir, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ws.Close()) })
 	return ws, dir

@@ -118,9 +118,12 @@ type Workspace struct {
 
 var _, _ Tree = (*Workspace)(nil), (*Staging)(nil)
 
-// Open returns a Workspace over the directory dir, which must exist. The error names the invalid
-// field of cfg, or is the system's.
-func Open(dir string, cfg Config) (*Workspace, error) {
+// Open is [OpenWith] with the defaults.
+func Open(dir string) (*Workspace, error) { return OpenWith(dir, Config{}) }
+
+// OpenWith returns a Workspace over the directory dir, which must exist. The error names the
+// invalid field of cfg, or is the system's.
+func OpenWith(dir string, cfg Config) (*Workspace, error) {
 	cfg, err := cfg.defaults()
 	if err != nil {
 		return nil, err

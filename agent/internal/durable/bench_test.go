@@ -10,7 +10,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/journal/file"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -57,18 +56,9 @@ func stores(b *testing.B) map[string]func() journal.Store {
 			return s
 		}
 	}
-	filely := func(d file.Durability) func() journal.Store {
-		return func() journal.Store {
-			s, err := file.OpenWith(b.TempDir(), file.Config{Durability: d})
-			require.NoError(b, err)
-			b.Cleanup(func() { s.Close() })
-			return s
-		}
-	}
 	return map[string]func() journal.Store{
 		"none": func() journal.Store { return nil }, "memory": func() journal.Store { return journal.NewMemory() },
-		"sqlite": sqlitely(sqlite.Power), "sqlite-process": sqlitely(sqlite.Process), "file": filely(file.Power),
-		"file-process": filely(file.Process),
+		"sqlite": sqlitely(sqlite.Power), "sqlite-process": sqlitely(sqlite.Process),
 	}
 }
 
@@ -77,7 +67,7 @@ func stores(b *testing.B) map[string]func() journal.Store {
 func BenchmarkStep(b *testing.B) {
 	const steps = 50
 	open := stores(b)
-	for _, name := range []string{"none", "memory", "file-process", "sqlite-process", "file", "sqlite"} {
+	for _, name := range []string{"none", "memory", "sqlite-process", "sqlite"} {
 		b.Run(name, func(b *testing.B) {
 			a := counter(b, open[name]())
 			b.ReportAllocs()
@@ -95,7 +85,7 @@ func BenchmarkStep(b *testing.B) {
 // BenchmarkResume loads a session of 10,000 facts, and resumes it.
 func BenchmarkResume(b *testing.B) {
 	open := stores(b)
-	for _, name := range []string{"memory", "file-process", "sqlite-process"} {
+	for _, name := range []string{"memory", "sqlite-process"} {
 		b.Run(name, func(b *testing.B) {
 			store := open[name]()
 			a := counter(b, store)

@@ -31,20 +31,18 @@ type record struct {
 // check looks at what is left of a session whose runs are complete: no effect is there twice, each
 // that its call reports is there, none is there of a call that wasn't started, and each reader has
 // got each fact.
-func check(t *testing.T, kind, dir string, watching *reader) (n tally) {
+func check(t *testing.T, dir string, watching *reader) (n tally) {
 	w, err := OpenWorld(dir)
 	require.NoError(t, err)
 	defer w.Close()
-	store, closed, err := open(kind, dir)
+	store, err := open(dir)
 	require.NoError(t, err)
-	defer closed()
+	defer store.Close()
 	a, err := NewAgent(t.Context(), w, store)
 	require.NoError(t, err)
 	facts, err := a.Session(Session).Facts(t.Context())
 	require.NoError(t, err)
-	if watching != nil {
-		watching.requireAll(t, facts)
-	}
+	watching.requireAll(t, facts)
 	for _, name := range readers {
 		seen, err := w.Events(name)
 		require.NoError(t, err)

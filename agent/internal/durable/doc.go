@@ -1,5 +1,5 @@
-// Package durable shows, by tests alone, that runs outlive their processes: on real stores, in real
-// processes.
+// Package durable shows, by tests alone, that runs outlive their processes: on a real store, in
+// real processes.
 //
 // The crash test kills processes at random moments:
 //
@@ -8,7 +8,7 @@
 // A child process runs an agent in a live.Hub: three runs with calls beside each other, approvals,
 // calls that ask questions and run again with the answers, calls that somebody else executes, and a
 // source whose tools change all the time. The effects are rows in a SQLite file, and the log is in
-// the store under test. Another process answers. The parent kills both with SIGKILL after a random
+// another. Another process answers. The parent kills both with SIGKILL after a random
 // number of events, and starts others, until the runs are complete. Then every effect that mustn't
 // be repeated is there exactly once, no call has one that wasn't started, every other effect is in
 // its final state, the calls that were resumed had their state and their answers, the log replays,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -71,19 +70,18 @@ func NewAgent(stop context.Context, w *World, store journal.Store) (*agent.Agent
 }
 
 // host is a process that runs what isn't complete, from wherever it is, with readers of its own. It
-// prints a line for each fact. With an argument more it also decides, because no other process may
-// have the store.
+// prints a line for each fact.
 func host(args []string) error {
-	w, err := OpenWorld(args[1])
+	w, err := OpenWorld(args[0])
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	store, closed, err := open(args[0], args[1])
+	store, err := open(args[0])
 	if err != nil {
 		return err
 	}
-	defer closed()
+	defer store.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	a, err := NewAgent(ctx, w, store)
@@ -101,17 +99,6 @@ func host(args []string) error {
 	}
 	defer others.Wait()
 	defer stop()
-	if len(args) > 2 {
-		person, err := NewAgent(ctx, w, store)
-		if err != nil {
-			return err
-		}
-		others.Go(func() {
-			if err := decide(ctx, w, person); err != nil {
-				fmt.Fprintln(os.Stderr, "deciding:", err)
-			}
-		})
-	}
 	for n := 1; n <= Runs; n++ {
 		if err := complete(ctx, h, n); err != nil {
 			return err

@@ -14,16 +14,16 @@ import (
 // person is a process that decides on what the runs wait for, by the ids of the pauses. It prints a
 // line for each decision.
 func person(args []string) error {
-	w, err := OpenWorld(args[1])
+	w, err := OpenWorld(args[0])
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	store, closed, err := open(args[0], args[1])
+	store, err := open(args[0])
 	if err != nil {
 		return err
 	}
-	defer closed()
+	defer store.Close()
 	ctx := context.Background()
 	a, err := NewAgent(ctx, w, store)
 	if err != nil {

@@ -59,11 +59,11 @@ type reader struct {
 	err   error
 }
 
-// startReader returns a reader of the runs in dir, whose store several processes may use.
-func startReader(t *testing.T, kind, dir string) *reader {
+// startReader returns a reader of the runs in dir.
+func startReader(t *testing.T, dir string) *reader {
 	w, err := OpenWorld(dir)
 	require.NoError(t, err)
-	store, closed, err := open(kind, dir)
+	store, err := open(dir)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	a, err := NewAgent(ctx, w, store)
@@ -72,7 +72,7 @@ func startReader(t *testing.T, kind, dir string) *reader {
 	go func() {
 		defer close(r.ended)
 		defer w.Close()
-		defer closed()
+		defer store.Close()
 		for ctx.Err() == nil && !r.watch(ctx, a.Session(Session)) {
 		}
 	}()

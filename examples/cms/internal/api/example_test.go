@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log"
@@ -20,13 +19,12 @@ import (
 
 // An error says what would be right.
 func Example() {
-	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "api")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	sv, err := services.Open(ctx, services.Config{DB: filepath.Join(dir, "cms.db")})
+	sv, err := services.New(services.Config{DB: filepath.Join(dir, "cms.db")})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -37,7 +36,7 @@ type bench struct {
 
 func newBench(t testing.TB, replies ...providertest.Step) *bench {
 	t.Helper()
-	sv, err := services.Open(context.Background(), services.Config{DB: filepath.Join(t.TempDir(), "cms.db")})
+	sv, err := services.New(services.Config{DB: filepath.Join(t.TempDir(), "cms.db")})
 	require.NoError(t, err)
 	a, err := agent.New(agent.Config{Provider: providertest.Script(replies...), Tools: cmstools.All(sv),
 		Journal: journal.NewMemory(),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 
@@ -64,7 +65,8 @@ func Hooks(b Behavior) ([]agent.Hooks, error) {
 	if b.Critic == nil {
 		return []agent.Hooks{own}, nil
 	}
-	judge, err := critic.New(critic.Config{Provider: b.Critic, Threshold: complex, Rewrite: true, OnVerdict: w.judged})
+	judge, err := critic.New(critic.Config{Provider: b.Critic, Threshold: complex, Rewrite: true, OnVerdict: w.judged,
+		Logger: slog.Default()})
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type fixture struct {
 // change may change the agent.
 func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent.Config)) *fixture {
 	t.Helper()
-	sv, err := services.Open(t.Context(), services.Config{DB: filepath.Join(t.TempDir(), "cms.db")})
+	sv, err := services.New(services.Config{DB: filepath.Join(t.TempDir(), "cms.db")})
 	require.NoError(t, err)
 	if m == nil {
 		m = model.New()

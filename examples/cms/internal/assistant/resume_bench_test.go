@@ -19,7 +19,7 @@ import (
 func BenchmarkResume(b *testing.B) {
 	db := filepath.Join(b.TempDir(), "cms.db")
 	open := func() (*agent.Agent, func()) {
-		sv, err := services.Open(b.Context(), services.Config{DB: db})
+		sv, err := services.New(services.Config{DB: db})
 		require.NoError(b, err)
 		store, err := sqlite.Open(db)
 		require.NoError(b, err)

@@ -1,7 +1,7 @@
 // Package cmstools has the tools of a content site for an agent: typed functions over package
 // services, with a schema, a risk, and a verification of their effect.
 //
-//	sv, err := services.Open(ctx, services.Config{DB: "cms.db"})
+//	sv, err := services.New(services.Config{DB: "cms.db"})
 //	if err != nil {
 //		return err
 //	}

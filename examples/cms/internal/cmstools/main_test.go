@@ -1,7 +1,6 @@
 package cmstools
 
 import (
-	"context"
 	"encoding/json"
 	"path/filepath"
 	"testing"
@@ -25,7 +24,7 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	sv, err := services.Open(context.Background(), services.Config{DB: filepath.Join(t.TempDir(), "site.db")})
+	sv, err := services.New(services.Config{DB: filepath.Join(t.TempDir(), "site.db")})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, sv.Close()) })
 	reg, err := tools.NewRegistry(All(sv)...)

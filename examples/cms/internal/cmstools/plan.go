@@ -58,7 +58,7 @@ func try(ctx context.Context, sv *services.Services, plan []operation) (r Report
 	if err := copyFile(ctx, sv.Site.Path(), path); err != nil {
 		return r, fmt.Errorf("copying the site: %w", err)
 	}
-	copied, err := site.Open(ctx, path)
+	copied, err := site.Open(path)
 	if err != nil {
 		return r, err
 	}

@@ -1,7 +1,6 @@
 package preview
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
@@ -15,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newRenderer(t testing.TB, cfg Config) (*Renderer, *site.Site) {
 	t.Helper()
-	s, err := site.Open(context.Background(), filepath.Join(t.TempDir(), "site.db"))
+	s, err := site.Open(filepath.Join(t.TempDir(), "site.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	cfg.Site = s

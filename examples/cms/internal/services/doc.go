@@ -1,7 +1,7 @@
 // Package services opens what the tools, the REST API and the preview of a site share, so that all
 // of them have the same rules and see the same changes.
 //
-//	sv, err := services.Open(ctx, services.Config{DB: "cms.db"})
+//	sv, err := services.New(services.Config{DB: "cms.db"})
 //	if err != nil {
 //		return err
 //	}

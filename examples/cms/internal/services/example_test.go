@@ -17,7 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	sv, err := services.Open(ctx, services.Config{DB: filepath.Join(dir, "cms.db")})
+	sv, err := services.New(services.Config{DB: filepath.Join(dir, "cms.db")})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package services
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -35,8 +34,8 @@ type Services struct {
 	PreviewURL string
 }
 
-// Open opens the file of the site and what depends on it. After an error nothing stays open.
-func Open(ctx context.Context, cfg Config) (*Services, error) {
+// New opens the file of the site and makes what depends on it. After an error nothing stays open.
+func New(cfg Config) (*Services, error) {
 	if cfg.PreviewURL == "" {
 		cfg.PreviewURL = "http://localhost:4000"
 	}
@@ -47,7 +46,7 @@ func Open(ctx context.Context, cfg Config) (*Services, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := site.Open(ctx, cfg.DB)
+	s, err := site.Open(cfg.DB)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@
 // can be a tool. Their errors are written for the caller, which may be a model: an [Error] says
 // what was wrong and how to correct it.
 //
-//	s, err := site.Open(ctx, "site.db")
+//	s, err := site.Open("site.db")
 //	if err != nil {
 //		return err
 //	}

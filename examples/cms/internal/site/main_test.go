@@ -42,7 +42,7 @@ func writeMeta(args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := Open(ctx, path)
+	s, err := Open(path)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func newSite(t testing.TB) *Site {
 
 func openSite(t testing.TB, path string) *Site {
 	t.Helper()
-	s, err := Open(context.Background(), path)
+	s, err := Open(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s

@@ -60,8 +60,8 @@ func script(name string) migration {
 //
 // The folder must exist. For a path that can't be a site's file, the error is an [*Error] with
 // CodeStorage.
-func Open(ctx context.Context, path string) (*Site, error) {
-	return open(ctx, path, migrations)
+func Open(path string) (*Site, error) {
+	return open(context.Background(), path, migrations)
 }
 
 func open(ctx context.Context, path string, steps []migration) (*Site, error) {

@@ -187,7 +187,7 @@ func TestAnUnusablePathGetsAnErrorThatSaysWhy(t *testing.T) {
 		"newer version":   {newer, "newer version (6; this program supports 5)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Open(t.Context(), c.path)
+			s, err := Open(c.path)
 			require.Nil(t, s)
 			refused(t, err, CodeStorage, c.says)
 			require.Equal(t, fault.UserFixable, fault.Of(err))

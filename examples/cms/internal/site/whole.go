@@ -64,7 +64,7 @@ func (s *Site) Seed(ctx context.Context) error {
 // Reset deletes the file at path, with everything that other packages keep in it, and the uploaded
 // files. It fails with CodeBusy while any process has the file open.
 func Reset(ctx context.Context, path string) error {
-	s, err := Open(ctx, path) // checks that it is the file of a site
+	s, err := Open(path) // checks that it is the file of a site
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func Reset(ctx context.Context, path string) error {
 		return &Error{Code: CodeBusy, Message: "another process has " + filepath.Base(s.path) + " open",
 			Hint: "end it first"}
 	}
-	if s, err = Open(ctx, path); err != nil {
+	if s, err = Open(path); err != nil {
 		return err
 	}
 	if err := errors.Join(s.Seed(ctx), s.Close()); err != nil { // deletes the uploaded files

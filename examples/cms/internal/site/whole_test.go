@@ -31,7 +31,7 @@ func TestASeedReplacesEverything(t *testing.T) {
 
 func TestAResetNeedsTheFileForItself(t *testing.T) {
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "site.db")
-	s, err := Open(ctx, path)
+	s, err := Open(path)
 	require.NoError(t, err)
 	refused(t, Reset(ctx, path), CodeBusy, "site.db open")
 	require.NoError(t, s.Close())

@@ -30,7 +30,7 @@ const lease = 2 * time.Second
 func openAt(dir string) (*Services, error) { return openWith(dir, standin.Model()) }
 
 func openWith(dir string, model provider.Provider) (*Services, error) {
-	return Open(context.Background(), Config{DB: filepath.Join(dir, "content.db"), Model: model,
+	return New(Config{DB: filepath.Join(dir, "content.db"), Model: model,
 		Images: providertest.Draw(), Sources: standin.Sources(), Lease: lease})
 }
 
@@ -100,7 +100,7 @@ func TestCrashesInPipelines(t *testing.T) {
 // checkArtifacts checks what pipelines have left.
 func checkArtifacts(t *testing.T, dir string, done bool) {
 	t.Helper()
-	s, err := portfolio.Open(t.Context(), filepath.Join(dir, "content.db"))
+	s, err := portfolio.Open(filepath.Join(dir, "content.db"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	all, err := s.Artifacts(t.Context(), "ann")

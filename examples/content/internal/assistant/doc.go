@@ -2,7 +2,7 @@
 // a plan that survives its process, and answers in one form. Requests that change nothing are turns
 // of a model.
 //
-//	s, err := assistant.Open(ctx, assistant.Config{
+//	s, err := assistant.New(assistant.Config{
 //		DB: "content.db", Model: standin.Model(), Images: providertest.Draw(), Sources: standin.Sources(),
 //	})
 //	if err != nil {

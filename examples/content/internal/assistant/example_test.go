@@ -20,7 +20,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	s, err := assistant.Open(ctx, assistant.Config{
+	s, err := assistant.New(assistant.Config{
 		DB: filepath.Join(dir, "content.db"), Model: standin.Model(), Images: providertest.Draw(),
 		Sources: standin.Sources(),
 	})

@@ -56,7 +56,7 @@ func newBench(t *testing.T, change ...func(*Config)) *bench {
 	for _, c := range change {
 		c(&cfg)
 	}
-	s, err := Open(t.Context(), cfg)
+	s, err := New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	b.Services = s

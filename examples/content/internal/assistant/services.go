@@ -86,8 +86,8 @@ type Services struct {
 	pipelines map[string]*driven // those in progress here, by their artifacts
 }
 
-// Open opens the file and makes the services.
-func Open(ctx context.Context, cfg Config) (s *Services, err error) {
+// New opens the file and makes the services.
+func New(cfg Config) (s *Services, err error) {
 	cfg.Lease, cfg.Logger = cmp.Or(cfg.Lease, 5*time.Second), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event) {}
@@ -98,7 +98,7 @@ func Open(ctx context.Context, cfg Config) (s *Services, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if s.Store, err = portfolio.Open(ctx, cfg.DB); err != nil {
+	if s.Store, err = portfolio.Open(cfg.DB); err != nil {
 		return s, err
 	}
 	if s.Journal, err = sqlite.Open(s.Store.Path()); err != nil {

@@ -31,7 +31,7 @@ type bench struct {
 
 func newBench(t *testing.T, kind string, mocks *mock.Set) *bench {
 	t.Helper()
-	s, err := portfolio.Open(t.Context(), filepath.Join(t.TempDir(), "content.db"))
+	s, err := portfolio.Open(filepath.Join(t.TempDir(), "content.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	b := &bench{Store: s, asked: map[string]int{}}

@@ -6,7 +6,7 @@
 // that has the facts of its call: [Observer.Trace] makes a trace from them when somebody asks for
 // it.
 //
-//	o, err := observe.Open(ctx, observe.Config{DB: db, Salt: salt})
+//	o, err := observe.OpenWith(db, observe.Config{Salt: salt})
 //	cfg.Hooks, cfg.Observe = []agent.Hooks{o.Hooks()}, o.Event // of the assistant
 //	cfg.Model, err = assistant.Failover(logger, o.Calls(), models...)
 //	…

@@ -21,7 +21,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx, db := context.Background(), filepath.Join(dir, "content.db")
-	o, err := observe.Open(ctx, observe.Config{DB: db, Salt: "salt"})
+	o, err := observe.OpenWith(db, observe.Config{Salt: "salt"})
 	if err != nil {
 		panic(err)
 	}
@@ -30,7 +30,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := assistant.Open(ctx,
+	s, err := assistant.New(
 		assistant.Config{DB: db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(),
 			Hooks: []agent.Hooks{o.Hooks()}, Observe: o.Event})
 	if err != nil {

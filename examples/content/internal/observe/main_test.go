@@ -59,7 +59,7 @@ func newBench(t *testing.T) *bench {
 	db := filepath.Join(t.TempDir(), "content.db")
 	logger := slog.New(slog.NewTextHandler(b.log, nil))
 	var err error
-	b.Observer, err = Open(t.Context(), Config{DB: db, Salt: "salt", Logger: logger, Now: func() time.Time {
+	b.Observer, err = OpenWith(db, Config{Salt: "salt", Logger: logger, Now: func() time.Time {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return time.Now().Add(b.later)
@@ -78,7 +78,7 @@ func newBench(t *testing.T) *bench {
 			return provider.Generate(ctx, inner, req)
 		}))
 	require.NoError(t, err)
-	b.services, err = assistant.Open(t.Context(), assistant.Config{DB: db, Model: model, Images: providertest.Draw(),
+	b.services, err = assistant.New(assistant.Config{DB: db, Model: model, Images: providertest.Draw(),
 		Sources: standin.Sources(), Lease: time.Minute, Logger: logger,
 		Hooks: []agent.Hooks{b.Hooks()}, Observe: b.Event})
 	require.NoError(t, err)

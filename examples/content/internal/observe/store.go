@@ -23,9 +23,8 @@ CREATE INDEX IF NOT EXISTS tool_calls_by_time ON tool_calls (at);`
 // busy is how long a call waits for another process that writes.
 const busy = 15 * time.Second
 
-// A Config configures an [Observer]. DB is required.
+// A Config configures an [Observer].
 type Config struct {
-	DB     string           // the file of the portfolio
 	Salt   string           // of the hashes of user ids
 	Logger *slog.Logger     // gets the alerts; nil: nothing is logged
 	Now    func() time.Time // nil: time.Now
@@ -45,13 +44,13 @@ type Observer struct {
 	past    []Alert           // those that are over, newest first
 }
 
-// Open opens the file, and makes the table if need be.
-func Open(ctx context.Context, cfg Config) (*Observer, error) {
+// OpenWith opens the file of the portfolio, and makes the table if need be.
+func OpenWith(path string, cfg Config) (*Observer, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	abs, err := sqlitefile.Make(cfg.DB, "name a file in a temporary folder instead")
+	abs, err := sqlitefile.Make(path, "name a file in a temporary folder instead")
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)
 	}
@@ -61,6 +60,7 @@ func Open(ctx context.Context, cfg Config) (*Observer, error) {
 	}
 	o := &Observer{cfg: cfg, db: db, metrics: newMetrics(), begun: map[string]time.Time{}, rates: rates{},
 		retried: map[string]bool{}, alerts: map[string]*Alert{}}
+	ctx := context.Background()
 	err = sqlitefile.WAL(ctx, db, busy)
 	if err == nil {
 		err = o.exec(ctx, schema)

@@ -132,9 +132,9 @@ func TestAFileThatIsNotADatabase(t *testing.T) {
 	path := t.TempDir() + "/content.db"
 	require.NoError(t, os.WriteFile(path,
 		[]byte("a letter, long enough to be looked at as a file of a database, which it isn't"), 0o600))
-	_, err := Open(t.Context(), Config{DB: path})
+	_, err := OpenWith(path, Config{})
 	require.ErrorContains(t, err, path)
-	_, err = Open(t.Context(), Config{})
+	_, err = OpenWith("", Config{})
 	require.ErrorContains(t, err, "path is empty")
 }
 

@@ -255,7 +255,7 @@ func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
 	s := newStore(t)
 	_, err := s.db.Exec("PRAGMA user_version = 7")
 	require.NoError(t, err)
-	_, err = Open(t.Context(), s.Path())
+	_, err = Open(s.Path())
 	require.ErrorContains(t, err,
 		"the file has version 7 of the tables, and this program needs version 1; use another file")
 }
@@ -264,7 +264,7 @@ func TestAFileOfAnotherProgramIsRefused(t *testing.T) {
 	s := newStore(t)
 	_, err := s.db.Exec("ALTER TABLE artifacts RENAME TO pages")
 	require.NoError(t, err)
-	_, err = Open(t.Context(), s.Path())
+	_, err = Open(s.Path())
 	require.ErrorContains(t, err, "the file is that of another program")
 }
 
@@ -285,7 +285,7 @@ func TestReferencesAreChecked(t *testing.T) {
 func TestAFileKeepsEverything(t *testing.T) {
 	s := newStore(t)
 	a := newArtifact(t, s)
-	again, err := Open(t.Context(), s.Path())
+	again, err := Open(s.Path())
 	require.NoError(t, err)
 	defer again.Close()
 	b, err := again.Artifact(t.Context(), "ann", a.ID)

@@ -1,7 +1,7 @@
 // Package portfolio keeps the users and the artifacts of a content application in one SQLite file:
 // who owns what, which status an artifact has, how it got there, and the research behind it.
 //
-//	s, err := portfolio.Open(ctx, "content.db")
+//	s, err := portfolio.Open("content.db")
 //	if err != nil {
 //		return err
 //	}

@@ -17,7 +17,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	s, err := portfolio.Open(ctx, filepath.Join(dir, "content.db"))
+	s, err := portfolio.Open(filepath.Join(dir, "content.db"))
 	if err != nil {
 		log.Fatal(err)
 	}

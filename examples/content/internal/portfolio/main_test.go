@@ -1,7 +1,6 @@
 package portfolio
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
@@ -13,7 +12,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(context.Background(), filepath.Join(t.TempDir(), "content.db"))
+	s, err := Open(filepath.Join(t.TempDir(), "content.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s

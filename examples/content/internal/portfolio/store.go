@@ -29,7 +29,7 @@ type Store struct {
 }
 
 // Open opens a file, and creates it with the tables and the seeded users if it has none.
-func Open(ctx context.Context, path string) (*Store, error) {
+func Open(path string) (*Store, error) {
 	abs, err := sqlitefile.Make(path, "name a file in a temporary folder instead")
 	if err != nil {
 		return nil, fmt.Errorf("portfolio: %w", err)
@@ -41,6 +41,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("portfolio: %w", err)
 	}
+	ctx := context.Background()
 	s := &Store{path: abs, db: db, now: time.Now}
 	if err := errors.Join(sqlitefile.WAL(ctx, db, busy), s.write(ctx, s.migrate)); err != nil {
 		return nil, errors.Join(fmt.Errorf("portfolio: opening %s: %w", abs, err), db.Close())

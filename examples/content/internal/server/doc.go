@@ -2,7 +2,7 @@
 // what.
 //
 //	limits := server.NewLimits(nil)
-//	s, err := assistant.Open(ctx, assistant.Config{Model: limits.Model(model), Admit: limits.Admit, …})
+//	s, err := assistant.New(assistant.Config{Model: limits.Model(model), Admit: limits.Admit, …})
 //	…
 //	h, err := server.New(ctx, server.Config{Services: s, Hub: hub, Limits: limits})
 //	if err != nil {

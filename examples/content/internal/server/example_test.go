@@ -25,7 +25,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := assistant.Open(ctx, assistant.Config{DB: filepath.Join(dir, "content.db"), Model: model,
+	s, err := assistant.New(assistant.Config{DB: filepath.Join(dir, "content.db"), Model: model,
 		Images: providertest.Draw(), Sources: standin.Sources(), Admit: limits.Admit})
 	if err != nil {
 		panic(err)

@@ -103,7 +103,7 @@ func newSite(t *testing.T, o options) *site {
 	if o.agent != nil {
 		o.agent(&ac)
 	}
-	s.services, err = assistant.Open(t.Context(), ac)
+	s.services, err = assistant.New(ac)
 	require.NoError(t, err)
 	hub, err := live.New(live.Config{Agent: s.services.Agent, Recover: -1, Drain: 5 * time.Second, Logger: logger})
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func observedWith(t *testing.T, plans map[string]server.Plan, models ...provider
 	s := newSite(t, options{db: db, plans: plans,
 		agent: func(c *assistant.Config) {
 			var err error
-			o, err = observe.Open(t.Context(), observe.Config{DB: db, Salt: "salt", Logger: c.Logger})
+			o, err = observe.OpenWith(db, observe.Config{Salt: "salt", Logger: c.Logger})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, o.Close()) })
 			c.Hooks, c.Observe = []agent.Hooks{o.Hooks()}, o.Event
