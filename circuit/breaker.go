@@ -20,9 +20,10 @@ type Breaker struct {
 	word atomic.Uint64
 
 	// fixed at creation
-	name string
-	cfg  Config
-	set  *Set // nil for a breaker alone
+	name   string
+	cfg    Config
+	counts func(error) bool // Config.Counts; cfg of a zero Breaker is set later, under mu
+	set    *Set             // nil for a breaker alone
 
 	mu         sync.Mutex // guards what follows
 	ready      bool       // cfg is normalized, and the window is allocated
@@ -66,7 +67,7 @@ const (
 
 // New returns a closed breaker. The name is for errors, changes and snapshots.
 func New(name string, cfg Config) *Breaker {
-	b := &Breaker{name: name, cfg: cfg}
+	b := &Breaker{name: name, cfg: cfg, counts: cfg.Counts}
 	b.setUp()
 	return b
 }
@@ -126,10 +127,10 @@ type Permit struct {
 	probe      uint64 // 0 for a call through a closed breaker
 }
 
-// Done ends the call with its result. nil is a success. An error is a failure of the resource if
-// its class ([fault.Of]) is transient or degraded; with any other class (canceled, preempted, rate
-// limited, the caller's mistake) the call counts as neither, and a probe that ends like this makes
-// room for another.
+// Done ends the call with its result. nil is a success. An error is a failure of the resource,
+// unless its class says otherwise (canceled, preempted, rate limited, the caller's mistake): see
+// [Config].Counts. Such a call counts as neither, and a probe that ends like this makes room for
+// another.
 //
 // It must be called once. A second Done for a probe does nothing; for a call through a closed
 // breaker it counts again. A permit from before the breaker's last change of state is ignored.
@@ -143,11 +144,23 @@ func (p Permit) Done(err error) {
 		if b.word.Load()&clean == 0 { // else the result changes nothing, whichever generation p is of
 			b.settle(p, success, nil)
 		}
-	case fault.Of(err).Counts():
+	case b.failed(err):
 		b.settle(p, failure, err)
 	default:
 		p.cancel()
 	}
+}
+
+// failed reports whether err is a failure of the resource.
+func (b *Breaker) failed(err error) bool {
+	class, known := fault.Known(err)
+	switch {
+	case class == fault.None:
+		return false
+	case b.counts != nil:
+		return b.counts(err)
+	}
+	return !known || class.Counts()
 }
 
 // cancel ends the call as neither a success nor a failure.

@@ -33,6 +33,14 @@ type Config struct {
 	// 1 min by default, 1 ms to 24 h.
 	ProbeTimeout time.Duration
 
+	// Counts reports whether an error of a call is a failure of the resource. nil means that every
+	// error is one unless its class is known ([fault.Known]) and says that the resource isn't at
+	// fault: rate limited, user-fixable, permanent, invalid, not found, denied. Counts isn't asked
+	// about errors of class none (canceled, preempted), which never count. It is called without the
+	// breaker's lock held, on the goroutines that end calls, several at a time. If it panics, the
+	// breaker's method panics.
+	Counts func(error) bool
+
 	// OnChange, if set, is called with every change of state: in order, one at a time, without the
 	// breaker's lock held, on one of the goroutines that call the breaker, which waits for it. It
 	// may call the breaker. While it is busy, up to 1,000 changes of a breaker wait; older ones are

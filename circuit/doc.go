@@ -6,14 +6,23 @@
 // pass as probes. When enough probes have succeeded, it closes; if one fails or takes too long, it
 // opens again. A [Set] holds a breaker for each key.
 //
-// The class of a call's error ([fault.Of]) decides whether it counts: transient and degraded errors
-// are failures of the resource. Rate limits, mistakes of the caller, cancellations and preemptions
-// never change a breaker's state.
+// Every error of a call is a failure of the resource, unless its class (package fault) is known and
+// says otherwise: rate limits, mistakes of the caller, cancellations and preemptions never change a
+// breaker's state. [Config].Counts sets another rule. On the breakers of packages provider/guard
+// and tools an error of unknown class doesn't count, because models make bad calls.
 //
 //	breakers := circuit.NewSet(circuit.Network())
 //
-//	page, err := circuit.Do(ctx, breakers.Get("network:cms"), func(ctx context.Context) (*Page, error) {
-//		return client.Page(ctx, id)
+//	res, err := circuit.Do(ctx, breakers.Get("network:cms"), func(ctx context.Context) (*http.Response, error) {
+//		res, err := client.Do(req.WithContext(ctx))
+//		if err != nil {
+//			return nil, err
+//		}
+//		if err := fault.FromHTTP(res); err != nil { // net/http returns no error for a 503
+//			res.Body.Close()
+//			return nil, err
+//		}
+//		return res, nil
 //	})
 //	var open *circuit.OpenError
 //	if errors.As(err, &open) {

@@ -2,35 +2,11 @@ package circuit_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
-
-func Example() {
-	breakers := circuit.NewSet(circuit.Network())
-	page := func(ctx context.Context) (string, error) {
-		return "", fault.New(fault.Degraded, "503 service unavailable")
-	}
-
-	for range 4 {
-		_, err := circuit.Do(context.Background(), breakers.Get("network:cms"), page)
-		var open *circuit.OpenError
-		if errors.As(err, &open) {
-			fmt.Printf("%s is down, next try in %v\n", open.Name, open.RetryAfter.Round(10*time.Second))
-			continue
-		}
-		fmt.Println(err)
-	}
-	// Output:
-	// 503 service unavailable
-	// 503 service unavailable
-	// 503 service unavailable
-	// network:cms is down, next try in 30s
-}
 
 func ExampleBreaker_Allow() {
 	b := circuit.New("llm:main", circuit.Config{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -132,10 +133,17 @@ var harmless = []error{
 	fault.New(fault.Invalid, "no such field"),
 	fault.New(fault.NotFound, "404"),
 	fault.New(fault.Denied, "not yours"),
-	errors.New("unknown"),
+	fs.ErrNotExist,
+	errors.ErrUnsupported,
 }
 
-var failures = []error{context.DeadlineExceeded, fault.New(fault.Transient, "reset"), fault.New(fault.Degraded, "503")}
+var failures = []error{
+	context.DeadlineExceeded,
+	fault.New(fault.Transient, "reset"),
+	fault.New(fault.Degraded, "503"),
+	fault.New(fault.Class(99), "no class"),
+	errors.New("unknown"),
+}
 
 func TestABreakerMatchesItsModel(t *testing.T) {
 	seed := rand.Uint64()

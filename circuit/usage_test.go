@@ -2,8 +2,6 @@ package circuit_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -11,35 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
-
-var breakers = circuit.NewSet(circuit.Network()) // one breaker per key, shared by all sessions
-
-// get shows how a program uses a breaker without an agent.
-func get(ctx context.Context, url string) (*http.Response, error) {
-	res, err := circuit.Do(ctx, breakers.Get("network:cms"), func(ctx context.Context) (*http.Response, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return nil, err
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return nil, err
-		}
-		if err := fault.FromHTTP(res); err != nil { // net/http returns no error for a 503; for a breaker it is one
-			res.Body.Close()
-			return nil, err
-		}
-		return res, nil
-	})
-	var open *circuit.OpenError
-	if errors.As(err, &open) {
-		return nil, fmt.Errorf("%s is down, next try in %v: %w", open.Name, open.RetryAfter, err)
-	}
-	return res, err
-}
 
 func TestAProgramThatCallsAServiceStopsWhenItIsDown(t *testing.T) {
 	defer breakers.Get("network:cms").Reset() // for -count

@@ -29,7 +29,8 @@ type Compactor struct {
 	meter *Meter
 	marks []armed
 	used  booked
-	asked int // what the request took when the provider was asked last; -1: it can't count
+	asked int  // what the request took when the provider was asked last; -1: it can't count
+	fewer bool // a warning has said that fewer of the last groups are kept
 }
 
 // armed is a rule with whether its threshold has been crossed.
@@ -112,7 +113,10 @@ func (c *Compactor) Meter() *Meter { return c.meter }
 
 // SetWindow prepares requests for another window from now on, where the conversation continues with
 // another model. What was counted and learned holds.
-func (c *Compactor) SetWindow(w Window) { c.cfg.Window = w }
+func (c *Compactor) SetWindow(w Window) {
+	c.cfg.Window = w
+	c.fewer = false
+}
 
 // Used returns what the model calls of strategies took since the Compactor was made, what they cost
 // where prices are known, and whether they all are. It holds those of reports, and those of a
@@ -176,8 +180,11 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 		before := plus(fixed, c.meter.raw.Messages)
 		j.system, j.more = req.System, &more
 		for _, a := range rules {
-			steps := len(j.steps)
-			j.run(ctx, a.rule.Steps, c.target(&a.rule, p.Budget), c.targetMessages(&a.rule))
+			steps, target := len(j.steps), c.target(&a.rule, p.Budget)
+			if k := a.rule.When.kind; k == "share" || k == "tokens" {
+				j.keepFewer(target)
+			}
+			j.run(ctx, a.rule.Steps, target, c.targetMessages(&a.rule))
 			a.settle(j.steps[steps:])
 		}
 		if err := c.finish(ctx, p, j, trigger, before); err != nil {
@@ -208,6 +215,13 @@ func (c *Compactor) finish(ctx context.Context, p *Prepared, j *job, trigger str
 	}
 	p.Report = j.report(trigger, c.meter.up(before))
 	p.Warnings = append(p.Warnings, p.Report.Warnings()...)
+	if j.keep < c.cfg.Keep && !c.fewer {
+		c.fewer = true
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the last %d groups (Config.Keep) take too much of a budget of %d "+
+			"tokens, and nearly every step would be compacted; compaction keeps fewer of them now, %d this "+
+			"time; use a "+
+			"model with a larger window, or a smaller Config.Keep", c.cfg.Keep, p.Budget, j.keep))
+	}
 	if j.changed {
 		c.meter.adopt(j.groups)
 		p.Messages = flatten(j.groups)

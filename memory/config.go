@@ -14,7 +14,9 @@ type Config struct {
 	// Steps is the pipeline of a rule that has none of its own, and of a request that doesn't fit;
 	// nil: [DefaultSteps].
 	Steps []Step
-	// Keep is how many of the last groups no strategy touches; 0: 5; less than 1: 1.
+	// Keep is how many of the last groups no strategy touches; 0: 5; less than 1: 1. A compaction
+	// keeps fewer where these alone take more than what AtShare, AtTokens or the window bring the
+	// request to: else nearly every step would be compacted. A warning says so once.
 	Keep int
 	// Store keeps what is taken out, so that the model can read it back; nil: it is gone from the
 	// conversation.

@@ -40,7 +40,8 @@
 // Each step of a pipeline has a floor: a step that would free less is skipped, so that the
 // provider's prompt cache stays valid. A [Strategy] only proposes changes; the Compactor applies
 // them by rules that a strategy can't break. The first and the newest message of the user, the
-// current step, open calls, the starts of open subgoals and the last five groups are kept. With
+// current step, open calls, the starts of open subgoals and the last five groups are kept (in a
+// small window fewer than five: see [Config].Keep). With
 // [Config.ResultShare], one tool result takes at most that share of the window: a larger one is cut
 // when it comes in, with a handle to the whole. If even these don't fit, the longest texts among
 // them are cut; only if that isn't enough is the result a [*ContextTooLargeError].

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Slide drops the oldest groups until enough is freed. What is pinned stays, and notes.
+// Slide drops the oldest groups until enough is freed. What is pinned stays, and notes. How many of
+// the last groups are pinned is [Config].Keep.
 type Slide struct{}
 
 // Name returns "slide".

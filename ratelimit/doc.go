@@ -28,15 +28,15 @@
 // # Interactive requests first
 //
 // An interactive request waits for background work only until a preempted call ends. A share of the
-// slots is reserved for interactive requests. When no slot is free, the background call of the
-// lowest priority that was started last is preempted: its context is canceled with the cause
-// [ErrPreempted], and [Lease.Requeue] puts it back at its old place in the queue; it loses only the
-// tokens it had used. A preempted call that hasn't ended after a second is overtaken: the
-// interactive call starts, and there is one call more than slots until the other ends. No call is
-// preempted while a slot is free, nor more than three times, nor once it is pinned
-// ([AcquireRequest].NoPreempt, [Lease.Pin]). Pinned calls run to their end; where they hold every
-// slot that isn't reserved, interactive requests have the reserved slots, and with a single slot
-// they wait for such a call.
+// slots is reserved for interactive requests: by default, 0.2 of four or more. When no slot is
+// free, the background call of the lowest priority that was started last is preempted: its context
+// is canceled with the cause [ErrPreempted], and [Lease.Requeue] puts it back at its old place in
+// the queue; it loses only the tokens it had used. A preempted call that hasn't ended after a
+// second is overtaken: the interactive call starts, and there is one call more than slots until the
+// other ends. No call is preempted while a slot is free, nor more than three times, nor once it is
+// pinned ([AcquireRequest].NoPreempt, [Lease.Pin]). Pinned calls run to their end; where they hold
+// every slot that isn't reserved, interactive requests have the reserved slots, and where none is
+// reserved they wait for such a call.
 //
 // Background work has no ageing: under a steady interactive load it may wait for long.
 // [Gate.Snapshot] shows how long.

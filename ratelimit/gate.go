@@ -17,8 +17,8 @@ type GateConfig struct {
 	// Slots is how many calls may run at a time; 0 or less: 8, at most a million.
 	Slots int
 	// ReservedShare is the share of the slots that is reserved for interactive calls, rounded up,
-	// but never all; 0: 0.2, which is at least one of two slots. Less than 0 reserves none; more
-	// than 1 is taken as 1.
+	// but never all; 0: 0.2 of four slots or more, and none of fewer, where one slot is much of
+	// what background work has. Less than 0 reserves none; more than 1 is taken as 1.
 	ReservedShare float64
 	// Overcommit lets interactive calls exceed the slots: they never wait for one. Background calls
 	// are still preempted to compensate.
@@ -49,7 +49,8 @@ type GateConfig struct {
 const (
 	defaultSlots         = 8
 	maxSlots             = 1_000_000
-	defaultKeep          = 0.2
+	defaultReserved      = 0.2
+	fewestReserved       = 4 // slots of which defaultReserved is reserved
 	defaultBurst         = 0.25
 	defaultQueue         = 10_000
 	defaultMaxRetryAfter = 5 * time.Minute
@@ -61,8 +62,11 @@ func (c GateConfig) withDefaults() GateConfig {
 		c.Slots = defaultSlots
 	}
 	c.Slots = min(c.Slots, maxSlots)
-	if c.ReservedShare == 0 || math.IsNaN(c.ReservedShare) {
-		c.ReservedShare = defaultKeep
+	if math.IsNaN(c.ReservedShare) {
+		c.ReservedShare = 0
+	}
+	if c.ReservedShare == 0 && c.Slots >= fewestReserved {
+		c.ReservedShare = defaultReserved
 	}
 	if !(c.Burst > 0) {
 		c.Burst = defaultBurst

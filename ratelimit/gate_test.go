@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -190,16 +191,22 @@ func TestAShareOfTheSlotsIsReservedForInteractiveCalls(t *testing.T) {
 		slots, kept int
 		keep        float64
 	}{
-		"one":        {1, 0, 0},
-		"two":        {2, 1, 0},
-		"five":       {5, 1, 0},
-		"six":        {6, 2, 0},
-		"ten":        {10, 2, 0},
-		"default":    {0, 2, 0},
-		"none":       {4, 0, -1},
-		"half":       {4, 2, 0.5},
-		"never all":  {4, 3, 7},
-		"not one, 1": {1, 0, 1},
+		"one":             {1, 0, 0},
+		"two":             {2, 0, 0},
+		"three":           {3, 0, 0},
+		"four":            {4, 1, 0},
+		"of two":          {2, 1, 0.2},
+		"of three":        {3, 1, 0.1},
+		"not a number, 3": {3, 0, math.NaN()},
+		"not a number, 4": {4, 1, math.NaN()},
+		"five":            {5, 1, 0},
+		"six":             {6, 2, 0},
+		"ten":             {10, 2, 0},
+		"default":         {0, 2, 0},
+		"none":            {4, 0, -1},
+		"half":            {4, 2, 0.5},
+		"never all":       {4, 3, 7},
+		"not one, 1":      {1, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inRoom(t, ratelimit.GateConfig{Slots: c.slots, ReservedShare: c.keep}, func(r *room) {

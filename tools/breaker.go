@@ -44,14 +44,18 @@ func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
 	return nil
 }
 
-// Done ends the pass with the result of the call, as [circuit.Permit.Done] does: nil is a success,
-// an error of class transient or degraded is a failure of the tool's resource, and any other error
-// counts as neither. Only the first Done or Cancel counts.
+// Done ends the pass with the result of the call, as [circuit.Permit.Done] does. nil is a success.
+// The breaker gets an error of unknown class as a permanent one: so only an error of class
+// transient or degraded is a failure of the tool's resource, unless its [circuit.Config].Counts
+// decides otherwise, and any other counts as neither. Only the first Done or Cancel counts.
 func (p *Pass) Done(err error) {
 	if p == nil || p.breaker == nil || p.over.Swap(true) {
 		return
 	}
 	defer observed()
+	if class, known := fault.Known(err); !known {
+		err = fault.Wrap(class, err)
+	}
 	p.permit.Done(err)
 }
 
@@ -62,8 +66,8 @@ func allow(b *circuit.Breaker) (permit circuit.Permit, err error) {
 	return b.Allow()
 }
 
-// observed contains a panic of a breaker's OnChange, because calls run on goroutines where nothing
-// else would.
+// observed contains a panic of a breaker's OnChange or Counts, because calls run on goroutines
+// where nothing else would.
 func observed() { _ = recover() }
 
 // Cancel ends the pass of a call that counts as neither a success nor a failure.

@@ -2,11 +2,16 @@ package tools_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,7 +102,12 @@ func TestOnlyFailuresOfItsResourceOpenABreaker(t *testing.T) {
 		"success":         {fn: returns(nil)},
 		"rate limited":    {fn: returns(fault.New(fault.RateLimited, "x"))},
 		"for a person":    {fn: returns(fault.NewFixable("x", "y", errTransient))},
-		"permanent":       {fn: returns(errors.New("x"))},
+		"permanent":       {fn: returns(fault.New(fault.Permanent, "x"))},
+		"unknown":         {fn: returns(errors.New("status 503"))},
+		"a program":       {fn: returns(&exec.ExitError{ProcessState: &os.ProcessState{}})},
+		"a database":      {fn: returns(driver.ErrBadConn), opens: true},
+		"a device":        {fn: returns(&fs.PathError{Op: "read", Path: "f", Err: syscall.EIO}), opens: true},
+		"too many files":  {fn: returns(os.NewSyscallError("socket", syscall.EMFILE)), opens: true},
 		"invalid":         {fn: returns(fault.New(fault.Invalid, "x"))},
 		"not found":       {fn: returns(fault.New(fault.NotFound, "x"))},
 		"denied":          {fn: returns(fault.New(fault.Denied, "x"))},
@@ -226,6 +236,9 @@ func TestAPassIsEndedOnce(t *testing.T) {
 	}
 	before := inARow()
 	var p tools.Pass
+	require.Nil(t, p.Take(d, set))
+	p.Done(errors.New("of no class"))
+	require.Equal(t, before, inARow())
 	require.Nil(t, p.Take(d, set))
 	p.Cancel()
 	p.Done(errDegraded)

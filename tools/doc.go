@@ -40,8 +40,8 @@
 // A caller with breakers takes a [Pass] before it executes a call, from the breaker of the tool or
 // of the Spec.Resource that several tools share. An open breaker rejects the call with the status
 // [Unavailable] and says when to try again. A rejected call was never started. The result of a call
-// counts on its breaker by its class ([circuit.Permit.Done]): timeouts, transient and degraded
-// failures count, mistakes and canceled calls don't.
+// counts on its breaker by its class ([Pass.Done]): timeouts, transient and degraded failures
+// count; mistakes, errors of unknown class and canceled calls don't.
 //
 // A tool that is Idempotent or ReadOnly is retried depending on the class of its error: see
 // [Retry]. All attempts are the same call, with the same [IdempotencyKey] and within the same time

@@ -92,9 +92,9 @@ func (c *Class) UnmarshalText(text []byte) error {
 	return &UnknownClassError{Text: string(text)}
 }
 
-// Counts reports whether a breaker should count class c as a failure of the resource: [Transient]
-// and [Degraded] do. The other classes are about the call or its caller; a rate limit shows that
-// the resource works.
+// Counts reports whether an error that is known ([Known]) to be of class c is a failure of the
+// resource, and so counts on a breaker: [Transient] and [Degraded] are. The other classes are about
+// the call or its caller; a rate limit shows that the resource works.
 func (c Class) Counts() bool { return c == Transient || c == Degraded }
 
 // Retryable reports whether the same call may succeed later by itself: [Transient], [RateLimited]

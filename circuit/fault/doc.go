@@ -7,8 +7,9 @@
 //	Fault() fault.Class
 //
 // which Of finds anywhere among the wrapped errors. Of also knows the errors of the standard
-// library: contexts, the network, TLS, files, JSON. [FromHTTP] turns a response into an error with
-// a class. An unknown error is [Permanent]: nothing is retried on a guess.
+// library: contexts, the network, TLS, files, databases, JSON. [FromHTTP] turns a response into an
+// error with a class. An unknown error is [Permanent]: nothing is retried on a guess. [Known] tells
+// it from an error that somebody called permanent.
 //
 //	class         example                        what a caller does               again?  on a breaker
 //	none          nil, canceled, preempted      nothing                          no      no
@@ -16,14 +17,15 @@
 //	rate_limited  429                            wait as advised, then try again  yes     no
 //	degraded      503, connection refused        wait longer, or use another      yes     counts
 //	user_fixable  401, quota, wrong certificate  show a person the remedy         no      no
-//	permanent     400, anything unknown          give up                          no      no
+//	permanent     400, unsupported               give up                          no      no
 //	invalid       JSON that doesn't parse        correct the input                no      no
 //	not_found     no such file                   ask for something else           no      no
 //	denied        no permission                  don't, or ask for permission     no      no
+//	(permanent)   anything unknown               give up                          no      counts
 //
-// The last two columns are [Retryable] and [Class.Counts]. An error can also carry how long to wait
-// ([RetryAfter], [WithRetryAfter], [ParseRetryAfter]) and what a person can do about it ([Remedy],
-// [FixableError]).
+// The last two columns are [Retryable], and [Class.Counts] of a known error. An error can also
+// carry how long to wait ([RetryAfter], [WithRetryAfter], [ParseRetryAfter]) and what a person can
+// do about it ([Remedy], [FixableError]).
 //
 // A typical caller:
 //

@@ -13,7 +13,8 @@ func ofErrno(err error) (Class, bool) {
 	switch errno {
 	case syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE:
 		return Transient, true
-	case syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH:
+	case syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+		syscall.EIO, syscall.EMFILE, syscall.ENFILE:
 		return Degraded, true
 	case syscall.ENOSPC, syscall.EDQUOT:
 		return UserFixable, true

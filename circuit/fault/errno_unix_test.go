@@ -21,12 +21,16 @@ func TestErrorNumbersHaveAClass(t *testing.T) {
 		syscall.ECONNREFUSED: fault.Degraded,
 		syscall.EHOSTUNREACH: fault.Degraded,
 		syscall.ENETUNREACH:  fault.Degraded,
+		syscall.EIO:          fault.Degraded,
+		syscall.EMFILE:       fault.Degraded,
+		syscall.ENFILE:       fault.Degraded,
 		syscall.ENOSPC:       fault.UserFixable,
 		syscall.EDQUOT:       fault.UserFixable,
 		syscall.ENOENT:       fault.NotFound,
 		syscall.EACCES:       fault.Denied,
 		syscall.EPERM:        fault.Denied,
 		syscall.ENOSYS:       fault.Permanent,
+		syscall.EEXIST:       fault.Permanent,
 		syscall.EINVAL:       fault.Permanent,
 	} {
 		require.Equal(t, want, fault.Of(errno), errno.Error())

@@ -7,12 +7,14 @@ import "syscall"
 // returns.
 func ofErrno(err error) (Class, bool) {
 	const (
-		handleDiskFull  = syscall.Errno(39)
-		diskFull        = syscall.Errno(112)
-		pipeClosing     = syscall.Errno(232) // ERROR_NO_DATA
-		netUnreachable  = syscall.Errno(10051)
-		connRefused     = syscall.Errno(10061)
-		hostUnreachable = syscall.Errno(10065)
+		tooManyOpenFiles = syscall.Errno(4)
+		handleDiskFull   = syscall.Errno(39)
+		diskFull         = syscall.Errno(112)
+		pipeClosing      = syscall.Errno(232)  // ERROR_NO_DATA
+		deviceFailed     = syscall.Errno(1117) // ERROR_IO_DEVICE
+		netUnreachable   = syscall.Errno(10051)
+		connRefused      = syscall.Errno(10061)
+		hostUnreachable  = syscall.Errno(10065)
 	)
 	errno, ok := err.(syscall.Errno)
 	if !ok {
@@ -21,7 +23,7 @@ func ofErrno(err error) (Class, bool) {
 	switch errno {
 	case syscall.WSAECONNRESET, syscall.WSAECONNABORTED, syscall.ERROR_BROKEN_PIPE, pipeClosing:
 		return Transient, true
-	case connRefused, hostUnreachable, netUnreachable:
+	case connRefused, hostUnreachable, netUnreachable, deviceFailed, tooManyOpenFiles:
 		return Degraded, true
 	case diskFull, handleDiskFull:
 		return UserFixable, true

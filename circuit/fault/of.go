@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"io"
@@ -24,34 +26,47 @@ import (
 //	none          context.Canceled
 //	transient     context.DeadlineExceeded, os.ErrDeadlineExceeded, http.ErrHandlerTimeout,
 //	              everything else whose Timeout() is true, a temporary failure of DNS, a
-//	              connection that was reset, aborted or closed early (io.EOF and
-//	              io.ErrUnexpectedEOF too), a stream that HTTP/2 reset
-//	degraded      a connection that was refused, a host or network that can't be reached
+//	              connection that was reset, aborted or closed early (io.EOF,
+//	              io.ErrUnexpectedEOF and driver.ErrBadConn too), a stream that HTTP/2 reset
+//	degraded      a connection that was refused, a host or network that can't be reached,
+//	              a device that can't be read or written (EIO), too many open files (EMFILE,
+//	              ENFILE)
 //	user_fixable  a host name that doesn't exist (a wrong base URL, most often), a certificate
 //	              that doesn't verify, plain HTTP or something else on a TLS port, a full disk
 //	invalid       syntax and type errors of encoding/json
-//	not_found     fs.ErrNotExist
+//	not_found     fs.ErrNotExist, sql.ErrNoRows
 //	denied        fs.ErrPermission
-//	permanent     errors.ErrUnsupported
+//	permanent     errors.ErrUnsupported, fs.ErrExist
+//
+// Too many open files are degraded and not transient, because files close slowly when a process has
+// that many. An *exec.ExitError has no class here: what the exit status of a program means, only
+// its caller knows.
 //
 // An error that matches one of these by a method Is(error) bool has its class. The class of nil is
-// None; the class of any other error, and of an error whose class is out of range, is [Permanent].
-// A cause given to a context ([context.WithCancelCause]) is classified like any error: to be no
-// failure, it must have a class or wrap context.Canceled.
+// None; the class of any other error, and of an error whose class is out of range, is [Permanent]:
+// see [Known]. A cause given to a context ([context.WithCancelCause]) is classified like any error:
+// to be no failure, it must have a class or wrap context.Canceled.
 func Of(err error) Class {
+	c, _ := Known(err)
+	return c
+}
+
+// Known returns the class of err as [Of] does, and whether it is known: from a method Fault, or
+// because err is nil or in Of's table. For an unknown error it returns [Permanent] and false.
+func Known(err error) (Class, bool) {
 	if err == nil {
-		return None
+		return None, true
 	}
 	if c, ok := find(err, explicit); ok {
 		if c >= numClasses {
-			return Permanent
+			return Permanent, false
 		}
-		return c
+		return c, true
 	}
 	if c, ok := find(err, inferred); ok {
-		return c
+		return c, true
 	}
-	return Permanent
+	return Permanent, false
 }
 
 func explicit(err error) (Class, bool) {
@@ -94,9 +109,12 @@ var sentinels = [...]struct {
 	{io.EOF, Transient},
 	{io.ErrUnexpectedEOF, Transient},
 	{http.ErrHandlerTimeout, Transient},
+	{driver.ErrBadConn, Transient},
 	{http.ErrSchemeMismatch, UserFixable}, // what net/http makes of a tls.RecordHeaderError that is an HTTP response
 	{fs.ErrNotExist, NotFound},
+	{sql.ErrNoRows, NotFound},
 	{fs.ErrPermission, Denied},
+	{fs.ErrExist, Permanent},
 	{errors.ErrUnsupported, Permanent},
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -52,6 +55,10 @@ func TestTheStandardLibrarysErrorsHaveAClass(t *testing.T) {
 		{"JSON syntax", json.Unmarshal([]byte(`{"a":`), new(any)), fault.Invalid},
 		{"JSON type", json.Unmarshal([]byte(`"a"`), new(int)), fault.Invalid},
 		{"unsupported", errors.ErrUnsupported, fault.Permanent},
+		{"exists already", fs.ErrExist, fault.Permanent},
+		{"no rows", sql.ErrNoRows, fault.NotFound},
+		{"broken connection of a database", driver.ErrBadConn, fault.Transient},
+		{"status of a program", &exec.ExitError{}, fault.Permanent},
 		{"unknown", errors.New("something else"), fault.Permanent},
 	}
 	for _, tt := range tests {
@@ -98,6 +105,26 @@ func TestAnExplicitClassWinsOverInferenceWhereverItIs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, fault.Of(tt.err)) })
+	}
+}
+
+func TestAClassThatNobodyHasSetIsntKnown(t *testing.T) {
+	var none *fault.HTTPError
+	for _, err := range []error{
+		errors.New("status 503"), &exec.ExitError{}, &net.DNSError{}, fault.New(fault.Class(99), "x"), &hostile{}, none,
+		loop{},
+	} {
+		class, known := fault.Known(err)
+		require.Equal(t, fault.Permanent, class)
+		require.False(t, known)
+	}
+	for _, err := range []error{
+		nil, context.Canceled, errors.ErrUnsupported, fs.ErrNotExist, io.EOF, fault.New(fault.Permanent, "x"),
+		fmt.Errorf("x: %w", errors.Join(errors.New("y"), fault.NewFixable("x", "y", nil))),
+	} {
+		class, known := fault.Known(err)
+		require.Equal(t, fault.Of(err), class)
+		require.True(t, known, err)
 	}
 }
 

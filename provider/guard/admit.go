@@ -263,7 +263,7 @@ func (c *call) settle(late bool) {
 		c.reservation.Settle(0, 0) // unless charge has done so
 		c.reservation = nil
 	}
-	c.permit.Done(result)
+	c.permit.Done(forBreaker(result))
 	c.permit = circuit.Permit{}
 	if c.reached { // else the figures are of the previous attempt, or none
 		// a rate limit counts, whoever has left
@@ -272,6 +272,15 @@ func (c *call) settle(late bool) {
 	if !c.pre && (c.refused || fault.Of(result) != fault.RateLimited) {
 		c.release()
 	}
+}
+
+// forBreaker gives an error of unknown class the class permanent, with which it doesn't count on
+// the breaker: a bad request fails like this, and its provider is well.
+func forBreaker(err error) error {
+	if class, known := fault.Known(err); !known {
+		return fault.Wrap(class, err)
+	}
+	return err
 }
 
 // wasPreempted reports whether the attempt failed because it was preempted. A rate limit takes

@@ -65,7 +65,9 @@ type Config struct {
 	Ledger *budget.Ledger
 
 	// Breaker stops calls to a provider that keeps failing; nil: none. While it is open, calls fail
-	// at once, with a *[circuit.OpenError] in a *[GaveUpError].
+	// at once, with a *[circuit.OpenError] in a *[GaveUpError]. It gets errors of unknown class as
+	// permanent ones, so that only transient and degraded errors count, unless its Config.Counts
+	// decides otherwise.
 	Breaker *circuit.Breaker
 
 	// Recovery counts attempts after the first, except preempted ones, as recovery: they must fit

@@ -1,0 +1,32 @@
+package memory
+
+// keepFewer lets go of some of the last groups, at least one stays, until the request could be
+// brought to target tokens without touching the others. Else a compaction would free little, and
+// nearly every step would be compacted. Groups with another pin aren't concerned: where these alone
+// take more than target, fewer groups wouldn't help, and all are kept.
+func (j *job) keepFewer(target int) {
+	recent, rest := j.recent()
+	if rest >= target {
+		return
+	}
+	for j.keep > 1 && plus(recent, rest) > target {
+		j.keep--
+		j.pin()
+		recent, rest = j.recent()
+	}
+}
+
+// recent returns what the groups take that stay only because they are among the last ones, and what
+// the request takes without these and without what may go.
+func (j *job) recent() (recent, rest int) {
+	rest = j.fixed
+	for i := range j.groups {
+		switch g := &j.groups[i]; {
+		case g.Kind == KindNote || g.Pinned.hard():
+			rest = plus(rest, g.Tokens)
+		case g.Pinned == PinRecent:
+			recent = plus(recent, g.Tokens)
+		}
+	}
+	return recent, rest
+}
