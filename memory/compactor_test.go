@@ -119,6 +119,11 @@ func TestAStepBelowItsFloorLeavesThePromptCacheAlone(t *testing.T) {
 	require.Equal(t, "below its floor", out.Report.Steps[0].Skipped)
 	out = compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: memory.DropSuperseded{}, Floor: 100})
 	require.True(t, out.Report.Changed())
+	freed := out.Report.Before - out.Report.After
+	out = compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: memory.DropSuperseded{}, Floor: freed})
+	require.True(t, out.Report.Changed(), "it frees as much as it must")
+	out = compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: memory.DropSuperseded{}, Floor: freed + 1})
+	require.Equal(t, "below its floor", out.Report.Steps[0].Skipped)
 }
 
 func TestAResultTooBigForTheWindowIsCutAndNotDropped(t *testing.T) {

@@ -114,7 +114,8 @@ func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {
 		end := before.all[len(before.all)-1].(agent.RunEnded)
 		require.Equal(t, machine.CodeDrained, end.Code)
 
-		a := newAgent(t, cfg, providertest.Say("All done."))
+		// The reply waits for the reader: one that comes after it gets no deltas.
+		a := newAgent(t, cfg, providertest.Slow(time.Second, providertest.Say("All done.")))
 		second := newHub(t, live.Config{Agent: a})
 		after = watch(t, second, end.Seq, nil)
 		require.Equal(t, allFacts(t, a), append(before.facts, after.facts...),
@@ -155,7 +156,8 @@ func TestCloseBreaksOffWhatTakesTooLongAndTheNextHubMakesTheModelCallAgain(t *te
 		require.Equal(t, "One two ", before.text())
 		require.Len(t, before.facts, 2, "that it was broken off isn't stored")
 
-		a := newAgent(t, cfg, providertest.SayChunks("One ", "two ", "three."))
+		// The reply waits for the reader: one that comes after it gets no deltas.
+		a := newAgent(t, cfg, providertest.Slow(time.Second, providertest.SayChunks("One ", "two ", "three.")))
 		second := newHub(t, live.Config{Agent: a})
 		p := watch(t, second, 2, nil)
 		require.Equal(t, allFacts(t, a), append(before.facts, p.facts...))

@@ -222,3 +222,11 @@ func TestAStandingApprovalIsListedAndRevoked(t *testing.T) {
 	}
 	require.Equal(t, 404, status)
 }
+
+func TestAMessageMayHaveAsManyBytesAsTheLimitAllows(t *testing.T) {
+	s := newSite(t, serve.Config{MaxMessage: 10}, providertest.Say("Hello."))
+	p := s.refused("ann", "POST", "sessions/send", obj{"session": "s", "text": "12345678901"})
+	require.Equal(t, http.StatusRequestEntityTooLarge, p.Status)
+	require.Equal(t, serve.CodeTooLarge, p.Code)
+	s.send("ann", "s", "1234567890")
+}

@@ -3,6 +3,7 @@ package rules
 import (
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,10 +44,17 @@ func TestStructsAreSmall(t *testing.T) {
 var elsewhere = regexp.MustCompile(`(^|[^\w./~-])/(work|root|home/\w+|Users/\w+)/` +
 	`|\b(proxy|sum)\.golang\.or[g]\b|\bregistry\.npmjs\.or[g]\b|\bpypi\.or[g]\b|\bindex\.crates\.i[o]\b`)
 
+// elsewhereHints are the words without one of which elsewhere matches no line. Looking for them
+// first takes a tenth of the time.
+var elsewhereHints = []string{"work/", "root/", "home/", "Users/", ".golang.", ".npmjs.", "pypi.", ".crates."}
+
 // TestNothingNamesAMachine: what the repository says must hold on every machine.
 func TestNothingNamesAMachine(t *testing.T) {
 	for _, f := range repository(t) {
 		for i, line := range strings.Split(f.text, "\n") {
+			if !slices.ContainsFunc(elsewhereHints, func(hint string) bool { return strings.Contains(line, hint) }) {
+				continue
+			}
 			if found := elsewhere.FindString(line); found != "" {
 				t.Errorf("%s:%d names %q, which only one machine or network has", f.path, i+1, strings.TrimSpace(found))
 			}

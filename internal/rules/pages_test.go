@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,6 +28,14 @@ type block struct {
 
 func (b *block) where() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
+// A program is a block of Go.
+type program struct {
+	block
+	name   string // of its folder
+	test   bool
+	prints string
+}
+
 // TestCodeOfPagesIsReal runs every program of the README and of docs, and compares what it prints
 // with the text block after it. Test files must pass.
 func TestCodeOfPagesIsReal(t *testing.T) {
@@ -39,35 +49,76 @@ func TestCodeOfPagesIsReal(t *testing.T) {
 			`{"id":"1","model":"m","choices":[{"message":{"role":"assistant","content":"Hello!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}`)
 	}))
 	defer model.Close()
+	programs := programsOf(t)
+	dir := moduleOf(t, programs)
+	run := func(dir, name string, arg ...string) string {
+		cmd := exec.CommandContext(t.Context(), name, arg...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+model.URL+"/v1", "OPENAI_API_KEY=none")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+		return string(out)
+	}
+	require.Empty(t, run(dir, "gofmt", "-l", "."), "not formatted")
+	run(dir, "go", "build", "-ldflags=-s -w", "-o", "bin/", "./...")
+	run(dir, "go", "test", "./...")
+	for _, p := range programs {
+		if !p.test {
+			require.Equal(t, p.prints, run(root, filepath.Join(dir, "bin", p.name)), "%s prints something else",
+				p.where())
+		}
+	}
+}
+
+// programsOf returns the programs of the pages.
+func programsOf(t *testing.T) (programs []program) {
+	t.Helper()
 	for _, page := range pages(t) {
 		blocks := blocksOf(t, page)
 		for i, b := range blocks {
 			if b.language != "go" {
 				continue
 			}
-			name, command := "main.go", "run"
-			if strings.Contains(b.text, "_test\n") {
-				name, command = "page_test.go", "test"
-			}
-			name = filepath.Join(t.TempDir(), name)
-			require.NoError(t, os.WriteFile(name, []byte(b.text), 0o600))
-			cmd := exec.CommandContext(t.Context(), "go", command, name)
-			cmd.Dir = root // for the imports
-			cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+model.URL+"/v1", "OPENAI_API_KEY=none")
-			out, err := cmd.CombinedOutput()
-			require.NoError(t, err, "%s: %s", b.where(), out)
-			if command == "run" {
+			p := program{block: b, test: strings.Contains(b.text, "_test\n")}
+			p.name = fmt.Sprintf("%s-%d", strings.NewReplacer("/", "-", ".md", "").Replace(b.page), b.line)
+			if !p.test {
 				require.True(t, strings.Contains(b.text, "package main\n"), "%s: the block isn't a whole program",
 					b.where())
 				require.True(t, i+1 < len(blocks) && blocks[i+1].language == "text",
 					"%s: what does this program print? A text block should say", b.where())
-				require.Equal(t, blocks[i+1].text, string(out), "%s prints something else", b.where())
+				p.prints = blocks[i+1].text
 			}
-			formatted, err := exec.CommandContext(t.Context(), "gofmt", "-l", name).Output()
-			require.NoError(t, err)
-			require.Empty(t, string(formatted), "%s isn't formatted", b.where())
+			programs = append(programs, p)
 		}
 	}
+	return programs
+}
+
+// moduleOf writes programs into a module of their own, a folder for each, so that one command
+// builds them all, and returns its folder. It has the dependencies of this repository.
+func moduleOf(t *testing.T, programs []program) string {
+	t.Helper()
+	dir := t.TempDir()
+	top, err := filepath.Abs(root)
+	require.NoError(t, err)
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		if name == "go.mod" {
+			text = bytes.Replace(text, []byte("module "+module), []byte("module pages"), 1)
+			text = fmt.Appendf(text, "\nrequire %s v0.0.0\n\nreplace %[1]s => %s\n", module, strconv.Quote(top))
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
+	}
+	for _, p := range programs {
+		file := filepath.Join(dir, p.name, "main.go")
+		if p.test {
+			file = filepath.Join(dir, p.name, "page_test.go")
+		}
+		require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(p.text), 0o600))
+	}
+	return dir
 }
 
 // TestCommandsOfPagesAreRun: .ci/run takes its commands out of the pages' sh blocks, so a command

@@ -196,10 +196,17 @@ func TestWhatAHostileServerSends(t *testing.T) {
 		})
 	}
 	t.Run("two tools of one name", func(t *testing.T) {
-		s := rawServer(t,
-			&raw{
-				tools: `{"tools":[{"name":"x","inputSchema":{}},{"name":"x","description":"another","inputSchema":{}},{"name":"","inputSchema":{}}]}`}, mcp.Config{})
-		require.Len(t, list(t, s), 1)
+		var change mcp.Change
+		s := rawServer(t, &raw{tools: `{"tools":[{"name":"x","description":"the first","inputSchema":{}},` +
+			`{"name":"x","description":"another","inputSchema":{}},{"name":"","inputSchema":{}}]}`},
+			mcp.Config{OnChange: func(c mcp.Change) { change = c }})
+		found, err := s.List(t.Context())
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		require.Equal(t, "the first", found[0].(*tools.Definition).Spec().Description)
+		require.Len(t, change.Refused, 2)
+		require.ErrorContains(t, change.Refused[0], "another tool of this name")
+		require.ErrorContains(t, change.Refused[1], "isn't one")
 	})
 	t.Run("a long description", func(t *testing.T) {
 		s := rawServer(t, &raw{tools: `{"tools":[{"name":"x","description":"` + strings.Repeat("Ä", 1<<20) +

@@ -95,3 +95,20 @@ func TestJobsGetTheFirstSignalToo(t *testing.T) {
 	require.Contains(t, res.Output, "cleaning up\n")
 	l.gone()
 }
+
+// TestAShellThatIgnoresInterruptsIsEndedByTheNextSignal: what a program ignores, those that it
+// starts ignore too.
+func TestAShellThatIgnoresInterruptsIsEndedByTheNextSignal(t *testing.T) {
+	cmd, l := jobs(t, `trap '' INT; "$0"; true`)
+	cmd.Env[0] = childMode + "=stopped"
+	cmd.Grace.Terminate = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait := begin(ctx, cmd)
+	l.born(1)
+	cancel()
+	res, err := wait()
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, []string{"INT", "TERM"}, res.Sent)
+	l.gone()
+}

@@ -32,6 +32,11 @@ func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
 		os.Exit(children[mode](os.Args[1:]))
 	}
+	// Where interrupts are ignored, as in a background job of a shell, the test programs would
+	// ignore them too. A signal that is handled has its default again in a child.
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	goleak.VerifyTestMain(m)
 }
 
