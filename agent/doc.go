@@ -87,7 +87,7 @@
 //     around.go have those around an input and around pieces of work.
 //   - A new limit is a field of [Limits]: see the comment there.
 //   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in
-//     aliases.go if hosts need it.
+//     facts.go if hosts need it.
 //
 // The tools of a run are in toolset.go; gather.go collects them from the agent, its sources
 // (sources.go) and the input, and loadtools.go changes them during a run.
