@@ -130,8 +130,7 @@ func (x *driver) start(in *Input) error {
 	return err
 }
 
-// starting returns the facts that start a run. It is apart from start, whose frame would have room
-// for all of them (see Machine.fold).
+// starting returns the facts that start a run.
 func (x *driver) starting(in *Input, mode *mode) []Fact {
 	a := x.agent
 	f := RunStarted{

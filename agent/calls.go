@@ -34,7 +34,7 @@ type callRun struct {
 	started   bool
 	over      bool // it has its result, or is suspended
 	abandoned bool
-	hooked    bool // AfterTool has it, or had it
+	hooked    bool // the AfterTool hooks are being called with it, or were called
 	began     time.Time
 	overdue   time.Time // when its time limit was reached
 	progress  *Progress // the newest that wasn't shown yet

@@ -22,31 +22,20 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Config configures an [Agent]. Only Provider is required. [New] checks it; it mustn't be changed
-// afterwards.
+// A Config configures an [Agent]. Only Provider is required: an agent that answers and uses tools
+// needs nothing beyond the first group. [New] checks the Config; it mustn't be changed afterwards.
 type Config struct {
-	// The agent: who it is, what it may do, and which model it asks.
+	// What you need first: the model, what it is told, and what it may use.
 
-	Name         string
 	Provider     provider.Provider
 	Instructions string // the system text
 	Tools        []tools.Tool
-	// Sources are tools that may change during the agent's lifetime. They are listed when a run
-	// starts or is resumed, all at the same time, with a context that says for whom
-	// ([tools.ListingOf]). A change takes effect when the next run starts, or with [LoadTools] in
-	// the next step; it is recorded as a [ToolsChanged]. The model is offered the agent's own tools
-	// first, then those of sources in the order of the sources' names, then those that came later.
-	// A tool that disappears is offered until its run ends, and a call of it is answered that it is
-	// gone.
-	//
-	// A source that fails keeps what it listed last in this process for the same session, user and
-	// labels; it has 10 s to list. The failure is logged and shown ([SourceFailed]), and so are
-	// tools that can't be used, for example because another tool has the name.
-	Sources []tools.Source
-	Params  Params // what goes with every request
-	Modes   []Mode
+	// Name names the agent in events and traces. The open run of an agent with another name is
+	// resumed only with Input.AcceptChanges.
+	Name string
 
-	// Where sessions are stored.
+	// Where sessions are stored: by default in this process, which is enough until a run must
+	// survive a restart.
 
 	// Journal keeps the facts of sessions. Without one the Agent keeps them in memory: named
 	// sessions until [Session.Delete], unnamed ones until their run ends.
@@ -58,9 +47,9 @@ type Config struct {
 	// third of it. 0: 30 s; at least 100 ms.
 	Lease time.Duration
 
-	// What a run may do, and who is asked.
+	// Who decides what a run may do: by default each tool's own Spec says which calls need
+	// approval.
 
-	Limits Limits
 	// Policies decide on calls by their final input: deny overrides ask, and ask overrides allow.
 	// They may be called from several goroutines at a time.
 	Policies []tools.Policy
@@ -74,12 +63,27 @@ type Config struct {
 	// InDoubt says what happens to a call that was started and of which it isn't known how it
 	// ended, unless it may be repeated.
 	InDoubt InDoubt
-	Hooks   []Hooks
-	// StopWhen completes a run when one of the conditions holds after a step.
-	StopWhen []Condition
+	// Hooks observe and change what a run does, in this order.
+	Hooks []Hooks
 
-	// What the model is shown.
+	// What the model is shown: by default the instructions, the tools, and the whole conversation.
 
+	Params Params // what goes with every request
+	// Modes are ways of working with their own tools and instructions. A session begins in the
+	// first of them; none: all runs work in the same way.
+	Modes []Mode
+	// Sources are tools that may change during the agent's lifetime. They are listed when a run
+	// starts or is resumed, all at the same time, with a context that says for whom
+	// ([tools.ListingOf]). A change takes effect when the next run starts, or with [LoadTools] in
+	// the next step; it is recorded as a [ToolsChanged]. The model is offered the agent's own tools
+	// first, then those of sources in the order of the sources' names, then those that came later.
+	// A tool that disappears is offered until its run ends, and a call of it is answered that it is
+	// gone.
+	//
+	// A source that fails keeps what it listed last in this process for the same session, user and
+	// labels; it has 10 s to list. The failure is logged and shown ([SourceFailed]), and so are
+	// tools that can't be used, for example because another tool has the name.
+	Sources []tools.Source
 	// Memory keeps conversations within the model's window; nil: the whole conversation is sent.
 	Memory *Memory
 	// Compose returns the system text, instead of Instructions and the mode's: package agent/prompt
@@ -98,8 +102,12 @@ type Config struct {
 	// called from several goroutines at a time.
 	Redact func(string) string
 
-	// How failures are handled and reported.
+	// Failures and limits: by default runs are limited, and failing models and tools are handled.
 
+	// Limits bound each run; the zero value stands for the defaults, which [Limits] lists.
+	Limits Limits
+	// StopWhen completes a run when one of the conditions holds after a step.
+	StopWhen []Condition
 	// Breakers are the breakers of tools and of the resources that they depend on
 	// (tools.Spec.Resource), shared by all sessions. Give the same set to all agents that use the
 	// same resources. Its ProbeTimeout should be at least the longest time limit of a tool. nil:
@@ -311,36 +319,6 @@ func (a *Agent) newMode(m Mode) mode {
 		out.system += m.Instructions
 	}
 	return out
-}
-
-// cost returns the price of a model call, and false if it isn't known.
-func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
-	prices := pricesOf(a.provider, model)
-	if prices == nil {
-		return 0, false
-	}
-	return prices.Cost(u), true
-}
-
-// hasPrice reports whether a model may be called without a word about its price: it is known, or
-// there is no limit of cost.
-func (x *driver) hasPrice(model string) bool {
-	return x.run().Limits.Cost < 0 || pricesOf(x.agent.provider, model) != nil
-}
-
-// unknownPrice returns the error for a model that Limits.RequirePrices refuses.
-func unknownPrice(model string) error {
-	const remedy = "; call a model whose price the provider knows (provider.Info), set the price in the provider's " +
-		"configuration, or set Limits.Cost to -1"
-	return &LimitError{Limit: machine.LimitRequirePrices,
-		Note: fmt.Sprintf("the price of the model %q isn't known", model) + remedy}
-}
-
-// pricesOf returns the prices of a model of p, or nil if they aren't known.
-func pricesOf(p provider.Provider, model string) (prices *provider.Prices) {
-	defer contain(new(error))
-	info, _ := provider.InfoOf(p, model)
-	return info.Prices
 }
 
 // mode returns the mode with that name; for the empty name it is the first.

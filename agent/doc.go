@@ -55,50 +55,17 @@
 //   - A session has one run at a time. Another one is refused with a *[BusyError].
 //   - Each loop ends: see [Limits], which are on by default.
 //   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model
-//     continues to write: the reply is cut at the next chunk. A function that ignores the end of
-//     its context is abandoned 5 s after it: a provider, a tool, a compaction, or a function that
-//     writes notes or lists tools. Other functions of the host hold a run until they return, so
-//     they must respect their context or be short: the body of the loop over a stream, hooks,
-//     policies, stop conditions, Config.Redact, Config.Compose, Memory.Context and Memory.OnForget,
-//     a log handler, and a store (an append is tried for 30 s).
+//     continues to write: the reply is cut at the next chunk.
+//   - A function that ignores the end of its context is abandoned 5 s after it, if it is that of a
+//     provider, a tool or a compaction, writes notes or lists tools. All other functions of the
+//     host hold a run until they return, so they must respect their context or be short. A store is
+//     tried for 30 s.
 //   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran
 //     last (64 MiB of facts), and reads only what is new. Another process reads a session from its
 //     last [Snapshot]; one is taken after every 500 facts, when a run has ended or paused.
 //
-// # Where things are
+// # Reading on
 //
-// The straight path of a run is five files, in this order: run.go (Run, Stream and the loop),
-// begin.go (check the input, open the session, start or resume), step.go (one model call), calls.go
-// (the tool calls of a reply) and finish.go (the end of a run).
-//
-// Three layers share the work. The driver (run.go) asks the machine what must happen, and does it.
-// The session log (log.go) is the only writer: append stamps, redacts, truncates, stores, applies
-// and queues facts. Package machine decides: [machine.Machine] folds facts into a state and says
-// what comes next, without clock or I/O.
-//
-//   - A tool call is executed in callRun.run (workers.go), after driver.admit and driver.startCall
-//     (calls.go) have checked it.
-//   - The provider is called in driver.callProvider (modelcall.go), and what it yields is collected
-//     in driver.take (step.go).
-//   - A fact is made durable in sessionLog.appendLocked (log.go), before the machine applies it.
-//   - After a crash, the machine returns a call without a result as in doubt, and
-//     driver.resolveDoubt (calls.go) runs it again, asks a person, or informs the model.
-//   - A new hook is a field of [Hooks] (hooks.go) and its call in hookcalls.go; beforeinput.go and
-//     around.go have those around an input and around pieces of work.
-//   - A new limit is a field of [Limits]: see the comment there.
-//   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in
-//     aliases.go if hosts need it.
-//
-// The tools of a run are in toolset.go; gather.go collects them from the agent, its sources
-// (sources.go) and the input, and loadtools.go changes them during a run.
-//
-// Elsewhere: prepare.go, compact.go, toolong.go, logged.go, contextreset.go and progressnotes.go
-// keep a conversation within the model's window. decide.go handles decisions, reopen.go those that
-// don't fit when they are taken, inbox.go and steer.go what is sent to a session from outside,
-// subagent.go and spending.go agents that are called as tools, generate.go the model calls of
-// tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a
-// session between runs, undo.go, fork.go and prune.go changes between runs.
-//
-// Events are in event.go, their JSON form in eventjson.go, those of the host in emit.go, and what
-// follows the facts of a session in watch.go.
+// docs/maintaining.md says where things are in this package, for those who change it. Package
+// machine has the rules of a run, and what must be stored before what.
 package agent

@@ -158,8 +158,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 		x.queue = append(x.queue, end)
 	}
 	x.mu.Unlock()
-	ended := code == machine.CodeCanceled && x.caller.Err() != nil && // and it wasn't Cancel that stopped the run
-		(errors.Is(causeOf(x.ctx), causeOf(x.caller)) || !errors.Is(reason, errCanceled))
+	callerEnded := code == machine.CodeCanceled && x.callerEnded(reason)
 	x.afterRun(end.Result)
 	x.flush()
 	if x.spans.step != nil { // the run ends within a step, whose span ends first
@@ -172,9 +171,20 @@ func (x *driver) finish(status Status, code string, reason error) {
 	case x.left:
 	case status == Failed:
 		x.fail(reason)
-	case ended:
+	case callerEnded:
 		x.fail(usable(x.caller.Err()))
 	}
+}
+
+// callerEnded reports whether a run that was canceled has ended because the context of Run or
+// Stream did, and not because of [Session.Cancel]. reason is why it ended. If both happened, the
+// cause of the run's context says which came first.
+func (x *driver) callerEnded(reason error) bool {
+	if x.caller.Err() == nil {
+		return false
+	}
+	byCancel := errors.Is(reason, errCanceled)
+	return !byCancel || errors.Is(causeOf(x.ctx), causeOf(x.caller))
 }
 
 // fail yields an error as the last event.

@@ -30,7 +30,7 @@ const (
 	betweenCalls int32 = iota
 	inProvider         // the provider is at work
 	inChunk            // a chunk is collected and shown
-	givenUp            // the loop's goroutine is lost: it was abandoned, or the provider has ended it
+	givenUp            // the loop's goroutine no longer counts: it was abandoned, or runtime.Goexit ended it
 )
 
 // A loopEnd says why a run's goroutine has ended early: the run couldn't begin, or a function of

@@ -170,7 +170,9 @@ func (l *sessionLog) close() {
 func (l *sessionLog) forgettable() bool {
 	l.lock()
 	defer l.mu.Unlock()
-	if l.err != nil || l.machine == nil || l.leaseLost() { // it couldn't be read, or another process has it
+	// After an error of the store, without a state, or when another process has the session, it
+	// isn't known what the session contains.
+	if l.err != nil || l.machine == nil || l.leaseLost() {
 		return false
 	}
 	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()

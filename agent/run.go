@@ -19,7 +19,7 @@ import (
 // goroutine, which it starts; that of Run or Stream waits for it (modelcall.go). Tool calls run on
 // other goroutines; they use only the log and the fields that mu guards.
 type driver struct {
-	*sessionLog // of the session; what is guarded by its mu, other goroutines use too
+	*sessionLog // the session's; other goroutines use only what its mu guards
 
 	// fixed
 	yield  func(Event, error) bool

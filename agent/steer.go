@@ -17,10 +17,10 @@ type Receipt struct {
 	// message has a key.
 	Posted bool
 
-	done   chan struct{} // closed when step or err is set; nil for one that was posted
+	done   chan struct{} // closed when step or err is set; nil if Posted
 	step   int
 	err    error
-	follow func(context.Context) (int, error) // for one that was posted
+	follow func(context.Context) (int, error) // waits by reading the log; nil unless Posted
 }
 
 // Wait waits until the message is delivered and returns the step whose model call contains it. If

@@ -70,7 +70,8 @@ func Idle(ctx context.Context, d time.Duration, call Call) Seq {
 	return Watch(ctx, Timeouts{Idle: d}, call)
 }
 
-// A Call makes a call: a function that passes its context and a request to a Provider.
+// A Call makes a call: a function that passes its context and a request to a Provider. [Watch] and
+// [Idle] call it with a context that they cancel when a limit is exceeded.
 type Call = func(context.Context) Seq
 
 func begin(ctx context.Context, call Call) Seq {

@@ -4,7 +4,8 @@
 //
 // The central types are [Fact], something that has happened and is recorded in the session's
 // journal, and [Machine], which folds facts into a [State] and says what has to happen next.
-// Package agent exports the types that hosts use as aliases.
+// Package agent exports the types that hosts use as aliases; go doc shows the comment of an alias
+// and not its type, so those comments name all fields and methods.
 //
 // # Driving a machine
 //

@@ -105,8 +105,8 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 // fold applies a fact that checkOrder has accepted. If the fact's contents don't fit the state,
 // fold says why and changes nothing.
 //
-// Facts are large, and a function's frame has room for each fact that it names. So there are three
-// functions: a run's stack must not grow.
+// The switch is split into three functions because facts are large, and a function's stack frame
+// has room for each fact that the function names.
 func (m *Machine) fold(f Fact) (problem string) {
 	switch f.(type) {
 	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed:

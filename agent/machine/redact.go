@@ -147,7 +147,7 @@ func (r Redactor) Decision(d Decision) Decision {
 // it. The facts that repeat it later keep it as it is, because the input that is recorded must be
 // the one that runs.
 func (r Redactor) Fact(fact Fact) Fact {
-	switch fact.(type) { // three functions, for the same reason as in Machine.fold
+	switch fact.(type) { // in three functions, as Machine.fold explains
 	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed:
 		return r.modelFact(fact)
 	case ToolFinished, Suspended, Decided, Steered, SentBack:

@@ -86,8 +86,7 @@ func hasOutput(f *ast.File) bool {
 }
 
 // TestEveryExportedNameHasAComment wants a comment that begins with the name. In a group of
-// constants or variables the comment of the group or of the line will do, and in a group of types
-// for an alias of another package's type, which has its comment there.
+// constants or variables the comment of the group or of the line will do.
 func TestEveryExportedNameHasAComment(t *testing.T) {
 	for _, f := range goFiles(t) {
 		if f.test() || f.internal() || f.ast.Name.Name == "main" {
@@ -108,10 +107,6 @@ func TestEveryExportedNameHasAComment(t *testing.T) {
 				for _, spec := range d.Specs {
 					switch spec := spec.(type) {
 					case *ast.TypeSpec:
-						if _, elsewhere := spec.Type.(*ast.SelectorExpr); elsewhere && spec.Assign.IsValid() &&
-							d.Doc != nil {
-							continue
-						}
 						doc := spec.Doc
 						if doc == nil && !d.Lparen.IsValid() {
 							doc = d.Doc

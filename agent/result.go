@@ -1,0 +1,167 @@
+package agent
+
+import "github.com/pawlkit/pawl/agent/machine"
+
+// A Result is the outcome of a run, or of the part of it that one call of [Agent.Run] drove. It
+// exists however the run ended, and has what the run had done by then.
+//
+//   - Text(): the model's answer, or its refusal; "" if it said nothing
+//   - Err(): nil if the run completed, otherwise why it didn't, as a typed error: a *[LimitError],
+//     a *[PausedError], a *[StopError], or the error of the provider
+//   - Status: [Completed], [Paused], [Stopped] or [Failed]
+//   - Code, Reason: why, as one of the constants machine.CodeLimit, machine.CodeCanceled and so on,
+//     and in words; both are empty for most runs that completed
+//   - Session, Run, Trace: the ids of the session, the run and its trace
+//   - Steps: how many model calls there were
+//   - Usage: the tokens of the model calls
+//   - Cost, Unpriced: their price as far as prices are known, and whether some aren't
+//   - Pending: the pauses that wait for a decision: answer each with [Resume]
+//   - Messages: the messages of this run, from its input on; they mustn't be changed
+//   - ToolNames(): the names of the tools that the model called, in order
+//   - Called: the result of the call, for a run that makes one call without a model ([CallTool])
+//   - Suspended(): the pauses of the run's own calls; that of a subagent contains that agent's
+//   - Mode, Phase: those in which the run ended
+//   - Start: the number of the fact that started the run, or the first run of its chain
+type Result = machine.Result
+
+// A Status is the status of a run. A run is open while it is running or paused.
+//
+//   - Running, Paused: it works, or it waits for decisions or for [Continue]
+//   - Completed: the model ended its turn
+//   - Stopped: by a limit, a hook, a person, or the end of its context
+//   - Failed: the model couldn't be called
+type Status = machine.Status
+
+// The statuses of a run.
+const (
+	Running   Status = machine.Running
+	Paused    Status = machine.Paused    // it waits for decisions, or for Continue
+	Completed Status = machine.Completed // the model ended its turn
+	Stopped   Status = machine.Stopped   // by a limit, a hook, a person, or the end of its context
+	Failed    Status = machine.Failed    // the model couldn't be called
+)
+
+// A ToolResult is the result of a tool call: what the model reads, and what the host may want to
+// know. Its Text is all that most hosts need.
+//
+//   - ToolResult: what the model reads, in parts: CallID, Name, Parts (text and media), and Error,
+//     which says that the parts describe a failure
+//   - Text(): the text parts, joined
+//   - Status: how the call ended: tools.OK, tools.Failed, tools.Rejected and so on
+//   - Data: JSON for the host; the model doesn't see it
+//   - Class, Cause: the class of the error (package fault) and what went wrong, for logs
+//   - Cut: how many bytes of text were left out
+//   - Notes: how many of the last parts are warnings that the agent added
+//   - Mismatch: what the tool's Verify expected and found
+//   - Polls: the tool polls, so repeated calls don't mean that the run is stuck
+//   - AddNote(): adds a warning, as the agent does
+type ToolResult = machine.ToolResult
+
+// Limits bound a run. A zero field stands for its default, and a negative one for no limit. A run
+// that reaches a limit is stopped with a *[LimitError] that names the field; its [Result] has what
+// it had done by then. [Config].Limits sets them for all runs, [Mode].Limits for a mode, and
+// [Input].Limits for one run.
+//
+//   - Steps: model calls with tools; the model gets one more, without tools, to report. Default 12
+//   - StepsPerPhase: the same for each phase. Default: no limit
+//   - Tokens: input and output tokens, with those of subagents. Default 1,000,000
+//   - Cost: money, with that of subagents, where prices are known. Default 10 US dollars
+//   - RequirePrices: stop before a model is called whose price isn't known. Default false
+//   - Duration: time without pauses. Default 30 minutes
+//   - PromptBytes, MediaBytes: the text, and the images and files of an input. Default 4 MiB and
+//     32 MiB
+//   - ReplyBytes: one reply of the model. Default 4 MiB
+//   - ReplyCalls, ParallelCalls: tool calls of one reply, in all and at a time. Default 128 and 8
+//   - SubagentCalls: model calls of subagents and of tools in all. Default 200
+//   - Repeats: calls in a row of one tool with the same input and the same result. Default 5
+//   - ToolFailures: failures in a row of one tool, before it is unavailable. Default 5
+//   - Failures: failures in a row of all tools, before the run is stopped. Default 8
+//   - Corrections: how often in a row the model may correct an input that doesn't fit a tool's
+//     schema, before the tool is unavailable. Default 2
+//   - AskAfterCorrections: a person corrects the input then. Default false
+//   - OutputCorrections: the same for a structured answer. Default 2
+//   - SendBacks: how often a BeforeFinish hook may send the run back to work. Default 2
+//   - Idle: how long a provider may be silent within a reply. Default 120 s, or what the provider's
+//     own guard allows; only [Config].Limits sets it
+//   - Or(): these limits, with zero fields taken from others
+//   - WithDefaults(): these limits, with zero fields set to their defaults
+type Limits = machine.Limits
+
+// A LimitError says which limit ended a run, or refused an input. Errors of [Agent.Run] and
+// [Result.Err] contain it.
+//
+//   - Limit: the field of [Limits], for example "Steps"
+//   - Max, Have: the limit and what was reached, in bytes, calls, tokens, millionths of a US
+//     dollar, or nanoseconds
+//   - Note: more about it, for example which tool was repeated
+//   - Error(): the field and both figures, in words
+type LimitError = machine.LimitError
+
+// A StopError says why a run was stopped by something else than a limit: by a hook, a person, or
+// the end of its context. Its cause can be matched with errors.Is and errors.As.
+//
+//   - Code: machine.CodeCanceled, machine.CodeAborted and so on
+//   - Err: the cause; nil if the code says everything
+//   - Error(), Unwrap(): the code and the cause in words, and the cause
+//   - Fault(): fault.None, because stopping a run isn't a failure
+type StopError = machine.StopError
+
+// A PausedError says that a session waits: for decisions, or for [Continue]. A decision is given
+// with [Resume] or [Session.Decide]. Started says whether the run of this call is the one that
+// waits.
+//
+//   - Session: the session that waits
+//   - Pending: what it waits for: see [Pause]; none for a session that waits for [Continue]
+//   - Error(): what the session waits for, in words
+//   - Fault(): fault.None, because waiting isn't a failure
+type PausedError = machine.PausedError
+
+// A TraceStep is a model call as the facts record it: what the model was shown, what it replied,
+// and the results of its calls. [Session.Trace] returns those of a session.
+//
+//   - Run, Step, Seq: the run, the number of the call in it, and the fact with which it began
+//   - Model, Mode: the model that was asked for, and the mode
+//   - System: the system text, if a hook changed it or [Config].Compose made it
+//   - Messages: the conversation that the model was shown
+//   - Tools, ToolChoice: the tools that were offered, in order, and how to choose
+//   - Final: the limit that was reached, if it was the last call
+//   - AnsweredBy: the hook that answered instead of the model
+//   - Again: the same step was made again, after a crash
+//   - Reply, Stop, Usage: the reply, why it ended, and its tokens
+//   - Failed: the text of a reply that failed; if it and Reply are empty, the reply was lost
+//   - Calls: each call of the reply with its pauses, decisions and result
+type TraceStep = machine.TraceStep
+
+// An UndoReceipt says what [Session.Undo] did. Each list is in the order in which the calls were
+// handled, the newest first.
+//
+//   - Run: the run whose effects were to be undone
+//   - Undone: the calls that were undone
+//   - Impossible: those that can't be, each with the reason
+//   - Failed: the call whose Undo returned an error, which ended the rollback; nil without one
+//   - Left: those that weren't tried after that
+//   - Pruned: the facts of earlier calls were pruned, and their effects remain
+//   - Err(): nil if everything was undone
+//   - Text(): the message to the model
+type UndoReceipt = machine.UndoReceipt
+
+// A ContextResetNote is what a run leaves for the run that continues its work in a new
+// conversation. A model writes it: see [ContextReset].
+//
+//   - Done, Remaining: what was finished, with its results, and what is still to be done, in order
+//   - Facts: names, ids, figures and decisions that must not be lost
+//   - Notes: anything else, for example what was tried and failed
+//   - Text(): what the next run is told
+type ContextResetNote = machine.ContextResetNote
+
+// A Briefing says what earlier attempts at a task tried, so that the next one doesn't fail in the
+// same way. Make one with [BriefingOf], add what the host knows, and set it as [Input].Briefing.
+//
+//   - Attempts: each attempt with its calls, why it ended, and the model's last text
+//   - Avoid: what the run shouldn't do again, and why
+//   - Text(): what follows the prompt
+type Briefing = machine.Briefing
+
+// BriefingOf returns a summary of earlier attempts, oldest first, for Input.Briefing: see
+// [machine.BriefingOf].
+func BriefingOf(results ...*Result) *Briefing { return machine.BriefingOf(results...) }
