@@ -38,7 +38,7 @@ func atEveryEvent(t *testing.T, interrupt func(t *testing.T, sc *scene, st *stag
 							t.Logf("at event %d", at)
 						}
 					}()
-					more = interrupt(t, &sc, sc.set(t, store), at)
+					more = interrupt(t, &sc, sc.stage(t, store), at)
 				})
 				require.Less(t, at, 200)
 			}
@@ -235,7 +235,7 @@ func TestStoppingAtASafePointInterruptsNothing(t *testing.T) {
 
 func TestARunThatWasPausedByItsHostGoesOnWhereItWas(t *testing.T) {
 	atEveryEvent(t, func(t *testing.T, sc *scene, st *stage, at int) bool {
-		whole := sc.set(t, nil)
+		whole := sc.stage(t, nil)
 		want, _ := events(whole.agent.Stream(t.Context(), whole.input))
 		all, err := interrupted(st, t.Context(), at, func() { _ = st.agent.Session("s").Pause(context.Background()) })
 		if len(all) <= at {
@@ -268,7 +268,7 @@ func TestRunIsTheStreamCollected(t *testing.T) {
 	for name, sc := range scenes {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				streamed, ran := sc.set(t, nil), sc.set(t, nil)
+				streamed, ran := sc.stage(t, nil), sc.stage(t, nil)
 				all, serr := events(streamed.agent.Stream(t.Context(), streamed.input))
 				res, rerr := ran.agent.Run(t.Context(), ran.input)
 				require.Equal(t, sc.fails, rerr != nil)

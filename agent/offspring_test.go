@@ -161,14 +161,7 @@ func TestARedactThatAsksItsAgentDoesntHangADecision(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
 		task("child", "x"), say("Done."))
 	res := run(t, a)
-	over := make(chan error, 1)
-	go func() { over <- a.Session("s").Decide(context.Background(), agent.Approve(res.Pending[0].ID)) }()
-	select {
-	case err := <-over:
-		require.NoError(t, err)
-	case <-time.After(20 * time.Second):
-		require.Fail(t, "it hangs")
-	}
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
 }
 
 func TestAChildWithoutAJournalGoesWithItsParentsSession(t *testing.T) {

@@ -22,7 +22,7 @@ func ExampleAgent_Recover() {
 	}
 	open := func(steps ...providertest.Step) *agent.Agent {
 		a, err := agent.New(agent.Config{Name: "cms", Provider: providertest.Script(steps...), Journal: store,
-			Tools: []tools.Tool{publish("publish", time.Hour), publish("announce", time.Millisecond)}})
+			Tools: []tools.Tool{publish("publish", time.Hour), publish("announce", time.Nanosecond)}})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -41,7 +41,6 @@ func ExampleAgent_Recover() {
 			}
 		}
 	}
-	<-time.After(10 * time.Millisecond)
 	worker := open(providertest.Say("Done."), providertest.Say("Done."))
 	n, err := worker.Recover(ctx, agent.Recovery{Parallel: 1})
 	fmt.Println(n, err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -178,21 +177,12 @@ func TestARedactThatAsksItsAgentHangsNoRun(t *testing.T) {
 			a, _, _ = risky(t, agent.Config{Redact: redact, Tools: []tools.Tool{between},
 				Modes: []agent.Mode{{Name: "one"}, {Name: "other"}}},
 				call("between", 1), call("between", 2), call("risky", 1), say("Done."), say("Done."))
-			over := make(chan bool)
-			go func() {
-				defer close(over)
-				res, _ := a.Run(context.Background(), agent.Input{Session: "s", Prompt: "go"})
-				res, _ = a.Run(context.Background(), agent.Resume("s", agent.Answer(res.Pending[0].ID, "yes")))
-				if c.goOn != nil {
-					_, _ = a.Run(context.Background(), c.goOn(res.Pending[0].ID))
-				}
-			}()
-			select {
-			case <-over:
-				require.Positive(t, asked)
-			case <-time.After(20 * time.Second):
-				require.Fail(t, "it hangs")
+			res, _ := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+			res, _ = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, "yes")))
+			if c.goOn != nil {
+				_, _ = a.Run(t.Context(), c.goOn(res.Pending[0].ID))
 			}
+			require.Positive(t, asked)
 		})
 	}
 }

@@ -123,7 +123,7 @@ type stage struct {
 	done  *effects
 }
 
-func (sc *scene) set(t testing.TB, store journal.Store) *stage {
+func (sc *scene) stage(t testing.TB, store journal.Store) *stage {
 	t.Helper()
 	st := &stage{model: &swap{}, done: &effects{}, input: agent.Input{Session: "s", Prompt: "go"}}
 	st.model.set(providertest.Script(append(sc.paused, sc.steps...)...))

@@ -199,8 +199,10 @@ func TestAContextEndsWhenItsCallDoes(t *testing.T) {
 // Whoever watches a context in the moment of its end sees a consistent picture: Err is set once
 // Done is closed, never changes, and has a cause.
 func TestAContextIsConsistentWhileItEnds(t *testing.T) {
+	begun := make(chan struct{}, 1)
 	d := define(t, raw(tools.Spec{Timeout: 100 * time.Microsecond, Progress: true},
 		func(ctx context.Context) (tools.Result, error) {
+			begun <- struct{}{}
 			var wg sync.WaitGroup
 			for i := range 4 {
 				wg.Go(func() {
@@ -234,14 +236,20 @@ func TestAContextIsConsistentWhileItEnds(t *testing.T) {
 		}))
 	for i := range 40 {
 		run, stop := context.WithCancel(t.Context())
-		timer := time.AfterFunc(time.Duration(50+i)*time.Microsecond, stop)
+		var canceled sync.WaitGroup
+		canceled.Go(func() {
+			<-begun
+			for range i {
+				runtime.Gosched()
+			}
+			stop()
+		})
 		rings := 0
 		// no race: Execute waits for it
 		out := tools.Execute(run, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}, nil)
 		require.Contains(t, []tools.Status{tools.TimedOut, tools.Canceled}, out.Status)
 		require.Equal(t, out.Status == tools.TimedOut, rings == 1)
 		require.LessOrEqual(t, rings, 1)
-		timer.Stop()
-		stop()
+		canceled.Wait()
 	}
 }

@@ -33,6 +33,7 @@ type page struct {
 // anything.
 type site struct {
 	t       *testing.T
+	agent   *agent.Agent
 	http    *httptest.Server
 	deleted []string
 }
@@ -54,6 +55,7 @@ func newSite(t *testing.T, cfg mcpserver.Config, steps ...providertest.Step) *si
 			}),
 		}})
 	require.NoError(t, err)
+	s.agent = a
 	hub, err := live.New(live.Config{Agent: a, Recover: -1, Drain: time.Second})
 	require.NoError(t, err)
 	cfg.Authorize = func(_ context.Context, h http.Header, _ string) (string, error) {
@@ -220,10 +222,15 @@ func TestARunThatTakesLongGoesOn(t *testing.T) {
 	require.Equal(t, "running", out.Status)
 	_, failed = s.call(c, "cancel", object{"session": out.Session})
 	require.Empty(t, failed)
-	require.Eventually(t, func() bool {
-		now, _ := s.call(c, "status", object{"session": out.Session})
-		return now.Status == "stopped"
-	}, time.Minute, 5*time.Millisecond)
+	for ev, err := range s.agent.Session(out.Session).Watch(t.Context(), 0) {
+		require.NoError(t, err)
+		if _, ended := ev.(agent.RunEnded); ended {
+			break
+		}
+	}
+	out, failed = s.call(c, "status", object{"session": out.Session})
+	require.Empty(t, failed)
+	require.Equal(t, "stopped", out.Status)
 }
 
 // Pawl's own client and server understand each other: a pause of the inner agent is a pause of the

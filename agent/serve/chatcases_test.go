@@ -55,12 +55,11 @@ func TestAnApprovalThatCameTooLateHasAnOutput(t *testing.T) {
 	s := newSiteOf(t, agent.Config{
 		Provider: providertest.Script(providertest.Call("slow", Page{"a"}), providertest.Say("Too late.")),
 		Journal:  journal.NewMemory(),
-		Tools: []tools.Tool{tools.New(tools.Spec{Name: "slow", Risk: tools.High, Expires: 30 * time.Millisecond},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "slow", Risk: tools.High, Expires: time.Nanosecond},
 			func(context.Context, Page) (string, error) { return "", nil })},
 	}, serve.Config{})
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "x")
-	<-time.After(50 * time.Millisecond)
 	b.answer(0, true, "")
 	b.post(nil)
 	require.Equal(t, uimessage.StateOutputDenied, b.calls()[0].State)
@@ -92,12 +91,9 @@ func TestAPrunedSessionHasItsHistory(t *testing.T) {
 		providertest.Say("Two."))
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "first")
-	for range 500 {
-		if _, err := s.agent.Session("c-1").Prune(t.Context()); err == nil {
-			break
-		}
-		<-time.After(2 * time.Millisecond) // the run still holds the session
-	}
+	s.wait("c-1")
+	_, err := s.agent.Session("c-1").Prune(t.Context())
+	require.NoError(t, err)
 	b.say("u-2", "second")
 	history := b.history()
 	require.Len(t, history, 4)

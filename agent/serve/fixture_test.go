@@ -28,6 +28,7 @@ import (
 type site struct {
 	t     testing.TB
 	agent *agent.Agent
+	store *telling
 	hub   *live.Hub
 	http  *httptest.Server
 
@@ -55,7 +56,11 @@ func newSite(t testing.TB, cfg serve.Config, steps ...providertest.Step) *site {
 
 func newSiteOf(t testing.TB, ac agent.Config, cfg serve.Config) *site {
 	t.Helper()
-	s := &site{t: t}
+	if ac.Journal == nil {
+		ac.Journal = journal.NewMemory()
+	}
+	s := &site{t: t, store: &telling{Store: ac.Journal, changed: make(chan struct{})}}
+	ac.Journal = s.store
 	do := func(_ context.Context, p Page) (string, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -156,19 +161,59 @@ func (s *site) send(who, session, text string) {
 }
 
 // wait waits until no run of the session is in progress and nobody holds its lease.
-func (s *site) wait(session string) agent.SessionInfo {
+func (s *site) wait(session string) (info agent.SessionInfo) {
 	s.t.Helper()
-	for range 2000 {
-		info, err := s.agent.Session(session).Info(context.Background())
-		if err == nil && info.Status != agent.Running {
-			if head, err := s.agent.Journal().Head(context.Background(), session); err == nil && head.Owner == "" {
-				return info
-			}
+	s.until(func() bool {
+		var err error
+		if info, err = s.agent.Session(session).Info(context.Background()); err != nil || info.Status == agent.Running {
+			return false
 		}
-		<-time.After(2 * time.Millisecond)
+		head, err := s.store.Head(context.Background(), session)
+		return err == nil && head.Owner == ""
+	})
+	return info
+}
+
+// until waits until something holds that a change of the journal brings about.
+func (s *site) until(holds func() bool) {
+	for changed := s.store.next(); !holds(); changed = s.store.next() {
+		<-changed
 	}
-	s.t.Fatal("the run doesn't end")
-	return agent.SessionInfo{}
+}
+
+// A telling store tells whoever waits for it that a session has changed.
+type telling struct {
+	journal.Store
+	mu      sync.Mutex
+	changed chan struct{} // closed by the next change
+}
+
+func (s *telling) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+func (s *telling) tell() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *telling) Append(ctx context.Context, a journal.Append) error {
+	defer s.tell()
+	return s.Store.Append(ctx, a)
+}
+
+func (s *telling) Post(ctx context.Context, session string, it journal.Item) error {
+	defer s.tell()
+	return s.Store.Post(ctx, session, it)
+}
+
+func (s *telling) Release(ctx context.Context, l journal.Lease) error {
+	defer s.tell()
+	return s.Store.Release(ctx, l)
 }
 
 // pending returns the ids of the pauses of a session.

@@ -6,12 +6,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -117,8 +115,7 @@ func TestARepeatedMessageStartsNothing(t *testing.T) {
 
 func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
 	model, gate := held(2)
-	store := journal.NewMemory()
-	s := newSiteOf(t, agent.Config{Provider: model, Journal: store}, serve.Config{})
+	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
 	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "work"}, nil)
 	<-gate.called
 	answered := make(chan string)
@@ -126,11 +123,11 @@ func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
 		_, text := s.call("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry", "key": "k"})
 		answered <- text
 	}()
-	for posted := false; !posted; <-time.After(time.Millisecond) {
-		head, err := store.Head(t.Context(), "s-1")
+	s.until(func() bool {
+		head, err := s.store.Head(t.Context(), "s-1")
 		require.NoError(t, err)
-		posted = head.Inbox > 0
-	}
+		return head.Inbox > 0
+	})
 	gate.open <- struct{}{}
 	require.JSONEq(t, `{"session":"s-1","steered":true}`, <-answered)
 	<-gate.called
@@ -213,13 +210,7 @@ func TestAStandingApprovalIsListedAndRevoked(t *testing.T) {
 	var out struct{ Rules []json.RawMessage }
 	s.must("ann", "GET", "sessions/rules?session=s-1", nil, &out)
 	require.Empty(t, out.Rules)
-	status := 0
-	for range 500 { // while a run holds the session, it is told
-		if status, _ = s.call("ann", "DELETE", "sessions/rules?session=s-1&tool=delete", nil); status == 404 {
-			break
-		}
-		<-time.After(2 * time.Millisecond)
-	}
+	status, _ := s.call("ann", "DELETE", "sessions/rules?session=s-1&tool=delete", nil)
 	require.Equal(t, 404, status)
 }
 

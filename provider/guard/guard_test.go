@@ -247,17 +247,19 @@ func TestAPanicOfTheProviderAfterABreakIsContained(t *testing.T) {
 }
 
 func TestAPanicOfTheConsumerGoesOnItsWay(t *testing.T) {
-	var ctx context.Context
-	spy := func(c context.Context, _ func(provider.Chunk, error) bool) bool { ctx = c; return true }
-	f := &fake{scripts: []script{{spy, say(start, provider.Text("x")), wait(time.Hour), say(end)}}}
-	g := newGuard(t, f, guard.Config{})
-	require.PanicsWithValue(t, "mine", func() {
-		for range g.Stream(t.Context(), ask) {
-			panic("mine")
-		}
+	synctest.Test(t, func(t *testing.T) {
+		var ctx context.Context
+		spy := func(c context.Context, _ func(provider.Chunk, error) bool) bool { ctx = c; return true }
+		f := &fake{scripts: []script{{spy, say(start, provider.Text("x")), wait(time.Hour), say(end)}}}
+		g := newGuard(t, f, guard.Config{})
+		require.PanicsWithValue(t, "mine", func() {
+			for range g.Stream(t.Context(), ask) {
+				panic("mine")
+			}
+		})
+		require.Error(t, ctx.Err(), "the attempt's context is released")
+		require.EqualValues(t, 1, f.calls.Load())
 	})
-	require.Error(t, ctx.Err(), "the attempt's context is released")
-	require.EqualValues(t, 1, f.calls.Load())
 }
 
 func TestAProviderThatSwallowsTheConsumersPanicIsNotAskedAgain(t *testing.T) {

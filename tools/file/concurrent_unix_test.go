@@ -16,23 +16,9 @@ import (
 
 func TestOpeningAPipeThatReplacedAFileDoesntBlock(t *testing.T) {
 	w, dir := inner(t, nil)
-	at := filepath.Join(dir, "pipe")
-	require.NoError(t, syscall.Mkfifo(at, 0o644))
-	done := make(chan error, 1)
-	go func() {
-		_, _, err := w.openRegular(w.root, "pipe")
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		require.ErrorContains(t, err, "it is a pipe")
-	case <-time.After(10 * time.Second):
-		f, err := os.OpenFile(at, os.O_RDWR, 0) // ends the blocked open
-		require.NoError(t, err)
-		<-done
-		require.NoError(t, f.Close())
-		t.Fatal("it waited for a writer")
-	}
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644))
+	_, _, err := w.openRegular(w.root, "pipe")
+	require.ErrorContains(t, err, "it is a pipe")
 }
 
 func TestAFailedMoveLeavesOneName(t *testing.T) {

@@ -3,8 +3,7 @@
 package mcp_test
 
 import (
-	"errors"
-	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,22 +20,24 @@ import (
 
 func child(t *testing.T, mode string, cfg mcp.Config) *mcp.Server {
 	t.Helper()
-	cfg.Command, cfg.Env = []string{os.Args[0]}, []string{childEnv + "=" + mode, "PAWL_MCP_NOTE=hello"}
+	cfg.Command = []string{os.Args[0]}
+	cfg.Env = append(cfg.Env, childEnv+"="+mode, "PAWL_MCP_NOTE=hello")
 	return connect(t, cfg)
 }
 
-// gone reports whether a process has ended. One that nobody has waited for counts as ended.
-func gone(pid int) bool {
-	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		return true
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, state, ok := strings.Cut(string(stat), ") ")
-	return err == nil && ok && strings.HasPrefix(state, "Z")
-}
-
 func TestAChildProcessEndsWithItsGroup(t *testing.T) {
-	s := child(t, "good", mcp.Config{})
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	gone := make(chan error, 1)
+	go func() {
+		f, err := os.Open(pipe) // waits for the server
+		if err == nil {
+			defer f.Close()
+			_, err = io.Copy(io.Discard, f) // ends with the last that holds it
+		}
+		gone <- err
+	}()
+	s := child(t, "good", mcp.Config{Env: []string{pipeEnv + "=" + pipe}})
 	out := execute(t, s, "files.pid", object{})
 	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
 	var pids []int
@@ -48,12 +49,11 @@ func TestAChildProcessEndsWithItsGroup(t *testing.T) {
 	require.Contains(t, text(&out), "hello")
 	require.Len(t, pids, 2, text(&out))
 	for _, pid := range pids {
-		require.False(t, gone(pid))
+		require.NoError(t, syscall.Kill(pid, 0))
 	}
+	require.Empty(t, gone)
 	require.NoError(t, s.Close())
-	for _, pid := range pids {
-		require.Eventually(t, func() bool { return gone(pid) }, time.Minute, 10*time.Millisecond)
-	}
+	require.NoError(t, <-gone)
 }
 
 func TestAChildProcessThatFillsItsStandardError(t *testing.T) {

@@ -16,6 +16,9 @@ import (
 // childEnv makes the test binary a server over standard input and output.
 const childEnv = "PAWL_MCP_CHILD"
 
+// pipeEnv names a pipe that the server and its own children hold open until they end.
+const pipeEnv = "PAWL_MCP_PIPE"
+
 func TestMain(m *testing.M) {
 	switch os.Getenv(childEnv) {
 	case "":
@@ -44,10 +47,19 @@ func TestMain(m *testing.M) {
 
 // serveChild serves three tools until its standard input ends.
 func serveChild() error {
+	var held []*os.File
+	if path := os.Getenv(pipeEnv); path != "" {
+		pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for the reader
+		if err != nil {
+			return err
+		}
+		held = append(held, pipe)
+	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "child", Version: "1"}, nil)
 	sdk.AddTool(s, &sdk.Tool{Name: "pid"},
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-			child := exec.Command("sleep", "60") // outlives this process, if nobody ends it
+			child := exec.Command("sleep", "3600") // outlives this process, if nobody ends it
+			child.ExtraFiles = held
 			err := child.Start()
 			if err != nil {
 				return nil, nil, err

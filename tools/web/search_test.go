@@ -21,7 +21,6 @@ import (
 // A source answers from memory.
 type source struct {
 	name    string
-	wait    time.Duration
 	results []web.SearchResult
 	err     error
 }
@@ -29,15 +28,25 @@ type source struct {
 func (s source) Name() string { return s.name }
 
 func (s source) Search(ctx context.Context, _ string, _ int) ([]web.SearchResult, error) {
+	if s.name == "broken" {
+		panic("broken")
+	}
+	return s.results, s.err
+}
+
+// A slow source takes a while.
+type slow struct {
+	source
+	wait time.Duration
+}
+
+func (s slow) Search(ctx context.Context, query string, n int) ([]web.SearchResult, error) {
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-time.After(s.wait):
 	}
-	if s.name == "broken" {
-		panic("broken")
-	}
-	return s.results, s.err
+	return s.source.Search(ctx, query, n)
 }
 
 func results(score float64, urls ...string) (list []web.SearchResult) {
@@ -58,8 +67,8 @@ func TestSourcesAreSearchedInParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all []web.Searcher
 		for i := range 5 {
-			all = append(all, source{name: fmt.Sprint(i), wait: 3 * time.Second,
-				results: results(float64(i)/10, fmt.Sprintf("https://%d.example", i))})
+			all = append(all, slow{wait: 3 * time.Second, source: source{name: fmt.Sprint(i),
+				results: results(float64(i)/10, fmt.Sprintf("https://%d.example", i))}})
 		}
 		start := time.Now()
 		found, err := web.Find(t.Context(), "q", 3, all...)
@@ -74,7 +83,7 @@ func TestSourcesAreSearchedInParallel(t *testing.T) {
 // A source that fails, panics or hangs costs its own results only.
 func TestResultsMayBePartial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := source{name: "slow", wait: time.Hour}
+		slow := slow{source{name: "slow"}, time.Hour}
 		down := source{name: "down", err: fault.New(fault.Degraded, "down")}
 		start := time.Now()
 		found, err := web.Find(t.Context(), "q", 0, slow, down, source{name: "broken"},
@@ -101,7 +110,7 @@ func TestACanceledSearchReturnsTheCause(t *testing.T) {
 		why := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(why) })
-		_, err := web.Find(ctx, "q", 0, source{name: "slow", wait: time.Hour},
+		_, err := web.Find(ctx, "q", 0, slow{source{name: "slow"}, time.Hour},
 			source{name: "good", results: results(1, "https://a.example")})
 		require.ErrorIs(t, err, why)
 	})

@@ -87,14 +87,12 @@ func TestTerminatedBackendsLoseNothing(t *testing.T) {
 	cfg.DSN += " application_name=" + cfg.Schema
 	s := open(t, cfg)
 	unclear := make([]int, sessions)
-	done := make(chan struct{})
+	tries := make(chan struct{})
 	var killer, all sync.WaitGroup
 	killer.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(10 * time.Millisecond):
+		n := 0
+		for range tries {
+			if n++; n%10 == 0 {
 				sqlExec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
 					cfg.Schema)
 			}
@@ -108,6 +106,7 @@ func TestTerminatedBackendsLoseNothing(t *testing.T) {
 				if after%3 == 0 {
 					a.Taken = []string{fmt.Sprint(after)} // begins and commits in messages of their own
 				}
+				tries <- struct{}{} // which may end it, or one of the others
 				err := s.Append(t.Context(), a)
 				switch {
 				case err == nil:
@@ -122,7 +121,7 @@ func TestTerminatedBackendsLoseNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	close(done)
+	close(tries)
 	killer.Wait()
 	t.Log("unclear:", unclear)
 	sqlExec(t, "SELECT 1")
