@@ -76,7 +76,7 @@ func TestADecisionOnAnUnknownPauseRunsNothing(t *testing.T) {
 	})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve("p-forged")))
 	var de *agent.DecisionError

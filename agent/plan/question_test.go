@@ -141,9 +141,9 @@ func TestASubmittedPlanAsksInItsSession(t *testing.T) {
 	a, r, _ := s.planner(t, providertest.Call(ToolSubmit,
 		submitted("", step("a", "publish"), step("b", "make"), step("c", "make", "a", "b"))))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Len(t, res.Pending, 1)
 	require.Contains(t, res.Pending[0].Reason, `The step "a" calls publish`)
 	require.Contains(t, res.Pending[0].Reason, "After this, 1 question more.")
@@ -187,7 +187,7 @@ func TestASubmittedPlanReportsHowFarItIs(t *testing.T) {
 	a, _, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	var seen []string
 	for ev, err := range a.Stream(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID))) {
 		require.NoError(t, err)
