@@ -205,7 +205,7 @@ func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
 			}
 		}
 		require.Len(t, taken, 1)
-		require.Equal(t, won[0].Who, taken[0].Who, "the one that was told so")
+		require.Equal(t, won[0].User, taken[0].User, "the one that was told so")
 		want := 0
 		if taken[0].Kind == machine.Approved {
 			want = 1

@@ -30,7 +30,7 @@ const (
 type IncomingText struct {
 	Session string
 	Source  TextSource
-	By      string // who has written it, as far as the caller says
+	User    string // who has written it, as far as the caller says
 	Pause   string // the id of the pause, for the text of a decision
 	Text    string
 }
@@ -95,7 +95,7 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 		in.decisions, err = a.screenDecisions(ctx, session, in.decisions)
 		return err
 	}
-	t := IncomingText{Session: session, Source: FromPrompt, By: in.By, Text: in.Prompt}
+	t := IncomingText{Session: session, Source: FromPrompt, User: in.User, Text: in.Prompt}
 	if in.Prompt, err = a.beforeInput(ctx, t); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 		}
 	}
 	in.History = machine.Redactor(func(s string) string { // it visits each text
-		t := IncomingText{Session: session, Source: FromHistory, By: in.By, Text: s}
+		t := IncomingText{Session: session, Source: FromHistory, User: in.User, Text: s}
 		if err == nil {
 			t.Text, err = a.beforeInput(ctx, t)
 		}
@@ -133,7 +133,7 @@ func (a *Agent) screenDecisions(ctx context.Context, session string, decisions [
 		if d.Err() != nil {
 			continue // it is refused anyway
 		}
-		t := IncomingText{Session: session, By: d.Who, Pause: d.ID, Source: FromReason, Text: d.Reason}
+		t := IncomingText{Session: session, User: d.User, Pause: d.ID, Source: FromReason, Text: d.Reason}
 		if d.Reason, err = a.beforeInput(ctx, t); err != nil {
 			return nil, err
 		}

@@ -39,7 +39,7 @@ func requireRefused(t *testing.T, err error, source agent.TextSource) {
 func TestEveryTextOfAnInputIsScreenedBeforeItIsRecorded(t *testing.T) {
 	var seen []agent.IncomingText
 	a, m := scripted(t, agent.Config{Hooks: []agent.Hooks{screen(&seen)}}, say("Done."))
-	in := agent.Input{Session: "s", Prompt: "my secret", By: "ann",
+	in := agent.Input{Session: "s", Prompt: "my secret", User: "ann",
 		Parts:   []provider.Part{provider.TextPart("secret two")},
 		History: []provider.Message{provider.User("secret three"), provider.Assistant("an answer")}}
 	res := runInput(t, a, in)
@@ -47,10 +47,10 @@ func TestEveryTextOfAnInputIsScreenedBeforeItIsRecorded(t *testing.T) {
 	require.Equal(t, "secret two", in.Parts[0].Text, "the caller's input isn't changed")
 	require.Equal(t, "secret three", in.History[0].Text())
 	require.Equal(t, []agent.IncomingText{
-		{Session: "s", Source: agent.FromPrompt, By: "ann", Text: "my secret"},
-		{Session: "s", Source: agent.FromPrompt, By: "ann", Text: "secret two"},
-		{Session: "s", Source: agent.FromHistory, By: "ann", Text: "secret three"},
-		{Session: "s", Source: agent.FromHistory, By: "ann", Text: "an answer"},
+		{Session: "s", Source: agent.FromPrompt, User: "ann", Text: "my secret"},
+		{Session: "s", Source: agent.FromPrompt, User: "ann", Text: "secret two"},
+		{Session: "s", Source: agent.FromHistory, User: "ann", Text: "secret three"},
+		{Session: "s", Source: agent.FromHistory, User: "ann", Text: "an answer"},
 	}, seen)
 	require.NoError(t, res.Err())
 	sent := m.Requests()[0].Messages
@@ -154,7 +154,7 @@ func TestTheTextsOfDecisionsAreScreened(t *testing.T) {
 				}
 				requireRefused(t, decide(c.make(id, "forbidden").By("ann")), c.source)
 				require.Len(t, facts(t, a, "s"), before)
-				require.Equal(t, "ann", seen[0].By)
+				require.Equal(t, "ann", seen[0].User)
 				require.Equal(t, id, seen[0].Pause)
 				if require.NoError(t, decide(c.make(id, "my secret").By("ann"))); posted {
 					runInput(t, a, agent.Continue("s"))

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -140,7 +139,7 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 		Tools:    x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
 		History: a.foreign(in.History),
 	}
-	f.Meta.By, f.Meta.Origin = cmp.Or(in.By, in.User), x.newOrigin(in)
+	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
 	if in.call != nil {
 		in.call.into(&f, in.CallKey)
 	}

@@ -63,7 +63,7 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	if len(c.Answers) > 0 && x.agent.children[c.Call.Name] == nil {
 		answer := c.Answers[len(c.Answers)-1]
 		cr.call.Resumed = &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value),
-			By: answer.Who}
+			By: answer.User}
 	}
 	if d.Spec().Repeatable() {
 		cr.call.OnRetry = x.retrying

@@ -232,11 +232,11 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 	l.resumed = resumed
 	for _, v := range verdicts {
 		if v.reopens {
-			facts = append(facts, Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who},
+			facts = append(facts, Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User},
 				Pause: v.call.Reopened(l.name, v.refused)})
 			continue
 		}
-		facts = append(facts, Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who}, Decision: v.decision})
+		facts = append(facts, Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User}, Decision: v.decision})
 		if v.result != nil {
 			facts = append(facts, l.result(v.call, v.result))
 		}

@@ -244,7 +244,7 @@ func TestUndoTakesEffectsBackNewestFirstAndTellsTheModel(t *testing.T) {
 			calls("put", 1, 2), call("look", 0), call("mail", 9), call("put", 3), call("fails", 4), say("Done."),
 			say("I see."))
 		run(t, a)
-		got, err := a.Session("s").Undo(t.Context(), agent.Rollback{By: "ann"})
+		got, err := a.Session("s").Undo(t.Context(), agent.Rollback{User: "ann"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"3 300", "2 200", "1 100"}, s.log)
 		require.Empty(t, s.things)
@@ -335,7 +335,7 @@ func TestReplayTellsWhatTheModelSawAndRunsNothing(t *testing.T) {
 	first := steps[0].Calls[0]
 	require.JSONEq(t, `{"n":7}`, string(first.Call.Input))
 	require.Len(t, first.Pauses, 1)
-	require.Equal(t, "ann", first.Decisions[0].Who)
+	require.Equal(t, "ann", first.Decisions[0].User)
 	require.Equal(t, tools.OK, first.Result.Status)
 	require.Equal(t, tools.Rejected, steps[1].Calls[0].Result.Status)
 	require.Equal(t, "Done.", steps[2].Reply.Text())

@@ -42,15 +42,14 @@ type Input struct {
 	// background work.
 	Interactive bool
 	Priority    int // of background work: see provider.Request
-	// User is the person that the run works for. Budgets and allowances may limit what a user
-	// spends. Task and Pipeline are the host's names for what the run is about, and for the job or
-	// plan that it is a part of. All three are labels of its model calls. Each has at most 512
-	// bytes.
+	// User is the person who asks, and for whom the run works. Budgets and allowances may limit
+	// what a user spends. Task and Pipeline are the host's names for what the run is about, and for
+	// the job or plan that it is a part of. All three are labels of its model calls. Each has at
+	// most 512 bytes.
 	User, Task, Pipeline string
-	By                   string // who asks; empty: User
-	// Owner is who the session belongs to. The first input of a session sets it; it has at most 256
-	// bytes. A later input that names somebody else, or an owner for a session that has none, is an
-	// *[OwnerError]. Empty: the owner isn't checked.
+	// Owner is who the session belongs to: a user, or a team whose users share it. The first input
+	// of a session sets it; it has at most 256 bytes. A later input that names somebody else, or an
+	// owner for a session that has none, is an *[OwnerError]. Empty: the owner isn't checked.
 	Owner string
 	// Title is the title of the session if it has none yet: see [Session.SetTitle].
 	Title string
@@ -153,10 +152,8 @@ func (in *Input) check(limits *Limits) error {
 	} else if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
 		return badInput("Prompt", "it is empty; ask something, or give Parts")
 	}
-	for _, f := range [][2]string{{"Prompt", in.Prompt}, {"By", in.By}} {
-		if !utf8.ValidString(f[1]) {
-			return badInput(f[0], "it is no valid UTF-8")
-		}
+	if !utf8.ValidString(in.Prompt) {
+		return badInput("Prompt", "it is no valid UTF-8")
 	}
 	if err := in.checkCaller(); err != nil {
 		return err

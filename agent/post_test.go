@@ -39,7 +39,7 @@ func TestADecisionIsTakenWithoutGoingOnAndCountsWhenSomebodyDoes(t *testing.T) {
 		require.Equal(t, 1, done.all())
 		for _, f := range facts(t, a, "s") {
 			if d, ok := f.(agent.Decided); ok {
-				require.Equal(t, "ann", d.Decision.Who)
+				require.Equal(t, "ann", d.Decision.User)
 				require.Equal(t, "ann", d.By)
 			}
 		}

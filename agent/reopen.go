@@ -86,7 +86,7 @@ func (l *sessionLog) reopens(d Decision, why *DecisionError) (v verdict, ok bool
 		return v, false
 	case p == c.Pause:
 		text := machine.CleanTitle(l.agent.redact.Text(why.Problem))
-		return verdict{decision: Decision{ID: d.ID, Who: d.Who}, call: c, reopens: true, refused: text}, true
+		return verdict{decision: Decision{ID: d.ID, User: d.User}, call: c, reopens: true, refused: text}, true
 	}
 	// The subagent refuses the decision in its own session, and opens the pause there.
 	return verdict{decision: l.agent.redact.Decision(d), call: c}, d.Kind.Fits(p.Kind)

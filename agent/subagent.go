@@ -203,7 +203,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	x.lock()
 	defer x.mu.Unlock()
 	r := x.run()
-	in.Interactive, in.Priority, in.By, in.Labels = r.Interactive, r.Priority, call.By, x.state().Labels.Map()
+	in.Interactive, in.Priority, in.Labels = r.Interactive, r.Priority, x.state().Labels.Map()
 	in.User, in.Task, in.Pipeline, in.Children = r.User, r.Task, r.Pipeline, r.Children
 	if !in.resumes() {
 		in.Limits = r.LimitsLeft(&t.child.modes[0].limits, all.total(), time.Now())

@@ -25,7 +25,7 @@ type Rollback struct {
 	// for one copy only, or effects are undone twice. It is refused while the owner exists in this
 	// store.
 	Moved bool
-	By    string // who asks for it
+	User  string // who asks for it
 }
 
 // An UndoError says why an undo was refused. Nothing was undone.
@@ -89,7 +89,7 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 	if err != nil || len(calls)+len(effects.Unreported) == 0 {
 		return rec, err
 	}
-	return rec, l.append(Undone{Meta: Meta{By: what.By}, Message: memory.HostMessage(rec.Text(effects.Unreported))})
+	return rec, l.append(Undone{Meta: Meta{By: what.User}, Message: memory.HostMessage(rec.Text(effects.Unreported))})
 }
 
 // undoCalls undoes calls, and appends each at once.
@@ -111,7 +111,7 @@ func (l *sessionLog) undoCalls(registry *tools.Registry, calls []ToolFinished, w
 			return rec, nil
 		}
 		rec.Undone = append(rec.Undone, done)
-		if err := l.append(Undone{Meta: Meta{By: what.By}, Calls: []machine.UndoneCall{done}}); err != nil {
+		if err := l.append(Undone{Meta: Meta{By: what.User}, Calls: []machine.UndoneCall{done}}); err != nil {
 			return rec, err
 		}
 	}

@@ -47,7 +47,7 @@ func ExampleSession_Undo() {
 		log.Fatal(err)
 	}
 	fmt.Println("reserved:", len(reserved))
-	receipt, err := a.Session("s-1").Undo(ctx, agent.Rollback{By: "ann"})
+	receipt, err := a.Session("s-1").Undo(ctx, agent.Rollback{User: "ann"})
 	if err != nil {
 		log.Fatal(err)
 	}

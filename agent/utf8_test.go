@@ -138,7 +138,8 @@ func TestNamesAndTextsOfAHostThatAreNoUTF8AreRefused(t *testing.T) {
 		require.Equal(t, field, wrong.Field)
 	}
 	a, _ := scripted(t, agent.Config{})
-	for field, in := range map[string]agent.Input{"By": {Prompt: "go", By: bad}, "Task": {Prompt: "go", Task: bad}} {
+	for field, in := range map[string]agent.Input{"User": {Prompt: "go", User: bad},
+		"Task": {Prompt: "go", Task: bad}} {
 		_, err := a.Run(t.Context(), in)
 		var wrong *agent.InputError
 		require.ErrorAs(t, err, &wrong, field)

@@ -289,7 +289,7 @@ func TestARequestIsTakenOnceHoweverOftenItIsSentAndAcrossRestarts(t *testing.T) 
 	require.Zero(t, d.started("s"), "nor since the log was pruned")
 	var who []string
 	for _, x := range d.decided {
-		who = append(who, x.By)
+		who = append(who, x.User)
 	}
 	require.Equal(t, []string{"ann"}, who)
 }
@@ -355,7 +355,7 @@ func TestWhoApprovesWhatTheySawCantApproveWhatAnotherMadeOfIt(t *testing.T) {
 	require.Equal(t, 200, d.get("ann", itemPath("s", id), &seen))
 	require.Equal(t, approvals.StateDecided, seen.State)
 	require.Equal(t, machine.Edited, seen.Decision.Kind)
-	require.Equal(t, "ann", seen.Decision.Who)
+	require.Equal(t, "ann", seen.Decision.User)
 }
 
 func TestDecisionsInAnotherOrderRunWhatWasDecided(t *testing.T) {

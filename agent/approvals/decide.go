@@ -39,11 +39,11 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	proposed := d // a copy, so that what is recorded is what the body says
 	proposed.Input, proposed.Value = slices.Clone(d.Input), slices.Clone(d.Value)
 	item.Decision = &proposed
-	who, err := h.may(r, item, ActDecide)
+	user, err := h.may(r, item, ActDecide)
 	if err != nil {
 		return fail(http.StatusForbidden, CodeForbidden, "this isn't yours to decide")
 	}
-	if who == "" {
+	if user == "" {
 		return internal(errNobody)
 	}
 	switch detail.State {
@@ -61,14 +61,14 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()
-	if p := h.record(ctx, detail, a, d.By(who)); p != nil {
+	if p := h.record(ctx, detail, a, d.By(user)); p != nil {
 		return p
 	}
 	if h.cfg.OnDecided != nil {
 		h.cfg.OnDecided(context.WithoutCancel(r.Context()),
-			Decided{Agent: a, Session: body.Session, ID: body.ID, Kind: d.Kind, By: who})
+			Decided{Agent: a, Session: body.Session, ID: body.ID, Kind: d.Kind, User: user})
 	}
-	answer(w, http.StatusOK, decision{Session: body.Session, ID: body.ID, Decision: d.Kind, By: who})
+	answer(w, http.StatusOK, decision{Session: body.Session, ID: body.ID, Decision: d.Kind, By: user})
 	return nil
 }
 

@@ -42,9 +42,9 @@ type Detail struct {
 	Pause agent.Pause `json:"pause"`
 	Agent string      `json:"agent,omitempty"` // the name of the session's agent
 	Run   string      `json:"run,omitempty"`
-	// By is who requested the run, Task the host's name for it, and Since the time at which the
+	// User is who requested the run, Task the host's name for it, and Since the time at which the
 	// call was suspended, as far as the log has them.
-	By    string    `json:"by,omitempty"`
+	User  string    `json:"by,omitempty"`
 	Task  string    `json:"task,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 	// Decision is how it was decided, and At when, after the session has read the decision.
@@ -182,7 +182,7 @@ func (l *log) fillFromLog(d *Detail) (known bool) {
 		case agent.Suspended:
 			if p := among(f.Pause, d.ID); p != nil {
 				known, d.Pause = true, *p
-				d.Agent, d.Run, d.By, d.Task = f.Agent, f.Run, by, task
+				d.Agent, d.Run, d.User, d.Task = f.Agent, f.Run, by, task
 				if d.Since.IsZero() { // a nested call is suspended again after each decision
 					d.Since = f.Time
 				}

@@ -12,7 +12,7 @@
 //	h, err := approvals.New(approvals.Config{
 //		Store:  store, // the journal of the agents
 //		Agents: map[string]*agent.Agent{"cms": cms},
-//		Authorize: func(r *http.Request, item approvals.Item, act approvals.Act) (who string, err error) {
+//		Authorize: func(r *http.Request, item approvals.Item, act approvals.Act) (user string, err error) {
 //			user, ok := userOf(r)
 //			if !ok || !strings.HasPrefix(item.Session, user.Tenant+"/") {
 //				return "", errors.New("not theirs")

@@ -123,7 +123,7 @@ func (d *desk) restart(steps ...providertest.Step) {
 // run runs a prompt in a session and returns what it waits for then.
 func (d *desk) run(session string) []agent.Pause {
 	d.t.Helper()
-	res, err := d.a.Run(d.t.Context(), agent.Input{Session: session, Prompt: "Tidy up.", By: "bob"})
+	res, err := d.a.Run(d.t.Context(), agent.Input{Session: session, Prompt: "Tidy up.", User: "bob"})
 	require.NoError(d.t, err)
 	return res.Pending
 }

@@ -28,7 +28,7 @@ type Config struct {
 	// user's name, which is recorded with a decision or a revocation. An error denies the act. It
 	// may be called from several goroutines at a time, and for a list once for each open item. A
 	// panic denies the act, too, and is logged.
-	Authorize func(r *http.Request, item Item, act Act) (who string, err error)
+	Authorize func(r *http.Request, item Item, act Act) (user string, err error)
 	// Plans, if it isn't nil, has the runs of plans in Store: what they wait for is listed with the
 	// items of sessions, and is decided on in the same way. The calls of their nodes are items of
 	// the sessions of these nodes.
@@ -94,7 +94,7 @@ type Decided struct {
 	Session string       // or the name of the run of plans
 	ID      string
 	Kind    agent.DecisionKind
-	By      string
+	User    string // who has decided
 }
 
 // A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
@@ -338,10 +338,10 @@ func (h *Handler) hidden(r *http.Request, err error) *problem {
 }
 
 // may calls the authorizer. A panic denies the act.
-func (h *Handler) may(r *http.Request, item Item, act Act) (who string, err error) {
+func (h *Handler) may(r *http.Request, item Item, act Act) (user string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			who, err = "", fmt.Errorf("approvals: Config.Authorize panicked: %v", p)
+			user, err = "", fmt.Errorf("approvals: Config.Authorize panicked: %v", p)
 			h.log.ErrorContext(r.Context(), "approvals: authorizer", "act", string(act), "error", err)
 		}
 	}()

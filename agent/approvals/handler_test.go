@@ -49,7 +49,7 @@ func TestAnItemTellsWhatOneNeedsToDecide(t *testing.T) {
 	require.Equal(t, "cms.remove", seen.Pause.Call.Name)
 	require.Equal(t, "high", seen.Pause.Risk)
 	require.Equal(t, "this tool is of high risk", seen.Pause.Reason)
-	require.Equal(t, "bob", seen.By)
+	require.Equal(t, "bob", seen.User)
 	require.Equal(t, "cms", seen.Agent)
 	require.False(t, seen.Since.IsZero())
 	require.Len(t, seen.Messages, 2)
@@ -78,7 +78,7 @@ func TestAnItemTellsWhatOneNeedsToDecide(t *testing.T) {
 	require.Equal(t, approvals.StateDecided, seen.State)
 	require.Equal(t, machine.Rejected, seen.Decision.Kind)
 	require.Equal(t, "keep it", seen.Decision.Reason)
-	require.Equal(t, "tom", seen.Decision.Who)
+	require.Equal(t, "tom", seen.Decision.User)
 	require.Empty(t, seen.Messages)
 }
 
@@ -133,7 +133,7 @@ func TestEachKindOfDecisionIsTakenAndSaysByWhom(t *testing.T) {
 			require.JSONEq(t, `{"session":"s","id":"`+id+`","decision":"`+decision+`","by":"ann"}`, w.Body.String())
 			require.Len(t, d.decided, 1)
 			require.Equal(t, approvals.Decided{Agent: d.a, Session: "s", ID: id, Kind: agent.DecisionKind(decision),
-				By: "ann"}, d.decided[0])
+				User: "ann"}, d.decided[0])
 			d.goOn("s")
 			require.Equal(t, c.ran, d.done.done())
 			for _, f := range d.facts("s") {

@@ -70,7 +70,7 @@ func TestAPlanIsListedShownAndApproved(t *testing.T) {
 	require.Equal(t, 200, status, message)
 	_, code, _ = d.decide("ann", body("tom/plan", id, "reject", "reason", "no"))
 	require.Equal(t, approvals.CodeUsed, code)
-	require.Equal(t, []approvals.Decided{{Session: "tom/plan", ID: id, Kind: "approve", By: "tom"}}, d.decided)
+	require.Equal(t, []approvals.Decided{{Session: "tom/plan", ID: id, Kind: "approve", User: "tom"}}, d.decided)
 
 	for _, err := range r.Recover(t.Context()) {
 		require.NoError(t, err)

@@ -56,11 +56,11 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	who, err := h.may(r, item, ActRevoke)
+	user, err := h.may(r, item, ActRevoke)
 	if err != nil {
 		return fail(http.StatusForbidden, CodeForbidden, "this isn't yours to revoke")
 	}
-	if who == "" {
+	if user == "" {
 		return internal(errNobody)
 	}
 	if !slices.ContainsFunc(l.state.Rules, func(rule agent.Rule) bool { return rule.Tool == item.Tool }) {
@@ -73,7 +73,7 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) *problem {
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()
-	if err := a.Session(item.Session).Revoke(ctx, item.Tool, who); err != nil {
+	if err := a.Session(item.Session).Revoke(ctx, item.Tool, user); err != nil {
 		return failed(err)
 	}
 	w.WriteHeader(http.StatusNoContent)

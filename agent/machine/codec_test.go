@@ -112,7 +112,7 @@ func everyFact() []machine.Fact {
 		machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`),
 			Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}},
 		machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why",
-			Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},
+			Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), User: "ann"}},
 		machine.Steered{Meta: meta(""), ID: "m-1", Key: "k-1", Message: provider.User("mind <this>")},
 		machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},
 		machine.ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},

@@ -192,7 +192,7 @@ type Decision struct {
 	Reason string          `json:"reason,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"` // for Edited
 	Value  json.RawMessage `json:"value,omitempty"` // for AnswerGiven
-	Who    string          `json:"who,omitempty"`
+	User   string          `json:"who,omitempty"`
 
 	err error // from encoding Input or Value
 }
@@ -237,8 +237,8 @@ func AllowAlways(id string) Decision { return Decision{ID: id, Kind: AlwaysAllow
 func (d Decision) Err() error { return d.err }
 
 // By returns the decision with the name of who made it.
-func (d Decision) By(who string) Decision {
-	d.Who = who
+func (d Decision) By(user string) Decision {
+	d.User = user
 	return d
 }
 

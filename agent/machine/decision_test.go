@@ -16,7 +16,7 @@ func TestADecisionHoldsItsValueAsJSON(t *testing.T) {
 	d := machine.Edit("p", map[string]string{"html": "<b>"}).By("ann")
 	require.NoError(t, d.Err())
 	require.Equal(t,
-		machine.Decision{ID: "p", Kind: machine.Edited, Input: json.RawMessage(`{"html":"<b>"}`), Who: "ann"}, d)
+		machine.Decision{ID: "p", Kind: machine.Edited, Input: json.RawMessage(`{"html":"<b>"}`), User: "ann"}, d)
 	d = machine.Answer("p", json.RawMessage(`{"n": 1.0}`))
 	require.NoError(t, d.Err())
 	require.Equal(t, `{"n": 1.0}`, string(d.Value), "raw JSON is used as it is")

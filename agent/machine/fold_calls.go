@@ -193,7 +193,7 @@ func (m *Machine) decideCall(c *CallState, f *Decided) {
 		c.Status = CallDecided // its result follows in the same append
 		return
 	}
-	c.Status, c.By, c.Retry = CallApproved, d.Who, p.Kind == PauseInDoubt
+	c.Status, c.By, c.Retry = CallApproved, d.User, p.Kind == PauseInDoubt
 	switch d.Kind {
 	case Edited:
 		call := *c.Call
@@ -203,7 +203,7 @@ func (m *Machine) decideCall(c *CallState, f *Decided) {
 		m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool {
 			return old.Tool == c.Call.Name && old.Scope == p.Scope
 		}),
-			Rule{Tool: c.Call.Name, Fingerprint: p.Fingerprint, Scope: p.Scope, By: d.Who, Since: normalTime(f.Time)})
+			Rule{Tool: c.Call.Name, Fingerprint: p.Fingerprint, Scope: p.Scope, By: d.User, Since: normalTime(f.Time)})
 	}
 }
 

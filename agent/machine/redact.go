@@ -135,7 +135,7 @@ func (r Redactor) mismatch(m *tools.Mismatch) *tools.Mismatch {
 
 // Decision returns d with its texts redacted. Who is a name, and only made valid UTF-8.
 func (r Redactor) Decision(d Decision) Decision {
-	d.Who, d.Reason, d.Input, d.Value = ValidText(d.Who), r.Text(d.Reason), r.JSON(d.Input), r.JSON(d.Value)
+	d.User, d.Reason, d.Input, d.Value = ValidText(d.User), r.Text(d.Reason), r.JSON(d.Input), r.JSON(d.Value)
 	return d
 }
 

@@ -16,7 +16,7 @@ import (
 // provider needs verbatim.
 var keptFields = fields(
 	`Meta Mode Caller Owner Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage
-	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint Path Replaces Risk Who`)
+	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint Path Replaces Risk User`)
 
 // exceptions are fields of one type that differ from the list above. Calls that only repeat a call
 // of a reply are kept: see TestTheInputThatIsRecordedIsTheOneThatRuns. A snapshot repeats what was
@@ -117,7 +117,7 @@ func TestWhatARedactorReturnsIsUTF8(t *testing.T) {
 	for _, r := range []machine.Redactor{nil, func(s string) string { return s }} {
 		require.Equal(t, "a\uFFFDb", r.Text("a\xffb"))
 		require.Equal(t, "a\uFFFDb", r.Parts([]provider.Part{provider.TextPart("a\xffb")})[0].Text)
-		require.Equal(t, "\uFFFD", r.Decision(machine.Decision{Who: "\xff"}).Who)
+		require.Equal(t, "\uFFFD", r.Decision(machine.Decision{User: "\xff"}).User)
 	}
 }
 

@@ -223,7 +223,7 @@ func (s *sim) decide(p machine.Pause) {
 	default:
 		kinds = append(kinds, machine.AnswerGiven)
 	}
-	d := machine.Decision{ID: p.ID, Kind: pick(s, kinds...), Reason: s.text(), Who: s.text()}
+	d := machine.Decision{ID: p.ID, Kind: pick(s, kinds...), Reason: s.text(), User: s.text()}
 	switch d.Kind {
 	case machine.Edited:
 		d.Input = json.RawMessage(`{"n":99}`)

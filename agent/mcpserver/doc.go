@@ -6,7 +6,7 @@
 //	…
 //	h, err := mcpserver.New(hub, mcpserver.Config{
 //		Description: "Edits the website.",
-//		Authorize: func(ctx context.Context, h http.Header, session string) (who string, err error) { … },
+//		Authorize: func(ctx context.Context, h http.Header, session string) (user string, err error) { … },
 //	})
 //	…
 //	http.Handle("/mcp", h)

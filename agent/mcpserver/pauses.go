@@ -109,10 +109,10 @@ func isFlat(raw json.RawMessage) bool {
 
 // answered takes the answers of a person to input requests.
 func (s *server) answered(ctx context.Context, req *call, session string) (*mcp.CallToolResult, error) {
-	if err := s.belongs(ctx, session, req.who); err != nil {
+	if err := s.belongs(ctx, session, req.user); err != nil {
 		return nil, err
 	}
-	if who, err := s.cfg.Authorize(ctx, headerOf(req), session); err != nil || who != req.who {
+	if user, err := s.cfg.Authorize(ctx, headerOf(req), session); err != nil || user != req.user {
 		return nil, errForbidden
 	}
 	pending, err := s.agent.Session(session).Pending(ctx)

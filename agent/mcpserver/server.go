@@ -24,7 +24,7 @@ type Config struct {
 	Description string
 	// Authorize returns the name of the user who makes a request, or an error if the user may not
 	// use the session, which is empty for a new one. It is called with the headers of each request.
-	Authorize func(ctx context.Context, h http.Header, session string) (who string, err error)
+	Authorize func(ctx context.Context, h http.Header, session string) (user string, err error)
 	// Input, if it isn't nil, changes the input of a run: its limits, labels or mode. Session,
 	// Owner and User are set already.
 	Input func(ctx context.Context, in *agent.Input)
@@ -107,7 +107,7 @@ type outcome struct {
 // A call is one call of a tool, and who makes it.
 type call struct {
 	*mcp.CallToolRequest
-	who string
+	user string
 }
 
 // headerOf returns the headers of a request.
@@ -122,20 +122,20 @@ func headerOf(req *call) http.Header {
 func tool[In interface{ session() string }](s *server,
 	do func(*server, context.Context, *call, In) (*mcp.CallToolResult, error)) mcp.ToolHandlerFor[In, any] {
 	return func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-		who, err := s.cfg.Authorize(ctx, headerOf(&call{CallToolRequest: req}), in.session())
+		user, err := s.cfg.Authorize(ctx, headerOf(&call{CallToolRequest: req}), in.session())
 		switch {
 		case err != nil:
 			s.cfg.Logger.InfoContext(ctx, "mcpserver: refused", "session", in.session(), "error", err)
 			return nil, nil, errForbidden
-		case who == "":
+		case user == "":
 			return nil, nil, errors.New("the server doesn't say whom it lets in")
 		}
 		if in.session() != "" {
-			if err := s.belongs(ctx, in.session(), who); err != nil {
+			if err := s.belongs(ctx, in.session(), user); err != nil {
 				return nil, nil, err
 			}
 		}
-		res, err := do(s, ctx, &call{req, who}, in)
+		res, err := do(s, ctx, &call{req, user}, in)
 		return res, nil, err
 	}
 }
@@ -145,7 +145,7 @@ func tool[In interface{ session() string }](s *server,
 var errForbidden = errors.New("there is no such session, or you may not use it")
 
 // belongs returns an error if a session is somebody else's.
-func (s *server) belongs(ctx context.Context, session, who string) error {
+func (s *server) belongs(ctx context.Context, session, user string) error {
 	if len(session) > maxSession {
 		return errForbidden
 	}
@@ -156,7 +156,7 @@ func (s *server) belongs(ctx context.Context, session, who string) error {
 		return nil // a new one
 	case err != nil:
 		return s.failed(ctx, err)
-	case info.Owner != who:
+	case info.Owner != user:
 		return errForbidden
 	}
 	return nil

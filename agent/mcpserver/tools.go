@@ -76,10 +76,10 @@ func (s *server) ask(ctx context.Context, req *call, in askInput) (*mcp.CallTool
 	if session == "" {
 		session = newSession()
 	}
-	run := agent.Input{Session: session, Prompt: in.Prompt, Owner: req.who, User: req.who, Interactive: true}
+	run := agent.Input{Session: session, Prompt: in.Prompt, Owner: req.user, User: req.user, Interactive: true}
 	if s.cfg.Input != nil {
 		s.cfg.Input(ctx, &run)
-		run.Session, run.Owner = session, req.who
+		run.Session, run.Owner = session, req.user
 	}
 	started, err := s.hub.Start(ctx, run)
 	if busy := (*agent.BusyError)(nil); errors.As(err, &busy) {
@@ -116,7 +116,7 @@ func (s *server) answer(ctx context.Context, req *call, in answerInput) (*mcp.Ca
 func (s *server) resume(ctx context.Context, req *call, session string,
 	decisions []agent.Decision) (*mcp.CallToolResult, error) {
 	for i := range decisions {
-		decisions[i] = decisions[i].By(req.who)
+		decisions[i] = decisions[i].By(req.user)
 	}
 	started, err := s.hub.Start(ctx, agent.Resume(session, decisions...))
 	if busy := (*agent.BusyError)(nil); errors.As(err, &busy) { // whoever drives the session reads them

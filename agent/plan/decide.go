@@ -21,7 +21,7 @@ type Decision struct {
 	Check  string       `json:"check,omitempty"`
 	Rounds int          `json:"rounds,omitempty"`
 	Text   string       `json:"text,omitempty"` // a reason or a suggestion
-	Who    string       `json:"who,omitempty"`
+	User   string       `json:"who,omitempty"`
 	Plan   *Plan        `json:"plan,omitempty"`
 
 	asks []string
@@ -89,7 +89,7 @@ func GiveUp(reason string) Decision { return Decision{Kind: DecideGiveUp, Text: 
 func Cancel(reason string) Decision { return Decision{Kind: DecideCancel, Text: reason} }
 
 // By returns the decision with the name of who decides.
-func (d Decision) By(who string) Decision { d.Who = who; return d }
+func (d Decision) By(user string) Decision { d.User = user; return d }
 
 // Because returns the decision with a reason.
 func (d Decision) Because(reason string) Decision { d.Text = reason; return d }
@@ -102,7 +102,7 @@ type posted struct {
 
 // fact returns what is recorded for a decision.
 func (d *Decision) fact() (Fact, error) {
-	meta := Meta{By: d.Who}
+	meta := Meta{By: d.User}
 	switch d.Kind {
 	case DecideApprove:
 		return Approved{Meta: meta, Hash: d.Hash}, nil
@@ -171,7 +171,7 @@ func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 	}
 	id := d.id(s) // before Apply changes the state
 	if wrong, ok := errors.AsType[*FactError](
-		m.Apply(f.with(Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.Who}))); ok {
+		m.Apply(f.with(Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.User}))); ok {
 		return bad("%s", wrong.Problem)
 	}
 	data, err := json.Marshal(posted{d, s.Current})

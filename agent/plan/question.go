@@ -172,7 +172,7 @@ func (r *Runner) Answer(ctx context.Context, name string, d agent.Decision) erro
 			return &DecisionError{Run: name, Decision: Decision{Kind: DecisionKind(d.Kind), Node: p.Node},
 				Problem: err.Error()}
 		}
-		return r.Decide(ctx, name, own.By(d.Who))
+		return r.Decide(ctx, name, own.By(d.User))
 	}
 	return &DecisionError{Run: name, Decision: Decision{Kind: DecisionKind(d.Kind)},
 		Problem: "nothing with this id is open", Unknown: true}

@@ -176,7 +176,7 @@ func (s *Screen) beforeInput(ctx context.Context, t *agent.IncomingText) error {
 
 func attrs(t *agent.IncomingText) []slog.Attr {
 	return []slog.Attr{slog.String("session", t.Session), slog.String("source", string(t.Source)),
-		slog.String("by", t.By)}
+		slog.String("user", t.User)}
 }
 
 // log writes one line, with a preview of the text that begins where the last pattern was found.

@@ -37,14 +37,14 @@ var ErrSignIn = fault.New(fault.UserFixable, "serve: sign in first")
 type Access struct {
 	Session string
 	Owner   string // empty: the host started the session, for nobody
-	Who     string // from Config.Authorize
+	User    string // from Config.Authorize
 	Action  Action
 }
 
 // A grant is the permission to do something.
 type grant struct {
 	session *agent.Session
-	who     string
+	user    string
 	owner   string // of a session that exists
 	exists  bool
 	running bool // a run was in progress
@@ -53,7 +53,7 @@ type grant struct {
 // allow asks whether a request may do something with a session. Sessions that don't exist may only
 // be sent to.
 func (s *server) allow(r *http.Request, session string, action Action) (*grant, *problem) {
-	who, p := s.identify(r, session, action)
+	user, p := s.identify(r, session, action)
 	if p != nil {
 		return nil, p
 	}
@@ -61,7 +61,7 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 		// those of subagents, and of runs that nobody named
 		return nil, unknown()
 	}
-	g := &grant{session: s.agent.Session(session), who: who}
+	g := &grant{session: s.agent.Session(session), user: user}
 	info, err := g.session.Info(r.Context())
 	var none *agent.NothingOpenError
 	switch {
@@ -77,18 +77,18 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 		return nil, p
 	}
 	g.exists, g.owner, g.running = true, info.Owner, info.Status == agent.Running
-	if g.owner == who {
+	if g.owner == user {
 		return g, nil
 	}
-	if !s.admits(r, Access{Session: session, Owner: g.owner, Who: who, Action: action}) {
+	if !s.admits(r, Access{Session: session, Owner: g.owner, User: user, Action: action}) {
 		return nil, unknown()
 	}
 	return g, nil
 }
 
 // identify returns who makes a request, if it may do that.
-func (s *server) identify(r *http.Request, session string, action Action) (who string, p *problem) {
-	who, err := s.authorize(r, session, action)
+func (s *server) identify(r *http.Request, session string, action Action) (user string, p *problem) {
+	user, err := s.authorize(r, session, action)
 	switch {
 	case errors.Is(err, ErrSignIn):
 		return "", fail(http.StatusUnauthorized, CodeSignIn, fault.UserFixable, "sign in first")
@@ -96,17 +96,17 @@ func (s *server) identify(r *http.Request, session string, action Action) (who s
 		s.log.InfoContext(r.Context(), "serve: not authorized", "session", session, "action", string(action),
 			"error", err)
 		return "", fail(http.StatusForbidden, CodeForbidden, fault.Denied, "you may not do this")
-	case who == "":
+	case user == "":
 		return "", internal(errors.New("serve: Config.Authorize permits it but doesn't say to whom"))
 	}
-	return who, nil
+	return user, nil
 }
 
 // authorize calls the host's function. A panic denies.
-func (s *server) authorize(r *http.Request, session string, action Action) (who string, err error) {
+func (s *server) authorize(r *http.Request, session string, action Action) (user string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			who, err = "", fmt.Errorf("serve: Config.Authorize panicked: %v", p)
+			user, err = "", fmt.Errorf("serve: Config.Authorize panicked: %v", p)
 		}
 	}()
 	return s.cfg.Authorize(r, session, action)

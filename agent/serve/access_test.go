@@ -79,10 +79,10 @@ func TestTheHostMayRefuseAndWiden(t *testing.T) {
 		},
 		Widen: func(_ *http.Request, a serve.Access) error {
 			asked = append(asked, a)
-			if a.Who == "admin" {
+			if a.User == "admin" {
 				return nil
 			}
-			if a.Who == "frantic" {
+			if a.User == "frantic" {
 				panic("oops")
 			}
 			return errors.New("no")
@@ -90,7 +90,7 @@ func TestTheHostMayRefuseAndWiden(t *testing.T) {
 	}, providertest.Say("a"), providertest.Say("b"))
 	s.send("ann", "s-1", "x")
 	s.send("admin", "s-1", "y")
-	require.Equal(t, serve.Access{Session: "s-1", Owner: "ann", Who: "admin", Action: serve.ActionSend}, asked[0])
+	require.Equal(t, serve.Access{Session: "s-1", Owner: "ann", User: "admin", Action: serve.ActionSend}, asked[0])
 	info, err := s.agent.Session("s-1").Info(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "ann", info.Owner, "who is admitted doesn't become the owner")

@@ -21,7 +21,7 @@ type Config struct {
 	// lists. An error refuses it: with status 401 for [ErrSignIn], else with 403. It is called for
 	// each request, from several goroutines at a time; a panic refuses the request. It needn't look
 	// at who owns the session: that is checked afterwards.
-	Authorize func(r *http.Request, session string, action Action) (who string, err error)
+	Authorize func(r *http.Request, session string, action Action) (user string, err error)
 	// Widen admits somebody to a session that isn't theirs: it returns nil for that. Nil: nobody.
 	Widen func(r *http.Request, a Access) error
 	// Input sets what the server decides about an input: mode, limits, labels, tools of the front

@@ -64,7 +64,7 @@ func (s *server) decideRoute(w http.ResponseWriter, r *http.Request, _ string) *
 // continues elsewhere.
 func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.Started, *problem) {
 	for i := range ds {
-		ds[i] = ds[i].By(g.who)
+		ds[i] = ds[i].By(g.user)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
 	defer cancel()

@@ -5,7 +5,7 @@
 //	hub, err := live.New(live.Config{Agent: a})
 //	…
 //	chat, err := serve.New(hub, serve.Config{
-//		Authorize: func(r *http.Request, session string, action serve.Action) (who string, err error) {
+//		Authorize: func(r *http.Request, session string, action serve.Action) (user string, err error) {
 //			name, ok := userOf(r)
 //			if !ok {
 //				return "", serve.ErrSignIn

@@ -27,11 +27,11 @@ func ExampleNew() {
 	}
 	defer hub.Close()
 	chat, err := serve.New(hub, serve.Config{
-		Authorize: func(r *http.Request, session string, action serve.Action) (who string, err error) {
-			if who = r.Header.Get("X-User"); who == "" {
+		Authorize: func(r *http.Request, session string, action serve.Action) (user string, err error) {
+			if user = r.Header.Get("X-User"); user == "" {
 				return "", serve.ErrSignIn
 			}
-			return who, nil
+			return user, nil
 		},
 	})
 	if err != nil {

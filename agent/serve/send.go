@@ -41,7 +41,7 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 	in := agent.Input{
 		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: shortKey(m.key),
 		Supersede:   m.supersede,
-		Interactive: true, User: g.who, Owner: g.ownerOf(), Title: titleOf(m.text), Trace: r.Header.Get("Traceparent"),
+		Interactive: true, User: g.user, Owner: g.ownerOf(), Title: titleOf(m.text), Trace: r.Header.Get("Traceparent"),
 	}
 	if p := s.complete(r, &in); p != nil {
 		return live.Started{}, p
@@ -105,7 +105,7 @@ func (s *server) take(ctx context.Context, g *grant) (release func(), err error)
 	if s.cfg.Allowance == nil || g.running {
 		return func() {}, nil
 	}
-	return s.cfg.Allowance.Take(ctx, g.who)
+	return s.cfg.Allowance.Take(ctx, g.user)
 }
 
 // ownerOf returns the owner that the session must have when a run starts.
@@ -113,7 +113,7 @@ func (g *grant) ownerOf() string {
 	if g.exists {
 		return g.owner
 	}
-	return g.who
+	return g.user
 }
 
 // checkText returns what is wrong with the text of a message.

@@ -56,7 +56,7 @@ type listed struct {
 
 // list answers with the sessions of the user.
 func (s *server) list(w http.ResponseWriter, r *http.Request, _ string) *problem {
-	who, p := s.identify(r, "", ActionList)
+	user, p := s.identify(r, "", ActionList)
 	if p != nil {
 		return p
 	}
@@ -79,7 +79,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request, _ string) *problem
 		Sessions []listed `json:"sessions"`
 		Next     string   `json:"next,omitempty"` // the parameter "after" for what follows
 	}{Sessions: []listed{}}
-	for info, err := range s.agent.Sessions(r.Context(), agent.SessionFilter{Owner: who}) {
+	for info, err := range s.agent.Sessions(r.Context(), agent.SessionFilter{Owner: user}) {
 		if err != nil && info.Session != "" {
 			s.log.ErrorContext(r.Context(), "serve: a session can't be listed", "session", info.Session, "error", err)
 			continue
@@ -177,7 +177,7 @@ func (s *server) revoke(w http.ResponseWriter, r *http.Request, _ string) *probl
 	if p != nil {
 		return p
 	}
-	if err := g.session.Revoke(r.Context(), q["tool"], g.who); err != nil {
+	if err := g.session.Revoke(r.Context(), q["tool"], g.user); err != nil {
 		return failed(err)
 	}
 	w.WriteHeader(http.StatusNoContent)

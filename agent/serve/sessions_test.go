@@ -94,7 +94,7 @@ func TestADecisionResumesTheRun(t *testing.T) {
 	require.NoError(t, err)
 	for _, f := range facts {
 		if d, ok := f.(agent.Decided); ok {
-			require.Equal(t, "ann", d.Decision.Who)
+			require.Equal(t, "ann", d.Decision.User)
 		}
 	}
 }

@@ -42,12 +42,12 @@ type pageLimits struct {
 }
 
 func (s *server) pageConfig(w http.ResponseWriter, r *http.Request, _ string) *problem {
-	who, p := s.identify(r, "", ActionList)
+	user, p := s.identify(r, "", ActionList)
 	if p != nil {
 		return p
 	}
 	out := pageConfig{
-		Title: s.cfg.Title, User: who, Modes: []pageMode{}, Examples: append([]string{}, s.cfg.Examples...),
+		Title: s.cfg.Title, User: user, Modes: []pageMode{}, Examples: append([]string{}, s.cfg.Examples...),
 		// In a body, 3 bytes of a file are 4 characters, and the rest of the message needs some,
 		// too.
 		Limits: pageLimits{s.cfg.MaxMessage, max(s.cfg.MaxFiles, 0),

@@ -132,7 +132,7 @@ func (p *program) opened(ctx context.Context) ([]opened, error) {
 		o := opened{
 			Session: item.Session, ID: pause.ID, Kind: pause.Kind, Tool: pause.Call.Name, Reason: pause.Reason,
 			Risk: pause.Risk,
-			By:   detail.By, Since: detail.Since, Expires: pause.Expires, Expired: item.Expired, Sent: item.Sent,
+			By:   detail.User, Since: detail.Since, Expires: pause.Expires, Expired: item.Expired, Sent: item.Sent,
 			pause: pause,
 		}
 		if pause.Call.Invalid == "" {

@@ -11,7 +11,7 @@ import (
 
 // takeBack undoes the changes of the session's last run and prints the receipt.
 func (p *program) takeBack(ctx context.Context) int {
-	receipt, err := p.agent.Session(p.session).Undo(ctx, agent.Rollback{By: p.by})
+	receipt, err := p.agent.Session(p.session).Undo(ctx, agent.Rollback{User: p.by})
 	if receipt != nil {
 		p.receipt(receipt)
 	}

@@ -41,7 +41,7 @@ func (p *program) interact(ctx context.Context) int {
 			p.command(ctx, command, strings.TrimSpace(rest))
 			continue
 		}
-		in := agent.Input{Session: p.session, Prompt: said, Mode: p.mode, Interactive: true, By: p.by}
+		in := agent.Input{Session: p.session, Prompt: said, Mode: p.mode, Interactive: true, User: p.by}
 		if status, ok := p.after(p.carryOut(ctx, in)); !ok {
 			return status
 		}

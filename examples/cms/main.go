@@ -128,7 +128,8 @@ func (p *program) main(ctx context.Context) int {
 		return p.oneShot(ctx, agent.Continue(p.session))
 	}
 	p.mentionInterrupted(ctx)
-	return p.oneShot(ctx, agent.Input{Session: p.session, Prompt: p.prompt, Mode: p.mode, Interactive: true, By: p.by})
+	return p.oneShot(ctx,
+		agent.Input{Session: p.session, Prompt: p.prompt, Mode: p.mode, Interactive: true, User: p.by})
 }
 
 // A shared is a writer for concurrent use.

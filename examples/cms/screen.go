@@ -137,8 +137,8 @@ func (s *screen) decided(ev *agent.Decided) {
 		machine.AnswerGiven: "answered", machine.AlwaysAllow: "always approved",
 		machine.Expired: "nobody decided in time", machine.Superseded: "closed",
 	}[d.Kind]
-	if d.Who != "" {
-		text += " by " + d.Who
+	if d.User != "" {
+		text += " by " + d.User
 	}
 	s.line("%s", s.paint(faint, "◦ "+text))
 }

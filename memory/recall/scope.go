@@ -13,10 +13,11 @@ import (
 // A Scope selects the memory of a call. The host sets it; no tool takes any part of it from a
 // model.
 type Scope struct {
-	// Tenant is the owner of facts, mistakes and preferences: a customer, a user, a project. 1 to
-	// 256 bytes.
+	// Tenant is whose facts, mistakes and preferences these are: the user of the call
+	// ([tools.Call].User), or a team or project whose users share a memory. No tenant reads or
+	// counts what belongs to another. 1 to 256 bytes.
 	Tenant string
-	// Session is the owner of notes and the todo list. 1 to 256 bytes.
+	// Session is whose notes and todo list these are. 1 to 256 bytes.
 	Session string
 }
 

@@ -12,7 +12,7 @@ import (
 // An ID identifies an entry. All fields are opaque to a [Store]: it compares them byte by byte and
 // derives nothing from them.
 type ID struct {
-	Tenant string // owner, 1 to 256 bytes; set by the host, never by a model
+	Tenant string // see [Scope]; 1 to 256 bytes; set by the host, never by a model
 	Kind   string // 1 to 512 bytes
 	Key    string // 1 to 256 bytes
 }

@@ -146,13 +146,13 @@ func (v *View) plan(kind string, value json.RawMessage, meta agent.Meta) []Patch
 // decided shows what was decided on a pause.
 func (v *View) decided(f *agent.Decided) []Patch {
 	d := &f.Decision
-	who := d.Who
+	who := d.User
 	if who == "" {
 		who = f.By
 	}
 	return []Patch{{Item: &Item{ID: d.ID, Kind: KindPause, Decision: &Decision{
 		Kind: string(d.Kind), Reason: d.Reason, Input: formatted(string(d.Input)), Value: formatted(string(d.Value)),
-		Who: who, Time: f.Time,
+		User: who, Time: f.Time,
 	}}}}
 }
 

@@ -120,7 +120,7 @@ type Decision struct {
 	Reason string    `json:"reason,omitempty"`
 	Input  string    `json:"input,omitempty"`
 	Value  string    `json:"value,omitempty"`
-	Who    string    `json:"who,omitempty"`
+	User   string    `json:"who,omitempty"`
 	Time   time.Time `json:"time,omitzero"`
 }
 

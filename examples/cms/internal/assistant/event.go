@@ -95,7 +95,7 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 		return suspended(&ev)
 	case agent.Decided:
 		return []Event{{"type": "approval_decided", "approvalId": ev.Decision.ID, "decision": ev.Decision.Kind,
-			"message": ev.Decision.Reason, "by": ev.Decision.Who}}
+			"message": ev.Decision.Reason, "by": ev.Decision.User}}
 	case agent.ModeChanged:
 		t.mode = ev.To
 		return []Event{{"type": "mode_switch", "from": ev.From, "to": ev.To, "reason": ev.Reason}}

@@ -172,7 +172,7 @@ func TestWhatAToolHasDoneCanBeUndone(t *testing.T) {
 	in.User = "ann"
 	_, err := b.a.Run(t.Context(), in)
 	require.NoError(t, err)
-	_, err = b.a.Session("s").Undo(t.Context(), agent.Rollback{By: "ann"})
+	_, err = b.a.Session("s").Undo(t.Context(), agent.Rollback{User: "ann"})
 	require.NoError(t, err)
 	require.Equal(t, portfolio.Draft, b.artifact(t).Status)
 }
