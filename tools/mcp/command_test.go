@@ -21,7 +21,8 @@ import (
 
 func child(t *testing.T, mode string, cfg mcp.Config) *mcp.Server {
 	t.Helper()
-	cfg.Command, cfg.Env = []string{os.Args[0]}, []string{childEnv + "=" + mode, "PAWL_MCP_NOTE=hello"}
+	cfg.Command, cfg.Env = []string{os.Args[0]}, []string{childEnv + "=" + mode, "PAWL_MCP_NOTE=hello",
+		"GORACE=atexit_sleep_ms=0"} // with the race detector it would wait a second when it exits
 	return connect(t, cfg)
 }
 
