@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -350,7 +351,7 @@ func TestAnAgentThatIsAToolMayHandItsWorkOff(t *testing.T) {
 
 func TestLeavingTheStreamAtEachEventOfAContextResetLeavesNothingBehind(t *testing.T) {
 	count := 1_000
-	for n := 0; n < count; n++ {
+	for n := rand.IntN(*every); n < count; n += *every {
 		f := &filling{t: t, upTo: 9}
 		mem := small()
 		mem.ContextReset = &agent.ContextReset{}

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"iter"
 	"reflect"
@@ -70,8 +71,7 @@ func lookAt(b *strings.Builder, v reflect.Value) {
 	}
 }
 
-// keptSteps is how many model calls the run of the test makes.
-const keptSteps = 50
+var keptSteps = flag.Int("kept-steps", 25, "how many model calls TestWhatARunHasShownNeverChanges makes")
 
 // A chatter is a model that makes calls of all kinds in each step, and says it in pieces of all
 // lengths. It keeps its requests.
@@ -112,7 +112,7 @@ func (c *chatter) Stream(_ context.Context, req *provider.Request) iter.Seq2[pro
 			}
 		}
 		use := provider.Usage{Input: int64(n), Output: 1}
-		if strings.Contains(req.LastUserText(), "stop") || n > keptSteps {
+		if strings.Contains(req.LastUserText(), "stop") || n > *keptSteps {
 			say(provider.Text("done"), provider.End(provider.StopDone, use))
 			return
 		}
@@ -223,7 +223,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 	}
 	<-time.After(time.Minute) // what was left behind comes back
 	synctest.Wait()
-	require.Greater(t, len(kept.things), 20*keptSteps)
+	require.Greater(t, len(kept.things), 20**keptSteps)
 	for i, thing := range kept.things {
 		if now := look(thing); now != kept.looks[i] {
 			t.Fatalf("thing %d, a %T, has changed:\nfrom %s\nto   %s", i, thing, kept.looks[i], now)

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,17 +113,20 @@ func (r *relay) requireDone(t *testing.T, store journal.Store) {
 	}
 }
 
+var every = flag.Int("every", 4,
+	"a chain of runs is broken off, left and forked at one of so many points, from a random one on; 1: at each")
+
 func TestACrashAtAnyAppendOfAChainRepeatsNothing(t *testing.T) {
 	for name, kept := range map[string]bool{"before the append is kept": false, "after the append is kept": true} {
 		t.Run(name, func(t *testing.T) {
-			crashes := 0
+			crashes := rand.IntN(*every)
 			for more := true; more; {
 				synctest.Test(t, func(t *testing.T) {
 					var r relay
 					store := &weak{Store: journal.NewMemory(), at: crashes + 1, kept: kept, err: death, lasts: true}
 					over := r.work(t, store)
 					if more = store.dead(); more {
-						crashes++
+						crashes += *every
 					}
 					if !over {
 						<-time.After(time.Minute)
@@ -150,7 +155,11 @@ func TestAChainIsForkedExportedAndPrunedAtAnyFact(t *testing.T) {
 	r.requireDone(t, store)
 	a := r.agent(t, store)
 	log := facts(t, a, "s")
+	first := rand.IntN(*every)
 	for i, f := range log {
+		if i%*every != first {
+			continue
+		}
 		name := fmt.Sprint("copy ", i)
 		err := a.Session("s").Fork(t.Context(), name, agent.At(f.Envelope().Seq))
 		require.NoError(t, err, "fact %d", i)

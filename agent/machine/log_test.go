@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,10 +10,16 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
+// share is how many of the simulations are made.
+var share = flag.Int("share", 40, "how many random logs, facts and histories are tried, in percent")
+
+// some returns the share of n that the flag -share says, but at least 2.
+func some(n int) int { return max(n**share/100, 2) }
+
 // eachLog calls check with simulations, and then runs each of them for 150 facts, which are many
-// runs.
+// runs. It makes as many of them as some says.
 func eachLog(t *testing.T, logs int, check func(t *testing.T, s *sim)) {
-	for seed := range logs {
+	for seed := range some(logs) {
 		s := newSim(t, uint64(seed))
 		check(t, s)
 		for len(s.facts) < 150 {

@@ -21,7 +21,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-var kills = flag.Int("kills", 15, "how many processes TestCrashesRepeatNoNode kills, at least")
+var kills = flag.Int("kills", 5, "how many processes TestCrashesRepeatNoNode kills, at least")
 
 // lease is longer than a process that isn't killed is ever held up, because a process without its
 // lease stops.
@@ -102,6 +102,7 @@ func runPlan(args []string) error {
 // TestCrashesRepeatNoNode kills processes that run a plan: each node has one idempotency key, and
 // none runs again after its end is recorded.
 func TestCrashesRepeatNoNode(t *testing.T) {
+	t.Parallel()
 	killed, repeated := 0, 0
 	for killed < *kills {
 		dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-var graphs = flag.Int("graphs", 500, "how many random runs of plans TestRandomRuns makes")
+var graphs = flag.Int("graphs", 150, "how many random runs of plans TestRandomRuns makes")
 
 // A sim runs plans with random outcomes, decisions and crashes.
 type sim struct {

@@ -127,7 +127,8 @@ func (b *bench) must(status int, args ...string) outcome {
 // process prepares the program as a process.
 func (b *bench) process(heldAt string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], append([]string{"-db", b.db, "-by", "ann"}, args...)...)
-	cmd.Env = append(os.Environ(), roleVar+"=program", heldVar+"="+heldAt)
+	cmd.Env = append(os.Environ(), roleVar+"=program", heldVar+"="+heldAt,
+		"GORACE=atexit_sleep_ms=0") // with the race detector it would wait a second when it exits
 	return cmd
 }
 

@@ -21,7 +21,8 @@ import (
 func child(t *testing.T, mode string, cfg mcp.Config) *mcp.Server {
 	t.Helper()
 	cfg.Command = []string{os.Args[0]}
-	cfg.Env = append(cfg.Env, childEnv+"="+mode, "PAWL_MCP_NOTE=hello")
+	// With the race detector, the child would wait a second when it exits.
+	cfg.Env = append(cfg.Env, childEnv+"="+mode, "PAWL_MCP_NOTE=hello", "GORACE=atexit_sleep_ms=0")
 	return connect(t, cfg)
 }
 

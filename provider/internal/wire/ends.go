@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -30,11 +32,15 @@ func Past(text string) func(body []byte) (from int) {
 	return func(body []byte) int { return bytes.LastIndex(body, []byte(text)) }
 }
 
-// EveryCut serves exchange 0 of c, a complete stream, cut at each of its bytes: once with the
-// connection dropped, once with a regular end. A stream cut before the position that past returns
-// must end in an error that isn't a cancellation, with the received chunks in order; the whole
-// stream must end without an error. A stream cut within the end of the answer may end either way.
-// No call may panic or keep its connection in use.
+// every is how often EveryCut cuts.
+var every = flag.Int("every", 10, "EveryCut cuts at one byte of so many, beside all ends of lines; 1: at each")
+
+// EveryCut serves exchange 0 of c, a complete stream, cut at its bytes: at those around each end of
+// a line, at all of the end of the answer, and at one of so many others as the flag -every says.
+// Each cut is made twice: once with the connection dropped, once with a regular end. A stream cut
+// before the position that past returns must end in an error that isn't a cancellation, with the
+// received chunks in order; the whole stream must end without an error. A stream cut within the end
+// of the answer may end either way. No call may panic or keep its connection in use.
 func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
 	t.Helper()
 	body, err := c.Exchanges[0].Response.Bytes()
@@ -50,7 +56,12 @@ func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
 	if whole.Err != nil {
 		t.Fatalf("wire: the whole stream is an error: %v", whole.Err)
 	}
+	first := rand.IntN(*every)
 	for at := range len(body) {
+		lineEnd := bytes.IndexByte(body[max(at-1, 0):min(at+2, len(body))], '\n') >= 0
+		if at%*every != first && !lineEnd && at < from-1 {
+			continue
+		}
 		for name, cut := range map[string]providertest.ReplayOption{"dropped": providertest.CutAt(at),
 			"ended": providertest.EndAt(at)} {
 			o := cfg.cut(t, c, cut)

@@ -20,6 +20,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
+var splits = flag.Int("splits", 4, "how many times Run serves each exchange in random pieces")
+
 var update = flag.Bool("update", false, "write the golden files in testdata anew")
 
 // New makes the adapter under test. It must send its requests to baseURL, which has no path,
@@ -32,7 +34,8 @@ type Config struct {
 	Cases     []*Case  // instead of Providers
 	New       New
 
-	// Splits is how many times each exchange is served in random pieces; 0: 20.
+	// Splits is how many times each exchange is served in random pieces; 0: what the flag -splits
+	// says.
 	Splits int
 }
 
@@ -112,7 +115,7 @@ func (cfg *Config) splits() int {
 	if cfg.Splits > 0 {
 		return cfg.Splits
 	}
-	return 20
+	return *splits
 }
 
 // line returns what a golden file has of a recording, which may not be copied: counts, and a hash

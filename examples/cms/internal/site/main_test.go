@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,8 +59,33 @@ func writeMeta(args []string) error {
 // newSite opens a new file that is closed when the test ends.
 func newSite(t testing.TB) *Site {
 	t.Helper()
-	return openSite(t, filepath.Join(t.TempDir(), "site.db"))
+	path := filepath.Join(t.TempDir(), "site.db")
+	require.NoError(t, os.WriteFile(path, newFile(), 0o600))
+	return openSite(t, path)
 }
+
+// newFile is the file of a new site. Tests copy it, because making one takes longer than most of
+// them.
+var newFile = sync.OnceValue(func() []byte {
+	dir, err := os.MkdirTemp("", "site-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "site.db")
+	s, err := Open(context.Background(), path)
+	if err != nil {
+		panic(err)
+	}
+	if err := s.Close(); err != nil {
+		panic(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	return file
+})
 
 func openSite(t testing.TB, path string) *Site {
 	t.Helper()
