@@ -8,6 +8,7 @@ import "github.com/pawlkit/pawl/agent/machine"
 //
 //   - ID: names the call with this input; valid for one decision
 //   - Kind: what kind of decision it waits for: see [PauseKind]
+//   - Title: what the call does, in words for people
 //   - Call: the call: its Name and Input are what a person decides on
 //   - Reason, Risk: why a person is asked, and the tool's risk: low, medium or high
 //   - Schema: the JSON schema of the answer; empty if any JSON will do

@@ -25,8 +25,8 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 	x.lock()
 	child, _ := x.spending.call(cr.call.ID)
 	x.mu.Unlock()
-	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Reason: s.Prompt, Schema: s.Schema, Again: s.Again,
-		Nested: child.pauses}, s.Expires
+	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: x.callTitle(cr), Reason: s.Prompt,
+		Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
 	state, _ := s.State.(json.RawMessage)
 	f := x.agent.redact.Fact(Suspended{Pause: p, State: state}).(Suspended) // the subagent may have no Redact
 	p = f.Pause
@@ -77,6 +77,7 @@ func checkSuspend(s *tools.Suspend) error {
 // Config.PauseExpires says, and below 0 for ever.
 func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 	p.Reason = x.agent.redact.Text(p.Reason)
+	p.Title = tools.CleanTitle(x.agent.redact.Text(x.callTitle(cr)))
 	x.lock()
 	if x.leaseLost() { // whoever has the session next asks
 		cr.over = true
@@ -86,6 +87,15 @@ func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 	x.suspendLocked(cr, Suspended{Pause: p}, expires)
 	x.mu.Unlock()
 	x.flush()
+}
+
+// callTitle returns what a call does, in words for people. The tool's function may take its time, so
+// mu isn't held.
+func (x *driver) callTitle(cr *callRun) string {
+	if cr.d == nil {
+		return tools.TitleOf(cr.call.Name, cr.stored.Input)
+	}
+	return cr.d.Title(x.ctx, cr.stored.Input)
 }
 
 // suspendLocked is suspend for a fact that is redacted, and a caller that holds mu. It shows

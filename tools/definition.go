@@ -34,6 +34,7 @@ type Definition struct {
 
 	run   func(ctx context.Context, input json.RawMessage) (Result, error)
 	ask   func(ctx context.Context, input json.RawMessage) (string, error) // may be nil, like those that follow
+	title func(ctx context.Context, input json.RawMessage) (string, error)
 	scope func(input json.RawMessage) (string, error)
 	check func(ctx context.Context, input json.RawMessage) error
 	undo  func(ctx context.Context, input, output json.RawMessage) error

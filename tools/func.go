@@ -52,6 +52,11 @@ type Func[In, Out any] struct {
 	Run func(ctx context.Context, in In) (Out, error)
 	// Ask returns why this input needs approval, or "" if it doesn't.
 	Ask func(ctx context.Context, in In) (string, error)
+	// Title says in a few words what a call with this input does, for the person who decides about
+	// it: "Delete page “home”". Lists and pages that show the pause have these words. It may look
+	// up what the input names. Without Title, or if it returns "" or panics, the title is made from
+	// the name of the tool and the input: see [TitleOf].
+	Title func(ctx context.Context, in In) string
 	// Scope names the kind of call that an input makes, for standing rules: "git status" for a
 	// command, "docs/" for a path. A rule that a person gives for one call then answers only for
 	// calls with the same scope. It must depend on the input alone. Calls whose scope is longer
@@ -111,6 +116,15 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 			return f.Ask(ctx, v)
 		}
 	}
+	if f.Title != nil {
+		d.title = func(ctx context.Context, input json.RawMessage) (string, error) {
+			v, err := decode[In](input)
+			if err != nil {
+				return "", err
+			}
+			return f.Title(ctx, v), nil
+		}
+	}
 	if f.Scope != nil {
 		d.scope = func(input json.RawMessage) (string, error) {
 			v, err := decode[In](input)
@@ -153,6 +167,7 @@ type Raw struct {
 	Spec  Spec
 	Run   func(ctx context.Context, input json.RawMessage) (Result, error)
 	Ask   func(ctx context.Context, input json.RawMessage) (string, error)
+	Title func(ctx context.Context, input json.RawMessage) string
 	Scope func(input json.RawMessage) string
 	Check func(ctx context.Context, input json.RawMessage) error
 	// Verify returns an error if the effect of a run that reported success isn't there.
@@ -181,6 +196,9 @@ func (r Raw) Define() (*Definition, error) {
 	d := &Definition{spec: r.Spec, ask: r.Ask, check: r.Check, undo: r.Undo}
 	if err := d.complete(in); err != nil {
 		return nil, err
+	}
+	if r.Title != nil {
+		d.title = func(ctx context.Context, input json.RawMessage) (string, error) { return r.Title(ctx, input), nil }
 	}
 	if r.Scope != nil {
 		d.scope = func(input json.RawMessage) (string, error) { return r.Scope(input), nil }

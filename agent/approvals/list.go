@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -10,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // An Open is an open item in a list.
@@ -18,6 +20,8 @@ type Open struct {
 	ID      string          `json:"id"`
 	Kind    agent.PauseKind `json:"kind"`
 	Tool    string          `json:"tool"`
+	// Title says in a few words what is to be decided, as agent.Pause has it.
+	Title string `json:"title,omitempty"`
 	// Reason says why a decision is needed. Reason and the tool's name together are cut at
 	// journal.MaxName bytes; Detail has the full text.
 	Reason  string    `json:"reason,omitempty"`
@@ -131,9 +135,10 @@ func (f *Filter) keeps(o *Open) bool {
 
 func opened(h *journal.Head, o *journal.Open, now time.Time) Open {
 	tool, reason, _ := strings.Cut(o.Title, ": ")
+	tool = strings.TrimSuffix(tool, ":")
 	return Open{
-		Session: h.Session, ID: o.ID, Kind: agent.PauseKind(o.Kind), Tool: strings.TrimSuffix(tool, ":"),
-		Reason:  reason,
+		Session: h.Session, ID: o.ID, Kind: agent.PauseKind(o.Kind), Tool: tool,
+		Title: cmp.Or(o.What, tools.TitleOf(tool, nil)), Reason: reason,
 		Expires: o.Expires, Expired: expired(o.Expires, now), Updated: h.Updated, Sent: h.Inbox > 0,
 	}
 }

@@ -35,6 +35,20 @@ func listed(t *testing.T, store journal.Store, f approvals.Filter) (ids []string
 	return ids
 }
 
+func TestAListSaysWhatIsToBeDecided(t *testing.T) {
+	store := waiting(t, map[string][]journal.Open{"s": {
+		{ID: "p-1", Kind: "approval", Title: "cms.remove: high risk", What: "Remove page “home”"},
+		{ID: "p-2", Kind: "approval", Title: "cms.remove: stored by an earlier release"},
+	}})
+	var titles []string
+	for o, err := range approvals.List(t.Context(), store, approvals.Filter{}) {
+		require.NoError(t, err)
+		require.Equal(t, "cms.remove", o.Tool)
+		titles = append(titles, o.Title)
+	}
+	require.Equal(t, []string{"Remove page “home”", "Remove"}, titles)
+}
+
 func TestAListIsFilteredAndPaged(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	store := waiting(t, map[string][]journal.Open{

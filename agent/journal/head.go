@@ -37,9 +37,11 @@ type Head struct {
 // An Open is something that a session waits for, such as an approval, as a list across sessions
 // shows it. The strings follow the rules of names, see [MaxName].
 type Open struct {
-	ID      string    `json:"id"`
-	Kind    string    `json:"kind,omitempty"`
-	Title   string    `json:"title,omitempty"`
+	ID    string `json:"id"`
+	Kind  string `json:"kind,omitempty"`
+	Title string `json:"title,omitempty"`
+	// What says the same in words for people, if Title doesn't.
+	What    string    `json:"what,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // zero if it never does; kept as the time of a [Record] is
 }
 

@@ -125,6 +125,9 @@ func validOpen(list []Open) *InvalidError {
 			err = validName(".Title", o.Title, true)
 		}
 		if err == nil {
+			err = validName(".What", o.What, true)
+		}
+		if err == nil {
 			err = validTime(".Expires", o.Expires)
 		}
 		if err != nil {

@@ -71,6 +71,7 @@ func Decode(session string, rec journal.Record) (Fact, error) {
 		if err := json.Unmarshal(rec.Data, v.Interface()); err != nil {
 			return bad("it can't be read: %v", err)
 		}
+		addTitles(v.Interface())
 		f = v.Elem().Interface().(Fact)
 	}
 	if _, err := plain(f); err != nil {
@@ -82,6 +83,24 @@ func Decode(session string, rec journal.Record) (Fact, error) {
 	}
 	meta.Session, meta.Seq, meta.Time, meta.V = session, rec.Seq, rec.Time, rec.V
 	return f.with(meta), nil
+}
+
+// addTitles gives the pauses in a fact that was just decoded a Title if they have none, because
+// earlier releases stored none. f is a pointer to the fact.
+func addTitles(f any) {
+	switch f := f.(type) {
+	case *Suspended:
+		f.Pause.addTitle()
+	case *Snapshot:
+		if f.State == nil || f.State.Run == nil {
+			return
+		}
+		for i := range f.State.Run.Calls {
+			if p := f.State.Run.Calls[i].Pause; p != nil {
+				p.addTitle()
+			}
+		}
+	}
 }
 
 // Truncate returns a smaller fact, for one that is too large for a record. It returns false if the

@@ -70,11 +70,12 @@ func everyFact() []machine.Fact {
 	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true,
 		Raw: `{"in":1}`}
 	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
-	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Reason: "high risk", Risk: "high",
+	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Title: "Delete page “home”",
+		Reason: "high risk", Risk: "high",
 		Schema:      json.RawMessage(`{"type":"string"}`),
 		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true,
 		Path: []string{"r-0.1.0"}, Replaces: []string{"p-0"}, Refused: "n: 50 is more than 9",
-		Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
+		Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call, Title: "Delete page “home”"}}}
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")},
 			Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
@@ -194,6 +195,21 @@ func TestFactsOfThisVersionAreAlwaysWrittenAndReadInTheSameForm(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	require.False(t, lines.Scan())
+}
+
+// TestAPauseThatWasStoredWithoutATitleGetsOne: earlier releases stored none.
+func TestAPauseThatWasStoredWithoutATitleGetsOne(t *testing.T) {
+	const call = `"call":{"id":"r-1.1.0","name":"cms.deletePage","input":{"page":"home"}}`
+	f, err := machine.Decode("s-1", journal.Record{Seq: 3, Kind: "suspended", V: 2, Data: []byte(
+		`{"run":"r-1","pause":{"id":"p-1","kind":"agent",` + call + `,"nested":[{"id":"p-2",` + call + `}]}}`)})
+	require.NoError(t, err)
+	pause := f.(machine.Suspended).Pause
+	require.Equal(t, "Delete page “home”", pause.Title)
+	require.Equal(t, "Delete page “home”", pause.Flat()[0].Title)
+	f, err = machine.Decode("s-1", journal.Record{Seq: 3, Kind: machine.KindSnapshot, V: 2, Data: []byte(
+		`{"run":"r-1","state":{"run":{"calls":[{},{"pause":{"id":"p-1",` + call + `}}]}}}`)})
+	require.NoError(t, err)
+	require.Equal(t, "Delete page “home”", f.(machine.Snapshot).State.Run.Calls[1].Pause.Title)
 }
 
 func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {

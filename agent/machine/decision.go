@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A Pause is a call that waits for a decision.
@@ -21,6 +22,9 @@ type Pause struct {
 	ID   string            `json:"id"`
 	Kind PauseKind         `json:"kind"`
 	Call provider.ToolCall `json:"call"`
+	// Title says in a few words what the call does, for people: the tool's own words (tools.Func),
+	// else tools.TitleOf. It is one line of at most tools.MaxTitle bytes.
+	Title string `json:"title,omitempty"`
 	// Reason says why a person is asked.
 	Reason string `json:"reason,omitempty"`
 	Risk   string `json:"risk,omitempty"` // low, medium or high
@@ -81,6 +85,16 @@ func (p *Pause) Find(id string) *Pause {
 		}
 	}
 	return nil
+}
+
+// addTitle gives a pause that was stored without a Title the one of tools.TitleOf.
+func (p *Pause) addTitle() {
+	if p.Title == "" {
+		p.Title = tools.TitleOf(p.Call.Name, p.Call.Input)
+	}
+	for i := range p.Nested {
+		p.Nested[i].addTitle()
+	}
 }
 
 // Expired reports whether the time to decide was over at the given time.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // Head returns what lists show of the session once the facts are applied: its status, what it waits
@@ -35,7 +36,7 @@ func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 func OpenPauses(r *RunState) (open []journal.Open) {
 	for _, p := range r.Pending() {
 		open = append(open, journal.Open{ID: p.ID, Kind: CleanTitle(string(p.Kind)),
-			Title: CleanTitle(p.Call.Name + ": " + p.Reason), Expires: p.Expires})
+			Title: CleanTitle(p.Call.Name + ": " + p.Reason), What: tools.CleanTitle(p.Title), Expires: p.Expires})
 	}
 	return open
 }

@@ -275,6 +275,7 @@ func (r Redactor) report(report *memory.Report) *memory.Report {
 }
 
 func (r Redactor) pause(p Pause) Pause {
+	p.Title = tools.CleanTitle(r.Text(p.Title))
 	p.Reason, p.Scope, p.Refused = r.Text(p.Reason), r.Text(p.Scope), r.Text(p.Refused)
 	p.Nested = slices.Clone(p.Nested)
 	for i := range p.Nested {

@@ -358,7 +358,8 @@ func (s *sim) started(c *machine.CallState) {
 }
 
 func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
-	p := machine.Pause{Kind: kind, Call: *c.Call, Reason: s.text(), Always: true, Fingerprint: "schema-1"}
+	p := machine.Pause{Kind: kind, Call: *c.Call, Title: "Do " + c.Call.Name, Reason: s.text(), Always: true,
+		Fingerprint: "schema-1"}
 	if s.one(2) {
 		p.Schema, p.Expires = json.RawMessage(`{"type":"string"}`), s.now.Add(time.Hour)
 	}
@@ -369,7 +370,8 @@ func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
 		})
 	}
 	for i := 0; kind == machine.PauseAgent && i < 2; i++ {
-		n := machine.Pause{ID: fmt.Sprintf("%s.%d", p.ID, i), Kind: machine.PauseApproval, Reason: s.text()}
+		n := machine.Pause{ID: fmt.Sprintf("%s.%d", p.ID, i), Kind: machine.PauseApproval, Title: "Do it",
+			Reason: s.text()}
 		n.Call = provider.ToolCall{ID: machine.CallID("r-child", 1, i), Name: "write",
 			Input: json.RawMessage(`{"n":1}`)}
 		p.Nested = append(p.Nested, n)

@@ -18,6 +18,7 @@ import (
 type pause struct {
 	ID     string          `json:"id"`
 	Kind   string          `json:"kind" jsonschema:"approval, in_doubt, correction, or a question"`
+	Title  string          `json:"title" jsonschema:"what the call does, in words"`
 	Tool   string          `json:"tool"`
 	Input  json.RawMessage `json:"input,omitempty"`
 	Reason string          `json:"reason,omitempty"`
@@ -25,7 +26,8 @@ type pause struct {
 }
 
 func asPause(p *agent.Pause) pause {
-	return pause{ID: p.ID, Kind: string(p.Kind), Tool: p.Call.Name, Input: p.Call.Input, Reason: p.Reason,
+	return pause{ID: p.ID, Kind: string(p.Kind), Title: p.Title, Tool: p.Call.Name, Input: p.Call.Input,
+		Reason: p.Reason,
 		Schema: p.Schema}
 }
 
@@ -50,13 +52,13 @@ func inputRequests(session string, pending []agent.Pause) *mcp.CallToolResult {
 func message(p *agent.Pause) string {
 	switch p.Kind {
 	case machine.PauseApproval:
-		return fmt.Sprintf("May the agent call %s with %s? (%s)", p.Call.Name, p.Call.Input, p.Reason)
+		return fmt.Sprintf("%s? The agent wants to call %s with %s. (%s)", p.Title, p.Call.Name, p.Call.Input, p.Reason)
 	case machine.PauseInDoubt:
-		return fmt.Sprintf("The call of %s with %s was begun, and it isn't known how it ended. Run it again? (%s)",
-			p.Call.Name, p.Call.Input, p.Reason)
+		return fmt.Sprintf("%s: the call of %s with %s was begun, and it isn't known how it ended. Run it again? (%s)",
+			p.Title, p.Call.Name, p.Call.Input, p.Reason)
 	case machine.PauseCorrection:
-		return fmt.Sprintf("The input %s of a call of %s doesn't fit: %s", p.Call.Invalid+string(p.Call.Input),
-			p.Call.Name, p.Reason)
+		return fmt.Sprintf("%s: the input %s of the call of %s doesn't fit: %s", p.Title,
+			p.Call.Invalid+string(p.Call.Input), p.Call.Name, p.Reason)
 	}
 	return p.Reason
 }

@@ -153,8 +153,8 @@ func TestAPauseIsARequestForInput(t *testing.T) {
 			require.Empty(t, failed)
 			require.Equal(t, "completed", out.Status)
 			require.Equal(t, c.want, s.deleted)
-			require.Equal(t, []string{`May the agent call delete with {"id":"home"}? (this tool is of high risk)`},
-				asked)
+			require.Equal(t, []string{`Delete “home”? The agent wants to call delete with {"id":"home"}. ` +
+				"(this tool is of high risk)"}, asked)
 		})
 	}
 }
@@ -247,7 +247,7 @@ func TestAnAgentAsksAnAgent(t *testing.T) {
 	require.NoError(t, err)
 	res, err := outer.Run(t.Context(), agent.Input{Session: "o", Prompt: "Clean up."})
 	require.NoError(t, err)
-	require.Contains(t, res.Pending[0].Reason, "May the agent call delete")
+	require.Contains(t, res.Pending[0].Reason, "The agent wants to call delete")
 	res, err = outer.Run(t.Context(), agent.Resume("o", agent.Answer(res.Pending[0].ID, object{"approve": true})))
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)

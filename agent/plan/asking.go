@@ -52,8 +52,8 @@ func (r *Runner) ask(ctx context.Context, name string, pending []Pause) error {
 // answer.
 func askAboutCall(p *Pause) (prompt string, schema json.RawMessage) {
 	c := p.Call
-	prompt = cut(fmt.Sprintf("The step %q calls %s: %s. The input of the call is %s", p.Node, c.Call.Name,
-		line(c.Reason), c.Call.Input), 4<<10)
+	prompt = cut(fmt.Sprintf("%s? The step %q calls %s: %s. The input of the call is %s", p.Title, p.Node,
+		c.Call.Name, line(c.Reason), c.Call.Input), 4<<10)
 	reason := map[string]any{"type": "string"}
 	choose := func(kinds ...agent.DecisionKind) map[string]any {
 		return map[string]any{"type": "string", "enum": kinds}

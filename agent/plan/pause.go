@@ -8,14 +8,16 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A Pause is a decision that a run of plans waits for.
 type Pause struct {
-	ID    string    `json:"id"`
-	Kind  PauseKind `json:"kind"`
-	Title string    `json:"title,omitempty"`
-	Node  string    `json:"node,omitempty"`
+	ID   string    `json:"id"`
+	Kind PauseKind `json:"kind"`
+	// Title says in a few words what is to be decided; that of a call is the call's own.
+	Title string `json:"title,omitempty"`
+	Node  string `json:"node,omitempty"`
 	// Hash is that of the plan, for PausePlan: see [Approve].
 	Hash string `json:"hash,omitempty"`
 	// Session and Call are set for PauseCall: a call of the node waits for a decision, which
@@ -40,7 +42,7 @@ const (
 // pending returns what a run waits for, without the calls of its nodes.
 func (s *State) pending() (pauses []Pause) {
 	if s.Stage == StageApproval {
-		return []Pause{{ID: s.approvalID(s.hash), Kind: PausePlan, Title: s.Plan().Title, Hash: s.hash}}
+		return []Pause{{ID: s.approvalID(s.hash), Kind: PausePlan, Title: titleOf(s.Plan().Title), Hash: s.hash}}
 	}
 	if s.Stage != StageRunning {
 		return nil
@@ -50,9 +52,11 @@ func (s *State) pending() (pauses []Pause) {
 		p := Pause{ID: fmt.Sprintf("node %d %s %d", s.Current, n.Node.ID, n.Attempts), Node: n.Node.ID}
 		switch {
 		case n.Status == NodeAsking:
-			p.Kind, p.Title = PauseReview, "the review has used up its rounds"
+			p.Kind, p.Title = PauseReview,
+				tools.CleanTitle(fmt.Sprintf("Step “%s” has used up the rounds of its review", n.Node.ID))
 		case n.Status == NodeFailed && s.Options.AskOnFailure:
-			p.Kind, p.Title = PauseNode, n.Error
+			p.Kind, p.Title = PauseNode,
+				tools.CleanTitle(fmt.Sprintf("Step “%s” has failed: %s", n.Node.ID, n.Error))
 		default:
 			continue
 		}
@@ -65,6 +69,11 @@ func (s *State) pending() (pauses []Pause) {
 // plans of the run may have the same hash, and nodes with the same ids, and a journal takes each id
 // once.
 func (s *State) approvalID(hash string) string { return fmt.Sprintf("plan %d %s", s.Current, hash) }
+
+// titleOf returns the title of the pause in which a plan waits for approval.
+func titleOf(plan string) string {
+	return tools.CleanTitle(fmt.Sprintf("Carry out the plan “%s”", plan))
+}
 
 func sortPauses(pauses []Pause) {
 	slices.SortStableFunc(pauses, func(a, b Pause) int {
@@ -114,7 +123,7 @@ func (r *Runner) Pending(ctx context.Context, name string) ([]Pause, error) {
 func (s *State) callPauses(n *Node, calls []agent.Pause) (pauses []Pause) {
 	for _, c := range calls {
 		pauses = append(pauses, Pause{ID: c.ID, Kind: PauseCall, Node: n.ID, Session: SessionOf(s.Log, s.Current, n.ID),
-			Call: &c, Title: c.Reason, worker: n.Worker})
+			Call: &c, Title: c.Title, worker: n.Worker})
 	}
 	return pauses
 }

@@ -86,8 +86,8 @@ func (r *Runner) Questions(ctx context.Context, name string) ([]agent.Pause, err
 
 // question returns a pause in the form in which agents ask.
 func (s *State) question(p *Pause) (agent.Pause, error) {
-	q := agent.Pause{ID: p.ID, Kind: agent.PauseApproval, Call: provider.ToolCall{ID: p.ID, Name: toolName},
-		Reason: summary(s.Plan())}
+	q := agent.Pause{ID: p.ID, Kind: agent.PauseApproval, Title: p.Title,
+		Call: provider.ToolCall{ID: p.ID, Name: toolName}, Reason: summary(s.Plan())}
 	var shown any = s.Plan()
 	if p.Kind != PausePlan {
 		n, _ := s.Node(p.Node)

@@ -36,7 +36,9 @@ func TestAPlanIsAskedAboutAsAnAgentAsks(t *testing.T) {
 
 	head, err := r.store.Head(t.Context(), "p-1")
 	require.NoError(t, err)
-	require.Equal(t, []journal.Open{{ID: asked[0].ID, Kind: "approval", Title: "plan: " + asked[0].Reason}}, head.Open)
+	require.Equal(t, []journal.Open{{ID: asked[0].ID, Kind: "approval", Title: "plan: " + asked[0].Reason,
+		What: "Carry out the plan “Plan A”"}}, head.Open)
+	require.Equal(t, "Carry out the plan “Plan A”", asked[0].Title)
 
 	var wrong *DecisionError
 	require.ErrorAs(t, r.Answer(t.Context(), "p-1", agent.Answer(asked[0].ID, 1)), &wrong)

@@ -317,7 +317,7 @@ func (x *execution) pause() (over bool, err error) {
 			return true, err
 		}
 		open[i] = journal.Open{ID: q.ID, Kind: string(q.Kind),
-			Title: cut(toolName+": "+line(q.Reason), journal.MaxName)}
+			Title: cut(toolName+": "+line(q.Reason), journal.MaxName), What: q.Title}
 	}
 	for id, calls := range x.paused {
 		if n, ok := s.Node(id); ok {

@@ -162,7 +162,7 @@ func ExampleRunner_retry() {
 	// Output:
 	// ran topicResearch
 	// ran skeletonCreator
-	// waiting: contentWriter the provider is down
+	// waiting: contentWriter Step “contentWriter” has failed: the provider is down
 	// ran contentWriter
 	// ran humanizer
 	// ran visualsCreator

@@ -66,8 +66,9 @@ func Tools(r *Runner) []tools.Tool {
 			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
 			NoBreaker: true,
 		},
-		Ask: func(_ context.Context, in submitInput) (string, error) { return r.question(&in.proposed, 1), nil },
-		Run: func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.proposed) },
+		Ask:   func(_ context.Context, in submitInput) (string, error) { return r.question(&in.proposed, 1), nil },
+		Title: func(_ context.Context, in submitInput) string { return titleOf(in.Title) },
+		Run:   func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.proposed) },
 	}
 	status := tools.New(tools.Spec{Name: ToolStatus,
 		Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true,
@@ -93,7 +94,8 @@ func Tools(r *Runner) []tools.Tool {
 			}
 			return r.question(&in.proposed, s.version()+1), nil
 		},
-		Run: func(ctx context.Context, in changeInput) (tools.Result, error) { return r.change(ctx, &in) },
+		Title: func(_ context.Context, in changeInput) string { return titleOf(in.Title) },
+		Run:   func(ctx context.Context, in changeInput) (tools.Result, error) { return r.change(ctx, &in) },
 	}
 	return []tools.Tool{submit, status, change}
 }
@@ -326,7 +328,11 @@ func (r *Runner) report(ctx context.Context, name string) (string, error) {
 	case len(pending) > 0:
 		b.WriteString("status: waiting for a person\n")
 		for _, p := range pending {
-			fmt.Fprintf(&b, "- %s\n", line(strings.TrimSpace(p.Node+" "+p.Title)))
+			what := p.Title
+			if p.Call != nil {
+				what = fmt.Sprintf("%s: %s (%s)", p.Node, p.Title, p.Call.Reason)
+			}
+			fmt.Fprintf(&b, "- %s\n", line(what))
 		}
 	default:
 		b.WriteString("status: in progress\n")

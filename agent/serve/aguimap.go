@@ -234,8 +234,8 @@ func interruptOf(p *agent.Pause) agui.Interrupt {
 	if !p.Expires.IsZero() {
 		out.ExpiresAt = p.Expires.UTC().Format(time.RFC3339)
 	}
-	if raw, err := json.Marshal(map[string]any{"kind": p.Kind, "tool": p.Call.Name, "input": orEmpty(p.Call.Input),
-		"risk": p.Risk}); err == nil {
+	if raw, err := json.Marshal(map[string]any{"kind": p.Kind, "title": p.Title, "tool": p.Call.Name,
+		"input": orEmpty(p.Call.Input), "risk": p.Risk}); err == nil {
 		out.Metadata = agui.Metadata{"pawl": raw}
 	}
 	return out

@@ -22,7 +22,7 @@ func waiting(t *testing.T) (*bench, outcome) {
 func TestWithoutATerminalAnApprovalIsPrintedWithTheCommandsThatDecideIt(t *testing.T) {
 	_, o := waiting(t)
 	for _, part := range []string{
-		"Approval needed: cms.deletePage\n",
+		"Approval needed: Delete page “about”\n  tool:  cms.deletePage\n",
 		`  why:   the page "About" at /about is deleted, with all its contents (sections: 1)`,
 		"  risk:  high\n",
 		"\"page\": \"about\"\n",

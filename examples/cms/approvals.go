@@ -97,6 +97,7 @@ type opened struct {
 	Session string          `json:"session"`
 	ID      string          `json:"id"`
 	Kind    agent.PauseKind `json:"kind"`
+	Title   string          `json:"title"`
 	Tool    string          `json:"tool"`
 	Input   json.RawMessage `json:"input,omitempty"`
 	Reason  string          `json:"reason,omitempty"`
@@ -130,9 +131,9 @@ func (p *program) opened(ctx context.Context) ([]opened, error) {
 		}
 		pause := detail.Pause
 		o := opened{
-			Session: item.Session, ID: pause.ID, Kind: pause.Kind, Tool: pause.Call.Name, Reason: pause.Reason,
-			Risk: pause.Risk,
-			By:   detail.User, Since: detail.Since, Expires: pause.Expires, Expired: item.Expired, Sent: item.Sent,
+			Session: item.Session, ID: pause.ID, Kind: pause.Kind, Title: pause.Title, Tool: pause.Call.Name,
+			Reason: pause.Reason, Risk: pause.Risk,
+			By: detail.User, Since: detail.Since, Expires: pause.Expires, Expired: item.Expired, Sent: item.Sent,
 			pause: pause,
 		}
 		if pause.Call.Invalid == "" {

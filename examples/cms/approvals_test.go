@@ -22,7 +22,7 @@ func TestPendingDecisionsAreListedAcrossSessions(t *testing.T) {
 	b.must(exitWaiting, "-session", "s-home", "-expires", "1ns", "-p", "delete Home", "-by", "bob")
 	o := b.must(exitOK, "approvals")
 	for _, part := range []string{
-		"Approval needed: cms.deletePage\n", "asked: by ann, at ", "in session s-del\n",
+		"Approval needed: Delete page “about”\n", "asked: by ann, at ", "in session s-del\n",
 		"approvals approve|reject|suggest|edit " + first.pause(t) + "\n",
 		"asked: by bob, at ", "It can't be decided any more. To continue without it:\n",
 	} {
@@ -32,6 +32,7 @@ func TestPendingDecisionsAreListedAcrossSessions(t *testing.T) {
 	require.Len(t, all, 2)
 	require.Equal(t, "s-del", all[0].Session)
 	require.Equal(t, "cms.deletePage", all[0].Tool)
+	require.Equal(t, "Delete page “about”", all[0].Title)
 	require.JSONEq(t, `{"page":"about"}`, string(all[0].Input))
 	require.Equal(t, "ann", all[0].By)
 	require.Contains(t, all[0].Reason, "is deleted")

@@ -51,7 +51,8 @@ func describe(out *screen, pause *agent.Pause) {
 	if title == "" {
 		title = "Waiting (" + string(pause.Kind) + ")"
 	}
-	out.line("%s: %s", out.paint(bold, title), pause.Call.Name)
+	out.line("%s: %s", out.paint(bold, title), pause.Title)
+	out.line("  tool:  %s", pause.Call.Name)
 	out.line("  why:   %s", pause.Reason)
 	if pause.Risk != "" {
 		out.line("  risk:  %s", pause.Risk)

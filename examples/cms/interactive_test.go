@@ -165,7 +165,7 @@ func TestARepeatedlyInvalidCallIsShownToAPerson(t *testing.T) {
 	res, err := p.carryOut(t.Context(), prompted(p, "create it"))
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)
-	require.Contains(t, out.String(), "This call is invalid: cms.createPage")
+	require.Contains(t, out.String(), "This call is invalid: Create page “Right”")
 	require.Contains(t, out.String(), "Type one of the letters.", "an invalid call can't be approved")
 	require.Equal(t, []string{"home", "right"}, b.pages())
 	m.AssertDone(t)

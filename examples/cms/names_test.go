@@ -52,7 +52,7 @@ func TestAPageIsFoundByAWordOfItsDescription(t *testing.T) {
 func TestDeletingAMisspelledNameAsksForApproval(t *testing.T) {
 	b := named(t)
 	o := b.must(exitWaiting, "-session", "s", "-p", "Delete abuot")
-	require.Contains(t, o.out, "Approval needed: cms.deletePage\n")
+	require.Contains(t, o.out, "Approval needed: Delete page “about”\n")
 	require.Contains(t, o.out, `why:   the page "About" at /about is deleted`)
 	require.Equal(t, []string{"about", "home", "members"}, b.pages())
 	o = b.must(exitOK, "-resume", "s", "-decide", "approve")

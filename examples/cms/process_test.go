@@ -63,7 +63,7 @@ func TestAPersonDecidesOnACallInDoubt(t *testing.T) {
 		b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill() // it has started, and has had no effect yet
 		b.leaseEnds()
 		o := b.must(exitWaiting, "-yes", "-continue", "-session", "s") // -yes doesn't decide it
-		require.Contains(t, o.out, "It isn't known whether this call took effect: cms.updateSection")
+		require.Contains(t, o.out, "It isn't known whether this call took effect: Update section “sec_home_hero”")
 		require.Equal(t, site.Published, b.hero().Status)
 		o = b.must(exitOK, "-resume", "s", "-decide", decide, "-input", `"it was hidden"`)
 		require.Contains(t, o.out, want.says, decide)

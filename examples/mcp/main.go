@@ -139,7 +139,7 @@ func converse(ctx context.Context, a *agent.Agent, prompt string, in io.Reader, 
 // decide asks about a pause: a call that needs approval, or a question of a server.
 func decide(p agent.Pause, answers *bufio.Scanner, out io.Writer) agent.Decision {
 	if p.Kind == agent.PauseApproval {
-		fmt.Fprintf(out, "Call %s with %s? [y/n] ", p.Call.Name, p.Call.Input)
+		fmt.Fprintf(out, "%s? It calls %s with %s. [y/n] ", p.Title, p.Call.Name, p.Call.Input)
 		if answers.Scan() && strings.HasPrefix(strings.ToLower(strings.TrimSpace(answers.Text())), "y") {
 			return agent.Approve(p.ID).By("you")
 		}

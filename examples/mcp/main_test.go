@@ -54,7 +54,7 @@ func TestAPersonIsAskedAboutACall(t *testing.T) {
 		var out bytes.Buffer
 		require.NoError(t,
 			run(t.Context(), options{url: url, prompt: `remote.add {"text":"milk"}`}, strings.NewReader(answer), &out))
-		require.Contains(t, out.String(), `Call remote.add with {"text":"milk"}? [y/n]`)
+		require.Contains(t, out.String(), `Add “milk”? It calls remote.add with {"text":"milk"}. [y/n]`)
 		require.Contains(t, out.String(), want)
 	}
 }

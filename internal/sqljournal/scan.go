@@ -94,6 +94,7 @@ type open struct {
 	ID      string `json:"id"`
 	Kind    string `json:"kind,omitempty"`
 	Title   string `json:"title,omitempty"`
+	What    string `json:"what,omitempty"`
 	Expires *int64 `json:"expires,omitempty"` // as Nanos returns it
 }
 
@@ -104,7 +105,7 @@ func EncodeOpen(list []journal.Open) (string, error) {
 	}
 	out := make([]open, len(list))
 	for i, o := range list {
-		out[i] = open{ID: o.ID, Kind: o.Kind, Title: o.Title, Expires: Nanos(o.Expires)}
+		out[i] = open{ID: o.ID, Kind: o.Kind, Title: o.Title, What: o.What, Expires: Nanos(o.Expires)}
 	}
 	text, err := json.Marshal(out)
 	return string(text), err
@@ -121,7 +122,7 @@ func decodeOpen(text string) ([]journal.Open, error) {
 	}
 	out := make([]journal.Open, len(list))
 	for i, o := range list {
-		out[i] = journal.Open{ID: o.ID, Kind: o.Kind, Title: o.Title}
+		out[i] = journal.Open{ID: o.ID, Kind: o.Kind, Title: o.Title, What: o.What}
 		if o.Expires != nil {
 			out[i].Expires = time.Unix(0, *o.Expires).UTC()
 		}

@@ -25,7 +25,7 @@ func TestAnOpenListIsDecodedAsItWasEncoded(t *testing.T) {
 	for _, list := range [][]journal.Open{
 		nil,
 		{{ID: "a"}},
-		{{ID: "a", Kind: "k", Title: "“<&>” 日本 \u2028", Expires: time.Unix(0, 0).UTC()},
+		{{ID: "a", Kind: "k", Title: "“<&>” 日本 \u2028", What: "Delete “a”", Expires: time.Unix(0, 0).UTC()},
 			{ID: "b", Expires: time.Unix(-1, 999_999_999).UTC()}},
 	} {
 		text, err := EncodeOpen(list)

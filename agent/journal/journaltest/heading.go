@@ -13,7 +13,8 @@ var headChecks = []check{
 	{"a head shows what the append set", func(t tb, s journal.Store) {
 		f := on(t, s)
 		open := []journal.Open{
-			{ID: "p-1", Kind: "approval", Title: "Delete the page “home”?", Expires: recordTime},
+			{ID: "p-1", Kind: "approval", Title: "Delete the page “home”?", What: "Delete page “home”",
+				Expires: recordTime},
 			{ID: "p-2", Kind: "question"},
 		}
 		labels := map[string]string{"user": "ann", "tenant": "Ünits <&> “Co”"}

@@ -109,6 +109,7 @@ var refusalChecks = []check{
 			bad["an open's id that is "+what] = open(journal.Open{ID: name})
 			bad["an open's kind that is "+what] = open(journal.Open{ID: "a", Kind: name})
 			bad["an open's title that is "+what] = open(journal.Open{ID: "a", Title: name})
+			bad["an open's words that are "+what] = open(journal.Open{ID: "a", What: name})
 		}
 		for what, a := range bad {
 			refused[*journal.InvalidError](f, "append with "+what, s.Append(f.ctx, a))

@@ -110,8 +110,8 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 				Patch{Item: &Item{ID: p.Replaces[n-1], Kind: KindPause,
 					Decision: &Decision{Kind: "replaced", Time: f.Time}}})
 		}
-		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Input: inputOf(&p.Call),
-			Reason: p.Reason, Risk: p.Risk, Schema: p.Schema,
+		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Title: p.Title,
+			Input: inputOf(&p.Call), Reason: p.Reason, Risk: p.Risk, Schema: p.Schema,
 			Expires: p.Expires, Always: p.Always, Scope: p.Scope, Refused: p.Refused}
 		if len(p.Path) > 0 {
 			shown.Call = p.Path[0]

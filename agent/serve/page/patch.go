@@ -101,6 +101,7 @@ type Pause struct {
 	Call    string          `json:"call"` // the id of the call's item
 	Ask     string          `json:"ask"`  // approval, in_doubt, correction, or the kind of a question
 	Name    string          `json:"name"`
+	Title   string          `json:"title"`           // what the call does, in words
 	Input   string          `json:"input,omitempty"` // formatted JSON
 	Reason  string          `json:"reason,omitempty"`
 	Risk    string          `json:"risk,omitempty"`

@@ -209,10 +209,12 @@ func TestWhatIsApprovedIsShownWhole(t *testing.T) {
 		return page.Tool{Description: "Delete a page."}
 	}})
 	patches := v.Event(agent.Suspended{Meta: meta(3),
-		Pause: agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call, Risk: "high"}})
+		Pause: agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call, Title: "Delete page “x”",
+			Risk: "high"}})
 	pause := patches[len(patches)-1].Item.Pause
 	require.Greater(t, len(pause.Input), 100<<10)
 	require.Equal(t, "Delete a page.", pause.About)
+	require.Equal(t, "Delete page “x”", pause.Title)
 }
 
 func TestAPauseThatReplacesAnotherEndsIt(t *testing.T) {

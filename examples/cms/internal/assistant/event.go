@@ -234,8 +234,8 @@ func output(s string) any {
 func suspended(f *agent.Suspended) (out []Event) {
 	for _, p := range f.Pause.Flat() {
 		e := Event{"type": "approval_required", "approvalId": p.ID, "kind": p.Kind, "toolCallId": p.Call.ID,
-			"toolName": p.Call.Name,
-			"input":    p.Call.Input, "description": p.Reason, "risk": p.Risk}
+			"toolName": p.Call.Name, "title": p.Title,
+			"input": p.Call.Input, "description": p.Reason, "risk": p.Risk}
 		if !p.Expires.IsZero() {
 			e["expires"] = p.Expires
 		}

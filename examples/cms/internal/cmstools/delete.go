@@ -23,6 +23,7 @@ func deletePage(s *site.Site) tools.Tool {
 		Spec: writing(DeletePage,
 			"Deletes a page with its sections and contents. It needs approval. The result names the pages that "+
 				"linked to it.", tools.High, ""),
+		Title: func(ctx context.Context, in onePage) string { return pageTitle(ctx, s, "Delete", in.Page) },
 		Ask: func(ctx context.Context, in onePage) (string, error) {
 			p, err := s.GetPage(ctx, in.Page, "")
 			if err != nil {
@@ -51,6 +52,12 @@ func deletePage(s *site.Site) tools.Tool {
 
 func deleteEntry(s *site.Site) tools.Tool {
 	return removal(s, DeleteEntry, "Deletes an entry of a collection with its contents. It needs approval.",
+		func(ctx context.Context, in oneEntry) string {
+			if e, err := s.GetEntry(ctx, in.Entry, ""); err == nil {
+				in.Entry = e.Slug
+			}
+			return fmt.Sprintf("Delete entry “%s”", in.Entry)
+		},
 		func(ctx context.Context, in oneEntry) (string, error) {
 			e, err := s.GetEntry(ctx, in.Entry, "")
 			if err != nil {
@@ -65,6 +72,12 @@ func deleteEntry(s *site.Site) tools.Tool {
 
 func deleteSectionDef(s *site.Site) tools.Tool {
 	return removal(s, DeleteSectionDef, "Deletes a section definition that no page uses. It needs approval.",
+		func(ctx context.Context, in oneSectionDef) string {
+			if d, err := s.GetSection(ctx, in.Section); err == nil {
+				in.Section = d.Key
+			}
+			return fmt.Sprintf("Delete section definition “%s”", in.Section)
+		},
 		func(ctx context.Context, in oneSectionDef) (string, error) {
 			d, err := s.GetSection(ctx, in.Section)
 			if err != nil {
@@ -78,13 +91,14 @@ func deleteSectionDef(s *site.Site) tools.Tool {
 		func(ctx context.Context, id string) error { _, err := s.GetSection(ctx, id); return err })
 }
 
-// removal is a tool that deletes something. describe says what, or why it can't be; find looks it
-// up by its id.
-func removal[In any](s *site.Site, name, description string, describe func(context.Context, In) (string, error),
-	remove func(context.Context, In) (*site.Removed, error),
+// removal is a tool that deletes something. title is that of a call, and describe says what, or why
+// it can't be; find looks it up by its id.
+func removal[In any](s *site.Site, name, description string, title func(context.Context, In) string,
+	describe func(context.Context, In) (string, error), remove func(context.Context, In) (*site.Removed, error),
 	find func(ctx context.Context, id string) error) tools.Tool {
 	return tools.Func[In, *site.Removed]{
-		Spec: writing(name, description, tools.High, ""),
+		Spec:  writing(name, description, tools.High, ""),
+		Title: title,
 		Ask: func(ctx context.Context, in In) (string, error) {
 			reason, err := describe(ctx, in)
 			if err != nil {

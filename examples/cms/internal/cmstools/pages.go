@@ -112,6 +112,7 @@ func updatePage(s *site.Site) tools.Tool {
 				"Contents of sections are changed with "+SyncContents+". A change of the address needs approval.",
 			tools.Medium,
 			`{"properties":{"name":`+nameSchema+`,"newSlug":`+slugSchema+`,"description":{"maxLength":1000}}}`)),
+		Title: func(ctx context.Context, in updatePageInput) string { return pageTitle(ctx, s, "Update", in.Page) },
 		Ask: func(ctx context.Context, in updatePageInput) (string, error) {
 			if in.NewSlug == nil {
 				return "", nil
@@ -168,13 +169,22 @@ func backTo(in updatePageInput, out *site.Page) site.UpdatePage {
 	return undo
 }
 
+// pageTitle returns the title of a call about a page, which the input may name by its id.
+func pageTitle(ctx context.Context, s *site.Site, does, page string) string {
+	if p, err := s.GetPage(ctx, page, ""); err == nil {
+		page = p.Slug
+	}
+	return fmt.Sprintf("%s page “%s”", does, page)
+}
+
 func clonePage(s *site.Site) tools.Tool {
 	spec := idempotent(writing(ClonePage, "Copies a page with its sections and their contents in every language.",
 		tools.Medium,
 		`{"properties":{"newSlug":`+slugSchema+`,"name":`+nameSchema+`}}`))
 	spec.Modes = []string{CRUD}
 	return tools.Func[cloneInput, *site.Page]{
-		Spec: spec,
+		Spec:  spec,
+		Title: func(ctx context.Context, in cloneInput) string { return pageTitle(ctx, s, "Copy", in.Source) },
 		Ask: func(ctx context.Context, in cloneInput) (string, error) {
 			p, err := s.GetPage(ctx, in.Source, "")
 			if err != nil {

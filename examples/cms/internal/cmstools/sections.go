@@ -66,6 +66,9 @@ func syncContents(s *site.Site) tools.Tool {
 			"Writes contents of the sections of a page, for example {\"hero\":{\"title\":\"Hello\"}}: all of them or "+
 				"none. They must match the definitions; an error names the slot and a valid value.",
 			tools.Low, `{"properties":{"contents":{"minProperties":1}}}`)),
+		Title: func(ctx context.Context, in syncContentsInput) string {
+			return pageTitle(ctx, s, "Write contents of", in.Page)
+		},
 		Ask: func(_ context.Context, in syncContentsInput) (string, error) {
 			return bulk(len(in.Contents), "sections"), nil
 		},

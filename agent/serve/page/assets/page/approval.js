@@ -2,7 +2,7 @@
 
 import { Problem, api } from "./api.js";
 import { button, h, icon } from "./dom.js";
-import { duration, effect, humanized, parsed, sentence } from "./format.js";
+import { duration, humanized, parsed, sentence } from "./format.js";
 import { data } from "./call.js";
 import { fields } from "./fields.js";
 import { timeOf } from "./messages.js";
@@ -35,8 +35,7 @@ export class Approval {
   }
 
   get title() {
-    const { ask, name, input, reason } = this.item.pause;
-    const what = effect(name, input);
+    const { ask, title: what, reason } = this.item.pause;
     if (this.item.pause.plan) return this.shown ? texts.plan.ask(this.item.pause.plan.title) : this.item.pause.plan.title;
     if (ask === "approval") return this.shown ? texts.ask.allow(what) : what;
     if (ask === "in_doubt") return texts.ask.in_doubt(what);

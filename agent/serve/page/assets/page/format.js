@@ -86,13 +86,6 @@ export function object(input) {
   return subjects(input).slice(0, 3).map((v) => oneLine(String(v), 60)).join(" · ");
 }
 
-// effect is a call as a short sentence: "Delete page “about”", "Cancel order 1002".
-export function effect(name, input) {
-  const first = subjects(input).find((v) => typeof v === "number" || (v.length <= 60 && !v.includes("\n")));
-  if (first === undefined) return naming.tool(name);
-  return `${naming.tool(name)} ${typeof first === "number" ? first : `“${first}”`}`;
-}
-
 // sentence makes a text begin with a capital letter and end with a full stop.
 export function sentence(text) {
   return text[0].toUpperCase() + text.slice(1) + (/[.?!:]$/.test(text) ? "" : ".");

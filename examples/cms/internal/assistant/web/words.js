@@ -91,7 +91,7 @@ export const words = {
     "breaker-open": (e) => `${e.tool} is out of service for ${e.seconds} s`,
     "error-escalation": (e) => `${e.tool || "Model"}: ${e.reason}`,
     "validation_failed": (e) => `${e.toolName}, attempt ${e.retryAttempt}: ${e.actual}`,
-    "approval_required": (e) => `${e.toolName}: waits for a decision`,
+    "approval_required": (e) => `${e.title ?? e.toolName}: waits for a decision`,
     "approval_decided": (e) => `${texts.decided[e.decision] ?? e.decision}${e.by ? ` by ${e.by}` : ""}`,
     "system-prompt": (e) => `Mode ${words.modes[e.mode]?.[0] ?? e.mode}, ${e.tools?.length ?? 0} tools`,
     "step-complete": (e) => `${e.stepId}: ${e.toolCalls === 1 ? "1 call" : `${e.toolCalls} calls`}`,
