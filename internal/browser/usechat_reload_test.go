@@ -74,10 +74,12 @@ func TestAnApprovalThatHasExpiredIsDenied(t *testing.T) {
 		c := s.visit(version, "s-1")
 		c.say("Delete.")
 		c.wait(`document.querySelector("#approve-a")`)
-		require.Eventually(t, func() bool { // the host goes on without an answer
-			info, err := s.hub.Agent().Session("s-1").Info(t.Context())
-			return err == nil && info.Status == agent.Completed
-		}, patience, 10*time.Millisecond)
+		for ev, err := range s.hub.Agent().Session("s-1").Watch(t.Context(), 0) {
+			require.NoError(t, err)
+			if end, ok := ev.(agent.RunEnded); ok && end.Status == agent.Completed {
+				break // the host goes on without an answer
+			}
+		}
 		c.click("#approve-a")
 		c.ready(2, "Too late.")
 		require.Empty(t, s.did())

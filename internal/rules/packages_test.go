@@ -134,21 +134,3 @@ func beginsWith(doc *ast.CommentGroup, name string) bool {
 	}
 	return len(words) > 0 && strings.TrimRight(words[0], ",:") == name
 }
-
-// TestNoTestSleeps: time in tests is fake, or what happens is waited for.
-func TestNoTestSleeps(t *testing.T) {
-	for _, f := range goFiles(t) {
-		if !f.test() {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
-				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" {
-					t.Errorf("%s sleeps: use testing/synctest, or wait for what is to happen",
-						f.fset.Position(sel.Pos()))
-				}
-			}
-			return true
-		})
-	}
-}
