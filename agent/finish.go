@@ -123,8 +123,8 @@ func (x *driver) finishCause(cause error) {
 	}
 }
 
-// canceledBy returns why a run was canceled. If ctx has ended, the error also wraps ctx.Err(), which
-// its cause needn't be.
+// canceledBy returns why a run was canceled. If ctx has ended, the error also wraps ctx.Err(),
+// which its cause needn't be.
 func canceledBy(ctx context.Context, cause error) error {
 	if err := usable(ctx.Err()); err != nil && !errors.Is(cause, err) {
 		cause = fmt.Errorf("%w: %w", err, cause)

@@ -114,8 +114,8 @@ type Recovery struct {
 type Recovered struct {
 	Session string
 	Result  *Result // nil if the session wasn't resumed
-	// Err says why the session wasn't resumed, a *[ChangedError] for example, or why its run failed:
-	// it is the error of [Agent.Stream]. How the run stands is in Result.
+	// Err says why the session wasn't resumed, a *[ChangedError] for example, or why its run
+	// failed: it is the error of [Agent.Stream]. How the run stands is in Result.
 	Err error
 }
 

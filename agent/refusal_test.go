@@ -24,8 +24,8 @@ func refusing(chunks ...provider.Chunk) provider.Provider {
 	})
 }
 
-// A refusal is what the model says, though not as text. It is no answer, whatever the provider gives
-// as the reason why the reply ended.
+// A refusal is what the model says, though not as text. It is no answer, whatever the provider
+// gives as the reason why the reply ended.
 func TestARefusalIsShownAndReturned(t *testing.T) {
 	for _, stop := range []provider.StopReason{provider.StopDone, provider.StopUnknown, provider.StopFiltered} {
 		a := newAgent(t,
