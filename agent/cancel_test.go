@@ -273,7 +273,9 @@ func TestRunIsTheStreamCollected(t *testing.T) {
 				res, rerr := ran.agent.Run(t.Context(), ran.input)
 				require.Equal(t, sc.fails, serr != nil)
 				last := lastResult(t, all)
-				require.Equal(t, fmt.Sprint(last.Err()), fmt.Sprint(rerr))
+				if sc.fails {
+					require.EqualError(t, rerr, serr.Error())
+				}
 				require.Equal(t, plainResult(last), plainResult(res))
 				require.IsType(t, last.Err(), rerr)
 				require.Equal(t, last.Status != agent.Completed, rerr != nil)

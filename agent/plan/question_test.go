@@ -162,12 +162,12 @@ func TestASubmittedPlanAsksInItsSession(t *testing.T) {
 	}
 	res, err = again().Run(t.Context(),
 		agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"})))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, `The step "b" of the plan "Two things" has failed: context deadline exceeded.`,
 		res.Pending[0].Reason)
 	id := res.Pending[0].ID
 	res, err = again().Run(t.Context(), agent.Resume("s", choose(id, DecideRetry)))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.NotEqual(t, id, res.Pending[0].ID, "it has failed again, which is another question")
 	require.NoError(t, r.Decide(t.Context(), submittedRun(t, r), RetryNode("b")),
 		"decided elsewhere: the answer isn't needed any more")

@@ -112,7 +112,7 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	require.NoError(t, r.Decide(t.Context(), run, SkipNode("b")))
 	res, err = a.Session("s").Call(t.Context(), ToolChange,
 		submitted(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	require.Equal(t, tools.Failed, res.Called.Status, "it was submitted in another session")
 	require.NotContains(t, res.Text(), "make")
 	res, err = a.Session("s3").Call(t.Context(), ToolChange, submitted(run, step("z", "make")))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	res, err = a.Run(t.Context(), agent.Resume("s3", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
 	require.Equal(t, tools.Failed, res.Called.Status)

@@ -73,7 +73,7 @@ var newFile = sync.OnceValue(func() []byte {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "site.db")
-	s, err := Open(context.Background(), path)
+	s, err := Open(path)
 	if err != nil {
 		panic(err)
 	}
