@@ -72,7 +72,10 @@ func TestWaiting(t *testing.T) {
 		"a method": {`type a int; func (a) Wait() { time.Sleep(1) }; func TestA(t T) { use(a(1)) }`,
 			[]string{"a"}},
 		"a method unused": {`type a int; func (a) wait() { time.Sleep(1) }; func TestA(t T) { use(a(1)) }`, nil},
-		"a variable":      {`var wait = func() { time.Sleep(1) }; func TestA(t T) { wait() }`, []string{"wait"}},
+		"a value":         {`func TestA(t T) { use(time.Sleep) }`, []string{"TestA"}},
+		"a namesake": {
+			`func wait() { time.Sleep(1) }; type a int; func (a) wait() {}; func TestA(t T) { a(1).wait() }`, nil},
+		"a variable": {`var wait = func() { time.Sleep(1) }; func TestA(t T) { wait() }`, []string{"wait"}},
 		"a function's": {
 			`func in(t T, f func()) { synctest.Test(t, f) }; func TestA(t T) { in(t, func() { time.Sleep(1) }) }`, nil},
 		"a literal's": {
@@ -117,10 +120,8 @@ func waiting(files []*file) map[string]string {
 		if at := w.at[name]; at != "" {
 			found[name] = at + ": " + name + ", which " + test + " reaches,"
 		}
-		for n, reaches := range w.names[name] {
-			if reaches {
-				reach(test, n)
-			}
+		for n := range w.names[name] {
+			reach(test, n)
 		}
 	}
 	for name := range w.names {
@@ -173,22 +174,22 @@ func opens(typ *ast.FuncType, body *ast.BlockStmt) bool {
 func calls(n ast.Node, functions map[string]bool) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		found = found || ok && functions[called(call)]
+		found = found || ok && functions[named(call.Fun)]
 		return !found
 	})
 	return found
 }
 
-// called returns what a call names: a function, a method, or a function of a package.
-func called(call *ast.CallExpr) string {
-	switch fn := call.Fun.(type) {
+// named returns what an expression names: a function, a method, or a function of a package.
+func named(e ast.Expr) string {
+	switch e := e.(type) {
 	case *ast.Ident:
-		return fn.Name
+		return e.Name
 	case *ast.SelectorExpr:
-		if x, ok := fn.X.(*ast.Ident); ok && (x.Name == "synctest" || x.Name == "time") {
-			return x.Name + "." + fn.Sel.Name
+		if x, ok := e.X.(*ast.Ident); ok && (x.Name == "synctest" || x.Name == "time") {
+			return x.Name + "." + e.Sel.Name
 		}
-		return fn.Sel.Name
+		return e.Sel.Name
 	}
 	return ""
 }
@@ -232,14 +233,12 @@ func (w *waits) note(f *file, name string, n ast.Node) {
 	}
 	bubble := isTest.MatchString(name) && calls(n, w.openers)
 	local := locals(n)
+	own, _ := n.(*ast.FuncDecl)
 	var visit func(n ast.Node) bool
 	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			if slices.Contains(realTime, called(n)) && w.at[name] == "" {
-				w.at[name] = f.fset.Position(n.Pos()).String()
-			}
-			return !w.openers[called(n)]
+			return !w.openers[named(n.Fun)]
 		case *ast.FuncLit, *ast.CompositeLit:
 			return !bubble
 		case *ast.KeyValueExpr: // a field isn't what it names
@@ -248,11 +247,16 @@ func (w *waits) note(f *file, name string, n ast.Node) {
 				return false
 			}
 		case *ast.SelectorExpr:
+			if slices.Contains(realTime, named(n)) && w.at[name] == "" {
+				w.at[name] = f.fset.Position(n.Pos()).String()
+			}
 			w.names[name]["."+n.Sel.Name] = true
 			ast.Inspect(n.X, visit)
 			return false
 		case *ast.Ident:
-			w.names[name][n.Name] = w.names[name][n.Name] || !local[n.Name]
+			if !local[n.Name] && (own == nil || n != own.Name) {
+				w.names[name][n.Name] = true
+			}
 		}
 		return true
 	}
