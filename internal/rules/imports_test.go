@@ -61,6 +61,7 @@ var rows = map[string]row{
 	"ratelimit/internal/list":     {},
 	"provider":                    {own: []string{"circuit/fault"}},
 	"provider/secret":             {},
+	"internal/httpguard":          {own: []string{"provider/secret"}},
 	"stream":                      {own: []string{"provider", "circuit/fault"}},
 	"stream/sse":                  {own: []string{"circuit/fault"}},
 	"stream/agui":                 {own: []string{"circuit/fault"}, tests: []string{"internal/aguitest"}},
@@ -133,7 +134,7 @@ var rows = map[string]row{
 		tests: []string{"circuit", "provider/gemini", "provider/guard", "provider/openai", "ratelimit",
 			"ratelimit/budget"}},
 	indextest: {own: []string{"memory/index"}},
-	"memory/langchain": {own: []string{"memory/index", "stream", "circuit/fault"},
+	"memory/langchain": {own: []string{"memory/index", "stream", "circuit/fault", "internal/httpguard"},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "provider/secret", "circuit/fault"}},
 	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
@@ -145,12 +146,13 @@ var rows = map[string]row{
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
 	"provider/internal/replay": {own: []string{everything}}, // tests alone
 	// What the adapters do alike.
-	adapter: {own: []string{"provider", "provider/secret", "stream", "stream/sse", "circuit/fault"},
+	adapter: {own: []string{"provider", "provider/secret", "stream", "stream/sse", "circuit/fault",
+		"internal/httpguard"},
 		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"}},
 	"provider/anthropic": {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
 	"provider/openai":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
 	"provider/gemini":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
-	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", adapter},
+	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
 		own: []string{"agent/journal", "agent/machine", "circuit", "circuit/fault", "internal/schema", "memory",

@@ -169,7 +169,7 @@ func (x *Index) add(ctx context.Context, ids []string, fresh map[string]Record) 
 			options = append(options, vectorstores.WithEmbedder(vectors))
 		}
 		var given []string
-		err := foreign(ctx, "store: add", func() (err error) {
+		err := foreign(ctx, "store: add", func(ctx context.Context) (err error) {
 			given, err = x.store.AddDocuments(ctx, docs, options...)
 			return err
 		})
@@ -209,7 +209,7 @@ func answered(ids []string, count int, seen map[string]bool) error {
 }
 
 func (x *Index) commit(ctx context.Context, c Change) error {
-	err := foreign(ctx, "ledger: commit", func() error { return x.cfg.Ledger.Commit(ctx, c) })
+	err := foreign(ctx, "ledger: commit", func(ctx context.Context) error { return x.cfg.Ledger.Commit(ctx, c) })
 	x.changes.Add(1)
 	return err
 }
@@ -220,7 +220,9 @@ func (x *Index) remove(ctx context.Context, documents []string) error {
 		return nil
 	}
 	for part := range slices.Chunk(documents, x.cfg.Batch) {
-		err := foreign(ctx, "store: delete", func() error { return x.cfg.Delete(ctx, slices.Clone(part)) })
+		err := foreign(ctx, "store: delete", func(ctx context.Context) error {
+			return x.cfg.Delete(ctx, slices.Clone(part))
+		})
 		if err != nil {
 			return &LeftoverError{Documents: documents, Err: err}
 		}

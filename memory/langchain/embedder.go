@@ -90,7 +90,7 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 // embed returns checked copies of the vectors of a batch; first is the number of its first text.
 func (e *embedder) embed(ctx context.Context, texts []string, first int) ([][]float32, error) {
 	var vectors [][]float32
-	err := foreign(ctx, "embed", func() (err error) {
+	err := foreign(ctx, "embed", func(ctx context.Context) (err error) {
 		// langchaingo's own embedder changes its argument
 		vectors, err = e.from.EmbedDocuments(ctx, slices.Clone(texts))
 		return err
@@ -116,7 +116,7 @@ func (a *asked) EmbedDocuments(ctx context.Context, texts []string) ([][]float32
 	ctx = given(ctx)
 	var vectors [][]float32
 	size := 0
-	err := foreign(ctx, "embed", func() (err error) {
+	err := foreign(ctx, "embed", func(ctx context.Context) (err error) {
 		size = a.from.Dimensions()
 		vectors, err = a.from.Embed(ctx, slices.Clone(texts))
 		return err

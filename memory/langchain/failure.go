@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/httpguard"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -40,7 +41,7 @@ type Error struct {
 	Class   fault.Class // never NotFound or None: a failed lookup doesn't mean that there is no entry
 	Status  int         // HTTP status in the text of the error; else 0
 	Message string      // the text of Err with redacted secrets, at most 500 bytes
-	Err     error       // the original error
+	Err     error       // the original error, or one without secrets in its place that matches it by errors.Is
 }
 
 // Error returns the operation and the message.
@@ -57,11 +58,16 @@ func (e *Error) Remediation() string {
 	if said, ok := fault.Remedy(e.Err); ok {
 		return said
 	}
-	if e.Class == fault.UserFixable {
+	switch {
+	case e.redirects():
+		return "give the langchaingo embedder or store the address of the API itself: it redirects"
+	case e.Class == fault.UserFixable:
 		return "give the langchaingo embedder or store a valid key and the necessary permissions"
 	}
 	return ""
 }
+
+func (e *Error) redirects() bool { return e.Status >= 300 && e.Status < 400 }
 
 // An AnswerError describes an invalid answer of a store: missing or duplicate ids, or scores that
 // are NaN. Documents of the change that are in the store already stay there, and are not found.
@@ -113,25 +119,26 @@ func (e *ShortError) Error() string {
 // Fault returns fault.Permanent.
 func (e *ShortError) Fault() fault.Class { return fault.Permanent }
 
-// foreign calls foreign code. It converts a panic to an error, and an error to an *Error, or the
-// context's if that has ended.
-func foreign(ctx context.Context, op string, call func() error) (err error) {
+// foreign calls foreign code, with a context that tells the secrets of its HTTP requests. It
+// converts a panic to an error, and an error to an *Error, or the context's if that has ended.
+func foreign(ctx context.Context, op string, call func(context.Context) error) (err error) {
 	if ctx.Err() != nil {
 		return fmt.Errorf("langchain: %s: %w", op, context.Cause(ctx))
 	}
+	watched, secrets := httpguard.Watch(ctx)
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("langchain: %s: %w", op, stream.NewPanicError("the langchaingo side", v))
+			err = fmt.Errorf("langchain: %s: %w", op, secrets.Error(stream.NewPanicError("the langchaingo side", v)))
 		}
 	}()
-	err = call()
+	err = call(watched)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("langchain: %s: %w", op, context.Cause(ctx))
 	}
-	return failure(op, err)
+	return failure(op, err, secrets)
 }
 
 // statusText matches a status in a message of langchaingo's clients.
@@ -146,14 +153,10 @@ var codes = map[string]fault.Class{
 	"timeout": fault.Transient, "provider_unavailable": fault.Degraded,
 }
 
-// secretText matches possible secrets in a message: a key or a password in a URL, and the word
-// after "Bearer".
-var secretText = regexp.MustCompile(
-	`(?i)([?&](?:key|api_key|api-key|token|access_token|password)=|\bbearer |://[^/\s:@]*:)[^&\s"'@]+`)
-
-func failure(op string, err error) *Error {
+// failure converts an error of foreign code. The result contains no secret of its requests.
+func failure(op string, err error, secrets *httpguard.Secrets) *Error {
 	text := err.Error()
-	e := &Error{Op: op, Class: fault.Of(err), Err: err}
+	e := &Error{Op: op, Class: fault.Of(err), Err: secrets.Error(err)}
 	if m := statusText.FindStringSubmatch(text); m != nil {
 		e.Status, _ = strconv.Atoi(m[1] + m[2] + m[3])
 	}
@@ -164,13 +167,15 @@ func failure(op string, err error) *Error {
 			e.Class = class
 		}
 	}
-	switch e.Class {
-	case fault.None: // canceled, but not by the call's own context
+	switch {
+	case e.redirects():
+		e.Class = fault.UserFixable
+	case e.Class == fault.None: // canceled, but not by the call's own context
 		e.Class = fault.Transient
-	case fault.NotFound: // a missing table or file doesn't mean that an item doesn't exist
+	case e.Class == fault.NotFound: // a missing table or file doesn't mean that an item doesn't exist
 		e.Class = fault.Permanent
 	}
-	e.Message = secretText.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "${1}[redacted]")
+	e.Message = secrets.Text(strings.ToValidUTF8(text, "\uFFFD"))
 	if cut := 500; len(e.Message) > cut {
 		for !utf8.RuneStart(e.Message[cut]) {
 			cut--

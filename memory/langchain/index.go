@@ -146,7 +146,7 @@ func applied(field string, options []vectorstores.Option) (vectorstores.Options,
 	if slices.ContainsFunc(options, func(o vectorstores.Option) bool { return o == nil }) {
 		return out, fault.Errorf(fault.Invalid, "langchain: %s contains a nil option", field)
 	}
-	err := foreign(context.Background(), field, func() error {
+	err := foreign(context.Background(), field, func(ctx context.Context) error {
 		for _, o := range options {
 			o(&out)
 		}
@@ -225,7 +225,7 @@ func (x *Index) page(ctx context.Context, op string, read []string) ([]string, e
 		return nil, unledgered(op)
 	}
 	var ids []string
-	err := foreign(ctx, "ledger: ids", func() (err error) {
+	err := foreign(ctx, "ledger: ids", func(ctx context.Context) (err error) {
 		ids, err = x.cfg.Ledger.IDs(ctx, after, pageSize)
 		return err
 	})
@@ -249,7 +249,7 @@ func (x *Index) records(ctx context.Context, op string, ids []string) (map[strin
 	out := make(map[string]Record, len(ids))
 	for part := range slices.Chunk(ids, pageSize) {
 		var records []Record
-		err := foreign(ctx, "ledger: get", func() (err error) {
+		err := foreign(ctx, "ledger: get", func(ctx context.Context) (err error) {
 			records, err = x.cfg.Ledger.Get(ctx, slices.Clone(part))
 			return err
 		})
@@ -270,7 +270,7 @@ func (x *Index) holds(ctx context.Context, op string) (model string, size int, o
 		return "", 0, false, unledgered(op)
 	}
 	var r Record
-	err = foreign(ctx, "ledger: any", func() (err error) {
+	err = foreign(ctx, "ledger: any", func(ctx context.Context) (err error) {
 		r, ok, err = x.cfg.Ledger.Any(ctx)
 		return err
 	})

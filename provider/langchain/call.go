@@ -9,6 +9,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/pawlkit/pawl/internal/httpguard"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 	"github.com/pawlkit/pawl/stream"
@@ -36,8 +37,9 @@ type piece struct{ text, reasoning string }
 
 // An outcome is the result of a model's call.
 type outcome struct {
-	res *llms.ContentResponse
-	err error
+	res     *llms.ContentResponse
+	err     error
+	secrets *httpguard.Secrets // of the model's requests
 }
 
 // stream makes a call. It returns the error to yield, or errLeft.
@@ -63,7 +65,7 @@ func (p *Provider) stream(ctx context.Context, req *provider.Request, yield func
 	case err != nil:
 		return err
 	case o.err != nil:
-		return c.p.failure(o.err)
+		return c.p.failure(o.err, o.secrets)
 	}
 	return c.finish(o.res)
 }
@@ -123,10 +125,11 @@ func hand(ctx context.Context, to chan<- piece, s piece) error {
 func (p *Provider) produce(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 	done chan<- outcome) {
 	// replaced, unless the model calls runtime.Goexit
-	o := outcome{err: errors.New("langchain: the model ended its goroutine")}
+	ctx, secrets := httpguard.Watch(ctx)
+	o := outcome{err: errors.New("langchain: the model ended its goroutine"), secrets: secrets}
 	defer func() {
 		if v := recover(); v != nil {
-			o = outcome{err: stream.NewPanicError("the langchaingo model", v)}
+			o.res, o.err = nil, stream.NewPanicError("the langchaingo model", v)
 		}
 		done <- o
 	}()

@@ -1,7 +1,7 @@
 // Package langchain joins Pawl to langchaingo, both ways: [New] makes a [provider.Provider] of a
 // langchaingo model, and [Model] makes a langchaingo model of a Provider.
 //
-//	llm, err := ollama.New(ollama.WithModel("qwen3"))
+//	llm, err := ollama.New(ollama.WithModel("qwen3"), ollama.WithHTTPClient(langchain.HTTPClient(nil)))
 //	if err != nil {
 //		return err
 //	}
@@ -13,6 +13,16 @@
 //
 // If Pawl has its own adapter for a service, use that one: langchaingo's interface loses much
 // information. Only its package llms is imported here.
+//
+// # Secrets and redirects
+//
+// Errors contain no secret of a model's requests: each call watches the headers that net/http sends
+// for it, such as the key, and removes their values from the message and from the wrapped errors,
+// and what looks like a secret besides. It can't know a key that a model sends without the context
+// of the call, or in the query of an address over HTTP/1.
+//
+// Give langchaingo's models an [HTTPClient]: with their default client they follow redirects to
+// another host, and send the prompt there.
 //
 // # What a langchaingo model can't carry
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/httpguard"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
@@ -36,11 +37,9 @@ var remedies = map[llms.ErrorCode]string{
 var statusText = regexp.MustCompile(
 	`(?i)\bstatus(?:[ _]code)?:?\s*\(?([1-5]\d\d)\b|\bError ([1-5]\d\d)\b|\bHTTP ([1-5]\d\d)\b`)
 
-// secretText matches possible secrets in a message: the key in a URL, and the word after "Bearer".
-var secretText = regexp.MustCompile(`(?i)([?&](?:key|api_key|api-key|token|access_token)=|\bbearer )[^&\s"']+`)
-
-// failure converts an error of a langchaingo model.
-func (p *Provider) failure(err error) error {
+// failure converts an error of a langchaingo model. The result contains no secret of the model's
+// requests.
+func (p *Provider) failure(err error, secrets *httpguard.Secrets) error {
 	if errors.Is(err, provider.ErrIncomplete) {
 		return err
 	}
@@ -49,7 +48,7 @@ func (p *Provider) failure(err error) error {
 		return own
 	}
 	e := &provider.Error{Provider: name, Model: p.cfg.Model,
-		Message: secretText.ReplaceAllString(err.Error(), "${1}[redacted]"), Err: err}
+		Message: secrets.Text(err.Error()), Err: secrets.Error(err)}
 	if m := statusText.FindStringSubmatch(err.Error()); m != nil {
 		e.Status, _ = strconv.Atoi(m[1] + m[2] + m[3])
 	}
@@ -68,6 +67,8 @@ func (p *Provider) failure(err error) error {
 		e.ContextLength, e.Class, e.Remedy = &provider.ContextLength{}, fault.UserFixable, adapter.LengthRemedy
 	}
 	switch {
+	case e.Status >= 300 && e.Status < 400:
+		e.Class, e.Remedy = fault.UserFixable, "give the langchaingo model the address of the API itself: it redirects"
 	case e.Class == fault.None: // canceled, but not by the call's own context
 		e.Class = fault.Transient
 	case e.Class == fault.UserFixable && e.Remedy == "":

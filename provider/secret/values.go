@@ -97,6 +97,11 @@ func (v *Values) Error(err error) error {
 	return &redactedError{v.Text(err.Error()), err}
 }
 
+// CleanError is [Values.Error] for what a function removes from texts, such as [Redact].
+func CleanError(err error, clean func(text string) string) error {
+	return (&Values{clean}).Error(err)
+}
+
 // within reports whether an error, or one that it wraps, contains a secret.
 func (v *Values) within(err error) bool {
 	if err == nil {

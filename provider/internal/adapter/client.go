@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/httpguard"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/secret"
 )
@@ -53,7 +54,7 @@ type Client struct {
 // A setup is what the requests of a Client share.
 type setup struct {
 	ClientConfig
-	http   http.Client
+	http   *http.Client
 	hidden []string // what is secret in each request, besides the key
 }
 
@@ -63,31 +64,12 @@ type setup struct {
 // HTTPClient.CheckRedirect, if there is one, permits them: net/http would send the headers with
 // keys that it doesn't know along to any host.
 func NewClient(cfg ClientConfig) *Client {
-	s := &setup{cfg, *cmp.Or(cfg.HTTPClient, http.DefaultClient), hiddenIn(cfg.Base, cfg.Host)}
-	check := s.http.CheckRedirect
-	s.http.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		switch {
-		case req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || len(via) >= mostRedirects:
-			return http.ErrUseLastResponse
-		case check != nil:
-			return check(req, via)
-		}
-		return nil
-	}
+	s := &setup{cfg, httpguard.SameHost(cfg.HTTPClient), hiddenIn(cfg.Base, cfg.Host)}
 	if s.Refused == nil {
 		s.Refused = func(e *provider.Error) bool { return e.Status == http.StatusUnauthorized }
 	}
 	return &Client{func() *setup { return s }}
 }
-
-// mostRedirects is the default of net/http.
-const mostRedirects = 10
-
-// openHeaders are headers whose values aren't secret.
-var openHeaders = map[string]bool{"Accept": true, "Anthropic-Beta": true, "Anthropic-Version": true,
-	"Content-Type": true, "Http-Referer": true,
-	"Openai-Beta": true, "Openai-Organization": true, "Openai-Project": true, "Referer": true, "User-Agent": true,
-	"X-Title": true}
 
 // hiddenIn returns what is secret in an address and in the headers of a user.
 func hiddenIn(base *url.URL, header http.Header) (secrets []string) {
@@ -96,14 +78,10 @@ func hiddenIn(base *url.URL, header http.Header) (secrets []string) {
 			password, _ := base.User.Password()
 			secrets = append(secrets, password)
 		}
-		for name, values := range base.Query() {
-			if name != "api-version" && name != "alt" {
-				secrets = append(secrets, values...)
-			}
-		}
+		secrets = append(secrets, httpguard.QuerySecrets(base.Query())...)
 	}
 	for name, values := range header {
-		if !openHeaders[http.CanonicalHeaderKey(name)] {
+		if httpguard.IsSecret(name) {
 			secrets = append(secrets, values...)
 		}
 	}
