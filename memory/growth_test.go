@@ -16,7 +16,7 @@ import (
 // comes and goes, phases change.
 func TestAGrowingConversationNeverLeavesItsWindow(t *testing.T) {
 	compactions := 0
-	for seed := range uint64(24) {
+	for seed := range uint64(24 * *share / 100) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		all := randomConversation(r, shape{messages: 60})
 		counter := &memory.Estimator{Family: memory.FamilyGemini, Model: "gemini-2.5-flash"}

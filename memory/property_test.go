@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -77,10 +78,12 @@ func randomSteps(t *testing.T, r *rand.Rand) []memory.Step {
 	return steps
 }
 
+var share = flag.Int("share", 40, "how many random cases are tried, in percent")
+
 // TestACompactedConversationKeepsItsRules compacts conversations at random with strategies at
 // random, in any order.
 func TestACompactedConversationKeepsItsRules(t *testing.T) {
-	const rounds = 80
+	rounds := 80 * *share / 100
 	tooLarge, compacted := 0, 0
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 6))

@@ -283,7 +283,7 @@ func (f fate) compact(v *memory.View) (edits []memory.Edit, _ error) {
 
 // TestWhateverIsCompactedProvidersTakeIt compacts wild conversations again and again as they grow.
 func TestWhateverIsCompactedProvidersTakeIt(t *testing.T) {
-	const rounds = 100
+	rounds := 100 * *share / 100
 	compacted, tooLarge := 0, 0
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 11))

@@ -20,6 +20,7 @@ func waiting(t *testing.T) (*bench, outcome) {
 }
 
 func TestWithoutATerminalAnApprovalIsPrintedWithTheCommandsThatDecideIt(t *testing.T) {
+	t.Parallel()
 	_, o := waiting(t)
 	for _, part := range []string{
 		"Approval needed: Delete page “about”\n  tool:  cms.deletePage\n",
@@ -36,6 +37,7 @@ func TestWithoutATerminalAnApprovalIsPrintedWithTheCommandsThatDecideIt(t *testi
 }
 
 func TestThePrintedCommandResumesTheRun(t *testing.T) {
+	t.Parallel()
 	b, o := waiting(t)
 	for line := range strings.Lines(o.out) {
 		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./examples/cms "); ok &&
@@ -52,6 +54,7 @@ func TestThePrintedCommandResumesTheRun(t *testing.T) {
 }
 
 func TestADecisionIsAppliedByAnotherProcess(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args  []string
 		says  []string
@@ -78,6 +81,7 @@ func TestADecisionIsAppliedByAnotherProcess(t *testing.T) {
 }
 
 func TestAnInvalidDecisionRunsNothing(t *testing.T) {
+	t.Parallel()
 	b, o := waiting(t)
 	id := o.pause(t)
 	other := b.must(exitWaiting, "-session", "s-other", "-p", "delete Home").pause(t)
@@ -108,6 +112,7 @@ func TestAnInvalidDecisionRunsNothing(t *testing.T) {
 }
 
 func TestANewRequestIsRefusedWhileADecisionIsPending(t *testing.T) {
+	t.Parallel()
 	b, o := waiting(t)
 	again := b.must(exitWaiting, "-session", "s-del", "-p", "list pages")
 	require.Contains(t, again.err, "decide first")
@@ -116,6 +121,7 @@ func TestANewRequestIsRefusedWhileADecisionIsPending(t *testing.T) {
 }
 
 func TestALateDecisionRunsNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.must(exitWaiting, "-session", "s", "-expires", "1ns", "-p", "delete Home")
 	require.Contains(t, o.out, "until:")
@@ -128,6 +134,7 @@ func TestALateDecisionRunsNothing(t *testing.T) {
 }
 
 func TestApprovingTheDeletionOfADeletedPageReportsThatItIsGone(t *testing.T) {
+	t.Parallel()
 	b, _ := waiting(t)
 	b.look(func(s *site.Site) {
 		_, err := s.DeletePage(t.Context(), "about")
@@ -139,6 +146,7 @@ func TestApprovingTheDeletionOfADeletedPageReportsThatItIsGone(t *testing.T) {
 }
 
 func TestAStandingApprovalAsksNoMore(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-p", about)
 	o := b.must(exitWaiting, "-session", "s", "-p", "change the slug of About to about-us")

@@ -18,6 +18,7 @@ func (b *bench) open(args ...string) (all []opened) {
 }
 
 func TestPendingDecisionsAreListedAcrossSessions(t *testing.T) {
+	t.Parallel()
 	b, first := waiting(t)
 	b.must(exitWaiting, "-session", "s-home", "-expires", "1ns", "-p", "delete Home", "-by", "bob")
 	o := b.must(exitOK, "approvals")
@@ -45,6 +46,7 @@ func TestPendingDecisionsAreListedAcrossSessions(t *testing.T) {
 }
 
 func TestWithoutPendingDecisionsTheListIsEmpty(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	require.Contains(t, b.must(exitOK, "approvals").out, "There are no pending decisions.")
 	require.Equal(t, "[]\n", b.must(exitOK, "approvals", "-json").out)
@@ -53,6 +55,7 @@ func TestWithoutPendingDecisionsTheListIsEmpty(t *testing.T) {
 }
 
 func TestADecisionByIDResumesTheRun(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args  []string // "0" is replaced by the id
 		says  string
@@ -82,6 +85,7 @@ func TestADecisionByIDResumesTheRun(t *testing.T) {
 }
 
 func TestOfConcurrentDecisionsTheFirstCounts(t *testing.T) {
+	t.Parallel()
 	b, o := waiting(t)
 	id := o.pause(t)
 	const processes = 3
@@ -111,12 +115,14 @@ func TestOfConcurrentDecisionsTheFirstCounts(t *testing.T) {
 }
 
 func TestADecisionInJSONReportsTheResultOfTheRun(t *testing.T) {
+	t.Parallel()
 	b, o := waiting(t)
 	out := b.must(exitOK, "approvals", "approve", o.pause(t), "-json").out
 	require.JSONEq(t, `{"session":"s-del","id":"`+o.pause(t)+`","decision":"approve","status":0}`, out)
 }
 
 func TestAStandingApprovalIsListedAndRevoked(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-p", about)
 	id := b.must(exitWaiting, "-session", "s", "-p", "change the slug of About to us").pause(t)

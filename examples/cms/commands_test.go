@@ -22,6 +22,7 @@ import (
 const anyPort = "127.0.0.1:0"
 
 func TestServeStartsThePageTheAPIAndThePreview(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	cmd := b.process("never shown", "-open", "-addr", anyPort, "-api", anyPort, "-preview", anyPort)
 	opened := filepath.Join(t.TempDir(), "opened")
@@ -60,6 +61,7 @@ func TestServeStartsThePageTheAPIAndThePreview(t *testing.T) {
 }
 
 func TestAnAddressInUseIsNamed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	taken, err := net.Listen("tcp", anyPort)
 	require.NoError(t, err)
@@ -76,6 +78,7 @@ func TestAnAddressInUseIsNamed(t *testing.T) {
 }
 
 func TestSeedAndResetReplaceTheContents(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-session", "s", "-p", about)
 	var all map[string][]map[string]any
@@ -96,6 +99,7 @@ func TestSeedAndResetReplaceTheContents(t *testing.T) {
 }
 
 func TestCommandsTakeOnlyTheirFlags(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	require.Contains(t, b.must(exitUsage, "serve", "-p", "list pages").err, "serve can't be combined")
 	require.Contains(t, b.must(exitUsage, "seed", "now").err, `"now" isn't a flag`)

@@ -123,6 +123,7 @@ func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 }
 
 func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	require.NoError(t, os.Remove(b.db))
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
@@ -143,6 +144,7 @@ func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {
 }
 
 func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
@@ -162,6 +164,7 @@ func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
 }
 
 func TestTheChangesOfARunAreUndone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-session", "s", "-p",
 		about+", then "+news+", then set the title of the hero on Home to Start, then rename Home to Start")
@@ -182,6 +185,7 @@ func TestTheChangesOfARunAreUndone(t *testing.T) {
 }
 
 func TestTheHistoryShowsSessionsAndConversations(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	require.Contains(t, b.must(exitOK, "history").out, "There are no sessions.")
 	b.must(exitOK, "-session", "s", "-p", "list pages")
@@ -192,6 +196,7 @@ func TestTheHistoryShowsSessionsAndConversations(t *testing.T) {
 }
 
 func TestALogIsExportedAsJSONLines(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-session", "s", "-p", "list pages")
 	o := b.must(exitOK, "history", "-session", "s", "-json")

@@ -9,6 +9,7 @@ import (
 // The instructions of every mode leave room for the conversation: they have fewer than 3,000
 // tokens, at four bytes each.
 func TestTheInstructionsAreShort(t *testing.T) {
+	t.Parallel()
 	for _, mode := range modeNames() {
 		text := systemText(mode)
 		require.NotEmpty(t, text)

@@ -52,6 +52,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestADialogueMatchesTheGoldenFile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.chat(strings.Join([]string{
 		"/help",
@@ -91,6 +92,7 @@ func TestADialogueMatchesTheGoldenFile(t *testing.T) {
 }
 
 func TestTheEndOfTheInputEndsTheProgram(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	require.Equal(t, exitOK, b.chat("").status)
 	require.Equal(t, exitOK, b.chat("list pages").status, "also without a line break")
@@ -102,6 +104,7 @@ func TestTheEndOfTheInputEndsTheProgram(t *testing.T) {
 }
 
 func TestAtTheStartAWaitingSessionAsksForItsDecision(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
 	o := b.chat("", "-session", "s")
@@ -114,6 +117,7 @@ func TestAtTheStartAWaitingSessionAsksForItsDecision(t *testing.T) {
 }
 
 func TestApprovalsAreAnsweredByYesOrNo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.chat("delete Home\nn\nwe need it\n")
 	require.Contains(t, o.out, "rejected by ann")
@@ -124,6 +128,7 @@ func TestApprovalsAreAnsweredByYesOrNo(t *testing.T) {
 }
 
 func TestAtTheStartAnInterruptedSessionIsResumed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
@@ -134,6 +139,7 @@ func TestAtTheStartAnInterruptedSessionIsResumed(t *testing.T) {
 }
 
 func TestALateDecisionIsReportedAndTheRunContinues(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.chat("delete Home\na\nlist pages\n", "-expires", "1ns")
 	require.Equal(t, exitOK, o.status, o.err)
@@ -143,6 +149,7 @@ func TestALateDecisionIsReportedAndTheRunContinues(t *testing.T) {
 }
 
 func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill()
 	b.leaseEnds()
@@ -155,6 +162,7 @@ func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
 }
 
 func TestARepeatedlyInvalidCallIsShownToAPerson(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, out := b.program(t, "a\ne\n{\"name\":\"Right\"}\n", "-session", "s")
 	bad := providertest.Call("cms.createPage", map[string]any{"title": "Right"})
@@ -172,6 +180,7 @@ func TestARepeatedlyInvalidCallIsShownToAPerson(t *testing.T) {
 }
 
 func TestWithYesADialogueAsksNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.chat("delete Home\n", "-yes")
 	require.Equal(t, exitOK, o.status)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -37,6 +38,11 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if os.Getenv(roleVar) == "" {
+		// Where interrupts are ignored, as in a background job of a shell, the program would ignore
+		// them too. A signal that is handled has its default again in a child.
+		if signal.Ignored(os.Interrupt) {
+			signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+		}
 		goleak.VerifyTestMain(m)
 		return
 	}

@@ -22,6 +22,7 @@ func (smallModel) Info() provider.ModelInfo {
 }
 
 func TestALongSessionIsCompacted(t *testing.T) {
+	t.Parallel()
 	m := smallModel{providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		return &provider.Response{Stop: provider.StopDone,
 			Parts: []provider.Part{provider.TextPart("As for " + req.LastUserText() + ": " +

@@ -37,6 +37,7 @@ func (b *bench) answers(says map[string]string) {
 }
 
 func TestAPageIsFoundByAWordOfItsDescription(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-p", "create a page called Members")
 	require.Contains(t, b.must(exitOK, "-p", "Show the team page").out, `I found no page like "team".`)
@@ -50,6 +51,7 @@ func TestAPageIsFoundByAWordOfItsDescription(t *testing.T) {
 }
 
 func TestDeletingAMisspelledNameAsksForApproval(t *testing.T) {
+	t.Parallel()
 	b := named(t)
 	o := b.must(exitWaiting, "-session", "s", "-p", "Delete abuot")
 	require.Contains(t, o.out, "Approval needed: Delete page “about”\n")
@@ -65,6 +67,7 @@ func TestDeletingAMisspelledNameAsksForApproval(t *testing.T) {
 }
 
 func TestPagesAreFoundBySimilarNames(t *testing.T) {
+	t.Parallel()
 	b := named(t)
 	b.must(exitOK, "-p",
 		`create a page called Über uns, then create a page called Öffnungszeiten, then create a page called "Price lists"`)
@@ -85,6 +88,7 @@ func TestPagesAreFoundBySimilarNames(t *testing.T) {
 }
 
 func TestAPageIsFoundByItsNewNameAndNotByItsOldOne(t *testing.T) {
+	t.Parallel()
 	b := named(t)
 	b.must(exitOK, "-yes", "-p",
 		"rename Members to Zoology, then change the slug of Zoology to fauna, then describe it as animals")
@@ -99,6 +103,7 @@ func TestAPageIsFoundByItsNewNameAndNotByItsOldOne(t *testing.T) {
 }
 
 func TestTheModelAsksWhichOfTwoPagesIsMeant(t *testing.T) {
+	t.Parallel()
 	b := named(t)
 	b.must(exitOK, "-p", "create a page called Squad, then describe it as team")
 	o := b.must(exitOK, "-session", "s", "-p", "delete the team page")
@@ -111,6 +116,7 @@ func TestTheModelAsksWhichOfTwoPagesIsMeant(t *testing.T) {
 }
 
 func TestAnUncertainMatchIsNotRenamed(t *testing.T) {
+	t.Parallel()
 	b := named(t)
 	o := b.must(exitOK, "-p", "rename stuff to X")
 	require.Contains(t, o.out, `I'm not sure which page is "stuff": "Members" (members) fits best.`)
@@ -120,6 +126,7 @@ func TestAnUncertainMatchIsNotRenamed(t *testing.T) {
 }
 
 func TestAPageDeletedByAnotherProcessIsNeitherUsedNorFound(t *testing.T) {
+	t.Parallel()
 	b := named(t)
 	cmd := b.process("→ cms.getPage", "chat", "-session", "s")
 	cmd.Env = append(cmd.Env, typedVar+"=show the team page\nshow the team page\nshow crew\n")
@@ -135,6 +142,7 @@ func TestAPageDeletedByAnotherProcessIsNeitherUsedNorFound(t *testing.T) {
 }
 
 func TestProcessesFindWhatTheOthersWrite(t *testing.T) {
+	t.Parallel()
 	const processes = 3
 	b := named(t)
 	var all sync.WaitGroup

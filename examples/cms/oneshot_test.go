@@ -20,6 +20,7 @@ const (
 )
 
 func TestAnAboutPageIsCreated(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.must(exitOK, "-p", about)
 	require.Contains(t, o.out, `→ cms.createPage {`)
@@ -39,6 +40,7 @@ func TestAnAboutPageIsCreated(t *testing.T) {
 }
 
 func TestATakenSlugIsCorrectedAndReported(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-p", about)
 	o := b.must(exitOK, "-p", about)
@@ -49,6 +51,7 @@ func TestATakenSlugIsCorrectedAndReported(t *testing.T) {
 }
 
 func TestASessionRemembersEarlierRequests(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-session", "talk", "-p", about)
 	o := b.must(exitOK, "-session", "talk", "-p", "preview it")
@@ -58,6 +61,7 @@ func TestASessionRemembersEarlierRequests(t *testing.T) {
 }
 
 func TestSeveralRequestsAreCarriedOutInOrder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.must(exitOK, "-p",
 		`create a page called News, then add a text section titled "Today" saying "Nothing happened." to it, and set the title of Home to Start`)
@@ -71,6 +75,7 @@ func TestSeveralRequestsAreCarriedOutInOrder(t *testing.T) {
 }
 
 func TestEveryRequestOfTheDocumentationWorks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var requests, says []string
 	for _, c := range [][2]string{
@@ -116,6 +121,7 @@ func TestEveryRequestOfTheDocumentationWorks(t *testing.T) {
 }
 
 func TestSettingAValueAddsTheMissingSection(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitOK, "-p", "create a page called Empty")
 	o := b.must(exitOK, "-p", "set the title of the hero on Empty to Full")
@@ -124,6 +130,7 @@ func TestSettingAValueAddsTheMissingSection(t *testing.T) {
 }
 
 func TestTheYesFlagApprovesEverything(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.must(exitOK, "-yes", "-p", "delete Home")
 	require.Contains(t, o.out, "◦ approved by ann (-yes)")
@@ -132,6 +139,7 @@ func TestTheYesFlagApprovesEverything(t *testing.T) {
 }
 
 func TestReadOnlyModesWriteNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.must(exitOK, "-mode", "ask", "-p", about)
 	require.Contains(t, o.out, "The mode cms-crud has it.")
@@ -149,6 +157,7 @@ func TestReadOnlyModesWriteNothing(t *testing.T) {
 }
 
 func TestInDebugModeARunMakesOneWrite(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.run("", "-mode", "debug", "-p", "create a page called A, then create a page called B")
 	require.Equal(t, exitOK, o.status)
@@ -161,6 +170,7 @@ func TestInDebugModeARunMakesOneWrite(t *testing.T) {
 }
 
 func TestAtItsStepLimitARunSummarizesItsCallsAndExitsWith4(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	o := b.must(exitStopped, "-mode", "debug", "-p",
 		"list pages, list sections, list collections, list entries, list pages")
@@ -171,6 +181,7 @@ func TestAtItsStepLimitARunSummarizesItsCallsAndExitsWith4(t *testing.T) {
 }
 
 func TestATaskOfTenStepsFitsIntoARun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var all []string
 	for i := range 10 {
@@ -181,6 +192,7 @@ func TestATaskOfTenStepsFitsIntoARun(t *testing.T) {
 }
 
 func TestInvalidArgumentsExitWith2(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, c := range []struct {
 		args []string
@@ -242,6 +254,7 @@ func TestInvalidArgumentsExitWith2(t *testing.T) {
 }
 
 func TestHelpListsTheRequestsAndTheExitStatuses(t *testing.T) {
+	t.Parallel()
 	o := newBench(t).must(exitOK, "-h")
 	for _, part := range []string{"create a page called About", "-resume session", "Exit status: 0",
 		"3 it waits for a decision", "not a language model"} {
@@ -250,6 +263,7 @@ func TestHelpListsTheRequestsAndTheExitStatuses(t *testing.T) {
 }
 
 func TestAForeignFileExitsWith1AndStaysUnchanged(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	require.NoError(t, os.WriteFile(b.db, []byte("a letter"), 0o600))
 	require.Contains(t, b.must(exitFailed, "-p", "list pages").err, "isn't a SQLite file")
@@ -261,6 +275,7 @@ func TestAForeignFileExitsWith1AndStaysUnchanged(t *testing.T) {
 }
 
 func TestEachContentFileHasItsOwnRuns(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
 	other := &bench{t, strings.TrimSuffix(b.db, ".db")}
@@ -274,6 +289,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestAnOutputErrorExitsWith1(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, args := range [][]string{{"-p", "list pages"}, {"chat"}} {
 		var err strings.Builder
@@ -285,6 +301,7 @@ func TestAnOutputErrorExitsWith1(t *testing.T) {
 }
 
 func TestArgumentsAreQuotedForAShell(t *testing.T) {
+	t.Parallel()
 	for arg, want := range map[string]string{"cms.db": "cms.db", "": "''", "a b": "'a b'", "it's": `'it'\''s'`,
 		`{"a":1}`: `'{"a":1}'`, "$HOME": "'$HOME'"} {
 		require.Equal(t, want, quoted(arg))

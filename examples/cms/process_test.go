@@ -21,6 +21,7 @@ import (
 )
 
 func TestAWaitingRunIsResumedByAnotherProcess(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	first := b.process("", "-session", "s", "-p", "delete Home")
 	out, err := first.Output()
@@ -34,6 +35,7 @@ func TestAWaitingRunIsResumedByAnotherProcess(t *testing.T) {
 }
 
 func TestAKilledRunResumesWithoutRepeatingCalls(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	h := b.hold("✓ ok", "-session", "s", "-p", about+", then list pages")
 	h.kill()
@@ -51,6 +53,7 @@ func TestAKilledRunResumesWithoutRepeatingCalls(t *testing.T) {
 }
 
 func TestAPersonDecidesOnACallInDoubt(t *testing.T) {
+	t.Parallel()
 	for decide, want := range map[string]struct {
 		says   string
 		status string
@@ -72,6 +75,7 @@ func TestAPersonDecidesOnACallInDoubt(t *testing.T) {
 }
 
 func TestInterruptedIdempotentWritesAreRepeatedWithoutApproval(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("→ cms.addSectionToPage", "-session", "s", "-p", news).kill()
 	b.leaseEnds()
@@ -81,6 +85,7 @@ func TestInterruptedIdempotentWritesAreRepeatedWithoutApproval(t *testing.T) {
 }
 
 func TestAnInterruptedCreationIsRepeatedWithoutApproval(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("→ cms.createPage", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
@@ -105,6 +110,7 @@ func (f failing) Append(ctx context.Context, a journal.Append) error {
 }
 
 func TestACreationWhoseResultWasLostMakesNoSecondPage(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, _ := b.program(t, "", "-session", "s")
 	var err error
@@ -121,6 +127,7 @@ func TestACreationWhoseResultWasLostMakesNoSecondPage(t *testing.T) {
 }
 
 func TestAnInterruptedAnswerIsRepeated(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("/about,", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
@@ -132,6 +139,7 @@ func TestAnInterruptedAnswerIsRepeated(t *testing.T) {
 }
 
 func TestAnInterruptedReadIsRepeated(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("→ cms.listPages", "-session", "s", "-p", "list pages").kill()
 	b.leaseEnds()
@@ -139,6 +147,7 @@ func TestAnInterruptedReadIsRepeated(t *testing.T) {
 }
 
 func TestResumingWaitsForTheLeaseOfAnotherProcess(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
@@ -154,6 +163,7 @@ func TestResumingWaitsForTheLeaseOfAnotherProcess(t *testing.T) {
 }
 
 func TestResumingStartsWhenTheLeaseIsReleased(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
@@ -187,6 +197,7 @@ func (c *counting) Lease(ctx context.Context, session, owner string, ttl time.Du
 }
 
 func TestASessionIsRunByOneProcessAtATime(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	h := b.hold("→ cms.createPage", "-session", "s", "-p", about)
 	o := b.must(exitFailed, "-session", "s", "-p", "list pages")
@@ -197,6 +208,7 @@ func TestASessionIsRunByOneProcessAtATime(t *testing.T) {
 }
 
 func TestProcessesShareADatabase(t *testing.T) {
+	t.Parallel()
 	const processes = 4
 	b := newBench(t)
 	var all sync.WaitGroup
@@ -218,6 +230,7 @@ func TestProcessesShareADatabase(t *testing.T) {
 }
 
 func TestASignalStopsTheRunAndASecondOneEndsTheProgram(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such signals")
 	}
@@ -259,6 +272,7 @@ func TestASignalStopsTheRunAndASecondOneEndsTheProgram(t *testing.T) {
 }
 
 func TestARunWhoseContextEndsIsStoppedAndTheProgramContinues(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, out := b.program(t, "list pages\n", "-session", "s")
 	ctx, cancel := withCancel(t)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestASignalAtAPromptEndsTheProgramAndPrintsHowToResume(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such signals")
 	}

@@ -3,6 +3,7 @@ package agui_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -14,10 +15,12 @@ import (
 	"github.com/pawlkit/pawl/stream/agui"
 )
 
+var share = flag.Int("share", 25, "how many random cases are tried, in percent")
+
 func TestEachEventComesBackAsItWasWritten(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	seen := make(map[agui.Type]bool)
-	for range 20_000 {
+	for range 20_000 * *share / 100 {
 		e := aguitest.Event(r)
 		data, err := agui.Marshal(e)
 		if err != nil {

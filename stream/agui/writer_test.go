@@ -16,7 +16,7 @@ import (
 func TestWhateverIsWrittenTheStreamIsLegal(t *testing.T) {
 	written := make(map[agui.Type]int)
 	refused := make(map[agui.Type]int)
-	for seed := range uint64(400) {
+	for seed := range uint64(400 * *share / 100) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		var stream []string
 		c := new(checker)

@@ -18,7 +18,7 @@ func asJSON(t testing.TB, v any) string {
 }
 
 func TestAMessageIsReplayed(t *testing.T) {
-	for seed := range uint64(1000) {
+	for seed := range uint64(1000 * *share / 100) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		var m uimessage.Message
 		w := uimessage.NewWriter(func(data []byte) error {

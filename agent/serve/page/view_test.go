@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -133,10 +134,12 @@ func flat(s *screen) (out []string) {
 	return out
 }
 
+var every = flag.Int("every", 4, "a page is cut off at one of so many events, from a random one on; 1: at each")
+
 func TestAPageThatWasDisconnectedShowsTheSame(t *testing.T) {
 	events := recorded(t)
 	want := shown(newScreen(), events, never)
-	for cut := range events {
+	for cut := rand.IntN(*every); cut < len(events); cut += *every {
 		s := shown(newScreen(), events[:cut], sometimes)
 		// The server begins after the last fact that the page has read, with the reply so far.
 		from := cut
@@ -150,7 +153,7 @@ func TestAPageThatWasDisconnectedShowsTheSame(t *testing.T) {
 func TestALaggingPageShowsTheSame(t *testing.T) {
 	events := recorded(t)
 	want := shown(newScreen(), events, never)
-	for at := range events {
+	for at := rand.IntN(*every); at < len(events); at += *every {
 		var lagged []agent.Event
 		lagged = append(lagged, events[:at]...)
 		lagged = append(lagged, agent.Lagged{Meta: agent.Meta{Origin: machine.Origin{Session: "s-1"}}, Notes: 1})

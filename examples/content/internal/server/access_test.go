@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -33,10 +34,12 @@ func (s *site) manyUsers(n int, plan string) (ids []string) {
 	return ids
 }
 
-// 50 users at once: each gets exactly what the plan allows.
-func TestFiftyUsersAtOnce(t *testing.T) {
+var atOnce = flag.Int("at-once", 15, "how many users come at once; a fifth of them start pipelines")
+
+// Many users at once: each gets exactly what the plan allows.
+func TestManyUsersAtOnce(t *testing.T) {
 	s := newSite(t, options{plans: server.Plans()})
-	users := s.manyUsers(50, "pro")
+	users := s.manyUsers(*atOnce, "pro")
 	granted := make([]atomic.Int64, len(users))
 	var all sync.WaitGroup
 	for i, user := range users {
@@ -63,11 +66,11 @@ func TestFiftyUsersAtOnce(t *testing.T) {
 	}
 }
 
-// 20 pipelines are in progress at once, two for each of ten users; a third one of each is refused.
+// Two pipelines of each of many users are in progress at once; a third one of each is refused.
 // Each text belongs to its user.
-func TestTwentyPipelinesAtOnce(t *testing.T) {
+func TestTwoPipelinesOfEachUserAtOnce(t *testing.T) {
 	s := newSite(t, options{plans: server.Plans()})
-	users := s.manyUsers(10, "pro")
+	users := s.manyUsers((*atOnce+4)/5, "pro")
 	begun, release := s.waiting()
 	defer release()
 	owner := map[string]string{}
@@ -79,7 +82,7 @@ func TestTwentyPipelinesAtOnce(t *testing.T) {
 			all.Go(func() { s.button(user, id).ok() })
 		}
 	}
-	for range 20 {
+	for range 2 * len(users) {
 		<-begun
 	}
 	for _, user := range users {
