@@ -112,7 +112,7 @@ func expensive(note func() (*provider.Response, error), steps func(n int) *provi
 }
 
 func answer(text string) *provider.Response {
-	return &provider.Response{Parts: []provider.Part{provider.TextPart(text)}, Stop: provider.StopDone}
+	return provider.TextResponse(text)
 }
 
 func TestNotesThatFailAreBookedAndCountTowardsTheLimits(t *testing.T) {

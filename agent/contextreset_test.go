@@ -229,8 +229,7 @@ func TestAContextResetThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testi
 		},
 		"no answer": agent.ModelNote[agent.ContextResetNote](
 			providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
-				return &provider.Response{Parts: []provider.Part{provider.TextPart("I'd rather not")},
-					Stop: provider.StopDone}, nil
+				return provider.TextResponse("I'd rather not"), nil
 			}), ""),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,7 @@ func (m *longModel) answer(_ context.Context, req *provider.Request) (*provider.
 		r.Parts = append([]provider.Part{provider.TextPart("step 3 said " + word)}, r.Parts...)
 		return r, nil
 	case n == longSteps:
-		return &provider.Response{Parts: []provider.Part{provider.TextPart("done")}, Stop: provider.StopDone}, nil
+		return provider.TextResponse("done"), nil
 	default:
 		return callOf("look", Number{n}), nil
 	}

@@ -197,14 +197,14 @@ func TestAModelReadsBackWhatWasCutFromItsOwnSessionOnly(t *testing.T) {
 		switch n := len(req.Messages); {
 		case strings.Contains(req.LastUserText(), "steal"):
 			if n > 1 {
-				return &provider.Response{Parts: []provider.Part{provider.TextPart("none")}, Stop: provider.StopDone},
+				return provider.TextResponse("none"),
 					nil
 			}
 			return callOf("memory.read", map[string]any{"handle": handle}), nil
 		case handle != "" && !calledWith(req.Messages, "memory.read", handle):
 			return callOf("memory.read", map[string]any{"handle": handle}), nil
 		case handle != "":
-			return &provider.Response{Parts: []provider.Part{provider.TextPart("read")}, Stop: provider.StopDone}, nil
+			return provider.TextResponse("read"), nil
 		default:
 			return callOf("read", Number{n}), nil
 		}
@@ -395,7 +395,7 @@ func TestWhatAProviderCountsCorrectsTheEstimate(t *testing.T) {
 		n, worst = n+1, max(worst, total)
 		r := callOf("read", Number{n})
 		if n == 30 {
-			r = &provider.Response{Parts: []provider.Part{provider.TextPart("done")}, Stop: provider.StopDone}
+			r = provider.TextResponse("done")
 		}
 		r.Usage = provider.Usage{Input: int64(total), Output: 10}
 		return r, nil

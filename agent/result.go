@@ -18,6 +18,7 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Pending: the pauses that wait for a decision: answer each with [Resume]
 //   - Messages: the messages of this run, from its input on; they mustn't be changed
 //   - ToolNames(): the names of the tools that the model called, in order
+//   - ToolResult(): the newest result of a tool, by its name; nil if there is none
 //   - Called: the result of the call, for a run that makes one call without a model ([CallTool])
 //   - Suspended(): the pauses of the run's own calls; that of a subagent contains that agent's
 //   - Mode, Phase: those in which the run ended

@@ -12,6 +12,12 @@ type Response struct {
 	Complete bool `json:"complete"`
 }
 
+// TextResponse returns a complete answer that consists of a text: for fakes of models, and for
+// hooks that answer in a model's place. Its Stop is [StopDone], and it has no Usage.
+func TextResponse(text string) *Response {
+	return &Response{Parts: []Part{TextPart(text)}, Stop: StopDone, Complete: true}
+}
+
 // Message returns the answer as a message of a conversation.
 func (r *Response) Message() Message { return Message{Role: RoleAssistant, Parts: r.Parts} }
 

@@ -113,8 +113,13 @@ type ToolResult struct {
 	Error  bool   `json:"error,omitempty"` // the parts describe a failure
 }
 
-// Text returns the text parts of the result, joined.
-func (r *ToolResult) Text() string { return joinText(r.Parts, PartText) }
+// Text returns the text parts of the result, joined; "" for nil.
+func (r *ToolResult) Text() string {
+	if r == nil {
+		return ""
+	}
+	return joinText(r.Parts, PartText)
+}
 
 // Media is an image, a document, a sound or a video, by value or by URL.
 type Media struct {

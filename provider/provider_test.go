@@ -39,6 +39,13 @@ func TestGenerateCollectsAnAnswer(t *testing.T) {
 	require.EqualValues(t, 5, r.Usage.Total())
 }
 
+func TestATextIsACompleteResponse(t *testing.T) {
+	p := answers(nil, provider.Start(""), provider.Text("Hello."), provider.End(provider.StopDone, provider.Usage{}))
+	r, err := provider.Generate(t.Context(), p, &provider.Request{})
+	require.NoError(t, err)
+	require.Equal(t, r, provider.TextResponse("Hello."))
+}
+
 func TestAFailedCallGivesWhatHadCome(t *testing.T) {
 	boom := fault.New(fault.Degraded, "boom")
 	start, text := provider.Start("m"), provider.Text("so far")

@@ -189,7 +189,7 @@ func (c *critic) beforeStep(_ context.Context, step *agent.Step) error {
 	if s == nil || s.rewritten == "" {
 		return nil
 	}
-	step.Answer(&provider.Response{Parts: []provider.Part{provider.TextPart(s.rewritten)}, Stop: provider.StopDone})
+	step.Answer(provider.TextResponse(s.rewritten))
 	s.rewritten, s.round = "", c.cfg.Rounds // it was judged
 	return nil
 }

@@ -197,6 +197,20 @@ func (r *Result) ended() error {
 // didn't run.
 func (r *Result) ToolNames() []string { return slices.Clone(r.names) }
 
+// ToolResult returns the newest result of a tool in the messages of this run, or nil if there is
+// none, for example because the call still waits. The caller mustn't change it.
+func (r *Result) ToolResult(tool string) *provider.ToolResult {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		parts := r.Messages[i].Parts
+		for j := len(parts) - 1; j >= 0; j-- {
+			if res := parts[j].Result; parts[j].Kind == provider.PartToolResult && res.Name == tool {
+				return res
+			}
+		}
+	}
+	return nil
+}
+
 // Suspended returns the pauses of the run's own calls. The pause of a subagent contains that
 // agent's pauses; Pending has them in its place.
 func (r *Result) Suspended() []Pause { return r.suspended }

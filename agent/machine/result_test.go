@@ -29,6 +29,21 @@ func TestTheTextOfAResultIsThatOfTheLastMessageOfTheModel(t *testing.T) {
 		"the last message had no text")
 }
 
+func TestAResultHasTheNewestResultOfATool(t *testing.T) {
+	result := func(tool, text string) provider.Part {
+		return provider.Part{Kind: provider.PartToolResult, Result: &provider.ToolResult{CallID: text, Name: tool,
+			Parts: []provider.Part{provider.TextPart(text)}}}
+	}
+	res := &machine.Result{Messages: []provider.Message{provider.User("go"),
+		{Role: provider.RoleTool, Parts: []provider.Part{result("look", "1"), result("look", "2"), result("fix", "3")}},
+		provider.Assistant("and again"), {Role: provider.RoleTool, Parts: []provider.Part{result("fix", "4")}},
+		provider.Assistant("done")}}
+	require.Equal(t, "2", res.ToolResult("look").Text())
+	require.Equal(t, "4", res.ToolResult("fix").Text())
+	require.Nil(t, res.ToolResult("other"))
+	require.Empty(t, res.ToolResult("other").Text())
+}
+
 func TestAResultSaysWhyARunDidNotComplete(t *testing.T) {
 	limit := &machine.LimitError{Limit: machine.LimitSteps, Max: 1, Have: 1}
 	paused := errors.New("agent: the run was paused by its host")

@@ -2,7 +2,7 @@
 // follow the conventions for generative AI ([Conventions]), so that the dashboards of common
 // backends understand them.
 //
-//	tel, err := telemetry.New(telemetry.Config{Provider: model}) // the global providers of OpenTelemetry
+//	tel, err := telemetry.New(telemetry.Config{}) // the global providers of OpenTelemetry
 //	…
 //	a, err := agent.New(agent.Config{
 //		Provider: tel.Provider(model),             // around guards

@@ -19,7 +19,7 @@ func Example() {
 	traces := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter), sdktrace.WithIDGenerator(telemetry.IDs{}))
 	model := providertest.Script(providertest.Call("weather", map[string]string{"city": "Oslo"}),
 		providertest.Say("It is 4 °C in Oslo."))
-	tel, err := telemetry.New(telemetry.Config{Traces: traces, Provider: model})
+	tel, err := telemetry.New(telemetry.Config{Traces: traces})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -116,12 +116,12 @@ func TestACallOfTheHostHasASpan(t *testing.T) {
 }
 
 func TestATracedProviderPassesOnWhatItWraps(t *testing.T) {
-	r := newRig(t, telemetry.Config{Provider: informed{}})
-	info, ok := provider.Info(r.tel.Provider(informed{}))
-	require.True(t, ok)
-	require.Equal(t, "gemini", info.Provider)
+	r := newRig(t, telemetry.Config{})
 	_, err := provider.Generate(t.Context(), r.tel.Provider(nil), &provider.Request{})
 	require.ErrorIs(t, err, provider.ErrNilProvider)
+	info, ok := provider.Info(r.tel.Provider(informed{})) // it also names the provider in spans
+	require.True(t, ok)
+	require.Equal(t, "gemini", info.Provider)
 	_, err = provider.Generate(t.Context(), r.tel.Provider(informed{}), &provider.Request{})
 	require.ErrorIs(t, err, errInformed)
 	require.Contains(t, r.ended()[0].Attributes(), attribute.String("gen_ai.provider.name", "gcp.gemini"))

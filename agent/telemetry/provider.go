@@ -16,11 +16,13 @@ import (
 // Provider returns a provider that measures how long it takes until an answer begins, and that
 // makes chat spans for the calls that belong to no step of a run: titles, summaries, notes, and
 // those of the host. Put it around everything else, guards included: retries then lie within the
-// span.
+// span. The first provider also names the provider and the default model in spans and metrics,
+// unless Config.Provider does.
 func (t *Telemetry) Provider(p provider.Provider) provider.Provider {
 	if t == nil {
 		return p
 	}
+	t.learn(p)
 	return &traced{t, p}
 }
 

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -30,8 +31,10 @@ type Config struct {
 	Traces  trace.TracerProvider // nil: otel.GetTracerProvider()
 	Metrics metric.MeterProvider // nil: otel.GetMeterProvider()
 
-	// Provider is the provider of the agents. Its [provider.Info] names the provider and the
-	// default model in spans and metrics; nil, or a provider that doesn't know: "unknown".
+	// Provider names the provider and the default model in spans and metrics, by its
+	// [provider.Info]. nil: the first one that [Telemetry.Provider] is given, so a program sets it
+	// only if it doesn't call that, such as one that exports a journal. A provider that doesn't
+	// know is "unknown".
 	Provider provider.Provider
 
 	// Content says whether spans contain prompts, replies, inputs and results. Each is cut at 16
@@ -73,7 +76,7 @@ type Telemetry struct {
 	cfg    Config
 	tracer trace.Tracer
 	meters *meters
-	info   provider.ModelInfo
+	info   atomic.Pointer[provider.ModelInfo] // nil until a provider is known
 
 	mu     sync.Mutex
 	pauses map[string]pauseTime // by the id of the pause: when people were asked
@@ -100,15 +103,29 @@ func New(cfg Config) (*Telemetry, error) {
 	if t.meters, err = newMeters(cfg.Metrics.Meter(scope, metric.WithInstrumentationVersion(Conventions))); err != nil {
 		return nil, &ConfigError{Field: "Metrics", Problem: err.Error(), Err: err}
 	}
-	if cfg.Provider != nil {
-		t.info, _ = provider.Info(cfg.Provider)
-	}
+	t.learn(cfg.Provider)
 	return t, nil
+}
+
+// learn keeps what the first provider says of itself.
+func (t *Telemetry) learn(p provider.Provider) {
+	if p != nil && t.info.Load() == nil {
+		info, _ := provider.Info(p)
+		t.info.CompareAndSwap(nil, &info)
+	}
+}
+
+// modelInfo returns what the provider says of itself; zero if there is none yet.
+func (t *Telemetry) modelInfo() provider.ModelInfo {
+	if info := t.info.Load(); info != nil {
+		return *info
+	}
+	return provider.ModelInfo{}
 }
 
 // providerName returns the provider's name in the conventions.
 func (t *Telemetry) providerName() string {
-	switch name := t.info.Provider; {
+	switch name := t.modelInfo().Provider; {
 	case name == "":
 		return "unknown"
 	case providerNames[name] != "":
@@ -123,5 +140,5 @@ func (t *Telemetry) model(requested string) string {
 	if requested != "" {
 		return requested
 	}
-	return t.info.ID
+	return t.modelInfo().ID
 }
