@@ -7,9 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -140,28 +141,24 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	if r.Parallel <= 0 {
 		r.Parallel = defaultRecovery
 	}
-	var (
-		names = make(chan string)
-		count atomic.Int64
-		wg    sync.WaitGroup
-	)
-	for range r.Parallel {
-		wg.Go(func() {
-			for name := range names {
-				if a.recoverOne(ctx, name, &r) {
-					count.Add(1)
-				}
+	var count atomic.Int64
+	var group errgroup.Group
+	group.SetLimit(r.Parallel)
+	err = a.eachStranded(ctx, &r, func(name string) {
+		group.Go(func() error {
+			if ctx.Err() == nil && a.recoverOne(ctx, name, &r) {
+				count.Add(1)
 			}
+			return nil
 		})
-	}
-	err = a.sendStranded(ctx, &r, names)
-	close(names)
-	wg.Wait()
+	})
+	_ = group.Wait()
 	return int(count.Load()), err
 }
 
-// sendStranded sends the names of the sessions that could continue but that no process drives.
-func (a *Agent) sendStranded(ctx context.Context, r *Recovery, names chan<- string) error {
+// eachStranded calls do with the names of the sessions that could continue but that no process
+// drives.
+func (a *Agent) eachStranded(ctx context.Context, r *Recovery, do func(name string)) error {
 	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
 		if err != nil && head.Session != "" {
 			a.logger.ErrorContext(ctx, "agent: a session can't be read, and isn't recovered", "session", head.Session,
@@ -175,11 +172,10 @@ func (a *Agent) sendStranded(ctx context.Context, r *Recovery, names chan<- stri
 		if !stranded(&head, time.Now()) {
 			continue
 		}
-		select {
-		case names <- head.Session:
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return causeOf(ctx)
 		}
+		do(head.Session)
 	}
 	return nil
 }

@@ -100,13 +100,14 @@ var rows = map[string]row{
 		"circuit/fault"}, third: []string{mcpSDK},
 		tests: []string{"agent/journal", "provider/providertest", "tools", "tools/mcp"}},
 	"tools/mcp": {own: []string{"circuit/fault", "internal/schema", "provider", "tools",
-		"tools/process"}, third: []string{mcpSDK},
+		"tools/process"}, third: []string{mcpSDK, xsync},
 		tests: []string{"agent", "agent/journal", "provider/providertest", "golang.org/x/oauth2"}},
 	"agent/screen": {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault",
 		"internal/visible"}, tests: []string{"agent/journal/sqlite"}},
-	"internal/visible":         {},
-	"tools/process":            {own: []string{"tools", "provider", "circuit/fault"}},
-	"tools/file":               {own: []string{"tools", "tools/file/internal/diff", "provider", "circuit/fault"}},
+	"internal/visible": {},
+	"tools/process":    {own: []string{"tools", "provider", "circuit/fault"}},
+	"tools/file": {own: []string{"tools", "tools/file/internal/diff", "provider", "circuit/fault"},
+		third: []string{xsync}},
 	"tools/file/internal/diff": {},
 	"tools/web": {own: []string{"tools", "provider", "provider/secret", "circuit/fault",
 		"internal/visible"}, third: []string{"github.com/JohannesKaufmann/html-to-markdown/v2", "golang.org/x/net",
@@ -129,7 +130,7 @@ var rows = map[string]row{
 	"memory/tokens/tiktoken": {own: []string{"memory", "provider", "circuit/fault"},
 		third: []string{"github.com/tiktoken-go/tokenizer"}},
 	// its tests have the providers' embedders
-	"memory/index": {own: []string{"memory", "tools", "provider", "circuit/fault"},
+	"memory/index": {own: []string{"memory", "tools", "provider", "circuit/fault"}, third: []string{xsync},
 		tests: []string{"circuit", "provider/gemini", "provider/guard", "provider/openai", "ratelimit",
 			"ratelimit/budget"}},
 	indextest: {own: []string{"memory/index"}},
@@ -138,7 +139,7 @@ var rows = map[string]row{
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "provider/secret", "circuit/fault"}},
 	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
 	"memory/sqlmemory": {own: []string{"memory", "memory/recall", "memory/recall/recalltest", "circuit/fault",
-		"internal/sqlitefile"}},
+		"internal/sqlitefile"}, third: []string{xsync}},
 	"provider/guard": {own: []string{"provider", "stream", "ratelimit", "ratelimit/budget", "circuit",
 		"circuit/fault"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
@@ -157,6 +158,7 @@ var rows = map[string]row{
 		own: []string{"agent/journal", "agent/machine", "circuit", "circuit/fault", "internal/schema", "memory",
 			"provider",
 			"provider/guard", "ratelimit", "ratelimit/budget", "tools"},
+		third: []string{xsync},
 		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"},
 	},
 	"internal/rules":       {},
@@ -244,8 +246,8 @@ func TestRowsPointDown(t *testing.T) {
 	}
 }
 
-// TestAMinimalProgramCompilesTwoModules counts what a user of the library's core takes in.
-func TestAMinimalProgramCompilesTwoModules(t *testing.T) {
+// TestAMinimalProgramCompilesThreeModules counts what a user of the library's core takes in.
+func TestAMinimalProgramCompilesThreeModules(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Module",
 		module+"/agent", module+"/tools", module+"/"+providertest)
 	cmd.Dir = root
@@ -268,7 +270,7 @@ func TestAMinimalProgramCompilesTwoModules(t *testing.T) {
 	}
 	require.True(t, modules[module], "go list names no module")
 	delete(modules, module)
-	require.Equal(t, []string{backoff, validate}, slices.Sorted(maps.Keys(modules)))
+	require.Equal(t, []string{backoff, validate, xsync}, slices.Sorted(maps.Keys(modules)))
 }
 
 // TestNeitherStoreCompilesTheOthersDriver looks at all that a user of one takes in.

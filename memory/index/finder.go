@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -43,8 +45,8 @@ type Finder struct {
 	// fixed at creation
 	cfg Config
 
-	turn    chan struct{} // holds one token for the goroutine that changes the index, also while it embeds
-	syncing chan struct{} // holds one token for Sync, which releases turn between two batches
+	turn    *semaphore.Weighted // one token, for the goroutine that changes the index, also while it embeds
+	syncing *semaphore.Weighted // one token, for Sync, which releases turn between two batches
 
 	mu      sync.Mutex      // guards what follows
 	touched map[string]bool // ids changed by Put and Remove since a Sync began; nil without one
@@ -80,7 +82,7 @@ func New(cfg Config) (*Finder, error) {
 	if n := cfg.Embedder.Dimensions(); n < 1 {
 		return nil, fault.Errorf(fault.Invalid, "index: Config.Embedder has %d dimensions; it should have 1 or more", n)
 	}
-	return &Finder{cfg: cfg, turn: make(chan struct{}, 1), syncing: make(chan struct{}, 1)}, nil
+	return &Finder{cfg: cfg, turn: semaphore.NewWeighted(1), syncing: semaphore.NewWeighted(1)}, nil
 }
 
 // A Hit is an item that was found.

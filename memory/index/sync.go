@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -24,7 +26,7 @@ func (f *Finder) Put(ctx context.Context, items ...Item) error {
 	if err := take(ctx, f.turn); err != nil {
 		return err
 	}
-	defer func() { <-f.turn }()
+	defer f.turn.Release(1)
 	for part := range slices.Chunk(items, batch) {
 		if _, err := f.put(ctx, part); err != nil {
 			return err
@@ -41,7 +43,7 @@ func (f *Finder) Remove(ctx context.Context, ids ...string) error {
 	if err := take(ctx, f.turn); err != nil {
 		return err
 	}
-	defer func() { <-f.turn }()
+	defer f.turn.Release(1)
 	if err := f.cfg.Index.Delete(ctx, ids); err != nil {
 		return fmt.Errorf("index: delete: %w", err)
 	}
@@ -69,7 +71,7 @@ func (f *Finder) Sync(ctx context.Context, items iter.Seq2[Item, error]) (Change
 	if err := take(ctx, f.syncing); err != nil {
 		return done, err
 	}
-	defer func() { <-f.syncing }()
+	defer f.syncing.Release(1)
 	f.track(make(map[string]bool))
 	defer f.track(nil)
 
@@ -111,7 +113,7 @@ func (f *Finder) syncPart(ctx context.Context, part []Item) (Changes, error) {
 	if err := take(ctx, f.turn); err != nil {
 		return Changes{}, err
 	}
-	defer func() { <-f.turn }()
+	defer f.turn.Release(1)
 	return f.put(ctx, slices.DeleteFunc(slices.Clone(part), func(i Item) bool { return f.isTouched(i.ID) }))
 }
 
@@ -120,7 +122,7 @@ func (f *Finder) sweep(ctx context.Context, seen map[string]bool) (int, error) {
 	if err := take(ctx, f.turn); err != nil {
 		return 0, err
 	}
-	defer func() { <-f.turn }()
+	defer f.turn.Release(1)
 	ids, err := f.cfg.Index.IDs(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("index: sync: ids: %w", err)
@@ -142,7 +144,7 @@ func (f *Finder) Reindex(ctx context.Context) error {
 	if err := take(ctx, f.turn); err != nil {
 		return err
 	}
-	defer func() { <-f.turn }()
+	defer f.turn.Release(1)
 	ids, err := f.cfg.Index.IDs(ctx)
 	if err != nil {
 		return fmt.Errorf("index: re-index: ids: %w", err)
@@ -254,17 +256,12 @@ func (f *Finder) isTouched(id string) bool {
 	return f.touched[id]
 }
 
-// take waits for a token.
-func take(ctx context.Context, turn chan struct{}) error {
-	if ctx.Err() != nil {
+// take waits for the token of turn.
+func take(ctx context.Context, turn *semaphore.Weighted) error {
+	if turn.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
-	select {
-	case turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return nil
 }
 
 func check(items []Item) error {

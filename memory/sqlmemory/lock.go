@@ -11,12 +11,10 @@ import (
 // it ignores the end of ctx, and do's context never ends: the statements are short, and an
 // interrupted one could have been stored.
 func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx *sql.Tx) error) error {
-	select {
-	case s.writing <- struct{}{}:
-		defer func() { <-s.writing }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.writing.Acquire(ctx, 1); err != nil {
+		return err
 	}
+	defer s.writing.Release(1)
 	endless := context.WithoutCancel(ctx)
 	var tx *sql.Tx
 	err := s.retry(ctx, func() (err error) {

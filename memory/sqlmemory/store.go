@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 	"github.com/pawlkit/pawl/memory/recall"
 )
@@ -33,8 +35,8 @@ type Store struct {
 	busy      time.Duration
 	db        *sql.DB
 
-	// writing holds one token for the writer, so that only processes compete for SQLite's lock.
-	writing chan struct{}
+	// writing has one token, for the writer, so that only processes compete for SQLite's lock.
+	writing *semaphore.Weighted
 }
 
 var _ recall.Store = (*Store)(nil)
@@ -60,7 +62,7 @@ func OpenWith(path string, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, err)
 	}
 	s := &Store{limits: cfg.Limits.OrDefault(), textBytes: cfg.TextBytes, busy: cfg.Busy, db: db,
-		writing: make(chan struct{}, 1)}
+		writing: semaphore.NewWeighted(1)}
 	if err := s.prepare(context.Background()); err != nil {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, errors.Join(class(err), db.Close()))
 	}
@@ -69,8 +71,8 @@ func OpenWith(path string, cfg Config) (*Store, error) {
 
 // Close closes the file. Later calls fail.
 func (s *Store) Close() error {
-	s.writing <- struct{}{}
-	defer func() { <-s.writing }()
+	_ = s.writing.Acquire(context.Background(), 1) // this context never ends
+	defer s.writing.Release(1)
 	return s.db.Close()
 }
 

@@ -4,8 +4,8 @@ import "context"
 
 // LockWrites makes the writers of w wait until done is called.
 func LockWrites(w *Workspace) (done func()) {
-	w.writeLock <- struct{}{}
-	return func() { <-w.writeLock }
+	_ = w.writeLock.Acquire(context.Background(), 1)
+	return func() { w.writeLock.Release(1) }
 }
 
 // Search searches with ctx itself, without the context of a tool call in between.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -112,8 +114,8 @@ type Workspace struct {
 	root *os.Root
 	cfg  Config
 	// writeLock is held while files are changed, and then the lock of the directory: see tryLock.
-	// It is a channel, so that waiting for it can end with a context.
-	writeLock chan struct{}
+	// It has one token; waiting for it can end with a context.
+	writeLock *semaphore.Weighted
 }
 
 var _, _ Tree = (*Workspace)(nil), (*Staging)(nil)
@@ -133,7 +135,7 @@ func OpenWith(dir string, cfg Config) (*Workspace, error) {
 		return nil, &Error{Name: dir, Problem: "the workspace can't be opened: " + innermost(err).Error(),
 			class: fault.Of(err), err: err}
 	}
-	w := &Workspace{root: root, cfg: cfg, writeLock: make(chan struct{}, 1)}
+	w := &Workspace{root: root, cfg: cfg, writeLock: semaphore.NewWeighted(1)}
 	if _, err := tools.NewRegistry(w.Tools()...); err != nil {
 		_ = root.Close()
 		return nil, &Error{Name: cfg.Name, Problem: "Config.Name isn't a valid name for tools: " + err.Error(),
@@ -156,19 +158,17 @@ func (w *Workspace) lock(ctx context.Context) (done func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	select {
-	case w.writeLock <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := w.writeLock.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
 	unlock, err := w.lockDir(ctx)
 	if err != nil {
-		<-w.writeLock
+		w.writeLock.Release(1)
 		return nil, err
 	}
 	return func() {
 		unlock()
-		<-w.writeLock
+		w.writeLock.Release(1)
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -20,7 +21,7 @@ type conn struct {
 	server     *Server
 	credential string
 	// held while the connection is opened or the tools are listed: one attempt for all who wait
-	gate chan struct{}
+	gate *semaphore.Weighted // of one
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
@@ -79,12 +80,10 @@ func (e *ConnectError) Fault() fault.Class {
 
 // hold waits until this is the only attempt.
 func (c *conn) hold(ctx context.Context) error {
-	select {
-	case c.gate <- struct{}{}:
-		return nil
-	case <-ctx.Done():
+	if c.gate.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 // open returns the session, and makes the connection if there is none. Several callers wait for one
@@ -93,7 +92,7 @@ func (c *conn) open(ctx context.Context) (*session, error) {
 	if err := c.hold(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { <-c.gate }()
+	defer c.gate.Release(1)
 	return c.connect(ctx)
 }
 

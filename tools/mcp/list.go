@@ -26,7 +26,7 @@ func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
 	if err := c.hold(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { <-c.gate }()
+	defer c.gate.Release(1)
 	c.mu.Lock()
 	if time.Since(c.asked) > c.server.cfg.Refresh {
 		c.listed = false

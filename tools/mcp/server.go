@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -86,7 +88,7 @@ func (s *Server) conn(credential string) (*conn, error) {
 	}
 	c := s.conns[credential]
 	if c == nil {
-		c = &conn{server: s, credential: credential, gate: make(chan struct{}, 1), begun: make(chan *flow, 1)}
+		c = &conn{server: s, credential: credential, gate: semaphore.NewWeighted(1), begun: make(chan *flow, 1)}
 		s.conns[credential] = c
 	}
 	return c, nil

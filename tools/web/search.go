@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -90,19 +91,17 @@ func Find(ctx context.Context, query string, most int, searchers ...Searcher) (*
 		results []SearchResult
 		err     error
 	}
-	answers := make([]chan answer, len(searchers))
+	answers := make([]answer, len(searchers))
+	var asked sync.WaitGroup
 	for i, s := range searchers {
-		answers[i] = make(chan answer, 1)
-		go func() {
-			results, err := searchIn(ctx, s, query, most)
-			answers[i] <- answer{results, err}
-		}()
+		asked.Go(func() { answers[i].results, answers[i].err = searchIn(ctx, s, query, most) })
 	}
+	asked.Wait()
 	found := new(Found)
 	var errs []error
 	var all []SearchResult
 	for i, s := range searchers {
-		a := <-answers[i]
+		a := answers[i]
 		if a.err != nil {
 			e := &SourceError{Source: nameOf(s), Err: a.err}
 			found.Failed, errs = append(found.Failed, e), append(errs, e)

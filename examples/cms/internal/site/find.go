@@ -33,12 +33,11 @@ const maxIndexed = 10_000
 // are embedded.
 func (s *Site) Find(ctx context.Context, query string, filter index.Filter, limit int) (index.Result, error) {
 	const doing = "looking up a name"
-	select {
-	case s.finding <- struct{}{}: // one search at a time: an older state must not replace a newer one
-		defer func() { <-s.finding }()
-	case <-ctx.Done():
-		return index.Result{}, s.explain(ctx, doing, ctx.Err())
+	// One search at a time: an older state must not replace a newer one.
+	if err := s.finding.Acquire(ctx, 1); err != nil {
+		return index.Result{}, s.explain(ctx, doing, err)
 	}
+	defer s.finding.Release(1)
 	items, err := view(ctx, s, doing, func(tx *txn) ([]index.Item, error) { return allItems(tx), nil })
 	if err != nil {
 		return index.Result{}, err

@@ -84,7 +84,8 @@ type embeds struct {
 
 func (e *embeds) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	e.texts.Add(int64(len(texts)))
-	if len(e.site.finding) == 0 {
+	if e.site.finding.TryAcquire(1) {
+		e.site.finding.Release(1)
 		e.outOfTurn.Add(1)
 	}
 	return e.Local.Embed(ctx, texts)
@@ -233,10 +234,10 @@ func TestFindEndsWithItsContextAndWithTheSite(t *testing.T) {
 	cancel()
 	_, err := s.Find(ctx, "home", index.Filter{}, 0)
 	require.ErrorIs(t, err, context.Canceled)
-	s.finding <- struct{}{} // another search is in progress
+	require.True(t, s.finding.TryAcquire(1)) // another search is in progress
 	_, err = s.Find(ctx, "home", index.Filter{}, 0)
 	require.ErrorIs(t, err, context.Canceled)
-	<-s.finding
+	s.finding.Release(1)
 	require.Equal(t, "pg_home", meant(t, s, "hoem").ID)
 	require.NoError(t, s.Close())
 	_, err = s.Find(t.Context(), "home", index.Filter{}, 0)

@@ -13,8 +13,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pawlkit/pawl/memory/index"
+	"golang.org/x/sync/semaphore"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pawlkit/pawl/memory/index"
 )
 
 const (
@@ -88,7 +90,7 @@ func open(ctx context.Context, path string, steps []migration) (*Site, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, finder: finder,
-		changed: make(chan struct{}), writing: make(chan struct{}, 1), finding: make(chan struct{}, 1)}
+		changed: make(chan struct{}), writing: semaphore.NewWeighted(1), finding: semaphore.NewWeighted(1)}
 	if err := s.prepare(ctx, steps); err != nil {
 		return nil, errors.Join(s.explain(ctx, "opening "+abs, err), db.Close())
 	}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/pawlkit/pawl/memory/index"
 )
 
@@ -27,12 +29,12 @@ type Site struct {
 
 	// writing holds one token for the writer. The writers of this process take turns here, in the
 	// order in which they came, so only processes compete for SQLite's lock.
-	writing chan struct{}
+	writing *semaphore.Weighted
 	closed  atomic.Bool
 
 	// The holder of the token in finding updates finder from the file and searches it.
 	finder  *index.Finder
-	finding chan struct{}
+	finding *semaphore.Weighted
 
 	mu      sync.Mutex    // guards changed
 	changed chan struct{} // closed by the next write
@@ -47,10 +49,9 @@ func (s *Site) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	s.writing <- struct{}{} // wait for the writer; later ones see closed
-	err := s.db.Close()
-	<-s.writing
-	return err
+	_ = s.writing.Acquire(context.Background(), 1) // waits for the writer; later ones see closed
+	defer s.writing.Release(1)
+	return s.db.Close()
 }
 
 // view runs fn in a transaction that sees a consistent state of the file, and returns its result.
@@ -117,12 +118,10 @@ func (s *Site) read(ctx context.Context, doing string, fn func(*txn) error) erro
 // write runs fn in a transaction that holds the file's write lock from its start, and commits if fn
 // returns nil.
 func (s *Site) write(ctx context.Context, doing string, fn func(*txn) error) error {
-	select {
-	case s.writing <- struct{}{}:
-		defer func() { <-s.writing }()
-	case <-ctx.Done():
-		return s.explain(ctx, doing, ctx.Err())
+	if err := s.writing.Acquire(ctx, 1); err != nil {
+		return s.explain(ctx, doing, err)
 	}
+	defer s.writing.Release(1)
 	err := s.run(ctx, false, fn)
 	if err == nil {
 		s.notify()
