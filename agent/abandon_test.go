@@ -142,7 +142,7 @@ func TestACompactionThatHangsIsAbandoned(t *testing.T) {
 		}, say("One."), say("Two."))
 		began := time.Now()
 		res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
-		require.NoError(t, err)
+		require.ErrorAs(t, err, new(*agent.LimitError))
 		require.Equal(t, 15*time.Second, time.Since(began))
 		require.Equal(t, agent.Stopped, res.Status)
 		require.Equal(t, machine.CodeLimit, res.Code)
@@ -231,7 +231,7 @@ func TestAProviderThatEndsJustWhenItIsAbandonedEndsOneRun(t *testing.T) {
 			s := &swap{p: late}
 			a := newAgent(t, agent.Config{Provider: s, NoGuard: true, Limits: agent.Limits{Duration: time.Second}})
 			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
-			require.NoError(t, err)
+			require.ErrorAs(t, err, new(*agent.LimitError))
 			require.Equal(t, agent.Stopped, res.Status)
 			require.Equal(t, machine.CodeLimit, res.Code)
 			synctest.Wait()

@@ -87,9 +87,6 @@ func (a *Agent) Abandoned() int {
 	return int(a.abandoned.Load())
 }
 
-// unnamedPrefix is the prefix of the names of sessions whose input has no name.
-const unnamedPrefix = "unnamed/"
-
 // newID returns an id that can't be guessed: 128 bits.
 func newID(prefix string) string {
 	var b [16]byte

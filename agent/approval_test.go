@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"testing"
@@ -46,10 +47,10 @@ func Example_approval() {
 	ctx := context.Background()
 	a := build(providertest.Script(providertest.Call("cms.deletePage", Page{ID: "p1"})))
 	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Delete the old home page."})
-	if err != nil {
-		log.Fatal(err)
+	if paused := (*agent.PausedError)(nil); !errors.As(err, &paused) || !paused.Started {
+		log.Fatal("it should ask: ", err)
 	}
-	for _, p := range res.Pending { // res.Status is agent.Paused; the process may end here
+	for _, p := range res.Pending { // the run waits; the process may end here
 		fmt.Printf("%s wants %s because %s\n", p.Call.Name, p.Call.Input, p.Reason)
 	}
 	// In another process, a month later:
@@ -76,7 +77,7 @@ func TestADecisionOnAnUnknownPauseRunsNothing(t *testing.T) {
 	})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve("p-forged")))
 	var de *agent.DecisionError

@@ -18,7 +18,7 @@ func (x *driver) begin(in *Input) (err error) {
 		return err
 	}
 	if x.caller.Err() != nil {
-		return &StopError{Code: machine.CodeCanceled, Err: causeOf(x.caller)}
+		return canceledBy(x.caller, causeOf(x.caller))
 	}
 	if err := a.screenInput(x.caller, x.name, in); err != nil {
 		return err

@@ -244,7 +244,7 @@ func TestACallThatIsLeftBehindEndsItsProbe(t *testing.T) {
 					defer time.AfterFunc(time.Second, cancel).Stop()
 				}
 				_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
-				require.Equal(t, ctx.Err(), err)
+				require.ErrorIs(t, err, ctx.Err())
 				require.Equal(t, 1, a.Abandoned())
 				now := b.Snapshot()
 				require.Equal(t, c.state, now.State)

@@ -45,7 +45,15 @@ func CallTool(session, tool string, input any) Input {
 }
 
 // Call makes one call of a tool in the session, without a model, and returns when it has its result
-// or waits for a decision. It is [Agent.Run] with the input of [CallTool].
+// or waits for a decision. It is [Agent.Run] with the input of [CallTool], and so is its error: nil
+// only if the call has its result, in [Result].Called, whatever that is; a *[PausedError] if it
+// waits for a decision.
+//
+//	res, err := a.Session("s-1").Call(ctx, "cms.deletePage", Page{ID: "p1"})
+//	var paused *agent.PausedError
+//	if errors.As(err, &paused) && paused.Started {
+//		return show(res.Pending)
+//	}
 func (s *Session) Call(ctx context.Context, tool string, input any) (*Result, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {

@@ -50,7 +50,7 @@ func TestACallOfTheHostTakesThePathOfACallOfTheModel(t *testing.T) {
 			Policies: []tools.Policy{policy}}, say("I see."), say("I see."), say("I see."))
 		s := a.Session("s")
 		res, err := s.Call(t.Context(), "write", Number{7})
-		require.NoError(t, err)
+		require.ErrorAs(t, err, new(*agent.PausedError))
 		require.Equal(t, agent.Paused, res.Status)
 		require.Nil(t, res.Called)
 		require.Equal(t, []string{"before", "policy"}, path)
@@ -253,7 +253,7 @@ func TestACallOfTheHostCanHaveTheKeyOfAnEarlierOne(t *testing.T) {
 			in := agent.CallTool("s", "write", Number{7})
 			in.CallKey = "pay-1"
 			res, err := a.Run(t.Context(), in)
-			require.NoError(t, err)
+			require.ErrorAs(t, err, new(*agent.PausedError))
 			_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 			require.NoError(t, err)
 		}

@@ -271,11 +271,14 @@ func TestRunIsTheStreamCollected(t *testing.T) {
 				streamed, ran := sc.set(t, nil), sc.set(t, nil)
 				all, serr := events(streamed.agent.Stream(t.Context(), streamed.input))
 				res, rerr := ran.agent.Run(t.Context(), ran.input)
-				require.Equal(t, sc.fails, rerr != nil)
-				require.Equal(t, fmt.Sprint(serr), fmt.Sprint(rerr))
+				require.Equal(t, sc.fails, serr != nil)
 				last := lastResult(t, all)
+				if sc.fails {
+					require.EqualError(t, rerr, serr.Error())
+				}
 				require.Equal(t, plainResult(last), plainResult(res))
-				require.IsType(t, last.Err(), res.Err())
+				require.IsType(t, last.Err(), rerr)
+				require.Equal(t, last.Status != agent.Completed, rerr != nil)
 			})
 		})
 	}

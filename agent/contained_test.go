@@ -251,7 +251,7 @@ func TestAReplyThatAHookAbortsIsStillPaidFor(t *testing.T) {
 			return agent.Abort(errors.New("no"))
 		}}}})
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.AbortError))
 	require.Equal(t, agent.Stopped, res.Status)
 	require.EqualValues(t, 2e6, res.Usage.Total())
 	require.NotZero(t, res.Cost)

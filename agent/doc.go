@@ -52,6 +52,10 @@
 //   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine running,
 //     even if the loop's body panics. The exception is a function that ignores the end of its
 //     context, of a provider or a tool, for example: see [Agent.Abandoned].
+//   - The error of [Agent.Run], [RunFor] and [Session.Call] is nil only if the run completed. Any
+//     other end is a typed reason, [Result.Err], beside the complete Result. A run completes when
+//     the model ends its turn with an answer, or when a stop condition holds: a refusal, and a
+//     reply that is cut, filtered or empty, is no answer.
 //   - A session has one run at a time. Another one is refused with a *[BusyError].
 //   - Each loop ends: see [Limits], which are on by default.
 //   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model

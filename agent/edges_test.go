@@ -33,10 +33,9 @@ func TestAnotherModeBringsItsOwnLimits(t *testing.T) {
 	})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
-	require.NoError(t, err)
 	require.Equal(t, agent.Stopped, res.Status)
 	var limit *agent.LimitError
-	require.ErrorAs(t, res.Err(), &limit)
+	require.ErrorAs(t, err, &limit)
 	require.Equal(t, machine.LimitSteps, limit.Limit)
 	require.EqualValues(t, 2, limit.Max)
 }
@@ -66,8 +65,8 @@ func TestAnEmptyLastAnswerHasNoText(t *testing.T) {
 	})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
-	require.NoError(t, err)
-	require.Equal(t, agent.Completed, res.Status)
+	require.ErrorIs(t, err, machine.ErrNoAnswer)
+	require.Equal(t, agent.Stopped, res.Status)
 	require.Empty(t, res.Text())
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/machine"
@@ -43,6 +44,10 @@ func (x *driver) conclude(act machine.Action) {
 		if x.readInbox() || x.requested != requestNone {
 			return
 		}
+	}
+	if !x.machine.Answered() {
+		x.finish(Stopped, machine.CodeEmpty, machine.ErrNoAnswer)
+		return
 	}
 	x.finish(Completed, "", nil)
 }
@@ -114,8 +119,17 @@ func (x *driver) finishCause(cause error) {
 	case errors.Is(cause, errAbandoned):
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	default:
-		x.finish(Stopped, machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: cause})
+		x.finish(Stopped, machine.CodeCanceled, canceledBy(x.caller, cause))
 	}
+}
+
+// canceledBy returns why a run was canceled. If ctx has ended, the error also wraps ctx.Err(),
+// which its cause needn't be.
+func canceledBy(ctx context.Context, cause error) error {
+	if err := usable(ctx.Err()); err != nil && !errors.Is(cause, err) {
+		cause = fmt.Errorf("%w: %w", err, cause)
+	}
+	return &StopError{Code: machine.CodeCanceled, Err: cause}
 }
 
 // finish ends or pauses the run: it gives open calls a result, appends the end, and shows it with

@@ -74,7 +74,8 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 // that no half of it is resumed after a crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
 	in := Input{Session: to, Prompt: "x"}
-	if err := in.check(new(machine.DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
+	if err := in.check(new(machine.DefaultLimits())); err != nil || to == "" ||
+		strings.HasPrefix(to, machine.UnnamedPrefix) {
 		return &ForkError{From: from, To: to, Problem: "the new session needs a name that would do for Input.Session"}
 	}
 	m, err := machine.Replay(to, facts...)

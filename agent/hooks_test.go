@@ -152,9 +152,9 @@ func TestWhatHooksSayIsDone(t *testing.T) {
 			a, model := hooked(t, &done, []agent.Hooks{c.hook, count}, call("work", 1), say("Done."))
 			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 			require.Equal(t, c.status, res.Status)
-			require.Equal(t, c.status == agent.Failed, err != nil)
+			require.Equal(t, c.status != agent.Completed, err != nil)
 			if c.err != nil {
-				require.ErrorIs(t, res.Err(), c.err)
+				require.ErrorIs(t, err, c.err)
 				require.Equal(t, machine.CodeAborted, res.Code)
 			}
 			var all []*agent.ToolResult

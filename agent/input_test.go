@@ -212,13 +212,18 @@ func TestDeeplyNestedArgumentsHarmNothing(t *testing.T) {
 	}
 }
 
-func TestAnEmptyReplyCompletesARun(t *testing.T) {
+func TestAnEmptyReplyIsNoAnswer(t *testing.T) {
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Journal: store()}, providertest.Empty(), say("Now."))
 			res := run(t, a)
-			require.Equal(t, agent.Completed, res.Status)
+			require.Equal(t, agent.Stopped, res.Status)
+			require.Equal(t, machine.CodeEmpty, res.Code)
+			require.ErrorIs(t, res.Err(), machine.ErrNoAnswer)
 			require.Empty(t, res.Text())
+			read, err := a.Session("s").Result(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, res.Err(), read.Err())
 			require.Equal(t, "Now.", run(t, a).Text())
 		})
 	}

@@ -27,15 +27,13 @@ func ExampleLimits() {
 		return
 	}
 	res, err := a.Run(context.Background(), agent.Input{Prompt: "Find the page."})
-	if err != nil {
-		fmt.Println(err)
+	var limit *agent.LimitError
+	if !errors.As(err, &limit) {
+		fmt.Println("it should reach a limit:", err)
 		return
 	}
 	fmt.Println(res.Status, res.Steps)
-	var limit *agent.LimitError
-	if errors.As(res.Err(), &limit) {
-		fmt.Println(limit.Limit, limit.Max)
-	}
+	fmt.Println(limit.Limit, limit.Max)
 	// Output:
 	// stopped 3
 	// Failures 3
@@ -54,12 +52,12 @@ func ExampleLimits_requirePrices() {
 		return
 	}
 	res, err := a.Run(context.Background(), agent.Input{Prompt: "Greet them."})
-	if err != nil {
+	if res == nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(res.Status, res.Steps)
-	fmt.Println(res.Err())
+	fmt.Println(err)
 	// Output:
 	// stopped 0
 	// agent: Limits.RequirePrices: the price of the model "new-model" isn't known; call a model whose price the provider knows (provider.Info), set the price in the provider's configuration, or set Limits.Cost to -1

@@ -198,7 +198,7 @@ func (l *sessionLog) remember() {
 // cacheable reports whether the state of a session is kept: it has a name of the host's, so that
 // there may be other runs in it.
 func cacheable(session string) bool {
-	return !strings.HasPrefix(session, unnamedPrefix) && !strings.HasPrefix(session, childPrefix)
+	return !strings.HasPrefix(session, machine.UnnamedPrefix) && !strings.HasPrefix(session, childPrefix)
 }
 
 // A stateCache keeps the states of the sessions that were closed last: at most maxCached bytes. A

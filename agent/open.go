@@ -173,7 +173,7 @@ func (l *sessionLog) forgettable() bool {
 	if l.err != nil || l.machine == nil || l.leaseLost() { // it couldn't be read, or another process has it
 		return false
 	}
-	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()
+	return l.state().Seq == 0 || strings.HasPrefix(l.name, machine.UnnamedPrefix) && !l.run().IsOpen()
 }
 
 // factsAfter returns the facts of a session with numbers above after, or those from the snapshot on

@@ -13,9 +13,17 @@ import (
 
 // RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and
 // its answer is validated and decoded. An answer that doesn't fit is sent back, at most
-// Limits.OutputCorrections times (2 by default); then the run fails with an *[OutputError]. If the
-// run ends without an answer, the error is that of [Result.Err]. Tools are called as in any run.
-// The Result is nil only if no run was started.
+// Limits.OutputCorrections times (2 by default); then the run fails with an *[OutputError]. Tools
+// are called as in any run. The error is nil only if the run completed and the T is its answer;
+// otherwise it is that of [Agent.Run], beside the complete Result, and the T is zero. The Result is
+// nil only if no run was started. A run that paused is resumed with RunFor, too:
+//
+//	v, res, err := agent.RunFor[Invoice](ctx, a, in)
+//	var paused *agent.PausedError
+//	if errors.As(err, &paused) && paused.Started {
+//		in = agent.Resume(res.Session, decide(res.Pending)...)
+//		v, res, err = agent.RunFor[Invoice](ctx, a, in)
+//	}
 //
 // Providers want objects. A T that isn't one, such as []string, is asked for as an object with the
 // one field "value", and taken out of it again. An answer that leaves out the object is accepted
@@ -30,9 +38,6 @@ func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) 
 	res, err := a.Run(ctx, in)
 	if err != nil {
 		return zero, res, err
-	}
-	if res.Status != Completed {
-		return zero, res, res.Err()
 	}
 	answer, err := acceptAnswer(s, res.Text())
 	if err != nil { // a stop condition, or a resumed run that was begun without a schema

@@ -113,8 +113,10 @@ type Recovery struct {
 // A Recovered is a session that [Agent.Recover] has resumed.
 type Recovered struct {
 	Session string
-	Result  *Result
-	Err     error // a *[ChangedError], for example; see [Agent.Run]
+	Result  *Result // nil if the session wasn't resumed
+	// Err says why the session wasn't resumed, a *[ChangedError] for example, or why its run
+	// failed: it is the error of [Agent.Stream]. How the run stands is in Result.
+	Err error
 }
 
 // defaultRecovery is the default of Recovery.Parallel.
@@ -199,7 +201,11 @@ func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 	var paused *PausedError
 	in := Continue(name)
 	in.recovering = true
-	res, err := a.recoverRun(ctx, in, r.Event)
+	var event func(Event)
+	if r.Event != nil {
+		event = func(ev Event) { r.Event(name, ev) }
+	}
+	res, err := a.collect(ctx, &in, event)
 	switch {
 	case errors.Is(err, errNotOurs), errors.Is(err, ErrDraining), errors.As(err, &busy) && res == nil,
 		errors.As(err, &none), res == nil && errors.As(err, &paused):
@@ -220,22 +226,4 @@ func (a *Agent) reportRecovered(ctx context.Context, r *Recovery, one Recovered)
 	if failed != nil {
 		a.logger.ErrorContext(ctx, "agent: Recovery.Each failed", "session", one.Session, "error", failed)
 	}
-}
-
-// recoverRun runs an input, and calls event for its events if that isn't nil.
-func (a *Agent) recoverRun(ctx context.Context, in Input, event func(string, Event)) (res *Result, err error) {
-	if event == nil {
-		return a.Run(ctx, in)
-	}
-	for ev, e := range a.Stream(ctx, in) {
-		if e != nil {
-			err = e
-			continue
-		}
-		event(in.Session, ev)
-		if end, ok := ev.(RunEnded); ok {
-			res = end.Result // the last one is that of the run itself
-		}
-	}
-	return res, err
 }

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -32,8 +33,8 @@ func ExampleAgent_Recover() {
 	server := open(providertest.Call("publish", Page{"news"}), providertest.Call("announce", Page{"party"}))
 	for _, session := range []string{"news", "party"} {
 		res, err := server.Run(ctx, agent.Input{Session: session, Prompt: "Publish it."})
-		if err != nil {
-			log.Fatal(err)
+		if !errors.As(err, new(*agent.PausedError)) {
+			log.Fatal("it should ask: ", err)
 		}
 		if session == "news" { // nobody decides about the party
 			if err := server.Session(session).Decide(ctx, agent.Approve(res.Pending[0].ID).By("ann")); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -23,10 +24,10 @@ func refusing(chunks ...provider.Chunk) provider.Provider {
 	})
 }
 
-// TestARefusalIsShownAndReturned: it is what the model says, though not as text.
+// A refusal is what the model says, though not as text. It is no answer, whatever the provider
+// gives as the reason why the reply ended.
 func TestARefusalIsShownAndReturned(t *testing.T) {
-	for stop, status := range map[provider.StopReason]agent.Status{provider.StopDone: agent.Completed,
-		provider.StopFiltered: agent.Stopped} {
+	for _, stop := range []provider.StopReason{provider.StopDone, provider.StopUnknown, provider.StopFiltered} {
 		a := newAgent(t,
 			agent.Config{Provider: refusing(provider.Start("m"), provider.Refusal("I can't "),
 				provider.Refusal("do that."),
@@ -38,7 +39,9 @@ func TestARefusalIsShownAndReturned(t *testing.T) {
 			case agent.TextDelta:
 				shown += ev.Text
 			case agent.RunEnded:
-				require.Equal(t, status, ev.Status)
+				require.Equal(t, agent.Stopped, ev.Status)
+				require.Equal(t, machine.CodeFiltered, ev.Code)
+				require.ErrorIs(t, ev.Result.Err(), machine.ErrFiltered)
 				require.Equal(t, "I can't do that.", ev.Result.Text())
 			}
 		}
@@ -48,7 +51,7 @@ func TestARefusalIsShownAndReturned(t *testing.T) {
 		agent.Config{Provider: refusing(provider.Start("m"), provider.Text("Well."), provider.Refusal("No."),
 			provider.End(provider.StopDone, provider.Usage{}))})
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "Do it."})
-	require.NoError(t, err)
+	require.ErrorIs(t, err, machine.ErrFiltered)
 	require.Equal(t, "Well.", res.Text())
 	require.Equal(t, "No.", res.Messages[len(res.Messages)-1].Refusal())
 }

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"strings"
@@ -40,8 +41,8 @@ func ExampleAllowAlways() {
 	in := agent.Input{Session: "s-1", Prompt: "Look what has changed, and push it."}
 	for range 2 {
 		res, err := a.Run(ctx, in)
-		if err != nil {
-			log.Fatal(err)
+		if !errors.As(err, new(*agent.PausedError)) {
+			log.Fatal("it should ask: ", err)
 		}
 		p := res.Pending[0]
 		fmt.Printf("step %d asks about %q\n", res.Steps, p.Scope)

@@ -80,24 +80,54 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	}
 }
 
-// Run runs an input until the run ends or pauses, and returns its Result. The error is that of
-// [Agent.Stream]. A run that was stopped for another reason, for example by a limit, has the reason
-// in [Result.Err]. The Result is nil only if no run was started. Run is safe for concurrent use.
-// While a run of the session is in progress, a second one is a *[BusyError]; one that has ended,
-// but whose AfterRun hooks haven't returned yet, is waited for, at most two seconds.
+// Run runs an input until the run ends or pauses. The error is nil only if the run completed.
+// Otherwise it is the error of [Result.Err], a typed reason, and the Result is complete beside it,
+// with the messages, the usage and the steps so far: a pause is a *[PausedError], a limit, a
+// refusal or the end of ctx a *[StopError], a failure the error of the provider. The Result is nil
+// only if no run was started; then the error says why.
+//
+//	res, err := a.Run(ctx, in)
+//	var paused *agent.PausedError
+//	switch {
+//	case err == nil:
+//		fmt.Println(res.Text())
+//	case errors.As(err, &paused) && paused.Started:
+//		fmt.Println("waits for decisions:", res.Pending)
+//	default:
+//		return err
+//	}
+//
+// A call that needs a decision in a session without a name pauses the run too; the error says so.
+// Such a session has a name that was made up, [Result].Session.
+//
+// Run is safe for concurrent use. While a run of the session is in progress, a second one is a
+// *[BusyError]; one that has ended, but whose AfterRun hooks haven't returned yet, is waited for,
+// at most two seconds.
 func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
-	var res *Result
-	var failure error
-	a.drive(ctx, &in, false, func(ev Event, err error) bool {
-		if err != nil {
-			failure = err
+	res, err := a.collect(ctx, &in, nil)
+	if res != nil {
+		return res, res.Err()
+	}
+	return nil, err
+}
+
+// collect runs an input, and calls event for its events if that isn't nil. The error is that of
+// Stream.
+func (a *Agent) collect(ctx context.Context, in *Input, event func(Event)) (res *Result, err error) {
+	a.drive(ctx, in, event != nil, func(ev Event, e error) bool {
+		if e != nil {
+			err = e
+			return true
+		}
+		if event != nil {
+			event(ev)
 		}
 		if end, ok := ev.(RunEnded); ok {
-			res = end.Result
+			res = end.Result // the last one is that of the run itself
 		}
 		return true
 	})
-	return res, failure
+	return res, err
 }
 
 // drive runs an input. It is the one loop: Run collects what it yields.
@@ -111,7 +141,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	x.running.succeeded, x.tools.set = x.succeeded, a.own
 	session := in.Session
 	if session == "" {
-		session = newID(unnamedPrefix)
+		session = newID(machine.UnnamedPrefix)
 	}
 	x.sessionLog = a.newLog(x.caller, session)
 	x.room.L = &x.mu

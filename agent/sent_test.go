@@ -155,7 +155,7 @@ func TestARevocationThatWasPostedOutlivesACrashAtAnyAppend(t *testing.T) {
 				<-time.After(time.Minute)
 				c := reopen(t, agent.Config{Journal: store, Tools: cfg.Tools}, call("ask", 2))
 				end, err := c.Run(t.Context(), agent.Input{Session: "s", Prompt: "again", Supersede: true})
-				require.NoError(t, err)
+				require.ErrorAs(t, err, new(*agent.PausedError))
 				require.Equal(t, agent.Paused, end.Status, "append %d, kept %t", at, kept)
 			})
 			if !dead {

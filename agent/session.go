@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -77,27 +76,17 @@ func (s *Session) Pending(ctx context.Context) ([]Pause, error) {
 }
 
 // Result returns the current state of the newest run, in the form in which [Agent.Run] returns it.
-// An unknown session is a *[NothingOpenError].
+// It is a read: the error is only about reading, and [Result.Err] says why the run hasn't
+// completed. An unknown session is a *[NothingOpenError].
 func (s *Session) Result(ctx context.Context) (*Result, error) {
 	m, err := s.machine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := m.State().Run
-	if r == nil {
+	if m.State().Run == nil {
 		return nil, &NothingOpenError{Session: s.id}
 	}
-	res := m.Result(r.Status, r.Code, endOf(r))
-	res.Reason = r.Reason
-	return res, nil
-}
-
-// endOf returns why a run has ended, as an error; nil for a run that has completed or is open.
-func endOf(r *machine.RunState) error {
-	if r.Status == Completed || r.IsOpen() {
-		return nil
-	}
-	return &StopError{Code: r.Code, Err: errors.New(r.Reason)}
+	return m.LastResult(), nil
 }
 
 // Trace returns the model calls of the session in order, for debugging. It reads only the log: it

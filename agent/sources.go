@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -229,7 +230,7 @@ func (p *lastLists) forget(session string) {
 
 // keep remembers lists. Beyond maxLists it forgets any others.
 func (p *lastLists) keep(key tools.Listing, lists []toolList) {
-	if len(lists) == 0 || strings.HasPrefix(key.Session, unnamedPrefix) {
+	if len(lists) == 0 || strings.HasPrefix(key.Session, machine.UnnamedPrefix) {
 		return
 	}
 	p.mu.Lock()

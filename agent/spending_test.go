@@ -258,11 +258,10 @@ func TestWhatIsLeftForChildrenIsKnownAfterACrash(t *testing.T) {
 					continue
 				case errors.As(err, &none):
 					return
-				case errors.As(err, &paused):
+				case errors.As(err, &paused) && !paused.Started:
 					in = approveAll(&agent.Result{Session: "s", Pending: paused.Pending})
 					continue
 				}
-				require.NoError(t, err)
 				if res.Status != agent.Paused {
 					require.Equal(t, machine.CodeLimit, res.Code)
 					break

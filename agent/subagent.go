@@ -186,7 +186,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	if r := m.State().Run; r != nil {
 		switch answers := m.State().Unanswered(parent.answers); {
 		case !r.IsOpen():
-			res = m.Result(r.Status, r.Code, endOf(r))
+			res = m.LastResult()
 		case len(answers) > 0:
 			in = Resume(name, answers...)
 		case len(r.Pending()) > 0 && m.Waiting() && !r.AnyExpired(time.Now(), parent.answers):
@@ -274,7 +274,7 @@ func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result)
 	switch {
 	case res.Status == Completed && text != "":
 		return text, nil
-	case res.Status == Completed:
+	case res.Status == Completed, res.Code == machine.CodeEmpty:
 		return "The agent has ended without saying anything.", nil
 	}
 	why := "it ended as " + string(res.Status)

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -36,8 +37,8 @@ func ExampleAsTool() {
 	a := build([]providertest.Step{providertest.Call("delete", Page{"home"})},
 		[]providertest.Step{providertest.Call("editor", agent.Task{Task: "Delete the home page."})})
 	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Tidy up."})
-	if err != nil {
-		log.Fatal(err)
+	if !errors.As(err, new(*agent.PausedError)) {
+		log.Fatal("it should ask: ", err)
 	}
 	p := res.Pending[0]
 	fmt.Println(p.Call.Name, string(p.Call.Input), "in", len(p.Path), "call of a subagent")

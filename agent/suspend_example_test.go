@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 
@@ -55,8 +56,8 @@ func Example_suspend() {
 	}
 	ctx := context.Background()
 	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Book me a flight to Oslo."})
-	if err != nil {
-		log.Fatal(err)
+	if !errors.As(err, new(*agent.PausedError)) {
+		log.Fatal("it should ask: ", err)
 	}
 	for _, p := range res.Pending {
 		fmt.Println(p.Reason)
@@ -100,8 +101,8 @@ func ExampleSession_Call() {
 	ctx := context.Background()
 	s := a.Session("s-1")
 	res, err := s.Call(ctx, "cms.deletePage", Page{ID: "old"})
-	if err != nil {
-		log.Fatal(err)
+	if !errors.As(err, new(*agent.PausedError)) {
+		log.Fatal("it should ask: ", err)
 	}
 	fmt.Println(res.Status, res.Pending[0].Reason)
 	res, err = a.Run(ctx, agent.Resume("s-1", agent.Approve(res.Pending[0].ID).By("ann")))

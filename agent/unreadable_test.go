@@ -31,7 +31,7 @@ func TestADamagedSessionDoesNotAffectTheOthers(t *testing.T) {
 	a := reopen(t, agent.Config{Journal: first, Tools: risky}, call("risky", 1), call("risky", 2), call("risky", 3))
 	for _, session := range []string{"a", "b", "c"} {
 		res, err := a.Run(t.Context(), agent.Input{Session: session, Prompt: "go"})
-		require.NoError(t, err)
+		require.ErrorAs(t, err, new(*agent.PausedError))
 		require.Equal(t, agent.Paused, res.Status)
 	}
 	for _, session := range []string{"a", "c"} { // decided, and the process ends before they go on

@@ -34,8 +34,8 @@ func Example() {
 	}
 	ctx := context.Background()
 	res, err := cms.Run(ctx, agent.Input{Session: "acme/s-1", Prompt: "Delete the home page."})
-	if err != nil {
-		log.Fatal(err)
+	if !errors.As(err, new(*agent.PausedError)) {
+		log.Fatal("it should ask: ", err)
 	}
 
 	decided := make(chan struct{}, 1)

@@ -30,7 +30,7 @@ func TestAnItemWhoseDecisionDoesNotFitIsOpenAgainUnderAnotherID(t *testing.T) {
 	in := agent.Continue("s")
 	in.AcceptChanges = true
 	res, err := worker.Run(t.Context(), in)
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	now := res.Pending[0]
 

@@ -2,6 +2,7 @@ package intent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pawlkit/pawl/agent"
@@ -47,8 +48,8 @@ func ExampleTool() {
 	fmt.Println(res.Called.Text())
 
 	res, err = s.Call(ctx, "intent.detect", intent.Request{Text: "Write the article and add images."})
-	if err != nil {
-		fmt.Println(err)
+	if !errors.As(err, new(*agent.PausedError)) {
+		fmt.Println("it should ask:", err)
 		return
 	}
 	pause := res.Pending[0]

@@ -30,7 +30,9 @@ func host(t *testing.T, steps ...providertest.Step) (*agent.Agent, *providertest
 func detect(t *testing.T, a *agent.Agent, text string) *agent.Result {
 	t.Helper()
 	res, err := a.Session("s").Call(t.Context(), "intent.detect", intent.Request{Text: text})
-	require.NoError(t, err)
+	if res == nil || res.Status != agent.Paused {
+		require.NoError(t, err)
+	}
 	return res
 }
 

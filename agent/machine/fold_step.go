@@ -43,6 +43,9 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	}
 	r.addUsage(f.Usage, f.Cost, f.Priced)
 	r.Model, r.Stop = cmp.Or(f.Model, r.Model), f.Stop
+	if calls == 0 && f.Message.Refusal() != "" && (f.Stop == provider.StopDone || f.Stop == provider.StopUnknown) {
+		r.Stop = provider.StopFiltered // not every provider says so itself
+	}
 	if len(f.Message.Parts) > 0 {
 		m.s.Messages = append(m.s.Messages, f.Message)
 	}

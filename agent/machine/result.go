@@ -29,6 +29,7 @@ const (
 	CodeLimit        = "limit"         // it reached one of its Limits
 	CodeLength       = "length"        // the answer was cut off at the model's output limit
 	CodeFiltered     = "filtered"      // the answer was refused, or cut off by a content filter
+	CodeEmpty        = "empty"         // the model ended its turn without an answer
 	CodeCanceled     = "canceled"      // its context ended, or Cancel was called
 	CodeAbandoned    = "abandoned"     // the consumer left the stream
 	CodeAborted      = "aborted"       // by a hook
@@ -97,11 +98,10 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 	if r.Direct != nil {
 		res.Called = r.Direct.Result
 	}
-	n := len(res.Messages)
-	res.silent = r.Stage == StageReplied && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)
+	res.silent = r.Stage == StageReplied && m.newest().Role != provider.RoleAssistant
 	if reason != nil {
 		res.Reason = reason.Error()
-		if status != Completed {
+		if status == Stopped || status == Failed {
 			res.err = reason
 		}
 	}
@@ -112,11 +112,31 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 				res.suspended = append(res.suspended, *c.Pause)
 			}
 		}
-		if len(res.Pending) > 0 || res.err == nil {
-			res.err = &PausedError{Session: res.Session, Pending: res.Pending}
-		}
 	}
 	return res
+}
+
+// LastResult returns the outcome of the newest run as far as the facts say. There must be a run.
+func (m *Machine) LastResult() *Result {
+	r := m.s.Run
+	res := m.Result(r.Status, r.Code, nil)
+	res.Reason = r.Reason
+	return res
+}
+
+// newest returns the newest message.
+func (m *Machine) newest() *provider.Message {
+	if n := len(m.s.Messages); n > 0 {
+		return &m.s.Messages[n-1]
+	}
+	return &provider.Message{}
+}
+
+// Answered reports whether the model's last reply has an answer: a text or a file.
+func (m *Machine) Answered() bool {
+	last := m.newest()
+	return last.Role == provider.RoleAssistant && (last.Text() != "" ||
+		slices.ContainsFunc(last.Parts, func(p provider.Part) bool { return p.Kind == provider.PartMedia }))
 }
 
 // Text returns the text of the model's last message, or its refusal if it has no text. It returns
@@ -137,9 +157,41 @@ func (r *Result) Text() string {
 	return ""
 }
 
-// Err returns why the run didn't complete, as a typed error: a *[LimitError], a *[PausedError], a
-// *[StopError], or the error of the provider. It returns nil for a run that completed.
-func (r *Result) Err() error { return r.err }
+// Err returns why the run didn't complete, and nil only for a run that completed. It is the error
+// of Agent.Run, RunFor and Session.Call.
+//
+//   - Paused: a *[PausedError].
+//   - Stopped: a *[StopError] with the Code. It wraps the cause: a *[LimitError], [ErrCutAnswer],
+//     [ErrFiltered], [ErrNoAnswer], the error of the context, or what a hook aborted the run with.
+//   - Failed: the error of the provider, of a hook, or of the journal.
+//   - Running, of a Result that was read: [ErrRunning].
+//
+// A Result that was read from a journal has no errors of other packages and no *LimitError: it has
+// a *[StopError] with the Code and the Reason instead, also if the run failed.
+func (r *Result) Err() error {
+	switch r.Status {
+	case Completed:
+		return nil
+	case Paused:
+		return &PausedError{Session: r.Session, Pending: r.Pending, Started: true}
+	case Stopped, Failed:
+		return r.ended()
+	}
+	return ErrRunning
+}
+
+// ended returns why the run was stopped or has failed.
+func (r *Result) ended() error {
+	cause := r.err
+	if cause == nil {
+		if cause = causes[r.Code]; cause == nil && r.Reason != "" {
+			cause = errors.New(r.Reason)
+		}
+	} else if _, stop := cause.(*StopError); stop || r.Status == Failed {
+		return cause
+	}
+	return &StopError{Code: r.Code, Err: cause}
+}
 
 // ToolNames returns the names of the tools that the model called, in order, including calls that
 // didn't run.
@@ -149,16 +201,23 @@ func (r *Result) ToolNames() []string { return slices.Clone(r.names) }
 // agent's pauses; Pending has them in its place.
 func (r *Result) Suspended() []Pause { return r.suspended }
 
-// Errors with which the machine ends a run.
+// Reasons why runs end, or haven't ended.
 var (
 	// ErrCutAnswer says that the answer was cut off at the model's output limit.
 	ErrCutAnswer = errors.New(
 		"agent: the answer was cut at the model's output limit; raise Params.MaxOutput or ask for less")
 	// ErrFiltered says that the model refused to answer, or that a content filter cut its answer.
 	ErrFiltered = errors.New("agent: the answer was refused, or cut by a content filter")
+	// ErrNoAnswer says that the model ended its turn without a text or a file.
+	ErrNoAnswer = errors.New("agent: the model ended its turn without an answer; what its tools did is done")
+	// ErrRunning says that the run hasn't ended: a process drives it, or has died.
+	ErrRunning = errors.New("agent: the run hasn't ended; Continue resumes it if its process has died")
 )
 
-// A StopError says why a run was stopped.
+// causes are the causes that a code names.
+var causes = map[string]error{CodeLength: ErrCutAnswer, CodeFiltered: ErrFiltered, CodeEmpty: ErrNoAnswer}
+
+// A StopError says why a run was stopped: see [Result.Err].
 type StopError struct {
 	Code string // one of the Code constants
 	Err  error  // the cause; nil if the code says everything
@@ -170,37 +229,69 @@ func (e *StopError) Error() string {
 		return "agent: the run was stopped: " + e.Code
 	}
 	why := fmt.Sprint(e.Err)
-	if strings.HasPrefix(why, "agent: the run was ") { // the cause says so itself
+	if strings.HasPrefix(why, "agent: ") { // the cause says so itself
 		return why
 	}
-	return fmt.Sprintf("agent: the run was stopped (%s): %s", e.Code, strings.TrimPrefix(why, "agent: "))
+	return fmt.Sprintf("agent: the run was stopped (%s): %s", e.Code, why)
 }
 
 // Unwrap returns the cause.
 func (e *StopError) Unwrap() error { return e.Err }
 
-// Fault returns None: stopping a run isn't a failure.
-func (e *StopError) Fault() fault.Class { return fault.None }
+// Fault returns the class of the cause if that kept the run from completing, and None if somebody
+// wanted the run to end.
+func (e *StopError) Fault() fault.Class {
+	switch e.Code {
+	case CodeCanceled, CodeAbandoned, CodeSuperseded, CodeHost, CodeDrained, CodeContextReset, CodeForked:
+		return fault.None
+	}
+	return fault.Of(e.Err)
+}
 
-// A PausedError says that a session waits for decisions.
+// UnnamedPrefix begins the names of the sessions of inputs that name none.
+const UnnamedPrefix = "unnamed/"
+
+// A PausedError says that a run paused, or that an input was refused because the session is paused:
+// see Started. A run that paused isn't a failure: it waits in the journal, as long as it must, and
+// costs nothing.
+//
+//	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Delete the old page."})
+//	var paused *agent.PausedError
+//	if errors.As(err, &paused) && paused.Started {
+//		return show(res.Pending) // later: a.Run(ctx, agent.Resume("s-1", agent.Approve(id)))
+//	}
 type PausedError struct {
 	Session string
-	Pending []Pause
+	Pending []Pause // what waits for a decision; none: the host paused the run, and Continue resumes it
+	// Started says that the run that was started or resumed has paused; the Result is beside the
+	// error. If it is false, nothing was started, and there is no Result: the session was paused
+	// before.
+	Started bool
 }
 
 // Error says what the session waits for.
 func (e *PausedError) Error() string {
-	switch len(e.Pending) {
-	case 0:
+	switch n := len(e.Pending); {
+	case n == 0 && e.Started:
+		return fmt.Sprintf("agent: the run of session %q was paused; resume it with Continue", e.Session)
+	case n == 0:
 		return fmt.Sprintf(
 			"agent: session %q is paused; resume it with Continue, or start another run with Input.Supersede",
 			e.Session)
-	case 1:
-		p := e.Pending[0]
-		return fmt.Sprintf("agent: session %q waits for a decision on %s (%s, pause %s)", e.Session, p.Call.Name,
-			p.Kind, p.ID)
+	case n > 1:
+		return fmt.Sprintf("agent: session %q waits for %d decisions", e.Session, n) + e.unnamed()
 	}
-	return fmt.Sprintf("agent: session %q waits for %d decisions", e.Session, len(e.Pending))
+	p := e.Pending[0]
+	return fmt.Sprintf("agent: session %q waits for a decision on %s (%s, pause %s)", e.Session, p.Call.Name,
+		p.Kind, p.ID) + e.unnamed()
+}
+
+// unnamed says what to do about a session without a name.
+func (e *PausedError) unnamed() string {
+	if !strings.HasPrefix(e.Session, UnnamedPrefix) {
+		return ""
+	}
+	return "; the input named no session: set Input.Session, so that a decision can name it"
 }
 
 // Fault returns None: waiting isn't a failure.

@@ -33,6 +33,8 @@ func TestAResultSaysWhyARunDidNotComplete(t *testing.T) {
 	limit := &machine.LimitError{Limit: machine.LimitSteps, Max: 1, Have: 1}
 	paused := errors.New("agent: the run was paused by its host")
 	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: provider.ToolCall{ID: "r-1.1.0", Name: "look"}}
+	stop := &machine.StopError{Code: machine.CodeHost}
+	waits := &machine.PausedError{Session: "s-1", Pending: []machine.Pause{pause}, Started: true}
 	for _, c := range []struct {
 		status  machine.Status
 		pending bool
@@ -41,12 +43,16 @@ func TestAResultSaysWhyARunDidNotComplete(t *testing.T) {
 	}{
 		{machine.Completed, false, nil, nil},
 		{machine.Completed, false, errors.New("a stop condition holds"), nil},
-		{machine.Stopped, false, limit, limit},
-		{machine.Failed, false, machine.ErrFiltered, machine.ErrFiltered},
-		{machine.Paused, false, nil, &machine.PausedError{Session: "s-1"}},
-		{machine.Paused, true, nil, &machine.PausedError{Session: "s-1", Pending: []machine.Pause{pause}}},
-		{machine.Paused, false, paused, paused},
-		{machine.Paused, true, paused, &machine.PausedError{Session: "s-1", Pending: []machine.Pause{pause}}},
+		{machine.Stopped, false, limit, &machine.StopError{Code: "code", Err: limit}},
+		{machine.Stopped, false, stop, stop},
+		{machine.Stopped, false, nil, &machine.StopError{Code: "code"}},
+		{machine.Failed, false, limit, limit},
+		{machine.Failed, false, nil, &machine.StopError{Code: "code"}},
+		{machine.Running, false, nil, machine.ErrRunning},
+		{machine.Paused, false, nil, &machine.PausedError{Session: "s-1", Started: true}},
+		{machine.Paused, true, nil, waits},
+		{machine.Paused, false, paused, &machine.PausedError{Session: "s-1", Started: true}},
+		{machine.Paused, true, paused, waits},
 	} {
 		m := machine.New("s-1")
 		m.State().Run = &machine.RunState{ID: "r-1"}

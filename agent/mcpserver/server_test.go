@@ -239,7 +239,7 @@ func TestAnAgentAsksAnAgent(t *testing.T) {
 	outer, err := agent.New(agent.Config{Name: "outer", Provider: model, Sources: []tools.Source{inner}})
 	require.NoError(t, err)
 	res, err := outer.Run(t.Context(), agent.Input{Session: "o", Prompt: "Clean up."})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Contains(t, res.Pending[0].Reason, "May the agent call delete")
 	res, err = outer.Run(t.Context(), agent.Resume("o", agent.Answer(res.Pending[0].ID, object{"approve": true})))
 	require.NoError(t, err)

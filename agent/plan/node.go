@@ -211,6 +211,9 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 	session := a.Session(in.Session)
 	for again := 0; ; {
 		res, err := a.Run(ctx, in)
+		if res != nil { // it was driven here
+			return res, err
+		}
 		_, known := errors.AsType[*agent.DuplicateError](err)
 		_, paused := errors.AsType[*agent.PausedError](err)
 		_, busy := errors.AsType[*agent.BusyError](err)
@@ -222,6 +225,9 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 			switch {
 			case res.Status == agent.Paused || res.Status == agent.Running:
 				got, err := a.Run(ctx, agent.Continue(in.Session))
+				if got != nil {
+					return got, err
+				}
 				_, waits := errors.AsType[*agent.PausedError](err)
 				if waits && res.Status == agent.Paused {
 					return res, nil
@@ -229,7 +235,7 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 				_, busy := errors.AsType[*agent.BusyError](err)
 				if _, over := errors.AsType[*agent.NothingOpenError](err); !busy && !over && !waits {
 					// otherwise it has changed since the result was read
-					return got, err
+					return nil, err
 				}
 			case x.interrupted(res, tool):
 				again++

@@ -141,9 +141,9 @@ func TestASubmittedPlanAsksInItsSession(t *testing.T) {
 	a, r, _ := s.planner(t, providertest.Call(ToolSubmit,
 		submitted("", step("a", "publish"), step("b", "make"), step("c", "make", "a", "b"))))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Len(t, res.Pending, 1)
 	require.Contains(t, res.Pending[0].Reason, `The step "a" calls publish`)
 	require.Contains(t, res.Pending[0].Reason, "After this, 1 question more.")
@@ -160,12 +160,12 @@ func TestASubmittedPlanAsksInItsSession(t *testing.T) {
 	}
 	res, err = again().Run(t.Context(),
 		agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"})))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, `The step "b" of the plan "Two things" has failed: context deadline exceeded.`,
 		res.Pending[0].Reason)
 	id := res.Pending[0].ID
 	res, err = again().Run(t.Context(), agent.Resume("s", choose(id, DecideRetry)))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.NotEqual(t, id, res.Pending[0].ID, "it has failed again, which is another question")
 	require.NoError(t, r.Decide(t.Context(), submittedRun(t, r), RetryNode("b")),
 		"decided elsewhere: the answer isn't needed any more")
@@ -187,7 +187,7 @@ func TestASubmittedPlanReportsHowFarItIs(t *testing.T) {
 	a, _, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	var seen []string
 	for ev, err := range a.Stream(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID))) {
 		require.NoError(t, err)

@@ -65,18 +65,18 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 		providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "publish", "a"))),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Make two things.", Mode: "plan"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	model.AssertTools(t, 0, ToolSubmit, ToolStatus, ToolChange, "look")
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, `there is no tool "mak"; did you mean "make"?`))
 	require.Equal(t, `The plan "Two things" has 1 step: `+"`make`", res.Pending[0].Reason)
 
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Suggest(res.Pending[0].ID, "publish it, too")))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	model.AssertSaw(t, 2, providertest.ToolResultText(ToolSubmit, "publish it, too"))
 	require.Empty(t, s.all())
 
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID).By("ann")))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	require.Equal(t, []string{"a"}, s.all(), "the call of publish still asks")
 	require.Contains(t, res.Pending[0].Reason,
@@ -97,9 +97,9 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	a, r, model := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))),
 		providertest.Say("It failed."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", Mode: "plan"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, `The step "b" of the plan "Two things" has failed: context deadline exceeded.`,
 		res.Pending[0].Reason)
 	_, err = a.Run(t.Context(), agent.Resume("s",
@@ -112,7 +112,7 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	require.NoError(t, r.Decide(t.Context(), run, SkipNode("b")))
 	res, err = a.Session("s").Call(t.Context(), ToolChange,
 		submitted(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	require.Equal(t, tools.Failed, res.Called.Status, "it was submitted in another session")
 	require.NotContains(t, res.Text(), "make")
 	res, err = a.Session("s3").Call(t.Context(), ToolChange, submitted(run, step("z", "make")))
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	res, err = a.Run(t.Context(), agent.Resume("s3", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
 	require.Equal(t, tools.Failed, res.Called.Status)

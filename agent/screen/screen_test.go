@@ -102,7 +102,7 @@ func TestARefusedTextIsOnlyInTheLog(t *testing.T) {
 	require.Error(t, err, "there is no such session")
 
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Publish the home page.\x1b"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	require.Equal(t, "Publish the home page.", m.Requests()[0].Messages[0].Text())
 	id := res.Pending[0].ID

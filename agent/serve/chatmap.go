@@ -302,6 +302,8 @@ func endText(status agent.Status, code string) string {
 		return "The answer was cut because it became too long."
 	case machine.CodeFiltered:
 		return "The model refused to answer."
+	case machine.CodeEmpty:
+		return "The model didn't answer."
 	case machine.CodeContext:
 		return "The conversation is too long for the model."
 	case machine.CodeDrained:

@@ -102,7 +102,7 @@ func TestARunIsInTheTraceOfItsCallerAlsoWhenItContinues(t *testing.T) {
 	ctx, request := r.traces.Tracer("test").Start(t.Context(), "POST /chat")
 	a := theAgent(t, r.tel, store, call("delete", "home"))
 	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Go.", Trace: telemetry.Traceparent(ctx)})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	request.End()
 
 	other := newRig(t, telemetry.Config{}) // another process, two days later

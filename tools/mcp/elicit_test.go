@@ -42,7 +42,7 @@ func TestAQuestionIsAnsweredAfterBothSidesWereKilled(t *testing.T) {
 	require.NoError(t, err)
 	a, _ := asking(t, store, []tools.Source{first}, providertest.Call("files.paint", object{}))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Paint."})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, "The server files asks: Which color?", res.Pending[0].Reason)
 	require.Contains(t, string(res.Pending[0].Schema), `"enum":["red","blue"]`)
 	require.NoError(t, first.Close())
@@ -81,7 +81,7 @@ func TestAQuestionWithinACall(t *testing.T) {
 	a, model := asking(t, store, []tools.Source{s.connect(mcp.Config{})}, providertest.Call("files.paint", object{}),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Paint."})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, object{"color": "red"})))
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestSeveralQuestionsAreOneForm(t *testing.T) {
 	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.paint", object{}),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Paint."})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, "The server files asks: The wall?\nThe door?", res.Pending[0].Reason)
 	_, err = a.Run(t.Context(), agent.Resume("s",
 		agent.Answer(res.Pending[0].ID, object{"a": object{"color": "red"}, "b": object{"color": "blue"}})))
@@ -131,12 +131,12 @@ func TestAServerThatAsksForASecret(t *testing.T) {
 		a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.steal", object{}),
 			providertest.Say("No."))
 		res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Go."})
-		require.NoError(t, err)
 		if secret {
+			require.NoError(t, err)
 			require.Equal(t, agent.Completed, res.Status, field)
 			model.AssertSaw(t, 1, providertest.ToolResultText("files.steal", "asks for a secret"))
 		} else {
-			require.Equal(t, agent.Paused, res.Status, field)
+			require.ErrorAs(t, err, new(*agent.PausedError), field)
 		}
 	}
 }

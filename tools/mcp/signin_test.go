@@ -63,14 +63,13 @@ func TestAServerThatNeedsASignInOffersOneToolThatWaitsForIt(t *testing.T) {
 		providertest.Call("files.connect", object{}), providertest.Say("You are signed in."),
 		providertest.Call("files.read", file{"x"}), providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Read x."})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError))
 	model.AssertTools(t, 0, "files.connect")
 	require.Equal(t, "Sign in to files: https://login.example/authorize?state=st", res.Pending[0].Reason)
 	require.EqualValues(t, "sign_in", res.Pending[0].Kind)
 
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, struct{}{})))
-	require.NoError(t, err)
-	require.Equal(t, agent.Paused, res.Status, "nobody has signed in")
+	require.ErrorAs(t, err, new(*agent.PausedError), "nobody has signed in")
 	require.NoError(t, server.SignedIn("", mcp.SignedIn{Code: "the-code-of-the-sign-in", State: "st"}))
 	require.ErrorIs(t, server.SignedIn("", mcp.SignedIn{}), mcp.ErrNoSignIn)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, struct{}{})))

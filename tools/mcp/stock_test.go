@@ -43,9 +43,8 @@ func TestTheStockFilesystemServer(t *testing.T) {
 		providertest.Call("files.write_file", object{"path": filepath.Join(dir, "b.txt"), "content": "new"}),
 		providertest.Call("files.read_text_file", object{"path": "/etc/passwd"}), providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Go."})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*agent.PausedError), "writing asks")
 	model.AssertSaw(t, 1, providertest.ToolResultText("files.read_text_file", "the text of a"))
-	require.Equal(t, agent.Paused, res.Status, "writing asks")
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)

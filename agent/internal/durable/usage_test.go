@@ -2,7 +2,7 @@ package durable
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,18 +64,34 @@ func program(args []string) error {
 	if err != nil {
 		return err
 	}
-	in := agent.Input{Session: "s-1", Prompt: "Delete the old home page."}
 	if len(args) > 1 {
-		in = agent.Resume("s-1", agent.Approve(args[1]).By("ann"))
+		return approve(context.Background(), a, args[1])
 	}
-	res, err := a.Run(context.Background(), in)
+	return ask(context.Background(), a)
+}
+
+func ask(ctx context.Context, a *agent.Agent) error {
+	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Delete the old home page."})
+	if paused := (*agent.PausedError)(nil); !errors.As(err, &paused) || !paused.Started {
+		return err // nil: completed, without a question
+	}
+	for _, p := range res.Pending { // the run waits; the process may end here
+		fmt.Printf("%s: %s wants %s because %s\n", p.ID, p.Call.Name, p.Call.Input, p.Reason)
+	}
+	return nil
+}
+
+// approve may be called in another process, a month later. An ID that is unknown, expired, already
+// used, or from another session is an error and runs nothing.
+func approve(ctx context.Context, a *agent.Agent, id string) error {
+	// Or agent.Reject(id, "keep it"), agent.Edit(id, Page{ID: "p2"}), agent.Suggest(id, "archive it
+	// instead"), agent.Answer(id, value), agent.AllowAlways(id)
+	res, err := a.Run(ctx, agent.Resume("s-1", agent.Approve(id).By("ann")))
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(struct {
-		Text    string
-		Pending []agent.Pause
-	}{res.Text(), res.Pending})
+	fmt.Println(res.Text())
+	return nil
 }
 
 func TestOneProcessAsksAndAnotherDecides(t *testing.T) {
@@ -88,18 +104,19 @@ func TestOneProcessAsksAndAnotherDecides(t *testing.T) {
 	}
 	out, err := process()
 	require.NoError(t, err)
-	var got struct{ Pending []agent.Pause }
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Len(t, got.Pending, 1)
+	id, asked, _ := strings.Cut(out, ": ")
+	require.Equal(t, `cms.deletePage wants {"id":"home"} because this tool is of high risk`+"\n", asked)
 	require.FileExists(t, page)
+	_, err = process()
+	require.Error(t, err, "a second prompt is refused while the first one waits")
 	_, err = process("p-forged")
 	require.Error(t, err)
 	require.FileExists(t, page)
-	out, err = process(got.Pending[0].ID)
+	out, err = process(id)
 	require.NoError(t, err)
-	require.True(t, strings.Contains(out, "The page is gone."), out)
+	require.Equal(t, "The page is gone.\n", out)
 	require.NoFileExists(t, page)
-	_, err = process(got.Pending[0].ID)
+	_, err = process(id)
 	require.Error(t, err, "a decision is used once")
 }
 
@@ -118,7 +135,7 @@ func TestAPausedSessionHoldsNeitherGoroutineNorMemory(t *testing.T) {
 		for i := range n {
 			name := fmt.Sprint(kind, i)
 			res, err := a.Run(t.Context(), agent.Input{Session: name, Prompt: strings.Repeat("x", 10_000)})
-			require.NoError(t, err)
+			require.ErrorAs(t, err, new(*agent.PausedError))
 			require.Equal(t, agent.Paused, res.Status)
 			require.NoError(t, store.Delete(t.Context(), name, journal.All)) // what the store holds isn't the question
 		}

@@ -264,9 +264,6 @@ func (s *Services) turn(ctx context.Context, r *Request, a *Answer, v *Session) 
 	res, err := s.Agent.Run(ctx, agent.Input{Session: fmt.Sprintf("chat/%s/%s/%d", r.User, a.SessionID, v.Thread),
 		Prompt: r.Message, User: r.User, Owner: r.User, Only: Reads, Interactive: true, Supersede: true,
 		Labels: map[string]string{"trace": a.TraceID}})
-	if err == nil {
-		err = res.Err()
-	}
 	if err != nil {
 		return err
 	}

@@ -211,6 +211,7 @@ export const texts = {
     condition: "The work was stopped at one of its limits.",
     length: "The answer was cut because it became too long.",
     filtered: "The model refused to answer.",
+    empty: "The model did not answer.",
     context: "The conversation is too long for the model. Start a new chat.",
     drained: "The server is restarting. The work goes on afterwards.",
     provider: "The model could not be reached, or could not answer.",
