@@ -200,8 +200,6 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 // steps, when no call is open; until then they stay in the inbox. It reports whether anything was
 // done.
 func (x *driver) readInbox() (done bool) {
-	r := x.run()
-	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == "" && r.Direct == nil
 	var messages []inboxItem
 	for _, it := range x.inbox() {
 		switch it.Kind {
@@ -225,6 +223,8 @@ func (x *driver) readInbox() (done bool) {
 	if x.requested == requestNone && x.drains() {
 		x.requested = requestDrain
 	}
+	r := x.run() // a decision may have closed its last open call
+	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == "" && r.Direct == nil
 	if between && x.requested == requestNone {
 		for _, it := range messages {
 			done = x.deliver(&it) || done

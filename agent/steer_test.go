@@ -261,3 +261,29 @@ func TestWhatIsPostedToARunThatEndsFirstDoesntReachTheNext(t *testing.T) {
 		model.AssertDone(t)
 	})
 }
+
+// What is said together with the last decision that a reply waits for is read before the next model
+// call, not after it.
+func TestAMessageIsDeliveredWithTheDecisionThatItCameWith(t *testing.T) {
+	var a *agent.Agent
+	var model *providertest.Model
+	var done effects
+	hold := tools.New(tools.Spec{Name: "hold"}, func(ctx context.Context, _ Number) (string, error) {
+		s := a.Session("s")
+		pending, err := s.Pending(ctx)
+		if err == nil {
+			err = s.Decide(ctx, agent.Reject(pending[0].ID, "not today"))
+		}
+		if err == nil {
+			_, err = s.Steer(ctx, "only the drafts")
+		}
+		return "held", err
+	})
+	a, model = scripted(t,
+		agent.Config{Tools: []tools.Tool{hold, done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+		providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}},
+			providertest.CallSpec{Tool: "hold", Input: Number{2}}), say("Done."))
+	require.Equal(t, "Done.", run(t, a).Text())
+	require.Equal(t, "only the drafts", model.Requests()[1].LastUserText())
+	require.Zero(t, done.all())
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -53,17 +54,26 @@ func TestWorkersGetOutputsAndFeedback(t *testing.T) {
 	require.JSONEq(t, `{"id":"out","on":"better"}`, string(state.Outputs()["out"]))
 }
 
-func TestAWorkerThatFailsIsAFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
-		worker, err := agent.New(agent.Config{Name: "w",
-			Provider: providertest.Script(providertest.Fail(fault.Permanent)), Journal: store})
-		require.NoError(t, err)
-		var s shop
-		r := s.runner(t, Config{Agent: s.agent(t, store), Workers: map[string]*agent.Agent{"w": worker}})
-		_, err = run(r, plan("A", made("a"), Node{ID: "w", Worker: "w", Prompt: "x", After: []string{"a"}}))
-		var why *FailedError
-		require.ErrorAs(t, err, &why)
-		require.Equal(t, []string{"a", "-a"}, s.all())
-	})
+// A worker whose run ends without completing has failed, though it may have said something.
+func TestAWorkerThatDoesntCompleteIsAFailure(t *testing.T) {
+	for name, step := range map[string]providertest.Step{
+		"a provider fails": providertest.Fail(fault.Permanent),
+		"a cut answer":     providertest.Stop(provider.StopLength, providertest.Say("The first half")),
+		"a refusal":        providertest.Refuse("I won't."),
+		"silence":          providertest.Empty(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := journal.NewMemory()
+				worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(step), Journal: store})
+				require.NoError(t, err)
+				var s shop
+				r := s.runner(t, Config{Agent: s.agent(t, store), Workers: map[string]*agent.Agent{"w": worker}})
+				_, err = run(r, plan("A", made("a"), Node{ID: "w", Worker: "w", Prompt: "x", After: []string{"a"}}))
+				var why *FailedError
+				require.ErrorAs(t, err, &why)
+				require.Equal(t, []string{"a", "-a"}, s.all())
+			})
+		})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,6 +29,11 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	case "files":
+		if err := serveFiles(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case "stubborn": // it says nothing and doesn't end
 		child := exec.Command("sleep", "60")
 		if err := child.Start(); err == nil {
@@ -43,6 +49,31 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
+}
+
+// serveFiles stands in for a stock server: it serves the files of a directory.
+func serveFiles(dir string) error {
+	type path struct {
+		Path string `json:"path"`
+	}
+	s := sdk.NewServer(&sdk.Implementation{Name: "files", Version: "1"}, nil)
+	add := func(name string, read func(string) (string, error)) {
+		sdk.AddTool(s, &sdk.Tool{Name: name},
+			func(_ context.Context, _ *sdk.CallToolRequest, in path) (*sdk.CallToolResult, any, error) {
+				text, err := read(filepath.Join(dir, filepath.Base(in.Path)))
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, err
+			})
+	}
+	add("read_file", func(name string) (string, error) {
+		data, err := os.ReadFile(name)
+		return string(data), err
+	})
+	add("list_directory", func(string) (string, error) {
+		entries, err := os.ReadDir(dir)
+		return fmt.Sprint(entries), err
+	})
+	add("delete_file", func(name string) (string, error) { return "", os.Remove(name) })
+	return s.Run(context.Background(), &sdk.StdioTransport{})
 }
 
 // serveChild serves three tools until its standard input ends.
