@@ -52,7 +52,7 @@ const (
 //   - Kind: what was decided: see [DecisionKind]
 //   - Reason: of a rejection or a suggestion
 //   - Input, Value: of an edit and of an answer, as JSON
-//   - Who: who decided
+//   - User: who decided
 //   - By(): the decision with the name of who made it
 //   - Err(): the error from encoding the input or the value, or nil
 type Decision = machine.Decision

@@ -24,13 +24,13 @@ const (
 )
 
 // fixedTokens is how many tokens the instructions, the tools and the context of a turn take at
-// most; a test measures them. historyTokens is how many the conversation may take besides. When it
-// takes more, its older part is summarized, or left out with the stand-in model, which can't
-// summarize. The last five turns (13 messages with their calls) are always kept, even if they take
-// more.
+// most; a test measures them. historyTokens is how many the conversation takes besides after its
+// older part was summarized, or left out with the stand-in model, which can't summarize. That
+// happens when a request takes 40 % more than both. The last five turns (13 groups) stay as they
+// are, or fewer if they take more than that.
 const (
 	fixedTokens   = 2_500
-	historyTokens = 2_000
+	historyTokens = 10_000 // five turns that list drafts take 9,000
 )
 
 // A turn names the user whose message is answered, and the page and the artifact on their screen.
@@ -69,7 +69,7 @@ func (s *Services) memory() (*agent.Memory, error) {
 		}
 	}
 	return &agent.Memory{Context: s.context, Config: memory.Config{Steps: memory.DefaultSteps(summary), Keep: 13,
-		Rules: []memory.Rule{{When: memory.AtTokens(fixedTokens + historyTokens)}}}}, nil
+		Rules: []memory.Rule{{When: memory.AtTokens((fixedTokens + historyTokens) * 7 / 5)}}}}, nil
 }
 
 func cut(text string, n int) string {
