@@ -29,6 +29,16 @@ func TestLinesFitAScreen(t *testing.T) {
 	}
 }
 
+// TestProgramsOfPagesFitAScreen: what is copied from a page has lines like the rest.
+func TestProgramsOfPagesFitAScreen(t *testing.T) {
+	for _, p := range programsOf(t) {
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, p.name, p.text, parser.ParseComments)
+		require.NoError(t, err, p.where())
+		require.Empty(t, tooWide(&file{path: p.name, text: p.text, ast: tree, fset: fset}), p.where())
+	}
+}
+
 func TestTooWide(t *testing.T) {
 	long := strings.Repeat("word ", 30)
 	for name, c := range map[string]struct {
