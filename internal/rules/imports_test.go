@@ -141,7 +141,7 @@ var rows = map[string]row{
 	"memory/sqlmemory": {own: []string{"memory", "memory/recall", "memory/recall/recalltest", "circuit/fault",
 		"internal/sqlitefile"}, third: []string{xsync}},
 	"provider/guard": {own: []string{"provider", "stream", "ratelimit", "ratelimit/budget", "circuit",
-		"circuit/fault"}, third: []string{backoff}, tests: []string{"agent"}},
+		"circuit/fault"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
 	"provider/internal/replay": {own: []string{everything}}, // tests alone

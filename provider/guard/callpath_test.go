@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -70,59 +67,6 @@ func ExampleFailover() {
 	// from the backup <nil>
 	// primary failed 0 0
 	// backup done 3 2
-}
-
-// serveBoth is a host with a person who waits, and with work for which nobody does.
-func serveBoth(ctx context.Context, a *agent.Agent) error {
-	// A person is waiting, so this run never queues behind background work.
-	_, err1 := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Summarise my drafts.", Interactive: true})
-	// Nobody is waiting, so a model call of this run yields its slot when a person needs it, and is
-	// then repeated automatically.
-	_, err2 := a.Run(ctx, agent.Input{Task: "reindex", Prompt: "Re-index everything.", Priority: ratelimit.Background})
-	return errors.Join(err1, err2)
-}
-
-func TestAPersonDoesntWaitBehindTheWorkOfAHost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		model := provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
-			return func(yield func(provider.Chunk, error) bool) {
-				if !yield(provider.Start("m"), nil) {
-					return
-				}
-				if !req.Interactive {
-					select {
-					case <-time.After(time.Minute):
-					case <-ctx.Done():
-						yield(provider.Chunk{}, ctx.Err())
-						return
-					}
-				}
-				if yield(provider.Text("Done."), nil) {
-					yield(provider.End(provider.StopDone, provider.Usage{Input: 3, Output: 2}), nil)
-				}
-			}
-		})
-		path, ledger, err := callPath(model, another())
-		require.NoError(t, err)
-		a, err := agent.New(agent.Config{Provider: path})
-		require.NoError(t, err)
-		var work sync.WaitGroup
-		for range 20 { // the path has eight slots
-			work.Go(func() {
-				_, err := a.Run(t.Context(), agent.Input{Prompt: "Re-index.", Priority: ratelimit.Background})
-				require.NoError(t, err)
-			})
-		}
-		synctest.Wait()
-		began := time.Now()
-		_, err = a.Run(t.Context(), agent.Input{Prompt: "Summarise my drafts.", Interactive: true})
-		require.NoError(t, err)
-		require.Zero(t, time.Since(began))
-		require.NoError(t, serveBoth(t.Context(), a))
-		work.Wait()
-		require.EqualValues(t, 23, ledger.Total(budget.Filter{}).Calls)
-		require.EqualValues(t, 1, ledger.Total(budget.Filter{Task: "reindex"}).Calls)
-	})
 }
 
 func TestTheCallPathHoldsThroughAnOutage(t *testing.T) {
