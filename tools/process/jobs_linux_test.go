@@ -48,6 +48,7 @@ func (l *life) survivors(pids []int) (n int) {
 }
 
 func TestJobsOfAShellAreEnded(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script  string
 		members int
@@ -81,6 +82,7 @@ func TestJobsOfAShellAreEnded(t *testing.T) {
 }
 
 func TestJobsGetTheFirstSignalToo(t *testing.T) {
+	t.Parallel()
 	cmd, l := jobs(t, `set -m; "$0" & wait; wait`)
 	cmd.Env[0] = childMode + "=polite"
 	cmd.Grace = process.Grace{Interrupt: time.Hour, Late: time.Hour}
@@ -99,6 +101,7 @@ func TestJobsGetTheFirstSignalToo(t *testing.T) {
 // TestAShellThatIgnoresInterruptsIsEndedByTheNextSignal: what a program ignores, those that it
 // starts ignore too.
 func TestAShellThatIgnoresInterruptsIsEndedByTheNextSignal(t *testing.T) {
+	t.Parallel()
 	cmd, l := jobs(t, `trap '' INT; "$0"; true`)
 	cmd.Env[0] = childMode + "=stopped"
 	cmd.Grace.Terminate = time.Hour
