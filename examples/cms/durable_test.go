@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -81,15 +82,13 @@ func (r request) done(b *bench) (done bool) {
 	return done
 }
 
+var kills = flag.Int("kills", 5, "how many processes TestCrashesAtRandomMomentsRepeatNoWrite kills")
+
 func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 	t.Parallel()
-	kills := 12
-	if testing.Short() {
-		kills = 4
-	}
 	b := newBench(t)
 	rounds, starts := 0, 0
-	for killed := 0; killed < kills; rounds++ {
+	for killed := 0; killed < *kills; rounds++ {
 		r := request{100 + rounds}
 		args := []string{"-session", r.session(), "-p", r.text()}
 		for {
@@ -98,7 +97,7 @@ func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 			if lines == 0 {
 				wait = time.Duration(rand.IntN(400)) * time.Millisecond
 			}
-			if killed >= kills {
+			if killed >= *kills {
 				lines = 1 << 20 // it may run to its end
 			}
 			o, dead := b.until(lines, wait, args...)
@@ -119,7 +118,7 @@ func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 		}
 	}
 	require.Len(t, b.pages(), 1+2*rounds)
-	t.Logf("%d kills in %d starts, %d requests carried out", kills, starts, rounds)
+	t.Logf("%d kills in %d starts, %d requests carried out", *kills, starts, rounds)
 }
 
 func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {

@@ -29,6 +29,7 @@ func jobs(t *testing.T, script string) (process.Command, *life) {
 }
 
 func TestJobsOfAShellAreEnded(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script  string
 		members int
@@ -59,6 +60,7 @@ func TestJobsOfAShellAreEnded(t *testing.T) {
 }
 
 func TestJobsGetTheFirstSignalToo(t *testing.T) {
+	t.Parallel()
 	cmd, l := jobs(t, `set -m; "$0" & wait; wait`)
 	cmd.Env[0] = childMode + "=polite"
 	cmd.Grace = process.Grace{Interrupt: time.Hour, Late: time.Hour}
@@ -77,6 +79,7 @@ func TestJobsGetTheFirstSignalToo(t *testing.T) {
 // TestAShellThatIgnoresInterruptsIsEndedByTheNextSignal: what a program ignores, those that it
 // starts ignore too.
 func TestAShellThatIgnoresInterruptsIsEndedByTheNextSignal(t *testing.T) {
+	t.Parallel()
 	cmd, l := jobs(t, `trap '' INT; "$0"; true`)
 	cmd.Env[0] = childMode + "=stopped"
 	cmd.Grace.Terminate = time.Hour

@@ -132,6 +132,7 @@ func TestStandardInputIsEmptyByDefault(t *testing.T) {
 }
 
 func TestAStubbornProcessIsEndedAtItsTimeLimit(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, "stubborn")
 	cmd.Timeout, cmd.Extend = 3*time.Second, -1
 	l := watchLife(t, &cmd)
@@ -167,6 +168,7 @@ func canceled(t *testing.T, cmd process.Command, members int, why error) (proces
 }
 
 func TestTheWholeGroupIsEndedWhenTheContextEnds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, mode, arg string
 		members         int
@@ -192,6 +194,7 @@ func TestTheWholeGroupIsEndedWhenTheContextEnds(t *testing.T) {
 }
 
 func TestSignalsStopAsSoonAsTheProcessHasEnded(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mode string
 		code int
@@ -215,6 +218,7 @@ func TestSignalsStopAsSoonAsTheProcessHasEnded(t *testing.T) {
 }
 
 func TestAStoppedProcessIsContinuedAndEnded(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, "stopped")
 	cmd.Grace.Interrupt = time.Hour
 	res, _ := canceled(t, cmd, 1, nil)
@@ -223,6 +227,7 @@ func TestAStoppedProcessIsContinuedAndEnded(t *testing.T) {
 }
 
 func TestGrandchildrenThatHoldThePipesAreEnded(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, "leave")
 	l := watchLife(t, &cmd)
 	res := run(t, cmd)
@@ -235,6 +240,7 @@ func TestGrandchildrenThatHoldThePipesAreEnded(t *testing.T) {
 }
 
 func TestTheEndOfTheContextDoesntWaitForGrandchildren(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, "leave")
 	cmd.Grace.Late = time.Hour
 	told := make(chan string, 100)
@@ -260,6 +266,7 @@ func TestTheEndOfTheContextDoesntWaitForGrandchildren(t *testing.T) {
 }
 
 func TestLateOutputIsKept(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, "leaveLate")
 	cmd.Grace.Late = time.Hour
 	res := run(t, cmd)
@@ -269,6 +276,7 @@ func TestLateOutputIsKept(t *testing.T) {
 }
 
 func TestAProcessThatLeftTheGroupCausesNoDelay(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, "leave", "for good")
 	l := watchLife(t, &cmd)
 	res := run(t, cmd)
@@ -300,6 +308,7 @@ func TestAFloodIsReadToItsEndInLittleMemory(t *testing.T) {
 }
 
 func TestOutputMovesTheTimeLimit(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, times, text string
 		extend, max       time.Duration

@@ -269,6 +269,7 @@ func TestAnInvalidConfigIsAnErrorOfTheRegistry(t *testing.T) {
 }
 
 func TestAProgramEndedAtItsTimeLimitKeepsItsOutput(t *testing.T) {
+	t.Parallel()
 	p := program(t, "ticks")
 	p.Timeout, p.Extend = 3*time.Second, -1
 	cfg := config(t, p)
@@ -286,6 +287,7 @@ func TestAProgramEndedAtItsTimeLimitKeepsItsOutput(t *testing.T) {
 }
 
 func TestACanceledCallKeepsItsOutput(t *testing.T) {
+	t.Parallel()
 	p := program(t, "polite")
 	b := open(t, config(t, p))
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -303,6 +305,7 @@ func TestACanceledCallKeepsItsOutput(t *testing.T) {
 }
 
 func TestTheTimeLimitOfTheCallLeavesTimeToEndTheProgram(t *testing.T) {
+	t.Parallel()
 	p := program(t, "stubborn")
 	p.Timeout, p.Extend = time.Hour, -1
 	d := open(t, config(t, p)).d

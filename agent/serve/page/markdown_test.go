@@ -97,7 +97,7 @@ func TestALongBlockIsSentInProportionToItsLength(t *testing.T) {
 	var p textPart
 	sent := 0
 	p.text.WriteString("```go\n")
-	for p.text.Len() < 1<<20 {
+	for p.text.Len() < 256<<10 {
 		p.text.WriteString("fmt.Println(\"a line of code\")\n")
 		if change := p.due("x"); change != nil {
 			sent += len(change.Blocks.HTML[0])
