@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -145,12 +146,15 @@ func sayer(t testing.TB, text string) string {
 	return "http://" + l.Addr().String()
 }
 
+// address matches a pointer, whose digits may be those of a secret.
+var address = regexp.MustCompile(`\(0x[0-9a-f]+\)`)
+
 // printed returns everything that can be printed of an error and of the errors that it wraps.
 func printed(err error) string {
 	if err == nil {
 		return ""
 	}
-	out := fmt.Sprintf("%v %+v %#v %q", err, err, err, err)
+	out := address.ReplaceAllString(fmt.Sprintf("%v %+v %#v %q", err, err, err, err), "")
 	if raw, e := json.Marshal(err); e == nil {
 		out += string(raw)
 	}

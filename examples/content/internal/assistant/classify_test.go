@@ -36,6 +36,7 @@ func classified(t *testing.T, say func() (string, error)) (b *bench, users *[]st
 }
 
 func TestTheModelSaysWhatAnUnclearMessageWants(t *testing.T) {
+	t.Parallel()
 	b, users := classified(t, func() (string, error) { return `{"intent":"RESEARCH_TOPIC","confidence":0.95}`, nil })
 	a := b.draft("ann", "Remote work")
 	var said intent.Verdict
@@ -51,6 +52,7 @@ func TestTheModelSaysWhatAnUnclearMessageWants(t *testing.T) {
 }
 
 func TestAConfirmationIsForWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	answers := []string{`{"intent":"RESEARCH_TOPIC","confidence":0.8}`,
 		`{"intent":"CREATE_SKELETON","confidence":0.99}`}
 	b, users := classified(t, func() (text string, err error) {
@@ -66,6 +68,7 @@ func TestAConfirmationIsForWhatWasAsked(t *testing.T) {
 }
 
 func TestAModelThatCannotSayIt(t *testing.T) {
+	t.Parallel()
 	for _, say := range []func() (string, error){
 		func() (string, error) { return "", errors.New("down") },
 		func() (string, error) { return "I think you want images", nil },

@@ -18,6 +18,7 @@ import (
 )
 
 func TestTheContextStaysWithinItsBudget(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	long := strings.Repeat("Ä word. ", 2000)
 	require.NoError(t, b.Store.SetContext(t.Context(), "ann", portfolio.UserContext{Bio: long, Expertise: long}))
@@ -50,6 +51,7 @@ func requests(all *[]*provider.Request) func(*Config) {
 }
 
 func TestALongConversationStaysWithinItsBudget(t *testing.T) {
+	t.Parallel()
 	var all []*provider.Request
 	b := newBench(t, requests(&all))
 	long := strings.Repeat("word. ", 2000)
@@ -98,6 +100,7 @@ func sizeOf(req *provider.Request) int {
 // read if each message came with the artifact, its sources, and the lists of artifacts and drafts,
 // so that no tool had to fetch them.
 func TestWhatFetchingOnDemandSaves(t *testing.T) {
+	t.Parallel()
 	all, never := 0, 0
 	for name, turns := range dialogues {
 		var sizes []int

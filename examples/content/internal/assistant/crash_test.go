@@ -65,6 +65,7 @@ func runPipelines(args []string) error {
 // TestCrashesInPipelines kills processes in the middle of pipelines: each pipeline completes, no
 // source is stored twice, and no artifact has a status without its content.
 func TestCrashesInPipelines(t *testing.T) {
+	t.Parallel()
 	for killed, round := 0, 0; killed < *kills; round++ {
 		dir := t.TempDir()
 		s, err := openAt(dir)
@@ -147,6 +148,7 @@ func beginTurn(args []string) error {
 }
 
 func TestAConversationWhoseProcessHasDiedGoesOn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := roletest.Start(t, "turn", dir)
 	require.Equal(t, "asked", p.Line())

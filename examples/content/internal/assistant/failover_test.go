@@ -19,6 +19,7 @@ import (
 // A provider that fails is asked again, then the next one is; one that keeps failing isn't asked
 // any more.
 func TestAProviderThatFailsIsSwitched(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		down := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
@@ -48,6 +49,7 @@ func TestAProviderThatFailsIsSwitched(t *testing.T) {
 
 // A rate limit isn't a reason to switch: the call waits.
 func TestARateLimitIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		limited := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
@@ -67,6 +69,7 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 }
 
 func TestWhatAUserCanDoAboutAnError(t *testing.T) {
+	t.Parallel()
 	for category, want := range map[portfolio.Category]string{
 		portfolio.ToolExecutionFailed: "Try again", portfolio.ToolTimeout: "Try again",
 		portfolio.AIProviderError: "Try again", portfolio.AIRateLimit: "Try again",

@@ -77,6 +77,7 @@ var sentences = map[string][]string{
 // Of 120 sentences, at least 105 are recognized, and no other one starts a tool that changes
 // something without a confirmation.
 func TestIntentsOf120Sentences(t *testing.T) {
+	t.Parallel()
 	d, err := intent.New(intent.Config{Intents: intents})
 	require.NoError(t, err)
 	all, hits, missed := 0, 0, 0

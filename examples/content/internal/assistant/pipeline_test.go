@@ -17,6 +17,7 @@ import (
 var errDown = fault.New(fault.Permanent, "the provider is down")
 
 func TestTheButtonRunsFiveToolsInOrder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	a := b.draft("ann", "Remote work")
 	var done []string
@@ -44,6 +45,7 @@ func TestTheButtonRunsFiveToolsInOrder(t *testing.T) {
 // The writer fails in the third section. The artifact is as it was before the writer, and trying
 // again repeats neither research nor outline nor the two sections.
 func TestTheFullPipelineGoesOnFromAStatus(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[portfolio.Status][]string{portfolio.Draft: Full, portfolio.Research: Full[1:],
 		portfolio.Skeleton: Full[2:], portfolio.CreatingVisuals: Full[3:], portfolio.Ready: Full} {
 		require.Equal(t, want, rest(status), status)
@@ -61,6 +63,7 @@ func TestTheFullPipelineGoesOnFromAStatus(t *testing.T) {
 }
 
 func TestTryingAgainRepeatsNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	a := b.draft("ann", "Remote work")
 	b.fails = func(purpose string, n int) error {
@@ -93,6 +96,7 @@ func TestTryingAgainRepeatsNothing(t *testing.T) {
 
 // Each tool of the pipeline fails once. What came before it stays, and its own effect is undone.
 func TestEachToolThatFailsIsRolledBack(t *testing.T) {
+	t.Parallel()
 	for tool, tc := range map[string]struct {
 		purpose string
 		status  portfolio.Status
@@ -132,6 +136,7 @@ func TestEachToolThatFailsIsRolledBack(t *testing.T) {
 }
 
 func TestOnePipelineOfAnArtifactAtATime(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	a := b.draft("ann", "Remote work")
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -156,6 +161,7 @@ func TestOnePipelineOfAnArtifactAtATime(t *testing.T) {
 
 // A pipeline whose caller goes away stops at once; trying again, or the next start, continues it.
 func TestAPipelineWhoseCallerGoesAwayIsContinued(t *testing.T) {
+	t.Parallel()
 	admitted, open := 0, 0
 	b := newBench(t, func(c *Config) {
 		c.Admit = func(context.Context, portfolio.User, []string) (func(), error) {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestWhatBeginsANewConversation(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	v := Session{Artifact: "a", Used: now}
 	for message, want := range map[string]string{
@@ -30,6 +31,7 @@ func TestWhatBeginsANewConversation(t *testing.T) {
 
 // After a reset the model doesn't see the turns before, and "this" means nothing.
 func TestANewConversationForgets(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	a := b.ready("ann", "Remote work")
 	require.True(t, b.say("ann", a.ID, "What's the status?").Success)
@@ -57,6 +59,7 @@ func TestANewConversationForgets(t *testing.T) {
 // A question that waits for its answer, and what "this" means, survive the process; so does a
 // reset.
 func TestSessionsSurviveTheProcess(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	a := b.ready("ann", "Remote work")
 	require.True(t, b.say("ann", a.ID, "images?").ClarificationNeeded)
@@ -78,6 +81,7 @@ func TestSessionsSurviveTheProcess(t *testing.T) {
 
 // A switch to another artifact is said, once.
 func TestASwitchToAnotherArtifactIsSaid(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	a, other := b.draft("ann", "Remote work"), b.draft("ann", "Four days")
 	require.NotContains(t, b.say("ann", a.ID, "What's the status?").Message, "Now about")
@@ -88,6 +92,7 @@ func TestASwitchToAnotherArtifactIsSaid(t *testing.T) {
 
 // What another user says in a session of the same name is another conversation, for the model too.
 func TestTheSameSessionOfTwoUsers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	a := b.ready("ann", "Remote work")
 	require.True(t, b.Execute(t.Context(),

@@ -38,6 +38,7 @@ var atOnce = flag.Int("at-once", 15, "how many users come at once; a fifth of th
 
 // Many users at once: each gets exactly what the plan allows.
 func TestManyUsersAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{plans: server.Plans()})
 	users := s.manyUsers(*atOnce, "pro")
 	granted := make([]atomic.Int64, len(users))
@@ -69,6 +70,7 @@ func TestManyUsersAtOnce(t *testing.T) {
 // Two pipelines of each of many users are in progress at once; a third one of each is refused.
 // Each text belongs to its user.
 func TestTwoPipelinesOfEachUserAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{plans: server.Plans()})
 	users := s.manyUsers((*atOnce+4)/5, "pro")
 	begun, release := s.waiting()
@@ -108,6 +110,7 @@ func TestTwoPipelinesOfEachUserAtOnce(t *testing.T) {
 
 // Every path with an id answers 403 for the artifact of somebody else, and changes nothing.
 func TestEveryPathChecksTheOwner(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	id := s.ready("ann")
 	before := s.artifact("ann", id)
@@ -131,6 +134,7 @@ func TestEveryPathChecksTheOwner(t *testing.T) {
 
 // A model that asks for the artifact of somebody else gets what it would get for an unknown one.
 func TestAModelThatNamesTheArtifactOfSomebodyElse(t *testing.T) {
+	t.Parallel()
 	var id atomic.Value
 	var results []string
 	inner := standin.Model()
@@ -166,6 +170,7 @@ func TestAModelThatNamesTheArtifactOfSomebodyElse(t *testing.T) {
 
 // The chat of package serve has owners, and changes nothing.
 func TestTheChatHasOwners(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	id := s.draft("ann", "Remote work")
 	sent := s.call("ann", "POST", "/agent/sessions/send", map[string]any{"session": "s-1", "text": "Show my drafts"})
@@ -179,6 +184,7 @@ func TestTheChatHasOwners(t *testing.T) {
 
 // A model of the chat that calls a tool that writes changes nothing: that is for pipelines.
 func TestTheChatChangesNothing(t *testing.T) {
+	t.Parallel()
 	var id atomic.Value
 	ended := make(chan struct{})
 	inner := standin.Model()

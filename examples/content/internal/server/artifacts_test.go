@@ -12,6 +12,7 @@ import (
 )
 
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	require.Len(t, s.call("", "GET", "/api/users", nil).ok().at("users"), 3)
 	in := s.call("", "POST", "/api/login", map[string]any{"user": "ann"}).ok()
@@ -42,6 +43,7 @@ func TestLogin(t *testing.T) {
 }
 
 func TestTheLifeOfAnArtifact(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	a := s.call("ann", "POST", "/api/artifacts",
 		map[string]any{"type": "blog", "title": "Remote work", "tags": []string{"work"}}).ok()
@@ -76,6 +78,7 @@ func TestTheLifeOfAnArtifact(t *testing.T) {
 
 // What is saved in an editor doesn't overwrite what was written after the editor was opened.
 func TestTwoWhoEditAnArtifact(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	path := "/api/artifacts/" + s.draft("ann", "Remote work")
 	seen := s.call("ann", "GET", path, nil).ok().str("updatedAt")
@@ -87,6 +90,7 @@ func TestTwoWhoEditAnArtifact(t *testing.T) {
 }
 
 func TestInputThatIsWrong(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	id := s.draft("ann", "Remote work")
 	long := strings.Repeat("ä", 100_001)
@@ -145,6 +149,7 @@ func TestInputThatIsWrong(t *testing.T) {
 }
 
 func TestPagesOfOtherSites(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	for name, change := range map[string]func(*http.Request){
 		"a foreign Origin":    func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
@@ -164,6 +169,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 }
 
 func TestAdministratorsAlone(t *testing.T) {
+	t.Parallel()
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("figures")) })
 	s := newSite(t, options{config: func(c *server.Config) { c.Admin, c.Metrics, c.Pages = page, page, page }})
 	for _, path := range []string{"/metrics", "/api/admin/alerts", "/api/admin/traces"} {
@@ -175,6 +181,7 @@ func TestAdministratorsAlone(t *testing.T) {
 }
 
 func TestPrometheusReadsMetricsWithItsToken(t *testing.T) {
+	t.Parallel()
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("figures")) })
 	s := newSite(t,
 		options{config: func(c *server.Config) { c.Admin, c.Metrics, c.MetricsToken = page, page, "scrape" }})

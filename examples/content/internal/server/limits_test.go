@@ -16,6 +16,7 @@ import (
 
 // Scenario 11.
 func TestElevenMessagesInAMinute(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{plans: server.Plans()})
 	for left := 9; left >= 0; left-- {
 		a := s.say("ann", "", "What can you do?").ok()
@@ -51,6 +52,7 @@ func (s *site) waiting() (begun chan struct{}, release func()) {
 }
 
 func TestAThirdPipelineAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{plans: server.Plans()})
 	begun, release := s.waiting()
 	defer release()
@@ -71,6 +73,7 @@ func TestAThirdPipelineAtOnce(t *testing.T) {
 }
 
 func TestTheTokensOfAMonth(t *testing.T) {
+	t.Parallel()
 	db := t.TempDir() + "/content.db"
 	plans := server.Plans()
 	free := plans["free"]
@@ -96,6 +99,7 @@ func TestTheTokensOfAMonth(t *testing.T) {
 }
 
 func TestAUserWithoutTokens(t *testing.T) {
+	t.Parallel()
 	plans := server.Plans()
 	free := plans["free"]
 	free.Tokens = 10
@@ -108,6 +112,7 @@ func TestAUserWithoutTokens(t *testing.T) {
 }
 
 func TestCanceling(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	writing := make(chan struct{}, 1)
 	s.hook = func(ctx context.Context, kind string) error {
@@ -134,6 +139,7 @@ func TestCanceling(t *testing.T) {
 }
 
 func TestTwoMessagesOfOneConversationAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{})
 	begun, free := make(chan struct{}, 1), make(chan struct{})
 	s.hook = func(_ context.Context, kind string) error {
@@ -150,6 +156,7 @@ func TestTwoMessagesOfOneConversationAtOnce(t *testing.T) {
 }
 
 func TestALimitSaysWhichItIs(t *testing.T) {
+	t.Parallel()
 	p := server.Plan{PerMinute: 10, PerHour: 3, PipelinesPerDay: 20, Pipelines: 2, Tokens: 100_000}
 	s := newSite(t, options{plans: map[string]server.Plan{"free": p, "pro": p, "enterprise": p}})
 	s.say("ann", "", "What can you do?").ok()

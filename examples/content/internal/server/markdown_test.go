@@ -9,6 +9,7 @@ import (
 )
 
 func TestMarkdownIsKeptAndCodeIsNot(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"# A\n\n- **b**\n- *c*":                   "<h1>A</h1>\n<ul>\n<li><strong>b</strong></li>\n<li><em>c</em></li>\n</ul>\n",
 		"![a cat](/images/abc-1)":                 `<p><img src="/images/abc-1" alt="a cat"></p>` + "\n",

@@ -46,6 +46,7 @@ func observedWith(t *testing.T, plans map[string]server.Plan, models ...provider
 }
 
 func TestScenario9AnotherProviderIsAskedAndAnAlertIsShown(t *testing.T) {
+	t.Parallel()
 	down := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 		return nil, fault.New(fault.UserFixable, "down") // it isn't asked again, so the test needn't wait
 	})
@@ -62,6 +63,7 @@ func TestScenario9AnotherProviderIsAskedAndAnAlertIsShown(t *testing.T) {
 }
 
 func TestRefusedRequestsAreCounted(t *testing.T) {
+	t.Parallel()
 	s := observedWith(t, server.Plans(), standin.Model())
 	s.call("ann", "POST", "/api/content-agent/execute", map[string]any{"message": " "}).refuses(400, "INVALID_INPUT")
 	for range 10 {
@@ -74,6 +76,7 @@ func TestRefusedRequestsAreCounted(t *testing.T) {
 }
 
 func TestOneTraceWithFiveSpans(t *testing.T) {
+	t.Parallel()
 	s := observed(t, standin.Model())
 	answer := s.button("ann", s.draft("ann", "Remote work")).ok()
 	spans := s.call("eva", "GET", "/api/admin/traces?traceId="+answer.str("traceId"), nil)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestThePagesAndTheirFilesAreServedWithAStrictPolicy(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(server.Pages())
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()

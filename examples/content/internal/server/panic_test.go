@@ -12,6 +12,7 @@ import (
 )
 
 func TestAPanicIsAnError(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, options{config: func(c *server.Config) {
 		c.Pages = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/begun" {
