@@ -26,6 +26,7 @@ func Network() Config {
 
 // Subprocess returns the figures for programs that are started: opens after 3 failures in a row or
 // 40 % of the last 15, for 20 s; closes after 2 probes of at most 5 min each.
+// A program that doesn't exist is no failure ([fault.NotFound]); set Counts if it should be one.
 func Subprocess() Config {
 	return Config{Consecutive: 3, Rate: .4, Window: 15, Cooldown: 20 * time.Second, ClosesAfter: 2,
 		ProbeTimeout: 5 * time.Minute}

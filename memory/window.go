@@ -9,7 +9,7 @@ import (
 // A Window is what a model can hold, input and output together.
 type Window struct {
 	Size    int // tokens; 0: 128,000
-	Reserve int // kept for the answer; 0: the request's MaxOutput, else 4,096
+	Reserve int // kept for the answer; 0: the request's MaxOutput, else 4,096; at most half of Size
 }
 
 // WindowOf returns the window of a model.

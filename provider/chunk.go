@@ -105,7 +105,8 @@ const (
 	WaitBudget      WaitReason = "budget"       // reservations of others have to be settled
 )
 
-// A StopReason says why an answer ended.
+// A StopReason says why an answer ended: StopDone, StopLength, StopToolCalls, StopFiltered,
+// StopPaused, StopError or StopUnknown.
 type StopReason string
 
 // The stop reasons.

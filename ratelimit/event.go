@@ -24,7 +24,9 @@ type Event struct {
 	Missed int
 }
 
-// An EventKind is the kind of an [Event]. The texts are stable and may be stored.
+// An EventKind is the kind of an [Event]: EventPaused, EventProlonged, EventResumed,
+// EventBackgroundPaused, EventBackgroundResumed, EventPreempted, EventOvertaken, EventRejected,
+// EventRates or EventClosed. The texts are stable and may be stored.
 type EventKind string
 
 // The kinds of events. Each EventPaused is followed by one EventResumed, unless the gate is closed.

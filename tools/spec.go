@@ -145,7 +145,9 @@ const (
 	AskNever // not even a high-risk tool asks; its Ask function and policies may still ask
 )
 
-// A Status says how a call ended.
+// A Status says how a call ended: OK, Failed, Unverified or TimedOut after it ran; Canceled or
+// InDoubt if it was started; Invalid, Unknown, Denied, Rejected, Answered, NotRun or Unavailable if
+// it didn't run.
 type Status string
 
 // The statuses of a call.

@@ -140,9 +140,12 @@ func (m *Machine) Answered() bool {
 }
 
 // Text returns the text of the model's last message, or its refusal if it has no text. It returns
-// "" if the model said nothing. For a run that makes one call without a model, it is the text of
-// the call's result.
+// "" if the model said nothing, and for a nil Result. For a run that makes one call without a
+// model, it is the text of the call's result.
 func (r *Result) Text() string {
+	if r == nil {
+		return ""
+	}
 	if r.Called != nil {
 		return r.Called.Text()
 	}
@@ -167,8 +170,12 @@ func (r *Result) Text() string {
 //   - Running, of a Result that was read: [ErrRunning].
 //
 // A Result that was read from a journal has no errors of other packages and no *LimitError: it has
-// a *[StopError] with the Code and the Reason instead, also if the run failed.
+// a *[StopError] with the Code and the Reason instead, also if the run failed. A nil Result has
+// [ErrNoRun].
 func (r *Result) Err() error {
+	if r == nil {
+		return ErrNoRun
+	}
 	switch r.Status {
 	case Completed:
 		return nil
@@ -195,11 +202,20 @@ func (r *Result) ended() error {
 
 // ToolNames returns the names of the tools that the model called, in order, including calls that
 // didn't run.
-func (r *Result) ToolNames() []string { return slices.Clone(r.names) }
+func (r *Result) ToolNames() []string {
+	if r == nil {
+		return nil
+	}
+	return slices.Clone(r.names)
+}
 
-// ToolResult returns the newest result of a tool in the messages of this run, or nil if there is
-// none, for example because the call still waits. The caller mustn't change it.
+// ToolResult returns the newest result of a tool in the messages of this run, as the model read it,
+// or nil if there is none, for example because the call still waits. How the call ended is in its
+// event ToolFinished. The caller mustn't change it.
 func (r *Result) ToolResult(tool string) *provider.ToolResult {
+	if r == nil {
+		return nil
+	}
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		parts := r.Messages[i].Parts
 		for j := len(parts) - 1; j >= 0; j-- {
@@ -213,7 +229,12 @@ func (r *Result) ToolResult(tool string) *provider.ToolResult {
 
 // Suspended returns the pauses of the run's own calls. The pause of a subagent contains that
 // agent's pauses; Pending has them in its place.
-func (r *Result) Suspended() []Pause { return r.suspended }
+func (r *Result) Suspended() []Pause {
+	if r == nil {
+		return nil
+	}
+	return r.suspended
+}
 
 // Reasons why runs end, or haven't ended.
 var (
@@ -224,6 +245,8 @@ var (
 	ErrFiltered = errors.New("agent: the answer was refused, or cut by a content filter")
 	// ErrNoAnswer says that the model ended its turn without a text or a file.
 	ErrNoAnswer = errors.New("agent: the model ended its turn without an answer; what its tools did is done")
+	// ErrNoRun says that there is no Result, because no run was started.
+	ErrNoRun = errors.New("agent: there is no result, because no run was started")
 	// ErrRunning says that the run hasn't ended: a process drives it, or has died.
 	ErrRunning = errors.New("agent: the run hasn't ended; Continue resumes it if its process has died")
 )
@@ -293,15 +316,18 @@ func (e *PausedError) Error() string {
 			"agent: session %q is paused; resume it with Continue, or start another run with Input.Supersede",
 			e.Session)
 	case n > 1:
-		return fmt.Sprintf("agent: session %q waits for %d decisions", e.Session, n) + e.unnamed()
+		return fmt.Sprintf("agent: session %q waits for %d decisions", e.Session, n) + e.remedy()
 	}
 	p := e.Pending[0]
 	return fmt.Sprintf("agent: session %q waits for a decision on %s (%s, pause %s)", e.Session, p.Call.Name,
-		p.Kind, p.ID) + e.unnamed()
+		p.Kind, p.ID) + e.remedy()
 }
 
-// unnamed says what to do about a session without a name.
-func (e *PausedError) unnamed() string {
+// remedy says what to do about an input that was refused, and about a session without a name.
+func (e *PausedError) remedy() string {
+	if !e.Started {
+		return "; this input wasn't taken: decide first, or set Input.Supersede"
+	}
 	if !strings.HasPrefix(e.Session, UnnamedPrefix) {
 		return ""
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Action is what a request wants to do.
+// An Action is what a request wants to do: ActionList, ActionRead, ActionSend, ActionDecide,
+// ActionControl, ActionEdit or ActionDelete.
 type Action string
 
 // The actions that an authorizer is asked about.

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// A Class says what kind of failure an error is. Its text form ([Class.String],
+// A Class says what kind of failure an error is: None, Transient, RateLimited, Degraded,
+// UserFixable, Permanent, Invalid, NotFound or Denied. Its text form ([Class.String],
 // [Class.MarshalText]) is stable and may be stored; its number may not.
 type Class uint8
 
