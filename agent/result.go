@@ -6,8 +6,9 @@ import "github.com/pawlkit/pawl/agent/machine"
 // exists however the run ended, and has what the run had done by then.
 //
 //   - Text(): the model's answer, or its refusal; "" if it said nothing
-//   - Err(): nil if the run completed, otherwise why it didn't, as a typed error: a *[LimitError],
-//     a *[PausedError], a *[StopError], or the error of the provider
+//   - Err(): nil if the run completed, otherwise why it didn't: a *[PausedError], a *[StopError]
+//     that wraps the cause (a *[LimitError], for example), or the error of the provider, of a hook
+//     or of the journal
 //   - Status: [Completed], [Paused], [Stopped] or [Failed]
 //   - Code, Reason: why, as one of the constants machine.CodeLimit, machine.CodeCanceled and so on,
 //     and in words; both are empty for most runs that completed
@@ -28,9 +29,10 @@ type Result = machine.Result
 // A Status is the status of a run. A run is open while it is running or paused.
 //
 //   - Running, Paused: it works, or it waits for decisions or for [Continue]
-//   - Completed: the model ended its turn
-//   - Stopped: by a limit, a hook, a person, or the end of its context
-//   - Failed: the model couldn't be called
+//   - Completed: the model ended its turn with an answer, or a stop condition held
+//   - Stopped: by a limit, a hook, a person, or the end of its context; or the reply was cut,
+//     filtered or empty
+//   - Failed: the model couldn't be called, or a hook or the journal failed
 type Status = machine.Status
 
 // The statuses of a run.
@@ -98,20 +100,22 @@ type Limits = machine.Limits
 //   - Error(): the field and both figures, in words
 type LimitError = machine.LimitError
 
-// A StopError says why a run was stopped by something else than a limit: by a hook, a person, or
-// the end of its context. Its cause can be matched with errors.Is and errors.As.
+// A StopError says why a run was stopped: by a limit, a hook, a person, the end of its context, or
+// a reply that is no answer. Its cause can be matched with errors.Is and errors.As.
 //
 //   - Code: machine.CodeCanceled, machine.CodeAborted and so on
 //   - Err: the cause; nil if the code says everything
 //   - Error(), Unwrap(): the code and the cause in words, and the cause
-//   - Fault(): fault.None, because stopping a run isn't a failure
+//   - Fault(): the class of the cause; fault.None if somebody wanted the run to end
 type StopError = machine.StopError
 
 // A PausedError says that a session waits: for decisions, or for [Continue]. A decision is given
-// with [Resume] or [Session.Decide]. Started says whether the run of this call is the one that
-// waits.
+// with [Resume] or [Session.Decide]. To see whether a run waits, look at the Status of its Result:
+// an error of a hook may contain the PausedError of another run.
 //
 //   - Session: the session that waits
+//   - Started: true if this call's run has paused; false if the session was paused before, so that
+//     no run was started and there is no Result
 //   - Pending: what it waits for: see [Pause]; none for a session that waits for [Continue]
 //   - Error(): what the session waits for, in words
 //   - Fault(): fault.None, because waiting isn't a failure

@@ -177,7 +177,8 @@ func (s *server) failed(ctx context.Context, err error) error {
 	}
 	var paused *agent.PausedError
 	switch {
-	case errors.As(err, &paused) && len(paused.Pending) == 0: // its process has died, or its host has paused it
+	case errors.As(err, &paused) && paused.Started: // of another session, within a hook: an error like others
+	case paused != nil && len(paused.Pending) == 0: // its process has died, or its host has paused it
 		return errors.New(
 			"the last run of the session was interrupted and hasn't gone on yet: try again later, or use another " +
 				"session")

@@ -101,8 +101,10 @@ func (x *execution) do(t *task) (res result) {
 	res.node = t.node.Node.ID
 	fail := func(err error, final bool) result {
 		f := t.ended(begun)
-		f.Status, f.Error, f.Class, f.Final = NodeFailed, cut(cmp.Or(err.Error(), "it failed"), 4<<10), fault.Of(err),
-			final
+		f.Status, f.Error, f.Final = NodeFailed, cut(cmp.Or(err.Error(), "it failed"), 4<<10), final
+		if f.Class = fault.Of(err); f.Class == fault.None { // its session was canceled
+			f.Class = fault.Permanent
+		}
 		res.fact = f
 		return res
 	}
@@ -211,12 +213,12 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 	session := a.Session(in.Session)
 	for again := 0; ; {
 		res, err := a.Run(ctx, in)
-		if res != nil { // it was driven here
+		_, busy := errors.AsType[*agent.BusyError](err)
+		if res != nil && !busy { // it was driven here, and didn't lose its lease
 			return res, err
 		}
 		_, known := errors.AsType[*agent.DuplicateError](err)
 		_, paused := errors.AsType[*agent.PausedError](err)
-		_, busy := errors.AsType[*agent.BusyError](err)
 		switch {
 		case known || paused:
 			if res, err = session.Result(ctx); err != nil {
@@ -225,14 +227,14 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 			switch {
 			case res.Status == agent.Paused || res.Status == agent.Running:
 				got, err := a.Run(ctx, agent.Continue(in.Session))
-				if got != nil {
+				_, busy := errors.AsType[*agent.BusyError](err)
+				if got != nil && !busy {
 					return got, err
 				}
 				_, waits := errors.AsType[*agent.PausedError](err)
 				if waits && res.Status == agent.Paused {
 					return res, nil
 				}
-				_, busy := errors.AsType[*agent.BusyError](err)
 				if _, over := errors.AsType[*agent.NothingOpenError](err); !busy && !over && !waits {
 					// otherwise it has changed since the result was read
 					return nil, err

@@ -133,10 +133,11 @@ func failed(err error) *problem {
 			return unknown()
 		}
 		return fail(http.StatusConflict, CodeIdle, fault.Invalid, "no run of the session is in progress")
-	case errors.As(err, &paused) && len(paused.Pending) == 0: // its process has died, or somebody has paused it
+	case errors.As(err, &paused) && !paused.Started && len(paused.Pending) == 0:
+		// its process has died, or somebody has paused it
 		return fail(http.StatusConflict, CodeInterrupted, fault.Transient,
 			"the last run was paused or interrupted; wait until it goes on, continue it, or supersede it")
-	case errors.As(err, &paused):
+	case errors.As(err, &paused) && !paused.Started: // one that has started is that of another session, within a hook
 		return fail(http.StatusConflict, CodePaused, fault.Invalid,
 			"the session waits for %d decisions; decide, or supersede them", len(paused.Pending))
 	case errors.As(err, &changed):

@@ -122,7 +122,7 @@ func converse(ctx context.Context, a *agent.Agent, prompt string, in io.Reader, 
 	input := agent.Input{Session: "mcp", Prompt: prompt, Interactive: true}
 	for {
 		res, err := a.Run(ctx, input)
-		if paused := (*agent.PausedError)(nil); !errors.As(err, &paused) || !paused.Started {
+		if res == nil || res.Status != agent.Paused {
 			if res != nil {
 				fmt.Fprintln(out, res.Text())
 			}
