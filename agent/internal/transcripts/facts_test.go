@@ -57,7 +57,7 @@ func (n *names) fact(f agent.Fact) string {
 			b.add("%s changed", c.Name)
 		}
 	case agent.Compacted:
-		b.add("%d messages to %d, by %s", f.Report.MessagesBefore, f.Report.MessagesAfter, f.Report.Trigger)
+		b.add("%d messages to %d (%s)", f.Report.MessagesBefore, f.Report.MessagesAfter, f.Report.Trigger)
 	case agent.RuleRevoked:
 		b.add("%s", f.Tool)
 	case agent.Undone:
@@ -70,6 +70,10 @@ func (n *names) fact(f agent.Fact) string {
 		if text := f.Message.Text(); text != "" {
 			b.add("%s", n.quoted(text))
 		}
+	case agent.Snapshot:
+		b.add("of %d messages", len(f.State.Messages))
+	case agent.TitleChanged:
+		b.add("%q", f.Title)
 	case machine.RunEnded:
 		b.add("%s", f.Status)
 		b.with("code", f.Code)
@@ -105,6 +109,9 @@ func (n *names) message(m provider.Message) string {
 		case p.Result != nil:
 			b.add("%s %s", p.Result.CallID, n.quoted(p.Result.Text()))
 		}
+	}
+	if text := m.Refusal(); text != "" {
+		b.add("refuses %s", n.quoted(text))
 	}
 	if len(calls) > 0 {
 		b.add("calls %s", strings.Join(calls, ", "))

@@ -84,7 +84,9 @@ func (t *toolSpec) tool(p *process) tools.Tool {
 	if t.has("undo") {
 		raw.Undo = func(_ context.Context, input, _ json.RawMessage) error {
 			p.print("", "undo %s %s", t.name, input)
-			p.at("during undo " + t.name)
+			if p.at("during undo " + t.name) {
+				return errDead
+			}
 			return nil
 		}
 	}
