@@ -32,7 +32,7 @@ type command struct {
 	s       *agent.Session
 }
 
-var options = []string{"on", "by", "key", "mode", "supersede", "accept", "from", "at", "steps"}
+var options = []string{"on", "by", "key", "mode", "supersede", "accept", "at", "steps", "until"}
 
 // do does a command and returns what the transcript shows of it.
 func (w *world) do(d *datadriven.TestData) (string, error) {
@@ -77,7 +77,7 @@ func (c *command) do() error {
 		return nil
 	case "recover":
 		n, err := c.p.agent.Recover(context.Background(), agent.Recovery{})
-		w.print("", "recovered %d", n)
+		c.p.print("", "%d sessions recovered", n)
 		return err
 	case "drain":
 		c.returned(c.p.agent.Drain(context.Background()))
@@ -102,8 +102,9 @@ func (c *command) do() error {
 
 func (c *command) rest() string { return strings.Join(c.words, " ") }
 
-// returned prints how a function of package agent returned.
+// returned prints how a function of package agent returned, after all that it led to at once.
 func (c *command) returned(err error) {
+	synctest.Wait()
 	c.p.print("", "%s returned %s", c.name, describe(err))
 }
 
@@ -121,6 +122,8 @@ func describe(err error) string {
 	switch {
 	case err == nil:
 		return "no error"
+	case errors.Is(err, agent.ErrDraining):
+		return "agent.ErrDraining"
 	case errors.As(err, &decision):
 		if decision.NewID != "" {
 			replaced = " by " + decision.NewID
@@ -219,7 +222,8 @@ func (c *command) finished(res *agent.Result, err error) {
 	c.p.print("", "%s returned %s%s", c.name, describe(err), text)
 }
 
-// stream runs a prompt and prints what a reader is shown of replies.
+// stream runs a prompt and prints what a reader is shown of replies. With until=kind the reader
+// leaves at the first fact of that kind.
 func (c *command) stream() error {
 	for ev, err := range c.p.agent.Stream(c.p.ctx, c.settings(c.prompt())) {
 		switch ev := ev.(type) {
@@ -229,8 +233,10 @@ func (c *command) stream() error {
 			c.p.print("", "shown: %q", ev.Text)
 		case agent.Reset:
 			c.p.print("", "reset: what was shown of the reply is void")
-		case agent.RunEnded:
-			c.p.print("", "stream shows the end: %s", ev.Status)
+		}
+		if f, ok := ev.(agent.Fact); ok && machine.Record(f).Kind == c.options["until"] {
+			c.p.print("", "the reader leaves")
+			break
 		}
 	}
 	return nil

@@ -85,6 +85,9 @@ func class(name string) fault.Class {
 	return c
 }
 
+// noReply is printed if the model is called after its last reply. No script may have it.
+const noReply = "model: no reply is left"
+
 // A script is what the model replies, whatever process or agent asks.
 type script struct {
 	mu    sync.Mutex
@@ -124,7 +127,7 @@ func (m model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[prov
 		if len(m.steps) > 0 {
 			step, m.steps = m.steps[0], m.steps[1:]
 		} else {
-			m.p.print("", "model: THE SCRIPT HAS NO REPLY LEFT")
+			m.p.print("", noReply)
 		}
 		m.mu.Unlock()
 		providertest.Script(step).Stream(ctx, req)(yield)

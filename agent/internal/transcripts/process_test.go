@@ -3,6 +3,7 @@ package transcripts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -46,7 +47,7 @@ func (p *process) kill() {
 		return
 	}
 	p.killed, p.point = true, ""
-	p.w.print("", "the process is killed")
+	p.w.print(p.name, "", "the process is killed")
 	close(p.dead)
 	p.end() // what is under way ends, unseen
 }
@@ -80,10 +81,7 @@ func (p *process) print(session, format string, args ...any) {
 	if p.killed {
 		return
 	}
-	if p.name != "" {
-		format = p.name + ": " + format
-	}
-	p.w.print(session, format, args...)
+	p.w.print(p.name, session, fmt.Sprintf(format, args...))
 }
 
 // A store is the shared store as a process reaches it. It prints the facts that are stored.

@@ -8,6 +8,9 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // TestScripts runs the scripts in testdata and compares what happens with what they say. With
@@ -25,8 +28,32 @@ func TestScripts(t *testing.T) {
 					}
 					return out
 				})
+				require.Empty(t, w.script.steps, "replies that the model never gave")
+				w.requireSound(t)
 			})
 		})
+	}
+}
+
+// requireSound fails the test unless each log can be replayed, and no call has two results.
+func (w *world) requireSound(t *testing.T) {
+	t.Helper()
+	for head, err := range w.store.Heads(t.Context(), journal.Filter{}) {
+		require.NoError(t, err)
+		var facts []machine.Fact
+		results := map[string]int{}
+		for rec, err := range w.store.Read(t.Context(), head.Session, head.Pruned) {
+			require.NoError(t, err)
+			f, err := machine.Decode(head.Session, rec)
+			require.NoError(t, err)
+			facts = append(facts, f)
+			if f, ok := f.(machine.ToolFinished); ok {
+				results[f.Meta.Call]++
+				require.Equal(t, 1, results[f.Meta.Call], "results of %s", f.Meta.Call)
+			}
+		}
+		_, err := machine.Replay(head.Session, facts...)
+		require.NoError(t, err)
 	}
 }
 

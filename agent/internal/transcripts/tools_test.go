@@ -36,7 +36,7 @@ func parseTool(text string) (*toolSpec, error) {
 }
 
 const attributes = "agent allow-always asks broken denied-by-check expires fails high-risk idempotent modes of " +
-	"panics parallel question readonly requires scoped size switches-to takes text undo unverified"
+	"panics parallel question readonly requires scoped size stuck switches-to takes text undo unverified"
 
 func (t *toolSpec) has(attr string) bool {
 	_, ok := t.attrs[attr]
@@ -91,7 +91,7 @@ func (t *toolSpec) tool(p *process) tools.Tool {
 		}
 	}
 	if t.has("denied-by-check") {
-		raw.Check = func(context.Context, json.RawMessage) error { return &tools.DenyError{Reason: "it is locked"} }
+		raw.Check = func(context.Context, json.RawMessage) error { return errors.New("it is locked") }
 	}
 	if t.has("unverified") {
 		raw.Verify = func(context.Context, json.RawMessage, tools.Result) error {
@@ -121,6 +121,9 @@ func (t *toolSpec) run(ctx context.Context, p *process, input json.RawMessage) (
 	p.print("", "tool %s %s runs%s", t.name, input, key)
 	if p.at("during tool " + t.name) {
 		return tools.Result{}, errDead
+	}
+	if d := t.duration("stuck"); d > 0 {
+		time.Sleep(d) // whatever becomes of ctx
 	}
 	if d := t.duration("takes"); d > 0 {
 		select {

@@ -38,16 +38,18 @@ func newWorld(t testing.TB) *world {
 	return &world{t: t, store: journal.NewMemory(), names: newNames(), procs: map[string]*process{}}
 }
 
-// print adds a line to the transcript. Lines of another session than the script's first have its
-// name.
-func (w *world) print(session, format string, args ...any) {
+// print adds a line to the transcript. Lines of a process that has a name begin with it, and lines
+// of another session than the script's first have the name of that session.
+func (w *world) print(process, session, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := fmt.Sprintf(format, args...)
 	if session != "" && session != w.main {
-		s = session + ": " + s
+		text = session + ": " + text
 	}
-	w.lines = append(w.lines, w.names.in(s))
+	if process != "" {
+		text = process + ": " + text
+	}
+	w.lines = append(w.lines, w.names.in(text))
 }
 
 // printed returns the lines that came since the last time.
