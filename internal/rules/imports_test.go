@@ -73,8 +73,10 @@ var rows = map[string]row{
 	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory",
 		"provider", "tools"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
-	"internal/storm":         {own: []string{everything}},                          // tests alone
-	"agent/internal/request": {own: []string{"agent", "agent/machine"}},
+	// tests alone
+	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
+	"internal/storm":             {own: []string{everything}}, // tests alone
+	"agent/internal/request":     {own: []string{"agent", "agent/machine"}},
 	"agent/approvals": {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine",
 		"agent/plan", "circuit/fault", "provider", "tools"}},
 	"agent/live": {own: []string{"agent", "agent/machine", "circuit/fault"},

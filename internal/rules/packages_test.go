@@ -24,6 +24,8 @@ var withoutExample = map[string]string{
 	"ratelimit/allowancetest": "its one function takes a *testing.T, which no example has; suite_test.go shows " +
 		"its use",
 	journaltest: "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
+
+	"agent/internal/transcripts": "tests only",
 }
 
 // TestEveryPackageSaysWhatItIsFor wants a doc.go with the package comment, and no second one.

@@ -1,0 +1,76 @@
+package transcripts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// setLimits reads figures such as "steps=2 repeats=3".
+func setLimits(l *agent.Limits, text string) error {
+	for f := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(f, "=")
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return err
+		}
+		field, ok := map[string]*int{"steps": &l.Steps, "repeats": &l.Repeats, "tool-failures": &l.ToolFailures,
+			"failures": &l.Failures, "corrections": &l.Corrections, "parallel": &l.ParallelCalls,
+			"send-backs": &l.SendBacks, "reply-calls": &l.ReplyCalls}[name]
+		if !ok {
+			return fmt.Errorf("no such limit: %q", name)
+		}
+		*field = n
+	}
+	return nil
+}
+
+// policy denies, or asks about, the calls of a tool with an input; without input: all calls of it.
+func policy(effect, text string) tools.Policy {
+	name, input, _ := strings.Cut(text, " ")
+	return func(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
+		switch {
+		case d.Name() != name || input != "" && input != string(c.Input):
+			return tools.Verdict{}
+		case effect == "deny":
+			return tools.Verdict{Effect: tools.Deny, Reason: "the policy forbids it"}
+		}
+		return tools.Verdict{Effect: tools.Ask, Reason: "the policy asks"}
+	}
+}
+
+// hook returns a hook of the host: "answer work text" answers in a tool's place, "send-back text"
+// keeps the first answer of a run from being its last, "abort work" aborts the run before a call.
+func hook(text string) agent.Hooks {
+	kind, rest, _ := strings.Cut(text, " ")
+	name, what, _ := strings.Cut(rest, " ")
+	switch kind {
+	case "answer":
+		return agent.Hooks{Name: kind, BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
+			if c.Name == name {
+				c.Answer(tools.Text(what))
+			}
+			return nil
+		}}
+	case "abort":
+		return agent.Hooks{Name: kind, BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
+			if c.Name == name {
+				return agent.Abort(errors.New("the host aborts it"))
+			}
+			return nil
+		}}
+	case "send-back":
+		return agent.Hooks{Name: kind, BeforeFinish: func(_ context.Context, r *agent.Result) error {
+			if r.Steps == 1 {
+				return agent.SendBack(rest)
+			}
+			return nil
+		}}
+	}
+	panic("no such hook: " + kind)
+}
