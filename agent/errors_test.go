@@ -45,10 +45,10 @@ func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
 			fault.None, false},
 		{&StopError{Code: machine.CodeProvider, Err: cause}, "agent: the run was stopped (provider): disk full",
 			fault.Permanent, true},
-		{&PausedError{Session: "s", Pending: one},
+		{&PausedError{Session: "s", Pending: one, Started: true},
 			`agent: session "s" waits for a decision on look (approval, pause p-1)`, fault.None, false},
-		{&PausedError{Session: "s", Pending: append(one, one...)}, `agent: session "s" waits for 2 decisions`,
-			fault.None, false},
+		{&PausedError{Session: "s", Pending: append(one, one...)}, `agent: session "s" waits for 2 decisions; ` +
+			`this input wasn't taken: decide first, or set Input.Supersede`, fault.None, false},
 		{&BusyError{Session: "s"}, `agent: session "s" has a run under way; wait for its end, or use Steer`,
 			fault.Permanent, false},
 		{&BusyError{Session: "s", Err: cause}, `agent: session "s" has a run under way elsewhere: disk full`,

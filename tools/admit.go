@@ -212,7 +212,7 @@ func orReason(reason, otherwise string) string {
 // A DenyError denies a call; the model reads the reason.
 type DenyError struct{ Reason string }
 
-// Error returns the reason.
+// Error returns the reason, after "tools: denied: ".
 func (e *DenyError) Error() string { return "tools: denied: " + e.Reason }
 
 // Fault returns Denied.
