@@ -114,8 +114,8 @@ func (c *Compactor) Meter() *Meter { return c.meter }
 // SetWindow prepares requests for another window from now on, where the conversation continues with
 // another model. What was counted and learned holds.
 func (c *Compactor) SetWindow(w Window) {
+	c.fewer = c.fewer && w == c.cfg.Window
 	c.cfg.Window = w
-	c.fewer = false
 }
 
 // Used returns what the model calls of strategies took since the Compactor was made, what they cost

@@ -9,8 +9,8 @@ func (j *job) keepFewer(target int) {
 	if rest >= target {
 		return
 	}
-	for j.keep > 1 && plus(recent, rest) > target {
-		j.keep--
+	for keep := min(j.keep, len(j.groups)) - 1; keep > 0 && plus(recent, rest) > target; keep-- {
+		j.keep = keep
 		j.pin()
 		recent, rest = j.recent()
 	}
