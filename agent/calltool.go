@@ -45,8 +45,8 @@ func CallTool(session, tool string, input any) Input {
 }
 
 // Call makes one call of a tool in the session, without a model, and returns when it has its result
-// or waits for a decision. It is [Agent.Run] with the input of [CallTool], and so is its error: nil
-// only if the call has its result, in [Result].Called, whatever that is; a *[PausedError] if it
+// or waits for a decision. It is [Agent.Run] with the input of [CallTool]. Its error is nil only if
+// the call has a result ([Result].Called), even a failed one. It is a *[PausedError] if the call
 // waits for a decision.
 //
 //	res, err := a.Session("s-1").Call(ctx, "cms.deletePage", Page{ID: "p1"})

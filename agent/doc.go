@@ -60,8 +60,8 @@
 //   - Each loop ends: see [Limits], which are on by default.
 //   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model
 //     continues to write: the reply is cut at the next chunk.
-//   - A function that ignores the end of its context is abandoned 5 s after it, if it is that of a
-//     provider, a tool or a compaction, writes notes or lists tools. All other functions of the
+//   - A provider, a tool, a compaction, or a function that writes notes or lists tools is abandoned
+//     5 s after its context ends, if it ignores that. All other functions of the
 //     host hold a run until they return, so they must respect their context or be short. A store is
 //     tried for 30 s.
 //   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran

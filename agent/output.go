@@ -14,10 +14,9 @@ import (
 // RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and
 // its answer is validated and decoded. An answer that doesn't fit is sent back, at most
 // Limits.OutputCorrections times (2 by default); then the run fails with an *[OutputError]. Tools
-// are called as in any run. The error is nil only if the run completed and the T is its answer;
-// otherwise it is that of [Agent.Run], beside the complete Result, or an *[OutputError] if a stop
-// condition completed the run without such an answer. The Result is nil only if no run was started.
-// A run that paused is resumed with RunFor, too:
+// are called as in any run. The error is nil only if the run completed with a T. It is an
+// *[OutputError] if a stop condition ended the run without one, else that of [Agent.Run]. The
+// Result is nil only if no run was started. A run that paused is resumed with RunFor, too:
 //
 //	v, res, err := agent.RunFor[Invoice](ctx, a, in)
 //	var paused *agent.PausedError

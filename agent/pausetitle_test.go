@@ -38,6 +38,9 @@ func TestAPauseHasTheTitleThatTheToolGave(t *testing.T) {
 			return strings.Repeat("x", 9000)
 		}, strings.Repeat("x", 197) + "…"},
 		"a secret": {func(context.Context, Note) string { return "Send " + secret }, "Send [key]"},
+		"a secret where the title is cut": {func(context.Context, Note) string {
+			return strings.Repeat("x", 194) + secret
+		}, strings.Repeat("x", 194) + "[key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := journal.NewMemory()

@@ -16,7 +16,7 @@ func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
 	return prices.Cost(u), true
 }
 
-// hasPrice reports whether a model may be called without a word about its price: it is known, or
+// hasPrice reports whether a model may be called without a warning about its price: it is known, or
 // there is no limit of cost.
 func (x *driver) hasPrice(model string) bool {
 	return x.run().Limits.Cost < 0 || pricesOf(x.agent.provider, model) != nil

@@ -85,7 +85,7 @@ func (l *sessionLog) reopens(d Decision, why *DecisionError) (v verdict, ok bool
 	case c == nil || p.Kind == machine.PauseAgent || why.Code != machine.DecisionBad || errors.Is(why, errAltered):
 		return v, false
 	case p == c.Pause:
-		text := machine.CleanTitle(l.agent.redact.Text(why.Problem))
+		text := machine.CleanName(l.agent.redact.Text(why.Problem))
 		return verdict{decision: Decision{ID: d.ID, User: d.User}, call: c, reopens: true, refused: text}, true
 	}
 	// The subagent refuses the decision in its own session, and opens the pause there.

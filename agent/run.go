@@ -81,9 +81,9 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 }
 
 // Run runs an input until the run ends or pauses. The error is nil only if the run completed.
-// Otherwise it is the error of [Result.Err], a typed reason, and the Result is complete beside it,
-// with the messages, the usage and the steps so far: a pause is a *[PausedError], a limit, a
-// refusal or the end of ctx a *[StopError], a failure the error of the provider. The Result is nil
+// Otherwise it is [Result.Err], and the Result beside it is complete, with the messages, the usage
+// and the steps so far. A pause is a *[PausedError]. A limit, a refusal or the end of ctx is a
+// *[StopError]. A failure is the error behind it, such as that of the provider. The Result is nil
 // only if no run was started; then the error says why.
 //
 //	res, err := a.Run(ctx, in)

@@ -89,8 +89,8 @@ func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 	x.flush()
 }
 
-// callTitle returns what a call does, in words for people. The tool's function may take its time,
-// so mu isn't held.
+// callTitle returns what a call does, in words for people, neither redacted nor cut. The tool's
+// function may take its time, so mu isn't held.
 func (x *driver) callTitle(cr *callRun) string {
 	if cr.d == nil {
 		return tools.TitleOf(cr.call.Name, cr.stored.Input)

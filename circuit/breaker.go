@@ -139,15 +139,15 @@ func (p Permit) Done(err error) {
 	if b == nil {
 		return
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		if b.word.Load()&clean == 0 { // else the result changes nothing, whichever generation p is of
 			b.settle(p, success, nil)
 		}
-	case b.failed(err):
+		return
+	}
+	defer p.cancel() // also if Counts panics; does nothing after settle
+	if b.failed(err) {
 		b.settle(p, failure, err)
-	default:
-		p.cancel()
 	}
 }
 

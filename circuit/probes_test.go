@@ -1,6 +1,7 @@
 package circuit_test
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -168,5 +169,22 @@ func TestAProbeEndsOnce(t *testing.T) {
 		require.Equal(t, 1, b.Snapshot().Probes, "the third's place is its own")
 		third.Done(nil)
 		require.Equal(t, circuit.Closed, b.State())
+	})
+}
+
+func TestAProbeEndsThoughCountsPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := errors.New("bad")
+		b := halfOpen(t, circuit.Config{Counts: func(err error) bool {
+			if err == bad {
+				panic("no")
+			}
+			return true
+		}})
+		probe := allow(t, b)
+		require.PanicsWithValue(t, "no", func() { probe.Done(bad) })
+		require.Zero(t, b.Snapshot().Probes)
+		require.Equal(t, circuit.HalfOpen, b.State())
+		allow(t, b).Done(nil)
 	})
 }

@@ -114,8 +114,8 @@ func (c *Compactor) Meter() *Meter { return c.meter }
 // SetWindow prepares requests for another window from now on, where the conversation continues with
 // another model. What was counted and learned holds.
 func (c *Compactor) SetWindow(w Window) {
+	c.fewer = c.fewer && w == c.cfg.Window
 	c.cfg.Window = w
-	c.fewer = false
 }
 
 // Used returns what the model calls of strategies took since the Compactor was made, what they cost
@@ -217,10 +217,9 @@ func (c *Compactor) finish(ctx context.Context, p *Prepared, j *job, trigger str
 	p.Warnings = append(p.Warnings, p.Report.Warnings()...)
 	if j.keep < c.cfg.Keep && !c.fewer {
 		c.fewer = true
-		p.Warnings = append(p.Warnings, fmt.Sprintf("the last %d groups (Config.Keep) take too much of a budget of %d "+
-			"tokens, and nearly every step would be compacted; compaction keeps fewer of them now, %d this "+
-			"time; use a "+
-			"model with a larger window, or a smaller Config.Keep", c.cfg.Keep, p.Budget, j.keep))
+		p.Warnings = append(p.Warnings,
+			fmt.Sprintf("the last %d groups (Config.Keep) don't fit a budget of %d tokens; "+
+				"compaction kept %d; use a larger window or a smaller Config.Keep", c.cfg.Keep, p.Budget, j.keep))
 	}
 	if j.changed {
 		c.meter.adopt(j.groups)

@@ -9,10 +9,10 @@ import (
 // fitWindow brings a request within the window that the rules didn't bring there. In this order,
 // until it fits: the steps of the pipeline; the groups that aren't pinned, oldest first; long texts
 // cut to no less than 500 tokens; notes, oldest first; recent groups dropped; long texts cut to no
-// less than 50. Where the last groups take too much, fewer of them are kept from the start (see
-// keepFewer). The first two free half of the window, so that it isn't full again at the next
-// step: each compaction costs the prompt cache, and perhaps a summary. Where what must stay doesn't
-// fit alone, its long texts are cut before anything is dropped, which wouldn't help.
+// less than 50. If the last groups take too much, fewer are kept (see keepFewer). The first two
+// free half of the window, so that it isn't full again at the next step: each compaction costs the
+// prompt cache, and perhaps a summary. Where what must stay doesn't fit alone, its long texts are
+// cut before anything is dropped, which wouldn't help.
 func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 	_, rest := j.recent()
 	j.keepFewer((rest + j.budget) / 2) // half of the room, since the rest may take more than half of the window

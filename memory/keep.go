@@ -1,16 +1,16 @@
 package memory
 
-// keepFewer lets go of some of the last groups, at least one stays, until the request could be
-// brought to target tokens without touching the others. Else a compaction would free little, and
-// nearly every step would be compacted. Groups with another pin aren't concerned: where these alone
-// take more than target, fewer groups wouldn't help, and all are kept.
+// keepFewer unpins some of the last groups, but not the newest, until compaction can reach target
+// tokens. Otherwise a compaction would free little, and nearly every step would be compacted. If
+// groups with another pin alone take more than target, fewer groups wouldn't help, and all are
+// kept.
 func (j *job) keepFewer(target int) {
 	recent, rest := j.recent()
 	if rest >= target {
 		return
 	}
-	for j.keep > 1 && plus(recent, rest) > target {
-		j.keep--
+	for keep := min(j.keep, len(j.groups)) - 1; keep > 0 && plus(recent, rest) > target; keep-- {
+		j.keep = keep
 		j.pin()
 		recent, rest = j.recent()
 	}

@@ -110,6 +110,27 @@ func TestAWarningAboutFewerGroupsComesAgainWithAnotherWindow(t *testing.T) {
 	}
 	require.Len(t, prepare(), 1)
 	require.Empty(t, prepare())
+	m.SetWindow(memory.Window{Size: 8_192}) // the same
+	require.Empty(t, prepare())
 	m.SetWindow(memory.Window{Size: 7_000})
 	require.Len(t, prepare(), 1)
+}
+
+// TestAFinderIsAskedOncePerGroupAtMost has a Config.Keep far above the number of groups.
+func TestAFinderIsAskedOncePerGroupAtMost(t *testing.T) {
+	asked := 0
+	m, err := memory.New(memory.Config{Window: memory.Window{Size: 8_192}, Keep: 1 << 20,
+		Subgoals: func([]memory.Group) []memory.Subgoal {
+			asked++
+			return nil
+		}})
+	require.NoError(t, err)
+	messages := talk("go")
+	for i := range 6 {
+		messages = append(messages, step(fmt.Sprint(i), "look", fmt.Sprint(i), strings.Repeat("word ", 450))...)
+	}
+	out, err := m.Prepare(t.Context(), &provider.Request{Messages: messages}, memory.Context{})
+	require.NoError(t, err)
+	require.True(t, out.Report.Changed())
+	require.Less(t, asked, 30)
 }

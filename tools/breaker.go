@@ -45,9 +45,9 @@ func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
 }
 
 // Done ends the pass with the result of the call, as [circuit.Permit.Done] does. nil is a success.
-// The breaker gets an error of unknown class as a permanent one: so only an error of class
-// transient or degraded is a failure of the tool's resource, unless its [circuit.Config].Counts
-// decides otherwise, and any other counts as neither. Only the first Done or Cancel counts.
+// The breaker gets an error of unknown class as a permanent one. So only transient and degraded
+// errors count, unless the breaker's [circuit.Config].Counts decides otherwise. Only the first Done
+// or Cancel counts.
 func (p *Pass) Done(err error) {
 	if p == nil || p.breaker == nil || p.over.Swap(true) {
 		return

@@ -2,8 +2,10 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,8 +15,10 @@ import (
 const MaxTitle = 200
 
 // Title returns what a call with this input does, in words for the person who decides about it: the
-// title that the tool gives (see [Func].Title), or [TitleOf] if it gives none or panics. It is one
-// line of at most [MaxTitle] bytes.
+// title that the tool gives (see [Func].Title). If it gives none or panics, the title is that of
+// [TitleOf], but with the first property in the order of the tool's schema, those that it requires
+// first. A title may have several lines and up to 8 * [MaxTitle] bytes, so that secrets in it can
+// be found: remove these, and then pass it to [CleanTitle].
 func (d *Definition) Title(ctx context.Context, input json.RawMessage) string {
 	var title string
 	if d.title != nil {
@@ -23,31 +27,39 @@ func (d *Definition) Title(ctx context.Context, input json.RawMessage) string {
 			return err
 		})
 	}
-	if title = CleanTitle(title); title == "" {
-		return TitleOf(d.spec.Name, input)
+	if title = title[:min(len(title), mostRaw)]; CleanTitle(title) == "" {
+		return titleOf(d.spec.Name, input, propertiesOf(d.input.JSON()))
 	}
 	return title
 }
 
-// TitleOf returns a title for a call from its tool's name, and from the first short text in the
-// input, or its first number if it has no text: "Delete page “home”" for cms.deletePage. What comes
-// before the last dot or slash of the name is left out. Like all titles it is one line of at most
-// [MaxTitle] bytes.
+// mostRaw is how many bytes of a title are looked at. A tool may return megabytes.
+const mostRaw = 8 * MaxTitle
+
+// TitleOf returns a title for a call of a tool of which only the name is known. It is made from
+// that name, and from the first short text in the input, or its first number if it has no text:
+// "Delete page “home”" for cms.deletePage. What comes before the last dot or slash of the name is
+// left out. Like all titles that are stored it is one line of at most [MaxTitle] bytes.
 func TitleOf(name string, input json.RawMessage) string {
+	return CleanTitle(titleOf(name, input, nil))
+}
+
+// titleOf is TitleOf, not yet clean, with the input's properties in this order, before others.
+func titleOf(name string, input json.RawMessage, properties []string) string {
 	words := titleWords(name[strings.LastIndexAny(name, "./")+1:])
 	if words == "" {
 		words = name
 	}
-	if about := subject(input); about != "" {
+	if about := subject(input, properties); about != "" {
 		words += " " + about
 	}
-	return CleanTitle(words)
+	return words
 }
 
 // CleanTitle returns s as a title: one line of valid UTF-8 without control characters, and without
 // those that change the direction of text, cut to at most [MaxTitle] bytes.
 func CleanTitle(s string) string {
-	s = s[:min(len(s), 8*MaxTitle)] // a tool may return megabytes
+	s = s[:min(len(s), mostRaw)]
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp):
@@ -97,39 +109,82 @@ func titleWords(name string) string {
 	return string(unicode.ToUpper(first)) + title[size:]
 }
 
-// maxSubject is how many characters a text has at most that says what a call is about.
+// maxSubject is the maximum length of a subject, in characters.
 const maxSubject = 60
 
 // subject returns the first short text of an object, in quotes, or its first number if it has no
-// text; "" if it has neither.
-func subject(input json.RawMessage) string {
-	dec := json.NewDecoder(bytes.NewReader(input))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return ""
+// text; "" if it has neither. The named properties come first.
+func subject(input json.RawMessage, properties []string) string {
+	all := membersOf(input)
+	rank := func(m member) int {
+		if i := slices.Index(properties, m.name); i >= 0 {
+			return i
+		}
+		return len(properties)
 	}
+	slices.SortStableFunc(all, func(a, b member) int { return cmp.Compare(rank(a), rank(b)) })
 	var number string
 	hasText := false
-	for dec.More() {
-		if _, err := dec.Token(); err != nil { // the key
-			return ""
-		}
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return ""
-		}
+	for _, m := range all {
 		var text string
 		switch {
-		case raw[0] == '"' && json.Unmarshal(raw, &text) == nil:
+		case m.value[0] == '"' && json.Unmarshal(m.value, &text) == nil:
 			hasText = hasText || text != ""
 			if text != "" && utf8.RuneCountInString(text) <= maxSubject && !strings.ContainsAny(text, "\r\n") {
 				return "“" + text + "”"
 			}
-		case number == "" && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'):
-			number = string(raw)
+		case number == "" && (m.value[0] == '-' || m.value[0] >= '0' && m.value[0] <= '9'):
+			number = string(m.value)
 		}
 	}
 	if hasText {
 		return ""
 	}
 	return number
+}
+
+// propertiesOf returns the properties of a schema in its order, those that it requires first.
+func propertiesOf(schema json.RawMessage) (names []string) {
+	var s struct {
+		Properties json.RawMessage
+		Required   []string
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	var optional []string
+	for _, m := range membersOf(s.Properties) {
+		if slices.Contains(s.Required, m.name) {
+			names = append(names, m.name)
+		} else {
+			optional = append(optional, m.name)
+		}
+	}
+	return append(names, optional...)
+}
+
+// A member is a name of an object with its value.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf returns the members of an object in their order, up to where it isn't valid.
+func membersOf(object json.RawMessage) (all []member) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			break
+		}
+		all = append(all, member{name.(string), value})
+	}
+	return all
 }

@@ -31,6 +31,28 @@ func TestATitleIsMadeFromTheNameAndTheInput(t *testing.T) {
 	}
 }
 
+func TestATitleNamesTheFirstPropertyOfTheSchemaThatIsRequired(t *testing.T) {
+	type deletion struct {
+		Reason string `json:"reason,omitempty"`
+		Page   string `json:"page"`
+		Site   string `json:"site"`
+		Count  int    `json:"count,omitempty"`
+	}
+	d, err := tools.New(tools.Spec{Name: "cms.deletePage"},
+		func(context.Context, deletion) (string, error) { return "", nil }).Define()
+	require.NoError(t, err)
+	for input, want := range map[string]string{
+		`{"dry":true,"reason":"because","site":"blog","page":"home"}`: "Delete page “home”",
+		`{"reason":"because","site":"blog"}`:                          "Delete page “blog”",
+		`{"reason":"because"}`:                                        "Delete page “because”",
+		`{"else":"x","count":3}`:                                      "Delete page “x”",
+		`{"else":1,"count":3}`:                                        "Delete page 3",
+		`{}`:                                                          "Delete page",
+	} {
+		require.Equal(t, want, d.Title(t.Context(), json.RawMessage(input)), input)
+	}
+}
+
 func TestATitleIsOneShortLine(t *testing.T) {
 	for in, want := range map[string]string{
 		" a\r\n\tb\x00c\u2028d\u0085 ":   "a b c d",
@@ -60,8 +82,9 @@ func TestAToolGivesItsCallsATitle(t *testing.T) {
 		require.NoError(t, err)
 		return d.Title(t.Context(), json.RawMessage(`{"page":"home"}`))
 	}
-	require.Equal(t, "Remove “home” for good",
+	require.Equal(t, "Remove “home”\nfor good",
 		title(func(in page) string { return "Remove “" + in.Page + "”\nfor good" }))
+	require.Len(t, title(func(page) string { return strings.Repeat("x", 1<<20) }), 8*tools.MaxTitle)
 	for name, give := range map[string]func(page) string{
 		"it panics": func(page) string { panic("no") }, "it says nothing": func(page) string { return " \n" },
 	} {

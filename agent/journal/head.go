@@ -40,7 +40,7 @@ type Open struct {
 	ID    string `json:"id"`
 	Kind  string `json:"kind,omitempty"`
 	Title string `json:"title,omitempty"`
-	// What says the same in words for people, if Title doesn't.
+	// What is the title for people; Title is for logs. It may be empty.
 	What    string    `json:"what,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // zero if it never does; kept as the time of a [Record] is
 }

@@ -35,8 +35,8 @@ func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 // [journal.MaxOpen] of them.
 func OpenPauses(r *RunState) (open []journal.Open) {
 	for _, p := range r.Pending() {
-		open = append(open, journal.Open{ID: p.ID, Kind: CleanTitle(string(p.Kind)),
-			Title: CleanTitle(p.Call.Name + ": " + p.Reason), What: tools.CleanTitle(p.Title), Expires: p.Expires})
+		open = append(open, journal.Open{ID: p.ID, Kind: CleanName(string(p.Kind)),
+			Title: CleanName(p.Call.Name + ": " + p.Reason), What: tools.CleanTitle(p.Title), Expires: p.Expires})
 	}
 	return open
 }

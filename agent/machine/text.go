@@ -106,9 +106,9 @@ func isKey(rest []byte) bool {
 	return false
 }
 
-// CleanTitle returns s in the form that a journal accepts as a title: at most journal.MaxName bytes
+// CleanName returns s in the form that a journal accepts as a name: at most journal.MaxName bytes
 // of valid UTF-8, without control characters.
-func CleanTitle(s string) string { return cleanLine(s, journal.MaxName) }
+func CleanName(s string) string { return cleanLine(s, journal.MaxName) }
 
 // cleanLine returns at most a number of bytes of s, as valid UTF-8 without control characters.
 func cleanLine(s string, most int) string {

@@ -112,7 +112,7 @@ func TestTitlesAreCutBetweenCharacters(t *testing.T) {
 	for _, tail := range []string{"", "a", "ä", "€", "🙂", "\uFFFD", "\xff", "\n"} {
 		for n := journal.MaxName - 8; n <= journal.MaxName+8; n++ {
 			s := strings.Repeat("x", n) + tail + "yz"
-			got := machine.CleanTitle(s)
+			got := machine.CleanName(s)
 			require.NoError(t, journal.ValidateSession(got), "%d bytes and %q", n, tail)
 			want := strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\n", " ")
 			require.True(t, strings.HasPrefix(want, got))
@@ -123,18 +123,18 @@ func TestTitlesAreCutBetweenCharacters(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, "a b c d", machine.CleanTitle("a\tb\x00c\u0085d"))
+	require.Equal(t, "a b c d", machine.CleanName("a\tb\x00c\u0085d"))
 }
 
-func FuzzCleanTitle(f *testing.F) {
+func FuzzCleanName(f *testing.F) {
 	f.Add("a\x00b")
 	f.Add(strings.Repeat("€", 200))
 	f.Add(strings.Repeat("x", 511) + "\xff\xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := machine.CleanTitle(s)
+		got := machine.CleanName(s)
 		require.True(t, utf8.ValidString(got))
 		require.LessOrEqual(t, len(got), journal.MaxName)
 		require.False(t, strings.ContainsFunc(got, unicode.IsControl))
-		require.Equal(t, got, machine.CleanTitle(got))
+		require.Equal(t, got, machine.CleanName(got))
 	})
 }

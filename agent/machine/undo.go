@@ -116,7 +116,7 @@ func (r *UndoReceipt) Text(unreported []UndoneCall) string {
 		}
 		fmt.Fprintf(&b, "\n%s:", title)
 		for _, c := range calls {
-			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, CleanTitle(string(c.Call.Input))) // enough to recognize the call
+			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, CleanName(string(c.Call.Input))) // enough to recognize the call
 			if c.Why != "" {
 				b.WriteString(" (" + c.Why + ")")
 			}

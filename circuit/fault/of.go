@@ -38,9 +38,8 @@ import (
 //	denied        fs.ErrPermission
 //	permanent     errors.ErrUnsupported, fs.ErrExist
 //
-// Too many open files are degraded and not transient, because files close slowly when a process has
-// that many. An *exec.ExitError has no class here: what the exit status of a program means, only
-// its caller knows.
+// Too many open files are degraded and not transient, because an immediate retry would fail again.
+// An *exec.ExitError has no class here: only its caller knows what its exit status means.
 //
 // An error that matches one of these by a method Is(error) bool has its class. The class of nil is
 // None; the class of any other error, and of an error whose class is out of range, is [Permanent]:

@@ -64,7 +64,7 @@ func browserOf(t *testing.T) context.Context {
 		}
 	}
 	c := <-idle
-	if c.ctx == nil {
+	if c.ctx == nil || c.ctx.Err() != nil { // not started, or its process has died
 		c.start(t)
 	}
 	inUse.Store(t.Name(), c)
@@ -77,6 +77,9 @@ func browserOf(t *testing.T) context.Context {
 
 func (c *chromium) start(t *testing.T) {
 	t.Helper()
+	if c.stop != nil {
+		c.stop()
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true))

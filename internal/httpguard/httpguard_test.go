@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -45,6 +46,31 @@ func TestTheSecretsOfRequestsAreLearned(t *testing.T) {
 		plain := errors.New("plain")
 		require.Same(t, plain, secrets.Error(plain))
 	}
+}
+
+func TestAnAddressWithAPortAndItsErrorStayAsTheyAre(t *testing.T) {
+	_, secrets := httpguard.Watch(t.Context())
+	for _, text := range []string{"http://127.0.0.1:1/x", "http://localhost:8080/users/ann@example.com?page=2"} {
+		require.Equal(t, text, secrets.Text(text))
+	}
+	_, err := http.Get("http://127.0.0.1:1/x")
+	clean := secrets.Error(err)
+	require.Same(t, err, clean)
+	var op *net.OpError
+	require.ErrorAs(t, clean, &op)
+}
+
+func TestTheValueOfACookieIsASecret(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	ctx, secrets := httpguard.Watch(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+	require.NoError(t, err)
+	req.Header.Set("Cookie", `theme=dark; session="odd-shape-1234"; csrf=other-shape=56`)
+	res, err := server.Client().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, "dark [redacted] [redacted]", secrets.Text("dark odd-shape-1234 other-shape=56"))
 }
 
 func TestWhatLooksLikeASecretIsRemovedThoughNobodySentIt(t *testing.T) {

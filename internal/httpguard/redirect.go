@@ -5,10 +5,10 @@ import (
 	"net/http"
 )
 
-// SameHost returns a copy of c, or of http.DefaultClient if c is nil, that follows redirects only
-// within the scheme and the host of the first request, and only if c.CheckRedirect, if there is
-// one, permits them. For another redirect it returns the answer that redirects. net/http would send
-// the body of a request along to any host, and headers with keys that it doesn't know.
+// SameHost returns a copy of c (of http.DefaultClient if c is nil) that follows a redirect only
+// within scheme and host of the first request. c.CheckRedirect must permit it too. For another
+// redirect it returns the answer that redirects. net/http would send the body of a request along to
+// any host, and headers with keys that it doesn't know.
 func SameHost(c *http.Client) *http.Client {
 	own := *cmp.Or(c, http.DefaultClient)
 	check := own.CheckRedirect

@@ -29,18 +29,33 @@ func Watch(ctx context.Context) (context.Context, *Secrets) {
 
 func (s *Secrets) note(name string, values []string) {
 	var secrets []string
-	if name == ":path" {
+	switch {
+	case name == ":path":
 		for _, v := range values {
 			if u, err := url.Parse(v); err == nil {
 				secrets = append(secrets, QuerySecrets(u.Query())...)
 			}
 		}
-	} else if !strings.HasPrefix(name, ":") && IsSecret(name) {
+	case !strings.HasPrefix(name, ":") && IsSecret(name):
 		secrets = values
+		if strings.EqualFold(name, "Cookie") {
+			secrets = append(cookieSecrets(values), values...)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, secrets...)
+}
+
+// cookieSecrets returns the values of the cookies in Cookie headers.
+func cookieSecrets(headers []string) (secrets []string) {
+	for _, h := range headers {
+		for cookie := range strings.SplitSeq(h, ";") {
+			_, value, _ := strings.Cut(cookie, "=")
+			secrets = append(secrets, strings.Trim(value, ` "`))
+		}
+	}
+	return secrets
 }
 
 // openHeaders are headers whose values aren't secret.
@@ -62,10 +77,10 @@ func QuerySecrets(query url.Values) (secrets []string) {
 	return secrets
 }
 
-// inAddress matches possible secrets by their place: a key or a password in a URL, and the word
-// after "Bearer".
-var inAddress = regexp.MustCompile(
-	`(?i)([?&](?:key|api_key|api-key|token|access_token|password)=|\bbearer |://[^/\s:@]*:)[^&\s"'@]+`)
+// inPlace matches possible secrets by their place: a key in the query of a URL, and the word after
+// "Bearer". [secret.Redact] removes the password before the host of a URL.
+var inPlace = regexp.MustCompile(
+	`(?i)([?&](?:key|api_key|api-key|token|access_token|password)=|\bbearer )[^&\s"'@]+`)
 
 // Text returns text without these secrets and without what looks like a secret.
 func (s *Secrets) Text(text string) string { return s.clean()(text) }
@@ -78,6 +93,6 @@ func (s *Secrets) clean() func(string) string {
 	values := secret.NewValues(s.list...)
 	s.mu.Unlock()
 	return func(text string) string {
-		return secret.Redact(inAddress.ReplaceAllString(values.Text(text), "${1}"+secret.Redacted))
+		return secret.Redact(inPlace.ReplaceAllString(values.Text(text), "${1}"+secret.Redacted))
 	}
 }

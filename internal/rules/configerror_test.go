@@ -10,7 +10,7 @@ import (
 )
 
 // TestEveryConfigErrorHasTheSameShape compares the fields and methods of the types of that name, so
-// that who knows one knows all.
+// that users learn one shape.
 func TestEveryConfigErrorHasTheSameShape(t *testing.T) {
 	fields, methods := map[string][]string{}, map[string][]string{}
 	for _, f := range goFiles(t) {

@@ -44,7 +44,7 @@ func TestStructsAreSmall(t *testing.T) {
 var elsewhere = regexp.MustCompile(`(^|[^\w./~-])/(work|root|home/\w+|Users/\w+)/` +
 	`|\b(proxy|sum)\.golang\.or[g]\b|\bregistry\.npmjs\.or[g]\b|\bpypi\.or[g]\b|\bindex\.crates\.i[o]\b`)
 
-// elsewhereHints are the words without one of which elsewhere matches no line. Looking for them
+// elsewhereHints are words: a line that elsewhere matches contains one of these. Looking for them
 // first takes a tenth of the time.
 var elsewhereHints = []string{"work/", "root/", "home/", "Users/", ".golang.", ".npmjs.", "pypi.", ".crates."}
 

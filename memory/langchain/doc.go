@@ -65,11 +65,11 @@
 //
 // Names and texts are untrusted data. The adapters pass them on unchanged; [index.Render] marks
 // what a Finder has found before a model reads it. EqualFilter leaves values out of a filter that
-// stores would paste into SQL unescaped. Messages of foreign errors are cut. They
-// contain no secret of the HTTP requests that were made with the context of a call: values of
-// headers, such as keys, are removed from the message and from the wrapped errors, and what looks
-// like a secret besides. Give langchaingo's clients an [HTTPClient]: their default one follows
-// redirects to another host, and sends the texts there.
+// stores would paste into SQL unescaped. Messages of foreign errors are cut. They contain no secret
+// of the requests of a call's context. Each call records the headers that net/http sends for it,
+// and removes their values from the message and the wrapped errors. It also removes what looks like
+// a secret. Give langchaingo's clients an [HTTPClient]: their default one follows redirects to
+// another host, and sends the texts there.
 //
 // There are no goroutines. Foreign code that ignores its context blocks its caller; its panics
 // become errors.

@@ -146,7 +146,7 @@ func applied(field string, options []vectorstores.Option) (vectorstores.Options,
 	if slices.ContainsFunc(options, func(o vectorstores.Option) bool { return o == nil }) {
 		return out, fault.Errorf(fault.Invalid, "langchain: %s contains a nil option", field)
 	}
-	err := foreign(context.Background(), field, func(ctx context.Context) error {
+	err := foreign(context.Background(), field, func(context.Context) error {
 		for _, o := range options {
 			o(&out)
 		}

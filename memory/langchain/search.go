@@ -72,7 +72,7 @@ func (x *Index) options(ctx context.Context, f index.Filter) ([]vectorstores.Opt
 		return out, nil
 	}
 	var filter any
-	err := foreign(ctx, "Config.Filter", func(ctx context.Context) (err error) {
+	err := foreign(ctx, "Config.Filter", func(context.Context) (err error) {
 		filter, err = x.cfg.Filter(f)
 		return err
 	})
@@ -143,7 +143,7 @@ type candidate struct {
 func (x *Index) scored(ctx context.Context, docs []schema.Document) (out []candidate, more bool, err error) {
 	more = true
 	first, last := math.NaN(), math.NaN()
-	err = foreign(ctx, "Config.Similarity", func(ctx context.Context) error {
+	err = foreign(ctx, "Config.Similarity", func(context.Context) error {
 		for _, d := range docs {
 			s := float64(d.Score)
 			if x.cfg.Similarity != nil {
@@ -244,7 +244,7 @@ func (x *Index) read(ctx context.Context, q index.Query, docs []candidate, keep 
 	if x.cfg.Item != nil {
 		of = x.cfg.Item
 	}
-	return foreign(ctx, "Config.Item", func(ctx context.Context) error {
+	return foreign(ctx, "Config.Item", func(context.Context) error {
 		for _, c := range docs {
 			if item, ok := of(c.doc); ok && readable(&item) {
 				keep(cloneItem(item), c.similarity)

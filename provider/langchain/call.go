@@ -124,8 +124,8 @@ func hand(ctx context.Context, to chan<- piece, s piece) error {
 // produce calls the model. A panic of the model is an error.
 func (p *Provider) produce(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 	done chan<- outcome) {
-	// replaced, unless the model calls runtime.Goexit
 	ctx, secrets := httpguard.Watch(ctx)
+	// replaced, unless the model calls runtime.Goexit
 	o := outcome{err: errors.New("langchain: the model ended its goroutine"), secrets: secrets}
 	defer func() {
 		if v := recover(); v != nil {

@@ -16,9 +16,9 @@
 //
 // # Secrets and redirects
 //
-// Errors contain no secret of a model's requests: each call watches the headers that net/http sends
-// for it, such as the key, and removes their values from the message and from the wrapped errors,
-// and what looks like a secret besides. It can't know a key that a model sends without the context
+// Errors contain no secret of a model's requests. Each call records the headers that net/http sends
+// for it, and removes their values from the message and the wrapped errors. It also removes what
+// looks like a secret. It can't know a key that a model sends without the context
 // of the call, or in the query of an address over HTTP/1.
 //
 // Give langchaingo's models an [HTTPClient]: with their default client they follow redirects to

@@ -41,7 +41,7 @@ var statusText = regexp.MustCompile(
 // requests.
 func (p *Provider) failure(err error, secrets *httpguard.Secrets) error {
 	if errors.Is(err, provider.ErrIncomplete) {
-		return err
+		return fault.Wrap(fault.Of(err), secrets.Error(err)) // what stands for a secret error has no class
 	}
 	var own *provider.Error
 	if errors.As(err, &own) { // of a Provider behind a langchaingo model

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms/ollama"
 	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -83,7 +84,23 @@ func TestThePromptIsNotSentToAnotherHost(t *testing.T) {
 			remedy, _ := fault.Remedy(err)
 			require.Contains(t, remedy, "address")
 		}
+		llm, err := ollama.New(ollama.WithServerURL(server.URL), ollama.WithModel("m"),
+			ollama.WithHTTPClient(HTTPClient(nil)))
+		require.NoError(t, err)
+		p, err := New(llm, Config{Model: "m"})
+		require.NoError(t, err)
+		_, err = provider.Generate(t.Context(), p,
+			&provider.Request{Messages: []provider.Message{provider.User("the prompt")}})
+		require.ErrorIs(t, err, provider.ErrIncomplete, "it doesn't report the status")
 		server.Close()
 	}
 	require.Zero(t, reached)
+}
+
+func TestAnIncompleteAnswersErrorContainsNoSecret(t *testing.T) {
+	err := fmt.Errorf("%w: asked with Bearer %s", provider.ErrIncomplete, theKey)
+	_, err = provider.Generate(t.Context(), over(t, &fakeModel{err: err}, Config{}), question())
+	require.ErrorIs(t, err, provider.ErrIncomplete)
+	require.Equal(t, fault.Transient, fault.Of(err))
+	require.NotContains(t, printed(err), theKey)
 }

@@ -155,9 +155,6 @@ func (w *Workspace) config() *Config { return &w.cfg }
 
 // lock waits for the write lock. The caller calls done to release it.
 func (w *Workspace) lock(ctx context.Context) (done func(), err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	if err := w.writeLock.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}

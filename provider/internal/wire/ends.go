@@ -35,8 +35,8 @@ func Past(text string) func(body []byte) (from int) {
 // every is how often EveryCut cuts.
 var every = flag.Int("every", 10, "EveryCut cuts at one byte of so many, beside all ends of lines; 1: at each")
 
-// EveryCut serves exchange 0 of c, a complete stream, cut at its bytes: at those around each end of
-// a line, at all of the end of the answer, and at one of so many others as the flag -every says.
+// EveryCut serves exchange 0 of c, a complete stream, cut at many of its bytes: around each line
+// end, everywhere in the end of the answer, and at one in -every of the others.
 // Each cut is made twice: once with the connection dropped, once with a regular end. A stream cut
 // before the position that past returns must end in an error that isn't a cancellation, with the
 // received chunks in order; the whole stream must end without an error. A stream cut within the end
