@@ -13,7 +13,7 @@ import (
 var (
 	goFileName = regexp.MustCompile(`\b\w+\.go\b`)
 	inFile     = regexp.MustCompile("`([\\w.]+)` \\((\\w+\\.go)\\)")
-	inColumn   = regexp.MustCompile("^\\|(.*)\\| (\\w+\\.go) \\|$")
+	inColumn   = regexp.MustCompile(`^\|(.*)\| (\w+\.go) \|$`)
 	quoted     = regexp.MustCompile("`([\\w.]+)`")
 )
 
