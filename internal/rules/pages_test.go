@@ -161,7 +161,7 @@ func TestCommandsOfPagesAreRun(t *testing.T) {
 }
 
 // testCommand is what the README says for running the tests. .ci/run runs it as a step of its own.
-const testCommand = "go test -race -shuffle=on ./..."
+const testCommand = "go test -race -shuffle=on -p 4 ./..."
 
 func TestTheReadmeIsShort(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
