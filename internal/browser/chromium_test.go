@@ -27,7 +27,32 @@ const out = "out"
 const patience = 10 * time.Second
 
 // screens says whether each state of a page is drawn, for somebody to look at.
-var screens = flag.Bool("screens", false, "write a screenshot of each state that a test looks at into the folder out")
+var screens = flag.Bool("screens", false,
+	"look at each state of a page in all sizes and both themes, and write screenshots into the folder out")
+
+// A size is a width of the page, with a theme.
+type size struct {
+	width int64
+	theme string
+}
+
+// allSizes are desktop, tablet and phone, in both themes.
+var allSizes = []size{{1440, "light"}, {820, "light"}, {390, "light"}, {1440, "dark"}, {820, "dark"}, {390, "dark"}}
+
+// sizes returns in which sizes a state of a page is looked at: desktop, tablet and phone, each in
+// one theme; with -screens in all.
+func sizes() []size {
+	if *screens || *drawPictures {
+		return allSizes
+	}
+	return []size{{1440, "light"}, {820, "light"}, {390, "dark"}}
+}
+
+// checked reports whether the accessibility of the page is checked in this size: at the desktop and
+// at the phone, in one theme each.
+func (s size) checked() bool {
+	return s.width == 1440 && s.theme == "light" || s.width == 390 && s.theme == "dark"
+}
 
 // drawn writes a screenshot if -screens asks for it.
 func (p *tab) drawn(name string) {

@@ -19,7 +19,7 @@ import (
 )
 
 // cmsKills is how often the server is killed at a random moment of a task.
-var cmsKills = flag.Int("cms-kills", 4,
+var cmsKills = flag.Int("cms-kills", 2,
 	"how often TestKillsOfTheServerLoseAndRepeatNothing kills the server of the CMS")
 
 // longTask is a task of ten calls and an answer. Calls of the model that kills interrupt count for

@@ -229,14 +229,13 @@ func TestTheScenariosOfTheCMS(t *testing.T) {
 			t.Parallel()
 			p := openCMS(t, startCMS(t, s.flags...), "")
 			s.play(p)
-			for _, theme := range []string{"light", "dark"} {
-				for _, width := range []int64{1440, 820, 390} {
-					p.screen(width, 900, theme)
-					<-time.After(20 * time.Millisecond)
-					p.drawn(fmt.Sprintf("cms-scenario-%s-%d-%s.png", strings.ReplaceAll(s.name, " ", "-"), width,
-						theme))
-					require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
-				}
+			for _, at := range sizes() {
+				width, theme := at.width, at.theme
+				p.screen(width, 900, theme)
+				<-time.After(20 * time.Millisecond)
+				p.drawn(fmt.Sprintf("cms-scenario-%s-%d-%s.png", strings.ReplaceAll(s.name, " ", "-"), width,
+					theme))
+				require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
 			}
 			p.calm(s.expected...)
 		})

@@ -174,17 +174,16 @@ func TestThePageLooksRightAndIsAccessible(t *testing.T) {
 				p.screen(390, 800, "light")
 			}
 			l.reach(p)
-			for _, theme := range []string{"light", "dark"} {
-				for _, width := range []int64{1440, 820, 390} {
-					if l.phone && width > 400 {
-						continue
-					}
-					p.screen(width, 900, theme)
-					p.drawn(fmt.Sprintf("page-%s-%d-%s.png", l.name, width, theme))
-					require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
-					if (width == 390) == (theme == "dark") || l.phone { // the desktop in light, the phone in dark
-						require.Empty(t, p.axe(), "at a width of %d, in %s", width, theme)
-					}
+			for _, at := range sizes() {
+				width, theme := at.width, at.theme
+				if l.phone && width > 400 {
+					continue
+				}
+				p.screen(width, 900, theme)
+				p.drawn(fmt.Sprintf("page-%s-%d-%s.png", l.name, width, theme))
+				require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
+				if at.checked() || l.phone {
+					require.Empty(t, p.axe(), "at a width of %d, in %s", width, theme)
 				}
 			}
 			p.calm(l.expected...)

@@ -132,11 +132,11 @@ func TestNothingMovesWhileTextStreams(t *testing.T) {
 	p.calm()
 }
 
-func TestAnAnswerWithoutTextIsShown(t *testing.T) {
+func TestAReplyWithoutTextIsSaidToBeNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(providertest.Call("look", object{"page": "home"}), providertest.Empty()))
 	p := s.page("")
 	p.say("Look.")
 	p.wait(`!["", "Working"].includes(document.querySelector(".status").textContent)`)
-	p.shows("user: Look.", "call: Look home: Done")
+	p.shows("user: Look.", "call: Look home: Done", "notice: The model did not answer.")
 }
