@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,7 +87,8 @@ func TestTheModeIsSwitchedBeforeAndDuringWork(t *testing.T) {
 			modes = append(modes, f.To)
 		}
 	}
-	require.Equal(t, []string{"write", "test"}, modes)
+	// A message that comes when the run has just ended begins another run, in the same mode.
+	require.Equal(t, []string{"write", "test"}, slices.Compact(modes))
 	p.calm()
 }
 
