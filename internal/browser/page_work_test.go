@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -81,14 +80,15 @@ func TestTheModeIsSwitchedBeforeAndDuringWork(t *testing.T) {
 	require.NoError(t, err)
 	for _, f := range facts {
 		switch f := f.(type) {
-		case agent.RunStarted:
-			modes = append(modes, f.Mode)
+		case agent.RunStarted: // a message that comes when the run has just ended begins another one, in its mode
+			if len(modes) == 0 || modes[len(modes)-1] != f.Mode {
+				modes = append(modes, f.Mode)
+			}
 		case agent.ModeChanged:
 			modes = append(modes, f.To)
 		}
 	}
-	// A message that comes when the run has just ended begins another run, in the same mode.
-	require.Equal(t, []string{"write", "test"}, slices.Compact(modes))
+	require.Equal(t, []string{"write", "test"}, modes)
 	p.calm()
 }
 

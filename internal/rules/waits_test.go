@@ -34,8 +34,8 @@ var realWaits = map[string]string{
 		"in real time",
 }
 
-// TestNoTestWaitsInRealTime: time in tests is fake, or what happens is waited for. A test that
-// waits in vain is ended by the limit of go test, which shows what every goroutine waits for.
+// TestNoTestWaitsInRealTime: time in tests is fake, or a test waits for what happens. If
+// that never happens, the time limit of go test ends the test and prints every goroutine's stack.
 func TestNoTestWaitsInRealTime(t *testing.T) {
 	packages := make(map[string][]*file)
 	for _, f := range goFiles(t) {

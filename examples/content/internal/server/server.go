@@ -91,7 +91,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close stops pipelines, which the next process goes on with. It doesn't wait for the requests;
+// Close stops pipelines; the next process continues them. It doesn't wait for the requests;
 // http.Server.Shutdown does. It can be called once.
 func (s *Server) Close() { close(s.closing) }
 
