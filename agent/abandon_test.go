@@ -92,7 +92,7 @@ func TestAProviderThatHangsAfterTheLoopWasLeftIsAbandoned(t *testing.T) {
 		model := &hungModel{words: 1, release: make(chan struct{})}
 		a := newAgent(t, agent.Config{Provider: model})
 		for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-			if _, ok := ev.(agent.TextDelta); ok {
+			if _, ok := ev.(*agent.TextDelta); ok {
 				break
 			}
 		}
@@ -109,10 +109,10 @@ func TestASlowReaderIsNoReasonToAbandonTheProvider(t *testing.T) {
 		ended := 0
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			switch ev.(type) {
-			case agent.TextDelta:
+			case *agent.TextDelta:
 				<-time.After(time.Minute)
 				require.Zero(t, a.Abandoned())
-			case agent.RunEnded:
+			case *agent.RunEnded:
 				ended++
 			}
 			_ = err
@@ -204,7 +204,7 @@ func TestAStreamCanBePulled(t *testing.T) {
 	text := ""
 	for ev, err, ok := next(); ok; ev, err, ok = next() {
 		require.NoError(t, err)
-		if d, is := ev.(agent.TextDelta); is {
+		if d, is := ev.(*agent.TextDelta); is {
 			text += d.Text
 		}
 	}

@@ -39,8 +39,8 @@ func TestAHookAnswersInPlaceOfATool(t *testing.T) {
 		require.Equal(t, "from the cache", results(res)[0].Text())
 		require.Equal(t, []string{"cache: from the cache"}, after)
 		log := asEvents(facts(t, a, "s"))
-		require.Empty(t, of[agent.ToolStarted](log))
-		f := of[agent.ToolFinished](log)[0]
+		require.Empty(t, of[*agent.ToolStarted](log))
+		f := of[*agent.ToolFinished](log)[0]
 		require.Equal(t, "cache", f.AnsweredBy)
 		require.Equal(t, tools.Answered, f.Result.Status)
 		requireSound(t, "s", facts(t, a, "s"))
@@ -56,7 +56,7 @@ func TestADenialOverridesAnAnswer(t *testing.T) {
 		a, _ := scripted(t, agent.Config{Hooks: hooks,
 			Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work"})}}, call("work", 1), say("Done."))
 		run(t, a)
-		f := of[agent.ToolFinished](asEvents(facts(t, a, "s")))[0]
+		f := of[*agent.ToolFinished](asEvents(facts(t, a, "s")))[0]
 		require.Equal(t, tools.Denied, f.Result.Status)
 		require.Empty(t, f.AnsweredBy)
 	}
@@ -79,7 +79,7 @@ func TestAHooksAnswerIsCheckedAndBounded(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{answering("", c.res)},
 				Tools: []tools.Tool{new(effects).tool(spec)}}, call("work", 1), say("Done."))
 			run(t, a)
-			f := of[agent.ToolFinished](asEvents(facts(t, a, "s")))[0]
+			f := of[*agent.ToolFinished](asEvents(facts(t, a, "s")))[0]
 			require.Equal(t, c.status, f.Result.Status)
 			require.Contains(t, f.Result.Text(), c.text)
 			require.Equal(t, "hook", f.AnsweredBy)

@@ -31,7 +31,7 @@ type Span struct {
 
 // around calls the Around hooks. It returns the context for the work, and a function that must be
 // called at its end; only its first call has an effect.
-func (l *sessionLog) around(ctx context.Context, s Span) (context.Context, func(error)) {
+func (l *sessionLog) around(ctx context.Context, s *Span) (context.Context, func(error)) {
 	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.Around != nil })
 	if len(hooks) == 0 {
 		return ctx, func(error) {}
@@ -100,12 +100,12 @@ type spans struct {
 
 // beginRun begins the span of the run.
 func (x *driver) beginRun(resumed bool) {
-	x.ctx, x.spans.endRun = x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin}, Kind: SpanRun, Resumed: resumed})
+	x.ctx, x.spans.endRun = x.around(x.ctx, &Span{Meta: Meta{Origin: *x.origin}, Kind: SpanRun, Resumed: resumed})
 }
 
 // beginStep begins the span of a step.
 func (x *driver) beginStep(n int) {
-	x.spans.step, x.spans.endStep = x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin, Step: n}, Kind: SpanStep})
+	x.spans.step, x.spans.endStep = x.around(x.ctx, &Span{Meta: Meta{Origin: *x.origin, Step: n}, Kind: SpanStep})
 	x.reply.err = nil
 }
 
@@ -136,7 +136,7 @@ type callSpan struct {
 // beginSpan begins the span of a call that is about to be executed.
 func (cr *callRun) beginSpan() context.Context {
 	x := cr.x
-	ctx, end := x.around(x.ctx, Span{Meta: x.callMeta(&cr.call), Kind: SpanTool, Tool: cr.call.Name})
+	ctx, end := x.around(x.ctx, &Span{Meta: x.callMeta(&cr.call), Kind: SpanTool, Tool: cr.call.Name})
 	x.lock()
 	defer x.mu.Unlock()
 	cr.span = callSpan{ctx, end}

@@ -38,7 +38,7 @@ func (r *recorder) note(format string, args ...any) {
 func (r *recorder) hooks() agent.Hooks {
 	return agent.Hooks{
 		Name: "spans", Observer: true,
-		Around: func(ctx context.Context, s agent.Span) (context.Context, func(error)) {
+		Around: func(ctx context.Context, s *agent.Span) (context.Context, func(error)) {
 			name := string(s.Kind)
 			if s.Kind != agent.SpanRun {
 				name += fmt.Sprint(s.Step)
@@ -145,11 +145,11 @@ func TestEachSpanEndsOnceHoweverTheWorkEnds(t *testing.T) {
 func TestAroundCanNeitherStopNorKeepAliveARun(t *testing.T) {
 	over, cancel := context.WithCancel(context.WithValue(t.Context(), pathKey{}, "kept"))
 	cancel()
-	for name, around := range map[string]func(context.Context, agent.Span) (context.Context, func(error)){
-		"a context that has ended": func(context.Context, agent.Span) (context.Context, func(error)) {
+	for name, around := range map[string]func(context.Context, *agent.Span) (context.Context, func(error)){
+		"a context that has ended": func(context.Context, *agent.Span) (context.Context, func(error)) {
 			return over, nil
 		},
-		"a context that never ends": func(context.Context, agent.Span) (context.Context, func(error)) {
+		"a context that never ends": func(context.Context, *agent.Span) (context.Context, func(error)) {
 			return context.WithValue(context.Background(), pathKey{}, "kept"), nil
 		},
 	} {
@@ -177,10 +177,10 @@ func TestAroundCanNeitherStopNorKeepAliveARun(t *testing.T) {
 		})
 	}
 	t.Run("nothing, and panics", func(t *testing.T) {
-		for _, around := range []func(context.Context, agent.Span) (context.Context, func(error)){
-			func(context.Context, agent.Span) (context.Context, func(error)) { return nil, nil },
-			func(context.Context, agent.Span) (context.Context, func(error)) { panic("begin") },
-			func(ctx context.Context, _ agent.Span) (context.Context, func(error)) {
+		for _, around := range []func(context.Context, *agent.Span) (context.Context, func(error)){
+			func(context.Context, *agent.Span) (context.Context, func(error)) { return nil, nil },
+			func(context.Context, *agent.Span) (context.Context, func(error)) { panic("begin") },
+			func(ctx context.Context, _ *agent.Span) (context.Context, func(error)) {
 				return ctx, func(error) { panic("end") }
 			},
 		} {

@@ -49,9 +49,9 @@ func TestAnAgentIsATool(t *testing.T) {
 		all, err := events(f.a.Stream(t.Context(),
 			agent.Input{Session: "s", Prompt: "go", Interactive: true, Task: "t-1"}))
 		require.NoError(t, err)
-		end := of[agent.RunEnded](all)[0].Result
+		end := of[*agent.RunEnded](all)[0].Result
 		require.Equal(t, "The child says so.", end.Text())
-		require.Equal(t, "I have added one.", of[agent.ToolFinished](all)[0].Result.Parts[0].Text)
+		require.Equal(t, "I have added one.", of[*agent.ToolFinished](all)[0].Result.Parts[0].Text)
 		require.Equal(t, 1, f.done.of(1))
 
 		reqs := f.child.Requests()
@@ -62,11 +62,11 @@ func TestAnAgentIsATool(t *testing.T) {
 		require.True(t, reqs[0].Interactive)
 		require.Equal(t, "t-1", reqs[0].Labels.Task)
 
-		spent := of[agent.ToolFinished](all)[0].Spent
+		spent := of[*agent.ToolFinished](all)[0].Spent
 		require.NotNil(t, spent)
 		require.Positive(t, spent.Usage.Total())
 		var own provider.Usage
-		for _, r := range of[agent.Replied](all) {
+		for _, r := range of[*agent.Replied](all) {
 			own = own.Add(r.Usage)
 		}
 		require.Equal(t, own.Total()+spent.Usage.Total(), end.Usage.Total(), "what the child used counts")

@@ -100,7 +100,7 @@ func TestSteeringIsScreened(t *testing.T) {
 	a, m := scripted(t, agent.Config{Hooks: []agent.Hooks{screen(&seen)}}, say("Done."), say("Done, too."))
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
-		if ev, ok := ev.(agent.StepStarted); ok && ev.Step == 1 {
+		if ev, ok := ev.(*agent.StepStarted); ok && ev.Step == 1 {
 			_, err := a.Session("s").Steer(t.Context(), "forbidden")
 			requireRefused(t, err, agent.FromSteering)
 			_, err = a.Session("s").Steer(t.Context(), "the secret")
@@ -108,7 +108,7 @@ func TestSteeringIsScreened(t *testing.T) {
 		}
 	}
 	require.Equal(t, "the [removed]", m.Requests()[1].Messages[2].Text())
-	require.Len(t, of[agent.Steered](asEvents(facts(t, a, "s"))), 1)
+	require.Len(t, of[*agent.Steered](asEvents(facts(t, a, "s"))), 1)
 }
 
 func TestTheTextsOfDecisionsAreScreened(t *testing.T) {

@@ -132,7 +132,7 @@ func (x *driver) start(in *Input) error {
 // starting returns the facts that start a run.
 func (x *driver) starting(in *Input, mode *mode) []Fact {
 	a := x.agent
-	f := RunStarted{
+	f := &RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
 		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key,
 		Children: in.Children,
@@ -141,7 +141,7 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 	}
 	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
 	if in.call != nil {
-		in.call.into(&f, in.CallKey)
+		in.call.into(f, in.CallKey)
 	}
 	if in.Limits != nil && *in.Limits != (Limits{}) {
 		f.Own = new(*in.Limits)
@@ -153,10 +153,10 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 	if changes := x.toolsChanged(x.run()); len(changes) > 0 {
 		meta := f.Meta
 		meta.By = ""
-		facts = append(facts, machine.ToolsChanged{Meta: meta, Tools: changes})
+		facts = append(facts, &machine.ToolsChanged{Meta: meta, Tools: changes})
 	}
 	if in.Title != "" && x.state().Title == "" {
-		facts = append(facts, machine.TitleChanged{Meta: f.Meta, Title: a.redact.Text(in.Title)})
+		facts = append(facts, &machine.TitleChanged{Meta: f.Meta, Title: a.redact.Text(in.Title)})
 	}
 	return facts
 }

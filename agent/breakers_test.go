@@ -73,10 +73,10 @@ func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, 3, f.ran)
 					started := map[string]bool{}
-					for _, s := range of[agent.ToolStarted](all) {
+					for _, s := range of[*agent.ToolStarted](all) {
 						started[s.Meta.Call] = true
 					}
-					notes := of[agent.BreakerOpen](all)
+					notes := of[*agent.BreakerOpen](all)
 					require.NotEmpty(t, notes)
 					for _, n := range notes {
 						require.False(t, started[n.Meta.Call], "nothing is recorded that could be in doubt")
@@ -86,7 +86,7 @@ func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 					}
 					refused := 0
 					for i, ev := range all {
-						f, ok := ev.(agent.ToolFinished)
+						f, ok := ev.(*agent.ToolFinished)
 						if !ok || f.Result.Status != tools.Unavailable {
 							continue
 						}
@@ -98,13 +98,13 @@ func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 						require.Zero(t, f.Took)
 						before := false
 						for _, ev := range all[:i] {
-							n, ok := ev.(agent.BreakerOpen)
+							n, ok := ev.(*agent.BreakerOpen)
 							before = before || ok && n.Meta.Call == f.Meta.Call
 						}
 						require.True(t, before, "the note comes before the result")
 					}
 					require.Len(t, notes, refused)
-					require.Equal(t, "Done.", of[agent.RunEnded](all)[0].Result.Text())
+					require.Equal(t, "Done.", of[*agent.RunEnded](all)[0].Result.Text())
 					requireSound(t, "s", facts(t, a, "s"))
 
 					res := runInput(t, a, agent.Input{Session: "another", Prompt: "go"})
@@ -151,16 +151,16 @@ func TestACallThatIsTriedAgainSaysWhyAndUntilWhen(t *testing.T) {
 				var all []agent.Event
 				for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 					require.NoError(t, err)
-					if w, ok := ev.(agent.Waiting); ok && w.Reason == provider.WaitRateLimited {
+					if w, ok := ev.(*agent.Waiting); ok && w.Reason == provider.WaitRateLimited {
 						require.Equal(t, 7*time.Second, time.Until(w.Until), "it is shown when the wait begins")
 					}
 					all = append(all, ev)
 				}
 				require.Equal(t, warm+3, f.ran)
 				require.Equal(t, warm+1, f.done.all())
-				waits := of[agent.Waiting](all)
+				waits := of[*agent.Waiting](all)
 				require.Len(t, waits, 2)
-				id := of[agent.ToolStarted](all)[warm].Meta.Call
+				id := of[*agent.ToolStarted](all)[warm].Meta.Call
 				for i, reason := range []provider.WaitReason{provider.WaitRateLimited, provider.WaitBackingOff} {
 					require.Equal(t, id, waits[i].Meta.Call)
 					require.Equal(t, 2, waits[i].Meta.Step)
@@ -169,10 +169,11 @@ func TestACallThatIsTriedAgainSaysWhyAndUntilWhen(t *testing.T) {
 					require.False(t, waits[i].Until.IsZero())
 				}
 				require.Equal(t, "retrying after a rate_limited failure", waits[0].Detail)
-				finished := of[agent.ToolFinished](all)
+				finished := of[*agent.ToolFinished](all)
 				require.Zero(t, finished[0].Attempts)
 				require.Equal(t, 3, finished[warm].Attempts)
-				require.Len(t, of[agent.ToolStarted](all), warm+1, "a call is recorded once, however often it is tried")
+				require.Len(t, of[*agent.ToolStarted](all), warm+1,
+					"a call is recorded once, however often it is tried")
 				requireSound(t, "s", facts(t, a, "s"))
 			})
 		})
@@ -198,7 +199,7 @@ func TestLeavingDuringTheWaitForARetryEndsIt(t *testing.T) {
 					began := time.Now()
 					leave := func() {
 						for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-							if _, ok := ev.(agent.Waiting); ok && panics {
+							if _, ok := ev.(*agent.Waiting); ok && panics {
 								panic("the consumer")
 							} else if ok {
 								return
@@ -271,7 +272,7 @@ func TestACallThatIsNotRunAfterAllEndsItsProbe(t *testing.T) {
 				func() {
 					defer func() { _ = recover() }()
 					for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-						if _, ok := ev.(agent.ToolStarted); ok {
+						if _, ok := ev.(*agent.ToolStarted); ok {
 							leave()
 							return
 						}

@@ -34,7 +34,7 @@ func TestWhoGoesOnWithARunTakesNoPhaseOrSubgoalForNew(t *testing.T) {
 	before := len(facts(t, a, "s"))
 	runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	for _, f := range facts(t, a, "s")[before:] {
-		_, again := f.(agent.Compacted)
+		_, again := f.(*agent.Compacted)
 		require.False(t, again)
 	}
 	require.Contains(t, asText(t, m.Requests()[5].Messages), "page 1")
@@ -58,7 +58,7 @@ func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
 		})})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Empty(t, of[agent.Compacted](all))
+	require.Empty(t, of[*agent.Compacted](all))
 }
 
 func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
@@ -79,7 +79,7 @@ func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
 		})}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	for _, end := range of[agent.RunEnded](all) {
+	for _, end := range of[*agent.RunEnded](all) {
 		require.True(t, end.Result.Unpriced)
 	}
 }
@@ -98,7 +98,7 @@ func TestAnEstimateTeachesNothing(t *testing.T) {
 		})})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Empty(t, of[agent.Compacted](all))
+	require.Empty(t, of[*agent.Compacted](all))
 }
 
 func TestCompactingASessionThatThereIsNotMakesNone(t *testing.T) {

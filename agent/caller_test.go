@@ -72,7 +72,7 @@ func TestLabelsUserAndTraceReachEventsCallsAndTheLedger(t *testing.T) {
 		for _, f := range facts(t, a, "s") {
 			require.Equal(t, labels, f.Envelope().Labels, "%T", f)
 		}
-		started := of[agent.RunStarted](all)[0]
+		started := of[*agent.RunStarted](all)[0]
 		require.Equal(t, machine.Caller{User: "ann", Task: "t", Pipeline: "p", TraceParent: parentOfCaller},
 			started.Caller)
 		require.Equal(t, "ann", started.By, "who asks is the user, if nobody else is named")
@@ -154,7 +154,7 @@ func TestTheSameKeyDuringItsRunIsADuplicate(t *testing.T) {
 		runs := 0
 		for ev, err := range a.Stream(t.Context(), request("s", "k")) {
 			require.NoError(t, err)
-			if _, ok := ev.(agent.StepStarted); !ok {
+			if _, ok := ev.(*agent.StepStarted); !ok {
 				continue
 			}
 			runs++
@@ -181,10 +181,10 @@ func TestASessionRemembersItsNewestKeys(t *testing.T) {
 	for i := range 150 {
 		meta := machine.Meta{Origin: machine.Origin{Session: "s", Run: "r-" + strings.Repeat("x", i)},
 			Seq: uint64(2*i) + 1}
-		apply(machine.RunStarted{Meta: meta, Message: provider.User("go"), Key: "k-" + strings.Repeat("x", i),
+		apply(&machine.RunStarted{Meta: meta, Message: provider.User("go"), Key: "k-" + strings.Repeat("x", i),
 			Limits: new(machine.Limits)})
 		meta.Seq++
-		apply(machine.RunEnded{Meta: meta, Status: machine.Stopped, Code: machine.CodeHost})
+		apply(&machine.RunEnded{Meta: meta, Status: machine.Stopped, Code: machine.CodeHost})
 	}
 	require.Len(t, m.State().Keys, 100)
 	require.Empty(t, m.State().RunOf("k-"))
@@ -256,12 +256,12 @@ func TestASessionHasATitle(t *testing.T) {
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
 			switch ev := ev.(type) {
-			case agent.StepStarted:
+			case *agent.StepStarted:
 				if ev.Step == 2 {
 					require.Equal(t, "during the run", title(), "it is set at a safe point")
 				}
 				setTitle("during the run")
-			case agent.RunEnded:
+			case *agent.RunEnded:
 				setTitle("at its end")
 			}
 		}

@@ -256,7 +256,7 @@ func (x *driver) askBreaker(cr *callRun) bool {
 	if refused == nil {
 		return true
 	}
-	note := BreakerOpen{Meta: x.callMeta(&cr.call), Tool: cr.call.Name}
+	note := &BreakerOpen{Meta: x.callMeta(&cr.call), Tool: cr.call.Name}
 	if errors.As(refused.Err, &note.Err) {
 		note.Until = note.Err.Until
 	}
@@ -275,7 +275,7 @@ func (x *driver) appendStart(cr *callRun) bool {
 		cr.over = true
 		return false
 	}
-	f := ToolStarted{Meta: x.envelope(Meta{Call: cr.call.ID, By: cr.call.By}, 0), Call: cr.stored,
+	f := &ToolStarted{Meta: x.envelope(Meta{Call: cr.call.ID, By: cr.call.By}, 0), Call: cr.stored,
 		IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
 	if x.appendLocked(nil, redactedFact{f}) != nil {
 		cr.over = true

@@ -172,7 +172,7 @@ func TestCancelingAtAnyEventEndsTheRun(t *testing.T) {
 				require.Less(t, time.Since(began), time.Second, "it ends at once")
 				require.Equal(t, asked, st.model.calls.Load(), "the model isn't called any more")
 				res := lastResult(t, all)
-				if _, over := all[at].(agent.RunEnded); !over && all[at] != nil && res.Status == agent.Stopped &&
+				if _, over := all[at].(*agent.RunEnded); !over && all[at] != nil && res.Status == agent.Stopped &&
 					res.Code == machine.CodeCanceled {
 					if name == "the context" {
 						require.ErrorIs(t, err, context.Canceled)
@@ -201,7 +201,7 @@ func TestCancelingAtAnyEventEndsTheRun(t *testing.T) {
 
 func lastResult(t testing.TB, all []agent.Event) *agent.Result {
 	t.Helper()
-	ends := of[agent.RunEnded](all)
+	ends := of[*agent.RunEnded](all)
 	require.NotEmpty(t, ends)
 	require.NotNil(t, ends[len(ends)-1].Result)
 	return ends[len(ends)-1].Result
@@ -214,7 +214,7 @@ func TestStoppingAtASafePointInterruptsNothing(t *testing.T) {
 			return false
 		}
 		res := lastResult(t, all)
-		for _, f := range of[agent.ToolFinished](all) {
+		for _, f := range of[*agent.ToolFinished](all) {
 			if sc.hooks == nil {
 				require.NotEqual(t, tools.Canceled, f.Result.Status)
 			}

@@ -61,7 +61,7 @@ func TestWhatAPersonSaidIsToldInEveryRunOfAChainHoweverMuchTheAgentHasSaid(t *te
 			a, _ = scripted(t, cfg, steps...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
-			starts := of[agent.RunStarted](all)
+			starts := of[*agent.RunStarted](all)
 			require.Len(t, starts, 3)
 			require.Contains(t, starts[1].Message.Parts[1].Text, "delete nothing in 1!")
 			require.NotContains(t, starts[1].Message.Parts[1].Text, "mind the gap", "no person has said that")
@@ -132,9 +132,9 @@ func TestNotesThatFailAreBookedAndCountTowardsTheLimits(t *testing.T) {
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
 	require.Equal(t, int64(2*10+4*1_000), res.Usage.Total(), "two tries of two answers each")
-	var kept []agent.NoteWritten
+	var kept []*agent.NoteWritten
 	for _, f := range facts(t, a, "s") {
-		if f, ok := f.(agent.NoteWritten); ok {
+		if f, ok := f.(*agent.NoteWritten); ok {
 			kept = append(kept, f)
 		}
 	}
@@ -236,10 +236,10 @@ func TestTheInputOfAChainIsVerbatimThoughItHadToBeCut(t *testing.T) {
 			"request %d", i)
 		require.True(t, strings.HasPrefix(req.Messages[0].Text(), "begin "))
 	}
-	for i, s := range of[agent.RunStarted](all) {
+	for i, s := range of[*agent.RunStarted](all) {
 		require.True(t, prompt == s.Message.Parts[0].Text, "run %d", i)
 	}
-	require.Greater(t, len(of[agent.RunStarted](all)), 1)
+	require.Greater(t, len(of[*agent.RunStarted](all)), 1)
 }
 
 func TestAPromptNearlyAsBigAsTheWindowComesToAnEnd(t *testing.T) {
@@ -251,7 +251,7 @@ func TestAPromptNearlyAsBigAsTheWindowComesToAnEnd(t *testing.T) {
 		all, err := events(a.Stream(t.Context(),
 			agent.Input{Session: "s", Prompt: "begin " + strings.Repeat("word ", words)}))
 		require.NoError(t, err, "%d words", words)
-		ends := of[agent.RunEnded](all)
+		ends := of[*agent.RunEnded](all)
 		require.Equal(t, agent.Completed, ends[len(ends)-1].Status, "%d words", words)
 		require.LessOrEqual(t, len(ends), 11)
 		for _, end := range ends {
@@ -280,9 +280,9 @@ func TestAContextResetIsAskedForAfterACompactionThatRulesWant(t *testing.T) {
 			Limits: agent.Limits{Steps: 50}}, reads(9)...)
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		require.Len(t, of[agent.RunStarted](all), runs, "%v", at)
+		require.Len(t, of[*agent.RunStarted](all), runs, "%v", at)
 		if runs == 1 {
-			require.NotEmpty(t, of[agent.Compacted](all))
+			require.NotEmpty(t, of[*agent.Compacted](all))
 		}
 	}
 }
@@ -300,8 +300,8 @@ func lastCall(t *testing.T, rules []memory.Rule) {
 		call("next", 1), say("here I stand"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Len(t, of[agent.RunStarted](all), 1)
-	require.Equal(t, "here I stand", of[agent.RunEnded](all)[0].Result.Text())
+	require.Len(t, of[*agent.RunStarted](all), 1)
+	require.Equal(t, "here I stand", of[*agent.RunEnded](all)[0].Result.Text())
 	require.Empty(t, m.Requests()[1].Tools)
 }
 
@@ -335,9 +335,9 @@ func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
 		require.Equal(t, 7, req.Priority)
 		require.Equal(t, i == 0, req.ToolChoice.Mode == provider.ChooseRequired, "request %d: it was met", i)
 	}
-	var starts []agent.RunStarted
+	var starts []*agent.RunStarted
 	for _, f := range facts(t, a, "s") {
-		if f, ok := f.(agent.RunStarted); ok {
+		if f, ok := f.(*agent.RunStarted); ok {
 			starts = append(starts, f)
 		}
 	}
@@ -452,7 +452,7 @@ func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
 		agent.ProgressNotesOf("b", never, .01)}
 	a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}}, reads(3)...)
 	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-		if _, ok := ev.(agent.NoteWritten); ok {
+		if _, ok := ev.(*agent.NoteWritten); ok {
 			break
 		}
 	}
@@ -468,7 +468,7 @@ func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 		Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	ends := of[agent.RunEnded](all)
+	ends := of[*agent.RunEnded](all)
 	require.Equal(t, agent.Completed, ends[len(ends)-1].Status)
 	require.Greater(t, len(ends), 2)
 }

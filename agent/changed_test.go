@@ -73,17 +73,17 @@ func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
 			done.tool(tools.Spec{Name: "new"})}}, call("risky", 2), say("Done."))
 	all, err := events(b.Stream(t.Context(), approveAll(res)))
 	require.NoError(t, err)
-	went := of[machine.Continued](all)
+	went := of[*machine.Continued](all)
 	require.Len(t, went, 1)
 	require.Len(t, went[0].Changes, 1)
 	require.Equal(t, "work is gone", went[0].Changes[0].String())
-	require.IsType(t, machine.Continued{}, all[0], "before anything runs")
+	require.IsType(t, &machine.Continued{}, all[0], "before anything runs")
 
 	pending, err := b.Session("s").Pending(t.Context())
 	require.NoError(t, err)
 	all, err = events(b.Stream(t.Context(), agent.Resume("s", agent.Approve(pending[0].ID))))
 	require.NoError(t, err)
-	require.Empty(t, of[machine.Continued](all), "it is said once")
+	require.Empty(t, of[*machine.Continued](all), "it is said once")
 	require.Equal(t, 2, done.all())
 }
 

@@ -35,13 +35,13 @@ func TestTheEventsOfSubagentsAreShownOnRequest(t *testing.T) {
 			require.NoError(t, err)
 			own, others := split(all)
 			require.Equal(t, all[len(all)-1], own[len(own)-1], "the end of the parent's run is the last event")
-			require.Len(t, of[agent.RunEnded](own), 1)
+			require.Len(t, of[*agent.RunEnded](own), 1)
 			if !children {
 				require.Empty(t, others)
 				require.NoError(t, f.a.Session("s").Delete(t.Context()))
 				continue
 			}
-			id := of[agent.ToolFinished](own)[0].Call.ID
+			id := of[*agent.ToolFinished](own)[0].Call.ID
 			seq := uint64(0)
 			for _, ev := range others {
 				meta := ev.Envelope()
@@ -52,9 +52,9 @@ func TestTheEventsOfSubagentsAreShownOnRequest(t *testing.T) {
 					require.Equal(t, seq, meta.Seq)
 				}
 			}
-			require.IsType(t, agent.RunStarted{}, others[0])
+			require.IsType(t, &agent.RunStarted{}, others[0])
 			require.Equal(t, "I have added one.", shown(others))
-			require.Equal(t, 1, len(of[agent.RunEnded](others)))
+			require.Equal(t, 1, len(of[*agent.RunEnded](others)))
 		}
 	})
 }
@@ -64,7 +64,7 @@ func TestTheSettingForTheEventsOfSubagentsLastsAsLongAsTheRun(t *testing.T) {
 		[]providertest.Step{call("risky", 1), say("Added.")})
 	all, err := events(f.a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Children: true}))
 	require.NoError(t, err)
-	end := of[agent.RunEnded](all)
+	end := of[*agent.RunEnded](all)
 	all, err = events(f.a.Stream(t.Context(), agent.Resume("s", agent.Approve(end[len(end)-1].Result.Pending[0].ID))))
 	require.NoError(t, err)
 	_, others := split(all)
@@ -80,7 +80,7 @@ func TestASubagentWaitsForASlowReaderOfItsEvents(t *testing.T) {
 	deltas := 0
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Children: true}) {
 		require.NoError(t, err)
-		if d, ok := ev.(agent.TextDelta); ok && d.Session != "s" {
+		if d, ok := ev.(*agent.TextDelta); ok && d.Session != "s" {
 			deltas++
 		}
 	}

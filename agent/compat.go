@@ -84,9 +84,9 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, set *toolset
 }
 
 // continued returns the fact that a run is resumed.
-func (l *sessionLog) continued() machine.Continued {
+func (l *sessionLog) continued() *machine.Continued {
 	now := l.toolset().fingerprints
-	f := machine.Continued{Changes: machine.ToolChanges(l.run().Fingerprints, now)}
+	f := &machine.Continued{Changes: machine.ToolChanges(l.run().Fingerprints, now)}
 	if l.otherTools() {
 		f.Tools = now
 	}

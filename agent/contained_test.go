@@ -61,7 +61,7 @@ func TestEveryEndThatAStreamShowsHasItsResult(t *testing.T) {
 	require.Equal(t, agent.Paused, run(t, a).Status)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "again", Supersede: true}))
 	require.NoError(t, err)
-	ends := of[agent.RunEnded](all)
+	ends := of[*agent.RunEnded](all)
 	require.NotEmpty(t, ends)
 	for _, end := range ends {
 		require.NotNil(t, end.Result)
@@ -127,7 +127,7 @@ func TestAReceiptNeverNamesAStepThatNeverCame(t *testing.T) {
 	var receipt *agent.Receipt
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
-		if _, ok := ev.(agent.ToolFinished); ok {
+		if _, ok := ev.(*agent.ToolFinished); ok {
 			receipt, err = a.Session("s").Steer(t.Context(), "hello")
 			require.NoError(t, err)
 		}
@@ -150,9 +150,9 @@ func TestNoProgressIsShownAfterItsResult(t *testing.T) {
 		over := false
 		for _, ev := range all {
 			switch ev.(type) {
-			case agent.ToolFinished:
+			case *agent.ToolFinished:
 				over = true
-			case agent.Progress:
+			case *agent.Progress:
 				require.False(t, over)
 			}
 		}
@@ -167,7 +167,7 @@ func TestASessionThatAnotherAgentRunsIsntForgotten(t *testing.T) {
 	steps := 0
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
-		if _, ok := ev.(agent.StepStarted); ok {
+		if _, ok := ev.(*agent.StepStarted); ok {
 			steps++
 			var busy *agent.BusyError
 			require.ErrorAs(t, b.Session("s").Delete(t.Context()), &busy)
@@ -356,7 +356,7 @@ func TestRedactingThatFailsAsAStreamIsLeftHoldsNoSession(t *testing.T) {
 	}}, say("on"), say("on"))
 	require.NotPanics(t, func() {
 		for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-			if _, ok := ev.(agent.StepStarted); ok {
+			if _, ok := ev.(*agent.StepStarted); ok {
 				on.Store(true)
 				break
 			}

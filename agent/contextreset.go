@@ -59,7 +59,7 @@ func RequestContextReset(ctx context.Context) error {
 		if x.run().ContextResetDue {
 			return nil
 		}
-		return machine.ContextResetRequested{}
+		return &machine.ContextResetRequested{}
 	})
 }
 
@@ -152,10 +152,10 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 		return false
 	}
 	kept := x.noteFact(in, data, nil)
-	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeContextReset,
-		Reason: errContextReset.Error()}, Result: new(Result), cause: errContextReset}
+	x.over.cause = errContextReset
+	end := &RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: errContextReset.Error()}
 	parts := x.state().Input()
-	next := RunStarted{
+	next := &RunStarted{
 		Mode: x.state().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output,
 		Interactive: r.Interactive, Priority: r.Priority,
 		Caller: r.Caller, Children: r.Children, Tools: r.Fingerprints, Only: r.Only, External: r.External,
@@ -168,7 +168,7 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 	if x.append(kept, end, next) != nil {
 		return true // loop ends the run
 	}
-	x.afterRun(end.Result)
+	x.afterRun(x.over.shown.Result)
 	x.memory.asked = false
 	x.flush()
 	x.forgot()

@@ -50,7 +50,7 @@ func TestCheckpointsAreTypedNotesAtSharesOfTheWindow(t *testing.T) {
 			a, _ := scripted(t, cfg, reads(14)...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
 			require.NoError(t, err)
-			require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "nothing was found")
+			require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "nothing was found")
 			require.GreaterOrEqual(t, len(shares), 3, "a mark is armed again once the share was below it")
 			require.Less(t, shares[0], .45)
 			require.GreaterOrEqual(t, shares[0], .25)
@@ -121,10 +121,10 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Task: "t",
 				Prompt: "read it all, and say ä", Parts: []provider.Part{provider.TextPart("the plan")}}))
 			require.NoError(t, err)
-			require.Empty(t, of[agent.MemoryWarning](all))
-			require.Empty(t, of[agent.Compacted](all), "reset the context instead of compacting")
+			require.Empty(t, of[*agent.MemoryWarning](all))
+			require.Empty(t, of[*agent.Compacted](all), "reset the context instead of compacting")
 
-			starts, ends := of[agent.RunStarted](all), of[agent.RunEnded](all)
+			starts, ends := of[*agent.RunStarted](all), of[*agent.RunEnded](all)
 			require.Equal(t, 3, len(starts))
 			require.Equal(t, 2, f.notes)
 			require.Equal(t, 2, forgot)
@@ -176,10 +176,10 @@ func TestAChainOfContextResetsHasALimitAndThenCompacts(t *testing.T) {
 		Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
 	require.NoError(t, err)
-	require.Equal(t, 3, len(of[agent.RunStarted](all)))
-	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "the context was reset 2 times")
-	require.NotEmpty(t, of[agent.Compacted](all))
-	ends := of[agent.RunEnded](all)
+	require.Equal(t, 3, len(of[*agent.RunStarted](all)))
+	require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "the context was reset 2 times")
+	require.NotEmpty(t, of[*agent.Compacted](all))
+	ends := of[*agent.RunEnded](all)
 	require.Equal(t, agent.Completed, ends[2].Status)
 }
 
@@ -245,11 +245,11 @@ func TestAContextResetThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testi
 					Limits: agent.Limits{Steps: 50}}, reads(30)...)
 				all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 				require.NoError(t, err)
-				require.Len(t, of[agent.RunStarted](all), 1)
-				require.NotEmpty(t, of[agent.MemoryWarning](all))
-				require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "the context isn't reset")
-				require.NotEmpty(t, of[agent.Compacted](all))
-				require.Equal(t, agent.Completed, of[agent.RunEnded](all)[0].Status)
+				require.Len(t, of[*agent.RunStarted](all), 1)
+				require.NotEmpty(t, of[*agent.MemoryWarning](all))
+				require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "the context isn't reset")
+				require.NotEmpty(t, of[*agent.Compacted](all))
+				require.Equal(t, agent.Completed, of[*agent.RunEnded](all)[0].Status)
 				if name != "too long" {
 					require.Zero(t, tries%2)
 				}
@@ -279,11 +279,11 @@ func TestWhatAPersonSaidInARunBeforeAContextResetIsToldVerbatim(t *testing.T) {
 	a = newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{read}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	starts := of[agent.RunStarted](all)
+	starts := of[*agent.RunStarted](all)
 	require.Len(t, starts, 2, "a tool may ask for it, however full the conversation is")
 	text := starts[1].Message.Parts[1].Text
 	require.Contains(t, text, "- but delete nothing!\n- and hurry\n")
-	require.Equal(t, "all read", of[agent.RunEnded](all)[1].Result.Text())
+	require.Equal(t, "all read", of[*agent.RunEnded](all)[1].Result.Text())
 
 	_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "and again"})
 	require.NoError(t, err)
@@ -304,7 +304,7 @@ func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing
 	require.NoError(t, err)
 	log := facts(t, a, "s")
 	for i, fact := range log {
-		start, ok := fact.(agent.RunStarted)
+		start, ok := fact.(*agent.RunStarted)
 		if !ok || start.ContextReset == nil {
 			continue
 		}
@@ -393,7 +393,7 @@ func TestALongNoteDoesNotCutWhatAPersonSaid(t *testing.T) {
 		call("read", 3), call("read", 4), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	starts := of[agent.RunStarted](all)
+	starts := of[*agent.RunStarted](all)
 	require.Equal(t, 2, len(starts))
 	text := starts[1].Message.Parts[1].Text
 	for n := 1; n <= 3; n++ {

@@ -232,11 +232,11 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 	l.resumed = resumed
 	for _, v := range verdicts {
 		if v.reopens {
-			facts = append(facts, Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User},
+			facts = append(facts, &Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User},
 				Pause: v.call.Reopened(l.name, v.refused)})
 			continue
 		}
-		facts = append(facts, Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User}, Decision: v.decision})
+		facts = append(facts, &Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User}, Decision: v.decision})
 		if v.result != nil {
 			facts = append(facts, l.result(v.call, v.result))
 		}
@@ -245,8 +245,8 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 }
 
 // result returns the fact of a result that isn't that of a tool.
-func (l *sessionLog) result(c *machine.CallState, res *ToolResult) ToolFinished {
-	f := ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
+func (l *sessionLog) result(c *machine.CallState, res *ToolResult) *ToolFinished {
+	f := &ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
 	if r := l.run(); r.Direct != nil {
 		f.IdempotencyKey = r.Direct.Key
 	}

@@ -127,7 +127,7 @@ func TestADecisionIsTakenOnce(t *testing.T) {
 	require.Equal(t, "Done.", runInput(t, a, approveAll(half)).Text())
 	require.Equal(t, 2, done.all())
 	for _, f := range facts(t, a, "s") {
-		if f, ok := f.(agent.ToolStarted); ok && string(f.Call.Input) == `{"n":1}` {
+		if f, ok := f.(*agent.ToolStarted); ok && string(f.Call.Input) == `{"n":1}` {
 			require.Equal(t, "ann", f.By)
 		}
 	}

@@ -17,15 +17,15 @@ func assembled(all []agent.Event) (texts map[int]string, parts map[int]*provider
 	texts, parts = make(map[int]string), make(map[int]*provider.Part)
 	for _, ev := range all {
 		switch ev := ev.(type) {
-		case agent.TextDelta:
+		case *agent.TextDelta:
 			texts[ev.Index] += ev.Text
-		case agent.ReasoningDelta:
+		case *agent.ReasoningDelta:
 			texts[ev.Index] += ev.Text
-		case agent.CallDelta:
+		case *agent.CallDelta:
 			texts[ev.Index] += ev.Text
-		case agent.PartAdded:
+		case *agent.PartAdded:
 			parts[ev.Index] = ev.Part
-		case agent.Replied:
+		case *agent.Replied:
 			return texts, parts
 		}
 	}
@@ -48,7 +48,7 @@ func TestEachDeltaSaysWhichPartOfTheReplyItBelongsTo(t *testing.T) {
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	texts, parts := assembled(all)
-	message := of[agent.Replied](all)[0].Message
+	message := of[*agent.Replied](all)[0].Message
 	require.Len(t, message.Parts, 9)
 	require.Len(t, texts, 5)
 	require.Len(t, parts, 4)
@@ -62,7 +62,7 @@ func TestEachDeltaSaysWhichPartOfTheReplyItBelongsTo(t *testing.T) {
 			require.Equal(t, p, parts[i])
 		}
 	}
-	for i, c := range of[agent.CallBegun](all) {
+	for i, c := range of[*agent.CallBegun](all) {
 		require.Equal(t, 7+i, c.Index)
 		require.Equal(t, message.Parts[c.Index].Call.ID, c.Call)
 	}
@@ -88,6 +88,6 @@ func TestPartsOfAReplyThatIsMadeAgainAreNumberedAnew(t *testing.T) {
 	a, _ := scripted(t, agent.Config{NoGuard: true}, again)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	deltas := of[agent.TextDelta](all)
+	deltas := of[*agent.TextDelta](all)
 	require.Equal(t, []int{1, 0}, []int{deltas[0].Index, deltas[1].Index})
 }

@@ -41,7 +41,7 @@ func TestACallInDoubtThatIsNotRunAgainStaysInDoubt(t *testing.T) {
 		var done effects
 		a, _ := inDoubt(t, agent.Config{}, &done, again)
 		for ev := range a.Stream(t.Context(), agent.Continue("s")) {
-			if _, ok := ev.(agent.ToolStarted); ok {
+			if _, ok := ev.(*agent.ToolStarted); ok {
 				break
 			}
 		}
@@ -65,7 +65,7 @@ func TestACallInDoubtThatIsNotRunAgainStaysInDoubt(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for ev := range a.Stream(ctx, approveAll(res)) {
-			if _, ok := ev.(agent.Decided); ok {
+			if _, ok := ev.(*agent.Decided); ok {
 				cancel()
 			}
 		}

@@ -111,10 +111,10 @@ func TestTimeThatAProcessWorkedBeforeItDiedCounts(t *testing.T) {
 	require.NoError(t, err)
 	facts, err = a.Session("s").Facts(t.Context())
 	require.NoError(t, err)
-	start := facts[0].(agent.RunStarted)
-	step := facts[1].(agent.StepStarted)
+	start := facts[0].(*agent.RunStarted)
+	step := facts[1].(*agent.StepStarted)
 	step.Time = start.Time.Add(time.Minute)
-	again := machine.Continued{Meta: step.Meta}
+	again := &machine.Continued{Meta: step.Meta}
 	again.Seq, again.Time = 3, start.Time.Add(time.Hour)
 	m, err := machine.Replay("s", start, step, again)
 	require.NoError(t, err)

@@ -65,7 +65,7 @@ func Emit(ctx context.Context, kind string, value any) error {
 	if err != nil {
 		return err
 	}
-	err = x.appendIn(ctx, func() Fact { return Emitted{Meta: Meta{Call: ownCall(ctx)}, Kind: kind, Value: data} })
+	err = x.appendIn(ctx, func() Fact { return &Emitted{Meta: Meta{Call: ownCall(ctx)}, Kind: kind, Value: data} })
 	x.poke()
 	return err
 }
@@ -90,7 +90,7 @@ func Show(ctx context.Context, kind string, value any) error {
 	meta := x.noteMeta()
 	meta.Call = ownCall(ctx)
 	if len(x.queue) < maxQueue {
-		x.note(Shown{Meta: meta, Kind: kind, Value: data})
+		x.note(&Shown{Meta: meta, Kind: kind, Value: data})
 	}
 	x.poke()
 	return nil

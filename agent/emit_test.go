@@ -50,12 +50,12 @@ func TestToolsAndHooksRecordFactsAndShowNotes(t *testing.T) {
 			kinds := []string{"before step", "after step", "before tool", "tool", "after tool", "before step",
 				"after step", "before finish"}
 			var facts, notes []string
-			for _, f := range of[agent.Emitted](all) {
+			for _, f := range of[*agent.Emitted](all) {
 				facts = append(facts, f.Kind)
 				require.JSONEq(t, `{"key":"[key]"}`, string(f.Value))
 				require.Equal(t, f.Kind == "tool", f.Call != "", "the call that the context is of")
 			}
-			for _, n := range of[agent.Shown](all) {
+			for _, n := range of[*agent.Shown](all) {
 				notes = append(notes, n.Kind)
 				require.JSONEq(t, `{"n":3}`, string(n.Value))
 				require.Equal(t, "s", n.Session)
@@ -97,8 +97,8 @@ func TestEventsOfTheHostAreBounded(t *testing.T) {
 		var wrong *agent.EventError
 		require.ErrorAs(t, err, &wrong)
 	}
-	require.Len(t, of[agent.Emitted](all), 3)
-	require.Len(t, of[agent.Shown](all), 3)
+	require.Len(t, of[*agent.Emitted](all), 3)
+	require.Len(t, of[*agent.Shown](all), 3)
 	requireSound(t, "s", facts(t, a, "s"))
 }
 
@@ -140,7 +140,7 @@ func TestAToolThatShowsWithoutEndDoesNotFillTheMemory(t *testing.T) {
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
 		switch ev.(type) {
-		case agent.Shown:
+		case *agent.Shown:
 			if shown == 0 {
 				<-begun // a slow reader
 			}

@@ -33,8 +33,8 @@ type Escalated struct {
 
 // escalation returns the note about a failure.
 func (x *driver) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int,
-	tried []error) (e Escalated) {
-	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure,
+	tried []error) (e *Escalated) {
+	e = &Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure,
 		Attempts: attempts, Errors: tried}
 	for _, r := range remedies(failure, class, tool) {
 		e.Remedies = append(e.Remedies, x.agent.redact.Text(r))

@@ -22,10 +22,10 @@ import (
 )
 
 // escalated runs a prompt and returns what was escalated, and all events.
-func escalated(t *testing.T, a *agent.Agent) (agent.Escalated, []agent.Event, error) {
+func escalated(t *testing.T, a *agent.Agent) (*agent.Escalated, []agent.Event, error) {
 	t.Helper()
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
-	notes := of[agent.Escalated](all)
+	notes := of[*agent.Escalated](all)
 	require.Len(t, notes, 1)
 	return notes[0], all, err
 }
@@ -44,9 +44,9 @@ func TestAModelThatAPersonMustFixIsEscalated(t *testing.T) {
 	require.Empty(t, note.Errors)
 
 	n := len(all)
-	require.IsType(t, agent.StepFailed{}, all[n-3])
-	require.IsType(t, agent.Escalated{}, all[n-2])
-	end := all[n-1].(agent.RunEnded)
+	require.IsType(t, &agent.StepFailed{}, all[n-3])
+	require.IsType(t, &agent.Escalated{}, all[n-2])
+	end := all[n-1].(*agent.RunEnded)
 	var fixable *fault.FixableError
 	for _, err := range []error{err, note.Err, end.Result.Err()} {
 		require.ErrorAs(t, err, &fixable)
@@ -73,7 +73,7 @@ func TestAGuardThatGivesUpIsEscalatedWithWhatWasTried(t *testing.T) {
 		}
 		require.NotEmpty(t, note.Remedies)
 		require.Equal(t, gave.Remedies(), note.Remedies)
-		require.Equal(t, err, of[agent.RunEnded](all)[0].Result.Err())
+		require.Equal(t, err, of[*agent.RunEnded](all)[0].Result.Err())
 	})
 }
 
@@ -181,15 +181,15 @@ func TestAToolThatAPersonMustFixIsEscalatedAndTheRunGoesOn(t *testing.T) {
 				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{c.tool}}, call("work", 1), say("Done."))
 				note, all, err := escalated(t, a)
 				require.NoError(t, err)
-				require.Equal(t, "Done.", of[agent.RunEnded](all)[0].Result.Text())
+				require.Equal(t, "Done.", of[*agent.RunEnded](all)[0].Result.Text())
 				require.Equal(t, "work", note.Tool)
 				require.Equal(t, fault.UserFixable, fault.Of(note.Err))
 				require.Equal(t, c.attempts, note.Attempts)
 				require.Equal(t, c.tried, note.Errors)
 				require.Equal(t, []string{c.remedy}, note.Remedies)
 				for i, ev := range all {
-					if f, ok := ev.(agent.ToolFinished); ok {
-						require.IsType(t, agent.Escalated{}, all[i-1], "right before the result")
+					if f, ok := ev.(*agent.ToolFinished); ok {
+						require.IsType(t, &agent.Escalated{}, all[i-1], "right before the result")
 						require.Equal(t, f.Meta.Call, note.Meta.Call)
 						require.Equal(t, fault.UserFixable, f.Result.Class)
 					}
@@ -228,8 +228,8 @@ func TestWhatNobodyHasToFixIsNotEscalated(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, Hooks: c.hooks}, call("work", 1), say("Done."))
 			all, err := events(a.Stream(ctx, agent.Input{Session: "s", Prompt: "go"}))
 			require.Equal(t, ctx.Err(), err)
-			require.Len(t, of[agent.ToolFinished](all), 1)
-			require.Empty(t, of[agent.Escalated](all))
+			require.Len(t, of[*agent.ToolFinished](all), 1)
+			require.Empty(t, of[*agent.Escalated](all))
 		})
 	}
 }
@@ -238,12 +238,12 @@ func TestLeavingAtAnEscalationEndsTheRunAsFailed(t *testing.T) {
 	s := &swap{p: providertest.Script(providertest.Fail(fault.UserFixable))}
 	a := newAgent(t, agent.Config{Provider: s})
 	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-		if _, ok := ev.(agent.Escalated); ok {
+		if _, ok := ev.(*agent.Escalated); ok {
 			break
 		}
 	}
 	all := facts(t, a, "s")
-	require.Equal(t, machine.CodeProvider, all[len(all)-1].(machine.RunEnded).Code)
+	require.Equal(t, machine.CodeProvider, all[len(all)-1].(*machine.RunEnded).Code)
 	requireFree(t, a, s, "s")
 }
 
@@ -254,7 +254,7 @@ func TestAModelCallThatIsMadeAgainIsVoidedAndSaysUntilWhen(t *testing.T) {
 		began := time.Now()
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		resets, waits := of[agent.Reset](all), of[agent.Waiting](all)
+		resets, waits := of[*agent.Reset](all), of[*agent.Waiting](all)
 		require.Len(t, resets, 1)
 		require.Equal(t, "degraded failure; the answer is made again", resets[0].Why)
 		require.Len(t, waits, 1)
@@ -263,6 +263,6 @@ func TestAModelCallThatIsMadeAgainIsVoidedAndSaysUntilWhen(t *testing.T) {
 		require.Equal(t, 2, waits[0].Attempt)
 		require.Empty(t, waits[0].Meta.Call, "it is the model call")
 		require.Equal(t, "Hi.", shown(all))
-		require.Empty(t, of[agent.Escalated](all))
+		require.Empty(t, of[*agent.Escalated](all))
 	})
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"time"
 
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -11,20 +10,11 @@ import (
 // An Event reports what a run does. There are two kinds. A [Fact] is stored and numbered before
 // anyone sees it. A note ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [PartAdded],
 // [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated], [MemoryWarning], [SourceFailed],
-// [UnknownPrice], [Shown], [Lagged]) is shown once and not kept. Events are plain values and are
-// never changed after they are shown. [MarshalEvent] returns an event as JSON.
+// [UnknownPrice], [Shown], [Lagged]) is shown once and not kept. Events are pointers to these
+// types, and are never changed after they are shown. [MarshalEvent] returns an event as JSON.
 type Event interface {
 	// Envelope returns what all events have in common.
 	Envelope() Meta
-}
-
-// RunEnded is the last event of a run that ends or pauses. It is the fact [machine.RunEnded] with
-// the Result of the run, which the journal doesn't contain: [Session.Facts] returns the fact alone.
-type RunEnded struct {
-	machine.RunEnded
-	Result *Result
-
-	cause error // the Result's Err
 }
 
 // TextDelta is a piece of text, or of a refusal. A [Reset] withdraws the pieces of its model call.

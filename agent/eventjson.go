@@ -30,11 +30,12 @@ var noteTypes = map[string]reflect.Type{
 	"lagged":          reflect.TypeFor[Lagged](),
 }
 
+// noteKinds are the kinds of the pointers to these types.
 var noteKinds = make(map[reflect.Type]string)
 
 func init() {
 	for kind, t := range noteTypes {
-		noteKinds[t] = kind
+		noteKinds[reflect.PointerTo(t)] = kind
 	}
 }
 
@@ -54,7 +55,7 @@ type eventForm[D any] struct {
 //
 // v is [machine.Version]. Facts also have seq and time. The errors in [BreakerOpen], [Escalated]
 // and [SourceFailed], and the Result of a [RunEnded], are for the host and aren't included. If ev
-// isn't a fact or a note of this package, by value, the error is an *[EventError] or a
+// isn't a fact or a note of this package, by pointer, the error is an *[EventError] or a
 // *[machine.FactError].
 func MarshalEvent(ev Event) ([]byte, error) {
 	if f, ok := ev.(Fact); ok {
@@ -66,9 +67,9 @@ func MarshalEvent(ev Event) ([]byte, error) {
 			rec.Data})
 	}
 	kind, ok := noteKinds[reflect.TypeOf(ev)]
-	if !ok {
+	if !ok || reflect.ValueOf(ev).IsNil() {
 		return nil, &EventError{Kind: fmt.Sprintf("%T", ev),
-			Problem: "it isn't an event; events are the facts and notes of package agent, by value"}
+			Problem: "it isn't an event; events are pointers to the facts and notes of package agent"}
 	}
 	data, err := machine.Marshal(eventForm[Event]{V: machine.Version, Kind: kind, Session: ev.Envelope().Session,
 		Data: ev})
@@ -93,7 +94,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		return factEvent(f), nil
+		return f, nil
 	}
 	if form.V != machine.Version {
 		return nil, &EventError{Kind: form.Kind,
@@ -104,13 +105,5 @@ func UnmarshalEvent(data []byte) (Event, error) {
 		return nil, &EventError{Kind: form.Kind, Problem: "it can't be read: " + err.Error(), Err: err}
 	}
 	v.Elem().FieldByName("Session").SetString(form.Session)
-	return v.Elem().Interface().(Event), nil
-}
-
-// factEvent returns a fact as the event that a stream has for it.
-func factEvent(f Fact) Event {
-	if end, ok := f.(machine.RunEnded); ok {
-		return RunEnded{RunEnded: end}
-	}
-	return f
+	return v.Interface().(Event), nil
 }

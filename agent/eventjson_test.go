@@ -34,27 +34,27 @@ func everyNote() []agent.Event {
 		Source: &provider.Source{URL: "https://a.example/?a=1&b=2", Title: "<A>"}}
 	failure := errors.New("no key")
 	return []agent.Event{
-		agent.TextDelta{Meta: note, Index: 1, Text: "a < b & c"},
-		agent.ReasoningDelta{Meta: note, Text: "hm"},
-		agent.CallBegun{Meta: call, Index: 2, Name: "cms.write"},
-		agent.CallDelta{Meta: call, Index: 2, Text: `{"html":"<b`},
-		agent.PartAdded{Meta: note, Index: 3, Part: &source},
-		agent.Waiting{Meta: note,
+		&agent.TextDelta{Meta: note, Index: 1, Text: "a < b & c"},
+		&agent.ReasoningDelta{Meta: note, Text: "hm"},
+		&agent.CallBegun{Meta: call, Index: 2, Name: "cms.write"},
+		&agent.CallDelta{Meta: call, Index: 2, Text: `{"html":"<b`},
+		&agent.PartAdded{Meta: note, Index: 3, Part: &source},
+		&agent.Waiting{Meta: note,
 			Wait: provider.Wait{Reason: provider.WaitBackingOff, Until: at, Detail: "busy", Attempt: 2}},
-		agent.Progress{Meta: call, Tool: "cms.write", Text: "half", Done: .5},
-		agent.Reset{Meta: note, Why: "the call is made again"},
-		agent.BreakerOpen{Meta: call, Tool: "cms.write", Until: at, Err: &circuit.OpenError{Name: "cms"}},
-		agent.Escalated{Meta: call, Tool: "cms.write", Class: fault.UserFixable, Reason: "no key", Err: failure,
+		&agent.Progress{Meta: call, Tool: "cms.write", Text: "half", Done: .5},
+		&agent.Reset{Meta: note, Why: "the call is made again"},
+		&agent.BreakerOpen{Meta: call, Tool: "cms.write", Until: at, Err: &circuit.OpenError{Name: "cms"}},
+		&agent.Escalated{Meta: call, Tool: "cms.write", Class: fault.UserFixable, Reason: "no key", Err: failure,
 			Attempts: 2, Errors: []error{failure}, Remedies: []string{"add one"}},
-		agent.MemoryWarning{Meta: note, Text: "full"},
-		agent.SourceFailed{Meta: note, Source: "shop", Reason: "it hangs"},
-		agent.UnknownPrice{Meta: note, Model: "m-1"},
-		agent.Shown{Meta: call, Kind: "preview", Value: json.RawMessage(`{"url":"https://a.example"}`)},
-		agent.Lagged{Meta: note, Notes: 12},
-		agent.Emitted{Meta: fact, Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
-		agent.Steered{Meta: fact, ID: "m-1", Message: provider.User("only <drafts>")},
-		agent.RunEnded{RunEnded: machine.RunEnded{Meta: fact, Status: agent.Stopped, Code: machine.CodeLimit,
-			Reason: "steps"}, Result: &agent.Result{Session: "s-1"}},
+		&agent.MemoryWarning{Meta: note, Text: "full"},
+		&agent.SourceFailed{Meta: note, Source: "shop", Reason: "it hangs"},
+		&agent.UnknownPrice{Meta: note, Model: "m-1"},
+		&agent.Shown{Meta: call, Kind: "preview", Value: json.RawMessage(`{"url":"https://a.example"}`)},
+		&agent.Lagged{Meta: note, Notes: 12},
+		&agent.Emitted{Meta: fact, Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
+		&agent.Steered{Meta: fact, ID: "m-1", Message: provider.User("only <drafts>")},
+		&agent.RunEnded{Meta: fact, Status: agent.Stopped, Code: machine.CodeLimit, Reason: "steps",
+			Result: &agent.Result{Session: "s-1"}},
 	}
 }
 
@@ -113,14 +113,14 @@ func TestEveryFactIsAnEventInJSON(t *testing.T) {
 func TestWhatIsNoEventIsRefused(t *testing.T) {
 	var wrong *agent.EventError
 	var fact *machine.FactError
-	for _, ev := range []agent.Event{nil, &agent.TextDelta{}, agent.Meta{}} {
+	for _, ev := range []agent.Event{nil, (*agent.TextDelta)(nil), &agent.Meta{}} {
 		_, err := agent.MarshalEvent(ev)
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
 	_, err := agent.MarshalEvent((*agent.Steered)(nil))
 	require.ErrorAs(t, err, &fact)
-	_, err = agent.MarshalEvent(agent.Shown{Kind: "a", Value: json.RawMessage(`{`)})
+	_, err = agent.MarshalEvent(&agent.Shown{Kind: "a", Value: json.RawMessage(`{`)})
 	require.ErrorAs(t, err, &wrong)
 
 	for _, data := range []string{``, `null`, `[]`, `{"v":1,"kind":"text_delta","data":{}}`,

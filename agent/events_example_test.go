@@ -41,9 +41,9 @@ func ExampleEmit() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.Shown:
+		case *agent.Shown:
 			fmt.Println("note", ev.Kind, string(ev.Value))
-		case agent.Emitted:
+		case *agent.Emitted:
 			fmt.Println("fact", ev.Kind, string(ev.Value))
 		}
 	}
@@ -70,7 +70,7 @@ func ExampleMarshalEvent() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if d, ok := back.(agent.TextDelta); ok {
+		if d, ok := back.(*agent.TextDelta); ok {
 			fmt.Printf("part %d: %q\n", d.Index, d.Text)
 		}
 	}
@@ -98,9 +98,9 @@ func ExampleSession_Watch() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.Replied:
+		case *agent.Replied:
 			fmt.Println(ev.Seq, ev.Message.Text())
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(ev.Seq, ev.Status)
 			return
 		}
@@ -130,7 +130,7 @@ func ExampleInput_children() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if f, ok := ev.(agent.Replied); ok {
+		if f, ok := ev.(*agent.Replied); ok {
 			fmt.Printf("%s: %q\n", f.Agent, f.Message.Text())
 		}
 	}
@@ -154,9 +154,9 @@ func ExamplePartAdded() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.TextDelta:
+		case *agent.TextDelta:
 			fmt.Printf("part %d: %q\n", ev.Index, ev.Text)
-		case agent.PartAdded:
+		case *agent.PartAdded:
 			fmt.Printf("part %d: %s %s\n", ev.Index, ev.Part.Kind, ev.Part.Source.URL)
 		}
 	}

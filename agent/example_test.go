@@ -65,17 +65,17 @@ func ExampleAgent_Stream() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.TextDelta:
+		case *agent.TextDelta:
 			fmt.Print(ev.Text)
-		case agent.ToolStarted:
+		case *agent.ToolStarted:
 			fmt.Printf("[%s %s]\n", ev.Call.Name, ev.Call.Input)
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			fmt.Printf("[%s]\n", ev.Result.Status)
-		case agent.Waiting: // queued, rate limited, backing off: why, and until when if that is known
+		case *agent.Waiting: // queued, rate limited, backing off: why, and until when if that is known
 			fmt.Printf("[waiting: %s]\n", ev.Reason)
-		case agent.Reset: // a retry: forget what this model call has shown so far
+		case *agent.Reset: // a retry: forget what this model call has shown so far
 			fmt.Print("\r")
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Printf("\n%s after %d steps\n", ev.Result.Status, ev.Result.Steps)
 		}
 	}

@@ -26,7 +26,7 @@ func TestARunIsContinuedOnceThoughSeveralPausesHaveExpired(t *testing.T) {
 		runInput(t, a, agent.Continue("s"))
 		continued := 0
 		for _, f := range facts(t, a, "s") {
-			if _, ok := f.(machine.Continued); ok {
+			if _, ok := f.(*machine.Continued); ok {
 				continued++
 			}
 		}

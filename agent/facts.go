@@ -191,3 +191,14 @@ type Undone = machine.Undone
 //   - State: the state, as package machine keeps it
 //   - From: the session that the newest run took place in, for a copy of a session
 type Snapshot = machine.Snapshot
+
+// RunEnded is the last event of a run that ends or pauses. Its Result is in the stream of the run
+// only: the journal doesn't contain it.
+//
+//   - Meta: see [Meta]
+//   - Status: Paused, Completed, Stopped or Failed
+//   - Code: one of the Code constants of package machine; "" for a run that completed
+//   - Reason: the same in words
+//   - Result: the outcome, in the stream of the run; nil where the fact was read from the journal,
+//     as by [Session.Facts] and [Session.Watch]
+type RunEnded = machine.RunEnded

@@ -57,7 +57,7 @@ func (x *driver) sendBack(why, text string) {
 	if x.agent.redact.Text(text) == "" {
 		text = "Something is missing."
 	}
-	_ = x.append(machine.SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it
+	_ = x.append(&machine.SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it
 	x.flush()
 }
 
@@ -148,12 +148,13 @@ func (x *driver) finish(status Status, code string, reason error) {
 	if status != Paused {
 		x.closeRun(reason)
 	}
-	end := RunEnded{RunEnded: machine.RunEnded{Status: status, Code: code}, Result: new(Result), cause: reason}
+	end := &RunEnded{Status: status, Code: code}
 	if reason != nil {
 		end.Reason = reason.Error()
 	}
 	own := x.redact(end)
 	x.lock()
+	x.over.cause = reason
 	err := x.appendLocked(nil, own)
 	x.ended = true
 	x.agent.mu.Lock()
@@ -166,11 +167,12 @@ func (x *driver) finish(status Status, code string, reason error) {
 		status = Failed
 		var text string
 		x.unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
-		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: text},
-			0).(machine.RunEnded)
-		*end.Result = *x.machine.Result(Failed, machine.CodeJournal, reason)
-		x.queue = append(x.queue, end)
+		end = &RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: text}
+		x.stamp(end, 0)
+		x.over.shown = x.endEvent(end, reason)
+		x.queue = append(x.queue, x.over.shown)
 	}
+	end = x.over.shown
 	x.mu.Unlock()
 	callerEnded := code == machine.CodeCanceled && x.callerEnded(reason)
 	x.afterRun(end.Result)
@@ -215,7 +217,7 @@ func (l *sessionLog) closeRun(reason error) {
 	}
 	r := l.run()
 	if r.Stage == machine.StageCalling {
-		_ = l.append(StepFailed{Class: fault.None, Error: "the run ended"}) // the error stays in the log
+		_ = l.append(&StepFailed{Class: fault.None, Error: "the run ended"}) // the error stays in the log
 	}
 	if r.Stage != machine.StageActing {
 		return
@@ -231,7 +233,7 @@ func (l *sessionLog) closeRun(reason error) {
 		case c.Status == machine.CallSuspended:
 			res := c.Undecided("nobody decided on it before the run ended.")
 			l.afterTool(l.ctx, l.hookCall(c), res)
-			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID},
+			_ = l.append(&Decided{Meta: Meta{Call: c.Call.ID},
 				Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
 		case c.Started: // now, or before a person let it run again
 			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known whether it had its effect: "+why)
@@ -255,8 +257,8 @@ func (l *sessionLog) closeCall(c *machine.CallState, status tools.Status, text s
 func (l *sessionLog) supersede(why string) error {
 	reason := errors.New(why)
 	l.closeRun(reason)
-	return l.append(RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeSuperseded, Reason: why},
-		Result: new(Result), cause: &StopError{Code: machine.CodeSuperseded, Err: reason}})
+	l.over.cause = &StopError{Code: machine.CodeSuperseded, Err: reason}
+	return l.append(&RunEnded{Status: Stopped, Code: machine.CodeSuperseded, Reason: why})
 }
 
 // abandonChildren returns a function that ends the runs of the subagents whose calls are open now.

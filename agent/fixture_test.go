@@ -151,9 +151,9 @@ func shown(all []agent.Event) string {
 	text := ""
 	for _, ev := range all {
 		switch ev := ev.(type) {
-		case agent.StepStarted, agent.Reset:
+		case *agent.StepStarted, *agent.Reset:
 			text = ""
-		case agent.TextDelta:
+		case *agent.TextDelta:
 			text += ev.Text
 		}
 	}
@@ -178,7 +178,7 @@ func results(res *agent.Result) []*provider.ToolResult {
 func finished(t testing.TB, a *agent.Agent, session string) (out []*agent.ToolResult) {
 	t.Helper()
 	for _, f := range facts(t, a, session) {
-		if f, ok := f.(agent.ToolFinished); ok {
+		if f, ok := f.(*agent.ToolFinished); ok {
 			out = append(out, f.Result)
 		}
 	}
@@ -202,17 +202,17 @@ func requireSound(t testing.TB, session string, log []agent.Fact) {
 	started, ended, doubt := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, f := range log {
 		switch f := f.(type) {
-		case agent.ToolStarted:
+		case *agent.ToolStarted:
 			if !f.Repeatable && !doubt[f.Meta.Call] {
 				started[f.Meta.Call]++
 			}
 			require.LessOrEqual(t, started[f.Meta.Call], 1, "call %s was started twice", f.Meta.Call)
-		case agent.Suspended:
+		case *agent.Suspended:
 			doubt[f.Meta.Call] = f.Pause.Kind == agent.PauseInDoubt
 			if f.Pause.Again { // it may be started once more
 				started[f.Meta.Call] = 0
 			}
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			ended[f.Meta.Call]++
 			require.Equal(t, 1, ended[f.Meta.Call], "call %s has two results", f.Meta.Call)
 		}

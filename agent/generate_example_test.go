@@ -79,9 +79,9 @@ func ExampleGenerate() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			fmt.Println(ev.Result.Text(), "- model calls of the tool:", ev.Spent.Calls)
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(ev.Result.Text())
 		}
 	}

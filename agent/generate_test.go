@@ -59,7 +59,7 @@ func TestAToolAsksTheModelOfItsRunAndTheRunPays(t *testing.T) {
 	require.True(t, res.Unpriced)
 	require.Equal(t, 2, res.Steps)
 	log := facts(t, a, "s")
-	spent := of[agent.ToolFinished](asEvents(log))[0].Spent
+	spent := of[*agent.ToolFinished](asEvents(log))[0].Spent
 	require.EqualValues(t, 200, spent.Usage.Total())
 	require.True(t, spent.Unpriced)
 	requireSound(t, "s", log)
@@ -205,7 +205,7 @@ func TestWhatAToolSpendsElsewhereIsBooked(t *testing.T) {
 	res := run(t, a)
 	require.Equal(t, 31*provider.USD, res.Cost)
 	require.EqualValues(t, 12, res.Usage.Total())
-	spent := of[agent.ToolFinished](asEvents(facts(t, a, "s")))[0].Spent
+	spent := of[*agent.ToolFinished](asEvents(facts(t, a, "s")))[0].Spent
 	require.Equal(t, 31*provider.USD, spent.Cost)
 	require.False(t, spent.Unpriced)
 }
@@ -249,7 +249,7 @@ func TestAToolsModelCallEndsWithTheToolsTimeLimitAndIsPaidFor(t *testing.T) {
 		begun := time.Now()
 		res := run(t, a)
 		require.Less(t, time.Since(begun), 2*time.Second)
-		f := of[agent.ToolFinished](asEvents(facts(t, a, "s")))[0]
+		f := of[*agent.ToolFinished](asEvents(facts(t, a, "s")))[0]
 		require.Equal(t, tools.TimedOut, f.Result.Status)
 		require.NotNil(t, f.Spent)
 		require.True(t, f.Spent.Usage.Estimated)

@@ -49,7 +49,7 @@ func TestAnAgentsOwnGuardDoublesNothing(t *testing.T) {
 		var waits []provider.WaitReason
 		for ev, err := range a.Stream(t.Context(), agent.Input{Prompt: "go"}) {
 			require.NoError(t, err)
-			if w, ok := ev.(agent.Waiting); ok {
+			if w, ok := ev.(*agent.Waiting); ok {
 				waits = append(waits, w.Wait.Reason)
 			}
 		}

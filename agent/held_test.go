@@ -102,9 +102,9 @@ func TestTheErrorIsThatOfTheContextOnlyIfItsEndStoppedTheRun(t *testing.T) {
 	for ev, err := range a.Stream(ctx, agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
 		switch ev := ev.(type) {
-		case agent.ToolStarted:
+		case *agent.ToolStarted:
 			require.NoError(t, a.Session("s").Cancel(t.Context()))
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			require.Equal(t, machine.CodeCanceled, ev.Code)
 			cancel() // it has ended by now
 		}

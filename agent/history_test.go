@@ -32,7 +32,7 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 
 		var second uint64 // the result of the second call
 		for _, f := range before {
-			if _, ok := f.(agent.ToolFinished); ok {
+			if _, ok := f.(*agent.ToolFinished); ok {
 				second = f.Envelope().Seq
 			}
 		}
@@ -40,7 +40,7 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 		err := a.Session("s").Fork(t.Context(), "copy", agent.At(second+2))
 		require.NoError(t, err)
 		copied := facts(t, a, "copy")
-		require.IsType(t, machine.RunEnded{}, copied[len(copied)-1])
+		require.IsType(t, &machine.RunEnded{}, copied[len(copied)-1])
 		require.Len(t, copied, int(second)+1, "up to the result of the second call, and the end of the run")
 		pending, err := a.Session("copy").Pending(t.Context())
 		require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 	require.Positive(t, gone.Bytes)
 	left := facts(t, a, "s")
 	require.Len(t, left, 1)
-	require.IsType(t, agent.Snapshot{}, left[0])
+	require.IsType(t, &agent.Snapshot{}, left[0])
 	after, err := store.Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.Equal(t, before.Open, after.Open)

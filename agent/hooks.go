@@ -36,7 +36,7 @@ type Hooks struct {
 	// returns is called when the work has ended, with the error if it failed or didn't complete, in
 	// the reverse order of the hooks. Either may be nil. A panic is logged and changes nothing.
 	// Calls that aren't executed have no span.
-	Around func(ctx context.Context, s Span) (context.Context, func(error))
+	Around func(ctx context.Context, s *Span) (context.Context, func(error))
 	// BeforeStep is called before each model call. It may change the step, or answer in the model's
 	// place.
 	BeforeStep func(ctx context.Context, s *Step) error

@@ -41,7 +41,7 @@ func ExampleHooks_beforeInput() {
 func ExampleHooks_around() {
 	type key struct{}
 	spans := agent.Hooks{Name: "spans", Observer: true,
-		Around: func(ctx context.Context, s agent.Span) (context.Context, func(error)) {
+		Around: func(ctx context.Context, s *agent.Span) (context.Context, func(error)) {
 			depth, _ := ctx.Value(key{}).(int)
 			indent := strings.Repeat("  ", depth)
 			fmt.Println(indent+"begin", s.Kind)
@@ -97,7 +97,7 @@ func ExampleToolCall_Answer() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if f, ok := ev.(agent.ToolFinished); ok {
+		if f, ok := ev.(*agent.ToolFinished); ok {
 			fmt.Println(f.Result.Status, "by", f.AnsweredBy, f.Result.Text())
 		}
 	}

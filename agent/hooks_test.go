@@ -48,7 +48,7 @@ func TestAHookMayChangeAStepForThatStepAlone(t *testing.T) {
 	require.Equal(t, "large", model.Requests()[0].Model)
 	require.Empty(t, model.Requests()[1].Model)
 	require.Zero(t, done.all(), "a call of what wasn't offered doesn't run")
-	start := facts(t, a, "s")[1].(agent.StepStarted)
+	start := facts(t, a, "s")[1].(*agent.StepStarted)
 	require.Equal(t, []string{"play"}, start.Tools)
 	require.Equal(t, "large", start.Model)
 }

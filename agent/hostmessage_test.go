@@ -50,7 +50,7 @@ func TestWhatAModelIsToldWithACallIsCountedBeforeIt(t *testing.T) {
 				a := newAgent(t, cfg)
 				all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 				require.NoError(t, err)
-				require.Equal(t, "so far", of[agent.RunEnded](all)[0].Result.Text())
+				require.Equal(t, "so far", of[*agent.RunEnded](all)[0].Result.Text())
 				require.LessOrEqual(t, most, 9_000)
 				require.Contains(t, last, "You have reached the limit")
 				require.Equal(t, warn > 0, strings.HasSuffix(last, "the gap"))

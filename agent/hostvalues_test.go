@@ -143,7 +143,7 @@ func TestAnAnswerThatAHookHasReplacedIsRecordedAsOneOfTheModels(t *testing.T) {
 			require.Equal(t, "a [gone] \uFFFD", res.Text())
 			require.Equal(t, agent.Completed, run(t, a).Status, "the session continues")
 			for _, f := range facts(t, a, "s") {
-				if said, ok := f.(agent.Replied); ok {
+				if said, ok := f.(*agent.Replied); ok {
 					require.Equal(t, "a [gone] \uFFFD", said.Message.Text())
 					require.Equal(t, provider.StopDone, said.Stop)
 					require.Equal(t, "\uFFFD\uFFFD", said.Model+said.ResponseID)

@@ -240,9 +240,9 @@ func TestAHugeReplyComesWhole(t *testing.T) {
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 				require.NoError(t, err)
 				switch ev := ev.(type) {
-				case agent.TextDelta:
+				case *agent.TextDelta:
 					n += len(ev.Text)
-				case agent.RunEnded:
+				case *agent.RunEnded:
 					res = ev.Result
 				}
 			}

@@ -188,7 +188,7 @@ func (p *plant) requireDone(t *testing.T, store journal.Store) {
 	}
 	started := 0
 	for _, f := range log {
-		if _, ok := f.(agent.RunStarted); ok {
+		if _, ok := f.(*agent.RunStarted); ok {
 			started++
 		}
 	}
@@ -360,8 +360,8 @@ func TestAModelCallWithoutReplyIsMadeAgainAndSaysReset(t *testing.T) {
 	b := reopen(t, agent.Config{Journal: inner}, say("Hello, again."))
 	all, err = events(b.Stream(t.Context(), agent.Continue("s")))
 	require.NoError(t, err)
-	require.Len(t, of[machine.Continued](all), 1)
-	require.Len(t, of[agent.Reset](all), 1)
+	require.Len(t, of[*machine.Continued](all), 1)
+	require.Len(t, of[*agent.Reset](all), 1)
 	require.Equal(t, "Hello, again.", shown(all))
 	require.Equal(t, 1, lastResult(t, all).Steps)
 	requireSound(t, "s", facts(t, b, "s"))

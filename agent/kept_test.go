@@ -193,10 +193,10 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 				require.NoError(t, err)
 				facts, encoded = append(facts, f), append(encoded, string(rec.Data))
 			}
-			if end, ok := ev.(agent.RunEnded); ok {
+			if end, ok := ev.(*agent.RunEnded); ok {
 				res = end.Result
 			}
-			if step, ok := ev.(agent.StepStarted); ok && step.Step%7 == 0 {
+			if step, ok := ev.(*agent.StepStarted); ok && step.Step%7 == 0 {
 				_, err := a.Session("s").Steer(t.Context(), "go on")
 				require.NoError(t, err)
 			}

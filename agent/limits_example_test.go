@@ -85,9 +85,9 @@ func ExampleLimits_toolFailures() {
 			return
 		}
 		switch ev := ev.(type) {
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			fmt.Println(ev.Result.Text())
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(ev.Status, ev.Result.Text())
 		}
 	}

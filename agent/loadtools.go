@@ -37,7 +37,7 @@ func LoadTools(ctx context.Context, names ...string) error {
 				return nil
 			}
 			x.tools.set = after
-			return machine.ToolsChanged{Tools: changes}
+			return &machine.ToolsChanged{Tools: changes}
 		})
 		if !raced {
 			return err
@@ -132,7 +132,7 @@ func (x *driver) checkSources() {
 	x.tools.set = &after
 	if len(changes) > 0 {
 		// loop ends a run whose journal refuses it
-		_ = x.appendLocked(nil, redactedFact{machine.ToolsChanged{Tools: changes}})
+		_ = x.appendLocked(nil, redactedFact{&machine.ToolsChanged{Tools: changes}})
 	}
 }
 
@@ -163,7 +163,7 @@ func (x *driver) sourcesFailed(failed []*SourceError) {
 	for _, e := range failed {
 		reason := x.agent.redact.Text(e.Error())
 		x.lock()
-		x.note(SourceFailed{Meta: x.noteMeta(), Source: e.Source, Reason: reason, Err: e})
+		x.note(&SourceFailed{Meta: x.noteMeta(), Source: e.Source, Reason: reason, Err: e})
 		x.mu.Unlock()
 	}
 }

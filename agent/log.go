@@ -43,6 +43,13 @@ type sessionLog struct {
 	retried  *sync.Cond
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses that were shown
+	over     outcome          // of a run
+}
+
+// An outcome is what the log knows of the end of a run besides the fact.
+type outcome struct {
+	cause error     // why the run ends, for the Result of the end that is appended next
+	shown *RunEnded // the newest end, with its Result
 }
 
 func (l *sessionLog) state() *machine.State { return l.machine.State() }
@@ -91,11 +98,8 @@ func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
 type redactedFact struct{ Fact }
 
 func (l *sessionLog) redact(f Fact) redactedFact {
-	if end, ok := f.(RunEnded); ok {
-		end.RunEnded = l.agent.redact.Fact(end.RunEnded).(machine.RunEnded)
-		return redactedFact{end}
-	}
-	return redactedFact{l.agent.redact.Fact(f)}
+	l.agent.redact.Fact(f)
+	return redactedFact{f}
 }
 
 // appendLocked is appendTaking for a caller that holds mu.
@@ -103,12 +107,8 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 	if l.err != nil {
 		return l.err
 	}
-	var end RunEnded // with the Result to be filled in: there is at most one in an append
 	own := make([]Fact, len(facts))
 	for i, f := range facts {
-		if e, ok := f.Fact.(RunEnded); ok {
-			end = e
-		}
 		own[i] = l.stamp(f.Fact, i)
 	}
 	if err := l.machine.Check(own); err != nil {
@@ -137,10 +137,10 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 			return l.broken(err)
 		}
 		l.count(&recs[i])
-		if _, ok := f.(RunStarted); ok {
+		if _, ok := f.(*RunStarted); ok {
 			l.setOrigin()
 		}
-		l.enqueue(f, end)
+		l.enqueue(f)
 	}
 	if l.spending != nil {
 		l.spending.update(l.run())
@@ -162,7 +162,7 @@ func (l *sessionLog) stamp(f Fact, n int) Fact {
 	if meta.Seq == l.state().Seq+1+uint64(n) {
 		return f
 	}
-	_, starts := f.(RunStarted)
+	_, starts := f.(*RunStarted)
 	if meta = l.envelope(meta, n); starts {
 		meta.Step = 0
 	}
@@ -211,7 +211,7 @@ func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
 				return nil, err
 			}
 			switch f.(type) {
-			case Replied, Snapshot:
+			case *Replied, *Snapshot:
 				if len(rec.Data) > l.agent.record-l.agent.record/roomForResult {
 					return nil, errTooLarge
 				}
@@ -272,31 +272,36 @@ func (e *appendError) Error() string {
 func (e *appendError) Unwrap() error { return e.err }
 
 // enqueue queues the event of a fact. The caller holds mu.
-func (l *sessionLog) enqueue(f Fact, end RunEnded) {
+func (l *sessionLog) enqueue(f Fact) {
 	switch f := f.(type) {
-	case machine.RunEnded:
-		if end.Result == nil { // the end that a fork gives to what it has copied
-			end.Result = new(Result)
-		}
-		end.RunEnded, *end.Result = f, *l.machine.Result(f.Status, f.Code, end.cause)
-		l.queue = append(l.queue, end)
-	case Suspended:
+	case *RunEnded:
+		l.over.shown = l.endEvent(f, l.over.cause)
+		l.queue = append(l.queue, l.over.shown)
+	case *Suspended:
 		l.showPauses(f)
 	default:
 		l.queue = append(l.queue, f)
 	}
 }
 
+// endEvent returns the event of the end of a run, with its Result. cause is why it ended, if that
+// is known here.
+func (l *sessionLog) endEvent(f *RunEnded, cause error) *RunEnded {
+	shown := *f
+	shown.Result = l.machine.Result(f.Status, f.Code, cause)
+	return &shown
+}
+
 // showPauses queues a pause, or, for a call of a subagent, the pauses that the subagent waits for.
 // Each is shown once.
-func (l *sessionLog) showPauses(f Suspended) {
+func (l *sessionLog) showPauses(f *Suspended) {
 	if l.asked == nil {
 		l.asked = make(map[string]bool)
 	}
 	for _, p := range f.Pause.Flat() {
 		if !l.asked[p.ID] {
 			l.asked[p.ID] = true
-			shown := Suspended{Meta: f.Meta, Pause: p}
+			shown := &Suspended{Meta: f.Meta, Pause: p}
 			if len(p.Path) == 0 {
 				shown.Spent = f.Spent
 			}

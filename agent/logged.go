@@ -34,7 +34,7 @@ func (s logged) Get(ctx context.Context, handle string) (string, error) {
 		return "", failed
 	}
 	for i := len(facts) - 1; i >= 0; i-- {
-		if f, ok := facts[i].(machine.ToolFinished); ok {
+		if f, ok := facts[i].(*machine.ToolFinished); ok {
 			if text := memory.ResultText(f.Result.Parts); memory.HandleOf(text) == handle {
 				return text, nil
 			}

@@ -173,8 +173,8 @@ func longRun(t *testing.T, mem *agent.Memory) (*longModel, []agent.Event, *agent
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: longGoal}))
 	require.NoError(t, err)
-	require.Len(t, of[agent.StepStarted](all), longSteps)
-	end := of[agent.RunEnded](all)
+	require.Len(t, of[*agent.StepStarted](all), longSteps)
+	end := of[*agent.RunEnded](all)
 	require.Equal(t, agent.Completed, end[len(end)-1].Status)
 	require.Equal(t, longGoal, end[len(end)-1].Result.Messages[0].Text())
 	return m, all, a
@@ -189,7 +189,7 @@ func summariser(t *testing.T, p provider.Provider) *memory.Summarise {
 
 // said returns what the model said at step 290.
 func saidOf(all []agent.Event) string {
-	for _, f := range of[agent.Replied](all) {
+	for _, f := range of[*agent.Replied](all) {
 		if f.Step == 290 {
 			return f.Message.Text()
 		}
@@ -212,9 +212,9 @@ func TestALongRunNeverOverflowsAndKnowsWhatItLearntAtItsBeginning(t *testing.T) 
 				&agent.Memory{Config: memory.Config{Steps: memory.DefaultSteps(s), Store: &memory.MapStore{},
 					Rules: c.rules}})
 			require.Equal(t, "step 3 said fact-3-is-9", saidOf(all))
-			require.Empty(t, of[agent.MemoryWarning](all))
+			require.Empty(t, of[*agent.MemoryWarning](all))
 
-			compactions := of[agent.Compacted](all)
+			compactions := of[*agent.Compacted](all)
 			require.NotEmpty(t, compactions)
 			for _, f := range compactions {
 				require.Less(t, f.Report.After, f.Report.Before)

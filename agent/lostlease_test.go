@@ -86,7 +86,7 @@ func TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing(t *testing.T) {
 			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
 		for ev, err := range b.Stream(t.Context(), approveAll(res)) {
 			require.NoError(t, err)
-			if _, ok := ev.(agent.Decided); ok {
+			if _, ok := ev.(*agent.Decided); ok {
 				<-time.After(29 * time.Second) // the lease is as good as lost
 				break
 			}

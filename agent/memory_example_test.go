@@ -40,9 +40,9 @@ func ExampleMemory() {
 			return
 		}
 		switch ev := ev.(type) {
-		case agent.Compacted:
+		case *agent.Compacted:
 			fmt.Println(ev.Report.Trigger, "compacted:", ev.Report.After < ev.Report.Before)
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(ev.Result.Text())
 		}
 	}

@@ -51,7 +51,7 @@ func TestWhatWasCompactedIsAnEventWithFiguresAndHoldsFromThenOn(t *testing.T) {
 			a, m := scripted(t, cfg, append(reads(20), say("again"))...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
 			require.NoError(t, err)
-			compacted := of[agent.Compacted](all)
+			compacted := of[*agent.Compacted](all)
 			require.NotEmpty(t, compacted)
 			r := compacted[0].Report
 			require.Equal(t, "share 0.70", r.Trigger)
@@ -138,12 +138,12 @@ func TestWhateverHappensToASummaryTheRunGoesOn(t *testing.T) {
 				}, reads(12)...)
 				all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 				require.NoError(t, err)
-				end := of[agent.RunEnded](all)
+				end := of[*agent.RunEnded](all)
 				require.Equal(t, agent.Completed, end[0].Status)
-				warnings := of[agent.MemoryWarning](all)
+				warnings := of[*agent.MemoryWarning](all)
 				require.NotEmpty(t, warnings)
 				require.Contains(t, strings.ToLower(warnings[0].Text), c.why)
-				require.NotEmpty(t, of[agent.Compacted](all), "the next strategy continued")
+				require.NotEmpty(t, of[*agent.Compacted](all), "the next strategy continued")
 			})
 		})
 	}
@@ -180,8 +180,8 @@ func TestAStoreThatIsDownIsAWarning(t *testing.T) {
 		reads(12)...)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "the disk is full")
-	require.Equal(t, agent.Completed, of[agent.RunEnded](all)[0].Status)
+	require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "the disk is full")
+	require.Equal(t, agent.Completed, of[*agent.RunEnded](all)[0].Status)
 }
 
 func TestAModelReadsBackWhatWasCutFromItsOwnSessionOnly(t *testing.T) {
@@ -258,9 +258,9 @@ func TestContextIsAskedForWhenSomebodySpeaksAndIsNoPartOfTheConversation(t *test
 		require.Contains(t, text, "Members is the team page, [redacted]")
 		require.NotContains(t, text, "huge", "what has no room is left out")
 	}
-	require.NotContains(t, asText(t, of[agent.RunEnded](all)[0].Result.Messages), "screen")
+	require.NotContains(t, asText(t, of[*agent.RunEnded](all)[0].Result.Messages), "screen")
 	var told []*memory.Context
-	for _, f := range of[agent.StepStarted](all) {
+	for _, f := range of[*agent.StepStarted](all) {
 		if f.Context != nil {
 			told = append(told, f.Context)
 		}
@@ -271,8 +271,8 @@ func TestContextIsAskedForWhenSomebodySpeaksAndIsNoPartOfTheConversation(t *test
 
 	all, err = events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "and now?"}))
 	require.NoError(t, err)
-	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "the index is down")
-	require.Equal(t, agent.Completed, of[agent.RunEnded](all)[0].Status)
+	require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "the index is down")
+	require.Equal(t, agent.Completed, of[*agent.RunEnded](all)[0].Status)
 }
 
 func TestASubgoalOrAPhaseThatEndsCompacts(t *testing.T) {
@@ -300,7 +300,7 @@ func TestASubgoalOrAPhaseThatEndsCompacts(t *testing.T) {
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	var triggers []string
-	for _, f := range of[agent.Compacted](all) {
+	for _, f := range of[*agent.Compacted](all) {
 		triggers = append(triggers, f.Report.Trigger)
 	}
 	require.Equal(t, []string{"subgoal", "phase"}, triggers)
@@ -434,15 +434,15 @@ func TestLeavingTheStreamAtACompactionLeavesNothingBehind(t *testing.T) {
 		}, append(reads(20), reads(20)...)...)
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
-			_, compacted := ev.(agent.Compacted)
-			_, warned := ev.(agent.MemoryWarning)
+			_, compacted := ev.(*agent.Compacted)
+			_, warned := ev.(*agent.MemoryWarning)
 			if compacted && kind == "compacted" || warned && kind == "warning" {
 				break
 			}
 		}
 		log := facts(t, a, "s")
 		requireSound(t, "s", log)
-		end := log[len(log)-1].(machine.RunEnded)
+		end := log[len(log)-1].(*machine.RunEnded)
 		require.Equal(t, machine.CodeAbandoned, end.Code)
 		require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: "s", Prompt: "again"}).Status)
 	}
@@ -475,7 +475,7 @@ func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T
 		agent.Input{Session: "s", Prompt: "go", User: "ann", Labels: map[string]string{"tenant": "acme"}}))
 	require.ErrorContains(t, err, "the file is broken")
 	var recorded, sent []string
-	for _, f := range of[agent.StepStarted](all) {
+	for _, f := range of[*agent.StepStarted](all) {
 		recorded = append(recorded, f.System)
 	}
 	for _, req := range m.Requests() {
@@ -483,7 +483,7 @@ func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T
 	}
 	require.Equal(t, []string{"v1 for ask", "v1 for ask", "v2 for ask"}, sent)
 	require.Equal(t, []string{"v1 for ask", "", "v2 for ask"}, recorded)
-	require.Equal(t, agent.Failed, of[agent.RunEnded](all)[0].Status)
+	require.Equal(t, agent.Failed, of[*agent.RunEnded](all)[0].Status)
 }
 
 func TestAMemoryThatIsWrongIsRefused(t *testing.T) {
@@ -529,7 +529,7 @@ func TestAProviderThatCountsIsAskedWhenAConversationGrows(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, !no, c.asked > 0)
 		require.Less(t, c.asked, 8, "not at each step")
-		require.Equal(t, !no, len(of[agent.Compacted](all)) > 0, "it counts more than is estimated")
+		require.Equal(t, !no, len(of[*agent.Compacted](all)) > 0, "it counts more than is estimated")
 	}
 }
 

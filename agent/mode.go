@@ -36,7 +36,7 @@ func SetPhase(ctx context.Context, name string) error {
 		if x.state().Phase == name {
 			return nil
 		}
-		return machine.PhaseChanged{From: x.state().Phase, To: name}
+		return &machine.PhaseChanged{From: x.state().Phase, To: name}
 	})
 }
 
@@ -65,7 +65,7 @@ func (x *driver) setMode(ctx context.Context, name, reason string) error {
 		if x.state().Mode == name {
 			return nil
 		}
-		return ModeChanged{From: x.state().Mode, To: name, Reason: reason, Limits: x.agent.limits(x.run().Own, m)}
+		return &ModeChanged{From: x.state().Mode, To: name, Reason: reason, Limits: x.agent.limits(x.run().Own, m)}
 	})
 	if err == nil {
 		x.limitTime()

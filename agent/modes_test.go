@@ -88,7 +88,7 @@ func TestTheHostSwitchesTheMode(t *testing.T) {
 	require.ErrorAs(t, a.Session("s").SetMode(t.Context(), "edit"), &nothing)
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
-		if ev, ok := ev.(agent.ToolStarted); ok && ev.Call.Name == "look" {
+		if ev, ok := ev.(*agent.ToolStarted); ok && ev.Call.Name == "look" {
 			require.NoError(t, a.Session("s").SetMode(t.Context(), "edit"))
 		}
 	}

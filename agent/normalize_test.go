@@ -76,7 +76,7 @@ func TestACallWhoseCheckOutlivesItsRunIsNeverStarted(t *testing.T) {
 		<-time.After(time.Minute)
 		require.Zero(t, done.all())
 		log := facts(t, a, "s")
-		require.IsType(t, machine.RunEnded{}, log[len(log)-1])
+		require.IsType(t, &machine.RunEnded{}, log[len(log)-1])
 		requireSound(t, "s", log)
 	})
 }

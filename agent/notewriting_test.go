@@ -169,12 +169,12 @@ func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testin
 				})}}, call("next", 1), say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		note := of[agent.NoteWritten](all)[0]
+		note := of[*agent.NoteWritten](all)[0]
 		require.Positive(t, note.Usage.Total(), name)
 		require.Equal(t, c.estimated, note.Usage.Estimated, name)
 		require.Equal(t, c.cost, note.Priced, name)
-		end := of[agent.RunEnded](all)[1].Result
+		end := of[*agent.RunEnded](all)[1].Result
 		require.Equal(t, note.Cost, end.Cost, name)
-		require.Equal(t, of[agent.RunEnded](all)[0].Result.Cost, note.Cost, name)
+		require.Equal(t, of[*agent.RunEnded](all)[0].Result.Cost, note.Cost, name)
 	}
 }

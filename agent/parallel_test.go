@@ -80,7 +80,7 @@ func TestWhatOneCallDoesLosesNoneOfTheOthersResults(t *testing.T) {
 						require.Equal(t, "Done.", res.Text())
 					}
 					for _, f := range facts(t, a, "s") {
-						if f, ok := f.(agent.ToolFinished); ok && f.Call.Name == "bad" {
+						if f, ok := f.(*agent.ToolFinished); ok && f.Call.Name == "bad" {
 							require.Equal(t, c.status, f.Result.Status)
 						}
 					}
@@ -256,7 +256,7 @@ func TestACallThatWasLeftBehindCantTouchTheRun(t *testing.T) {
 			call("bad", 1), providertest.Slow(time.Second, say("Done and done.")))
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
-			if ev, ok := ev.(agent.StepStarted); ok && ev.Step == 2 {
+			if ev, ok := ev.(*agent.StepStarted); ok && ev.Step == 2 {
 				close(release)
 			}
 		}
@@ -283,10 +283,10 @@ func TestProgressIsShownAndMovesTheLimit(t *testing.T) {
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}}, call("work", 1), say("Done."))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		notes := of[agent.Progress](all)
+		notes := of[*agent.Progress](all)
 		require.Len(t, notes, 10)
 		require.Equal(t, 0.9, notes[9].Done)
-		require.Equal(t, of[agent.ToolStarted](all)[0].Meta.Call, notes[0].Meta.Call)
-		require.Equal(t, tools.OK, of[agent.ToolFinished](all)[0].Result.Status)
+		require.Equal(t, of[*agent.ToolStarted](all)[0].Meta.Call, notes[0].Meta.Call)
+		require.Equal(t, tools.OK, of[*agent.ToolFinished](all)[0].Result.Status)
 	})
 }

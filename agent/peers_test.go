@@ -53,7 +53,7 @@ func TestARetryNeitherRunsAToolTwiceNorDoublesText(t *testing.T) {
 				require.NoError(t, err)
 				model.AssertDone(t)
 				require.Equal(t, 1, done.all())
-				ends := of[agent.RunEnded](all)
+				ends := of[*agent.RunEnded](all)
 				require.Len(t, ends, 1)
 				res := ends[0].Result
 				require.Equal(t, agent.Completed, res.Status)
@@ -61,7 +61,7 @@ func TestARetryNeitherRunsAToolTwiceNorDoublesText(t *testing.T) {
 				require.Equal(t, "It is 3 °C in Oslo.", res.Text())
 				require.Equal(t, res.Text(), shown(all), "what a consumer that honours Reset has on the screen")
 				require.Equal(t, []string{"work"}, res.ToolNames())
-				require.Len(t, of[agent.ToolStarted](all), 1)
+				require.Len(t, of[*agent.ToolStarted](all), 1)
 				requireSound(t, "s", facts(t, a, "s"))
 				first := res.Messages[1]
 				require.Equal(t, "I will look it up for you.", first.Text())
@@ -168,7 +168,7 @@ func TestAnAbandonedStreamStopsCallingTheModel(t *testing.T) {
 	a := newAgent(t, agent.Config{Provider: endless})
 	for ev, err := range a.Stream(t.Context(), agent.Input{Prompt: "go"}) {
 		require.NoError(t, err)
-		if _, ok := ev.(agent.TextDelta); ok {
+		if _, ok := ev.(*agent.TextDelta); ok {
 			break
 		}
 	}

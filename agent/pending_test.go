@@ -222,7 +222,7 @@ func TestAChildEndsWhoseCallIsntRunBecauseTheRunIsStuck(t *testing.T) {
 	}
 	var spent int64
 	for _, f := range facts(t, a, "s") {
-		if f, ok := f.(agent.ToolFinished); ok && f.Result.Status == tools.InDoubt {
+		if f, ok := f.(*agent.ToolFinished); ok && f.Result.Status == tools.InDoubt {
 			spent += f.Spent.Usage.Total()
 		}
 	}

@@ -38,7 +38,7 @@ func TestADecisionIsTakenWithoutGoingOnAndCountsWhenSomebodyDoes(t *testing.T) {
 		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 		require.Equal(t, 1, done.all())
 		for _, f := range facts(t, a, "s") {
-			if d, ok := f.(agent.Decided); ok {
+			if d, ok := f.(*agent.Decided); ok {
 				require.Equal(t, "ann", d.Decision.User)
 				require.Equal(t, "ann", d.By)
 			}
@@ -149,7 +149,7 @@ func TestARunUnderWayTakesADecisionThatWasSent(t *testing.T) {
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 				require.NoError(t, err)
 				switch ev := ev.(type) {
-				case agent.Suspended:
+				case *agent.Suspended:
 					id := ev.Pause.ID
 					go func() {
 						<-time.After(5 * time.Second) // the slow call runs
@@ -157,7 +157,7 @@ func TestARunUnderWayTakesADecisionThatWasSent(t *testing.T) {
 							t.Error(err)
 						}
 					}()
-				case agent.RunEnded:
+				case *agent.RunEnded:
 					res = ev.Result
 				}
 			}

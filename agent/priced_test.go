@@ -60,14 +60,14 @@ func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 				})}})
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
-			compacted := of[agent.Compacted](all)
+			compacted := of[*agent.Compacted](all)
 			require.NotEmpty(t, compacted)
 			for _, f := range compacted {
 				require.Positive(t, f.Usage.Total())
 				require.Equal(t, c.cost, f.Cost > 0)
 				require.Equal(t, !c.unpriced, f.Priced)
 			}
-			res := of[agent.RunEnded](all)[0].Result
+			res := of[*agent.RunEnded](all)[0].Result
 			require.Equal(t, c.unpriced, res.Unpriced)
 			require.Equal(t, c.cost, res.Cost > 0)
 			require.Equal(t, c.unpriced, machineOf(t, a, "s").State().Run.Unpriced, "and so it is read back")
@@ -91,11 +91,11 @@ func TestANoteThatIsWrittenForNothingIsPriced(t *testing.T) {
 		})}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	note := of[agent.NoteWritten](all)[0]
+	note := of[*agent.NoteWritten](all)[0]
 	require.Positive(t, note.Usage.Total())
 	require.True(t, note.Priced)
 	require.Zero(t, note.Cost)
-	for _, end := range of[agent.RunEnded](all) {
+	for _, end := range of[*agent.RunEnded](all) {
 		require.False(t, end.Result.Unpriced)
 	}
 }

@@ -91,7 +91,7 @@ func TestANoteCostsWhatTheModelOfItsModeDoes(t *testing.T) {
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	notes := of[agent.NoteWritten](all)
+	notes := of[*agent.NoteWritten](all)
 	require.Len(t, notes, 1)
 	require.Empty(t, notes[0].Error)
 	require.Equal(t, 50*provider.USD, notes[0].Cost)
@@ -114,10 +114,10 @@ func TestWhatANoteCostNeverShrinks(t *testing.T) {
 		}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	notes := of[agent.NoteWritten](all)
+	notes := of[*agent.NoteWritten](all)
 	require.Len(t, notes, 1)
 	require.Equal(t, provider.Money(math.MaxInt64), notes[0].Cost)
-	for _, end := range of[agent.RunEnded](all) {
+	for _, end := range of[*agent.RunEnded](all) {
 		require.Equal(t, provider.Money(math.MaxInt64), end.Result.Cost, end.Code)
 	}
 }
@@ -129,12 +129,12 @@ func TestAModelWithoutAPriceIsToldOnceOrRefused(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Tools: list}, steps...)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Len(t, of[agent.UnknownPrice](all), 1)
+	require.Len(t, of[*agent.UnknownPrice](all), 1)
 
 	a, _ = scripted(t, agent.Config{Tools: list, Limits: agent.Limits{Cost: -1}}, steps...)
 	all, err = events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Empty(t, of[agent.UnknownPrice](all), "there is no limit of cost")
+	require.Empty(t, of[*agent.UnknownPrice](all), "there is no limit of cost")
 
 	a, m := scripted(t, agent.Config{Tools: list, Params: agent.Params{Model: "m-1"},
 		Limits: agent.Limits{RequirePrices: true}}, steps...)

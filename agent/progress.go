@@ -32,7 +32,7 @@ func (x *driver) showProgress(b *batch) {
 		}
 		x.mu.Unlock()
 		if p != nil {
-			x.show(*p)
+			x.show(p)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	if err != nil {
 		return Pruned{}, err
 	}
-	if err := l.append(Snapshot{State: state}); err != nil {
+	if err := l.append(&Snapshot{State: state}); err != nil {
 		return Pruned{}, err
 	}
 	if err := a.store.Delete(ctx, s.id, l.state().Seq-1); err != nil {

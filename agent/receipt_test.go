@@ -111,7 +111,7 @@ func TestAMessageWhoseSenderWasToldThatItIsLostIsntReadLater(t *testing.T) {
 		require.Zero(t, n, "the host has paused it")
 		require.Equal(t, "on", runInput(t, b, agent.Continue("s")).Text())
 		for _, f := range facts(t, b, "s") {
-			_, steered := f.(agent.Steered)
+			_, steered := f.(*agent.Steered)
 			require.False(t, steered)
 		}
 	})

@@ -133,7 +133,7 @@ func TestASecretInASteeringMessageIsntJournaled(t *testing.T) {
 	a, model := scripted(t, agent.Config{Journal: store, Redact: redact}, say("One."), say("Two."))
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
-		if _, ok := ev.(agent.StepStarted); ok && len(model.Requests()) == 0 {
+		if _, ok := ev.(*agent.StepStarted); ok && len(model.Requests()) == 0 {
 			_, err := a.Session("s").Steer(t.Context(), "use "+secret)
 			require.NoError(t, err)
 		}

@@ -74,6 +74,6 @@ func TestRedactMayCallTheAgentWhenASourceFails(t *testing.T) {
 			return s
 		}}, call("load", 1), say("Done."))
 	all, _ := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
-	require.Len(t, of[agent.Shown](all), 1)
-	require.Len(t, of[agent.SourceFailed](all), 1)
+	require.Len(t, of[*agent.Shown](all), 1)
+	require.Len(t, of[*agent.SourceFailed](all), 1)
 }

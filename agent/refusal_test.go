@@ -36,9 +36,9 @@ func TestARefusalIsShownAndReturned(t *testing.T) {
 		for ev, err := range a.Stream(t.Context(), agent.Input{Prompt: "Do it."}) {
 			require.NoError(t, err)
 			switch ev := ev.(type) {
-			case agent.TextDelta:
+			case *agent.TextDelta:
 				shown += ev.Text
-			case agent.RunEnded:
+			case *agent.RunEnded:
 				require.Equal(t, agent.Stopped, ev.Status)
 				require.Equal(t, machine.CodeFiltered, ev.Code)
 				require.ErrorIs(t, ev.Result.Err(), machine.ErrFiltered)

@@ -42,11 +42,11 @@ func TestAPauseOfASubagentOpensAgain(t *testing.T) {
 			desk.Session("s").Decide(t.Context(), agent.Edit(p[0].ID, Number{50}), agent.Approve(p[1].ID)))
 		all, err := events(worker.Stream(t.Context(), agent.Continue("s")))
 		require.NoError(t, err)
-		end := of[agent.RunEnded](all)[0].Result
+		end := of[*agent.RunEnded](all)[0].Result
 		now := requireReopened(t, worker, p[0])
 		require.Len(t, now.Path, deep)
 		require.Equal(t, []agent.Pause{now}, end.Pending)
-		shown := of[agent.Suspended](all)
+		shown := of[*agent.Suspended](all)
 		require.Len(t, shown, 1)
 		require.Equal(t, now, shown[0].Pause)
 		require.Equal(t, 1, done.of(2), "the other decision is taken")
@@ -108,7 +108,7 @@ func TestAPauseOpensAgainOnceThoughTheWorkerDies(t *testing.T) {
 		require.Equal(t, []string{old.ID}, now.Replaces)
 		opened := 0
 		for _, f := range facts(t, worker, "s") {
-			if f, ok := f.(agent.Suspended); ok && len(f.Pause.Replaces) > 0 {
+			if f, ok := f.(*agent.Suspended); ok && len(f.Pause.Replaces) > 0 {
 				opened++
 			}
 		}
@@ -153,7 +153,7 @@ func TestAPauseOfAnAlteredLogDoesNotOpenAgain(t *testing.T) {
 		require.NoError(t, err)
 		f, err := machine.Decode("s", rec)
 		require.NoError(t, err)
-		if f, ok := f.(agent.Suspended); ok {
+		if f, ok := f.(*agent.Suspended); ok {
 			f.Pause.Call.Input = []byte(`{"n":2}`)
 			rec, err = machine.Encode(f)
 			require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestADecisionOnTheCallOfASubagentItselfChangesNothing(t *testing.T) {
 	p := run(t, worker).Pending
 	var own string
 	for _, f := range facts(t, worker, "s") {
-		if f, ok := f.(agent.Suspended); ok {
+		if f, ok := f.(*agent.Suspended); ok {
 			own = f.Pause.ID
 		}
 	}

@@ -88,11 +88,11 @@ func TestAPauseOpensAgainIfADecisionThatWasPostedDoesNotFit(t *testing.T) {
 
 	all, err := events(worker.Stream(t.Context(), agent.Continue("s")))
 	require.NoError(t, err)
-	end := of[agent.RunEnded](all)[0].Result
+	end := of[*agent.RunEnded](all)[0].Result
 	require.Equal(t, agent.Paused, end.Status)
 	now := requireReopened(t, desk, old)
 	require.Equal(t, []agent.Pause{now}, end.Pending)
-	shown := of[agent.Suspended](all)
+	shown := of[*agent.Suspended](all)
 	require.Len(t, shown, 1)
 	require.Equal(t, now, shown[0].Pause)
 	require.Equal(t, "ann", shown[0].By)
@@ -261,7 +261,7 @@ func TestARunUnderWayOpensAPauseAgain(t *testing.T) {
 		var shown []agent.Pause
 		for ev, err := range worker.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
-			if ev, ok := ev.(agent.Suspended); ok {
+			if ev, ok := ev.(*agent.Suspended); ok {
 				if shown = append(shown, ev.Pause); len(shown) == 1 {
 					require.NoError(t,
 						desk.Session("s").Decide(context.Background(), agent.Edit(ev.Pause.ID, Number{50})))

@@ -46,13 +46,13 @@ func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 	m.AssertDone(t)
 	log, asked, died := facts(t, a, "s"), 0, 0
 	for i, f := range log {
-		if _, ok := f.(machine.ContextResetRequested); ok {
+		if _, ok := f.(*machine.ContextResetRequested); ok {
 			asked++
 		}
 		if asked != 1 {
 			continue
 		}
-		if _, off := f.(agent.NoteWritten); off { // in one append with the run that continues
+		if _, off := f.(*agent.NoteWritten); off { // in one append with the run that continues
 			break
 		}
 		died++
@@ -102,15 +102,15 @@ func TestARequestForAContextResetIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			m.AssertDone(t)
-			require.Len(t, of[machine.ContextResetRequested](all), 2)
-			require.Len(t, of[agent.RunStarted](all), c.starts)
+			require.Len(t, of[*machine.ContextResetRequested](all), 2)
+			require.Len(t, of[*agent.RunStarted](all), c.starts)
 			require.Equal(t, c.notes, notes)
-			answers := of[agent.NoteWritten](all)
+			answers := of[*agent.NoteWritten](all)
 			require.Len(t, answers, 2, "what came of each is recorded")
 			for i, f := range answers {
 				require.Equal(t, i+1 >= c.starts, f.Error != "")
 			}
-			require.Len(t, of[agent.MemoryWarning](all), 3-c.starts)
+			require.Len(t, of[*agent.MemoryWarning](all), 3-c.starts)
 			require.False(t, machineOf(t, a, "s").State().Run.ContextResetDue)
 		})
 	}

@@ -32,7 +32,7 @@ func TestARevokedRuleAsksAgain(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, rules)
 			log := facts(t, a, "s")
-			require.Equal(t, "bob", log[len(log)-1].(agent.RuleRevoked).By)
+			require.Equal(t, "bob", log[len(log)-1].(*agent.RuleRevoked).By)
 
 			res = run(t, a)
 			require.Equal(t, agent.Paused, res.Status)

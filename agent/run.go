@@ -122,7 +122,7 @@ func (a *Agent) collect(ctx context.Context, in *Input, event func(Event)) (res 
 		if event != nil {
 			event(ev)
 		}
-		if end, ok := ev.(RunEnded); ok {
+		if end, ok := ev.(*RunEnded); ok {
 			res = end.Result // the last one is that of the run itself
 		}
 		return true

@@ -156,7 +156,7 @@ func (sc *scene) stage(t testing.TB, store journal.Store) *stage {
 	if sc.input != nil {
 		all, err := events(func(yield func(agent.Event, error) bool) {
 			for ev, err := range st.agent.Stream(context.Background(), st.input) {
-				if _, ok := ev.(agent.CallBegun); ok && sc.byHost {
+				if _, ok := ev.(*agent.CallBegun); ok && sc.byHost {
 					require.NoError(t, st.agent.Session("s").Pause(context.Background()))
 				}
 				yield(ev, err)

@@ -193,7 +193,7 @@ func TestADecisionForARunUnderWayIsCheckedAtOnce(t *testing.T) {
 			var wg sync.WaitGroup
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 				require.NoError(t, err)
-				if ev, ok := ev.(agent.Suspended); ok {
+				if ev, ok := ev.(*agent.Suspended); ok {
 					wg.Go(func() {
 						<-time.After(5 * time.Second) // the slow call runs
 						for _, d := range []agent.Decision{agent.Approve("p-0"), agent.Edit(ev.Pause.ID, "no object"),

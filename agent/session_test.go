@@ -189,13 +189,14 @@ func TestAZeroHandleOrAgentIsAnError(t *testing.T) {
 
 func TestZeroEventsArePlainValues(t *testing.T) {
 	require.NotPanics(t, func() {
-		_ = agent.TextDelta{}.Text + agent.TextDelta{}.Session + agent.ReasoningDelta{}.Run + agent.CallBegun{}.Name +
-			agent.CallDelta{}.Text
-		_ = agent.RunEnded{}.Session + agent.RunEnded{}.Reason + agent.Suspended{}.Run
-		for _, ev := range []agent.Event{agent.TextDelta{}, agent.ReasoningDelta{}, agent.CallBegun{},
-			agent.CallDelta{}, agent.Waiting{}, agent.Reset{}, agent.BreakerOpen{},
-			agent.Progress{}, agent.Escalated{}, agent.MemoryWarning{}, agent.RunEnded{}, agent.RunStarted{},
-			agent.StepStarted{}, agent.Replied{}, agent.ToolFinished{}} {
+		_ = (&agent.TextDelta{}).Text + (&agent.TextDelta{}).Session + (&agent.ReasoningDelta{}).Run +
+			(&agent.CallBegun{}).Name +
+			(&agent.CallDelta{}).Text
+		_ = (&agent.RunEnded{}).Session + (&agent.RunEnded{}).Reason + (&agent.Suspended{}).Run
+		for _, ev := range []agent.Event{&agent.TextDelta{}, &agent.ReasoningDelta{}, &agent.CallBegun{},
+			&agent.CallDelta{}, &agent.Waiting{}, &agent.Reset{}, &agent.BreakerOpen{},
+			&agent.Progress{}, &agent.Escalated{}, &agent.MemoryWarning{}, &agent.RunEnded{}, &agent.RunStarted{},
+			&agent.StepStarted{}, &agent.Replied{}, &agent.ToolFinished{}} {
 			require.Zero(t, ev.Envelope())
 		}
 	})
@@ -235,10 +236,10 @@ func TestThePausesOfASubagentAreShownOnce(t *testing.T) {
 		for round, left := range []int{2, 1, 0} {
 			all, err := events(f.a.Stream(t.Context(), in))
 			require.NoError(t, err)
-			res := of[agent.RunEnded](all)[0].Result
+			res := of[*agent.RunEnded](all)[0].Result
 			require.Len(t, res.Pending, left, "round %d", round)
 			var shown []string
-			for _, s := range of[agent.Suspended](all) {
+			for _, s := range of[*agent.Suspended](all) {
 				require.NotEqual(t, machine.PauseAgent, s.Pause.Kind)
 				shown = append(shown, s.Pause.ID)
 			}

@@ -75,9 +75,9 @@ func ExampleConfig_sources() {
 				log.Fatal(err)
 			}
 			switch ev := ev.(type) {
-			case agent.ToolsChanged:
+			case *agent.ToolsChanged:
 				fmt.Println("new:", ev.Tools[0].Name)
-			case agent.StepStarted:
+			case *agent.StepStarted:
 				fmt.Println(ev.Tools)
 			}
 		}
@@ -119,9 +119,9 @@ func ExampleLoadTools() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.StepStarted:
+		case *agent.StepStarted:
 			fmt.Println("offered:", ev.Tools)
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			fmt.Println(ev.Result.Text())
 		}
 	}
@@ -191,9 +191,9 @@ func ExampleInput_only() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.StepStarted:
+		case *agent.StepStarted:
 			fmt.Println("offered:", ev.Tools)
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			fmt.Println(ev.Result.Text())
 		}
 	}
@@ -236,9 +236,9 @@ func ExampleSourceFailed() {
 				log.Fatal(err)
 			}
 			switch ev := ev.(type) {
-			case agent.StepStarted:
+			case *agent.StepStarted:
 				fmt.Println(ev.Tools)
-			case agent.SourceFailed:
+			case *agent.SourceFailed:
 				fmt.Println(ev.Reason)
 			}
 		}
@@ -274,11 +274,11 @@ func ExampleToolsChanged() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.StepStarted:
+		case *agent.StepStarted:
 			fmt.Println("offered:", ev.Tools)
-		case agent.ToolsChanged:
+		case *agent.ToolsChanged:
 			fmt.Println("gone:", ev.Tools[0].Name, ev.Tools[0].Gone)
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			fmt.Println(ev.Result.Text())
 		}
 	}

@@ -116,8 +116,8 @@ func partsOf(parts []provider.Part) (text string) {
 	return text
 }
 
-func changesIn(facts []agent.Fact) (out []agent.ToolsChanged) {
-	return of[agent.ToolsChanged](eventsOf(facts))
+func changesIn(facts []agent.Fact) (out []*agent.ToolsChanged) {
+	return of[*agent.ToolsChanged](eventsOf(facts))
 }
 
 func TestTheEarlierToolsStayAPrefixOfTheLaterOnes(t *testing.T) {
@@ -178,7 +178,7 @@ func TestASourceThatFailsKeepsItsLastListOfTheSession(t *testing.T) {
 	src.set(errors.New("no connection"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	failed := of[agent.SourceFailed](all)
+	failed := of[*agent.SourceFailed](all)
 	require.Len(t, failed, 1)
 	require.True(t, failed[0].Err.Kept)
 	require.EqualError(t, failed[0].Err,
@@ -233,14 +233,14 @@ func TestToolsThatCannotBeUsedAreLeftOutAndReported(t *testing.T) {
 	a, m := scripted(t, agent.Config{Tools: named(&done, "own"), Sources: []tools.Source{src}}, say("Done."))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Len(t, of[agent.SourceFailed](all), 7)
+	require.Len(t, of[*agent.SourceFailed](all), 7)
 	requireOffered(t, m, []string{"own", "x"})
 
 	src.set(nil, tools.Tool((*nobody)(nil)))
 	all, err = events(reopen(t, agent.Config{Sources: []tools.Source{src}}, say("Done.")).Stream(t.Context(),
 		agent.Input{Prompt: "go"}))
 	require.NoError(t, err)
-	require.Len(t, of[agent.SourceFailed](all), 1)
+	require.Len(t, of[*agent.SourceFailed](all), 1)
 }
 
 // A nobody is a tool that panics.

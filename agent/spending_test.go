@@ -165,7 +165,7 @@ func TestAChildThatBeginsWithNothingLeftMakesNoModelCall(t *testing.T) {
 func TestWhatAChildUsedIsBookedHoweverItsCallEnds(t *testing.T) {
 	spent := func(t *testing.T, a *agent.Agent) (n int64) {
 		for _, f := range facts(t, a, "s") {
-			if f, ok := f.(agent.ToolFinished); ok && f.Spent != nil {
+			if f, ok := f.(*agent.ToolFinished); ok && f.Spent != nil {
 				n += f.Spent.Usage.Total()
 			}
 		}

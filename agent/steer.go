@@ -198,13 +198,13 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 			return 0, err
 		}
 		switch ev := ev.(type) {
-		case Steered:
+		case *Steered:
 			delivered = delivered || ev.ID == id
-		case StepStarted:
+		case *StepStarted:
 			if delivered {
 				return ev.Step, nil
 			}
-		case RunEnded:
+		case *RunEnded:
 			if ev.Code != machine.CodeContextReset { // the next run of the chain reads it
 				return 0, errNotDelivered
 			}

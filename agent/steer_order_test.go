@@ -26,12 +26,12 @@ func TestMessagesAreReadInTheOrderInWhichTheyWereSent(t *testing.T) {
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 				require.NoError(t, err)
 				switch ev := ev.(type) {
-				case agent.StepStarted:
+				case *agent.StepStarted:
 					if ev.Step == 1 && when != "while its calls run" {
 						steer("a", "b", "c")
 						want = append(want, "a", "b", "c")
 					}
-				case agent.ToolStarted:
+				case *agent.ToolStarted:
 					if ev.Meta.Call[len(ev.Meta.Call)-1] == '0' && when != "while the model speaks" {
 						steer("d", "e")
 						want = append(want, "d", "e")

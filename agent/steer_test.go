@@ -23,7 +23,7 @@ func TestASteeringMessageIsReadBeforeTheNextStep(t *testing.T) {
 	var all []agent.Event
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
-		if _, ok := ev.(agent.ToolStarted); ok && receipt == nil {
+		if _, ok := ev.(*agent.ToolStarted); ok && receipt == nil {
 			receipt, err = a.Session("s").Steer(t.Context(), "be quick")
 			require.NoError(t, err)
 		}
@@ -36,17 +36,17 @@ func TestASteeringMessageIsReadBeforeTheNextStep(t *testing.T) {
 	model.AssertSaw(t, 1, providertest.UserText("be quick"))
 	last := model.Requests()[1].Messages
 	require.Equal(t, "be quick", last[len(last)-1].Text(), "behind the results")
-	require.Len(t, of[agent.Steered](all), 1)
+	require.Len(t, of[*agent.Steered](all), 1)
 	requireSound(t, "s", facts(t, a, "s"))
 }
 
 func TestARunAboutToFinishTakesOneMoreStepForAMessage(t *testing.T) {
 	for name, when := range map[string]func(a *agent.Agent, ev agent.Event) bool{
 		"while the model speaks": func(_ *agent.Agent, ev agent.Event) bool {
-			_, ok := ev.(agent.TextDelta)
+			_, ok := ev.(*agent.TextDelta)
 			return ok
 		},
-		"before it does": func(_ *agent.Agent, ev agent.Event) bool { _, ok := ev.(agent.StepStarted); return ok },
+		"before it does": func(_ *agent.Agent, ev agent.Event) bool { _, ok := ev.(*agent.StepStarted); return ok },
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, model := scripted(t, agent.Config{}, say("Done."), say("Done, and that too."))
@@ -109,7 +109,7 @@ func TestAMessageThatComesTooLateSaysSo(t *testing.T) {
 			var receipt *agent.Receipt
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 				require.NoError(t, err)
-				step, ok := ev.(agent.StepStarted)
+				step, ok := ev.(*agent.StepStarted)
 				if !ok || receipt != nil || c.cfg.Limits.Steps == 1 && step.Step == 1 {
 					continue
 				}
@@ -153,7 +153,7 @@ func TestOnlyARunningSessionCanBeSteered(t *testing.T) {
 func TestWaitingForAReceiptEndsWithItsContext(t *testing.T) {
 	a, _ := scripted(t, agent.Config{}, say("Done."), say("Done."))
 	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-		if _, ok := ev.(agent.StepStarted); ok {
+		if _, ok := ev.(*agent.StepStarted); ok {
 			receipt, err := a.Session("s").Steer(t.Context(), "hello")
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -204,7 +204,7 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 			model.AssertSaw(t, 1, providertest.UserText("be quick"))
 			steered := 0
 			for _, f := range facts(t, a, "s") {
-				if _, ok := f.(agent.Steered); ok {
+				if _, ok := f.(*agent.Steered); ok {
 					steered++
 				}
 			}

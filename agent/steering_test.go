@@ -88,7 +88,7 @@ func TestNothingIsLostThatIsSentWhileARunLooksForIt(t *testing.T) {
 				break
 			}
 			switch ev := ev.(type) {
-			case agent.StepStarted:
+			case *agent.StepStarted:
 				if newest.Store(int64(ev.Step)); ev.Step == 1 {
 					all.Go(work)
 				}
@@ -97,9 +97,9 @@ func TestNothingIsLostThatIsSentWhileARunLooksForIt(t *testing.T) {
 						t.Errorf("%q was sent at step %d and isn't read before step %d", s.text, s.seen, ev.Step)
 					}
 				}
-			case agent.Steered:
+			case *agent.Steered:
 				read[ev.Message.Text()] = true
-			case agent.RunEnded:
+			case *agent.RunEnded:
 				res = ev.Result
 			}
 		}

@@ -17,7 +17,7 @@ import (
 func (x *driver) step(act machine.Action) {
 	r, mode := x.run(), x.currentMode()
 	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
-	start := StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: x.tools.step.names,
+	start := &StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: x.tools.step.names,
 		ToolChoice: r.ToolChoice, Final: act.Final}
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
@@ -37,17 +37,17 @@ func (x *driver) step(act machine.Action) {
 			"You have reached the limit of this run, and no tools are left. Say what you have done, what is still to " +
 				"be done, and how it could go on."
 	}
-	p, ok := x.prepare(&start, mode)
+	p, ok := x.prepare(start, mode)
 	if !ok {
 		return
 	}
 	start.Context = p.context
-	step, err := x.beforeStep(&start, mode, &p)
+	step, err := x.beforeStep(start, mode, &p)
 	if err != nil {
 		x.cancel(err) // loop ends the run for this reason
 		return
 	}
-	if !x.prepareAgain(&p, &start, mode, step) {
+	if !x.prepareAgain(&p, start, mode, step) {
 		return
 	}
 	asks := step == nil || step.answer == nil
@@ -57,9 +57,9 @@ func (x *driver) step(act machine.Action) {
 		return
 	}
 	if x.agent.cfg.Compose != nil {
-		x.noteSystem(&start, p.system, step)
+		x.noteSystem(start, p.system, step)
 	}
-	if !x.recordStep(&start, act.Again, !priced) {
+	if !x.recordStep(start, act.Again, !priced) {
 		return
 	}
 	x.reply.reset()
@@ -67,27 +67,27 @@ func (x *driver) step(act machine.Action) {
 		x.takeAnswer(step)
 		return
 	}
-	req := x.request(&start, mode, step)
+	req := x.request(start, mode, step)
 	if step == nil || !step.changed {
-		p.into(req, &start, act.Again)
+		p.into(req, start, act.Again)
 	}
-	x.ask(req, &p, &start, mode, step)
+	x.ask(req, &p, start, mode, step)
 }
 
 // recordStep appends that a step starts, and shows it. It returns false if the run has ended or
 // will end.
 func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
 	start.Meta = x.nextMeta(start.Meta)
-	if x.append(*start) != nil {
+	if x.append(start) != nil {
 		return false // loop ends the run
 	}
 	x.settleReceipts(start.Step)
 	x.flush()
 	if unpriced && x.deltas && !x.run().Unpriced {
-		x.show(UnknownPrice{Meta: x.noteMeta(), Model: start.Model})
+		x.show(&UnknownPrice{Meta: x.noteMeta(), Model: start.Model})
 	}
 	if again {
-		x.show(Reset{Meta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
+		x.show(&Reset{Meta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
 	}
 	return !x.left && x.ctx.Err() == nil
 }
@@ -212,32 +212,32 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 func (x *driver) eventOf(c *provider.Chunk) Event {
 	switch c.Kind {
 	case provider.KindWaiting:
-		return Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait}
+		return &Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait}
 	case provider.KindReset:
 		x.reply.calls = x.reply.calls[:0]
-		return Reset{Meta: x.noteMeta(), Why: c.Text}
+		return &Reset{Meta: x.noteMeta(), Why: c.Text}
 	}
 	if !x.deltas {
 		return nil
 	}
 	switch c.Kind {
 	case provider.KindText, provider.KindRefusal:
-		return TextDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		return &TextDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 	case provider.KindReasoning:
-		return ReasoningDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		return &ReasoningDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
-		return PartAdded{Meta: x.noteMeta(), Index: x.reply.collector.Last(),
+		return &PartAdded{Meta: x.noteMeta(), Index: x.reply.collector.Last(),
 			Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
 	case provider.KindToolStart: // its name is the one that the reply will have
 		meta := x.noteMeta()
 		meta.Call = machine.CallID(meta.Run, meta.Step, len(x.reply.calls))
 		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
-		return CallBegun{Meta: meta, Index: x.reply.collector.Last(), Name: c.Name}
+		return &CallBegun{Meta: meta, Index: x.reply.collector.Last(), Name: c.Name}
 	case provider.KindToolDelta:
 		if call := x.reply.open(c.Index); call != nil {
 			meta := x.noteMeta()
 			meta.Call = call.id
-			return CallDelta{Meta: meta, Index: x.reply.collector.Last(), Text: c.Text}
+			return &CallDelta{Meta: meta, Index: x.reply.collector.Last(), Text: c.Text}
 		}
 	case provider.KindToolEnd:
 		if call := x.reply.open(c.Index); call != nil {
@@ -262,7 +262,7 @@ func (r *reply) open(index int32) *begunCall {
 func (x *driver) takeAnswer(step *Step) {
 	for i := range step.answer.Parts {
 		if p := &step.answer.Parts[i]; x.deltas && p.Kind == provider.PartText && p.Text != "" {
-			x.show(TextDelta{Meta: x.noteMeta(), Index: i, Text: p.Text})
+			x.show(&TextDelta{Meta: x.noteMeta(), Index: i, Text: p.Text})
 		}
 	}
 	x.replied(x.ownReply(step.answer), provider.Usage{}, step)
@@ -281,11 +281,11 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 		resp = x.ownReply(resp)
 		x.nameCalls(resp)
 	}
-	f := Replied{Meta: x.nextMeta(Meta{}), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
+	f := &Replied{Meta: x.nextMeta(Meta{}), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Cost, f.Priced = x.agent.cost(x.run().Model, usage)
 	if x.append(f) == errTooLarge {
-		x.tooLarge(&f)
+		x.tooLarge(f)
 	}
 }
 
@@ -344,7 +344,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 			keep = append(keep, x.reply.size.shorten(p))
 		}
 	}
-	f := StepFailed{Usage: partial.Usage}
+	f := &StepFailed{Usage: partial.Usage}
 	f.Cost, f.Priced = x.agent.cost(x.run().Model, partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
@@ -353,7 +353,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 }
 
 // failStep appends that the model call failed, and ends the run.
-func (x *driver) failStep(f StepFailed, err error) {
+func (x *driver) failStep(f *StepFailed, err error) {
 	f.Class, f.Error = fault.Of(err), err.Error()
 	if x.append(f) != nil {
 		return
@@ -383,5 +383,5 @@ func (x *driver) tooLarge(f *Replied) {
 	err := fault.Errorf(fault.Permanent,
 		"agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set "+
 			"Params.MaxOutput", x.agent.record)
-	x.failStep(StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
+	x.failStep(&StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
 }

@@ -249,11 +249,11 @@ func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result
 			x.forward(ctx, ev)
 		}
 		switch ev := ev.(type) {
-		case ToolStarted:
+		case *ToolStarted:
 			tools.Progress(ctx, tools.ProgressReport{Text: ev.Call.Name})
-		case StepStarted:
+		case *StepStarted:
 			tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprint("step ", ev.Step)})
-		case RunEnded:
+		case *RunEnded:
 			res = ev.Result
 		}
 	}

@@ -28,7 +28,8 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: x.callTitle(cr), Reason: s.Prompt,
 		Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
 	state, _ := s.State.(json.RawMessage)
-	f := x.agent.redact.Fact(Suspended{Pause: p, State: state}).(Suspended) // the subagent may have no Redact
+	f := &Suspended{Pause: p, State: state}
+	x.agent.redact.Fact(f) // the subagent may have no Redact
 	p = f.Pause
 	nested := p.Nested
 	p.Nested = nil
@@ -84,7 +85,7 @@ func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 		x.mu.Unlock()
 		return
 	}
-	x.suspendLocked(cr, Suspended{Pause: p}, expires)
+	x.suspendLocked(cr, &Suspended{Pause: p}, expires)
 	x.mu.Unlock()
 	x.flush()
 }
@@ -100,7 +101,7 @@ func (x *driver) callTitle(cr *callRun) string {
 
 // suspendLocked is suspend for a fact that is redacted, and a caller that holds mu. It shows
 // nothing.
-func (x *driver) suspendLocked(cr *callRun, f Suspended, expires time.Duration) {
+func (x *driver) suspendLocked(cr *callRun, f *Suspended, expires time.Duration) {
 	p := &f.Pause
 	if expires == 0 {
 		expires = x.agent.cfg.PauseExpires

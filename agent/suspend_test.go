@@ -62,10 +62,10 @@ func TestACallThatSuspendsRunsAgainWithItsStateAndTheAnswer(t *testing.T) {
 		cfg := agent.Config{Journal: store, Tools: []tools.Tool{q.tool(tools.Spec{})},
 			Provider: inTurn(call("ask", 2), say("Done."))}
 		a := newAgent(t, cfg)
-		var shownPauses []agent.Suspended
+		var shownPauses []*agent.Suspended
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		shownPauses = of[agent.Suspended](all)
+		shownPauses = of[*agent.Suspended](all)
 		require.Len(t, shownPauses, 1)
 		require.True(t, shownPauses[0].Pause.Again)
 		require.Empty(t, shownPauses[0].State, "the state is for the call only")
@@ -191,7 +191,7 @@ func TestACallThatWaitsToRunAgainSurvivesASnapshot(t *testing.T) {
 	state, err := m.State().Clone()
 	require.NoError(t, err)
 	m, err = machine.Replay("s",
-		agent.Snapshot{Meta: agent.Meta{Origin: machine.Origin{Session: "s", Run: res.Run}, Seq: state.Seq + 1},
+		&agent.Snapshot{Meta: agent.Meta{Origin: machine.Origin{Session: "s", Run: res.Run}, Seq: state.Seq + 1},
 			State: state})
 	require.NoError(t, err)
 	require.JSONEq(t, `["red"]`, string(m.State().Run.Calls[0].State))
@@ -252,7 +252,7 @@ func TestACallOfASubagentRunsAgainWithItsStateAndTheAnswer(t *testing.T) {
 		require.JSONEq(t, `["red"]`, string(q.last.State))
 		require.Equal(t, 3, q.done.all())
 		for _, f := range facts(t, a, "s") {
-			if f, ok := f.(agent.Suspended); ok {
+			if f, ok := f.(*agent.Suspended); ok {
 				require.Empty(t, f.State, "the state is in the subagent's log")
 			}
 		}

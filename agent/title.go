@@ -43,7 +43,7 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 			older = append(older, it.ID)
 		}
 	}
-	return l.appendTaking(older, TitleChanged{Title: title})
+	return l.appendTaking(older, &TitleChanged{Title: title})
 }
 
 // checkTitle returns what is wrong with a title.
@@ -62,7 +62,7 @@ func (l *sessionLog) takeTitle(it *inboxItem) {
 	head := journal.HeadUpdate{Title: it.Text}
 	err := head.Validate()
 	if err == nil && it.Text != "" {
-		err = l.appendTaking([]string{it.ID}, TitleChanged{Title: it.Text})
+		err = l.appendTaking([]string{it.ID}, &TitleChanged{Title: it.Text})
 	} else {
 		l.remove(it.ID)
 	}

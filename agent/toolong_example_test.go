@@ -66,9 +66,9 @@ func ExampleMemory_refused() {
 			return
 		}
 		switch ev := ev.(type) {
-		case agent.Compacted:
+		case *agent.Compacted:
 			fmt.Println("compacted:", ev.Report.After < ev.Report.Before)
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(ev.Status, ev.Result.Text(), "- refused:", small.refused)
 		}
 	}

@@ -48,7 +48,7 @@ func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	if warning := repetition(x.run(), cr.stored, res); warning != "" {
 		res.AddNote(warning)
 	}
-	f := ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took,
+	f := &ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took,
 		AnsweredBy: cr.answeredBy, Spent: x.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts

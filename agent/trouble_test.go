@@ -39,8 +39,8 @@ func TestAFunctionOfTheMemoryThatPanicsEndsNothingButItself(t *testing.T) {
 				Limits: agent.Limits{Steps: 50}}, reads(12)...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
-			require.NotEmpty(t, of[agent.MemoryWarning](all))
-			require.NotEmpty(t, of[agent.Compacted](all))
+			require.NotEmpty(t, of[*agent.MemoryWarning](all))
+			require.NotEmpty(t, of[*agent.Compacted](all))
 			require.NotPanics(t, func() { _, err = a.Session("s").Compact(t.Context(), 0) })
 			require.NoError(t, err)
 		})
@@ -84,7 +84,7 @@ func TestAContextOfTenMegabytesIsAWarning(t *testing.T) {
 	a, m := scripted(t, agent.Config{Memory: mem}, say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "PromptBytes")
+	require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "PromptBytes")
 	require.Equal(t, "go", m.Requests()[0].LastUserText())
 	require.Less(t, len(asText(t, facts(t, a, "s"))), 10_000, "nor is it in the log")
 }
@@ -152,7 +152,7 @@ func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
 	log := facts(t, a, "s")
 	requireSound(t, "s", log)
 	require.Equal(t, used+1_000, machineOf(t, a, "s").State().Run.Usage.Total())
-	require.Equal(t, "without effect", log[len(log)-1].(agent.Compacted).Report.Trigger)
+	require.Equal(t, "without effect", log[len(log)-1].(*agent.Compacted).Report.Trigger)
 }
 
 func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
@@ -171,10 +171,10 @@ func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
 		agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	compacted := of[agent.Compacted](all)
+	compacted := of[*agent.Compacted](all)
 	require.Len(t, compacted, 1)
 	require.Empty(t, compacted[0].Spans, "it only costs")
-	require.Equal(t, int64(19*10+1_000), of[agent.RunEnded](all)[0].Result.Usage.Total())
+	require.Equal(t, int64(19*10+1_000), of[*agent.RunEnded](all)[0].Result.Usage.Total())
 }
 
 func TestWhatWentWrongWithASummaryIsRedacted(t *testing.T) {
@@ -186,8 +186,8 @@ func TestWhatWentWrongWithASummaryIsRedacted(t *testing.T) {
 		Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}, reads(12)...)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Contains(t, asText(t, of[agent.Compacted](all)), "no access with [redacted]")
-	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "no access with [redacted]")
+	require.Contains(t, asText(t, of[*agent.Compacted](all)), "no access with [redacted]")
+	require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "no access with [redacted]")
 	require.NotContains(t, asText(t, all), "secret-7")
 }
 
@@ -227,7 +227,7 @@ func TestACompactionKeepsTheInputOfTheRunAndCountsTheComposedText(t *testing.T) 
 	runInput(t, a, agent.Input{Session: "s", Prompt: "hello"})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "the task"}))
 	require.NoError(t, err)
-	compacted := of[agent.Compacted](all)
+	compacted := of[*agent.Compacted](all)
 	require.NotEmpty(t, compacted)
 	require.LessOrEqual(t, compacted[0].Step, 10, "2,000 tokens of rules, and 3,000 of results")
 	text := asText(t, m.Requests()[12].Messages)
@@ -253,7 +253,7 @@ func TestASummaryIsRedactedBeforeAnyModelSeesIt(t *testing.T) {
 				}}, reads(20)...)
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		require.NotEmpty(t, of[agent.Compacted](all))
+		require.NotEmpty(t, of[*agent.Compacted](all))
 		require.NotContains(t, asText(t, all), "secret-7")
 		for i, req := range m.Requests() {
 			require.NotContains(t, asText(t, req.Messages), "secret-7", "request %d", i)
@@ -273,7 +273,7 @@ func TestTheContextIsntResetInTheMiddleOfAnAnswer(t *testing.T) {
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Contains(t, asText(t, m.Requests()[1].Messages), "half half", "the provider continues with what it said")
-	require.Len(t, of[agent.RunStarted](all), 2)
+	require.Len(t, of[*agent.RunStarted](all), 2)
 	require.Len(t, m.Requests()[2].Messages, 1)
 }
 
@@ -341,7 +341,7 @@ func TestCallsBesideEachOtherAskForOneContextReset(t *testing.T) {
 		say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Len(t, of[agent.RunStarted](all), 2)
+	require.Len(t, of[*agent.RunStarted](all), 2)
 }
 
 func TestACallThatWasLeftBehindHandsNothingOff(t *testing.T) {
@@ -363,8 +363,8 @@ func TestACallThatWasLeftBehindHandsNothingOff(t *testing.T) {
 			call("then", 1), say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		require.Len(t, of[agent.RunStarted](all), 1)
-		require.NotContains(t, asText(t, of[agent.ToolFinished](all)), "<nil>")
+		require.Len(t, of[*agent.RunStarted](all), 1)
+		require.NotContains(t, asText(t, of[*agent.ToolFinished](all)), "<nil>")
 	})
 }
 
@@ -577,9 +577,9 @@ func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
 		a, _ := scripted(t, agent.Config{Memory: mem, Journal: journal.NewMemory()}, say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err, name)
-		require.NotEmpty(t, of[agent.MemoryWarning](all), name)
-		require.NotEmpty(t, of[agent.NoteWritten](all)[0].Error, name)
-		require.Empty(t, of[agent.NoteWritten](all)[0].Note, name)
+		require.NotEmpty(t, of[*agent.MemoryWarning](all), name)
+		require.NotEmpty(t, of[*agent.NoteWritten](all)[0].Error, name)
+		require.Empty(t, of[*agent.NoteWritten](all)[0].Note, name)
 		requireSound(t, "s", facts(t, a, "s"))
 	}
 }
@@ -598,8 +598,8 @@ func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
 		call("next", 1), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Len(t, of[agent.NoteWritten](all), 2)
-	for _, f := range of[agent.NoteWritten](all) {
+	require.Len(t, of[*agent.NoteWritten](all), 2)
+	for _, f := range of[*agent.NoteWritten](all) {
 		require.Equal(t, "no access with [redacted]\uFFFD", f.Error)
 	}
 	require.NotContains(t, asText(t, all), "secret-7")
@@ -633,7 +633,7 @@ func TestTheWindowIsThatOfTheModelAndAToolThatReadsBackMayBeOnesOwn(t *testing.T
 		Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Equal(t, 12_000-4_096, of[agent.Compacted](all)[0].Report.Budget)
+	require.Equal(t, 12_000-4_096, of[*agent.Compacted](all)[0].Report.Budget)
 	require.Equal(t, 2, a.Tools().Len())
 	other := newAgent(t, agent.Config{Provider: providertest.Script(), Tools: list[:1],
 		Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})

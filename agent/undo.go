@@ -80,7 +80,7 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 		return nil, err
 	}
 	registry := a.toolsOf(ctx, l.state()).registry
-	calls := slices.DeleteFunc(effects.Calls, func(f ToolFinished) bool {
+	calls := slices.DeleteFunc(effects.Calls, func(f *ToolFinished) bool {
 		d, ok := registry.Lookup(f.Call.Name)
 		return ok && d.Spec().ReadOnly
 	})
@@ -89,14 +89,14 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 	if err != nil || len(calls)+len(effects.Unreported) == 0 {
 		return rec, err
 	}
-	return rec, l.append(Undone{Meta: Meta{By: what.User}, Message: memory.HostMessage(rec.Text(effects.Unreported))})
+	return rec, l.append(&Undone{Meta: Meta{By: what.User}, Message: memory.HostMessage(rec.Text(effects.Unreported))})
 }
 
 // undoCalls undoes calls, and appends each at once.
-func (l *sessionLog) undoCalls(registry *tools.Registry, calls []ToolFinished, what Rollback) (*UndoReceipt, error) {
+func (l *sessionLog) undoCalls(registry *tools.Registry, calls []*ToolFinished, what Rollback) (*UndoReceipt, error) {
 	rec := &UndoReceipt{Run: what.Run}
 	for i := range calls {
-		c := &calls[i]
+		c := calls[i]
 		done := machine.UndoneCall{Call: c.Call, Step: c.Step}
 		if done.Why = l.agent.cantUndo(registry, c); done.Why != "" {
 			rec.Impossible = append(rec.Impossible, done)
@@ -111,7 +111,7 @@ func (l *sessionLog) undoCalls(registry *tools.Registry, calls []ToolFinished, w
 			return rec, nil
 		}
 		rec.Undone = append(rec.Undone, done)
-		if err := l.append(Undone{Meta: Meta{By: what.User}, Calls: []machine.UndoneCall{done}}); err != nil {
+		if err := l.append(&Undone{Meta: Meta{By: what.User}, Calls: []machine.UndoneCall{done}}); err != nil {
 			return rec, err
 		}
 	}

@@ -115,7 +115,7 @@ func TestWaitingIsVisible(t *testing.T) {
 		began := time.Now()
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
-			if w, ok := ev.(agent.Waiting); ok {
+			if w, ok := ev.(*agent.Waiting); ok {
 				require.Equal(t, provider.WaitRateLimited, w.Reason)
 				require.Equal(t, 7*time.Second, w.Until.Sub(began))
 				require.Equal(t, 1, w.Step)

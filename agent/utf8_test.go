@@ -31,7 +31,7 @@ func unsound(v reflect.Value, at string) (found []string) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).Name != "Result" || v.Type() != reflect.TypeFor[agent.RunEnded]() {
+			if v.Type().Field(i).Name != "Result" || v.Type() != reflect.TypeFor[*agent.RunEnded]() {
 				// that is no part of the log
 				found = append(found, unsound(v.Field(i), at+"."+v.Type().Field(i).Name)...)
 			}

@@ -52,7 +52,7 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 					break
 				}
 				after, wait = f.Envelope().Seq, watchFirst
-				if !yield(factEvent(withoutStates(f)), nil) {
+				if !yield(withoutStates(f), nil) {
 					return
 				}
 			}
@@ -76,10 +76,11 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 // ([tools.Suspend].State) isn't for them.
 func withoutStates(f Fact) Fact {
 	switch f := f.(type) {
-	case Suspended:
-		f.State = nil
-		return f
-	case Snapshot:
+	case *Suspended:
+		own := *f
+		own.State = nil
+		return &own
+	case *Snapshot:
 		if f.State == nil || f.State.Run == nil || len(f.State.Run.Calls) == 0 {
 			return f
 		}
@@ -88,8 +89,9 @@ func withoutStates(f Fact) Fact {
 		for i := range run.Calls {
 			run.Calls[i].State = nil
 		}
-		state.Run, f.State = &run, &state
-		return f
+		own := *f
+		state.Run, own.State = &run, &state
+		return &own
 	}
 	return f
 }

@@ -21,8 +21,10 @@ import (
 // asFacts returns events as the facts that Session.Facts returns.
 func asFacts(all []agent.Event) (facts []agent.Fact) {
 	for _, ev := range all {
-		if end, ok := ev.(agent.RunEnded); ok {
-			ev = end.RunEnded
+		if end, ok := ev.(*agent.RunEnded); ok {
+			stored := *end
+			stored.Result = nil
+			ev = &stored
 		}
 		facts = append(facts, ev.(agent.Fact))
 	}
@@ -31,7 +33,7 @@ func asFacts(all []agent.Event) (facts []agent.Fact) {
 
 // ended reports whether an event is the end of a run.
 func ended(ev agent.Event) bool {
-	end, ok := ev.(agent.RunEnded)
+	end, ok := ev.(*agent.RunEnded)
 	return ok && end.Status != agent.Paused
 }
 
@@ -52,7 +54,7 @@ func TestWatchYieldsEachFactOnceFromAnyNumberOn(t *testing.T) {
 				for ev, err := range b.Session("s").Watch(t.Context(), uint64(min(after, 4))) {
 					require.NoError(t, err)
 					if seen[after] = append(seen[after], ev); ended(ev) {
-						require.Nil(t, ev.(agent.RunEnded).Result)
+						require.Nil(t, ev.(*agent.RunEnded).Result)
 						return
 					}
 				}
@@ -132,7 +134,7 @@ func TestWatchingAPrunedSessionBeginsWithASnapshot(t *testing.T) {
 			break
 		}
 	}
-	require.IsType(t, agent.Snapshot{}, got[0])
+	require.IsType(t, &agent.Snapshot{}, got[0])
 	_, err = machine.Replay("s", asFacts(got)...)
 	require.NoError(t, err)
 }
@@ -143,7 +145,7 @@ func TestWatchShowsASuspendedCallAsAStreamDoesWithoutItsState(t *testing.T) {
 		Provider: inTurn(call("ask", 2), say("Done."))})
 	streamed, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	runInput(t, a, agent.Resume("s", agent.Answer(of[agent.Suspended](streamed)[0].Pause.ID, "red")))
+	runInput(t, a, agent.Resume("s", agent.Answer(of[*agent.Suspended](streamed)[0].Pause.ID, "red")))
 	watched := func() (all []agent.Event) {
 		log := facts(t, a, "s")
 		for ev, err := range a.Session("s").Watch(t.Context(), 0) {
@@ -154,15 +156,15 @@ func TestWatchShowsASuspendedCallAsAStreamDoesWithoutItsState(t *testing.T) {
 		}
 		return all
 	}
-	suspended := of[agent.Suspended](watched())
+	suspended := of[*agent.Suspended](watched())
 	require.Len(t, suspended, 2)
-	require.Equal(t, of[agent.Suspended](streamed)[0], suspended[0])
+	require.Equal(t, of[*agent.Suspended](streamed)[0], suspended[0])
 	require.Empty(t, suspended[1].State)
-	require.NotEmpty(t, of[agent.Suspended](asEvents(facts(t, a, "s")))[1].State, "the log has it")
+	require.NotEmpty(t, of[*agent.Suspended](asEvents(facts(t, a, "s")))[1].State, "the log has it")
 
 	_, err = a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
-	snapshots := of[agent.Snapshot](watched())
+	snapshots := of[*agent.Snapshot](watched())
 	require.Len(t, snapshots, 1)
 	require.NotEmpty(t, snapshots[0].State.Run.Calls)
 	require.Empty(t, snapshots[0].State.Run.Calls[0].State)

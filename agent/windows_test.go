@@ -72,8 +72,8 @@ func TestAConversationIsKeptWithinTheWindowOfTheModelOfItsMode(t *testing.T) {
 			a := newAgent(t, cfg)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Mode: c.mode}))
 			require.NoError(t, err)
-			require.Equal(t, c.budget > 0, len(of[agent.Compacted](all)) > 0)
-			for _, f := range of[agent.Compacted](all) {
+			require.Equal(t, c.budget > 0, len(of[*agent.Compacted](all)) > 0)
+			for _, f := range of[*agent.Compacted](all) {
 				require.Equal(t, c.budget, f.Report.Budget)
 			}
 		})
@@ -109,7 +109,7 @@ func TestTheWindowFollowsASwitchOfTheMode(t *testing.T) {
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	compacted := of[agent.Compacted](all)
+	compacted := of[*agent.Compacted](all)
 	require.Len(t, compacted, 1)
 	require.Equal(t, 9_000, compacted[0].Report.Budget)
 	require.Greater(t, compacted[0].Report.Before, 9_000, "it was no trouble for the model before")

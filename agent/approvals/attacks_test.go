@@ -441,7 +441,7 @@ func TestARuleGoesNoFurtherThanItMay(t *testing.T) {
 	status, _ = del("tom", "session=tom/1&tool=cms.touch")
 	require.Equal(t, 404, status, "once")
 	log := d.facts("tom/1")
-	require.Equal(t, "tom", log[len(log)-1].(agent.RuleRevoked).By)
+	require.Equal(t, "tom", log[len(log)-1].(*agent.RuleRevoked).By)
 }
 
 func TestAnApprovalThatHasGoneStaleRunsNothing(t *testing.T) {
@@ -496,7 +496,7 @@ func TestAnApprovalThatHasGoneStaleRunsNothing(t *testing.T) {
 			require.Empty(t, d.done.done())
 			require.Zero(t, d.started("s"))
 			for _, f := range d.facts("s") {
-				if f, ok := f.(agent.ToolFinished); ok {
+				if f, ok := f.(*agent.ToolFinished); ok {
 					require.Equal(t, c.status, f.Result.Status)
 				}
 			}

@@ -177,9 +177,9 @@ func (l *log) fillFromLog(d *Detail) (known bool) {
 	var by, task string
 	for _, f := range l.facts {
 		switch f := f.(type) {
-		case agent.RunStarted:
+		case *agent.RunStarted:
 			by, task = f.By, f.Task
-		case agent.Suspended:
+		case *agent.Suspended:
 			if p := among(f.Pause, d.ID); p != nil {
 				known, d.Pause = true, *p
 				d.Agent, d.Run, d.User, d.Task = f.Agent, f.Run, by, task
@@ -187,7 +187,7 @@ func (l *log) fillFromLog(d *Detail) (known bool) {
 					d.Since = f.Time
 				}
 			}
-		case agent.Decided:
+		case *agent.Decided:
 			if f.Decision.ID == d.ID {
 				known, d.At, d.Agent, d.Run = true, f.Time, f.Agent, f.Run
 				d.Decision = &f.Decision

@@ -150,7 +150,7 @@ func (d *desk) facts(session string) []agent.Fact {
 // started returns how many calls of a session were started.
 func (d *desk) started(session string) (n int) {
 	for _, f := range d.facts(session) {
-		if _, ok := f.(agent.ToolStarted); ok {
+		if _, ok := f.(*agent.ToolStarted); ok {
 			n++
 		}
 	}

@@ -38,7 +38,7 @@ func run(t *testing.T, cfg Config, prompt string, steps ...providertest.Step) (*
 	require.NoError(t, err)
 	var verdicts []Verdict
 	for _, f := range facts {
-		if e, ok := f.(agent.Emitted); ok && e.Kind == Kind {
+		if e, ok := f.(*agent.Emitted); ok && e.Kind == Kind {
 			var v Verdict
 			require.NoError(t, json.Unmarshal(e.Value, &v))
 			verdicts = append(verdicts, v)

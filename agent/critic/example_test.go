@@ -30,9 +30,9 @@ func Example() {
 			panic(err)
 		}
 		switch ev := ev.(type) {
-		case agent.Emitted:
+		case *agent.Emitted:
 			fmt.Println(ev.Kind, string(ev.Value)[:22])
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(ev.Result.Text())
 		}
 	}

@@ -100,11 +100,11 @@ func (p *Page) Read(url, end string) {
 			continue
 		}
 		switch ev := must(agent.UnmarshalEvent([]byte(data))).(type) {
-		case agent.StepStarted, agent.Lagged, agent.Reset:
+		case *agent.StepStarted, *agent.Lagged, *agent.Reset:
 			p.Text = ""
-		case agent.TextDelta:
+		case *agent.TextDelta:
 			p.Text += ev.Text
-		case agent.Replied: // all of it, for a page that comes later
+		case *agent.Replied: // all of it, for a page that comes later
 			p.Text = ev.Message.Text()
 		}
 	}

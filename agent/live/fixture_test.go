@@ -75,16 +75,16 @@ func (p *page) add(ev agent.Event) {
 		p.facts = append(p.facts, asJSON(ev))
 	}
 	switch ev := ev.(type) {
-	case agent.Lagged:
+	case *agent.Lagged:
 		p.texts = nil
 		p.lost += ev.Notes
-	case agent.StepStarted, agent.Reset:
+	case *agent.StepStarted, *agent.Reset:
 		p.texts = nil
-	case agent.TextDelta:
+	case *agent.TextDelta:
 		p.write(ev.Index, ev.Text)
-	case agent.CallDelta:
+	case *agent.CallDelta:
 		p.write(ev.Index, ev.Text)
-	case agent.Replied:
+	case *agent.Replied:
 		p.whole = append(p.whole, p.text())
 	}
 }
@@ -107,7 +107,7 @@ func (p *page) text() string {
 
 // ended reports whether the newest event is the end of a run.
 func (p *page) ended() bool {
-	end, ok := p.all[len(p.all)-1].(agent.RunEnded)
+	end, ok := p.all[len(p.all)-1].(*agent.RunEnded)
 	return ok && end.Session == "s" && end.Status != agent.Paused
 }
 

@@ -176,7 +176,7 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 			started.After = meta.Seq - 1
 		}
 		started.Run = meta.Run
-		if _, begins := ev.(agent.RunStarted); begins || !in.Supersede { // else it ends the run that is superseded
+		if _, begins := ev.(*agent.RunStarted); begins || !in.Supersede { // else it ends the run that is superseded
 			waiting = false
 			begun <- start{started: started}
 		}

@@ -28,7 +28,7 @@ func TestARunOutlivesTheContextOfItsStart(t *testing.T) {
 		cancel()
 		p := watch(t, h, run.After, nil)
 		require.Equal(t, allFacts(t, a), p.facts)
-		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(agent.RunEnded).Status)
+		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(*agent.RunEnded).Status)
 		require.Equal(t, "Done.", p.whole[1])
 		require.Equal(t, live.Started{Session: "s", Run: p.all[0].Envelope().Run, Done: run.Done}, run)
 		require.NoError(t, h.Close())
@@ -57,7 +57,7 @@ func TestAStartThatIsRefusedSaysWhy(t *testing.T) {
 		require.ErrorAs(t, err, &busy)
 		require.NoError(t, h.Cancel(t.Context(), "s"))
 		p := watch(t, h, 0, nil)
-		require.Equal(t, machine.CodeCanceled, p.all[len(p.all)-1].(agent.RunEnded).Code)
+		require.Equal(t, machine.CodeCanceled, p.all[len(p.all)-1].(*agent.RunEnded).Code)
 		synctest.Wait() // the session is released
 		var none *agent.NothingOpenError
 		require.ErrorAs(t, h.Cancel(t.Context(), "s"), &none)

@@ -21,7 +21,7 @@ func (p *partial) clear() { p.pieces = nil }
 // fact clears p at the facts with which a reply is complete, or another one begins.
 func (p *partial) fact(f agent.Event) {
 	switch f.(type) {
-	case agent.RunStarted, agent.StepStarted, agent.Replied, agent.StepFailed, agent.RunEnded:
+	case *agent.RunStarted, *agent.StepStarted, *agent.Replied, *agent.StepFailed, *agent.RunEnded:
 		p.clear()
 	}
 }
@@ -29,17 +29,17 @@ func (p *partial) fact(f agent.Event) {
 // add adds a note.
 func (p *partial) add(note agent.Event) {
 	switch n := note.(type) {
-	case agent.Reset:
+	case *agent.Reset:
 		p.clear()
-	case agent.TextDelta:
+	case *agent.TextDelta:
 		p.write(n.Index, note, n.Text)
-	case agent.ReasoningDelta:
+	case *agent.ReasoningDelta:
 		p.write(n.Index, note, n.Text)
-	case agent.CallBegun:
+	case *agent.CallBegun:
 		p.write(n.Index, note, "")
-	case agent.CallDelta:
+	case *agent.CallDelta:
 		p.write(n.Index, note, n.Text)
-	case agent.PartAdded:
+	case *agent.PartAdded:
 		p.write(n.Index, note, "")
 	}
 }
@@ -60,18 +60,16 @@ func (p *partial) write(index int, note agent.Event, text string) {
 func (p *partial) notes() (out []agent.Event) {
 	for _, one := range p.pieces {
 		switch n := one.first.(type) {
-		case agent.TextDelta:
-			n.Text = one.text.String()
-			out = append(out, n)
-		case agent.ReasoningDelta:
-			n.Text = one.text.String()
-			out = append(out, n)
-		case agent.CallBegun:
+		case *agent.TextDelta:
+			out = append(out, &agent.TextDelta{Meta: n.Meta, Index: n.Index, Text: one.text.String()})
+		case *agent.ReasoningDelta:
+			out = append(out, &agent.ReasoningDelta{Meta: n.Meta, Index: n.Index, Text: one.text.String()})
+		case *agent.CallBegun:
 			out = append(out, n)
 			if one.text.Len() > 0 {
-				out = append(out, agent.CallDelta{Meta: n.Meta, Index: n.Index, Text: one.text.String()})
+				out = append(out, &agent.CallDelta{Meta: n.Meta, Index: n.Index, Text: one.text.String()})
 			}
-		case agent.PartAdded:
+		case *agent.PartAdded:
 			out = append(out, n)
 		}
 	}

@@ -171,7 +171,7 @@ func (r *reader) catchUp(lagged bool) error {
 	meta := agent.Meta{Origin: t.newest.Origin, Step: t.newest.Step}
 	r.at, r.notes = t.head(), t.notes
 	t.mu.Unlock()
-	if lagged && (missed > 0 || len(partial) > 0) && !r.show(agent.Lagged{Meta: meta, Notes: missed}) {
+	if lagged && (missed > 0 || len(partial) > 0) && !r.show(&agent.Lagged{Meta: meta, Notes: missed}) {
 		return nil
 	}
 	if err := r.fill(seq); err != nil || r.left {
@@ -210,7 +210,7 @@ func (r *reader) next() (n int, lost, over bool) {
 // journal, or are left out.
 func (r *reader) showNext(ev agent.Event) error {
 	meta := ev.Envelope()
-	_, missing := ev.(hole)
+	_, missing := ev.(*hole)
 	if _, fact := ev.(agent.Fact); !missing && (!fact || meta.Session != r.topic.session) {
 		r.notes++
 		r.show(ev)

@@ -71,11 +71,11 @@ func TestALateReaderGetsTheReplySoFarAsOneNoteForEachPart(t *testing.T) {
 		texts := map[int]string{}
 		for _, n := range notes {
 			switch n := n.(type) {
-			case agent.TextDelta:
+			case *agent.TextDelta:
 				texts[n.Index] += n.Text
-			case agent.ReasoningDelta:
+			case *agent.ReasoningDelta:
 				texts[n.Index] += n.Text
-			case agent.CallDelta:
+			case *agent.CallDelta:
 				texts[n.Index] += n.Text
 			}
 		}
@@ -134,7 +134,7 @@ func TestASlowReaderLosesNotesAndIsToldButNoFactIsLost(t *testing.T) {
 		notes := len(fast.all) - len(fast.facts)
 		lagged := 0
 		for _, ev := range slow.all {
-			if l, ok := ev.(agent.Lagged); ok {
+			if l, ok := ev.(*agent.Lagged); ok {
 				require.Equal(t, "s", l.Session)
 				require.NotEmpty(t, l.Run)
 				lagged++

@@ -48,7 +48,7 @@ func TestTheHubResumesWhatAProcessThatDiedLeftBehind(t *testing.T) {
 		h := newHub(t, live.Config{Agent: a})
 		p := watch(t, h, 0, nil)
 		require.Equal(t, allFacts(t, a), p.facts)
-		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(agent.RunEnded).Status)
+		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(*agent.RunEnded).Status)
 		res, err := a.Session("s").Result(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, "One two.", res.Text())
@@ -111,7 +111,7 @@ func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {
 				time.AfterFunc(20*time.Millisecond, func() { close(finish) })
 				require.NoError(t, first.Close())
 			})
-		end := before.all[len(before.all)-1].(agent.RunEnded)
+		end := before.all[len(before.all)-1].(*agent.RunEnded)
 		require.Equal(t, machine.CodeDrained, end.Code)
 
 		// The reply waits for the reader: one that comes after it gets no deltas.
@@ -162,6 +162,6 @@ func TestCloseBreaksOffWhatTakesTooLongAndTheNextHubMakesTheModelCallAgain(t *te
 		p := watch(t, second, 2, nil)
 		require.Equal(t, allFacts(t, a), append(before.facts, p.facts...))
 		require.Equal(t, "One two three.", p.whole[0])
-		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(agent.RunEnded).Status)
+		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(*agent.RunEnded).Status)
 	})
 }

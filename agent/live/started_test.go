@@ -108,7 +108,7 @@ func TestASlowReaderIsToldOfTheSessionThatItWatches(t *testing.T) {
 		require.NoError(t, err)
 		lagged := 0
 		watch(t, h, run.After, func(p *page) bool {
-			if l, ok := p.all[len(p.all)-1].(agent.Lagged); ok {
+			if l, ok := p.all[len(p.all)-1].(*agent.Lagged); ok {
 				lagged++
 				require.Equal(t, "s", l.Session)
 				require.Equal(t, run.Run, l.Run)

@@ -65,7 +65,7 @@ func (t *topic) publish(ev agent.Event) (last bool) {
 		t.add(ev, meta)
 		return false
 	}
-	end, ended := ev.(agent.RunEnded)
+	end, ended := ev.(*agent.RunEnded)
 	if ended && end.Code == machine.CodeJournal { // it isn't stored: another process resumes the session
 		t.finish()
 		return true
@@ -85,11 +85,13 @@ func (t *topic) publish(ev agent.Event) (last bool) {
 // stored returns an event as a reader of the journal gets it.
 func stored(ev agent.Event, meta agent.Meta) agent.Event {
 	switch ev := ev.(type) {
-	case agent.RunEnded:
-		return agent.RunEnded{RunEnded: ev.RunEnded}
-	case agent.Suspended:
+	case *agent.RunEnded:
+		end := *ev
+		end.Result = nil
+		return &end
+	case *agent.Suspended:
 		if len(ev.Pause.Path) > 0 { // a subagent's, out of the fact of its call
-			return hole{meta}
+			return &hole{meta}
 		}
 	}
 	return ev

@@ -39,14 +39,14 @@ func ExampleHub_Watch() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.RunStarted: // this reader takes its time
+		case *agent.RunStarted: // this reader takes its time
 			close(reading)
 			<-over
-		case agent.Lagged:
+		case *agent.Lagged:
 			fmt.Println("missed some:", ev.Notes > 0)
-		case agent.Replied:
+		case *agent.Replied:
 			fmt.Println(ev.Seq, len(ev.Message.Text()))
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(ev.Seq, ev.Status)
 			return
 		}
@@ -81,11 +81,11 @@ func ExampleHub_Cancel() {
 			log.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case agent.TextDelta:
+		case *agent.TextDelta:
 			if err := hub.Cancel(ctx, run.Session); err != nil && !errors.As(err, new(*agent.NothingOpenError)) {
 				log.Fatal(err)
 			}
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(ev.Status, ev.Code)
 			return
 		}

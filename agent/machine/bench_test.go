@@ -24,7 +24,7 @@ func longLog(t testing.TB, n int) []machine.Fact {
 		return machine.Meta{Origin: origin, Seq: m.State().Seq + 1, V: 1, Step: step, Call: call}
 	}
 	limits := machine.Limits{Steps: -1, Tokens: -1, Repeats: -1}.WithDefaults()
-	add(machine.RunStarted{Meta: meta(0, ""), Message: provider.User("go"), Limits: &limits})
+	add(&machine.RunStarted{Meta: meta(0, ""), Message: provider.User("go"), Limits: &limits})
 	for step := 1; step <= n; step++ {
 		reply := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("I look.")}}
 		var made []*provider.ToolCall
@@ -34,14 +34,14 @@ func longLog(t testing.TB, n int) []machine.Fact {
 			made = append(made, c)
 			reply.Parts = append(reply.Parts, provider.Part{Kind: provider.PartToolCall, Call: c})
 		}
-		add(machine.StepStarted{Meta: meta(step, ""), Model: "m", Tools: []string{"look"}})
-		add(machine.Replied{Meta: meta(step, ""), Message: reply, Stop: provider.StopToolCalls,
+		add(&machine.StepStarted{Meta: meta(step, ""), Model: "m", Tools: []string{"look"}})
+		add(&machine.Replied{Meta: meta(step, ""), Message: reply, Stop: provider.StopToolCalls,
 			Usage: provider.Usage{Input: 100, Output: 20}})
 		for _, c := range made {
-			add(machine.ToolStarted{Meta: meta(step, c.ID), Call: c, IdempotencyKey: c.ID})
+			add(&machine.ToolStarted{Meta: meta(step, c.ID), Call: c, IdempotencyKey: c.ID})
 		}
 		for _, c := range made {
-			add(machine.ToolFinished{Meta: meta(step, c.ID), Call: c, Result: &machine.ToolResult{Status: tools.OK,
+			add(&machine.ToolFinished{Meta: meta(step, c.ID), Call: c, Result: &machine.ToolResult{Status: tools.OK,
 				ToolResult: provider.ToolResult{CallID: c.ID, Name: c.Name,
 					Parts: []provider.Part{provider.TextPart(`{"title":"A day <b>out</b>"}`)}}}})
 		}

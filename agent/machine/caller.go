@@ -40,7 +40,7 @@ func (s *State) RunOf(key string) string {
 	return ""
 }
 
-func (m *Machine) titleChanged(f *TitleChanged) string {
+func (f *TitleChanged) apply(m *Machine, _ *RunState) string {
 	if f.Title == "" {
 		return "its title is empty"
 	}

@@ -18,11 +18,9 @@ const Version = 2
 // Encode returns a fact as a record of a journal, with its JSON as data. The error is a
 // *[FactError] if f isn't a fact, names no run, or is nested too deep to be read back.
 func Encode(f Fact) (journal.Record, error) {
-	own, wrong := plain(f)
-	if wrong != nil {
-		return journal.Record{}, wrong
+	if err := valid(f); err != nil {
+		return journal.Record{}, err
 	}
-	f = own
 	rec := Record(f)
 	bad := func(problem string) error {
 		return &FactError{Session: f.Envelope().Session, Seq: rec.Seq, Kind: rec.Kind, Problem: problem}
@@ -44,11 +42,10 @@ func Encode(f Fact) (journal.Record, error) {
 // Record returns a fact as a record with a Value and no data, for a store that keeps facts in the
 // same process.
 func Record(f Fact) journal.Record {
-	f, err := plain(f)
-	if err != nil {
+	if valid(f) != nil {
 		return journal.Record{}
 	}
-	meta := f.Envelope()
+	meta := f.meta()
 	return journal.Record{Seq: meta.Seq, Time: meta.Time, Kind: f.kind(), V: Version, Value: f}
 }
 
@@ -61,33 +58,37 @@ func Decode(session string, rec journal.Record) (Fact, error) {
 	if rec.V != Version {
 		return bad("it was stored in version %d, and this release reads version %d", rec.V, Version)
 	}
-	f, ok := rec.Value.(Fact)
-	if !ok {
+	f, held := rec.Value.(Fact)
+	if !held {
 		t, ok := factTypes[rec.Kind]
 		if !ok {
 			return bad("its kind is unknown to this release")
 		}
-		v := reflect.New(t)
-		if err := json.Unmarshal(rec.Data, v.Interface()); err != nil {
+		f = reflect.New(t).Interface().(Fact)
+		if err := json.Unmarshal(rec.Data, f); err != nil {
 			return bad("it can't be read: %v", err)
 		}
-		addTitles(v.Interface())
-		f = v.Elem().Interface().(Fact)
+		addTitles(f)
 	}
-	if _, err := plain(f); err != nil {
+	if valid(f) != nil {
 		return bad("its value isn't a fact")
 	}
-	meta := f.Envelope()
+	meta := *f.meta()
 	if meta.Run == "" {
 		return bad("it names no run")
 	}
-	meta.Session, meta.Seq, meta.Time, meta.V = session, rec.Seq, rec.Time, rec.V
-	return f.with(meta), nil
+	if meta.Session, meta.Seq, meta.Time, meta.V = session, rec.Seq, rec.Time, rec.V; meta == *f.meta() {
+		return f, nil
+	}
+	if held { // others read it, too
+		f = clone(f)
+	}
+	return Stamp(f, meta), nil
 }
 
 // addTitles gives the pauses in a fact that was just decoded a Title if they have none, because
-// earlier releases stored none. f is a pointer to the fact.
-func addTitles(f any) {
+// earlier releases stored none.
+func addTitles(f Fact) {
 	switch f := f.(type) {
 	case *Suspended:
 		f.Pause.addTitle()
@@ -107,7 +108,7 @@ func addTitles(f any) {
 // fact can't be made smaller. Only the result of a call can: first it loses its Data, which are for
 // the host, and then what the model would read.
 func Truncate(f Fact) (Fact, bool) {
-	end, ok := f.(ToolFinished)
+	end, ok := f.(*ToolFinished)
 	if !ok || end.Result == nil {
 		return f, false
 	}
@@ -124,8 +125,9 @@ func Truncate(f Fact) (Fact, bool) {
 			res.Status, res.Error, res.Class = tools.Failed, true, fault.Permanent
 		}
 	}
-	end.Result = &res
-	return end, true
+	shorter := *end
+	shorter.Result = &res
+	return &shorter, true
 }
 
 // tooLarge is what the model reads instead of a result that is too large.

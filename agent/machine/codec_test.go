@@ -77,7 +77,7 @@ func everyFact() []machine.Fact {
 		Path: []string{"r-0.1.0"}, Replaces: []string{"p-0"}, Refused: "n: 50 is more than 9",
 		Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call, Title: "Delete page “home”"}}}
 	return []machine.Fact{
-		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")},
+		&machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")},
 			Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60,
 			CallKey: "k-0", Key: "k-1", Children: true,
@@ -86,55 +86,56 @@ func everyFact() []machine.Fact {
 				TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
 			Only: []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
-		machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice,
+		&machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice,
 			Final: machine.LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
 			Context: &memory.Context{User: "Ann", Screen: "page 42",
 				Fetched: []memory.Fetched{{Name: "a", Text: "<b>"}}}},
-		machine.Compacted{Meta: meta(""),
+		&machine.Compacted{Meta: meta(""),
 			Spans: []machine.Span{{From: 0, To: 1}, {From: 1, To: 5,
 				Messages: []provider.Message{provider.User("in short")}}}, Usage: usage, Cost: 7, Priced: true,
 			Report: &memory.Report{Trigger: "share 0.70", Before: 9, After: 4, Target: 5, Budget: 10, MessagesBefore: 8,
 				MessagesAfter: 2,
 				Steps: []memory.StepReport{{Strategy: "summarise", Before: 9, After: 4, Dropped: 4, Cut: 1,
 					Notes: 1, Skipped: "no", Error: "none", Usage: usage, Cost: 7, Priced: true}}}},
-		machine.NoteWritten{Meta: meta(""), Category: "plan", Index: 1, Share: .5,
+		&machine.NoteWritten{Meta: meta(""), Category: "plan", Index: 1, Share: .5,
 			Note: json.RawMessage(`{"done":["<a>"]}`), Error: "none", Usage: usage, Cost: 8, Priced: true},
-		machine.Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1",
+		&machine.Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1",
 			ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
-		machine.StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage,
+		&machine.StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"),
+			Usage: usage,
 			Class: fault.Degraded, Error: "529 <overloaded>"},
-		machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
-		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, AnsweredBy: "cache",
+		&machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
+		&machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, AnsweredBy: "cache",
 			IdempotencyKey: "k-0", Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6},
 			Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 				Class: fault.NotFound, Cause: "no such page", Mismatch: &tools.Mismatch{Expected: "a", Actual: "b",
 					Suggestion: "c"}, Cut: 5, Notes: 1, Polls: true}},
-		machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`),
+		&machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`),
 			Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}},
-		machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why",
+		&machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why",
 			Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), User: "ann"}},
-		machine.Steered{Meta: meta(""), ID: "m-1", Key: "k-1", Message: provider.User("mind <this>")},
-		machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},
-		machine.ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
-		machine.PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
-		machine.ContextResetRequested{Meta: meta("")},
-		machine.ToolsChanged{Meta: meta(""),
+		&machine.Steered{Meta: meta(""), ID: "m-1", Key: "k-1", Message: provider.User("mind <this>")},
+		&machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},
+		&machine.ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
+		&machine.PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
+		&machine.ContextResetRequested{Meta: meta("")},
+		&machine.ToolsChanged{Meta: meta(""),
 			Tools: []machine.ToolFingerprint{{Name: "cms.read", Schema: "schema-3", Lazy: true, Gone: true}}},
-		machine.Continued{Meta: meta(""), Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-2"}},
+		&machine.Continued{Meta: meta(""), Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-2"}},
 			Changes: []machine.ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
-		machine.RuleRevoked{Meta: meta(""), Tool: "cms.write"},
-		machine.TitleChanged{Meta: meta(""), Title: "<Home> page"},
-		machine.Emitted{Meta: meta("r-1.1.0"), Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
-		machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}},
+		&machine.RuleRevoked{Meta: meta(""), Tool: "cms.write"},
+		&machine.TitleChanged{Meta: meta(""), Title: "<Home> page"},
+		&machine.Emitted{Meta: meta("r-1.1.0"), Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
+		&machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}},
 			Message: provider.User("undone")},
-		machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16,
+		&machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16,
 			Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
 			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", Scope: "docs/", By: "ann", Since: at}},
 			Run:   &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
 			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home",
 			Owner: "ann", Notes: []machine.NoteState{{"plan", 1, .5}}}},
-		machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit,
+		&machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit,
 			Reason: "agent: Limits.Steps is reached: 12 of 12"},
 	}
 }
@@ -203,13 +204,13 @@ func TestAPauseThatWasStoredWithoutATitleGetsOne(t *testing.T) {
 	f, err := machine.Decode("s-1", journal.Record{Seq: 3, Kind: "suspended", V: 2, Data: []byte(
 		`{"run":"r-1","pause":{"id":"p-1","kind":"agent",` + call + `,"nested":[{"id":"p-2",` + call + `}]}}`)})
 	require.NoError(t, err)
-	pause := f.(machine.Suspended).Pause
+	pause := f.(*machine.Suspended).Pause
 	require.Equal(t, "Delete page “home”", pause.Title)
 	require.Equal(t, "Delete page “home”", pause.Flat()[0].Title)
 	f, err = machine.Decode("s-1", journal.Record{Seq: 3, Kind: machine.KindSnapshot, V: 2, Data: []byte(
 		`{"run":"r-1","state":{"run":{"calls":[{},{"pause":{"id":"p-1",` + call + `}}]}}}`)})
 	require.NoError(t, err)
-	require.Equal(t, "Delete page “home”", f.(machine.Snapshot).State.Run.Calls[1].Pause.Title)
+	require.Equal(t, "Delete page “home”", f.(*machine.Snapshot).State.Run.Calls[1].Pause.Title)
 }
 
 func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
@@ -219,7 +220,7 @@ func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
 	f, err := machine.Decode("s-1", rec("continued", 2, `{"run":"r-1","new_field":{"a":[1]},"step":2}`))
 	require.NoError(t, err)
 	require.Equal(t,
-		machine.Continued{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 3,
+		&machine.Continued{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 3,
 			V: machine.Version, Step: 2}}, f)
 
 	for name, c := range map[string]struct {
@@ -277,17 +278,18 @@ func TestInputsAndOpaqueDataSurviveByteForByte(t *testing.T) {
 		if input != "" {
 			call.Input = json.RawMessage(input)
 		}
-		back := again(t, machine.ToolStarted{Meta: meta, Call: call}).(machine.ToolStarted)
+		back := again(t, &machine.ToolStarted{Meta: meta, Call: call}).(*machine.ToolStarted)
 		require.Equal(t, call, back.Call, input)
 	}
 	for _, invalid := range []string{`{`, `{"html":"<b`, `{"a":"\u20`, "\x00", "not json & more", "{\n"} {
 		call := &provider.ToolCall{ID: "r-1.1.0", Name: "look", Invalid: invalid}
-		require.Equal(t, call, again(t, machine.ToolStarted{Meta: meta, Call: call}).(machine.ToolStarted).Call)
+		require.Equal(t, call, again(t, &machine.ToolStarted{Meta: meta, Call: call}).(*machine.ToolStarted).Call)
 	}
 	for _, data := range []string{"", "EqQBCkYIBhgCKkA+/==", `{"nested":"json<>&"}`, "\u2028\u2029\x00\x1f\x7f\"\\",
 		strings.Repeat("x", 1<<16)} {
-		f := machine.Replied{Meta: meta, Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
-			{Kind: provider.PartReasoning, Opaque: &provider.Opaque{Provider: "p", Data: data}}}}}
+		f := &machine.Replied{Meta: meta,
+			Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
+				{Kind: provider.PartReasoning, Opaque: &provider.Opaque{Provider: "p", Data: data}}}}}
 		require.Equal(t, f, again(t, f))
 	}
 }
@@ -296,15 +298,15 @@ func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
 	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
 	bad := json.RawMessage(`{"cut":`)
 	for name, f := range map[string]machine.Fact{
-		"the input of a call": machine.ToolStarted{Meta: meta, Call: &provider.ToolCall{ID: "r-1.1.0", Input: bad}},
-		"no input at all": machine.ToolStarted{Meta: meta,
+		"the input of a call": &machine.ToolStarted{Meta: meta, Call: &provider.ToolCall{ID: "r-1.1.0", Input: bad}},
+		"no input at all": &machine.ToolStarted{Meta: meta,
 			Call: &provider.ToolCall{ID: "r-1.1.0", Input: json.RawMessage(" ")}},
-		"data of a result": machine.ToolFinished{Meta: meta, Result: &machine.ToolResult{Data: bad}},
-		"a schema":         machine.RunStarted{Meta: meta, Output: bad},
-		"a pause":          machine.Suspended{Meta: meta, Pause: machine.Pause{Schema: bad}},
-		"a decision":       machine.Decided{Meta: meta, Decision: machine.Decision{Value: bad}},
-		"a class":          machine.StepFailed{Meta: meta, Class: 200},
-		"a time": machine.Suspended{Meta: meta,
+		"data of a result": &machine.ToolFinished{Meta: meta, Result: &machine.ToolResult{Data: bad}},
+		"a schema":         &machine.RunStarted{Meta: meta, Output: bad},
+		"a pause":          &machine.Suspended{Meta: meta, Pause: machine.Pause{Schema: bad}},
+		"a decision":       &machine.Decided{Meta: meta, Decision: machine.Decision{Value: bad}},
+		"a class":          &machine.StepFailed{Meta: meta, Class: 200},
+		"a time": &machine.Suspended{Meta: meta,
 			Pause: machine.Pause{Expires: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -316,7 +318,7 @@ func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
 			require.True(t, errors.As(err, &me), "%T", err)
 		})
 	}
-	_, err := machine.Encode(machine.Continued{})
+	_, err := machine.Encode(&machine.Continued{})
 	var fe *machine.FactError
 	require.ErrorAs(t, err, &fe)
 }
@@ -338,26 +340,26 @@ func oddFacts() []machine.Fact {
 		{Kind: provider.PartToolResult, Result: &provider.ToolResult{CallID: odd, Name: odd, Error: true,
 			Parts: []provider.Part{provider.TextPart(odd)}}}}
 	return []machine.Fact{
-		machine.StepStarted{Meta: meta()},
-		machine.StepStarted{Meta: all, Model: odd, Mode: odd, Tools: []string{odd, "", "x"},
+		&machine.StepStarted{Meta: meta()},
+		&machine.StepStarted{Meta: all, Model: odd, Mode: odd, Tools: []string{odd, "", "x"},
 			ToolChoice: provider.ToolChoice{Mode: "x", Tool: odd}, Final: odd, Note: odd, System: odd, AnsweredBy: odd},
-		machine.StepStarted{Meta: meta(), Tools: []string{}},
-		machine.StepStarted{Meta: meta(), ToolChoice: provider.ToolChoice{Tool: "x"}},
-		machine.Replied{Meta: meta()}, machine.Replied{Meta: all, Message: provider.Message{Role: "x", Parts: parts},
+		&machine.StepStarted{Meta: meta(), Tools: []string{}},
+		&machine.StepStarted{Meta: meta(), ToolChoice: provider.ToolChoice{Tool: "x"}},
+		&machine.Replied{Meta: meta()}, &machine.Replied{Meta: all, Message: provider.Message{Role: "x", Parts: parts},
 			Stop: "y", Model: odd, ResponseID: odd, Usage: provider.Usage{Input: -1, Output: 2, CacheRead: 3,
 				CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: odd}, Cost: -7, Priced: true},
-		machine.Replied{Meta: meta(), Message: provider.Message{Parts: []provider.Part{}}},
-		machine.ToolStarted{Meta: meta()}, machine.ToolStarted{Meta: all, Call: call, IdempotencyKey: odd,
-			Repeatable: true}, machine.ToolStarted{Meta: meta(), Call: &provider.ToolCall{}},
-		machine.ToolFinished{Meta: meta()},
-		machine.ToolFinished{Meta: meta(), Call: call, Result: &machine.ToolResult{}},
-		machine.ToolFinished{Meta: all, Call: call, Took: time.Hour, Attempts: 2,
+		&machine.Replied{Meta: meta(), Message: provider.Message{Parts: []provider.Part{}}},
+		&machine.ToolStarted{Meta: meta()}, &machine.ToolStarted{Meta: all, Call: call, IdempotencyKey: odd,
+			Repeatable: true}, &machine.ToolStarted{Meta: meta(), Call: &provider.ToolCall{}},
+		&machine.ToolFinished{Meta: meta()},
+		&machine.ToolFinished{Meta: meta(), Call: call, Result: &machine.ToolResult{}},
+		&machine.ToolFinished{Meta: all, Call: call, Took: time.Hour, Attempts: 2,
 			Result: &machine.ToolResult{ToolResult: provider.ToolResult{CallID: odd, Name: odd, Parts: parts,
 				Error: true}, Status: tools.Status(odd),
 				Data: json.RawMessage(`{"a":[1,{}]}`), Class: fault.Degraded, Cause: odd, Cut: -1, Notes: 2,
 				Polls: true}},
-		machine.ToolFinished{Meta: meta(), Call: call, Result: &machine.ToolResult{Data: json.RawMessage(`null`)}},
-		machine.ToolFinished{Meta: meta(), AnsweredBy: odd, Spent: &machine.Spent{Cost: 1}},
+		&machine.ToolFinished{Meta: meta(), Call: call, Result: &machine.ToolResult{Data: json.RawMessage(`null`)}},
+		&machine.ToolFinished{Meta: meta(), AnsweredBy: odd, Spent: &machine.Spent{Cost: 1}},
 	}
 }
 
@@ -374,7 +376,7 @@ func TestFactsWithOddTextsSurviveARoundTrip(t *testing.T) {
 func TestAFactThatIsNestedTooDeepToBeReadIsNotWritten(t *testing.T) {
 	nested := func(n int) machine.Fact {
 		input := json.RawMessage(strings.Repeat("[", n) + strings.Repeat("]", n))
-		return machine.ToolStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1,
+		return &machine.ToolStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1,
 			V: machine.Version}, Call: &provider.ToolCall{ID: "c", Input: input}}
 	}
 	f := nested(machine.MaxDepth)
@@ -393,14 +395,14 @@ func TestARecordInTheSameProcessKeepsItsFact(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, f, back)
 	}
-	f := machine.Continued{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}}
+	f := &machine.Continued{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}}
 	rec := machine.Record(f)
 	rec.Seq = 7
 	back, err := machine.Decode("s-2", rec)
 	require.NoError(t, err)
 	require.Equal(t, machine.Meta{Origin: machine.Origin{Session: "s-2", Run: "r-1"}, Seq: 7, V: machine.Version},
 		back.Envelope(), "the record says where it is")
-	for _, value := range []any{pretender{}, pretender{f}, &f, machine.Continued{}} {
+	for _, value := range []any{pretender{}, pretender{f}, (*machine.Continued)(nil), &machine.Continued{}} {
 		_, err := machine.Decode("s-1", journal.Record{Seq: 1, Kind: "continued", V: machine.Version, Value: value})
 		var fe *machine.FactError
 		require.ErrorAs(t, err, &fe, "%T", value)
@@ -409,19 +411,19 @@ func TestARecordInTheSameProcessKeepsItsFact(t *testing.T) {
 
 func TestAResultThatIsTooLargeLosesItsDataFirst(t *testing.T) {
 	f := machine.Fact(
-		machine.ToolFinished{Result: &machine.ToolResult{Status: tools.OK, Data: json.RawMessage(`"data"`),
+		&machine.ToolFinished{Result: &machine.ToolResult{Status: tools.OK, Data: json.RawMessage(`"data"`),
 			ToolResult: provider.ToolResult{CallID: "c", Parts: []provider.Part{provider.TextPart("text")}}}})
 	before, err := machine.Marshal(f)
 	require.NoError(t, err)
 	small, ok := machine.Truncate(f)
 	require.True(t, ok)
-	res := small.(machine.ToolFinished).Result
+	res := small.(*machine.ToolFinished).Result
 	require.Nil(t, res.Data)
 	require.Equal(t, "text", res.Text())
 	require.Contains(t, res.Cause, "Data has 6 bytes")
 	small, ok = machine.Truncate(small)
 	require.True(t, ok)
-	res = small.(machine.ToolFinished).Result
+	res = small.(*machine.ToolFinished).Result
 	require.Equal(t, "The call ran, but its result is too large to be kept.", res.Text())
 	require.Equal(t, tools.Failed, res.Status)
 	require.True(t, res.Error)
@@ -430,7 +432,7 @@ func TestAResultThatIsTooLargeLosesItsDataFirst(t *testing.T) {
 	after, err := machine.Marshal(f)
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "the argument isn't changed")
-	for _, f := range []machine.Fact{nil, machine.RunEnded{}, machine.ToolFinished{}} {
+	for _, f := range []machine.Fact{nil, &machine.RunEnded{}, &machine.ToolFinished{}} {
 		_, ok := machine.Truncate(f)
 		require.False(t, ok)
 	}

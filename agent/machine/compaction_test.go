@@ -19,7 +19,7 @@ func fromState(t *testing.T, s machine.State) *machine.Machine {
 	t.Helper()
 	s.Run.ID, s.Run.Status = "r-1", machine.Running
 	m, err := machine.Replay("s-1",
-		machine.Snapshot{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, State: &s})
+		&machine.Snapshot{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, State: &s})
 	require.NoError(t, err)
 	return m
 }
@@ -27,7 +27,7 @@ func fromState(t *testing.T, s machine.State) *machine.Machine {
 // compact applies spans.
 func compact(m *machine.Machine, spans []machine.Span) error {
 	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: m.State().Seq + 1}
-	return m.Apply(machine.Compacted{Meta: meta, Report: &memory.Report{}, Spans: spans})
+	return m.Apply(&machine.Compacted{Meta: meta, Report: &memory.Report{}, Spans: spans})
 }
 
 // TestTheInputOfARunIsFoundAgainAfterAnyCompaction: random conversations, random pieces of which
@@ -84,7 +84,7 @@ func TestACompactionThatRepeatsTheInputIsReplayedTheSame(t *testing.T) {
 	input := []provider.Message{provider.User("go")}
 	live := fromState(t, machine.State{Messages: input, Run: &machine.RunState{Stage: machine.StageReady}})
 	read := live.Clone()
-	f := machine.Compacted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 2},
+	f := &machine.Compacted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 2},
 		Report: &memory.Report{},
 		Spans:  []machine.Span{{From: 0, To: 1, Messages: live.State().Messages}}}
 	require.NoError(t, live.Apply(f))
@@ -131,7 +131,7 @@ func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 	}
 	s := newSim(t, 1)
 	s.start()
-	none := machine.Compacted{Meta: s.meta("")}
+	none := &machine.Compacted{Meta: s.meta("")}
 	require.ErrorContains(t, s.m.Check([]machine.Fact{none}), "no report", "it is never stored")
 	require.ErrorContains(t, s.m.Apply(none), "no report")
 }
@@ -167,8 +167,8 @@ func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 		s.note("a")
 		return s
 	}
-	right := machine.NoteWritten{Category: "a", Index: 2, Share: .5}
-	for name, f := range map[string]machine.NoteWritten{
+	right := &machine.NoteWritten{Category: "a", Index: 2, Share: .5}
+	for name, f := range map[string]*machine.NoteWritten{
 		"its number again": {Category: "a", Index: 1, Share: .5},
 		"a number too far": {Category: "a", Index: 3, Share: .5},
 		"no category":      {Index: 1, Share: .5},
@@ -200,12 +200,12 @@ func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 		},
 	} {
 		s := build()
-		s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeContextReset})
+		s.apply(&machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeContextReset})
 		s.origin = machine.Origin{Session: s.m.State().Session, Run: "r-2"}
-		f := machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"),
+		f := &machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"),
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-1", Prompt: 1}}
-		wrong := f
-		change(&wrong)
+		wrong := machine.CloneFact(f).(*machine.RunStarted)
+		change(wrong)
 		require.Error(t, s.m.Apply(wrong), name)
 		require.Error(t, s.m.Check([]machine.Fact{wrong}), name)
 		require.NotEmpty(t, s.m.State().Messages)
@@ -213,10 +213,10 @@ func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 		require.NoError(t, s.m.Apply(f), name)
 	}
 	s := build()
-	s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeHost})
+	s.apply(&machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeHost})
 	s.origin = machine.Origin{Session: s.m.State().Session, Run: "r-2"}
 	require.Error(t,
-		s.m.Apply(machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"),
+		s.m.Apply(&machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"),
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-1"}}), "it handed nothing off")
 }
 
@@ -224,7 +224,7 @@ func TestTheNewestUserMessagesAreKept(t *testing.T) {
 	s := newSim(t, 1)
 	s.start()
 	steer := func(text string) {
-		s.apply(machine.Steered{Meta: s.meta(""), Message: provider.User(text)})
+		s.apply(&machine.Steered{Meta: s.meta(""), Message: provider.User(text)})
 	}
 	for i := range 30 {
 		before := s.m.Clone().State().Run

@@ -22,11 +22,11 @@ func Conversation(facts []Fact) []provider.Message {
 	var c conversation
 	for i, f := range facts {
 		switch f := f.(type) {
-		case Snapshot:
+		case *Snapshot:
 			if i == 0 {
 				c.snapshot(f.State)
 			}
-		case RunStarted:
+		case *RunStarted:
 			if f.ContextReset == nil {
 				c.add(f.History...)
 				if f.Call == nil {
@@ -35,13 +35,13 @@ func Conversation(facts []Fact) []provider.Message {
 					c.reply(callMessage(f.Call))
 				}
 			}
-		case Steered:
+		case *Steered:
 			c.add(f.Message)
-		case Replied:
+		case *Replied:
 			c.reply(f.Message)
-		case StepFailed:
+		case *StepFailed:
 			c.add(f.Partial)
-		case ToolFinished:
+		case *ToolFinished:
 			c.result(f.Result)
 		}
 	}

@@ -11,40 +11,41 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-func finished(id, text string) machine.ToolFinished {
+func finished(id, text string) *machine.ToolFinished {
 	res := &machine.ToolResult{ToolResult: *resultPart(id, text).Result}
-	return machine.ToolFinished{Meta: machine.Meta{Call: id}, Call: callPart(id).Call, Result: res}
+	return &machine.ToolFinished{Meta: machine.Meta{Call: id}, Call: callPart(id).Call, Result: res}
 }
 
 func TestAConversationIsWhatTheUserAndTheModelSaid(t *testing.T) {
 	facts := []machine.Fact{
-		machine.RunStarted{History: []provider.Message{provider.User("before"), provider.Assistant("indeed")},
+		&machine.RunStarted{History: []provider.Message{provider.User("before"), provider.Assistant("indeed")},
 			Message: provider.User("go")},
-		machine.StepStarted{Note: "the last call", Messages: []provider.Message{provider.User("from a hook")},
+		&machine.StepStarted{Note: "the last call", Messages: []provider.Message{provider.User("from a hook")},
 			System: "s"},
-		machine.Replied{Message: message(provider.RoleAssistant, provider.TextPart("see"), callPart("1"), callPart("2"),
+		&machine.Replied{Message: message(provider.RoleAssistant, provider.TextPart("see"), callPart("1"),
+			callPart("2"),
 			callPart("3"))},
-		machine.ToolStarted{Call: callPart("1").Call},
+		&machine.ToolStarted{Call: callPart("1").Call},
 		finished("3", "c"),
-		machine.Suspended{},
-		machine.Decided{},
+		&machine.Suspended{},
+		&machine.Decided{},
 		finished("1", "a"),
 		finished("9", "of no call"),
-		machine.ToolFinished{},
-		machine.Compacted{Report: &memory.Report{},
+		&machine.ToolFinished{},
+		&machine.Compacted{Report: &memory.Report{},
 			Spans: []machine.Span{{From: 0, To: 1, Messages: []provider.Message{provider.User("in short")}}}},
 		finished("2", "b"),
-		machine.Steered{Message: provider.User("quick")},
-		machine.Replied{Message: provider.Message{Role: provider.RoleAssistant}},
-		machine.SentBack{Text: "a title is missing"},
-		machine.StepFailed{Partial: provider.Assistant("I wou")},
-		machine.StepFailed{},
-		machine.NoteWritten{},
-		machine.RunEnded{Code: machine.CodeContextReset},
-		machine.RunStarted{ContextReset: &machine.ContextResetState{Index: 1}, Message: provider.User("go, again")},
-		machine.Replied{Message: provider.Assistant("done")},
-		machine.Undone{Message: provider.User("undone")},
-		machine.Snapshot{State: &machine.State{Messages: []provider.Message{provider.User("no")}}},
+		&machine.Steered{Message: provider.User("quick")},
+		&machine.Replied{Message: provider.Message{Role: provider.RoleAssistant}},
+		&machine.SentBack{Text: "a title is missing"},
+		&machine.StepFailed{Partial: provider.Assistant("I wou")},
+		&machine.StepFailed{},
+		&machine.NoteWritten{},
+		&machine.RunEnded{Code: machine.CodeContextReset},
+		&machine.RunStarted{ContextReset: &machine.ContextResetState{Index: 1}, Message: provider.User("go, again")},
+		&machine.Replied{Message: provider.Assistant("done")},
+		&machine.Undone{Message: provider.User("undone")},
+		&machine.Snapshot{State: &machine.State{Messages: []provider.Message{provider.User("no")}}},
 	}
 	want := []string{"user: before", "assistant: indeed", "user: go", "assistant: see 1? 2? 3?", "tool: 1=a 2=b 3=c",
 		"user: quick",
@@ -65,12 +66,12 @@ func TestAConversationBeginsWithASnapshot(t *testing.T) {
 		Run: &machine.RunState{Calls: []machine.CallState{{Call: callPart("2").Call},
 			{Call: callPart("3").Call, Result: finished("3", "c").Result}}},
 	}
-	facts := []machine.Fact{machine.Snapshot{State: state}, finished("2", "b"),
-		machine.Replied{Message: provider.Assistant("done")}}
+	facts := []machine.Fact{&machine.Snapshot{State: state}, finished("2", "b"),
+		&machine.Replied{Message: provider.Assistant("done")}}
 	want := []string{"user: go", "assistant: 1?", "tool: 1=a", "assistant: 2? 3?", "tool: 2=b 3=c", "assistant: done"}
 	require.Equal(t, want, outline(machine.Conversation(facts)))
 	require.Equal(t, append(want[:4:4], "tool: 3=c"), outline(machine.Conversation(facts[:1])))
-	require.Empty(t, machine.Conversation([]machine.Fact{machine.Snapshot{}}))
+	require.Empty(t, machine.Conversation([]machine.Fact{&machine.Snapshot{}}))
 
 	chain := &machine.State{
 		Messages: []provider.Message{message(provider.RoleUser, provider.TextPart("go"),
@@ -79,7 +80,7 @@ func TestAConversationBeginsWithASnapshot(t *testing.T) {
 			ContextReset: &machine.ChainState{ContextResetState: machine.ContextResetState{Index: 1, Prompt: 1}}},
 	}
 	require.Equal(t, []string{"user: go", "assistant: done"},
-		outline(machine.Conversation([]machine.Fact{machine.Snapshot{State: chain}})))
+		outline(machine.Conversation([]machine.Fact{&machine.Snapshot{State: chain}})))
 }
 
 // TestAConversationIsThatOfTheState: without compactions, context resets and what the agent tells
@@ -89,11 +90,11 @@ func TestAConversationIsThatOfTheState(t *testing.T) {
 		equal := true
 		s.after = func(f machine.Fact) {
 			switch f := f.(type) {
-			case machine.Compacted, machine.SentBack, machine.Undone:
+			case *machine.Compacted, *machine.SentBack, *machine.Undone:
 				equal = false
-			case machine.StepStarted:
+			case *machine.StepStarted:
 				equal = equal && f.Note == ""
-			case machine.RunStarted:
+			case *machine.RunStarted:
 				equal = equal && f.ContextReset == nil
 			}
 			if equal && s.m.State().Run.Stage != machine.StageActing {

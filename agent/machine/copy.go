@@ -21,11 +21,12 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 			return nil, &FactError{Session: to, Seq: meta.Seq, Kind: f.kind(),
 				Problem: fmt.Sprintf("its number should be %d", next)}
 		}
-		if _, ok := f.(Snapshot); ok && i > 0 {
+		if _, ok := f.(*Snapshot); ok && i > 0 {
 			continue
 		}
 		meta.Session, meta.Seq = to, uint64(len(out))+1
-		f = ownedBy(Stamp(f, meta), from, to)
+		f = Stamp(clone(f), meta)
+		setOwner(f, from, to)
 		if err := m.Apply(f); err != nil {
 			return nil, err
 		}
@@ -37,30 +38,26 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	return out[:keep], nil
 }
 
-// ownedBy returns a fact that starts a run, or stands for one, with the session that the run took
+// setOwner sets, in a fact that starts a run or stands for one, the session that the run took
 // place in. In a copy of a copy that is the first session. The keys of inputs belong to that
 // session, too, unless the copy has its name: an input of the copy may use them again.
-func ownedBy(f Fact, from, to string) Fact {
+func setOwner(f Fact, from, to string) {
 	switch f := f.(type) {
-	case RunStarted:
+	case *RunStarted:
 		f.From = cmp.Or(f.From, from)
 		if from != to {
 			f.Key = ""
 		}
-		return f
-	case Steered:
+	case *Steered:
 		if from != to {
 			f.Key = ""
 		}
-		return f
-	case Snapshot:
+	case *Snapshot:
 		f.From = cmp.Or(f.From, from)
 		if from != to && f.State != nil && len(f.State.Keys) > 0 { // Apply refuses one without a state
 			s := *f.State
 			s.Keys = nil
 			f.State = &s
 		}
-		return f
 	}
-	return f
 }

@@ -17,18 +17,18 @@ func Example() {
 	result := provider.ToolResult{CallID: call.ID, Name: call.Name, Parts: []provider.Part{provider.TextPart("sunny")}}
 	limits := machine.DefaultLimits()
 	script := []machine.Fact{
-		machine.RunStarted{Message: provider.User("How is the weather in Bonn?"), Limits: &limits},
-		machine.StepStarted{Meta: machine.Meta{Step: 1}},
-		machine.Replied{Meta: machine.Meta{Step: 1}, Stop: provider.StopToolCalls,
+		&machine.RunStarted{Message: provider.User("How is the weather in Bonn?"), Limits: &limits},
+		&machine.StepStarted{Meta: machine.Meta{Step: 1}},
+		&machine.Replied{Meta: machine.Meta{Step: 1}, Stop: provider.StopToolCalls,
 			Message: provider.Message{Role: provider.RoleAssistant,
 				Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}},
-		machine.ToolStarted{Meta: machine.Meta{Step: 1, Call: call.ID}, Call: call, IdempotencyKey: call.ID},
-		machine.ToolFinished{Meta: machine.Meta{Step: 1, Call: call.ID}, Call: call,
+		&machine.ToolStarted{Meta: machine.Meta{Step: 1, Call: call.ID}, Call: call, IdempotencyKey: call.ID},
+		&machine.ToolFinished{Meta: machine.Meta{Step: 1, Call: call.ID}, Call: call,
 			Result: &machine.ToolResult{ToolResult: result, Status: tools.OK}},
-		machine.StepStarted{Meta: machine.Meta{Step: 2}},
-		machine.Replied{Meta: machine.Meta{Step: 2}, Message: provider.Assistant("It is sunny."),
+		&machine.StepStarted{Meta: machine.Meta{Step: 2}},
+		&machine.Replied{Meta: machine.Meta{Step: 2}, Message: provider.Assistant("It is sunny."),
 			Stop: provider.StopDone},
-		machine.RunEnded{Status: machine.Completed},
+		&machine.RunEnded{Status: machine.Completed},
 	}
 	names := map[machine.ActionKind]string{machine.ActNothing: "nothing", machine.ActCallModel: "call the model",
 		machine.ActRunCalls: "run calls",
@@ -48,14 +48,14 @@ func Example() {
 	fmt.Println(m.Result(machine.Completed, "", nil).Text())
 
 	// Output:
-	// machine.RunStarted: call the model
-	// machine.StepStarted: call the model
-	// machine.Replied: run calls
-	// machine.ToolStarted: a call is in doubt
-	// machine.ToolFinished: call the model
-	// machine.StepStarted: call the model
-	// machine.Replied: finish
-	// machine.RunEnded: nothing
+	// *machine.RunStarted: call the model
+	// *machine.StepStarted: call the model
+	// *machine.Replied: run calls
+	// *machine.ToolStarted: a call is in doubt
+	// *machine.ToolFinished: call the model
+	// *machine.StepStarted: call the model
+	// *machine.Replied: finish
+	// *machine.RunEnded: nothing
 	// It is sunny.
 }
 
@@ -65,13 +65,13 @@ func ExampleReplay() {
 	origin := machine.Origin{Session: "s-1", Run: "r-1"}
 	call := &provider.ToolCall{ID: machine.CallID("r-1", 1, 0), Name: "pay"}
 	m, err := machine.Replay("s-1",
-		machine.RunStarted{Meta: machine.Meta{Origin: origin, Seq: 1}, Message: provider.User("Pay the bill."),
+		&machine.RunStarted{Meta: machine.Meta{Origin: origin, Seq: 1}, Message: provider.User("Pay the bill."),
 			Limits: &limits},
-		machine.StepStarted{Meta: machine.Meta{Origin: origin, Seq: 2, Step: 1}},
-		machine.Replied{Meta: machine.Meta{Origin: origin, Seq: 3, Step: 1}, Stop: provider.StopToolCalls,
+		&machine.StepStarted{Meta: machine.Meta{Origin: origin, Seq: 2, Step: 1}},
+		&machine.Replied{Meta: machine.Meta{Origin: origin, Seq: 3, Step: 1}, Stop: provider.StopToolCalls,
 			Message: provider.Message{Role: provider.RoleAssistant,
 				Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}},
-		machine.ToolStarted{Meta: machine.Meta{Origin: origin, Seq: 4, Step: 1, Call: call.ID}, Call: call},
+		&machine.ToolStarted{Meta: machine.Meta{Origin: origin, Seq: 4, Step: 1, Call: call.ID}, Call: call},
 	)
 	if err != nil {
 		fmt.Println(err)

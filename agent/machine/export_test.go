@@ -12,6 +12,8 @@ var (
 
 func KindOf(f Fact) string { return f.kind() }
 
+func CloneFact(f Fact) Fact { return clone(f) }
+
 func CloneState(s *State) (*State, error) { return s.Clone() }
 
 func CountRepeats(r *RunState, c *provider.ToolCall, res *ToolResult) (ToolState, int) {

@@ -12,13 +12,18 @@ import (
 
 // A Fact is an event of a session that is recorded in its journal. Facts are the only input of a
 // [Machine]: the same facts make the same state, in any process. The facts are the types of this
-// file, by value; no other package can add one. A fact must not be changed once it has been applied
-// or shared.
+// file, by pointer; no other package can add one. A fact must not be changed once it has been
+// applied or shared.
 type Fact interface {
 	// Envelope returns what all facts have in common.
 	Envelope() Meta
+	meta() *Meta
 	kind() string
-	with(Meta) Fact // the same fact with another envelope
+	// apply folds the fact into the state. r is the newest run. If the contents don't fit the
+	// state, it says why and changes nothing.
+	apply(m *Machine, r *RunState) (problem string)
+	// redact redacts the texts of the fact in place: see Redactor.Fact.
+	redact(r Redactor)
 }
 
 // An Origin names the run that an event belongs to.
@@ -47,8 +52,10 @@ type Meta struct {
 	By   string `json:"by,omitempty"`   // who caused the event, if it wasn't the run itself
 }
 
-// Envelope returns m.
-func (m Meta) Envelope() Meta { return m }
+// Envelope returns a copy of m.
+func (m *Meta) Envelope() Meta { return *m }
+
+func (m *Meta) meta() *Meta { return m }
 
 // RunStarted starts a run with an input.
 type RunStarted struct {
@@ -340,6 +347,8 @@ type RunEnded struct {
 	Status Status `json:"status"`         // Paused, Completed, Stopped or Failed
 	Code   string `json:"code,omitempty"` // one of the Code constants
 	Reason string `json:"reason,omitempty"`
+	// Result is the outcome, in the stream of the run. In a log it is nil.
+	Result *Result `json:"-"`
 }
 
 // A ToolResult is the result of a call: what the model reads, and what the host may want to know.

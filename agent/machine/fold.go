@@ -26,22 +26,21 @@ func (e *FactError) Error() string {
 // Apply folds a fact into the state. If the fact can't follow those before it, Apply returns a
 // *[FactError] and changes nothing.
 func (m *Machine) Apply(f Fact) error {
-	f, err := plain(f)
-	if err != nil {
+	if err := valid(f); err != nil {
 		err.Session = m.s.Session
 		return err
 	}
-	meta := f.Envelope()
-	problem := m.checkOrder(f, &meta)
+	meta := f.meta()
+	problem := m.checkOrder(f, meta)
 	if problem == "" {
-		problem = m.fold(f)
+		problem = f.apply(m, m.s.Run)
 	}
 	if problem != "" {
 		return &FactError{Session: m.s.Session, Seq: meta.Seq, Kind: f.kind(), Problem: problem}
 	}
 	m.s.Seq = meta.Seq
 	switch f.(type) {
-	case Snapshot, Undone, RuleRevoked, TitleChanged: // the run did nothing
+	case *Snapshot, *Undone, *RuleRevoked, *TitleChanged: // the run did nothing
 	default:
 		m.s.Run.Last = normalTime(meta.Time)
 	}
@@ -61,7 +60,7 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 	}
 	newest := r != nil && meta.Run == r.ID
 	switch f.(type) {
-	case RunStarted:
+	case *RunStarted:
 		switch {
 		case r.IsOpen():
 			return "run " + r.ID + " hasn't ended"
@@ -69,15 +68,15 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 			return "there was a run " + r.ID + " before"
 		}
 		return ""
-	case Snapshot:
+	case *Snapshot:
 		if r == nil || newest {
 			return ""
 		}
-	case Compacted, RuleRevoked, TitleChanged: // also between runs
+	case *Compacted, *RuleRevoked, *TitleChanged: // also between runs
 		if newest {
 			return ""
 		}
-	case Undone: // only between runs
+	case *Undone: // only between runs
 		switch {
 		case r.IsOpen():
 			return "a run is open"
@@ -93,8 +92,8 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 	}
 	if r.Status == Paused {
 		switch f.(type) {
-		case Continued, Decided, RunEnded, ModeChanged:
-		case StepFailed, ToolFinished: // a paused run that is to end must close what is open
+		case *Continued, *Decided, *RunEnded, *ModeChanged:
+		case *StepFailed, *ToolFinished: // a paused run that is to end must close what is open
 		default:
 			return "the run is paused"
 		}
@@ -102,99 +101,39 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 	return ""
 }
 
-// fold applies a fact that checkOrder has accepted. If the fact's contents don't fit the state,
-// fold says why and changes nothing.
-//
-// The switch is split into three functions because facts are large, and a function's stack frame
-// has room for each fact that the function names.
-func (m *Machine) fold(f Fact) (problem string) {
-	switch f.(type) {
-	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed:
-		return m.foldModel(f)
-	case ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack:
-		return m.foldCalls(f)
-	}
-	return m.foldSession(f)
-}
-
-// foldModel applies facts of a run's beginning and of model calls.
-func (m *Machine) foldModel(f Fact) string {
-	r := m.s.Run
-	switch f := f.(type) {
-	case RunStarted:
-		return m.runStarted(&f)
-	case StepStarted:
-		return m.stepStarted(r, &f)
-	case Compacted:
-		return m.compacted(r, &f)
-	case NoteWritten:
-		return m.noteWritten(r, &f)
-	case Replied:
-		return m.replied(r, &f)
-	case StepFailed:
-		return m.stepFailed(r, &f)
+func (f *ModeChanged) apply(m *Machine, r *RunState) string {
+	if m.s.Mode = f.To; f.Limits != nil {
+		r.Limits = f.Limits
 	}
 	return ""
 }
 
-// foldCalls applies facts of tool calls, and of texts that come in between.
-func (m *Machine) foldCalls(f Fact) string {
-	r := m.s.Run
-	switch f := f.(type) {
-	case ToolStarted:
-		return m.toolStarted(r, &f)
-	case ToolFinished:
-		return m.toolFinished(r, &f)
-	case Suspended:
-		return m.suspended(r, &f)
-	case Decided:
-		return m.decided(r, &f)
-	case Steered:
-		return m.steered(r, &f)
-	case SentBack:
-		return m.sentBack(r, &f)
+func (f *PhaseChanged) apply(m *Machine, r *RunState) string {
+	m.s.Phase, r.PhaseStep = f.To, 0
+	return ""
+}
+
+func (f *ContextResetRequested) apply(_ *Machine, r *RunState) string {
+	r.ContextResetDue = true
+	return ""
+}
+
+func (f *ToolsChanged) apply(_ *Machine, r *RunState) string {
+	if len(f.Tools) == 0 {
+		return "it names no tools"
+	}
+	r.Fingerprints = ChangeTools(r.Fingerprints, f.Tools)
+	return ""
+}
+
+func (f *Emitted) apply(*Machine, *RunState) string { // it is for the host alone
+	if f.Kind == "" {
+		return "it has no kind"
 	}
 	return ""
 }
 
-// foldSession applies all other facts.
-func (m *Machine) foldSession(f Fact) string {
-	r := m.s.Run
-	switch f := f.(type) {
-	case ModeChanged:
-		if m.s.Mode = f.To; f.Limits != nil {
-			r.Limits = f.Limits
-		}
-	case PhaseChanged:
-		m.s.Phase, r.PhaseStep = f.To, 0
-	case ContextResetRequested:
-		r.ContextResetDue = true
-	case ToolsChanged:
-		if len(f.Tools) == 0 {
-			return "it names no tools"
-		}
-		r.Fingerprints = ChangeTools(r.Fingerprints, f.Tools)
-	case Continued:
-		m.continued(r, &f)
-	case RuleRevoked:
-		return m.ruleRevoked(&f)
-	case TitleChanged:
-		return m.titleChanged(&f)
-	case Emitted: // for the host alone
-		if f.Kind == "" {
-			return "it has no kind"
-		}
-	case Undone:
-		return m.undone(&f)
-	case Snapshot:
-		return m.snapshot(&f)
-	case RunEnded:
-		return m.runEnded(r, &f)
-	}
-	return ""
-}
-
-func (m *Machine) runStarted(f *RunStarted) string {
+func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	if problem := checkMessage(provider.RoleUser, &f.Message); problem != "" {
 		return problem
 	}
@@ -210,7 +149,6 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	if f.Owner != "" && f.Owner != m.s.Owner && m.s.Seq > 0 {
 		return "the session doesn't belong to its owner"
 	}
-	before := m.s.Run
 	var chain *ChainState
 	if f.ContextReset != nil {
 		if problem := m.checkContextReset(f); problem != "" {
@@ -256,8 +194,7 @@ func callMessage(call *provider.ToolCall) provider.Message {
 		Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}
 }
 
-// continued resumes a run.
-func (m *Machine) continued(r *RunState, f *Continued) {
+func (f *Continued) apply(_ *Machine, r *RunState) string {
 	if r.Status == Running { // its process died; it is taken to have worked until its newest fact
 		r.Worked += max(r.Last.Sub(r.Since), 0)
 	}
@@ -265,6 +202,7 @@ func (m *Machine) continued(r *RunState, f *Continued) {
 		r.Fingerprints = f.Tools
 	}
 	r.resume(f.Time)
+	return ""
 }
 
 // resume sets a run to running, from now on.
@@ -302,7 +240,7 @@ func (m *Machine) addUserMessage(r *RunState, msg *provider.Message) string {
 	return ""
 }
 
-func (m *Machine) steered(r *RunState, f *Steered) string {
+func (f *Steered) apply(m *Machine, r *RunState) string {
 	if problem := m.addUserMessage(r, &f.Message); problem != "" {
 		return problem
 	}
@@ -311,7 +249,7 @@ func (m *Machine) steered(r *RunState, f *Steered) string {
 	return ""
 }
 
-func (m *Machine) sentBack(r *RunState, f *SentBack) string {
+func (f *SentBack) apply(m *Machine, r *RunState) string {
 	switch {
 	case r.Stage != StageReplied:
 		return "only a run that is about to complete can be sent back"
@@ -328,7 +266,7 @@ func (m *Machine) sentBack(r *RunState, f *SentBack) string {
 	return m.addUserMessage(r, &msg)
 }
 
-func (m *Machine) runEnded(r *RunState, f *RunEnded) string {
+func (f *RunEnded) apply(m *Machine, r *RunState) string {
 	switch f.Status {
 	case Paused:
 		if r.Status == Paused {

@@ -10,7 +10,7 @@ import (
 
 // This file folds in the facts about tool calls. Each call ends with exactly one result.
 
-func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
+func (f *ToolStarted) apply(m *Machine, r *RunState) string {
 	c, problem := r.openCall(f.Meta.Call)
 	if problem != "" {
 		return problem
@@ -33,7 +33,7 @@ func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 	return ""
 }
 
-func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
+func (f *ToolFinished) apply(m *Machine, r *RunState) string {
 	c, problem := r.openCall(f.Meta.Call)
 	if problem != "" {
 		return problem
@@ -82,7 +82,7 @@ func (m *Machine) closeStep(r *RunState) {
 	r.Calls, r.Closed, r.Stage = nil, 0, StageReady
 }
 
-func (m *Machine) suspended(r *RunState, f *Suspended) string {
+func (f *Suspended) apply(m *Machine, r *RunState) string {
 	c, problem := r.openCall(f.Meta.Call)
 	if problem != "" {
 		return problem
@@ -155,7 +155,7 @@ func (m *Machine) isUsedBefore(id string, c *CallState) bool {
 	return other != nil && other != c || slices.Contains(m.s.Used, id)
 }
 
-func (m *Machine) decided(r *RunState, f *Decided) string {
+func (f *Decided) apply(m *Machine, r *RunState) string {
 	d := &f.Decision
 	c, p := r.Suspended(d.ID)
 	switch {

@@ -10,8 +10,8 @@ import (
 // This file folds in the facts that change what the conversation contains, and what the session
 // remembers besides it: compactions, notes, context resets, standing approvals and undone effects.
 
-// compacted replaces the conversation by a shorter one.
-func (m *Machine) compacted(r *RunState, f *Compacted) string {
+// apply replaces the conversation by a shorter one.
+func (f *Compacted) apply(m *Machine, r *RunState) string {
 	if f.Report == nil {
 		return "it has no report"
 	}
@@ -113,7 +113,7 @@ func Spans(before, after []provider.Message) (out []Span) {
 	return out
 }
 
-func (m *Machine) noteWritten(r *RunState, f *NoteWritten) string {
+func (f *NoteWritten) apply(m *Machine, r *RunState) string {
 	was := m.s.Note(f.Category)
 	switch {
 	case f.Category == "" || f.Index != was.Index+1:
@@ -193,7 +193,7 @@ func (r *RunState) inherit(before *RunState, c *ChainState) {
 	r.Model, r.UserMessages = before.Model, before.UserMessages
 }
 
-func (m *Machine) ruleRevoked(f *RuleRevoked) string {
+func (f *RuleRevoked) apply(m *Machine, _ *RunState) string {
 	n := len(m.s.Rules)
 	m.s.Rules = slices.DeleteFunc(m.s.Rules, func(r Rule) bool { return r.Tool == f.Tool })
 	if len(m.s.Rules) == n {
@@ -202,8 +202,8 @@ func (m *Machine) ruleRevoked(f *RuleRevoked) string {
 	return ""
 }
 
-// undone adds the message for the model. The conversation keeps the calls.
-func (m *Machine) undone(f *Undone) string {
+// apply adds the message for the model. The conversation keeps the calls.
+func (f *Undone) apply(m *Machine, _ *RunState) string {
 	for _, c := range f.Calls {
 		if c.Call == nil || c.Call.ID == "" {
 			return "it names no call"

@@ -10,7 +10,7 @@ import (
 
 // This file folds in the facts about model calls.
 
-func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
+func (f *StepStarted) apply(m *Machine, r *RunState) string {
 	again := r.Stage == StageCalling && f.Step == r.Step && f.Final == r.Final
 	next := (r.Stage == StageReady || r.Stage == StageReplied && r.Stop == provider.StopPaused) && f.Step == r.Step+1 &&
 		r.Final == ""
@@ -30,7 +30,7 @@ func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 	return ""
 }
 
-func (m *Machine) replied(r *RunState, f *Replied) string {
+func (f *Replied) apply(m *Machine, r *RunState) string {
 	if r.Stage != StageCalling || f.Step != r.Step {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
 	}
@@ -103,7 +103,7 @@ func (r *RunState) addSpent(s *Spent) {
 	r.SubagentCalls += s.Calls
 }
 
-func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
+func (f *StepFailed) apply(m *Machine, r *RunState) string {
 	if r.Stage != StageCalling || f.Step != r.Step {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
 	}

@@ -62,11 +62,11 @@ func firstOpen(open []journal.Open) []journal.Open {
 // changesHead reports whether the fact may change the head of the session.
 func (m *Machine) changesHead(f Fact) bool {
 	switch f := f.(type) {
-	case RunStarted, Continued, Snapshot, Decided, TitleChanged, RunEnded:
+	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *RunEnded:
 		return true
-	case Suspended:
+	case *Suspended:
 		return m.listsNext()
-	case ToolFinished: // of a subagent that waits for more decisions
+	case *ToolFinished: // of a subagent that waits for more decisions
 		c := m.s.Run.Call(f.Meta.Call)
 		return c != nil && c.Waits()
 	}

@@ -45,25 +45,22 @@ func shape(t *testing.T, m *machine.Machine) string {
 
 // withMeta returns a fact with another envelope.
 func withMeta(f machine.Fact, change func(*machine.Meta)) machine.Fact {
-	v := reflect.New(reflect.TypeOf(f)).Elem()
-	v.Set(reflect.ValueOf(f))
-	meta := v.FieldByName("Meta").Addr().Interface().(*machine.Meta)
-	change(meta)
-	return v.Interface().(machine.Fact)
+	f = machine.CloneFact(f)
+	change(reflect.ValueOf(f).Elem().FieldByName("Meta").Addr().Interface().(*machine.Meta))
+	return f
 }
 
 // withoutPointers returns a fact with its pointers set to nil, and whether it had any.
 func withoutPointers(f machine.Fact) (machine.Fact, bool) {
-	v := reflect.New(reflect.TypeOf(f)).Elem()
-	v.Set(reflect.ValueOf(f))
-	had := false
+	f = machine.CloneFact(f)
+	v, had := reflect.ValueOf(f).Elem(), false
 	for i := range v.NumField() {
 		if field := v.Field(i); field.Kind() == reflect.Pointer && !field.IsNil() && v.Type().Field(i).Name != "Meta" {
 			field.SetZero()
 			had = true
 		}
 	}
-	return v.Interface().(machine.Fact), had
+	return f, had
 }
 
 // harmless are the kinds of facts whose zero value is accepted in a running run.
@@ -90,7 +87,7 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 			try(withMeta(f, func(m *machine.Meta) { m.Origin = machine.Origin{} }), "no origin")
 			try(withMeta(f, func(m *machine.Meta) { m.Run = "" }), "no run")
 			try(withMeta(f, func(m *machine.Meta) { m.Session = "s-2" }), "another session")
-			if _, starts := f.(machine.RunStarted); !starts {
+			if _, starts := f.(*machine.RunStarted); !starts {
 				try(withMeta(f, func(m *machine.Meta) { m.Run = "r-0" }), "another run")
 				if bare, had := withoutPointers(f); had {
 					try(bare, "nil inside")
@@ -99,11 +96,11 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 			r := s.m.State().Run
 			if !r.IsOpen() {
 				for _, typ := range machine.FactTypes {
-					zero := reflect.Zero(typ).Interface().(machine.Fact)
+					zero := reflect.New(typ).Interface().(machine.Fact)
 					try(withMeta(zero, func(m *machine.Meta) { *m = s.meta("") }), "no run is open")
 				}
 				if r != nil {
-					try(machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: r.ID},
+					try(&machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: r.ID},
 						Seq: s.m.State().Seq + 1}, Message: provider.User("hi")}, "a run that was")
 				}
 				return
@@ -113,16 +110,16 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 					kind != "context_reset_requested") || r.Stage == machine.StageCalling && kind == "step_failed" ||
 					r.Stage == machine.StageCalling && kind == "step_started" && r.Final == "" // the same call again
 				if !legal {
-					zero := reflect.Zero(typ).Interface().(machine.Fact)
+					zero := reflect.New(typ).Interface().(machine.Fact)
 					try(withMeta(zero, func(m *machine.Meta) { *m = s.meta("") }), "zero value")
 				}
 			}
-			try(machine.RunStarted{Meta: s.meta(""), Message: provider.User("hi")}, "a run in a run")
-			try(machine.RunEnded{Meta: s.meta(""), Status: machine.Running}, "an end that is none")
-			try(machine.Decided{Meta: s.meta(""), Decision: machine.Decision{ID: "p-unknown", Kind: machine.Approved}},
+			try(&machine.RunStarted{Meta: s.meta(""), Message: provider.User("hi")}, "a run in a run")
+			try(&machine.RunEnded{Meta: s.meta(""), Status: machine.Running}, "an end that is none")
+			try(&machine.Decided{Meta: s.meta(""), Decision: machine.Decision{ID: "p-unknown", Kind: machine.Approved}},
 				"a pause that isn't")
 			for id := range used {
-				try(machine.Decided{Meta: s.meta(""), Decision: machine.Decision{ID: id, Kind: machine.Approved}},
+				try(&machine.Decided{Meta: s.meta(""), Decision: machine.Decision{ID: id, Kind: machine.Approved}},
 					"a decision taken before")
 			}
 			call := &provider.ToolCall{ID: "r-999.1.0", Name: "look"}
@@ -130,94 +127,94 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				return &machine.ToolResult{ToolResult: provider.ToolResult{CallID: c.ID, Name: c.Name},
 					Status: tools.OK}
 			}
-			try(machine.ToolStarted{Meta: s.meta(call.ID), Call: call}, "a call that isn't")
-			try(machine.ToolFinished{Meta: s.meta(call.ID), Call: call, Result: result(call)}, "a call that isn't")
-			try(machine.Suspended{Meta: s.meta(call.ID),
+			try(&machine.ToolStarted{Meta: s.meta(call.ID), Call: call}, "a call that isn't")
+			try(&machine.ToolFinished{Meta: s.meta(call.ID), Call: call, Result: result(call)}, "a call that isn't")
+			try(&machine.Suspended{Meta: s.meta(call.ID),
 				Pause: machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call}}, "a call that isn't")
 			if r.Stage != machine.StageCalling {
-				try(machine.Replied{Meta: s.meta(""), Message: provider.Assistant("hi"), Stop: provider.StopDone},
+				try(&machine.Replied{Meta: s.meta(""), Message: provider.Assistant("hi"), Stop: provider.StopDone},
 					"a reply to nothing")
-				try(machine.StepFailed{Meta: s.meta("")}, "a failure of nothing")
+				try(&machine.StepFailed{Meta: s.meta("")}, "a failure of nothing")
 			} else {
-				try(machine.Replied{Meta: s.meta(""),
+				try(&machine.Replied{Meta: s.meta(""),
 					Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
 						{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "call_1", Name: "look"}}}},
 					Stop: provider.StopToolCalls}, "a call with the provider's id")
-				try(machine.Replied{Meta: s.meta(""), Message: provider.Message{Role: provider.RoleAssistant,
+				try(&machine.Replied{Meta: s.meta(""), Message: provider.Message{Role: provider.RoleAssistant,
 					Parts: []provider.Part{{Kind: provider.PartToolCall}}},
 					Stop: provider.StopToolCalls}, "a call that is nil")
-				try(machine.Replied{Meta: s.meta(""), Message: provider.User("hi"), Stop: provider.StopDone},
+				try(&machine.Replied{Meta: s.meta(""), Message: provider.User("hi"), Stop: provider.StopDone},
 					"a reply by the user")
-				try(machine.StepFailed{Meta: s.meta(""),
+				try(&machine.StepFailed{Meta: s.meta(""),
 					Partial: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
 						{Kind: provider.PartToolCall, Call: call}}}}, "a partial answer with a call")
-				step := withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = s.meta(""); m.Step++ })
+				step := withMeta(&machine.StepStarted{}, func(m *machine.Meta) { *m = s.meta(""); m.Step++ })
 				try(step, "a step in a step")
 			}
 			if r.Stage != machine.StageReady && r.Stage != machine.StageReplied {
-				try(machine.Steered{Meta: s.meta(""), Message: provider.User("hi")}, "a message within a step")
+				try(&machine.Steered{Meta: s.meta(""), Message: provider.User("hi")}, "a message within a step")
 			}
 			if r.Stage != machine.StageReplied {
-				try(machine.SentBack{Meta: s.meta(""), Why: machine.SendBackHook, Text: "more"},
+				try(&machine.SentBack{Meta: s.meta(""), Why: machine.SendBackHook, Text: "more"},
 					"sent back without an answer")
 			}
 			if r.Stage != machine.StageActing {
 				return
 			}
 			for _, status := range []machine.Status{machine.Completed, machine.Stopped, machine.Failed} {
-				try(machine.RunEnded{Meta: s.meta(""), Status: status}, "an end with open calls")
+				try(&machine.RunEnded{Meta: s.meta(""), Status: status}, "an end with open calls")
 			}
-			try(withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = s.meta(""); m.Step++ }),
+			try(withMeta(&machine.StepStarted{}, func(m *machine.Meta) { *m = s.meta(""); m.Step++ }),
 				"a step with open calls")
 			for i := range r.Calls {
 				c := &r.Calls[i]
 				other := *c.Call
 				other.Name = "other"
-				try(machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: &other}, "another tool's name")
-				try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(call)},
+				try(&machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: &other}, "another tool's name")
+				try(&machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(call)},
 					"another call's result")
 				if c.Status != machine.CallStarted {
-					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
+					try(&machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
 						"success without a start")
 				}
 				if begun[c.Call.ID] && !c.Retry && c.Started {
 					// a call that was suspended to run again isn't started any more
-					try(machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call, Repeatable: true}, "a second start")
+					try(&machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call, Repeatable: true}, "a second start")
 				}
 				switch c.Status {
 				case machine.CallDone:
-					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
+					try(&machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
 						"a second result")
-					try(machine.Suspended{Meta: s.meta(c.Call.ID),
+					try(&machine.Suspended{Meta: s.meta(c.Call.ID),
 						Pause: machine.Pause{ID: "p-1", Kind: "question", Call: *c.Call}}, "a pause of what is done")
 				case machine.CallDecided:
-					try(machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start after a refusal")
-					try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1",
+					try(&machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start after a refusal")
+					try(&machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1",
 						Kind: machine.PauseApproval, Call: *c.Call}}, "a pause after a refusal")
 				case machine.CallSuspended:
-					try(machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start without a decision")
-					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
+					try(&machine.ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start without a decision")
+					try(&machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)},
 						"a result without a decision")
-					try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1",
+					try(&machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1",
 						Kind: machine.PauseApproval, Call: *c.Call}}, "a pause of what is paused")
-					try(machine.Decided{Meta: s.meta(c.Call.ID),
+					try(&machine.Decided{Meta: s.meta(c.Call.ID),
 						Decision: machine.Decision{ID: c.Pause.ID, Kind: "maybe"}}, "an unknown decision")
 					for why, bad := range badlyReopened(s.m.State().Session, c) {
 						try(withMeta(bad, func(m *machine.Meta) { *m = s.meta(c.Call.ID) }), why)
 					}
 					if c.Pause.Kind == "question" {
-						try(machine.Decided{Meta: s.meta(c.Call.ID), Decision: machine.Decision{ID: c.Pause.ID,
+						try(&machine.Decided{Meta: s.meta(c.Call.ID), Decision: machine.Decision{ID: c.Pause.ID,
 							Kind: machine.Approved}}, "approval of a question")
 					}
 					for j := range r.Calls {
 						if d := &r.Calls[j]; d.Status == machine.CallOpen {
-							try(machine.Suspended{Meta: s.meta(d.Call.ID), Pause: machine.Pause{ID: c.Pause.ID,
+							try(&machine.Suspended{Meta: s.meta(d.Call.ID), Pause: machine.Pause{ID: c.Pause.ID,
 								Kind: machine.PauseApproval, Call: *d.Call}}, "two pauses with one id")
 						}
 					}
 				case machine.CallOpen:
 					for id := range used {
-						try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: id,
+						try(&machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: id,
 							Kind: machine.PauseApproval, Call: *c.Call}}, "a pause with a used id")
 					}
 				}
@@ -225,15 +222,15 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 		}
 		s.after = func(f machine.Fact) {
 			switch f := f.(type) {
-			case machine.RunStarted:
+			case *machine.RunStarted:
 				clear(used)
-			case machine.Decided:
+			case *machine.Decided:
 				used[f.Decision.ID] = true
-			case machine.Suspended:
+			case *machine.Suspended:
 				for _, id := range f.Pause.Replaces {
 					used[id] = true
 				}
-			case machine.ToolStarted:
+			case *machine.ToolStarted:
 				if begun[f.Call.ID] = !f.Repeatable; s.m.State().Run.Status == machine.Paused {
 					t.Error("a paused run started a call")
 				}
@@ -316,28 +313,28 @@ func (c *chaos) fact() machine.Fact {
 			[]provider.Part{{Kind: provider.PartToolResult, Result: &provider.ToolResult{CallID: name}}})
 	}
 	if rules := c.m.State().Rules; c.rng.IntN(60) == 0 || len(rules) > 0 && c.rng.IntN(3) == 0 {
-		return machine.RuleRevoked{Meta: meta, Tool: any1(c, "a", "b")}
+		return &machine.RuleRevoked{Meta: meta, Tool: any1(c, "a", "b")}
 	}
 	if c.rng.IntN(60) == 0 {
-		return machine.TitleChanged{Meta: meta, Title: any1(c, "", "a", "a\nb", strings.Repeat("n", 201))}
+		return &machine.TitleChanged{Meta: meta, Title: any1(c, "", "a", "a\nb", strings.Repeat("n", 201))}
 	}
 	switch c.rng.IntN(40) {
 	case 0:
 		meta.Origin = machine.Origin{Session: "s-1", Run: r.ID}
-		return machine.Undone{Meta: meta, Calls: any1(c, nil, []machine.UndoneCall{{}},
+		return &machine.Undone{Meta: meta, Calls: any1(c, nil, []machine.UndoneCall{{}},
 			[]machine.UndoneCall{{Call: call}}), Message: any1(c, provider.Message{}, message)}
 	case 1:
-		return machine.Snapshot{Meta: meta,
+		return &machine.Snapshot{Meta: meta,
 			State: any1(c, nil, &machine.State{}, &machine.State{Run: &machine.RunState{}})}
 	case 2, 3, 4:
 		meta.Origin = machine.Origin{Session: "s-1", Run: r.ID}
 		return c.compacted(meta, message)
 	case 5:
-		return machine.NoteWritten{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.State().Note("a").Index +
+		return &machine.NoteWritten{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.State().Note("a").Index +
 			c.rng.IntN(2), Share: any1(c, .5, .5, -1, math.NaN())}
 	case 6, 7:
 		if r.IsOpen() {
-			return machine.RunEnded{Meta: meta, Status: machine.Stopped, Code: machine.CodeContextReset}
+			return &machine.RunEnded{Meta: meta, Status: machine.Stopped, Code: machine.CodeContextReset}
 		}
 	}
 	kind := c.rng.IntN(18)
@@ -359,7 +356,7 @@ func (c *chaos) fact() machine.Fact {
 	}
 	switch kind {
 	case 0:
-		f := machine.RunStarted{Meta: meta, Message: message, Limits: new(machine.DefaultLimits())}
+		f := &machine.RunStarted{Meta: meta, Message: message, Limits: new(machine.DefaultLimits())}
 		if c.rng.IntN(3) == 0 {
 			f.History = []provider.Message{provider.User("before"), message}
 		}
@@ -369,9 +366,9 @@ func (c *chaos) fact() machine.Fact {
 		}
 		return f
 	case 1, 2:
-		return machine.StepStarted{Meta: meta, Final: any1(c, "", "", "", machine.LimitSteps), Note: text}
+		return &machine.StepStarted{Meta: meta, Final: any1(c, "", "", "", machine.LimitSteps), Note: text}
 	case 3, 4, 5:
-		f := machine.Replied{Meta: meta,
+		f := &machine.Replied{Meta: meta,
 			Message: provider.Message{Role: any1(c, provider.RoleAssistant, provider.RoleAssistant, provider.RoleUser)},
 			Stop: any1(c, provider.StopDone, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls,
 				provider.StopToolCalls, provider.StopPaused, provider.StopLength, "")}
@@ -384,45 +381,45 @@ func (c *chaos) fact() machine.Fact {
 		}
 		return f
 	case 6:
-		return machine.StepFailed{Meta: meta, Partial: any1(c, message, provider.Message{})}
+		return &machine.StepFailed{Meta: meta, Partial: any1(c, message, provider.Message{})}
 	case 7, 8:
-		return machine.ToolStarted{Meta: meta, Call: any1(c, call, call, call, nil), Repeatable: c.rng.IntN(3) == 0}
+		return &machine.ToolStarted{Meta: meta, Call: any1(c, call, call, call, nil), Repeatable: c.rng.IntN(3) == 0}
 	case 9, 10:
 		res := &machine.ToolResult{Status: any1(c, tools.OK, tools.Failed, tools.Rejected, tools.Answered,
 			tools.InDoubt, "")}
 		res.CallID = name
-		return machine.ToolFinished{Meta: meta, Call: call, Result: any1(c, res, res, res, nil)}
+		return &machine.ToolFinished{Meta: meta, Call: call, Result: any1(c, res, res, res, nil)}
 	case 11:
 		p := machine.Pause{ID: pause, Kind: any1(c, machine.PauseApproval, machine.PauseInDoubt,
 			machine.PauseCorrection, "question", ""), Call: *call}
 		if c.rng.IntN(3) == 0 {
 			p.Replaces = []string{fmt.Sprint("p-", c.rng.IntN(6))}
 		}
-		return machine.Suspended{Meta: meta, Pause: p}
+		return &machine.Suspended{Meta: meta, Pause: p}
 	case 12, 13:
-		return machine.Decided{Meta: meta,
+		return &machine.Decided{Meta: meta,
 			Decision: machine.Decision{ID: pause,
 				Kind: any1(c, machine.Approved, machine.Rejected, machine.Edited, machine.Suggested,
 					machine.AnswerGiven, machine.AlwaysAllow, machine.Expired, machine.Superseded, "maybe"),
 				Input: json.RawMessage(`{"e":1}`)}}
 	case 14:
-		return any1[machine.Fact](c, machine.Steered{Meta: meta, Message: message},
-			machine.SentBack{Meta: meta, Why: any1(c, machine.SendBackHook, machine.SendBackOutput, "x"), Text: text})
+		return any1[machine.Fact](c, &machine.Steered{Meta: meta, Message: message},
+			&machine.SentBack{Meta: meta, Why: any1(c, machine.SendBackHook, machine.SendBackOutput, "x"), Text: text})
 	case 15:
-		return any1[machine.Fact](c, machine.ModeChanged{Meta: meta, To: text},
-			machine.PhaseChanged{Meta: meta, To: text}, machine.ContextResetRequested{Meta: meta},
-			machine.Emitted{Meta: meta, Kind: text})
+		return any1[machine.Fact](c, &machine.ModeChanged{Meta: meta, To: text},
+			&machine.PhaseChanged{Meta: meta, To: text}, &machine.ContextResetRequested{Meta: meta},
+			&machine.Emitted{Meta: meta, Kind: text})
 	case 16:
-		return any1[machine.Fact](c, machine.Continued{Meta: meta},
-			machine.ToolsChanged{Meta: meta, Tools: any1(c, []machine.ToolFingerprint{{Name: name}}, nil)})
+		return any1[machine.Fact](c, &machine.Continued{Meta: meta},
+			&machine.ToolsChanged{Meta: meta, Tools: any1(c, []machine.ToolFingerprint{{Name: name}}, nil)})
 	}
-	return machine.RunEnded{Meta: meta,
+	return &machine.RunEnded{Meta: meta,
 		Status: any1(c, machine.Completed, machine.Stopped, machine.Failed, machine.Paused, machine.Running, "")}
 }
 
 // compacted returns a compaction with random spans, few of which are legal.
 func (c *chaos) compacted(meta machine.Meta, message provider.Message) machine.Fact {
-	f := machine.Compacted{Meta: meta, Report: any1(c, &memory.Report{}, &memory.Report{}, nil)}
+	f := &machine.Compacted{Meta: meta, Report: any1(c, &memory.Report{}, &memory.Report{}, nil)}
 	for at, n := 0, len(c.m.State().Messages); at < n && c.rng.IntN(5) > 0; {
 		p := machine.Span{From: at + c.rng.IntN(3) - 1, To: at + c.rng.IntN(4)}
 		if c.rng.IntN(3) == 0 {
@@ -439,15 +436,15 @@ func (c *chaos) compacted(meta machine.Meta, message provider.Message) machine.F
 // accepted checks what must be true after a fact that was accepted.
 func (c *chaos) accepted(f machine.Fact, seed int) {
 	switch f := f.(type) {
-	case machine.ToolStarted:
+	case *machine.ToolStarted:
 		require.False(c.t, c.starts[f.Call.ID], "seed %d: call %s was started twice", seed, f.Call.ID)
 		require.False(c.t, c.closed[f.Call.ID], "seed %d: call %s was started after it had been turned down", seed,
 			f.Call.ID)
 		require.Equal(c.t, machine.Running, c.m.State().Run.Status)
 		c.starts[f.Call.ID] = !f.Repeatable
-	case machine.Suspended:
+	case *machine.Suspended:
 		c.pauses[f.Pause.ID] = f.Meta.Call
-	case machine.Decided:
+	case *machine.Decided:
 		switch call := c.pauses[f.Decision.ID]; f.Decision.Kind {
 		case machine.Approved, machine.Edited, machine.AlwaysAllow:
 			c.starts[call] = false // a person lets it run, for the first time or in doubt

@@ -20,16 +20,16 @@ type drill struct {
 	t       *testing.T
 	m       *machine.Machine
 	origin  machine.Origin
-	reply   func(step int) machine.Replied
+	reply   func(step int) *machine.Replied
 	result  func(n int) *machine.ToolResult // the nth; nil stands for a new success each time
 	between func(step int) []machine.Fact   // facts between the steps, without envelope
 	calls   int                             // model calls
 	tools   int                             // tool calls that were started
 }
 
-func newDrill(t *testing.T, limits machine.Limits, reply func(step int) machine.Replied) *drill {
+func newDrill(t *testing.T, limits machine.Limits, reply func(step int) *machine.Replied) *drill {
 	d := &drill{t: t, m: machine.New("s-1"), origin: machine.Origin{Session: "s-1", Run: "r-1"}, reply: reply}
-	d.apply(machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: &limits})
+	d.apply(&machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: &limits})
 	return d
 }
 
@@ -59,7 +59,7 @@ func (d *drill) end() machine.Action {
 					continue
 				}
 			}
-			start := machine.StepStarted{Meta: d.meta(""), Final: a.Final}
+			start := &machine.StepStarted{Meta: d.meta(""), Final: a.Final}
 			start.Step++
 			d.apply(start)
 			d.calls++
@@ -76,7 +76,7 @@ func (d *drill) end() machine.Action {
 		case machine.ActRunCalls:
 			c := r.Calls[a.Calls[0]].Call
 			d.tools++
-			d.apply(machine.ToolStarted{Meta: d.meta(c.ID), Call: c, IdempotencyKey: c.ID})
+			d.apply(&machine.ToolStarted{Meta: d.meta(c.ID), Call: c, IdempotencyKey: c.ID})
 			res := &machine.ToolResult{Status: tools.OK,
 				ToolResult: provider.ToolResult{
 					Parts: []provider.Part{provider.TextPart(fmt.Sprint("result ", d.tools))}}}
@@ -84,11 +84,11 @@ func (d *drill) end() machine.Action {
 				res = d.result(d.tools)
 			}
 			res.CallID = c.ID
-			d.apply(machine.ToolFinished{Meta: d.meta(c.ID), Call: c, Result: res})
+			d.apply(&machine.ToolFinished{Meta: d.meta(c.ID), Call: c, Result: res})
 		case machine.ActSettle:
 			for _, i := range a.Calls {
 				c := r.Calls[i].Call
-				d.apply(machine.ToolFinished{Meta: d.meta(c.ID), Call: c,
+				d.apply(&machine.ToolFinished{Meta: d.meta(c.ID), Call: c,
 					Result: &machine.ToolResult{Status: tools.NotRun, ToolResult: provider.ToolResult{CallID: c.ID}}})
 				if i == a.Calls[len(a.Calls)-1] {
 					break
@@ -96,7 +96,7 @@ func (d *drill) end() machine.Action {
 			}
 		case machine.ActFinish:
 			require.NoError(d.t, balanced(d.m.State().Messages))
-			d.apply(machine.RunEnded{Meta: d.meta(""), Status: a.Status, Code: a.Code})
+			d.apply(&machine.RunEnded{Meta: d.meta(""), Status: a.Status, Code: a.Code})
 			require.Equal(d.t, machine.Action{}, d.m.Next())
 			return a
 		default:
@@ -118,8 +118,8 @@ func (d *drill) limit() *machine.LimitError {
 	return le
 }
 
-func says(text string, stop provider.StopReason) machine.Replied {
-	f := machine.Replied{Stop: stop}
+func says(text string, stop provider.StopReason) *machine.Replied {
+	f := &machine.Replied{Stop: stop}
 	if text != "" {
 		f.Message.Parts = []provider.Part{provider.TextPart(text)}
 	}
@@ -127,8 +127,8 @@ func says(text string, stop provider.StopReason) machine.Replied {
 }
 
 // calls returns a reply that calls look once for each input.
-func calls(stop provider.StopReason, inputs ...string) machine.Replied {
-	f := machine.Replied{Stop: stop}
+func calls(stop provider.StopReason, inputs ...string) *machine.Replied {
+	f := &machine.Replied{Stop: stop}
 	for _, in := range inputs {
 		c := &provider.ToolCall{Name: "look"}
 		if json.Valid([]byte(in)) {
@@ -142,7 +142,7 @@ func calls(stop provider.StopReason, inputs ...string) machine.Replied {
 }
 
 // fresh returns a reply with a call that wasn't made before.
-func fresh(step int) machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint(step)) }
+func fresh(step int) *machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint(step)) }
 
 func TestEveryModelEndsWithinTheLimits(t *testing.T) {
 	limits := machine.DefaultLimits()
@@ -150,7 +150,7 @@ func TestEveryModelEndsWithinTheLimits(t *testing.T) {
 		return func(int) *machine.ToolResult { return &machine.ToolResult{Status: s, Class: fault.Permanent} }
 	}
 	for name, c := range map[string]struct {
-		reply  func(step int) machine.Replied
+		reply  func(step int) *machine.Replied
 		result func(int) *machine.ToolResult
 		limit  string // empty: it isn't a limit that ends the run
 		calls  int    // model calls
@@ -158,61 +158,61 @@ func TestEveryModelEndsWithinTheLimits(t *testing.T) {
 		code   string
 	}{
 		"always calls something new": {reply: fresh, limit: machine.LimitSteps, calls: 13},
-		"always makes the same call": {reply: func(int) machine.Replied {
+		"always makes the same call": {reply: func(int) *machine.Replied {
 			return calls(provider.StopToolCalls, "1")
 		}, result: status(tools.OK), limit: machine.LimitRepeats, calls: 5},
-		"five of the same in one reply": {reply: func(int) machine.Replied {
+		"five of the same in one reply": {reply: func(int) *machine.Replied {
 			return calls(provider.StopToolCalls, "1", "1", "1", "1", "1", "1")
 		}, result: status(tools.OK), limit: machine.LimitRepeats, calls: 1},
-		"calls after done": {reply: func(s int) machine.Replied {
+		"calls after done": {reply: func(s int) *machine.Replied {
 			return calls(provider.StopDone, fmt.Sprint(s))
 		}, limit: machine.LimitSteps, calls: 13},
-		"calls for no reason": {reply: func(s int) machine.Replied {
+		"calls for no reason": {reply: func(s int) *machine.Replied {
 			return calls(provider.StopUnknown, fmt.Sprint(s))
 		}, limit: machine.LimitSteps, calls: 13},
-		"always cut within new calls": {reply: func(s int) machine.Replied {
+		"always cut within new calls": {reply: func(s int) *machine.Replied {
 			return calls(provider.StopLength, fmt.Sprint("{", s))
 		}, limit: machine.LimitSteps, calls: 13},
-		"always cut within the same": {reply: func(int) machine.Replied {
+		"always cut within the same": {reply: func(int) *machine.Replied {
 			return calls(provider.StopLength, "{")
 		}, limit: machine.LimitSteps, calls: 13},
-		"always filtered within a call": {reply: func(int) machine.Replied {
+		"always filtered within a call": {reply: func(int) *machine.Replied {
 			return calls(provider.StopFiltered, "1")
 		}, limit: machine.LimitSteps, calls: 13},
-		"never fits the schema": {reply: func(int) machine.Replied {
+		"never fits the schema": {reply: func(int) *machine.Replied {
 			return calls(provider.StopToolCalls, "{")
 		}, result: status(tools.Invalid), limit: machine.LimitRepeats, calls: 5},
-		"never fits, each time anew": {reply: func(s int) machine.Replied {
+		"never fits, each time anew": {reply: func(s int) *machine.Replied {
 			return calls(provider.StopToolCalls, fmt.Sprint("{", s))
 		}, result: status(tools.Invalid), limit: machine.LimitSteps, calls: 13},
-		"always paused with text": {reply: func(int) machine.Replied {
+		"always paused with text": {reply: func(int) *machine.Replied {
 			return says("…", provider.StopPaused)
 		}, limit: machine.LimitSteps, calls: 13},
-		"always paused, saying nothing": {reply: func(int) machine.Replied {
+		"always paused, saying nothing": {reply: func(int) *machine.Replied {
 			return says("", provider.StopPaused)
 		}, limit: machine.LimitSteps, calls: 13},
-		"paused with calls": {reply: func(int) machine.Replied {
+		"paused with calls": {reply: func(int) *machine.Replied {
 			return calls(provider.StopPaused, "1")
 		}, limit: machine.LimitSteps, calls: 13},
-		"says nothing": {reply: func(int) machine.Replied {
+		"says nothing": {reply: func(int) *machine.Replied {
 			return says("", provider.StopDone)
 		}, calls: 1, status: machine.Completed},
-		"calls nothing": {reply: func(int) machine.Replied {
+		"calls nothing": {reply: func(int) *machine.Replied {
 			return says("I would", provider.StopToolCalls)
 		}, calls: 1, status: machine.Completed},
-		"cut": {reply: func(int) machine.Replied {
+		"cut": {reply: func(int) *machine.Replied {
 			return says("I wou", provider.StopLength)
 		}, calls: 1, status: machine.Stopped, code: machine.CodeLength},
-		"refuses": {reply: func(int) machine.Replied {
+		"refuses": {reply: func(int) *machine.Replied {
 			return says("", provider.StopFiltered)
 		}, calls: 1, status: machine.Stopped, code: machine.CodeFiltered},
-		"fails": {reply: func(int) machine.Replied {
+		"fails": {reply: func(int) *machine.Replied {
 			return says("", provider.StopError)
 		}, calls: 1, status: machine.Failed, code: machine.CodeProvider},
-		"fails within a call": {reply: func(int) machine.Replied {
+		"fails within a call": {reply: func(int) *machine.Replied {
 			return calls(provider.StopError, "1")
 		}, limit: machine.LimitSteps, calls: 13},
-		"unheard-of stop reason": {reply: func(int) machine.Replied {
+		"unheard-of stop reason": {reply: func(int) *machine.Replied {
 			return says("hm", "novel")
 		}, calls: 1, status: machine.Completed},
 	} {
@@ -234,10 +234,11 @@ func TestAForcedToolChoiceHoldsUntilItIsMet(t *testing.T) {
 	for _, mode := range []provider.ToolChoiceMode{provider.ChooseRequired, provider.ChooseTool} {
 		m := machine.New("s-1")
 		d := &drill{t: t, m: m, origin: machine.Origin{Session: "s-1", Run: "r-1"}}
-		d.apply(machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(machine.DefaultLimits()),
+		d.apply(&machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"),
+			Limits:     new(machine.DefaultLimits()),
 			ToolChoice: provider.ToolChoice{Mode: mode, Tool: "look"}})
 		var choices []provider.ToolChoiceMode
-		d.reply = func(step int) machine.Replied {
+		d.reply = func(step int) *machine.Replied {
 			choices = append(choices, m.State().Run.ToolChoice.Mode)
 			switch step {
 			case 1:
@@ -258,7 +259,7 @@ func TestTheStepLimitGrantsOneLastCallWithoutTools(t *testing.T) {
 			t.Run(fmt.Sprintf("%d steps, done at %d", steps, says1), func(t *testing.T) {
 				finals := 0
 				var d *drill
-				d = newDrill(t, machine.Limits{Steps: steps}.WithDefaults(), func(step int) machine.Replied {
+				d = newDrill(t, machine.Limits{Steps: steps}.WithDefaults(), func(step int) *machine.Replied {
 					if d.m.State().Run.Final != "" {
 						finals++
 					}
@@ -286,7 +287,7 @@ func TestTheStepLimitGrantsOneLastCallWithoutTools(t *testing.T) {
 
 func TestWithoutAStepLimitTheModelMayGoOn(t *testing.T) {
 	limits := machine.Limits{Steps: -1, Tokens: -1, Cost: -1, Repeats: -1, Failures: -1}.WithDefaults()
-	d := newDrill(t, limits, func(step int) machine.Replied {
+	d := newDrill(t, limits, func(step int) *machine.Replied {
 		if step == 1000 {
 			return says("done", provider.StopDone)
 		}
@@ -309,7 +310,7 @@ func TestAPhaseCountsItsOwnSteps(t *testing.T) {
 	d = newDrill(t, limits, fresh)
 	d.between = func(step int) []machine.Fact {
 		if step == 3 || step == 6 { // right at the limit, before the model would be told
-			return []machine.Fact{machine.PhaseChanged{To: fmt.Sprint("phase ", step)}}
+			return []machine.Fact{&machine.PhaseChanged{To: fmt.Sprint("phase ", step)}}
 		}
 		return nil
 	}
@@ -317,7 +318,7 @@ func TestAPhaseCountsItsOwnSteps(t *testing.T) {
 	require.Equal(t, 10, d.calls)
 
 	d = newDrill(t, machine.Limits{Steps: 5, StepsPerPhase: 3}.WithDefaults(), fresh)
-	d.between = func(int) []machine.Fact { return []machine.Fact{machine.PhaseChanged{To: "again"}} }
+	d.between = func(int) []machine.Fact { return []machine.Fact{&machine.PhaseChanged{To: "again"}} }
 	require.Equal(t, machine.LimitSteps, d.limit().Limit)
 	require.Equal(t, 6, d.calls)
 }
@@ -326,26 +327,26 @@ func TestALastCallStaysTheLastWhateverHappens(t *testing.T) {
 	d := newDrill(t, machine.Limits{StepsPerPhase: 1}.WithDefaults(), fresh)
 	d.between = func(step int) []machine.Fact { return nil }
 	for d.m.Next().Final == "" {
-		d.apply(withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta(""); m.Step++ }))
+		d.apply(withMeta(&machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta(""); m.Step++ }))
 		f := says("…", provider.StopPaused)
 		f.Meta = d.meta("")
 		f.Message.Role = provider.RoleAssistant
 		d.apply(f)
 	}
-	last := withMeta(machine.StepStarted{Final: machine.LimitStepsPerPhase}, func(m *machine.Meta) {
+	last := withMeta(&machine.StepStarted{Final: machine.LimitStepsPerPhase}, func(m *machine.Meta) {
 		*m = d.meta("")
 		m.Step++
 	})
 	d.apply(last)
-	refuses(t, d.m, withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta("") }),
+	refuses(t, d.m, withMeta(&machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta("") }),
 		"the last call, made again as one of many")
 	d.apply(withMeta(last, func(m *machine.Meta) { *m = d.meta("") }))
-	d.apply(machine.PhaseChanged{Meta: d.meta(""), To: "next"})
+	d.apply(&machine.PhaseChanged{Meta: d.meta(""), To: "next"})
 	f := says("here I stand", provider.StopDone)
 	f.Meta, f.Message.Role = d.meta(""), provider.RoleAssistant
 	d.apply(f)
-	d.apply(machine.Steered{Meta: d.meta(""), Message: provider.User("go on")})
-	refuses(t, d.m, withMeta(machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta(""); m.Step++ }),
+	d.apply(&machine.Steered{Meta: d.meta(""), Message: provider.User("go on")})
+	refuses(t, d.m, withMeta(&machine.StepStarted{}, func(m *machine.Meta) { *m = d.meta(""); m.Step++ }),
 		"a call after the last")
 	le := d.limit()
 	require.Equal(t, machine.LimitStepsPerPhase, le.Limit)
@@ -359,8 +360,8 @@ func TestTokensAndMoneyEndARunOnceTheyAreUsedUp(t *testing.T) {
 	}{{10, 9, 1}, {10, 10, 1}, {10, 11, 2}, {10, 30, 3}, {10, 31, 4}, {10, 49, 5}, {10, 50, 5}, {10, 51, 0}, {0, 1, 0},
 		{10, -1, 0}} {
 		t.Run(fmt.Sprintf("%d of %d", c.each, c.limit), func(t *testing.T) {
-			reply := func(tokens, money int64) func(step int) machine.Replied {
-				return func(step int) machine.Replied {
+			reply := func(tokens, money int64) func(step int) *machine.Replied {
+				return func(step int) *machine.Replied {
 					f := fresh(step)
 					if step == 6 {
 						f = says("done", provider.StopDone)
@@ -390,7 +391,7 @@ func TestTokensAndMoneyEndARunOnceTheyAreUsedUp(t *testing.T) {
 }
 
 func TestAnAnswerThatUsesUpTheTokensIsStillAnAnswer(t *testing.T) {
-	d := newDrill(t, machine.Limits{Tokens: 10}.WithDefaults(), func(int) machine.Replied {
+	d := newDrill(t, machine.Limits{Tokens: 10}.WithDefaults(), func(int) *machine.Replied {
 		f := says("done", provider.StopDone)
 		f.Usage.Output = 1000
 		return f
@@ -399,14 +400,14 @@ func TestAnAnswerThatUsesUpTheTokensIsStillAnAnswer(t *testing.T) {
 }
 
 func TestCallsWithoutAPriceAreReported(t *testing.T) {
-	d := newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied {
+	d := newDrill(t, machine.DefaultLimits(), func(step int) *machine.Replied {
 		f := says("done", provider.StopDone)
 		f.Usage.Output = 1
 		return f
 	})
 	d.end()
 	require.True(t, d.m.State().Run.Unpriced)
-	d = newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied {
+	d = newDrill(t, machine.DefaultLimits(), func(step int) *machine.Replied {
 		return says("from a hook, for nothing", provider.StopDone)
 	})
 	d.end()

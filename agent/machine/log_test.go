@@ -115,7 +115,7 @@ func TestMessagesAreOnlyEverAppended(t *testing.T) {
 		var shown []provider.Message
 		s.after = func(f machine.Fact) {
 			msgs := s.m.State().Messages
-			if start, ok := f.(machine.RunStarted); machine.KindOf(f) == "compacted" || ok &&
+			if start, ok := f.(*machine.RunStarted); machine.KindOf(f) == "compacted" || ok &&
 				start.ContextReset != nil {
 				frozen, shown = nil, nil // another conversation
 			}

@@ -33,7 +33,7 @@ func NewAfter(session string, seq uint64) *Machine {
 func Replay(session string, facts ...Fact) (*Machine, error) {
 	m := New(session)
 	if len(facts) > 0 {
-		if s, ok := facts[0].(Snapshot); ok && s.Seq > 0 {
+		if s, ok := facts[0].(*Snapshot); ok && s.Seq > 0 {
 			m = NewAfter(session, s.Seq-1)
 		}
 	}
@@ -232,9 +232,9 @@ func (m *Machine) Check(facts []Fact) error {
 
 func needsCheck(f Fact) bool {
 	switch f := f.(type) {
-	case Suspended, Decided, Snapshot, Compacted:
+	case *Suspended, *Decided, *Snapshot, *Compacted:
 		return true
-	case RunStarted:
+	case *RunStarted:
 		return f.ContextReset != nil
 	}
 	return false

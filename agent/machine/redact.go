@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -137,113 +136,6 @@ func (r Redactor) mismatch(m *tools.Mismatch) *tools.Mismatch {
 func (r Redactor) Decision(d Decision) Decision {
 	d.User, d.Reason, d.Input, d.Value = ValidText(d.User), r.Text(d.Reason), r.JSON(d.Input), r.JSON(d.Value)
 	return d
-}
-
-// Fact returns f with its texts redacted: everything that a person, a model, a tool or the host has
-// written. Names, ids and schemas stay as they are, and so does a [Snapshot], whose texts were
-// redacted in the facts that it stands for.
-//
-// The input of a call is redacted in the reply that makes the call, and in the decision that edits
-// it. The facts that repeat it later keep it as it is, because the input that is recorded must be
-// the one that runs.
-func (r Redactor) Fact(fact Fact) Fact {
-	switch fact.(type) { // in three functions, as Machine.fold explains
-	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed:
-		return r.modelFact(fact)
-	case ToolFinished, Suspended, Decided, Steered, SentBack:
-		return r.callFact(fact)
-	}
-	return r.sessionFact(fact)
-}
-
-func (r Redactor) modelFact(fact Fact) Fact {
-	switch f := fact.(type) {
-	case RunStarted:
-		f.History, f.Message.Parts = r.Messages(f.History), r.Parts(f.Message.Parts)
-		if f.Call != nil {
-			p, _ := r.part(provider.Part{Call: f.Call})
-			f.Call = p.Call
-		}
-		return f
-	case StepStarted:
-		if f.System == "" && f.Note == "" && len(f.Messages) == 0 && f.Context == nil {
-			return fact
-		}
-		f.System, f.Note, f.Messages, f.Context = r.Text(f.System), r.Text(f.Note), r.Messages(f.Messages),
-			r.context(f.Context)
-		return f
-	case Compacted:
-		f.Spans = slices.Clone(f.Spans)
-		for i := range f.Spans {
-			f.Spans[i].Messages = r.Messages(f.Spans[i].Messages)
-		}
-		f.Report = r.report(f.Report)
-		return f
-	case NoteWritten:
-		f.Note, f.Error = r.JSON(f.Note), r.Text(f.Error)
-		return f
-	case Replied:
-		parts := r.Parts(f.Message.Parts)
-		if samePlace(parts, f.Message.Parts) {
-			return fact
-		}
-		f.Message.Parts = parts
-		return f
-	case StepFailed:
-		f.Partial.Parts, f.Error = r.Parts(f.Partial.Parts), r.Text(f.Error)
-		return f
-	}
-	return fact
-}
-
-func (r Redactor) callFact(fact Fact) Fact {
-	switch f := fact.(type) {
-	case ToolFinished:
-		res := r.Result(f.Result)
-		if res == f.Result {
-			return fact
-		}
-		f.Result = res
-		return f
-	case Suspended:
-		f.Pause, f.State = r.pause(f.Pause), r.JSON(f.State)
-		return f
-	case Decided:
-		f.Decision = r.Decision(f.Decision)
-		return f
-	case Steered:
-		f.Message.Parts = r.Parts(f.Message.Parts)
-		return f
-	case SentBack:
-		f.Text = r.Text(f.Text)
-		return f
-	}
-	return fact
-}
-
-func (r Redactor) sessionFact(fact Fact) Fact {
-	switch f := fact.(type) {
-	case ModeChanged:
-		f.Reason = r.Text(f.Reason)
-		return f
-	case TitleChanged:
-		f.Title = cleanLine(r.Text(f.Title), journal.MaxTitle)
-		return f
-	case Emitted:
-		f.Value = r.JSON(f.Value)
-		return f
-	case Undone:
-		f.Calls = slices.Clone(f.Calls)
-		for i := range f.Calls {
-			f.Calls[i].Why = r.Text(f.Calls[i].Why)
-		}
-		f.Message.Parts = r.Parts(f.Message.Parts)
-		return f
-	case RunEnded:
-		f.Reason = r.Text(f.Reason)
-		return f
-	}
-	return fact
 }
 
 func (r Redactor) context(c *memory.Context) *memory.Context {

@@ -25,10 +25,10 @@ func (s *sim) reopen() bool {
 		return false
 	}
 	if r.Status == machine.Paused {
-		s.apply(machine.Continued{Meta: s.meta("")})
+		s.apply(&machine.Continued{Meta: s.meta("")})
 	}
 	c := pick(s, own...)
-	s.apply(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: c.Reopened(s.m.State().Session, s.text())})
+	s.apply(&machine.Suspended{Meta: s.meta(c.Call.ID), Pause: c.Reopened(s.m.State().Session, s.text())})
 	return true
 }
 
@@ -37,7 +37,7 @@ func (s *sim) reopen() bool {
 func badlyReopened(session string, c *machine.CallState) map[string]machine.Fact {
 	if c.Pause.Kind == machine.PauseAgent {
 		return map[string]machine.Fact{
-			"another id for the pause of a subagent": machine.Suspended{Pause: c.Reopened(session, "why")}}
+			"another id for the pause of a subagent": &machine.Suspended{Pause: c.Reopened(session, "why")}}
 	}
 	bad := map[string]func(p *machine.Pause){
 		"the same id again":                func(p *machine.Pause) { p.ID = c.Pause.ID },
@@ -56,9 +56,9 @@ func badlyReopened(session string, c *machine.CallState) map[string]machine.Fact
 	for why, change := range bad {
 		p := c.Reopened(session, "why")
 		change(&p)
-		out[why] = machine.Suspended{Pause: p}
+		out[why] = &machine.Suspended{Pause: p}
 	}
-	out["a replacement with a state"] = machine.Suspended{Pause: c.Reopened(session, "why"),
+	out["a replacement with a state"] = &machine.Suspended{Pause: c.Reopened(session, "why"),
 		State: json.RawMessage(`1`)}
 	return out
 }
@@ -69,14 +69,14 @@ func TestAPauseThatOpensAgainIsTheSameUnderAnIDThatNeverWas(t *testing.T) {
 		ids := make(map[string]string) // calls by the ids of their own pauses
 		var old *machine.CallState
 		s.before = func(f machine.Fact) {
-			if f, ok := f.(machine.Suspended); ok && len(f.Pause.Replaces) > 0 {
+			if f, ok := f.(*machine.Suspended); ok && len(f.Pause.Replaces) > 0 {
 				c := *s.m.State().Run.Call(f.Meta.Call)
 				old = &c
 			}
 		}
 		s.after = func(f machine.Fact) {
 			switch f := f.(type) {
-			case machine.Suspended:
+			case *machine.Suspended:
 				require.Empty(t, ids[f.Pause.ID], "an id was used again")
 				ids[f.Pause.ID] = f.Meta.Call
 				if len(f.Pause.Replaces) == 0 {
@@ -97,7 +97,7 @@ func TestAPauseThatOpensAgainIsTheSameUnderAnIDThatNeverWas(t *testing.T) {
 				pause.ID, pause.Replaces, pause.Refused = was, old.Pause.Replaces, old.Pause.Refused
 				same.Pause, same.Pauses = &pause, old.Pauses
 				require.Equal(t, *old, same, "nothing else about the call has changed")
-			case machine.Decided:
+			case *machine.Decided:
 				if c := s.m.State().Run.Call(f.Meta.Call); c != nil && c.Pauses > 1 {
 					decided++
 				}
@@ -111,11 +111,11 @@ func TestAPauseThatOpensAgainIsTheSameUnderAnIDThatNeverWas(t *testing.T) {
 
 func TestAPauseKeepsTheNewestSixteenOfItsEarlierIDs(t *testing.T) {
 	b := inRun(t)
-	b.add(machine.StepStarted{Meta: step(1)}, replyWith("tool_calls", b.call(0)), suspendCall(b.call(0)))
+	b.add(&machine.StepStarted{Meta: step(1)}, replyWith("tool_calls", b.call(0)), suspendCall(b.call(0)))
 	ids := []string{"p-" + b.call(0).ID}
 	for i := range 20 {
 		p := b.m.State().Run.Calls[0].Reopened("s-1", fmt.Sprint("why ", i))
-		b.add(machine.Suspended{Meta: machine.Meta{Call: b.call(0).ID}, Pause: p})
+		b.add(&machine.Suspended{Meta: machine.Meta{Call: b.call(0).ID}, Pause: p})
 		ids = append(ids, p.ID)
 	}
 	p := b.m.State().Run.Pending()[0]

@@ -127,7 +127,7 @@ func TestARunIsStuckAfterExactlyAsManyRepetitionsAsItsLimitSays(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s, limit %d", name, c.limit), func(t *testing.T) {
 				d := newDrill(t, machine.Limits{Repeats: c.limit, Failures: -1}.WithDefaults(),
-					func(int) machine.Replied { return calls(provider.StopToolCalls, "1") })
+					func(int) *machine.Replied { return calls(provider.StopToolCalls, "1") })
 				d.result = result
 				le := d.limit()
 				if c.calls == 0 {
@@ -150,7 +150,7 @@ func failure(n int) *machine.ToolResult {
 }
 
 func TestAModelThatChangesItsInputIsNotStuck(t *testing.T) {
-	d := newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied {
+	d := newDrill(t, machine.DefaultLimits(), func(step int) *machine.Replied {
 		return calls(provider.StopToolCalls, fmt.Sprint(step/4))
 	})
 	d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: tools.OK} }
@@ -161,22 +161,22 @@ func TestTheInputThatRanCountsForRepetition(t *testing.T) {
 	// The model changes the input each time, and what runs is the same each time.
 	m := machine.New("s-1")
 	d := &drill{t: t, m: m, origin: machine.Origin{Session: "s-1", Run: "r-1"}}
-	d.apply(machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(machine.DefaultLimits())})
+	d.apply(&machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(machine.DefaultLimits())})
 	for step := 1; step <= 5; step++ {
 		require.Empty(t, m.State().Run.Stuck)
-		d.apply(withMeta(machine.StepStarted{}, func(meta *machine.Meta) { *meta = d.meta(""); meta.Step = step }))
+		d.apply(withMeta(&machine.StepStarted{}, func(meta *machine.Meta) { *meta = d.meta(""); meta.Step = step }))
 		f := calls(provider.StopToolCalls, fmt.Sprintf(`{"n":%d}`, step))
 		f.Meta, f.Message.Role = d.meta(""), provider.RoleAssistant
 		f.Message.Parts[0].Call.ID = machine.CallID("r-1", step, 0)
 		d.apply(f)
 		ran := *m.State().Run.Calls[0].Call
 		ran.Input = json.RawMessage(`{"n":0}`)
-		d.apply(machine.ToolStarted{Meta: d.meta(ran.ID), Call: &ran, IdempotencyKey: ran.ID})
+		d.apply(&machine.ToolStarted{Meta: d.meta(ran.ID), Call: &ran, IdempotencyKey: ran.ID})
 		require.JSONEq(t, `{"n":0}`, string(m.State().Run.Calls[0].Call.Input),
 			"should the call have to run again, it runs with this")
 		_, n := machine.CountRepeats(m.State().Run, &ran, &machine.ToolResult{Status: tools.OK})
 		require.Equal(t, step, n, "what the driver counts")
-		d.apply(machine.ToolFinished{Meta: d.meta(ran.ID), Call: &ran,
+		d.apply(&machine.ToolFinished{Meta: d.meta(ran.ID), Call: &ran,
 			Result: &machine.ToolResult{Status: tools.OK, ToolResult: provider.ToolResult{CallID: ran.ID}}})
 	}
 	require.Equal(t, "look", m.State().Run.Stuck)
@@ -194,7 +194,7 @@ func TestAValidInputResetsTheCorrections(t *testing.T) {
 }
 
 func TestARunStopsAfterAsManyFailuresInARowAsItsLimitSays(t *testing.T) {
-	input := func(step int) machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint(step)) }
+	input := func(step int) *machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint(step)) }
 	for _, status := range []tools.Status{tools.Failed, tools.Unverified, tools.TimedOut} {
 		d := newDrill(t, machine.DefaultLimits(), input)
 		d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: status} }

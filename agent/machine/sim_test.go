@@ -70,19 +70,19 @@ func (s *sim) step() {
 	r := s.m.State().Run
 	switch {
 	case len(s.m.State().Rules) > 0 && s.one(10):
-		s.apply(machine.RuleRevoked{Meta: s.meta(""), Tool: s.m.State().Rules[0].Tool})
+		s.apply(&machine.RuleRevoked{Meta: s.meta(""), Tool: s.m.State().Rules[0].Tool})
 	case r != nil && s.one(40):
 		state, err := machine.CloneState(s.m.State())
 		if err != nil {
 			panic(err)
 		}
-		s.apply(machine.Snapshot{Meta: s.meta(""), State: state})
+		s.apply(&machine.Snapshot{Meta: s.meta(""), State: state})
 	case r != nil && s.one(30):
-		s.apply(machine.TitleChanged{Meta: s.meta(""), Title: pick(s, "a <title>", "another")})
+		s.apply(&machine.TitleChanged{Meta: s.meta(""), Title: pick(s, "a <title>", "another")})
 	case r != nil && s.one(25):
 		s.compact()
 	case r != nil && !r.IsOpen() && s.one(10):
-		s.apply(machine.Undone{Meta: s.meta(""),
+		s.apply(&machine.Undone{Meta: s.meta(""),
 			Calls:   []machine.UndoneCall{{Call: &provider.ToolCall{ID: s.text() + "c", Name: "a"}}},
 			Message: provider.User("undone")})
 	case !r.IsOpen():
@@ -90,21 +90,21 @@ func (s *sim) step() {
 	case r.Status == machine.Paused:
 		s.paused()
 	case s.one(40): // a crash, after which the run is resumed
-		s.apply(machine.Continued{Meta: s.meta("")})
+		s.apply(&machine.Continued{Meta: s.meta("")})
 	case s.one(40):
-		s.apply(machine.ModeChanged{Meta: s.meta(""), From: s.m.State().Mode, To: s.text(), Reason: s.text()})
+		s.apply(&machine.ModeChanged{Meta: s.meta(""), From: s.m.State().Mode, To: s.text(), Reason: s.text()})
 	case s.one(40):
-		s.apply(machine.PhaseChanged{Meta: s.meta(""), From: s.m.State().Phase, To: s.text()})
+		s.apply(&machine.PhaseChanged{Meta: s.meta(""), From: s.m.State().Phase, To: s.text()})
 	case s.one(40):
-		s.apply(machine.ToolsChanged{Meta: s.meta(""),
+		s.apply(&machine.ToolsChanged{Meta: s.meta(""),
 			Tools: []machine.ToolFingerprint{{Name: pick(s, "a", "b"), Schema: s.text(), Lazy: s.one(2),
 				Gone: s.one(2)}}})
 	case s.one(40):
-		s.apply(machine.Emitted{Meta: s.meta(""), Kind: s.text(), Value: json.RawMessage(`{"n":1}`)})
+		s.apply(&machine.Emitted{Meta: s.meta(""), Kind: s.text(), Value: json.RawMessage(`{"n":1}`)})
 	case s.one(40):
-		s.apply(machine.ContextResetRequested{Meta: s.meta("")})
+		s.apply(&machine.ContextResetRequested{Meta: s.meta("")})
 	case s.one(60) && r.Stage != machine.StageCalling:
-		s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Paused, Code: machine.CodeHost})
+		s.apply(&machine.RunEnded{Meta: s.meta(""), Status: machine.Paused, Code: machine.CodeHost})
 	case s.one(40):
 		s.note(s.text())
 	case s.one(30) && r.Stage == machine.StageReady:
@@ -113,7 +113,7 @@ func (s *sim) step() {
 		s.abort(machine.Stopped, machine.CodeCanceled)
 	case s.one(10) && s.reopen(): // a decision that was posted doesn't fit
 	case s.one(20) && (r.Stage == machine.StageReady || r.Stage == machine.StageReplied):
-		s.apply(machine.Steered{Meta: s.meta(""), ID: s.text(), Message: provider.User(s.text())})
+		s.apply(&machine.Steered{Meta: s.meta(""), ID: s.text(), Message: provider.User(s.text())})
 	default:
 		s.act(s.m.Next())
 	}
@@ -126,7 +126,7 @@ func (s *sim) begin(direct bool) {
 	s.runs++
 	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim",
 		Trace: s.text(), Labels: pick(s, "", provider.LabelsOf(map[string]string{"user": "ann"}))}
-	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"),
+	f := &machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"),
 		Interactive: s.one(2), Priority: s.rng.IntN(99),
 		Caller: machine.Caller{User: s.text(), Task: s.text()}, Key: pick(s, "", "a", "b")}
 	f.Limits = new(machine.Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3),
@@ -147,7 +147,7 @@ func (s *sim) begin(direct bool) {
 // compact leaves out, replaces and keeps groups at random.
 func (s *sim) compact() {
 	messages := s.m.State().Messages
-	f := machine.Compacted{Meta: s.meta(""), Report: &memory.Report{Trigger: s.text()},
+	f := &machine.Compacted{Meta: s.meta(""), Report: &memory.Report{Trigger: s.text()},
 		Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: provider.Money(s.rng.IntN(5))}
 	for from := 0; from < len(messages); {
 		to := from + 1
@@ -173,7 +173,7 @@ func (s *sim) compact() {
 }
 
 func (s *sim) note(category string) {
-	s.apply(machine.NoteWritten{Meta: s.meta(""), Category: category, Index: s.m.State().Note(category).Index + 1,
+	s.apply(&machine.NoteWritten{Meta: s.meta(""), Category: category, Index: s.m.State().Note(category).Index + 1,
 		Share: s.rng.Float64(), Note: json.RawMessage(`{"done":[]}`),
 		Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: 1, Priced: s.one(2)})
 }
@@ -182,10 +182,10 @@ func (s *sim) note(category string) {
 func (s *sim) resetContext() {
 	r := s.m.State().Run
 	s.note(machine.ContextResetCategory)
-	s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeContextReset})
+	s.apply(&machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeContextReset})
 	s.runs++
 	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim"}
-	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.State().Mode,
+	f := &machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.State().Mode,
 		Limits: r.Limits, ToolChoice: r.ToolChoice,
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: s.rng.IntN(2)}}
 	f.Meta.Step = 0
@@ -206,7 +206,7 @@ func (s *sim) paused() {
 	case s.one(3):
 		s.abort(machine.Stopped, machine.CodeSuperseded)
 	default:
-		s.apply(machine.Continued{Meta: s.meta("")})
+		s.apply(&machine.Continued{Meta: s.meta("")})
 	}
 }
 
@@ -231,10 +231,10 @@ func (s *sim) decide(p machine.Pause) {
 		d.Value = json.RawMessage(`"it did"`)
 	}
 	if len(p.Path) > 0 { // its call runs again with it
-		s.apply(machine.Decided{Meta: s.meta(p.Path[0]), Decision: d})
+		s.apply(&machine.Decided{Meta: s.meta(p.Path[0]), Decision: d})
 		return
 	}
-	s.apply(machine.Decided{Meta: s.meta(p.Call.ID), Decision: d})
+	s.apply(&machine.Decided{Meta: s.meta(p.Call.ID), Decision: d})
 	switch d.Kind {
 	case machine.AnswerGiven:
 		if !p.Again {
@@ -251,7 +251,7 @@ func (s *sim) act(a machine.Action) {
 	switch a.Kind {
 	case machine.ActCallModel:
 		if !a.Again {
-			f := machine.StepStarted{Meta: s.meta(""), Model: "m", Final: a.Final}
+			f := &machine.StepStarted{Meta: s.meta(""), Model: "m", Final: a.Final}
 			if f.Step = r.Step + 1; a.Final != "" {
 				f.Note = s.text()
 			}
@@ -287,14 +287,14 @@ func (s *sim) act(a machine.Action) {
 	case machine.ActSettle:
 		s.finish(r.Calls[pick(s, a.Calls...)].Call.ID, tools.NotRun)
 	case machine.ActWait:
-		s.apply(machine.RunEnded{Meta: s.meta(""), Status: a.Status})
+		s.apply(&machine.RunEnded{Meta: s.meta(""), Status: a.Status})
 	case machine.ActFinish:
 		if a.Status == machine.Completed && r.Direct == nil && s.one(3) {
-			s.apply(machine.SentBack{Meta: s.meta(""), Why: pick(s, machine.SendBackHook, machine.SendBackOutput),
+			s.apply(&machine.SentBack{Meta: s.meta(""), Why: pick(s, machine.SendBackHook, machine.SendBackOutput),
 				Text: s.text()})
 			return
 		}
-		f := machine.RunEnded{Meta: s.meta(""), Status: a.Status, Code: a.Code}
+		f := &machine.RunEnded{Meta: s.meta(""), Status: a.Status, Code: a.Code}
 		if a.Err != nil {
 			f.Reason = a.Err.Error()
 		}
@@ -309,7 +309,7 @@ func (s *sim) reply() {
 	r := s.m.State().Run
 	usage := provider.Usage{Input: s.rng.Int64N(100), Output: s.rng.Int64N(20), Raw: `{"in":1}`}
 	if s.one(8) {
-		f := machine.StepFailed{Meta: s.meta(""), Usage: usage, Class: fault.Degraded, Error: s.text()}
+		f := &machine.StepFailed{Meta: s.meta(""), Usage: usage, Class: fault.Degraded, Error: s.text()}
 		if s.one(2) {
 			f.Partial = provider.Assistant(s.text())
 		}
@@ -317,10 +317,10 @@ func (s *sim) reply() {
 		return
 	}
 	if s.one(10) {
-		s.apply(machine.StepStarted{Meta: s.meta(""), Model: "m", Final: r.Final})
+		s.apply(&machine.StepStarted{Meta: s.meta(""), Model: "m", Final: r.Final})
 		return
 	}
-	f := machine.Replied{Meta: s.meta(""), Usage: usage, Cost: provider.Money(s.rng.IntN(100)), Priced: s.one(2),
+	f := &machine.Replied{Meta: s.meta(""), Usage: usage, Cost: provider.Money(s.rng.IntN(100)), Priced: s.one(2),
 		Model: "m-1"}
 	f.Stop = pick(s, provider.StopDone, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls,
 		provider.StopLength, provider.StopFiltered,
@@ -354,7 +354,7 @@ func (s *sim) started(c *machine.CallState) {
 	if call.Invalid != "" || s.one(4) { // a hook changed the input
 		call.Input, call.Invalid = json.RawMessage(`{"n":7}`), ""
 	}
-	s.apply(machine.ToolStarted{Meta: s.meta(call.ID), Call: &call, IdempotencyKey: call.ID, Repeatable: s.one(3)})
+	s.apply(&machine.ToolStarted{Meta: s.meta(call.ID), Call: &call, IdempotencyKey: call.ID, Repeatable: s.one(3)})
 }
 
 func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
@@ -376,7 +376,7 @@ func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
 			Input: json.RawMessage(`{"n":1}`)}
 		p.Nested = append(p.Nested, n)
 	}
-	f := machine.Suspended{Meta: s.meta(c.Call.ID)}
+	f := &machine.Suspended{Meta: s.meta(c.Call.ID)}
 	if p.Again = kind == "question" && s.one(2); p.Again && s.one(2) {
 		f.State = json.RawMessage(`{"draft":[1,"<b>"]}`)
 	}
@@ -396,14 +396,14 @@ func (s *sim) finish(id string, status tools.Status) {
 	if s.one(5) {
 		addNote(res, "Note: mind the gap")
 	}
-	s.apply(machine.ToolFinished{Meta: s.meta(id), Call: &call, Result: res, Took: time.Millisecond})
+	s.apply(&machine.ToolFinished{Meta: s.meta(id), Call: &call, Result: res, Took: time.Millisecond})
 }
 
 // abort ends a run in any stage. Open calls get their results first.
 func (s *sim) abort(status machine.Status, code string) {
 	r := s.m.State().Run
 	if r.Stage == machine.StageCalling && s.one(2) {
-		s.apply(machine.StepFailed{Meta: s.meta(""), Error: "the run ended"})
+		s.apply(&machine.StepFailed{Meta: s.meta(""), Error: "the run ended"})
 	}
 	for r.Stage == machine.StageActing {
 		for i := range r.Calls {
@@ -411,7 +411,7 @@ func (s *sim) abort(status machine.Status, code string) {
 			case machine.CallDone:
 				continue
 			case machine.CallSuspended:
-				s.apply(machine.Decided{Meta: s.meta(c.Call.ID),
+				s.apply(&machine.Decided{Meta: s.meta(c.Call.ID),
 					Decision: machine.Decision{ID: c.Pause.ID, Kind: machine.Superseded}})
 				s.finish(c.Call.ID, tools.Rejected)
 			case machine.CallStarted:
@@ -422,7 +422,7 @@ func (s *sim) abort(status machine.Status, code string) {
 			break
 		}
 	}
-	s.apply(machine.RunEnded{Meta: s.meta(""), Status: status, Code: code})
+	s.apply(&machine.RunEnded{Meta: s.meta(""), Status: status, Code: code})
 }
 
 // stateJSON returns the state as JSON, for comparisons.

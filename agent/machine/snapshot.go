@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// snapshot sets the state of a machine that has none, because the facts before the snapshot were
+// apply sets the state of a machine that has none, because the facts before the snapshot were
 // pruned.
-func (m *Machine) snapshot(f *Snapshot) string {
+func (f *Snapshot) apply(m *Machine, _ *RunState) string {
 	switch {
 	case f.State == nil || f.State.Run == nil:
 		return "it holds no state"

@@ -30,7 +30,7 @@ func TestAfterASnapshotFactsHaveTheSameEffect(t *testing.T) {
 				state, err := machine.CloneState(s.m.State())
 				require.NoError(t, err)
 				origin := machine.Origin{Session: s.m.State().Session, Run: s.m.State().Run.ID}
-				rec, err := machine.Encode(machine.Snapshot{Meta: machine.Meta{Origin: origin, Seq: s.m.State().Seq},
+				rec, err := machine.Encode(&machine.Snapshot{Meta: machine.Meta{Origin: origin, Seq: s.m.State().Seq},
 					State: state})
 				require.NoError(t, err)
 				back, err := machine.Decode(s.m.State().Session, rec)
@@ -132,6 +132,6 @@ func FuzzSnapshot(f *testing.F) {
 		for _, p := range m.State().Run.Pending() {
 			m.State().Run.Suspended(p.ID)
 		}
-		machine.Conversation([]machine.Fact{machine.Snapshot{State: m.State()}})
+		machine.Conversation([]machine.Fact{&machine.Snapshot{State: m.State()}})
 	})
 }

@@ -56,7 +56,7 @@ func Trace(session string, facts []Fact, composed bool) ([]TraceStep, error) {
 	var steps []TraceStep
 	system := ""
 	for _, f := range facts {
-		if f, ok := f.(StepStarted); ok {
+		if f, ok := f.(*StepStarted); ok {
 			step := TraceStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System,
 				Messages: f.Messages,
 				Tools:    slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy,
@@ -80,16 +80,16 @@ func Trace(session string, facts []Fact, composed bool) ([]TraceStep, error) {
 // add adds what a fact says about the step. messages is the conversation after the fact.
 func (s *TraceStep) add(f Fact, messages []provider.Message) {
 	switch f := f.(type) {
-	case StepStarted:
+	case *StepStarted:
 		if s.Messages == nil {
 			s.Messages = slices.Clip(messages) // with the note of the step
 		}
-	case Replied:
+	case *Replied:
 		s.Reply, s.Stop, s.Usage = &f.Message, f.Stop, f.Usage
 		for _, c := range f.Message.Calls() {
 			s.Calls = append(s.Calls, TraceCall{Call: c})
 		}
-	case StepFailed:
+	case *StepFailed:
 		s.Failed, s.Usage = f.Error, f.Usage
 		if len(f.Partial.Parts) > 0 {
 			s.Reply = &f.Partial
@@ -100,14 +100,14 @@ func (s *TraceStep) add(f Fact, messages []provider.Message) {
 		return
 	}
 	switch c := &s.Calls[i]; f := f.(type) {
-	case ToolStarted:
+	case *ToolStarted:
 		c.Call = f.Call
 		c.Started++
-	case Suspended:
+	case *Suspended:
 		c.Pauses = append(c.Pauses, f.Pause)
-	case Decided:
+	case *Decided:
 		c.Decisions = append(c.Decisions, f.Decision)
-	case ToolFinished:
+	case *ToolFinished:
 		c.Result = f.Result
 	}
 }

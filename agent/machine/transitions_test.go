@@ -32,7 +32,7 @@ func TestTransitionsAreAsDocumented(t *testing.T) {
 				if next.Apply(f) != nil {
 					continue
 				}
-				name := reflect.TypeOf(f).Name()
+				name := reflect.TypeOf(f).Elem().Name()
 				if got[name] == nil {
 					got[name] = make(map[string]bool)
 				}
@@ -142,7 +142,7 @@ func (b *builder) call(i int) *provider.ToolCall {
 func step(n int) machine.Meta { return machine.Meta{Step: n} }
 
 func start() machine.Fact {
-	return machine.RunStarted{Message: provider.User("go"), Limits: new(machine.DefaultLimits())}
+	return &machine.RunStarted{Message: provider.User("go"), Limits: new(machine.DefaultLimits())}
 }
 
 func replyWith(stop provider.StopReason, calls ...*provider.ToolCall) machine.Fact {
@@ -150,33 +150,33 @@ func replyWith(stop provider.StopReason, calls ...*provider.ToolCall) machine.Fa
 	for _, c := range calls {
 		msg.Parts = append(msg.Parts, provider.Part{Kind: provider.PartToolCall, Call: c})
 	}
-	return machine.Replied{Meta: step(1), Message: msg, Stop: stop}
+	return &machine.Replied{Meta: step(1), Message: msg, Stop: stop}
 }
 
 func startCall(c *provider.ToolCall) machine.Fact {
-	return machine.ToolStarted{Meta: machine.Meta{Call: c.ID}, Call: c, Repeatable: true}
+	return &machine.ToolStarted{Meta: machine.Meta{Call: c.ID}, Call: c, Repeatable: true}
 }
 
 func finishCall(c *provider.ToolCall, status tools.Status) machine.Fact {
 	res := &machine.ToolResult{Status: status, ToolResult: provider.ToolResult{CallID: c.ID, Name: c.Name}}
-	return machine.ToolFinished{Meta: machine.Meta{Call: c.ID}, Call: c, Result: res}
+	return &machine.ToolFinished{Meta: machine.Meta{Call: c.ID}, Call: c, Result: res}
 }
 
 func suspendCall(c *provider.ToolCall) machine.Fact {
-	return machine.Suspended{Meta: machine.Meta{Call: c.ID},
+	return &machine.Suspended{Meta: machine.Meta{Call: c.ID},
 		Pause: machine.Pause{ID: "p-" + c.ID, Kind: machine.PauseApproval, Call: *c}}
 }
 
-func pauseRun() machine.Fact { return machine.RunEnded{Status: machine.Paused} }
+func pauseRun() machine.Fact { return &machine.RunEnded{Status: machine.Paused} }
 
 // inRun returns a session with a run that has ended, a standing approval, and another run of which
 // nothing but the start has happened.
 func inRun(t *testing.T) *builder {
 	b := &builder{t: t, m: machine.New("s-1"), run: "r-1"}
 	c := b.call(0)
-	b.add(start(), machine.StepStarted{Meta: step(1)}, replyWith(provider.StopToolCalls, c), suspendCall(c),
-		machine.Decided{Decision: machine.AllowAlways("p-" + c.ID)}, startCall(c), finishCall(c, tools.OK),
-		machine.RunEnded{Status: machine.Stopped})
+	b.add(start(), &machine.StepStarted{Meta: step(1)}, replyWith(provider.StopToolCalls, c), suspendCall(c),
+		&machine.Decided{Decision: machine.AllowAlways("p-" + c.ID)}, startCall(c), finishCall(c, tools.OK),
+		&machine.RunEnded{Status: machine.Stopped})
 	b.run = "r-2"
 	return b.add(start())
 }
@@ -185,7 +185,7 @@ func inRun(t *testing.T) *builder {
 // follow.
 func machinesByStage(t *testing.T) map[string][]*machine.Machine {
 	ready := func() *builder { return inRun(t) }
-	calling := func() *builder { return ready().add(machine.StepStarted{Meta: step(1)}) }
+	calling := func() *builder { return ready().add(&machine.StepStarted{Meta: step(1)}) }
 	acting := func() *builder {
 		b := calling()
 		return b.add(replyWith(provider.StopToolCalls, b.call(0), b.call(1)))
@@ -200,7 +200,7 @@ func machinesByStage(t *testing.T) map[string][]*machine.Machine {
 	}
 	replied := func() *builder { return calling().add(replyWith(provider.StopDone)) }
 	cut := func() *builder { return calling().add(replyWith(provider.StopPaused)) }
-	failed := func() *builder { return calling().add(machine.StepFailed{Meta: step(1)}) }
+	failed := func() *builder { return calling().add(&machine.StepFailed{Meta: step(1)}) }
 
 	out := map[string][]*machine.Machine{noRun: {machine.New("s-1")}}
 	for _, make := range []func() *builder{ready, calling, acting, suspended, oneLeft, replied, cut, failed} {
@@ -209,7 +209,7 @@ func machinesByStage(t *testing.T) map[string][]*machine.Machine {
 		out["paused"] = append(out["paused"], make().add(pauseRun()).m)
 		if m.State().Run.Stage != machine.StageActing {
 			out["ended"] = append(out["ended"],
-				make().add(machine.RunEnded{Status: machine.Stopped, Code: machine.CodeContextReset}).m)
+				make().add(&machine.RunEnded{Status: machine.Stopped, Code: machine.CodeContextReset}).m)
 		}
 	}
 	return out
@@ -229,8 +229,8 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 		facts = append(facts, machine.Stamp(f, b.meta(meta.Step, meta.Call)))
 	}
 	for n := last; n <= last+1; n++ {
-		try(machine.StepStarted{Meta: step(n)})
-		try(machine.StepFailed{Meta: step(n)})
+		try(&machine.StepStarted{Meta: step(n)})
+		try(&machine.StepFailed{Meta: step(n)})
 	}
 	try(replyWith(provider.StopDone))
 	for i := range 2 {
@@ -242,39 +242,39 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 		}
 		try(suspendCall(c))
 		if now := r.Call(c.ID); now != nil && now.Status == machine.CallSuspended {
-			try(machine.Suspended{Meta: machine.Meta{Call: c.ID}, Pause: now.Reopened("s-1", "why")})
+			try(&machine.Suspended{Meta: machine.Meta{Call: c.ID}, Pause: now.Reopened("s-1", "why")})
 		}
 		for _, d := range []machine.Decision{machine.Approve("p-" + c.ID), machine.Reject("p-"+c.ID, "no")} {
-			try(machine.Decided{Meta: machine.Meta{Call: c.ID}, Decision: d})
+			try(&machine.Decided{Meta: machine.Meta{Call: c.ID}, Decision: d})
 		}
-		try(machine.Undone{Calls: []machine.UndoneCall{{Call: c}}})
+		try(&machine.Undone{Calls: []machine.UndoneCall{{Call: c}}})
 	}
-	try(machine.Compacted{Report: &memory.Report{}})
-	try(machine.NoteWritten{Category: "a", Index: 1})
-	try(machine.Steered{Message: provider.User("hi")})
-	try(machine.SentBack{Why: machine.SendBackHook, Text: "more"})
-	try(machine.ModeChanged{To: "a"})
-	try(machine.PhaseChanged{To: "a"})
-	try(machine.ContextResetRequested{})
-	try(machine.ToolsChanged{Tools: []machine.ToolFingerprint{{Name: "look"}}})
-	try(machine.Continued{})
-	try(machine.RuleRevoked{Tool: "look"})
-	try(machine.TitleChanged{Title: "a title"})
-	try(machine.Emitted{Kind: "price", Value: json.RawMessage(`1`)})
+	try(&machine.Compacted{Report: &memory.Report{}})
+	try(&machine.NoteWritten{Category: "a", Index: 1})
+	try(&machine.Steered{Message: provider.User("hi")})
+	try(&machine.SentBack{Why: machine.SendBackHook, Text: "more"})
+	try(&machine.ModeChanged{To: "a"})
+	try(&machine.PhaseChanged{To: "a"})
+	try(&machine.ContextResetRequested{})
+	try(&machine.ToolsChanged{Tools: []machine.ToolFingerprint{{Name: "look"}}})
+	try(&machine.Continued{})
+	try(&machine.RuleRevoked{Tool: "look"})
+	try(&machine.TitleChanged{Title: "a title"})
+	try(&machine.Emitted{Kind: "price", Value: json.RawMessage(`1`)})
 	for _, status := range []machine.Status{machine.Paused, machine.Completed, machine.Stopped, machine.Failed} {
-		try(machine.RunEnded{Status: status})
+		try(&machine.RunEnded{Status: status})
 	}
 	for _, some := range machines {
 		for _, other := range some {
 			if other.State().Run != nil {
 				b.run = other.State().Run.ID
-				try(machine.Snapshot{State: other.State()})
+				try(&machine.Snapshot{State: other.State()})
 			}
 		}
 	}
 	b.run = "r-9"
 	try(start())
-	direct := start().(machine.RunStarted)
+	direct := start().(*machine.RunStarted)
 	direct.Call = &provider.ToolCall{ID: machine.CallID("r-9", 0, 0), Name: "look"}
 	try(direct)
 	return facts

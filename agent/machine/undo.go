@@ -15,7 +15,7 @@ type Effects struct {
 	Owner string // the session that the run took place in, if the facts are a copy of it
 	// Calls are the calls of the run, and of the runs whose work it continues, that may have had an
 	// effect and weren't undone, the newest first.
-	Calls []ToolFinished
+	Calls []*ToolFinished
 	// Unreported are calls that were undone before the process died, so the model doesn't know.
 	Unreported []UndoneCall
 	// Pruned says that there may have been earlier calls that the facts no longer contain.
@@ -31,24 +31,24 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 		own := runs[f.Envelope().Run]
 		e.Known = e.Known || own
 		switch f := f.(type) {
-		case RunStarted:
+		case *RunStarted:
 			if own {
 				begun++
 				e.Owner = cmp.Or(e.Owner, f.From)
 			}
-		case Snapshot:
+		case *Snapshot:
 			if own {
 				e.Owner = cmp.Or(e.Owner, f.From)
 			}
-		case Suspended:
+		case *Suspended:
 			if f.Pause.Kind == PauseInDoubt { // whatever a person says of it, it was started
 				doubtful[f.Pause.Call.ID] = true
 			}
-		case ToolFinished:
+		case *ToolFinished:
 			if own && f.Result != nil && f.Call != nil && (f.Result.Status.Ran() || doubtful[f.Call.ID]) {
 				e.Calls = append(e.Calls, f)
 			}
-		case Undone:
+		case *Undone:
 			for _, c := range f.Calls {
 				undone[c.Call.ID] = c.Why == ""
 			}
@@ -62,7 +62,7 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 	if n := callsOfSteps(e.Calls, steps); n < len(e.Calls) {
 		e.Calls, e.Pruned = e.Calls[:n], false
 	}
-	e.Calls = slices.DeleteFunc(e.Calls, func(f ToolFinished) bool { return undone[f.Call.ID] })
+	e.Calls = slices.DeleteFunc(e.Calls, func(f *ToolFinished) bool { return undone[f.Call.ID] })
 	return e
 }
 
@@ -70,7 +70,7 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 func chain(facts []Fact, run string) map[string]bool {
 	runs := map[string]bool{run: true}
 	for _, f := range slices.Backward(facts) {
-		if f, ok := f.(RunStarted); ok && runs[f.Run] && f.ContextReset != nil {
+		if f, ok := f.(*RunStarted); ok && runs[f.Run] && f.ContextReset != nil {
 			runs[f.ContextReset.From] = true
 		}
 	}
@@ -79,7 +79,7 @@ func chain(facts []Fact, run string) map[string]bool {
 
 // callsOfSteps returns how many of the calls, newest first, belong to the newest steps; all of them
 // if steps is 0.
-func callsOfSteps(calls []ToolFinished, steps int) int {
+func callsOfSteps(calls []*ToolFinished, steps int) int {
 	n := 0
 	for i := range calls {
 		if i == 0 || calls[i].Step != calls[i-1].Step {

@@ -10,7 +10,7 @@ import (
 // A log that is imported may have facts without contents.
 func TestFactsWithoutContentsPanicNowhere(t *testing.T) {
 	for kind, typ := range factTypes {
-		f := Stamp(reflect.Zero(typ).Interface().(Fact), Meta{Seq: 1})
+		f := Stamp(reflect.New(typ).Interface().(Fact), Meta{Seq: 1})
 		for name, fn := range map[string]func(){
 			"Copy":         func() { _, _ = Copy("a", "b", []Fact{f}, 0) },
 			"Conversation": func() { Conversation([]Fact{f}) },

@@ -224,7 +224,7 @@ func TestARunThatTakesLongGoesOn(t *testing.T) {
 	require.Empty(t, failed)
 	for ev, err := range s.agent.Session(out.Session).Watch(t.Context(), 0) {
 		require.NoError(t, err)
-		if _, ended := ev.(agent.RunEnded); ended {
+		if _, ended := ev.(*agent.RunEnded); ended {
 			break
 		}
 	}

@@ -10,13 +10,17 @@ import (
 // Apply tells the machine that something has happened. A fact that doesn't fit the state is a
 // *[FactError], and changes nothing. Facts are numbered without gaps.
 func (m *Machine) Apply(f Fact) error {
-	meta := f.Envelope()
+	if err := valid(f); err != nil {
+		err.Log = m.s.Log
+		return err
+	}
+	meta := f.meta()
 	problem := ""
 	if meta.Seq != m.s.Seq+1 {
 		problem = fmt.Sprintf("it should be number %d", m.s.Seq+1)
 	} else if m.s.Stage == StageEnded {
 		problem = "the run has ended"
-	} else if _, first := f.(Proposed); first != (m.s.Stage == "") {
+	} else if _, first := f.(*Proposed); first != (m.s.Stage == "") {
 		problem = "a run has one proposal, at its beginning"
 	} else {
 		problem = m.s.apply(f)
@@ -43,44 +47,44 @@ func Replay(log string, facts ...Fact) (*Machine, error) {
 // apply returns why a fact doesn't fit; "" if it does.
 func (s *State) apply(f Fact) string {
 	switch f := f.(type) {
-	case Proposed:
+	case *Proposed:
 		return s.proposed(f)
-	case Ended:
+	case *Ended:
 		return s.ended(f)
 	}
 	if s.over() {
 		return "all plans have ended"
 	}
 	switch f := f.(type) {
-	case Approved:
+	case *Approved:
 		if s.Stage != StageApproval || f.Hash != s.hash {
 			return "it isn't for the plan that waits for approval"
 		}
 		s.Approved = f.Hash
-	case Rejected:
+	case *Rejected:
 		if s.Stage != StageApproval || f.Hash != s.hash {
 			return "it isn't for the plan that waits for approval"
 		}
-		s.rejected = &f
-	case Revised:
+		s.rejected = f
+	case *Revised:
 		return s.revised(f)
-	case GaveUp:
+	case *GaveUp:
 		if s.Stage == StageUndoing && (!f.All || s.stopped()) { // the run can be canceled until the next plan begins
 			return "the plan has ended already"
 		}
-		s.gaveUp = &f
-	case Failed:
+		s.gaveUp = f
+	case *Failed:
 		if s.Stage != StageUndoing || len(s.with(NodeRunning)) > 0 || len(s.toUndo()) > 0 {
 			return "the plan hasn't failed, or isn't undone"
 		}
-		return s.planFailed(&f)
+		return s.planFailed(f)
 	default:
 		return s.applyNode(f)
 	}
 	return ""
 }
 
-func (s *State) proposed(f Proposed) string {
+func (s *State) proposed(f *Proposed) string {
 	if len(f.Plans) == 0 {
 		return "it has no plans"
 	}
@@ -115,7 +119,7 @@ func newNode(n *Node) NodeState {
 	return NodeState{Node: *n, Status: NodePending, Round: 1, Rounds: n.rounds()}
 }
 
-func (s *State) revised(f Revised) string {
+func (s *State) revised(f *Revised) string {
 	if s.Stage == StageUndoing {
 		return "the plan has ended already"
 	}
@@ -171,7 +175,7 @@ func (s *State) revisable(next *Plan) string {
 
 // planFailed begins with the next plan, unless there is none or a person has stopped the run.
 func (s *State) planFailed(f *Failed) string {
-	failures, stopped := append(slices.Clone(s.Failures), *f), s.stopped()
+	failures, stopped := append(slices.Clone(s.Failures), f), s.stopped()
 	if next := s.Current + 1; !stopped && next < len(s.Plans) {
 		if _, faults := graphOf(s.Plans[next].Plan.Nodes); len(faults) > 0 {
 			return faults[0].String()
@@ -196,7 +200,7 @@ func (s *State) over() bool {
 	return s.Current == len(s.Plans) || s.stopped() && len(s.Failures) > s.Current
 }
 
-func (s *State) ended(f Ended) string {
+func (s *State) ended(f *Ended) string {
 	if status, _ := s.outcome(); status == "" || f.Status != status {
 		return fmt.Sprintf("the run hasn't ended with the status %q", f.Status)
 	}

@@ -21,26 +21,26 @@ func (s *State) applyNode(f Fact) string {
 	}
 	n := &s.Nodes[i]
 	switch f := f.(type) {
-	case NodeStarted:
-		return s.nodeStarted(i, &f)
-	case NodeEnded:
-		return s.nodeEnded(n, &f)
-	case Judged:
-		return n.judged(&f)
-	case Undone:
-		return s.undone(n, &f)
+	case *NodeStarted:
+		return s.nodeStarted(i, f)
+	case *NodeEnded:
+		return s.nodeEnded(n, f)
+	case *Judged:
+		return n.judged(f)
+	case *Undone:
+		return s.undone(n, f)
 	}
 	if s.Stage == StageUndoing {
 		return "the plan has ended already"
 	}
 	switch f := f.(type) {
-	case Waived:
-		return s.waived(n, &f)
-	case Skipped:
+	case *Waived:
+		return s.waived(n, f)
+	case *Skipped:
 		return s.skipped(n)
-	case Retried:
+	case *Retried:
 		return s.retried(n)
-	case Granted:
+	case *Granted:
 		if n.Status != NodeAsking || f.Rounds <= 0 {
 			return "the node's review doesn't wait for more rounds"
 		}
@@ -119,7 +119,7 @@ func (n *NodeState) judged(f *Judged) string {
 	if n.Status != NodeReviewing || f.Round != n.Round || !slices.Contains(n.missing(), f.Check) {
 		return "the check has nothing to judge"
 	}
-	n.Verdicts = append(slices.Clone(n.Verdicts), *f)
+	n.Verdicts = append(slices.Clone(n.Verdicts), f)
 	n.conclude()
 	return ""
 }

@@ -45,7 +45,7 @@ func TestNothingRunsIfTheApprovalCannotBeRead(t *testing.T) {
 	store.broken = false
 	events, err := run(r)
 	require.NoError(t, err)
-	require.IsType(t, Paused{}, last(events), "it still waits")
+	require.IsType(t, &Paused{}, last(events), "it still waits")
 	require.Empty(t, s.all())
 }
 
@@ -57,6 +57,6 @@ func TestAPlanThatWaitsForApprovalCanBeCanceled(t *testing.T) {
 	require.NoError(t, r.Decide(t.Context(), "p-1", Cancel("not today")))
 	events, err := run(r)
 	require.ErrorContains(t, err, "not today")
-	require.Equal(t, Canceled, last(events).(Ended).Status)
+	require.Equal(t, Canceled, last(events).(*Ended).Status)
 	require.Empty(t, s.all())
 }

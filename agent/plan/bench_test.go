@@ -25,15 +25,15 @@ func BenchmarkNext(b *testing.B) {
 	}
 	m := New("p")
 	apply := func(f Fact) {
-		if err := m.Apply(f.with(Meta{Seq: m.State().Seq + 1, Time: began})); err != nil {
+		if err := m.Apply(stamp(f, Meta{Seq: m.State().Seq + 1, Time: began})); err != nil {
 			b.Fatal(err)
 		}
 	}
-	apply(Proposed{Plans: []Proposal{{Plan: p}}})
+	apply(&Proposed{Plans: []Proposal{{Plan: p}}})
 	for i := range MaxNodes / 2 {
 		id := fmt.Sprint("n", i)
-		apply(NodeStarted{Node: id, Attempt: 1, Round: 1, Key: id})
-		apply(NodeEnded{Node: id, Attempt: 1, Round: 1})
+		apply(&NodeStarted{Node: id, Attempt: 1, Round: 1, Key: id})
+		apply(&NodeEnded{Node: id, Attempt: 1, Round: 1})
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -29,59 +29,65 @@ func (e *FactError) Error() string {
 // Fault returns permanent.
 func (e *FactError) Fault() fault.Class { return fault.Permanent }
 
-var factTypes = map[string]reflect.Type{}
+var (
+	factTypes  = make(map[string]reflect.Type) // the struct of each kind
+	isFactType = make(map[reflect.Type]bool)   // the pointers to them
+)
 
 func init() {
-	for _, f := range []Fact{Proposed{}, Approved{}, Rejected{}, NodeStarted{}, NodeEnded{}, Judged{}, Waived{},
-		Skipped{}, Retried{}, Granted{}, Revised{}, GaveUp{}, Undone{}, Failed{}, Ended{}} {
-		factTypes[f.kind()] = reflect.TypeOf(f)
+	for _, f := range []Fact{&Proposed{}, &Approved{}, &Rejected{}, &NodeStarted{}, &NodeEnded{}, &Judged{}, &Waived{},
+		&Skipped{}, &Retried{}, &Granted{}, &Revised{}, &GaveUp{}, &Undone{}, &Failed{}, &Ended{}} {
+		t := reflect.TypeOf(f)
+		factTypes[f.kind()], isFactType[t] = t.Elem(), true
 	}
 }
 
-func (Proposed) kind() string    { return "plan.proposed" }
-func (Approved) kind() string    { return "plan.approved" }
-func (Rejected) kind() string    { return "plan.rejected" }
-func (NodeStarted) kind() string { return "plan.node_started" }
-func (NodeEnded) kind() string   { return "plan.node_ended" }
-func (Judged) kind() string      { return "plan.judged" }
-func (Waived) kind() string      { return "plan.waived" }
-func (Skipped) kind() string     { return "plan.skipped" }
-func (Retried) kind() string     { return "plan.retried" }
-func (Granted) kind() string     { return "plan.granted" }
-func (Revised) kind() string     { return "plan.revised" }
-func (GaveUp) kind() string      { return "plan.gave_up" }
-func (Undone) kind() string      { return "plan.undone" }
-func (Failed) kind() string      { return "plan.failed" }
-func (Ended) kind() string       { return "plan.ended" }
+func (*Proposed) kind() string    { return "plan.proposed" }
+func (*Approved) kind() string    { return "plan.approved" }
+func (*Rejected) kind() string    { return "plan.rejected" }
+func (*NodeStarted) kind() string { return "plan.node_started" }
+func (*NodeEnded) kind() string   { return "plan.node_ended" }
+func (*Judged) kind() string      { return "plan.judged" }
+func (*Waived) kind() string      { return "plan.waived" }
+func (*Skipped) kind() string     { return "plan.skipped" }
+func (*Retried) kind() string     { return "plan.retried" }
+func (*Granted) kind() string     { return "plan.granted" }
+func (*Revised) kind() string     { return "plan.revised" }
+func (*GaveUp) kind() string      { return "plan.gave_up" }
+func (*Undone) kind() string      { return "plan.undone" }
+func (*Failed) kind() string      { return "plan.failed" }
+func (*Ended) kind() string       { return "plan.ended" }
 
-func (f Proposed) with(m Meta) Fact    { f.Meta = m; return f }
-func (f Approved) with(m Meta) Fact    { f.Meta = m; return f }
-func (f Rejected) with(m Meta) Fact    { f.Meta = m; return f }
-func (f NodeStarted) with(m Meta) Fact { f.Meta = m; return f }
-func (f NodeEnded) with(m Meta) Fact   { f.Meta = m; return f }
-func (f Judged) with(m Meta) Fact      { f.Meta = m; return f }
-func (f Waived) with(m Meta) Fact      { f.Meta = m; return f }
-func (f Skipped) with(m Meta) Fact     { f.Meta = m; return f }
-func (f Retried) with(m Meta) Fact     { f.Meta = m; return f }
-func (f Granted) with(m Meta) Fact     { f.Meta = m; return f }
-func (f Revised) with(m Meta) Fact     { f.Meta = m; return f }
-func (f GaveUp) with(m Meta) Fact      { f.Meta = m; return f }
-func (f Undone) with(m Meta) Fact      { f.Meta = m; return f }
-func (f Failed) with(m Meta) Fact      { f.Meta = m; return f }
-func (f Ended) with(m Meta) Fact       { f.Meta = m; return f }
+func (f *NodeStarted) node() string { return f.Node }
+func (f *NodeEnded) node() string   { return f.Node }
+func (f *Judged) node() string      { return f.Node }
+func (f *Waived) node() string      { return f.Node }
+func (f *Skipped) node() string     { return f.Node }
+func (f *Retried) node() string     { return f.Node }
+func (f *Granted) node() string     { return f.Node }
+func (f *Undone) node() string      { return f.Node }
 
-func (f NodeStarted) node() string { return f.Node }
-func (f NodeEnded) node() string   { return f.Node }
-func (f Judged) node() string      { return f.Node }
-func (f Waived) node() string      { return f.Node }
-func (f Skipped) node() string     { return f.Node }
-func (f Retried) node() string     { return f.Node }
-func (f Granted) node() string     { return f.Node }
-func (f Undone) node() string      { return f.Node }
+// valid returns an error unless f is a fact of this package, and not nil.
+func valid(f Fact) *FactError {
+	if isFactType[reflect.TypeOf(f)] && !reflect.ValueOf(f).IsNil() {
+		return nil
+	}
+	return &FactError{Kind: fmt.Sprintf("%T", f),
+		Problem: "it isn't a fact; facts are pointers to types of package plan"}
+}
 
-// Encode returns a fact as a record of a journal.
+// stamp sets the envelope of a fact that nobody else has yet, and returns the fact.
+func stamp(f Fact, m Meta) Fact {
+	*f.meta() = m
+	return f
+}
+
+// Encode returns a fact as a record of a journal. The error is a *[FactError].
 func Encode(f Fact) (journal.Record, error) {
-	meta := f.Envelope()
+	if err := valid(f); err != nil {
+		return journal.Record{}, err
+	}
+	meta := f.meta()
 	data, err := json.Marshal(f)
 	if err != nil {
 		return journal.Record{}, &FactError{Log: meta.Log, Seq: meta.Seq, Kind: f.kind(),
@@ -103,12 +109,11 @@ func Decode(log string, rec journal.Record) (Fact, error) {
 	if !ok {
 		return bad("its kind is unknown to this release")
 	}
-	v := reflect.New(t)
-	if err := json.Unmarshal(rec.Data, v.Interface()); err != nil {
+	f := reflect.New(t).Interface().(Fact)
+	if err := json.Unmarshal(rec.Data, f); err != nil {
 		return bad("it can't be read: %v", err)
 	}
-	f := v.Elem().Interface().(Fact)
-	meta := f.Envelope()
+	meta := f.meta()
 	meta.Log, meta.Seq, meta.Time = log, rec.Seq, rec.Time
-	return f.with(meta), nil
+	return f, nil
 }

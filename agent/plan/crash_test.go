@@ -77,7 +77,7 @@ func runPlan(args []string) error {
 				return err
 			}
 			switch ev := ev.(type) {
-			case NodeEnded:
+			case *NodeEnded:
 				if ev.Error != "" {
 					return fmt.Errorf("node %s failed: %s", ev.Node, ev.Error)
 				}
@@ -88,7 +88,7 @@ func runPlan(args []string) error {
 				fmt.Println("ended", ev.Node, strings.Count(string(text), ev.Node+" "))
 			case Fact:
 				fmt.Println(ev.kind())
-			case Paused:
+			case *Paused:
 				return fmt.Errorf("it waits: %+v", ev.Pending)
 			}
 		}

@@ -105,24 +105,24 @@ func (d *Decision) fact() (Fact, error) {
 	meta := Meta{By: d.User}
 	switch d.Kind {
 	case DecideApprove:
-		return Approved{Meta: meta, Hash: d.Hash}, nil
+		return &Approved{Meta: meta, Hash: d.Hash}, nil
 	case DecideReject:
-		return Rejected{Meta: meta, Hash: d.Hash, Reason: d.Text}, nil
+		return &Rejected{Meta: meta, Hash: d.Hash, Reason: d.Text}, nil
 	case DecideSuggest:
-		return Rejected{Meta: meta, Hash: d.Hash, Suggestion: d.Text}, nil
+		return &Rejected{Meta: meta, Hash: d.Hash, Suggestion: d.Text}, nil
 	case DecideRetry:
-		return Retried{Meta: meta, Node: d.Node}, nil
+		return &Retried{Meta: meta, Node: d.Node}, nil
 	case DecideSkip:
-		return Skipped{Meta: meta, Node: d.Node, Reason: d.Text}, nil
+		return &Skipped{Meta: meta, Node: d.Node, Reason: d.Text}, nil
 	case DecideWaive:
-		return Waived{Meta: meta, Node: d.Node, Check: d.Check, Reason: d.Text}, nil
+		return &Waived{Meta: meta, Node: d.Node, Check: d.Check, Reason: d.Text}, nil
 	case DecideGrant:
-		return Granted{Meta: meta, Node: d.Node, Rounds: d.Rounds}, nil
+		return &Granted{Meta: meta, Node: d.Node, Rounds: d.Rounds}, nil
 	case DecideGiveUp, DecideCancel:
-		return GaveUp{Meta: meta, Reason: d.Text, All: d.Kind == DecideCancel}, nil
+		return &GaveUp{Meta: meta, Reason: d.Text, All: d.Kind == DecideCancel}, nil
 	case DecideRevise:
 		if d.Plan != nil {
-			return Revised{Meta: meta, Proposal: Proposal{Plan: *d.Plan, Asks: d.asks}}, nil
+			return &Revised{Meta: meta, Proposal: Proposal{Plan: *d.Plan, Asks: d.asks}}, nil
 		}
 	}
 	return nil, errors.New("its kind is unknown, or it has no plan; use the functions that make decisions")
@@ -171,7 +171,7 @@ func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
 	}
 	id := d.id(s) // before Apply changes the state
 	if wrong, ok := errors.AsType[*FactError](
-		m.Apply(f.with(Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.User}))); ok {
+		m.Apply(stamp(f, Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.User}))); ok {
 		return bad("%s", wrong.Problem)
 	}
 	data, err := json.Marshal(posted{d, s.Current})

@@ -77,7 +77,7 @@ type FailedError struct {
 	Run      string
 	Status   Status
 	Reason   string
-	Failures []Failed // one for each plan that has failed
+	Failures []*Failed // one for each plan that has failed
 }
 
 // Error gives the reasons of all plans.

@@ -51,9 +51,9 @@ func ExampleMachine() {
 	m := plan.New("p-1")
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, f := range []plan.Fact{
-		plan.Proposed{Meta: plan.Meta{Seq: 1, Time: now}, Plans: []plan.Proposal{{Plan: p}}},
-		plan.NodeStarted{Meta: plan.Meta{Seq: 2, Time: now}, Node: "create", Attempt: 1, Round: 1, Key: "p-1/create"},
-		plan.NodeEnded{Meta: plan.Meta{Seq: 3, Time: now}, Node: "create", Attempt: 1, Round: 1,
+		&plan.Proposed{Meta: plan.Meta{Seq: 1, Time: now}, Plans: []plan.Proposal{{Plan: p}}},
+		&plan.NodeStarted{Meta: plan.Meta{Seq: 2, Time: now}, Node: "create", Attempt: 1, Round: 1, Key: "p-1/create"},
+		&plan.NodeEnded{Meta: plan.Meta{Seq: 3, Time: now}, Node: "create", Attempt: 1, Round: 1,
 			Output: []byte(`{"id":1}`)},
 	} {
 		if err := m.Apply(f); err != nil {

@@ -9,13 +9,13 @@ import (
 
 // A Fact is what is recorded about a run of plans, in a log of its own. Facts are the only input of
 // a [Machine]: the same facts make the same state, in any process. The facts are the types of this
-// file, by value; no other package can add one. A fact must not be changed once it has been
+// file, by pointer; no other package can add one. A fact must not be changed once it has been
 // applied.
 type Fact interface {
 	// Envelope returns what all facts have in common.
 	Envelope() Meta
+	meta() *Meta
 	kind() string
-	with(Meta) Fact // the same fact with another envelope
 }
 
 // A Meta is the envelope of a fact.
@@ -26,8 +26,10 @@ type Meta struct {
 	By   string    `json:"by,omitempty"`
 }
 
-// Envelope returns m.
-func (m Meta) Envelope() Meta { return m }
+// Envelope returns a copy of m.
+func (m *Meta) Envelope() Meta { return *m }
+
+func (m *Meta) meta() *Meta { return m }
 
 // Proposed begins a run with plans: the first one runs, and each other one if all before it have
 // failed.

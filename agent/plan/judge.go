@@ -40,7 +40,7 @@ func (s *State) awaits(plan int, f *Judged) bool {
 
 // verdict asks a check. One that fails or panics doesn't pass the result.
 func (x *execution) verdict(name string, c Candidate) (res result) {
-	f := Judged{Node: c.Node.ID, Round: c.Round, Check: name}
+	f := &Judged{Node: c.Node.ID, Round: c.Round, Check: name}
 	res.node = c.Node.ID
 	defer func() {
 		if v := recover(); v != nil {

@@ -47,6 +47,6 @@ func TestANodeWhoseLeaseWasLostGoesOn(t *testing.T) {
 		events, err := run(r, plan("A", Node{ID: "a", Tool: "look", Input: map[string]any{"name": "x"}}))
 		require.NoError(t, err)
 		require.True(t, store.lost.Load())
-		require.Equal(t, Completed, last(events).(Ended).Status)
+		require.Equal(t, Completed, last(events).(*Ended).Status)
 	})
 }

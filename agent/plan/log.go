@@ -138,7 +138,7 @@ func (l *planLog) add(taken []string, facts ...Fact) error {
 	for _, f := range facts {
 		meta := f.Envelope()
 		meta.Log, meta.Seq, meta.Time = l.name, l.machine.s.Seq+1, now
-		f = f.with(meta)
+		stamp(f, meta)
 		rec, err := Encode(f)
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ func (x *execution) startNodes(nodes []int) error {
 		if n.Attempt == 0 { // the name alone might have been used before, by a run that was deleted
 			key = fmt.Sprintf("%s/%d/%s", SessionOf(s.Log, s.Current, n.Node.ID), n.Round, rand.Text()[:10])
 		}
-		facts = append(facts, NodeStarted{Node: n.Node.ID, Attempt: n.Attempt + 1, Round: n.Round, Key: key})
+		facts = append(facts, &NodeStarted{Node: n.Node.ID, Attempt: n.Attempt + 1, Round: n.Round, Key: key})
 	}
 	if err := x.log.add(nil, facts...); err != nil {
 		return err
@@ -90,8 +90,8 @@ func withdraw(session string, pauses []agent.Pause) agent.Input {
 func (t *task) session() string { return SessionOf(t.run, t.plan, t.node.Node.ID) }
 
 // ended returns the fact that ends the attempt.
-func (t *task) ended(begun time.Time) NodeEnded {
-	return NodeEnded{Node: t.node.Node.ID, Attempt: t.node.Attempt, Round: t.node.Round, Status: NodeDone,
+func (t *task) ended(begun time.Time) *NodeEnded {
+	return &NodeEnded{Node: t.node.Node.ID, Attempt: t.node.Attempt, Round: t.node.Round, Status: NodeDone,
 		Took: time.Since(begun)}
 }
 

@@ -7,9 +7,9 @@ import (
 
 // Fail returns the fact that the current plan has failed, for [ActFail]: why, what was undone, and
 // what is left.
-func (m *Machine) Fail() Failed {
+func (m *Machine) Fail() *Failed {
 	s := &m.s
-	f := Failed{}
+	f := &Failed{}
 	p := s.Plan()
 	if p == nil {
 		return f
@@ -54,9 +54,9 @@ func by(what, who, reason string) string {
 }
 
 // End returns the fact that the run has ended, for [ActEnd].
-func (m *Machine) End() Ended {
+func (m *Machine) End() *Ended {
 	status, reason := m.s.outcome()
-	return Ended{Status: status, Reason: reason}
+	return &Ended{Status: status, Reason: reason}
 }
 
 // outcome returns how the run has ended and why; an empty status if it hasn't.

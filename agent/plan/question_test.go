@@ -51,8 +51,8 @@ func TestAPlanIsAskedAboutAsAnAgentAsks(t *testing.T) {
 
 	events, err := run(r)
 	require.NoError(t, err)
-	require.Equal(t, "ann", events[0].(Approved).By)
-	paused := last(events).(Paused)
+	require.Equal(t, "ann", events[0].(*Approved).By)
+	paused := last(events).(*Paused)
 	require.Equal(t, PauseCall, paused.Pending[0].Kind)
 	asked, err = r.Questions(t.Context(), "p-1")
 	require.NoError(t, err)
@@ -66,12 +66,12 @@ func TestAPlanIsAskedAboutAsAnAgentAsks(t *testing.T) {
 func TestAPlanIsSentBackOrRejectedAsACallIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		decide func(id string) agent.Decision
-		want   Rejected
+		want   *Rejected
 	}{
-		"rejected": {func(id string) agent.Decision { return agent.Reject(id, "no") }, Rejected{Reason: "no"}},
+		"rejected": {func(id string) agent.Decision { return agent.Reject(id, "no") }, &Rejected{Reason: "no"}},
 		"sent back": {func(id string) agent.Decision {
 			return agent.Suggest(id, "less")
-		}, Rejected{Suggestion: "less"}},
+		}, &Rejected{Suggestion: "less"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s shop
@@ -82,7 +82,7 @@ func TestAPlanIsSentBackOrRejectedAsACallIs(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, r.Answer(t.Context(), "p-1", c.decide(asked[0].ID)))
 			events, _ := run(r)
-			f := events[0].(Rejected)
+			f := events[0].(*Rejected)
 			require.Equal(t, c.want.Reason, f.Reason)
 			require.Equal(t, c.want.Suggestion, f.Suggestion)
 		})
@@ -132,7 +132,7 @@ func TestAReviewIsGrantedAnotherRound(t *testing.T) {
 	require.NoError(t, r.Answer(t.Context(), "p-1", choose(asked[0].ID, DecideGrant)))
 	events, err := run(r)
 	require.NoError(t, err)
-	require.Equal(t, Completed, last(events).(Ended).Status)
+	require.Equal(t, Completed, last(events).(*Ended).Status)
 	require.Equal(t, 4, rounds)
 }
 
@@ -195,11 +195,11 @@ func TestASubmittedPlanReportsHowFarItIs(t *testing.T) {
 		require.NoError(t, err)
 		var o Overview
 		switch ev := ev.(type) {
-		case agent.Emitted:
+		case *agent.Emitted:
 			require.NoError(t, json.Unmarshal(ev.Value, &o))
-		case agent.Shown:
+		case *agent.Shown:
 			require.NoError(t, json.Unmarshal(ev.Value, &o))
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			res = ev.Result
 		}
 		if o.Run != "" {
@@ -215,7 +215,7 @@ func TestASubmittedPlanReportsHowFarItIs(t *testing.T) {
 	require.NoError(t, err)
 	var last Overview
 	for _, f := range facts {
-		if e, ok := f.(agent.Emitted); ok {
+		if e, ok := f.(*agent.Emitted); ok {
 			require.NoError(t, json.Unmarshal(e.Value, &last))
 		}
 	}

@@ -15,11 +15,11 @@ func recovered(t *testing.T, r *Runner) (names []string) {
 	for ev, err := range r.Recover(t.Context()) {
 		require.NoError(t, err)
 		switch ev := ev.(type) {
-		case NodeEnded:
+		case *NodeEnded:
 			names = append(names, ev.Log+" "+ev.Node)
-		case Paused:
+		case *Paused:
 			names = append(names, ev.Log+" paused")
-		case Ended:
+		case *Ended:
 			names = append(names, ev.Log+" "+string(ev.Status))
 		}
 	}
@@ -40,7 +40,7 @@ func TestRecoverContinuesWhatWasDecidedOrInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for ev := range r.Run(ctx, "interrupted", plan("B", made("b"), made("c", "b"))) {
-		if _, ok := ev.(NodeEnded); ok {
+		if _, ok := ev.(*NodeEnded); ok {
 			cancel()
 		}
 	}

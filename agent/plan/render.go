@@ -58,7 +58,7 @@ func (s *State) soon(i int) bool {
 func (s *State) Briefing() string {
 	var b strings.Builder
 	for i := range s.Failures {
-		f := &s.Failures[i]
+		f := s.Failures[i]
 		fmt.Fprintf(&b, "Plan %s failed: %s.\n", title(&s.Plans[i].Plan), f.Reason)
 		if len(f.Undone) > 0 {
 			fmt.Fprintf(&b, "Undone: %s.\n", strings.Join(f.Undone, ", "))

@@ -134,7 +134,7 @@ func (x *execution) begin(plans []*Plan) error {
 		if len(plans) == 0 {
 			return &RunError{Run: x.log.name, Problem: "it is unknown, and there are no plans to begin it with"}
 		}
-		return x.log.add(nil, Proposed{Plans: proposals,
+		return x.log.add(nil, &Proposed{Plans: proposals,
 			Options: Options{Parallel: x.cfg.Parallel, KeepGoing: x.cfg.KeepGoing, AskOnFailure: x.cfg.AskOnFailure}})
 	}
 	if len(plans) == 0 {
@@ -255,7 +255,7 @@ func (x *execution) take(r result) error {
 	if len(r.pending) > 0 {
 		x.paused[r.node] = r.pending
 	}
-	if f, ok := r.fact.(Judged); r.fact == nil || ok && !x.log.machine.s.awaits(r.plan, &f) {
+	if f, ok := r.fact.(*Judged); r.fact == nil || ok && !x.log.machine.s.awaits(r.plan, f) {
 		return nil
 	}
 	return x.log.add(nil, r.fact)
@@ -328,7 +328,7 @@ func (x *execution) pause() (over bool, err error) {
 	if err := x.store(true, open); err != nil || x.left {
 		return true, err
 	}
-	x.yield(Paused{Meta: Meta{Log: x.log.name}, Pending: pending}, nil)
+	x.yield(&Paused{Meta: Meta{Log: x.log.name}, Pending: pending}, nil)
 	x.left = true
 	return true, nil
 }

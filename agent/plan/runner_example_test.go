@@ -86,11 +86,11 @@ func ExampleRunner_alternatives() {
 			panic(err)
 		}
 		switch ev := ev.(type) {
-		case plan.NodeEnded:
+		case *plan.NodeEnded:
 			fmt.Printf("node: %s %q\n", ev.Node, ev.Error)
-		case plan.Failed:
+		case *plan.Failed:
 			fmt.Println("failed:", ev.Reason, "undone:", ev.Undone, "left:", ev.Left)
-		case plan.Ended:
+		case *plan.Ended:
 			fmt.Println("ended:", ev.Status)
 		}
 	}
@@ -144,7 +144,7 @@ func ExampleRunner_retry() {
 			if err != nil {
 				panic(err)
 			}
-			if paused, ok := ev.(plan.Paused); ok {
+			if paused, ok := ev.(*plan.Paused); ok {
 				node := paused.Pending[0].Node
 				fmt.Println("waiting:", node, paused.Pending[0].Title)
 				down = false

@@ -111,7 +111,7 @@ func TestARunCallsToolsInOrderAndPassesOutputs(t *testing.T) {
 	events, err := run(r, plan("A", n, made("a"), made("c", "b")))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c"}, s.all())
-	require.Equal(t, Completed, last(events).(Ended).Status)
+	require.Equal(t, Completed, last(events).(*Ended).Status)
 	state, err := r.State(t.Context(), "p-1")
 	require.NoError(t, err)
 	require.JSONEq(t, `{"id":"b","on":"a"}`, string(state.Outputs()["b"]))
@@ -135,8 +135,8 @@ func TestTheNextBestPlanRunsAfterTheFirstIsUndone(t *testing.T) {
 		plan("B", public))
 	require.NoError(t, err)
 	require.Equal(t, []string{"page", "look", "-page", "page2"}, s.all())
-	i := slices.IndexFunc(events, func(ev Event) bool { _, ok := ev.(Failed); return ok })
-	failed := events[i].(Failed)
+	i := slices.IndexFunc(events, func(ev Event) bool { _, ok := ev.(*Failed); return ok })
+	failed := events[i].(*Failed)
 	require.Equal(t, "A", failed.Plan)
 	require.Contains(t, failed.Reason, `node "section" failed: there is no section hero`)
 	require.ElementsMatch(t, []string{"page", "look"}, failed.Undone)
@@ -157,7 +157,7 @@ func TestARetryAfterAFailureRepeatsNothing(t *testing.T) {
 	p := plan("A", made("one"), made("two", "one"), made("three", "two"), made("four", "three"), made("five", "four"))
 	events, err := run(r, p)
 	require.NoError(t, err)
-	paused := last(events).(Paused)
+	paused := last(events).(*Paused)
 	require.Equal(t, PauseNode, paused.Pending[0].Kind, "a call that may have had an effect isn't repeated by itself")
 	pending, err := r.Pending(t.Context(), "p-1")
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestARetryAfterAFailureRepeatsNothing(t *testing.T) {
 	require.Error(t, r.Decide(t.Context(), "p-1", RetryNode("three")), "it was decided")
 	events, err = run(r, p)
 	require.NoError(t, err)
-	require.Equal(t, Completed, last(events).(Ended).Status)
+	require.Equal(t, Completed, last(events).(*Ended).Status)
 	require.Equal(t, []string{"one", "two", "three", "four", "five"}, s.all())
 }
 
@@ -178,7 +178,7 @@ func TestAReadOnlyCallIsRetriedByItself(t *testing.T) {
 		events, err := run(s.runner(t, Config{}), plan("A",
 			Node{ID: "x", Tool: "look", Input: map[string]any{"name": "x"}, Retry: &Retry{Max: 2, Wait: time.Minute}}))
 		require.NoError(t, err)
-		require.Equal(t, Completed, last(events).(Ended).Status)
+		require.Equal(t, Completed, last(events).(*Ended).Status)
 		require.GreaterOrEqual(t, time.Since(begun), time.Minute)
 	})
 }
@@ -190,7 +190,7 @@ func TestAPlanWaitsForApprovalAndItsCallsForTheirs(t *testing.T) {
 		Node{ID: "out", Tool: "publish", Input: map[string]any{"name": "out"}, After: []string{"a"}})
 	events, err := run(r, p)
 	require.NoError(t, err)
-	pause := last(events).(Paused).Pending[0]
+	pause := last(events).(*Paused).Pending[0]
 	require.Equal(t, PausePlan, pause.Kind)
 	require.Equal(t, p.Hash(), pause.Hash)
 	require.Empty(t, s.all())
@@ -205,7 +205,7 @@ func TestAPlanWaitsForApprovalAndItsCallsForTheirs(t *testing.T) {
 	events, err = run(r)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, s.all())
-	pause = last(events).(Paused).Pending[0]
+	pause = last(events).(*Paused).Pending[0]
 	require.Equal(t, PauseCall, pause.Kind)
 	head, err := r.store.Head(t.Context(), "p-1")
 	require.NoError(t, err)
@@ -213,7 +213,7 @@ func TestAPlanWaitsForApprovalAndItsCallsForTheirs(t *testing.T) {
 	require.NoError(t, r.cfg.Agent.Session(pause.Session).Decide(t.Context(), agent.Approve(pause.ID)))
 	events, err = run(r)
 	require.NoError(t, err)
-	require.Equal(t, Completed, last(events).(Ended).Status)
+	require.Equal(t, Completed, last(events).(*Ended).Status)
 	require.Equal(t, []string{"a", "out"}, s.all())
 }
 
@@ -259,7 +259,7 @@ func TestLeavingAtAnyEventRepeatsNothing(t *testing.T) {
 		for range 20 {
 			events, err := run(r)
 			require.NoError(t, err)
-			paused, ok := last(events).(Paused)
+			paused, ok := last(events).(*Paused)
 			if !ok {
 				break
 			}
@@ -293,10 +293,10 @@ func TestADecisionReachesARunInProgress(t *testing.T) {
 	p := plan("A", made("a"), made("b", "a"))
 	var status Status
 	for ev, err := range r.Run(t.Context(), "p-1", p) {
-		if ended, ok := ev.(Ended); ok {
+		if ended, ok := ev.(*Ended); ok {
 			status = ended.Status
 		}
-		if f, ok := ev.(NodeStarted); ok && f.Node == "a" {
+		if f, ok := ev.(*NodeStarted); ok && f.Node == "a" {
 			require.NoError(t, r.Decide(t.Context(), "p-1", SkipNode("b").By("ann").Because("not needed")))
 		}
 		require.NoError(t, err)
@@ -318,7 +318,7 @@ func TestARevisionIsApprovedAnew(t *testing.T) {
 	require.NoError(t, r.Decide(t.Context(), "p-1", Revise(next)))
 	events, err := run(r)
 	require.NoError(t, err)
-	require.Equal(t, next.Hash(), last(events).(Paused).Pending[0].Hash)
+	require.Equal(t, next.Hash(), last(events).(*Paused).Pending[0].Hash)
 	require.NoError(t, r.Decide(t.Context(), "p-1", Reject(next.Hash(), "no")))
 	_, err = run(r)
 	require.ErrorContains(t, err, "rejected")

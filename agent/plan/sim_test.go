@@ -53,7 +53,7 @@ func (s *sim) chance(percent int) bool { return s.r.IntN(100) < percent }
 func (s *sim) record(f Fact) {
 	s.t.Helper()
 	s.now = s.now.Add(time.Duration(s.r.IntN(1000)) * time.Millisecond)
-	f = f.with(Meta{Log: "p", Seq: s.m.State().Seq + 1, Time: s.now, By: f.Envelope().By})
+	stamp(f, Meta{Log: "p", Seq: s.m.State().Seq + 1, Time: s.now, By: f.Envelope().By})
 	require.NoError(s.t, s.m.Apply(f))
 	s.facts = append(s.facts, f)
 }
@@ -104,7 +104,7 @@ func (s *sim) proposal(p Plan) Proposal {
 
 func (s *sim) run() {
 	s.t.Helper()
-	f := Proposed{Options: Options{Parallel: 1 + s.r.IntN(4), KeepGoing: s.chance(50), AskOnFailure: s.chance(40)}}
+	f := &Proposed{Options: Options{Parallel: 1 + s.r.IntN(4), KeepGoing: s.chance(50), AskOnFailure: s.chance(40)}}
 	for i := range 1 + s.r.IntN(3) {
 		f.Plans = append(f.Plans, s.proposal(s.plan(fmt.Sprintf("plan-%d", i))))
 	}
@@ -117,7 +117,7 @@ func (s *sim) run() {
 			s.crash()
 		}
 		if state := s.m.State(); state.Stage != StageEnded && !state.over() && !state.stopped() && s.chance(1) {
-			s.record(GaveUp{All: true}) // at any time
+			s.record(&GaveUp{All: true}) // at any time
 		}
 		act := s.m.Next(s.now)
 		if act.Kind == ActNone {
@@ -146,12 +146,12 @@ func (s *sim) perform(act Action) {
 	case ActJudge:
 		n := &state.Nodes[act.Nodes[0]]
 		checks := n.missing()
-		s.record(Judged{Node: n.Node.ID, Round: n.Round, Check: checks[s.r.IntN(len(checks))], Passed: s.chance(60),
+		s.record(&Judged{Node: n.Node.ID, Round: n.Round, Check: checks[s.r.IntN(len(checks))], Passed: s.chance(60),
 			Feedback: "so so"})
 	case ActWait:
 		switch {
 		case s.chance(2) && state.Stage != StageUndoing:
-			s.record(GaveUp{Reason: "enough", All: s.chance(50)})
+			s.record(&GaveUp{Reason: "enough", All: s.chance(50)})
 		case s.chance(4) && state.Stage != StageUndoing:
 			s.revise()
 		case len(act.Nodes) > 0:
@@ -164,7 +164,7 @@ func (s *sim) perform(act Action) {
 		s.decideNode(&state.Nodes[act.Nodes[s.r.IntN(len(act.Nodes))]])
 	case ActUndo:
 		n := &state.Nodes[act.Nodes[0]]
-		u := Undone{Node: n.Node.ID}
+		u := &Undone{Node: n.Node.ID}
 		if s.chance(30) {
 			u.Left = "it can't be undone"
 		}
@@ -202,13 +202,13 @@ func (s *sim) start(n *NodeState) {
 	if s.keys[round] == "" {
 		s.keys[round] = fmt.Sprint(state.Current, round)
 	}
-	s.record(NodeStarted{Node: n.Node.ID, Attempt: n.Attempt + 1, Round: n.Round, Key: s.keys[round]})
+	s.record(&NodeStarted{Node: n.Node.ID, Attempt: n.Attempt + 1, Round: n.Round, Key: s.keys[round]})
 }
 
 func (s *sim) end(id string) {
 	s.t.Helper()
 	n, _ := s.m.State().Node(id)
-	f := NodeEnded{Node: id, Attempt: n.Attempt, Round: n.Round}
+	f := &NodeEnded{Node: id, Attempt: n.Attempt, Round: n.Round}
 	switch {
 	case s.chance(70):
 		f.Output = []byte(`{"id":1}`)
@@ -226,11 +226,11 @@ func (s *sim) decidePlan() {
 	hash := s.m.State().Plan().Hash()
 	switch {
 	case s.chance(5):
-		s.record(Rejected{Hash: hash, Reason: "no"})
+		s.record(&Rejected{Hash: hash, Reason: "no"})
 	case s.chance(10):
 		s.revise()
 	default:
-		s.record(Approved{Hash: hash})
+		s.record(&Approved{Hash: hash})
 	}
 }
 
@@ -247,7 +247,7 @@ func (s *sim) revise() {
 		}
 	}
 	p.Nodes = append(p.Nodes, Node{ID: fmt.Sprintf("r%d", p.Version), Tool: "t", After: []string{p.Nodes[0].ID}})
-	s.record(Revised{Proposal: s.proposal(*p)})
+	s.record(&Revised{Proposal: s.proposal(*p)})
 }
 
 func (s *sim) decideNode(n *NodeState) {
@@ -255,17 +255,17 @@ func (s *sim) decideNode(n *NodeState) {
 	id := n.Node.ID
 	switch k := s.r.IntN(10); {
 	case k < 3:
-		s.record(Skipped{Node: id})
+		s.record(&Skipped{Node: id})
 	case k < 6 && n.Status == NodeFailed:
-		s.record(Retried{Node: id})
+		s.record(&Retried{Node: id})
 	case k < 5:
-		s.record(Granted{Node: id, Rounds: 1})
+		s.record(&Granted{Node: id, Rounds: 1})
 	case k < 6:
-		s.record(Waived{Node: id, Check: n.unsatisfied()[0]})
+		s.record(&Waived{Node: id, Check: n.unsatisfied()[0]})
 	case k < 8:
-		s.record(Waived{Node: id})
+		s.record(&Waived{Node: id})
 	case k < 9:
-		s.record(GaveUp{All: s.chance(50)})
+		s.record(&GaveUp{All: s.chance(50)})
 	default:
 		s.revise()
 	}

@@ -33,11 +33,11 @@ func TestACheckThatIsWaivedWhileItJudgesDoesNotEndTheRun(t *testing.T) {
 	for ev, err := range r.Run(t.Context(), "p-1", p) {
 		require.NoError(t, err)
 		switch f := ev.(type) {
-		case NodeEnded:
+		case *NodeEnded:
 			if f.Node == "a" {
 				continue
 			}
-		case Ended:
+		case *Ended:
 			status = f.Status
 		}
 	}
@@ -61,7 +61,7 @@ func TestAVerdictOnAPlanThatWasGivenUpDoesNotCountForTheNext(t *testing.T) {
 	}}})
 	for ev, err := range r.Run(t.Context(), "p-1", plan("A", reviewed("a")), plan("B", reviewed("a"))) {
 		require.NoError(t, err)
-		if f, ok := ev.(NodeStarted); ok && f.Seq > 3 {
+		if f, ok := ev.(*NodeStarted); ok && f.Seq > 3 {
 			begun <- struct{}{}
 		}
 	}
@@ -106,10 +106,10 @@ func TestACancelIsTakenWhileAPlanIsUndone(t *testing.T) {
 	c.start("a")
 	c.end("a", "no", fault.Permanent)
 	require.Equal(t, StageUndoing, c.State().Stage)
-	require.Error(t, c.try(GaveUp{}), "the plan has ended already")
-	c.record(GaveUp{All: true, Reason: "stop"})
-	require.Error(t, c.try(GaveUp{All: true}), "once is enough")
-	c.record(Undone{Node: "a"})
+	require.Error(t, c.try(&GaveUp{}), "the plan has ended already")
+	c.record(&GaveUp{All: true, Reason: "stop"})
+	require.Error(t, c.try(&GaveUp{All: true}), "once is enough")
+	c.record(&Undone{Node: "a"})
 	c.record(c.Fail())
 	require.Equal(t, "end", c.next(), "no other plan runs")
 	c.record(c.End())
@@ -124,9 +124,9 @@ func TestACancelOfAnotherProcessIsTakenBeforeTheRunPauses(t *testing.T) {
 	var status Status
 	for ev, err := range r.Run(t.Context(), "p-1", plan("A", made("a"))) {
 		switch f := ev.(type) {
-		case NodeStarted:
+		case *NodeStarted:
 			require.NoError(t, other.Decide(t.Context(), "p-1", Cancel("stop")))
-		case Ended:
+		case *Ended:
 			status = f.Status
 		}
 		if _, failed := errors.AsType[*FailedError](err); !failed {
@@ -145,7 +145,7 @@ func TestADecisionOnAPlanIsNotTakenForTheNext(t *testing.T) {
 		plan("B", made("c"), made("b", "c"), made("d", "b"))) {
 		require.NoError(t, err)
 		switch f := ev.(type) {
-		case NodeStarted:
+		case *NodeStarted:
 			switch f.Node {
 			case "a":
 				require.NoError(t, other.Decide(t.Context(), "p-1", GiveUp("stop")))
@@ -153,7 +153,7 @@ func TestADecisionOnAPlanIsNotTakenForTheNext(t *testing.T) {
 			case "c": // reads the inbox, too
 				require.NoError(t, r.Decide(t.Context(), "p-1", SkipNode("d")))
 			}
-		case Ended:
+		case *Ended:
 			status = f.Status
 		}
 	}
@@ -165,10 +165,10 @@ func TestARevisionKeepsWhatAPersonHasDecided(t *testing.T) {
 	first := nodes(Node{ID: "a"}, Node{ID: "b"}, Node{ID: "c", After: []string{"b"}},
 		Node{ID: "d", Review: &Review{Checks: []string{"lint"}}})
 	c := begin(t, Options{}, first)
-	c.record(Skipped{Node: "b"}, Waived{Node: "d", Check: "lint"})
+	c.record(&Skipped{Node: "b"}, &Waived{Node: "d", Check: "lint"})
 	next := nodes(append(first.Nodes, Node{ID: "e"})...)
 	next.Version = 2
-	c.record(Revised{Proposal: Proposal{Plan: next}})
+	c.record(&Revised{Proposal: Proposal{Plan: next}})
 	require.Equal(t, "a pending, b skipped, c skipped, d pending, e pending, ", c.statuses())
 	d, _ := c.State().Node("d")
 	require.Equal(t, []string{"lint"}, d.Waived)
@@ -196,6 +196,6 @@ func TestACallThatIsDecidedWhileOthersRunContinuesBeforeTheRunPauses(t *testing.
 	require.NoError(t, r.Decide(t.Context(), "p-1", Approve(p.Hash())))
 	events, err := run(r)
 	require.NoError(t, err)
-	require.IsType(t, Ended{}, last(events))
+	require.IsType(t, &Ended{}, last(events))
 	require.ElementsMatch(t, []string{"a", "out"}, s.all())
 }

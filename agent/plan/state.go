@@ -25,7 +25,7 @@ type State struct {
 	// Nodes are those of the current plan, in its order.
 	Nodes []NodeState
 	// Failures are the plans that have failed.
-	Failures []Failed
+	Failures []*Failed
 
 	hash     string // of the current plan
 	gaveUp   *GaveUp
@@ -59,9 +59,9 @@ type NodeState struct {
 	Output    json.RawMessage // of the newest attempt that succeeded
 	Error     string          // of the newest attempt, if it failed
 	Class     fault.Class
-	Verdicts  []Judged // on this round's result
-	Feedback  []Judged // on the result of the round before
-	Waived    []string // checks that don't count
+	Verdicts  []*Judged // on this round's result
+	Feedback  []*Judged // on the result of the round before
+	Waived    []string  // checks that don't count
 	// Because is the node without which this one was skipped; empty if a person skipped it.
 	Because string
 	Undone  bool   // its effect was undone
@@ -130,7 +130,7 @@ func (n *NodeState) missing() (checks []string) {
 	}
 	for _, name := range n.Node.Review.Checks {
 		if !slices.Contains(n.Waived, name) &&
-			!slices.ContainsFunc(n.Verdicts, func(v Judged) bool { return v.Check == name }) {
+			!slices.ContainsFunc(n.Verdicts, func(v *Judged) bool { return v.Check == name }) {
 			checks = append(checks, name)
 		}
 	}

@@ -271,12 +271,12 @@ func (r *Runner) follow(ctx context.Context, name string, plans []*Plan) (pendin
 			return nil, false, err
 		}
 		switch ev := ev.(type) {
-		case Paused:
+		case *Paused:
 			pending = ev.Pending
 			continue
-		case NodeStarted:
+		case *NodeStarted:
 			tools.Progress(ctx, tools.ProgressReport{Text: "started " + ev.Node})
-		case NodeEnded:
+		case *NodeEnded:
 			tools.Progress(ctx, tools.ProgressReport{Text: "ended " + ev.Node, Done: m.State().Progress().Share()})
 		}
 		if m.Apply(ev.(Fact)) != nil { // another process went on with the run before this one

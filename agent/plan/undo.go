@@ -15,7 +15,7 @@ func (x *execution) undo(n *NodeState) error {
 		return err
 	}
 	s := x.log.machine.State()
-	f := Undone{Node: n.Node.ID}
+	f := &Undone{Node: n.Node.ID}
 	a := x.agentOf(n.Node.Worker)
 	if a == nil {
 		f.Left = fmt.Sprintf("there is no worker %q any more", n.Node.Worker)
@@ -42,7 +42,7 @@ func (x *execution) undoSession(session *agent.Session) (left []string, err erro
 		return nil, err
 	}
 	for _, f := range slices.Backward(facts) {
-		run, ok := f.(agent.RunStarted)
+		run, ok := f.(*agent.RunStarted)
 		if !ok {
 			continue
 		}

@@ -44,7 +44,7 @@ func TestWorkersGetOutputsAndFeedback(t *testing.T) {
 	p.Nodes[2].Input["on"] = From("text")
 	events, err := run(r, p)
 	require.NoError(t, err)
-	require.Equal(t, Completed, last(events).(Ended).Status)
+	require.Equal(t, Completed, last(events).(*Ended).Status)
 	require.Equal(t, []string{`"draft"`, `"better"`}, judged)
 	model.AssertSaw(t, 0, providertest.UserText("Write.\n\n<output node=\"facts\">\n{\"id\":\"facts\""))
 	model.AssertSaw(t, 1, providertest.UserText("be kinder"),

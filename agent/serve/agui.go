@@ -249,13 +249,13 @@ func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in
 			if meta.Session != g.session.ID() {
 				return nil
 			}
-			if f, ok := ev.(agent.RunStarted); ok && f.Run == run {
+			if f, ok := ev.(*agent.RunStarted); ok && f.Run == run {
 				begun = true
 			}
 			if !begun {
 				return nil
 			}
-			if _, again := ev.(agent.Reset); again {
+			if _, again := ev.(*agent.Reset); again {
 				facts, err := g.session.Facts(out.ctx)
 				if err != nil {
 					return err

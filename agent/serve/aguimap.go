@@ -39,53 +39,53 @@ func (a *aguiMap) event(ev agent.Event) error {
 		a.step = meta.Step
 	}
 	switch ev := ev.(type) {
-	case agent.RunStarted, machine.Continued, agent.Decided:
+	case *agent.RunStarted, *machine.Continued, *agent.Decided:
 		a.ending = nil
-	case agent.StepStarted:
+	case *agent.StepStarted:
 		a.ending, a.shown, a.tries = nil, shown{}, 0
 		return a.put(agui.StepStarted{StepName: stepName(meta.Step)})
-	case agent.Reset:
+	case *agent.Reset:
 		a.shown = shown{}
 		return a.custom("reset", map[string]any{"step": meta.Step})
-	case agent.Lagged:
+	case *agent.Lagged:
 		a.shown.repeated = true
-	case agent.TextDelta:
+	case *agent.TextDelta:
 		return a.text(ev.Index, a.shown.piece(ev.Index, ev.Text))
-	case agent.ReasoningDelta:
+	case *agent.ReasoningDelta:
 		return a.reasoning(ev.Index, a.shown.piece(ev.Index, ev.Text))
-	case agent.CallBegun:
+	case *agent.CallBegun:
 		a.shown.first(ev.Index)
 		return a.put(agui.ToolCallChunk{ToolCallID: ev.Call, ToolCallName: ev.Name})
-	case agent.CallDelta:
+	case *agent.CallDelta:
 		return a.put(agui.ToolCallChunk{ToolCallID: ev.Call, Delta: a.shown.piece(ev.Index, ev.Text)})
-	case agent.Replied:
+	case *agent.Replied:
 		if err := a.reply(&ev.Message); err != nil {
 			return err
 		}
 		return a.once(agui.StepFinished{StepName: stepName(meta.Step)})
-	case agent.StepFailed:
+	case *agent.StepFailed:
 		return a.once(agui.StepFinished{StepName: stepName(meta.Step)})
-	case agent.ToolFinished:
+	case *agent.ToolFinished:
 		if ev.Result != nil {
 			return a.once(agui.ToolCallResult{MessageID: "result-" + ev.Result.CallID, ToolCallID: ev.Result.CallID,
 				Content: agui.Text(resultText(ev.Result))})
 		}
-	case agent.Emitted:
+	case *agent.Emitted:
 		return a.put(agui.Custom{Name: ev.Kind, Value: ev.Value})
-	case agent.Shown:
+	case *agent.Shown:
 		return a.put(agui.Custom{Name: ev.Kind, Value: ev.Value})
-	case agent.Steered:
+	case *agent.Steered:
 		return a.custom("steered", map[string]string{"text": ev.Message.Text()})
-	case agent.Waiting:
+	case *agent.Waiting:
 		return a.custom("waiting", ev.Wait)
-	case agent.Progress:
+	case *agent.Progress:
 		return a.custom("progress",
 			map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
-	case agent.ModeChanged:
+	case *agent.ModeChanged:
 		return a.put(agui.StateSnapshot{Snapshot: stateOf(meta.Session, ev.To)})
-	case agent.RunEnded:
+	case *agent.RunEnded:
 		if ev.Code != machine.CodeContextReset {
-			a.ending = &ev
+			a.ending = ev
 		}
 	}
 	return nil

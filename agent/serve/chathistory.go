@@ -16,12 +16,12 @@ func chatHistory(facts []agent.Fact) []*uimessage.Message {
 	var c *chatMap
 	for i, f := range facts {
 		switch f := f.(type) {
-		case agent.Snapshot:
+		case *agent.Snapshot:
 			if i == 0 {
 				out = append(out, fromMessages("h", machine.Conversation(facts[:1]))...)
 			}
 			continue
-		case agent.RunStarted:
+		case *agent.RunStarted:
 			if f.ContextReset != nil && c != nil {
 				break
 			}
@@ -35,7 +35,7 @@ func chatHistory(facts []agent.Fact) []*uimessage.Message {
 			out = append(out, m)
 		}
 		if c != nil {
-			_ = c.event(eventOf(f)) // what the writer refuses isn't part of the message
+			_ = c.event(f) // what the writer refuses isn't part of the message
 		}
 	}
 	kept := out[:0]
@@ -57,14 +57,6 @@ func applyTo(m *uimessage.Message) func([]byte) error {
 		}
 		return m.Apply(c)
 	}
-}
-
-// eventOf returns a fact as the event that readers get for it.
-func eventOf(f agent.Fact) agent.Event {
-	if end, ok := f.(machine.RunEnded); ok {
-		return agent.RunEnded{RunEnded: end}
-	}
-	return f
 }
 
 // userMessage returns a user's message.

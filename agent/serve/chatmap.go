@@ -32,53 +32,53 @@ func newChatMap(put func(uimessage.Chunk) error) *chatMap {
 // event puts the chunks of an event. Events before the beginning of a run are left out.
 func (c *chatMap) event(ev agent.Event) error {
 	meta := ev.Envelope()
-	if start, ok := ev.(agent.RunStarted); ok {
-		return c.begin(&start)
+	if start, ok := ev.(*agent.RunStarted); ok {
+		return c.begin(start)
 	}
 	if c.run == "" {
 		return nil
 	}
 	switch ev := ev.(type) {
-	case machine.Continued:
+	case *machine.Continued:
 		c.ending = nil
 		return nil
-	case agent.StepStarted:
+	case *agent.StepStarted:
 		c.ending = nil
 		return c.beginStep()
-	case agent.Reset:
+	case *agent.Reset:
 		c.shown = shown{}
 		return c.put(uimessage.ResetStep{})
-	case agent.Lagged:
+	case *agent.Lagged:
 		c.shown.repeated = true
 		return nil
-	case agent.TextDelta, agent.ReasoningDelta, agent.CallBegun, agent.CallDelta, agent.PartAdded:
+	case *agent.TextDelta, *agent.ReasoningDelta, *agent.CallBegun, *agent.CallDelta, *agent.PartAdded:
 		return c.note(ev)
-	case agent.Replied:
+	case *agent.Replied:
 		return c.reply(&ev.Message)
-	case agent.StepFailed:
+	case *agent.StepFailed:
 		return c.reply(&ev.Partial)
-	case agent.Suspended:
+	case *agent.Suspended:
 		return c.suspended(ev.Pause)
-	case agent.Decided:
+	case *agent.Decided:
 		c.ending = nil
 		return c.decided(&ev.Decision)
-	case agent.ToolFinished:
-		return c.finished(&ev)
-	case agent.Steered:
+	case *agent.ToolFinished:
+		return c.finished(ev)
+	case *agent.Steered:
 		return c.data("steered", meta.Seq, map[string]string{"text": ev.Message.Text()})
-	case agent.Emitted:
+	case *agent.Emitted:
 		return c.data(ev.Kind, meta.Seq, ev.Value)
-	case agent.ModeChanged:
+	case *agent.ModeChanged:
 		return c.data("mode", meta.Seq, map[string]string{"mode": ev.To})
-	case agent.Shown:
+	case *agent.Shown:
 		return c.put(uimessage.Data{Name: ev.Kind, Data: ev.Value, Transient: true})
-	case agent.Waiting:
+	case *agent.Waiting:
 		return c.transient("waiting", ev.Wait)
-	case agent.Progress:
+	case *agent.Progress:
 		return c.transient("progress",
 			map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
-	case agent.RunEnded:
-		return c.end(&ev)
+	case *agent.RunEnded:
+		return c.end(ev)
 	}
 	return nil
 }
@@ -115,18 +115,18 @@ func (c *chatMap) part(index int) string {
 // note puts a piece of the reply in progress.
 func (c *chatMap) note(ev agent.Event) error {
 	switch ev := ev.(type) {
-	case agent.TextDelta:
+	case *agent.TextDelta:
 		return c.put(uimessage.TextDelta{ID: c.part(ev.Index), Delta: c.shown.piece(ev.Index, ev.Text)})
-	case agent.ReasoningDelta:
+	case *agent.ReasoningDelta:
 		return c.put(uimessage.ReasoningDelta{ID: c.part(ev.Index), Delta: c.shown.piece(ev.Index, ev.Text)})
-	case agent.CallBegun:
+	case *agent.CallBegun:
 		if !c.shown.first(ev.Index) {
 			return nil
 		}
 		return c.put(uimessage.ToolInputStart{ToolCallID: ev.Call, ToolName: ev.Name})
-	case agent.CallDelta:
+	case *agent.CallDelta:
 		return c.put(uimessage.ToolInputDelta{ToolCallID: ev.Call, InputTextDelta: c.shown.piece(ev.Index, ev.Text)})
-	case agent.PartAdded:
+	case *agent.PartAdded:
 		if !c.shown.first(ev.Index) {
 			return nil
 		}

@@ -79,7 +79,7 @@ func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
 	lost, dropping := false, false
 	for _, ev := range all {
 		if _, fact := ev.(agent.Fact); fact {
-			if _, step := ev.(agent.StepStarted); step {
+			if _, step := ev.(*agent.StepStarted); step {
 				clear(so)
 				clear(text)
 				order, lost, dropping = nil, false, r.IntN(3) == 0
@@ -89,19 +89,17 @@ func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
 		}
 		index := -1
 		switch n := ev.(type) {
-		case agent.TextDelta:
+		case *agent.TextDelta:
 			index = n.Index
 			text[index] += n.Text
-			n.Text = text[index]
-			so[index] = n
-		case agent.ReasoningDelta:
+			so[index] = &agent.TextDelta{Meta: n.Meta, Index: index, Text: text[index]}
+		case *agent.ReasoningDelta:
 			index = n.Index
 			text[index] += n.Text
-			n.Text = text[index]
-			so[index] = n
-		case agent.CallBegun:
+			so[index] = &agent.ReasoningDelta{Meta: n.Meta, Index: index, Text: text[index]}
+		case *agent.CallBegun:
 			so[n.Index], index = n, n.Index
-		case agent.CallDelta:
+		case *agent.CallDelta:
 			text[n.Index] += n.Text
 			index = n.Index
 		default:
@@ -116,11 +114,11 @@ func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
 			lost = true
 		case lost: // the reader catches up
 			lost = false
-			out = append(out, agent.Lagged{Meta: ev.Envelope(), Notes: 1})
+			out = append(out, &agent.Lagged{Meta: ev.Envelope(), Notes: 1})
 			for _, i := range order {
 				out = append(out, so[i])
-				if begun, ok := so[i].(agent.CallBegun); ok && text[i] != "" {
-					out = append(out, agent.CallDelta{Meta: begun.Meta, Index: i, Text: text[i]})
+				if begun, ok := so[i].(*agent.CallBegun); ok && text[i] != "" {
+					out = append(out, &agent.CallDelta{Meta: begun.Meta, Index: i, Text: text[i]})
 				}
 			}
 		default:

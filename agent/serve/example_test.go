@@ -86,11 +86,11 @@ func ExampleNew() {
 			return
 		}
 		switch e := one.(type) {
-		case agent.RunStarted:
+		case *agent.RunStarted:
 			fmt.Println(e.User, e.Labels.Map()["plan"])
-		case agent.Replied:
+		case *agent.Replied:
 			fmt.Println(e.Message.Text())
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			fmt.Println(e.Status)
 			return
 		}

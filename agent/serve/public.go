@@ -13,51 +13,63 @@ import (
 // provider understands. A snapshot repeats the facts before it, so only its envelope is left.
 func publicEvent(ev agent.Event) agent.Event {
 	switch ev := ev.(type) {
-	case agent.RunStarted:
-		ev.Tools, ev.External, ev.Only, ev.Output = nil, nil, nil, nil
-		ev.History = publicMessages(ev.History)
-		return ev
-	case agent.StepStarted:
-		ev.Messages, ev.System, ev.Context, ev.Note = nil, "", nil, ""
-		return ev
-	case agent.Replied:
-		ev.Message = publicMessage(ev.Message)
-		return ev
-	case agent.StepFailed:
-		ev.Partial, ev.Error = publicMessage(ev.Partial), ""
-		return ev
-	case agent.PartAdded:
+	case *agent.RunStarted:
+		own := *ev
+		own.Tools, own.External, own.Only, own.Output = nil, nil, nil, nil
+		own.History = publicMessages(ev.History)
+		return &own
+	case *agent.StepStarted:
+		own := *ev
+		own.Messages, own.System, own.Context, own.Note = nil, "", nil, ""
+		return &own
+	case *agent.Replied:
+		own := *ev
+		own.Message = publicMessage(ev.Message)
+		return &own
+	case *agent.StepFailed:
+		own := *ev
+		own.Partial, own.Error = publicMessage(ev.Partial), ""
+		return &own
+	case *agent.PartAdded:
+		own := *ev
 		if ev.Part != nil && ev.Part.Opaque != nil {
 			part := *ev.Part
 			part.Opaque = nil
-			ev.Part = &part
+			own.Part = &part
 		}
-		return ev
-	case agent.ToolFinished:
+		return &own
+	case *agent.ToolFinished:
+		own := *ev
 		if ev.Result != nil {
 			result := *ev.Result
 			result.Cause, result.Mismatch = "", nil
-			ev.Result = &result
+			own.Result = &result
 		}
-		return ev
-	case agent.ToolsChanged:
-		ev.Tools = nil
-		return ev
-	case machine.Continued:
-		ev.Tools, ev.Changes = nil, nil
-		return ev
-	case agent.Compacted:
-		ev.Spans, ev.Report = nil, nil
-		return ev
-	case agent.NoteWritten:
-		ev.Note, ev.Error = nil, ""
-		return ev
-	case agent.Snapshot:
-		ev.State, ev.From = nil, ""
-		return ev
-	case agent.SourceFailed:
-		ev.Err = nil
-		return ev
+		return &own
+	case *agent.ToolsChanged:
+		own := *ev
+		own.Tools = nil
+		return &own
+	case *machine.Continued:
+		own := *ev
+		own.Tools, own.Changes = nil, nil
+		return &own
+	case *agent.Compacted:
+		own := *ev
+		own.Spans, own.Report = nil, nil
+		return &own
+	case *agent.NoteWritten:
+		own := *ev
+		own.Note, own.Error = nil, ""
+		return &own
+	case *agent.Snapshot:
+		own := *ev
+		own.State, own.From = nil, ""
+		return &own
+	case *agent.SourceFailed:
+		own := *ev
+		own.Err = nil
+		return &own
 	}
 	return ev
 }

@@ -93,7 +93,7 @@ func TestADecisionResumesTheRun(t *testing.T) {
 	facts, err := s.agent.Session("s-1").Facts(t.Context())
 	require.NoError(t, err)
 	for _, f := range facts {
-		if d, ok := f.(agent.Decided); ok {
+		if d, ok := f.(*agent.Decided); ok {
 			require.Equal(t, "ann", d.Decision.User)
 		}
 	}
@@ -174,7 +174,7 @@ func TestTheServerDecidesAboutAnInput(t *testing.T) {
 		s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "no"}).Code)
 	facts, err := s.agent.Session("s-1").Facts(t.Context())
 	require.NoError(t, err)
-	started := facts[0].(agent.RunStarted)
+	started := facts[0].(*agent.RunStarted)
 	require.True(t, started.Interactive)
 	require.Equal(t, "ann", started.User)
 }

@@ -65,9 +65,6 @@ type exportedStep struct {
 }
 
 func (e *exporter) fact(f agent.Fact) error {
-	if end, ok := f.(agent.RunEnded); ok { // as a stream has it
-		f = end.RunEnded
-	}
 	meta := f.Envelope()
 	if e.machine == nil || e.machine.State().Session != meta.Session {
 		e.endLeg("unfinished")
@@ -87,15 +84,15 @@ func (e *exporter) fact(f agent.Fact) error {
 // begin begins a leg if a fact does.
 func (e *exporter) begin(f agent.Fact, meta *agent.Meta) {
 	switch f := f.(type) {
-	case agent.RunStarted:
+	case *agent.RunStarted:
 		e.endLeg("interrupted")
 		if f.From == "" { // else another session has it
 			e.startLeg(meta, false)
 		}
-	case machine.Continued:
+	case *machine.Continued:
 		e.endLeg("interrupted")
 		e.startLeg(meta, true)
-	case machine.RunEnded, machine.Undone, machine.Snapshot, machine.RuleRevoked, machine.TitleChanged:
+	case *machine.RunEnded, *machine.Undone, *machine.Snapshot, *machine.RuleRevoked, *machine.TitleChanged:
 	default:
 		if r := e.machine.State().Run; e.leg == nil && r.IsOpen() && meta.Run == r.ID {
 			e.startLeg(meta, true)
@@ -142,7 +139,7 @@ func (l *leg) close(kind string, at time.Time) {
 func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 	l, at := e.leg, trace.WithTimestamp(meta.Time)
 	switch f := f.(type) {
-	case agent.StepStarted:
+	case *agent.StepStarted:
 		_, span := e.t.tracer.Start(l.ctx, opChat, at, trace.WithSpanKind(trace.SpanKindClient),
 			trace.WithAttributes(e.t.chatAttributes(&meta.Origin, meta.Step)...))
 		e.t.requested(span, f.Model)
@@ -150,36 +147,36 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 		if f.Messages != nil {
 			l.step.messages = f.Messages
 		}
-	case agent.Replied:
+	case *agent.Replied:
 		if s := l.step; s != nil {
 			replied(s.span, &reply{f.Model, f.ResponseID, f.Stop, f.Usage})
 			e.t.exchange(s.span, s.system, s.messages, f.Message.Parts, f.Stop)
 			s.span.End(at)
 			l.step = nil
 		}
-	case agent.StepFailed:
+	case *agent.StepFailed:
 		if s := l.step; s != nil {
 			failed(s.span, classOf(f.Class))
 			s.span.End(at)
 			l.step = nil
 		}
-	case agent.ToolStarted:
+	case *agent.ToolStarted:
 		_, span := e.t.tracer.Start(l.ctx, named(opTool, f.Call.Name), at,
 			trace.WithAttributes(e.t.toolAttributes(&meta.Origin, meta.Step, f.Call.Name, meta.Call)...))
 		l.tools[meta.Call], e.calls[meta.Call] = span, span.SpanContext()
-	case agent.ToolFinished:
+	case *agent.ToolFinished:
 		if span := l.tools[meta.Call]; span != nil {
 			called(span, f.Result.Status)
 			e.t.call(span, string(f.Call.Input), f.Result.Text())
 			span.End(at)
 			delete(l.tools, meta.Call)
 		}
-	case agent.Suspended:
+	case *agent.Suspended:
 		if span := l.tools[meta.Call]; span != nil {
 			span.End(at)
 			delete(l.tools, meta.Call)
 		}
-	case machine.RunEnded:
+	case *machine.RunEnded:
 		l.close("unfinished", meta.Time)
 		endRun(l.span, e.machine.Result(f.Status, f.Code, nil))
 		l.span.End(at)

@@ -107,7 +107,7 @@ func runIn(ctx context.Context) *active {
 }
 
 // around is Hooks.Around.
-func (t *Telemetry) around(ctx context.Context, s agent.Span) (context.Context, func(error)) {
+func (t *Telemetry) around(ctx context.Context, s *agent.Span) (context.Context, func(error)) {
 	a := &active{kind: s.Kind, origin: s.Origin, step: s.Step, name: s.Tool, call: s.Call, begun: time.Now()}
 	switch s.Kind {
 	case agent.SpanRun:

@@ -138,7 +138,7 @@ func TestNoSpanStaysOpen(t *testing.T) {
 		"break": {[]providertest.Step{call("read", "home"), providertest.Say("Done.")},
 			func(t *testing.T, ctx context.Context, _ func(), a *agent.Agent) {
 				for ev := range a.Stream(ctx, agent.Input{Prompt: "Go."}) {
-					if _, ok := ev.(agent.ToolStarted); ok {
+					if _, ok := ev.(*agent.ToolStarted); ok {
 						break
 					}
 				}
@@ -147,7 +147,7 @@ func TestNoSpanStaysOpen(t *testing.T) {
 			func(t *testing.T, ctx context.Context, _ func(), a *agent.Agent) {
 				require.Panics(t, func() {
 					for ev := range a.Stream(ctx, agent.Input{Prompt: "Go."}) {
-						if _, ok := ev.(agent.Replied); ok {
+						if _, ok := ev.(*agent.Replied); ok {
 							panic("host")
 						}
 					}
@@ -156,7 +156,7 @@ func TestNoSpanStaysOpen(t *testing.T) {
 		"cancel": {[]providertest.Step{providertest.Hang()},
 			func(t *testing.T, ctx context.Context, cancel func(), a *agent.Agent) {
 				for ev := range a.Stream(ctx, agent.Input{Prompt: "Go."}) {
-					if _, ok := ev.(agent.StepStarted); ok {
+					if _, ok := ev.(*agent.StepStarted); ok {
 						cancel()
 					}
 				}

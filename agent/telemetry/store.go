@@ -18,9 +18,9 @@ const maxPauses = 10_000
 
 // The kinds of the records that are looked at.
 var (
-	kindSuspended = machine.Record(agent.Suspended{}).Kind
-	kindDecided   = machine.Record(agent.Decided{}).Kind
-	kindCompacted = machine.Record(agent.Compacted{}).Kind
+	kindSuspended = machine.Record(&agent.Suspended{}).Kind
+	kindDecided   = machine.Record(&agent.Decided{}).Kind
+	kindCompacted = machine.Record(&agent.Compacted{}).Kind
 )
 
 // A pauseTime says when a person was asked.
@@ -69,7 +69,7 @@ func (s *measured) Append(ctx context.Context, a journal.Append) error {
 // fact measures what a fact says.
 func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 	switch f := f.(type) {
-	case agent.Suspended:
+	case *agent.Suspended:
 		s.t.mu.Lock()
 		defer s.t.mu.Unlock()
 		for _, p := range f.Pause.Flat() {
@@ -77,7 +77,7 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 				s.t.pauses[p.ID] = pauseTime{at, p.Kind}
 			}
 		}
-	case agent.Decided:
+	case *agent.Decided:
 		if f.Decision.Kind == machine.Superseded {
 			s.forget(f.Decision.ID)
 			return
@@ -91,7 +91,7 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 				attribute.String(attrKind, string(asked.kind)),
 				attribute.String(attrDecision, string(f.Decision.Kind))))
 		}
-	case agent.Compacted:
+	case *agent.Compacted:
 		s.t.meters.compactions.Add(ctx, 1, metric.WithAttributes(attribute.String(attrAgent, f.Agent)))
 	}
 }
@@ -115,7 +115,7 @@ func (s *measured) find(ctx context.Context, session, id string) (asked pauseTim
 			continue
 		}
 		f, err := machine.Decode(session, rec)
-		suspended, isPause := f.(agent.Suspended)
+		suspended, isPause := f.(*agent.Suspended)
 		if err != nil || !isPause {
 			continue
 		}

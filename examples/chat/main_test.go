@@ -64,11 +64,11 @@ func upTo(t *testing.T, url string, status agent.Status) (said string, pauses []
 		one, err := agent.UnmarshalEvent(ev.Data)
 		require.NoError(t, err)
 		switch one := one.(type) {
-		case agent.Replied:
+		case *agent.Replied:
 			said += one.Message.Text() + "\n"
-		case agent.Suspended:
+		case *agent.Suspended:
 			pauses = append(pauses, one.Pause)
-		case agent.RunEnded:
+		case *agent.RunEnded:
 			if one.Status == status {
 				return said, pauses
 			}

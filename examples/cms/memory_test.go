@@ -37,7 +37,7 @@ func TestALongSessionIsCompacted(t *testing.T) {
 		for ev, err := range p.agent.Stream(t.Context(),
 			agent.Input{Session: "s", Prompt: fmt.Sprint("question ", n)}) {
 			require.NoError(t, err)
-			if c, ok := ev.(agent.Compacted); ok {
+			if c, ok := ev.(*agent.Compacted); ok {
 				shortened++
 				var out bytes.Buffer
 				newScreen(&out).show(c)
@@ -48,6 +48,6 @@ func TestALongSessionIsCompacted(t *testing.T) {
 	}
 	require.Greater(t, shortened, 1)
 	var out bytes.Buffer
-	newScreen(&out).show(agent.MemoryWarning{Text: "the summary failed"})
+	newScreen(&out).show(&agent.MemoryWarning{Text: "the summary failed"})
 	require.Contains(t, out.String(), "memory: the summary failed")
 }

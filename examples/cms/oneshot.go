@@ -187,7 +187,7 @@ func (p *program) streamOnce(ctx context.Context, in agent.Input) (res *agent.Re
 			continue
 		}
 		p.out.show(ev)
-		if end, ok := ev.(agent.RunEnded); ok {
+		if end, ok := ev.(*agent.RunEnded); ok {
 			res = end.Result
 		}
 	}

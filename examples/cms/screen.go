@@ -67,31 +67,31 @@ func (s *screen) endLine() {
 // show prints an event.
 func (s *screen) show(ev agent.Event) {
 	switch ev := ev.(type) {
-	case agent.TextDelta:
+	case *agent.TextDelta:
 		s.say("text", "", ev.Text)
-	case agent.ReasoningDelta:
+	case *agent.ReasoningDelta:
 		s.say("thought", faint, ev.Text)
-	case agent.ToolStarted:
+	case *agent.ToolStarted:
 		s.line("%s %s %s", s.paint(bold, "→"), s.paint(bold, ev.Call.Name), short(string(ev.Call.Input), 200))
 		s.call = ev.Call.ID
-	case agent.ToolFinished:
-		s.finished(&ev)
-	case agent.Decided:
-		s.decided(&ev)
-	case agent.Waiting:
+	case *agent.ToolFinished:
+		s.finished(ev)
+	case *agent.Decided:
+		s.decided(ev)
+	case *agent.Waiting:
 		until := ""
 		if !ev.Until.IsZero() {
 			until = " until " + ev.Until.Local().Format(time.TimeOnly)
 		}
 		s.line("%s", s.paint(faint, fmt.Sprintf("… waiting (%s)%s", ev.Reason, until)))
-	case agent.Reset:
+	case *agent.Reset:
 		s.line("%s", s.paint(faint, "… the answer starts again: "+ev.Why))
-	case agent.Compacted:
+	case *agent.Compacted:
 		s.line("%s", s.paint(faint,
 			fmt.Sprintf("… the conversation was shortened: %d to %d tokens", ev.Report.Before, ev.Report.After)))
-	case agent.MemoryWarning:
+	case *agent.MemoryWarning:
 		s.line("%s", s.paint(faint, "… memory: "+short(ev.Text, 300)))
-	case agent.RunEnded:
+	case *agent.RunEnded:
 		s.endLine()
 	}
 }

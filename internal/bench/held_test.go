@@ -51,7 +51,7 @@ func hold(t *testing.T, a *agent.Agent, n int) (release func()) {
 				if err != nil {
 					t.Error(err)
 				}
-				if _, ok := ev.(agent.TextDelta); ok {
+				if _, ok := ev.(*agent.TextDelta); ok {
 					arrived()
 					<-gate
 				}

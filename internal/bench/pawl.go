@@ -72,9 +72,9 @@ func NewPawl(s Shape) (func(context.Context) (int, error), error) {
 				return n, err
 			}
 			switch ev := ev.(type) {
-			case agent.TextDelta:
+			case *agent.TextDelta:
 				n += len(ev.Text)
-			case agent.RunEnded:
+			case *agent.RunEnded:
 				if ev.Status != agent.Completed {
 					return n, ev.Result.Err()
 				}

@@ -80,11 +80,11 @@ func TestTheModeIsSwitchedBeforeAndDuringWork(t *testing.T) {
 	require.NoError(t, err)
 	for _, f := range facts {
 		switch f := f.(type) {
-		case agent.RunStarted: // a message that comes when the run has just ended begins another one, in its mode
+		case *agent.RunStarted: // a message that comes when the run has just ended begins another one, in its mode
 			if len(modes) == 0 || modes[len(modes)-1] != f.Mode {
 				modes = append(modes, f.Mode)
 			}
-		case agent.ModeChanged:
+		case *agent.ModeChanged:
 			modes = append(modes, f.To)
 		}
 	}

@@ -76,7 +76,7 @@ func TestAnApprovalThatHasExpiredIsDenied(t *testing.T) {
 		c.wait(`document.querySelector("#approve-a")`)
 		for ev, err := range s.hub.Agent().Session("s-1").Watch(t.Context(), 0) {
 			require.NoError(t, err)
-			if end, ok := ev.(agent.RunEnded); ok && end.Status == agent.Completed {
+			if end, ok := ev.(*agent.RunEnded); ok && end.Status == agent.Completed {
 				break // the host goes on without an answer
 			}
 		}

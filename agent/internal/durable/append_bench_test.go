@@ -48,7 +48,7 @@ func BenchmarkDurableAppend(b *testing.B) {
 		meta := machine.Meta{Origin: machine.Origin{Session: "s", Run: "r-1"}, Seq: seq, Time: time.Now(), Step: 1,
 			Call: call.ID}
 		began := time.Now()
-		rec, err := machine.Encode(machine.ToolFinished{Meta: meta, Call: call, Result: res})
+		rec, err := machine.Encode(&machine.ToolFinished{Meta: meta, Call: call, Result: res})
 		if err == nil {
 			err = store.Append(b.Context(),
 				journal.Append{Session: "s", After: seq - 1, Fence: lease.Fence, Records: []journal.Record{rec}})

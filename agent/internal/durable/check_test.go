@@ -64,28 +64,28 @@ func check(t *testing.T, dir string, watching *reader) (n tally) {
 	calls, runs := map[string]*record{}, 0
 	for _, f := range facts {
 		switch f := f.(type) {
-		case agent.RunStarted:
+		case *agent.RunStarted:
 			runs++
-		case agent.ToolsChanged:
+		case *agent.ToolsChanged:
 			n.changes++
-		case agent.Replied:
+		case *agent.Replied:
 			for _, c := range f.Message.Calls() {
 				calls[c.ID] = &record{call: c}
 			}
-		case agent.ToolStarted:
+		case *agent.ToolStarted:
 			calls[f.Call.ID].started = true
-		case agent.Suspended:
+		case *agent.Suspended:
 			if f.Pause.Kind == agent.PauseInDoubt {
 				n.doubts++
 			}
-		case agent.Decided:
+		case *agent.Decided:
 			if value := ""; calls[f.Meta.Call].call.Name == "book" && json.Unmarshal(f.Decision.Value, &value) == nil &&
 				strings.HasPrefix(value, "answer-") {
 				require.Equal(t, answer(f.Decision.ID), value)
 				calls[f.Meta.Call].answers = append(calls[f.Meta.Call].answers, value)
 				n.resumed++
 			}
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			require.Nil(t, calls[f.Call.ID].result, "each call has one result")
 			calls[f.Call.ID].result = f.Result
 		}
@@ -101,9 +101,10 @@ func check(t *testing.T, dir string, watching *reader) (n tally) {
 
 // shown returns a fact as readers see it: without the state of a suspended call.
 func shown(f agent.Fact) agent.Fact {
-	if s, ok := f.(agent.Suspended); ok {
-		s.State = nil
-		return s
+	if s, ok := f.(*agent.Suspended); ok {
+		own := *s
+		own.State = nil
+		return &own
 	}
 	return f
 }

@@ -137,7 +137,7 @@ func complete(ctx context.Context, h *live.Hub, n int) error {
 		if err != nil {
 			return err
 		}
-		end, ended := ev.(agent.RunEnded)
+		end, ended := ev.(*agent.RunEnded)
 		switch {
 		case !ended || end.Run != run || end.Status == agent.Paused:
 		case end.Status == agent.Completed:

@@ -92,8 +92,8 @@ func (r *reader) watch(ctx context.Context, s *agent.Session) (over bool) {
 			}
 			<-time.After(pause) // no process has begun
 			return false
-		case agent.RunEnded:
-			r.facts = append(r.facts, end.RunEnded)
+		case *agent.RunEnded:
+			r.facts = append(r.facts, end)
 			if end.Status == agent.Completed {
 				r.runs++
 			}

@@ -229,9 +229,9 @@ func (c *command) stream() error {
 		switch ev := ev.(type) {
 		case nil:
 			c.p.print("", "stream ended with %s", describe(err))
-		case agent.TextDelta:
+		case *agent.TextDelta:
 			c.p.print("", "shown: %q", ev.Text)
-		case agent.Reset:
+		case *agent.Reset:
 			c.p.print("", "reset: what was shown of the reply is void")
 		}
 		if f, ok := ev.(agent.Fact); ok && machine.Record(f).Kind == c.options["until"] {

@@ -15,52 +15,52 @@ func (n *names) fact(f agent.Fact) string {
 	var b line
 	b.add("%s", machine.Record(f).Kind)
 	switch f := f.(type) {
-	case agent.RunStarted:
+	case *agent.RunStarted:
 		b.add("%s %s", meta.Run, n.message(f.Message))
 		b.with("mode", f.Mode)
 		b.with("key", f.Key)
 		b.with("of", f.From)
-	case agent.StepStarted:
+	case *agent.StepStarted:
 		b.add("%d", meta.Step)
 		b.with("mode", f.Mode)
 		b.with("last, because of", f.Final)
 		if f.Note != "" {
 			b.add("with the note %s", n.quoted(f.Note))
 		}
-	case agent.Replied:
+	case *agent.Replied:
 		b.add("%s", n.message(f.Message))
 		if f.Stop != provider.StopDone && f.Stop != provider.StopToolCalls {
 			b.with("stop", string(f.Stop))
 		}
-	case agent.StepFailed:
+	case *agent.StepFailed:
 		b.add("%s", f.Class)
 		if text := f.Partial.Text(); text != "" {
 			b.add("after %s", n.quoted(text))
 		}
-	case agent.ToolStarted:
+	case *agent.ToolStarted:
 		b.add("%s", call(f.Call))
-	case agent.ToolFinished:
+	case *agent.ToolFinished:
 		b.add("%s %s %s", meta.Call, f.Result.Status, n.quoted(f.Result.Text()))
-	case agent.Suspended:
+	case *agent.Suspended:
 		b.add("%s", n.pause(&f.Pause))
-	case agent.Decided:
+	case *agent.Decided:
 		b.add("%s %s", f.Decision.ID, f.Decision.Kind)
-	case agent.Steered:
+	case *agent.Steered:
 		b.add("%s", n.message(f.Message))
 		b.with("key", f.Key)
-	case machine.SentBack:
+	case *machine.SentBack:
 		b.add("%s %s", f.Why, n.quoted(f.Text))
-	case agent.ModeChanged:
+	case *agent.ModeChanged:
 		b.add("%s to %s", f.From, f.To)
-	case machine.Continued:
+	case *machine.Continued:
 		for _, c := range f.Changes {
 			b.add("%s changed", c.Name)
 		}
-	case agent.Compacted:
+	case *agent.Compacted:
 		b.add("%d messages to %d (%s)", f.Report.MessagesBefore, f.Report.MessagesAfter, f.Report.Trigger)
-	case agent.RuleRevoked:
+	case *agent.RuleRevoked:
 		b.add("%s", f.Tool)
-	case agent.Undone:
+	case *agent.Undone:
 		for _, c := range f.Calls {
 			b.add("%s", c.Call.ID)
 			if c.Why != "" {
@@ -70,11 +70,11 @@ func (n *names) fact(f agent.Fact) string {
 		if text := f.Message.Text(); text != "" {
 			b.add("%s", n.quoted(text))
 		}
-	case agent.Snapshot:
+	case *agent.Snapshot:
 		b.add("of %d messages", len(f.State.Messages))
-	case agent.TitleChanged:
+	case *agent.TitleChanged:
 		b.add("%q", f.Title)
-	case machine.RunEnded:
+	case *machine.RunEnded:
 		b.add("%s", f.Status)
 		b.with("code", f.Code)
 	}

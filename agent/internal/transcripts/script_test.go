@@ -47,7 +47,7 @@ func (w *world) requireSound(t *testing.T) {
 			f, err := machine.Decode(head.Session, rec)
 			require.NoError(t, err)
 			facts = append(facts, f)
-			if f, ok := f.(machine.ToolFinished); ok {
+			if f, ok := f.(*machine.ToolFinished); ok {
 				results[f.Meta.Call]++
 				require.Equal(t, 1, results[f.Meta.Call], "results of %s", f.Meta.Call)
 			}

@@ -56,63 +56,63 @@ func (v *View) Flush() []Patch { return v.reply.due() }
 
 func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 	switch ev := ev.(type) {
-	case agent.RunStarted:
-		return v.started(&ev)
-	case agent.Steered:
+	case *agent.RunStarted:
+		return v.started(ev)
+	case *agent.Steered:
 		it := userItem(&ev.Message, meta)
 		it.ID, it.Steered = "m"+strconv.FormatUint(meta.Seq, 10), true
 		return []Patch{{Item: it}}
-	case agent.StepStarted, machine.Continued:
+	case *agent.StepStarted, *machine.Continued:
 		return []Patch{{State: &State{Status: string(agent.Running)}}}
-	case agent.TextDelta:
+	case *agent.TextDelta:
 		return v.piece(KindText, meta, ev.Index, ev.Text)
-	case agent.ReasoningDelta:
+	case *agent.ReasoningDelta:
 		return v.piece(KindReasoning, meta, ev.Index, ev.Text)
-	case agent.CallBegun:
+	case *agent.CallBegun:
 		return []Patch{{State: &State{Active: true}},
 			{Item: &Item{ID: meta.Call, Kind: KindCall, Group: group(meta), Order: ev.Index,
 				Call: &Call{Name: ev.Name, Status: "writing"}}}}
-	case agent.Reset, agent.Lagged:
+	case *agent.Reset, *agent.Lagged:
 		v.reply = reply{}
 		return []Patch{{Drop: DropDrafts}}
-	case agent.Replied:
+	case *agent.Replied:
 		return v.replied(&ev.Message, meta)
-	case agent.StepFailed:
+	case *agent.StepFailed:
 		return v.replied(&ev.Partial, meta)
-	case agent.Waiting:
+	case *agent.Waiting:
 		wait := &Wait{Reason: string(ev.Reason), Until: ev.Until}
 		if meta.Call == "" {
 			return []Patch{{State: &State{Waiting: wait}}}
 		}
 		return []Patch{{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Wait: wait}}}}
-	case agent.Progress:
+	case *agent.Progress:
 		return []Patch{
 			{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Progress: &CallProgress{ev.Text, ev.Done}}}}}
-	case agent.ToolStarted:
+	case *agent.ToolStarted:
 		return []Patch{{State: &State{Status: string(agent.Running)}}, v.call(ev.Call, meta, "running")}
-	case agent.ToolFinished:
-		return v.finished(&ev)
-	case agent.Suspended:
-		return v.suspended(&ev)
-	case agent.Decided:
-		return v.decided(&ev)
-	case agent.Emitted:
+	case *agent.ToolFinished:
+		return v.finished(ev)
+	case *agent.Suspended:
+		return v.suspended(ev)
+	case *agent.Decided:
+		return v.decided(ev)
+	case *agent.Emitted:
 		return v.plan(ev.Kind, ev.Value, meta)
-	case agent.Shown:
+	case *agent.Shown:
 		return v.plan(ev.Kind, ev.Value, meta)
-	case agent.ModeChanged:
+	case *agent.ModeChanged:
 		return []Patch{{State: &State{Mode: ev.To}}, v.notice("mode", meta, ev.To)}
-	case agent.TitleChanged:
+	case *agent.TitleChanged:
 		return []Patch{{State: &State{Title: &ev.Title}}}
-	case agent.Compacted:
+	case *agent.Compacted:
 		if len(ev.Spans) == 0 {
 			return nil
 		}
 		return []Patch{v.notice("compacted", meta, "")}
-	case agent.Undone:
-		return v.undone(&ev)
-	case agent.RunEnded:
-		return v.ended(&ev)
+	case *agent.Undone:
+		return v.undone(ev)
+	case *agent.RunEnded:
+		return v.ended(ev)
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func TestALaggingPageShowsTheSame(t *testing.T) {
 	for at := rand.IntN(*every); at < len(events); at += *every {
 		var lagged []agent.Event
 		lagged = append(lagged, events[:at]...)
-		lagged = append(lagged, agent.Lagged{Meta: agent.Meta{Origin: machine.Origin{Session: "s-1"}}, Notes: 1})
+		lagged = append(lagged, &agent.Lagged{Meta: agent.Meta{Origin: machine.Origin{Session: "s-1"}}, Notes: 1})
 		rest := events[at:]
 		for len(rest) > 0 && !isFact(rest[0]) {
 			rest = rest[1:]
@@ -168,14 +168,14 @@ func TestALaggingPageShowsTheSame(t *testing.T) {
 func TestTheSplitOfATextChangesNothing(t *testing.T) {
 	sample, err := os.ReadFile("testdata/sample.md")
 	require.NoError(t, err)
-	reply := agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant,
+	reply := &agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant,
 		Parts: []provider.Part{provider.TextPart(string(sample))}}}
 	want := shown(newScreen(), []agent.Event{reply}, never)
 	for range 50 {
 		var events []agent.Event
 		for rest := string(sample); rest != ""; {
 			n := min(1+rand.IntN(40), len(rest)) //nolint:gosec // any splits will do
-			events = append(events, agent.TextDelta{Meta: meta(0), Text: rest[:n]})
+			events = append(events, &agent.TextDelta{Meta: meta(0), Text: rest[:n]})
 			rest = rest[n:]
 		}
 		require.Equal(t, want.blocks, shown(newScreen(), append(events, reply), sometimes).blocks)
@@ -188,9 +188,9 @@ func meta(seq uint64) agent.Meta {
 
 func TestTheRecordedReplyWins(t *testing.T) {
 	s := shown(newScreen(), []agent.Event{
-		agent.TextDelta{Meta: meta(0), Text: "one\n\ntwo"},
-		agent.TextDelta{Meta: meta(0), Index: 1, Text: "a hook takes this away"},
-		agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant,
+		&agent.TextDelta{Meta: meta(0), Text: "one\n\ntwo"},
+		&agent.TextDelta{Meta: meta(0), Index: 1, Text: "a hook takes this away"},
+		&agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant,
 			Parts: []provider.Part{provider.TextPart("one\n\nthree")}}},
 	}, func() bool { return true })
 	require.Len(t, s.blocks, 1)
@@ -211,7 +211,7 @@ func TestWhatIsApprovedIsShownWhole(t *testing.T) {
 	v := page.NewView(page.ViewConfig{Session: "s-1", Tool: func(string) page.Tool {
 		return page.Tool{Description: "Delete a page."}
 	}})
-	patches := v.Event(agent.Suspended{Meta: meta(3),
+	patches := v.Event(&agent.Suspended{Meta: meta(3),
 		Pause: agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call, Title: "Delete page “x”",
 			Risk: "high"}})
 	pause := patches[len(patches)-1].Item.Pause
@@ -225,8 +225,8 @@ func TestAPauseThatReplacesAnotherEndsIt(t *testing.T) {
 	first := agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call}
 	second := first
 	second.ID, second.Replaces, second.Refused = "p-2", []string{"p-1"}, "it doesn't fit"
-	s := shown(newScreen(), []agent.Event{agent.Suspended{Meta: meta(3), Pause: first},
-		agent.Suspended{Meta: meta(4), Pause: second}}, never)
+	s := shown(newScreen(), []agent.Event{&agent.Suspended{Meta: meta(3), Pause: first},
+		&agent.Suspended{Meta: meta(4), Pause: second}}, never)
 	require.Equal(t, "replaced", s.items["p-1"]["decision"].(map[string]any)["kind"])
 	require.Nil(t, s.items["p-2"]["decision"])
 }

@@ -289,7 +289,7 @@ func (s *server) removeMessage(c *call) (out removedMessage, err error) {
 	}
 	begun := uint64(0)
 	for _, f := range facts {
-		if _, ok := f.(machine.RunStarted); ok {
+		if _, ok := f.(*machine.RunStarted); ok {
 			begun = f.Envelope().Seq
 		}
 	}

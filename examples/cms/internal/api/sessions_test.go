@@ -15,7 +15,7 @@ func (b *bench) ended(session string, runs int) {
 	b.t.Helper()
 	for ev, err := range b.hub.Watch(b.t.Context(), session, 0) {
 		require.NoError(b.t, err)
-		if _, ok := ev.(agent.RunEnded); ok {
+		if _, ok := ev.(*agent.RunEnded); ok {
 			runs--
 		}
 		if runs == 0 {

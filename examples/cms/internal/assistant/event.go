@@ -62,70 +62,70 @@ func (t *translator) event(ev agent.Event) []Event {
 
 func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 	switch ev := ev.(type) {
-	case agent.RunStarted:
+	case *agent.RunStarted:
 		t.mode, t.started, t.usage, t.cost, t.parts = ev.Mode, ev.Time, provider.Usage{}, 0, nil
 		e := userInput(&ev.Message)
 		e["mode"], e["itemId"] = ev.Mode, ev.Run
 		return []Event{e}
-	case agent.Steered:
+	case *agent.Steered:
 		e := userInput(&ev.Message)
 		e["steered"], e["itemId"] = true, "m"+strconv.FormatUint(meta.Seq, 10)
 		return []Event{e}
-	case agent.StepStarted:
-		return t.step(&ev)
-	case agent.TextDelta:
+	case *agent.StepStarted:
+		return t.step(ev)
+	case *agent.TextDelta:
 		return t.piece("text", ev.Index, ev.Text, meta)
-	case agent.ReasoningDelta:
+	case *agent.ReasoningDelta:
 		return t.piece("reasoning", ev.Index, ev.Text, meta)
-	case agent.CallBegun:
+	case *agent.CallBegun:
 		t.names[meta.Call] = ev.Name
 		return []Event{{"type": "tool-input-start", "toolName": ev.Name}}
-	case agent.CallDelta:
+	case *agent.CallDelta:
 		return []Event{{"type": "tool-input-delta", "delta": ev.Text}}
-	case agent.Reset:
+	case *agent.Reset:
 		t.parts = nil
 		return []Event{{"type": "reset", "reason": ev.Why}}
-	case agent.Replied:
-		return t.replied(&ev)
-	case agent.ToolStarted:
+	case *agent.Replied:
+		return t.replied(ev)
+	case *agent.ToolStarted:
 		return nil
-	case agent.ToolFinished:
-		return t.finished(&ev)
-	case agent.Suspended:
-		return suspended(&ev)
-	case agent.Decided:
+	case *agent.ToolFinished:
+		return t.finished(ev)
+	case *agent.Suspended:
+		return suspended(ev)
+	case *agent.Decided:
 		return []Event{{"type": "approval_decided", "approvalId": ev.Decision.ID, "decision": ev.Decision.Kind,
 			"message": ev.Decision.Reason, "by": ev.Decision.User}}
-	case agent.ModeChanged:
+	case *agent.ModeChanged:
 		t.mode = ev.To
 		return []Event{{"type": "mode_switch", "from": ev.From, "to": ev.To, "reason": ev.Reason}}
-	case agent.Emitted:
+	case *agent.Emitted:
 		return []Event{host(ev.Kind, ev.Value)}
-	case agent.Shown:
+	case *agent.Shown:
 		return []Event{host(ev.Kind, ev.Value)}
-	case agent.Waiting:
+	case *agent.Waiting:
 		e := Event{"type": "waiting", "reason": ev.Reason, "until": ev.Until}
 		if meta.Call != "" {
 			e = Event{"type": "tool-retry", "tool": t.names[meta.Call], "attempt": ev.Attempt, "error": ev.Detail,
 				"retryIn": max(time.Until(ev.Until), 0).Milliseconds()}
 		}
 		return []Event{e}
-	case agent.BreakerOpen:
+	case *agent.BreakerOpen:
 		return []Event{{"type": "breaker-open", "tool": ev.Tool,
 			"seconds": int(max(time.Until(ev.Until), 0).Seconds() + 1)}}
-	case agent.Escalated:
+	case *agent.Escalated:
 		return []Event{{"type": ErrorEscalation, "tool": ev.Tool, "error": ev.Class.String(), "reason": ev.Reason,
 			"remedies": ev.Remedies, "showModal": true}}
-	case agent.MemoryWarning:
+	case *agent.MemoryWarning:
 		return []Event{{"type": "memory-warning", "message": ev.Text}}
-	case agent.Compacted:
+	case *agent.Compacted:
 		return []Event{{"type": "compacted", "spans": len(ev.Spans)}}
-	case agent.StepFailed:
+	case *agent.StepFailed:
 		t.parts = nil
 		// the cause is in the server's log
 		return []Event{{"type": "error", "class": ev.Class.String(), "message": "The model call failed."}}
-	case agent.RunEnded:
-		return t.ended(&ev)
+	case *agent.RunEnded:
+		return t.ended(ev)
 	}
 	return nil
 }

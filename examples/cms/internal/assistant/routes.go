@@ -289,7 +289,7 @@ func (s *server) refused(ctx context.Context, session, id string, err error) err
 		return failed
 	}
 	for _, f := range facts {
-		if d, ok := f.(agent.Decided); ok && d.Decision.ID == id {
+		if d, ok := f.(*agent.Decided); ok && d.Decision.ID == id {
 			code := machine.DecisionUsed
 			if d.Decision.Kind == machine.Expired {
 				code = machine.DecisionExpired
@@ -361,7 +361,7 @@ func (s *server) traces(w http.ResponseWriter, r *http.Request) error {
 		}
 		events, t := []Event{}, newTranslator(id, s.System)
 		for _, f := range facts {
-			for _, e := range t.event(event(f)) {
+			for _, e := range t.event(f) {
 				if e["traceId"] == trace {
 					events = append(events, e)
 				}
@@ -375,12 +375,4 @@ func (s *server) traces(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return fail(http.StatusNotFound, "NOT_FOUND", "no session has the trace %s", trace)
-}
-
-// event returns a fact as the event that a stream has for it.
-func event(f agent.Fact) agent.Event {
-	if end, ok := f.(machine.RunEnded); ok {
-		return agent.RunEnded{RunEnded: end}
-	}
-	return f
 }

@@ -202,7 +202,7 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, session string, a
 				return nil
 			}
 		}
-		if end, ok := ev.(agent.RunEnded); ok && once && end.Session == session && end.Status != agent.Paused {
+		if end, ok := ev.(*agent.RunEnded); ok && once && end.Session == session && end.Status != agent.Paused {
 			return nil
 		}
 	}

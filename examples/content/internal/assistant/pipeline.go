@@ -207,15 +207,15 @@ func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfol
 			return err
 		}
 		switch ev := ev.(type) {
-		case plan.NodeStarted:
+		case *plan.NodeStarted:
 			progress(Step{p.Artifact, ev.Node, StepStarted})
-		case plan.NodeEnded:
+		case *plan.NodeEnded:
 			step := Step{p.Artifact, ev.Node, StepFinished}
 			if ev.Status != plan.NodeDone {
 				step.State = StepFailed
 			}
 			progress(step)
-		case plan.Paused:
+		case *plan.Paused:
 			for _, pending := range ev.Pending {
 				failed = pending.Node
 			}

@@ -74,11 +74,11 @@ func spansOf(facts []agent.Fact, run string) (all []Span) {
 			continue
 		}
 		switch f := f.(type) {
-		case agent.ToolStarted:
+		case *agent.ToolStarted:
 			if _, again := started[f.Call.ID]; !again {
 				started[f.Call.ID] = f.Time
 			}
-		case agent.ToolFinished:
+		case *agent.ToolFinished:
 			s := Span{OperationName: f.Call.Name, StartTime: f.Time, Status: "ok",
 				Tags: map[string]string{"content_agent.tool": f.Call.Name}, Logs: []Log{}}
 			if id := artifactOf(f.Call.Input); id != "" {
