@@ -21,9 +21,9 @@ const (
 
 // A Span is a piece of work that Hooks.Around wraps.
 type Span struct {
-	Meta // names the run, step and call; a span has no Seq and no Time
-	Kind SpanKind
-	Tool string // the name, for a tool call
+	NoteMeta // the run, the step and the call
+	Kind     SpanKind
+	Tool     string // the name, for a tool call
 	// Resumed says, for a run, that it has begun before, perhaps in another process: it was paused,
 	// or its process died.
 	Resumed bool
@@ -100,12 +100,14 @@ type spans struct {
 
 // beginRun begins the span of the run.
 func (x *driver) beginRun(resumed bool) {
-	x.ctx, x.spans.endRun = x.around(x.ctx, &Span{Meta: Meta{Origin: *x.origin}, Kind: SpanRun, Resumed: resumed})
+	x.ctx, x.spans.endRun = x.around(x.ctx,
+		&Span{NoteMeta: NoteMeta{Origin: x.origin}, Kind: SpanRun, Resumed: resumed})
 }
 
 // beginStep begins the span of a step.
 func (x *driver) beginStep(n int) {
-	x.spans.step, x.spans.endStep = x.around(x.ctx, &Span{Meta: Meta{Origin: *x.origin, Step: n}, Kind: SpanStep})
+	x.spans.step, x.spans.endStep = x.around(x.ctx,
+		&Span{NoteMeta: NoteMeta{Origin: x.origin, Step: n}, Kind: SpanStep})
 	x.reply.err = nil
 }
 
@@ -136,7 +138,7 @@ type callSpan struct {
 // beginSpan begins the span of a call that is about to be executed.
 func (cr *callRun) beginSpan() context.Context {
 	x := cr.x
-	ctx, end := x.around(x.ctx, &Span{Meta: x.callMeta(&cr.call), Kind: SpanTool, Tool: cr.call.Name})
+	ctx, end := x.around(x.ctx, &Span{NoteMeta: x.callMeta(&cr.call), Kind: SpanTool, Tool: cr.call.Name})
 	x.lock()
 	defer x.mu.Unlock()
 	cr.span = callSpan{ctx, end}

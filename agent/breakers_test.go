@@ -79,7 +79,7 @@ func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 					notes := of[*agent.BreakerOpen](all)
 					require.NotEmpty(t, notes)
 					for _, n := range notes {
-						require.False(t, started[n.Meta.Call], "nothing is recorded that could be in doubt")
+						require.False(t, started[n.NoteMeta.Call], "nothing is recorded that could be in doubt")
 						require.Equal(t, "work", n.Tool)
 						require.Equal(t, "tool:work", n.Err.Name)
 						require.Equal(t, began.Add(10*time.Second), n.Until)
@@ -99,7 +99,7 @@ func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 						before := false
 						for _, ev := range all[:i] {
 							n, ok := ev.(*agent.BreakerOpen)
-							before = before || ok && n.Meta.Call == f.Meta.Call
+							before = before || ok && n.NoteMeta.Call == f.Meta.Call
 						}
 						require.True(t, before, "the note comes before the result")
 					}
@@ -162,8 +162,8 @@ func TestACallThatIsTriedAgainSaysWhyAndUntilWhen(t *testing.T) {
 				require.Len(t, waits, 2)
 				id := of[*agent.ToolStarted](all)[warm].Meta.Call
 				for i, reason := range []provider.WaitReason{provider.WaitRateLimited, provider.WaitBackingOff} {
-					require.Equal(t, id, waits[i].Meta.Call)
-					require.Equal(t, 2, waits[i].Meta.Step)
+					require.Equal(t, id, waits[i].NoteMeta.Call)
+					require.Equal(t, 2, waits[i].NoteMeta.Step)
 					require.Equal(t, reason, waits[i].Reason)
 					require.Equal(t, i+2, waits[i].Attempt)
 					require.False(t, waits[i].Until.IsZero())

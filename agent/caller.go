@@ -137,8 +137,8 @@ func (in *Input) caller() machine.Caller {
 }
 
 // newOrigin returns the origin of a run that an input starts.
-func (x *driver) newOrigin(in *Input) machine.Origin {
-	o := machine.Origin{Session: x.name, Run: newID("r-"), Agent: x.agent.cfg.Name,
+func (x *driver) newOrigin(in *Input) *machine.Origin {
+	o := &machine.Origin{Session: x.name, Run: newID("r-"), Agent: x.agent.cfg.Name,
 		Labels: provider.LabelsOf(in.Labels)}
 	if o.Labels == "" {
 		o.Labels = x.state().Labels

@@ -66,11 +66,11 @@ func TestLabelsUserAndTraceReachEventsCallsAndTheLedger(t *testing.T) {
 		all, err := events(a.Stream(t.Context(), request("s", "")))
 		require.NoError(t, err)
 		for _, ev := range all {
-			require.Equal(t, labels, ev.Envelope().Labels, "%T", ev)
-			require.Equal(t, traceOfCaller, ev.Envelope().Trace, "%T", ev)
+			require.Equal(t, labels, ev.Envelope().Labels(), "%T", ev)
+			require.Equal(t, traceOfCaller, ev.Envelope().Trace(), "%T", ev)
 		}
 		for _, f := range facts(t, a, "s") {
-			require.Equal(t, labels, f.Envelope().Labels, "%T", f)
+			require.Equal(t, labels, f.Envelope().Labels(), "%T", f)
 		}
 		started := of[*agent.RunStarted](all)[0]
 		require.Equal(t, machine.Caller{User: "ann", Task: "t", Pipeline: "p", TraceParent: parentOfCaller},
@@ -162,7 +162,7 @@ func TestTheSameKeyDuringItsRunIsADuplicate(t *testing.T) {
 				_, err := a.Run(t.Context(), request("s", "k"))
 				var dup *agent.DuplicateError
 				require.ErrorAs(t, err, &dup)
-				require.Equal(t, ev.Envelope().Run, dup.Run)
+				require.Equal(t, ev.Envelope().Run(), dup.Run)
 				var busy *agent.BusyError
 				_, err = a.Run(t.Context(), request("s", "another"))
 				require.ErrorAs(t, err, &busy)
@@ -179,7 +179,7 @@ func TestASessionRemembersItsNewestKeys(t *testing.T) {
 		require.NoError(t, m.Apply(f))
 	}
 	for i := range 150 {
-		meta := machine.Meta{Origin: machine.Origin{Session: "s", Run: "r-" + strings.Repeat("x", i)},
+		meta := machine.Meta{Origin: &machine.Origin{Session: "s", Run: "r-" + strings.Repeat("x", i)},
 			Seq: uint64(2*i) + 1}
 		apply(&machine.RunStarted{Meta: meta, Message: provider.User("go"), Key: "k-" + strings.Repeat("x", i),
 			Limits: new(machine.Limits)})

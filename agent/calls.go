@@ -256,7 +256,7 @@ func (x *driver) askBreaker(cr *callRun) bool {
 	if refused == nil {
 		return true
 	}
-	note := &BreakerOpen{Meta: x.callMeta(&cr.call), Tool: cr.call.Name}
+	note := &BreakerOpen{NoteMeta: x.callMeta(&cr.call), Tool: cr.call.Name}
 	if errors.As(refused.Err, &note.Err) {
 		note.Until = note.Err.Until
 	}

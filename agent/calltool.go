@@ -85,5 +85,5 @@ func (c *hostCall) into(f *RunStarted, key string) {
 	f.Message = memory.HostMessage("The host makes the following call of " + c.tool +
 		" itself. It wasn't your decision.")
 	f.CallKey = key
-	f.Call = &provider.ToolCall{ID: machine.CallID(f.Run, 0, 0), Name: c.tool, Input: c.input}
+	f.Call = &provider.ToolCall{ID: machine.CallID(f.Run(), 0, 0), Name: c.tool, Input: c.input}
 }

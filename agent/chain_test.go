@@ -345,7 +345,7 @@ func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
 	for _, s := range starts {
 		require.Equal(t, 2, s.Own.OutputCorrections)
 		require.Equal(t, starts[0].Tools, s.Tools)
-		require.Equal(t, starts[0].Trace, s.Trace)
+		require.Equal(t, starts[0].Trace(), s.Trace())
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // split separates the events of the run of session s from those of others.
 func split(all []agent.Event) (own, others []agent.Event) {
 	for _, ev := range all {
-		if ev.Envelope().Session == "s" {
+		if ev.Envelope().Session() == "s" {
 			own = append(own, ev)
 		} else {
 			others = append(others, ev)
@@ -45,8 +45,8 @@ func TestTheEventsOfSubagentsAreShownOnRequest(t *testing.T) {
 			seq := uint64(0)
 			for _, ev := range others {
 				meta := ev.Envelope()
-				require.Equal(t, id, meta.Parent)
-				require.Equal(t, "child", meta.Agent)
+				require.Equal(t, id, meta.Parent())
+				require.Equal(t, "child", meta.Agent())
 				if _, ok := ev.(agent.Fact); ok {
 					seq++
 					require.Equal(t, seq, meta.Seq)
@@ -80,7 +80,7 @@ func TestASubagentWaitsForASlowReaderOfItsEvents(t *testing.T) {
 	deltas := 0
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Children: true}) {
 		require.NoError(t, err)
-		if d, ok := ev.(*agent.TextDelta); ok && d.Session != "s" {
+		if d, ok := ev.(*agent.TextDelta); ok && d.Session() != "s" {
 			deltas++
 		}
 	}
@@ -96,7 +96,7 @@ func TestLeavingAStreamWithTheEventsOfSubagentsStopsThem(t *testing.T) {
 	defer cancel()
 	for ev, err := range a.Stream(ctx, agent.Input{Session: "s", Prompt: "go", Children: true}) {
 		require.NoError(t, err)
-		if ev.Envelope().Session != "s" {
+		if ev.Envelope().Session() != "s" {
 			break
 		}
 	}

@@ -137,5 +137,5 @@ func (l *sessionLog) memoryWarning(text string) {
 	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.name, "run", l.origin.Run, "warning", text)
 	l.lock()
 	defer l.mu.Unlock()
-	l.queue = append(l.queue, &MemoryWarning{Meta: l.noteMeta(), Text: text})
+	l.queue = append(l.queue, &MemoryWarning{NoteMeta: l.noteMeta(), Text: text})
 }

@@ -161,8 +161,9 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 		Caller: r.Caller, Children: r.Children, Tools: r.Fingerprints, Only: r.Only, External: r.External,
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
 	}
-	next.Meta.Origin = *x.origin
-	next.Meta.Run = newID("r-")
+	origin := *x.origin
+	origin.Run = newID("r-")
+	next.Meta.Origin = &origin
 	text := provider.TextPart(note.Text(next.ContextReset.Index, r.UserMessages, in.counter, budget/4))
 	next.Message = provider.Message{Role: provider.RoleUser, Parts: append(parts[:len(parts):len(parts)], text)}
 	if x.append(kept, end, next) != nil {

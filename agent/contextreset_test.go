@@ -140,14 +140,15 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				if i == 0 {
 					continue
 				}
-				require.Equal(t, &machine.ContextResetState{Index: i, From: starts[i-1].Run, Prompt: 2}, s.ContextReset)
+				require.Equal(t, &machine.ContextResetState{Index: i, From: starts[i-1].Run(), Prompt: 2},
+					s.ContextReset)
 				require.Len(t, s.Message.Parts, 3)
 				for _, want := range []string{fmt.Sprintf("Context reset %d.", i), "read pages up to", "read the rest",
 					"page 3 is [redacted]"} {
 					require.Contains(t, s.Message.Parts[2].Text, want)
 				}
 				require.Equal(t, 1, strings.Count(s.Message.Parts[2].Text, "Context reset"), "only the newest note")
-				require.NotEqual(t, starts[i-1].Run, s.Run)
+				require.NotEqual(t, starts[i-1].Run(), s.Run())
 				require.Equal(t, "t", s.Task)
 			}
 			for i, msgs := range f.requests {

@@ -27,7 +27,7 @@ const (
 
 // Shown is what a tool or a hook has shown to whoever reads the stream: see [Show].
 type Shown struct {
-	Meta
+	NoteMeta
 	Kind  string          `json:"kind"` // the host's
 	Value json.RawMessage `json:"value"`
 }
@@ -90,7 +90,7 @@ func Show(ctx context.Context, kind string, value any) error {
 	meta := x.noteMeta()
 	meta.Call = ownCall(ctx)
 	if len(x.queue) < maxQueue {
-		x.note(&Shown{Meta: meta, Kind: kind, Value: data})
+		x.note(&Shown{NoteMeta: meta, Kind: kind, Value: data})
 	}
 	x.poke()
 	return nil

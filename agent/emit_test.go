@@ -58,8 +58,8 @@ func TestToolsAndHooksRecordFactsAndShowNotes(t *testing.T) {
 			for _, n := range of[*agent.Shown](all) {
 				notes = append(notes, n.Kind)
 				require.JSONEq(t, `{"n":3}`, string(n.Value))
-				require.Equal(t, "s", n.Session)
-				require.NotEmpty(t, n.Run)
+				require.Equal(t, "s", n.Session())
+				require.NotEmpty(t, n.Run())
 			}
 			require.Equal(t, kinds, facts)
 			require.Equal(t, kinds, notes)

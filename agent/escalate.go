@@ -17,10 +17,10 @@ import (
 // whose [Result.Err] is the same error. After a failed tool call the run continues, because the
 // model may find another way.
 type Escalated struct {
-	Meta               // it names the tool call; without one it is about the model call of the step
-	Tool   string      `json:"tool,omitempty"` // empty: the model
-	Class  fault.Class `json:"class"`          // of Err
-	Reason string      `json:"reason"`         // what failed, in words
+	NoteMeta             // it names the tool call; without one it is about the model call of the step
+	Tool     string      `json:"tool,omitempty"` // empty: the model
+	Class    fault.Class `json:"class"`          // of Err
+	Reason   string      `json:"reason"`         // what failed, in words
 	// the same, as it came; for the host: it may say more than a person should see
 	Err error `json:"-"`
 	// Attempts is how many were made, 0 if that isn't known, and Errors are the errors of those
@@ -32,9 +32,9 @@ type Escalated struct {
 }
 
 // escalation returns the note about a failure.
-func (x *driver) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int,
+func (x *driver) escalation(meta NoteMeta, tool string, class fault.Class, failure error, text string, attempts int,
 	tried []error) (e *Escalated) {
-	e = &Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure,
+	e = &Escalated{NoteMeta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure,
 		Attempts: attempts, Errors: tried}
 	for _, r := range remedies(failure, class, tool) {
 		e.Remedies = append(e.Remedies, x.agent.redact.Text(r))

@@ -37,7 +37,7 @@ func TestAModelThatAPersonMustFixIsEscalated(t *testing.T) {
 	note, all, err := escalated(t, a)
 	require.Equal(t, fault.UserFixable, note.Class)
 	require.Empty(t, note.Tool)
-	require.Empty(t, note.Meta.Call)
+	require.Empty(t, note.NoteMeta.Call)
 	require.Equal(t, 1, note.Step)
 	require.Contains(t, note.Reason, "no …")
 	require.Equal(t, []string{"set CMS_API_KEY=…", "use another provider"}, note.Remedies)
@@ -190,7 +190,7 @@ func TestAToolThatAPersonMustFixIsEscalatedAndTheRunGoesOn(t *testing.T) {
 				for i, ev := range all {
 					if f, ok := ev.(*agent.ToolFinished); ok {
 						require.IsType(t, &agent.Escalated{}, all[i-1], "right before the result")
-						require.Equal(t, f.Meta.Call, note.Meta.Call)
+						require.Equal(t, f.Meta.Call, note.NoteMeta.Call)
 						require.Equal(t, fault.UserFixable, f.Result.Class)
 					}
 				}
@@ -261,7 +261,7 @@ func TestAModelCallThatIsMadeAgainIsVoidedAndSaysUntilWhen(t *testing.T) {
 		require.Equal(t, provider.WaitBackingOff, waits[0].Reason)
 		require.Equal(t, began.Add(9*time.Second), waits[0].Until)
 		require.Equal(t, 2, waits[0].Attempt)
-		require.Empty(t, waits[0].Meta.Call, "it is the model call")
+		require.Empty(t, waits[0].NoteMeta.Call, "it is the model call")
 		require.Equal(t, "Hi.", shown(all))
 		require.Empty(t, of[*agent.Escalated](all))
 	})

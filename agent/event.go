@@ -22,14 +22,14 @@ type Event interface {
 // Index says which part of the reply it belongs to, here and in the notes that follow: the index in
 // [Replied].Message.Parts, unless a hook changes the reply.
 type TextDelta struct {
-	Meta
+	NoteMeta
 	Index int    `json:"index"`
 	Text  string `json:"text"`
 }
 
 // ReasoningDelta is a piece of the model's reasoning.
 type ReasoningDelta struct {
-	Meta
+	NoteMeta
 	Index int    `json:"index"`
 	Text  string `json:"text"`
 }
@@ -37,14 +37,14 @@ type ReasoningDelta struct {
 // CallBegun says that the model has begun to write a tool call, which its envelope names. Its
 // arguments follow; whether it runs is decided when the reply is complete.
 type CallBegun struct {
-	Meta
+	NoteMeta
 	Index int    `json:"index"`
 	Name  string `json:"name"`
 }
 
 // CallDelta is a piece of the arguments of the call that its envelope names.
 type CallDelta struct {
-	Meta
+	NoteMeta
 	Index int    `json:"index"`
 	Text  string `json:"text"`
 }
@@ -52,7 +52,7 @@ type CallDelta struct {
 // PartAdded is a part of the reply that comes whole: a call that the provider runs itself
 // ([provider.PartProviderCall]), its result, a source, or a file.
 type PartAdded struct {
-	Meta
+	NoteMeta
 	Index int            `json:"index"`
 	Part  *provider.Part `json:"part"`
 }
@@ -61,20 +61,20 @@ type PartAdded struct {
 // call, that call is retried later. Otherwise it is the model call, which is queued, rate limited,
 // backing off, or waiting for budget.
 type Waiting struct {
-	Meta
+	NoteMeta
 	provider.Wait
 }
 
 // Reset withdraws what the current model call has shown so far, because the call is made again.
 type Reset struct {
-	Meta
+	NoteMeta
 	Why string `json:"why"`
 }
 
 // BreakerOpen says that a tool call doesn't run because the breaker of its tool or resource is
 // open. The result of the call follows.
 type BreakerOpen struct {
-	Meta
+	NoteMeta
 	Tool string `json:"tool"`
 	// when the breaker lets another call pass; zero if that depends on a call in progress
 	Until time.Time          `json:"until,omitzero"`
@@ -85,13 +85,13 @@ type BreakerOpen struct {
 // so that its calls don't count towards that limit. It is shown before the first reply of such a
 // model. See Limits.RequirePrices.
 type UnknownPrice struct {
-	Meta
+	NoteMeta
 	Model string `json:"model,omitempty"` // empty for the provider's default
 }
 
 // Progress is what a running tool reports.
 type Progress struct {
-	Meta
+	NoteMeta
 	Tool string  `json:"tool"`
 	Text string  `json:"text,omitempty"`
 	Done float64 `json:"done,omitempty"` // from 0 to 1; 0 if unknown
@@ -101,6 +101,6 @@ type Progress struct {
 // discard what it has of the reply in progress. All facts follow, and then the reply so far, as one
 // note for each part. Only readers of package agent/live get it.
 type Lagged struct {
-	Meta
+	NoteMeta
 	Notes int `json:"notes"`
 }

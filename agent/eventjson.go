@@ -63,7 +63,7 @@ func MarshalEvent(ev Event) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return machine.Marshal(eventForm[json.RawMessage]{rec.V, rec.Kind, f.Envelope().Session, rec.Seq, rec.Time,
+		return machine.Marshal(eventForm[json.RawMessage]{rec.V, rec.Kind, f.Envelope().Session(), rec.Seq, rec.Time,
 			rec.Data})
 	}
 	kind, ok := noteKinds[reflect.TypeOf(ev)]
@@ -71,7 +71,7 @@ func MarshalEvent(ev Event) ([]byte, error) {
 		return nil, &EventError{Kind: fmt.Sprintf("%T", ev),
 			Problem: "it isn't an event; events are pointers to the facts and notes of package agent"}
 	}
-	data, err := machine.Marshal(eventForm[Event]{V: machine.Version, Kind: kind, Session: ev.Envelope().Session,
+	data, err := machine.Marshal(eventForm[Event]{V: machine.Version, Kind: kind, Session: ev.Envelope().Session(),
 		Data: ev})
 	if err != nil {
 		return nil, &EventError{Kind: kind, Problem: "it can't be encoded: " + err.Error(), Err: err}
@@ -104,6 +104,9 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	if err := json.Unmarshal(form.Data, v.Interface()); err != nil {
 		return nil, &EventError{Kind: form.Kind, Problem: "it can't be read: " + err.Error(), Err: err}
 	}
-	v.Elem().FieldByName("Session").SetString(form.Session)
-	return v.Interface().(Event), nil
+	ev := v.Interface().(Event)
+	if o := ev.Envelope().Origin; o != nil {
+		o.Session = form.Session
+	}
+	return ev, nil
 }

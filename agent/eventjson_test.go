@@ -25,32 +25,31 @@ var update = flag.Bool("update", false, "write testdata anew")
 // everyNote returns a note of each kind, and three facts.
 func everyNote() []agent.Event {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC)
-	note := agent.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1", Agent: "editor"}, Step: 2}
+	note := agent.NoteMeta{Origin: &machine.Origin{Session: "s-1", Run: "r-1", Agent: "editor"}, Step: 2}
 	call := note
 	call.Call = "r-1.2.0"
-	fact := call
-	fact.Seq, fact.Time, fact.V = 7, at, machine.Version
+	fact := agent.Meta{Origin: call.Origin, Seq: 7, Time: at, V: machine.Version, Step: 2, Call: call.Call}
 	source := provider.Part{Kind: provider.PartSource,
 		Source: &provider.Source{URL: "https://a.example/?a=1&b=2", Title: "<A>"}}
 	failure := errors.New("no key")
 	return []agent.Event{
-		&agent.TextDelta{Meta: note, Index: 1, Text: "a < b & c"},
-		&agent.ReasoningDelta{Meta: note, Text: "hm"},
-		&agent.CallBegun{Meta: call, Index: 2, Name: "cms.write"},
-		&agent.CallDelta{Meta: call, Index: 2, Text: `{"html":"<b`},
-		&agent.PartAdded{Meta: note, Index: 3, Part: &source},
-		&agent.Waiting{Meta: note,
+		&agent.TextDelta{NoteMeta: note, Index: 1, Text: "a < b & c"},
+		&agent.ReasoningDelta{NoteMeta: note, Text: "hm"},
+		&agent.CallBegun{NoteMeta: call, Index: 2, Name: "cms.write"},
+		&agent.CallDelta{NoteMeta: call, Index: 2, Text: `{"html":"<b`},
+		&agent.PartAdded{NoteMeta: note, Index: 3, Part: &source},
+		&agent.Waiting{NoteMeta: note,
 			Wait: provider.Wait{Reason: provider.WaitBackingOff, Until: at, Detail: "busy", Attempt: 2}},
-		&agent.Progress{Meta: call, Tool: "cms.write", Text: "half", Done: .5},
-		&agent.Reset{Meta: note, Why: "the call is made again"},
-		&agent.BreakerOpen{Meta: call, Tool: "cms.write", Until: at, Err: &circuit.OpenError{Name: "cms"}},
-		&agent.Escalated{Meta: call, Tool: "cms.write", Class: fault.UserFixable, Reason: "no key", Err: failure,
+		&agent.Progress{NoteMeta: call, Tool: "cms.write", Text: "half", Done: .5},
+		&agent.Reset{NoteMeta: note, Why: "the call is made again"},
+		&agent.BreakerOpen{NoteMeta: call, Tool: "cms.write", Until: at, Err: &circuit.OpenError{Name: "cms"}},
+		&agent.Escalated{NoteMeta: call, Tool: "cms.write", Class: fault.UserFixable, Reason: "no key", Err: failure,
 			Attempts: 2, Errors: []error{failure}, Remedies: []string{"add one"}},
-		&agent.MemoryWarning{Meta: note, Text: "full"},
-		&agent.SourceFailed{Meta: note, Source: "shop", Reason: "it hangs"},
-		&agent.UnknownPrice{Meta: note, Model: "m-1"},
-		&agent.Shown{Meta: call, Kind: "preview", Value: json.RawMessage(`{"url":"https://a.example"}`)},
-		&agent.Lagged{Meta: note, Notes: 12},
+		&agent.MemoryWarning{NoteMeta: note, Text: "full"},
+		&agent.SourceFailed{NoteMeta: note, Source: "shop", Reason: "it hangs"},
+		&agent.UnknownPrice{NoteMeta: note, Model: "m-1"},
+		&agent.Shown{NoteMeta: call, Kind: "preview", Value: json.RawMessage(`{"url":"https://a.example"}`)},
+		&agent.Lagged{NoteMeta: note, Notes: 12},
 		&agent.Emitted{Meta: fact, Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
 		&agent.Steered{Meta: fact, ID: "m-1", Message: provider.User("only <drafts>")},
 		&agent.RunEnded{Meta: fact, Status: agent.Stopped, Code: machine.CodeLimit, Reason: "steps",
@@ -99,7 +98,7 @@ func TestEveryFactIsAnEventInJSON(t *testing.T) {
 		require.NoError(t, err)
 		ev, err := agent.UnmarshalEvent(data)
 		require.NoError(t, err)
-		require.Equal(t, "s-1", ev.Envelope().Session)
+		require.Equal(t, "s-1", ev.Envelope().Session())
 		require.NotZero(t, ev.Envelope().Seq)
 		require.NotZero(t, ev.Envelope().Time)
 		out, err := agent.MarshalEvent(ev)

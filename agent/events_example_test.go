@@ -131,7 +131,7 @@ func ExampleInput_children() {
 			log.Fatal(err)
 		}
 		if f, ok := ev.(*agent.Replied); ok {
-			fmt.Printf("%s: %q\n", f.Agent, f.Message.Text())
+			fmt.Printf("%s: %q\n", f.Agent(), f.Message.Text())
 		}
 	}
 	// Output:

@@ -10,19 +10,32 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Envelope(): the session, run, number, time and step of the fact
 type Fact = machine.Fact
 
-// Meta is what all events have in common: which run they belong to, where and when. It is a part of
-// each fact and note, so that an event's own fields are next to it, as in ev.Run.
+// Meta is the envelope of a fact: which run the fact belongs to, where and when. It is a part of
+// each fact, so that its fields and methods are those of the fact, as in ev.Run().
 //
-//   - Origin: the run, in parts: Session; Run; Parent, the call of the parent run, for a subagent;
-//     Agent, the agent's name; Trace, the W3C trace id; Labels, those that the host gave to the run
+//   - Origin: the run, which all its events share; nil for a fact that was made without one
 //   - Seq: the number of the fact in its session, from 1 without gaps; 0 for a note
 //   - Time: when the fact was recorded; zero for a note
 //   - V: the version of the fact's encoding
 //   - Step: the model call of the run, from 1; 0 before the first
 //   - Call: the id of the tool call that the event is about; "" for others
 //   - By: who caused the event; "" if it was the run itself
-//   - Envelope(): the Meta itself
+//   - Session(), Run(): the ids of the session and of the run
+//   - Parent(): the call of the parent run, for a subagent
+//   - Agent(): the agent's name
+//   - Trace(): the W3C trace id
+//   - Labels(): those that the host gave to the run
+//   - Envelope(): a copy of the Meta itself
 type Meta = machine.Meta
+
+// NoteMeta is the envelope of a note: which run and which call the note belongs to. It is a part of
+// each note, and has what [Meta] has except for a number, a time, a version and By.
+//
+//   - Origin: the run, which all its events share; nil for a note that was made without one
+//   - Step, Call: see [Meta]
+//   - Session(), Run(), Parent(), Agent(), Trace(), Labels(): see [Meta]
+//   - Envelope(): the same as a Meta
+type NoteMeta = machine.NoteMeta
 
 // RunStarted is the fact that a run has started with an input. It records everything that the run
 // needs to continue in another process. Most fields are those of [Input].

@@ -91,7 +91,7 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 		return &ForkError{From: from, To: to, Problem: "there is a session by that name"}
 	}
 	r := m.State().Run
-	meta := Meta{Origin: machine.Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace},
+	meta := Meta{Origin: &machine.Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace},
 		Step: r.Step}
 	revoked := make(map[string]bool)
 	for _, rule := range m.State().Rules {

@@ -66,7 +66,7 @@ func (s *loadedState) endsWith(session string, rec *journal.Record) bool {
 		return false
 	}
 	f, err := machine.Decode(session, *rec)
-	return err == nil && f.Envelope().Run == state.Run.ID // a fact in memory has no data
+	return err == nil && f.Envelope().Run() == state.Run.ID // a fact in memory has no data
 }
 
 // apply applies records to the machine.

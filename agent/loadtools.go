@@ -163,7 +163,7 @@ func (x *driver) sourcesFailed(failed []*SourceError) {
 	for _, e := range failed {
 		reason := x.agent.redact.Text(e.Error())
 		x.lock()
-		x.note(&SourceFailed{Meta: x.noteMeta(), Source: e.Source, Reason: reason, Err: e})
+		x.note(&SourceFailed{NoteMeta: x.noteMeta(), Source: e.Source, Reason: reason, Err: e})
 		x.mu.Unlock()
 	}
 }

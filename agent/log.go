@@ -43,7 +43,7 @@ type sessionLog struct {
 	retried  *sync.Cond
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses that were shown
-	over     outcome          // of a run
+	over     outcome         // of a run
 }
 
 // An outcome is what the log knows of the end of a run besides the fact.
@@ -137,8 +137,8 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 			return l.broken(err)
 		}
 		l.count(&recs[i])
-		if _, ok := f.(*RunStarted); ok {
-			l.setOrigin()
+		if start, ok := f.(*RunStarted); ok {
+			l.origin = start.Meta.Origin
 		}
 		l.enqueue(f)
 	}
@@ -156,7 +156,7 @@ func (l *sessionLog) broken(err error) error {
 }
 
 // stamp returns the nth fact of an append with its envelope filled in. Facts that have the right
-// number stay as they are: those of a fork, and those whose envelope was made by nextMeta.
+// number stay as they are: those of a fork.
 func (l *sessionLog) stamp(f Fact, n int) Fact {
 	meta := f.Envelope()
 	if meta.Seq == l.state().Seq+1+uint64(n) {
@@ -169,21 +169,13 @@ func (l *sessionLog) stamp(f Fact, n int) Fact {
 	return machine.Stamp(f, meta)
 }
 
-// nextMeta returns m, filled in for the next fact of the run. It saves append a copy of the fact.
-// If another fact is appended first, append fills in the envelope again.
-func (l *sessionLog) nextMeta(m Meta) Meta {
-	l.lock()
-	defer l.mu.Unlock()
-	return l.envelope(m, 0)
-}
-
 // envelope returns m, filled in for the nth fact after those in the state. The caller holds mu.
 func (l *sessionLog) envelope(m Meta, n int) Meta {
 	s := l.state()
-	if m.Run == "" {
-		m.Origin = *l.origin
+	if m.Origin == nil {
+		m.Origin = l.origin
 	}
-	m.Session, m.Seq, m.Time, m.V = l.name, s.Seq+1+uint64(n), time.Now().UTC().Round(0), machine.Version
+	m.Seq, m.Time, m.V = s.Seq+1+uint64(n), time.Now().UTC().Round(0), machine.Version
 	m.By = machine.ValidText(m.By)
 	if m.Step == 0 && s.Run != nil {
 		m.Step = s.Run.Step
@@ -318,7 +310,7 @@ func (l *sessionLog) note(ev Event) {
 }
 
 // noteMeta returns the envelope of a note that is about no tool call.
-func (l *sessionLog) noteMeta() Meta { return Meta{Origin: *l.origin, Step: l.run().Step} }
+func (l *sessionLog) noteMeta() NoteMeta { return NoteMeta{Origin: l.origin, Step: l.run().Step} }
 
 // lost reports whether nothing can be appended any more.
 func (l *sessionLog) lost() bool {

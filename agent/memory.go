@@ -80,7 +80,7 @@ type ContextInput struct {
 // MemoryWarning is a note about a problem with the memory of a session, for example a summary that
 // failed. The run continues.
 type MemoryWarning struct {
-	Meta
+	NoteMeta
 	Text string `json:"text"`
 }
 

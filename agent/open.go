@@ -122,16 +122,11 @@ func (l *sessionLog) load() error {
 		return err
 	}
 	l.loadedState = s
-	l.setOrigin()
-	return nil
-}
-
-// setOrigin sets origin to that of the newest run.
-func (l *sessionLog) setOrigin() {
 	if r := l.run(); r != nil {
 		l.origin = &machine.Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace,
 			Labels: l.state().Labels}
 	}
+	return nil
 }
 
 // close releases the session, and takes a snapshot if one is due. It deletes a session without

@@ -286,7 +286,7 @@ func TestProgressIsShownAndMovesTheLimit(t *testing.T) {
 		notes := of[*agent.Progress](all)
 		require.Len(t, notes, 10)
 		require.Equal(t, 0.9, notes[9].Done)
-		require.Equal(t, of[*agent.ToolStarted](all)[0].Meta.Call, notes[0].Meta.Call)
+		require.Equal(t, of[*agent.ToolStarted](all)[0].Meta.Call, notes[0].NoteMeta.Call)
 		require.Equal(t, tools.OK, of[*agent.ToolFinished](all)[0].Result.Status)
 	})
 }

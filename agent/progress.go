@@ -9,7 +9,7 @@ import (
 func (x *driver) progress(c *tools.Call, note tools.ProgressReport) {
 	x.lock()
 	if cr := x.runningCall(c); cr != nil {
-		cr.progress = &Progress{Meta: x.callMeta(c), Tool: c.Name, Text: note.Text, Done: note.Done}
+		cr.progress = &Progress{NoteMeta: x.callMeta(c), Tool: c.Name, Text: note.Text, Done: note.Done}
 	}
 	x.mu.Unlock()
 	x.poke()

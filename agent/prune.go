@@ -181,7 +181,7 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 	runs := make(map[string]bool)
 	for _, rec := range recs {
 		if f, err := machine.Decode(session, rec); err == nil { // a record that can't be read names no subagents
-			runs[f.Envelope().Run] = true
+			runs[f.Envelope().Run()] = true
 		}
 	}
 	prefixes := slices.Sorted(maps.Keys(runs))

@@ -303,8 +303,8 @@ func (x *driver) poke() {
 }
 
 // callMeta returns the envelope of notes about a call.
-func (x *driver) callMeta(c *tools.Call) Meta {
-	return Meta{Origin: *x.origin, Step: c.Step, Call: c.ID}
+func (x *driver) callMeta(c *tools.Call) NoteMeta {
+	return NoteMeta{Origin: x.origin, Step: c.Step, Call: c.ID}
 }
 
 // afterRun calls the AfterRun hooks and logs the end of a run.

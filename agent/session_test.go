@@ -189,10 +189,10 @@ func TestAZeroHandleOrAgentIsAnError(t *testing.T) {
 
 func TestZeroEventsArePlainValues(t *testing.T) {
 	require.NotPanics(t, func() {
-		_ = (&agent.TextDelta{}).Text + (&agent.TextDelta{}).Session + (&agent.ReasoningDelta{}).Run +
+		_ = (&agent.TextDelta{}).Text + (&agent.TextDelta{}).Session() + (&agent.ReasoningDelta{}).Run() +
 			(&agent.CallBegun{}).Name +
 			(&agent.CallDelta{}).Text
-		_ = (&agent.RunEnded{}).Session + (&agent.RunEnded{}).Reason + (&agent.Suspended{}).Run
+		_ = (&agent.RunEnded{}).Session() + (&agent.RunEnded{}).Reason + (&agent.Suspended{}).Run()
 		for _, ev := range []agent.Event{&agent.TextDelta{}, &agent.ReasoningDelta{}, &agent.CallBegun{},
 			&agent.CallDelta{}, &agent.Waiting{}, &agent.Reset{}, &agent.BreakerOpen{},
 			&agent.Progress{}, &agent.Escalated{}, &agent.MemoryWarning{}, &agent.RunEnded{}, &agent.RunStarted{},

@@ -51,7 +51,7 @@ func (e *SourceError) Unwrap() error { return e.Err }
 // SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used.
 // The run continues.
 type SourceFailed struct {
-	Meta
+	NoteMeta
 	Source string       `json:"source"`
 	Reason string       `json:"reason"` // what failed, in words
 	Err    *SourceError `json:"-"`      // the same, for the host: it may say more than a person should see

@@ -61,7 +61,7 @@ func TestAMessageThatIsSentAgainIsReadOnce(t *testing.T) {
 				}
 				require.Len(t, of[*agent.Steered](asEvents(facts(t, a, "s"))), 2)
 
-				run := facts(t, a, "s")[0].Envelope().Run
+				run := facts(t, a, "s")[0].Envelope().Run()
 				for _, key := range []string{"k", "other", "first"} {
 					_, err := a.Session("s").SteerOnce(t.Context(), key, "be quick")
 					require.Equal(t, &agent.DuplicateError{Session: "s", Key: key, Run: run}, err)

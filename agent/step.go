@@ -77,17 +77,16 @@ func (x *driver) step(act machine.Action) {
 // recordStep appends that a step starts, and shows it. It returns false if the run has ended or
 // will end.
 func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
-	start.Meta = x.nextMeta(start.Meta)
 	if x.append(start) != nil {
 		return false // loop ends the run
 	}
 	x.settleReceipts(start.Step)
 	x.flush()
 	if unpriced && x.deltas && !x.run().Unpriced {
-		x.show(&UnknownPrice{Meta: x.noteMeta(), Model: start.Model})
+		x.show(&UnknownPrice{NoteMeta: x.noteMeta(), Model: start.Model})
 	}
 	if again {
-		x.show(&Reset{Meta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
+		x.show(&Reset{NoteMeta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
 	}
 	return !x.left && x.ctx.Err() == nil
 }
@@ -212,32 +211,32 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 func (x *driver) eventOf(c *provider.Chunk) Event {
 	switch c.Kind {
 	case provider.KindWaiting:
-		return &Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait}
+		return &Waiting{NoteMeta: x.noteMeta(), Wait: *c.Extra.Wait}
 	case provider.KindReset:
 		x.reply.calls = x.reply.calls[:0]
-		return &Reset{Meta: x.noteMeta(), Why: c.Text}
+		return &Reset{NoteMeta: x.noteMeta(), Why: c.Text}
 	}
 	if !x.deltas {
 		return nil
 	}
 	switch c.Kind {
 	case provider.KindText, provider.KindRefusal:
-		return &TextDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		return &TextDelta{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 	case provider.KindReasoning:
-		return &ReasoningDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		return &ReasoningDelta{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
-		return &PartAdded{Meta: x.noteMeta(), Index: x.reply.collector.Last(),
+		return &PartAdded{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(),
 			Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
 	case provider.KindToolStart: // its name is the one that the reply will have
 		meta := x.noteMeta()
-		meta.Call = machine.CallID(meta.Run, meta.Step, len(x.reply.calls))
+		meta.Call = machine.CallID(meta.Run(), meta.Step, len(x.reply.calls))
 		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
-		return &CallBegun{Meta: meta, Index: x.reply.collector.Last(), Name: c.Name}
+		return &CallBegun{NoteMeta: meta, Index: x.reply.collector.Last(), Name: c.Name}
 	case provider.KindToolDelta:
 		if call := x.reply.open(c.Index); call != nil {
 			meta := x.noteMeta()
 			meta.Call = call.id
-			return &CallDelta{Meta: meta, Index: x.reply.collector.Last(), Text: c.Text}
+			return &CallDelta{NoteMeta: meta, Index: x.reply.collector.Last(), Text: c.Text}
 		}
 	case provider.KindToolEnd:
 		if call := x.reply.open(c.Index); call != nil {
@@ -262,7 +261,7 @@ func (r *reply) open(index int32) *begunCall {
 func (x *driver) takeAnswer(step *Step) {
 	for i := range step.answer.Parts {
 		if p := &step.answer.Parts[i]; x.deltas && p.Kind == provider.PartText && p.Text != "" {
-			x.show(&TextDelta{Meta: x.noteMeta(), Index: i, Text: p.Text})
+			x.show(&TextDelta{NoteMeta: x.noteMeta(), Index: i, Text: p.Text})
 		}
 	}
 	x.replied(x.ownReply(step.answer), provider.Usage{}, step)
@@ -281,7 +280,7 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 		resp = x.ownReply(resp)
 		x.nameCalls(resp)
 	}
-	f := &Replied{Meta: x.nextMeta(Meta{}), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
+	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Cost, f.Priced = x.agent.cost(x.run().Model, usage)
 	if x.append(f) == errTooLarge {

@@ -181,7 +181,7 @@ func (l *sessionLog) undoCall(registry *tools.Registry, f *ToolFinished) error {
 		output = json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)]))
 	}
 	return d.Undo(tools.WithCall(ctx, &tools.Call{
-		Session: l.name, Run: f.Run, Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input,
+		Session: l.name, Run: f.Run(), Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input,
 		IdempotencyKey: cmp.Or(f.IdempotencyKey, f.Call.ID), Fence: l.lease.Fence,
 	}), f.Call.Input, output)
 }

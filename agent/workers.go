@@ -368,7 +368,7 @@ func (x *driver) retrying(c *tools.Call, next tools.Retrying) {
 	cr := x.runningCall(c)
 	if cr != nil {
 		cr.attempts = append(cr.attempts, next.Err)
-		x.note(&Waiting{Meta: x.callMeta(c), Wait: w})
+		x.note(&Waiting{NoteMeta: x.callMeta(c), Wait: w})
 	}
 	x.mu.Unlock()
 	if cr != nil && cr.d.Spec().Inline {

@@ -182,14 +182,14 @@ func (l *log) fillFromLog(d *Detail) (known bool) {
 		case *agent.Suspended:
 			if p := among(f.Pause, d.ID); p != nil {
 				known, d.Pause = true, *p
-				d.Agent, d.Run, d.User, d.Task = f.Agent, f.Run, by, task
+				d.Agent, d.Run, d.User, d.Task = f.Agent(), f.Run(), by, task
 				if d.Since.IsZero() { // a nested call is suspended again after each decision
 					d.Since = f.Time
 				}
 			}
 		case *agent.Decided:
 			if f.Decision.ID == d.ID {
-				known, d.At, d.Agent, d.Run = true, f.Time, f.Agent, f.Run
+				known, d.At, d.Agent, d.Run = true, f.Time, f.Agent(), f.Run()
 				d.Decision = &f.Decision
 			}
 		}

@@ -68,7 +68,7 @@ type page struct {
 
 func (p *page) add(ev agent.Event) {
 	p.all = append(p.all, ev)
-	if ev.Envelope().Session != "s" {
+	if ev.Envelope().Session() != "s" {
 		return
 	}
 	if _, ok := ev.(agent.Fact); ok {
@@ -108,7 +108,7 @@ func (p *page) text() string {
 // ended reports whether the newest event is the end of a run.
 func (p *page) ended() bool {
 	end, ok := p.all[len(p.all)-1].(*agent.RunEnded)
-	return ok && end.Session == "s" && end.Status != agent.Paused
+	return ok && end.Session() == "s" && end.Status != agent.Paused
 }
 
 // watch reads until the end of a run, or until leave says so.

@@ -169,13 +169,13 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 		}
 		h.publish(in.Session, ev)
 		meta := ev.Envelope()
-		if !waiting || meta.Seq == 0 || meta.Session != in.Session { // a note may come before the first fact
+		if !waiting || meta.Seq == 0 || meta.Session() != in.Session { // a note may come before the first fact
 			continue
 		}
 		if started.Run == "" {
 			started.After = meta.Seq - 1
 		}
-		started.Run = meta.Run
+		started.Run = meta.Run()
 		if _, begins := ev.(*agent.RunStarted); begins || !in.Supersede { // else it ends the run that is superseded
 			waiting = false
 			begun <- start{started: started}

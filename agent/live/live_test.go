@@ -30,7 +30,7 @@ func TestARunOutlivesTheContextOfItsStart(t *testing.T) {
 		require.Equal(t, allFacts(t, a), p.facts)
 		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(*agent.RunEnded).Status)
 		require.Equal(t, "Done.", p.whole[1])
-		require.Equal(t, live.Started{Session: "s", Run: p.all[0].Envelope().Run, Done: run.Done}, run)
+		require.Equal(t, live.Started{Session: "s", Run: p.all[0].Envelope().Run(), Done: run.Done}, run)
 		require.NoError(t, h.Close())
 	})
 }

@@ -61,13 +61,13 @@ func (p *partial) notes() (out []agent.Event) {
 	for _, one := range p.pieces {
 		switch n := one.first.(type) {
 		case *agent.TextDelta:
-			out = append(out, &agent.TextDelta{Meta: n.Meta, Index: n.Index, Text: one.text.String()})
+			out = append(out, &agent.TextDelta{NoteMeta: n.NoteMeta, Index: n.Index, Text: one.text.String()})
 		case *agent.ReasoningDelta:
-			out = append(out, &agent.ReasoningDelta{Meta: n.Meta, Index: n.Index, Text: one.text.String()})
+			out = append(out, &agent.ReasoningDelta{NoteMeta: n.NoteMeta, Index: n.Index, Text: one.text.String()})
 		case *agent.CallBegun:
 			out = append(out, n)
 			if one.text.Len() > 0 {
-				out = append(out, &agent.CallDelta{Meta: n.Meta, Index: n.Index, Text: one.text.String()})
+				out = append(out, &agent.CallDelta{NoteMeta: n.NoteMeta, Index: n.Index, Text: one.text.String()})
 			}
 		case *agent.PartAdded:
 			out = append(out, n)

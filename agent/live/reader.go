@@ -168,10 +168,10 @@ func (r *reader) catchUp(lagged bool) error {
 	t.mu.Lock()
 	seq, partial := t.seq, t.call.notes()
 	missed := t.notes - r.notes
-	meta := agent.Meta{Origin: t.newest.Origin, Step: t.newest.Step}
+	meta := agent.NoteMeta{Origin: t.newest.Origin, Step: t.newest.Step}
 	r.at, r.notes = t.head(), t.notes
 	t.mu.Unlock()
-	if lagged && (missed > 0 || len(partial) > 0) && !r.show(&agent.Lagged{Meta: meta, Notes: missed}) {
+	if lagged && (missed > 0 || len(partial) > 0) && !r.show(&agent.Lagged{NoteMeta: meta, Notes: missed}) {
 		return nil
 	}
 	if err := r.fill(seq); err != nil || r.left {
@@ -211,7 +211,7 @@ func (r *reader) next() (n int, lost, over bool) {
 func (r *reader) showNext(ev agent.Event) error {
 	meta := ev.Envelope()
 	_, missing := ev.(*hole)
-	if _, fact := ev.(agent.Fact); !missing && (!fact || meta.Session != r.topic.session) {
+	if _, fact := ev.(agent.Fact); !missing && (!fact || meta.Session() != r.topic.session) {
 		r.notes++
 		r.show(ev)
 		return nil
@@ -246,7 +246,7 @@ func (r *reader) fill(upTo uint64) error {
 
 // show shows one event. It returns false if the consumer has left.
 func (r *reader) show(ev agent.Event) bool {
-	if meta := ev.Envelope(); meta.Session == r.topic.session && meta.Seq > 0 {
+	if meta := ev.Envelope(); meta.Session() == r.topic.session && meta.Seq > 0 {
 		r.after = meta.Seq
 	}
 	r.left = !r.yield(ev, nil)

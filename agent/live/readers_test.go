@@ -135,8 +135,8 @@ func TestASlowReaderLosesNotesAndIsToldButNoFactIsLost(t *testing.T) {
 		lagged := 0
 		for _, ev := range slow.all {
 			if l, ok := ev.(*agent.Lagged); ok {
-				require.Equal(t, "s", l.Session)
-				require.NotEmpty(t, l.Run)
+				require.Equal(t, "s", l.Session())
+				require.NotEmpty(t, l.Run())
 				lagged++
 			}
 		}
@@ -244,7 +244,7 @@ func TestThePausesOfSubagentsAreTheSameFactsForEveryReader(t *testing.T) {
 		require.Equal(t, allFacts(t, a), late.facts)
 		children := 0
 		for _, ev := range early.all {
-			if ev.Envelope().Session != "s" {
+			if ev.Envelope().Session() != "s" {
 				children++
 			}
 		}

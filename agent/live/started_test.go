@@ -46,7 +46,7 @@ func TestAStartThatSupersedesARunNamesTheNewOne(t *testing.T) {
 		require.NotEqual(t, old.Run, run.Run)
 		require.EqualValues(t, before, run.After, "the end of the old run is new, too")
 		p := watch(t, h, run.After, nil)
-		require.Equal(t, old.Run, p.all[len(p.all)-1].Envelope().Run)
+		require.Equal(t, old.Run, p.all[len(p.all)-1].Envelope().Run())
 		require.NoError(t, h.Close())
 	})
 }
@@ -110,8 +110,8 @@ func TestASlowReaderIsToldOfTheSessionThatItWatches(t *testing.T) {
 		watch(t, h, run.After, func(p *page) bool {
 			if l, ok := p.all[len(p.all)-1].(*agent.Lagged); ok {
 				lagged++
-				require.Equal(t, "s", l.Session)
-				require.Equal(t, run.Run, l.Run)
+				require.Equal(t, "s", l.Session())
+				require.Equal(t, run.Run, l.Run())
 			}
 			if len(p.all)%200 == 0 {
 				<-time.After(3 * time.Second)

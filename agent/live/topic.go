@@ -55,7 +55,7 @@ func (t *topic) publish(ev agent.Event) (last bool) {
 		t.begun()
 	}
 	meta := ev.Envelope()
-	own := meta.Session == t.session // otherwise it is a subagent's
+	own := meta.Session() == t.session // otherwise it is a subagent's
 	_, fact := ev.(agent.Fact)
 	if !own || !fact {
 		if own {
@@ -104,7 +104,7 @@ func (t *topic) add(ev agent.Event, meta agent.Meta) {
 		t.events, t.first = t.events[:n], t.first+keep
 	}
 	t.events = append(t.events, ev)
-	if meta.Session == t.session {
+	if meta.Session() == t.session {
 		t.newest = meta
 	}
 }

@@ -21,7 +21,7 @@ func longLog(t testing.TB, n int) []machine.Fact {
 		facts = append(facts, f)
 	}
 	meta := func(step int, call string) machine.Meta {
-		return machine.Meta{Origin: origin, Seq: m.State().Seq + 1, V: 1, Step: step, Call: call}
+		return machine.Meta{Origin: &origin, Seq: m.State().Seq + 1, V: 1, Step: step, Call: call}
 	}
 	limits := machine.Limits{Steps: -1, Tokens: -1, Repeats: -1}.WithDefaults()
 	add(&machine.RunStarted{Meta: meta(0, ""), Message: provider.User("go"), Limits: &limits})

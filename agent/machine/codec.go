@@ -23,9 +23,9 @@ func Encode(f Fact) (journal.Record, error) {
 	}
 	rec := Record(f)
 	bad := func(problem string) error {
-		return &FactError{Session: f.Envelope().Session, Seq: rec.Seq, Kind: rec.Kind, Problem: problem}
+		return &FactError{Session: f.Envelope().Session(), Seq: rec.Seq, Kind: rec.Kind, Problem: problem}
 	}
-	if f.Envelope().Run == "" {
+	if f.Envelope().Run() == "" {
 		return journal.Record{}, bad("it names no run")
 	}
 	data, err := Marshal(f)
@@ -73,16 +73,19 @@ func Decode(session string, rec journal.Record) (Fact, error) {
 	if valid(f) != nil {
 		return bad("its value isn't a fact")
 	}
-	meta := *f.meta()
-	if meta.Run == "" {
+	origin := *f.meta().Origin.orZero()
+	if origin.Run == "" {
 		return bad("it names no run")
 	}
-	if meta.Session, meta.Seq, meta.Time, meta.V = session, rec.Seq, rec.Time, rec.V; meta == *f.meta() {
-		return f, nil
+	meta := *f.meta()
+	if meta.Seq, meta.Time, meta.V = rec.Seq, rec.Time, rec.V; held {
+		if meta == *f.meta() && origin.Session == session {
+			return f, nil
+		}
+		f = clone(f) // others read it, too
 	}
-	if held { // others read it, too
-		f = clone(f)
-	}
+	origin.Session = session
+	meta.Origin = &origin
 	return Stamp(f, meta), nil
 }
 

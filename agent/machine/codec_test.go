@@ -40,7 +40,7 @@ func everyFact() []machine.Fact {
 	var n uint64
 	meta := func(call string) machine.Meta {
 		n++
-		return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1", Parent: "r-0.1.0", Agent: "editor",
+		return machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1", Parent: "r-0.1.0", Agent: "editor",
 			Labels: "tenant=acme&user=ann", Trace: "0af7651916cd43dd8448eb211c80319c"},
 			Seq: n, Time: at.Add(time.Duration(n)), V: machine.Version, Step: int(n), Call: call, By: "ann"}
 	}
@@ -220,7 +220,7 @@ func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
 	f, err := machine.Decode("s-1", rec("continued", 2, `{"run":"r-1","new_field":{"a":[1]},"step":2}`))
 	require.NoError(t, err)
 	require.Equal(t,
-		&machine.Continued{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 3,
+		&machine.Continued{Meta: machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 3,
 			V: machine.Version, Step: 2}}, f)
 
 	for name, c := range map[string]struct {
@@ -269,7 +269,7 @@ func again(t *testing.T, f machine.Fact) machine.Fact {
 }
 
 func TestInputsAndOpaqueDataSurviveByteForByte(t *testing.T) {
-	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
+	meta := machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
 	for _, input := range []string{``, `{}`, `null`, `""`, `{"html":"<p>&amp;\u003c</p>"}`, `{"a":"\u2028` + "\u2028" +
 		`"}`, `{"n":1e400,"m":0.1000,"k":-0,"i":98765432109876543210987654321}`,
 		`{"a":1,"a":2}`, `{"b":1,"a":2}`, `{"s":"\ud800"}`, `{"s":"\ud83d\ude42🙂"}`, "{\"s\":\"\xff\"}",
@@ -295,7 +295,7 @@ func TestInputsAndOpaqueDataSurviveByteForByte(t *testing.T) {
 }
 
 func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
-	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
+	meta := machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
 	bad := json.RawMessage(`{"cut":`)
 	for name, f := range map[string]machine.Fact{
 		"the input of a call": &machine.ToolStarted{Meta: meta, Call: &provider.ToolCall{ID: "r-1.1.0", Input: bad}},
@@ -326,10 +326,10 @@ func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
 // oddFacts returns facts with values that JSON may write in several ways.
 func oddFacts() []machine.Fact {
 	meta := func() machine.Meta {
-		return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
+		return machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
 	}
 	odd := "a\"b\\c<d>&e\n\t\r\b\f\x00\x7f\u2028\u2029é\U0001F600"
-	all := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: odd, Parent: odd, Agent: odd, Trace: odd}, Seq: 1,
+	all := machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: odd, Parent: odd, Agent: odd, Trace: odd}, Seq: 1,
 		V: machine.Version, Step: -5, Call: odd, By: odd}
 	call := &provider.ToolCall{ID: odd, ProviderID: odd, Name: odd,
 		Input: json.RawMessage(" { \"a\" : [ 1, 2.50 , \"<&>\\u2028 ,]}\" ] } "), Invalid: odd}
@@ -376,7 +376,7 @@ func TestFactsWithOddTextsSurviveARoundTrip(t *testing.T) {
 func TestAFactThatIsNestedTooDeepToBeReadIsNotWritten(t *testing.T) {
 	nested := func(n int) machine.Fact {
 		input := json.RawMessage(strings.Repeat("[", n) + strings.Repeat("]", n))
-		return &machine.ToolStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1,
+		return &machine.ToolStarted{Meta: machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1,
 			V: machine.Version}, Call: &provider.ToolCall{ID: "c", Input: input}}
 	}
 	f := nested(machine.MaxDepth)
@@ -395,12 +395,12 @@ func TestARecordInTheSameProcessKeepsItsFact(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, f, back)
 	}
-	f := &machine.Continued{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}}
+	f := &machine.Continued{Meta: machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}}
 	rec := machine.Record(f)
 	rec.Seq = 7
 	back, err := machine.Decode("s-2", rec)
 	require.NoError(t, err)
-	require.Equal(t, machine.Meta{Origin: machine.Origin{Session: "s-2", Run: "r-1"}, Seq: 7, V: machine.Version},
+	require.Equal(t, machine.Meta{Origin: &machine.Origin{Session: "s-2", Run: "r-1"}, Seq: 7, V: machine.Version},
 		back.Envelope(), "the record says where it is")
 	for _, value := range []any{pretender{}, pretender{f}, (*machine.Continued)(nil), &machine.Continued{}} {
 		_, err := machine.Decode("s-1", journal.Record{Seq: 1, Kind: "continued", V: machine.Version, Value: value})

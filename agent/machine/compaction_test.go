@@ -19,14 +19,14 @@ func fromState(t *testing.T, s machine.State) *machine.Machine {
 	t.Helper()
 	s.Run.ID, s.Run.Status = "r-1", machine.Running
 	m, err := machine.Replay("s-1",
-		&machine.Snapshot{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, State: &s})
+		&machine.Snapshot{Meta: machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, State: &s})
 	require.NoError(t, err)
 	return m
 }
 
 // compact applies spans.
 func compact(m *machine.Machine, spans []machine.Span) error {
-	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: m.State().Seq + 1}
+	meta := machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: m.State().Seq + 1}
 	return m.Apply(&machine.Compacted{Meta: meta, Report: &memory.Report{}, Spans: spans})
 }
 
@@ -84,7 +84,7 @@ func TestACompactionThatRepeatsTheInputIsReplayedTheSame(t *testing.T) {
 	input := []provider.Message{provider.User("go")}
 	live := fromState(t, machine.State{Messages: input, Run: &machine.RunState{Stage: machine.StageReady}})
 	read := live.Clone()
-	f := &machine.Compacted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 2},
+	f := &machine.Compacted{Meta: machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 2},
 		Report: &memory.Report{},
 		Spans:  []machine.Span{{From: 0, To: 1, Messages: live.State().Messages}}}
 	require.NoError(t, live.Apply(f))
@@ -201,7 +201,7 @@ func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 	} {
 		s := build()
 		s.apply(&machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeContextReset})
-		s.origin = machine.Origin{Session: s.m.State().Session, Run: "r-2"}
+		s.origin = &machine.Origin{Session: s.m.State().Session, Run: "r-2"}
 		f := &machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"),
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-1", Prompt: 1}}
 		wrong := machine.CloneFact(f).(*machine.RunStarted)
@@ -214,7 +214,7 @@ func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 	}
 	s := build()
 	s.apply(&machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeHost})
-	s.origin = machine.Origin{Session: s.m.State().Session, Run: "r-2"}
+	s.origin = &machine.Origin{Session: s.m.State().Session, Run: "r-2"}
 	require.Error(t,
 		s.m.Apply(&machine.RunStarted{Meta: s.meta(""), Message: provider.User("go"),
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-1"}}), "it handed nothing off")

@@ -24,7 +24,9 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 		if _, ok := f.(*Snapshot); ok && i > 0 {
 			continue
 		}
-		meta.Session, meta.Seq = to, uint64(len(out))+1
+		origin := *meta.Origin.orZero()
+		origin.Session = to
+		meta.Origin, meta.Seq = &origin, uint64(len(out))+1
 		f = Stamp(clone(f), meta)
 		setOwner(f, from, to)
 		if err := m.Apply(f); err != nil {

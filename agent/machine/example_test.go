@@ -34,10 +34,10 @@ func Example() {
 		machine.ActRunCalls: "run calls",
 		machine.ActDoubt:    "a call is in doubt", machine.ActFinish: "finish"}
 
-	m := machine.New("s-1")
+	m, run := machine.New("s-1"), &machine.Origin{Session: "s-1", Run: "r-1"}
 	for _, f := range script {
 		meta := f.Envelope()
-		meta.Session, meta.Run, meta.Seq = "s-1", "r-1", m.State().Seq+1
+		meta.Origin, meta.Seq = run, m.State().Seq+1
 		f = machine.Stamp(f, meta) // a driver stores it next
 		if err := m.Apply(f); err != nil {
 			fmt.Println(err)
@@ -65,13 +65,13 @@ func ExampleReplay() {
 	origin := machine.Origin{Session: "s-1", Run: "r-1"}
 	call := &provider.ToolCall{ID: machine.CallID("r-1", 1, 0), Name: "pay"}
 	m, err := machine.Replay("s-1",
-		&machine.RunStarted{Meta: machine.Meta{Origin: origin, Seq: 1}, Message: provider.User("Pay the bill."),
+		&machine.RunStarted{Meta: machine.Meta{Origin: &origin, Seq: 1}, Message: provider.User("Pay the bill."),
 			Limits: &limits},
-		&machine.StepStarted{Meta: machine.Meta{Origin: origin, Seq: 2, Step: 1}},
-		&machine.Replied{Meta: machine.Meta{Origin: origin, Seq: 3, Step: 1}, Stop: provider.StopToolCalls,
+		&machine.StepStarted{Meta: machine.Meta{Origin: &origin, Seq: 2, Step: 1}},
+		&machine.Replied{Meta: machine.Meta{Origin: &origin, Seq: 3, Step: 1}, Stop: provider.StopToolCalls,
 			Message: provider.Message{Role: provider.RoleAssistant,
 				Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}},
-		&machine.ToolStarted{Meta: machine.Meta{Origin: origin, Seq: 4, Step: 1, Call: call.ID}, Call: call},
+		&machine.ToolStarted{Meta: machine.Meta{Origin: &origin, Seq: 4, Step: 1, Call: call.ID}, Call: call},
 	)
 	if err != nil {
 		fmt.Println(err)

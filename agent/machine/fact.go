@@ -26,37 +26,6 @@ type Fact interface {
 	redact(r Redactor)
 }
 
-// An Origin names the run that an event belongs to.
-type Origin struct {
-	Session string `json:"-"`
-	Run     string `json:"run"`
-	Parent  string `json:"parent,omitempty"` // the parent run's tool call, for a subagent
-	Agent   string `json:"agent,omitempty"`
-	Trace   string `json:"trace,omitempty"` // W3C trace id: 32 hexadecimal digits
-	// Labels are those that the host has given to the run.
-	Labels provider.LabelSet `json:"labels,omitempty"`
-}
-
-// A Meta is the envelope of an event.
-type Meta struct {
-	Origin
-	// Seq is the number of the fact in its session, from 1 without gaps. It is 0 for events that
-	// aren't facts.
-	Seq uint64 `json:"-"`
-	// Time is when the fact was recorded. It is zero for events that aren't facts.
-	Time time.Time `json:"-"`
-	// V is the version of the fact's encoding; this release writes [Version].
-	V    int    `json:"-"`
-	Step int    `json:"step,omitempty"` // the model call of the run, from 1; 0 before the first
-	Call string `json:"call,omitempty"` // the tool call that the event is about
-	By   string `json:"by,omitempty"`   // who caused the event, if it wasn't the run itself
-}
-
-// Envelope returns a copy of m.
-func (m *Meta) Envelope() Meta { return *m }
-
-func (m *Meta) meta() *Meta { return m }
-
 // RunStarted starts a run with an input.
 type RunStarted struct {
 	Meta

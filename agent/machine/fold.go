@@ -51,14 +51,14 @@ func (m *Machine) Apply(f Fact) error {
 func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 	r := m.s.Run
 	switch {
-	case meta.Run == "":
+	case meta.Run() == "":
 		return "it names no run"
-	case meta.Session != m.s.Session:
-		return fmt.Sprintf("it is of session %q", meta.Session)
+	case meta.Session() != m.s.Session:
+		return fmt.Sprintf("it is of session %q", meta.Session())
 	case meta.Seq != m.s.Seq+1:
 		return fmt.Sprintf("its number should be %d", m.s.Seq+1)
 	}
-	newest := r != nil && meta.Run == r.ID
+	newest := r != nil && meta.Run() == r.ID
 	switch f.(type) {
 	case *RunStarted:
 		switch {
@@ -88,7 +88,7 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 	case !r.IsOpen():
 		return "no run is open"
 	case !newest:
-		return fmt.Sprintf("it is of run %s, but %s is open", meta.Run, r.ID)
+		return fmt.Sprintf("it is of run %s, but %s is open", meta.Run(), r.ID)
 	}
 	if r.Status == Paused {
 		switch f.(type) {
@@ -140,10 +140,10 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	switch {
 	case !isWellFormed(f.History):
 		return "its history needs repair"
-	case f.Call != nil && (f.Call.ID != CallID(f.Run, 0, 0) || f.Call.Name == "" || f.ContextReset != nil):
+	case f.Call != nil && (f.Call.ID != CallID(f.Run(), 0, 0) || f.Call.Name == "" || f.ContextReset != nil):
 		return "its call has no name, not the id of the run's first call, or comes after a context reset"
 	}
-	if problem := checkHead("", f.Labels, f.Owner); problem != "" {
+	if problem := checkHead("", f.Labels(), f.Owner); problem != "" {
 		return problem
 	}
 	if f.Owner != "" && f.Owner != m.s.Owner && m.s.Seq > 0 {
@@ -159,12 +159,12 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	} else {
 		m.s.Phase = ""
 	}
-	m.s.Mode, m.s.Labels = f.Mode, f.Labels
+	m.s.Mode, m.s.Labels = f.Mode, f.Labels()
 	m.s.Owner = cmp.Or(m.s.Owner, f.Owner)
-	m.s.addKey(f.Key, f.Run)
+	m.s.addKey(f.Key, f.Run())
 	m.s.Messages = append(m.s.Messages, f.History...)
 	m.s.Run = &RunState{
-		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: StageReady,
+		ID: f.Run(), Trace: f.Trace(), Agent: f.Agent(), Parent: f.Parent(), Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Children: f.Children,
 		Only: f.Only, External: f.External,
@@ -245,7 +245,7 @@ func (f *Steered) apply(m *Machine, r *RunState) string {
 		return problem
 	}
 	r.keepUserText(f.Message.Text())
-	m.s.addKey(f.Key, f.Run)
+	m.s.addKey(f.Key, f.Run())
 	return ""
 }
 

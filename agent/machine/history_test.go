@@ -183,7 +183,7 @@ func TestRepairedHistoryIsWellFormedAndNothingElseIsChanged(t *testing.T) {
 		require.Equal(t, inOrder, machine.IsWellFormed(in), "seed %d: %v", seed, outline(in))
 		m := machine.New("s-1")
 		require.NoError(t,
-			m.Apply(&machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1},
+			m.Apply(&machine.RunStarted{Meta: machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1},
 				History: out, Message: provider.User("go")}))
 	}
 	require.Greater(t, unchanged, 20)
@@ -203,7 +203,7 @@ func hasNil(messages []provider.Message) bool {
 
 func TestAMachineTakesNoHistoryThatNeedsRepair(t *testing.T) {
 	refuses(t, machine.New("s-1"),
-		&machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1},
+		&machine.RunStarted{Meta: machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1},
 			Message: provider.User("go"),
 			History: []provider.Message{message(provider.RoleAssistant, callPart("1"))}}, "a call without a result")
 }

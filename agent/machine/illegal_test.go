@@ -84,11 +84,13 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 			}
 			try(withMeta(f, func(m *machine.Meta) { m.Seq-- }), "a number that was")
 			try(withMeta(f, func(m *machine.Meta) { m.Seq++ }), "a number that leaves one out")
-			try(withMeta(f, func(m *machine.Meta) { m.Origin = machine.Origin{} }), "no origin")
-			try(withMeta(f, func(m *machine.Meta) { m.Run = "" }), "no run")
-			try(withMeta(f, func(m *machine.Meta) { m.Session = "s-2" }), "another session")
+			try(withMeta(f, func(m *machine.Meta) { m.Origin = nil }), "no origin")
+			try(withMeta(f, func(m *machine.Meta) { m.Origin = &machine.Origin{Session: m.Session()} }), "no run")
+			try(withMeta(f, func(m *machine.Meta) { m.Origin = &machine.Origin{Session: "s-2", Run: m.Run()} }),
+				"another session")
 			if _, starts := f.(*machine.RunStarted); !starts {
-				try(withMeta(f, func(m *machine.Meta) { m.Run = "r-0" }), "another run")
+				try(withMeta(f, func(m *machine.Meta) { m.Origin = &machine.Origin{Session: m.Session(), Run: "r-0"} }),
+					"another run")
 				if bare, had := withoutPointers(f); had {
 					try(bare, "nil inside")
 				}
@@ -100,7 +102,7 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 					try(withMeta(zero, func(m *machine.Meta) { *m = s.meta("") }), "no run is open")
 				}
 				if r != nil {
-					try(&machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: r.ID},
+					try(&machine.RunStarted{Meta: machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: r.ID},
 						Seq: s.m.State().Seq + 1}, Message: provider.User("hi")}, "a run that was")
 				}
 				return
@@ -299,7 +301,7 @@ func (c *chaos) fact() machine.Fact {
 		run += "x"
 	}
 	name := machine.CallID(r.ID, r.Step, c.rng.IntN(2))
-	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: run}, Seq: c.m.State().Seq + 1, Step: r.Step +
+	meta := machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: run}, Seq: c.m.State().Seq + 1, Step: r.Step +
 		c.rng.IntN(2), Call: name}
 	call := &provider.ToolCall{ID: name, Name: any1(c, "a", "a", "a", "a", "a", "b"),
 		Input: any1(c, nil, json.RawMessage(`{}`))}
@@ -320,14 +322,14 @@ func (c *chaos) fact() machine.Fact {
 	}
 	switch c.rng.IntN(40) {
 	case 0:
-		meta.Origin = machine.Origin{Session: "s-1", Run: r.ID}
+		meta.Origin = &machine.Origin{Session: "s-1", Run: r.ID}
 		return &machine.Undone{Meta: meta, Calls: any1(c, nil, []machine.UndoneCall{{}},
 			[]machine.UndoneCall{{Call: call}}), Message: any1(c, provider.Message{}, message)}
 	case 1:
 		return &machine.Snapshot{Meta: meta,
 			State: any1(c, nil, &machine.State{}, &machine.State{Run: &machine.RunState{}})}
 	case 2, 3, 4:
-		meta.Origin = machine.Origin{Session: "s-1", Run: r.ID}
+		meta.Origin = &machine.Origin{Session: "s-1", Run: r.ID}
 		return c.compacted(meta, message)
 	case 5:
 		return &machine.NoteWritten{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.State().Note("a").Index +

@@ -34,7 +34,7 @@ func newDrill(t *testing.T, limits machine.Limits, reply func(step int) *machine
 }
 
 func (d *drill) meta(call string) machine.Meta {
-	return machine.Meta{Origin: d.origin, Seq: d.m.State().Seq + 1, Time: time.Unix(int64(d.m.State().Seq), 0),
+	return machine.Meta{Origin: &d.origin, Seq: d.m.State().Seq + 1, Time: time.Unix(int64(d.m.State().Seq), 0),
 		Step: stepOf(d.m), Call: call}
 }
 

@@ -87,7 +87,7 @@ func TestAModelCallThatIsLostInEveryAttemptEndsTheRun(t *testing.T) {
 	m := machine.New("s")
 	origin := machine.Origin{Session: "s", Run: "r-1"}
 	apply := func(make func(machine.Meta) machine.Fact) {
-		require.NoError(t, m.Apply(make(machine.Meta{Origin: origin, Seq: m.State().Seq + 1, Step: 1})))
+		require.NoError(t, m.Apply(make(machine.Meta{Origin: &origin, Seq: m.State().Seq + 1, Step: 1})))
 	}
 	apply(func(meta machine.Meta) machine.Fact {
 		return &machine.RunStarted{Meta: meta, Message: provider.User("go"),
@@ -135,7 +135,7 @@ func TestTimeWhilePausedDoesNotCount(t *testing.T) {
 	m := machine.New("s-1")
 	origin := machine.Origin{Session: "s-1", Run: "r-1"}
 	at := func(second int64) machine.Meta {
-		return machine.Meta{Origin: origin, Seq: m.State().Seq + 1, Time: time.Unix(second, 0)}
+		return machine.Meta{Origin: &origin, Seq: m.State().Seq + 1, Time: time.Unix(second, 0)}
 	}
 	require.NoError(t,
 		m.Apply(&machine.RunStarted{Meta: at(100), Message: provider.User("go"), Limits: new(machine.DefaultLimits())}))
@@ -147,7 +147,7 @@ func TestTimeWhilePausedDoesNotCount(t *testing.T) {
 }
 
 func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
-	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
+	meta := machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
 	m := machine.New("s-1")
 	require.NoError(t, m.Apply(&machine.RunStarted{Meta: meta, Message: provider.User("go")}))
 	require.Equal(t, new(machine.Limits), m.State().Run.Limits)

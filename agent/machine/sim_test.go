@@ -24,7 +24,7 @@ type sim struct {
 	rng    *rand.Rand
 	m      *machine.Machine
 	facts  []machine.Fact
-	origin machine.Origin
+	origin *machine.Origin
 	now    time.Time
 	runs   int
 	before func(f machine.Fact) // called before a fact is applied
@@ -124,7 +124,7 @@ func (s *sim) start() { s.begin(false) }
 // begin starts a run, or one that makes a call without a model.
 func (s *sim) begin(direct bool) {
 	s.runs++
-	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim",
+	s.origin = &machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim",
 		Trace: s.text(), Labels: pick(s, "", provider.LabelsOf(map[string]string{"user": "ann"}))}
 	f := &machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"),
 		Interactive: s.one(2), Priority: s.rng.IntN(99),
@@ -184,7 +184,7 @@ func (s *sim) resetContext() {
 	s.note(machine.ContextResetCategory)
 	s.apply(&machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped, Code: machine.CodeContextReset})
 	s.runs++
-	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim"}
+	s.origin = &machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim"}
 	f := &machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.State().Mode,
 		Limits: r.Limits, ToolChoice: r.ToolChoice,
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: s.rng.IntN(2)}}

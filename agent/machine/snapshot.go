@@ -17,7 +17,7 @@ func (f *Snapshot) apply(m *Machine, _ *RunState) string {
 	case m.s.Run != nil: // the facts before it were applied, and give the same state
 		return ""
 	}
-	if problem := f.State.check(f.Run); problem != "" {
+	if problem := f.State.check(f.Run()); problem != "" {
 		return problem
 	}
 	s, err := f.State.Clone() // the fact is shared

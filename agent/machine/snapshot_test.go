@@ -30,7 +30,7 @@ func TestAfterASnapshotFactsHaveTheSameEffect(t *testing.T) {
 				state, err := machine.CloneState(s.m.State())
 				require.NoError(t, err)
 				origin := machine.Origin{Session: s.m.State().Session, Run: s.m.State().Run.ID}
-				rec, err := machine.Encode(&machine.Snapshot{Meta: machine.Meta{Origin: origin, Seq: s.m.State().Seq},
+				rec, err := machine.Encode(&machine.Snapshot{Meta: machine.Meta{Origin: &origin, Seq: s.m.State().Seq},
 					State: state})
 				require.NoError(t, err)
 				back, err := machine.Decode(s.m.State().Session, rec)

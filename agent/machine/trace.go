@@ -57,7 +57,7 @@ func Trace(session string, facts []Fact, composed bool) ([]TraceStep, error) {
 	system := ""
 	for _, f := range facts {
 		if f, ok := f.(*StepStarted); ok {
-			step := TraceStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System,
+			step := TraceStep{Run: f.Run(), Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System,
 				Messages: f.Messages,
 				Tools:    slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy,
 				Again: m.s.Run != nil && m.s.Run.Stage == StageCalling}

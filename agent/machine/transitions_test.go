@@ -122,7 +122,7 @@ type builder struct {
 }
 
 func (b *builder) meta(step int, call string) machine.Meta {
-	return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: b.run}, Seq: b.m.State().Seq + 1, Step: step,
+	return machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: b.run}, Seq: b.m.State().Seq + 1, Step: step,
 		Call: call}
 }
 

@@ -28,7 +28,7 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 	var e Effects
 	runs, begun, undone, doubtful := chain(facts, run), 0, make(map[string]bool), make(map[string]bool)
 	for _, f := range facts {
-		own := runs[f.Envelope().Run]
+		own := runs[f.Envelope().Run()]
 		e.Known = e.Known || own
 		switch f := f.(type) {
 		case *RunStarted:
@@ -70,7 +70,7 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 func chain(facts []Fact, run string) map[string]bool {
 	runs := map[string]bool{run: true}
 	for _, f := range slices.Backward(facts) {
-		if f, ok := f.(*RunStarted); ok && runs[f.Run] && f.ContextReset != nil {
+		if f, ok := f.(*RunStarted); ok && runs[f.Run()] && f.ContextReset != nil {
 			runs[f.ContextReset.From] = true
 		}
 	}

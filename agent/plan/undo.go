@@ -46,7 +46,7 @@ func (x *execution) undoSession(session *agent.Session) (left []string, err erro
 		if !ok {
 			continue
 		}
-		receipt, err := session.Undo(x.ctx, agent.Rollback{Run: run.Run, User: "plan"})
+		receipt, err := session.Undo(x.ctx, agent.Rollback{Run: run.Run(), User: "plan"})
 		if err != nil {
 			return left, err
 		}

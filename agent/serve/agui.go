@@ -246,10 +246,10 @@ func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in
 		var refused *agui.GrammarError
 		p := s.watch(out, g, after, func(ev agent.Event) error {
 			meta := ev.Envelope()
-			if meta.Session != g.session.ID() {
+			if meta.Session() != g.session.ID() {
 				return nil
 			}
-			if f, ok := ev.(*agent.RunStarted); ok && f.Run == run {
+			if f, ok := ev.(*agent.RunStarted); ok && f.Run() == run {
 				begun = true
 			}
 			if !begun {

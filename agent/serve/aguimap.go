@@ -32,8 +32,8 @@ type aguiMap struct {
 // answers that begin the stream are left out by the caller.
 func (a *aguiMap) event(ev agent.Event) error {
 	meta := ev.Envelope()
-	if meta.Run != "" {
-		a.run = meta.Run
+	if meta.Run() != "" {
+		a.run = meta.Run()
 	}
 	if meta.Step > 0 {
 		a.step = meta.Step
@@ -82,7 +82,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 		return a.custom("progress",
 			map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
 	case *agent.ModeChanged:
-		return a.put(agui.StateSnapshot{Snapshot: stateOf(meta.Session, ev.To)})
+		return a.put(agui.StateSnapshot{Snapshot: stateOf(meta.Session(), ev.To)})
 	case *agent.RunEnded:
 		if ev.Code != machine.CodeContextReset {
 			a.ending = ev

@@ -73,7 +73,7 @@ func restated(facts []agent.Fact, upTo uint64, in *agui.RunInput) []agui.Message
 	facts = until(facts, upTo)
 	run, step := "", 0
 	if n := len(facts); n > 0 {
-		run, step = facts[n-1].Envelope().Run, facts[n-1].Envelope().Step
+		run, step = facts[n-1].Envelope().Run(), facts[n-1].Envelope().Step
 	}
 	out := append([]agui.Message{}, aguiMessages(machine.Conversation(facts))...)
 	for _, m := range in.Messages {

@@ -207,8 +207,8 @@ func (s *server) chatStream(w http.ResponseWriter, r *http.Request, g *grant, af
 		}
 		p := s.watch(out, g, after, func(ev agent.Event) error {
 			meta := ev.Envelope()
-			if f, ok := ev.(*agent.RunStarted); meta.Session != g.session.ID() || ok && run != "" && c.run == "" &&
-				f.Run != run {
+			if f, ok := ev.(*agent.RunStarted); meta.Session() != g.session.ID() || ok && run != "" && c.run == "" &&
+				f.Run() != run {
 				return nil
 			}
 			if err := c.event(ev); err != nil && !ungrammatical(err) {

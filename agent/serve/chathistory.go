@@ -25,9 +25,9 @@ func chatHistory(facts []agent.Fact) []*uimessage.Message {
 			if f.ContextReset != nil && c != nil {
 				break
 			}
-			out = append(out, fromMessages(f.Run+"-h", f.History)...)
+			out = append(out, fromMessages(f.Run()+"-h", f.History)...)
 			if f.Call == nil {
-				out = append(out, userMessage("u-"+f.Run, &f.Message))
+				out = append(out, userMessage("u-"+f.Run(), &f.Message))
 			}
 			m := &uimessage.Message{Role: "assistant", Parts: []uimessage.Part{}}
 			w := uimessage.NewWriter(applyTo(m), uimessage.V7Late)

@@ -88,8 +88,8 @@ func (c *chatMap) begin(f *agent.RunStarted) error {
 	if f.ContextReset != nil && c.run != "" {
 		return nil
 	}
-	c.run, c.ending, c.step = f.Run, nil, 0
-	if err := c.put(uimessage.Start{MessageID: f.Run}); err != nil {
+	c.run, c.ending, c.step = f.Run(), nil, 0
+	if err := c.put(uimessage.Start{MessageID: f.Run()}); err != nil {
 		return err
 	}
 	if f.Call == nil {

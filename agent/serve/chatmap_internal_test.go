@@ -92,11 +92,11 @@ func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
 		case *agent.TextDelta:
 			index = n.Index
 			text[index] += n.Text
-			so[index] = &agent.TextDelta{Meta: n.Meta, Index: index, Text: text[index]}
+			so[index] = &agent.TextDelta{NoteMeta: n.NoteMeta, Index: index, Text: text[index]}
 		case *agent.ReasoningDelta:
 			index = n.Index
 			text[index] += n.Text
-			so[index] = &agent.ReasoningDelta{Meta: n.Meta, Index: index, Text: text[index]}
+			so[index] = &agent.ReasoningDelta{NoteMeta: n.NoteMeta, Index: index, Text: text[index]}
 		case *agent.CallBegun:
 			so[n.Index], index = n, n.Index
 		case *agent.CallDelta:
@@ -114,11 +114,11 @@ func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
 			lost = true
 		case lost: // the reader catches up
 			lost = false
-			out = append(out, &agent.Lagged{Meta: ev.Envelope(), Notes: 1})
+			out = append(out, &agent.Lagged{NoteMeta: noteMeta(ev), Notes: 1})
 			for _, i := range order {
 				out = append(out, so[i])
 				if begun, ok := so[i].(*agent.CallBegun); ok && text[i] != "" {
-					out = append(out, &agent.CallDelta{Meta: begun.Meta, Index: i, Text: text[i]})
+					out = append(out, &agent.CallDelta{NoteMeta: begun.NoteMeta, Index: i, Text: text[i]})
 				}
 			}
 		default:
@@ -126,4 +126,10 @@ func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
 		}
 	}
 	return out
+}
+
+// noteMeta returns the envelope that a note about the same has.
+func noteMeta(ev agent.Event) agent.NoteMeta {
+	m := ev.Envelope()
+	return agent.NoteMeta{Origin: m.Origin, Step: m.Step, Call: m.Call}
 }

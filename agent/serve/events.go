@@ -32,7 +32,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 				return err
 			}
 			event := sse.Event{Data: data}
-			if meta := ev.Envelope(); meta.Seq > 0 && meta.Session == g.session.ID() {
+			if meta := ev.Envelope(); meta.Seq > 0 && meta.Session() == g.session.ID() {
 				event.ID = strconv.FormatUint(meta.Seq, 10)
 			}
 			return out.Write(event)

@@ -87,7 +87,7 @@ func ExampleNew() {
 		}
 		switch e := one.(type) {
 		case *agent.RunStarted:
-			fmt.Println(e.User, e.Labels.Map()["plan"])
+			fmt.Println(e.User, e.Labels().Map()["plan"])
 		case *agent.Replied:
 			fmt.Println(e.Message.Text())
 		case *agent.RunEnded:

@@ -128,7 +128,7 @@ func (v *viewWriter) event(ev agent.Event) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.due = append(v.due, v.view.Event(ev)...)
-	if _, fact := ev.(agent.Fact); fact && ev.Envelope().Session == v.session {
+	if _, fact := ev.(agent.Fact); fact && ev.Envelope().Session() == v.session {
 		v.fact = ev.Envelope().Seq
 	}
 	wait := viewEvery - time.Since(v.last)

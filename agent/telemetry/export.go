@@ -66,9 +66,12 @@ type exportedStep struct {
 
 func (e *exporter) fact(f agent.Fact) error {
 	meta := f.Envelope()
-	if e.machine == nil || e.machine.State().Session != meta.Session {
+	if meta.Origin == nil {
+		return fmt.Errorf("telemetry: a %T names no run", f)
+	}
+	if e.machine == nil || e.machine.State().Session != meta.Session() {
 		e.endLeg("unfinished")
-		e.machine = machine.NewAfter(meta.Session, meta.Seq-1)
+		e.machine = machine.NewAfter(meta.Session(), meta.Seq-1)
 	}
 	e.begin(f, &meta)
 	if err := e.machine.Apply(f); err != nil {
@@ -94,7 +97,7 @@ func (e *exporter) begin(f agent.Fact, meta *agent.Meta) {
 		e.startLeg(meta, true)
 	case *machine.RunEnded, *machine.Undone, *machine.Snapshot, *machine.RuleRevoked, *machine.TitleChanged:
 	default:
-		if r := e.machine.State().Run; e.leg == nil && r.IsOpen() && meta.Run == r.ID {
+		if r := e.machine.State().Run; e.leg == nil && r.IsOpen() && meta.Run() == r.ID {
 			e.startLeg(meta, true)
 		}
 	}
@@ -102,11 +105,11 @@ func (e *exporter) begin(f agent.Fact, meta *agent.Meta) {
 
 func (e *exporter) startLeg(meta *agent.Meta, resumed bool) {
 	ctx := e.ctx
-	if sc, ok := e.calls[meta.Parent]; ok && !resumed {
+	if sc, ok := e.calls[meta.Parent()]; ok && !resumed {
 		ctx = trace.ContextWithSpanContext(ctx, sc)
 	}
 	l := &leg{tools: make(map[string]trace.Span)}
-	l.ctx, l.span = e.t.startRun(ctx, &meta.Origin, resumed, trace.WithTimestamp(meta.Time))
+	l.ctx, l.span = e.t.startRun(ctx, meta.Origin, resumed, trace.WithTimestamp(meta.Time))
 	e.leg = l
 }
 
@@ -141,7 +144,7 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 	switch f := f.(type) {
 	case *agent.StepStarted:
 		_, span := e.t.tracer.Start(l.ctx, opChat, at, trace.WithSpanKind(trace.SpanKindClient),
-			trace.WithAttributes(e.t.chatAttributes(&meta.Origin, meta.Step)...))
+			trace.WithAttributes(e.t.chatAttributes(meta.Origin, meta.Step)...))
 		e.t.requested(span, f.Model)
 		l.step = &exportedStep{span: span, system: f.System, messages: e.machine.State().Messages}
 		if f.Messages != nil {
@@ -162,7 +165,7 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 		}
 	case *agent.ToolStarted:
 		_, span := e.t.tracer.Start(l.ctx, named(opTool, f.Call.Name), at,
-			trace.WithAttributes(e.t.toolAttributes(&meta.Origin, meta.Step, f.Call.Name, meta.Call)...))
+			trace.WithAttributes(e.t.toolAttributes(meta.Origin, meta.Step, f.Call.Name, meta.Call)...))
 		l.tools[meta.Call], e.calls[meta.Call] = span, span.SpanContext()
 	case *agent.ToolFinished:
 		if span := l.tools[meta.Call]; span != nil {

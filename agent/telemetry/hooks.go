@@ -72,7 +72,7 @@ func (t *Telemetry) Hooks() agent.Hooks {
 // An active is a span that has begun.
 type active struct {
 	kind   agent.SpanKind
-	origin machine.Origin
+	origin *machine.Origin
 	step   int
 	name   string // of the model or the tool
 	call   string
@@ -111,15 +111,15 @@ func (t *Telemetry) around(ctx context.Context, s *agent.Span) (context.Context,
 	a := &active{kind: s.Kind, origin: s.Origin, step: s.Step, name: s.Tool, call: s.Call, begun: time.Now()}
 	switch s.Kind {
 	case agent.SpanRun:
-		ctx, a.span = t.startRun(ctx, &s.Origin, s.Resumed)
+		ctx, a.span = t.startRun(ctx, s.Origin, s.Resumed)
 	case agent.SpanStep:
 		a.run = runIn(ctx)
 		ctx, a.span = t.tracer.Start(ctx, opChat, trace.WithSpanKind(trace.SpanKindClient),
-			trace.WithAttributes(t.chatAttributes(&s.Origin, s.Step)...))
+			trace.WithAttributes(t.chatAttributes(s.Origin, s.Step)...))
 	default:
 		a.run = runIn(ctx)
 		ctx, a.span = t.tracer.Start(ctx, named(opTool, s.Tool),
-			trace.WithAttributes(t.toolAttributes(&s.Origin, s.Step, s.Tool, s.Call)...))
+			trace.WithAttributes(t.toolAttributes(s.Origin, s.Step, s.Tool, s.Call)...))
 	}
 	ctx = context.WithValue(ctx, activeKey{}, a)
 	return ctx, func(err error) { t.end(ctx, a, err) }

@@ -84,7 +84,7 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 		}
 		asked, ok := s.forget(f.Decision.ID)
 		if !ok {
-			asked, ok = s.find(ctx, f.Session, f.Decision.ID)
+			asked, ok = s.find(ctx, f.Session(), f.Decision.ID)
 		}
 		if ok {
 			s.t.meters.approval.Record(ctx, max(at.Sub(asked.at), 0).Seconds(), metric.WithAttributes(
@@ -92,7 +92,7 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 				attribute.String(attrDecision, string(f.Decision.Kind))))
 		}
 	case *agent.Compacted:
-		s.t.meters.compactions.Add(ctx, 1, metric.WithAttributes(attribute.String(attrAgent, f.Agent)))
+		s.t.meters.compactions.Add(ctx, 1, metric.WithAttributes(attribute.String(attrAgent, f.Agent())))
 	}
 }
 

@@ -45,7 +45,7 @@ func BenchmarkDurableAppend(b *testing.B) {
 		Parts: []provider.Part{provider.TextPart(`{"n":8}`)}}}
 	var durable, plain time.Duration
 	for seq := uint64(1); b.Loop(); seq++ {
-		meta := machine.Meta{Origin: machine.Origin{Session: "s", Run: "r-1"}, Seq: seq, Time: time.Now(), Step: 1,
+		meta := machine.Meta{Origin: &machine.Origin{Session: "s", Run: "r-1"}, Seq: seq, Time: time.Now(), Step: 1,
 			Call: call.ID}
 		began := time.Now()
 		rec, err := machine.Encode(&machine.ToolFinished{Meta: meta, Call: call, Result: res})

@@ -139,7 +139,7 @@ func complete(ctx context.Context, h *live.Hub, n int) error {
 		}
 		end, ended := ev.(*agent.RunEnded)
 		switch {
-		case !ended || end.Run != run || end.Status == agent.Paused:
+		case !ended || end.Run() != run || end.Status == agent.Paused:
 		case end.Status == agent.Completed:
 			return nil
 		default:

@@ -16,7 +16,7 @@ func (n *names) fact(f agent.Fact) string {
 	b.add("%s", machine.Record(f).Kind)
 	switch f := f.(type) {
 	case *agent.RunStarted:
-		b.add("%s %s", meta.Run, n.message(f.Message))
+		b.add("%s %s", meta.Run(), n.message(f.Message))
 		b.with("mode", f.Mode)
 		b.with("key", f.Key)
 		b.with("of", f.From)

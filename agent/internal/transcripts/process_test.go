@@ -122,7 +122,7 @@ func (s store) Append(ctx context.Context, a journal.Append) error {
 		if err != nil {
 			return err
 		}
-		if parent := f.Envelope().Parent; parent != "" {
+		if parent := f.Envelope().Parent(); parent != "" {
 			s.p.print("", "in %s: %s", parent, s.p.w.names.fact(f))
 		} else {
 			s.p.print(a.Session, "%s", s.p.w.names.fact(f))

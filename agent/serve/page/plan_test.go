@@ -15,7 +15,7 @@ import (
 
 func TestAPlanIsAnItemThatChanges(t *testing.T) {
 	v := page.NewView(page.ViewConfig{Session: "s-1"})
-	meta := agent.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Step: 2}
+	meta := agent.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Step: 2}
 	show := func(kind, value string) []page.Patch {
 		return v.Event(&agent.Emitted{Meta: meta, Kind: kind, Value: json.RawMessage(value)})
 	}
@@ -26,7 +26,7 @@ func TestAPlanIsAnItemThatChanges(t *testing.T) {
 	require.Equal(t, page.KindPlan, item.Kind)
 	require.Equal(t, "r-1.2", item.Group)
 	require.Equal(t, []plan.OverviewStep{{ID: "a", Work: "make", Status: plan.NodeDone}}, item.Plan.Steps)
-	out = v.Event(&agent.Shown{Meta: meta, Kind: plan.EventKind,
+	out = v.Event(&agent.Shown{NoteMeta: agent.NoteMeta{Origin: meta.Origin, Step: meta.Step}, Kind: plan.EventKind,
 		Value: json.RawMessage(`{"run":"p-1","status":"completed"}`)})
 	require.Equal(t, "plan p-1", out[0].Item.ID)
 	require.Equal(t, "completed", out[0].Item.Plan.Status)
@@ -39,7 +39,7 @@ func TestAPlanIsAnItemThatChanges(t *testing.T) {
 func TestASubmittedPlanIsShownInItsApproval(t *testing.T) {
 	v := page.NewView(page.ViewConfig{Session: "s-1"})
 	paused := func(tool, input string) *page.Pause {
-		out := v.Event(&agent.Suspended{Meta: agent.Meta{Origin: machine.Origin{Session: "s-1"}},
+		out := v.Event(&agent.Suspended{Meta: agent.Meta{Origin: &machine.Origin{Session: "s-1"}},
 			Pause: agent.Pause{ID: "p-1", Kind: machine.PauseApproval,
 				Call: provider.ToolCall{ID: "c", Name: tool, Input: json.RawMessage(input)}}})
 		return out[len(out)-1].Item.Pause

@@ -41,7 +41,7 @@ func NewView(cfg ViewConfig) *View { return &View{cfg: cfg} }
 // [View.Flush].
 func (v *View) Event(ev agent.Event) []Patch {
 	meta := ev.Envelope()
-	if v.cfg.Session != meta.Session {
+	if v.cfg.Session != meta.Session() {
 		return nil
 	}
 	var out []Patch
@@ -124,7 +124,7 @@ func (v *View) started(f *agent.RunStarted) (out []Patch) {
 	out = append(out, Patch{State: &State{Status: string(agent.Running), Mode: f.Mode}})
 	for i := range f.History {
 		m := &f.History[i]
-		id := f.Run + ".h" + strconv.Itoa(i)
+		id := f.Run() + ".h" + strconv.Itoa(i)
 		switch m.Role {
 		case provider.RoleUser:
 			it := userItem(m, agent.Meta{})
@@ -141,7 +141,7 @@ func (v *View) started(f *agent.RunStarted) (out []Patch) {
 		return append(out, v.notice("context_reset", f.Meta, ""))
 	}
 	it := userItem(&f.Message, f.Meta)
-	it.ID, it.By = f.Run, f.User
+	it.ID, it.By = f.Run(), f.User
 	return append(out, Patch{Item: it})
 }
 
@@ -169,7 +169,7 @@ func fileOf(m *provider.Media) File {
 }
 
 // group returns the id of a model call.
-func group(meta agent.Meta) string { return meta.Run + "." + strconv.Itoa(meta.Step) }
+func group(meta agent.Meta) string { return meta.Run() + "." + strconv.Itoa(meta.Step) }
 
 // partID returns the id of a part of a reply. It differs from those of calls, which package agent
 // makes.

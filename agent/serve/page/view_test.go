@@ -156,7 +156,8 @@ func TestALaggingPageShowsTheSame(t *testing.T) {
 	for at := rand.IntN(*every); at < len(events); at += *every {
 		var lagged []agent.Event
 		lagged = append(lagged, events[:at]...)
-		lagged = append(lagged, &agent.Lagged{Meta: agent.Meta{Origin: machine.Origin{Session: "s-1"}}, Notes: 1})
+		lagged = append(lagged,
+			&agent.Lagged{NoteMeta: agent.NoteMeta{Origin: &machine.Origin{Session: "s-1"}}, Notes: 1})
 		rest := events[at:]
 		for len(rest) > 0 && !isFact(rest[0]) {
 			rest = rest[1:]
@@ -175,7 +176,7 @@ func TestTheSplitOfATextChangesNothing(t *testing.T) {
 		var events []agent.Event
 		for rest := string(sample); rest != ""; {
 			n := min(1+rand.IntN(40), len(rest)) //nolint:gosec // any splits will do
-			events = append(events, &agent.TextDelta{Meta: meta(0), Text: rest[:n]})
+			events = append(events, &agent.TextDelta{NoteMeta: noteMeta(), Text: rest[:n]})
 			rest = rest[n:]
 		}
 		require.Equal(t, want.blocks, shown(newScreen(), append(events, reply), sometimes).blocks)
@@ -183,13 +184,17 @@ func TestTheSplitOfATextChangesNothing(t *testing.T) {
 }
 
 func meta(seq uint64) agent.Meta {
-	return agent.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: seq, Step: 1}
+	return agent.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: seq, Step: 1}
+}
+
+func noteMeta() agent.NoteMeta {
+	return agent.NoteMeta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Step: 1}
 }
 
 func TestTheRecordedReplyWins(t *testing.T) {
 	s := shown(newScreen(), []agent.Event{
-		&agent.TextDelta{Meta: meta(0), Text: "one\n\ntwo"},
-		&agent.TextDelta{Meta: meta(0), Index: 1, Text: "a hook takes this away"},
+		&agent.TextDelta{NoteMeta: noteMeta(), Text: "one\n\ntwo"},
+		&agent.TextDelta{NoteMeta: noteMeta(), Index: 1, Text: "a hook takes this away"},
 		&agent.Replied{Meta: meta(2), Message: provider.Message{Role: provider.RoleAssistant,
 			Parts: []provider.Part{provider.TextPart("one\n\nthree")}}},
 	}, func() bool { return true })

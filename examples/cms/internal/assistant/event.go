@@ -38,14 +38,14 @@ func newTranslator(session string, system func(mode string) string) *translator 
 // event returns what clients get of an event.
 func (t *translator) event(ev agent.Event) []Event {
 	meta := ev.Envelope()
-	if meta.Session != t.session {
+	if meta.Session() != t.session {
 		return nil
 	}
 	out := t.translate(ev, meta)
 	for _, e := range out {
-		e["runId"] = meta.Run
-		if meta.Trace != "" {
-			e["traceId"] = meta.Trace
+		e["runId"] = meta.Run()
+		if meta.Trace() != "" {
+			e["traceId"] = meta.Trace()
 		}
 		if meta.Step > 0 && e["stepId"] == nil {
 			e["stepId"] = "step-" + strconv.Itoa(meta.Step)
@@ -65,7 +65,7 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 	case *agent.RunStarted:
 		t.mode, t.started, t.usage, t.cost, t.parts = ev.Mode, ev.Time, provider.Usage{}, 0, nil
 		e := userInput(&ev.Message)
-		e["mode"], e["itemId"] = ev.Mode, ev.Run
+		e["mode"], e["itemId"] = ev.Mode, ev.Run()
 		return []Event{e}
 	case *agent.Steered:
 		e := userInput(&ev.Message)
@@ -164,7 +164,7 @@ func (t *translator) step(f *agent.StepStarted) []Event {
 
 // itemID is the id that the chat page has for a part of a reply.
 func itemID(meta agent.Meta, index int) string {
-	return fmt.Sprintf("%s.%d/%d", meta.Run, meta.Step, index)
+	return fmt.Sprintf("%s.%d/%d", meta.Run(), meta.Step, index)
 }
 
 func (t *translator) piece(kind string, index int, text string, meta agent.Meta) (out []Event) {

@@ -183,7 +183,7 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, session string, a
 			}
 			return nil
 		}
-		if ev.Envelope().Session == session {
+		if ev.Envelope().Session() == session {
 			next = ev.Envelope().Seq
 		}
 		events := t.event(ev)
@@ -202,7 +202,7 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, session string, a
 				return nil
 			}
 		}
-		if end, ok := ev.(*agent.RunEnded); ok && once && end.Session == session && end.Status != agent.Paused {
+		if end, ok := ev.(*agent.RunEnded); ok && once && end.Session() == session && end.Status != agent.Paused {
 			return nil
 		}
 	}

@@ -70,7 +70,7 @@ func (o *Observer) Trace(ctx context.Context, a *agent.Agent, trace string) ([]S
 func spansOf(facts []agent.Fact, run string) (all []Span) {
 	started := map[string]time.Time{}
 	for _, f := range facts {
-		if f.Envelope().Run != run {
+		if f.Envelope().Run() != run {
 			continue
 		}
 		switch f := f.(type) {
