@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/bench/loop"
 )
 
 // A breaker's call makes one call through it, which fails or not.
@@ -143,9 +144,8 @@ func TestBreakerTimes(t *testing.T) {
 				peer, pawl = append(peer, took["gobreaker"]), append(pawl, took["pawl"])
 				shares = append(shares, took["pawl"]/took["gobreaker"])
 			}
-			same := func(v float64) float64 { return v }
 			fmt.Fprintf(w, "%s, %s\t%.0f\t%.1f\t%.2f\t(%.2f to %.2f)\t0.50\t%d\t\n", mix.name, way.name,
-				median(peer, same), median(pawl, same), median(shares, same), slices.Min(shares), slices.Max(shares),
+				loop.Median(peer), loop.Median(pawl), loop.Median(shares), slices.Min(shares), slices.Max(shares),
 				allocs)
 		}
 	}

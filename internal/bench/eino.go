@@ -12,29 +12,32 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/pawlkit/pawl/internal/bench/loop"
 )
 
 // einoModel is the same fake model for eino.
 type einoModel struct {
-	shape Shape
-	call  []*schema.Message
-	text  []*schema.Message
+	shape  loop.Shape
+	counts *loop.Counts
+	call   []*schema.Message
+	text   []*schema.Message
 }
 
-func newEinoModel(s Shape) *einoModel {
-	m := &einoModel{shape: s}
+func newEinoModel(s loop.Shape, counts *loop.Counts) *einoModel {
+	m := &einoModel{shape: s, counts: counts}
 	for c := range s.Calls {
 		index := c
 		start := schema.ToolCall{Index: &index, ID: fmt.Sprintf("call-%d", c), Type: "function",
 			Function: schema.FunctionCall{Name: "add"}}
 		m.call = append(m.call, schema.AssistantMessage("", []schema.ToolCall{start}))
-		for _, d := range deltas {
+		for _, d := range loop.Deltas {
 			m.call = append(m.call, schema.AssistantMessage("",
 				[]schema.ToolCall{{Index: &index, Function: schema.FunctionCall{Arguments: d}}}))
 		}
 	}
 	for range s.Text {
-		m.text = append(m.text, schema.AssistantMessage(chunk, nil))
+		m.text = append(m.text, schema.AssistantMessage(loop.Chunk, nil))
 	}
 	return m
 }
@@ -47,6 +50,7 @@ func (m *einoModel) Generate(context.Context, []*schema.Message, ...einomodel.Op
 // Stream answers with the calls of a step, or with text after the last one.
 func (m *einoModel) Stream(_ context.Context, input []*schema.Message,
 	_ ...einomodel.Option) (*schema.StreamReader[*schema.Message], error) {
+	m.counts.Models.Add(1)
 	answer := m.text
 	if len(input) < 2+m.shape.Steps*(1+m.shape.Calls) {
 		answer = m.call
@@ -69,21 +73,22 @@ func (m *einoModel) WithTools([]*schema.ToolInfo) (einomodel.ToolCallingChatMode
 	return m, nil
 }
 
-// NewEino returns a function that runs the shape once, by eino's agent development kit, and returns
-// how many bytes of text were streamed. Every event is read, and the stream of every message, as a
-// front end would.
-func NewEino(ctx context.Context, s Shape) (func(context.Context) (int, error), error) {
-	add, err := utils.InferTool("add", "Adds two numbers.", func(_ context.Context, in Numbers) (Sum, error) {
-		return Sum{in.A + in.B}, nil
-	})
+// NewEino returns what runs the shape by eino's agent development kit, and counts. Every event is
+// read, and the stream of every message, as a front end would.
+func NewEino(ctx context.Context, s loop.Shape, counts *loop.Counts) (loop.Run, error) {
+	add, err := utils.InferTool("add", "Adds two numbers.",
+		func(_ context.Context, in loop.Numbers) (loop.Sum, error) {
+			counts.Tools.Add(1)
+			return loop.Sum{Sum: in.A + in.B}, nil
+		})
 	if err != nil {
 		return nil, err
 	}
 	a, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name:          "bench",
 		Description:   "adds numbers",
-		Instruction:   system,
-		Model:         newEinoModel(s),
+		Instruction:   loop.System,
+		Model:         newEinoModel(s, counts),
 		ToolsConfig:   adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{add}}},
 		MaxIterations: s.Steps + 2,
 	})
@@ -93,7 +98,7 @@ func NewEino(ctx context.Context, s Shape) (func(context.Context) (int, error), 
 	runner := adk.NewRunner(ctx, adk.RunnerConfig{Agent: a, EnableStreaming: true})
 	return func(ctx context.Context) (int, error) {
 		n := 0
-		events := runner.Run(ctx, []adk.Message{schema.UserMessage(prompt)})
+		events := runner.Run(ctx, []adk.Message{schema.UserMessage(loop.Prompt)})
 		for {
 			ev, ok := events.Next()
 			if !ok {

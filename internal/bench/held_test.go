@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/internal/bench/loop"
 )
 
 // TestAHeldRunIsSmall holds runs open in mid-stream: each costs the goroutine of its consumer, that
@@ -18,7 +19,8 @@ func TestAHeldRunIsSmall(t *testing.T) {
 		t.Skip("the race detector changes what memory is taken")
 	}
 	const runs, most = 10_000, 24 << 10
-	a, err := agent.New(agent.Config{Provider: newModel(Shape{Text: 2}), Instructions: system})
+	a, err := agent.New(agent.Config{Provider: loop.NewModel(loop.Shape{Text: 2}, new(loop.Counts)),
+		Instructions: loop.System})
 	require.NoError(t, err)
 	hold(t, a, 100)() // what is made once
 	var perHeap, perStack int64
@@ -47,7 +49,7 @@ func hold(t *testing.T, a *agent.Agent, n int) (release func()) {
 		ended.Go(func() {
 			arrived := sync.OnceFunc(begun.Done)
 			defer arrived() // also for a run that fails
-			for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: prompt}) {
+			for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: loop.Prompt}) {
 				if err != nil {
 					t.Error(err)
 				}

@@ -1,4 +1,4 @@
-package bench
+package loop
 
 import (
 	"context"
@@ -12,17 +12,19 @@ import (
 
 // model is the fake model. It knows its place by the results in the request.
 type model struct {
-	shape Shape
-	call  []provider.Chunk
-	text  []provider.Chunk
+	shape  Shape
+	counts *Counts
+	call   []provider.Chunk
+	text   []provider.Chunk
 }
 
-func newModel(s Shape) *model {
-	m := &model{shape: s}
+// NewModel returns the fake model for Pawl, which counts its calls.
+func NewModel(s Shape, counts *Counts) provider.Provider {
+	m := &model{shape: s, counts: counts}
 	m.call = append(m.call, provider.Start("fake"))
 	for c := range s.Calls {
 		m.call = append(m.call, provider.ToolStart(c, fmt.Sprintf("call-%d", c), "add"))
-		for _, d := range deltas {
+		for _, d := range Deltas {
 			m.call = append(m.call, provider.ToolDelta(c, d))
 		}
 		m.call = append(m.call, provider.ToolEnd(c))
@@ -30,7 +32,7 @@ func newModel(s Shape) *model {
 	m.call = append(m.call, provider.End(provider.StopToolCalls, provider.Usage{Input: 10, Output: 10}))
 	m.text = append(m.text, provider.Start("fake"))
 	for range s.Text {
-		m.text = append(m.text, provider.Text(chunk))
+		m.text = append(m.text, provider.Text(Chunk))
 	}
 	m.text = append(m.text, provider.End(provider.StopDone, provider.Usage{Input: 10, Output: 10}))
 	return m
@@ -38,6 +40,7 @@ func newModel(s Shape) *model {
 
 // Stream answers with the calls of a step, or with text after the last one.
 func (m *model) Stream(_ context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	m.counts.Models.Add(1)
 	answer := m.text
 	if len(req.Messages) < 1+2*m.shape.Steps {
 		answer = m.call
@@ -51,14 +54,16 @@ func (m *model) Stream(_ context.Context, req *provider.Request) iter.Seq2[provi
 	}
 }
 
-// NewPawl returns a function that runs the shape once and returns how many bytes of text were
-// streamed.
-func NewPawl(s Shape) (func(context.Context) (int, error), error) {
+// NewPawl returns what runs the shape by Pawl's loop, and counts. Every event is read.
+func NewPawl(s Shape, counts *Counts) (Run, error) {
 	add := tools.New(tools.Spec{Name: "add", Description: "Adds two numbers.", Inline: true},
-		func(_ context.Context, in Numbers) (Sum, error) { return Sum{in.A + in.B}, nil })
+		func(_ context.Context, in Numbers) (Sum, error) {
+			counts.Tools.Add(1)
+			return Sum{in.A + in.B}, nil
+		})
 	a, err := agent.New(agent.Config{
-		Provider:     newModel(s),
-		Instructions: system,
+		Provider:     NewModel(s, counts),
+		Instructions: System,
 		Tools:        []tools.Tool{add},
 		Limits:       agent.Limits{Steps: s.Steps + 1, Repeats: -1, Tokens: -1},
 	})
@@ -67,7 +72,7 @@ func NewPawl(s Shape) (func(context.Context) (int, error), error) {
 	}
 	return func(ctx context.Context) (int, error) {
 		n := 0
-		for ev, err := range a.Stream(ctx, agent.Input{Prompt: prompt}) {
+		for ev, err := range a.Stream(ctx, agent.Input{Prompt: Prompt}) {
 			if err != nil {
 				return n, err
 			}
