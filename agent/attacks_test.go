@@ -109,7 +109,7 @@ func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
 			requireSound(t, "s", facts(t, a, "s"))
 			revoked := 0
 			for _, f := range facts(t, a, "s") {
-				if f, ok := f.(*agent.RuleRevoked); ok {
+				if f, ok := f.(*machine.RuleRevoked); ok {
 					require.Equal(t, "bob", f.By)
 					revoked++
 				}
@@ -200,7 +200,7 @@ func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
 		require.Len(t, won, 1)
 		var taken []agent.Decision
 		for _, f := range facts(t, a, "s") {
-			if f, ok := f.(*agent.Decided); ok {
+			if f, ok := f.(*machine.Decided); ok {
 				taken = append(taken, f.Decision)
 			}
 		}
@@ -223,7 +223,7 @@ func TestTheFactsOfAPrunedSessionCanBeReplayed(t *testing.T) {
 	require.NotZero(t, before)
 	res := run(t, a)
 	log := facts(t, a, "s")
-	require.IsType(t, &agent.Snapshot{}, log[0])
+	require.IsType(t, &machine.Snapshot{}, log[0])
 	m, err := machine.Replay("s", log...)
 	require.NoError(t, err)
 	require.Equal(t, res.Run, m.State().Run.ID)

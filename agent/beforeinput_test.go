@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -108,7 +109,7 @@ func TestSteeringIsScreened(t *testing.T) {
 		}
 	}
 	require.Equal(t, "the [removed]", m.Requests()[1].Messages[2].Text())
-	require.Len(t, of[*agent.Steered](asEvents(facts(t, a, "s"))), 1)
+	require.Len(t, of[*machine.Steered](asEvents(facts(t, a, "s"))), 1)
 }
 
 func TestTheTextsOfDecisionsAreScreened(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -34,7 +35,7 @@ func TestWhoGoesOnWithARunTakesNoPhaseOrSubgoalForNew(t *testing.T) {
 	before := len(facts(t, a, "s"))
 	runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	for _, f := range facts(t, a, "s")[before:] {
-		_, again := f.(*agent.Compacted)
+		_, again := f.(*machine.Compacted)
 		require.False(t, again)
 	}
 	require.Contains(t, asText(t, m.Requests()[5].Messages), "page 1")
@@ -58,7 +59,7 @@ func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
 		})})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Empty(t, of[*agent.Compacted](all))
+	require.Empty(t, of[*machine.Compacted](all))
 }
 
 func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
@@ -98,7 +99,7 @@ func TestAnEstimateTeachesNothing(t *testing.T) {
 		})})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Empty(t, of[*agent.Compacted](all))
+	require.Empty(t, of[*machine.Compacted](all))
 }
 
 func TestCompactingASessionThatThereIsNotMakesNone(t *testing.T) {

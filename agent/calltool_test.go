@@ -227,7 +227,7 @@ func TestTheConversationOfAPrunedSessionHasTheCallOfTheHost(t *testing.T) {
 	log := facts(t, a, "s")
 	m, err := machine.Replay("s", log...)
 	require.NoError(t, err)
-	snapshot := &agent.Snapshot{Meta: agent.Meta{Origin: &machine.Origin{Session: "s", Run: m.State().Run.ID},
+	snapshot := &machine.Snapshot{Meta: agent.Meta{Origin: &machine.Origin{Session: "s", Run: m.State().Run.ID},
 		Seq: m.State().Seq + 1}, State: m.State()}
 	require.Equal(t, before, machine.Conversation([]agent.Fact{snapshot}))
 }

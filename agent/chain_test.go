@@ -132,9 +132,9 @@ func TestNotesThatFailAreBookedAndCountTowardsTheLimits(t *testing.T) {
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
 	require.Equal(t, int64(2*10+4*1_000), res.Usage.Total(), "two tries of two answers each")
-	var kept []*agent.NoteWritten
+	var kept []*machine.NoteWritten
 	for _, f := range facts(t, a, "s") {
-		if f, ok := f.(*agent.NoteWritten); ok {
+		if f, ok := f.(*machine.NoteWritten); ok {
 			kept = append(kept, f)
 		}
 	}
@@ -282,7 +282,7 @@ func TestAContextResetIsAskedForAfterACompactionThatRulesWant(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, of[*agent.RunStarted](all), runs, "%v", at)
 		if runs == 1 {
-			require.NotEmpty(t, of[*agent.Compacted](all))
+			require.NotEmpty(t, of[*machine.Compacted](all))
 		}
 	}
 }
@@ -452,7 +452,7 @@ func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
 		agent.ProgressNotesOf("b", never, .01)}
 	a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}}, reads(3)...)
 	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-		if _, ok := ev.(*agent.NoteWritten); ok {
+		if _, ok := ev.(*machine.NoteWritten); ok {
 			break
 		}
 	}

@@ -78,7 +78,7 @@ func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor,
 // appendCompaction appends what a compaction did, if it did anything, and calls Memory.OnForget if
 // messages were removed.
 func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
-	f := &Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
+	f := &machine.Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
 	if p.Report.Changed() {
 		f.Spans = machine.Spans(l.state().Messages, p.Messages)
 	}
@@ -105,7 +105,7 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 	}
 	n := len(l.state().Messages)
 	// loop ends a run whose journal refuses it
-	_ = l.append(&Compacted{Usage: used, Cost: total - cost, Priced: priced,
+	_ = l.append(&machine.Compacted{Usage: used, Cost: total - cost, Priced: priced,
 		Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
 			Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}})
 }

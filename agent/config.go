@@ -75,10 +75,10 @@ type Config struct {
 	// Sources are tools that may change during the agent's lifetime. They are listed when a run
 	// starts or is resumed, all at the same time, with a context that says for whom
 	// ([tools.ListingOf]). A change takes effect when the next run starts, or with [LoadTools] in
-	// the next step; it is recorded as a [ToolsChanged]. The model is offered the agent's own tools
-	// first, then those of sources in the order of the sources' names, then those that came later.
-	// A tool that disappears is offered until its run ends, and a call of it is answered that it is
-	// gone.
+	// the next step; it is recorded as a [machine.ToolsChanged]. The model is offered the agent's
+	// own tools first, then those of sources in the order of the sources' names, then those that
+	// came later. A tool that disappears is offered until its run ends, and a call of it is
+	// answered that it is gone.
 	//
 	// A source that fails keeps what it listed last in this process for the same session, user and
 	// labels; it has 10 s to list. The failure is logged and shown ([SourceFailed]), and so are

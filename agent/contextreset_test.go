@@ -122,7 +122,7 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				Prompt: "read it all, and say ä", Parts: []provider.Part{provider.TextPart("the plan")}}))
 			require.NoError(t, err)
 			require.Empty(t, of[*agent.MemoryWarning](all))
-			require.Empty(t, of[*agent.Compacted](all), "reset the context instead of compacting")
+			require.Empty(t, of[*machine.Compacted](all), "reset the context instead of compacting")
 
 			starts, ends := of[*agent.RunStarted](all), of[*agent.RunEnded](all)
 			require.Equal(t, 3, len(starts))
@@ -179,7 +179,7 @@ func TestAChainOfContextResetsHasALimitAndThenCompacts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, len(of[*agent.RunStarted](all)))
 	require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "the context was reset 2 times")
-	require.NotEmpty(t, of[*agent.Compacted](all))
+	require.NotEmpty(t, of[*machine.Compacted](all))
 	ends := of[*agent.RunEnded](all)
 	require.Equal(t, agent.Completed, ends[2].Status)
 }
@@ -249,7 +249,7 @@ func TestAContextResetThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testi
 				require.Len(t, of[*agent.RunStarted](all), 1)
 				require.NotEmpty(t, of[*agent.MemoryWarning](all))
 				require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "the context isn't reset")
-				require.NotEmpty(t, of[*agent.Compacted](all))
+				require.NotEmpty(t, of[*machine.Compacted](all))
 				require.Equal(t, agent.Completed, of[*agent.RunEnded](all)[0].Status)
 				if name != "too long" {
 					require.Zero(t, tries%2)

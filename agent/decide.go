@@ -236,7 +236,8 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 				Pause: v.call.Reopened(l.name, v.refused)})
 			continue
 		}
-		facts = append(facts, &Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User}, Decision: v.decision})
+		facts = append(facts,
+			&machine.Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User}, Decision: v.decision})
 		if v.result != nil {
 			facts = append(facts, l.result(v.call, v.result))
 		}

@@ -66,7 +66,7 @@
 //     tried for 30 s.
 //   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran
 //     last (64 MiB of facts), and reads only what is new. Another process reads a session from its
-//     last [Snapshot]; one is taken after every 500 facts, when a run has ended or paused.
+//     last [machine.Snapshot]; one is taken after every 500 facts, when a run has ended or paused.
 //
 // # Reading on
 //

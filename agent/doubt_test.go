@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -65,7 +66,7 @@ func TestACallInDoubtThatIsNotRunAgainStaysInDoubt(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for ev := range a.Stream(ctx, approveAll(res)) {
-			if _, ok := ev.(*agent.Decided); ok {
+			if _, ok := ev.(*machine.Decided); ok {
 				cancel()
 			}
 		}

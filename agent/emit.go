@@ -49,8 +49,8 @@ func (e *EventError) Unwrap() error { return e.Err }
 // Fault returns Invalid.
 func (e *EventError) Fault() fault.Class { return fault.Invalid }
 
-// Emit records a fact of the host in the run that ctx belongs to: an [Emitted] with the value as
-// JSON. The model doesn't see it. It is for tools and hooks, and safe for concurrent use.
+// Emit records a fact of the host in the run that ctx belongs to: an [machine.Emitted] with the
+// value as JSON. The model doesn't see it. It is for tools and hooks, and safe for concurrent use.
 // Config.Redact is applied to the strings in the value.
 //
 // The kind has 1 to 100 bytes, without control characters. The value has at most 64 KiB as JSON
@@ -65,7 +65,9 @@ func Emit(ctx context.Context, kind string, value any) error {
 	if err != nil {
 		return err
 	}
-	err = x.appendIn(ctx, func() Fact { return &Emitted{Meta: Meta{Call: ownCall(ctx)}, Kind: kind, Value: data} })
+	err = x.appendIn(ctx, func() Fact {
+		return &machine.Emitted{Meta: Meta{Call: ownCall(ctx)}, Kind: kind, Value: data}
+	})
 	x.poke()
 	return err
 }

@@ -50,7 +50,7 @@ func TestToolsAndHooksRecordFactsAndShowNotes(t *testing.T) {
 			kinds := []string{"before step", "after step", "before tool", "tool", "after tool", "before step",
 				"after step", "before finish"}
 			var facts, notes []string
-			for _, f := range of[*agent.Emitted](all) {
+			for _, f := range of[*machine.Emitted](all) {
 				facts = append(facts, f.Kind)
 				require.JSONEq(t, `{"key":"[key]"}`, string(f.Value))
 				require.Equal(t, f.Kind == "tool", f.Call != "", "the call that the context is of")
@@ -97,7 +97,7 @@ func TestEventsOfTheHostAreBounded(t *testing.T) {
 		var wrong *agent.EventError
 		require.ErrorAs(t, err, &wrong)
 	}
-	require.Len(t, of[*agent.Emitted](all), 3)
+	require.Len(t, of[*machine.Emitted](all), 3)
 	require.Len(t, of[*agent.Shown](all), 3)
 	requireSound(t, "s", facts(t, a, "s"))
 }

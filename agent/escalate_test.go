@@ -44,7 +44,7 @@ func TestAModelThatAPersonMustFixIsEscalated(t *testing.T) {
 	require.Empty(t, note.Errors)
 
 	n := len(all)
-	require.IsType(t, &agent.StepFailed{}, all[n-3])
+	require.IsType(t, &machine.StepFailed{}, all[n-3])
 	require.IsType(t, &agent.Escalated{}, all[n-2])
 	end := all[n-1].(*agent.RunEnded)
 	var fixable *fault.FixableError

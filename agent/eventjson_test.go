@@ -50,8 +50,8 @@ func everyNote() []agent.Event {
 		&agent.UnknownPrice{NoteMeta: note, Model: "m-1"},
 		&agent.Shown{NoteMeta: call, Kind: "preview", Value: json.RawMessage(`{"url":"https://a.example"}`)},
 		&agent.Lagged{NoteMeta: note, Notes: 12},
-		&agent.Emitted{Meta: fact, Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
-		&agent.Steered{Meta: fact, ID: "m-1", Message: provider.User("only <drafts>")},
+		&machine.Emitted{Meta: fact, Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
+		&machine.Steered{Meta: fact, ID: "m-1", Message: provider.User("only <drafts>")},
 		&agent.RunEnded{Meta: fact, Status: agent.Stopped, Code: machine.CodeLimit, Reason: "steps",
 			Result: &agent.Result{Session: "s-1"}},
 	}
@@ -117,7 +117,7 @@ func TestWhatIsNoEventIsRefused(t *testing.T) {
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
-	_, err := agent.MarshalEvent((*agent.Steered)(nil))
+	_, err := agent.MarshalEvent((*machine.Steered)(nil))
 	require.ErrorAs(t, err, &fact)
 	_, err = agent.MarshalEvent(&agent.Shown{Kind: "a", Value: json.RawMessage(`{`)})
 	require.ErrorAs(t, err, &wrong)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -43,7 +44,7 @@ func ExampleEmit() {
 		switch ev := ev.(type) {
 		case *agent.Shown:
 			fmt.Println("note", ev.Kind, string(ev.Value))
-		case *agent.Emitted:
+		case *machine.Emitted:
 			fmt.Println("fact", ev.Kind, string(ev.Value))
 		}
 	}

@@ -78,15 +78,6 @@ type StepStarted = machine.StepStarted
 //   - Cost, Priced: what it cost, and whether its price is known
 type Replied = machine.Replied
 
-// StepFailed is the fact that a model call ended without a complete reply. The run fails or pauses
-// after it; calls in the part that had arrived never run.
-//
-//   - Meta: see [Meta]
-//   - Partial: the part of the reply that had arrived, without its calls
-//   - Error, Class: what went wrong, and its class (package fault)
-//   - Usage, Cost, Priced: what the call took, as in [Replied]
-type StepFailed = machine.StepFailed
-
 // ToolStarted is the fact that a tool call is about to run. It is stored before the tool can have
 // an effect, so a call without this fact had none.
 //
@@ -116,94 +107,6 @@ type ToolFinished = machine.ToolFinished
 //   - Spent: what the call had used of the run's limits before
 //   - State: what a call that runs again with its answer needs; streams don't show it
 type Suspended = machine.Suspended
-
-// Decided is the fact that a decision on a pause was accepted. What the decision lets run follows
-// as facts of its own.
-//
-//   - Meta: see [Meta]; its By is who decided
-//   - Decision: see [Decision]
-type Decided = machine.Decided
-
-// Steered is the fact that a user's message reached a run between two steps. [Session.Steer] sends
-// such a message.
-//
-//   - Meta: see [Meta]; its By is who sent the message
-//   - ID, Key: the id of the message ([Receipt]), and the key that the host gave it
-//   - Message: what the model reads before its next step
-type Steered = machine.Steered
-
-// ModeChanged is the fact that a run works in another [Mode] from the next model call on. A tool, a
-// hook or the host has asked for it ([SwitchMode], [Session.SetMode]).
-//
-//   - Meta: see [Meta]
-//   - From, To: the modes, by name
-//   - Reason: why, in words
-//   - Limits: the limits in force from now on; nil if they stay
-type ModeChanged = machine.ModeChanged
-
-// ToolsChanged is the fact that tools have come, have changed, were loaded or are gone during a
-// run. It lists only those that differ.
-//
-//   - Meta: see [Meta]
-//   - Tools: each with its Name, the fingerprint of its Schema, whether it is known but not loaded
-//     (Lazy) and whether it has disappeared (Gone)
-type ToolsChanged = machine.ToolsChanged
-
-// Compacted is the fact that the conversation was replaced by a shorter one. The store keeps the
-// original messages, and [Session.Messages] returns what the model is shown now.
-//
-//   - Meta: see [Meta]
-//   - Report: what was done, with figures (memory.Report)
-//   - Spans: the new conversation, as pieces of the old one and messages that replace others
-//   - Usage, Cost, Priced: what summaries took, as in [Replied]
-type Compacted = machine.Compacted
-
-// NoteWritten is the fact that a model wrote a note about the work so far: a progress note, or the
-// note of a context reset. [ReadNotes] decodes those of one category.
-//
-//   - Meta: see [Meta]
-//   - Category, Index: the kind of the note, and its number among those of the session, from 1
-//   - Share: how full the model's window was, from 0 to 1
-//   - Note, Error: the note as JSON, or why there is none
-//   - Usage, Cost, Priced: what it took, as in [Replied]
-type NoteWritten = machine.NoteWritten
-
-// RuleRevoked is the fact that the standing approvals of a tool have ended. Later calls of it need
-// approval again.
-//
-//   - Meta: see [Meta]; its By is who revoked them
-//   - Tool: the tool, in all scopes
-type RuleRevoked = machine.RuleRevoked
-
-// TitleChanged is the fact that the session has another title. [Session.SetTitle] and
-// [Input].Title set it; lists of sessions show it.
-//
-//   - Meta: see [Meta]
-//   - Title: never empty
-type TitleChanged = machine.TitleChanged
-
-// Emitted is the fact that a tool or a hook has recorded something for the host with [Emit]. The
-// model doesn't see it, and it changes nothing.
-//
-//   - Meta: see [Meta]
-//   - Kind, Value: the host's own name for it, and its value as JSON
-type Emitted = machine.Emitted
-
-// Undone is the fact that effects of calls were undone after their run had ended. See
-// [Session.Undo].
-//
-//   - Meta: see [Meta]; its By is who undid them
-//   - Calls: each with its Call, the Step it was made in, and Why it wasn't undone, "" if it was
-//   - Message: what informs the model, at the end of the conversation
-type Undone = machine.Undone
-
-// Snapshot is the fact that has the whole state of a session. The facts before it aren't needed to
-// continue: a process that reads the session begins there, and [Session.Prune] deletes them.
-//
-//   - Meta: see [Meta]
-//   - State: the state, as package machine keeps it
-//   - From: the session that the newest run took place in, for a copy of a session
-type Snapshot = machine.Snapshot
 
 // RunEnded is the last event of a run that ends or pauses. Its Result is in the stream of the run
 // only: the journal doesn't contain it.

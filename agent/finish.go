@@ -217,7 +217,7 @@ func (l *sessionLog) closeRun(reason error) {
 	}
 	r := l.run()
 	if r.Stage == machine.StageCalling {
-		_ = l.append(&StepFailed{Class: fault.None, Error: "the run ended"}) // the error stays in the log
+		_ = l.append(&machine.StepFailed{Class: fault.None, Error: "the run ended"}) // the error stays in the log
 	}
 	if r.Stage != machine.StageActing {
 		return
@@ -233,7 +233,7 @@ func (l *sessionLog) closeRun(reason error) {
 		case c.Status == machine.CallSuspended:
 			res := c.Undecided("nobody decided on it before the run ended.")
 			l.afterTool(l.ctx, l.hookCall(c), res)
-			_ = l.append(&Decided{Meta: Meta{Call: c.Call.ID},
+			_ = l.append(&machine.Decided{Meta: Meta{Call: c.Call.ID},
 				Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
 		case c.Started: // now, or before a person let it run again
 			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known whether it had its effect: "+why)

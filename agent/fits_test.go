@@ -122,7 +122,7 @@ func TestASnapshotThatIsTooLargeForARecordIsLeftOut(t *testing.T) {
 	log, err := a.Session("s").Facts(t.Context())
 	require.NoError(t, err)
 	for _, f := range log {
-		_, snapshot := f.(*Snapshot)
+		_, snapshot := f.(*machine.Snapshot)
 		require.False(t, snapshot)
 	}
 }

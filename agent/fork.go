@@ -96,7 +96,7 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	revoked := make(map[string]bool)
 	for _, rule := range m.State().Rules {
 		if !revoked[rule.Tool] { // in all its scopes
-			facts = append(facts, &RuleRevoked{Meta: meta, Tool: rule.Tool})
+			facts = append(facts, &machine.RuleRevoked{Meta: meta, Tool: rule.Tool})
 		}
 		revoked[rule.Tool] = true
 	}
@@ -199,7 +199,7 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 
 // misplaced says why a line can't be the one after n others, of a session.
 func (l *exported) misplaced(f Fact, session string, n int) string {
-	_, pruned := f.(*Snapshot)
+	_, pruned := f.(*machine.Snapshot)
 	switch {
 	case l.Session == "":
 		return "it names no session"

@@ -136,7 +136,7 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 	require.Positive(t, gone.Bytes)
 	left := facts(t, a, "s")
 	require.Len(t, left, 1)
-	require.IsType(t, &agent.Snapshot{}, left[0])
+	require.IsType(t, &machine.Snapshot{}, left[0])
 	after, err := store.Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.Equal(t, before.Open, after.Open)

@@ -116,7 +116,7 @@ func TestAFactThatDoesntFitIsntAppended(t *testing.T) {
 	require.NoError(t, err)
 	l, err := a.open(t.Context(), "s")
 	require.NoError(t, err)
-	err = l.append(&Decided{Decision: Decision{ID: "p-1", Kind: machine.Rejected}})
+	err = l.append(&machine.Decided{Decision: Decision{ID: "p-1", Kind: machine.Rejected}})
 	var bad *machine.FactError
 	require.ErrorAs(t, err, &bad)
 	l.close()

@@ -276,7 +276,7 @@ func (x *driver) grant() {
 
 // deliver adds a message to the conversation and removes it from the inbox, in one append.
 func (x *driver) deliver(it *inboxItem) bool {
-	err := x.appendTaking([]string{it.ID}, &Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
+	err := x.appendTaking([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
 	if err != nil {
 		return false
 	}
@@ -337,7 +337,7 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 	if !slices.ContainsFunc(l.state().Rules, func(r Rule) bool { return r.Tool == tool }) {
 		return &NoRuleError{Session: l.name, Tool: tool}
 	}
-	return l.appendLocked(items, redactedFact{&RuleRevoked{Meta: Meta{By: by}, Tool: tool}})
+	return l.appendLocked(items, redactedFact{&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}})
 }
 
 // takeRevocation does what an inbox item asks for. It leaves the inbox in the same append.

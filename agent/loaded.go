@@ -174,7 +174,7 @@ func (l *sessionLog) snapshotIfDue() {
 	if l.machine == nil || l.err != nil || l.since < snapshotAfter || l.leaseLost() {
 		return
 	}
-	if err := l.appendLocked(nil, redactedFact{&Snapshot{State: l.state()}}); err != nil {
+	if err := l.appendLocked(nil, redactedFact{&machine.Snapshot{State: l.state()}}); err != nil {
 		l.since = 0 // it is too large: not again before there are as many records more
 		l.unlocked(func() {
 			l.agent.logger.WarnContext(l.ctx, "agent: taking a snapshot", "session", l.name, "error", err)

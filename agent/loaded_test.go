@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -76,7 +77,7 @@ func TestAProcessThatDoesNotKnowASessionReadsItFromTheLastSnapshot(t *testing.T)
 	require.Len(t, conversation(t, other, "s"), 2004, "the facts before a snapshot are still there")
 	taken := 0
 	for i, f := range log {
-		if _, ok := f.(*agent.Snapshot); ok {
+		if _, ok := f.(*machine.Snapshot); ok {
 			taken++
 			require.Equal(t, stateOf(t, log), stateOf(t, log[i:]), "snapshot %d", taken)
 		}
@@ -96,7 +97,7 @@ func TestASnapshotIsNotShown(t *testing.T) {
 	for range 300 {
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		require.Empty(t, of[*agent.Snapshot](all))
+		require.Empty(t, of[*machine.Snapshot](all))
 		require.IsType(t, &agent.RunStarted{}, all[0])
 	}
 }

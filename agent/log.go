@@ -203,7 +203,7 @@ func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
 				return nil, err
 			}
 			switch f.(type) {
-			case *Replied, *Snapshot:
+			case *Replied, *machine.Snapshot:
 				if len(rec.Data) > l.agent.record-l.agent.record/roomForResult {
 					return nil, errTooLarge
 				}

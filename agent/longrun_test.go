@@ -214,7 +214,7 @@ func TestALongRunNeverOverflowsAndKnowsWhatItLearntAtItsBeginning(t *testing.T) 
 			require.Equal(t, "step 3 said fact-3-is-9", saidOf(all))
 			require.Empty(t, of[*agent.MemoryWarning](all))
 
-			compactions := of[*agent.Compacted](all)
+			compactions := of[*machine.Compacted](all)
 			require.NotEmpty(t, compactions)
 			for _, f := range compactions {
 				require.Less(t, f.Report.After, f.Report.Before)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -86,7 +87,7 @@ func TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing(t *testing.T) {
 			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
 		for ev, err := range b.Stream(t.Context(), approveAll(res)) {
 			require.NoError(t, err)
-			if _, ok := ev.(*agent.Decided); ok {
+			if _, ok := ev.(*machine.Decided); ok {
 				<-time.After(29 * time.Second) // the lease is as good as lost
 				break
 			}

@@ -16,8 +16,8 @@ import (
 // [memory.Compactor], which prepares each model call. Its zero value compacts at 70 % of the window
 // less its reserve, without a model and without a Store.
 //
-// A compaction is recorded as a [Compacted]; the original conversation stays in the log. If a
-// conversation can't be made to fit, the run fails with [machine.CodeContext] and a
+// A compaction is recorded as a [machine.Compacted]; the original conversation stays in the log. If
+// a conversation can't be made to fit, the run fails with [machine.CodeContext] and a
 // *[memory.ContextTooLargeError]. If the provider refuses a request for its length, the
 // conversation is compacted once to 60 % of what the model takes, as the refusal says, and the call
 // is made again; a second refusal ends the run with a *[ContextLengthError]. Without Config.Memory

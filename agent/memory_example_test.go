@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -40,7 +41,7 @@ func ExampleMemory() {
 			return
 		}
 		switch ev := ev.(type) {
-		case *agent.Compacted:
+		case *machine.Compacted:
 			fmt.Println(ev.Report.Trigger, "compacted:", ev.Report.After < ev.Report.Before)
 		case *agent.RunEnded:
 			fmt.Println(ev.Result.Text())

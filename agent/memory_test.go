@@ -51,7 +51,7 @@ func TestWhatWasCompactedIsAnEventWithFiguresAndHoldsFromThenOn(t *testing.T) {
 			a, m := scripted(t, cfg, append(reads(20), say("again"))...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
 			require.NoError(t, err)
-			compacted := of[*agent.Compacted](all)
+			compacted := of[*machine.Compacted](all)
 			require.NotEmpty(t, compacted)
 			r := compacted[0].Report
 			require.Equal(t, "share 0.70", r.Trigger)
@@ -143,7 +143,7 @@ func TestWhateverHappensToASummaryTheRunGoesOn(t *testing.T) {
 				warnings := of[*agent.MemoryWarning](all)
 				require.NotEmpty(t, warnings)
 				require.Contains(t, strings.ToLower(warnings[0].Text), c.why)
-				require.NotEmpty(t, of[*agent.Compacted](all), "the next strategy continued")
+				require.NotEmpty(t, of[*machine.Compacted](all), "the next strategy continued")
 			})
 		})
 	}
@@ -300,7 +300,7 @@ func TestASubgoalOrAPhaseThatEndsCompacts(t *testing.T) {
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	var triggers []string
-	for _, f := range of[*agent.Compacted](all) {
+	for _, f := range of[*machine.Compacted](all) {
 		triggers = append(triggers, f.Report.Trigger)
 	}
 	require.Equal(t, []string{"subgoal", "phase"}, triggers)
@@ -434,7 +434,7 @@ func TestLeavingTheStreamAtACompactionLeavesNothingBehind(t *testing.T) {
 		}, append(reads(20), reads(20)...)...)
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
-			_, compacted := ev.(*agent.Compacted)
+			_, compacted := ev.(*machine.Compacted)
 			_, warned := ev.(*agent.MemoryWarning)
 			if compacted && kind == "compacted" || warned && kind == "warning" {
 				break
@@ -529,7 +529,7 @@ func TestAProviderThatCountsIsAskedWhenAConversationGrows(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, !no, c.asked > 0)
 		require.Less(t, c.asked, 8, "not at each step")
-		require.Equal(t, !no, len(of[*agent.Compacted](all)) > 0, "it counts more than is estimated")
+		require.Equal(t, !no, len(of[*machine.Compacted](all)) > 0, "it counts more than is estimated")
 	}
 }
 

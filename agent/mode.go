@@ -65,7 +65,8 @@ func (x *driver) setMode(ctx context.Context, name, reason string) error {
 		if x.state().Mode == name {
 			return nil
 		}
-		return &ModeChanged{From: x.state().Mode, To: name, Reason: reason, Limits: x.agent.limits(x.run().Own, m)}
+		return &machine.ModeChanged{From: x.state().Mode, To: name, Reason: reason,
+			Limits: x.agent.limits(x.run().Own, m)}
 	})
 	if err == nil {
 		x.limitTime()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -169,7 +170,7 @@ func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testin
 				})}}, call("next", 1), say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		note := of[*agent.NoteWritten](all)[0]
+		note := of[*machine.NoteWritten](all)[0]
 		require.Positive(t, note.Usage.Total(), name)
 		require.Equal(t, c.estimated, note.Usage.Estimated, name)
 		require.Equal(t, c.cost, note.Priced, name)

@@ -320,7 +320,7 @@ func TestAPauseThatTheParentSawExpireHasExpiredForTheChild(t *testing.T) {
 		f := facts(t, a, "s")
 		meta := agent.Meta{Origin: f[0].Envelope().Origin, Seq: uint64(len(f)) + 1, Time: time.Now(), V: 1, Step: 1,
 			Call: res.Pending[0].Path[0]}
-		rec, err := machine.Encode(&agent.Decided{Meta: meta,
+		rec, err := machine.Encode(&machine.Decided{Meta: meta,
 			Decision: agent.Decision{ID: res.Pending[0].ID, Kind: machine.Expired}})
 		require.NoError(t, err)
 		lease, err := store.Lease(t.Context(), "s", "fast", time.Minute)

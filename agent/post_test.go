@@ -38,7 +38,7 @@ func TestADecisionIsTakenWithoutGoingOnAndCountsWhenSomebodyDoes(t *testing.T) {
 		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 		require.Equal(t, 1, done.all())
 		for _, f := range facts(t, a, "s") {
-			if d, ok := f.(*agent.Decided); ok {
+			if d, ok := f.(*machine.Decided); ok {
 				require.Equal(t, "ann", d.Decision.User)
 				require.Equal(t, "ann", d.By)
 			}

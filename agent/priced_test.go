@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -60,7 +61,7 @@ func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 				})}})
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
-			compacted := of[*agent.Compacted](all)
+			compacted := of[*machine.Compacted](all)
 			require.NotEmpty(t, compacted)
 			for _, f := range compacted {
 				require.Positive(t, f.Usage.Total())
@@ -91,7 +92,7 @@ func TestANoteThatIsWrittenForNothingIsPriced(t *testing.T) {
 		})}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	note := of[*agent.NoteWritten](all)[0]
+	note := of[*machine.NoteWritten](all)[0]
 	require.Positive(t, note.Usage.Total())
 	require.True(t, note.Priced)
 	require.Zero(t, note.Cost)

@@ -91,7 +91,7 @@ func TestANoteCostsWhatTheModelOfItsModeDoes(t *testing.T) {
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	notes := of[*agent.NoteWritten](all)
+	notes := of[*machine.NoteWritten](all)
 	require.Len(t, notes, 1)
 	require.Empty(t, notes[0].Error)
 	require.Equal(t, 50*provider.USD, notes[0].Cost)
@@ -114,7 +114,7 @@ func TestWhatANoteCostNeverShrinks(t *testing.T) {
 		}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	notes := of[*agent.NoteWritten](all)
+	notes := of[*machine.NoteWritten](all)
 	require.Len(t, notes, 1)
 	require.Equal(t, provider.Money(math.MaxInt64), notes[0].Cost)
 	for _, end := range of[*agent.RunEnded](all) {

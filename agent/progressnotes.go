@@ -16,9 +16,9 @@ import (
 
 // ProgressNotes are notes that are written when a session's conversation fills certain shares of
 // the model's window: what was found out, what was decided, what remains to be done, in a form that
-// the host chooses. The notes are facts ([NoteWritten]), so they survive the run and can be read by
-// another agent, with [ReadNotes]. They are written before a compaction that is due at the same
-// time.
+// the host chooses. The notes are facts ([machine.NoteWritten]), so they survive the run and can be
+// read by another agent, with [ReadNotes]. They are written before a compaction that is due at the
+// same time.
 type ProgressNotes struct {
 	// Category names the notes; empty: "checkpoint". "context_reset" is reserved.
 	Category string
@@ -53,7 +53,7 @@ func ProgressNotesOf[T any](category string, write func(context.Context, *NoteIn
 // returns the notes before it and an error.
 func ReadNotes[T any](facts []Fact, category string) (notes []T, err error) {
 	for _, f := range facts {
-		c, ok := f.(*NoteWritten)
+		c, ok := f.(*machine.NoteWritten)
 		if !ok || c.Category != category || c.Error != "" {
 			continue
 		}
@@ -143,8 +143,8 @@ func (x *driver) writeDueNotes(share float64, req *provider.Request, budget int)
 }
 
 // noteFact returns the fact of a note that was written, or of why there is none.
-func (x *driver) noteFact(in *NoteInput, note json.RawMessage, problem error) *NoteWritten {
-	f := &NoteWritten{Category: in.Category, Index: in.Index, Share: in.Share, Note: note}
+func (x *driver) noteFact(in *NoteInput, note json.RawMessage, problem error) *machine.NoteWritten {
+	f := &machine.NoteWritten{Category: in.Category, Index: in.Index, Share: in.Share, Note: note}
 	f.Usage, f.Cost, f.Priced = in.booked()
 	if problem != nil {
 		f.Note, f.Error = nil, problem.Error()

@@ -25,10 +25,10 @@ func (p *Pruned) add(other Pruned) {
 	p.Sessions, p.Records, p.Bytes = p.Sessions+other.Sessions, p.Records+other.Records, p.Bytes+other.Bytes
 }
 
-// Prune replaces the facts of the session by a [Snapshot] of its state. The conversation continues
-// as before, but what came before can't be traced, undone or forked any more. Open pauses stay
-// open. The sessions of subagents are removed, except those whose calls are open. If a run is in
-// progress, the error is a *[BusyError].
+// Prune replaces the facts of the session by a [machine.Snapshot] of its state. The conversation
+// continues as before, but what came before can't be traced, undone or forked any more. Open pauses
+// stay open. The sessions of subagents are removed, except those whose calls are open. If a run is
+// in progress, the error is a *[BusyError].
 func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	if err != nil {
 		return Pruned{}, err
 	}
-	if err := l.append(&Snapshot{State: state}); err != nil {
+	if err := l.append(&machine.Snapshot{State: state}); err != nil {
 		return Pruned{}, err
 	}
 	if err := a.store.Delete(ctx, s.id, l.state().Seq-1); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -111,7 +112,7 @@ func TestAMessageWhoseSenderWasToldThatItIsLostIsntReadLater(t *testing.T) {
 		require.Zero(t, n, "the host has paused it")
 		require.Equal(t, "on", runInput(t, b, agent.Continue("s")).Text())
 		for _, f := range facts(t, b, "s") {
-			_, steered := f.(*agent.Steered)
+			_, steered := f.(*machine.Steered)
 			require.False(t, steered)
 		}
 	})

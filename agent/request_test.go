@@ -52,7 +52,7 @@ func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 		if asked != 1 {
 			continue
 		}
-		if _, off := f.(*agent.NoteWritten); off { // in one append with the run that continues
+		if _, off := f.(*machine.NoteWritten); off { // in one append with the run that continues
 			break
 		}
 		died++
@@ -105,7 +105,7 @@ func TestARequestForAContextResetIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
 			require.Len(t, of[*machine.ContextResetRequested](all), 2)
 			require.Len(t, of[*agent.RunStarted](all), c.starts)
 			require.Equal(t, c.notes, notes)
-			answers := of[*agent.NoteWritten](all)
+			answers := of[*machine.NoteWritten](all)
 			require.Len(t, answers, 2, "what came of each is recorded")
 			for i, f := range answers {
 				require.Equal(t, i+1 >= c.starts, f.Error != "")

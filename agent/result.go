@@ -121,35 +121,6 @@ type StopError = machine.StopError
 //   - Fault(): fault.None, because waiting isn't a failure
 type PausedError = machine.PausedError
 
-// A TraceStep is a model call as the facts record it: what the model was shown, what it replied,
-// and the results of its calls. [Session.Trace] returns those of a session.
-//
-//   - Run, Step, Seq: the run, the number of the call in it, and the fact with which it began
-//   - Model, Mode: the model that was asked for, and the mode
-//   - System: the system text, if a hook changed it or [Config].Compose made it
-//   - Messages: the conversation that the model was shown
-//   - Tools, ToolChoice: the tools that were offered, in order, and how to choose
-//   - Final: the limit that was reached, if it was the last call
-//   - AnsweredBy: the hook that answered instead of the model
-//   - Again: the same step was made again, after a crash
-//   - Reply, Stop, Usage: the reply, why it ended, and its tokens
-//   - Failed: the text of a reply that failed; if it and Reply are empty, the reply was lost
-//   - Calls: each call of the reply with its pauses, decisions and result
-type TraceStep = machine.TraceStep
-
-// An UndoReceipt says what [Session.Undo] did. Each list is in the order in which the calls were
-// handled, the newest first.
-//
-//   - Run: the run whose effects were to be undone
-//   - Undone: the calls that were undone
-//   - Impossible: those that can't be, each with the reason
-//   - Failed: the call whose Undo returned an error, which ended the rollback; nil without one
-//   - Left: those that weren't tried after that
-//   - Pruned: the facts of earlier calls were pruned, and their effects remain
-//   - Err(): nil if everything was undone
-//   - Text(): the message to the model
-type UndoReceipt = machine.UndoReceipt
-
 // A ContextResetNote is what a run leaves for the run that continues its work in a new
 // conversation. A model writes it: see [ContextReset].
 //

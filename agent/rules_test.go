@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -32,7 +33,7 @@ func TestARevokedRuleAsksAgain(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, rules)
 			log := facts(t, a, "s")
-			require.Equal(t, "bob", log[len(log)-1].(*agent.RuleRevoked).By)
+			require.Equal(t, "bob", log[len(log)-1].(*machine.RuleRevoked).By)
 
 			res = run(t, a)
 			require.Equal(t, agent.Paused, res.Status)

@@ -43,8 +43,8 @@ func (s *Session) ready(ctx context.Context) (context.Context, error) {
 }
 
 // Facts returns the facts of the session, in order. An unknown session has none. Those of a session
-// that was pruned begin with a [Snapshot]. Other snapshots may be among them; they repeat what the
-// facts before them say.
+// that was pruned begin with a [machine.Snapshot]. Other snapshots may be among them; they repeat
+// what the facts before them say.
 func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Session) Result(ctx context.Context) (*Result, error) {
 // Trace returns the model calls of the session in order, for debugging. It reads only the log: it
 // runs nothing, and calls no model and no hook. The steps share their messages; the caller must not
 // change them.
-func (s *Session) Trace(ctx context.Context) ([]TraceStep, error) {
+func (s *Session) Trace(ctx context.Context) ([]machine.TraceStep, error) {
 	facts, err := s.Facts(ctx)
 	if err != nil {
 		return nil, err

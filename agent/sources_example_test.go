@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -75,7 +76,7 @@ func ExampleConfig_sources() {
 				log.Fatal(err)
 			}
 			switch ev := ev.(type) {
-			case *agent.ToolsChanged:
+			case *machine.ToolsChanged:
 				fmt.Println("new:", ev.Tools[0].Name)
 			case *agent.StepStarted:
 				fmt.Println(ev.Tools)
@@ -276,7 +277,7 @@ func ExampleToolsChanged() {
 		switch ev := ev.(type) {
 		case *agent.StepStarted:
 			fmt.Println("offered:", ev.Tools)
-		case *agent.ToolsChanged:
+		case *machine.ToolsChanged:
 			fmt.Println("gone:", ev.Tools[0].Name, ev.Tools[0].Gone)
 		case *agent.ToolFinished:
 			fmt.Println(ev.Result.Text())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -116,8 +117,8 @@ func partsOf(parts []provider.Part) (text string) {
 	return text
 }
 
-func changesIn(facts []agent.Fact) (out []*agent.ToolsChanged) {
-	return of[*agent.ToolsChanged](eventsOf(facts))
+func changesIn(facts []agent.Fact) (out []*machine.ToolsChanged) {
+	return of[*machine.ToolsChanged](eventsOf(facts))
 }
 
 func TestTheEarlierToolsStayAPrefixOfTheLaterOnes(t *testing.T) {

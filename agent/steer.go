@@ -198,7 +198,7 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 			return 0, err
 		}
 		switch ev := ev.(type) {
-		case *Steered:
+		case *machine.Steered:
 			delivered = delivered || ev.ID == id
 		case *StepStarted:
 			if delivered {

@@ -36,7 +36,7 @@ func TestASteeringMessageIsReadBeforeTheNextStep(t *testing.T) {
 	model.AssertSaw(t, 1, providertest.UserText("be quick"))
 	last := model.Requests()[1].Messages
 	require.Equal(t, "be quick", last[len(last)-1].Text(), "behind the results")
-	require.Len(t, of[*agent.Steered](all), 1)
+	require.Len(t, of[*machine.Steered](all), 1)
 	requireSound(t, "s", facts(t, a, "s"))
 }
 
@@ -204,7 +204,7 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 			model.AssertSaw(t, 1, providertest.UserText("be quick"))
 			steered := 0
 			for _, f := range facts(t, a, "s") {
-				if _, ok := f.(*agent.Steered); ok {
+				if _, ok := f.(*machine.Steered); ok {
 					steered++
 				}
 			}

@@ -97,7 +97,7 @@ func TestNothingIsLostThatIsSentWhileARunLooksForIt(t *testing.T) {
 						t.Errorf("%q was sent at step %d and isn't read before step %d", s.text, s.seen, ev.Step)
 					}
 				}
-			case *agent.Steered:
+			case *machine.Steered:
 				read[ev.Message.Text()] = true
 			case *agent.RunEnded:
 				res = ev.Result

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -59,7 +60,7 @@ func TestAMessageThatIsSentAgainIsReadOnce(t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, 2, step)
 				}
-				require.Len(t, of[*agent.Steered](asEvents(facts(t, a, "s"))), 2)
+				require.Len(t, of[*machine.Steered](asEvents(facts(t, a, "s"))), 2)
 
 				run := facts(t, a, "s")[0].Envelope().Run()
 				for _, key := range []string{"k", "other", "first"} {
@@ -99,7 +100,7 @@ func TestAMessageWithAKeyThatWasNotRead(t *testing.T) {
 		require.ErrorContains(t, err, "before the message could be delivered")
 		require.Equal(t, "on", runInput(t, b, agent.Continue("s")).Text())
 		require.Equal(t, "quick", runInput(t, b, agent.Input{Session: "s", Prompt: "be quick", Key: "k"}).Text())
-		require.Empty(t, of[*agent.Steered](asEvents(facts(t, b, "s"))))
+		require.Empty(t, of[*machine.Steered](asEvents(facts(t, b, "s"))))
 	})
 }
 

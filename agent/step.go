@@ -343,7 +343,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 			keep = append(keep, x.reply.size.shorten(p))
 		}
 	}
-	f := &StepFailed{Usage: partial.Usage}
+	f := &machine.StepFailed{Usage: partial.Usage}
 	f.Cost, f.Priced = x.agent.cost(x.run().Model, partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
@@ -352,7 +352,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 }
 
 // failStep appends that the model call failed, and ends the run.
-func (x *driver) failStep(f *StepFailed, err error) {
+func (x *driver) failStep(f *machine.StepFailed, err error) {
 	f.Class, f.Error = fault.Of(err), err.Error()
 	if x.append(f) != nil {
 		return
@@ -382,5 +382,5 @@ func (x *driver) tooLarge(f *Replied) {
 	err := fault.Errorf(fault.Permanent,
 		"agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set "+
 			"Params.MaxOutput", x.agent.record)
-	x.failStep(&StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
+	x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
 }

@@ -57,7 +57,7 @@ func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 				require.Equal(t, 125*time.Second, time.Since(began), "2 minutes, and 5 seconds to return in")
 				require.Equal(t, 1, asked, "it isn't asked again at once")
 				require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "abandoned")
-				note := of[*agent.NoteWritten](all)[0]
+				note := of[*machine.NoteWritten](all)[0]
 				require.Contains(t, note.Error, "abandoned")
 				require.Equal(t, provider.Usage{Input: 10}, note.Usage)
 				require.Equal(t, "done", of[*agent.RunEnded](all)[0].Result.Text())
@@ -89,7 +89,7 @@ func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 					require.ErrorIs(t, err, context.DeadlineExceeded)
 					require.Equal(t, machine.CodeCanceled, res.Code)
 					require.Equal(t, 10*time.Second+min(after, 5*time.Second), time.Since(began))
-					booked, left := of[*agent.NoteWritten](eventsOf(facts(t, a, "s"))), 0
+					booked, left := of[*machine.NoteWritten](eventsOf(facts(t, a, "s"))), 0
 					if after > 5*time.Second { // what comes too late isn't counted
 						left = 1
 					}
@@ -131,7 +131,7 @@ func TestANoteThatComesJustWhenItsWriterIsLeftBehindIsTakenOrDropped(t *testing.
 			run(t, a)
 			synctest.Wait()
 			require.Zero(t, a.Abandoned())
-			notes := of[*agent.NoteWritten](eventsOf(facts(t, a, "s")))
+			notes := of[*machine.NoteWritten](eventsOf(facts(t, a, "s")))
 			require.Len(t, notes, 1)
 			require.Equal(t, notes[0].Error == "", len(notes[0].Note) > 0)
 		})

@@ -191,7 +191,7 @@ func TestACallThatWaitsToRunAgainSurvivesASnapshot(t *testing.T) {
 	state, err := m.State().Clone()
 	require.NoError(t, err)
 	m, err = machine.Replay("s",
-		&agent.Snapshot{Meta: agent.Meta{Origin: &machine.Origin{Session: "s", Run: res.Run}, Seq: state.Seq + 1},
+		&machine.Snapshot{Meta: agent.Meta{Origin: &machine.Origin{Session: "s", Run: res.Run}, Seq: state.Seq + 1},
 			State: state})
 	require.NoError(t, err)
 	require.JSONEq(t, `["red"]`, string(m.State().Run.Calls[0].State))

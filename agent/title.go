@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // SetTitle gives the session a title, which [Agent.Sessions] shows: at most 200 bytes of text
@@ -43,7 +44,7 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 			older = append(older, it.ID)
 		}
 	}
-	return l.appendTaking(older, &TitleChanged{Title: title})
+	return l.appendTaking(older, &machine.TitleChanged{Title: title})
 }
 
 // checkTitle returns what is wrong with a title.
@@ -62,7 +63,7 @@ func (l *sessionLog) takeTitle(it *inboxItem) {
 	head := journal.HeadUpdate{Title: it.Text}
 	err := head.Validate()
 	if err == nil && it.Text != "" {
-		err = l.appendTaking([]string{it.ID}, &TitleChanged{Title: it.Text})
+		err = l.appendTaking([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
 	} else {
 		l.remove(it.ID)
 	}

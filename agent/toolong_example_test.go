@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -66,7 +67,7 @@ func ExampleMemory_refused() {
 			return
 		}
 		switch ev := ev.(type) {
-		case *agent.Compacted:
+		case *machine.Compacted:
 			fmt.Println("compacted:", ev.Report.After < ev.Report.Before)
 		case *agent.RunEnded:
 			fmt.Println(ev.Status, ev.Result.Text(), "- refused:", small.refused)

@@ -113,7 +113,7 @@ func TestAfterARefusalForLengthTheConversationIsCompactedAndTheCallMadeAgain(t *
 			require.NoError(t, err)
 			require.Equal(t, agent.Completed, all[len(all)-1].(*agent.RunEnded).Status)
 			require.Equal(t, 1, model.refused, "%v", model.sizes)
-			require.Len(t, of[*agent.Compacted](all), 1)
+			require.Len(t, of[*machine.Compacted](all), 1)
 			require.Len(t, of[*agent.MemoryWarning](all), 2, "the refusal, and that fewer groups are kept")
 			if !silent {
 				require.LessOrEqual(t, model.sizes[len(model.sizes)-1], 20_000*6/10)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -40,7 +41,7 @@ func TestAFunctionOfTheMemoryThatPanicsEndsNothingButItself(t *testing.T) {
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			require.NotEmpty(t, of[*agent.MemoryWarning](all))
-			require.NotEmpty(t, of[*agent.Compacted](all))
+			require.NotEmpty(t, of[*machine.Compacted](all))
 			require.NotPanics(t, func() { _, err = a.Session("s").Compact(t.Context(), 0) })
 			require.NoError(t, err)
 		})
@@ -152,7 +153,7 @@ func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
 	log := facts(t, a, "s")
 	requireSound(t, "s", log)
 	require.Equal(t, used+1_000, machineOf(t, a, "s").State().Run.Usage.Total())
-	require.Equal(t, "without effect", log[len(log)-1].(*agent.Compacted).Report.Trigger)
+	require.Equal(t, "without effect", log[len(log)-1].(*machine.Compacted).Report.Trigger)
 }
 
 func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
@@ -171,7 +172,7 @@ func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
 		agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	compacted := of[*agent.Compacted](all)
+	compacted := of[*machine.Compacted](all)
 	require.Len(t, compacted, 1)
 	require.Empty(t, compacted[0].Spans, "it only costs")
 	require.Equal(t, int64(19*10+1_000), of[*agent.RunEnded](all)[0].Result.Usage.Total())
@@ -186,7 +187,7 @@ func TestWhatWentWrongWithASummaryIsRedacted(t *testing.T) {
 		Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}, reads(12)...)
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Contains(t, asText(t, of[*agent.Compacted](all)), "no access with [redacted]")
+	require.Contains(t, asText(t, of[*machine.Compacted](all)), "no access with [redacted]")
 	require.Contains(t, of[*agent.MemoryWarning](all)[0].Text, "no access with [redacted]")
 	require.NotContains(t, asText(t, all), "secret-7")
 }
@@ -227,7 +228,7 @@ func TestACompactionKeepsTheInputOfTheRunAndCountsTheComposedText(t *testing.T) 
 	runInput(t, a, agent.Input{Session: "s", Prompt: "hello"})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "the task"}))
 	require.NoError(t, err)
-	compacted := of[*agent.Compacted](all)
+	compacted := of[*machine.Compacted](all)
 	require.NotEmpty(t, compacted)
 	require.LessOrEqual(t, compacted[0].Step, 10, "2,000 tokens of rules, and 3,000 of results")
 	text := asText(t, m.Requests()[12].Messages)
@@ -253,7 +254,7 @@ func TestASummaryIsRedactedBeforeAnyModelSeesIt(t *testing.T) {
 				}}, reads(20)...)
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		require.NotEmpty(t, of[*agent.Compacted](all))
+		require.NotEmpty(t, of[*machine.Compacted](all))
 		require.NotContains(t, asText(t, all), "secret-7")
 		for i, req := range m.Requests() {
 			require.NotContains(t, asText(t, req.Messages), "secret-7", "request %d", i)
@@ -578,8 +579,8 @@ func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err, name)
 		require.NotEmpty(t, of[*agent.MemoryWarning](all), name)
-		require.NotEmpty(t, of[*agent.NoteWritten](all)[0].Error, name)
-		require.Empty(t, of[*agent.NoteWritten](all)[0].Note, name)
+		require.NotEmpty(t, of[*machine.NoteWritten](all)[0].Error, name)
+		require.Empty(t, of[*machine.NoteWritten](all)[0].Note, name)
 		requireSound(t, "s", facts(t, a, "s"))
 	}
 }
@@ -598,8 +599,8 @@ func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
 		call("next", 1), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Len(t, of[*agent.NoteWritten](all), 2)
-	for _, f := range of[*agent.NoteWritten](all) {
+	require.Len(t, of[*machine.NoteWritten](all), 2)
+	for _, f := range of[*machine.NoteWritten](all) {
 		require.Equal(t, "no access with [redacted]\uFFFD", f.Error)
 	}
 	require.NotContains(t, asText(t, all), "secret-7")
@@ -633,7 +634,7 @@ func TestTheWindowIsThatOfTheModelAndAToolThatReadsBackMayBeOnesOwn(t *testing.T
 		Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Equal(t, 12_000-4_096, of[*agent.Compacted](all)[0].Report.Budget)
+	require.Equal(t, 12_000-4_096, of[*machine.Compacted](all)[0].Report.Budget)
 	require.Equal(t, 2, a.Tools().Len())
 	other := newAgent(t, agent.Config{Provider: providertest.Script(), Tools: list[:1],
 		Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})

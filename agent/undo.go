@@ -51,7 +51,7 @@ func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s",
 // An effect can be undone only in the session that owns it. In a copy ([Session.Fork],
 // [Session.Import]), an undo of copied runs is refused with an *[UndoError] that names the owner.
 // Copies don't learn what their original has undone.
-func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error) {
+func (s *Session) Undo(ctx context.Context, what Rollback) (*machine.UndoReceipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
 		return nil, err
@@ -89,12 +89,14 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 	if err != nil || len(calls)+len(effects.Unreported) == 0 {
 		return rec, err
 	}
-	return rec, l.append(&Undone{Meta: Meta{By: what.User}, Message: memory.HostMessage(rec.Text(effects.Unreported))})
+	return rec,
+		l.append(&machine.Undone{Meta: Meta{By: what.User}, Message: memory.HostMessage(rec.Text(effects.Unreported))})
 }
 
 // undoCalls undoes calls, and appends each at once.
-func (l *sessionLog) undoCalls(registry *tools.Registry, calls []*ToolFinished, what Rollback) (*UndoReceipt, error) {
-	rec := &UndoReceipt{Run: what.Run}
+func (l *sessionLog) undoCalls(registry *tools.Registry, calls []*ToolFinished, what Rollback) (*machine.UndoReceipt,
+	error) {
+	rec := &machine.UndoReceipt{Run: what.Run}
 	for i := range calls {
 		c := calls[i]
 		done := machine.UndoneCall{Call: c.Call, Step: c.Step}
@@ -111,7 +113,7 @@ func (l *sessionLog) undoCalls(registry *tools.Registry, calls []*ToolFinished, 
 			return rec, nil
 		}
 		rec.Undone = append(rec.Undone, done)
-		if err := l.append(&Undone{Meta: Meta{By: what.User}, Calls: []machine.UndoneCall{done}}); err != nil {
+		if err := l.append(&machine.Undone{Meta: Meta{By: what.User}, Calls: []machine.UndoneCall{done}}); err != nil {
 			return rec, err
 		}
 	}

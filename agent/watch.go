@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 const (
@@ -22,8 +23,8 @@ const (
 
 // Watch returns the facts of the session with numbers above after, and then each new one as it is
 // stored, by this or another process, as streams show them: without the state of suspended calls. A
-// [RunEnded] has no Result. If earlier facts were pruned, a [Snapshot] comes first. Notes aren't
-// stored: readers in the process that drives the run get them from package agent/live.
+// [RunEnded] has no Result. If earlier facts were pruned, a [machine.Snapshot] comes first. Notes
+// aren't stored: readers in the process that drives the run get them from package agent/live.
 //
 // Watch polls the journal: 50 ms after a fact, and then at intervals that double up to 2 s until
 // there is another. The sequence ends with an error: the cause when ctx ends, a *[NothingOpenError]
@@ -80,7 +81,7 @@ func withoutStates(f Fact) Fact {
 		own := *f
 		own.State = nil
 		return &own
-	case *Snapshot:
+	case *machine.Snapshot:
 		if f.State == nil || f.State.Run == nil || len(f.State.Run.Calls) == 0 {
 			return f
 		}

@@ -134,7 +134,7 @@ func TestWatchingAPrunedSessionBeginsWithASnapshot(t *testing.T) {
 			break
 		}
 	}
-	require.IsType(t, &agent.Snapshot{}, got[0])
+	require.IsType(t, &machine.Snapshot{}, got[0])
 	_, err = machine.Replay("s", asFacts(got)...)
 	require.NoError(t, err)
 }
@@ -164,7 +164,7 @@ func TestWatchShowsASuspendedCallAsAStreamDoesWithoutItsState(t *testing.T) {
 
 	_, err = a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
-	snapshots := of[*agent.Snapshot](watched())
+	snapshots := of[*machine.Snapshot](watched())
 	require.Len(t, snapshots, 1)
 	require.NotEmpty(t, snapshots[0].State.Run.Calls)
 	require.Empty(t, snapshots[0].State.Run.Calls[0].State)

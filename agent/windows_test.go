@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -72,8 +73,8 @@ func TestAConversationIsKeptWithinTheWindowOfTheModelOfItsMode(t *testing.T) {
 			a := newAgent(t, cfg)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", Mode: c.mode}))
 			require.NoError(t, err)
-			require.Equal(t, c.budget > 0, len(of[*agent.Compacted](all)) > 0)
-			for _, f := range of[*agent.Compacted](all) {
+			require.Equal(t, c.budget > 0, len(of[*machine.Compacted](all)) > 0)
+			for _, f := range of[*machine.Compacted](all) {
 				require.Equal(t, c.budget, f.Report.Budget)
 			}
 		})
@@ -109,7 +110,7 @@ func TestTheWindowFollowsASwitchOfTheMode(t *testing.T) {
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	compacted := of[*agent.Compacted](all)
+	compacted := of[*machine.Compacted](all)
 	require.Len(t, compacted, 1)
 	require.Equal(t, 9_000, compacted[0].Report.Budget)
 	require.Greater(t, compacted[0].Report.Before, 9_000, "it was no trouble for the model before")

@@ -441,7 +441,7 @@ func TestARuleGoesNoFurtherThanItMay(t *testing.T) {
 	status, _ = del("tom", "session=tom/1&tool=cms.touch")
 	require.Equal(t, 404, status, "once")
 	log := d.facts("tom/1")
-	require.Equal(t, "tom", log[len(log)-1].(*agent.RuleRevoked).By)
+	require.Equal(t, "tom", log[len(log)-1].(*machine.RuleRevoked).By)
 }
 
 func TestAnApprovalThatHasGoneStaleRunsNothing(t *testing.T) {

@@ -187,7 +187,7 @@ func (l *log) fillFromLog(d *Detail) (known bool) {
 					d.Since = f.Time
 				}
 			}
-		case *agent.Decided:
+		case *machine.Decided:
 			if f.Decision.ID == d.ID {
 				known, d.At, d.Agent, d.Run = true, f.Time, f.Agent(), f.Run()
 				d.Decision = &f.Decision

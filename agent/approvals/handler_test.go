@@ -138,7 +138,7 @@ func TestEachKindOfDecisionIsTakenAndSaysByWhom(t *testing.T) {
 			require.Equal(t, c.ran, d.done.done())
 			for _, f := range d.facts("s") {
 				switch f := f.(type) {
-				case *agent.Decided:
+				case *machine.Decided:
 					require.Equal(t, "ann", f.By)
 					if len(c.more) > 0 && c.more[0] == "reason" {
 						require.Equal(t, c.more[1], f.Decision.Reason, "why is in the log")

@@ -45,7 +45,7 @@ type Config struct {
 	Logger    *slog.Logger // nil: nothing is logged
 }
 
-// Kind is the kind of the [agent.Emitted] that a run has for each verdict, and the label kind of
+// Kind is the kind of the [machine.Emitted] that a run has for each verdict, and the label kind of
 // the critic's model calls.
 const Kind = "critic"
 

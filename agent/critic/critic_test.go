@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -38,7 +39,7 @@ func run(t *testing.T, cfg Config, prompt string, steps ...providertest.Step) (*
 	require.NoError(t, err)
 	var verdicts []Verdict
 	for _, f := range facts {
-		if e, ok := f.(*agent.Emitted); ok && e.Kind == Kind {
+		if e, ok := f.(*machine.Emitted); ok && e.Kind == Kind {
 			var v Verdict
 			require.NoError(t, json.Unmarshal(e.Value, &v))
 			verdicts = append(verdicts, v)

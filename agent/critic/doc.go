@@ -12,7 +12,7 @@
 //	}
 //	a, err := agent.New(agent.Config{Provider: model, Hooks: []agent.Hooks{hooks}})
 //
-// Each verdict is recorded in the run, as an agent.Emitted of the kind "critic" with a [Verdict].
+// Each verdict is recorded in the run, as an machine.Emitted of the kind "critic" with a [Verdict].
 // The calls of the critic have the label kind "critic", so budgets and ledgers show what it spends
 // apart from the run; the run's own limits don't count it. If the critic can't judge, the answer is
 // given as it is.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/critic"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -30,7 +31,7 @@ func Example() {
 			panic(err)
 		}
 		switch ev := ev.(type) {
-		case *agent.Emitted:
+		case *machine.Emitted:
 			fmt.Println(ev.Kind, string(ev.Value)[:22])
 		case *agent.RunEnded:
 			fmt.Println(ev.Result.Text())

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // A partial is the reply so far of a model call in progress.
@@ -21,7 +22,7 @@ func (p *partial) clear() { p.pieces = nil }
 // fact clears p at the facts with which a reply is complete, or another one begins.
 func (p *partial) fact(f agent.Event) {
 	switch f.(type) {
-	case *agent.RunStarted, *agent.StepStarted, *agent.Replied, *agent.StepFailed, *agent.RunEnded:
+	case *agent.RunStarted, *agent.StepStarted, *agent.Replied, *machine.StepFailed, *agent.RunEnded:
 		p.clear()
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -195,7 +196,7 @@ func TestASubmittedPlanReportsHowFarItIs(t *testing.T) {
 		require.NoError(t, err)
 		var o Overview
 		switch ev := ev.(type) {
-		case *agent.Emitted:
+		case *machine.Emitted:
 			require.NoError(t, json.Unmarshal(ev.Value, &o))
 		case *agent.Shown:
 			require.NoError(t, json.Unmarshal(ev.Value, &o))
@@ -215,7 +216,7 @@ func TestASubmittedPlanReportsHowFarItIs(t *testing.T) {
 	require.NoError(t, err)
 	var last Overview
 	for _, f := range facts {
-		if e, ok := f.(*agent.Emitted); ok {
+		if e, ok := f.(*machine.Emitted); ok {
 			require.NoError(t, json.Unmarshal(e.Value, &last))
 		}
 	}

@@ -39,7 +39,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 		a.step = meta.Step
 	}
 	switch ev := ev.(type) {
-	case *agent.RunStarted, *machine.Continued, *agent.Decided:
+	case *agent.RunStarted, *machine.Continued, *machine.Decided:
 		a.ending = nil
 	case *agent.StepStarted:
 		a.ending, a.shown, a.tries = nil, shown{}, 0
@@ -63,25 +63,25 @@ func (a *aguiMap) event(ev agent.Event) error {
 			return err
 		}
 		return a.once(agui.StepFinished{StepName: stepName(meta.Step)})
-	case *agent.StepFailed:
+	case *machine.StepFailed:
 		return a.once(agui.StepFinished{StepName: stepName(meta.Step)})
 	case *agent.ToolFinished:
 		if ev.Result != nil {
 			return a.once(agui.ToolCallResult{MessageID: "result-" + ev.Result.CallID, ToolCallID: ev.Result.CallID,
 				Content: agui.Text(resultText(ev.Result))})
 		}
-	case *agent.Emitted:
+	case *machine.Emitted:
 		return a.put(agui.Custom{Name: ev.Kind, Value: ev.Value})
 	case *agent.Shown:
 		return a.put(agui.Custom{Name: ev.Kind, Value: ev.Value})
-	case *agent.Steered:
+	case *machine.Steered:
 		return a.custom("steered", map[string]string{"text": ev.Message.Text()})
 	case *agent.Waiting:
 		return a.custom("waiting", ev.Wait)
 	case *agent.Progress:
 		return a.custom("progress",
 			map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
-	case *agent.ModeChanged:
+	case *machine.ModeChanged:
 		return a.put(agui.StateSnapshot{Snapshot: stateOf(meta.Session(), ev.To)})
 	case *agent.RunEnded:
 		if ev.Code != machine.CodeContextReset {

@@ -19,14 +19,14 @@ func (s *server) aguiRepeated(w http.ResponseWriter, r *http.Request, g *grant, 
 		return failed(err)
 	}
 	pauses := make(map[string]agent.Pause)
-	decided := make(map[string]*agent.Decided)
+	decided := make(map[string]*machine.Decided)
 	for _, f := range facts {
 		switch f := f.(type) {
 		case *agent.Suspended:
 			for _, p := range f.Pause.Flat() {
 				pauses[p.ID] = p
 			}
-		case *agent.Decided:
+		case *machine.Decided:
 			decided[f.Decision.ID] = f
 		}
 	}

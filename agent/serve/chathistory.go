@@ -16,7 +16,7 @@ func chatHistory(facts []agent.Fact) []*uimessage.Message {
 	var c *chatMap
 	for i, f := range facts {
 		switch f := f.(type) {
-		case *agent.Snapshot:
+		case *machine.Snapshot:
 			if i == 0 {
 				out = append(out, fromMessages("h", machine.Conversation(facts[:1]))...)
 			}

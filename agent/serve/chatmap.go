@@ -55,20 +55,20 @@ func (c *chatMap) event(ev agent.Event) error {
 		return c.note(ev)
 	case *agent.Replied:
 		return c.reply(&ev.Message)
-	case *agent.StepFailed:
+	case *machine.StepFailed:
 		return c.reply(&ev.Partial)
 	case *agent.Suspended:
 		return c.suspended(ev.Pause)
-	case *agent.Decided:
+	case *machine.Decided:
 		c.ending = nil
 		return c.decided(&ev.Decision)
 	case *agent.ToolFinished:
 		return c.finished(ev)
-	case *agent.Steered:
+	case *machine.Steered:
 		return c.data("steered", meta.Seq, map[string]string{"text": ev.Message.Text()})
-	case *agent.Emitted:
+	case *machine.Emitted:
 		return c.data(ev.Kind, meta.Seq, ev.Value)
-	case *agent.ModeChanged:
+	case *machine.ModeChanged:
 		return c.data("mode", meta.Seq, map[string]string{"mode": ev.To})
 	case *agent.Shown:
 		return c.put(uimessage.Data{Name: ev.Kind, Data: ev.Value, Transient: true})

@@ -26,7 +26,7 @@ func publicEvent(ev agent.Event) agent.Event {
 		own := *ev
 		own.Message = publicMessage(ev.Message)
 		return &own
-	case *agent.StepFailed:
+	case *machine.StepFailed:
 		own := *ev
 		own.Partial, own.Error = publicMessage(ev.Partial), ""
 		return &own
@@ -46,7 +46,7 @@ func publicEvent(ev agent.Event) agent.Event {
 			own.Result = &result
 		}
 		return &own
-	case *agent.ToolsChanged:
+	case *machine.ToolsChanged:
 		own := *ev
 		own.Tools = nil
 		return &own
@@ -54,15 +54,15 @@ func publicEvent(ev agent.Event) agent.Event {
 		own := *ev
 		own.Tools, own.Changes = nil, nil
 		return &own
-	case *agent.Compacted:
+	case *machine.Compacted:
 		own := *ev
 		own.Spans, own.Report = nil, nil
 		return &own
-	case *agent.NoteWritten:
+	case *machine.NoteWritten:
 		own := *ev
 		own.Note, own.Error = nil, ""
 		return &own
-	case *agent.Snapshot:
+	case *machine.Snapshot:
 		own := *ev
 		own.State, own.From = nil, ""
 		return &own

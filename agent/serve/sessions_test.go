@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -93,7 +94,7 @@ func TestADecisionResumesTheRun(t *testing.T) {
 	facts, err := s.agent.Session("s-1").Facts(t.Context())
 	require.NoError(t, err)
 	for _, f := range facts {
-		if d, ok := f.(*agent.Decided); ok {
+		if d, ok := f.(*machine.Decided); ok {
 			require.Equal(t, "ann", d.Decision.User)
 		}
 	}

@@ -157,7 +157,7 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 			s.span.End(at)
 			l.step = nil
 		}
-	case *agent.StepFailed:
+	case *machine.StepFailed:
 		if s := l.step; s != nil {
 			failed(s.span, classOf(f.Class))
 			s.span.End(at)

@@ -19,8 +19,8 @@ const maxPauses = 10_000
 // The kinds of the records that are looked at.
 var (
 	kindSuspended = machine.Record(&agent.Suspended{}).Kind
-	kindDecided   = machine.Record(&agent.Decided{}).Kind
-	kindCompacted = machine.Record(&agent.Compacted{}).Kind
+	kindDecided   = machine.Record(&machine.Decided{}).Kind
+	kindCompacted = machine.Record(&machine.Compacted{}).Kind
 )
 
 // A pauseTime says when a person was asked.
@@ -77,7 +77,7 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 				s.t.pauses[p.ID] = pauseTime{at, p.Kind}
 			}
 		}
-	case *agent.Decided:
+	case *machine.Decided:
 		if f.Decision.Kind == machine.Superseded {
 			s.forget(f.Decision.ID)
 			return
@@ -91,7 +91,7 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 				attribute.String(attrKind, string(asked.kind)),
 				attribute.String(attrDecision, string(f.Decision.Kind))))
 		}
-	case *agent.Compacted:
+	case *machine.Compacted:
 		s.t.meters.compactions.Add(ctx, 1, metric.WithAttributes(attribute.String(attrAgent, f.Agent())))
 	}
 }

@@ -24,7 +24,7 @@ func (p *program) takeBack(ctx context.Context) int {
 	return exitOK
 }
 
-func (p *program) receipt(r *agent.UndoReceipt) {
+func (p *program) receipt(r *machine.UndoReceipt) {
 	failed := []machine.UndoneCall{}
 	if r.Failed != nil {
 		failed = append(failed, *r.Failed)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -37,7 +38,7 @@ func TestALongSessionIsCompacted(t *testing.T) {
 		for ev, err := range p.agent.Stream(t.Context(),
 			agent.Input{Session: "s", Prompt: fmt.Sprint("question ", n)}) {
 			require.NoError(t, err)
-			if c, ok := ev.(*agent.Compacted); ok {
+			if c, ok := ev.(*machine.Compacted); ok {
 				shortened++
 				var out bytes.Buffer
 				newScreen(&out).show(c)

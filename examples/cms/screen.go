@@ -76,7 +76,7 @@ func (s *screen) show(ev agent.Event) {
 		s.call = ev.Call.ID
 	case *agent.ToolFinished:
 		s.finished(ev)
-	case *agent.Decided:
+	case *machine.Decided:
 		s.decided(ev)
 	case *agent.Waiting:
 		until := ""
@@ -86,7 +86,7 @@ func (s *screen) show(ev agent.Event) {
 		s.line("%s", s.paint(faint, fmt.Sprintf("… waiting (%s)%s", ev.Reason, until)))
 	case *agent.Reset:
 		s.line("%s", s.paint(faint, "… the answer starts again: "+ev.Why))
-	case *agent.Compacted:
+	case *machine.Compacted:
 		s.line("%s", s.paint(faint,
 			fmt.Sprintf("… the conversation was shortened: %d to %d tokens", ev.Report.Before, ev.Report.After)))
 	case *agent.MemoryWarning:
@@ -129,7 +129,7 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 	s.line("%s: %s", s.paint(colour, mark+what+status+took), short(firstLine(ev.Result.Text()), 300))
 }
 
-func (s *screen) decided(ev *agent.Decided) {
+func (s *screen) decided(ev *machine.Decided) {
 	d := &ev.Decision
 	text := map[agent.DecisionKind]string{
 		machine.Approved: "approved", machine.Rejected: "rejected", machine.Edited: "edited and approved",

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
@@ -84,7 +85,7 @@ func TestTheModeIsSwitchedBeforeAndDuringWork(t *testing.T) {
 			if len(modes) == 0 || modes[len(modes)-1] != f.Mode {
 				modes = append(modes, f.Mode)
 			}
-		case *agent.ModeChanged:
+		case *machine.ModeChanged:
 			modes = append(modes, f.To)
 		}
 	}

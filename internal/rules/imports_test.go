@@ -81,7 +81,7 @@ var rows = map[string]row{
 		"agent/plan", "circuit/fault", "provider", "tools"}},
 	"agent/live": {own: []string{"agent", "agent/machine", "circuit/fault"},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
-	"agent/critic": {own: []string{"agent", "circuit/fault", "provider"},
+	"agent/critic": {own: []string{"agent", "agent/machine", "circuit/fault", "provider"},
 		tests: []string{"provider/providertest", "tools"}},
 	"agent/intent": {own: []string{"circuit/fault", "provider", "tools"},
 		tests: []string{"agent", "agent/journal"}},

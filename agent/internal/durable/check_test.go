@@ -66,7 +66,7 @@ func check(t *testing.T, dir string, watching *reader) (n tally) {
 		switch f := f.(type) {
 		case *agent.RunStarted:
 			runs++
-		case *agent.ToolsChanged:
+		case *machine.ToolsChanged:
 			n.changes++
 		case *agent.Replied:
 			for _, c := range f.Message.Calls() {
@@ -78,7 +78,7 @@ func check(t *testing.T, dir string, watching *reader) (n tally) {
 			if f.Pause.Kind == agent.PauseInDoubt {
 				n.doubts++
 			}
-		case *agent.Decided:
+		case *machine.Decided:
 			if value := ""; calls[f.Meta.Call].call.Name == "book" && json.Unmarshal(f.Decision.Value, &value) == nil &&
 				strings.HasPrefix(value, "answer-") {
 				require.Equal(t, answer(f.Decision.ID), value)

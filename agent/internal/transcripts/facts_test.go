@@ -32,7 +32,7 @@ func (n *names) fact(f agent.Fact) string {
 		if f.Stop != provider.StopDone && f.Stop != provider.StopToolCalls {
 			b.with("stop", string(f.Stop))
 		}
-	case *agent.StepFailed:
+	case *machine.StepFailed:
 		b.add("%s", f.Class)
 		if text := f.Partial.Text(); text != "" {
 			b.add("after %s", n.quoted(text))
@@ -43,24 +43,24 @@ func (n *names) fact(f agent.Fact) string {
 		b.add("%s %s %s", meta.Call, f.Result.Status, n.quoted(f.Result.Text()))
 	case *agent.Suspended:
 		b.add("%s", n.pause(&f.Pause))
-	case *agent.Decided:
+	case *machine.Decided:
 		b.add("%s %s", f.Decision.ID, f.Decision.Kind)
-	case *agent.Steered:
+	case *machine.Steered:
 		b.add("%s", n.message(f.Message))
 		b.with("key", f.Key)
 	case *machine.SentBack:
 		b.add("%s %s", f.Why, n.quoted(f.Text))
-	case *agent.ModeChanged:
+	case *machine.ModeChanged:
 		b.add("%s to %s", f.From, f.To)
 	case *machine.Continued:
 		for _, c := range f.Changes {
 			b.add("%s changed", c.Name)
 		}
-	case *agent.Compacted:
+	case *machine.Compacted:
 		b.add("%d messages to %d (%s)", f.Report.MessagesBefore, f.Report.MessagesAfter, f.Report.Trigger)
-	case *agent.RuleRevoked:
+	case *machine.RuleRevoked:
 		b.add("%s", f.Tool)
-	case *agent.Undone:
+	case *machine.Undone:
 		for _, c := range f.Calls {
 			b.add("%s", c.Call.ID)
 			if c.Why != "" {
@@ -70,9 +70,9 @@ func (n *names) fact(f agent.Fact) string {
 		if text := f.Message.Text(); text != "" {
 			b.add("%s", n.quoted(text))
 		}
-	case *agent.Snapshot:
+	case *machine.Snapshot:
 		b.add("of %d messages", len(f.State.Messages))
-	case *agent.TitleChanged:
+	case *machine.TitleChanged:
 		b.add("%q", f.Title)
 	case *machine.RunEnded:
 		b.add("%s", f.Status)

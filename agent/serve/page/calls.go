@@ -144,7 +144,7 @@ func (v *View) plan(kind string, value json.RawMessage, meta agent.Meta) []Patch
 }
 
 // decided shows what was decided on a pause.
-func (v *View) decided(f *agent.Decided) []Patch {
+func (v *View) decided(f *machine.Decided) []Patch {
 	d := &f.Decision
 	who := d.User
 	if who == "" {
@@ -157,7 +157,7 @@ func (v *View) decided(f *agent.Decided) []Patch {
 }
 
 // undone marks the calls whose effects were undone.
-func (v *View) undone(f *agent.Undone) (out []Patch) {
+func (v *View) undone(f *machine.Undone) (out []Patch) {
 	for _, c := range f.Calls {
 		if c.Call != nil && c.Why == "" {
 			out = append(out, Patch{Item: &Item{ID: c.Call.ID, Kind: KindCall, Call: &Call{Undone: true}}})

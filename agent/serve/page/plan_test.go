@@ -17,7 +17,7 @@ func TestAPlanIsAnItemThatChanges(t *testing.T) {
 	v := page.NewView(page.ViewConfig{Session: "s-1"})
 	meta := agent.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Step: 2}
 	show := func(kind, value string) []page.Patch {
-		return v.Event(&agent.Emitted{Meta: meta, Kind: kind, Value: json.RawMessage(value)})
+		return v.Event(&machine.Emitted{Meta: meta, Kind: kind, Value: json.RawMessage(value)})
 	}
 	out := show(plan.EventKind,
 		`{"run":"p-1","title":"Two pages","version":1,"status":"running","done":1,"steps":[{"id":"a","work":"make","status":"done"}]}`)

@@ -58,7 +58,7 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
 		return v.started(ev)
-	case *agent.Steered:
+	case *machine.Steered:
 		it := userItem(&ev.Message, meta)
 		it.ID, it.Steered = "m"+strconv.FormatUint(meta.Seq, 10), true
 		return []Patch{{Item: it}}
@@ -77,7 +77,7 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 		return []Patch{{Drop: DropDrafts}}
 	case *agent.Replied:
 		return v.replied(&ev.Message, meta)
-	case *agent.StepFailed:
+	case *machine.StepFailed:
 		return v.replied(&ev.Partial, meta)
 	case *agent.Waiting:
 		wait := &Wait{Reason: string(ev.Reason), Until: ev.Until}
@@ -94,22 +94,22 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 		return v.finished(ev)
 	case *agent.Suspended:
 		return v.suspended(ev)
-	case *agent.Decided:
+	case *machine.Decided:
 		return v.decided(ev)
-	case *agent.Emitted:
+	case *machine.Emitted:
 		return v.plan(ev.Kind, ev.Value, meta)
 	case *agent.Shown:
 		return v.plan(ev.Kind, ev.Value, meta)
-	case *agent.ModeChanged:
+	case *machine.ModeChanged:
 		return []Patch{{State: &State{Mode: ev.To}}, v.notice("mode", meta, ev.To)}
-	case *agent.TitleChanged:
+	case *machine.TitleChanged:
 		return []Patch{{State: &State{Title: &ev.Title}}}
-	case *agent.Compacted:
+	case *machine.Compacted:
 		if len(ev.Spans) == 0 {
 			return nil
 		}
 		return []Patch{v.notice("compacted", meta, "")}
-	case *agent.Undone:
+	case *machine.Undone:
 		return v.undone(ev)
 	case *agent.RunEnded:
 		return v.ended(ev)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -67,7 +68,7 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 		e := userInput(&ev.Message)
 		e["mode"], e["itemId"] = ev.Mode, ev.Run()
 		return []Event{e}
-	case *agent.Steered:
+	case *machine.Steered:
 		e := userInput(&ev.Message)
 		e["steered"], e["itemId"] = true, "m"+strconv.FormatUint(meta.Seq, 10)
 		return []Event{e}
@@ -93,13 +94,13 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 		return t.finished(ev)
 	case *agent.Suspended:
 		return suspended(ev)
-	case *agent.Decided:
+	case *machine.Decided:
 		return []Event{{"type": "approval_decided", "approvalId": ev.Decision.ID, "decision": ev.Decision.Kind,
 			"message": ev.Decision.Reason, "by": ev.Decision.User}}
-	case *agent.ModeChanged:
+	case *machine.ModeChanged:
 		t.mode = ev.To
 		return []Event{{"type": "mode_switch", "from": ev.From, "to": ev.To, "reason": ev.Reason}}
-	case *agent.Emitted:
+	case *machine.Emitted:
 		return []Event{host(ev.Kind, ev.Value)}
 	case *agent.Shown:
 		return []Event{host(ev.Kind, ev.Value)}
@@ -118,9 +119,9 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 			"remedies": ev.Remedies, "showModal": true}}
 	case *agent.MemoryWarning:
 		return []Event{{"type": "memory-warning", "message": ev.Text}}
-	case *agent.Compacted:
+	case *machine.Compacted:
 		return []Event{{"type": "compacted", "spans": len(ev.Spans)}}
-	case *agent.StepFailed:
+	case *machine.StepFailed:
 		t.parts = nil
 		// the cause is in the server's log
 		return []Event{{"type": "error", "class": ev.Class.String(), "message": "The model call failed."}}

@@ -289,7 +289,7 @@ func (s *server) refused(ctx context.Context, session, id string, err error) err
 		return failed
 	}
 	for _, f := range facts {
-		if d, ok := f.(*agent.Decided); ok && d.Decision.ID == id {
+		if d, ok := f.(*machine.Decided); ok && d.Decision.ID == id {
 			code := machine.DecisionUsed
 			if d.Decision.Kind == machine.Expired {
 				code = machine.DecisionExpired
