@@ -230,6 +230,7 @@ func TestWhatAnAbandonedCallYieldsReachesNobody(t *testing.T) {
 		require.Equal(t, []provider.ChunkKind{provider.KindStart}, got)
 		require.Empty(t, late)
 		<-time.After(time.Hour)
+		synctest.Wait()
 		require.Equal(t, []bool{false, false}, late)
 	})
 }
