@@ -18,6 +18,9 @@
 // [Collector] does the same chunk by chunk; it returns what has arrived so far at any time, even
 // when the call fails.
 //
+// A call must end when its context does. A [Provider] that is sure to do so declares it by the
+// optional interface [Cancelable]. Package guard's Abandonable ends the calls of any other one.
+//
 // # Grammar of an answer
 //
 //	(Waiting* Start Content* Reset)* Waiting* Start Content* (End | error)

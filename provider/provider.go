@@ -35,6 +35,19 @@ type TokenCounter interface {
 	CountTokens(ctx context.Context, req *Request) (int, error)
 }
 
+// A Cancelable is a Provider that says whether its sequences end with their context.
+//
+// If EndsWithContext returns true, the range statement over each sequence of the Provider returns
+// promptly once the context of the call has ended, whatever the network, the server and the model
+// do. Promptly means at once, but for the time that cleaning up takes, or within a documented time
+// of a few seconds. The time in which the body of the loop runs doesn't count. Such a Provider can
+// run on the caller's goroutine. A declaration that isn't true makes a caller hang with the
+// Provider. So a Provider that calls functions of its user, such as a custom http.RoundTripper,
+// should return true only if they end with their context, too. The result must not change.
+type Cancelable interface {
+	EndsWithContext() bool
+}
+
 // ErrConsumed is yielded by a second range over the sequence of a call.
 var ErrConsumed = fault.New(fault.Permanent,
 	"provider: the stream of this call has been consumed already; make another call")
@@ -118,6 +131,14 @@ func CountTokens(ctx context.Context, p Provider, req *Request) (int, error) {
 		return 0, fmt.Errorf("provider: counting tokens: %w", err)
 	}
 	return n, nil
+}
+
+// EndsWithContext reports whether p declares that its sequences end with their context: see
+// [Cancelable]. It is false for a nil Provider. It doesn't ask what p wraps, because a wrapper may
+// block on its own: a wrapper declares for itself, by asking what it wraps.
+func EndsWithContext(p Provider) bool {
+	c, ok := p.(Cancelable)
+	return ok && !isNil(p) && c.EndsWithContext()
 }
 
 // maxWrap bounds how many Providers a search visits, so that one that unwraps to itself can't hang

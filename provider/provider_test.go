@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strconv"
 	"testing"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -188,4 +189,42 @@ func TestTheSentinelsHaveTheirClass(t *testing.T) {
 	require.False(t, provider.Canceled(nil))
 	require.False(t, provider.Canceled(context.DeadlineExceeded))
 	require.False(t, provider.Canceled(errors.New("x")))
+}
+
+// A declared Provider says whether it ends with its context.
+type declared struct {
+	provider.Func
+	ends bool
+}
+
+func (d *declared) EndsWithContext() bool { return d.ends }
+
+func TestOnlyADeclarationOfTheProviderItselfSaysThatItEndsWithItsContext(t *testing.T) {
+	ends, not := &declared{ends: true}, &declared{}
+	route := func(ps ...provider.Provider) provider.Provider {
+		routes := make(map[string]provider.Route)
+		for i, p := range ps {
+			routes[strconv.Itoa(i)] = provider.Route{Provider: p}
+		}
+		r, err := provider.NewRouter(routes)
+		require.NoError(t, err)
+		return r
+	}
+	for name, c := range map[string]struct {
+		p    provider.Provider
+		want bool
+	}{
+		"declares it":                  {ends, true},
+		"declares that it doesn't":     {not, false},
+		"declares nothing":             {knower{}, false},
+		"wraps one that declares it":   {&wrapper{inner: ends}, false},
+		"nil":                          {nil, false},
+		"nil pointer":                  {(*declared)(nil), false},
+		"router of ones that declare":  {route(ends, ends), true},
+		"router with one that doesn't": {route(ends, &wrapper{inner: ends}), false},
+		"nil router":                   {(*provider.Router)(nil), false},
+		"empty router":                 {&provider.Router{}, true}, // it fails at once
+	} {
+		require.Equal(t, c.want, provider.EndsWithContext(c.p), name)
+	}
 }

@@ -123,6 +123,19 @@ func (r *Router) Unwrap() []Provider {
 	return ps
 }
 
+// EndsWithContext reports whether all providers of r declare that they end with their context.
+func (r *Router) EndsWithContext() bool {
+	if r == nil {
+		return false
+	}
+	for _, route := range r.routes {
+		if !EndsWithContext(route.Provider) {
+			return false
+		}
+	}
+	return true
+}
+
 // Info returns the description of the model for requests that name none, or the zero ModelInfo if
 // it isn't known.
 func (r *Router) Info() ModelInfo {

@@ -29,6 +29,9 @@ func (r roles) Stream(ctx context.Context, req *provider.Request) iter.Seq2[prov
 	return r.Provider.Stream(ctx, req)
 }
 
+// EndsWithContext reports whether the provider declares that it ends with its context.
+func (r roles) EndsWithContext() bool { return provider.EndsWithContext(r.Provider) }
+
 // Info describes the strong model.
 func (r roles) Info() provider.ModelInfo {
 	info, _ := provider.Info(r.Provider)

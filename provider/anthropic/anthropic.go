@@ -87,6 +87,7 @@ func New(cfg Config) (*Model, error) {
 		Name: Name, Base: base, HTTPClient: cfg.HTTPClient, Header: http.Header{"Anthropic-Version": {"2023-06-01"}},
 		Host: cfg.Header,
 		Key:  key, Authorize: authorize, Decode: statusError,
+		AsksHost: cfg.Key != nil && strings.TrimSpace(cfg.APIKey) == "",
 	})
 	return m, nil
 }
@@ -130,6 +131,11 @@ func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 
 // String returns the model's name.
 func (m *Model) String() string { return Name + " " + m.id }
+
+// EndsWithContext reports whether calls are sure to end with their context ([provider.Cancelable]).
+// They are unless Config.HTTPClient has a Transport that isn't net/http's own, or Config.Key is
+// called, because these functions of the host may ignore the context.
+func (m *Model) EndsWithContext() bool { return m != nil && m.client.EndsWithContext() }
 
 // Stream makes a call. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {

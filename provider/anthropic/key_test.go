@@ -187,3 +187,13 @@ func TestAModelThatNewDidNotMakeIsAnError(t *testing.T) {
 	_, err := provider.Generate(t.Context(), &anthropic.Model{}, ask("x"))
 	require.ErrorContains(t, err, "make it with New")
 }
+
+func TestAKeyOfTheHostMayIgnoreTheContext(t *testing.T) {
+	key := func(context.Context) (string, error) { return "key", nil }
+	m, err := anthropic.New(anthropic.Config{Key: key})
+	require.NoError(t, err)
+	require.False(t, provider.EndsWithContext(m))
+	m, err = anthropic.New(anthropic.Config{Key: key, APIKey: "key"})
+	require.NoError(t, err)
+	require.True(t, provider.EndsWithContext(m), "the function isn't called")
+}

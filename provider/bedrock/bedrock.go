@@ -92,9 +92,10 @@ func New(ctx context.Context, cfg Config) (*Model, error) {
 	}
 	header := cfg.Header.Clone()
 	betas := betasOf(header)
+	_, cached := cfg.Credentials.(*aws.CredentialsCache) // whose Retrieve ends with its context
 	cloud := func(convert func(model, path string, body []byte) (string, []byte, error),
 		write func(*events, *frame) error) *adapter.Cloud {
-		c := &adapter.Cloud{Name: Name, Base: base, Convert: convert, Explain: explain,
+		c := &adapter.Cloud{Name: Name, Base: base, Convert: convert, Explain: explain, AsksHost: signed && !cached,
 			Authorize: authorizer(cfg.Credentials, cfg.Region)}
 		c.Receive = func(res *http.Response) { res.Body = newEvents(res.Body, write) }
 		return c
@@ -136,6 +137,12 @@ func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 
 // String returns the model's name.
 func (m *Model) String() string { return Name + " " + m.id }
+
+// EndsWithContext reports whether calls are sure to end with their context ([provider.Cancelable]).
+// They are unless Config.HTTPClient has a Transport that isn't net/http's own, or
+// Config.Credentials isn't an [aws.CredentialsCache], because such functions of the host may ignore
+// the context.
+func (m *Model) EndsWithContext() bool { return m != nil && m.claude.EndsWithContext() }
 
 // Stream makes a call. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {

@@ -41,10 +41,20 @@ func newModel(t testing.TB, baseURL string, client *http.Client, c *wire.Case) p
 	if c.Wire == "bedrock-converse" {
 		model = nova
 	}
-	m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(),
-		BaseURL: baseURL, HTTPClient: client})
+	m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1",
+		Credentials: aws.NewCredentialsCache(credentials()), BaseURL: baseURL, HTTPClient: client})
 	require.NoError(t, err)
 	return m
+}
+
+func TestCredentialsOfTheHostMayIgnoreTheContext(t *testing.T) {
+	m, err := bedrock.New(t.Context(), bedrock.Config{Model: nova, Region: "us-east-1", Credentials: credentials()})
+	require.NoError(t, err)
+	require.False(t, provider.EndsWithContext(m))
+	m, err = bedrock.New(t.Context(), bedrock.Config{Model: nova, Region: "us-east-1",
+		Header: http.Header{"Authorization": {"Bearer key"}}})
+	require.NoError(t, err)
+	require.True(t, provider.EndsWithContext(m), "no credentials are needed")
 }
 
 func TestWire(t *testing.T) {

@@ -95,6 +95,7 @@ func New(cfg Config) (*Model, error) {
 		Key: key, Authorize: func(h http.Header, key string) {
 			h.Set(keyHeader, key)
 		}, Decode: statusError, Refused: keyRefused,
+		AsksHost: cfg.Key != nil && strings.TrimSpace(cfg.APIKey) == "",
 	})
 	return m, nil
 }
@@ -151,6 +152,11 @@ func (m Model) String() string { return Name + " " + m.id }
 
 // Format writes String for every verb.
 func (m Model) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
+
+// EndsWithContext reports whether calls are sure to end with their context ([provider.Cancelable]).
+// They are unless Config.HTTPClient has a Transport that isn't net/http's own, or Config.Key is
+// called, because these functions of the host may ignore the context.
+func (m *Model) EndsWithContext() bool { return m != nil && m.client.EndsWithContext() }
 
 // Stream makes a call. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {

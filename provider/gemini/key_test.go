@@ -174,3 +174,13 @@ func TestAModelThatNewDidNotMakeIsAnError(t *testing.T) {
 	_, err = provider.CountTokens(t.Context(), &gemini.Model{}, ask("hello"))
 	require.ErrorContains(t, err, "make it with New")
 }
+
+func TestAKeyOfTheHostMayIgnoreTheContext(t *testing.T) {
+	key := func(context.Context) (string, error) { return "key", nil }
+	m, err := gemini.New(gemini.Config{Key: key})
+	require.NoError(t, err)
+	require.False(t, provider.EndsWithContext(m))
+	m, err = gemini.New(gemini.Config{Key: key, APIKey: "key"})
+	require.NoError(t, err)
+	require.True(t, provider.EndsWithContext(m), "the function isn't called")
+}

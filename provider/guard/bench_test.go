@@ -106,3 +106,27 @@ func TestAGuardedCallAllocatesLittle(t *testing.T) {
 		require.LessOrEqual(t, guarded-bare, 10.0, "%d chunks", n)
 	}
 }
+
+// BenchmarkAbandonable measures what the wrapper costs for each chunk.
+func BenchmarkAbandonable(b *testing.B) {
+	const n = 1000
+	for name, p := range map[string]provider.Provider{"bare": words(n),
+		"abandonable": guard.Abandonable(words(n), guard.AbandonConfig{})} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				drain(b, p)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n+2), "ns/chunk")
+		})
+	}
+}
+
+func TestAChunkOfAnAbandonableProviderAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	few := testing.AllocsPerRun(50, func() { drain(t, guard.Abandonable(words(1), guard.AbandonConfig{})) })
+	many := testing.AllocsPerRun(50, func() { drain(t, guard.Abandonable(words(1000), guard.AbandonConfig{})) })
+	require.InDelta(t, few, many, 1)
+}

@@ -79,5 +79,6 @@
 // No goroutine is started for a call without a Hedge, and no timer outlives it. A provider's panic
 // becomes an error; a panic of the consumer's loop body propagates after everything is released. A
 // provider that ignores its context can't be interrupted, since it runs in the consumer's
-// goroutine.
+// goroutine. Put [Abandonable] around such a provider, inside the guard: its calls then end with
+// their context, and the guard's limits end its attempts.
 package guard

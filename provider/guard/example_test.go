@@ -83,3 +83,33 @@ func ExampleGaveUpError() {
 	// 2 degraded
 	// guard primary: gave up after 2 attempts (as many as are allowed): provider demo: 503 overloaded
 }
+
+// A provider doesn't know its context. Its calls end nevertheless.
+func ExampleAbandonable() {
+	release := make(chan struct{})
+	deaf := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+		return func(func(provider.Chunk, error) bool) { <-release }
+	})
+	returned := make(chan struct{})
+	p := guard.Abandonable(deaf, guard.AbandonConfig{
+		Grace:       50 * time.Millisecond,
+		OnAbandoned: func(context.Context, *provider.Request) { fmt.Println("a call is left behind") },
+		OnReturned: func(context.Context, *provider.Request) {
+			fmt.Println("it has returned after all")
+			close(returned)
+		},
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	_, err := provider.Generate(ctx, p, &provider.Request{})
+	fmt.Println(err)
+	var abandoned *guard.AbandonedError
+	fmt.Println(errors.As(err, &abandoned), errors.Is(err, context.DeadlineExceeded))
+	close(release)
+	<-returned
+	// Output:
+	// a call is left behind
+	// guard: the provider ignored the end of its context for 50ms and was abandoned (context deadline exceeded)
+	// true true
+	// it has returned after all
+}

@@ -129,6 +129,19 @@ func (c *Chain) Unwrap() []provider.Provider {
 	return ps
 }
 
+// EndsWithContext reports whether all providers of c declare that they end with their context.
+func (c *Chain) EndsWithContext() bool {
+	if c == nil {
+		return false
+	}
+	for i := range c.members {
+		if !provider.EndsWithContext(c.members[i].provider) {
+			return false
+		}
+	}
+	return true
+}
+
 // Stream calls the providers in order. If none answers, the error is the provider's if only one was
 // called, else a *[FailoverError].
 func (c *Chain) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {

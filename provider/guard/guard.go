@@ -203,6 +203,10 @@ func (g *Guard) Name() string { return g.name }
 // Unwrap returns the provider that g guards.
 func (g *Guard) Unwrap() provider.Provider { return g.provider }
 
+// EndsWithContext reports whether the guarded provider declares that it ends with its context. The
+// functions of the Config run within calls, so they must not block.
+func (g *Guard) EndsWithContext() bool { return provider.EndsWithContext(g.provider) }
+
 // Stream makes the call with all its attempts. The sequence follows the grammar of package
 // provider, whatever the provider does: a violation becomes a *[provider.GrammarError], a missing
 // End becomes [provider.ErrIncomplete], and a panic becomes a *[stream.PanicError].

@@ -98,7 +98,7 @@ func (run *runner) produce(ctx context.Context, m *member, req *provider.Request
 		if v := recover(); v != nil {
 			run.send(provider.Chunk{}, stream.NewPanicError("the provider", v))
 		} else if !returned {
-			run.send(provider.Chunk{}, &stream.PanicError{Who: "the provider", Value: "runtime.Goexit was called"})
+			run.send(provider.Chunk{}, errGoexit)
 		}
 	}()
 	if seq := m.provider.Stream(ctx, own(req, m.foreign)); seq != nil {

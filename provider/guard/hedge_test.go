@@ -123,16 +123,18 @@ func TestTheSlowerCallIsSettled(t *testing.T) {
 	})
 }
 
-func TestAPanicOfAHedgedProviderIsAnError(t *testing.T) {
-	boom := func(context.Context, func(provider.Chunk, error) bool) bool { panic("boom") }
-	quit := func(context.Context, func(provider.Chunk, error) bool) bool { exit(); return false }
-	for _, step := range []func(context.Context, func(provider.Chunk, error) bool) bool{boom, quit} {
-		got := watch(newChain(t, guard.ChainConfig{Hedge: time.Hour},
+func TestAHedgedProviderThatPanicsOrExitsFails(t *testing.T) {
+	call := func(end func()) seen {
+		step := func(context.Context, func(provider.Chunk, error) bool) bool { end(); return false }
+		return watch(newChain(t, guard.ChainConfig{Hedge: time.Hour},
 			&fake{scripts: []script{{say(start, provider.Text("x")), step}}}).Stream(t.Context(), ask))
-		var p *stream.PanicError
-		require.ErrorAs(t, got.err, &p)
-		require.Equal(t, "x", got.text)
 	}
+	got := call(func() { panic("boom") })
+	require.ErrorAs(t, got.err, new(*stream.PanicError))
+	require.Equal(t, "x", got.text)
+	got = call(exit)
+	require.EqualError(t, got.err, "guard: the provider ended its goroutine")
+	require.Equal(t, "x", got.text)
 }
 
 func TestLeavingTwoCallsAtOnceEndsBoth(t *testing.T) {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -136,4 +137,14 @@ func TestInfoOfKnowsOtherModels(t *testing.T) {
 	require.Equal(t, m.Info(), info)
 	_, ok = provider.InfoOf(m, "nobody's")
 	require.False(t, ok)
+}
+
+func TestAKeyOfTheHostMayIgnoreTheContext(t *testing.T) {
+	key := func(context.Context) (string, error) { return "key", nil }
+	m, err := New(Config{Key: key})
+	require.NoError(t, err)
+	require.False(t, provider.EndsWithContext(m))
+	m, err = New(Config{Key: key, APIKey: "key"})
+	require.NoError(t, err)
+	require.True(t, provider.EndsWithContext(m), "the function isn't called")
 }

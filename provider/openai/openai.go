@@ -58,6 +58,11 @@ func (m *Model) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "openai.Model(%s %s)", m.name, m.model)
 }
 
+// EndsWithContext reports whether calls are sure to end with their context ([provider.Cancelable]).
+// They are unless Config.HTTPClient has a Transport that isn't net/http's own, or Config.Key is
+// called, because these functions of the host may ignore the context.
+func (m *Model) EndsWithContext() bool { return m != nil && m.client.EndsWithContext() }
+
 // Stream makes a call. It reads the body of the answer in the goroutine that ranges, one event at a
 // time, and closes it when the range ends. Errors of the server are a *[provider.Error]; once ctx
 // is done, the error is its cause.

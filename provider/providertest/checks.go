@@ -111,13 +111,15 @@ func (s *suite) roundTrip(t testing.TB) {
 	}
 }
 
+// mostChunks is how many chunks of an answer a check tries one by one.
+const mostChunks = 64
+
 func (s *suite) leave(t testing.TB) {
 	whole := s.play(t, context.Background(), s.fresh(), s.ask(hello), nil)
 	if whole == nil {
 		return
 	}
-	const most = 64
-	for at := 1; at <= min(len(whole.chunks), most); at++ {
+	for at := 1; at <= min(len(whole.chunks), mostChunks); at++ {
 		before := goroutines()
 		p := s.fresh()
 		made := goroutines() // what its construction started belongs to the provider, not to the call
@@ -166,6 +168,58 @@ func (s *suite) canceledAmid(t testing.TB) {
 	s.endedByCancel(t, r)
 	if s.strict && len(r.chunks) > 1 {
 		t.Errorf("%s came after the context was canceled", count(len(r.chunks)-1, "chunk"))
+	}
+}
+
+// endsWithContext cancels calls at each chunk, and while the provider is at work.
+func (s *suite) endsWithContext(t testing.TB) {
+	if !provider.EndsWithContext(s.fresh()) {
+		return
+	}
+	whole := s.play(t, context.Background(), s.fresh(), s.ask(hello), nil)
+	if whole == nil {
+		return
+	}
+	for at := 0; at <= min(len(whole.chunks), mostChunks); at++ {
+		for _, delay := range []time.Duration{0, 100 * time.Microsecond} {
+			ctx, cancel := context.WithCancel(context.Background())
+			stop := func(n int) {
+				switch {
+				case n != at:
+				case delay == 0:
+					cancel()
+				default:
+					time.AfterFunc(delay, cancel)
+				}
+			}
+			stop(0) // the call begins
+			r := s.play(t, ctx, s.fresh(), s.ask(hello), stop)
+			cancel()
+			if r == nil {
+				t.Errorf("its context was canceled after %s, which the provider declares to end the call",
+					count(at, "chunk"))
+				return
+			}
+		}
+	}
+}
+
+// hangs cancels calls of hanging servers once they are silent.
+func (s *suite) hangs(t testing.TB) {
+	const silence = 30 * time.Millisecond
+	for _, fresh := range s.hanging {
+		ctx, cancel := context.WithCancel(context.Background())
+		timer := time.AfterFunc(silence, cancel)
+		r := s.play(t, ctx, fresh(), s.ask(hello), func(int) { timer.Reset(silence) })
+		timer.Stop()
+		cancel()
+		if r == nil {
+			return
+		}
+		if r.err == nil {
+			t.Errorf("the call of a server that hangs ended without an error")
+		}
+		s.endedByCancel(t, r)
 	}
 }
 

@@ -35,6 +35,14 @@ func WithRequest(ask func() *provider.Request) Option {
 	}
 }
 
+// WithHanging has the suite call providers whose server hangs, too: before the answer, in its
+// middle, or wherever else. Each function returns a new one. Once nothing comes any more, the suite
+// cancels the call, which must end. A provider that declares that it ends with its context
+// ([provider.Cancelable]) should be checked in this way.
+func WithHanging(fresh ...func() provider.Provider) Option {
+	return func(s *suite) { s.hanging = append(s.hanging, fresh...) }
+}
+
 // Conformance is the suite that every [provider.Provider] passes. Each check is a subtest that
 // calls fresh for a provider of its own, which must answer the first call, and the second, in the
 // same way each time: from a script, a recording or a server on loopback. What it checks:
@@ -48,6 +56,8 @@ func WithRequest(ask func() *provider.Request) Option {
 //     connection apart)
 //   - a context canceled before the call, or in the middle of the answer, ends it soon, as an error
 //     of class [fault.None] or as the rest of a short answer
+//   - if the provider declares that it ends with its context ([provider.Cancelable]): canceling at
+//     any chunk, or while the provider is at work, ends the call
 //   - two calls at once don't mix
 //
 // An adapter that is to be strict in all of this asks for it:
@@ -73,6 +83,7 @@ func Conformance(t *testing.T, fresh func() provider.Provider, opts ...Option) {
 type suite struct {
 	fresh   func() provider.Provider
 	ask     func(text string) *provider.Request
+	hanging []func() provider.Provider
 	strict  bool
 	timeout time.Duration // for what must end
 	settle  time.Duration // for goroutines that are about to end
@@ -104,6 +115,8 @@ var checks = []check{
 	{"leaving at any chunk leaves nothing behind", false, (*suite).leave},
 	{"a call of a canceled context ends", false, (*suite).canceledBefore},
 	{"canceling in mid-stream ends the answer", false, (*suite).canceledAmid},
+	{"a call that declares it ends with its context", false, (*suite).endsWithContext},
+	{"a call of a hanging server ends with its context", false, (*suite).hangs},
 	{"two calls at once do not mix", false, (*suite).twoAtOnce},
 	{"a sequence is ranged over once", true, (*suite).singleUse},
 	{"a nil request is an error", true, (*suite).nilRequest},

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,7 +41,22 @@ func TestTheModelsOfThisPackageConformStrictly(t *testing.T) {
 		},
 		"every tool": func() provider.Provider { return EveryTool(nil) },
 	} {
-		t.Run(name, func(t *testing.T) { Conformance(t, fresh, Strict()) })
+		t.Run(name, func(t *testing.T) {
+			Conformance(t, fresh, Strict(), WithHanging(
+				func() provider.Provider { return Script(Hang()) },
+				func() provider.Provider { return Script(HangAfter(3, rich)) },
+				func() provider.Provider { return Script(Slow(time.Hour, rich)) }))
+		})
+	}
+}
+
+func TestModelsDeclareThatTheyEndWithTheirContextUnlessAFunctionOfTheUserMayBlock(t *testing.T) {
+	own := Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		return Say("x").Response(), nil
+	})
+	require.False(t, provider.EndsWithContext(own))
+	for _, p := range []provider.Provider{Script(), EveryTool(nil), Draw()} {
+		require.True(t, provider.EndsWithContext(p), "%T", p)
 	}
 }
 
@@ -215,6 +231,22 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				_ = yield(start, nil) && ctx.Err() == nil && yield(end, nil)
 			}), "canceling in mid-stream ends the answer", "without End"},
+		{"a declaration that isn't true", func() provider.Provider {
+			return prompt{
+				stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+					switch {
+					case !yield(start, nil):
+					case ctx.Err() != nil:
+						yield(provider.Chunk{}, ctx.Err())
+					case !yield(provider.Text("x"), nil):
+					case ctx.Err() != nil:
+						<-release
+						ended <- struct{}{}
+					default:
+						yield(end, nil)
+					}
+				})()}
+		}, "a call that declares it ends with its context", "after 2 chunks"},
 		{"shared state", shared, "two calls at once do not mix", "other answers"},
 		{"used twice", chunks(start, end), "a sequence is ranged over once", "ErrConsumed"},
 		{"an answer to nothing", chunks(start, end), "a nil request is an error", "nil request"},
@@ -229,7 +261,7 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 				}
 			}
 			require.Contains(t, r.String(), c.says)
-			if c.says == "didn't end" || c.defect == "a goroutine" {
+			if strings.Contains(r.String(), "didn't end") || c.defect == "a goroutine" {
 				left++
 			}
 			if c.defect == "a goroutine" {
@@ -237,6 +269,31 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestACallThatDoesNotEndWhenItsServerHangsIsFound(t *testing.T) {
+	release, ended := make(chan struct{}), make(chan struct{})
+	start, end := provider.Start("m"), provider.End(provider.StopDone, provider.Usage{})
+	for says, fresh := range map[string]func() provider.Provider{
+		"didn't end": stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			defer close(ended)
+			yield(start, nil)
+			<-release
+		}),
+		"without an error": chunks(start, end),
+		"not of class none": stream(func(ctx context.Context, _ *provider.Request,
+			yield func(provider.Chunk, error) bool) {
+			<-ctx.Done()
+			yield(provider.Chunk{}, errors.New("connection closed"))
+		}),
+	} {
+		s, r := newSuite(chunks(start, end), []Option{WithHanging(fresh)}), &recorder{}
+		s.timeout = 200 * time.Millisecond
+		s.hangs(r)
+		require.Contains(t, r.String(), says)
+	}
+	close(release)
+	<-ended
 }
 
 // chunksDeaf goes on when yield says stop.

@@ -31,6 +31,9 @@ func (drawer) Info() provider.ModelInfo {
 		Outputs: []string{"image"}, Prices: &provider.Prices{Output: per}}
 }
 
+// EndsWithContext returns true: it never waits.
+func (drawer) EndsWithContext() bool { return true }
+
 func (d drawer) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	return Func(d.answer).Stream(ctx, req)
 }

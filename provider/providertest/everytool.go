@@ -22,7 +22,7 @@ import (
 // restricts what is needed: then pass an input for this tool.
 func EveryTool(inputs map[string]any) provider.Provider {
 	inputs = maps.Clone(inputs)
-	return Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+	return prompt{Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		called := map[string]bool{}
 		for i := range req.Messages {
 			for _, c := range req.Messages[i].Calls() {
@@ -53,7 +53,7 @@ func EveryTool(inputs map[string]any) provider.Provider {
 			return Say("There was no tool to call.").Response(), nil
 		}
 		return Say("I called " + strings.Join(done, ", ") + ".").Response(), nil
-	})
+	})}
 }
 
 func mayCall(c provider.ToolChoice, tool string) bool {

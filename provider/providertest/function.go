@@ -20,7 +20,8 @@ import (
 //		return providertest.Say("You said " + req.LastUserText()).Response(), nil
 //	})
 //
-// fn may be called concurrently. It isn't called if the context is done already.
+// fn may be called concurrently. It isn't called if the context is done already. It may block, so
+// the model doesn't declare that it ends with its context ([provider.Cancelable]).
 func Func(fn func(context.Context, *provider.Request) (*provider.Response, error)) provider.Provider {
 	return provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 		if ctx == nil {
@@ -45,6 +46,12 @@ func Func(fn func(context.Context, *provider.Request) (*provider.Response, error
 		}
 	})
 }
+
+// prompt is a model of this package's own that never waits.
+type prompt struct{ provider.Provider }
+
+// EndsWithContext returns true.
+func (prompt) EndsWithContext() bool { return true }
 
 func playResponse(resp *provider.Response, err error) play {
 	switch {

@@ -64,6 +64,9 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	}
 }
 
+// EndsWithContext returns true: every step ends with its context, those that hang, too.
+func (m *Model) EndsWithContext() bool { return true }
+
 // Rewind makes the script start over and forgets the requests, for a benchmark that runs the same
 // script many times.
 func (m *Model) Rewind() {

@@ -157,6 +157,11 @@ func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 // String returns the model's name.
 func (m *Model) String() string { return Name + " " + m.id }
 
+// EndsWithContext reports whether calls are sure to end with their context ([provider.Cancelable]).
+// They are unless Config.HTTPClient has a Transport that isn't net/http's own, which may ignore the
+// context.
+func (m *Model) EndsWithContext() bool { return m != nil && m.gemini.EndsWithContext() }
+
 // Stream makes a call. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
 	if req == nil {

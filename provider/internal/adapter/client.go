@@ -42,6 +42,9 @@ type ClientConfig struct {
 	// Refused reports whether a request may succeed with another key; nil: if its status is 401.
 	Refused func(*provider.Error) bool
 
+	// AsksHost says that Key calls a function of the host, which may ignore its context.
+	AsksHost bool
+
 	cloud *Cloud // see In
 }
 
@@ -69,6 +72,21 @@ func NewClient(cfg ClientConfig) *Client {
 		s.Refused = func(e *provider.Error) bool { return e.Status == http.StatusUnauthorized }
 	}
 	return &Client{func() *setup { return s }}
+}
+
+// EndsWithContext reports whether requests are sure to end with their context: if they are sent by
+// a transport of net/http, and no function of the host is called for them.
+func (c *Client) EndsWithContext() bool {
+	if c == nil {
+		return false
+	}
+	s := c.setup()
+	transport := s.http.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	_, own := transport.(*http.Transport)
+	return own && !s.AsksHost
 }
 
 // hiddenIn returns what is secret in an address and in the headers of a user.

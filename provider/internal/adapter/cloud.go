@@ -13,6 +13,9 @@ type Cloud struct {
 	Name string   // the cloud's, for errors
 	Base *url.URL // the address before the path of each request
 	Key  Key      // returns the key; nil: none
+	// AsksHost says that Key or Authorize calls a function of the host, which may ignore its
+	// context.
+	AsksHost bool
 
 	// Authorize authorizes a request, which is complete otherwise. It returns what is secret in it,
 	// besides the key. An error is that of the request.
@@ -33,6 +36,7 @@ func (cfg ClientConfig) In(cloud *Cloud) ClientConfig {
 		return cfg
 	}
 	cfg.Name, cfg.Base, cfg.cloud, cfg.Refused = cloud.Name, cloud.Base, cloud, nil
+	cfg.AsksHost = cloud.AsksHost
 	if cfg.Key = cloud.Key; cfg.Key == nil {
 		cfg.Key = Fixed("")
 	}

@@ -105,15 +105,19 @@ func (cfg *Config) cut(t *testing.T, c *Case, opt providertest.ReplayOption) *Ou
 
 var errEnough = errors.New("enough")
 
-// Hanging serves exchange 0 of c by a server that stops sending: before the first byte of the body,
-// in its middle, and after three quarters of it. A call must end with its context, with an error of
-// class none that has the context's cause, and with [stream.Idle], with a *[stream.TimeoutError];
-// and its connection must end.
+// Hanging checks that calls to a server that stops sending end, as the adapter declares
+// ([provider.Cancelable]). It serves exchange 0 of c: nothing of the body, half of it, and three
+// quarters of it; and it calls servers that don't get as far as a body. A call must end with its
+// context, with an error of class none that has the context's cause, and with [stream.Idle], with a
+// *[stream.TimeoutError]; and its connection must end.
 func Hanging(t *testing.T, fresh New, c *Case) {
 	t.Helper()
 	body, err := c.Exchanges[0].Response.Bytes()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, s := range silences {
+		s.call(t, fresh, c)
 	}
 	for _, at := range []int{0, len(body) / 2, len(body) * 3 / 4} {
 		server := providertest.Replay(t, c.Take(0, 1), providertest.HangAt(at), providertest.Loop())

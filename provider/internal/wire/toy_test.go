@@ -41,6 +41,8 @@ func newToyLoop(_ testing.TB, baseURL string, client *http.Client, _ *Case) prov
 	return &toy{url: baseURL, client: client, theirs: true}
 }
 
+func (y *toy) EndsWithContext() bool { return true }
+
 func (y *toy) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	var used atomic.Bool
 	return func(yield func(provider.Chunk, error) bool) {

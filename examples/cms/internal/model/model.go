@@ -31,6 +31,9 @@ func (*Model) Info() provider.ModelInfo {
 	}
 }
 
+// EndsWithContext returns true: the model never waits.
+func (*Model) EndsWithContext() bool { return true }
+
 // Stream answers a request. A text comes word by word.
 func (*Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	var ranged atomic.Bool

@@ -90,6 +90,9 @@ func (m *Model) Counts() Counts {
 	return m.counts
 }
 
+// EndsWithContext returns true.
+func (m *Model) EndsWithContext() bool { return true }
+
 // Stream answers a request of [Call.request].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	var used atomic.Bool
