@@ -261,7 +261,8 @@ func (a *Agent) guard() (provider.Provider, error) {
 	if idle < 0 {
 		idle = 365 * 24 * time.Hour // the longest that a guard takes
 	}
-	g, err := guard.New(a.cfg.Provider, guard.Config{
+	p := a.abandonable()
+	g, err := guard.New(p, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
 			if x := driverIn(ctx); x != nil && ctx.Value(asideKey{}) == nil {
@@ -275,7 +276,7 @@ func (a *Agent) guard() (provider.Provider, error) {
 		return nil, &ConfigError{Field: "Provider", Problem: err.Error(), Err: err}
 	}
 	if a.cfg.NoGuard {
-		return a.cfg.Provider, nil
+		return p, nil
 	}
 	return g, nil
 }

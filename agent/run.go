@@ -15,9 +15,9 @@ import (
 )
 
 // A driver drives one run of a session, from an input to its end or to a pause: it asks the machine
-// what must happen, does it, and appends the outcome to the log. It belongs to the driving
-// goroutine, which it starts; that of Run or Stream waits for it (modelcall.go). Tool calls run on
-// other goroutines; they use only the log and the fields that mu guards.
+// what must happen, does it, and appends the outcome to the log. It belongs to the goroutine of Run
+// or Stream. Tool calls run on other goroutines; they use only the log and the fields that mu
+// guards.
 type driver struct {
 	*sessionLog // the session's; other goroutines use only what its mu guards
 
@@ -64,11 +64,8 @@ type consumer struct {
 // goroutine of the run remains, except for functions that were abandoned ([Agent.Abandoned]). The
 // sequence can be ranged over once; a second range yields [provider.ErrConsumed].
 //
-// The body of the loop is called for one event at a time, but on another goroutine than that of the
-// loop statement: that way, a provider that hangs can be abandoned. A panic and runtime.Goexit in
-// the body have the same effect as usual. A goroutine that is locked to its thread
-// ([runtime.LockOSThread]) must not range over a Stream; send the events to it over a channel
-// instead.
+// The body of the loop runs on the goroutine of the loop statement. A panic or runtime.Goexit in it
+// ends the run first, and then has the same effect as usual.
 func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	var used atomic.Bool
 	return func(yield func(Event, error) bool) {
@@ -147,7 +144,14 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	x.room.L = &x.mu
 	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
 	defer x.cancel(nil)
-	x.drive(in)
+	if err := x.begin(in); err != nil {
+		yield(nil, err)
+		return
+	}
+	defer x.close()
+	x.beginRun(in.resumes())
+	x.flush()
+	x.loop()
 }
 
 // orBackground returns ctx, or the background context if it is nil.

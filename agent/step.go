@@ -23,11 +23,7 @@ func (x *driver) step(act machine.Action) {
 		start.Step = r.Step
 	}
 	x.beginStep(start.Step)
-	defer func() {
-		if x.reply.call.phase.Load() != givenUp { // else takeOver does it
-			x.endStep()
-		}
-	}()
+	defer x.endStep()
 	if mode.Model != "" {
 		start.Model = mode.Model
 	}
@@ -126,7 +122,6 @@ func (l *sessionLog) labels(step int, kind string) provider.Labels {
 
 // A reply collects the reply of the current model call.
 type reply struct {
-	call      modelCall
 	collector provider.Collector
 	err       error
 	calls     []begunCall // the calls that have begun

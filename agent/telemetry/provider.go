@@ -31,6 +31,9 @@ type traced struct {
 	provider provider.Provider
 }
 
+// EndsWithContext returns what the provider inside declares.
+func (p *traced) EndsWithContext() bool { return provider.EndsWithContext(p.provider) }
+
 // Unwrap returns the provider inside.
 func (p *traced) Unwrap() provider.Provider { return p.provider }
 

@@ -159,7 +159,7 @@ var rows = map[string]row{
 	"agent": {
 		own: []string{"agent/journal", "agent/machine", "circuit", "circuit/fault", "internal/schema", "memory",
 			"provider",
-			"provider/guard", "ratelimit", "ratelimit/budget", "tools"},
+			"provider/guard", "stream", "ratelimit", "ratelimit/budget", "tools"},
 		third: []string{xsync},
 		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"},
 	},
