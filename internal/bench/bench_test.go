@@ -15,7 +15,11 @@ func sides(tb testing.TB, s loop.Shape) map[string]loop.Run {
 
 // counted returns both sides.
 func counted(tb testing.TB, s loop.Shape, pawl, eino *loop.Counts) map[string]loop.Run {
-	p, err := loop.NewPawl(s, pawl)
+	newPawl := loop.NewPawl
+	if *undeclared {
+		newPawl = loop.NewPawlUndeclared
+	}
+	p, err := newPawl(s, pawl)
 	require.NoError(tb, err)
 	e, err := NewEino(tb.Context(), s, eino)
 	require.NoError(tb, err)

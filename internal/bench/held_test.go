@@ -12,13 +12,13 @@ import (
 	"github.com/pawlkit/pawl/internal/bench/loop"
 )
 
-// TestAHeldRunIsSmall holds runs open in mid-stream: each costs the goroutine of its consumer, that
-// of its loop, and what it knows so far.
+// TestAHeldRunIsSmall holds runs open in mid-stream: each costs the goroutine of its consumer and
+// what it knows so far.
 func TestAHeldRunIsSmall(t *testing.T) {
 	if race {
 		t.Skip("the race detector changes what memory is taken")
 	}
-	const runs, most = 10_000, 24 << 10
+	const runs, most = 10_000, 16 << 10
 	a, err := agent.New(agent.Config{Provider: loop.NewModel(loop.Shape{Text: 2}, new(loop.Counts)),
 		Instructions: loop.System})
 	require.NoError(t, err)

@@ -12,6 +12,8 @@ import (
 	"github.com/pawlkit/pawl/internal/bench/loop"
 )
 
+var undeclared = flag.Bool("undeclared", false, "Pawl's model doesn't declare that its calls end with their context")
+
 var rounds = flag.Int("shares", 0, "rounds in which TestTimes measures; it prints the medians")
 
 // TestTimes prints what Pawl takes of the peer's time and allocations, beside the goals.

@@ -18,7 +18,11 @@ type model struct {
 	text   []provider.Chunk
 }
 
-// NewModel returns the fake model for Pawl, which counts its calls.
+// EndsWithContext returns true: an answer is at hand and never waits.
+func (m *model) EndsWithContext() bool { return true }
+
+// NewModel returns the fake model for Pawl, which counts its calls. It declares that its calls end
+// with their context ([provider.EndsWithContext]).
 func NewModel(s Shape, counts *Counts) provider.Provider {
 	m := &model{shape: s, counts: counts}
 	m.call = append(m.call, provider.Start("fake"))
@@ -55,14 +59,22 @@ func (m *model) Stream(_ context.Context, req *provider.Request) iter.Seq2[provi
 }
 
 // NewPawl returns what runs the shape by Pawl's loop, and counts. Every event is read.
-func NewPawl(s Shape, counts *Counts) (Run, error) {
+func NewPawl(s Shape, counts *Counts) (Run, error) { return newPawl(s, counts, NewModel(s, counts)) }
+
+// NewPawlUndeclared is NewPawl with a model that doesn't declare that its calls end with their
+// context, so that each gets a goroutine of its own.
+func NewPawlUndeclared(s Shape, counts *Counts) (Run, error) {
+	return newPawl(s, counts, provider.Func(NewModel(s, counts).Stream))
+}
+
+func newPawl(s Shape, counts *Counts, model provider.Provider) (Run, error) {
 	add := tools.New(tools.Spec{Name: "add", Description: "Adds two numbers.", Inline: true},
 		func(_ context.Context, in Numbers) (Sum, error) {
 			counts.Tools.Add(1)
 			return Sum{in.A + in.B}, nil
 		})
 	a, err := agent.New(agent.Config{
-		Provider:     NewModel(s, counts),
+		Provider:     model,
 		Instructions: System,
 		Tools:        []tools.Tool{add},
 		Limits:       agent.Limits{Steps: s.Steps + 1, Repeats: -1, Tokens: -1},
