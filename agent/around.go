@@ -8,22 +8,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A SpanKind says what a [Span] is.
-type SpanKind string
-
-// The kinds of spans. Those of steps and tools lie within that of their run, and the run of a
-// subagent lies within the tool that calls it.
-const (
-	SpanRun  SpanKind = "run"  // one call of Run or Stream, from the start or resumption of a run to its end or pause
-	SpanStep SpanKind = "step" // a model call, with its preparation and the hooks for it
-	SpanTool SpanKind = "tool" // the execution of a tool call with all its attempts, and the AfterTool hooks for it
-)
-
-// A Span is a piece of work that Hooks.Around wraps.
+// A Span is a piece of work that Hooks.Around wraps. The spans of steps and tools lie within that
+// of their run, and the run of a subagent lies within the tool that calls it.
 type Span struct {
 	NoteMeta // the run, the step and the call
-	Kind     SpanKind
-	Tool     string // the name, for a tool call
+	// Kind is "run" for one call of Run or Stream, from the start or resumption of a run to its end
+	// or pause; "step" for a model call, with its preparation and the hooks for it; and "tool" for
+	// the execution of a tool call with all its attempts, and the AfterTool hooks for it.
+	Kind string
+	Tool string // the name, for a tool call
 	// Resumed says, for a run, that it has begun before, perhaps in another process: it was paused,
 	// or its process died.
 	Resumed bool
@@ -31,15 +24,19 @@ type Span struct {
 
 // around calls the Around hooks. It returns the context for the work, and a function that must be
 // called at its end; only its first call has an effect.
-func (l *sessionLog) around(ctx context.Context, s *Span) (context.Context, func(error)) {
+func (l *sessionLog) around(ctx context.Context, s Span) (context.Context, func(error)) {
 	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.Around != nil })
 	if len(hooks) == 0 {
 		return ctx, func(error) {}
 	}
+	return l.aroundBy(hooks, ctx, s)
+}
+
+func (l *sessionLog) aroundBy(hooks []*Hooks, ctx context.Context, s Span) (context.Context, func(error)) {
 	ends := make([]func(error), len(hooks))
 	for i, h := range hooks {
 		l.observe(h, func() error {
-			next, end := h.Around(ctx, s)
+			next, end := h.Around(ctx, &s)
 			ctx, ends[i] = withValues(ctx, next), end
 			return nil
 		})
@@ -101,13 +98,13 @@ type spans struct {
 // beginRun begins the span of the run.
 func (x *driver) beginRun(resumed bool) {
 	x.ctx, x.spans.endRun = x.around(x.ctx,
-		&Span{NoteMeta: NoteMeta{Origin: x.origin}, Kind: SpanRun, Resumed: resumed})
+		Span{NoteMeta: NoteMeta{Origin: x.origin}, Kind: "run", Resumed: resumed})
 }
 
 // beginStep begins the span of a step.
 func (x *driver) beginStep(n int) {
 	x.spans.step, x.spans.endStep = x.around(x.ctx,
-		&Span{NoteMeta: NoteMeta{Origin: x.origin, Step: n}, Kind: SpanStep})
+		Span{NoteMeta: NoteMeta{Origin: x.origin, Step: n}, Kind: "step"})
 	x.reply.err = nil
 }
 
@@ -138,7 +135,7 @@ type callSpan struct {
 // beginSpan begins the span of a call that is about to be executed.
 func (cr *callRun) beginSpan() context.Context {
 	x := cr.x
-	ctx, end := x.around(x.ctx, &Span{NoteMeta: x.callMeta(&cr.call), Kind: SpanTool, Tool: cr.call.Name})
+	ctx, end := x.around(x.ctx, Span{NoteMeta: x.callMeta(&cr.call), Kind: "tool", Tool: cr.call.Name})
 	x.lock()
 	defer x.mu.Unlock()
 	cr.span = callSpan{ctx, end}

@@ -40,7 +40,7 @@ func (r *recorder) hooks() agent.Hooks {
 		Name: "spans", Observer: true,
 		Around: func(ctx context.Context, s *agent.Span) (context.Context, func(error)) {
 			name := string(s.Kind)
-			if s.Kind != agent.SpanRun {
+			if s.Kind != "run" {
 				name += fmt.Sprint(s.Step)
 			}
 			name = strings.TrimPrefix(path(ctx)+"/"+name+s.Tool, "/")

@@ -169,7 +169,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 		x.unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
 		end = &RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: text}
 		x.stamp(end, 0)
-		x.over.shown = x.endEvent(end, reason)
+		x.over.shown = endEvent(end, x.machine, reason)
 		x.queue = append(x.queue, x.over.shown)
 	}
 	end = x.over.shown

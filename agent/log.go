@@ -107,40 +107,43 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 	if l.err != nil {
 		return l.err
 	}
-	own := make([]Fact, len(facts))
-	for i, f := range facts {
-		own[i] = l.stamp(f.Fact, i)
-	}
-	if err := l.machine.Check(own); err != nil {
-		return l.broken(err)
-	}
-	head, err := l.machine.Head(own)
-	if err != nil {
-		return l.broken(err)
-	}
-	recs, err := l.encode(own)
+	after, changed := l.machine.Trial(), false
+	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
+	l.records = recs
 	defer clear(recs)
-	if errors.Is(err, errTooLarge) {
-		return err
+	events := len(l.queue)
+	for i, f := range facts {
+		f, err := l.encode(l.stamp(f.Fact, i), &recs[i])
+		if errors.Is(err, errTooLarge) {
+			l.queue = l.queue[:events]
+			return err
+		}
+		changed = changed || after.ChangesHead(f)
+		if err == nil {
+			err = after.Apply(f)
+		}
+		if err != nil {
+			l.queue = l.queue[:events]
+			return l.broken(err)
+		}
+		if start, ok := f.(*RunStarted); ok {
+			l.origin = start.Meta.Origin
+		}
+		l.enqueue(f, after)
 	}
-	if err == nil {
-		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs,
-			Taken: items, Head: head})
+	app := journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs, Taken: items}
+	if changed {
+		app.Head = after.Head()
 	}
-	if err != nil {
+	if err := l.store(app); err != nil {
+		l.queue = l.queue[:events]
 		refused := l.broken(&appendError{l.name, err})
 		l.unlocked(func() { l.agent.logger.ErrorContext(l.ctx, "agent: journal", "session", l.name, "error", err) })
 		return refused
 	}
-	for i, f := range own {
-		if err := l.machine.Apply(f); err != nil {
-			return l.broken(err)
-		}
+	l.machine.Adopt()
+	for i := range recs {
 		l.count(&recs[i])
-		if start, ok := f.(*RunStarted); ok {
-			l.origin = start.Meta.Origin
-		}
-		l.enqueue(f)
 	}
 	if l.spending != nil {
 		l.spending.update(l.run())
@@ -187,39 +190,32 @@ func (l *sessionLog) envelope(m Meta, n int) Meta {
 // instead.
 var errTooLarge = errors.New("agent: a reply or a snapshot is larger than a record of the journal")
 
-// encode returns facts as records, and truncates facts that don't fit. The in-memory store of an
-// agent without a journal gets the facts themselves.
-func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
-	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
-	l.records = recs
-	for i, f := range facts {
-		if l.agent.inMemory {
-			recs[i] = machine.Record(f)
-			continue
-		}
-		for {
-			rec, err := machine.Encode(f)
-			if err != nil {
-				return nil, err
-			}
-			switch f.(type) {
-			case *Replied, *machine.Snapshot:
-				if len(rec.Data) > l.agent.record-l.agent.record/roomForResult {
-					return nil, errTooLarge
-				}
-			}
-			recs[i], facts[i] = rec, f
-			if len(rec.Data) <= l.agent.record {
-				break
-			}
-			shorter, ok := machine.Truncate(f)
-			if !ok {
-				break // the store says what is wrong
-			}
-			f = shorter
-		}
+// encode puts the record of a fact into rec, and returns the fact, shortened if it is too large for
+// a record. The in-memory store of an agent without a journal gets the fact itself.
+func (l *sessionLog) encode(f Fact, rec *journal.Record) (_ Fact, err error) {
+	if l.agent.inMemory {
+		*rec = machine.Record(f)
+		return f, nil
 	}
-	return recs, nil
+	for {
+		if *rec, err = machine.Encode(f); err != nil {
+			return nil, err
+		}
+		switch f.(type) {
+		case *Replied, *machine.Snapshot:
+			if len(rec.Data) > l.agent.record-l.agent.record/roomForResult {
+				return nil, errTooLarge
+			}
+		}
+		shorter, ok := f, false
+		if len(rec.Data) > l.agent.record {
+			shorter, ok = machine.Truncate(f)
+		}
+		if !ok { // it fits, or the store says what is wrong
+			return f, nil
+		}
+		f = shorter
+	}
 }
 
 // roomForResult is the share of a record that a reply leaves free, because its calls are repeated
@@ -263,11 +259,11 @@ func (e *appendError) Error() string {
 
 func (e *appendError) Unwrap() error { return e.err }
 
-// enqueue queues the event of a fact. The caller holds mu.
-func (l *sessionLog) enqueue(f Fact) {
+// enqueue queues the event of a fact. after has the state after it. The caller holds mu.
+func (l *sessionLog) enqueue(f Fact, after *machine.Machine) {
 	switch f := f.(type) {
 	case *RunEnded:
-		l.over.shown = l.endEvent(f, l.over.cause)
+		l.over.shown = endEvent(f, after, l.over.cause)
 		l.queue = append(l.queue, l.over.shown)
 	case *Suspended:
 		l.showPauses(f)
@@ -278,9 +274,9 @@ func (l *sessionLog) enqueue(f Fact) {
 
 // endEvent returns the event of the end of a run, with its Result. cause is why it ended, if that
 // is known here.
-func (l *sessionLog) endEvent(f *RunEnded, cause error) *RunEnded {
+func endEvent(f *RunEnded, after *machine.Machine, cause error) *RunEnded {
 	shown := *f
-	shown.Result = l.machine.Result(f.Status, f.Code, cause)
+	shown.Result = after.Result(f.Status, f.Code, cause)
 	return &shown
 }
 

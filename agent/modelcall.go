@@ -45,7 +45,7 @@ func (x *driver) stream(req *provider.Request) {
 			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	x.agent.provider.Stream(x.stepCtx(), req)(x.take)
+	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)
 	returned = true
 	if p, ok := errors.AsType[*stream.PanicError](x.reply.err); ok {
 		x.reply.err = &PanicError{Value: p.Value, Stack: p.Stack}

@@ -141,7 +141,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		session = newID(machine.UnnamedPrefix)
 	}
 	x.sessionLog = a.newLog(x.caller, session)
-	x.room.L = &x.mu
+	x.room.L, x.reply.take = &x.mu, x.take
 	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {

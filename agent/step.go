@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -120,28 +119,6 @@ func (l *sessionLog) labels(step int, kind string) provider.Labels {
 		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.state().Labels}
 }
 
-// A reply collects the reply of the current model call.
-type reply struct {
-	collector provider.Collector
-	err       error
-	calls     []begunCall // the calls that have begun
-	size      replySize
-	attempts  []error // the errors of the attempts before the last
-}
-
-// reset makes r ready for the next model call. It keeps the memory of the last one.
-func (r *reply) reset() {
-	r.collector.Reset()
-	r.err, r.calls, r.attempts, r.size = nil, r.calls[:0], nil, replySize{}
-}
-
-// A begunCall is a call of a reply that isn't complete.
-type begunCall struct {
-	id    string
-	index int32 // the provider's
-	open  bool  // its arguments are coming in
-}
-
 // ask makes the model call and appends its outcome.
 func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mode *mode, step *Step) {
 	err := x.call(req)
@@ -175,81 +152,6 @@ func (x *driver) call(req *provider.Request) error {
 		return provider.ErrIncomplete
 	}
 	return x.reply.err
-}
-
-// take collects and shows a chunk. It returns false if no more are wanted.
-func (x *driver) take(c provider.Chunk, err error) bool {
-	if x.left || x.reply.err != nil {
-		return false
-	}
-	if err == nil && x.ctx.Err() != nil { // the provider ignores it
-		err = context.Cause(x.ctx)
-	}
-	if err == nil {
-		err = x.reply.size.add(&c)
-	}
-	if err == nil {
-		err = x.reply.collector.Add(c)
-	}
-	if err != nil {
-		x.reply.err = usable(err)
-		return false
-	}
-	if ev := x.eventOf(&c); ev != nil {
-		x.show(ev)
-	}
-	return !x.left
-}
-
-// eventOf returns the note for a chunk; nil if there is none. It doesn't show it itself, so that
-// its large frame isn't on the stack while the consumer reads.
-func (x *driver) eventOf(c *provider.Chunk) Event {
-	switch c.Kind {
-	case provider.KindWaiting:
-		return &Waiting{NoteMeta: x.noteMeta(), Wait: *c.Extra.Wait}
-	case provider.KindReset:
-		x.reply.calls = x.reply.calls[:0]
-		return &Reset{NoteMeta: x.noteMeta(), Why: c.Text}
-	}
-	if !x.deltas {
-		return nil
-	}
-	switch c.Kind {
-	case provider.KindText, provider.KindRefusal:
-		return &TextDelta{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
-	case provider.KindReasoning:
-		return &ReasoningDelta{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
-	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
-		return &PartAdded{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(),
-			Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
-	case provider.KindToolStart: // its name is the one that the reply will have
-		meta := x.noteMeta()
-		meta.Call = machine.CallID(meta.Run(), meta.Step, len(x.reply.calls))
-		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
-		return &CallBegun{NoteMeta: meta, Index: x.reply.collector.Last(), Name: c.Name}
-	case provider.KindToolDelta:
-		if call := x.reply.open(c.Index); call != nil {
-			meta := x.noteMeta()
-			meta.Call = call.id
-			return &CallDelta{NoteMeta: meta, Index: x.reply.collector.Last(), Text: c.Text}
-		}
-	case provider.KindToolEnd:
-		if call := x.reply.open(c.Index); call != nil {
-			call.open = false
-		}
-	}
-	return nil
-}
-
-// open returns the call whose arguments are coming in with the provider's index; nil if there is
-// none.
-func (r *reply) open(index int32) *begunCall {
-	for i := range r.calls {
-		if call := &r.calls[i]; call.index == index && call.open {
-			return call
-		}
-	}
-	return nil
 }
 
 // takeAnswer shows and appends the reply that a hook gave, like a reply of the model.

@@ -200,7 +200,7 @@ func (m *Machine) decideCall(c *CallState, f *Decided) {
 		call.Input, call.Invalid = d.Input, ""
 		c.Call, c.Edited = &call, true
 	case AlwaysAllow:
-		m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool {
+		m.s.Rules = append(slices.DeleteFunc(slices.Clone(m.s.Rules), func(old Rule) bool {
 			return old.Tool == c.Call.Name && old.Scope == p.Scope
 		}),
 			Rule{Tool: c.Call.Name, Fingerprint: p.Fingerprint, Scope: p.Scope, By: d.User, Since: normalTime(f.Time)})

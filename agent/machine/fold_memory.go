@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pawlkit/pawl/provider"
@@ -188,14 +189,14 @@ func (r *RunState) inherit(before *RunState, c *ChainState) {
 	r.ContextReset, r.Start = c, before.Start
 	r.Step, r.PhaseStep, r.Counts = before.Step, before.PhaseStep, before.Counts
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
-	r.Tools = before.Tools
+	r.Tools = maps.Clone(before.Tools)
 	r.ToolNames = before.ToolNames
 	r.Model, r.UserMessages = before.Model, before.UserMessages
 }
 
 func (f *RuleRevoked) apply(m *Machine, _ *RunState) string {
 	n := len(m.s.Rules)
-	m.s.Rules = slices.DeleteFunc(m.s.Rules, func(r Rule) bool { return r.Tool == f.Tool })
+	m.s.Rules = slices.DeleteFunc(slices.Clone(m.s.Rules), func(r Rule) bool { return r.Tool == f.Tool })
 	if len(m.s.Rules) == n {
 		return fmt.Sprintf("there is no standing approval of %q", f.Tool)
 	}

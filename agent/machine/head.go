@@ -7,28 +7,17 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Head returns what lists show of the session once the facts are applied: its status, what it waits
-// for, its title and its labels. It returns nil if the facts change none of it, or only that one of
-// many suspended calls of a run that goes on was added. It doesn't apply the facts; the error is
-// the one that Apply would return.
-func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
-	if !slices.ContainsFunc(facts, m.changesHead) {
-		return nil, nil
-	}
-	after := m.Clone()
-	for _, f := range facts {
-		if err := after.Apply(f); err != nil {
-			return nil, err
-		}
-	}
-	r := after.s.Run
-	head := after.s.ownHead()
+// Head returns what lists show of a session that has a run: its status, what it waits for, its
+// title and its labels.
+func (m *Machine) Head() *journal.HeadUpdate {
+	r := m.s.Run
+	head := m.s.ownHead()
 	if head.Status = string(r.Status); r.Status == Paused && r.Code == CodeDrained {
 		// it waits for a process, not for a person
 		head.Status = string(Running)
 	}
 	head.Open = firstOpen(OpenPauses(r))
-	return head, nil
+	return head
 }
 
 // OpenPauses returns all that a run waits for, as lists show it. A head has at most
@@ -59,8 +48,9 @@ func firstOpen(open []journal.Open) []journal.Open {
 	return append(open[:journal.MaxOpen-1:journal.MaxOpen-1], soonest)
 }
 
-// changesHead reports whether the fact may change the head of the session.
-func (m *Machine) changesHead(f Fact) bool {
+// ChangesHead reports whether a fact that is applied next may change the head of the session. It
+// leaves out that one of many suspended calls of a run that goes on is added.
+func (m *Machine) ChangesHead(f Fact) bool {
 	switch f := f.(type) {
 	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *RunEnded:
 		return true

@@ -14,7 +14,8 @@ import (
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
-	s State
+	s     State
+	trial *trial // nil before the first
 }
 
 // New returns the machine of a session without facts.
@@ -66,9 +67,8 @@ func (m *Machine) Clone() *Machine {
 // when facts follow.
 func (m *Machine) Move() *Machine {
 	out := &Machine{s: m.s}
-	out.s.Rules = slices.Clone(m.s.Rules) // what Apply changes in place is copied
 	if m.s.Run != nil {
-		r := *m.s.Run
+		r := *m.s.Run // what Apply changes in place is copied
 		r.Calls, r.Tools = slices.Clone(r.Calls), maps.Clone(r.Tools)
 		out.s.Run = &r
 	}
@@ -210,32 +210,4 @@ func (r *RunState) stopAt(limit string) Action {
 func (m *Machine) Waiting() bool {
 	r := m.s.Run
 	return r != nil && r.Stage == StageActing && r.nextCalls().Kind == ActWait
-}
-
-// Check returns the error that Apply would return for these facts, one after the other, without
-// applying them. A driver calls it before it stores them, because a journal with a fact that
-// doesn't fit could never be read again. Check looks only at facts with pauses, decisions,
-// snapshots or compactions, and at context resets: they contain what hosts, people and subagents
-// have made. It returns nil for all others.
-func (m *Machine) Check(facts []Fact) error {
-	if !slices.ContainsFunc(facts, needsCheck) {
-		return nil
-	}
-	probe := m.Clone()
-	for _, f := range facts {
-		if err := probe.Apply(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func needsCheck(f Fact) bool {
-	switch f := f.(type) {
-	case *Suspended, *Decided, *Snapshot, *Compacted:
-		return true
-	case *RunStarted:
-		return f.ContextReset != nil
-	}
-	return false
 }

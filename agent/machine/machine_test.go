@@ -28,23 +28,46 @@ func TestACloneAndItsOriginalDontChangeEachOther(t *testing.T) {
 	})
 }
 
-func TestCheckAgreesWithApply(t *testing.T) {
+func TestATrialChangesNothingUntilItIsAdopted(t *testing.T) {
 	eachLog(t, 4, func(t *testing.T, s *sim) {
+		adopts := machine.New(s.m.State().Session)
 		s.before = func(f machine.Fact) {
-			was := stateJSON(t, s.m)
-			require.NoError(t, s.m.Check([]machine.Fact{f}))
+			was := stateJSON(t, adopts)
+			trial := adopts.Trial()
+			require.Equal(t, was, stateJSON(t, trial))
+			require.NoError(t, trial.Apply(f))
 			if d, ok := f.(*machine.Decided); ok {
-				require.Error(t, s.m.Check([]machine.Fact{f, machine.Stamp(d, s.meta(""))}), "it is decided on twice")
+				again := machine.Stamp(machine.CloneFact(d), machine.Meta{Origin: d.Meta.Origin, Seq: d.Seq + 1})
+				require.Error(t, trial.Apply(again), "it is decided on twice")
 			}
-			require.Equal(t, was, stateJSON(t, s.m))
+			require.Equal(t, was, stateJSON(t, adopts))
+			if s.one(3) { // the append failed, and is made again
+				trial = adopts.Trial()
+				require.Equal(t, was, stateJSON(t, trial))
+				require.NoError(t, trial.Apply(f))
+			}
+			adopts.Adopt()
 		}
+		s.after = func(machine.Fact) { require.Equal(t, stateJSON(t, s.m), stateJSON(t, adopts)) }
 	})
+}
+
+func TestPointersIntoARunStayValidAsFactsAreAdopted(t *testing.T) {
+	b := inRun(t)
+	b.add(&machine.StepStarted{Meta: step(1)}, replyWith(provider.StopToolCalls, b.call(0), b.call(1)))
+	run := b.m.State().Run
+	call := &run.Calls[1]
+	f := machine.Stamp(&machine.ToolStarted{Call: call.Call}, b.meta(1, call.Call.ID))
+	require.NoError(t, b.m.Trial().Apply(f))
+	require.Equal(t, machine.CallOpen, call.Status)
+	b.m.Adopt()
+	require.Equal(t, machine.CallStarted, call.Status)
+	require.Same(t, run, b.m.State().Run)
 }
 
 func TestASessionWithoutRunsCanBeAskedEverything(t *testing.T) {
 	m := machine.New("s-1")
 	require.False(t, m.Waiting())
-	require.NoError(t, m.Check(nil))
 	require.Empty(t, m.State().Goal())
 	require.Empty(t, m.State().LastUserText())
 	require.Nil(t, m.State().Input())

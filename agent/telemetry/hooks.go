@@ -31,14 +31,14 @@ func (t *Telemetry) Hooks() agent.Hooks {
 		Name:   "telemetry",
 		Around: t.around,
 		BeforeStep: func(ctx context.Context, s *agent.Step) error {
-			if a := activeIn(ctx, agent.SpanStep); a != nil {
+			if a := activeIn(ctx, spanStep); a != nil {
 				t.requested(a.span, s.Model)
 				a.name = t.model(s.Model)
 			}
 			return nil
 		},
 		AfterStep: func(ctx context.Context, s *agent.Step, r *provider.Response) error {
-			if a := activeIn(ctx, agent.SpanStep); a != nil {
+			if a := activeIn(ctx, spanStep); a != nil {
 				a.mu.Lock()
 				a.usage = r.Usage
 				a.mu.Unlock()
@@ -48,7 +48,7 @@ func (t *Telemetry) Hooks() agent.Hooks {
 			return nil
 		},
 		AfterTool: func(ctx context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
-			if a := activeIn(ctx, agent.SpanTool); a != nil && a.call == c.ID {
+			if a := activeIn(ctx, spanTool); a != nil && a.call == c.ID {
 				a.mu.Lock()
 				a.status = r.Status
 				a.mu.Unlock()
@@ -69,9 +69,16 @@ func (t *Telemetry) Hooks() agent.Hooks {
 	}
 }
 
+// The kinds of an [agent.Span].
+const (
+	spanRun  = "run"
+	spanStep = "step"
+	spanTool = "tool"
+)
+
 // An active is a span that has begun.
 type active struct {
-	kind   agent.SpanKind
+	kind   string
 	origin *machine.Origin
 	step   int
 	name   string // of the model or the tool
@@ -89,7 +96,7 @@ type active struct {
 type activeKey struct{}
 
 // activeIn returns the innermost span of a context, if it is of that kind.
-func activeIn(ctx context.Context, kind agent.SpanKind) *active {
+func activeIn(ctx context.Context, kind string) *active {
 	a, _ := ctx.Value(activeKey{}).(*active)
 	if a == nil || a.kind != kind {
 		return nil
@@ -110,9 +117,9 @@ func runIn(ctx context.Context) *active {
 func (t *Telemetry) around(ctx context.Context, s *agent.Span) (context.Context, func(error)) {
 	a := &active{kind: s.Kind, origin: s.Origin, step: s.Step, name: s.Tool, call: s.Call, begun: time.Now()}
 	switch s.Kind {
-	case agent.SpanRun:
+	case spanRun:
 		ctx, a.span = t.startRun(ctx, s.Origin, s.Resumed)
-	case agent.SpanStep:
+	case spanStep:
 		a.run = runIn(ctx)
 		ctx, a.span = t.tracer.Start(ctx, opChat, trace.WithSpanKind(trace.SpanKindClient),
 			trace.WithAttributes(t.chatAttributes(s.Origin, s.Step)...))
@@ -158,13 +165,13 @@ func (t *Telemetry) end(ctx context.Context, a *active, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch a.kind {
-	case agent.SpanRun:
+	case spanRun:
 		if err != nil && a.result == "" { // it has ended without AfterRun
 			failed(a.span, classOf(fault.Of(err)))
 		}
 		t.meters.agent.Record(ctx, took.Seconds(),
 			t.meters.with(attrsAgent, [4]string{a.origin.Agent, string(a.result)})...)
-	case agent.SpanStep:
+	case spanStep:
 		kind := ""
 		if err != nil {
 			kind = classOf(fault.Of(err))

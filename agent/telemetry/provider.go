@@ -8,7 +8,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -72,7 +71,7 @@ type modelCall struct {
 }
 
 func (c *modelCall) start(ctx context.Context) context.Context {
-	if activeIn(ctx, agent.SpanStep) != nil {
+	if activeIn(ctx, spanStep) != nil {
 		return ctx
 	}
 	attrs := []attribute.KeyValue{attribute.String(attrOperation, opChat),

@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A reply collects the reply of the current model call.
+type reply struct {
+	take      func(provider.Chunk, error) bool // driver.take
+	collector provider.Collector
+	err       error
+	calls     []begunCall // the calls that have begun
+	size      replySize
+	attempts  []error // the errors of the attempts before the last
+
+	texts  group[TextDelta]
+	deltas group[CallDelta]
+}
+
+// A group allocates values together, for the notes of which a reply has hundreds. The groups grow
+// from 1 to 16 values, so that a short reply takes no more than it needs.
+type group[T any] struct {
+	free []T
+	last int // the size of the last group
+}
+
+func (b *group[T]) next() *T {
+	if len(b.free) == 0 {
+		b.last = min(max(2*b.last, 1), 16)
+		b.free = make([]T, b.last)
+	}
+	v := &b.free[0]
+	b.free = b.free[1:]
+	return v
+}
+
+// reset makes r ready for the next model call. It keeps the memory of the last one.
+func (r *reply) reset() {
+	r.collector.Reset()
+	r.err, r.calls, r.attempts, r.size = nil, r.calls[:0], nil, replySize{}
+}
+
+// A begunCall is a call of a reply that isn't complete.
+type begunCall struct {
+	id    string
+	index int32 // the provider's
+	open  bool  // its arguments are coming in
+}
+
+// take collects and shows a chunk. It returns false if no more are wanted.
+func (x *driver) take(c provider.Chunk, err error) bool {
+	if x.left || x.reply.err != nil {
+		return false
+	}
+	if err == nil && x.ctx.Err() != nil { // the provider ignores it
+		err = context.Cause(x.ctx)
+	}
+	if err == nil {
+		err = x.reply.size.add(&c)
+	}
+	if err == nil {
+		err = x.reply.collector.Add(c)
+	}
+	if err != nil {
+		x.reply.err = usable(err)
+		return false
+	}
+	if ev := x.eventOf(&c); ev != nil {
+		x.show(ev)
+	}
+	return !x.left
+}
+
+// eventOf returns the note for a chunk; nil if there is none. It doesn't show it itself, so that
+// its large frame isn't on the stack while the consumer reads.
+func (x *driver) eventOf(c *provider.Chunk) Event {
+	switch c.Kind {
+	case provider.KindWaiting:
+		return &Waiting{NoteMeta: x.noteMeta(), Wait: *c.Extra.Wait}
+	case provider.KindReset:
+		x.reply.calls = x.reply.calls[:0]
+		return &Reset{NoteMeta: x.noteMeta(), Why: c.Text}
+	}
+	if !x.deltas {
+		return nil
+	}
+	switch c.Kind {
+	case provider.KindText, provider.KindRefusal:
+		ev := x.reply.texts.next()
+		*ev = TextDelta{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		return ev
+	case provider.KindReasoning:
+		return &ReasoningDelta{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
+		return &PartAdded{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(),
+			Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
+	case provider.KindToolStart: // its name is the one that the reply will have
+		meta := x.noteMeta()
+		meta.Call = machine.CallID(meta.Run(), meta.Step, len(x.reply.calls))
+		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
+		return &CallBegun{NoteMeta: meta, Index: x.reply.collector.Last(), Name: c.Name}
+	case provider.KindToolDelta:
+		if call := x.reply.open(c.Index); call != nil {
+			meta := x.noteMeta()
+			meta.Call = call.id
+			ev := x.reply.deltas.next()
+			*ev = CallDelta{NoteMeta: meta, Index: x.reply.collector.Last(), Text: c.Text}
+			return ev
+		}
+	case provider.KindToolEnd:
+		if call := x.reply.open(c.Index); call != nil {
+			call.open = false
+		}
+	}
+	return nil
+}
+
+// open returns the call whose arguments are coming in with the provider's index; nil if there is
+// none.
+func (r *reply) open(index int32) *begunCall {
+	for i := range r.calls {
+		if call := &r.calls[i]; call.index == index && call.open {
+			return call
+		}
+	}
+	return nil
+}
