@@ -327,7 +327,7 @@ func (c *chaos) fact() machine.Fact {
 			[]machine.UndoneCall{{Call: call}}), Message: any1(c, provider.Message{}, message)}
 	case 1:
 		return &machine.Snapshot{Meta: meta,
-			State: any1(c, nil, &machine.State{}, &machine.State{Run: &machine.RunState{}})}
+			State: any1(c, nil, &machine.State{}, &machine.State{Run: &machine.RunState{}}, c.m.State(), c.m.State())}
 	case 2, 3, 4:
 		meta.Origin = &machine.Origin{Session: "s-1", Run: r.ID}
 		return c.compacted(meta, message)

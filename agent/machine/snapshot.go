@@ -11,14 +11,18 @@ import (
 // apply sets the state of a machine that has none, because the facts before the snapshot were
 // pruned.
 func (f *Snapshot) apply(m *Machine, _ *RunState) string {
-	switch {
-	case f.State == nil || f.State.Run == nil:
+	if f.State == nil || f.State.Run == nil {
 		return "it holds no state"
-	case m.s.Run != nil: // the facts before it were applied, and give the same state
-		return ""
 	}
 	if problem := f.State.check(f.Run()); problem != "" {
 		return problem
+	}
+	if m.s.Run != nil { // the facts before it were applied, and give the same state
+		if len(f.State.Messages) != len(m.s.Messages) || f.State.Run.Status != m.s.Run.Status ||
+			f.State.Run.Stage != m.s.Run.Stage || f.State.Run.Step != m.s.Run.Step {
+			return "its state isn't that of the session"
+		}
+		return ""
 	}
 	s, err := f.State.Clone() // the fact is shared
 	if err != nil {

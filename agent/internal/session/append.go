@@ -1,0 +1,182 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A Redacted is a fact that may be appended: its texts are redacted, or it has none. Redacting and
+// appending are two steps because Config.Redact may call the agent, so that it isn't called while
+// the Log is locked.
+type Redacted struct{ fact machine.Fact }
+
+// Redact redacts the texts of a fact in place.
+func (s *Sessions) Redact(f machine.Fact) Redacted {
+	s.Config.Redact.Fact(f)
+	return Redacted{f}
+}
+
+// Clean is for a fact without texts, or whose texts were redacted before.
+func Clean(f machine.Fact) Redacted { return Redacted{f} }
+
+// Append writes facts, all or none, and takes the items out of the inbox whose outcome they are. The
+// caller sets at most Call, By, Step and Origin of their envelopes, and doesn't change the facts
+// any more. Append redacts, numbers, encodes, checks, stores and applies them, in this order. After
+// an error nothing more can be appended, except after [ErrTooLarge].
+func (l *Log) Append(items []string, facts ...machine.Fact) error {
+	own := make([]Redacted, len(facts))
+	for i, f := range facts {
+		own[i] = l.sessions.Redact(f)
+	}
+	l.Lock()
+	defer l.Unlock()
+	return l.AppendLocked(items, own...)
+}
+
+// AppendLocked is Append for a caller that holds the lock.
+func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
+	if l.err != nil {
+		return l.err
+	}
+	after, changed := l.machine.Trial(), false
+	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
+	l.records = recs
+	defer clear(recs)
+	for i, own := range facts {
+		l.stamp(own.fact, i)
+		f, err := l.encode(own.fact, &recs[i])
+		if errors.Is(err, ErrTooLarge) {
+			return err
+		}
+		changed = changed || err == nil && after.ChangesHead(f)
+		if err == nil {
+			err = after.Apply(f)
+		}
+		if err != nil {
+			return l.broken(err)
+		}
+		if start, ok := f.(*machine.RunStarted); ok {
+			l.origin = start.Meta.Origin
+		}
+		if l.Applied != nil {
+			l.Applied(f, after)
+		}
+	}
+	app := journal.Append{Session: l.Name, After: l.State().Seq, Fence: l.lease.Fence, Records: recs, Taken: items}
+	if changed {
+		app.Head = after.Head()
+	}
+	if err := l.store(app); err != nil {
+		refused := l.broken(&appendError{l.Name, err})
+		l.unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
+		return refused
+	}
+	l.machine.Adopt()
+	for i := range recs {
+		l.count(&recs[i])
+	}
+	return nil
+}
+
+// stamp fills in the envelope of the nth fact of an append. Facts that have the right number stay as
+// they are: those of a fork.
+func (l *Log) stamp(f machine.Fact, n int) {
+	meta, next := f.Envelope(), l.State().Seq+1+uint64(n)
+	if meta.Seq == next {
+		return
+	}
+	if meta.Origin == nil {
+		meta.Origin = l.origin
+	}
+	meta.Seq, meta.Time, meta.V = next, time.Now().UTC().Round(0), machine.Version
+	meta.By = machine.ValidText(meta.By)
+	if _, starts := f.(*machine.RunStarted); starts {
+		meta.Step = 0
+	} else if r := l.Run(); meta.Step == 0 && r != nil {
+		meta.Step = r.Step
+	}
+	machine.Stamp(f, meta)
+}
+
+// Stamp fills in the envelope of a fact that is shown, but can't be appended. The caller holds the
+// lock.
+func (l *Log) Stamp(f machine.Fact) { l.stamp(f, 0) }
+
+// ErrTooLarge says that a reply or a snapshot doesn't fit into a record. Results are truncated
+// instead.
+var ErrTooLarge = errors.New("agent: a reply or a snapshot is larger than a record of the journal")
+
+// encode puts the record of a fact into rec, and returns the fact, shortened if it is too large for
+// a record. A store in memory gets the fact itself.
+func (l *Log) encode(f machine.Fact, rec *journal.Record) (_ machine.Fact, err error) {
+	if l.sessions.InMemory {
+		*rec = machine.Record(f)
+		return f, nil
+	}
+	most := l.sessions.Record
+	for {
+		if *rec, err = machine.Encode(f); err != nil {
+			return nil, err
+		}
+		switch f.(type) {
+		case *machine.Replied, *machine.Snapshot:
+			if len(rec.Data) > most-most/roomForResult {
+				return nil, ErrTooLarge
+			}
+		}
+		shorter, ok := f, false
+		if len(rec.Data) > most {
+			shorter, ok = machine.Truncate(f)
+		}
+		if !ok { // it fits, or the store says what is wrong
+			return f, nil
+		}
+		f = shorter
+	}
+}
+
+// roomForResult is the share of a record that a reply leaves free, because its calls are repeated
+// in the records of their results.
+const roomForResult = 64
+
+// appendTimeout is how long an append whose outcome is unclear is tried again.
+const appendTimeout = 30 * time.Second
+
+// store passes an append to the store. An append whose outcome is unclear is retried unchanged,
+// unless the store says that it can't be written until somebody has acted, because its disk is
+// full, for example. The caller holds mu.
+func (l *Log) store(app journal.Append) error {
+	defer l.retried.Broadcast()
+	began := time.Now()
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := l.sessions.Store.Append(l.Stored, app)
+		if err == nil || !journal.Unclear(err) || errors.Is(err, journal.ErrUnusable) ||
+			time.Since(began) > appendTimeout {
+			return err
+		}
+		l.retrying = true
+		l.mu.Unlock()
+		timer := time.NewTimer(wait)
+		<-timer.C
+		l.mu.Lock()
+		l.retrying = false
+	}
+}
+
+// An appendError says that the journal refuses an append. The run and its subagents' runs stay open
+// in the journal, so that another process can resume them.
+type appendError struct {
+	session string
+	err     error
+}
+
+func (e *appendError) Error() string {
+	return fmt.Sprintf("agent: session %q: the journal refuses an append: %v", e.session, e.err)
+}
+
+func (e *appendError) Unwrap() error { return e.err }

@@ -1,0 +1,128 @@
+package session
+
+import (
+	"context"
+	"iter"
+	"runtime/debug"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A containedStore turns panics of a store into errors. The session's lock is held while facts are
+// appended; a panic would leave it locked, and the run would never end. The outcome of the append
+// is unclear then, as after other errors of a store.
+type containedStore struct{ store journal.Store }
+
+// ContainStore returns store with its panics contained; nil for none.
+func ContainStore(store journal.Store) journal.Store {
+	if _, ok := store.(containedStore); ok || store == nil {
+		return store
+	}
+	return containedStore{store}
+}
+
+func (c containedStore) Append(ctx context.Context, a journal.Append) (err error) {
+	defer Contain(&err)
+	return c.store.Append(ctx, a)
+}
+
+func (c containedStore) Head(ctx context.Context, session string) (h journal.Head, err error) {
+	defer Contain(&err)
+	return c.store.Head(ctx, session)
+}
+
+func (c containedStore) Lease(ctx context.Context, session, owner string, ttl time.Duration) (l journal.Lease,
+	err error) {
+	defer Contain(&err)
+	return c.store.Lease(ctx, session, owner, ttl)
+}
+
+func (c containedStore) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (renewed journal.Lease,
+	err error) {
+	defer Contain(&err)
+	return c.store.Renew(ctx, l, ttl)
+}
+
+func (c containedStore) Release(ctx context.Context, l journal.Lease) (err error) {
+	defer Contain(&err)
+	return c.store.Release(ctx, l)
+}
+
+func (c containedStore) Post(ctx context.Context, session string, it journal.Item) (err error) {
+	defer Contain(&err)
+	return c.store.Post(ctx, session, it)
+}
+
+func (c containedStore) Take(ctx context.Context, session string, fence uint64) (items []journal.Item, err error) {
+	defer Contain(&err)
+	return c.store.Take(ctx, session, fence)
+}
+
+func (c containedStore) Delete(ctx context.Context, session string, upTo uint64) (err error) {
+	defer Contain(&err)
+	return c.store.Delete(ctx, session, upTo)
+}
+
+func (c containedStore) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	return containedSeq(func() iter.Seq2[journal.Record, error] { return c.store.Read(ctx, session, after) })
+}
+
+func (c containedStore) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+	return containedSeq(func() iter.Seq2[journal.Head, error] { return c.store.Heads(ctx, f) })
+}
+
+// containedSeq yields an error for a panic of the sequence. A panic of the loop's body isn't
+// recovered.
+func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		inLoop, over := false, false
+		defer func() {
+			if inLoop {
+				return
+			}
+			if v := recover(); v != nil && !over {
+				var none T
+				yield(none, &tools.PanicError{Value: v, Stack: debug.Stack()})
+			}
+		}()
+		open()(func(v T, err error) bool {
+			if over {
+				return false
+			}
+			err = Usable(err)
+			inLoop = true
+			over = !yield(v, err)
+			inLoop = false
+			return !over
+		})
+	}
+}
+
+// Contain turns a panic into a *[tools.PanicError], and an error whose methods panic into another.
+// It must be deferred.
+func Contain(err *error) {
+	if v := recover(); v != nil {
+		*err = &tools.PanicError{Value: v, Stack: debug.Stack()}
+		return
+	}
+	*err = Usable(*err)
+}
+
+// Usable returns err, or a *[tools.PanicError] of the same class if a method of err, or of an error
+// that it wraps, panics: see [fault.Panics]. Errors from the host pass through it once, so that
+// everything else may use errors.Is and errors.As.
+func Usable(err error) error {
+	if err == nil {
+		return nil
+	}
+	if v := fault.Panics(err); v != nil {
+		return fault.Wrap(fault.Of(err), &tools.PanicError{Value: v, Stack: debug.Stack()})
+	}
+	return err
+}
+
+// CauseOf returns why ctx has ended. It may be an error of the host's.
+func CauseOf(ctx context.Context) error { return Usable(context.Cause(ctx)) }

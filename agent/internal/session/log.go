@@ -1,0 +1,103 @@
+package session
+
+import (
+	"context"
+	"sync"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A Log is a session that this process holds: see [Sessions.Open]. It is a [sync.Locker]; several
+// goroutines may use it at a time.
+type Log struct {
+	claim
+
+	// fixed
+	sessions *Sessions
+	Name     string
+	Ctx      context.Context         // ends with the caller's, and when the lease is lost
+	Cancel   context.CancelCauseFunc // of Ctx
+	Stored   context.Context         // for the store: doesn't end; the caller may set it before Hold
+	lease    journal.Lease
+	renew    *renewal // nil for a store in memory
+	// Applied, if it isn't nil, is called for each fact of an append before the append is stored,
+	// with the state after it, while the Log is locked. The caller sets it before Hold. If the
+	// append fails, nothing of it counts.
+	Applied func(f machine.Fact, after *machine.Machine)
+
+	mu sync.Mutex // guards what follows; taken with Lock
+	loadedState
+	origin   *machine.Origin  // of the newest run; nil before the first
+	records  []journal.Record // of the append under way; used again for the next one
+	err      error            // why nothing can be appended any more
+	retrying bool             // an append is tried again: nothing else may be appended meanwhile
+	retried  *sync.Cond
+}
+
+// Machine returns the machine of the session. It belongs to the Log, which alone applies facts to
+// it.
+func (l *Log) Machine() *machine.Machine { return l.machine }
+
+// State returns the state of the session.
+func (l *Log) State() *machine.State { return l.machine.State() }
+
+// Run returns the newest run; nil before the first.
+func (l *Log) Run() *machine.RunState { return l.machine.State().Run }
+
+// Origin returns the origin of the newest run; nil before the first.
+func (l *Log) Origin() *machine.Origin { return l.origin }
+
+// Fence returns the fencing token of the lease.
+func (l *Log) Fence() uint64 { return l.lease.Fence }
+
+// Lock locks the Log. It waits while an append is retried: that append may have been stored although
+// it failed, so no other fact may take its number. It waits on a Cond, and the append doesn't sleep
+// while it holds mu, because under the fake time of testing/synctest a goroutine that waits for a
+// Mutex stops the clock.
+func (l *Log) Lock() {
+	l.mu.Lock()
+	for l.retrying {
+		l.retried.Wait()
+	}
+}
+
+// Unlock unlocks the Log.
+func (l *Log) Unlock() { l.mu.Unlock() }
+
+// unlocked calls a function of the host without the lock, which the caller holds, because that
+// function may call the agent.
+func (l *Log) unlocked(fn func()) {
+	l.Unlock()
+	defer l.Lock()
+	fn()
+}
+
+// Err returns why nothing can be appended any more; nil if something can. The caller holds the lock.
+func (l *Log) Err() error { return l.err }
+
+// Lost reports whether nothing can be appended any more.
+func (l *Log) Lost() bool {
+	l.Lock()
+	defer l.Unlock()
+	return l.err != nil
+}
+
+// Fail has every append from now on return err, if none has failed before.
+func (l *Log) Fail(err error) {
+	l.Lock()
+	defer l.Unlock()
+	if l.err == nil {
+		l.err = err
+	}
+}
+
+// LeaseLost reports whether another process may have the session.
+func (l *Log) LeaseLost() bool { return isBusy(CauseOf(l.Ctx)) }
+
+// broken records that nothing can be appended any more, and ends Ctx.
+func (l *Log) broken(err error) error {
+	l.err = err
+	l.Cancel(err)
+	return err
+}

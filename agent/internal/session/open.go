@@ -1,0 +1,187 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A claim is what other goroutines see of a session that is held. Sessions.mu guards it.
+type claim struct {
+	holder Holder        // of the run; nil without one
+	ending bool          // there is no run, or it has ended, so that Close follows
+	closed chan struct{} // closed by Close
+}
+
+// handover is how long enter waits at most for a session whose run has ended, but whose holder isn't
+// done with it, and for one that is held without a run.
+const handover = 2 * time.Second
+
+// Open opens a session, which needn't exist, without a holder. If this or another process holds it,
+// the error has the code [machine.ErrBusy]. The caller must close it.
+func (s *Sessions) Open(ctx context.Context, session string) (*Log, error) {
+	l := s.Log(ctx, session)
+	return l, l.Hold(nil)
+}
+
+// OpenKnown is Open for a session that must exist. If it doesn't, the error has the code
+// [machine.ErrNothingOpen].
+func (s *Sessions) OpenKnown(ctx context.Context, session string) (*Log, error) {
+	if err := s.Exists(ctx, session); err != nil {
+		return nil, err
+	}
+	return s.Open(ctx, session)
+}
+
+// Log returns the log of a session that isn't held yet: [Log.Hold] follows.
+func (s *Sessions) Log(ctx context.Context, session string) *Log {
+	l := &Log{sessions: s, Name: session, Stored: context.WithoutCancel(ctx)}
+	l.Ctx, l.Cancel = context.WithCancelCause(ctx)
+	l.retried, l.closed = sync.NewCond(&l.mu), make(chan struct{})
+	return l
+}
+
+// Hold claims the session in this process, for a holder or for nil, and loads it. After an error, it
+// isn't held.
+func (l *Log) Hold(h Holder) error {
+	if err := l.enter(h); err != nil {
+		l.Cancel(nil)
+		return err
+	}
+	if err := l.load(); err != nil {
+		l.Close()
+		return err
+	}
+	return nil
+}
+
+// enter enters the session into Sessions.held.
+func (l *Log) enter(h Holder) error {
+	s := l.sessions
+	var late <-chan time.Time
+	for {
+		s.mu.Lock()
+		if s.draining {
+			s.mu.Unlock()
+			return machine.ErrDraining
+		}
+		held := s.held[l.Name]
+		if held == nil {
+			s.held[l.Name], l.holder, l.ending = l, h, h == nil
+			s.mu.Unlock()
+			return nil
+		}
+		ending := held.ending
+		s.mu.Unlock()
+		if !ending {
+			return busy(l.Name, nil)
+		}
+		if late == nil {
+			late = time.After(handover)
+		}
+		select {
+		case <-held.closed:
+		case <-late:
+			return busy(l.Name, nil)
+		case <-l.Ctx.Done():
+			return CauseOf(l.Ctx)
+		}
+	}
+}
+
+// Ending says that the run of the session has ended, so that Close follows soon. Who wants the
+// session waits for that instead of getting an error.
+func (l *Log) Ending() {
+	l.sessions.mu.Lock()
+	defer l.sessions.mu.Unlock()
+	l.ending = true
+}
+
+// Leave takes the holder away: nothing that is posted from now on is for its run.
+func (l *Log) Leave() {
+	l.sessions.mu.Lock()
+	defer l.sessions.mu.Unlock()
+	l.holder, l.ending = nil, true
+}
+
+// load takes the lease and replays the facts.
+func (l *Log) load() error {
+	s, asked := l.sessions, time.Now()
+	lease, err := s.takeLease(l.Stored, l.Name)
+	if err != nil {
+		return err
+	}
+	l.lease = lease
+	if !s.InMemory { // no other process can take a session of this one
+		l.renew = startRenewal(l, lease, asked)
+	}
+	state, err := s.read(l.Stored, l.Name, s.cache.take(l.Name))
+	if err != nil {
+		return err
+	}
+	l.loadedState = state
+	if r := l.Run(); r != nil {
+		l.origin = &machine.Origin{Session: l.Name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace,
+			Labels: l.State().Labels}
+	}
+	return nil
+}
+
+// Close releases the session, and takes a snapshot if one is due. It deletes a session without
+// facts, and one without a name that has no open run.
+func (l *Log) Close() {
+	s := l.sessions
+	if l.renew != nil {
+		l.snapshotIfDue()
+		l.renew.end()
+	}
+	if l.lease.Fence > 0 {
+		ctx, cancel := context.WithTimeout(l.Stored, s.Grace) // the lease ends by itself, too
+		if l.forgettable() {
+			if err := s.delete(ctx, l.Name); err != nil {
+				s.Logger.WarnContext(l.Ctx, "agent: removing a session", "session", l.Name, "error", err)
+			}
+		} else {
+			l.remember()
+			if err := s.Store.Release(ctx, l.lease); err != nil {
+				s.Logger.WarnContext(l.Ctx, "agent: releasing a lease", "session", l.Name, "error", err)
+			}
+		}
+		cancel()
+	}
+	l.Cancel(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, l.Name)
+	close(l.closed)
+	if s.draining {
+		s.drained()
+	}
+}
+
+func (s *Sessions) delete(ctx context.Context, session string) error {
+	if s.Delete != nil {
+		return s.Delete(ctx, session)
+	}
+	s.Forget(session)
+	return s.Store.Delete(ctx, session, journal.All)
+}
+
+// Forget drops what is kept of a session that is about to be deleted.
+func (s *Sessions) Forget(session string) { s.cache.take(session) }
+
+// forgettable reports whether Close deletes the session.
+func (l *Log) forgettable() bool {
+	l.Lock()
+	defer l.Unlock()
+	// After an error of the store, without a state, or when another process has the session, it
+	// isn't known what the session contains.
+	if l.err != nil || l.machine == nil || l.LeaseLost() {
+		return false
+	}
+	return l.State().Seq == 0 || strings.HasPrefix(l.Name, machine.UnnamedPrefix) && !l.Run().IsOpen()
+}

@@ -1,0 +1,167 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// ChildPrefix begins the names of the sessions of subagents. The id of the call follows.
+const ChildPrefix = "call/"
+
+// A Config configures [Sessions]. All fields but Delete are required.
+type Config struct {
+	Store journal.Store // its panics are contained: see [ContainStore]
+	// InMemory says that the store is the process's own: it keeps facts as they are, and its leases
+	// aren't renewed.
+	InMemory bool
+	Record   int           // bytes that a record has at most
+	Owner    string        // who takes leases
+	Lease    time.Duration // how long a lease lasts
+	Grace    time.Duration // how long work under way has to end before a lease is lost, and Close has
+	Redact   machine.Redactor
+	Logger   *slog.Logger
+	NewID    func(prefix string) string // an id that nobody can guess
+	// Delete removes a session that [Log.Close] finds not worth keeping, with what belongs to it; nil:
+	// the session alone is removed.
+	Delete func(ctx context.Context, session string) error
+}
+
+// Sessions are the sessions of a store. They are safe for concurrent use.
+type Sessions struct {
+	Config // fixed
+
+	mu       sync.Mutex // guards what follows
+	held     map[string]*Log
+	draining bool
+	idle     chan struct{} // while draining: closed when no session is held
+
+	cache stateCache // of sessions that aren't held
+}
+
+// New returns the sessions of a store.
+func New(cfg Config) *Sessions {
+	return &Sessions{Config: cfg, held: make(map[string]*Log)}
+}
+
+// A Holder is what drives a run of a session that is held. Wake tells it that something was posted
+// to the session, or that it should stop soon.
+type Holder interface{ Wake() }
+
+// Holder returns what drives the session in this process, or nil. Its run may have ended, but not
+// yet been released.
+func (s *Sessions) Holder(session string) Holder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.held[session]; l != nil {
+		return l.holder
+	}
+	return nil
+}
+
+// InProgress returns an error with the code [machine.ErrNothingOpen] if no run of the session is in
+// progress, in this or another process.
+func (s *Sessions) InProgress(ctx context.Context, session string) error {
+	s.mu.Lock()
+	l := s.held[session]
+	here := l != nil && l.holder != nil && !l.ending
+	s.mu.Unlock()
+	if here {
+		return nil
+	}
+	head, err := s.Store.Head(ctx, session)
+	switch {
+	case errors.Is(err, journal.ErrNoSession):
+		return NothingOpen(session, "")
+	case err != nil:
+		return readingHead(session, err)
+	case head.Status != string(machine.Running) || head.Owner == "" || head.Until.Before(time.Now()):
+		return NothingOpen(session, machine.Status(head.Status))
+	}
+	return nil
+}
+
+// Exists returns an error with the code [machine.ErrNothingOpen] if the store has no such session.
+func (s *Sessions) Exists(ctx context.Context, session string) error {
+	_, err := s.Store.Head(ctx, session)
+	if errors.Is(err, journal.ErrNoSession) {
+		return NothingOpen(session, "")
+	}
+	if err != nil {
+		return readingHead(session, err)
+	}
+	return nil
+}
+
+// NothingOpen returns the error for a session that is unknown, or whose newest run has the status.
+func NothingOpen(session string, status machine.Status) error {
+	return &machine.SessionError{Session: session, Code: machine.ErrNothingOpen, Status: status}
+}
+
+func busy(session string, cause error) error {
+	return &machine.SessionError{Session: session, Code: machine.ErrBusy, Err: cause}
+}
+
+func isBusy(err error) bool { return errors.Is(err, machine.ErrBusy) }
+
+func readingHead(session string, err error) error {
+	return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+}
+
+// Drain refuses sessions from now on, wakes all holders, and waits until no session is held. If ctx
+// ends first, it returns the names of those that are.
+func (s *Sessions) Drain(ctx context.Context) (left []string) {
+	s.mu.Lock()
+	if !s.draining {
+		s.draining, s.idle = true, make(chan struct{})
+		for _, l := range s.held {
+			if l.holder != nil {
+				l.holder.Wake()
+			}
+		}
+		s.drained()
+	}
+	idle := s.idle
+	s.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.held))
+}
+
+// Draining reports whether [Sessions.Drain] was called.
+func (s *Sessions) Draining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining
+}
+
+// drained closes idle if no session is held. mu is held.
+func (s *Sessions) drained() {
+	select {
+	case <-s.idle:
+		return
+	default:
+	}
+	if len(s.held) == 0 {
+		close(s.idle)
+	}
+}
+
+// hasName reports whether a session has a name of the host's, so that there may be other runs in it.
+func hasName(session string) bool {
+	return !strings.HasPrefix(session, machine.UnnamedPrefix) && !strings.HasPrefix(session, ChildPrefix)
+}
