@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -139,7 +138,7 @@ func (x *driver) stream(req *provider.Request) {
 			return // the body of the host's loop has ended this goroutine
 		}
 		if v := recover(); v != nil {
-			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
+			x.reply.err = panicked(v)
 		} else if !returned {
 			c.phase.Store(givenUp) // the provider has ended this goroutine
 		}
