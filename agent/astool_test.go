@@ -230,8 +230,9 @@ func TestTheSessionsOfChildrenAreOutOfReach(t *testing.T) {
 	for _, in := range []agent.Input{{Session: "call/r-1.1.0", Prompt: "x"}, agent.Continue("call/r-1.1.0"),
 		agent.Resume("call/r-1.1.0", agent.Approve("p-1"))} {
 		_, err := a.Run(t.Context(), in)
-		var bad *agent.InputError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
+		require.Contains(t, bad.Field, "Input.")
 	}
 	require.Error(t, a.Session("call/r-1.1.0").Decide(t.Context(), agent.Approve("p-1")))
 }
@@ -273,17 +274,17 @@ func TestACrashAtAnyAppendOfParentOrChildRepeatsNothing(t *testing.T) {
 				for range 20 {
 					var err error
 					res, err = a.Run(t.Context(), in)
-					var nothing *agent.NothingOpenError
+					var nothing *agent.SessionError
 					var paused *agent.PausedError
 					switch {
 					case dying != nil && dying.dead():
 						dying, a, in = nil, build(store), agent.Continue("s")
 						<-time.After(time.Minute)
 						continue
-					case errors.As(err, &nothing) && nothing.Status == "":
+					case errors.Is(err, agent.ErrNothingOpen) && errors.As(err, &nothing) && nothing.Status == "":
 						in = agent.Input{Session: "s", Prompt: "go"}
 						continue
-					case errors.As(err, &nothing):
+					case errors.Is(err, agent.ErrNothingOpen):
 						return // it had ended
 					case errors.As(err, &paused):
 						in = decideAs(&done, paused.Pending)

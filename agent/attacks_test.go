@@ -195,8 +195,7 @@ func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
 		}
 		wg.Wait()
 		_, err := a.Run(t.Context(), agent.Continue("s"))
-		var none *agent.NothingOpenError
-		require.True(t, err == nil || errors.As(err, &none), "%v", err)
+		require.True(t, err == nil || errors.Is(err, agent.ErrNothingOpen), "%v", err)
 		require.Len(t, won, 1)
 		var taken []agent.Decision
 		for _, f := range facts(t, a, "s") {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -35,24 +34,6 @@ type IncomingText struct {
 	Text    string
 }
 
-// A RefusedError says that a BeforeInput hook refused a text. Nothing was recorded or sent.
-type RefusedError struct {
-	Hook   string
-	Source TextSource
-	Err    error // the hook's; a *[HookError] if the hook failed
-}
-
-// Error says which hook refused which text, and why.
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("agent: hook %q refused the text of source %q: %v", e.Hook, e.Source, e.Err)
-}
-
-// Unwrap returns the hook's error.
-func (e *RefusedError) Unwrap() error { return e.Err }
-
-// Fault returns Denied.
-func (e *RefusedError) Fault() fault.Class { return fault.Denied }
-
 // beforeInput calls the BeforeInput hooks with a text and returns the text that they leave. An
 // empty text isn't shown to them.
 func (a *Agent) beforeInput(ctx context.Context, t IncomingText) (string, error) {
@@ -71,12 +52,17 @@ func (a *Agent) beforeInput(ctx context.Context, t IncomingText) (string, error)
 			a.logger.WarnContext(ctx, "agent: a hook warns of an input", "hook", h.Name, "session", t.Session,
 				"source", t.Source, "warning", warn.text)
 		case errors.As(err, &abort):
-			return "", &RefusedError{Hook: h.Name, Source: t.Source, Err: abort.Err}
+			return "", refusedBy(h.Name, &t, abort.Err)
 		default:
-			return "", &RefusedError{Hook: h.Name, Source: t.Source, Err: err}
+			return "", refusedBy(h.Name, &t, err)
 		}
 	}
 	return t.Text, nil
+}
+
+func refusedBy(hook string, t *IncomingText, err error) error {
+	return &SessionError{Session: t.Session, Code: ErrRefused, Err: err,
+		Problem: fmt.Sprintf("hook %q refused the text of source %q", hook, t.Source)}
 }
 
 // hasBeforeInput reports whether there are BeforeInput hooks.

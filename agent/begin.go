@@ -95,7 +95,8 @@ func (x *driver) start(in *Input) error {
 		}
 	}
 	if len(in.History) > 0 && len(s.Messages) > 0 {
-		return &InputError{Field: "History", Problem: fmt.Sprintf("session %q has a conversation already", s.Session)}
+		return &ArgError{Field: "Input.History",
+			Problem: fmt.Sprintf("session %q has a conversation already", s.Session)}
 	}
 	mode, err := a.mode(in.Mode)
 	if err != nil {
@@ -238,7 +239,7 @@ func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken
 }
 
 func nothingOpen(session string, r *machine.RunState) error {
-	e := &NothingOpenError{Session: session}
+	e := &SessionError{Session: session, Code: ErrNothingOpen}
 	if r != nil {
 		e.Status = r.Status
 	}

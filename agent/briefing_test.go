@@ -49,11 +49,12 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 		"its owner said no; [redacted]"} {
 		require.Contains(t, told.Parts[1].Text, want)
 	}
-	var bad *agent.InputError
+	var bad *agent.ArgError
 	in := agent.Continue("s-2")
 	in.Briefing = b
 	_, err := a.Run(t.Context(), in)
 	require.ErrorAs(t, err, &bad)
+	require.Contains(t, bad.Field, "Input.")
 }
 
 func TestABriefingIsBoundedHoweverMuchWasTried(t *testing.T) {

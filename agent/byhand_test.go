@@ -106,8 +106,7 @@ func TestCompactingASessionThatThereIsNotMakesNone(t *testing.T) {
 	store := journal.NewMemory()
 	a, _ := scripted(t, agent.Config{Memory: small(), Journal: store})
 	_, err := a.Session("nobody").Compact(t.Context(), 0)
-	var none *agent.NothingOpenError
-	require.ErrorAs(t, err, &none)
+	require.ErrorIs(t, err, agent.ErrNothingOpen)
 	_, err = store.Head(t.Context(), "nobody")
 	require.ErrorIs(t, err, journal.ErrNoSession)
 }

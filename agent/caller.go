@@ -12,39 +12,11 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
 
 // Label returns a label to look for: see [SessionFilter].
 func Label(key, value string) journal.Label { return journal.Label{Key: key, Value: value} }
-
-// A DuplicateError says that the session had an input or a message with this key before: see
-// [Input].Key and [Session.SteerOnce]. Nothing was started or sent.
-type DuplicateError struct {
-	Session string
-	Key     string
-	Run     string // the run that the first one started, or that has read it
-}
-
-// Error names the run.
-func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("agent: session %q had an input with the key %q before, in run %s", e.Session, e.Key, e.Run)
-}
-
-// Fault returns Invalid.
-func (e *DuplicateError) Fault() fault.Class { return fault.Invalid }
-
-// An OwnerError says that the session doesn't belong to Input.Owner. Nothing was started.
-type OwnerError struct{ Session string }
-
-// Error names the session.
-func (e *OwnerError) Error() string {
-	return fmt.Sprintf("agent: session %q doesn't belong to Input.Owner", e.Session)
-}
-
-// Fault returns Denied.
-func (e *OwnerError) Fault() fault.Class { return fault.Denied }
 
 const (
 	maxLabelText = 512 // bytes of Input.User, Task and Pipeline
@@ -96,7 +68,7 @@ func (in *Input) checkCaller() error {
 	}
 	head := journal.HeadUpdate{Labels: in.Labels}
 	if err := head.Validate(); err != nil {
-		return &InputError{Field: "Labels", Problem: strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Labels"),
+		return &ArgError{Field: "Input.Labels", Problem: strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Labels"),
 			Err: err}
 	}
 	if in.Trace != "" && traceID(in.Trace) == "" {
@@ -151,30 +123,31 @@ func (x *driver) newOrigin(in *Input) *machine.Origin {
 	return o
 }
 
-// notOwner returns an *[OwnerError] if a session doesn't belong to who the input says.
+// notOwner returns [ErrNotOwner] if a session doesn't belong to who the input says.
 func notOwner(s *machine.State, in *Input) error {
 	if in.Owner != "" && in.Owner != s.Owner && s.Seq > 0 {
-		return &OwnerError{Session: s.Session}
+		return &SessionError{Session: s.Session, Code: ErrNotOwner}
 	}
 	return nil
 }
 
-// duplicate returns a *[DuplicateError] if a session had an input with the key.
+// duplicate returns [ErrDuplicate] if a session had an input with the key.
 func duplicate(s *machine.State, key string) error {
 	if key == "" {
 		return nil
 	}
 	if run := s.RunOf(key); run != "" {
-		return &DuplicateError{Session: s.Session, Key: key, Run: run}
+		return &SessionError{Session: s.Session, Code: ErrDuplicate, Run: run,
+			Problem: fmt.Sprintf("it had an input with the key %q before, in run %s", key, run)}
 	}
 	return nil
 }
 
-// duplicateOf returns a *[DuplicateError] in place of err, if that says that the session is busy,
-// and it had an input with the key of in; or an *[OwnerError], if the session belongs to somebody
+// duplicateOf returns [ErrDuplicate] in place of err, if that says that the session is busy,
+// and it had an input with the key of in; or [ErrNotOwner], if the session belongs to somebody
 // else.
 func (a *Agent) duplicateOf(ctx context.Context, in *Input, err error) error {
-	if _, busy := errors.AsType[*BusyError](err); !busy || in.resumes() || in.Key == "" && in.Owner == "" {
+	if !errors.Is(err, ErrBusy) || in.resumes() || in.Key == "" && in.Owner == "" {
 		return err
 	}
 	m, failed := a.load(ctx, in.Session)

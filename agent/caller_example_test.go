@@ -32,8 +32,8 @@ func ExampleInput_labels() {
 	fmt.Println(res.Text(), res.Trace)
 
 	_, err = a.Run(ctx, in) // the client has sent it twice
-	var duplicate *agent.DuplicateError
-	fmt.Println(errors.As(err, &duplicate), duplicate.Run == res.Run)
+	duplicate, _ := errors.AsType[*agent.SessionError](err)
+	fmt.Println(errors.Is(err, agent.ErrDuplicate), duplicate.Run == res.Run)
 
 	if err := a.Session("s-1").SetTitle(ctx, "The report"); err != nil {
 		log.Fatal(err)

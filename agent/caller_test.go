@@ -3,6 +3,8 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,6 +30,17 @@ func request(session, key string) agent.Input {
 	return agent.Input{Session: session, Prompt: "go", User: "ann", Task: "t", Pipeline: "p", Key: key,
 		Trace:  parentOfCaller,
 		Labels: map[string]string{"tenant": "acme", "team": "a&b"}}
+}
+
+// requireDuplicate says that session s had the key before, in that run.
+func requireDuplicate(t *testing.T, err error, key, run string) {
+	t.Helper()
+	require.ErrorIs(t, err, agent.ErrDuplicate)
+	require.EqualError(t, err,
+		fmt.Sprintf("agent: session \"s\": it had an input with the key %q before, in run %s", key, run))
+	found, _ := errors.AsType[*agent.SessionError](err)
+	require.Equal(t, "s", found.Session)
+	require.Equal(t, run, found.Run)
 }
 
 func TestLabelsUserAndTraceReachEventsCallsAndTheLedger(t *testing.T) {
@@ -124,10 +137,7 @@ func TestTheSameKeyStartsOneRun(t *testing.T) {
 		duplicate := func(a *agent.Agent, key string) {
 			t.Helper()
 			res, err := a.Run(t.Context(), request("s", key))
-			var dup *agent.DuplicateError
-			require.ErrorAs(t, err, &dup)
-			require.Equal(t, agent.DuplicateError{Session: "s", Key: key, Run: first.Run}, *dup)
-			require.ErrorContains(t, err, first.Run)
+			requireDuplicate(t, err, key, first.Run)
 			require.Nil(t, res)
 		}
 		duplicate(a, "k-1")
@@ -160,12 +170,9 @@ func TestTheSameKeyDuringItsRunIsADuplicate(t *testing.T) {
 			runs++
 			for _, a := range []*agent.Agent{a, other} {
 				_, err := a.Run(t.Context(), request("s", "k"))
-				var dup *agent.DuplicateError
-				require.ErrorAs(t, err, &dup)
-				require.Equal(t, ev.Envelope().Run(), dup.Run)
-				var busy *agent.BusyError
+				requireDuplicate(t, err, "k", ev.Envelope().Run())
 				_, err = a.Run(t.Context(), request("s", "another"))
-				require.ErrorAs(t, err, &busy)
+				require.ErrorIs(t, err, agent.ErrBusy)
 			}
 		}
 		require.Equal(t, 1, runs)
@@ -221,9 +228,9 @@ func TestWhatIsWrongWithACallerIsSaid(t *testing.T) {
 				in.Session = ""
 			}
 			_, err := a.Run(t.Context(), in)
-			var wrong *agent.InputError
+			var wrong *agent.ArgError
 			require.ErrorAs(t, err, &wrong, "%+v", in)
-			require.Equal(t, field, wrong.Field, "%+v", in)
+			require.Equal(t, "Input."+field, wrong.Field, "%+v", in)
 		}
 	}
 	require.Empty(t, model.Requests())
@@ -250,8 +257,7 @@ func TestASessionHasATitle(t *testing.T) {
 			t.Helper()
 			require.NoError(t, s.SetTitle(t.Context(), title))
 		}
-		var unknown *agent.NothingOpenError
-		require.ErrorAs(t, s.SetTitle(t.Context(), "too early"), &unknown)
+		require.ErrorIs(t, s.SetTitle(t.Context(), "too early"), agent.ErrNothingOpen)
 
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)
@@ -273,16 +279,16 @@ func TestASessionHasATitle(t *testing.T) {
 		_, err := s.Prune(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, "“The …” page", title())
-		require.NoError(t, s.Fork(t.Context(), "copy"))
+		require.NoError(t, s.Fork(t.Context(), "copy", 0))
 		for info, err := range a.Sessions(t.Context(), agent.SessionFilter{Prefix: "copy"}) {
 			require.NoError(t, err)
 			require.Equal(t, "“The …” page", info.Title)
 		}
 
 		for _, bad := range []string{"", "a\nb", "\x7f", strings.Repeat("ü", 101)} {
-			var wrong *agent.InputError
+			var wrong *agent.ArgError
 			require.ErrorAs(t, s.SetTitle(t.Context(), bad), &wrong, "%q", bad)
-			require.Equal(t, "Title", wrong.Field)
+			require.Equal(t, "Input.Title", wrong.Field)
 		}
 		setTitle(strings.Repeat("ü", 100))
 		require.Len(t, title(), 200)

@@ -27,7 +27,7 @@ type hostCall struct {
 // The input is encoded as JSON; a json.RawMessage is used as it is, and nil is an empty object.
 // Mode, Limits, By, Supersede and the other settings of an [Input] may be set; Prompt, Parts,
 // Briefing and ToolChoice may not. A tool that doesn't exist, or not in the mode, is an
-// *[InputError]. BeforeFinish hooks aren't called, and what is steered into the run isn't
+// *[ArgError]. BeforeFinish hooks aren't called, and what is steered into the run isn't
 // delivered.
 //
 // The conversation has the call and its result like those of a model, after a message that tells
@@ -66,7 +66,7 @@ func (s *Session) Call(ctx context.Context, tool string, input any) (*Result, er
 func (in *Input) checkCall(limits *Limits) error {
 	switch {
 	case in.call.err != nil:
-		return &InputError{Field: "Call", Problem: "its input can't be encoded: " + in.call.err.Error(),
+		return &ArgError{Field: "Input.Call", Problem: "its input can't be encoded: " + in.call.err.Error(),
 			Err: in.call.err}
 	case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || in.ToolChoice != (provider.ToolChoice{}) ||
 		in.output != nil:

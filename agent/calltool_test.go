@@ -125,14 +125,14 @@ func TestACallOfTheHostThatIsWrongLeavesNoTrace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := a.Run(t.Context(), in)
-			require.ErrorAs(t, err, new(*agent.InputError))
+			require.ErrorAs(t, err, new(*agent.ArgError))
 			require.Nil(t, res)
 		})
 	}
 	_, err := a.Session("s").Call(t.Context(), "work", json.RawMessage(`{"n":1,"x":"`+strings.Repeat("x", 100)+`"}`))
 	require.ErrorAs(t, err, new(*agent.LimitError))
 	_, err = (*agent.Session)(nil).Call(t.Context(), "work", nil)
-	require.ErrorAs(t, err, new(*agent.ConfigError))
+	require.ErrorAs(t, err, new(*agent.ArgError))
 	require.Empty(t, facts(t, a, "s"))
 	require.Zero(t, done.all())
 }

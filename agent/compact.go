@@ -14,7 +14,7 @@ import (
 // Compact shortens the conversation of the session with the strategies of Config.Memory, until the
 // whole next request has at most target tokens; 0 means as few as possible. It returns what was
 // done. If a run is in progress, or was left open by a process that died, the error is a
-// *[BusyError]. A paused run stays paused.
+// [ErrBusy]. A paused run stays paused.
 func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	}
 	a := s.agent
 	if a.memoryConfig == nil {
-		return nil, &ConfigError{Field: "Memory",
+		return nil, &ArgError{Field: "Config.Memory",
 			Problem: "it is nil, so nothing says how to compact; an empty Memory has the defaults"}
 	}
 	l, err := a.openKnown(ctx, s.id)
@@ -33,10 +33,10 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	r := l.run()
 	switch {
 	case r == nil:
-		return nil, &NothingOpenError{Session: s.id}
+		return nil, &SessionError{Session: s.id, Code: ErrNothingOpen}
 	case r.Status == Running:
-		return nil, &BusyError{Session: s.id,
-			Err: errors.New("its process has left its run open; resume it with Continue first")}
+		return nil, &SessionError{Session: s.id, Code: ErrBusy,
+			Problem: "its process has left its run open; resume it with Continue first"}
 	}
 	c, err := a.memoryConfig.compactor(s.id)
 	if err != nil {
@@ -112,8 +112,7 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 
 // leaseLost reports whether another process may have the session.
 func (l *sessionLog) leaseLost() bool {
-	_, ok := errors.AsType[*BusyError](causeOf(l.ctx))
-	return ok
+	return errors.Is(causeOf(l.ctx), ErrBusy)
 }
 
 // forgot calls Memory.OnForget after messages were removed from the conversation.

@@ -173,7 +173,7 @@ type mode struct {
 // defaultLease is how long the lease of a session lasts: see Config.Lease.
 const defaultLease = 30 * time.Second
 
-// New returns an agent. The error joins a *[ConfigError] for everything that is wrong with the
+// New returns an agent. The error joins an *[ArgError] for everything that is wrong with the
 // Config, its tools and its modes.
 func New(cfg Config) (*Agent, error) {
 	a := &Agent{held: make(map[string]*sessionLog)}
@@ -194,7 +194,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	var err error
 	if a.registry, err = tools.NewRegistry(a.adopt(a.cfg.Tools)...); err != nil {
-		errs = append(errs, &ConfigError{Field: "Tools", Problem: err.Error(), Err: err})
+		errs = append(errs, &ArgError{Field: "Config.Tools", Problem: err.Error(), Err: err})
 		a.registry, _ = tools.NewRegistry()
 	}
 	errs = append(errs, a.addSources()...)
@@ -217,7 +217,7 @@ func New(cfg Config) (*Agent, error) {
 // checkConfig returns what is wrong with single fields of a Config.
 func checkConfig(cfg *Config) (errs []error) {
 	bad := func(field, format string, args ...any) {
-		errs = append(errs, &ConfigError{Field: field, Problem: fmt.Sprintf(format, args...)})
+		errs = append(errs, &ArgError{Field: "Config." + field, Problem: fmt.Sprintf(format, args...)})
 	}
 	text := func(field, text string) {
 		if !utf8.ValidString(text) {
@@ -273,7 +273,7 @@ func (a *Agent) guard() (provider.Provider, error) {
 		},
 	})
 	if err != nil { // a nil Provider, first of all: that is no use without a guard either
-		return nil, &ConfigError{Field: "Provider", Problem: err.Error(), Err: err}
+		return nil, &ArgError{Field: "Config.Provider", Problem: err.Error(), Err: err}
 	}
 	if a.cfg.NoGuard {
 		return p, nil
@@ -286,7 +286,7 @@ func (a *Agent) addModes() (errs []error) {
 	known := make(map[string]bool)
 	for i, m := range a.cfg.Modes {
 		if m.Name == "" || known[m.Name] {
-			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Modes[%d]", i),
+			errs = append(errs, &ArgError{Field: fmt.Sprintf("Config.Modes[%d]", i),
 				Problem: fmt.Sprintf("the name %q is empty or used twice", m.Name)})
 			continue
 		}
@@ -299,7 +299,7 @@ func (a *Agent) addModes() (errs []error) {
 	for _, d := range a.registry.All() {
 		for _, name := range d.Spec().Modes {
 			if !known[name] {
-				errs = append(errs, &ConfigError{Field: "Tools",
+				errs = append(errs, &ArgError{Field: "Config.Tools",
 					Problem: fmt.Sprintf("the tool %q names the mode %q, which isn't in Config.Modes", d.Name(), name)})
 			}
 		}
@@ -335,10 +335,10 @@ func (a *Agent) mode(name string) (*mode, error) {
 		names[i] = a.modes[i].Name
 	}
 	if len(a.cfg.Modes) == 0 {
-		return nil, &InputError{Field: "Mode",
+		return nil, &ArgError{Field: "Input.Mode",
 			Problem: fmt.Sprintf("there is no mode %q; the agent has none (Config.Modes)", name)}
 	}
-	return nil, &InputError{Field: "Mode",
+	return nil, &ArgError{Field: "Input.Mode",
 		Problem: fmt.Sprintf("there is no mode %q; the modes are %s", name, strings.Join(names, ", "))}
 }
 

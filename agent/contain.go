@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"log/slog"
 	"runtime/debug"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A containedStore turns panics of a store into errors. The session's lock is held while facts are
@@ -86,7 +86,7 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 			}
 			if v := recover(); v != nil && !over {
 				var none T
-				yield(none, &PanicError{Value: v, Stack: debug.Stack()})
+				yield(none, panicked(v))
 			}
 		}()
 		open()(func(v T, err error) bool {
@@ -102,20 +102,17 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// A PanicError is a panic in a function of the host. Its message doesn't contain the stack.
-type PanicError struct {
-	Value any
-	Stack []byte
+// panicked returns the error for a panic with that value. It is to be called where the panic was
+// recovered.
+func panicked(v any) *tools.PanicError {
+	return &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()}
 }
-
-// Error says what the panic was.
-func (e *PanicError) Error() string { return fmt.Sprintf("agent: panic: %v", e.Value) }
 
 // contain turns a panic into an error, and an error whose methods panic into another. It must be
 // deferred.
 func contain(err *error) {
 	if v := recover(); v != nil {
-		*err = &PanicError{Value: v, Stack: debug.Stack()}
+		*err = panicked(v)
 		return
 	}
 	*err = usable(*err)
@@ -128,15 +125,15 @@ func contained(fn func() error) (err error) {
 	return fn()
 }
 
-// usable returns err, or a *[PanicError] of the same class if a method of err, or of an error that
-// it wraps, panics: see [fault.Panics]. Errors from the host pass through it once, so that
+// usable returns err, or a *[tools.PanicError] of the same class if a method of err, or of an error
+// that it wraps, panics: see [fault.Panics]. Errors from the host pass through it once, so that
 // everything else may use errors.Is and errors.As.
 func usable(err error) error {
 	if err == nil {
 		return nil
 	}
 	if v := fault.Panics(err); v != nil {
-		return fault.Wrap(fault.Of(err), &PanicError{Value: v, Stack: debug.Stack()})
+		return fault.Wrap(fault.Of(err), panicked(v))
 	}
 	return err
 }

@@ -45,14 +45,14 @@ var errContextReset = fault.New(fault.None, "agent: the context was reset, and a
 // model call, however full the conversation is. It is for tools and hooks, and safe for concurrent
 // use. The request is recorded ([machine.ContextResetRequested]), so it survives a pause or a
 // crash. It is dropped if the run ends, or if the context can't be reset then: see [ContextReset].
-// Without a Memory.ContextReset the error is a *[ConfigError].
+// Without a Memory.ContextReset the error is an *[ArgError].
 func RequestContextReset(ctx context.Context) error {
 	x := driverIn(ctx)
 	if x == nil {
 		return errNoRun
 	}
 	if g := x.agent.memoryConfig; g == nil || g.ContextReset == nil {
-		return &ConfigError{Field: "Memory.ContextReset",
+		return &ArgError{Field: "Config.Memory.ContextReset",
 			Problem: "it is nil, so nothing says how to reset the context; an empty ContextReset has the defaults"}
 	}
 	return x.appendIn(ctx, func() Fact {
@@ -79,7 +79,7 @@ func (g *memoryConfig) addContextReset() error {
 		h.Tries = 2
 	}
 	if !(h.At > 0 && h.At <= 1) || h.Most < 0 || h.Tries < 0 {
-		return &ConfigError{Field: "Memory.ContextReset",
+		return &ArgError{Field: "Config.Memory.ContextReset",
 			Problem: fmt.Sprintf(
 				"At is %v, Most %d and Tries %d; At is a share of the window, above 0 and up to 1, the others aren't "+
 					"negative", h.At, h.Most, h.Tries)}

@@ -56,7 +56,7 @@
 //     other end is a typed reason, [Result.Err], beside the complete Result. A run completes when
 //     the model ends its turn with an answer, or when a stop condition holds: a refusal, and a
 //     reply that is cut, filtered or empty, is no answer.
-//   - A session has one run at a time. Another one is refused with a *[BusyError].
+//   - A session has one run at a time. Another one is refused with [ErrBusy].
 //   - Each loop ends: see [Limits], which are on by default.
 //   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model
 //     continues to write: the reply is cut at the next chunk.

@@ -137,8 +137,9 @@ func TestAnAgentThatNewDidNotMakeIsAnError(t *testing.T) {
 	for _, a := range []*agent.Agent{nil, {}} {
 		res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
 		require.Nil(t, res)
-		var config *agent.ConfigError
+		var config *agent.ArgError
 		require.ErrorAs(t, err, &config)
+		require.Contains(t, config.Field, "Config.")
 	}
 }
 

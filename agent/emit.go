@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -32,36 +31,19 @@ type Shown struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// An EventError says what is wrong with a host's event, or with an event that is to be encoded or
-// decoded.
-type EventError struct {
-	Kind    string // of the event
-	Problem string
-	Err     error
-}
-
-// Error names the kind and says what would be right.
-func (e *EventError) Error() string { return fmt.Sprintf("agent: event %q: %s", e.Kind, e.Problem) }
-
-// Unwrap returns the cause.
-func (e *EventError) Unwrap() error { return e.Err }
-
-// Fault returns Invalid.
-func (e *EventError) Fault() fault.Class { return fault.Invalid }
-
 // Emit records a fact of the host in the run that ctx belongs to: an [machine.Emitted] with the
 // value as JSON. The model doesn't see it. It is for tools and hooks, and safe for concurrent use.
 // Config.Redact is applied to the strings in the value.
 //
 // The kind has 1 to 100 bytes, without control characters. The value has at most 64 KiB as JSON
 // after redaction; a json.RawMessage is used as it is. If either is wrong, the error is an
-// *[EventError]. Nothing is recorded if the run, or the call that ctx is of, is over.
+// *[ArgError]. Nothing is recorded if the run, or the call that ctx is of, is over.
 func Emit(ctx context.Context, kind string, value any) error {
 	x := driverIn(ctx)
 	if x == nil {
 		return errNoRun
 	}
-	data, err := x.hostValue(kind, value)
+	data, err := x.hostValue("Emit", kind, value)
 	if err != nil {
 		return err
 	}
@@ -80,7 +62,7 @@ func Show(ctx context.Context, kind string, value any) error {
 	if x == nil {
 		return errNoRun
 	}
-	data, err := x.hostValue(kind, value)
+	data, err := x.hostValue("Show", kind, value)
 	if err != nil {
 		return err
 	}
@@ -106,10 +88,10 @@ func ownCall(ctx context.Context) string {
 	return ""
 }
 
-// hostValue checks the kind of a host's event, and returns its value, encoded and redacted.
-func (x *driver) hostValue(kind string, value any) (data json.RawMessage, err error) {
+// hostValue checks the kind of a host's event for fn, and returns its value, encoded and redacted.
+func (x *driver) hostValue(fn, kind string, value any) (data json.RawMessage, err error) {
 	bad := func(problem string, err error) (json.RawMessage, error) {
-		return nil, &EventError{Kind: kind, Problem: problem, Err: err}
+		return nil, badEvent(fn, kind, problem, err)
 	}
 	if kind == "" || len(kind) > maxKind || !utf8.ValidString(kind) || strings.ContainsFunc(kind, unicode.IsControl) {
 		return bad(fmt.Sprintf("the kind has to be valid UTF-8 of 1 to %d bytes without control characters", maxKind),
@@ -119,7 +101,7 @@ func (x *driver) hostValue(kind string, value any) (data json.RawMessage, err er
 		defer contain(&err)
 		data, err = machine.Marshal(value)
 	}()
-	var panicked *PanicError
+	var panicked *tools.PanicError
 	switch {
 	case errors.As(err, &panicked):
 		return bad("encoding its value has panicked", err)
@@ -135,6 +117,11 @@ func (x *driver) hostValue(kind string, value any) (data json.RawMessage, err er
 				len(data), maxValue), nil)
 	}
 	return data, nil
+}
+
+// badEvent returns the error for an event that a function can't take.
+func badEvent(fn, kind, problem string, err error) error {
+	return &ArgError{Func: fn, Field: fmt.Sprintf("event %q", kind), Problem: problem, Err: err}
 }
 
 // forward shows an event of a subagent. If too many events wait to be shown, it waits, unless ctx

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -94,8 +95,10 @@ func TestEventsOfTheHostAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, errs, 18)
 	for _, err := range errs {
-		var wrong *agent.EventError
+		var wrong *agent.ArgError
 		require.ErrorAs(t, err, &wrong)
+		require.Contains(t, []string{"Emit", "Show"}, wrong.Func)
+		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
 	require.Len(t, of[*machine.Emitted](all), 3)
 	require.Len(t, of[*agent.Shown](all), 3)

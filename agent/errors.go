@@ -1,13 +1,66 @@
 package agent
 
 import (
-	"fmt"
-
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
+// A SessionError says why something can't be done with a session. Its Code says what kind of reason
+// it is, so that errors.Is(err, agent.ErrBusy) matches it.
+//
+//   - Session: the name of the session; the new one, if it can't be made from another
+//   - Code: one of the constants from [ErrBusy] on
+//   - Status: the status of the last run, with [ErrNothingOpen]; empty if there is no such session
+//   - Run: the run that has the key, with [ErrDuplicate]
+//   - Problem: what is wrong, and what would be right; empty if the code says everything
+//   - Err: the cause; nil if there is none
+//   - Error(), Unwrap(): the problem and the cause in words, and the cause
+//   - Is(): reports whether an error is the Code
+//   - Fault(): the class: fault.Transient for [ErrDraining], fault.Denied for [ErrNotOwner] and
+//     [ErrRefused], fault.Invalid for [ErrDuplicate]; for others, that of the cause, or
+//     fault.Permanent
+type SessionError = machine.SessionError
+
+// The codes of a [SessionError], to be matched with errors.Is.
+const (
+	// ErrBusy says that a session is in use: a run is in progress in this or another process, or
+	// the session is being changed.
+	ErrBusy = machine.ErrBusy
+	// ErrNothingOpen says that a session is unknown, or has no open run: see SessionError.Status.
+	ErrNothingOpen = machine.ErrNothingOpen
+	// ErrNotOwner says that a session doesn't belong to [Input].Owner. Nothing was started.
+	ErrNotOwner = machine.ErrNotOwner
+	// ErrDuplicate says that a session had an input or a message with this key before: see
+	// [Input].Key and [Session.Steer]. Nothing was started or sent.
+	ErrDuplicate = machine.ErrDuplicate
+	// ErrRefused says that a BeforeInput hook refused a text. Nothing was recorded or sent. The
+	// cause is the hook's error; a *[HookError] if the hook failed.
+	ErrRefused = machine.ErrRefused
+	// ErrNoRule says that a session has no standing approval of a tool: see [Session.Revoke].
+	ErrNoRule = machine.ErrNoRule
+	// ErrCannotFork says that a session can't be forked or imported. There is no new session.
+	ErrCannotFork = machine.ErrCannotFork
+	// ErrCannotUndo says that an undo was refused. Nothing was undone.
+	ErrCannotUndo = machine.ErrCannotUndo
+	// ErrDraining says that the agent takes no new input, because [Agent.Drain] was called. Another
+	// process may take it.
+	ErrDraining = machine.ErrDraining
+)
+
+// An ArgError says what is wrong with an argument: a field of a [Config] or of an [Input], a host's
+// event, or the context of a function. Nothing was started or stored.
+//
+//   - Func: the function; empty for a Config or an Input, which several functions take
+//   - Field: for example "Config.Tools" or "Input.Prompt"; empty if Func was called wrongly
+//   - Problem: what is wrong, and what would be right
+//   - Err: the cause; nil if there is none
+//   - Error(), Unwrap(): the function, the field and the problem in words, and the cause
+//   - Fault(): fault.Permanent if only a change of the program helps: if a Config is wrong, or Func
+//     was called where it can't be; fault.Invalid for other arguments
+type ArgError = machine.ArgError
+
 // errNoAgent is the error for an Agent that New didn't make.
-var errNoAgent = &ConfigError{Field: "Provider", Problem: "this Agent is nil or empty; make one with New"}
+var errNoAgent = &ArgError{Field: "Config.Provider", Problem: "this Agent is nil or empty; make one with New"}
 
 // Reasons why runs end.
 var (
@@ -18,70 +71,3 @@ var (
 	errDrained   = fault.New(fault.None,
 		"agent: the run was paused because its process ends; Continue or Recover resumes it")
 )
-
-// A BusyError says that a session is in use: a run is in progress in this or another process, or
-// the session is being changed.
-type BusyError struct {
-	Session string
-	Err     error // the error of the journal, if another process has the session
-}
-
-// Error says which session.
-func (e *BusyError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("agent: session %q has a run under way elsewhere: %v", e.Session, e.Err)
-	}
-	return fmt.Sprintf("agent: session %q has a run under way; wait for its end, or use Steer", e.Session)
-}
-
-// Unwrap returns the cause.
-func (e *BusyError) Unwrap() error { return e.Err }
-
-// An InputError says what is wrong with an input or an argument. Nothing was started or stored.
-type InputError struct {
-	Field   string
-	Problem string
-	Err     error
-}
-
-// Error names the field and says what would be right.
-func (e *InputError) Error() string { return "agent: Input." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *InputError) Unwrap() error { return e.Err }
-
-// Fault returns Invalid.
-func (e *InputError) Fault() fault.Class { return fault.Invalid }
-
-// A NothingOpenError says that a session is unknown, or has no open run.
-type NothingOpenError struct {
-	Session string
-	Status  Status // of its last run; empty: there is none
-}
-
-// Error says whether the session is unknown or how its last run ended.
-func (e *NothingOpenError) Error() string {
-	if e.Status == "" {
-		return fmt.Sprintf("agent: session %q is unknown, so there is nothing to resume", e.Session)
-	}
-	return fmt.Sprintf(
-		"agent: the last run of session %q has ended (%s), so there is nothing to resume; start another with a prompt",
-		e.Session, e.Status)
-}
-
-// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
-// of the program helps.
-type ConfigError struct {
-	Field   string // which field of the Config
-	Problem string // what is wrong, and what would be right
-	Err     error  // the cause, if there is one
-}
-
-// Error names the field and says what would be right.
-func (e *ConfigError) Error() string { return "agent: Config." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *ConfigError) Unwrap() error { return e.Err }
-
-// Fault returns permanent.
-func (e *ConfigError) Fault() fault.Class { return fault.Permanent }

@@ -49,20 +49,47 @@ func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
 			`agent: session "s" waits for a decision on look (approval, pause p-1)`, fault.None, false},
 		{&PausedError{Session: "s", Pending: append(one, one...)}, `agent: session "s" waits for 2 decisions; ` +
 			`this input wasn't taken: decide first, or set Input.Supersede`, fault.None, false},
-		{&BusyError{Session: "s"}, `agent: session "s" has a run under way; wait for its end, or use Steer`,
+		{&SessionError{Session: "s", Code: ErrBusy},
+			`agent: session "s" has a run under way; wait for its end, or use Steer`,
 			fault.Permanent, false},
-		{&BusyError{Session: "s", Err: cause}, `agent: session "s" has a run under way elsewhere: disk full`,
+		{&SessionError{Session: "s", Code: ErrBusy, Err: cause},
+			`agent: session "s" has a run under way elsewhere: disk full`,
 			fault.Permanent, true},
-		{&InputError{Field: "Prompt", Problem: "it is empty", Err: cause}, "agent: Input.Prompt: it is empty",
+		{&ArgError{Field: "Input.Prompt", Problem: "it is empty", Err: cause}, "agent: Input.Prompt: it is empty",
 			fault.Invalid, true},
-		{&NothingOpenError{Session: "s"}, `agent: session "s" is unknown, so there is nothing to resume`,
+		{&SessionError{Session: "s", Code: ErrNothingOpen},
+			`agent: session "s" is unknown, so there is nothing to resume`,
 			fault.Permanent, false},
-		{&NothingOpenError{Session: "s", Status: Failed},
+		{&SessionError{Session: "s", Code: ErrNothingOpen, Status: Failed},
 			`agent: the last run of session "s" has ended (failed), so there is nothing to resume; start another with a prompt`, fault.Permanent, false},
-		{&ConfigError{Field: "Tools", Problem: "no", Err: cause}, "agent: Config.Tools: no", fault.Permanent, true},
+		{&SessionError{Session: "s", Code: ErrBusy, Err: &SessionError{Session: "s", Code: ErrDraining}},
+			`agent: session "s" has a run under way elsewhere: agent: this agent is draining and takes no new input; another process may`,
+			fault.Transient, false},
+		{&SessionError{Session: "s", Code: ErrNotOwner}, `agent: session "s" doesn't belong to Input.Owner`,
+			fault.Denied, false},
+		{&SessionError{Session: "s", Code: ErrRefused, Problem: "a hook refused it", Err: cause},
+			`agent: session "s": a hook refused it: disk full`, fault.Denied, true},
+		{&SessionError{Session: "s", Code: ErrDuplicate, Problem: "it had the key"},
+			`agent: session "s": it had the key`,
+			fault.Invalid, false},
+		{&SessionError{Session: "s", Code: ErrNoRule}, `agent: session "s": no rule`, fault.Permanent, false},
+		{ErrDraining, `agent: draining`, fault.Transient, false},
+		{&ArgError{Func: "Generate", Problem: "no call"}, "agent: Generate: no call", fault.Permanent, false},
+		{&ArgError{Func: "Emit", Field: `event "k"`, Problem: "no"}, `agent: Emit: event "k": no`, fault.Invalid,
+			false},
+		{&ArgError{Field: "Config.Tools", Problem: "no", Err: cause}, "agent: Config.Tools: no", fault.Permanent, true},
 	} {
 		require.EqualError(t, c.err, c.text)
 		require.Equal(t, c.class, fault.Of(fmt.Errorf("wrapped: %w", c.err)), c.text)
 		require.Equal(t, c.wraps, errors.Is(c.err, cause), c.text)
 	}
+}
+
+func TestASessionErrorMatchesItsCodeAndItsCause(t *testing.T) {
+	err := fmt.Errorf("wrapped: %w", &SessionError{Code: ErrBusy, Err: &SessionError{Code: ErrDraining}})
+	require.ErrorIs(t, err, ErrBusy)
+	require.ErrorIs(t, err, ErrDraining)
+	require.NotErrorIs(t, err, ErrNothingOpen)
+	require.NotErrorIs(t, &SessionError{}, ErrBusy)
+	require.NotErrorIs(t, &SessionError{Code: ErrBusy}, errors.New("agent: busy"))
 }

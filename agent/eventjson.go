@@ -55,7 +55,7 @@ type eventForm[D any] struct {
 //
 // v is [machine.Version]. Facts also have seq and time. The errors in [BreakerOpen], [Escalated]
 // and [SourceFailed], and the Result of a [RunEnded], are for the host and aren't included. If ev
-// isn't a fact or a note of this package, by pointer, the error is an *[EventError] or a
+// isn't a fact or a note of this package, by pointer, the error is an *[ArgError] or a
 // *[machine.FactError].
 func MarshalEvent(ev Event) ([]byte, error) {
 	if f, ok := ev.(Fact); ok {
@@ -68,24 +68,24 @@ func MarshalEvent(ev Event) ([]byte, error) {
 	}
 	kind, ok := noteKinds[reflect.TypeOf(ev)]
 	if !ok || reflect.ValueOf(ev).IsNil() {
-		return nil, &EventError{Kind: fmt.Sprintf("%T", ev),
-			Problem: "it isn't an event; events are pointers to the facts and notes of package agent"}
+		return nil, badEvent("MarshalEvent", fmt.Sprintf("%T", ev),
+			"it isn't an event; events are pointers to the facts and notes of package agent", nil)
 	}
 	data, err := machine.Marshal(eventForm[Event]{V: machine.Version, Kind: kind, Session: ev.Envelope().Session(),
 		Data: ev})
 	if err != nil {
-		return nil, &EventError{Kind: kind, Problem: "it can't be encoded: " + err.Error(), Err: err}
+		return nil, badEvent("MarshalEvent", kind, "it can't be encoded: "+err.Error(), err)
 	}
 	return data, nil
 }
 
 // UnmarshalEvent returns the event that [MarshalEvent] has encoded. A [RunEnded] has no Result. The
-// error is an *[EventError] if data isn't such an object, and a *[machine.FactError] if it is a
+// error is an *[ArgError] if data isn't such an object, and a *[machine.FactError] if it is a
 // fact that can't be read. Both are also for another version and for unknown kinds.
 func UnmarshalEvent(data []byte) (Event, error) {
 	var form eventForm[json.RawMessage]
 	if err := json.Unmarshal(data, &form); err != nil {
-		return nil, &EventError{Kind: form.Kind, Problem: "it isn't the JSON of an event: " + err.Error(), Err: err}
+		return nil, badEvent("UnmarshalEvent", form.Kind, "it isn't the JSON of an event: "+err.Error(), err)
 	}
 	t, ok := noteTypes[form.Kind]
 	if !ok {
@@ -97,12 +97,12 @@ func UnmarshalEvent(data []byte) (Event, error) {
 		return f, nil
 	}
 	if form.V != machine.Version {
-		return nil, &EventError{Kind: form.Kind,
-			Problem: fmt.Sprintf("it has version %d, and this release reads version %d", form.V, machine.Version)}
+		return nil, badEvent("UnmarshalEvent", form.Kind,
+			fmt.Sprintf("it has version %d, and this release reads version %d", form.V, machine.Version), nil)
 	}
 	v := reflect.New(t)
 	if err := json.Unmarshal(form.Data, v.Interface()); err != nil {
-		return nil, &EventError{Kind: form.Kind, Problem: "it can't be read: " + err.Error(), Err: err}
+		return nil, badEvent("UnmarshalEvent", form.Kind, "it can't be read: "+err.Error(), err)
 	}
 	ev := v.Interface().(Event)
 	if o := ev.Envelope().Origin; o != nil {

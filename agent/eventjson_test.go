@@ -110,7 +110,7 @@ func TestEveryFactIsAnEventInJSON(t *testing.T) {
 }
 
 func TestWhatIsNoEventIsRefused(t *testing.T) {
-	var wrong *agent.EventError
+	var wrong *agent.ArgError
 	var fact *machine.FactError
 	for _, ev := range []agent.Event{nil, (*agent.TextDelta)(nil), &agent.Meta{}} {
 		_, err := agent.MarshalEvent(ev)

@@ -97,7 +97,6 @@ func (x *driver) beforeFinish() (missing string, err error) {
 func (x *driver) finishCause(cause error) {
 	var (
 		limit   *LimitError
-		busy    *BusyError
 		refused *appendError
 		abort   *AbortError
 		hook    *HookError
@@ -109,7 +108,7 @@ func (x *driver) finishCause(cause error) {
 		x.finish(Failed, machine.CodeAborted, hook)
 	case errors.As(cause, &limit):
 		x.finish(Stopped, machine.CodeLimit, limit)
-	case errors.As(cause, &busy), errors.As(cause, &refused): // the next process that has the session resumes it
+	case errors.Is(cause, ErrBusy), errors.As(cause, &refused): // the next process that has the session resumes it
 		x.lock()
 		if x.err == nil {
 			x.err = cause

@@ -14,58 +14,38 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A ForkError says why a session can't be forked or imported.
-type ForkError struct {
-	From, To string
-	Problem  string
-}
-
-// Error says what would be right.
-func (e *ForkError) Error() string {
-	return fmt.Sprintf("agent: can't fork session %q into %q: %s", e.From, e.To, e.Problem)
-}
-
-// A ForkOption changes what [Session.Fork] copies.
-type ForkOption struct{ upTo uint64 }
-
-// At has a fork end with the fact of that number, instead of the newest.
-func At(fact uint64) ForkOption { return ForkOption{upTo: fact} }
-
 // Fork copies the session into a new one, up to the last fact after which no model call and no tool
-// call was open; [At] sets an earlier end. Pauses and calls in doubt are therefore not copied, and
-// neither are standing approvals, which belong to one session. A run that was open there is stopped
-// with [machine.CodeForked] in the copy; continue its conversation with a prompt. The original
-// isn't changed and may be running. An invalid or existing name is a *[ForkError].
+// call was open, and not beyond the fact with the number upTo; 0 means the newest. Pauses and calls
+// in doubt are therefore not copied, and neither are standing approvals, which belong to one
+// session. A run that was open there is stopped with [machine.CodeForked] in the copy; continue its
+// conversation with a prompt. The original isn't changed and may be running. An invalid or existing
+// name is [ErrCannotFork].
 //
 // A copy has the conversation, but doesn't own the effects of the copied runs. Only in the original
-// can [Session.Undo] undo them; in the copy, and in copies of it, the error is an *[UndoError] with
+// can [Session.Undo] undo them; in the copy, and in copies of it, the error is [ErrCannotUndo] with
 // the owner's name. Runs that start in the copy are its own.
-func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) error {
+func (s *Session) Fork(ctx context.Context, to string, upTo uint64) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
 		return err
 	}
-	var o ForkOption
-	for _, o = range options { // the last one counts
-	}
 	if to == s.id {
-		return &ForkError{From: s.id, To: to, Problem: "the copy needs a name of its own"}
+		return cannotFork(to, "the copy needs a name of its own")
 	}
 	facts, err := s.agent.factsAfter(ctx, s.id, 0, 0)
 	if err != nil {
 		return err
 	}
 	if len(facts) == 0 {
-		return &NothingOpenError{Session: s.id}
+		return &SessionError{Session: s.id, Code: ErrNothingOpen}
 	}
-	own, err := machine.Copy(s.id, to, facts, o.upTo)
+	own, err := machine.Copy(s.id, to, facts, upTo)
 	if err != nil {
 		return err
 	}
 	if len(own) == 0 {
-		return &ForkError{From: s.id, To: to,
-			Problem: fmt.Sprintf("nothing was finished by fact %d; the log begins with fact %d", o.upTo,
-				facts[0].Envelope().Seq)}
+		return cannotFork(to, fmt.Sprintf("nothing was finished by fact %d of session %q; its log begins with fact %d",
+			upTo, s.id, facts[0].Envelope().Seq))
 	}
 	return s.agent.copyTo(ctx, s.id, to, own)
 }
@@ -76,7 +56,7 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	in := Input{Session: to, Prompt: "x"}
 	if err := in.check(new(machine.DefaultLimits())); err != nil || to == "" ||
 		strings.HasPrefix(to, machine.UnnamedPrefix) {
-		return &ForkError{From: from, To: to, Problem: "the new session needs a name that would do for Input.Session"}
+		return cannotFork(to, "the new session needs a name that would do for Input.Session")
 	}
 	m, err := machine.Replay(to, facts...)
 	if err != nil {
@@ -88,7 +68,7 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	}
 	defer l.close()
 	if l.state().Seq > 0 {
-		return &ForkError{From: from, To: to, Problem: "there is a session by that name"}
+		return cannotFork(to, "there is a session by that name")
 	}
 	r := m.State().Run
 	meta := Meta{Origin: &machine.Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace},
@@ -107,6 +87,10 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	return l.append(facts...)
 }
 
+func cannotFork(session, problem string) error {
+	return &SessionError{Session: session, Code: ErrCannotFork, Problem: problem}
+}
+
 // exported is a line of an export.
 type exported struct {
 	Session string          `json:"session"`
@@ -118,7 +102,7 @@ type exported struct {
 }
 
 // Export writes the log of the session as JSON lines, one fact per line: session, seq, time, kind,
-// v (the version of the encoding) and data. An unknown session is a *[NothingOpenError]. After an
+// v (the version of the encoding) and data. An unknown session is [ErrNothingOpen]. After an
 // error, w may have received a part of the log.
 func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	if _, err := s.ready(ctx); err != nil {
@@ -133,7 +117,7 @@ func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	}
 	session := s.id
 	if len(facts) == 0 {
-		return &NothingOpenError{Session: session}
+		return &SessionError{Session: session, Code: ErrNothingOpen}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -152,8 +136,8 @@ func (s *Session) Export(ctx context.Context, w io.Writer) error {
 
 // Import creates the session from the output of [Session.Export], from its first line on. Each fact
 // must be of the same session and must fit the facts before it, or the error is a
-// *[machine.FactError]; nothing is run. If the session exists, the error is a *[ForkError]. As in a
-// fork, effects belong to the session that was exported: see [Session.Fork] and Rollback.Moved.
+// *[machine.FactError]; nothing is run. If the session exists, the error is [ErrCannotFork]. As in
+// a fork, effects belong to the session that was exported: see [Session.Fork] and Rollback.Moved.
 func (s *Session) Import(ctx context.Context, r io.Reader) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -185,14 +169,14 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 		from, facts = line.Session, append(facts, f)
 	}
 	if len(facts) == 0 {
-		return &ForkError{From: from, To: session, Problem: "there is nothing to import"}
+		return cannotFork(session, "there is nothing to import")
 	}
 	own, err := machine.Copy(from, session, facts, 0)
 	if err != nil {
 		return err
 	}
 	if len(own) == 0 {
-		return &ForkError{From: from, To: session, Problem: "nothing is finished in it"}
+		return cannotFork(session, fmt.Sprintf("nothing is finished in the log of session %q", from))
 	}
 	return s.agent.copyTo(ctx, from, session, own)
 }

@@ -24,12 +24,12 @@ type gathering struct {
 
 // gather returns the tools of a run: the agent's own, those of its sources in the order of their
 // names, and those of the input, each group in its own order, but after those that were offered
-// before. It also returns what is wrong with sources. The error is an *[InputError].
-func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceError, error) {
+// before. It also returns what is wrong with sources. The error is an *[ArgError].
+func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*sourceError, error) {
 	if !g.resumed && !a.changeable && len(g.input)+len(g.only) == 0 {
 		return a.own, nil, nil
 	}
-	own, failed, lists := a.registry.All(), []*SourceError(nil), []toolList(nil)
+	own, failed, lists := a.registry.All(), []*sourceError(nil), []toolList(nil)
 	if len(a.sources) > 0 {
 		lists, failed = a.list(ctx, g.listing, a.sources)
 		a.lists.fill(g.listing, lists, failed)
@@ -49,13 +49,13 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceEr
 			})
 			if len(l.tools) < before {
 				failed = append(failed,
-					&SourceError{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
+					&sourceError{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
 			}
 		}
 		set, err = a.assemble(g, own, lists, fromInput)
 	}
 	if err != nil {
-		return nil, failed, &InputError{Field: "Tools", Problem: err.Error(), Err: err}
+		return nil, failed, &ArgError{Field: "Input.Tools", Problem: err.Error(), Err: err}
 	}
 	for _, name := range g.only {
 		if _, ok := set.registry.Lookup(name); !ok && !g.resumed {
@@ -103,7 +103,7 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 		d, err := a.define(t)
 		switch {
 		case err != nil:
-			return nil, &InputError{Field: "Tools", Problem: fmt.Sprintf("tool %d: %v", i, err), Err: err}
+			return nil, &ArgError{Field: "Input.Tools", Problem: fmt.Sprintf("tool %d: %v", i, err), Err: err}
 		case taken[d.Name()]:
 			return nil, badInput("Tools", "there is another tool with the name %q; give this one another", d.Name())
 		}
@@ -113,7 +113,7 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 	for _, raw := range external {
 		d, err := a.storedTool(raw)
 		if err != nil {
-			return nil, &InputError{Field: "Tools",
+			return nil, &ArgError{Field: "Input.Tools",
 				Problem: fmt.Sprintf("a tool that the run was started with: %v", err), Err: err}
 		}
 		if !taken[d.Name()] { // else the input has it again, or the agent has it now
@@ -207,7 +207,7 @@ func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
 }
 
 // gatherTools sets the tools of the run that starts after run before, or that resumes it.
-func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*SourceError, error) {
+func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*sourceError, error) {
 	g := &gathering{input: in.Tools, only: in.Only}
 	g.listing = tools.Listing{Session: x.account(), User: in.User,
 		Labels: cmp.Or(provider.LabelsOf(in.Labels), x.state().Labels)}

@@ -27,7 +27,7 @@ import (
 //   - Nothing of it is in the conversation: the model of the run reads only what the tool returns.
 //     The reply may contain calls of tools that the request offers; nobody runs them.
 //
-// If ctx doesn't belong to a running tool call, the error is a *[CallError]. The Response is nil if
+// If ctx doesn't belong to a running tool call, the error is an *[ArgError]. The Response is nil if
 // no model call was made; with another error it holds the reply so far. Generate is safe for
 // concurrent use.
 func Generate(ctx context.Context, req *provider.Request) (*provider.Response, error) {
@@ -36,7 +36,7 @@ func Generate(ctx context.Context, req *provider.Request) (*provider.Response, e
 		return nil, err
 	}
 	if req == nil {
-		return nil, &CallError{Func: "Generate", Problem: "the request is nil"}
+		return nil, &ArgError{Func: "Generate", Problem: "the request is nil"}
 	}
 	return c.generate(ctx, req)
 }
@@ -52,7 +52,7 @@ func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
 		return zero, err
 	}
 	if req == nil {
-		return zero, &CallError{Func: "GenerateFor", Problem: "the request is nil"}
+		return zero, &ArgError{Func: "GenerateFor", Problem: "the request is nil"}
 	}
 	s, wrapped, err := outputSchema[T]("GenerateFor")
 	if err != nil {
@@ -85,7 +85,7 @@ func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
 // Book charges what a tool call has spent elsewhere, for example on an image or a search, to the
 // run and to the call, as [Generate] does. A cost of 0 with a usage means that the price isn't
 // known. ctx is the context that the tool got; if it doesn't belong to a running tool call, or if a
-// figure is negative, the error is a *[CallError], and nothing is charged. That a limit is reached
+// figure is negative, the error is an *[ArgError], and nothing is charged. That a limit is reached
 // is no error here: the next model call of the tool or of the run is refused. Book is safe for
 // concurrent use.
 func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
@@ -94,7 +94,7 @@ func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
 		return err
 	}
 	if min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, int64(cost)) < 0 {
-		return &CallError{Func: "Book",
+		return &ArgError{Func: "Book",
 			Problem: fmt.Sprintf("a figure is negative: %+v, %v; give what was spent", u, cost)}
 	}
 	if _, err := c.x.ownSpending(ctx); err != nil {
@@ -103,18 +103,6 @@ func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
 	return c.book("Book", machine.Spent{Usage: u, Cost: cost, Unpriced: cost == 0 && u.Total() > 0})
 }
 
-// A CallError says that a function for tools was called outside of a running tool call, or wrongly.
-type CallError struct {
-	Func    string // for example "Generate"
-	Problem string
-}
-
-// Error says what was wrong and what would be right.
-func (e *CallError) Error() string { return "agent: " + e.Func + ": " + e.Problem }
-
-// Fault returns Permanent.
-func (e *CallError) Fault() fault.Class { return fault.Permanent }
-
 // A toolContext is a running tool call, as found in its context.
 type toolContext struct {
 	x    *driver
@@ -122,7 +110,7 @@ type toolContext struct {
 }
 
 // callIn returns the running tool call that ctx belongs to. Without one, the error is a
-// *[CallError] for fn.
+// *[ArgError] for fn.
 func callIn(ctx context.Context, fn string) (toolContext, error) {
 	if x := driverIn(ctx); x != nil {
 		if call, ok := tools.CallOf(ctx); ok {
@@ -137,7 +125,7 @@ func callIn(ctx context.Context, fn string) (toolContext, error) {
 }
 
 func noCall(fn string) error {
-	return &CallError{Func: fn,
+	return &ArgError{Func: fn,
 		Problem: "the context doesn't belong to a tool call that is running; pass on the one that the tool got, and " +
 			"use it only until the tool returns"}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -227,9 +228,11 @@ func TestOnlyARunningToolCallMayAskTheModelOrBook(t *testing.T) {
 		}}}}, call("leak", 1), say("Done."))
 	res := run(t, a)
 	require.Contains(t, results(res)[0].Text(), "the request is nil")
-	var wrong *agent.CallError
+	var wrong *agent.ArgError
 	require.ErrorAs(t, negative, &wrong)
 	require.ErrorAs(t, inHook, &wrong)
+	require.Equal(t, "Generate", wrong.Func)
+	require.Equal(t, fault.Permanent, fault.Of(inHook))
 	for name, ctx := range map[string]context.Context{"none": nil, "no call": t.Context(),
 		"a call that is over": context.WithoutCancel(kept)} {
 		_, err := agent.Generate(ctx, ask("x"))

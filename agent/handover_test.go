@@ -41,7 +41,7 @@ func TestASessionWhoseRunHasEndedIsWaitedFor(t *testing.T) {
 					require.Error(t, use(ctx, a))
 					cancel()
 					if err := use(t.Context(), a); busy {
-						require.ErrorAs(t, err, new(*agent.BusyError))
+						require.ErrorIs(t, err, agent.ErrBusy)
 					} else {
 						require.NoError(t, err)
 					}
@@ -63,8 +63,8 @@ func TestASessionWithARunIsBusyAtOnce(t *testing.T) {
 		synctest.Wait()
 		now := time.Now()
 		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
-		require.ErrorAs(t, err, new(*agent.BusyError))
-		require.ErrorAs(t, a.Session("s").Delete(t.Context()), new(*agent.BusyError))
+		require.ErrorIs(t, err, agent.ErrBusy)
+		require.ErrorIs(t, a.Session("s").Delete(t.Context()), agent.ErrBusy)
 		require.Equal(t, now, time.Now())
 		<-time.After(time.Minute)
 	})

@@ -46,8 +46,7 @@ func TestAnInputThatIsRefusedLeavesNothingOnItsContext(t *testing.T) {
 		go func() {
 			<-time.After(time.Second)
 			_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
-			var busy *agent.BusyError
-			require.ErrorAs(t, err, &busy)
+			require.ErrorIs(t, err, agent.ErrBusy)
 			require.Zero(t, ctx.waiting.Load(), "the session is busy")
 		}()
 		run(t, a)
@@ -127,8 +126,7 @@ func TestHooksArentToldOfResultsThatAreNotRecorded(t *testing.T) {
 		a, _ := scripted(t, cfg, providertest.Calls(providertest.CallSpec{Tool: "slow", Input: Number{3600}},
 			providertest.CallSpec{Tool: "work", Input: Number{1}}))
 		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
-		var busy *agent.BusyError
-		require.ErrorAs(t, err, &busy)
+		require.ErrorIs(t, err, agent.ErrBusy)
 		require.Len(t, finished(t, a, "s"), 1, "the other call is still open, for whoever resumes the session")
 		require.Empty(t, told)
 	})

@@ -37,7 +37,7 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 			}
 		}
 		// in the middle of the third call of the model
-		err := a.Session("s").Fork(t.Context(), "copy", agent.At(second+2))
+		err := a.Session("s").Fork(t.Context(), "copy", second+2)
 		require.NoError(t, err)
 		copied := facts(t, a, "copy")
 		require.IsType(t, &machine.RunEnded{}, copied[len(copied)-1])
@@ -68,7 +68,7 @@ func TestAForkCarriesNoPausesAndNoStandingApprovals(t *testing.T) {
 		call("ask", 1), call("ask", 2), say("Done."), call("ask", 3), call("ask", 4))
 	res := run(t, a)
 	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID))).Text())
-	err := a.Session("s").Fork(t.Context(), "copy")
+	err := a.Session("s").Fork(t.Context(), "copy", 0)
 	require.NoError(t, err)
 	rules, err := a.Session("copy").Rules(t.Context())
 	require.NoError(t, err)
@@ -81,14 +81,12 @@ func TestAForkThatCantBeMadeSaysWhy(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("Done."), say("Other."))
 	run(t, a)
 	runInput(t, a, agent.Input{Session: "other", Prompt: "x"})
-	var fork *agent.ForkError
 	for _, to := range []string{"", "s", "other", "call/r-1.1.0", "a\nb"} {
-		err := a.Session("s").Fork(t.Context(), to)
-		require.ErrorAs(t, err, &fork, to)
+		err := a.Session("s").Fork(t.Context(), to, 0)
+		require.ErrorIs(t, err, agent.ErrCannotFork, to)
 	}
-	var none *agent.NothingOpenError
-	err := a.Session("unknown").Fork(t.Context(), "copy")
-	require.ErrorAs(t, err, &none)
+	err := a.Session("unknown").Fork(t.Context(), "copy", 0)
+	require.ErrorIs(t, err, agent.ErrNothingOpen)
 	require.Len(t, facts(t, a, "other"), 4, "nothing was added to it")
 }
 
@@ -110,8 +108,7 @@ func TestWhatIsExportedIsImportedAndGoesOn(t *testing.T) {
 	require.Equal(t, bytes.ReplaceAll(file.Bytes(), []byte(`"session":"s"`), []byte(`"session":"t"`)),
 		same[:file.Len()])
 
-	var fork *agent.ForkError
-	require.ErrorAs(t, b.Session("t").Import(t.Context(), bytes.NewReader(file.Bytes())), &fork)
+	require.ErrorIs(t, b.Session("t").Import(t.Context(), bytes.NewReader(file.Bytes())), agent.ErrCannotFork)
 	var bad *machine.FactError
 	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
 	require.ErrorAs(t, b.Session("u").Import(t.Context(),
@@ -198,8 +195,9 @@ func TestRetentionRemovesWhatHasBeenIdleForLong(t *testing.T) {
 		require.Equal(t, 1, gone.Sessions)
 		require.Len(t, facts(t, a, "new"), 4)
 		_, err = a.Retain(t.Context(), agent.Retention{})
-		var bad *agent.InputError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
+		require.Equal(t, "Retention.Idle", bad.Field)
 	})
 }
 
@@ -305,8 +303,7 @@ func TestNothingIsUndoneInAnOpenRun(t *testing.T) {
 	a, _, _ := risky(t, agent.Config{}, call("risky", 1))
 	run(t, a)
 	_, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
-	var open *agent.UndoError
-	require.ErrorAs(t, err, &open)
+	require.ErrorIs(t, err, agent.ErrCannotUndo)
 }
 
 func TestReplayTellsWhatTheModelSawAndRunsNothing(t *testing.T) {

@@ -28,7 +28,7 @@ type Hooks struct {
 
 	// BeforeInput is called with each text from outside before anything is recorded, and may change
 	// it: see [IncomingText]. [Deny], [Abort] and any other error of a guard refuse it: the caller
-	// gets a *[RefusedError], and nothing is recorded, not even that there was such a session. A
+	// gets [ErrRefused], and nothing is recorded, not even that there was such a session. A
 	// warning is only logged. It is called before it is known whether the session is free.
 	BeforeInput func(ctx context.Context, t *IncomingText) error
 	// Around is called when a run, a step or a tool call begins. The work is done with the values

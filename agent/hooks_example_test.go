@@ -28,12 +28,11 @@ func ExampleHooks_beforeInput() {
 	}
 	ctx := context.Background()
 	_, err = a.Run(ctx, agent.Input{Session: "s-1", Prompt: "My password is 1234."})
-	var refused *agent.RefusedError
-	fmt.Println(errors.As(err, &refused), refused.Source, refused.Hook)
+	fmt.Println(errors.Is(err, agent.ErrRefused), err)
 	facts, err := a.Session("s-1").Facts(ctx)
 	fmt.Println(len(facts), err)
 	// Output:
-	// true prompt screen
+	// true agent: session "s-1": hook "screen" refused the text of source "prompt": tools: denied: don't send passwords
 	// 0 <nil>
 }
 

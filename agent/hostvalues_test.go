@@ -98,9 +98,9 @@ func TestAnAbortWithoutAReasonStopsTheRun(t *testing.T) {
 func TestANilJournalInTheInterfaceIsRefused(t *testing.T) {
 	var store *journal.Memory // as when the error of a store's Open wasn't looked at
 	_, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: store})
-	var wrong *agent.ConfigError
+	var wrong *agent.ArgError
 	require.ErrorAs(t, err, &wrong)
-	require.Equal(t, "Journal", wrong.Field)
+	require.Equal(t, "Config.Journal", wrong.Field)
 }
 
 func TestNothingIsExportedToOrImportedFromNowhere(t *testing.T) {

@@ -98,7 +98,7 @@ func FuzzImport(f *testing.F) {
 		require.NoError(t, err)
 		_, err = a.Session("s").Undo(t.Context(), Rollback{Moved: true})
 		require.NoError(t, err)
-		err = a.Session("s").Fork(t.Context(), "copy")
+		err = a.Session("s").Fork(t.Context(), "copy", 0)
 		require.NoError(t, err)
 		res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go on"})
 		require.NoError(t, err)

@@ -74,7 +74,7 @@ func (a *Agent) driverOf(session string) *driver {
 }
 
 // send posts an item to the run of a session, in this or another process. If no run is in progress,
-// the error is a *[NothingOpenError].
+// the error is [ErrNothingOpen].
 func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id string, err error) {
 	if err := a.inProgress(ctx, session); err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id stri
 	return it.ID, a.post(ctx, session, it)
 }
 
-// inProgress returns a *[NothingOpenError] if no run of the session is in progress, in this or
+// inProgress returns [ErrNothingOpen] if no run of the session is in progress, in this or
 // another process.
 func (a *Agent) inProgress(ctx context.Context, session string) error {
 	a.mu.Lock()
@@ -98,17 +98,17 @@ func (a *Agent) inProgress(ctx context.Context, session string) error {
 	head, err := a.store.Head(ctx, session)
 	switch {
 	case errors.Is(err, journal.ErrNoSession):
-		return &NothingOpenError{Session: session}
+		return &SessionError{Session: session, Code: ErrNothingOpen}
 	case err != nil:
 		return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
 	case head.Status != string(Running) || head.Owner == "" || head.Until.Before(time.Now()):
-		return &NothingOpenError{Session: session, Status: Status(head.Status)}
+		return &SessionError{Session: session, Code: ErrNothingOpen, Status: Status(head.Status)}
 	}
 	return nil
 }
 
 // change posts a revocation or a title to the run in progress. If no run is in progress, the error
-// is a *[NothingOpenError]. A run that has just ended reads the item as it is released (takeLate).
+// is [ErrNothingOpen]. A run that has just ended reads the item as it is released (takeLate).
 // If it was posted too late for that, change acts on it, or, if the session is busy again, whoever
 // holds it does.
 func (a *Agent) change(ctx context.Context, session string, it inboxItem) error {
@@ -121,11 +121,11 @@ func (a *Agent) change(ctx context.Context, session string, it inboxItem) error 
 	if err := a.post(ctx, session, it); err != nil {
 		return err
 	}
-	if a.driverOf(session) != nil || !errors.As(a.inProgress(ctx, session), new(*NothingOpenError)) {
+	if a.driverOf(session) != nil || !errors.Is(a.inProgress(ctx, session), ErrNothingOpen) {
 		return nil
 	}
 	l, err := a.open(ctx, session)
-	if errors.As(err, new(*BusyError)) {
+	if errors.Is(err, ErrBusy) {
 		return nil
 	}
 	if err != nil {
@@ -145,7 +145,7 @@ func (l *sessionLog) inbox() (items []inboxItem) {
 	posted, err := l.agent.store.Take(l.stored, l.name, l.lease.Fence)
 	if err != nil {
 		if _, ok := errors.AsType[*journal.ConflictError](err); ok {
-			l.cancel(&BusyError{Session: l.name, Err: err})
+			l.cancel(&SessionError{Session: l.name, Code: ErrBusy, Err: err})
 		}
 		l.agent.logger.WarnContext(l.ctx, "agent: reading the inbox", "session", l.name, "error", err)
 		return nil
@@ -296,18 +296,10 @@ func (s *Session) Rules(ctx context.Context) ([]Rule, error) {
 	return slices.Clone(m.State().Rules), nil
 }
 
-// A NoRuleError says that a session has no standing approval of a tool.
-type NoRuleError struct{ Session, Tool string }
-
-// Error says which.
-func (e *NoRuleError) Error() string {
-	return fmt.Sprintf("agent: session %q has no standing approval of %q; Rules lists those it has", e.Session, e.Tool)
-}
-
 // Revoke ends the standing approvals of a tool, in all scopes: from then on its calls ask again. by
 // says who revokes it. A run that is under way, here or in another process, acts on it at its next
 // safe point, before it takes up other calls; if there is none, it is done before the session's
-// next run begins. Without a standing approval to end, that is a *[NoRuleError]; for a run under
+// next run begins. Without a standing approval to end, that is [ErrNoRule]; for a run under
 // way it is logged there.
 func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 	ctx, err := s.ready(ctx)
@@ -315,13 +307,12 @@ func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 		return err
 	}
 	err = s.agent.change(ctx, s.id, inboxItem{Kind: itemRevoke, Text: tool, By: by})
-	var idle *NothingOpenError
-	if !errors.As(err, &idle) {
+	if !errors.Is(err, ErrNothingOpen) {
 		return err
 	}
 	l, err := s.agent.openKnown(ctx, s.id)
-	if errors.As(err, &idle) {
-		return &NoRuleError{Session: s.id, Tool: tool}
+	if errors.Is(err, ErrNothingOpen) {
+		return noRule(s.id, tool)
 	}
 	if err != nil {
 		return err
@@ -330,12 +321,17 @@ func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 	return l.revoke(nil, tool, by)
 }
 
+func noRule(session, tool string) error {
+	return &SessionError{Session: session, Code: ErrNoRule,
+		Problem: fmt.Sprintf("it has no standing approval of %q", tool)}
+}
+
 // revoke appends that a rule is revoked. items is the inbox item that asks for it.
 func (l *sessionLog) revoke(items []string, tool, by string) error {
 	l.lock()
 	defer l.mu.Unlock()
 	if !slices.ContainsFunc(l.state().Rules, func(r Rule) bool { return r.Tool == tool }) {
-		return &NoRuleError{Session: l.name, Tool: tool}
+		return noRule(l.name, tool)
 	}
 	return l.appendLocked(items, redactedFact{&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}})
 }
@@ -343,7 +339,7 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 // takeRevocation does what an inbox item asks for. It leaves the inbox in the same append.
 func (l *sessionLog) takeRevocation(it *inboxItem) {
 	err := l.revoke([]string{it.ID}, it.Text, it.By)
-	if _, ok := errors.AsType[*NoRuleError](err); ok {
+	if errors.Is(err, ErrNoRule) {
 		l.remove(it.ID)
 	}
 	if err != nil {

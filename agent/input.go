@@ -31,7 +31,7 @@ type Input struct {
 	// set Tools of the input that [Resume] or [Continue] returns.
 	Tools []tools.Tool
 	// Only limits the run to the tools with these names, of those that the mode permits; empty: all
-	// of them. A name that no tool has is an *[InputError].
+	// of them. A name that no tool has is an *[ArgError].
 	Only []string
 
 	Mode       string              // empty: the session's, else the first of Config.Modes
@@ -49,7 +49,7 @@ type Input struct {
 	User, Task, Pipeline string
 	// Owner is who the session belongs to: a user, or a team whose users share it. The first input
 	// of a session sets it; it has at most 256 bytes. A later input that names somebody else, or an
-	// owner for a session that has none, is an *[OwnerError]. Empty: the owner isn't checked.
+	// owner for a session that has none, is [ErrNotOwner]. Empty: the owner isn't checked.
 	Owner string
 	// Title is the title of the session if it has none yet: see [Session.SetTitle].
 	Title string
@@ -60,8 +60,8 @@ type Input struct {
 	// last run.
 	Labels map[string]string
 	// Key makes a repeated request harmless: if the session had an input or a message
-	// ([Session.SteerOnce]) with the same key, nothing is started, and the error is a
-	// *[DuplicateError]. It has at most 200 bytes. A session remembers its newest 100 keys.
+	// ([Session.Steer]) with the same key, nothing is started, and the error is a
+	// [ErrDuplicate]. It has at most 200 bytes. A session remembers its newest 100 keys.
 	Key string
 	// CallKey is the idempotency key of the call of an input of [CallTool], for a call that repeats
 	// one of an earlier run after it failed, or was interrupted. Empty: a key of its own. It has at
@@ -214,7 +214,7 @@ func (in *Input) checkParts(limits *Limits) error {
 }
 
 func badInput(field, format string, args ...any) error {
-	return &InputError{Field: field, Problem: fmt.Sprintf(format, args...)}
+	return &ArgError{Field: "Input." + field, Problem: fmt.Sprintf(format, args...)}
 }
 
 // message returns the input as a message.

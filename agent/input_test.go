@@ -56,8 +56,9 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, err := agent.New(c.cfg)
 			require.Nil(t, a)
-			var bad *agent.ConfigError
+			var bad *agent.ArgError
 			require.ErrorAs(t, err, &bad)
+			require.Contains(t, bad.Field, "Config.")
 			require.ErrorContains(t, err, c.says)
 		})
 	}
@@ -123,9 +124,9 @@ func TestAnInputThatCantBeTakenBeginsNothing(t *testing.T) {
 			t.Run(name+" "+where, func(t *testing.T) {
 				a, model := scripted(t, agent.Config{Journal: store()})
 				res, err := a.Run(t.Context(), c.in)
-				var bad *agent.InputError
+				var bad *agent.ArgError
 				require.ErrorAs(t, err, &bad)
-				require.Equal(t, c.field, bad.Field)
+				require.Equal(t, "Input."+c.field, bad.Field)
 				require.Nil(t, res)
 				model.AssertCalls(t, 0)
 				all, serr := events(a.Stream(t.Context(), c.in))
@@ -146,9 +147,9 @@ func TestHistoryThatIsNoUTF8IsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{})
 			_, err := a.Run(t.Context(), agent.Input{Prompt: "x", History: []provider.Message{msg}})
-			var in *agent.InputError
+			var in *agent.ArgError
 			require.ErrorAs(t, err, &in)
-			require.Equal(t, "History", in.Field)
+			require.Equal(t, "Input.History", in.Field)
 		})
 	}
 }
@@ -159,7 +160,8 @@ func TestThereIsNothingToGoOnWith(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Journal: store()}, say("Hi."))
 			for _, in := range []agent.Input{agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
 				_, err := a.Run(t.Context(), in)
-				var nothing *agent.NothingOpenError
+				var nothing *agent.SessionError
+				require.ErrorIs(t, err, agent.ErrNothingOpen)
 				require.ErrorAs(t, err, &nothing)
 				require.Empty(t, nothing.Status)
 			}
@@ -167,7 +169,8 @@ func TestThereIsNothingToGoOnWith(t *testing.T) {
 			run(t, a)
 			for _, in := range []agent.Input{agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
 				_, err := a.Run(t.Context(), in)
-				var nothing *agent.NothingOpenError
+				var nothing *agent.SessionError
+				require.ErrorIs(t, err, agent.ErrNothingOpen)
 				require.ErrorAs(t, err, &nothing)
 				require.Equal(t, agent.Completed, nothing.Status)
 			}
@@ -287,9 +290,9 @@ func TestAHistoryBeginsANewSessionAndIsRepaired(t *testing.T) {
 	require.True(t, sent[2].Parts[0].Result.Error)
 	require.Equal(t, "go", sent[4].Text())
 	_, err := a.Run(t.Context(), in)
-	var bad *agent.InputError
+	var bad *agent.ArgError
 	require.ErrorAs(t, err, &bad)
-	require.Equal(t, "History", bad.Field)
+	require.Equal(t, "Input.History", bad.Field)
 	model.AssertCalls(t, 1)
 }
 
@@ -303,8 +306,9 @@ func TestARefusedInputSupersedesNothing(t *testing.T) {
 		{Session: "s", Prompt: "x", Supersede: true, Mode: "none"},
 	} {
 		_, err := a.Run(t.Context(), in)
-		var bad *agent.InputError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
+		require.Contains(t, bad.Field, "Input.")
 	}
 	require.Equal(t, "Done.", runInput(t, a, approveAll(paused)).Text(), "the pause is still there")
 	require.Equal(t, 1, done.of(1))
@@ -324,12 +328,11 @@ func TestANilContextHarmsNothing(t *testing.T) {
 			require.NoError(t, err)
 			_, err = a.Session("s").Pending(none)
 			require.NoError(t, err)
-			var nothing *agent.NothingOpenError
 			_, err = a.Session("s").Steer(none, "hello")
-			require.ErrorAs(t, err, &nothing)
-			require.ErrorAs(t, a.Session("s").Stop(none), &nothing)
-			require.ErrorAs(t, a.Session("s").Pause(none), &nothing)
-			require.ErrorAs(t, a.Session("s").Cancel(none), &nothing)
+			require.ErrorIs(t, err, agent.ErrNothingOpen)
+			require.ErrorIs(t, a.Session("s").Stop(none), agent.ErrNothingOpen)
+			require.ErrorIs(t, a.Session("s").Pause(none), agent.ErrNothingOpen)
+			require.ErrorIs(t, a.Session("s").Cancel(none), agent.ErrNothingOpen)
 			require.NoError(t, a.Session("s").Delete(none))
 			require.Error(t, agent.SwitchMode(none, "a", ""))
 			require.Error(t, agent.SetPhase(none, "a"))
@@ -367,7 +370,8 @@ func TestAnUnnamedSessionIsForgottenUnlessItIsPaused(t *testing.T) {
 	res := runInput(t, a, agent.Input{Prompt: "go"})
 	require.NotEmpty(t, res.Session)
 	_, err := a.Run(t.Context(), agent.Continue(res.Session))
-	var nothing *agent.NothingOpenError
+	var nothing *agent.SessionError
+	require.ErrorIs(t, err, agent.ErrNothingOpen)
 	require.ErrorAs(t, err, &nothing)
 	require.Empty(t, nothing.Status)
 

@@ -74,7 +74,8 @@ func TestMistakesInTheToolsOfAnInputAreRefused(t *testing.T) {
 			Tools: named(&done, "y", "y")},
 		"Tools: tool 0: tools: the tool is nil": {
 			Tools: []tools.Tool{nil}},
-		"Tools: tool 0: agent: panic: runtime error: invalid memory address or nil pointer dereference": {
+		"Tools: tool 0: tools: panic in a function of the host: runtime error: invalid memory address or nil pointer " +
+			"dereference": {
 			Tools: []tools.Tool{(*nobody)(nil)}},
 		"Only: there is no tool \"z\"; the tools are own, x": {Only: []string{"own", "z"}},
 		"ToolChoice: there is no tool \"z\"; the tools are own, x": {
@@ -84,8 +85,9 @@ func TestMistakesInTheToolsOfAnInputAreRefused(t *testing.T) {
 	} {
 		in.Session, in.Prompt = "s", "go"
 		_, err := a.Run(t.Context(), in)
-		var bad *agent.InputError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
+		require.Contains(t, bad.Field, "Input.")
 		require.EqualError(t, err, "agent: Input."+name)
 	}
 	require.Empty(t, m.Requests())

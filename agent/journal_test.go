@@ -145,12 +145,13 @@ func (p *plant) work(t *testing.T, store journal.Store) bool {
 	in := agent.Continue("s")
 	for range 10 {
 		res, err := a.Run(t.Context(), in)
-		var nothing *agent.NothingOpenError
+		var nothing *agent.SessionError
 		var paused *agent.PausedError
 		switch {
-		case errors.As(err, &nothing) && nothing.Status != "": // it had ended when the process died
+		case errors.Is(err, agent.ErrNothingOpen) && errors.As(err, &nothing) && nothing.Status != "":
+			// it had ended when the process died
 			return true
-		case errors.As(err, &nothing):
+		case errors.Is(err, agent.ErrNothingOpen):
 			in = agent.Input{Session: "s", Prompt: "go"}
 		case errors.As(err, &paused):
 			in = p.decide(paused.Pending)
@@ -302,8 +303,7 @@ func TestAWriterThatLostItsSessionStops(t *testing.T) {
 	require.Zero(t, done.all())
 	model.AssertCalls(t, 1)
 	_, err = a.Run(t.Context(), agent.Continue("s"))
-	var busy *agent.BusyError
-	require.ErrorAs(t, err, &busy, "the other has it now")
+	require.ErrorIs(t, err, agent.ErrBusy, "the other has it now")
 }
 
 func TestALeaseThatIsLostWhileTheModelThinksStopsTheRun(t *testing.T) {
@@ -337,8 +337,7 @@ func TestALeaseIsKeptAliveWhileARunLasts(t *testing.T) {
 				return
 			}
 			_, err := b.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
-			var busy *agent.BusyError
-			if !errors.As(err, &busy) {
+			if !errors.Is(err, agent.ErrBusy) {
 				t.Errorf("another process got in: %v", err)
 			}
 		}()

@@ -13,11 +13,11 @@ import (
 // is long enough for tools to return or to be abandoned.
 func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Second, ttl/4) }
 
-// takeLease takes the lease of a session. If another process has it, the error is a *[BusyError].
+// takeLease takes the lease of a session. If another process has it, the error is [ErrBusy].
 func (a *Agent) takeLease(ctx context.Context, session string) (journal.Lease, error) {
 	lease, err := a.store.Lease(ctx, session, a.cfg.Owner+"/"+newID(""), a.cfg.Lease)
 	if _, ok := errors.AsType[*journal.HeldError](err); ok {
-		return lease, &BusyError{Session: session, Err: err}
+		return lease, &SessionError{Session: session, Code: ErrBusy, Err: err}
 	}
 	if err != nil {
 		return lease, fmt.Errorf("agent: session %q: taking the lease: %w", session, err)
@@ -76,7 +76,9 @@ func (r *renewal) renew(lease journal.Lease) {
 	}
 }
 
-func (r *renewal) lost(err error) error { return &BusyError{Session: r.log.name, Err: err} }
+func (r *renewal) lost(err error) error {
+	return &SessionError{Session: r.log.name, Code: ErrBusy, Err: err}
+}
 
 // end ends the renewal, and waits for one that is under way.
 func (r *renewal) end() {

@@ -50,9 +50,8 @@ func TestToolsAreStoppedBeforeALeaseEndsThatCannotBeRenewed(t *testing.T) {
 				a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{longTool(&ended, &why)}},
 					call("long", 1))
 				res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
-				var busy *agent.BusyError
-				require.ErrorAs(t, err, &busy)
-				require.ErrorAs(t, why, &busy)
+				require.ErrorIs(t, err, agent.ErrBusy)
+				require.ErrorIs(t, why, agent.ErrBusy)
 				require.Equal(t, agent.Failed, res.Status)
 				require.Equal(t, machine.CodeJournal, res.Code)
 				require.Less(t, ended, 25*time.Second, "the lease lasts 30 s, and the tool has 5 s to return")
@@ -74,8 +73,7 @@ func TestALeaseIsRenewedForAsLongAsARunLasts(t *testing.T) {
 		go func() {
 			<-time.After(5 * time.Minute)
 			_, err := b.Run(t.Context(), agent.Input{Session: "s", Prompt: "let me"})
-			var busy *agent.BusyError
-			if !errorsAs(err, &busy) {
+			if !errors.Is(err, agent.ErrBusy) {
 				t.Errorf("a second writer got in: %v", err)
 			}
 		}()

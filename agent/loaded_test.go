@@ -129,7 +129,7 @@ func TestASessionThatAnotherProcessHasReplacedIsReadAnew(t *testing.T) {
 		"replaced by a copy of another session": func(t *testing.T, other *agent.Agent) {
 			runInput(t, other, agent.Input{Session: "t", Prompt: "go"})
 			require.NoError(t, other.Session("s").Delete(t.Context()))
-			require.NoError(t, other.Session("t").Fork(t.Context(), "s"))
+			require.NoError(t, other.Session("t").Fork(t.Context(), "s", 0))
 		},
 		"pruned": func(t *testing.T, other *agent.Agent) {
 			_, err := other.Session("s").Prune(t.Context())

@@ -12,7 +12,7 @@ import (
 // the next model call on they are offered, after all other tools, for the rest of the session.
 // Sources that say that they have changed are listed again first, so that their new tools are
 // offered from then on, too; this is also what LoadTools without names does. A tool that is loaded
-// already stays as it is. An unknown name is an *[InputError], and nothing is loaded. LoadTools is
+// already stays as it is. An unknown name is an *[ArgError], and nothing is loaded. LoadTools is
 // for tools and hooks, and safe for concurrent use.
 func LoadTools(ctx context.Context, names ...string) error {
 	x := driverIn(ctx)
@@ -21,7 +21,7 @@ func LoadTools(ctx context.Context, names ...string) error {
 	}
 	var fresh []toolList
 	if due := x.dueSources(true); len(due) > 0 {
-		var failed []*SourceError
+		var failed []*sourceError
 		fresh, failed = x.agent.list(ctx, x.tools.listing, due)
 		x.sourcesFailed(failed)
 	}
@@ -158,12 +158,13 @@ func (x *driver) only() []string {
 }
 
 // sourcesFailed logs and shows what is wrong with sources.
-func (x *driver) sourcesFailed(failed []*SourceError) {
+func (x *driver) sourcesFailed(failed []*sourceError) {
 	x.agent.logSources(x.ctx, x.name, failed)
 	for _, e := range failed {
 		reason := x.agent.redact.Text(e.Error())
 		x.lock()
-		x.note(&SourceFailed{NoteMeta: x.noteMeta(), Source: e.Source, Reason: reason, Err: e})
+		x.note(&SourceFailed{NoteMeta: x.noteMeta(), Source: e.Source, Tool: e.Tool, Kept: e.Kept, Reason: reason,
+			Err: e})
 		x.mu.Unlock()
 	}
 }

@@ -124,7 +124,7 @@ func (a *Agent) addMemory() error {
 		return err
 	}
 	if _, err := memory.New(g.Config); err != nil {
-		return &ConfigError{Field: "Memory", Problem: err.Error(), Err: err}
+		return &ArgError{Field: "Config.Memory", Problem: err.Error(), Err: err}
 	}
 	a.memoryConfig = g
 	if !hasTool(a.cfg.Tools, memory.ReadTool().Name) {

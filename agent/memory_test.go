@@ -347,14 +347,14 @@ func TestAConversationIsCompactedByHand(t *testing.T) {
 			requireSound(t, "s", facts(t, a, "s"))
 
 			_, err = a.Session("nobody").Compact(t.Context(), 0)
-			var none *agent.NothingOpenError
-			require.ErrorAs(t, err, &none)
+			require.ErrorIs(t, err, agent.ErrNothingOpen)
 		})
 	}
 	a, _ := scripted(t, agent.Config{}, say("hi"))
 	_, err := a.Session("s").Compact(t.Context(), 0)
-	var bad *agent.ConfigError
+	var bad *agent.ArgError
 	require.ErrorAs(t, err, &bad)
+	require.Contains(t, bad.Field, "Config.")
 }
 
 func TestHooksSeeWhatMemoryHasPrepared(t *testing.T) {
@@ -501,9 +501,9 @@ func TestAMemoryThatIsWrongIsRefused(t *testing.T) {
 		"a context reset beyond the window": {ContextReset: &agent.ContextReset{At: 2}},
 	} {
 		_, err := agent.New(agent.Config{Provider: providertest.Script(), Memory: mem})
-		var bad *agent.ConfigError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad, name)
-		require.Contains(t, bad.Field, "Memory", name)
+		require.Contains(t, bad.Field, "Config.Memory", name)
 	}
 }
 

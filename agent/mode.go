@@ -15,7 +15,7 @@ var (
 )
 
 // SwitchMode switches the run that ctx belongs to to another mode, from its next model call on. It
-// is for tools and hooks, and safe for concurrent use. An unknown mode is an *[InputError].
+// is for tools and hooks, and safe for concurrent use. An unknown mode is an *[ArgError].
 func SwitchMode(ctx context.Context, name, reason string) error {
 	x := driverIn(ctx)
 	if x == nil {

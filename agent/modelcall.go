@@ -3,11 +3,11 @@ package agent
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/stream"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // abandonable returns the Provider so that its calls end with their context. One that doesn't
@@ -42,12 +42,12 @@ func (x *driver) stream(req *provider.Request) {
 			return
 		}
 		if v := recover(); v != nil {
-			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
+			x.reply.err = panicked(v)
 		}
 	}()
 	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)
 	returned = true
 	if p, ok := errors.AsType[*stream.PanicError](x.reply.err); ok {
-		x.reply.err = &PanicError{Value: p.Value, Stack: p.Stack}
+		x.reply.err = &tools.PanicError{In: "the provider", Value: p.Value, Stack: p.Stack}
 	}
 }

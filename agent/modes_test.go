@@ -84,8 +84,7 @@ func TestTheHostSwitchesTheMode(t *testing.T) {
 	var done effects
 	a, model := scripted(t, moded(&done), call("look", 1), call("write", 2), say("Done."))
 	require.Error(t, a.Session("s").SetMode(t.Context(), "fly"))
-	var nothing *agent.NothingOpenError
-	require.ErrorAs(t, a.Session("s").SetMode(t.Context(), "edit"), &nothing)
+	require.ErrorIs(t, a.Session("s").SetMode(t.Context(), "edit"), agent.ErrNothingOpen)
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
 		if ev, ok := ev.(*agent.ToolStarted); ok && ev.Call.Name == "look" {

@@ -92,7 +92,7 @@ const noteOutput = 4_000
 // answer that doesn't fit the schema is sent back once; after that the error is an *[OutputError].
 func ModelNote[T any](p provider.Provider, instructions string) func(context.Context, *NoteInput) (T, error) {
 	return func(ctx context.Context, in *NoteInput) (v T, err error) {
-		s, wrapped, err := outputSchema[T]("Memory")
+		s, wrapped, err := outputSchema[T]("ModelNote")
 		if err != nil {
 			return v, err
 		}
@@ -143,7 +143,7 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 	}
 }
 
-var errNoModel = &ConfigError{Field: "Memory",
+var errNoModel = &ArgError{Field: "Config.Memory",
 	Problem: "a note has no model to write it; give ModelNote one, or let the agent make the NoteInput"}
 
 // unwrap decodes an answer that fits its schema.

@@ -75,9 +75,10 @@ func TestANoteMayBeOfAnyTypeThatASchemaCanBeMadeOf(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "b", tree.Children[0].Name)
 	_, err = agent.ModelNote[chan int](ask(`{}`), "")(t.Context(), in)
-	var bad *agent.ConfigError
+	var bad *agent.ArgError
 	require.ErrorAs(t, err, &bad)
-	require.Contains(t, bad.Error(), "Config.Memory: no schema")
+	require.Equal(t, "ModelNote", bad.Func)
+	require.Contains(t, bad.Error(), "ModelNote: no schema")
 	_, err = agent.ModelNote[Number](ask(""), "")(t.Context(), in)
 	var output *agent.OutputError
 	require.ErrorAs(t, err, &output)

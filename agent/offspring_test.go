@@ -62,7 +62,7 @@ func TestACopyOfASessionLeavesTheChildrenOfTheOriginalAlone(t *testing.T) {
 				[]providertest.Step{task("child", "it"), say("Done.")},
 				[]providertest.Step{call("work", 1), call("risky", 2), say("I did.")})
 			res := run(t, f.a)
-			err := f.a.Session("s").Fork(t.Context(), "copy")
+			err := f.a.Session("s").Fork(t.Context(), "copy", 0)
 			require.NoError(t, err)
 			require.NoError(t, remove(t, f.a))
 			require.Equal(t, "Done.", runInput(t, f.a, approveAll(res)).Text())
@@ -205,7 +205,7 @@ func TestAForkIsMadeWholeOrNotAtAll(t *testing.T) {
 		require.Equal(t, "Done.", run(t, a).Text())
 		dying := &weak{Store: store, at: 2, err: death, lasts: true}
 		cfg.Journal = dying
-		err := reopen(t, cfg).Session("s").Fork(t.Context(), "copy")
+		err := reopen(t, cfg).Session("s").Fork(t.Context(), "copy", 0)
 		require.Equal(t, dying.dead(), err != nil)
 		<-time.After(time.Minute)
 		n, err := a.Recover(t.Context(), agent.Recovery{})

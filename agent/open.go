@@ -13,7 +13,7 @@ import (
 )
 
 // open opens a session, which needn't exist. If this or another process holds it, the error is a
-// *[BusyError]. The caller must close it.
+// [ErrBusy]. The caller must close it.
 func (a *Agent) open(ctx context.Context, session string) (*sessionLog, error) {
 	l := a.newLog(ctx, session)
 	return l, l.hold(nil)
@@ -51,7 +51,7 @@ type claim struct {
 // hooks and consumer aren't done with it, and for one that is held without a run.
 const handover = 2 * time.Second
 
-// enter enters the session into Agent.held. If it is held, the error is a *[BusyError].
+// enter enters the session into Agent.held. If it is held, the error is [ErrBusy].
 func (l *sessionLog) enter(x *driver) error {
 	a := l.agent
 	var late <-chan time.Time
@@ -59,7 +59,7 @@ func (l *sessionLog) enter(x *driver) error {
 		a.mu.Lock()
 		if a.draining {
 			a.mu.Unlock()
-			return ErrDraining
+			return &SessionError{Session: l.name, Code: ErrDraining}
 		}
 		held := a.held[l.name]
 		if held == nil {
@@ -70,7 +70,7 @@ func (l *sessionLog) enter(x *driver) error {
 		ending := held.ending
 		a.mu.Unlock()
 		if !ending {
-			return &BusyError{Session: l.name}
+			return &SessionError{Session: l.name, Code: ErrBusy}
 		}
 		if late == nil {
 			late = time.After(handover)
@@ -78,7 +78,7 @@ func (l *sessionLog) enter(x *driver) error {
 		select {
 		case <-held.closed:
 		case <-late:
-			return &BusyError{Session: l.name}
+			return &SessionError{Session: l.name, Code: ErrBusy}
 		case <-l.ctx.Done():
 			return causeOf(l.ctx)
 		}
@@ -86,7 +86,7 @@ func (l *sessionLog) enter(x *driver) error {
 }
 
 // openKnown is open for a session that must exist. If it doesn't, the error is a
-// *[NothingOpenError].
+// [ErrNothingOpen].
 func (a *Agent) openKnown(ctx context.Context, session string) (*sessionLog, error) {
 	if err := a.exists(ctx, session); err != nil {
 		return nil, err
@@ -94,11 +94,11 @@ func (a *Agent) openKnown(ctx context.Context, session string) (*sessionLog, err
 	return a.open(ctx, session)
 }
 
-// exists returns a *[NothingOpenError] if the store has no such session.
+// exists returns [ErrNothingOpen] if the store has no such session.
 func (a *Agent) exists(ctx context.Context, session string) error {
 	_, err := a.store.Head(ctx, session)
 	if errors.Is(err, journal.ErrNoSession) {
-		return &NothingOpenError{Session: session}
+		return &SessionError{Session: session, Code: ErrNothingOpen}
 	}
 	if err != nil {
 		return fmt.Errorf("agent: session %q: reading its head: %w", session, err)

@@ -51,8 +51,8 @@ func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) 
 }
 
 // outputSchema returns the schema of T. Providers require objects, so any other schema is wrapped
-// in one. field is named in the error.
-func outputSchema[T any](field string) (s *schema.Schema, wrapped bool, err error) {
+// in one. fn is named in the error.
+func outputSchema[T any](fn string) (s *schema.Schema, wrapped bool, err error) {
 	s, err = schema.Of(reflect.TypeFor[T](), nil)
 	if err == nil && !s.IsObject() {
 		wrapped = true
@@ -61,7 +61,7 @@ func outputSchema[T any](field string) (s *schema.Schema, wrapped bool, err erro
 		}](nil)
 	}
 	if err != nil {
-		return nil, false, &ConfigError{Field: field,
+		return nil, false, &ArgError{Func: fn,
 			Problem: fmt.Sprintf("no schema can be made of %s: %v", reflect.TypeFor[T](), err), Err: err}
 	}
 	return s, wrapped, nil

@@ -19,9 +19,8 @@ func TestASessionBelongsToTheOwnerOfItsFirstInput(t *testing.T) {
 	ctx := t.Context()
 	_, err := a.Run(ctx, owned("s-1", "ann"))
 	require.NoError(t, err)
-	var denied *agent.OwnerError
 	_, err = a.Run(ctx, owned("s-1", "bob"))
-	require.ErrorAs(t, err, &denied)
+	require.ErrorIs(t, err, agent.ErrNotOwner)
 	_, err = a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Again."})
 	require.NoError(t, err, "without an owner nothing is checked")
 	_, err = a.Run(ctx, owned("s-1", "ann"))
@@ -29,7 +28,7 @@ func TestASessionBelongsToTheOwnerOfItsFirstInput(t *testing.T) {
 	_, err = a.Run(ctx, owned("s-2", ""))
 	require.NoError(t, err)
 	_, err = a.Run(ctx, owned("s-2", "bob"))
-	require.ErrorAs(t, err, &denied, "a session without an owner can't be taken")
+	require.ErrorIs(t, err, agent.ErrNotOwner, "a session without an owner can't be taken")
 
 	info, err := a.Session("s-1").Info(ctx)
 	require.NoError(t, err)
@@ -43,13 +42,12 @@ func TestASessionBelongsToTheOwnerOfItsFirstInput(t *testing.T) {
 		}
 		require.Equal(t, []string{"s-1"}, found)
 	}
-	require.NoError(t, a.Session("s-1").Fork(ctx, "s-3"))
+	require.NoError(t, a.Session("s-1").Fork(ctx, "s-3", 0))
 	info, err = a.Session("s-3").Info(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "ann", info.Owner, "a copy has the owner of the original")
-	var unknown *agent.NothingOpenError
 	_, err = a.Session("s-9").Info(ctx)
-	require.ErrorAs(t, err, &unknown)
+	require.ErrorIs(t, err, agent.ErrNothingOpen)
 }
 
 func TestASnapshotKeepsTheOwner(t *testing.T) {
@@ -60,8 +58,7 @@ func TestASnapshotKeepsTheOwner(t *testing.T) {
 	_, err = a.Session("s-1").Prune(ctx)
 	require.NoError(t, err)
 	_, err = a.Run(ctx, owned("s-1", "bob"))
-	var denied *agent.OwnerError
-	require.ErrorAs(t, err, &denied)
+	require.ErrorIs(t, err, agent.ErrNotOwner)
 }
 
 func TestAnOwnerIsChecked(t *testing.T) {
@@ -71,9 +68,9 @@ func TestAnOwnerIsChecked(t *testing.T) {
 		"Labels": {Session: "s-1", Prompt: "x", Labels: map[string]string{machine.OwnerLabel: "bob"}},
 	} {
 		_, err := a.Run(t.Context(), in)
-		var bad *agent.InputError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, field, bad.Field)
+		require.Equal(t, "Input."+field, bad.Field)
 	}
 	_, err := a.Run(t.Context(), owned("", "ann"))
 	require.ErrorContains(t, err, "give the Session")

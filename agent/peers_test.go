@@ -256,7 +256,8 @@ func TestTwoRunsOfOneSessionDontRace(t *testing.T) {
 				{Session: "s", Prompt: "go", Supersede: true},
 				agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
 				res, err := a.Run(t.Context(), in)
-				var busy *agent.BusyError
+				var busy *agent.SessionError
+				require.ErrorIs(t, err, agent.ErrBusy)
 				require.ErrorAs(t, err, &busy)
 				require.Equal(t, "s", busy.Session)
 				require.Nil(t, res)

@@ -73,10 +73,11 @@ func (g *memoryConfig) addProgressNotes() error {
 	for i := range g.ProgressNotes {
 		c := &g.ProgressNotes[i]
 		bad := func(problem string) error {
-			return &ConfigError{Field: fmt.Sprintf("Memory.ProgressNotes[%d]", i), Problem: problem}
+			return &ArgError{Field: fmt.Sprintf("Config.Memory.ProgressNotes[%d]", i), Problem: problem}
 		}
 		if c.err != nil {
-			return &ConfigError{Field: fmt.Sprintf("Memory.ProgressNotes[%d]", i), Problem: c.err.Error(), Err: c.err}
+			return &ArgError{Field: fmt.Sprintf("Config.Memory.ProgressNotes[%d]", i), Problem: c.err.Error(),
+				Err: c.err}
 		}
 		if c.Category == "" {
 			c.Category = "checkpoint"

@@ -28,7 +28,7 @@ func (p *Pruned) add(other Pruned) {
 // Prune replaces the facts of the session by a [machine.Snapshot] of its state. The conversation
 // continues as before, but what came before can't be traced, undone or forked any more. Open pauses
 // stay open. The sessions of subagents are removed, except those whose calls are open. If a run is
-// in progress, the error is a *[BusyError].
+// in progress, the error is [ErrBusy].
 func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		return total, errNoAgent
 	}
 	if r.Idle <= 0 {
-		return total, &InputError{Field: "Retention.Idle",
+		return total, &ArgError{Field: "Retention.Idle",
 			Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}
 	var unread error
@@ -119,7 +119,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		if err == nil && !r.DryRun {
 			err = a.Session(h.Session).Delete(ctx)
 		}
-		if _, ok := errors.AsType[*BusyError](err); ok {
+		if errors.Is(err, ErrBusy) {
 			continue
 		}
 		if err != nil {

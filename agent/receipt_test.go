@@ -56,8 +56,7 @@ func TestAReceiptIsSettledThoughAnotherProcessHasTheSession(t *testing.T) {
 				require.NoError(t, err)
 			}
 			_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
-			var busy *agent.BusyError
-			require.ErrorAs(t, err, &busy)
+			require.ErrorIs(t, err, agent.ErrBusy)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			_, err = receipt.Wait(ctx)
@@ -83,9 +82,8 @@ func TestASessionWhoseInputWasRefusedCannotBeSteered(t *testing.T) {
 		_, err := a.Run(t.Context(), agent.Continue("s"))
 		var paused *agent.PausedError
 		require.ErrorAs(t, err, &paused)
-		var none *agent.NothingOpenError
-		require.ErrorAs(t, steered, &none)
-		require.ErrorAs(t, stopped, &none)
+		require.ErrorIs(t, steered, agent.ErrNothingOpen)
+		require.ErrorIs(t, stopped, agent.ErrNothingOpen)
 	})
 }
 

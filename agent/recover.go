@@ -13,28 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/circuit/fault"
 )
-
-// ErrDraining is the error for inputs after [Agent.Drain] was called. Another process may accept
-// them.
-var ErrDraining = fault.New(fault.Transient,
-	"agent: this agent is draining and takes no new input; another process may")
-
-// A DrainError says that runs were still under way when the context of [Agent.Drain] ended.
-type DrainError struct {
-	Sessions []string // in the order of their names
-	Err      error
-}
-
-// Error names the sessions.
-func (e *DrainError) Error() string {
-	return fmt.Sprintf("agent: %d runs were still under way when draining ended (%v): %s", len(e.Sessions), e.Err,
-		strings.Join(e.Sessions, ", "))
-}
-
-// Unwrap returns the cause.
-func (e *DrainError) Unwrap() error { return e.Err }
 
 // Drain prepares the agent for the end of its process. From now on inputs are refused with
 // [ErrDraining]. Runs in progress, including those of subagents, are paused with
@@ -42,9 +21,9 @@ func (e *DrainError) Unwrap() error { return e.Err }
 // ended. In a journal they count as running, so that [Agent.Recover] in another process resumes
 // them.
 //
-// Drain returns nil when no run is in progress, or a *[DrainError] when ctx ends first. The process
-// may end in either case: the other runs are then resumed as after a crash. A drained agent can't
-// be used again. Drain is safe for concurrent use.
+// Drain returns nil when no run is in progress, or an error that names the sessions when ctx ends
+// first. The process may end in either case: the other runs are then resumed as after a crash. A
+// drained agent can't be used again. Drain is safe for concurrent use.
 func (a *Agent) Drain(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -72,7 +51,8 @@ func (a *Agent) Drain(ctx context.Context) error {
 	if len(a.held) == 0 {
 		return nil
 	}
-	return &DrainError{Sessions: slices.Sorted(maps.Keys(a.held)), Err: causeOf(ctx)}
+	return fmt.Errorf("agent: %d runs were still under way when draining ended (%w): %s", len(a.held), causeOf(ctx),
+		strings.Join(slices.Sorted(maps.Keys(a.held)), ", "))
 }
 
 // drains reports whether the agent, or that of a parent run, is being drained.
@@ -192,8 +172,6 @@ func stranded(h *journal.Head, now time.Time) bool {
 
 // recoverOne resumes a session, and reports whether there was something to resume.
 func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
-	var busy *BusyError
-	var none *NothingOpenError
 	var paused *PausedError
 	in := Continue(name)
 	in.recovering = true
@@ -203,8 +181,8 @@ func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 	}
 	res, err := a.collect(ctx, &in, event)
 	switch {
-	case errors.Is(err, errNotOurs), errors.Is(err, ErrDraining), errors.As(err, &busy) && res == nil,
-		errors.As(err, &none), res == nil && errors.As(err, &paused):
+	case errors.Is(err, errNotOurs), errors.Is(err, ErrDraining), errors.Is(err, ErrBusy) && res == nil,
+		errors.Is(err, ErrNothingOpen), res == nil && errors.As(err, &paused):
 		return false
 	}
 	a.reportRecovered(ctx, r, Recovered{Session: name, Result: res, Err: err})

@@ -60,9 +60,9 @@ func TestAHistoryHasTheRolesThatThereAre(t *testing.T) {
 	a := newAgent(t, agent.Config{Provider: refusing()})
 	_, err := a.Run(t.Context(), agent.Input{Prompt: "Go.",
 		History: []provider.Message{{Role: "system", Parts: []provider.Part{provider.TextPart("Be kind.")}}}})
-	var wrong *agent.InputError
+	var wrong *agent.ArgError
 	require.ErrorAs(t, err, &wrong)
-	require.Equal(t, "History", wrong.Field)
+	require.Equal(t, "Input.History", wrong.Field)
 	require.ErrorContains(t, err, `message 0 has the role "system"; use user, assistant or tool`)
 }
 

@@ -66,7 +66,7 @@ func (r *relay) work(t *testing.T, store journal.Store) bool {
 	in := agent.Continue("s")
 	for range 10 {
 		res, err := a.Run(t.Context(), in)
-		var nothing *agent.NothingOpenError
+		var nothing *agent.SessionError
 		var paused *agent.PausedError
 		answers := func(pending []agent.Pause) agent.Input {
 			var ds []agent.Decision
@@ -80,9 +80,9 @@ func (r *relay) work(t *testing.T, store journal.Store) bool {
 			return agent.Resume("s", ds...)
 		}
 		switch {
-		case errors.As(err, &nothing) && nothing.Status != "":
+		case errors.Is(err, agent.ErrNothingOpen) && errors.As(err, &nothing) && nothing.Status != "":
 			return true
-		case errors.As(err, &nothing):
+		case errors.Is(err, agent.ErrNothingOpen):
 			in = agent.Input{Session: "s", Prompt: "go"}
 		case errors.As(err, &paused):
 			in = answers(paused.Pending)
@@ -161,7 +161,7 @@ func TestAChainIsForkedExportedAndPrunedAtAnyFact(t *testing.T) {
 			continue
 		}
 		name := fmt.Sprint("copy ", i)
-		err := a.Session("s").Fork(t.Context(), name, agent.At(f.Envelope().Seq))
+		err := a.Session("s").Fork(t.Context(), name, f.Envelope().Seq)
 		require.NoError(t, err, "fact %d", i)
 		requireSound(t, name, facts(t, a, name))
 		res := runInput(t, a, agent.Input{Session: name, Prompt: "and now?"})

@@ -112,7 +112,7 @@ func TestAPauseOpensAgainIfADecisionThatWasPostedDoesNotFit(t *testing.T) {
 	require.ErrorAs(t, desk.Session("s").Decide(t.Context(), agent.Approve(old.ID)), &used)
 	require.Equal(t, machine.DecisionUsed, used.Code, "it is decided under the new id")
 	requireSound(t, "s", facts(t, worker, "s"))
-	require.NoError(t, worker.Session("s").Fork(t.Context(), "copy"))
+	require.NoError(t, worker.Session("s").Fork(t.Context(), "copy", 0))
 	requireSound(t, "copy", facts(t, worker, "copy"))
 }
 

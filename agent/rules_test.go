@@ -46,10 +46,9 @@ func TestRevokingWhatIsNoRuleIsAnError(t *testing.T) {
 	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": journal.NewMemory()} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
-			var none *agent.NoRuleError
-			require.ErrorAs(t, a.Session("s").Revoke(t.Context(), "ask", ""), &none)
+			require.ErrorIs(t, a.Session("s").Revoke(t.Context(), "ask", ""), agent.ErrNoRule)
 			run(t, a)
-			require.ErrorAs(t, a.Session("s").Revoke(t.Context(), "ask", ""), &none)
+			require.ErrorIs(t, a.Session("s").Revoke(t.Context(), "ask", ""), agent.ErrNoRule)
 			require.Len(t, facts(t, a, "s"), 4, "and leaves nothing in the log")
 			require.Equal(t, agent.Completed, mustHead(t, a, store))
 		})

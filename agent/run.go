@@ -97,8 +97,8 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 // A call that needs a decision in a session without a name pauses the run too; the error says so.
 // Such a session has a name that was made up, [Result].Session.
 //
-// Run is safe for concurrent use. While a run of the session is in progress, a second one is a
-// *[BusyError]; one that has ended, but whose AfterRun hooks haven't returned yet, is waited for,
+// Run is safe for concurrent use. While a run of the session is in progress, a second one gets
+// [ErrBusy]; one that has ended, but whose AfterRun hooks haven't returned yet, is waited for,
 // at most two seconds.
 func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
 	res, err := a.collect(ctx, &in, nil)

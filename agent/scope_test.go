@@ -65,7 +65,7 @@ func TestAStandingRuleIsForTheScopeThatItWasGivenFor(t *testing.T) {
 		require.Equal(t, "git status", rules[0].Scope)
 		require.Equal(t, "git push", rules[1].Scope)
 
-		require.NoError(t, a.Session("s").Fork(t.Context(), "copy"))
+		require.NoError(t, a.Session("s").Fork(t.Context(), "copy", 0))
 		rules, err = a.Session("copy").Rules(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, rules)

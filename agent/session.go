@@ -16,7 +16,7 @@ import (
 //
 // Methods that only read (Facts, Watch, Messages, Pending, Result, Rules, Trace, Export, and Fork
 // of the original) may be called during a run. Decide, Steer, Stop, Pause, Cancel, SetMode and
-// Revoke are requests to the run. Undo, Compact, Prune, Import and Delete return a *[BusyError]
+// Revoke are requests to the run. Undo, Compact, Prune, Import and Delete return [ErrBusy]
 // during a run.
 type Session struct {
 	agent *Agent
@@ -77,14 +77,14 @@ func (s *Session) Pending(ctx context.Context) ([]Pause, error) {
 
 // Result returns the current state of the newest run, in the form in which [Agent.Run] returns it.
 // It is a read: the error is only about reading, and [Result.Err] says why the run hasn't
-// completed. An unknown session is a *[NothingOpenError].
+// completed. An unknown session is [ErrNothingOpen].
 func (s *Session) Result(ctx context.Context) (*Result, error) {
 	m, err := s.machine(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if m.State().Run == nil {
-		return nil, &NothingOpenError{Session: s.id}
+		return nil, &SessionError{Session: s.id, Code: ErrNothingOpen}
 	}
 	return m.LastResult(), nil
 }
@@ -124,7 +124,7 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 		return err
 	}
 	if len(decisions) == 0 {
-		return &InputError{Field: "Decisions",
+		return &ArgError{Func: "Decide", Field: "decisions",
 			Problem: "there are none; give at least one, for example agent.Approve(id)"}
 	}
 	if strings.HasPrefix(s.id, childPrefix) {
@@ -143,32 +143,23 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 
 // Steer sends a message to the run in progress, in this or another process, and returns without
 // waiting. The model reads the message before its next call; a run that was about to finish makes
-// one more step. If no run is in progress, the error is a *[NothingOpenError].
-func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
-	return s.steer(ctx, "", text)
-}
-
-// SteerOnce is Steer for a message that its sender may send again because it doesn't know whether
-// the first one arrived. If the session had an input or a message with the same key, the error is a
-// *[DuplicateError]. While the first one waits to be read, nothing is sent, and the Receipt is
-// about the first one. The key is like [Input].Key.
-func (s *Session) SteerOnce(ctx context.Context, key, text string) (*Receipt, error) {
+// one more step. If no run is in progress, the error is [ErrNothingOpen].
+//
+// A sender that may send the message again, because it doesn't know whether the first one arrived,
+// gives it a key, like [Input].Key; at most one, and an empty one is none. If the session had an
+// input or a message with the same key, the error is [ErrDuplicate]. While the first one waits to
+// be read, nothing is sent, and the Receipt is about the first one.
+func (s *Session) Steer(ctx context.Context, text string, key ...string) (*Receipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if key == "" {
-		return nil, badInput("Key", "it is empty; use Steer for a message without a key")
+	if len(key) > 1 {
+		return nil, &ArgError{Func: "Steer", Field: "key",
+			Problem: fmt.Sprintf("there are %d keys; a message has one", len(key))}
 	}
-	if err := checkLine("Key", key, maxKey); err != nil {
-		return nil, err
-	}
-	return s.steer(ctx, key, text)
-}
-
-func (s *Session) steer(ctx context.Context, key, text string) (*Receipt, error) {
-	ctx, err := s.ready(ctx)
-	if err != nil {
+	once := strings.Join(key, "")
+	if err := checkLine("Key", once, maxKey); err != nil {
 		return nil, err
 	}
 	if err := s.agent.checkMessage(text); err != nil {
@@ -184,8 +175,8 @@ func (s *Session) steer(ctx context.Context, key, text string) (*Receipt, error)
 		}
 	}
 	text = s.agent.redact.Text(text)
-	if key != "" {
-		return s.agent.steerOnce(ctx, s.id, key, text)
+	if once != "" {
+		return s.agent.steerOnce(ctx, s.id, once, text)
 	}
 	return s.agent.steer(ctx, s.id, text)
 }
@@ -193,7 +184,7 @@ func (s *Session) steer(ctx context.Context, key, text string) (*Receipt, error)
 // checkMessage returns what is wrong with a message to a run.
 func (a *Agent) checkMessage(text string) error {
 	if text == "" || !utf8.ValidString(text) {
-		return &InputError{Field: "Prompt", Problem: "a message has to be text, and valid UTF-8"}
+		return &ArgError{Field: "Input.Prompt", Problem: "a message has to be text, and valid UTF-8"}
 	}
 	if limit := a.cfg.Limits.WithDefaults().PromptBytes; limit >= 0 && len(text) > limit {
 		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(len(text)),
@@ -203,7 +194,7 @@ func (a *Agent) checkMessage(text string) error {
 }
 
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls
-// have ended. If no run is in progress, the error is a *[NothingOpenError]; likewise for Pause,
+// have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause,
 // Cancel and SetMode.
 func (s *Session) Stop(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemStop}) }
 
@@ -224,7 +215,7 @@ func (s *Session) Cancel(ctx context.Context) error {
 }
 
 // SetMode switches the run in progress to another mode, from its next model call on. To switch
-// between runs, use Input.Mode. An unknown mode is an *[InputError].
+// between runs, use Input.Mode. An unknown mode is an *[ArgError].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if _, err := s.ready(ctx); err != nil {
 		return err
@@ -245,7 +236,7 @@ func (s *Session) send(ctx context.Context, it inboxItem) error {
 }
 
 // Delete removes the session and the sessions of its subagents. If a run is in progress, the error
-// is a *[BusyError]. Deleting an unknown session is no error.
+// is [ErrBusy]. Deleting an unknown session is no error.
 func (s *Session) Delete(ctx context.Context) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {

@@ -99,5 +99,5 @@ func sessions(ctx context.Context, a *agent.Agent) error {
 	if _, err := s.Steer(ctx, "Only the drafts, please."); err != nil {
 		return err
 	}
-	return s.Fork(ctx, "s-1-copy", agent.At(4)) // branches from a finished step, to try another way
+	return s.Fork(ctx, "s-1-copy", 4) // branches from a finished step, to try another way
 }

@@ -89,8 +89,7 @@ func TestAHandleSaysHowItsSessionIs(t *testing.T) {
 		s := a.Session("s")
 		require.Equal(t, "s", s.ID())
 		_, err := s.Result(t.Context())
-		var nothing *agent.NothingOpenError
-		require.ErrorAs(t, err, &nothing)
+		require.ErrorIs(t, err, agent.ErrNothingOpen)
 		messages, err := s.Messages(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, messages)
@@ -139,10 +138,11 @@ func TestAZeroHandleOrAgentIsAnError(t *testing.T) {
 	var none *agent.Session
 	for name, s := range map[string]*agent.Session{"nil": none, "zero": {},
 		"of no agent": (*agent.Agent)(nil).Session("s"), "of an empty agent": new(agent.Agent).Session("s")} {
-		var bad *agent.ConfigError
+		var bad *agent.ArgError
 		ctx := t.Context()
 		_, err := s.Facts(ctx)
 		require.ErrorAs(t, err, &bad, name)
+		require.Contains(t, bad.Field, "Config.")
 		_, err = s.Messages(ctx)
 		require.ErrorAs(t, err, &bad, name)
 		_, err = s.Pending(ctx)
@@ -164,16 +164,17 @@ func TestAZeroHandleOrAgentIsAnError(t *testing.T) {
 		for _, err := range []error{
 			s.Decide(ctx, agent.Approve("p")), s.Cancel(ctx), s.Stop(ctx), s.Pause(ctx), s.SetMode(ctx, "m"),
 			s.Revoke(ctx, "t", "ann"),
-			s.Fork(ctx, "copy"), s.Delete(ctx),
+			s.Fork(ctx, "copy", 0), s.Delete(ctx),
 		} {
 			require.ErrorAs(t, err, &bad, name)
 		}
 		require.NotPanics(t, func() { _ = s.ID() })
 	}
 	for _, a := range []*agent.Agent{nil, {}} {
-		var bad *agent.ConfigError
+		var bad *agent.ArgError
 		for _, err := range a.Sessions(t.Context(), agent.SessionFilter{}) {
 			require.ErrorAs(t, err, &bad)
+			require.Contains(t, bad.Field, "Config.")
 		}
 		require.ErrorAs(t, a.Drain(t.Context()), &bad)
 		_, err := a.Retain(t.Context(), agent.Retention{Idle: time.Hour})

@@ -92,7 +92,7 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 }
 
 // Info returns what a list shows of the session. It reads no log. An unknown session is a
-// *[NothingOpenError].
+// [ErrNothingOpen].
 func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	h, err := s.agent.store.Head(ctx, s.id)
 	switch {
 	case errors.Is(err, journal.ErrNoSession) || err == nil && (h.Seq == 0 || h.Kind != ""):
-		return SessionInfo{}, &NothingOpenError{Session: s.id}
+		return SessionInfo{}, &SessionError{Session: s.id, Code: ErrNothingOpen}
 	case err != nil:
 		return SessionInfo{}, fmt.Errorf("agent: session %q: reading its head: %w", s.id, err)
 	}

@@ -24,8 +24,8 @@ const (
 	maxLists = 1_000
 )
 
-// A SourceError says that a source couldn't list its tools, or that one of its tools can't be used.
-type SourceError struct {
+// A sourceError says that a source couldn't list its tools, or that one of its tools can't be used.
+type sourceError struct {
 	Source string
 	Tool   string // empty: it is about the whole list
 	// Kept says that the source's last list for the same session, user and labels is used instead.
@@ -34,7 +34,7 @@ type SourceError struct {
 }
 
 // Error says what is wrong, and what is used instead.
-func (e *SourceError) Error() string {
+func (e *sourceError) Error() string {
 	switch {
 	case e.Tool != "":
 		return fmt.Sprintf("agent: the tool %q of source %q is left out: %v", e.Tool, e.Source, e.Err)
@@ -46,15 +46,17 @@ func (e *SourceError) Error() string {
 }
 
 // Unwrap returns the cause.
-func (e *SourceError) Unwrap() error { return e.Err }
+func (e *sourceError) Unwrap() error { return e.Err }
 
 // SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used.
 // The run continues.
 type SourceFailed struct {
 	NoteMeta
-	Source string       `json:"source"`
-	Reason string       `json:"reason"` // what failed, in words
-	Err    *SourceError `json:"-"`      // the same, for the host: it may say more than a person should see
+	Source string `json:"source"`
+	Tool   string `json:"tool,omitempty"` // the tool that is left out; empty if there is no list
+	Kept   bool   `json:"kept,omitempty"` // the tools that the source listed last are used instead
+	Reason string `json:"reason"`         // what failed, in words
+	Err    error  `json:"-"`              // the same, for the host: it may say more than a person should see
 }
 
 // A toolList is what a source returned.
@@ -64,7 +66,7 @@ type toolList struct {
 	tools   []*tools.Definition
 	waits   bool           // it has changed since, and new tools wait for LoadTools
 	err     error          // why there is no list
-	bad     []*SourceError // tools that are left out
+	bad     []*sourceError // tools that are left out
 }
 
 // isOld reports whether the source says that the list may differ by now.
@@ -86,15 +88,15 @@ type namedSource struct {
 // addSources checks Config.Sources, and sorts them by name.
 func (a *Agent) addSources() (errs []error) {
 	for i, s := range a.cfg.Sources {
-		field := fmt.Sprintf("Sources[%d]", i)
+		field := fmt.Sprintf("Config.Sources[%d]", i)
 		name := ""
 		err := contained(func() error { name = s.Name(); return nil }) // s may be nil
 		switch {
 		case err != nil:
-			errs = append(errs, &ConfigError{Field: field, Problem: "it is nil, or its Name panics", Err: err})
+			errs = append(errs, &ArgError{Field: field, Problem: "it is nil, or its Name panics", Err: err})
 		case name == "" || slices.ContainsFunc(a.sources, func(o namedSource) bool { return o.name == name }):
 			errs = append(errs,
-				&ConfigError{Field: field, Problem: fmt.Sprintf("the name %q is empty or used twice", name)})
+				&ArgError{Field: field, Problem: fmt.Sprintf("the name %q is empty or used twice", name)})
 		default:
 			a.sources = append(a.sources, namedSource{s, name})
 		}
@@ -106,7 +108,7 @@ func (a *Agent) addSources() (errs []error) {
 
 // list asks sources for their tools, all at the same time. It returns a list for each, in the same
 // order, and what is wrong with them. A source that hangs is abandoned: see listTimeout.
-func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource) ([]toolList, []*SourceError) {
+func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource) ([]toolList, []*sourceError) {
 	ctx, cancel := context.WithTimeoutCause(withoutRun(tools.WithListing(ctx, l)), listTimeout, errListTimeout)
 	defer cancel()
 	lists := make([]toolList, len(sources))
@@ -129,10 +131,10 @@ func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource
 		})
 	}
 	asked.Wait()
-	var failed []*SourceError
+	var failed []*sourceError
 	for i := range lists {
 		if l := &lists[i]; l.err != nil {
-			failed = append(failed, &SourceError{Source: l.name, Err: usable(l.err)})
+			failed = append(failed, &sourceError{Source: l.name, Err: usable(l.err)})
 		}
 		failed = append(failed, lists[i].bad...)
 	}
@@ -155,7 +157,7 @@ func (a *Agent) listOne(ctx context.Context, s namedSource, out *toolList) error
 	for i, t := range list {
 		d, err := a.define(t)
 		if err != nil {
-			out.bad = append(out.bad, &SourceError{Source: s.name, Tool: fmt.Sprintf("number %d", i), Err: err})
+			out.bad = append(out.bad, &sourceError{Source: s.name, Tool: fmt.Sprintf("number %d", i), Err: err})
 			continue
 		}
 		out.tools = append(out.tools, d)
@@ -165,7 +167,7 @@ func (a *Agent) listOne(ctx context.Context, s namedSource, out *toolList) error
 
 // dropUnfit leaves out tools of sources whose names are taken: by the agent's own tools, or by a
 // source whose name comes before.
-func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*SourceError) {
+func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*sourceError) {
 	taken := make(map[string]string, len(own))
 	for _, d := range own {
 		taken[d.Name()] = "the agent has a tool with this name"
@@ -175,7 +177,7 @@ func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*
 		l.tools = slices.DeleteFunc(slices.Clone(l.tools), func(d *tools.Definition) bool {
 			why, isTaken := taken[d.Name()]
 			if isTaken {
-				failed = append(failed, &SourceError{Source: l.name, Tool: d.Name(), Err: errors.New(why)})
+				failed = append(failed, &sourceError{Source: l.name, Tool: d.Name(), Err: errors.New(why)})
 				return true
 			}
 			taken[d.Name()] = fmt.Sprintf("source %q has a tool with this name", l.name)
@@ -186,7 +188,7 @@ func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*
 }
 
 // logSources logs what is wrong with sources.
-func (a *Agent) logSources(ctx context.Context, session string, failed []*SourceError) {
+func (a *Agent) logSources(ctx context.Context, session string, failed []*sourceError) {
 	for _, e := range failed {
 		a.logger.WarnContext(ctx, "agent: a source of tools", "session", session, "source", e.Source, "tool", e.Tool,
 			"kept", e.Kept, "error", e.Err)
@@ -201,7 +203,7 @@ type lastLists struct {
 }
 
 // fill puts the last lists in place of those that failed, and says so in failed.
-func (p *lastLists) fill(key tools.Listing, lists []toolList, failed []*SourceError) {
+func (p *lastLists) fill(key tools.Listing, lists []toolList, failed []*sourceError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range lists {

@@ -181,7 +181,7 @@ func TestASourceThatFailsKeepsItsLastListOfTheSession(t *testing.T) {
 	require.NoError(t, err)
 	failed := of[*agent.SourceFailed](all)
 	require.Len(t, failed, 1)
-	require.True(t, failed[0].Err.Kept)
+	require.True(t, failed[0].Kept)
 	require.EqualError(t, failed[0].Err,
 		`agent: source "src" can't list its tools; those that it listed last are used: no connection`)
 	require.Equal(t, 1, done.of(1))
@@ -253,9 +253,9 @@ func TestMistakesInSourcesAreErrorsOfTheConfig(t *testing.T) {
 	for _, list := range [][]tools.Source{{nil}, {(*catalog)(nil)}, {newCatalog("")},
 		{newCatalog("a"), newCatalog("a")}} {
 		_, err := agent.New(agent.Config{Provider: providertest.Script(), Sources: list})
-		var bad *agent.ConfigError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
-		require.Contains(t, bad.Field, "Sources[")
+		require.Contains(t, bad.Field, "Config.Sources[")
 	}
 }
 

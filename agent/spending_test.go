@@ -250,13 +250,13 @@ func TestWhatIsLeftForChildrenIsKnownAfterACrash(t *testing.T) {
 			a, in := build(store), agent.Continue("s")
 			for {
 				res, err := a.Run(t.Context(), in)
-				var none *agent.NothingOpenError
+				var none *agent.SessionError
 				var paused *agent.PausedError
 				switch {
-				case errors.As(err, &none) && none.Status == "":
+				case errors.Is(err, agent.ErrNothingOpen) && errors.As(err, &none) && none.Status == "":
 					in = agent.Input{Session: "s", Prompt: "go"}
 					continue
-				case errors.As(err, &none):
+				case errors.Is(err, agent.ErrNothingOpen):
 					return
 				case errors.As(err, &paused) && !paused.Started:
 					in = approveAll(&agent.Result{Session: "s", Pending: paused.Pending})

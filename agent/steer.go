@@ -93,7 +93,7 @@ func (a *Agent) steerOnce(ctx context.Context, session, key, text string) (*Rece
 		return nil, err
 	}
 	if s.Run == nil {
-		return nil, &NothingOpenError{Session: session}
+		return nil, &SessionError{Session: session, Code: ErrNothingOpen}
 	}
 	sum := sha256.Sum256([]byte(s.Run.ID + "\x00" + key))
 	it := inboxItem{ID: "m-" + hex.EncodeToString(sum[:16]), Kind: itemSteer, Text: text, Key: key}
@@ -191,7 +191,7 @@ func (x *driver) refuseReceipts(why error) {
 func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
 	delivered := false
 	for ev, err := range a.Session(session).Watch(ctx, after) {
-		if errors.As(err, new(*NothingOpenError)) {
+		if errors.Is(err, ErrNothingOpen) {
 			break
 		}
 		if err != nil {

@@ -130,20 +130,20 @@ func TestOnlyARunningSessionCanBeSteered(t *testing.T) {
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
 			a, _, _ := risky(t, agent.Config{Journal: store()}, call("risky", 1))
-			var nothing *agent.NothingOpenError
 			_, err := a.Session("s").Steer(t.Context(), "hello")
-			require.ErrorAs(t, err, &nothing)
+			require.ErrorIs(t, err, agent.ErrNothingOpen)
 			run(t, a)
 			_, err = a.Session("s").Steer(t.Context(), "hello")
-			require.ErrorAs(t, err, &nothing)
-			require.ErrorAs(t, a.Session("s").Stop(t.Context()), &nothing)
+			require.ErrorIs(t, err, agent.ErrNothingOpen)
+			require.ErrorIs(t, a.Session("s").Stop(t.Context()), agent.ErrNothingOpen)
 		})
 	}
 	a, _ := scripted(t, agent.Config{})
 	for _, text := range []string{"", "\xff"} {
 		_, err := a.Session("s").Steer(t.Context(), text)
-		var bad *agent.InputError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
+		require.Contains(t, bad.Field, "Input.")
 	}
 	_, err := a.Session("s").Steer(t.Context(), string(make([]byte, 4<<20+1)))
 	var limit *agent.LimitError

@@ -42,7 +42,7 @@ func TestAMessageThatIsSentAgainIsReadOnce(t *testing.T) {
 					var wg sync.WaitGroup
 					for range 20 {
 						wg.Go(func() {
-							r, err := b.Session("s").SteerOnce(ctx, "k", "be quick")
+							r, err := b.Session("s").Steer(ctx, "be quick", "k")
 							mu.Lock()
 							defer mu.Unlock()
 							receipts = append(receipts, r)
@@ -52,7 +52,7 @@ func TestAMessageThatIsSentAgainIsReadOnce(t *testing.T) {
 						})
 					}
 					wg.Wait()
-					_, err := b.Session("s").SteerOnce(ctx, "other", "be careful")
+					_, err := b.Session("s").Steer(ctx, "be careful", "other")
 					return err
 				})
 				for _, r := range receipts {
@@ -64,16 +64,16 @@ func TestAMessageThatIsSentAgainIsReadOnce(t *testing.T) {
 
 				run := facts(t, a, "s")[0].Envelope().Run()
 				for _, key := range []string{"k", "other", "first"} {
-					_, err := a.Session("s").SteerOnce(t.Context(), key, "be quick")
-					require.Equal(t, &agent.DuplicateError{Session: "s", Key: key, Run: run}, err)
+					_, err := a.Session("s").Steer(t.Context(), "be quick", key)
+					requireDuplicate(t, err, key, run)
 					_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "be quick", Key: key})
-					require.Equal(t, &agent.DuplicateError{Session: "s", Key: key, Run: run}, err)
+					requireDuplicate(t, err, key, run)
 				}
 				requireSound(t, "s", facts(t, a, "s"))
 
-				require.NoError(t, a.Session("s").Fork(t.Context(), "copy"))
-				_, err := a.Session("copy").SteerOnce(t.Context(), "k", "be quick")
-				require.ErrorAs(t, err, new(*agent.NothingOpenError), "a copy has no keys")
+				require.NoError(t, a.Session("s").Fork(t.Context(), "copy", 0))
+				_, err := a.Session("copy").Steer(t.Context(), "be quick", "k")
+				require.ErrorIs(t, err, agent.ErrNothingOpen, "a copy has no keys")
 			})
 		})
 	}
@@ -87,7 +87,7 @@ func TestAMessageWithAKeyThatWasNotRead(t *testing.T) {
 		var b *agent.Agent
 		work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
 			var err error
-			if receipt, err = b.Session("s").SteerOnce(ctx, "k", "be quick"); err != nil {
+			if receipt, err = b.Session("s").Steer(ctx, "be quick", "k"); err != nil {
 				return "", err
 			}
 			return "x", b.Session("s").Pause(ctx)
@@ -106,12 +106,16 @@ func TestAMessageWithAKeyThatWasNotRead(t *testing.T) {
 
 func TestTheKeyOfAMessage(t *testing.T) {
 	a, _ := scripted(t, agent.Config{})
-	for _, key := range []string{"", strings.Repeat("k", 201), "a\tb"} {
-		_, err := a.Session("s").SteerOnce(t.Context(), key, "hello")
-		var bad *agent.InputError
+	for _, key := range []string{strings.Repeat("k", 201), "a\tb"} {
+		_, err := a.Session("s").Steer(t.Context(), "hello", key)
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, "Key", bad.Field)
+		require.Equal(t, "Input.Key", bad.Field)
 	}
-	_, err := a.Session("s").SteerOnce(t.Context(), "k", "hello")
-	require.ErrorAs(t, err, new(*agent.NothingOpenError))
+	_, err := a.Session("s").Steer(t.Context(), "hello", "k", "l")
+	require.EqualError(t, err, "agent: Steer: key: there are 2 keys; a message has one")
+	for _, key := range []string{"k", ""} {
+		_, err := a.Session("s").Steer(t.Context(), "hello", key)
+		require.ErrorIs(t, err, agent.ErrNothingOpen)
+	}
 }

@@ -74,9 +74,9 @@ func TestAnAnswerMayBeOfAnyType(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"a": 1}, m)
 	_, res, err := agent.RunFor[chan int](t.Context(), a, agent.Input{Prompt: "x"})
-	var bad *agent.ConfigError
+	var bad *agent.ArgError
 	require.ErrorAs(t, err, &bad)
-	require.Equal(t, "RunFor", bad.Field)
+	require.Equal(t, "RunFor", bad.Func)
 	require.ErrorContains(t, err, "chan int")
 	require.Nil(t, res)
 	_, _, err = agent.RunFor[struct{ List []func() }](t.Context(), a, agent.Input{Prompt: "x"})

@@ -225,8 +225,7 @@ func (x *driver) answers(call string) []Decision {
 func (t *agentTool) driveWhenFree(ctx context.Context, x *driver, in Input) (*Result, error) {
 	for deadline := time.Now().Add(2 * t.child.cfg.Lease); ; {
 		res, err := t.drive(ctx, x, in)
-		var busy *BusyError
-		if res != nil || !errors.As(err, &busy) || time.Now().After(deadline) {
+		if res != nil || !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
 			return res, err
 		}
 		select {

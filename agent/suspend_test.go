@@ -170,7 +170,7 @@ func TestAForkHasNoCallThatWaitsToRunAgain(t *testing.T) {
 	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})},
 		Provider: inTurn(call("ask", 1), say("Done."))})
 	res := run(t, a)
-	require.NoError(t, a.Session("s").Fork(t.Context(), "copy"))
+	require.NoError(t, a.Session("s").Fork(t.Context(), "copy", 0))
 	_, err := a.Run(t.Context(), agent.Resume("copy", agent.Answer(res.Pending[0].ID, "red")))
 	require.Error(t, err)
 	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Answer(res.Pending[0].ID, "red"))).Text())

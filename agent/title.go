@@ -12,7 +12,7 @@ import (
 // SetTitle gives the session a title, which [Agent.Sessions] shows: at most 200 bytes of text
 // without control characters, not empty. A run that is under way, here or in another process, takes
 // it over at its next safe point; if there is none, it is set at once. An unknown session is a
-// *[NothingOpenError], and a title that isn't valid is an *[InputError].
+// [ErrNothingOpen], and a title that isn't valid is an *[ArgError].
 func (s *Session) SetTitle(ctx context.Context, title string) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -23,11 +23,10 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 		return err
 	}
 	if title == "" {
-		return &InputError{Field: "Title", Problem: "it is empty; a title can be replaced, but not removed"}
+		return &ArgError{Field: "Input.Title", Problem: "it is empty; a title can be replaced, but not removed"}
 	}
 	err = s.agent.change(ctx, s.id, inboxItem{Kind: itemTitle, Text: title})
-	var idle *NothingOpenError
-	if !errors.As(err, &idle) {
+	if !errors.Is(err, ErrNothingOpen) {
 		return err
 	}
 	l, err := s.agent.openKnown(ctx, s.id)
@@ -36,7 +35,7 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 	}
 	defer l.close()
 	if l.run() == nil {
-		return &NothingOpenError{Session: s.id}
+		return &SessionError{Session: s.id, Code: ErrNothingOpen}
 	}
 	var older []string // they must not replace this one
 	for _, it := range l.inbox() {
@@ -51,7 +50,7 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 func checkTitle(title string) error {
 	head := journal.HeadUpdate{Title: title}
 	if err := head.Validate(); err != nil {
-		return &InputError{Field: "Title", Problem: "it " +
+		return &ArgError{Field: "Input.Title", Problem: "it " +
 			strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Title "), Err: err}
 	}
 	return nil

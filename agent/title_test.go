@@ -18,6 +18,6 @@ func TestAnInputGivesANewSessionItsTitle(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "First", info.Title)
 	_, err = a.Run(t.Context(), agent.Input{Session: "t", Prompt: "x", Title: "a\nb"})
-	require.ErrorAs(t, err, new(*agent.InputError))
+	require.ErrorAs(t, err, new(*agent.ArgError))
 	require.Empty(t, facts(t, a, "t"))
 }

@@ -47,7 +47,7 @@ func (a *Agent) addOwnTools() error {
 	a.changeable = lazy || len(a.sources) > 0
 	set, err := a.newToolset(known, arrange(nil, all, false), nil, nil)
 	if err != nil {
-		return &ConfigError{Field: "Modes", Problem: err.Error(), Err: err}
+		return &ArgError{Field: "Config.Modes", Problem: err.Error(), Err: err}
 	}
 	a.own = set
 	return nil
@@ -163,7 +163,7 @@ func (s *toolset) unknown(field, name string) error {
 	if len(names) > 30 {
 		names = append(names[:30:30], fmt.Sprintf("and %d more", len(names)-30))
 	}
-	return &InputError{Field: field,
+	return &ArgError{Field: "Input." + field,
 		Problem: fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))}
 }
 

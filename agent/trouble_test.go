@@ -202,8 +202,7 @@ func TestARunThatItsProcessLeftIsNotCompactedByHand(t *testing.T) {
 	require.Error(t, err)
 	a := build(store)
 	_, err = a.Session("s").Compact(t.Context(), 0)
-	var busy *agent.BusyError
-	require.ErrorAs(t, err, &busy)
+	require.ErrorIs(t, err, agent.ErrBusy)
 	require.Equal(t, agent.Completed, runInput(t, a, agent.Continue("s")).Status)
 	_, err = a.Session("s").Compact(t.Context(), 0)
 	require.NoError(t, err)
@@ -460,8 +459,7 @@ func TestALeaseThatIsLostWhileSomethingIsWrittenLeavesTheLogToAnother(t *testing
 					Limits: agent.Limits{Steps: 50}}
 				a, _ := scripted(t, cfg, reads(20)...)
 				_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
-				var busy *agent.BusyError
-				require.ErrorAs(t, err, &busy)
+				require.ErrorIs(t, err, agent.ErrBusy)
 				requireSound(t, "s", facts(t, a, "s"))
 				cfg.Journal, cfg.Memory = store, small(memory.Step{Strategy: memory.Slide{}})
 				b := reopen(t, cfg, say("went on"))

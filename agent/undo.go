@@ -28,17 +28,6 @@ type Rollback struct {
 	User  string // who asks for it
 }
 
-// An UndoError says why an undo was refused. Nothing was undone.
-type UndoError struct {
-	Session string
-	// Owner is the session that owns the effects, if this one is a copy.
-	Owner   string
-	Problem string
-}
-
-// Error says what would be right.
-func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s", e.Session, e.Problem) }
-
 // Undo undoes the effects of the calls of a run that has ended, the newest first, with the Undo
 // function of each tool, and adds a message for the model; the calls stay in the conversation. It
 // skips calls of read-only tools, calls without an effect and calls that were undone before. Calls
@@ -49,8 +38,8 @@ func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s",
 // function of one call again, so these functions must tolerate that.
 //
 // An effect can be undone only in the session that owns it. In a copy ([Session.Fork],
-// [Session.Import]), an undo of copied runs is refused with an *[UndoError] that names the owner.
-// Copies don't learn what their original has undone.
+// [Session.Import]), an undo of copied runs is refused with [ErrCannotUndo]; its text names the
+// owner. Copies don't learn what their original has undone.
 func (s *Session) Undo(ctx context.Context, what Rollback) (*machine.UndoReceipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -68,9 +57,9 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*machine.UndoReceipt
 	}
 	switch r := l.run(); {
 	case r == nil:
-		return nil, &NothingOpenError{Session: s.id}
+		return nil, &SessionError{Session: s.id, Code: ErrNothingOpen}
 	case r.IsOpen():
-		return nil, &UndoError{Session: s.id,
+		return nil, &SessionError{Session: s.id, Code: ErrCannotUndo,
 			Problem: "a run is open; stop it, or decide on what it waits for, before its effects are undone"}
 	case what.Run == "":
 		what.Run = r.ID
@@ -125,7 +114,7 @@ func (l *sessionLog) undoCalls(registry *tools.Registry, calls []*ToolFinished, 
 func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Effects, what Rollback) error {
 	owner := effects.Owner
 	refuse := func(format string, args ...any) error {
-		return &UndoError{Session: session, Owner: owner, Problem: fmt.Sprintf(format, args...)}
+		return &SessionError{Session: session, Code: ErrCannotUndo, Problem: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case what.Steps < 0:
@@ -145,7 +134,7 @@ func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Ef
 	if err == nil {
 		return refuse("what run %s did belongs to session %q, which is still there; undo it there", what.Run, owner)
 	}
-	if errors.As(err, new(*NothingOpenError)) {
+	if errors.Is(err, ErrNothingOpen) {
 		return nil
 	}
 	return err

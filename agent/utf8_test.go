@@ -133,16 +133,16 @@ func TestNamesAndTextsOfAHostThatAreNoUTF8AreRefused(t *testing.T) {
 	} {
 		cfg.Provider = providertest.Script()
 		_, err := agent.New(cfg)
-		var wrong *agent.ConfigError
+		var wrong *agent.ArgError
 		require.ErrorAs(t, err, &wrong, field)
-		require.Equal(t, field, wrong.Field)
+		require.Equal(t, "Config."+field, wrong.Field)
 	}
 	a, _ := scripted(t, agent.Config{})
 	for field, in := range map[string]agent.Input{"User": {Prompt: "go", User: bad},
 		"Task": {Prompt: "go", Task: bad}} {
 		_, err := a.Run(t.Context(), in)
-		var wrong *agent.InputError
+		var wrong *agent.ArgError
 		require.ErrorAs(t, err, &wrong, field)
-		require.Equal(t, field, wrong.Field)
+		require.Equal(t, "Input."+field, wrong.Field)
 	}
 }

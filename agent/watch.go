@@ -27,7 +27,7 @@ const (
 // aren't stored: readers in the process that drives the run get them from package agent/live.
 //
 // Watch polls the journal: 50 ms after a fact, and then at intervals that double up to 2 s until
-// there is another. The sequence ends with an error: the cause when ctx ends, a *[NothingOpenError]
+// there is another. The sequence ends with an error: the cause when ctx ends, [ErrNothingOpen]
 // if the session is unknown, deleted, or hasn't that many facts, and what the journal says if it
 // can't be read. Watch again with the number of the last fact to continue. Each range over the
 // sequence begins anew.
@@ -103,7 +103,7 @@ func (a *Agent) newFacts(ctx context.Context, session string, after uint64) ([]F
 	head, err := a.store.Head(ctx, session)
 	switch {
 	case errors.Is(err, journal.ErrNoSession), err == nil && head.Seq < after:
-		return nil, &NothingOpenError{Session: session}
+		return nil, &SessionError{Session: session, Code: ErrNothingOpen}
 	case err != nil:
 		return nil, fmt.Errorf("agent: session %q: reading its head: %w", session, err)
 	case head.Seq == after:

@@ -104,12 +104,11 @@ func TestWatchEndsWithTheReason(t *testing.T) {
 			}
 			return failure
 		}
-		var none *agent.NothingOpenError
-		require.ErrorAs(t, last(t.Context(), "s", 0), &none, "unknown")
+		require.ErrorIs(t, last(t.Context(), "s", 0), agent.ErrNothingOpen, "unknown")
 		run(t, a)
-		require.ErrorAs(t, last(t.Context(), "s", 99), &none, "a number that it hasn't")
+		require.ErrorIs(t, last(t.Context(), "s", 99), agent.ErrNothingOpen, "a number that it hasn't")
 		time.AfterFunc(time.Minute, func() { require.NoError(t, a.Session("s").Delete(t.Context())) })
-		require.ErrorAs(t, last(t.Context(), "s", 0), &none, "deleted")
+		require.ErrorIs(t, last(t.Context(), "s", 0), agent.ErrNothingOpen, "deleted")
 		why := errors.New("the page was closed")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(why)

@@ -36,8 +36,9 @@ func TestEveryMethodOfANilOrZeroValueReturnsATypedError(t *testing.T) {
 						continue
 					}
 					require.True(t, ok, "the method returns no error: add it to silent if that is right")
-					var wrong *agent.ConfigError
+					var wrong *agent.ArgError
 					require.ErrorAs(t, err, &wrong)
+					require.Contains(t, wrong.Field, "Config.")
 				}
 			})
 		}

@@ -218,8 +218,10 @@ func TestAPanicIsAnOutcomeWithoutAStack(t *testing.T) {
 	}
 	out := execute(t, t.Context(),
 		raw(tools.Spec{}, func(context.Context) (tools.Result, error) { _ = none[1]; return tools.Result{}, nil }))
-	var bounds runtime.Error
-	require.ErrorAs(t, out.Err, &bounds)
+	var panicked *tools.PanicError
+	require.ErrorAs(t, out.Err, &panicked)
+	require.Implements(t, new(runtime.Error), panicked.Value)
+	require.NotErrorAs(t, out.Err, new(runtime.Error))
 }
 
 func TestAToolMayEndItsGoroutine(t *testing.T) {

@@ -7,8 +7,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A PanicError is a panic in a tool, a policy or another function of the host. Its message has no
-// stack; Stack has.
+// A PanicError is a panic in a tool, a policy, a hook, a store or another function of the host. Its
+// message has no stack; Stack has. It doesn't wrap a Value that is an error: a function that panics
+// with an error hasn't returned it.
 type PanicError struct {
 	In    string // for example the tool's name
 	Value any    // what the function panicked with
@@ -18,12 +19,6 @@ type PanicError struct {
 // Error says where the panic was.
 func (e *PanicError) Error() string { return fmt.Sprintf("tools: panic in %s: %v", e.In, e.Value) }
 
-// Unwrap returns the value of the panic if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
-
 // Fault returns Permanent.
 func (e *PanicError) Fault() fault.Class { return fault.Permanent }
 
@@ -32,10 +27,6 @@ func contain(in string, err *error) {
 	v := recover()
 	if v == nil {
 		v = fault.Panics(*err)
-	} else if e, ok := v.(error); ok {
-		if inner := fault.Panics(e); inner != nil {
-			v = fmt.Sprintf("%T, an error that panics itself: %v", e, inner)
-		}
 	}
 	if v != nil {
 		*err = &PanicError{In: in, Value: v, Stack: debug.Stack()}

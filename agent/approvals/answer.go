@@ -58,19 +58,17 @@ func unknown() *problem {
 func failed(err error) *problem {
 	var (
 		decision *agent.DecisionError
-		noRule   *agent.NoRuleError
-		busy     *agent.BusyError
-		input    *agent.InputError
+		arg      *agent.ArgError
 		invalid  *journal.InvalidError
 	)
 	switch {
 	case errors.As(err, &decision):
 		return refused(decision)
-	case errors.Is(err, ErrUnknown), errors.As(err, &invalid), errors.As(err, &input):
+	case errors.Is(err, ErrUnknown), errors.As(err, &invalid), errors.As(err, &arg) && arg.Fault() == fault.Invalid:
 		return unknown()
-	case errors.As(err, &noRule):
-		return fail(http.StatusNotFound, CodeUnknown, "the session has no standing approval of %q", noRule.Tool)
-	case errors.As(err, &busy):
+	case errors.Is(err, agent.ErrNoRule):
+		return fail(http.StatusNotFound, CodeUnknown, "the session has no standing approval of the tool")
+	case errors.Is(err, agent.ErrBusy):
 		return fail(http.StatusConflict, CodeBusy, "the session is being written to; try again")
 	case errors.Is(err, context.Canceled), fault.Of(err) == fault.Transient, fault.Of(err) == fault.Degraded:
 		return &problem{status: http.StatusServiceUnavailable, code: CodeNotNow,

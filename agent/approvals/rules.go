@@ -64,7 +64,7 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) *problem {
 		return internal(errNobody)
 	}
 	if !slices.ContainsFunc(l.state.Rules, func(rule agent.Rule) bool { return rule.Tool == item.Tool }) {
-		return failed(&agent.NoRuleError{Session: item.Session, Tool: item.Tool})
+		return failed(&agent.SessionError{Session: item.Session, Code: agent.ErrNoRule})
 	}
 	a := h.cfg.Agents[item.Agent]
 	if a == nil {

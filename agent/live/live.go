@@ -114,7 +114,8 @@ func (h *Hub) Start(ctx context.Context, in agent.Input) (Started, error) {
 	}
 	if in.Session == "" {
 		return Started{},
-			&agent.InputError{Field: "Session", Problem: "it is empty; readers find a run by the name of its session"}
+			&agent.ArgError{Field: "Input.Session",
+				Problem: "it is empty; readers find a run by the name of its session"}
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -267,7 +268,7 @@ func (h *Hub) Closing() <-chan struct{} {
 // Close drains the agent: see [agent.Agent.Drain]. Runs are paused at their next safe point, and
 // resumed by the next process. Model calls and tool calls that are still in progress after
 // Config.Drain are canceled; their runs stay open in the journal, and are resumed as after a crash.
-// The error is then an *[agent.DrainError]. Readers get what is left for them, and then
+// The error is then that of [agent.Agent.Drain]. Readers get what is left for them, and then
 // [ErrClosed]. When Close returns, all goroutines of the hub have ended. Closing again returns nil.
 func (h *Hub) Close() error {
 	if h == nil || h.topics == nil {
@@ -282,7 +283,8 @@ func (h *Hub) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), h.cfg.Drain)
 	defer cancel()
 	err := h.cfg.Agent.Drain(ctx)
-	h.end(&agent.BusyError{Err: agent.ErrDraining}) // as if the leases were lost: nothing more is stored
+	// as if the leases were lost: nothing more is stored
+	h.end(&agent.SessionError{Code: agent.ErrBusy, Err: &agent.SessionError{Code: agent.ErrDraining}})
 	h.work.Wait()
 	h.leave(ErrClosed)
 	return err

@@ -41,10 +41,11 @@ func TestAStartThatIsRefusedSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, agent.Config{}, providertest.Slow(time.Second, providertest.Say("One.")))
 		h := newHub(t, live.Config{Agent: a})
-		var wrong *agent.InputError
+		var wrong *agent.ArgError
 		for _, in := range []agent.Input{{}, {Prompt: "go"}, {Session: "s"}} {
 			_, err := h.Start(t.Context(), in)
 			require.ErrorAs(t, err, &wrong)
+			require.Contains(t, wrong.Field, "Input.")
 		}
 		over, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("gone")
@@ -52,15 +53,13 @@ func TestAStartThatIsRefusedSaysWhy(t *testing.T) {
 		_, err := h.Start(over, agent.Input{Session: "s", Prompt: "go"})
 		require.ErrorIs(t, err, why)
 		start(t, h)
-		var busy *agent.BusyError
 		_, err = h.Start(t.Context(), agent.Input{Session: "s", Prompt: "again"})
-		require.ErrorAs(t, err, &busy)
+		require.ErrorIs(t, err, agent.ErrBusy)
 		require.NoError(t, h.Cancel(t.Context(), "s"))
 		p := watch(t, h, 0, nil)
 		require.Equal(t, machine.CodeCanceled, p.all[len(p.all)-1].(*agent.RunEnded).Code)
 		synctest.Wait() // the session is released
-		var none *agent.NothingOpenError
-		require.ErrorAs(t, h.Cancel(t.Context(), "s"), &none)
+		require.ErrorIs(t, h.Cancel(t.Context(), "s"), agent.ErrNothingOpen)
 		require.NoError(t, h.Close())
 		_, err = h.Start(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 		require.ErrorIs(t, err, live.ErrClosed)
@@ -115,9 +114,8 @@ func TestReadersAreToldWhyTheirSequenceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, agent.Config{}, providertest.Slow(time.Second, providertest.Say("One two.")))
 		h := newHub(t, live.Config{Agent: a})
-		var none *agent.NothingOpenError
 		for _, err := range h.Watch(t.Context(), "unknown", 0) {
-			require.ErrorAs(t, err, &none)
+			require.ErrorIs(t, err, agent.ErrNothingOpen)
 		}
 		run := start(t, h)
 		why := errors.New("the page was closed")

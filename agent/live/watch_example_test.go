@@ -82,7 +82,7 @@ func ExampleHub_Cancel() {
 		}
 		switch ev := ev.(type) {
 		case *agent.TextDelta:
-			if err := hub.Cancel(ctx, run.Session); err != nil && !errors.As(err, new(*agent.NothingOpenError)) {
+			if err := hub.Cancel(ctx, run.Session); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
 				log.Fatal(err)
 			}
 		case *agent.RunEnded:

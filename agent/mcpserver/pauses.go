@@ -118,7 +118,7 @@ func (s *server) answered(ctx context.Context, req *call, session string) (*mcp.
 		return nil, errForbidden
 	}
 	pending, err := s.agent.Session(session).Pending(ctx)
-	if idle := (*agent.NothingOpenError)(nil); err != nil && !errors.As(err, &idle) {
+	if err != nil && !errors.Is(err, agent.ErrNothingOpen) {
 		return nil, s.failed(ctx, err)
 	}
 	var decisions []agent.Decision

@@ -150,9 +150,8 @@ func (s *server) belongs(ctx context.Context, session, user string) error {
 		return errForbidden
 	}
 	info, err := s.agent.Session(session).Info(ctx)
-	var unknown *agent.NothingOpenError
 	switch {
-	case errors.As(err, &unknown):
+	case errors.Is(err, agent.ErrNothingOpen):
 		return nil // a new one
 	case err != nil:
 		return s.failed(ctx, err)
@@ -165,14 +164,13 @@ func (s *server) belongs(ctx context.Context, session, user string) error {
 // failed returns what a client is told of an error.
 func (s *server) failed(ctx context.Context, err error) error {
 	var decision *agent.DecisionError
-	var input *agent.InputError
+	var arg *agent.ArgError
 	var limit *agent.LimitError
-	var refused *agent.RefusedError
-	var owner *agent.OwnerError
 	switch {
-	case errors.As(err, &owner):
+	case errors.Is(err, agent.ErrNotOwner):
 		return errForbidden
-	case errors.As(err, &decision), errors.As(err, &input), errors.As(err, &limit), errors.As(err, &refused):
+	case errors.As(err, &decision), errors.As(err, &arg) && arg.Fault() == fault.Invalid, errors.As(err, &limit),
+		errors.Is(err, agent.ErrRefused):
 		return err
 	}
 	var paused *agent.PausedError

@@ -82,7 +82,7 @@ func (s *server) ask(ctx context.Context, req *call, in askInput) (*mcp.CallTool
 		run.Session, run.Owner = session, req.user
 	}
 	started, err := s.hub.Start(ctx, run)
-	if busy := (*agent.BusyError)(nil); errors.As(err, &busy) {
+	if errors.Is(err, agent.ErrBusy) {
 		if _, err = s.agent.Session(session).Steer(ctx, in.Prompt); err == nil {
 			return s.outcome(ctx, req, session)
 		}
@@ -119,7 +119,7 @@ func (s *server) resume(ctx context.Context, req *call, session string,
 		decisions[i] = decisions[i].By(req.user)
 	}
 	started, err := s.hub.Start(ctx, agent.Resume(session, decisions...))
-	if busy := (*agent.BusyError)(nil); errors.As(err, &busy) { // whoever drives the session reads them
+	if errors.Is(err, agent.ErrBusy) { // whoever drives the session reads them
 		if err = s.agent.Session(session).Decide(ctx, decisions...); err == nil {
 			return s.outcome(ctx, req, session)
 		}
@@ -150,7 +150,7 @@ func (s *server) status(ctx context.Context, req *call, in sessionInput) (*mcp.C
 
 func (s *server) cancel(ctx context.Context, req *call, in sessionInput) (*mcp.CallToolResult, error) {
 	err := s.hub.Cancel(ctx, in.Session)
-	if idle := (*agent.NothingOpenError)(nil); err != nil && !errors.As(err, &idle) {
+	if err != nil && !errors.Is(err, agent.ErrNothingOpen) {
 		return nil, s.failed(ctx, err)
 	}
 	return s.outcome(ctx, req, in.Session)
@@ -161,7 +161,7 @@ func (s *server) cancel(ctx context.Context, req *call, in sessionInput) (*mcp.C
 func (s *server) outcome(ctx context.Context, req *call, session string) (*mcp.CallToolResult, error) {
 	own := s.agent.Session(session)
 	res, err := own.Result(ctx)
-	if unknown := (*agent.NothingOpenError)(nil); errors.As(err, &unknown) {
+	if errors.Is(err, agent.ErrNothingOpen) {
 		return nil, errForbidden
 	}
 	if err != nil {

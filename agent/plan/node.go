@@ -213,11 +213,11 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 	session := a.Session(in.Session)
 	for again := 0; ; {
 		res, err := a.Run(ctx, in)
-		_, busy := errors.AsType[*agent.BusyError](err)
+		busy := errors.Is(err, agent.ErrBusy)
 		if res != nil && !busy { // it was driven here, and didn't lose its lease
 			return res, err
 		}
-		_, known := errors.AsType[*agent.DuplicateError](err)
+		known := errors.Is(err, agent.ErrDuplicate)
 		_, paused := errors.AsType[*agent.PausedError](err)
 		switch {
 		case known || paused:
@@ -227,7 +227,7 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 			switch {
 			case res.Status == agent.Paused || res.Status == agent.Running:
 				got, err := a.Run(ctx, agent.Continue(in.Session))
-				_, busy := errors.AsType[*agent.BusyError](err)
+				busy := errors.Is(err, agent.ErrBusy)
 				if got != nil && !busy {
 					return got, err
 				}
@@ -235,7 +235,7 @@ func (x *execution) drive(ctx context.Context, a *agent.Agent, in agent.Input, t
 				if waits && res.Status == agent.Paused {
 					return res, nil
 				}
-				if _, over := errors.AsType[*agent.NothingOpenError](err); !busy && !over && !waits {
+				if !busy && !waits && !errors.Is(err, agent.ErrNothingOpen) {
 					// otherwise it has changed since the result was read
 					return nil, err
 				}

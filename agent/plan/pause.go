@@ -107,7 +107,7 @@ func (r *Runner) Pending(ctx context.Context, name string) ([]Pause, error) {
 			continue
 		}
 		calls, err := a.Session(SessionOf(s.Log, s.Current, n.ID)).Pending(ctx)
-		if _, unknown := errors.AsType[*agent.NothingOpenError](err); unknown {
+		if errors.Is(err, agent.ErrNothingOpen) {
 			continue
 		}
 		if err != nil {

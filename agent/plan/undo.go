@@ -35,7 +35,7 @@ func (x *execution) undo(n *NodeState) error {
 // undoSession undoes the runs of a session, the newest first. It returns what is left.
 func (x *execution) undoSession(session *agent.Session) (left []string, err error) {
 	facts, err := session.Facts(x.ctx)
-	if _, unknown := errors.AsType[*agent.NothingOpenError](err); unknown {
+	if errors.Is(err, agent.ErrNothingOpen) {
 		return nil, nil // it was stopped before it began
 	}
 	if err != nil {

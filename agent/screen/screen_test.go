@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -76,9 +77,8 @@ func requireNowhere(t *testing.T, dir string, texts ...string) {
 
 func requireRefused(t *testing.T, err error, source agent.TextSource, pattern string) {
 	t.Helper()
-	var r *agent.RefusedError
-	require.ErrorAs(t, err, &r)
-	require.Equal(t, source, r.Source)
+	require.ErrorIs(t, err, agent.ErrRefused)
+	require.ErrorContains(t, err, fmt.Sprintf("refused the text of source %q", source))
 	var e *screen.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, pattern, e.Pattern)

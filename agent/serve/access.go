@@ -64,9 +64,8 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 	}
 	g := &grant{session: s.agent.Session(session), user: user}
 	info, err := g.session.Info(r.Context())
-	var none *agent.NothingOpenError
 	switch {
-	case errors.As(err, &none) && action == ActionSend:
+	case errors.Is(err, agent.ErrNothingOpen) && action == ActionSend:
 		return g, nil
 	case err != nil:
 		p := failed(err)

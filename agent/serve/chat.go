@@ -178,8 +178,7 @@ func (s *server) stop(w http.ResponseWriter, r *http.Request, session string) *p
 	if p != nil {
 		return p
 	}
-	var idle *agent.NothingOpenError
-	if err := g.session.Cancel(r.Context()); err != nil && !errors.As(err, &idle) {
+	if err := g.session.Cancel(r.Context()); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
 		return failed(err)
 	}
 	w.WriteHeader(http.StatusNoContent)

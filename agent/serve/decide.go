@@ -69,8 +69,7 @@ func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.St
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
 	defer cancel()
 	started, err := s.begin(ctx, agent.Resume(g.session.ID(), ds...))
-	var busy *agent.BusyError
-	if errors.As(err, &busy) || errors.Is(err, live.ErrClosed) || errors.Is(err, agent.ErrDraining) {
+	if errors.Is(err, agent.ErrBusy) || errors.Is(err, live.ErrClosed) || errors.Is(err, agent.ErrDraining) {
 		// whoever drives the session reads them
 		started, err = live.Started{}, g.session.Decide(ctx, ds...)
 	}

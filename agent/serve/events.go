@@ -49,7 +49,6 @@ func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Ev
 	stop := out.Heartbeat(heartbeat)
 	defer stop()
 	for ev, err := range s.hub.Watch(out.ctx, g.session.ID(), after) {
-		var none *agent.NothingOpenError
 		switch {
 		case err == nil:
 			err = show(ev)
@@ -59,7 +58,7 @@ func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Ev
 			if err != nil { // the client is gone, or too slow
 				return internal(err)
 			}
-		case errors.As(err, &none): // it was deleted, or has fewer facts
+		case errors.Is(err, agent.ErrNothingOpen): // it was deleted, or has fewer facts
 			return unknown()
 		case errors.Is(context.Cause(out.ctx), errClosing), errors.Is(err, live.ErrClosed):
 			out.hint()

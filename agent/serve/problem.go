@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -95,20 +96,17 @@ func failed(err error) *problem {
 	var (
 		decision *agent.DecisionError
 		spent    *ratelimit.AllowanceError
-		owner    *agent.OwnerError
-		busy     *agent.BusyError
-		idle     *agent.NothingOpenError
 		paused   *agent.PausedError
-		repeated *agent.DuplicateError
 		changed  *agent.ChangedError
-		input    *agent.InputError
+		arg      *agent.ArgError
 		limit    *agent.LimitError
-		noRule   *agent.NoRuleError
-		fork     *agent.ForkError
 		invalid  *journal.InvalidError
-		text     *agent.RefusedError
 		hook     *agent.HookError
 	)
+	session, ok := errors.AsType[*agent.SessionError](err)
+	if !ok {
+		session = new(agent.SessionError)
+	}
 	switch {
 	case errors.As(err, &decision):
 		return refused(decision)
@@ -117,19 +115,19 @@ func failed(err error) *problem {
 		p.header = make(http.Header)
 		spent.SetHeader(p.header)
 		return p
-	case errors.As(err, &owner):
+	case session.Code == agent.ErrNotOwner:
 		return unknown()
-	case errors.As(err, &repeated):
+	case session.Code == agent.ErrDuplicate:
 		p := fail(http.StatusConflict, CodeRepeated, fault.Invalid, "the session had an input with this key before")
-		p.Run = repeated.Run
+		p.Run = session.Run
 		return p
 	case errors.Is(err, live.ErrClosed), errors.Is(err, agent.ErrDraining):
 		return unavailable(nil)
-	case errors.As(err, &busy):
+	case session.Code == agent.ErrBusy:
 		return fail(http.StatusConflict, CodeBusy, fault.Transient,
 			"the session is in use; wait for the end of its run")
-	case errors.As(err, &idle):
-		if idle.Status == "" {
+	case session.Code == agent.ErrNothingOpen:
+		if session.Status == "" {
 			return unknown()
 		}
 		return fail(http.StatusConflict, CodeIdle, fault.Invalid, "no run of the session is in progress")
@@ -145,15 +143,17 @@ func failed(err error) *problem {
 	case errors.As(err, &limit):
 		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "the input is too large: limit %s",
 			limit.Limit)
-	case errors.As(err, &input):
-		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "%s: %s", input.Field, input.Problem)
-	case errors.As(err, &text) && !errors.As(err, &hook): // the hook has decided; one that failed is an internal error
+	case errors.As(err, &arg) && arg.Fault() == fault.Invalid:
+		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "%s: %s",
+			strings.TrimPrefix(arg.Field, "Input."),
+			arg.Problem)
+	case session.Code == agent.ErrRefused && !errors.As(err, &hook): // one that failed is an internal error
 		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Denied, "the text is refused; put it in other words")
-	case errors.As(err, &noRule):
-		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no standing approval of %q",
-			noRule.Tool)
-	case errors.As(err, &fork):
-		return fail(http.StatusConflict, CodeBad, fault.Invalid, "the session can't be forked: %s", fork.Problem)
+	case session.Code == agent.ErrNoRule:
+		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound,
+			"the session has no standing approval of the tool")
+	case session.Code == agent.ErrCannotFork:
+		return fail(http.StatusConflict, CodeBad, fault.Invalid, "the session can't be forked: %s", session.Problem)
 	case errors.As(err, &invalid):
 		return unknown()
 	case errors.Is(err, context.Canceled), fault.Retryable(fault.Of(err)):

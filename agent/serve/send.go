@@ -84,8 +84,7 @@ const (
 func (s *server) begin(ctx context.Context, in agent.Input) (live.Started, error) {
 	for until := time.Now().Add(maxHandover); ; {
 		started, err := s.hub.Start(ctx, in)
-		var busy *agent.BusyError
-		if !errors.As(err, &busy) || time.Now().After(until) {
+		if !errors.Is(err, agent.ErrBusy) || time.Now().After(until) {
 			return started, err
 		}
 		if info, failed := s.agent.Session(in.Session).Info(ctx); failed != nil || info.Status == agent.Running {
@@ -236,15 +235,8 @@ func (s *server) steer(r *http.Request, g *grant, m message) (delivered bool, p 
 	if p := s.checkText(m.text); p != nil {
 		return false, p
 	}
-	var receipt *agent.Receipt
-	var err error
-	if key := shortKey(m.key); key != "" {
-		receipt, err = g.session.SteerOnce(r.Context(), key, m.text)
-	} else {
-		receipt, err = g.session.Steer(r.Context(), m.text)
-	}
-	var idle *agent.NothingOpenError
-	if errors.As(err, &idle) {
+	receipt, err := g.session.Steer(r.Context(), m.text, shortKey(m.key))
+	if errors.Is(err, agent.ErrNothingOpen) {
 		return false, nil
 	}
 	if err != nil {

@@ -234,12 +234,8 @@ func (s *server) fork(w http.ResponseWriter, r *http.Request, _ string) *problem
 	if p != nil {
 		return p
 	}
-	var options []agent.ForkOption
-	if body.At > 0 {
-		options = append(options, agent.At(body.At))
-	}
 	name := rand.Text()
-	if err := g.session.Fork(r.Context(), name, options...); err != nil {
+	if err := g.session.Fork(r.Context(), name, body.At); err != nil {
 		return failed(err)
 	}
 	answer(w, http.StatusCreated, sent{Session: name})

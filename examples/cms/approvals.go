@@ -66,7 +66,7 @@ func (p *program) approve(ctx context.Context) int {
 	i := slices.IndexFunc(all, func(o opened) bool { return o.ID == p.id })
 	if i < 0 {
 		return p.finish(nil,
-			&agent.InputError{Field: "ID",
+			&agent.ArgError{Func: "approvals", Field: "id",
 				Problem: fmt.Sprintf(
 					"there is no pending decision with the id %q; it may be decided already, see the list of approvals",
 					p.id)})
@@ -245,7 +245,7 @@ func (p *program) revoke(ctx context.Context, tool string) int {
 	}
 	switch {
 	case len(ended) == 0:
-		return p.finish(nil, &agent.InputError{Field: "tool",
+		return p.finish(nil, &agent.ArgError{Func: "approvals revoke", Field: "tool",
 			Problem: fmt.Sprintf("%q has no standing approval; approvals rules lists those that exist", tool)})
 	case p.json:
 		p.printJSON(ended)

@@ -52,7 +52,7 @@ func (p *program) interact(ctx context.Context) int {
 // should end.
 func (p *program) resumeOwn(ctx context.Context) (status int, ok bool) {
 	last, err := p.agent.Session(p.session).Result(ctx)
-	if errors.As(err, new(*agent.NothingOpenError)) {
+	if errors.Is(err, agent.ErrNothingOpen) {
 		return exitOK, true // a new session
 	}
 	if err != nil {

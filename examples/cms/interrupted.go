@@ -60,11 +60,7 @@ func (p *program) resumeAll(ctx context.Context) (status int) {
 // elsewhere reports whether a run didn't continue because another process is running it or has
 // finished it.
 func (p *program) elsewhere(res *agent.Result, err error) bool {
-	var (
-		busy    *agent.BusyError
-		nothing *agent.NothingOpenError
-	)
-	return res == nil && (errors.As(err, &busy) || errors.As(err, &nothing))
+	return res == nil && (errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrNothingOpen))
 }
 
 // mentionInterrupted prints the interrupted runs to stderr, except those that a process holds: it

@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // oneShot runs one input and returns the exit status.
@@ -66,7 +67,7 @@ func (p *program) decision(ctx context.Context) (d agent.Decision, err error) {
 				ids += fmt.Sprintf("\n  %s  %s %s", pause.ID, pause.Call.Name, pause.Call.Input)
 			}
 			return d,
-				&agent.InputError{Field: "-id", Problem: "the session waits for several decisions; name one of" + ids}
+				&agent.ArgError{Field: "-id", Problem: "the session waits for several decisions; name one of" + ids}
 		}
 		id = pending[0].ID
 	}
@@ -94,10 +95,10 @@ func (p *program) nothingOpen(ctx context.Context) error {
 		return err
 	}
 	if last.Status == agent.Running || last.Status == agent.Paused {
-		return &agent.InputError{Field: "Session",
+		return &agent.ArgError{Field: "Input.Session",
 			Problem: "it has no pending decision: its run is in progress or was interrupted; -continue resumes it"}
 	}
-	return &agent.NothingOpenError{Session: p.session, Status: last.Status}
+	return &agent.SessionError{Session: p.session, Code: agent.ErrNothingOpen, Status: last.Status}
 }
 
 // carryOut runs an input and asks for the decisions that it needs. It returns when the run has
@@ -200,8 +201,7 @@ func (p *program) finish(res *agent.Result, err error) int {
 	var (
 		paused   *agent.PausedError
 		decision *agent.DecisionError
-		input    *agent.InputError
-		nothing  *agent.NothingOpenError
+		arg      *agent.ArgError
 		limit    *agent.LimitError
 	)
 	switch {
@@ -219,8 +219,9 @@ func (p *program) finish(res *agent.Result, err error) int {
 		fmt.Fprintln(p.err, "cms: the session waits for a decision; decide first")
 		p.explain(p.out, paused.Pending)
 		return exitWaiting
-	case errors.As(err, &decision), errors.As(err, &input), errors.As(err, &nothing), res == nil &&
-		errors.As(err, &limit):
+	case errors.As(err, &decision), errors.As(err, &arg) && arg.Fault() == fault.Invalid,
+		errors.Is(err, agent.ErrNothingOpen), res == nil &&
+			errors.As(err, &limit):
 		fmt.Fprintln(p.err, "cms:", err)
 		return exitUsage
 	case res != nil && res.Status == agent.Stopped: // with an error if the context ended

@@ -73,8 +73,7 @@ func TestChatsAreFoundRenamedAndDeleted(t *testing.T) {
 	p.reload()                                 // leaves no time to undo
 	p.lists("Paint the shed")
 	_, err := s.hub.Agent().Session(second).Info(t.Context())
-	var none *agent.NothingOpenError
-	require.ErrorAs(t, err, &none)
+	require.ErrorIs(t, err, agent.ErrNothingOpen)
 	p.click(".session a")
 	p.has("One.")
 	require.Equal(t, first, p.session())

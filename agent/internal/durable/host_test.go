@@ -120,12 +120,11 @@ func complete(ctx context.Context, h *live.Hub, n int) error {
 	for run == "" {
 		started, err := h.Start(ctx, agent.Input{Session: Session, Prompt: fmt.Sprint("run ", n),
 			Key: fmt.Sprint("key ", n), Tools: []tools.Tool{pick()}})
-		var dup *agent.DuplicateError
-		var busy *agent.BusyError
+		var dup *agent.SessionError
 		switch {
-		case errors.As(err, &dup):
+		case errors.Is(err, agent.ErrDuplicate) && errors.As(err, &dup):
 			run = dup.Run
-		case errors.As(err, &busy): // the lease of one that was killed, or the hub is resuming the run
+		case errors.Is(err, agent.ErrBusy): // the lease of one that was killed, or the hub is resuming the run
 			<-time.After(pause)
 		case err != nil:
 			return err

@@ -36,9 +36,8 @@ func person(args []string) error {
 func decide(ctx context.Context, w *World, a *agent.Agent) error {
 	s := a.Session(Session)
 	for ctx.Err() == nil {
-		var none *agent.NothingOpenError
 		pending, err := s.Pending(ctx)
-		if err != nil && !errors.As(err, &none) && ctx.Err() == nil {
+		if err != nil && !errors.Is(err, agent.ErrNothingOpen) && ctx.Err() == nil {
 			return err
 		}
 		rand.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] })

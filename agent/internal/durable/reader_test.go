@@ -83,10 +83,9 @@ func startReader(t *testing.T, dir string) *reader {
 func (r *reader) watch(ctx context.Context, s *agent.Session) (over bool) {
 	most := 1 + rand.IntN(50)
 	for ev, err := range s.Watch(ctx, uint64(len(r.facts))) {
-		var none *agent.NothingOpenError
 		switch end := ev.(type) {
 		case nil:
-			if !errors.As(err, &none) || len(r.facts) > 0 {
+			if !errors.Is(err, agent.ErrNothingOpen) || len(r.facts) > 0 {
 				r.err = err
 				return true
 			}

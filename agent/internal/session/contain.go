@@ -85,7 +85,7 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 			}
 			if v := recover(); v != nil && !over {
 				var none T
-				yield(none, &tools.PanicError{Value: v, Stack: debug.Stack()})
+				yield(none, &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()})
 			}
 		}()
 		open()(func(v T, err error) bool {
@@ -105,7 +105,7 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 // It must be deferred.
 func Contain(err *error) {
 	if v := recover(); v != nil {
-		*err = &tools.PanicError{Value: v, Stack: debug.Stack()}
+		*err = &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()}
 		return
 	}
 	*err = Usable(*err)
@@ -119,7 +119,7 @@ func Usable(err error) error {
 		return nil
 	}
 	if v := fault.Panics(err); v != nil {
-		return fault.Wrap(fault.Of(err), &tools.PanicError{Value: v, Stack: debug.Stack()})
+		return fault.Wrap(fault.Of(err), &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()})
 	}
 	return err
 }

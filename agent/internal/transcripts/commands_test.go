@@ -114,6 +114,7 @@ func describe(err error) string {
 	var (
 		decision *agent.DecisionError
 		stop     *machine.StopError
+		session  *agent.SessionError
 		limit    *agent.LimitError
 		model    *provider.Error
 		replaced string
@@ -122,8 +123,8 @@ func describe(err error) string {
 	switch {
 	case err == nil:
 		return "no error"
-	case errors.Is(err, agent.ErrDraining):
-		return "agent.ErrDraining"
+	case errors.As(err, &session):
+		return fmt.Sprintf("%s: %s", kind, string(session.Code))
 	case errors.As(err, &decision):
 		if decision.NewID != "" {
 			replaced = " by " + decision.NewID

@@ -100,7 +100,7 @@
 //	                               approve, reject, edit, suggest, answer, always
 //	decide s-1 approve p-1         Session.Decide
 //	call s-1 pay {"n":1}           a run of CallTool
-//	steer s-1 text                 Session.Steer; with key=k-1 SteerOnce
+//	steer s-1 text                 Session.Steer; key=k-1
 //	cancel, stop, pause, delete, prune, compact s-1
 //	mode s-1 plan                  Session.SetMode
 //	revoke s-1 pay                 Session.Revoke; by=ann

@@ -19,12 +19,7 @@ var others = map[string]func(*command, context.Context) error{
 		return nil
 	},
 	"steer": func(c *command, ctx context.Context) error {
-		var err error
-		if key := c.options["key"]; key != "" {
-			_, err = c.s.SteerOnce(ctx, key, c.rest())
-		} else {
-			_, err = c.s.Steer(ctx, c.rest())
-		}
+		_, err := c.s.Steer(ctx, c.rest(), c.options["key"])
 		c.returned(err)
 		return nil
 	},
@@ -48,11 +43,8 @@ var others = map[string]func(*command, context.Context) error{
 		return nil
 	},
 	"fork": func(c *command, ctx context.Context) error {
-		var at []agent.ForkOption
-		if n, err := strconv.ParseUint(c.options["at"], 10, 64); err == nil {
-			at = append(at, agent.At(n))
-		}
-		c.returned(c.s.Fork(ctx, c.rest(), at...))
+		at, _ := strconv.ParseUint(c.options["at"], 10, 64)
+		c.returned(c.s.Fork(ctx, c.rest(), at))
 		return nil
 	},
 	"undo": func(c *command, ctx context.Context) error {

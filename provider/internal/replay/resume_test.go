@@ -67,11 +67,10 @@ func talk(ctx context.Context, a *agent.Agent, c *conversation, session string) 
 		}
 		in := agent.Input{Session: session, Prompt: fmt.Sprintf("Question %d.", n), Key: fmt.Sprint("question ", n)}
 		_, err = a.Run(ctx, in)
-		var again *agent.DuplicateError
 		if errors.Is(err, errDead) {
 			return err
 		}
-		if errors.As(err, &again) {
+		if errors.Is(err, agent.ErrDuplicate) {
 			continue
 		}
 		if n > len(c.answers)+2 {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
@@ -80,9 +81,7 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 		own     *refusal
 		ofSite  *site.Error
 		tooLong *http.MaxBytesError
-		busy    *agent.BusyError
-		unknown *agent.NothingOpenError
-		input   *agent.InputError
+		arg     *agent.ArgError
 	)
 	switch {
 	case errors.As(err, &own):
@@ -92,15 +91,15 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 		fail(w, http.StatusRequestEntityTooLarge, "VALIDATION_ERROR",
 			fmt.Sprintf("the body has more than %d bytes; send less", tooLong.Limit), nil)
 		return
-	case errors.As(err, &busy):
+	case errors.Is(err, agent.ErrBusy):
 		fail(w, http.StatusConflict, "CONFLICT", "a run of the session is in progress; wait for its end, or stop it",
 			nil)
 		return
-	case errors.As(err, &unknown):
+	case errors.Is(err, agent.ErrNothingOpen):
 		fail(w, http.StatusNotFound, "NOT_FOUND",
 			"there is no such session, or nothing of it is in progress; list the sessions", nil)
 		return
-	case errors.As(err, &input):
+	case errors.As(err, &arg) && arg.Fault() == fault.Invalid:
 		fail(w, http.StatusBadRequest, "VALIDATION_ERROR", err.Error(), nil)
 		return
 	case errors.As(err, &ofSite):

@@ -151,9 +151,8 @@ func (s *server) session(c *call, id string) (*sessionView, error) {
 	}
 	handle := s.hub.Agent().Session(id)
 	info, err := handle.Info(c.Context())
-	var unknown *agent.NothingOpenError
 	switch {
-	case errors.As(err, &unknown) && !made.CreatedAt.IsZero():
+	case errors.Is(err, agent.ErrNothingOpen) && !made.CreatedAt.IsZero():
 		return &sessionView{ID: id, Title: made.Title, Mode: made.Mode, Status: "new", UpdatedAt: made.CreatedAt}, nil
 	case err != nil:
 		return nil, err
@@ -190,9 +189,8 @@ func (s *server) changeSession(c *call, in sessionChange) (*sessionView, error) 
 		if err := s.checkMode(v.Mode); err != nil {
 			return nil, err
 		}
-		var idle *agent.NothingOpenError
 		if err := handle.SetMode(c.Context(), v.Mode); v.Status == string(machine.Running) && err != nil &&
-			!errors.As(err, &idle) {
+			!errors.Is(err, agent.ErrNothingOpen) {
 			return nil, err
 		}
 	}
@@ -234,8 +232,7 @@ func (s *server) send(c *call, in messageBody) (*sentMessage, error) {
 	}
 	started, err := s.hub.Start(c.Context(), agent.Input{Session: v.ID, Prompt: in.Content,
 		Mode: cmp.Or(in.Mode, v.Mode), Title: v.Title, Key: in.Key, Interactive: true})
-	var busy *agent.BusyError
-	if errors.As(err, &busy) {
+	if errors.Is(err, agent.ErrBusy) {
 		if s.steer(c, v.ID, in) != nil {
 			return nil, err
 		}
@@ -248,12 +245,8 @@ func (s *server) send(c *call, in messageBody) (*sentMessage, error) {
 }
 
 // steer sends a message to the run in progress.
-func (s *server) steer(c *call, session string, in messageBody) (err error) {
-	if handle := s.hub.Agent().Session(session); in.Key != "" {
-		_, err = handle.SteerOnce(c.Context(), in.Key, in.Content)
-	} else {
-		_, err = handle.Steer(c.Context(), in.Content)
-	}
+func (s *server) steer(c *call, session string, in messageBody) error {
+	_, err := s.hub.Agent().Session(session).Steer(c.Context(), in.Content, in.Key)
 	return err
 }
 
@@ -298,7 +291,7 @@ func (s *server) removeMessage(c *call) (out removedMessage, err error) {
 		return out, err
 	}
 	if begun > 1 {
-		if err := handle.Fork(c.Context(), copied, agent.At(begun-1)); err != nil {
+		if err := handle.Fork(c.Context(), copied, begun-1); err != nil {
 			return out, errors.Join(err, s.Site.DeleteSession(c.Context(), copied))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A Config configures the handler. Only Hub is required.
@@ -137,11 +138,8 @@ func problemOf(err error) *problem {
 		p        *problem
 		large    *http.MaxBytesError
 		decision *agent.DecisionError
-		none     *agent.NothingOpenError
-		busy     *agent.BusyError
 		paused   *agent.PausedError
-		input    *agent.InputError
-		owner    *agent.OwnerError
+		arg      *agent.ArgError
 		changed  *agent.ChangedError
 	)
 	make := func(status int, code, format string, args ...any) *problem {
@@ -167,12 +165,12 @@ func problemOf(err error) *problem {
 			return p
 		}
 		return make(http.StatusBadRequest, "VALIDATION_ERROR", "%s", decision.Problem)
-	case errors.As(err, &none):
-		if none.Status == "" {
+	case errors.Is(err, agent.ErrNothingOpen):
+		if session, _ := errors.AsType[*agent.SessionError](err); session == nil || session.Status == "" {
 			return make(http.StatusNotFound, "NOT_FOUND", "there is no such session")
 		}
 		return make(http.StatusConflict, "CONFLICT", "no run of the session is in progress or interrupted")
-	case errors.As(err, &busy):
+	case errors.Is(err, agent.ErrBusy):
 		return make(http.StatusConflict, "CONFLICT",
 			"a run of the session is in progress; send the message to it with /v1/agent/message")
 	case errors.As(err, &paused) && len(paused.Pending) == 0:
@@ -183,10 +181,11 @@ func problemOf(err error) *problem {
 			"the session waits for %d decisions; decide them with /v1/agent/approve", len(paused.Pending))
 	case errors.As(err, &changed):
 		return make(http.StatusConflict, "CONFLICT", "the agent has changed since the run began; start a new request")
-	case errors.As(err, &owner):
+	case errors.Is(err, agent.ErrNotOwner):
 		return make(http.StatusNotFound, "NOT_FOUND", "there is no such session")
-	case errors.As(err, &input):
-		return make(http.StatusBadRequest, "VALIDATION_ERROR", "%s: %s", input.Field, input.Problem)
+	case errors.As(err, &arg) && arg.Fault() == fault.Invalid:
+		return make(http.StatusBadRequest, "VALIDATION_ERROR", "%s: %s", strings.TrimPrefix(arg.Field, "Input."),
+			arg.Problem)
 	case errors.Is(err, live.ErrClosed), errors.Is(err, agent.ErrDraining):
 		return make(http.StatusServiceUnavailable, "UNAVAILABLE", "the server is going away; try again")
 	}
@@ -208,8 +207,7 @@ func decode(r *http.Request, body any) error {
 func (s *server) start(ctx context.Context, in agent.Input) (live.Started, error) {
 	for until := time.Now().Add(maxHandover); ; {
 		started, err := s.Hub.Start(ctx, in)
-		var busy *agent.BusyError
-		if !errors.As(err, &busy) || time.Now().After(until) {
+		if !errors.Is(err, agent.ErrBusy) || time.Now().After(until) {
 			return started, err
 		}
 		if info, failed := s.session(in.Session).Info(ctx); failed != nil || info.Status == agent.Running {
@@ -262,8 +260,7 @@ func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
 	}
 	d = d.By(s.User)
 	_, err := s.start(ctx, agent.Resume(body.SessionID, d))
-	var busy *agent.BusyError
-	if errors.As(err, &busy) { // whoever drives the session reads it
+	if errors.Is(err, agent.ErrBusy) { // whoever drives the session reads it
 		err = s.session(body.SessionID).Decide(ctx, d)
 	}
 	if err != nil {
@@ -278,10 +275,9 @@ func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
 func (s *server) refused(ctx context.Context, session, id string, err error) error {
 	var (
 		decision *agent.DecisionError
-		none     *agent.NothingOpenError
 	)
 	used := errors.As(err, &decision) && decision.Code == machine.DecisionUsed
-	if !used && !errors.As(err, &none) {
+	if !used && !errors.Is(err, agent.ErrNothingOpen) {
 		return err
 	}
 	facts, failed := s.session(session).Facts(ctx)

@@ -72,8 +72,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) error {
 	in := agent.Input{Session: body.SessionID, Prompt: text, Mode: body.Mode, Only: body.ToolsEnabled,
 		Interactive: true, User: s.User,
 		Title: title(text), Trace: r.Header.Get("Traceparent")}
-	var none *agent.NothingOpenError
-	if _, err := s.session(in.Session).Info(r.Context()); errors.As(err, &none) {
+	if _, err := s.session(in.Session).Info(r.Context()); errors.Is(err, agent.ErrNothingOpen) {
 		in.Owner = s.User
 	}
 	started, err := s.start(r.Context(), in)
@@ -118,9 +117,8 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request) error {
 		body.UserMessage = ""
 	}
 	started, err := s.start(r.Context(), in)
-	var busy *agent.BusyError
 	switch {
-	case errors.As(err, &busy): // it was resumed already
+	case errors.Is(err, agent.ErrBusy): // it was resumed already
 		started = live.Started{After: info.Facts}
 	case err != nil:
 		return err

@@ -92,7 +92,7 @@ func (s *Services) Execute(ctx context.Context, r Request) (answer Answer) {
 		if _, known := errors.AsType[*portfolio.Error](err); !known {
 			s.cfg.Logger.ErrorContext(ctx, "content: a request failed", "trace", a.TraceID, "error", err)
 		}
-		if _, busy := errors.AsType[*agent.BusyError](err); busy {
+		if errors.Is(err, agent.ErrBusy) {
 			err = portfolio.Errorf(portfolio.Conflict,
 				"Another message of this conversation is being answered; wait for its end.")
 		}
