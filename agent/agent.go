@@ -4,9 +4,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit"
@@ -19,20 +19,13 @@ import (
 type Agent struct {
 	setup // fixed at creation
 
-	mu       sync.Mutex // guards what follows
-	held     map[string]*sessionLog
-	draining bool
-	idle     chan struct{} // while draining: closed when no session is held
-
-	cache stateCache // of sessions that aren't held
+	sessions *session.Sessions
 }
 
 // A setup is what [New] makes from a Config. Subagents without a journal share it.
 type setup struct {
 	cfg          Config
 	provider     provider.Provider // with its guard
-	store        journal.Store
-	inMemory     bool // the store is the agent's own, and keeps facts as they are
 	registry     *tools.Registry
 	own          *toolset              // of the registry
 	sources      []namedSource         // in the order of their names
@@ -43,17 +36,16 @@ type setup struct {
 	memoryConfig *memoryConfig         // nil without Config.Memory
 	breakers     *circuit.Set          // of tools
 	redact       machine.Redactor
-	record       int // bytes that a record of the journal has at most
 	logger       *slog.Logger
 	abandoned    *atomic.Int64 // functions that were abandoned and still run
 }
 
 // Journal returns the store of the agent's sessions: Config.Journal, or one in memory.
 func (a *Agent) Journal() journal.Store {
-	if a == nil {
+	if a == nil || a.sessions == nil {
 		return nil
 	}
-	return a.store
+	return a.sessions.Store
 }
 
 // Tools returns the agent's own tools, in order. Those of its sources belong to a run.

@@ -59,7 +59,7 @@ func (l *sessionLog) aroundBy(hooks []*Hooks, ctx context.Context, s Span) (cont
 // observe calls a function of Around, and logs its panic.
 func (l *sessionLog) observe(h *Hooks, fn func() error) {
 	if err := contained(fn); err != nil {
-		l.agent.logger.ErrorContext(l.ctx, "agent: Around failed", "hook", h.Name, "session", l.name, "error", err)
+		l.agent.logger.ErrorContext(l.ctx, "agent: Around failed", "hook", h.Name, "session", l.Name, "error", err)
 	}
 }
 
@@ -98,13 +98,13 @@ type spans struct {
 // beginRun begins the span of the run.
 func (x *driver) beginRun(resumed bool) {
 	x.ctx, x.spans.endRun = x.around(x.ctx,
-		Span{NoteMeta: NoteMeta{Origin: x.origin}, Kind: "run", Resumed: resumed})
+		Span{NoteMeta: NoteMeta{Origin: x.Origin()}, Kind: "run", Resumed: resumed})
 }
 
 // beginStep begins the span of a step.
 func (x *driver) beginStep(n int) {
 	x.spans.step, x.spans.endStep = x.around(x.ctx,
-		Span{NoteMeta: NoteMeta{Origin: x.origin, Step: n}, Kind: "step"})
+		Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: n}, Kind: "step"})
 	x.reply.err = nil
 }
 
@@ -136,16 +136,16 @@ type callSpan struct {
 func (cr *callRun) beginSpan() context.Context {
 	x := cr.x
 	ctx, end := x.around(x.ctx, Span{NoteMeta: x.callMeta(&cr.call), Kind: "tool", Tool: cr.call.Name})
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	cr.span = callSpan{ctx, end}
 	return ctx
 }
 
 // spanCtx returns the context for the AfterTool hooks of a call.
 func (cr *callRun) spanCtx() context.Context {
-	cr.x.lock()
-	defer cr.x.mu.Unlock()
+	cr.x.Lock()
+	defer cr.x.Unlock()
 	if cr.span.ctx != nil {
 		return cr.span.ctx
 	}
@@ -154,9 +154,9 @@ func (cr *callRun) spanCtx() context.Context {
 
 // endSpan ends the span of a call, if it has begun.
 func (cr *callRun) endSpan(out *tools.Outcome) {
-	cr.x.lock()
+	cr.x.Lock()
 	end := cr.span.end
-	cr.x.mu.Unlock()
+	cr.x.Unlock()
 	if end == nil {
 		return
 	}

@@ -19,34 +19,32 @@ func (x *driver) begin(in *Input) (err error) {
 	if x.caller.Err() != nil {
 		return canceledBy(x.caller, causeOf(x.caller))
 	}
-	if err := a.screenInput(x.caller, x.name, in); err != nil {
+	if err := a.screenInput(x.caller, x.Name, in); err != nil {
 		return err
 	}
 	if in.resumes() {
-		if err := a.exists(x.caller, x.name); err != nil {
+		if err := a.sessions.Exists(x.caller, x.Name); err != nil {
 			return err
 		}
 	}
 	if a.memoryConfig != nil || a.cfg.Compose != nil {
 		x.memory = new(memoryState)
 	}
-	if err := x.hold(x); err != nil {
-		x.refuseReceipts(err)
-		return a.duplicateOf(x.stored, in, err)
+	if err := x.Hold(x); err != nil {
+		x.receipts.refuse(err)
+		return a.duplicateOf(x.Stored, in, err)
 	}
 	if x.parent != nil {
 		x.spending = x.parent.spending
 	}
 	defer func() { // also if a function of the host panics
 		if !x.begun {
-			a.mu.Lock()
-			x.driver, x.ending = nil, true // nothing that is posted from now on is for a run
-			a.mu.Unlock()
+			x.Leave()
 			x.closeReceipts()
-			x.sessionLog.close()
+			x.Close()
 		}
 	}()
-	if in.recovering && x.run().IsOpen() && (x.run().Agent != a.cfg.Name || x.run().Parent != "") {
+	if in.recovering && x.Run().IsOpen() && (x.Run().Agent != a.cfg.Name || x.Run().Parent != "") {
 		return errNotOurs
 	}
 	if in.resumes() {
@@ -73,7 +71,7 @@ func (a *Agent) checkInput(in *Input) error {
 
 // start starts a run with a prompt.
 func (x *driver) start(in *Input) error {
-	a, s := x.agent, x.state()
+	a, s := x.agent, x.State()
 	if err := notOwner(s, in); err != nil {
 		return err
 	}
@@ -82,9 +80,9 @@ func (x *driver) start(in *Input) error {
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	_, posted := x.takePosted(false)
-	posted = slices.DeleteFunc(posted, x.expects) // messages to this run
-	if x.lost() {
-		return x.err
+	posted = slices.DeleteFunc(posted, x.receipts.expects) // messages to this run
+	if x.Lost() {
+		return x.Err()
 	}
 	if s.Run.IsOpen() {
 		if _, err := x.expire(now, x.parent); err != nil {
@@ -151,12 +149,12 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 		f.Output = in.output.JSON()
 	}
 	facts := []Fact{f}
-	if changes := x.toolsChanged(x.run()); len(changes) > 0 {
+	if changes := x.toolsChanged(x.Run()); len(changes) > 0 {
 		meta := f.Meta
 		meta.By = ""
 		facts = append(facts, &machine.ToolsChanged{Meta: meta, Tools: changes})
 	}
-	if in.Title != "" && x.state().Title == "" {
+	if in.Title != "" && x.State().Title == "" {
 		facts = append(facts, &machine.TitleChanged{Meta: f.Meta, Title: a.redact.Text(in.Title)})
 	}
 	return facts
@@ -165,7 +163,7 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 // resume resumes the open run of the session: with the decisions of the input or of the inbox, or
 // because it waits for no decision.
 func (x *driver) resume(in *Input) error {
-	r := x.run()
+	r := x.Run()
 	failed, err := x.gatherTools(in, r)
 	if err != nil {
 		return err
@@ -181,8 +179,8 @@ func (x *driver) resume(in *Input) error {
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	taken, _ := x.takePosted(r.IsOpen())
-	if x.lost() {
-		return x.err
+	if x.Lost() {
+		return x.Err()
 	}
 	expired := map[string]bool{}
 	if r.IsOpen() {
@@ -192,27 +190,27 @@ func (x *driver) resume(in *Input) error {
 	}
 	decisions := in.decisions
 	if x.parent != nil { // it may have posted them before it crashed
-		decisions = x.state().Unanswered(decisions)
+		decisions = x.State().Unanswered(decisions)
 	}
 	if len(decisions) > 0 {
 		if !r.IsOpen() &&
-			!slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) }) {
-			return nothingOpen(x.name, r)
+			!slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.State().Used, d.ID) }) {
+			return nothingOpen(x.Name, r)
 		}
 		own, err := x.takeGiven(decisions, expired)
 		if err != nil {
 			return err
 		}
-		if taken += own; x.lost() {
-			return x.err
+		if taken += own; x.Lost() {
+			return x.Err()
 		}
 	}
 	if !r.IsOpen() {
-		return nothingOpen(x.name, r)
+		return nothingOpen(x.Name, r)
 	}
 	settled := taken > 0 || len(expired) > 0
-	if p := r.Pending(); !settled && r.Status == Paused && len(p) > 0 && x.machine.Waiting() {
-		return &PausedError{Session: x.name, Pending: p}
+	if p := r.Pending(); !settled && r.Status == Paused && len(p) > 0 && x.Machine().Waiting() {
+		return &PausedError{Session: x.Name, Pending: p}
 	}
 	if settled && r.Status == Running { // the decision has let it run
 		return nil
@@ -227,7 +225,7 @@ func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken
 		return x.takeOwn(decisions, time.Time{})
 	}
 	at := time.Now()
-	err = x.agent.decide(x.stored, x.machine, decisions, at, expired)
+	err = x.agent.decide(x.Stored, x.Machine(), decisions, at, expired)
 	if x.dropped(err) {
 		return x.takeOwn(decisions, at)
 	}

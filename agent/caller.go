@@ -110,10 +110,10 @@ func (in *Input) caller() machine.Caller {
 
 // newOrigin returns the origin of a run that an input starts.
 func (x *driver) newOrigin(in *Input) *machine.Origin {
-	o := &machine.Origin{Session: x.name, Run: newID("r-"), Agent: x.agent.cfg.Name,
+	o := &machine.Origin{Session: x.Name, Run: newID("r-"), Agent: x.agent.cfg.Name,
 		Labels: provider.LabelsOf(in.Labels)}
 	if o.Labels == "" {
-		o.Labels = x.state().Labels
+		o.Labels = x.State().Labels
 	}
 	if in.parent != nil {
 		o.Parent, o.Trace = in.parent.id, in.parent.trace
@@ -150,7 +150,7 @@ func (a *Agent) duplicateOf(ctx context.Context, in *Input, err error) error {
 	if !errors.Is(err, ErrBusy) || in.resumes() || in.Key == "" && in.Owner == "" {
 		return err
 	}
-	m, failed := a.load(ctx, in.Session)
+	m, failed := a.sessions.Load(ctx, in.Session)
 	if failed != nil {
 		return err
 	}

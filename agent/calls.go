@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -44,15 +45,15 @@ type callRun struct {
 
 // newCall returns the callRun of a call of the newest reply.
 func (x *driver) newCall(c *machine.CallState) *callRun {
-	r := x.run()
+	r := x.Run()
 	set := x.toolset()
 	d, _ := set.registry.Lookup(c.Call.Name)
 	cr := &callRun{x: x, set: set, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
-		Session: x.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
+		Session: x.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
 		Input:          c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels,
-		Mode: x.state().Mode, Succeeded: x.running.succeeded,
+		IdempotencyKey: c.Call.ID, Fence: x.Fence(), By: c.By, User: r.User, Labels: x.State().Labels,
+		Mode: x.State().Mode, Succeeded: x.running.succeeded,
 	}
 	if r.Direct != nil && r.Direct.Key != "" {
 		cr.call.IdempotencyKey = r.Direct.Key
@@ -87,9 +88,9 @@ func (cr *callRun) hookCall() *ToolCall {
 
 // succeeded reports whether a tool has succeeded in this run.
 func (x *driver) succeeded(tool string) bool {
-	x.lock()
-	defer x.mu.Unlock()
-	return x.run().Tools[tool].OK > 0
+	x.Lock()
+	defer x.Unlock()
+	return x.Run().Tools[tool].OK > 0
 }
 
 // runCalls runs the calls that need no approval, in call order, and in parallel where their tools
@@ -105,18 +106,18 @@ func (x *driver) runCalls(indexes []int) {
 			x.runTogether(together)
 			together = nil
 		}
-		if x.left || x.ctx.Err() != nil || x.lost() {
+		if x.left || x.ctx.Err() != nil || x.Lost() {
 			return
 		}
 		cr := x.newCall(c)
 		switch {
-		case x.run().Stuck == c.Call.Name:
+		case x.Run().Stuck == c.Call.Name:
 			x.refuse(cr, tools.NotRun, fault.None, "the same call was made too often in a row.")
-		case x.run().Limits.ReplyCalls > 0 && cr.call.Index >= x.run().Limits.ReplyCalls:
+		case x.Run().Limits.ReplyCalls > 0 && cr.call.Index >= x.Run().Limits.ReplyCalls:
 			x.refuse(cr, tools.NotRun, fault.None,
 				fmt.Sprintf(
 					"only the first %d calls of a reply are run. Make it again in your next reply, with fewer calls.",
-					x.run().Limits.ReplyCalls))
+					x.Run().Limits.ReplyCalls))
 		case !x.admit(cr):
 		case parallel:
 			together = append(together, cr)
@@ -130,7 +131,7 @@ func (x *driver) runCalls(indexes []int) {
 // admit checks a call and reports whether it may run. If not, the call has its result or is
 // suspended.
 func (x *driver) admit(cr *callRun) bool {
-	r, c := x.run(), cr.state
+	r, c := x.Run(), cr.state
 	if c.Status == machine.CallApproved && (!c.Edited || len(c.Answers) > 0) {
 		if cr.d == nil {
 			return x.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
@@ -170,7 +171,7 @@ func (x *driver) admit(cr *callRun) bool {
 		return x.refuseWith(cr, &out)
 	}
 	if err != nil {
-		x.cancel(err)
+		x.Cancel(err)
 		return false
 	}
 	if adm.Rejected != nil {
@@ -190,7 +191,7 @@ func (x *driver) admit(cr *callRun) bool {
 
 // refused gives a call the result of the registry's refusal, or asks a person to correct the input.
 func (x *driver) refused(cr *callRun, out *tools.Outcome) {
-	l, invalid := x.run().Limits, x.run().Tools[cr.call.Name].Invalid
+	l, invalid := x.Run().Limits, x.Run().Tools[cr.call.Name].Invalid
 	if out.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && invalid >= l.Corrections &&
 		!cr.state.Edited {
 		x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " +
@@ -218,7 +219,7 @@ func (x *driver) refuseWith(cr *callRun, out *tools.Outcome) bool {
 // finishRefused gives a call that doesn't run its result. A call that was started before stays in
 // doubt.
 func (cr *callRun) finishRefused(out *tools.Outcome) {
-	if cr.x.leaseLost() { // nothing is recorded: the process that has the session next runs the call
+	if cr.x.LeaseLost() { // nothing is recorded: the process that has the session next runs the call
 		cr.drop()
 		return
 	}
@@ -260,24 +261,24 @@ func (x *driver) askBreaker(cr *callRun) bool {
 	if errors.As(refused.Err, &note.Err) {
 		note.Until = note.Err.Until
 	}
-	x.lock()
+	x.Lock()
 	x.note(note)
-	x.mu.Unlock()
+	x.Unlock()
 	cr.finishRefused(refused)
 	return false
 }
 
 func (x *driver) appendStart(cr *callRun) bool {
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	if cr.over || x.ended || x.ctx.Err() != nil {
 		// the run was stopped while the call was checked: the end of the run gives it its result
 		cr.over = true
 		return false
 	}
-	f := &ToolStarted{Meta: x.envelope(Meta{Call: cr.call.ID, By: cr.call.By}, 0), Call: cr.stored,
+	f := &ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By}, Call: cr.stored,
 		IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
-	if x.appendLocked(nil, redactedFact{f}) != nil {
+	if x.appendLocked(nil, session.Clean(f)) != nil {
 		cr.over = true
 		return false
 	}
@@ -302,7 +303,7 @@ func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 			machine.JoinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
 	}
 	if out.Err != nil {
-		x.agent.logger.WarnContext(x.ctx, "agent: tool call", "session", x.name, "call", cr.call.ID,
+		x.agent.logger.WarnContext(x.ctx, "agent: tool call", "session", x.Name, "call", cr.call.ID,
 			"tool", cr.call.Name, "status", out.Status, "error", out.Err)
 	}
 	var escalated Event
@@ -311,8 +312,8 @@ func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 			out.Attempts, cr.attempts)
 	}
 	res = x.agent.redact.Result(res)
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	if cr.over || cr.abandoned {
 		return
 	}
@@ -332,10 +333,10 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })) == 0 {
 		return !cr.dropped()
 	}
-	x.lock()
+	x.Lock()
 	dropped, shown := cr.over || cr.abandoned, cr.hooked
 	cr.hooked = shown || !dropped
-	x.mu.Unlock()
+	x.Unlock()
 	if !dropped && !shown {
 		x.afterTool(cr.spanCtx(), cr.hookCall(), res)
 	}
@@ -344,16 +345,16 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 
 // drop leaves a call open.
 func (cr *callRun) drop() {
-	cr.x.lock()
-	defer cr.x.mu.Unlock()
+	cr.x.Lock()
+	defer cr.x.Unlock()
 	cr.over = true
 }
 
 // dropped reports whether the call has its result, is suspended or was abandoned, so that another
 // result is ignored.
 func (cr *callRun) dropped() bool {
-	cr.x.lock()
-	defer cr.x.mu.Unlock()
+	cr.x.Lock()
+	defer cr.x.Unlock()
 	return cr.over || cr.abandoned
 }
 

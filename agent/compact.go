@@ -29,8 +29,8 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	defer l.close()
-	r := l.run()
+	defer l.Close()
+	r := l.Run()
 	switch {
 	case r == nil:
 		return nil, &SessionError{Session: s.id, Code: ErrNothingOpen}
@@ -46,7 +46,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	model := cmp.Or(mode.Model, a.cfg.Params.Model)
 	c.SetWindow(a.memoryConfig.window(model))
 	req := l.request(&StepStarted{Model: model, Meta: Meta{Step: r.Step}}, mode, nil)
-	if set := a.toolsOf(ctx, l.state()); set != a.own {
+	if set := a.toolsOf(ctx, l.State()); set != a.own {
 		req.Tools = set.offers[mode.index].definitions
 	}
 	if a.cfg.Compose != nil {
@@ -68,7 +68,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor,
 	compact func() (*memory.Prepared, error)) (*memory.Prepared, error) {
 	usage, cost, _ := c.Used()
-	p, err := abandonable(ctx, l.agent, "a compaction", l.name, compact)
+	p, err := abandonable(ctx, l.agent, "a compaction", l.Name, compact)
 	if err != nil && !errors.Is(err, errNotReturned) {
 		l.appendFailedCompaction(c, usage, cost, err)
 	}
@@ -80,7 +80,7 @@ func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor,
 func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
 	f := &machine.Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
 	if p.Report.Changed() {
-		f.Spans = machine.Spans(l.state().Messages, p.Messages)
+		f.Spans = machine.Spans(l.State().Messages, p.Messages)
 	}
 	if len(f.Spans) == 0 && f.Usage.Total() == 0 {
 		return nil
@@ -100,10 +100,10 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 	used, total, priced := c.Used()
 	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
 	used.CacheRead, used.CacheWrite = used.CacheRead-was.CacheRead, used.CacheWrite-was.CacheWrite
-	if used.Total() == 0 || l.leaseLost() {
+	if used.Total() == 0 || l.LeaseLost() {
 		return
 	}
-	n := len(l.state().Messages)
+	n := len(l.State().Messages)
 	// loop ends a run whose journal refuses it
 	_ = l.append(&machine.Compacted{Usage: used, Cost: total - cost, Priced: priced,
 		Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
@@ -122,7 +122,7 @@ func (l *sessionLog) forgot() {
 		return
 	}
 	err := contained(func() error {
-		tell(l.ctx, l.name)
+		tell(l.ctx, l.Name)
 		return nil
 	})
 	if err != nil {
@@ -133,8 +133,8 @@ func (l *sessionLog) forgot() {
 // memoryWarning shows and logs a warning about the memory.
 func (l *sessionLog) memoryWarning(text string) {
 	text = l.agent.redact.Text(text)
-	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.name, "run", l.origin.Run, "warning", text)
-	l.lock()
-	defer l.mu.Unlock()
+	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.Name, "run", l.Origin().Run, "warning", text)
+	l.Lock()
+	defer l.Unlock()
 	l.queue = append(l.queue, &MemoryWarning{NoteMeta: l.noteMeta(), Text: text})
 }

@@ -44,11 +44,11 @@ func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
 
 // checkChanges returns a *[ChangedError] if a change concerns the open run.
 func (l *sessionLog) checkChanges() error {
-	if !l.run().IsOpen() {
+	if !l.Run().IsOpen() {
 		return nil
 	}
-	e := &ChangedError{Session: l.name}
-	if l.agent.addChanges(l.stored, l.machine, l.toolset(), e); e.Agent == "" && len(e.Tools) == 0 {
+	e := &ChangedError{Session: l.Name}
+	if l.agent.addChanges(l.Stored, l.Machine(), l.toolset(), e); e.Agent == "" && len(e.Tools) == 0 {
 		return nil
 	}
 	return e
@@ -74,7 +74,7 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, set *toolset
 	}
 	for _, c := range a.openChildren(r) {
 		name := childSession(m.State().Session, c.id)
-		child, err := c.child.load(ctx, name)
+		child, err := c.child.sessions.Load(ctx, name)
 		if err != nil { // nothing of it runs before its session can be read
 			a.logger.WarnContext(ctx, "agent: reading the session of a subagent", "session", name, "error", err)
 		} else if child.State().Run.IsOpen() {
@@ -86,7 +86,7 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, set *toolset
 // continued returns the fact that a run is resumed.
 func (l *sessionLog) continued() *machine.Continued {
 	now := l.toolset().fingerprints
-	f := &machine.Continued{Changes: machine.ToolChanges(l.run().Fingerprints, now)}
+	f := &machine.Continued{Changes: machine.ToolChanges(l.Run().Fingerprints, now)}
 	if l.otherTools() {
 		f.Tools = now
 	}
@@ -96,9 +96,9 @@ func (l *sessionLog) continued() *machine.Continued {
 // outOfDate reports whether a Continued must come before the run is resumed: its process died
 // before it could pause, so that the time since then doesn't count as worked, or its agent has
 // other tools now.
-func (l *sessionLog) outOfDate() bool { return l.run().Status == Running || l.otherTools() }
+func (l *sessionLog) outOfDate() bool { return l.Run().Status == Running || l.otherTools() }
 
 // otherTools reports whether the agent's tools differ from those that the open run knows.
 func (l *sessionLog) otherTools() bool {
-	return !slices.Equal(l.run().Fingerprints, l.toolset().fingerprints)
+	return !slices.Equal(l.Run().Fingerprints, l.toolset().fingerprints)
 }

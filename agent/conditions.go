@@ -111,13 +111,13 @@ func AllOf(conditions ...Condition) Condition {
 
 // conditionHolds calls the stop conditions. It returns true if it has ended the run.
 func (x *driver) conditionHolds() bool {
-	r := x.run()
+	r := x.Run()
 	if len(x.agent.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != machine.StageReady {
 		return false
 	}
-	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.state().Phase,
+	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.State().Phase,
 		Succeeded: make(map[string]int)}
-	s.Messages = x.machine.Result(Running, "", nil).Messages
+	s.Messages = x.Machine().Result(Running, "", nil).Messages
 	for name, t := range r.Tools {
 		s.Succeeded[name] = t.OK
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit"
@@ -176,19 +177,21 @@ const defaultLease = 30 * time.Second
 // New returns an agent. The error joins an *[ArgError] for everything that is wrong with the
 // Config, its tools and its modes.
 func New(cfg Config) (*Agent, error) {
-	a := &Agent{held: make(map[string]*sessionLog)}
+	a := new(Agent)
 	errs := checkConfig(&cfg)
 	cfg.Owner, cfg.Lease = cmp.Or(cfg.Owner, newID("o-")), cmp.Or(cfg.Lease, defaultLease)
 	cfg.Hooks = slices.DeleteFunc(slices.Clone(cfg.Hooks), (Hooks).empty)
 	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact),
-		record: journal.MaxRecord, abandoned: new(atomic.Int64)}
+		abandoned: new(atomic.Int64)}
 	if cfg.Logger != nil {
 		a.logger = slog.New(containedHandler{cfg.Logger.Handler()})
 	}
-	if a.store = containStore(cfg.Journal); cfg.Journal == nil {
-		a.store, a.inMemory = journal.NewMemory(), true
-		a.cfg.Lease = journal.MaxTTL // no other process can take a session of this store
+	stored := session.Config{Store: session.ContainStore(cfg.Journal), Record: journal.MaxRecord, Owner: cfg.Owner,
+		Lease: cfg.Lease, Grace: grace, Redact: a.redact, Logger: a.logger, NewID: newID, Delete: a.deleteOwn}
+	if cfg.Journal == nil {
+		stored.Store, stored.InMemory, stored.Lease = journal.NewMemory(), true, journal.MaxTTL
 	}
+	a.sessions = session.New(stored)
 	if err := a.addMemory(); err != nil {
 		errs = append(errs, err)
 	}

@@ -56,7 +56,7 @@ func RequestContextReset(ctx context.Context) error {
 			Problem: "it is nil, so nothing says how to reset the context; an empty ContextReset has the defaults"}
 	}
 	return x.appendIn(ctx, func() Fact {
-		if x.run().ContextResetDue {
+		if x.Run().ContextResetDue {
 			return nil
 		}
 		return &machine.ContextResetRequested{}
@@ -97,18 +97,18 @@ func (g *memoryConfig) addContextReset() error {
 // resetContextIfDue resets the context if that is due, and reports whether it did.
 func (x *driver) resetContextIfDue(share float64, req *provider.Request, budget int) bool {
 	h := x.agent.memoryConfig.ContextReset
-	if h == nil || x.run().Stage != machine.StageReady { // in the middle of an answer, or of a call that is made again
+	if h == nil || x.Run().Stage != machine.StageReady { // in the middle of an answer, or of a call that is made again
 		return false
 	}
 	if x.memory.full == nil {
 		x.memory.full = memory.NewThresholds(h.At)
 	}
-	due := len(x.memory.full.Cross(share)) > 0 || x.run().ContextResetDue
-	if !due || len(x.state().Messages) == 1 { // a fresh run would begin with the same
+	due := len(x.memory.full.Cross(share)) > 0 || x.Run().ContextResetDue
+	if !due || len(x.State().Messages) == 1 { // a fresh run would begin with the same
 		return false
 	}
 	in := x.noteInput(machine.ContextResetCategory, share, req, x.agent.memoryConfig.Counter, budget/2)
-	if n := x.run().ContextResets(); n >= h.Most {
+	if n := x.Run().ContextResets(); n >= h.Most {
 		x.keepContext(in, fmt.Errorf("the context was reset %d times, which is the limit (ContextReset.Most)", n))
 		return false
 	}
@@ -138,7 +138,7 @@ func (x *driver) keepContext(in *NoteInput, err error) {
 
 // resetContext ends the run and starts the one that continues its work, in one append.
 func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int) bool {
-	r := x.run()
+	r := x.Run()
 	data, err := machine.Marshal(note)
 	if err == nil {
 		data = x.agent.redact.JSON(data)
@@ -154,14 +154,14 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 	kept := x.noteFact(in, data, nil)
 	x.over.cause = errContextReset
 	end := &RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: errContextReset.Error()}
-	parts := x.state().Input()
+	parts := x.State().Input()
 	next := &RunStarted{
-		Mode: x.state().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output,
+		Mode: x.State().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output,
 		Interactive: r.Interactive, Priority: r.Priority,
 		Caller: r.Caller, Children: r.Children, Tools: r.Fingerprints, Only: r.Only, External: r.External,
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
 	}
-	origin := *x.origin
+	origin := *x.Origin()
 	origin.Run = newID("r-")
 	next.Meta.Origin = &origin
 	text := provider.TextPart(note.Text(next.ContextReset.Index, r.UserMessages, in.counter, budget/4))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -35,9 +36,9 @@ type verdict struct {
 // error is a *[DecisionError] and nothing is posted.
 func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time,
 	expired map[string]bool) error {
-	session := m.State().Session
+	name := m.State().Session
 	if len(decisions) > journal.MaxCloses {
-		return &DecisionError{Session: session, ID: decisions[0].ID, Code: machine.DecisionBad,
+		return &DecisionError{Session: name, ID: decisions[0].ID, Code: machine.DecisionBad,
 			Problem: fmt.Sprintf("the input has %d decisions; give at most %d at a time", len(decisions),
 				journal.MaxCloses)}
 	}
@@ -45,17 +46,17 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 	if err != nil {
 		return err
 	}
-	it := inboxItem{ID: newID("d-"), Kind: itemDecide, Time: at}
+	it := session.Item{ID: newID("d-"), Kind: session.ItemDecide, Time: at}
 	for _, v := range verdicts {
 		it.Decisions = append(it.Decisions, v.decision)
 	}
-	err = a.post(ctx, session, it)
+	err = a.sessions.Post(ctx, name, it)
 	var posted *journal.PostedError
 	switch {
 	case errors.As(err, &posted):
-		return a.postedBefore(ctx, session, posted)
+		return a.postedBefore(ctx, name, posted)
 	case errors.Is(err, journal.ErrNoSession):
-		return &DecisionError{Session: session, ID: decisions[0].ID, Code: machine.DecisionUnknown,
+		return &DecisionError{Session: name, ID: decisions[0].ID, Code: machine.DecisionUnknown,
 			Problem: "there is no such session", Err: err}
 	}
 	return err
@@ -211,8 +212,9 @@ func (l *sessionLog) dropped(err error) bool {
 	if !errors.As(err, &posted) {
 		return false
 	}
-	waiting, err := l.agent.store.Take(l.stored, l.name, l.lease.Fence)
-	return err == nil && !slices.ContainsFunc(waiting, func(it journal.Item) bool { return it.Kind == itemDecide })
+	waiting, err := l.agent.sessions.Store.Take(l.Stored, l.Name, l.Fence())
+	return err == nil &&
+		!slices.ContainsFunc(waiting, func(it journal.Item) bool { return it.Kind == session.ItemDecide })
 }
 
 // appendVerdicts appends decisions with what follows from them.
@@ -233,7 +235,7 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 	for _, v := range verdicts {
 		if v.reopens {
 			facts = append(facts, &Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User},
-				Pause: v.call.Reopened(l.name, v.refused)})
+				Pause: v.call.Reopened(l.Name, v.refused)})
 			continue
 		}
 		facts = append(facts,
@@ -248,7 +250,7 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 // result returns the fact of a result that isn't that of a tool.
 func (l *sessionLog) result(c *machine.CallState, res *ToolResult) *ToolFinished {
 	f := &ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
-	if r := l.run(); r.Direct != nil {
+	if r := l.Run(); r.Direct != nil {
 		f.IdempotencyKey = r.Direct.Key
 	}
 	return f

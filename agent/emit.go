@@ -50,7 +50,7 @@ func Emit(ctx context.Context, kind string, value any) error {
 	err = x.appendIn(ctx, func() Fact {
 		return &machine.Emitted{Meta: Meta{Call: ownCall(ctx)}, Kind: kind, Value: data}
 	})
-	x.poke()
+	x.Wake()
 	return err
 }
 
@@ -66,8 +66,8 @@ func Show(ctx context.Context, kind string, value any) error {
 	if err != nil {
 		return err
 	}
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	if ctx.Err() != nil || x.ended {
 		return errOver
 	}
@@ -76,7 +76,7 @@ func Show(ctx context.Context, kind string, value any) error {
 	if len(x.queue) < maxQueue {
 		x.note(&Shown{NoteMeta: meta, Kind: kind, Value: data})
 	}
-	x.poke()
+	x.Wake()
 	return nil
 }
 
@@ -127,12 +127,12 @@ func badEvent(fn, kind, problem string, err error) error {
 // forward shows an event of a subagent. If too many events wait to be shown, it waits, unless ctx
 // ends. The goroutine of the subagent's call calls it.
 func (x *driver) forward(ctx context.Context, ev Event) {
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	if len(x.queue) >= maxQueue {
 		stop := context.AfterFunc(ctx, func() {
-			x.mu.Lock()
-			defer x.mu.Unlock()
+			x.Lock()
+			defer x.Unlock()
 			x.room.Broadcast()
 		})
 		defer stop()
@@ -141,5 +141,5 @@ func (x *driver) forward(ctx context.Context, ev Event) {
 		}
 	}
 	x.note(ev)
-	x.poke()
+	x.Wake()
 }

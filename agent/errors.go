@@ -42,6 +42,9 @@ const (
 	ErrCannotFork = machine.ErrCannotFork
 	// ErrCannotUndo says that an undo was refused. Nothing was undone.
 	ErrCannotUndo = machine.ErrCannotUndo
+	// ErrJournal says that the journal refuses to store facts. Another process, or [Continue], can
+	// resume the run.
+	ErrJournal = machine.ErrJournal
 	// ErrDraining says that the agent takes no new input, because [Agent.Drain] was called. Another
 	// process may take it.
 	ErrDraining = machine.ErrDraining

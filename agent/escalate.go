@@ -39,7 +39,7 @@ func (x *driver) escalation(meta NoteMeta, tool string, class fault.Class, failu
 	for _, r := range remedies(failure, class, tool) {
 		e.Remedies = append(e.Remedies, x.agent.redact.Text(r))
 	}
-	x.agent.logger.ErrorContext(x.ctx, "agent: something failed that the run can't help by itself", "session", x.name,
+	x.agent.logger.ErrorContext(x.ctx, "agent: something failed that the run can't help by itself", "session", x.Name,
 		"call", meta.Call, "tool", tool,
 		"class", class, "attempts", attempts, "reason", e.Reason, "remedies", e.Remedies)
 	return e

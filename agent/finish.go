@@ -21,7 +21,7 @@ func (x *driver) conclude(act machine.Action) {
 		x.finish(act.Status, act.Code, err)
 		return
 	}
-	if x.run().Direct != nil { // there is no answer that could be sent back
+	if x.Run().Direct != nil { // there is no answer that could be sent back
 		x.finish(Completed, "", nil)
 		return
 	}
@@ -33,19 +33,19 @@ func (x *driver) conclude(act machine.Action) {
 		return
 	}
 	if missing, err := x.beforeFinish(); err != nil {
-		x.cancel(err)
+		x.Cancel(err)
 		return
 	} else if missing != "" {
 		x.sendBack(machine.SendBackHook, missing)
 		return
 	}
-	if len(x.agent.cfg.Hooks) > 0 && len(x.inbox()) > 0 {
+	if len(x.agent.cfg.Hooks) > 0 && len(x.Inbox()) > 0 {
 		// posted while the hooks were asked: the loop reads it, and comes back
 		if x.readInbox() || x.requested != requestNone {
 			return
 		}
 	}
-	if !x.machine.Answered() {
+	if !x.Machine().Answered() {
 		x.finish(Stopped, machine.CodeEmpty, machine.ErrNoAnswer)
 		return
 	}
@@ -65,7 +65,7 @@ func (x *driver) sendBack(why, text string) {
 func (x *driver) beforeFinish() (missing string, err error) {
 	var all []string
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
-		res := x.machine.Result(Completed, "", nil)
+		res := x.Machine().Result(Completed, "", nil)
 		err := x.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(x.ctx, res) })
 		var send *sendBackError
 		var warn *warnError
@@ -80,13 +80,13 @@ func (x *driver) beforeFinish() (missing string, err error) {
 			return "", err
 		}
 	}
-	r := x.run()
+	r := x.Run()
 	if len(all) == 0 {
 		return "", nil
 	}
 	if r.Limits.SendBacks >= 0 && r.SentBack >= r.Limits.SendBacks {
 		x.agent.logger.WarnContext(x.ctx,
-			"agent: the run finishes although something is missing: Limits.SendBacks is reached", "session", x.name,
+			"agent: the run finishes although something is missing: Limits.SendBacks is reached", "session", x.Name,
 			"missing", all)
 		return "", nil
 	}
@@ -96,10 +96,9 @@ func (x *driver) beforeFinish() (missing string, err error) {
 // finishCause ends a run whose context has ended, with the status and code that fit the cause.
 func (x *driver) finishCause(cause error) {
 	var (
-		limit   *LimitError
-		refused *appendError
-		abort   *AbortError
-		hook    *HookError
+		limit *LimitError
+		abort *AbortError
+		hook  *HookError
 	)
 	switch {
 	case errors.As(cause, &abort):
@@ -108,12 +107,8 @@ func (x *driver) finishCause(cause error) {
 		x.finish(Failed, machine.CodeAborted, hook)
 	case errors.As(cause, &limit):
 		x.finish(Stopped, machine.CodeLimit, limit)
-	case errors.Is(cause, ErrBusy), errors.As(cause, &refused): // the next process that has the session resumes it
-		x.lock()
-		if x.err == nil {
-			x.err = cause
-		}
-		x.mu.Unlock()
+	case errors.Is(cause, ErrBusy), errors.Is(cause, ErrJournal): // the next process that has the session resumes it
+		x.Fail(cause)
 		x.finish(Failed, machine.CodeJournal, cause)
 	case errors.Is(cause, errAbandoned):
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
@@ -137,12 +132,8 @@ func (x *driver) finish(status Status, code string, reason error) {
 	if x.ended {
 		return
 	}
-	if x.leaseLost() { // whatever else ends the run here, it continues elsewhere
-		x.lock()
-		if x.err == nil {
-			x.err = context.Cause(x.ctx)
-		}
-		x.mu.Unlock()
+	if x.LeaseLost() { // whatever else ends the run here, it continues elsewhere
+		x.Fail(context.Cause(x.ctx))
 	}
 	if status != Paused {
 		x.closeRun(reason)
@@ -151,28 +142,26 @@ func (x *driver) finish(status Status, code string, reason error) {
 	if reason != nil {
 		end.Reason = reason.Error()
 	}
-	own := x.redact(end)
-	x.lock()
+	own := x.agent.sessions.Redact(end)
+	x.Lock()
 	x.over.cause = reason
 	err := x.appendLocked(nil, own)
 	x.ended = true
-	x.agent.mu.Lock()
-	x.ending = true
-	x.agent.mu.Unlock()
+	x.Ending()
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
 		if !errors.Is(reason, err) {
 			reason = errors.Join(err, reason)
 		}
 		status = Failed
 		var text string
-		x.unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
+		x.Unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
 		end = &RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: text}
-		x.stamp(end, 0)
-		x.over.shown = endEvent(end, x.machine, reason)
+		x.Stamp(end)
+		x.over.shown = endEvent(end, x.Machine(), reason)
 		x.queue = append(x.queue, x.over.shown)
 	}
 	end = x.over.shown
-	x.mu.Unlock()
+	x.Unlock()
 	callerEnded := code == machine.CodeCanceled && x.callerEnded(reason)
 	x.afterRun(end.Result)
 	x.flush()
@@ -211,10 +200,10 @@ func (x *driver) fail(err error) {
 // closeRun closes what a run leaves open: an open model call fails, and each open tool call gets a
 // result. reason is why the run ends.
 func (l *sessionLog) closeRun(reason error) {
-	if l.lost() { // the run stays open, for whoever resumes the session
+	if l.Lost() { // the run stays open, for whoever resumes the session
 		return
 	}
-	r := l.run()
+	r := l.Run()
 	if r.Stage == machine.StageCalling {
 		_ = l.append(&machine.StepFailed{Class: fault.None, Error: "the run ended"}) // the error stays in the log
 	}
@@ -262,16 +251,16 @@ func (l *sessionLog) supersede(why string) error {
 
 // abandonChildren returns a function that ends the runs of the subagents whose calls are open now.
 func (l *sessionLog) abandonChildren(why string) func() {
-	open := l.agent.openChildren(l.run())
+	open := l.agent.openChildren(l.Run())
 	if len(open) > 0 {
 		l.bill()
 	}
 	return func() {
-		if l.lost() { // another process has the session, and its subagents
+		if l.Lost() { // another process has the session, and its subagents
 			return
 		}
 		for _, c := range open {
-			c.child.abandon(l.stored, childSession(l.name, c.id), why)
+			c.child.abandon(l.Stored, childSession(l.Name, c.id), why)
 		}
 	}
 }
@@ -282,11 +271,11 @@ func (a *Agent) abandon(ctx context.Context, session, why string) {
 	if err != nil {
 		return // it never began, or another process runs it and notices
 	}
-	if l.run().IsOpen() {
+	if l.Run().IsOpen() {
 		_ = l.supersede(why)
 	}
-	l.close()
-	if a.inMemory {
+	l.Close()
+	if a.sessions.InMemory {
 		_ = a.Session(session).Delete(ctx)
 	}
 }

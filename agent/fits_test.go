@@ -45,7 +45,7 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 					func(context.Context, given) (tools.Result, error) { return c.result, nil })},
 			})
 			require.NoError(t, err)
-			a.record = most
+			a.sessions.Record = most
 			res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
 			if c.answered == "" {
 				require.ErrorContains(t, err, "larger than a record of the journal")
@@ -100,7 +100,7 @@ func TestAResultThatJustFitsLeavesRoomForWhatIsSaidOfIt(t *testing.T) {
 			})},
 		})
 		require.NoError(t, err)
-		a.record = most
+		a.sessions.Record = most
 		res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
 		require.NoError(t, err, size)
 		require.Equal(t, Completed, res.Status)
@@ -113,7 +113,7 @@ func TestASnapshotThatIsTooLargeForARecordIsLeftOut(t *testing.T) {
 			return providertest.Say("yes").Response(), nil
 		})})
 	require.NoError(t, err)
-	a.record = 4 << 10
+	a.sessions.Record = 4 << 10
 	for range 2 * 500 / 4 {
 		res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
 		require.NoError(t, err)

@@ -32,7 +32,7 @@ func (s *Session) Fork(ctx context.Context, to string, upTo uint64) error {
 	if to == s.id {
 		return cannotFork(to, "the copy needs a name of its own")
 	}
-	facts, err := s.agent.factsAfter(ctx, s.id, 0, 0)
+	facts, err := s.agent.sessions.Facts(ctx, s.id, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	if err != nil {
 		return err
 	}
-	defer l.close()
-	if l.state().Seq > 0 {
+	defer l.Close()
+	if l.State().Seq > 0 {
 		return cannotFork(to, "there is a session by that name")
 	}
 	r := m.State().Run

@@ -210,7 +210,7 @@ func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
 func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*sourceError, error) {
 	g := &gathering{input: in.Tools, only: in.Only}
 	g.listing = tools.Listing{Session: x.account(), User: in.User,
-		Labels: cmp.Or(provider.LabelsOf(in.Labels), x.state().Labels)}
+		Labels: cmp.Or(provider.LabelsOf(in.Labels), x.State().Labels)}
 	if before != nil {
 		g.before = before.Fingerprints
 	}
@@ -223,7 +223,7 @@ func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*sourceErro
 	x.tools.listing = g.listing
 	set, failed, err := x.agent.gather(x.ctx, g)
 	if err != nil {
-		x.agent.logSources(x.ctx, x.name, failed)
+		x.agent.logSources(x.ctx, x.Name, failed)
 		return nil, err
 	}
 	x.tools.set = set

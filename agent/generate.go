@@ -114,8 +114,8 @@ type toolContext struct {
 func callIn(ctx context.Context, fn string) (toolContext, error) {
 	if x := driverIn(ctx); x != nil {
 		if call, ok := tools.CallOf(ctx); ok {
-			x.lock()
-			defer x.mu.Unlock()
+			x.Lock()
+			defer x.Unlock()
 			if x.runningCall(call) != nil {
 				return toolContext{x, call}, nil
 			}
@@ -132,8 +132,8 @@ func noCall(fn string) error {
 
 // book charges s to the call.
 func (c toolContext) book(fn string, s machine.Spent) error {
-	c.x.lock()
-	defer c.x.mu.Unlock()
+	c.x.Lock()
+	defer c.x.Unlock()
 	if c.x.runningCall(c.call) == nil { // it was abandoned
 		return noCall(fn)
 	}
@@ -173,9 +173,9 @@ func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits)
 	redact := c.x.agent.redact
 	own := *req
 	own.System, own.Messages = redact.Text(req.System), redact.Messages(req.Messages)
-	c.x.lock()
-	defer c.x.mu.Unlock()
-	r := c.x.run()
+	c.x.Lock()
+	defer c.x.Unlock()
+	r := c.x.Run()
 	own.Model = cmp.Or(req.Model, c.x.currentMode().Model, c.x.agent.cfg.Params.Model)
 	own.Interactive, own.Priority = r.Interactive, r.Priority
 	own.Labels = c.x.labels(r.Step, cmp.Or(req.Labels.Kind, "tool"))
@@ -184,7 +184,7 @@ func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits)
 
 // corrections returns how often an answer that doesn't fit is sent back; below 0: without a limit.
 func (c toolContext) corrections() int {
-	c.x.lock()
-	defer c.x.mu.Unlock()
-	return c.x.run().Limits.OutputCorrections
+	c.x.Lock()
+	defer c.x.Unlock()
+	return c.x.Run().Limits.OutputCorrections
 }

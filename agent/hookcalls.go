@@ -21,7 +21,7 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 		return nil, nil
 	}
 	s := &Step{
-		Session: x.name, Run: x.origin.Run, N: start.Step, Mode: mode.Name, Phase: x.state().Phase,
+		Session: x.Name, Run: x.Origin().Run, N: start.Step, Mode: mode.Name, Phase: x.State().Phase,
 		Final: start.Final != "",
 		Model: start.Model, System: p.system, Messages: slices.Clone(p.messages), ToolChoice: start.ToolChoice,
 	}
@@ -98,7 +98,7 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 	if x.memory != nil && s.changed {
 		x.memory.counted = false
 	}
-	if s.changed && start.Note != "" && x.run().Stage != machine.StageCalling {
+	if s.changed && start.Note != "" && x.Run().Stage != machine.StageCalling {
 		// in a call that is made again it is in the conversation already
 		s.Messages = append(slices.Clone(s.Messages), memory.HostMessage(start.Note))
 	}
@@ -141,10 +141,10 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 
 // hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
-	r := l.run()
-	call := &ToolCall{Session: l.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
+	r := l.Run()
+	call := &ToolCall{Session: l.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
 		Input: c.Call.Input,
-		User:  r.User, Labels: l.state().Labels}
+		User:  r.User, Labels: l.State().Labels}
 	if d, ok := l.toolset().registry.Lookup(c.Call.Name); ok {
 		call.Spec = d.Spec()
 	}
@@ -205,7 +205,7 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 		case errors.As(err, &warn):
 			res.AddNote("Note: " + warn.text)
 		case errors.As(err, &abort):
-			l.cancel(abort)
+			l.Cancel(abort)
 		default:
 			withhold(res)
 		}

@@ -185,7 +185,7 @@ func (e *HookError) Fault() fault.Class { return fault.Permanent }
 
 // callHook is Agent.callHook for a hook of a run.
 func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) error {
-	return l.agent.callHook(l.ctx, l.name, h, point, fn)
+	return l.agent.callHook(l.ctx, l.Name, h, point, fn)
 }
 
 // callHook calls one hook and contains its panic. It logs errors that change nothing, and returns

@@ -119,7 +119,7 @@ func TestAFactThatDoesntFitIsntAppended(t *testing.T) {
 	err = l.append(&machine.Decided{Decision: Decision{ID: "p-1", Kind: machine.Rejected}})
 	var bad *machine.FactError
 	require.ErrorAs(t, err, &bad)
-	l.close()
+	l.Close()
 	after, err := store.Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.Equal(t, before.Seq, after.Seq)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -115,8 +116,8 @@ func (x *driver) checkSources() {
 	}
 	fresh, failed := x.agent.list(x.ctx, x.tools.listing, due)
 	x.sourcesFailed(failed)
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	before := x.tools.set
 	after := *before
 	after.lists = slices.Clone(before.lists)
@@ -132,7 +133,7 @@ func (x *driver) checkSources() {
 	x.tools.set = &after
 	if len(changes) > 0 {
 		// loop ends a run whose journal refuses it
-		_ = x.appendLocked(nil, redactedFact{&machine.ToolsChanged{Tools: changes}})
+		_ = x.appendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
 }
 
@@ -152,19 +153,19 @@ func (x *driver) dueSources(waiting bool) (due []namedSource) {
 
 // only returns Input.Only of the run.
 func (x *driver) only() []string {
-	x.lock()
-	defer x.mu.Unlock()
-	return x.run().Only
+	x.Lock()
+	defer x.Unlock()
+	return x.Run().Only
 }
 
 // sourcesFailed logs and shows what is wrong with sources.
 func (x *driver) sourcesFailed(failed []*sourceError) {
-	x.agent.logSources(x.ctx, x.name, failed)
+	x.agent.logSources(x.ctx, x.Name, failed)
 	for _, e := range failed {
 		reason := x.agent.redact.Text(e.Error())
-		x.lock()
+		x.Lock()
 		x.note(&SourceFailed{NoteMeta: x.noteMeta(), Source: e.Source, Tool: e.Tool, Kept: e.Kept, Reason: reason,
 			Err: e})
-		x.mu.Unlock()
+		x.Unlock()
 	}
 }

@@ -29,7 +29,7 @@ func (s logged) Get(ctx context.Context, handle string) (string, error) {
 		}
 		err = failed
 	}
-	facts, failed := s.agent.factsAfter(ctx, s.session, 0, 0)
+	facts, failed := s.agent.sessions.Facts(ctx, s.session, 0, 0)
 	if failed != nil {
 		return "", failed
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -33,23 +34,23 @@ func SetPhase(ctx context.Context, name string) error {
 	}
 	name = machine.ValidText(name)
 	return x.appendIn(ctx, func() Fact {
-		if x.state().Phase == name {
+		if x.State().Phase == name {
 			return nil
 		}
-		return &machine.PhaseChanged{From: x.state().Phase, To: name}
+		return &machine.PhaseChanged{From: x.State().Phase, To: name}
 	})
 }
 
 // appendIn appends the fact that makes returns, if any. The fact holds nothing that must be
 // redacted. A call that was abandoned, whose ctx has ended, must not change the run any more.
 func (x *driver) appendIn(ctx context.Context, makes func() Fact) error {
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	if ctx.Err() != nil || x.ended {
 		return errOver
 	}
 	if f := makes(); f != nil {
-		return x.appendLocked(nil, redactedFact{f})
+		return x.appendLocked(nil, session.Clean(f))
 	}
 	return nil
 }
@@ -62,11 +63,11 @@ func (x *driver) setMode(ctx context.Context, name, reason string) error {
 	}
 	reason = x.agent.redact.Text(reason)
 	err = x.appendIn(ctx, func() Fact {
-		if x.state().Mode == name {
+		if x.State().Mode == name {
 			return nil
 		}
-		return &machine.ModeChanged{From: x.state().Mode, To: name, Reason: reason,
-			Limits: x.agent.limits(x.run().Own, m)}
+		return &machine.ModeChanged{From: x.State().Mode, To: name, Reason: reason,
+			Limits: x.agent.limits(x.Run().Own, m)}
 	})
 	if err == nil {
 		x.limitTime()
@@ -76,12 +77,12 @@ func (x *driver) setMode(ctx context.Context, name, reason string) error {
 
 // limitTime sets or resets the timer of Limits.Duration.
 func (x *driver) limitTime() {
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	if x.deadline != nil {
 		x.deadline.Stop()
 	}
-	r := x.run()
+	r := x.Run()
 	limit := r.Limits.Duration
 	if limit < 0 || x.ended {
 		return
@@ -89,11 +90,11 @@ func (x *driver) limitTime() {
 	rest := max(limit-r.Worked-max(time.Since(r.Since), 0), 0)
 	var timer *time.Timer
 	timer = time.AfterFunc(rest, func() {
-		x.lock()
+		x.Lock()
 		replaced := x.deadline != timer // by that of another mode
-		x.mu.Unlock()
+		x.Unlock()
 		if !replaced {
-			x.cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
+			x.Cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
 		}
 	})
 	x.deadline = timer
@@ -102,7 +103,7 @@ func (x *driver) limitTime() {
 // currentMode returns the mode of the session, or the first mode if the agent no longer has that
 // one.
 func (l *sessionLog) currentMode() *mode {
-	if m, err := l.agent.mode(l.state().Mode); err == nil {
+	if m, err := l.agent.mode(l.State().Mode); err == nil {
 		return m
 	}
 	return &l.agent.modes[0]

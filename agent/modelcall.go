@@ -15,7 +15,7 @@ import (
 func (a *Agent) abandonable() provider.Provider {
 	session := func(ctx context.Context) string {
 		if x := driverIn(ctx); x != nil {
-			return x.name
+			return x.Name
 		}
 		return ""
 	}

@@ -181,9 +181,9 @@ func (n *NoteInput) ask(ctx context.Context, p provider.Provider, req *provider.
 // noteInput returns the input for a note.
 func (x *driver) noteInput(category string, share float64, req *provider.Request, c memory.Counter,
 	room int) *NoteInput {
-	s := x.state()
+	s := x.State()
 	return &NoteInput{
-		Session: s.Session, Run: x.origin.Run, Agent: x.agent.cfg.Name, Task: s.Run.Task, Category: category,
+		Session: s.Session, Run: x.Origin().Run, Agent: x.agent.cfg.Name, Task: s.Run.Task, Category: category,
 		Index: s.Note(category).Index + 1, Share: share,
 		Goal: s.Goal(), Messages: req.Messages,
 		provider: x.agent.provider, template: *req, counter: c, room: room,

@@ -87,7 +87,7 @@ func (e *OutputError) Fault() fault.Class { return fault.Permanent }
 
 // checkOutput checks a structured answer. It returns what the model reads if it should try again.
 func (x *driver) checkOutput() (back string, err error) {
-	r := x.run()
+	r := x.Run()
 	if len(r.Output) == 0 {
 		return "", nil
 	}
@@ -95,7 +95,7 @@ func (x *driver) checkOutput() (back string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
 	}
-	text := x.machine.Result(Completed, "", nil).Text()
+	text := x.Machine().Result(Completed, "", nil).Text()
 	_, problem := acceptAnswer(s, text)
 	switch {
 	case problem == nil:

@@ -51,7 +51,7 @@ type memoryState struct {
 // context. It returns false if no call can be made because the run has ended, will end, or was
 // replaced by a context reset.
 func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
-	b = prepared{system: mode.system, messages: x.state().Messages}
+	b = prepared{system: mode.system, messages: x.State().Messages}
 	if x.agent.cfg.Compose != nil {
 		text, err := x.compose(x.stepCtx(), mode)
 		if err != nil {
@@ -89,15 +89,15 @@ func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 // outcome into b. note is the note of the step. It returns nil if no call can be made.
 func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Prepared {
 	more := x.memory.context
-	more.Goal = x.run().First
-	if x.run().Stage != machine.StageCalling { // else it is in the conversation already
+	more.Goal = x.Run().First
+	if x.Run().Stage != machine.StageCalling { // else it is in the conversation already
 		more.HostNote = note
 	}
 	c, ctx, events := x.memory.compactor, x.stepCtx(), x.memoryEvents()
 	p, err := x.compacting(ctx, c, func() (*memory.Prepared, error) { return c.Prepare(ctx, req, more, events...) })
 	if err != nil {
 		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
-			x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: %w", x.name, err))
+			x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: %w", x.Name, err))
 		}
 		return nil
 	}
@@ -116,7 +116,7 @@ func (x *driver) takePrepared(b *prepared, p *memory.Prepared, more *memory.Cont
 	if p.Report != nil && x.appendCompaction(p) != nil {
 		return false
 	}
-	b.system, b.messages, b.own, x.memory.counted = p.Request.System, x.state().Messages, false, true
+	b.system, b.messages, b.own, x.memory.counted = p.Request.System, x.State().Messages, false, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
 		b.messages, b.own = x.withContext(p), true
 	}
@@ -127,7 +127,7 @@ func (x *driver) takePrepared(b *prepared, p *memory.Prepared, more *memory.Cont
 // step. It returns false if no call can be made.
 func (x *driver) prepareAgain(b *prepared, start *StepStarted, mode *mode, step *Step) bool {
 	if x.agent.memoryConfig == nil || step == nil || step.changed || step.answer != nil || start.Note == b.note ||
-		x.run().Stage == machine.StageCalling {
+		x.Run().Stage == machine.StageCalling {
 		return true
 	}
 	req := x.request(start, mode, nil)
@@ -138,7 +138,7 @@ func (x *driver) prepareAgain(b *prepared, start *StepStarted, mode *mode, step 
 // withContext returns the messages of a request with the context in them. Messages that a
 // compaction wrote are redacted, as they were recorded.
 func (x *driver) withContext(p *memory.Prepared) []provider.Message {
-	out, state := p.Request.Messages, x.state().Messages
+	out, state := p.Request.Messages, x.State().Messages
 	if x.agent.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
 		return out
 	}
@@ -178,35 +178,35 @@ func share(total, budget int) float64 { return float64(total) / float64(max(budg
 func (l *sessionLog) compose(ctx context.Context, mode *mode) (text string, err error) {
 	defer contain(&err)
 	text, err = l.agent.cfg.Compose(ctx,
-		ComposeInput{Session: l.name, Run: l.run().ID, Mode: mode.Name, User: l.run().User, Labels: l.state().Labels})
+		ComposeInput{Session: l.Name, Run: l.Run().ID, Mode: mode.Name, User: l.Run().User, Labels: l.State().Labels})
 	return l.agent.redact.Text(text), err
 }
 
 // makeCompactor makes the session's compactor. It returns false if it has ended the run.
 func (x *driver) makeCompactor() bool {
-	c, err := x.agent.memoryConfig.compactor(x.name)
+	c, err := x.agent.memoryConfig.compactor(x.Name)
 	if err != nil {
-		x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.name, err))
+		x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.Name, err))
 		return false
 	}
-	x.memory.compactor, x.memory.phase, x.memory.done = c, x.state().Phase, x.subgoalsDone()
+	x.memory.compactor, x.memory.phase, x.memory.done = c, x.State().Phase, x.subgoalsDone()
 	return true
 }
 
 func (x *driver) subgoalsDone() int {
-	return x.run().Tools[x.agent.memoryConfig.SubgoalDone].OK
+	return x.Run().Tools[x.agent.memoryConfig.SubgoalDone].OK
 }
 
 // memoryEvents returns what has happened since the last model call was prepared.
 func (x *driver) memoryEvents() (events []memory.Event) {
-	if x.state().Phase != x.memory.phase {
+	if x.State().Phase != x.memory.phase {
 		events = append(events, memory.PhaseChanged)
 	}
 	done := x.subgoalsDone()
 	if done != x.memory.done {
 		events = append(events, memory.SubgoalDone)
 	}
-	x.memory.phase, x.memory.done = x.state().Phase, done
+	x.memory.phase, x.memory.done = x.State().Phase, done
 	return events
 }
 
@@ -217,14 +217,15 @@ func (x *driver) freshContext(mode *mode) *memory.Context {
 	if ask == nil || x.memory.asked {
 		return nil
 	}
-	in := ContextInput{Session: x.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.state().Phase, Task: x.run().Task,
-		Text: x.state().LastUserText()}
+	in := ContextInput{Session: x.Name, Run: x.Origin().Run, Mode: mode.Name, Phase: x.State().Phase,
+		Task: x.Run().Task,
+		Text: x.State().LastUserText()}
 	var c memory.Context
 	err := contained(func() (err error) {
 		c, err = ask(x.stepCtx(), in)
 		return err
 	})
-	if limit := x.run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
+	if limit := x.Run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
 		err = &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)),
 			Note: "return less"}
 	}

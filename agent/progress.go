@@ -7,12 +7,12 @@ import (
 // progress records what a call reports. Any goroutine may call it. Of several reports, only the
 // newest is shown.
 func (x *driver) progress(c *tools.Call, note tools.ProgressReport) {
-	x.lock()
+	x.Lock()
 	if cr := x.runningCall(c); cr != nil {
 		cr.progress = &Progress{NoteMeta: x.callMeta(c), Tool: c.Name, Text: note.Text, Done: note.Done}
 	}
-	x.mu.Unlock()
-	x.poke()
+	x.Unlock()
+	x.Wake()
 }
 
 func (x *driver) showProgress(b *batch) {
@@ -20,17 +20,17 @@ func (x *driver) showProgress(b *batch) {
 		return
 	}
 	for _, cr := range b.calls {
-		x.lock()
+		x.Lock()
 		for cr.progress != nil && len(x.queue) > 0 { // facts before it come first
-			x.mu.Unlock()
+			x.Unlock()
 			x.flush()
-			x.lock()
+			x.Lock()
 		}
 		p := cr.progress
 		if cr.progress = nil; cr.over {
 			p = nil // its result is shown, or comes next
 		}
-		x.mu.Unlock()
+		x.Unlock()
 		if p != nil {
 			x.show(p)
 		}

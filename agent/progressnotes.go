@@ -118,7 +118,7 @@ func (x *driver) writeDueNotes(share float64, req *provider.Request, budget int)
 	for i := range g.ProgressNotes {
 		if len(rc.marks) == i {
 			rc.marks = append(rc.marks, memory.NewThresholds(g.ProgressNotes[i].At...))
-			rc.marks[i].Cross(x.state().Note(g.ProgressNotes[i].Category).Share) // what has fired before a restart
+			rc.marks[i].Cross(x.State().Note(g.ProgressNotes[i].Category).Share) // what has fired before a restart
 		}
 		if len(rc.marks[i].Cross(share)) == 0 {
 			continue
@@ -156,7 +156,7 @@ func (x *driver) noteFact(in *NoteInput, note json.RawMessage, problem error) *m
 // appendBrokenOff appends the usage of a note that was being written when the run's context ended.
 // loop ends the run.
 func (x *driver) appendBrokenOff(in *NoteInput) {
-	if used, _, _ := in.booked(); used.Total() > 0 && !x.leaseLost() {
+	if used, _, _ := in.booked(); used.Total() > 0 && !x.LeaseLost() {
 		_ = x.appendNote(in, nil, causeOf(x.ctx))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -39,16 +40,16 @@ func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	if err != nil {
 		return Pruned{}, err
 	}
-	defer l.close()
-	if l.run() == nil {
+	defer l.Close()
+	if l.Run() == nil {
 		return Pruned{}, nil
 	}
-	total, err := a.size(ctx, a.store, s.id)
+	total, err := a.size(ctx, a.sessions.Store, s.id)
 	if err != nil {
 		return Pruned{}, err
 	}
-	err = a.eachChild(ctx, a.store, s.id, func(store journal.Store, name string) error {
-		if slices.ContainsFunc(l.run().Calls, func(c machine.CallState) bool {
+	err = a.eachChild(ctx, a.sessions.Store, s.id, func(store journal.Store, name string) error {
+		if slices.ContainsFunc(l.Run().Calls, func(c machine.CallState) bool {
 			return name == childSession(s.id, c.Call.ID)
 		}) {
 			return nil // it is still needed
@@ -63,14 +64,14 @@ func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	if err != nil {
 		return Pruned{}, err
 	}
-	state, err := l.state().Clone()
+	state, err := l.State().Clone()
 	if err != nil {
 		return Pruned{}, err
 	}
 	if err := l.append(&machine.Snapshot{State: state}); err != nil {
 		return Pruned{}, err
 	}
-	if err := a.store.Delete(ctx, s.id, l.state().Seq-1); err != nil {
+	if err := a.sessions.Store.Delete(ctx, s.id, l.State().Seq-1); err != nil {
 		return Pruned{}, fmt.Errorf("agent: session %q: pruning: %w", s.id, err)
 	}
 	return total, nil
@@ -103,7 +104,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 			Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}
 	var unread error
-	for h, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
+	for h, err := range a.sessions.Store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
 		if err != nil && h.Session != "" {
 			unread = errors.Join(unread, err)
 			continue
@@ -115,7 +116,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		if time.Since(h.Updated) < r.Idle || open && !r.Open || strings.HasPrefix(h.Session, childPrefix) {
 			continue
 		}
-		p, err := a.tree(ctx, a.store, h.Session)
+		p, err := a.tree(ctx, a.sessions.Store, h.Session)
 		if err == nil && !r.DryRun {
 			err = a.Session(h.Session).Delete(ctx)
 		}
@@ -131,8 +132,8 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 }
 
 // size counts the records of a session.
-func (a *Agent) size(ctx context.Context, store journal.Store, session string) (p Pruned, err error) {
-	recs, err := records(ctx, store, session, 0, 0)
+func (a *Agent) size(ctx context.Context, store journal.Store, name string) (p Pruned, err error) {
+	recs, err := session.Records(ctx, store, name, 0, 0)
 	for _, rec := range recs {
 		p.Records++
 		p.Bytes += int64(len(rec.Data))
@@ -155,6 +156,11 @@ func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (
 	return p, err
 }
 
+// deleteOwn removes a session from the agent's journal, with those of its subagents.
+func (a *Agent) deleteOwn(ctx context.Context, name string) error {
+	return a.delete(ctx, a.sessions.Store, name)
+}
+
 // delete removes a session from a journal, after the sessions of its subagents.
 func (a *Agent) delete(ctx context.Context, store journal.Store, session string) error {
 	err := a.eachChild(ctx, store, session, func(store journal.Store, name string) error {
@@ -163,24 +169,24 @@ func (a *Agent) delete(ctx context.Context, store journal.Store, session string)
 	if err != nil {
 		return err
 	}
-	a.cache.take(session)
+	a.sessions.Forget(session)
 	return store.Delete(ctx, session, journal.All)
 }
 
 // eachChild calls f for each session of a subagent that was called in a session, with the journal
 // that contains it.
-func (a *Agent) eachChild(ctx context.Context, store journal.Store, session string,
+func (a *Agent) eachChild(ctx context.Context, store journal.Store, name string,
 	f func(store journal.Store, name string) error) error {
-	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
+	if len(a.children) == 0 && !strings.HasPrefix(name, childPrefix) {
 		return nil
 	}
-	recs, err := records(ctx, store, session, 0, 0)
+	recs, err := session.Records(ctx, store, name, 0, 0)
 	if err != nil {
 		return err
 	}
 	runs := make(map[string]bool)
 	for _, rec := range recs {
-		if f, err := machine.Decode(session, rec); err == nil { // a record that can't be read names no subagents
+		if f, err := machine.Decode(name, rec); err == nil { // a record that can't be read names no subagents
 			runs[f.Envelope().Run()] = true
 		}
 	}
@@ -192,7 +198,7 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 				if err != nil {
 					return err
 				}
-				if found[head.Session] || !strings.HasSuffix(head.Session, childSuffix(session)) {
+				if found[head.Session] || !strings.HasSuffix(head.Session, childSuffix(name)) {
 					continue // found before, or of the session that this one is a copy of
 				}
 				found[head.Session] = true
@@ -207,7 +213,7 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 
 // journals returns the journals of the agent and of its subagents. One may be listed twice.
 func (a *Agent) journals() []journal.Store {
-	stores := []journal.Store{a.store}
+	stores := []journal.Store{a.sessions.Store}
 	for _, t := range a.children {
 		for _, store := range t.child.journals() {
 			if slices.ContainsFunc(stores, func(s journal.Store) bool { return sameStore(s, store) }) {

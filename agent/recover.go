@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -29,50 +28,17 @@ func (a *Agent) Drain(ctx context.Context) error {
 	if a == nil || a.registry == nil {
 		return errNoAgent
 	}
-	a.mu.Lock()
-	if !a.draining {
-		a.draining, a.idle = true, make(chan struct{})
-		for _, l := range a.held {
-			if l.driver != nil {
-				l.driver.poke()
-			}
-		}
-		a.drained()
-	}
-	idle := a.idle
-	a.mu.Unlock()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.held) == 0 {
+	left := a.sessions.Drain(ctx)
+	if len(left) == 0 {
 		return nil
 	}
-	return fmt.Errorf("agent: %d runs were still under way when draining ended (%w): %s", len(a.held), causeOf(ctx),
-		strings.Join(slices.Sorted(maps.Keys(a.held)), ", "))
+	return fmt.Errorf("agent: %d runs were still under way when draining ended (%w): %s", len(left), causeOf(ctx),
+		strings.Join(left, ", "))
 }
 
 // drains reports whether the agent, or that of a parent run, is being drained.
 func (x *driver) drains() bool {
-	x.agent.mu.Lock()
-	draining := x.agent.draining
-	x.agent.mu.Unlock()
-	return draining || x.parent != nil && x.parent.driver.drains()
-}
-
-// drained closes idle if no session is held. mu is held.
-func (a *Agent) drained() {
-	select {
-	case <-a.idle:
-		return
-	default:
-	}
-	if len(a.held) == 0 {
-		close(a.idle)
-	}
+	return x.agent.sessions.Draining() || x.parent != nil && x.parent.driver.drains()
 }
 
 // A Recovery says which sessions [Agent.Recover] resumes, and how.
@@ -139,7 +105,7 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 // eachStranded calls do with the names of the sessions that could continue but that no process
 // drives.
 func (a *Agent) eachStranded(ctx context.Context, r *Recovery, do func(name string)) error {
-	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
+	for head, err := range a.sessions.Store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
 		if err != nil && head.Session != "" {
 			a.logger.ErrorContext(ctx, "agent: a session can't be read, and isn't recovered", "session", head.Session,
 				"error", err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -19,7 +20,7 @@ import (
 // resumed says that the session is being resumed. A decision that isn't acceptable opens its pause
 // again. Decisions on what isn't open any more leave the inbox. Decisions that can't be checked now
 // stay there.
-func (l *sessionLog) takeDecisions(it *inboxItem, resumed bool) bool {
+func (l *sessionLog) takeDecisions(it *session.Item, resumed bool) bool {
 	at := it.Time
 	if l.driver != nil && l.driver.parent != nil { // the parent has decided whether it comes in time
 		at = time.Time{}
@@ -28,13 +29,13 @@ func (l *sessionLog) takeDecisions(it *inboxItem, resumed bool) bool {
 	switch {
 	case err != nil:
 	case len(verdicts) == 0:
-		l.remove(it.ID)
+		l.Remove(it.ID)
 		return false
 	default:
 		err = l.appendVerdicts(verdicts, it.ID, resumed)
 	}
 	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: a decision that was posted can't be taken", "session", l.name,
+		l.agent.logger.WarnContext(l.ctx, "agent: a decision that was posted can't be taken", "session", l.Name,
 			"item", it.ID, "error", err)
 	}
 	return err == nil
@@ -56,7 +57,7 @@ func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts
 		if slices.ContainsFunc(decisions[:i], func(other Decision) bool { return other.ID == d.ID }) {
 			continue
 		}
-		own, err := l.agent.evaluate(l.stored, l.machine, decisions[i:i+1], at, nil)
+		own, err := l.agent.evaluate(l.Stored, l.Machine(), decisions[i:i+1], at, nil)
 		var refused *DecisionError
 		switch {
 		case err == nil:
@@ -65,7 +66,7 @@ func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts
 		case !errors.As(err, &refused):
 			return nil, err
 		}
-		l.agent.logger.WarnContext(l.ctx, "agent: a decision can't be accepted", "session", l.name, "error", err)
+		l.agent.logger.WarnContext(l.ctx, "agent: a decision can't be accepted", "session", l.Name, "error", err)
 		if v, ok := l.reopens(d, refused); ok {
 			verdicts = append(verdicts, v)
 		}
@@ -80,7 +81,7 @@ var errAltered = errors.New(
 // reopens returns what follows from a decision that is refused. It returns false if nothing does,
 // because the pause isn't open.
 func (l *sessionLog) reopens(d Decision, why *DecisionError) (v verdict, ok bool) {
-	c, p := l.run().Suspended(d.ID)
+	c, p := l.Run().Suspended(d.ID)
 	switch {
 	case c == nil || p.Kind == machine.PauseAgent || why.Code != machine.DecisionBad || errors.Is(why, errAltered):
 		return v, false
@@ -106,7 +107,7 @@ func usedBefore(s *machine.State, id, problem string) *DecisionError {
 // session was read.
 func (a *Agent) postedBefore(ctx context.Context, session string, posted *journal.PostedError) error {
 	s := &machine.State{Session: session}
-	if m, err := a.load(ctx, session); err == nil {
+	if m, err := a.sessions.Load(ctx, session); err == nil {
 		s = m.State()
 	}
 	refused := usedBefore(s, posted.ID, "somebody else has decided on the pause before")

@@ -17,7 +17,7 @@ func (x *driver) ruled(cr *callRun, v *tools.Verdict) bool {
 	applies := func(r Rule) bool {
 		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope
 	}
-	if always && (slices.ContainsFunc(x.state().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies)) {
+	if always && (slices.ContainsFunc(x.State().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies)) {
 		return true
 	}
 	p := Pause{Kind: PauseApproval, Reason: v.Reason, Always: always}

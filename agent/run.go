@@ -46,8 +46,7 @@ type driver struct {
 
 	calls sync.WaitGroup // goroutines of tool calls that weren't abandoned
 
-	// of messages that weren't delivered yet; nil once the run is over; guarded by Agent.mu
-	receipts map[string]*Receipt
+	receipts receipts
 }
 
 // A consumer is who ranges over the events of a run.
@@ -133,17 +132,18 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		yield(nil, errNoAgent)
 		return
 	}
-	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1),
-		receipts: make(map[string]*Receipt)}
+	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1)}
+	x.receipts.open = make(map[string]*Receipt)
 	x.running.succeeded, x.tools.set = x.succeeded, a.own
 	session := in.Session
 	if session == "" {
 		session = newID(machine.UnnamedPrefix)
 	}
 	x.sessionLog = a.newLog(x.caller, session)
-	x.room.L, x.reply.take = &x.mu, x.take
+	x.driver = x
+	x.room.L, x.reply.take = x, x.take
 	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
-	defer x.cancel(nil)
+	defer x.Cancel(nil)
 	if err := x.begin(in); err != nil {
 		yield(nil, err)
 		return
@@ -169,14 +169,14 @@ func (x *driver) loop() {
 		case x.left:
 			x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 			return
-		case x.lost():
-			x.finish(Failed, machine.CodeJournal, x.err)
+		case x.Lost():
+			x.finish(Failed, machine.CodeJournal, x.Err())
 			return
 		case x.ctx.Err() != nil:
 			x.finishCause(causeOf(x.ctx))
 			return
 		}
-		act := x.machine.Next()
+		act := x.Machine().Next()
 		if atSafePoint(act) {
 			done := x.readInbox()
 			if act.Kind == machine.ActWait && (x.requested == requestPause || x.requested == requestDrain) {
@@ -187,7 +187,7 @@ func (x *driver) loop() {
 				continue
 			}
 			if done {
-				act = x.machine.Next()
+				act = x.Machine().Next()
 			}
 		}
 		x.perform(act)
@@ -216,7 +216,7 @@ func (x *driver) perform(act machine.Action) {
 		x.runCalls(act.Calls)
 	case machine.ActSettle:
 		for _, c := range x.callStates(act.Calls) {
-			x.closeCall(c, tools.NotRun, "The call wasn't run: "+x.run().WhyCut())
+			x.closeCall(c, tools.NotRun, "The call wasn't run: "+x.Run().WhyCut())
 		}
 		x.flush()
 	case machine.ActDoubt:
@@ -239,7 +239,7 @@ func (x *driver) perform(act machine.Action) {
 func (x *driver) callStates(indexes []int) []*machine.CallState {
 	out := make([]*machine.CallState, len(indexes))
 	for i, n := range indexes {
-		out[i] = &x.run().Calls[n]
+		out[i] = &x.Run().Calls[n]
 	}
 	return out
 }
@@ -247,12 +247,12 @@ func (x *driver) callStates(indexes []int) []*machine.CallState {
 // close ends the run if it is still open, waits for its goroutines, and releases the session, also
 // if the consumer or a hook panicked.
 func (x *driver) close() {
-	defer x.sessionLog.close()
+	defer x.Close()
 	defer x.closeReceipts()
 	defer x.takeLate()
 	if !x.ended { // only after a panic
 		x.left = true
-		x.cancel(errAbandoned)
+		x.Cancel(errAbandoned)
 		if x.running.batch != nil {
 			x.wait(x.running.batch)
 		}
@@ -262,21 +262,19 @@ func (x *driver) close() {
 	if x.deadline != nil {
 		x.deadline.Stop()
 	}
-	x.agent.mu.Lock()
-	x.driver = nil // nothing that is posted from now on is for this run
-	x.agent.mu.Unlock()
+	x.Leave()
 }
 
 // flush shows the queued events. Only the driving goroutine may call it. Events that others queue
 // meanwhile are shown by the next flush: there is one after each call and one after the end.
 func (x *driver) flush() {
-	x.lock()
+	x.Lock()
 	events := x.queue
 	x.queue, x.shown = x.shown, nil // nil, because show may lead to another flush
 	if len(events) > 0 {
 		x.room.Broadcast()
 	}
-	x.mu.Unlock()
+	x.Unlock()
 	for _, ev := range events {
 		x.show(ev)
 	}
@@ -292,14 +290,14 @@ func (x *driver) show(ev Event) bool {
 	x.yielding = true
 	if !x.yield(ev, nil) {
 		x.left = true
-		x.cancel(errAbandoned)
+		x.Cancel(errAbandoned)
 	}
 	x.yielding = false
 	return !x.left
 }
 
 // poke wakes the driving goroutine while it waits for calls.
-func (x *driver) poke() {
+func (x *driver) Wake() {
 	select {
 	case x.wake <- struct{}{}:
 	default:
@@ -308,7 +306,7 @@ func (x *driver) poke() {
 
 // callMeta returns the envelope of notes about a call.
 func (x *driver) callMeta(c *tools.Call) NoteMeta {
-	return NoteMeta{Origin: x.origin, Step: c.Step, Call: c.ID}
+	return NoteMeta{Origin: x.Origin(), Step: c.Step, Call: c.ID}
 }
 
 // afterRun calls the AfterRun hooks and logs the end of a run.
@@ -316,12 +314,12 @@ func (x *driver) afterRun(res *Result) {
 	ctx := withoutRun(context.WithoutCancel(x.ctx))
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
 		if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
-			x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
+			x.agent.logger.WarnContext(x.Stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
 				"error", err)
 		}
 	}
-	if x.agent.logger.Enabled(x.stored, slog.LevelInfo) {
-		x.agent.logger.InfoContext(x.stored, "agent: run ended", "session", x.name, "run", res.Run, "trace", res.Trace,
+	if x.agent.logger.Enabled(x.Stored, slog.LevelInfo) {
+		x.agent.logger.InfoContext(x.Stored, "agent: run ended", "session", x.Name, "run", res.Run, "trace", res.Trace,
 			"status", res.Status, "code", res.Code, "steps", res.Steps, "tokens", res.Usage.Total())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -50,7 +51,7 @@ func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.agent.factsAfter(ctx, s.id, 0, 0)
+	return s.agent.sessions.Facts(ctx, s.id, 0, 0)
 }
 
 // Messages returns the conversation as a chat page shows it: the messages of users and of the
@@ -106,7 +107,7 @@ func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.agent.load(ctx, s.id)
+	return s.agent.sessions.Load(ctx, s.id)
 }
 
 // Decide decides on pauses of the session without resuming it. If one decision is refused, none is
@@ -134,7 +135,7 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	if decisions, err = s.agent.screenDecisions(ctx, s.id, decisions); err != nil {
 		return err
 	}
-	m, err := s.agent.load(ctx, s.id)
+	m, err := s.agent.sessions.Load(ctx, s.id)
 	if err != nil {
 		return err
 	}
@@ -196,22 +197,27 @@ func (a *Agent) checkMessage(text string) error {
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls
 // have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause,
 // Cancel and SetMode.
-func (s *Session) Stop(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemStop}) }
+func (s *Session) Stop(ctx context.Context) error {
+	return s.send(ctx, session.Item{Kind: session.ItemStop})
+}
 
 // Pause pauses the run in progress at its next safe point. [Continue] resumes it.
-func (s *Session) Pause(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemPause}) }
+func (s *Session) Pause(ctx context.Context) error {
+	return s.send(ctx, session.Item{Kind: session.ItemPause})
+}
 
 // Cancel stops the run in progress at once, like the end of its context. If another process drives
 // it, Cancel takes effect at the next safe point.
 func (s *Session) Cancel(ctx context.Context) error {
-	if s != nil && s.agent != nil {
-		if x := s.agent.driverOf(s.id); x != nil {
-			x.cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
-			x.poke()
-			return nil
-		}
+	if _, err := s.ready(ctx); err != nil {
+		return err
 	}
-	return s.send(ctx, inboxItem{Kind: itemCancel})
+	if x := s.agent.driverOf(s.id); x != nil {
+		x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+		x.Wake()
+		return nil
+	}
+	return s.send(ctx, session.Item{Kind: session.ItemCancel})
 }
 
 // SetMode switches the run in progress to another mode, from its next model call on. To switch
@@ -223,15 +229,15 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if _, err := s.agent.mode(mode); err != nil {
 		return err
 	}
-	return s.send(ctx, inboxItem{Kind: itemMode, Text: mode})
+	return s.send(ctx, session.Item{Kind: session.ItemMode, Text: mode})
 }
 
-func (s *Session) send(ctx context.Context, it inboxItem) error {
+func (s *Session) send(ctx context.Context, it session.Item) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = s.agent.send(ctx, s.id, it)
+	_, err = s.agent.sessions.Send(ctx, s.id, it)
 	return err
 }
 
@@ -243,19 +249,8 @@ func (s *Session) Delete(ctx context.Context) error {
 		return err
 	}
 	a := s.agent
-	l := a.newLog(ctx, s.id)
-	if err := l.enter(nil); err != nil {
-		l.cancel(nil)
+	if err := a.sessions.Remove(ctx, s.id); err != nil {
 		return err
-	}
-	defer l.close()
-	lease, err := a.takeLease(ctx, s.id)
-	if err != nil {
-		return err
-	}
-	if err := a.delete(ctx, a.store, s.id); err != nil {
-		_ = a.store.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
-		return fmt.Errorf("agent: deleting session %q: %w", s.id, err)
 	}
 	a.lists.forget(s.id)
 	return nil

@@ -56,7 +56,7 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 		}
 		var found []SessionInfo
 		failed := make(map[string]error)
-		for h, err := range a.store.Heads(orBackground(ctx), hf) {
+		for h, err := range a.sessions.Store.Heads(orBackground(ctx), hf) {
 			if err != nil && h.Session == "" {
 				yield(SessionInfo{}, fmt.Errorf("agent: listing sessions: %w", err))
 				return
@@ -98,7 +98,7 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	if err != nil {
 		return SessionInfo{}, err
 	}
-	h, err := s.agent.store.Head(ctx, s.id)
+	h, err := s.agent.sessions.Store.Head(ctx, s.id)
 	switch {
 	case errors.Is(err, journal.ErrNoSession) || err == nil && (h.Seq == 0 || h.Kind != ""):
 		return SessionInfo{}, &SessionError{Session: s.id, Code: ErrNothingOpen}

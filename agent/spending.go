@@ -169,24 +169,24 @@ func (x *driver) parentLimitReached() bool {
 // ownSpending returns the spending of the run. It is made when the first subagent is called, and
 // then includes what subagents used before this process resumed the run.
 func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
-	l.lock()
+	l.Lock()
 	p := l.spending
 	var before []openCall
 	if p == nil {
-		before = l.agent.openChildren(l.run())
+		before = l.agent.openChildren(l.Run())
 	}
-	l.mu.Unlock()
+	l.Unlock()
 	if p != nil {
 		return p, nil
 	}
 	p = new(spending)
-	if err := p.load(ctx, l.name, before); err != nil {
+	if err := p.load(ctx, l.Name, before); err != nil {
 		return nil, err
 	}
-	l.lock()
-	defer l.mu.Unlock()
+	l.Lock()
+	defer l.Unlock()
 	if l.spending == nil { // else another call was quicker
-		p.update(l.run())
+		p.update(l.Run())
 		l.spending = p
 	}
 	return l.spending, nil
@@ -202,11 +202,11 @@ func (cr *callRun) bill() {
 
 // bill loads what subagents used before this process resumed the run.
 func (l *sessionLog) bill() {
-	if l.lost() {
+	if l.Lost() {
 		return
 	}
-	if _, err := l.ownSpending(l.stored); err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: reading what subagents have used", "session", l.name, "error", err)
+	if _, err := l.ownSpending(l.Stored); err != nil {
+		l.agent.logger.WarnContext(l.ctx, "agent: reading what subagents have used", "session", l.Name, "error", err)
 	}
 }
 
@@ -247,7 +247,7 @@ func (p *spending) load(ctx context.Context, session string, open []openCall) er
 // loadSpending sets p to what the run of a session and its subagents have used, and returns the
 // session's machine.
 func (a *Agent) loadSpending(ctx context.Context, session string, p *spending) (*machine.Machine, error) {
-	m, err := a.load(ctx, session)
+	m, err := a.sessions.Load(ctx, session)
 	if err != nil {
 		return nil, err
 	}

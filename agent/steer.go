@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -57,34 +59,34 @@ var errNoReceipt = errors.New("agent: this Receipt is nil or empty; Steer makes 
 var errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
 
 // steer posts a message to the run of a session.
-func (a *Agent) steer(ctx context.Context, session, text string) (*Receipt, error) {
-	it := inboxItem{ID: newID("m-"), Kind: itemSteer, Text: text}
-	if x := a.driverOf(session); x != nil {
-		if r := x.expect(it.ID); r != nil {
-			if err := a.post(ctx, session, it); err != nil {
-				x.forget(it.ID)
+func (a *Agent) steer(ctx context.Context, name, text string) (*Receipt, error) {
+	it := session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text}
+	if x := a.driverOf(name); x != nil {
+		if r := x.receipts.expect(it.ID); r != nil {
+			if err := a.sessions.Post(ctx, name, it); err != nil {
+				x.receipts.forget(it.ID)
 				return nil, err
 			}
 			return r, nil
 		}
 	}
 	after := uint64(0) // in the log its delivery comes later
-	if head, err := a.store.Head(ctx, session); err == nil {
+	if head, err := a.sessions.Store.Head(ctx, name); err == nil {
 		after = head.Seq
 	}
-	id, err := a.send(ctx, session, it)
+	id, err := a.sessions.Send(ctx, name, it)
 	if err != nil {
 		return nil, err
 	}
 	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) {
-		return a.follow(ctx, session, id, after)
+		return a.follow(ctx, name, id, after)
 	}}, nil
 }
 
 // steerOnce posts a message with a key to the run of a session. Its id is made of the key and the
 // run, so that the store accepts it once.
-func (a *Agent) steerOnce(ctx context.Context, session, key, text string) (*Receipt, error) {
-	m, err := a.load(ctx, session)
+func (a *Agent) steerOnce(ctx context.Context, name, key, text string) (*Receipt, error) {
+	m, err := a.sessions.Load(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -93,72 +95,92 @@ func (a *Agent) steerOnce(ctx context.Context, session, key, text string) (*Rece
 		return nil, err
 	}
 	if s.Run == nil {
-		return nil, &SessionError{Session: session, Code: ErrNothingOpen}
+		return nil, &SessionError{Session: name, Code: ErrNothingOpen}
 	}
 	sum := sha256.Sum256([]byte(s.Run.ID + "\x00" + key))
-	it := inboxItem{ID: "m-" + hex.EncodeToString(sum[:16]), Kind: itemSteer, Text: text, Key: key}
-	_, err = a.send(ctx, session, it)
+	it := session.Item{ID: "m-" + hex.EncodeToString(sum[:16]), Kind: session.ItemSteer, Text: text, Key: key}
+	_, err = a.sessions.Send(ctx, name, it)
 	if err != nil && !errors.As(err, new(*journal.PostedError)) {
 		return nil, err
 	}
 	after := s.Seq
 	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) {
-		return a.follow(ctx, session, it.ID, after)
+		return a.follow(ctx, name, it.ID, after)
 	}}, nil
 }
 
+// receipts are those of messages to a run that this process has posted, and that weren't delivered
+// yet.
+type receipts struct {
+	mu   sync.Mutex          // guards what follows
+	open map[string]*Receipt // nil once the run is over
+}
+
 // expect returns the receipt of a message that is about to be posted, or nil if the run is over.
-func (x *driver) expect(id string) *Receipt {
-	x.agent.mu.Lock()
-	defer x.agent.mu.Unlock()
-	if x.receipts == nil {
+func (r *receipts) expect(id string) *Receipt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open == nil {
 		return nil
 	}
-	r := &Receipt{done: make(chan struct{})}
-	x.receipts[id] = r
-	return r
+	one := &Receipt{done: make(chan struct{})}
+	r.open[id] = one
+	return one
 }
 
 // expects reports whether an inbox item is a message that this process posted to the run.
-func (x *driver) expects(id string) bool {
-	x.agent.mu.Lock()
-	defer x.agent.mu.Unlock()
-	return x.receipts[id] != nil
+func (r *receipts) expects(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.open[id] != nil
 }
 
-func (x *driver) forget(id string) {
-	x.agent.mu.Lock()
-	defer x.agent.mu.Unlock()
-	delete(x.receipts, id)
+func (r *receipts) forget(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, id)
 }
 
-// settleReceipts settles the receipts of the messages that a step's model call contains.
-func (x *driver) settleReceipts(step int) {
-	if len(x.delivered) == 0 {
+// settle settles the receipts of messages that the model call of a step contains.
+func (r *receipts) settle(ids []string, step int) {
+	if len(ids) == 0 {
 		return
 	}
-	x.agent.mu.Lock()
-	defer x.agent.mu.Unlock()
-	for _, id := range x.delivered {
-		if r := x.receipts[id]; r != nil {
-			r.settle(step, nil)
-			delete(x.receipts, id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		if one := r.open[id]; one != nil {
+			one.settle(step, nil)
+			delete(r.open, id)
 		}
 	}
-	x.delivered = nil
+}
+
+// close returns the receipts that are left. From now on no message is expected.
+func (r *receipts) close() map[string]*Receipt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := r.open
+	r.open = nil
+	return left
+}
+
+// refuse settles all receipts of a run whose session couldn't be held. The messages stay in the
+// inbox: whoever holds the session may deliver them.
+func (r *receipts) refuse(why error) {
+	for _, one := range r.close() {
+		one.settle(0, fmt.Errorf("agent: it isn't known whether the message is delivered: %w", why))
+	}
 }
 
 // closeReceipts settles all receipts when the run is over. Messages that weren't delivered are
 // removed from the inbox, so that no later run reads them.
 func (x *driver) closeReceipts() {
-	x.agent.mu.Lock()
-	receipts := x.receipts
-	x.receipts = nil
-	x.agent.mu.Unlock()
-	if len(receipts) > 0 || x.paused() {
-		x.dropMessages(func(id string) bool { return receipts[id] != nil })
+	left := x.receipts.close()
+	if len(left) > 0 || x.paused() {
+		x.dropMessages(func(id string) bool { return left[id] != nil })
 	}
-	for _, r := range receipts {
+	for _, r := range left {
 		r.settle(0, errNotDelivered)
 	}
 }
@@ -166,26 +188,15 @@ func (x *driver) closeReceipts() {
 // dropMessages removes messages from the inbox whose senders were told that they are lost: those
 // that mine selects, and, if the run is paused, those that other processes have posted.
 func (x *driver) dropMessages(mine func(id string) bool) {
-	for _, it := range x.inbox() {
-		if mine(it.ID) || it.Kind == itemSteer && x.paused() && !x.expects(it.ID) {
-			x.remove(it.ID)
+	for _, it := range x.Inbox() {
+		if mine(it.ID) || it.Kind == session.ItemSteer && x.paused() && !x.receipts.expects(it.ID) {
+			x.Remove(it.ID)
 		}
 	}
 }
 
 // paused reports whether the log says that the run is paused.
-func (l *sessionLog) paused() bool { return l.run().IsOpen() && l.run().Status == Paused }
-
-// refuseReceipts settles all receipts of a run whose session couldn't be held. The messages stay in
-// the inbox: whoever holds the session may deliver them.
-func (x *driver) refuseReceipts(why error) {
-	x.agent.mu.Lock()
-	defer x.agent.mu.Unlock()
-	for _, r := range x.receipts {
-		r.settle(0, fmt.Errorf("agent: it isn't known whether the message is delivered: %w", why))
-	}
-	x.receipts = nil
-}
+func (l *sessionLog) paused() bool { return l.Run().IsOpen() && l.Run().Status == Paused }
 
 // follow watches a session until its log says whether a message was delivered.
 func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -14,7 +15,7 @@ import (
 // step makes one model call: it prepares the request, calls the hooks, appends that the call
 // starts, makes the call, and appends the outcome.
 func (x *driver) step(act machine.Action) {
-	r, mode := x.run(), x.currentMode()
+	r, mode := x.Run(), x.currentMode()
 	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
 	start := &StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: x.tools.step.names,
 		ToolChoice: r.ToolChoice, Final: act.Final}
@@ -39,7 +40,7 @@ func (x *driver) step(act machine.Action) {
 	start.Context = p.context
 	step, err := x.beforeStep(start, mode, &p)
 	if err != nil {
-		x.cancel(err) // loop ends the run for this reason
+		x.Cancel(err) // loop ends the run for this reason
 		return
 	}
 	if !x.prepareAgain(&p, start, mode, step) {
@@ -47,7 +48,7 @@ func (x *driver) step(act machine.Action) {
 	}
 	asks := step == nil || step.answer == nil
 	priced := !asks || x.hasPrice(start.Model)
-	if !priced && x.run().Limits.RequirePrices {
+	if !priced && x.Run().Limits.RequirePrices {
 		x.finish(Stopped, machine.CodeLimit, unknownPrice(start.Model))
 		return
 	}
@@ -75,9 +76,10 @@ func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
 	if x.append(start) != nil {
 		return false // loop ends the run
 	}
-	x.settleReceipts(start.Step)
+	x.receipts.settle(x.delivered, start.Step)
+	x.delivered = nil
 	x.flush()
-	if unpriced && x.deltas && !x.run().Unpriced {
+	if unpriced && x.deltas && !x.Run().Unpriced {
 		x.show(&UnknownPrice{NoteMeta: x.noteMeta(), Model: start.Model})
 	}
 	if again {
@@ -88,8 +90,8 @@ func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
 
 // request returns the request for a step. It shares its messages with the state.
 func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provider.Request {
-	r, params := l.run(), &l.agent.cfg.Params
-	msgs := l.state().Messages
+	r, params := l.Run(), &l.agent.cfg.Params
+	msgs := l.State().Messages
 	req := &provider.Request{
 		Model: start.Model, System: mode.system, Messages: msgs[:len(msgs):len(msgs)],
 		ToolChoice: start.ToolChoice, MaxOutput: params.MaxOutput, Sampling: params.Sampling,
@@ -113,10 +115,10 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 
 // labels returns the labels of a model call for the run.
 func (l *sessionLog) labels(step int, kind string) provider.Labels {
-	r := l.run()
+	r := l.Run()
 	return provider.Labels{Session: l.account(), User: r.User, Run: r.ID, Step: step, Pipeline: r.Pipeline,
 		Task:  r.Task,
-		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.state().Labels}
+		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.State().Labels}
 }
 
 // ask makes the model call and appends its outcome.
@@ -126,7 +128,7 @@ func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mod
 		req, err = x.askShorter(req, refused, err, p, start, mode, step)
 	}
 	if err != nil {
-		if x.leaseLost() { // the next process that has the session makes the call again
+		if x.LeaseLost() { // the next process that has the session makes the call again
 			return
 		}
 		x.reply.err = err
@@ -143,7 +145,7 @@ func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mod
 
 // call makes the model call, and returns its error.
 func (x *driver) call(req *provider.Request) error {
-	x.reply.size.limit = replyLimit(x.run().Limits, req)
+	x.reply.size.limit = replyLimit(x.Run().Limits, req)
 	x.stream(req)
 	switch {
 	case x.left:
@@ -169,7 +171,7 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 	resp.Parts = x.agent.redact.Parts(resp.Parts)
 	x.nameCalls(resp)
 	if err := x.afterStep(step, resp); err != nil {
-		x.cancel(err)
+		x.Cancel(err)
 		x.stepFailed(err, nil)
 		return
 	}
@@ -179,8 +181,8 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 	}
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
-	f.Cost, f.Priced = x.agent.cost(x.run().Model, usage)
-	if x.append(f) == errTooLarge {
+	f.Cost, f.Priced = x.agent.cost(x.Run().Model, usage)
+	if x.append(f) == session.ErrTooLarge {
 		x.tooLarge(f)
 	}
 }
@@ -224,7 +226,7 @@ func (x *driver) callID(n int) string {
 	if n < len(x.reply.calls) {
 		return x.reply.calls[n].id
 	}
-	return machine.CallID(x.origin.Run, x.run().Step, n)
+	return machine.CallID(x.Origin().Run, x.Run().Step, n)
 }
 
 // stepFailed appends that a model call failed, and ends the run. Text that was shown is kept; calls
@@ -241,7 +243,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 		}
 	}
 	f := &machine.StepFailed{Usage: partial.Usage}
-	f.Cost, f.Priced = x.agent.cost(x.run().Model, partial.Usage)
+	f.Cost, f.Priced = x.agent.cost(x.Run().Model, partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
 	}
@@ -278,6 +280,6 @@ func (x *driver) failStep(f *machine.StepFailed, err error) {
 func (x *driver) tooLarge(f *Replied) {
 	err := fault.Errorf(fault.Permanent,
 		"agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set "+
-			"Params.MaxOutput", x.agent.record)
+			"Params.MaxOutput", x.agent.sessions.Record)
 	x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
 }

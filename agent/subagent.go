@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -42,7 +43,7 @@ func AsTool(child *Agent, spec tools.Spec) tools.Tool { return &agentTool{child:
 const (
 	// childPrefix begins the names of subagents' sessions. The id of the call follows, then a hash
 	// of the session that made it, because a fork has the same calls.
-	childPrefix = "call/"
+	childPrefix = session.ChildPrefix
 	// maxDepth is how deep subagents can be nested.
 	maxDepth = 8
 	// childTimeout is the default time limit of a call.
@@ -76,7 +77,7 @@ func (l *sessionLog) account() string {
 	if l.driver != nil && l.driver.parent != nil {
 		return l.driver.parent.account
 	}
-	return l.name
+	return l.Name
 }
 
 // depth returns how deep the run is nested.
@@ -125,8 +126,10 @@ func (t *agentTool) in(parent *Agent) *agentTool {
 	if t.child.cfg.Journal != nil {
 		return t
 	}
-	child := &Agent{setup: t.child.setup, held: make(map[string]*sessionLog)}
-	child.store, child.inMemory, child.cfg.Owner = parent.store, parent.inMemory, parent.cfg.Owner
+	child := &Agent{setup: t.child.setup}
+	stored := parent.sessions.Config
+	stored.Redact, stored.Logger, stored.Delete = child.redact, child.logger, child.deleteOwn
+	child.sessions = session.New(stored)
 	child.children = maps.Clone(child.children)
 	for name, grandchild := range child.children {
 		child.children[name] = grandchild.in(child)
@@ -175,8 +178,8 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	if err != nil {
 		return in, nil, err
 	}
-	name := childSession(x.name, call.ID)
-	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account(), depth: x.depth() + 1, driver: x,
+	name := childSession(x.Name, call.ID)
+	parent := &parentCall{id: call.ID, trace: x.Origin().Trace, account: x.account(), depth: x.depth() + 1, driver: x,
 		answers: x.answers(call.ID), spending: &spending{up: all}}
 	in = Input{Session: name, Prompt: task.Task, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
@@ -200,10 +203,10 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	if res != nil {
 		return in, res, nil
 	}
-	x.lock()
-	defer x.mu.Unlock()
-	r := x.run()
-	in.Interactive, in.Priority, in.Labels = r.Interactive, r.Priority, x.state().Labels.Map()
+	x.Lock()
+	defer x.Unlock()
+	r := x.Run()
+	in.Interactive, in.Priority, in.Labels = r.Interactive, r.Priority, x.State().Labels.Map()
 	in.User, in.Task, in.Pipeline, in.Children = r.User, r.Task, r.Pipeline, r.Children
 	if !in.resumes() {
 		in.Limits = r.LimitsLeft(&t.child.modes[0].limits, all.total(), time.Now())
@@ -213,9 +216,9 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 
 // answers returns the decisions that a call must pass on to its subagent.
 func (x *driver) answers(call string) []Decision {
-	x.lock()
-	defer x.mu.Unlock()
-	if c := x.run().Call(call); c != nil {
+	x.Lock()
+	defer x.Unlock()
+	if c := x.Run().Call(call); c != nil {
 		return c.Answers
 	}
 	return nil
@@ -266,8 +269,8 @@ func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result)
 			childSpending{run: in.parent.spending, pauses: res.Suspended(), paused: res.Code})
 		return "", tools.Suspend{Kind: string(machine.PauseAgent), Prompt: "the subagent waits for decisions"}
 	}
-	if t.child.inMemory {
-		_ = t.child.Session(res.Session).Delete(x.stored) // it isn't needed again
+	if t.child.sessions.InMemory {
+		_ = t.child.Session(res.Session).Delete(x.Stored) // it isn't needed again
 	}
 	text := res.Text()
 	switch {
@@ -311,7 +314,7 @@ func (e *ChildError) Fault() fault.Class { return e.Class }
 // mayDecide checks a decision in the session of a call, and returns it in canonical form. The
 // parent checks whether it is in time.
 func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decision) (Decision, error) {
-	m, err := t.child.load(ctx, childSession(session, call))
+	m, err := t.child.sessions.Load(ctx, childSession(session, call))
 	if err != nil {
 		return d, err
 	}
@@ -326,7 +329,7 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 // still be open.
 func (cr *callRun) abandonChild() {
 	t := cr.x.agent.children[cr.call.Name]
-	if t != nil && (cr.again || cr.started) && !cr.x.lost() && !cr.x.leaseLost() {
-		t.child.abandon(cr.x.stored, childSession(cr.x.name, cr.call.ID), "the call that it belongs to is over")
+	if t != nil && (cr.again || cr.started) && !cr.x.Lost() && !cr.x.LeaseLost() {
+		t.child.abandon(cr.x.Stored, childSession(cr.x.Name, cr.call.ID), "the call that it belongs to is over")
 	}
 }

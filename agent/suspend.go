@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
@@ -22,9 +23,9 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 			Parts: []provider.Part{provider.TextPart(internalError)}}
 		return false
 	}
-	x.lock()
+	x.Lock()
 	child, _ := x.spending.call(cr.call.ID)
-	x.mu.Unlock()
+	x.Unlock()
 	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: x.callTitle(cr), Reason: s.Prompt,
 		Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
 	state, _ := s.State.(json.RawMessage)
@@ -33,8 +34,8 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 	p = f.Pause
 	nested := p.Nested
 	p.Nested = nil
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	if cr.over || cr.abandoned {
 		return true
 	}
@@ -79,14 +80,14 @@ func checkSuspend(s *tools.Suspend) error {
 func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 	p.Reason = x.agent.redact.Text(p.Reason)
 	p.Title = tools.CleanTitle(x.agent.redact.Text(x.callTitle(cr)))
-	x.lock()
-	if x.leaseLost() { // whoever has the session next asks
+	x.Lock()
+	if x.LeaseLost() { // whoever has the session next asks
 		cr.over = true
-		x.mu.Unlock()
+		x.Unlock()
 		return
 	}
 	x.suspendLocked(cr, &Suspended{Pause: p}, expires)
-	x.mu.Unlock()
+	x.Unlock()
 	x.flush()
 }
 
@@ -107,7 +108,7 @@ func (x *driver) suspendLocked(cr *callRun, f *Suspended, expires time.Duration)
 		expires = x.agent.cfg.PauseExpires
 	}
 	p.Call = *cr.stored
-	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
+	p.ID = machine.PauseID(x.Name, &p.Call, p.Kind, cr.state.Pauses)
 	if cr.d != nil {
 		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
 	}
@@ -116,7 +117,7 @@ func (x *driver) suspendLocked(cr *callRun, f *Suspended, expires time.Duration)
 	}
 	cr.over = true
 	f.Meta.Call, f.Spent = cr.call.ID, x.spending.booked(cr.call.ID)
-	_ = x.appendLocked(nil, redactedFact{f})
+	_ = x.appendLocked(nil, session.Clean(f))
 }
 
 // expire closes the pauses that have expired at that time, and returns their ids. For a subagent
@@ -124,7 +125,7 @@ func (x *driver) suspendLocked(cr *callRun, f *Suspended, expires time.Duration)
 // pause.
 func (l *sessionLog) expire(now time.Time, parent *parentCall) (map[string]bool, error) {
 	expired := make(map[string]bool)
-	for _, p := range l.run().Pending() {
+	for _, p := range l.Run().Pending() {
 		over := p.Expired(now)
 		if parent != nil {
 			if i := slices.IndexFunc(parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
@@ -134,7 +135,7 @@ func (l *sessionLog) expire(now time.Time, parent *parentCall) (map[string]bool,
 		if !over {
 			continue
 		}
-		c, own := l.run().Suspended(p.ID)
+		c, own := l.Run().Suspended(p.ID)
 		v := verdict{decision: Decision{ID: p.ID, Kind: machine.Expired}, call: c}
 		if own == c.Pause { // else the subagent closes it when its call is resumed
 			v.result = c.Undecided("rejected: expired. Nobody decided on it in time.")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -25,7 +26,7 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 	if title == "" {
 		return &ArgError{Field: "Input.Title", Problem: "it is empty; a title can be replaced, but not removed"}
 	}
-	err = s.agent.change(ctx, s.id, inboxItem{Kind: itemTitle, Text: title})
+	err = s.agent.change(ctx, s.id, session.Item{Kind: session.ItemTitle, Text: title})
 	if !errors.Is(err, ErrNothingOpen) {
 		return err
 	}
@@ -33,13 +34,13 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 	if err != nil {
 		return err
 	}
-	defer l.close()
-	if l.run() == nil {
+	defer l.Close()
+	if l.Run() == nil {
 		return &SessionError{Session: s.id, Code: ErrNothingOpen}
 	}
 	var older []string // they must not replace this one
-	for _, it := range l.inbox() {
-		if it.Kind == itemTitle {
+	for _, it := range l.Inbox() {
+		if it.Kind == session.ItemTitle {
 			older = append(older, it.ID)
 		}
 	}
@@ -58,15 +59,15 @@ func checkTitle(title string) error {
 
 // takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that
 // can't be set is removed.
-func (l *sessionLog) takeTitle(it *inboxItem) {
+func (l *sessionLog) takeTitle(it *session.Item) {
 	head := journal.HeadUpdate{Title: it.Text}
 	err := head.Validate()
 	if err == nil && it.Text != "" {
 		err = l.appendTaking([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
 	} else {
-		l.remove(it.ID)
+		l.Remove(it.ID)
 	}
 	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: setting a title", "session", l.name, "error", err)
+		l.agent.logger.WarnContext(l.ctx, "agent: setting a title", "session", l.Name, "error", err)
 	}
 }

@@ -66,7 +66,7 @@ func (x *driver) refusedForLength(err error) *provider.ContextLength {
 // returns the request that was sent last.
 func (x *driver) askShorter(req *provider.Request, refused *provider.ContextLength, err error, p *prepared,
 	start *StepStarted, mode *mode, step *Step) (*provider.Request, error) {
-	failed := &ContextLengthError{Session: x.name, Limit: refused.Limit, Size: refused.Size, Err: err}
+	failed := &ContextLengthError{Session: x.Name, Limit: refused.Limit, Size: refused.Size, Err: err}
 	if x.memory == nil || x.memory.compactor == nil || step != nil && step.changed {
 		return req, failed
 	}
@@ -99,7 +99,7 @@ func (x *driver) shorten(refused *provider.ContextLength, b *prepared, start *St
 		g.learned.Store(start.Model, refused.Limit)
 	}
 	more := x.memory.context
-	more.Goal = x.run().First
+	more.Goal = x.Run().First
 	req := x.request(start, mode, nil)
 	req.System = b.plain
 	window := g.window(start.Model)
@@ -127,7 +127,7 @@ func (x *driver) shorten(refused *provider.ContextLength, b *prepared, start *St
 	}
 	c.SetWindow(window)
 	if !x.takePrepared(b, p, &more) {
-		return x.err
+		return x.Err()
 	}
 	return nil
 }

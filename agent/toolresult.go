@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -45,10 +46,10 @@ func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 // appendResult appends the redacted result of a call, with a warning if the call was repeated or
 // its tool failed too often. The caller holds mu.
 func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
-	if warning := repetition(x.run(), cr.stored, res); warning != "" {
+	if warning := repetition(x.Run(), cr.stored, res); warning != "" {
 		res.AddNote(warning)
 	}
-	f := &ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took,
+	f := &ToolFinished{Meta: Meta{Call: cr.call.ID}, Call: cr.stored, Result: res, Took: out.Took,
 		AnsweredBy: cr.answeredBy, Spent: x.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
@@ -56,5 +57,5 @@ func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	if cr.call.IdempotencyKey != cr.call.ID {
 		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
-	_ = x.appendLocked(nil, redactedFact{f}) // loop ends a run whose journal refuses it
+	_ = x.appendLocked(nil, session.Clean(f)) // loop ends a run whose journal refuses it
 }

@@ -172,8 +172,8 @@ func (l *sessionLog) toolset() *toolset {
 	if l.driver == nil {
 		return l.agent.own
 	}
-	l.lock()
-	defer l.mu.Unlock()
+	l.Lock()
+	defer l.Unlock()
 	return l.driver.tools.set
 }
 

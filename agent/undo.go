@@ -50,12 +50,12 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*machine.UndoReceipt
 	if err != nil {
 		return nil, err
 	}
-	defer l.close()
-	facts, err := a.factsAfter(ctx, s.id, 0, 0) // after open, so that no other process can undo meanwhile
+	defer l.Close()
+	facts, err := a.sessions.Facts(ctx, s.id, 0, 0) // after open, so that no other process can undo meanwhile
 	if err != nil {
 		return nil, err
 	}
-	switch r := l.run(); {
+	switch r := l.Run(); {
 	case r == nil:
 		return nil, &SessionError{Session: s.id, Code: ErrNothingOpen}
 	case r.IsOpen():
@@ -68,7 +68,7 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*machine.UndoReceipt
 	if err := a.mayUndo(ctx, s.id, &effects, what); err != nil {
 		return nil, err
 	}
-	registry := a.toolsOf(ctx, l.state()).registry
+	registry := a.toolsOf(ctx, l.State()).registry
 	calls := slices.DeleteFunc(effects.Calls, func(f *ToolFinished) bool {
 		d, ok := registry.Lookup(f.Call.Name)
 		return ok && d.Spec().ReadOnly
@@ -130,7 +130,7 @@ func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Ef
 	case owner == session: // imported in another store, or anew, under the name that it had
 		return nil
 	}
-	err := a.exists(ctx, owner)
+	err := a.sessions.Exists(ctx, owner)
 	if err == nil {
 		return refuse("what run %s did belongs to session %q, which is still there; undo it there", what.Run, owner)
 	}
@@ -172,7 +172,7 @@ func (l *sessionLog) undoCall(registry *tools.Registry, f *ToolFinished) error {
 		output = json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)]))
 	}
 	return d.Undo(tools.WithCall(ctx, &tools.Call{
-		Session: l.name, Run: f.Run(), Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input,
-		IdempotencyKey: cmp.Or(f.IdempotencyKey, f.Call.ID), Fence: l.lease.Fence,
+		Session: l.Name, Run: f.Run(), Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input,
+		IdempotencyKey: cmp.Or(f.IdempotencyKey, f.Call.ID), Fence: l.Fence(),
 	}), f.Call.Input, output)
 }

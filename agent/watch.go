@@ -100,7 +100,7 @@ func withoutStates(f Fact) Fact {
 // newFacts returns the next facts of a session with numbers above after, at most watchAtOnce. The
 // session must exist, and have as many facts.
 func (a *Agent) newFacts(ctx context.Context, session string, after uint64) ([]Fact, error) {
-	head, err := a.store.Head(ctx, session)
+	head, err := a.sessions.Store.Head(ctx, session)
 	switch {
 	case errors.Is(err, journal.ErrNoSession), err == nil && head.Seq < after:
 		return nil, &SessionError{Session: session, Code: ErrNothingOpen}
@@ -109,5 +109,5 @@ func (a *Agent) newFacts(ctx context.Context, session string, after uint64) ([]F
 	case head.Seq == after:
 		return nil, nil
 	}
-	return a.factsAfter(ctx, session, after, watchAtOnce)
+	return a.sessions.Facts(ctx, session, after, watchAtOnce)
 }

@@ -79,18 +79,18 @@ func (x *driver) runBatch(calls []*callRun) {
 			cr.call.OnProgress = x.progress
 		}
 	}
-	x.lock()
+	x.Lock()
 	x.running.batch = b
 	b.spawn(1)
 	if len(calls) > 1 && x.parallel() > 1 {
 		x.calls.Add(1)
 		b.helpers = time.AfterFunc(helpersAfter, b.help)
 	}
-	x.mu.Unlock()
+	x.Unlock()
 	x.wait(b)
-	x.lock()
+	x.Lock()
 	x.running.batch = nil
-	x.mu.Unlock()
+	x.Unlock()
 	if b.helpers != nil && b.helpers.Stop() {
 		x.calls.Done()
 	}
@@ -105,14 +105,14 @@ func (x *driver) runInline(cr *callRun) {
 }
 
 func (x *driver) setInline(cr *callRun) {
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	x.running.inline = cr
 }
 
 // parallel returns how many calls may run at a time.
 func (x *driver) parallel() int {
-	if n := x.run().Limits.ParallelCalls; n > 0 {
+	if n := x.Run().Limits.ParallelCalls; n > 0 {
 		return n
 	}
 	return 1 << 20
@@ -130,8 +130,8 @@ func (b *batch) spawn(n int) {
 // help starts more workers for the calls that no worker has taken.
 func (b *batch) help() {
 	defer b.x.calls.Done()
-	b.x.lock()
-	defer b.x.mu.Unlock()
+	b.x.Lock()
+	defer b.x.Unlock()
 	if n := min(len(b.calls)-b.next, b.x.parallel()-b.workers); n > 0 {
 		b.spawn(n)
 	}
@@ -142,13 +142,13 @@ func (b *batch) work() {
 	x := b.x
 	var cr *callRun
 	defer func() { // also if a tool ends this goroutine
-		x.lock()
-		defer x.mu.Unlock()
+		x.Lock()
+		defer x.Unlock()
 		if cr != nil && cr.abandoned { // counted out when it was abandoned
 			x.agent.abandoned.Add(-1)
-			x.unlocked(func() {
+			x.Unlocked(func() {
 				x.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped",
-					"session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
+					"session", x.Name, "call", cr.call.ID, "tool", cr.call.Name)
 			})
 			return
 		}
@@ -156,21 +156,21 @@ func (b *batch) work() {
 		if b.next < len(b.calls) && b.workers == 0 {
 			b.spawn(1)
 		}
-		x.poke()
+		x.Wake()
 		x.calls.Done()
 	}()
 	for {
-		x.lock()
+		x.Lock()
 		if b.next == len(b.calls) || cr != nil && cr.abandoned {
-			x.mu.Unlock()
+			x.Unlock()
 			return
 		}
 		cr = b.calls[b.next]
 		b.next++
-		x.mu.Unlock()
+		x.Unlock()
 		cr.run()
 		if len(b.calls) > 1 {
-			x.poke()
+			x.Wake()
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (cr *callRun) run() {
 		cr.drop() // the end of the run gives it its result
 	} else if cr.started || x.startCall(cr) {
 		out := tools.Execute(cr.beginSpan(), cr.d, &cr.call, &cr.pass)
-		if !out.Status.Good() && cr.d.Spec().Repeatable() && x.leaseLost() {
+		if !out.Status.Good() && cr.d.Spec().Repeatable() && x.LeaseLost() {
 			// the loss has stopped it: the process that has the session next runs it again
 			cr.drop()
 			cr.endSpan(&out)
@@ -233,8 +233,8 @@ func (x *driver) wait(b *batch) {
 // nextAbandon returns how long it is until the next call must be abandoned (0: none is overdue),
 // and whether all have ended.
 func (x *driver) nextAbandon(b *batch) (next time.Duration, over bool) {
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	over = true
 	for _, cr := range b.calls {
 		if cr.over || cr.abandoned {
@@ -253,12 +253,12 @@ func (x *driver) nextAbandon(b *batch) (next time.Duration, over bool) {
 
 // overdue records that a call has reached its time limit. Any goroutine may call it.
 func (x *driver) overdue(c *tools.Call) {
-	x.lock()
+	x.Lock()
 	if cr := x.runningCall(c); cr != nil && cr.overdue.IsZero() {
 		cr.overdue = time.Now()
 	}
-	x.mu.Unlock()
-	x.poke()
+	x.Unlock()
+	x.Wake()
 }
 
 // runningCall returns the callRun of a running call, or nil if it has ended. The caller holds mu.
@@ -277,8 +277,8 @@ func (x *driver) runningCall(c *tools.Call) *callRun {
 
 // stopped records that the run was stopped while calls ran.
 func (x *driver) stopped(b *batch) {
-	x.lock()
-	defer x.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
 	for _, cr := range b.calls {
 		if cr.overdue.IsZero() {
 			cr.overdue = time.Now()
@@ -290,7 +290,7 @@ func (x *driver) stopped(b *batch) {
 // dropped.
 func (x *driver) abandonOverdue(b *batch) {
 	var given []*callRun
-	x.lock()
+	x.Lock()
 	for _, cr := range b.calls {
 		if cr.over || cr.abandoned || cr.overdue.IsZero() || time.Since(cr.overdue) < grace {
 			continue
@@ -308,9 +308,9 @@ func (x *driver) abandonOverdue(b *batch) {
 	if b.next < len(b.calls) && b.workers == 0 && x.ctx.Err() == nil {
 		b.spawn(1)
 	}
-	x.mu.Unlock()
+	x.Unlock()
 	for _, cr := range given {
-		x.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", x.name,
+		x.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", x.Name,
 			"call", cr.call.ID, "tool", cr.call.Name)
 		x.finishAbandoned(cr)
 	}
@@ -324,9 +324,9 @@ func (x *driver) finishAbandoned(cr *callRun) {
 	} else {
 		cr.pass.Done(&tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout})
 	}
-	x.lock()
+	x.Lock()
 	hooked, span := cr.hooked, cr.span
-	x.mu.Unlock()
+	x.Unlock()
 	own := &callRun{x: x, d: cr.d, hooked: hooked, span: span, call: cr.call, stored: cr.stored, state: cr.state,
 		warning: cr.warning, again: cr.again}
 	// if it is in doubt
@@ -346,9 +346,9 @@ func (x *driver) finishAbandoned(cr *callRun) {
 // goexit gives a call its result if the tool, a hook or a policy ended the goroutine
 // (runtime.Goexit).
 func (cr *callRun) goexit() {
-	cr.x.lock()
+	cr.x.Lock()
 	cr.hooked = true // a hook may have ended it
-	cr.x.mu.Unlock()
+	cr.x.Unlock()
 	cr.x.finishCall(cr, tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
 		Err:   fmt.Errorf("agent: the tool %s, or a hook or policy of it, ended its goroutine", cr.call.Name),
 		Parts: []provider.Part{provider.TextPart(internalError)}})
@@ -361,19 +361,19 @@ func (x *driver) retrying(c *tools.Call, next tools.Retrying) {
 	if next.Class == fault.RateLimited {
 		w.Reason = provider.WaitRateLimited
 	}
-	x.agent.logger.WarnContext(x.ctx, "agent: a tool call failed and is made again", "session", x.name, "call", c.ID,
+	x.agent.logger.WarnContext(x.ctx, "agent: a tool call failed and is made again", "session", x.Name, "call", c.ID,
 		"tool", c.Name,
 		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait, "error", next.Err)
-	x.lock()
+	x.Lock()
 	cr := x.runningCall(c)
 	if cr != nil {
 		cr.attempts = append(cr.attempts, next.Err)
 		x.note(&Waiting{NoteMeta: x.callMeta(c), Wait: w})
 	}
-	x.mu.Unlock()
+	x.Unlock()
 	if cr != nil && cr.d.Spec().Inline {
 		x.flush()
 	} else {
-		x.poke()
+		x.Wake()
 	}
 }

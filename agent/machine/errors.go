@@ -84,6 +84,9 @@ const (
 	ErrCannotFork SessionCode = "cannot fork"
 	// ErrCannotUndo says that an undo was refused. Nothing was undone.
 	ErrCannotUndo SessionCode = "cannot undo"
+	// ErrJournal says that the journal refuses to store facts. The run and its subagents' runs stay
+	// open in the journal, so that another process can resume them.
+	ErrJournal SessionCode = "journal"
 	// ErrDraining says that an agent takes no new input, because Drain was called. Another process
 	// may take it.
 	ErrDraining SessionCode = "draining"

@@ -70,6 +70,8 @@ var rows = map[string]row{
 	"agent/journal":               {},
 	// The machine decides and folds; what it decides on comes in as facts. Its test
 	// TestTheMachineIsPure says the rest.
+	"agent/internal/session": {own: []string{"agent/journal", "agent/machine", "circuit/fault", "tools"},
+		tests: []string{"provider"}},
 	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory",
 		"provider", "tools"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
@@ -157,9 +159,9 @@ var rows = map[string]row{
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/journal", "agent/machine", "circuit", "circuit/fault", "internal/schema", "memory",
-			"provider",
-			"provider/guard", "stream", "ratelimit", "ratelimit/budget", "tools"},
+		own: []string{"agent/internal/session", "agent/journal", "agent/machine", "circuit", "circuit/fault",
+			"internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit", "ratelimit/budget",
+			"tools"},
 		third: []string{xsync},
 		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"},
 	},

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -24,10 +23,10 @@ func (s *Sessions) Redact(f machine.Fact) Redacted {
 // Clean is for a fact without texts, or whose texts were redacted before.
 func Clean(f machine.Fact) Redacted { return Redacted{f} }
 
-// Append writes facts, all or none, and takes the items out of the inbox whose outcome they are. The
-// caller sets at most Call, By, Step and Origin of their envelopes, and doesn't change the facts
-// any more. Append redacts, numbers, encodes, checks, stores and applies them, in this order. After
-// an error nothing more can be appended, except after [ErrTooLarge].
+// Append writes facts, all or none, and takes the items out of the inbox whose outcome they are.
+// The caller sets at most Call, By, Step and Origin of their envelopes, and doesn't change the
+// facts any more. Append redacts, numbers, encodes, checks, stores and applies them, in this order.
+// After an error nothing more can be appended, except after [ErrTooLarge].
 func (l *Log) Append(items []string, facts ...machine.Fact) error {
 	own := make([]Redacted, len(facts))
 	for i, f := range facts {
@@ -72,8 +71,10 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 		app.Head = after.Head()
 	}
 	if err := l.store(app); err != nil {
-		refused := l.broken(&appendError{l.Name, err})
-		l.unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
+		refused := l.broken(&machine.SessionError{Session: l.Name, Code: machine.ErrJournal,
+			Problem: "the journal refuses an append",
+			Err:     err})
+		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
 		return refused
 	}
 	l.machine.Adopt()
@@ -83,8 +84,8 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 	return nil
 }
 
-// stamp fills in the envelope of the nth fact of an append. Facts that have the right number stay as
-// they are: those of a fork.
+// stamp fills in the envelope of the nth fact of an append. Facts that have the right number stay
+// as they are: those of a fork.
 func (l *Log) stamp(f machine.Fact, n int) {
 	meta, next := f.Envelope(), l.State().Seq+1+uint64(n)
 	if meta.Seq == next {
@@ -167,16 +168,3 @@ func (l *Log) store(app journal.Append) error {
 		l.retrying = false
 	}
 }
-
-// An appendError says that the journal refuses an append. The run and its subagents' runs stay open
-// in the journal, so that another process can resume them.
-type appendError struct {
-	session string
-	err     error
-}
-
-func (e *appendError) Error() string {
-	return fmt.Sprintf("agent: session %q: the journal refuses an append: %v", e.session, e.err)
-}
-
-func (e *appendError) Unwrap() error { return e.err }

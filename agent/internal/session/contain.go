@@ -119,7 +119,8 @@ func Usable(err error) error {
 		return nil
 	}
 	if v := fault.Panics(err); v != nil {
-		return fault.Wrap(fault.Of(err), &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()})
+		return fault.Wrap(fault.Of(err),
+			&tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()})
 	}
 	return err
 }

@@ -99,8 +99,8 @@ func (l *Log) Inbox() (items []Item) {
 	return items
 }
 
-// Remove removes an item from the inbox before it is acted on. It returns false if the item is still
-// there.
+// Remove removes an item from the inbox before it is acted on. It returns false if the item is
+// still there.
 func (l *Log) Remove(id string) bool {
 	l.Lock()
 	app := journal.Append{Session: l.Name, After: l.State().Seq, Fence: l.lease.Fence, Taken: []string{id}}

@@ -45,7 +45,9 @@ func startRenewal(l *Log, lease journal.Lease, asked time.Time) *renewal {
 	r.ctx, r.stop = context.WithCancel(l.Stored)
 	s := l.sessions
 	r.working <- struct{}{}
-	r.expiry = time.AfterFunc(time.Until(asked.Add(s.Lease-s.leaseMargin())), func() { l.Cancel(r.lost(errNotRenewed)) })
+	r.expiry = time.AfterFunc(time.Until(asked.Add(s.Lease-s.leaseMargin())), func() {
+		l.Cancel(r.lost(errNotRenewed))
+	})
 	r.next = time.AfterFunc(s.Lease/3, func() { r.renew(lease) })
 	<-r.working
 	return r

@@ -129,7 +129,8 @@ func (s *Sessions) recordsFromSnapshot(ctx context.Context, session string) ([]j
 }
 
 // recordsBetween returns the records with numbers above from, up to number to, or to the end.
-func (s *Sessions) recordsBetween(ctx context.Context, session string, from, to uint64, toEnd bool) (recs []journal.Record,
+func (s *Sessions) recordsBetween(ctx context.Context, session string, from, to uint64,
+	toEnd bool) (recs []journal.Record,
 	err error) {
 	for rec, err := range s.Store.Read(ctx, session, from) {
 		if err != nil {
@@ -166,7 +167,7 @@ func (l *Log) snapshotIfDue() {
 	}
 	if err := l.AppendLocked(nil, Clean(&machine.Snapshot{State: l.State()})); err != nil {
 		l.since = 0 // it is too large: not again before there are as many records more
-		l.unlocked(func() {
+		l.Unlocked(func() {
 			l.sessions.Logger.WarnContext(l.Ctx, "agent: taking a snapshot", "session", l.Name, "error", err)
 		})
 	}

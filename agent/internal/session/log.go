@@ -51,10 +51,10 @@ func (l *Log) Origin() *machine.Origin { return l.origin }
 // Fence returns the fencing token of the lease.
 func (l *Log) Fence() uint64 { return l.lease.Fence }
 
-// Lock locks the Log. It waits while an append is retried: that append may have been stored although
-// it failed, so no other fact may take its number. It waits on a Cond, and the append doesn't sleep
-// while it holds mu, because under the fake time of testing/synctest a goroutine that waits for a
-// Mutex stops the clock.
+// Lock locks the Log. It waits while an append is retried: that append may have been stored
+// although it failed, so no other fact may take its number. It waits on a Cond, and the append
+// doesn't sleep while it holds mu, because under the fake time of testing/synctest a goroutine that
+// waits for a Mutex stops the clock.
 func (l *Log) Lock() {
 	l.mu.Lock()
 	for l.retrying {
@@ -65,15 +65,16 @@ func (l *Log) Lock() {
 // Unlock unlocks the Log.
 func (l *Log) Unlock() { l.mu.Unlock() }
 
-// unlocked calls a function of the host without the lock, which the caller holds, because that
+// Unlocked calls a function of the host without the lock, which the caller holds, because that
 // function may call the agent.
-func (l *Log) unlocked(fn func()) {
+func (l *Log) Unlocked(fn func()) {
 	l.Unlock()
 	defer l.Lock()
 	fn()
 }
 
-// Err returns why nothing can be appended any more; nil if something can. The caller holds the lock.
+// Err returns why nothing can be appended any more; nil if something can. The caller holds the
+// lock.
 func (l *Log) Err() error { return l.err }
 
 // Lost reports whether nothing can be appended any more.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -17,8 +18,8 @@ type claim struct {
 	closed chan struct{} // closed by Close
 }
 
-// handover is how long enter waits at most for a session whose run has ended, but whose holder isn't
-// done with it, and for one that is held without a run.
+// handover is how long enter waits at most for a session whose run has ended, but whose holder
+// isn't done with it, and for one that is held without a run.
 const handover = 2 * time.Second
 
 // Open opens a session, which needn't exist, without a holder. If this or another process holds it,
@@ -45,8 +46,8 @@ func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	return l
 }
 
-// Hold claims the session in this process, for a holder or for nil, and loads it. After an error, it
-// isn't held.
+// Hold claims the session in this process, for a holder or for nil, and loads it. After an error,
+// it isn't held.
 func (l *Log) Hold(h Holder) error {
 	if err := l.enter(h); err != nil {
 		l.Cancel(nil)
@@ -67,7 +68,7 @@ func (l *Log) enter(h Holder) error {
 		s.mu.Lock()
 		if s.draining {
 			s.mu.Unlock()
-			return machine.ErrDraining
+			return &machine.SessionError{Session: l.Name, Code: machine.ErrDraining}
 		}
 		held := s.held[l.Name]
 		if held == nil {
@@ -161,6 +162,26 @@ func (l *Log) Close() {
 	if s.draining {
 		s.drained()
 	}
+}
+
+// Remove deletes a session with what belongs to it, whether or not it can be read. If this or
+// another process holds it, the error has the code [machine.ErrBusy].
+func (s *Sessions) Remove(ctx context.Context, session string) error {
+	l := s.Log(ctx, session)
+	if err := l.enter(nil); err != nil {
+		l.Cancel(nil)
+		return err
+	}
+	defer l.Close()
+	lease, err := s.takeLease(ctx, session)
+	if err != nil {
+		return err
+	}
+	if err := s.delete(ctx, session); err != nil {
+		_ = s.Store.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
+		return fmt.Errorf("agent: deleting session %q: %w", session, err)
+	}
+	return nil
 }
 
 func (s *Sessions) delete(ctx context.Context, session string) error {

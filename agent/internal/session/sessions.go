@@ -31,8 +31,8 @@ type Config struct {
 	Redact   machine.Redactor
 	Logger   *slog.Logger
 	NewID    func(prefix string) string // an id that nobody can guess
-	// Delete removes a session that [Log.Close] finds not worth keeping, with what belongs to it; nil:
-	// the session alone is removed.
+	// Delete removes a session that [Log.Close] finds not worth keeping, with what belongs to it;
+	// nil: the session alone is removed.
 	Delete func(ctx context.Context, session string) error
 }
 
@@ -161,7 +161,8 @@ func (s *Sessions) drained() {
 	}
 }
 
-// hasName reports whether a session has a name of the host's, so that there may be other runs in it.
+// hasName reports whether a session has a name of the host's, so that there may be other runs in
+// it.
 func hasName(session string) bool {
 	return !strings.HasPrefix(session, machine.UnnamedPrefix) && !strings.HasPrefix(session, ChildPrefix)
 }
