@@ -7,9 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 func TestTheTextOfARunIsThatOfTheLastMessageOfTheModel(t *testing.T) {
@@ -92,4 +94,15 @@ func TestASessionErrorMatchesItsCodeAndItsCause(t *testing.T) {
 	require.NotErrorIs(t, err, ErrNothingOpen)
 	require.NotErrorIs(t, &SessionError{}, ErrBusy)
 	require.NotErrorIs(t, &SessionError{Code: ErrBusy}, errors.New("agent: busy"))
+}
+
+func TestAPanicIsNotTheErrorThatItWasRaisedWith(t *testing.T) {
+	raised := &journal.ConflictError{Session: "s"}
+	err := contained(func() error { panic(raised) })
+	var panicked *tools.PanicError
+	require.ErrorAs(t, err, &panicked)
+	require.Same(t, raised, panicked.Value)
+	require.Contains(t, string(panicked.Stack), "errors_test.go")
+	require.True(t, journal.Unclear(err), "nobody knows what the store has done")
+	require.NotErrorAs(t, contained(func() error { panic(&AbortError{}) }), new(*AbortError))
 }

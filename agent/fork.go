@@ -22,8 +22,8 @@ import (
 // name is [ErrCannotFork].
 //
 // A copy has the conversation, but doesn't own the effects of the copied runs. Only in the original
-// can [Session.Undo] undo them; in the copy, and in copies of it, the error is [ErrCannotUndo] with
-// the owner's name. Runs that start in the copy are its own.
+// can [Session.Undo] undo them; in the copy, and in copies of it, the error is [ErrCannotUndo], and
+// its text names the owner. Runs that start in the copy are its own.
 func (s *Session) Fork(ctx context.Context, to string, upTo uint64) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {

@@ -290,26 +290,23 @@ func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result)
 	if c := fault.Of(res.Err()); c != fault.None {
 		class = c
 	}
-	return "", &ChildError{Session: res.Session, Status: res.Status, Problem: why, Class: class, Err: res.Err()}
+	return "", &childError{problem: why, class: class, err: res.Err()}
 }
 
-// A ChildError says that a subagent didn't complete its task.
-type ChildError struct {
-	Session string
-	Status  Status
-	Problem string
-	Class   fault.Class
-	Err     error
+// A childError says that a subagent didn't complete its task. It wraps why the child's run ended.
+type childError struct {
+	problem string
+	class   fault.Class // of what stopped the child
+	err     error
 }
 
-// Error says why.
-func (e *ChildError) Error() string { return "agent: the agent didn't complete its task: " + e.Problem }
+func (e *childError) Error() string {
+	return "agent: the agent didn't complete its task: " + e.problem
+}
 
-// Unwrap returns why the child's run ended.
-func (e *ChildError) Unwrap() error { return e.Err }
+func (e *childError) Unwrap() error { return e.err }
 
-// Fault returns the class of what stopped the child.
-func (e *ChildError) Fault() fault.Class { return e.Class }
+func (e *childError) Fault() fault.Class { return e.class }
 
 // mayDecide checks a decision in the session of a call, and returns it in canonical form. The
 // parent checks whether it is in time.

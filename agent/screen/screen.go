@@ -94,7 +94,7 @@ func (e *Error) Fault() fault.Class {
 }
 
 // Check cleans a text as [Clean] does and checks it. It returns the names of the weak patterns that
-// it found, and [Error] if the text must be refused.
+// it found, and an *[Error] if the text must be refused.
 func (s *Screen) Check(text string) (clean string, warnings []string, err error) {
 	if s == nil || s.max == 0 {
 		return "", nil, errEmpty

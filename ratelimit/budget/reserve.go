@@ -40,7 +40,7 @@ type Reservation struct {
 
 // Reserve reserves room for a call in all limits that apply, or in none.
 //
-// It returns [Error] that names the first limit in which spending leaves too little room. If
+// It returns a *[Error] that names the first limit in which spending leaves too little room. If
 // only reservations of calls in progress leave too little room, it waits, for one limit at a time:
 // the first that has no room. Requests that wait for the same limit proceed in the order of
 // arrival, and a later request under that limit doesn't overtake them, so small requests don't
@@ -177,7 +177,7 @@ func (b *Budget) admit(r *Reservation) {
 }
 
 // TopUp reserves more for a call in progress, in all its limits or in none. It never waits, and
-// isn't delayed by waiting requests: if there isn't enough room now it returns [Error], and the
+// isn't delayed by waiting requests: if there isn't enough room now it returns a *[Error], and the
 // call should be ended and settled. Figures of 0 or less reserve nothing. It returns [ErrSettled]
 // if the reservation is settled.
 func (r *Reservation) TopUp(tokens, micros int64) error {
