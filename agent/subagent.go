@@ -42,7 +42,7 @@ func AsTool(child *Agent, spec tools.Spec) tools.Tool { return &agentTool{child:
 const (
 	// childPrefix begins the names of subagents' sessions. The id of the call follows, then a hash
 	// of the session that made it, because a fork has the same calls.
-	childPrefix = "call/"
+	childPrefix = machine.ChildPrefix
 	// maxDepth is how deep subagents can be nested.
 	maxDepth = 8
 	// childTimeout is the default time limit of a call.
