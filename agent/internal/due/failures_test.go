@@ -22,7 +22,7 @@ func TestASessionThatFailsIsTriedLessAndLessOften(t *testing.T) {
 			return nil
 		}
 		w.run(t, time.Second, 4)
-		sleep(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		require.Len(t, w.at["good"], 1)
 		at := w.at["bad"]
 		for i, base := 1, time.Second; i < len(at); i, base = i+1, min(2*base, 5*time.Minute) {
@@ -42,7 +42,7 @@ func TestTimesAfterFailuresDifferBetweenProcesses(t *testing.T) {
 			w := newWorld("s")
 			w.drive = func(context.Context, string) error { return errBroken }
 			w.run(t, time.Millisecond, 1)
-			sleep(2 * time.Second)
+			w.pass(2 * time.Second)
 			seen[w.at["s"][len(w.at["s"])-1]] = true
 		}
 		require.Greater(t, len(seen), 1)
@@ -56,7 +56,7 @@ func TestAnIntervalLongerThanTheLongestWaitIsKept(t *testing.T) {
 		w := newWorld("s")
 		w.drive = func(context.Context, string) error { return errBroken }
 		w.run(t, time.Hour, 1)
-		sleep(10*time.Hour + time.Minute)
+		w.pass(10*time.Hour + time.Minute)
 		require.Len(t, w.searches, 11)
 		require.Len(t, w.at["s"], 6, "each second search finds it")
 	})
@@ -85,12 +85,12 @@ func TestASessionThatIsNotDueAnyMoreHasItsFailuresForgotten(t *testing.T) {
 		w := newWorld("s")
 		w.drive = func(context.Context, string) error { return errBroken }
 		w.run(t, time.Second, 1)
-		sleep(5 * time.Minute)
-		delete(w.due, "s")
-		sleep(10 * time.Minute)
+		w.pass(5 * time.Minute)
+		w.remove("s")
+		w.pass(10 * time.Minute)
 		w.add("s")
 		before := len(w.at["s"])
-		sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		require.GreaterOrEqual(t, len(w.at["s"]), before+3)
 	})
 }
@@ -99,15 +99,13 @@ func TestFailuresOfASessionThatIsNotListedWhileItIsDrivenCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("s")
 		w.drive = func(context.Context, string) error {
-			w.mu.Lock()
-			delete(w.due, "s")
-			w.mu.Unlock()
+			w.remove("s")
 			sleep(10 * time.Second)
 			w.add("s")
 			return errBroken
 		}
 		w.run(t, time.Second, 2)
-		sleep(time.Hour)
+		w.pass(time.Hour)
 		require.Less(t, len(w.at["s"]), 25)
 	})
 }
@@ -117,12 +115,12 @@ func TestASearchThatDoesNotSeeAllForgetsNoFailures(t *testing.T) {
 		w := newWorld("s")
 		w.drive = func(context.Context, string) error { return errBroken }
 		w.run(t, time.Second, 1)
-		sleep(5 * time.Minute)
+		w.pass(5 * time.Minute)
 		w.fail("", errBroken)
-		sleep(10 * time.Minute)
+		w.pass(10 * time.Minute)
 		w.fail("", nil)
 		before := len(w.at["s"])
-		sleep(2 * time.Minute)
+		w.pass(2 * time.Minute)
 		require.Equal(t, before+1, len(w.at["s"]))
 	})
 }
@@ -132,7 +130,7 @@ func TestAPokeEndsTheWaitAfterFailures(t *testing.T) {
 		w := newWorld("s", "other")
 		w.drive = func(context.Context, string) error { return errBroken }
 		l := w.run(t, time.Minute, 2)
-		sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		l.Poke("s")
 		synctest.Wait()
 		require.Equal(t, []time.Duration{0, 10 * time.Second}, w.at["s"])
@@ -145,7 +143,7 @@ func TestASessionThatIsLeftForLaterIsNotLogged(t *testing.T) {
 		w := newWorld("s")
 		w.drive = func(context.Context, string) error { return due.ErrLater }
 		w.run(t, time.Second, 1)
-		sleep(time.Minute)
+		w.pass(time.Minute)
 		require.Less(t, len(w.at["s"]), 8)
 		require.Greater(t, len(w.at["s"]), 4)
 		require.Zero(t, w.logged())
@@ -157,7 +155,7 @@ func TestASessionThatCannotBeListedAffectsNoOtherAndIsLoggedLessAndLessOften(t *
 		w := newWorld("good")
 		w.fail("bad", errBroken)
 		w.run(t, time.Second, 1)
-		sleep(time.Minute)
+		w.pass(time.Minute)
 		require.Equal(t, []string{"good"}, w.drives)
 		require.Less(t, w.logged(), 8)
 		require.Greater(t, w.logged(), 4)

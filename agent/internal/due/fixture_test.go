@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/due"
@@ -46,6 +47,13 @@ func (w *world) add(sessions ...string) {
 	for _, s := range sessions {
 		w.due[s] = due.Item{Session: s}
 	}
+}
+
+// remove makes a session not due.
+func (w *world) remove(session string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.due, session)
 }
 
 // fail makes the list fail for a session, or no more.
@@ -118,3 +126,12 @@ func (w *world) logged() int { return strings.Count(w.log.String(), "\n") }
 
 // sleep is for fake time only.
 func sleep(d time.Duration) { <-time.After(d) }
+
+// pass lets time pass, and all that happens in it. Tests read the world before and after it.
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	timer := time.After(d)
+	w.mu.Unlock()
+	<-timer
+	synctest.Wait()
+}

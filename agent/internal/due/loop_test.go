@@ -28,7 +28,7 @@ func TestWhatIsDueIsDrivenByPriorityAndThenByTime(t *testing.T) {
 			w.due[it.Session] = it
 		}
 		w.run(t, time.Hour, 1)
-		sleep(time.Minute)
+		w.pass(time.Minute)
 		require.Equal(t, []string{"people", "early", "late", "a", "b"}, w.drives)
 		require.Len(t, w.searches, 1)
 		require.Equal(t, 4*time.Second, w.at["b"][0], "each as soon as the one before it has ended")
@@ -39,9 +39,9 @@ func TestSearchesAreMadeAtIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.run(t, 10*time.Second, 4)
-		sleep(25 * time.Second)
+		w.pass(25 * time.Second)
 		w.add("s")
-		sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		require.Equal(t, []time.Duration{0, 10 * time.Second, 20 * time.Second, 30 * time.Second}, w.searches)
 		require.Equal(t, map[string][]time.Duration{"s": {30 * time.Second}}, w.at)
 	})
@@ -55,16 +55,16 @@ func TestNoMoreAreDrivenAtATimeThanAllowedAndThenThereIsNoSearch(t *testing.T) {
 			return nil
 		}
 		w.run(t, time.Second, 2)
-		sleep(59 * time.Second)
+		w.pass(59 * time.Second)
 		require.Len(t, w.drives, 2)
 		require.Len(t, w.searches, 1)
 		w.add("A") // is found before the rest of the queue is driven
-		sleep(2 * time.Minute)
+		w.pass(2 * time.Minute)
 		require.ElementsMatch(t, []string{"a", "b"}, w.drives[:2])
 		require.ElementsMatch(t, []string{"A", "c"}, w.drives[2:4])
 		require.ElementsMatch(t, []string{"d", "e"}, w.drives[4:])
 		require.Equal(t, 2, w.most)
-		sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		require.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute, 3 * time.Minute}, w.searches[:4])
 	})
 }
@@ -81,7 +81,7 @@ func TestTheDefaultsAreOneSecondAndEight(t *testing.T) {
 		}
 		l := due.New(due.Config{List: w.list, Drive: w.driveOne})
 		l.Start(t.Context())
-		sleep(3500 * time.Millisecond)
+		w.pass(3500 * time.Millisecond)
 		l.Stop()
 		require.Len(t, w.drives, 20)
 		require.Equal(t, 8, w.most)
@@ -98,9 +98,9 @@ func TestASessionThatIsListedWhileItIsDrivenIsNotDrivenTwice(t *testing.T) {
 			return nil
 		}
 		l := w.run(t, time.Second, 4)
-		sleep(30 * time.Second)
+		w.pass(30 * time.Second)
 		l.Poke("s")
-		sleep(time.Minute)
+		w.pass(time.Minute)
 		require.Equal(t, []string{"s"}, w.drives)
 		require.False(t, w.twice)
 		require.Greater(t, len(w.searches), 80)
@@ -111,16 +111,16 @@ func TestAPokeMakesASearchAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		l := w.run(t, time.Hour, 4)
-		sleep(time.Minute)
+		w.pass(time.Minute)
 		w.add("s", "t")
 		l.Poke("s")
 		l.Poke("t")
 		synctest.Wait()
 		require.ElementsMatch(t, []string{"s", "t"}, w.drives)
-		sleep(time.Hour - time.Second)
+		w.pass(time.Hour - time.Second)
 		n := len(w.searches)
 		require.LessOrEqual(t, n, 3)
-		sleep(time.Minute)
+		w.pass(time.Minute)
 		require.Len(t, w.searches, n+1, "the interval begins after the last search")
 	})
 }
@@ -138,9 +138,9 @@ func TestWhatIsPostedToASessionAtTheEndOfItsDriveIsFoundAtOnce(t *testing.T) {
 			return nil
 		}
 		l := w.run(t, time.Hour, 4)
-		sleep(30 * time.Second)
+		w.pass(30 * time.Second)
 		l.Poke("s")
-		sleep(5 * time.Minute)
+		w.pass(5 * time.Minute)
 		require.Equal(t, []time.Duration{0, time.Minute}, w.at["s"])
 		require.Len(t, w.searches, 3)
 	})
@@ -173,13 +173,13 @@ func TestAListThatFailsIsLoggedAndAskedAgainAfterTheInterval(t *testing.T) {
 		w.fail("", errBroken)
 		l := w.run(t, 10*time.Second, 4)
 		<-l.Started()
-		sleep(15 * time.Second)
+		w.pass(15 * time.Second)
 		require.Len(t, w.searches, 2)
 		require.Equal(t, 2, w.logged())
 		require.Contains(t, w.log.String(), "broken")
 		require.Empty(t, w.drives)
 		w.fail("", nil)
-		sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		require.Equal(t, []string{"s"}, w.drives)
 	})
 }
@@ -192,7 +192,7 @@ func TestStopEndsTheSearchAndWaitsForWhatIsDriven(t *testing.T) {
 			return ctx.Err()
 		}
 		l := w.run(t, time.Second, 2)
-		sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		l.Stop()
 		require.Equal(t, time.Minute, time.Since(w.began))
 		require.ElementsMatch(t, []string{"a", "b"}, w.drives)
@@ -210,7 +210,7 @@ func TestTheEndOfTheContextStopsSearchesAndDrives(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l := w.loop(time.Second, 2)
 		l.Start(ctx)
-		sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		cancel()
 		synctest.Wait()
 		l.Stop()
@@ -256,7 +256,7 @@ func TestStartAndStopMayBeCalledInAnyOrder(t *testing.T) {
 					calls[name](l, t.Context())
 				}
 				<-l.Started()
-				sleep(time.Hour)
+				w.pass(time.Hour)
 				require.LessOrEqual(t, len(w.searches), 1, "it stays stopped")
 				if order[0] == "stop" {
 					require.Empty(t, w.searches)
@@ -294,7 +294,7 @@ func TestUnderARandomLoadNothingIsDrivenTwiceOrForgotten(t *testing.T) {
 				}
 				sleep(time.Duration(random(2000)) * time.Millisecond)
 			}
-			sleep(2 * time.Hour)
+			w.pass(2 * time.Hour)
 			l.Stop()
 			require.Empty(t, w.due)
 			require.False(t, w.twice)
