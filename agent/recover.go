@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/internal/due"
 )
 
 // Drain prepares the agent for the end of its process. From now on inputs are refused with
@@ -45,6 +43,8 @@ func (x *driver) drains() bool {
 type Recovery struct {
 	// Prefix limits Recover to sessions whose names begin with it.
 	Prefix string
+	// Session limits Recover to this session, if it isn't empty; nothing is listed.
+	Session string
 	// Parallel is how many sessions are resumed at a time; 0: 4.
 	Parallel int
 	// Each, if it isn't nil, is called for each session when it has ended or paused again, and for
@@ -87,6 +87,12 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	if r.Parallel <= 0 {
 		r.Parallel = defaultRecovery
 	}
+	if r.Session != "" {
+		if a.recoverOne(ctx, r.Session, &r) {
+			n = 1
+		}
+		return n, nil
+	}
 	var count atomic.Int64
 	var group errgroup.Group
 	group.SetLimit(r.Parallel)
@@ -105,35 +111,22 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 // eachStranded calls do with the names of the sessions that could continue but that no process
 // drives.
 func (a *Agent) eachStranded(ctx context.Context, r *Recovery, do func(name string)) error {
-	for head, err := range a.sessions.Store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
-		if err != nil && head.Session != "" {
-			a.logger.ErrorContext(ctx, "agent: a session can't be read, and isn't recovered", "session", head.Session,
+	for it, err := range due.Sessions(ctx, a.sessions.Store, r.Prefix) {
+		if err != nil && it.Session != "" {
+			a.logger.ErrorContext(ctx, "agent: a session can't be read, and isn't recovered", "session", it.Session,
 				"error", err)
-			a.reportRecovered(ctx, r, Recovered{Session: head.Session, Err: err})
+			a.reportRecovered(ctx, r, Recovered{Session: it.Session, Err: err})
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("agent: listing sessions to recover: %w", err)
 		}
-		if !stranded(&head, time.Now()) {
-			continue
-		}
 		if ctx.Err() != nil {
 			return causeOf(ctx)
 		}
-		do(head.Session)
+		do(it.Session)
 	}
 	return nil
-}
-
-// stranded reports whether a session could continue but no process drives it.
-func stranded(h *journal.Head, now time.Time) bool {
-	if h.Owner != "" && now.Before(h.Until) || strings.HasPrefix(h.Session, childPrefix) {
-		return false
-	}
-	expired := func(o journal.Open) bool { return !o.Expires.IsZero() && !now.Before(o.Expires) }
-	return h.Status == string(Running) || h.Status == string(Paused) &&
-		(h.Inbox > 0 || slices.ContainsFunc(h.Open, expired))
 }
 
 // recoverOne resumes a session, and reports whether there was something to resume.

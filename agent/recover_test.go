@@ -41,3 +41,24 @@ func TestRecoverPausesARunWhoseProcessDiedBeforeItCouldPause(t *testing.T) {
 		requireSound(t, "s", facts(t, a, "s"))
 	})
 }
+
+func TestRecoverOfOneSessionLeavesTheOthersAlone(t *testing.T) {
+	a, _, done := risky(t, agent.Config{Journal: journal.NewMemory()}, call("risky", 1), call("risky", 2), say("Done."))
+	for _, session := range []string{"s", "s-2"} {
+		_, err := a.Run(t.Context(), agent.Input{Session: session, Prompt: "go"})
+		require.ErrorAs(t, err, new(*agent.PausedError))
+		pending, err := a.Session(session).Pending(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, a.Session(session).Decide(t.Context(), agent.Approve(pending[0].ID)))
+	}
+	for session, want := range map[string]int{"unknown": 0, "s": 1} {
+		n, err := a.Recover(t.Context(), agent.Recovery{Session: session})
+		require.NoError(t, err)
+		require.Equal(t, want, n, session)
+	}
+	require.Equal(t, 1, done.of(1))
+	require.Zero(t, done.of(2))
+	n, err := a.Recover(t.Context(), agent.Recovery{Session: "s"})
+	require.NoError(t, err)
+	require.Zero(t, n, "it has ended")
+}

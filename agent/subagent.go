@@ -43,7 +43,7 @@ func AsTool(child *Agent, spec tools.Spec) tools.Tool { return &agentTool{child:
 const (
 	// childPrefix begins the names of subagents' sessions. The id of the call follows, then a hash
 	// of the session that made it, because a fork has the same calls.
-	childPrefix = session.ChildPrefix
+	childPrefix = machine.ChildPrefix
 	// maxDepth is how deep subagents can be nested.
 	maxDepth = 8
 	// childTimeout is the default time limit of a call.

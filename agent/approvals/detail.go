@@ -92,7 +92,7 @@ type log struct {
 // read reads a session: all of it, or from its snapshot on.
 func read(ctx context.Context, store journal.Store, session string) (*log, error) {
 	var invalid *journal.InvalidError
-	if strings.HasPrefix(session, childPrefix) {
+	if strings.HasPrefix(session, machine.ChildPrefix) {
 		return nil,
 			fmt.Errorf("%w: session %q belongs to a subagent; use the session that called it", ErrUnknown, session)
 	}

@@ -50,12 +50,9 @@ type Filter struct {
 // headsAtATime is how many heads are requested from a store at a time.
 const headsAtATime = 200
 
-// childPrefix is the prefix of the names of subagents' sessions: their items are decided in the
+// pastChildren sorts after the names of all subagents' sessions, whose items are decided in the
 // parent's session.
-const childPrefix = "call/"
-
-// pastChildren sorts after all of these names.
-const pastChildren = childPrefix + "\U0010FFFF"
+const pastChildren = machine.ChildPrefix + "\U0010FFFF"
 
 // List yields the open items of all sessions of a store: in the order of session names, and within
 // a session in the order of its calls. It reads no log, except of sessions that have more open
@@ -81,7 +78,7 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 					}
 				}
 				n++
-				if hf.After = h.Session; strings.HasPrefix(h.Session, childPrefix) {
+				if hf.After = h.Session; strings.HasPrefix(h.Session, machine.ChildPrefix) {
 					hf.After, n = pastChildren, headsAtATime // there may be very many
 					break
 				}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/due"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -18,7 +20,8 @@ type Config struct {
 	// Config.Journal if runs are to survive the process.
 	Agent *agent.Agent
 	// Recover is the time between two searches for sessions to resume; 0: 10 s. A negative time
-	// turns them off.
+	// turns them off. At most 100 sessions are resumed at a time. One that fails again and again is
+	// tried less often, down to once in 5 to 7.5 minutes.
 	Recover time.Duration
 	// Drain is how long Close waits for runs to come to a safe point; 0: 30 s.
 	Drain  time.Duration
@@ -28,6 +31,7 @@ type Config struct {
 const (
 	defaultRecover = 10 * time.Second
 	defaultDrain   = 30 * time.Second
+	atATime        = 100 // sessions that are resumed
 )
 
 // A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
@@ -64,7 +68,8 @@ type Hub struct {
 	leave   context.CancelCauseFunc
 	stopped chan struct{} // closed when Close begins
 
-	work sync.WaitGroup // runs, and searches for sessions to resume
+	work sync.WaitGroup // runs that were started
+	due  *due.Loop      // resumes sessions
 
 	mu      sync.Mutex // guards what follows
 	topics  map[string]*topic
@@ -88,8 +93,13 @@ func New(cfg Config) (*Hub, error) {
 	h := &Hub{cfg: cfg, stopped: make(chan struct{}), topics: make(map[string]*topic)}
 	h.runs, h.end = context.WithCancelCause(context.Background())
 	h.closed, h.leave = context.WithCancelCause(context.Background())
+	list := func(ctx context.Context) iter.Seq2[due.Item, error] {
+		return due.Sessions(ctx, cfg.Agent.Journal(), "")
+	}
+	h.due = due.New(due.Config{List: list, Drive: h.resume, Interval: cfg.Recover, Parallel: atATime,
+		Logger: cfg.Logger})
 	if cfg.Recover > 0 {
-		h.work.Go(h.search)
+		h.due.Start(h.runs)
 	}
 	return h, nil
 }
@@ -214,29 +224,14 @@ func (h *Hub) forget(t *topic) {
 	}
 }
 
-// search resumes sessions at intervals until the hub is closed. A search ends when the runs that it
-// has found have ended, so each has a goroutine of its own; it leaves alone what is being driven.
-func (h *Hub) search() {
-	tick := time.NewTicker(h.cfg.Recover)
-	defer tick.Stop()
-	for h.begin(h.resume) {
-		select {
-		case <-tick.C:
-		case <-h.stopped:
-			return
-		}
+// resume resumes a session that is due.
+func (h *Hub) resume(ctx context.Context, session string) (err error) {
+	n, _ := h.cfg.Agent.Recover(ctx, agent.Recovery{Session: session, Event: h.publish,
+		Each: func(r agent.Recovered) { err = r.Err }})
+	if n == 0 {
+		return due.ErrLater
 	}
-}
-
-func (h *Hub) resume() {
-	_, err := h.cfg.Agent.Recover(h.runs, agent.Recovery{Event: h.publish, Each: func(r agent.Recovered) {
-		if r.Err != nil {
-			h.cfg.Logger.Warn("live: a session that was resumed has failed", "session", r.Session, "error", r.Err)
-		}
-	}})
-	if err != nil && h.runs.Err() == nil {
-		h.cfg.Logger.Warn("live: looking for sessions to resume", "error", err)
-	}
+	return err
 }
 
 // Cancel stops the run in progress in a session, in this or another process: see
@@ -278,6 +273,7 @@ func (h *Hub) Close() error {
 	if !h.closing {
 		h.closing = true
 		close(h.stopped)
+		h.work.Go(h.due.Stop)
 	}
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), h.cfg.Drain)

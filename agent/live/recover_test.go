@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,10 +72,37 @@ func TestALongRunDoesNotKeepOthersFromBeingResumed(t *testing.T) {
 		model := providertest.Script(says...)
 		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store, Provider: model})})
 		<-time.After(time.Minute)
-		require.Len(t, model.Requests(), 10, "four at a time, and four more with each search")
+		require.Len(t, model.Requests(), 10, "the runs of the others are still in progress")
 		<-time.After(time.Hour)
 		require.NoError(t, h.Close())
 	})
+}
+
+func TestASessionThatIsNotTheAgentsIsLookedAtLessAndLessOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &leases{Store: journal.NewMemory()}
+		died := newAgent(t, agent.Config{Name: "other", Journal: store}, providertest.Hang())
+		ctx, kill := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { kill(&agent.BusyError{Session: "s"}) })
+		_, err := died.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
+		require.Error(t, err)
+		before := store.n.Load()
+		newHub(t, live.Config{Agent: newAgent(t, agent.Config{Name: "own", Journal: store})})
+		<-time.After(time.Hour)
+		require.Less(t, store.n.Load()-before, int64(20))
+		require.Greater(t, store.n.Load()-before, int64(8))
+	})
+}
+
+// leases counts the leases that are asked for.
+type leases struct {
+	journal.Store
+	n atomic.Int64
+}
+
+func (s *leases) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	s.n.Add(1)
+	return s.Store.Lease(ctx, session, owner, ttl)
 }
 
 func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {

@@ -288,6 +288,9 @@ func (e *StopError) Fault() fault.Class {
 // UnnamedPrefix begins the names of the sessions of inputs that name none.
 const UnnamedPrefix = "unnamed/"
 
+// ChildPrefix begins the names of subagents' sessions.
+const ChildPrefix = "call/"
+
 // A PausedError says that a run paused, or that an input was refused because the session is paused:
 // see Started. A run that paused isn't a failure: it waits in the journal, as long as it must, and
 // costs nothing.

@@ -78,10 +78,11 @@ var rows = map[string]row{
 	// tests alone
 	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
 	"internal/storm":             {own: []string{everything}}, // tests alone
+	"agent/internal/due":         {own: []string{"agent/journal", "agent/machine"}},
 	"agent/internal/request":     {own: []string{"agent", "agent/machine"}},
 	"agent/approvals": {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine",
 		"agent/plan", "circuit/fault", "provider", "tools"}},
-	"agent/live": {own: []string{"agent", "agent/machine", "circuit/fault"},
+	"agent/live": {own: []string{"agent", "agent/internal/due", "agent/machine", "circuit/fault"},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
 	"agent/critic": {own: []string{"agent", "agent/machine", "circuit/fault", "provider"},
 		tests: []string{"provider/providertest", "tools"}},
@@ -159,7 +160,7 @@ var rows = map[string]row{
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/internal/session", "agent/journal", "agent/machine", "circuit", "circuit/fault",
+		own: []string{"agent/internal/due", "agent/internal/session", "agent/journal", "agent/machine", "circuit", "circuit/fault",
 			"internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit", "ratelimit/budget",
 			"tools"},
 		third: []string{xsync},

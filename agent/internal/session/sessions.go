@@ -15,9 +15,6 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// ChildPrefix begins the names of the sessions of subagents. The id of the call follows.
-const ChildPrefix = "call/"
-
 // A Config configures [Sessions]. All fields but Delete are required.
 type Config struct {
 	Store journal.Store // its panics are contained: see [ContainStore]
@@ -164,5 +161,5 @@ func (s *Sessions) drained() {
 // hasName reports whether a session has a name of the host's, so that there may be other runs in
 // it.
 func hasName(session string) bool {
-	return !strings.HasPrefix(session, machine.UnnamedPrefix) && !strings.HasPrefix(session, ChildPrefix)
+	return !strings.HasPrefix(session, machine.UnnamedPrefix) && !strings.HasPrefix(session, machine.ChildPrefix)
 }
