@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -130,14 +131,14 @@ type reply struct {
 	collector provider.Collector
 	err       error
 	calls     []begunCall // the calls that have begun
-	size      replySize
+	size      output.Size
 	attempts  []error // the errors of the attempts before the last
 }
 
 // reset makes r ready for the next model call. It keeps the memory of the last one.
 func (r *reply) reset() {
 	r.collector.Reset()
-	r.err, r.calls, r.attempts, r.size = nil, r.calls[:0], nil, replySize{}
+	r.err, r.calls, r.attempts, r.size = nil, r.calls[:0], nil, output.Size{}
 }
 
 // A begunCall is a call of a reply that isn't complete.
@@ -171,7 +172,7 @@ func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mod
 
 // call makes the model call, and returns its error.
 func (x *driver) call(req *provider.Request) error {
-	x.reply.size.limit = replyLimit(x.run().Limits, req)
+	x.reply.size = output.SizeOf(req, x.run().Limits.ReplyBytes)
 	x.stream(req)
 	switch {
 	case x.left:
@@ -191,7 +192,7 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 		err = context.Cause(x.ctx)
 	}
 	if err == nil {
-		err = x.reply.size.add(&c)
+		err = x.reply.size.Add(&c)
 	}
 	if err == nil {
 		err = x.reply.collector.Add(c)
@@ -340,7 +341,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 	var keep []provider.Part
 	for _, p := range partial.Parts {
 		if p.Kind == provider.PartText && p.Text != "" {
-			keep = append(keep, x.reply.size.shorten(p))
+			keep = append(keep, x.reply.size.Shorten(p))
 		}
 	}
 	f := &machine.StepFailed{Usage: partial.Usage}
@@ -361,7 +362,7 @@ func (x *driver) failStep(f *machine.StepFailed, err error) {
 	switch {
 	case x.left:
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
-	case x.reply.size.over:
+	case x.reply.size.Exceeded():
 		x.finish(Stopped, machine.CodeLimit, x.reply.err)
 	case x.ctx.Err() != nil:
 		// loop ends the run for the reason that its context ended

@@ -77,7 +77,11 @@ var rows = map[string]row{
 	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
 	"internal/storm":             {own: []string{everything}}, // tests alone
 	"agent/internal/request":     {own: []string{"agent", "agent/machine"}},
-	"agent/stop":                 {own: []string{"provider"}, tests: []string{"agent", "tools"}},
+	"agent/internal/output": {own: []string{"agent/machine", "circuit/fault", "internal/schema", "provider",
+		"provider/guard"}},
+	"agent/notes": {own: []string{"agent/internal/output", "agent/machine", "circuit/fault", "internal/schema",
+		"memory", "provider"}, tests: []string{"agent", "tools"}},
+	"agent/stop": {own: []string{"provider"}, tests: []string{"agent", "tools"}},
 	"agent/approvals": {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine",
 		"agent/plan", "circuit/fault", "provider", "tools"}},
 	"agent/live": {own: []string{"agent", "agent/machine", "circuit/fault"},
@@ -158,7 +162,7 @@ var rows = map[string]row{
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/journal", "agent/machine", "agent/stop",
+		own: []string{"agent/internal/output", "agent/journal", "agent/machine", "agent/notes", "agent/stop",
 			"circuit", "circuit/fault", "internal/schema", "memory", "provider", "provider/guard", "ratelimit",
 			"ratelimit/budget", "tools"},
 		third: []string{xsync},
