@@ -24,6 +24,8 @@
 //     limits. Most programs start here. Its documentation says where its parts are.
 //   - [github.com/pawlkit/pawl/agent/machine] is the state machine: facts, state, decisions and
 //     limits, without clock or I/O.
+//   - [github.com/pawlkit/pawl/agent/notes] has progress notes, context resets and briefings for
+//     long work, and [github.com/pawlkit/pawl/agent/stop] the conditions that complete a run.
 //   - [github.com/pawlkit/pawl/tools] has typed functions with a schema, a risk and a time limit,
 //     which an agent calls. [github.com/pawlkit/pawl/tools/process] and
 //     [github.com/pawlkit/pawl/tools/file] are ready-made tools.

@@ -69,7 +69,7 @@ func (a *Agent) Modes() []string {
 }
 
 // Abandoned returns how many abandoned functions still run: model calls, tool calls, compactions,
-// and functions that write notes ([ProgressNotes], [ContextReset]) or list tools (Config.Sources).
+// and functions that write notes (package notes) or list tools (Config.Sources).
 // A function is abandoned if it hasn't returned 5 s after the end of its context. What it returns
 // later is dropped.
 func (a *Agent) Abandoned() int {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -30,14 +30,14 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 	first := run(t, a)
 	require.Equal(t, agent.Stopped, first.Status)
 
-	b := agent.BriefingOf(nil, first)
+	b := notes.BriefingOf(nil, first)
 	require.Len(t, b.Attempts, 1)
 	require.Equal(t, []string{`write {"n":1} → ok: wrote 1`, `write {"n":7} → failed: page 7 is locked`,
 		`write {"n":7} → failed: page 7 is locked`, `write {"n":8} → ok: wrote 8`}, b.Attempts[0].Calls)
 	require.Contains(t, b.Attempts[0].Why, "stopped: agent: Limits.Steps is reached")
 	require.Equal(t, "I could not write page 7", b.Attempts[0].LastText)
 	require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked (2 times)`}, b.Avoid)
-	require.Equal(t, b, agent.BriefingOf(first), "the same for the same")
+	require.Equal(t, b, notes.BriefingOf(first), "the same for the same")
 
 	b.Avoid = append(b.Avoid, "page 9: its owner said no; secret-7")
 	a, m := scripted(t, cfg, say("done"))
@@ -55,32 +55,6 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 	_, err := a.Run(t.Context(), in)
 	require.ErrorAs(t, err, &bad)
 	require.Contains(t, bad.Field, "Input.")
-}
-
-func TestABriefingIsBoundedHoweverMuchWasTried(t *testing.T) {
-	var messages []provider.Message
-	for i := range 500 {
-		id := fmt.Sprint("c-", i)
-		messages = append(messages,
-			provider.Message{Role: provider.RoleAssistant,
-				Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "t",
-					Input: []byte(fmt.Sprintf(`{"n":%d,"x":%q}`, i, strings.Repeat("ü", 1_000)))}}}},
-			provider.Message{Role: provider.RoleTool,
-				Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: id, Name: "t", Error: true,
-					Parts: []provider.Part{provider.TextPart(strings.Repeat("no ", 1_000))}})}})
-	}
-	b := agent.BriefingOf(&agent.Result{Status: agent.Failed, Reason: strings.Repeat("why ", 1_000),
-		Messages: messages})
-	require.Len(t, b.Attempts[0].Calls, 31)
-	require.Equal(t, "(470 earlier calls)", b.Attempts[0].Calls[0])
-	require.Len(t, b.Avoid, 20)
-	require.Less(t, len(b.Text()), 50_000)
-	require.Empty(t, agent.BriefingOf().Text())
-	require.Empty(t, (*agent.Briefing)(nil).Text())
-	require.NotPanics(t, func() {
-		agent.BriefingOf(
-			&agent.Result{Messages: []provider.Message{{Parts: []provider.Part{{Kind: provider.PartToolCall}}}}})
-	})
 }
 
 func TestABriefingSeesAllRunsOfAChain(t *testing.T) {
@@ -103,7 +77,7 @@ func TestABriefingSeesAllRunsOfAChain(t *testing.T) {
 				providertest.Reply(say("I try again"), call("next", 0)), call("gate", 0), say("done"))
 			res := run(t, a)
 			require.Equal(t, agent.Paused, res.Status)
-			b := agent.BriefingOf(res)
+			b := notes.BriefingOf(res)
 			require.Len(t, b.Attempts, 1)
 			want := []string{`write {"n":7} → failed: page 7 is locked, token [redacted]`,
 				`write {"n":1} → ok: wrote 1`, `next {"n":0} → ok: ok`,
@@ -112,13 +86,13 @@ func TestABriefingSeesAllRunsOfAChain(t *testing.T) {
 			require.Equal(t, want, b.Attempts[0].Calls)
 			require.Equal(t, "I try again", b.Attempts[0].LastText)
 			require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked, token [redacted] (2 times)`}, b.Avoid)
-			require.Equal(t, b, agent.BriefingOf(res), "the same for the same")
+			require.Equal(t, b, notes.BriefingOf(res), "the same for the same")
 
 			if cfg.Journal != nil { // in another process
 				a = reopen(t, cfg, say("done"))
 			}
 			res = runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
-			b = agent.BriefingOf(res)
+			b = notes.BriefingOf(res)
 			want[5] = `gate {"n":0} → ok: passed`
 			require.Equal(t, want, b.Attempts[0].Calls)
 			require.Equal(t, "done", b.Attempts[0].LastText)
@@ -151,7 +125,7 @@ func TestWhatAChainHasTriedIsBoundedHoweverLongItIs(t *testing.T) {
 		Tools: []tools.Tool{write,
 			handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
 		Limits: agent.Limits{Repeats: -1, Steps: 50}}, append(steps, say("done"))...)
-	b := agent.BriefingOf(run(t, a))
+	b := notes.BriefingOf(run(t, a))
 	require.Len(t, b.Attempts[0].Calls, 31)
 	require.Equal(t, fmt.Sprintf("(%d earlier calls)", runs*(each+1)-30), b.Attempts[0].Calls[0])
 	require.Contains(t, b.Attempts[0].Calls[30], `next {"n":5}`)
@@ -159,27 +133,4 @@ func TestWhatAChainHasTriedIsBoundedHoweverLongItIs(t *testing.T) {
 	state := machineOf(t, a, "s").State()
 	require.Equal(t, runs, state.Run.ContextReset.Index)
 	require.Less(t, len(asText(t, state.Run.ContextReset)), 50_000)
-}
-
-func ExampleBriefingOf() {
-	model := providertest.Script(providertest.Call("deploy", map[string]any{"to": "prod"}),
-		providertest.Say("I can't."), providertest.Say("Deployed to staging."))
-	deploy := tools.New(tools.Spec{Name: "deploy"}, func(context.Context, struct {
-		To string `json:"to"`
-	}) (string, error) {
-		return "", errors.New("prod is frozen")
-	})
-	a, err := agent.New(agent.Config{Provider: model, Tools: []tools.Tool{deploy}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	first, _ := a.Run(context.Background(), agent.Input{Prompt: "Deploy it"})
-	briefing := agent.BriefingOf(first)
-	fmt.Println(briefing.Avoid[0])
-	second, _ := a.Run(context.Background(), agent.Input{Prompt: "Deploy it", Briefing: briefing})
-	fmt.Println(second.Text())
-	// Output:
-	// deploy {"to":"prod"} → failed: prod is frozen
-	// Deployed to staging.
 }

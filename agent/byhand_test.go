@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -64,10 +65,10 @@ func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
 
 func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{
-		Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+	mem.ContextReset = &notes.ContextReset{
+		Write: func(_ context.Context, in *notes.Input) (notes.ResetNote, error) {
 			in.Book(provider.Usage{Input: 1}, 0)
-			return agent.ContextResetNote{}, nil
+			return notes.ResetNote{}, nil
 		}}
 	n := 0
 	a := newAgent(t, agent.Config{Memory: mem,

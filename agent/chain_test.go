@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -21,9 +22,9 @@ import (
 )
 
 // noted is a ContextReset whose notes cost nothing.
-func noted() *agent.ContextReset {
-	return &agent.ContextReset{Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-		return agent.ContextResetNote{Done: []string{fmt.Sprint("part ", in.Index)}}, nil
+func noted() *notes.ContextReset {
+	return &notes.ContextReset{Write: func(_ context.Context, in *notes.Input) (notes.ResetNote, error) {
+		return notes.ResetNote{Done: []string{fmt.Sprint("part ", in.Index)}}, nil
 	}}
 }
 
@@ -126,7 +127,7 @@ func TestNotesThatFailAreBookedAndCountTowardsTheLimits(t *testing.T) {
 		return answer("done")
 	})
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{}
+	mem.ContextReset = &notes.ContextReset{}
 	a := newAgent(t, agent.Config{Provider: p, Memory: mem,
 		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}})
 	res := run(t, a)
@@ -141,9 +142,9 @@ func TestNotesThatFailAreBookedAndCountTowardsTheLimits(t *testing.T) {
 	require.Len(t, kept, 1)
 	require.Contains(t, kept[0].Error, "schema")
 	require.Empty(t, kept[0].Note)
-	notes, err := agent.ReadNotes[agent.ContextResetNote](facts(t, a, "s"), "context_reset")
+	found, err := notes.Read[notes.ResetNote](facts(t, a, "s"), "context_reset")
 	require.NoError(t, err)
-	require.Empty(t, notes)
+	require.Empty(t, found)
 }
 
 func TestANoteThatIsBrokenOffIsBooked(t *testing.T) {
@@ -152,13 +153,13 @@ func TestANoteThatIsBrokenOffIsBooked(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			mem := small()
-			write := func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+			write := func(_ context.Context, in *notes.Input) (notes.ResetNote, error) {
 				in.Book(provider.Usage{Input: 900, Output: 100}, 0)
 				cancel()
-				return agent.ContextResetNote{}, nil
+				return notes.ResetNote{}, nil
 			}
-			if mem.ContextReset = (&agent.ContextReset{Write: write}); what == "checkpoint" {
-				mem.ProgressNotes, mem.ContextReset = []agent.ProgressNotes{agent.ProgressNotesOf("c", write, .0001)},
+			if mem.ContextReset = (&notes.ContextReset{Write: write}); what == "checkpoint" {
+				mem.ProgressNotes, mem.ContextReset = []notes.Progress{notes.ProgressOf("c", write, .0001)},
 					noted()
 			}
 			a, _ := scripted(t,
@@ -310,10 +311,10 @@ func lastCall(t *testing.T, rules []memory.Rule) {
 func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
 	mem := small()
 	mem.ContextReset = noted()
-	mem.ContextReset.Write = func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+	mem.ContextReset.Write = func(_ context.Context, in *notes.Input) (notes.ResetNote, error) {
 		in.Book(provider.Usage{Input: 100}, 7)
 		in.Book(provider.Usage{Input: 100}, 5)
-		return agent.ContextResetNote{}, nil
+		return notes.ResetNote{}, nil
 	}
 	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) {
 		return "ok", agent.SetPhase(ctx, "two")
@@ -397,9 +398,9 @@ func TestAReceiptOfAMessageSaysTheStepOfTheFreshRun(t *testing.T) {
 		return err
 	}
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{
-		Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
-			return agent.ContextResetNote{}, steer(ctx, "while the note is written")
+	mem.ContextReset = &notes.ContextReset{
+		Write: func(ctx context.Context, in *notes.Input) (notes.ResetNote, error) {
+			return notes.ResetNote{}, steer(ctx, "while the note is written")
 		}}
 	a, _ = scripted(t,
 		agent.Config{Memory: mem,
@@ -436,20 +437,20 @@ func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
 	mem.ContextReset = noted()
 	mem.ContextReset.At = .0001
 	first := 0
-	write := func(context.Context, *agent.NoteInput) (int, error) {
+	write := func(context.Context, *notes.Input) (int, error) {
 		first++
 		return 1, nil
 	}
-	never := func(context.Context, *agent.NoteInput) (int, error) {
+	never := func(context.Context, *notes.Input) (int, error) {
 		require.Fail(t, "nobody is there any more")
 		return 1, nil
 	}
-	mem.ContextReset.Write = func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+	mem.ContextReset.Write = func(ctx context.Context, in *notes.Input) (notes.ResetNote, error) {
 		_, err := never(ctx, in)
-		return agent.ContextResetNote{}, err
+		return notes.ResetNote{}, err
 	}
-	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("a", write, .01),
-		agent.ProgressNotesOf("b", never, .01)}
+	mem.ProgressNotes = []notes.Progress{notes.ProgressOf("a", write, .01),
+		notes.ProgressOf("b", never, .01)}
 	a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}}, reads(3)...)
 	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		if _, ok := ev.(*machine.NoteWritten); ok {
@@ -462,7 +463,7 @@ func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
 
 func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 10_000}}}
-	mem.ContextReset = &agent.ContextReset{}
+	mem.ContextReset = &notes.ContextReset{}
 	f := &filling{t: t, upTo: 20}
 	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Params: agent.Params{MaxOutput: 1_000_000},
 		Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
@@ -475,9 +476,9 @@ func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 
 func TestWhatAFreshRunIsToldTakesAQuarterOfTheWindowAtMost(t *testing.T) {
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{
-		Write: func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-			return agent.ContextResetNote{Notes: strings.Repeat("word ", 10_000)}, nil
+	mem.ContextReset = &notes.ContextReset{
+		Write: func(context.Context, *notes.Input) (notes.ResetNote, error) {
+			return notes.ResetNote{Notes: strings.Repeat("word ", 10_000)}, nil
 		}}
 	a, m := unmeasured(t,
 		agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
@@ -510,12 +511,12 @@ func TestAMessageOfAnotherProcessIsDeliveredToTheFreshRun(t *testing.T) {
 		store := journal.NewMemory()
 		var receipt *agent.Receipt
 		mem := small()
-		mem.ContextReset = &agent.ContextReset{
-			Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+		mem.ContextReset = &notes.ContextReset{
+			Write: func(ctx context.Context, in *notes.Input) (notes.ResetNote, error) {
 				b := newAgent(t, agent.Config{Provider: providertest.Script(), Journal: store})
 				var err error
 				receipt, err = b.Session("s").Steer(ctx, "be quick")
-				return agent.ContextResetNote{}, err
+				return notes.ResetNote{}, err
 			}}
 		a, m := scripted(t, agent.Config{Memory: mem, Journal: store,
 			Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
@@ -552,14 +553,14 @@ func TestWhatIsAskedOfARunWhileANoteIsWrittenIsHeeded(t *testing.T) {
 					modes := []agent.Mode{{Name: "one", Model: "m1"}, {Name: "two", Model: "m2"}}
 					var a *agent.Agent
 					mem := small()
-					mem.ContextReset = &agent.ContextReset{
-						Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+					mem.ContextReset = &notes.ContextReset{
+						Write: func(ctx context.Context, in *notes.Input) (notes.ResetNote, error) {
 							b := a
 							if elsewhere {
 								b = newAgent(t,
 									agent.Config{Provider: providertest.Script(), Journal: store, Modes: modes})
 							}
-							return agent.ContextResetNote{}, c.ask(ctx, b)
+							return notes.ResetNote{}, c.ask(ctx, b)
 						}}
 					a, m := scripted(t,
 						agent.Config{Memory: mem, Journal: store, Modes: modes,

@@ -17,6 +17,7 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
@@ -108,7 +109,7 @@ type Config struct {
 	// Limits bound each run; the zero value stands for the defaults, which [Limits] lists.
 	Limits Limits
 	// StopWhen completes a run when one of the conditions holds after a step.
-	StopWhen []Condition
+	StopWhen []stop.Condition
 	// Breakers are the breakers of tools and of the resources that they depend on
 	// (tools.Spec.Resource), shared by all sessions. Give the same set to all agents that use the
 	// same resources. Its ProbeTimeout should be at least the longest time limit of a tool. nil:

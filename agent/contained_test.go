@@ -17,6 +17,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -123,7 +124,7 @@ func TestASwitchOfTheModeIsntLostToAPause(t *testing.T) {
 func TestAReceiptNeverNamesAStepThatNeverCame(t *testing.T) {
 	var done effects
 	a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})},
-		StopWhen: []agent.Condition{agent.AfterTool("work")}}, call("work", 1), say("on"))
+		StopWhen: []stop.Condition{stop.AfterTool("work")}}, call("work", 1), say("on"))
 	var receipt *agent.Receipt
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)

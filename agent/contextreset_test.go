@@ -16,6 +16,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -33,8 +34,8 @@ func TestCheckpointsAreTypedNotesAtSharesOfTheWindow(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			var shares []float64
 			mem := small(memory.Step{Strategy: memory.Slide{}})
-			mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("finding",
-				func(_ context.Context, in *agent.NoteInput) (Finding, error) {
+			mem.ProgressNotes = []notes.Progress{notes.ProgressOf("finding",
+				func(_ context.Context, in *notes.Input) (Finding, error) {
 					shares = append(shares, in.Share)
 					require.Equal(t, len(shares), in.Index)
 					require.Equal(t, "read it all", in.Goal)
@@ -55,11 +56,11 @@ func TestCheckpointsAreTypedNotesAtSharesOfTheWindow(t *testing.T) {
 			require.Less(t, shares[0], .45)
 			require.GreaterOrEqual(t, shares[0], .25)
 			require.GreaterOrEqual(t, shares[1], .6)
-			notes, err := agent.ReadNotes[Finding](facts(t, a, "s"), "finding")
+			found, err := notes.Read[Finding](facts(t, a, "s"), "finding")
 			require.NoError(t, err)
-			require.Equal(t, Finding{1, "[redacted]"}, notes[0])
-			require.Equal(t, 3, notes[1].Pages)
-			_, err = agent.ReadNotes[int](facts(t, a, "s"), "finding")
+			require.Equal(t, Finding{1, "[redacted]"}, found[0])
+			require.Equal(t, 3, found[1].Pages)
+			_, err = notes.Read[int](facts(t, a, "s"), "finding")
 			require.ErrorContains(t, err, `note 1 of category "finding"`)
 			requireSound(t, "s", facts(t, a, "s"))
 		})
@@ -84,7 +85,7 @@ func (f *filling) answer(_ context.Context, req *provider.Request) (*provider.Re
 		require.Contains(f.t, req.LastUserText(), "call read")
 		require.Less(f.t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 6_000,
 			"there is room for it")
-		data, _ := json.Marshal(agent.ContextResetNote{Done: []string{fmt.Sprintf("read pages up to %d", f.next)},
+		data, _ := json.Marshal(notes.ResetNote{Done: []string{fmt.Sprintf("read pages up to %d", f.next)},
 			Remaining: []string{"read the rest"}, Facts: []string{"page 3 is secret-7"}})
 		return &provider.Response{Parts: []provider.Part{provider.TextPart(string(data))}, Stop: provider.StopDone,
 			Usage: provider.Usage{Input: 1_000, Output: 100}}, nil
@@ -104,7 +105,7 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 		t.Run(where, func(t *testing.T) {
 			f := &filling{t: t, upTo: 20}
 			mem := small()
-			mem.ContextReset = &agent.ContextReset{}
+			mem.ContextReset = &notes.ContextReset{}
 			forgot := 0
 			mem.OnForget = func(context.Context, string) { forgot++ }
 			var ended []string
@@ -156,9 +157,9 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}),
 					&provider.Request{Messages: msgs}).Total, 9_000)
 			}
-			notes, err := agent.ReadNotes[agent.ContextResetNote](facts(t, a, "s"), "context_reset")
+			found, err := notes.Read[notes.ResetNote](facts(t, a, "s"), "context_reset")
 			require.NoError(t, err)
-			require.Len(t, notes, 2)
+			require.Len(t, found, 2)
 			log := facts(t, a, "s")
 			requireSound(t, "s", log)
 			require.Contains(t, asText(t, log), "page 1: ", "the earlier conversation stays in the log")
@@ -172,7 +173,7 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 func TestAChainOfContextResetsHasALimitAndThenCompacts(t *testing.T) {
 	f := &filling{t: t, upTo: 40}
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{Most: 2}
+	mem.ContextReset = &notes.ContextReset{Most: 2}
 	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)},
 		Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
@@ -192,7 +193,7 @@ func TestTheLimitsOfARunHoldForTheChain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &filling{t: t, upTo: 40}
 				mem := small()
-				mem.ContextReset = &agent.ContextReset{}
+				mem.ContextReset = &notes.ContextReset{}
 				slow := tools.New(tools.Spec{Name: "read", ReadOnly: true, Timeout: time.Hour},
 					func(ctx context.Context, in Number) (string, error) {
 						select {
@@ -216,19 +217,19 @@ func TestTheLimitsOfARunHoldForTheChain(t *testing.T) {
 }
 
 func TestAContextResetThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testing.T) {
-	for name, write := range map[string]func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error){
-		"an error": func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-			return agent.ContextResetNote{}, errors.New("down")
+	for name, write := range map[string]func(context.Context, *notes.Input) (notes.ResetNote, error){
+		"an error": func(context.Context, *notes.Input) (notes.ResetNote, error) {
+			return notes.ResetNote{}, errors.New("down")
 		},
-		"a panic": func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) { panic("oh") },
-		"it hangs": func(ctx context.Context, _ *agent.NoteInput) (agent.ContextResetNote, error) {
+		"a panic": func(context.Context, *notes.Input) (notes.ResetNote, error) { panic("oh") },
+		"it hangs": func(ctx context.Context, _ *notes.Input) (notes.ResetNote, error) {
 			<-ctx.Done()
-			return agent.ContextResetNote{}, context.Cause(ctx)
+			return notes.ResetNote{}, context.Cause(ctx)
 		},
-		"too long": func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-			return agent.ContextResetNote{Notes: strings.Repeat("x", 100_000)}, nil
+		"too long": func(context.Context, *notes.Input) (notes.ResetNote, error) {
+			return notes.ResetNote{Notes: strings.Repeat("x", 100_000)}, nil
 		},
-		"no answer": agent.ModelNote[agent.ContextResetNote](
+		"no answer": notes.ByModel[notes.ResetNote](
 			providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 				return provider.TextResponse("I'd rather not"), nil
 			}), ""),
@@ -237,8 +238,8 @@ func TestAContextResetThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testi
 			synctest.Test(t, func(t *testing.T) {
 				tries := 0
 				mem := small()
-				mem.ContextReset = &agent.ContextReset{
-					Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+				mem.ContextReset = &notes.ContextReset{
+					Write: func(ctx context.Context, in *notes.Input) (notes.ResetNote, error) {
 						tries++
 						return write(ctx, in)
 					}}
@@ -276,7 +277,7 @@ func TestWhatAPersonSaidInARunBeforeAContextResetIsToldVerbatim(t *testing.T) {
 	})
 	f := &filling{t: t, upTo: 9}
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{}
+	mem.ContextReset = &notes.ContextReset{}
 	a = newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{read}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -297,7 +298,7 @@ func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing
 	store := journal.NewMemory()
 	f := &filling{t: t, upTo: 20}
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{}
+	mem.ContextReset = &notes.ContextReset{}
 	cfg := agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)},
 		Journal: store, Limits: agent.Limits{Steps: 50}}
 	a := newAgent(t, cfg)
@@ -337,7 +338,7 @@ func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing
 func TestAnAgentThatIsAToolMayHandItsWorkOff(t *testing.T) {
 	f := &filling{t: t, upTo: 20}
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{}
+	mem.ContextReset = &notes.ContextReset{}
 	child := newAgent(t, agent.Config{Name: "reader", Provider: providertest.Func(f.answer), Memory: mem,
 		Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
 	a, _ := scripted(t,
@@ -354,7 +355,7 @@ func TestLeavingTheStreamAtEachEventOfAContextResetLeavesNothingBehind(t *testin
 	for n := rand.IntN(*every); n < count; n += *every {
 		f := &filling{t: t, upTo: 9}
 		mem := small()
-		mem.ContextReset = &agent.ContextReset{}
+		mem.ContextReset = &notes.ContextReset{}
 		a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem,
 			Tools: []tools.Tool{reading(800)}, Journal: journal.NewMemory()})
 		seen := 0
@@ -386,9 +387,9 @@ func TestALongNoteDoesNotCutWhatAPersonSaid(t *testing.T) {
 		return "page", err
 	})
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{
-		Write: func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-			return agent.ContextResetNote{Done: []string{strings.Repeat("this and that ", 4_000)}}, nil
+	mem.ContextReset = &notes.ContextReset{
+		Write: func(context.Context, *notes.Input) (notes.ResetNote, error) {
+			return notes.ResetNote{Done: []string{strings.Repeat("this and that ", 4_000)}}, nil
 		}}
 	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}}, call("read", 1), call("read", 2),
 		call("read", 3), call("read", 4), say("done"))

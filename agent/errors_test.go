@@ -14,13 +14,6 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-func TestTheTextOfARunIsThatOfTheLastMessageOfTheModel(t *testing.T) {
-	require.Empty(t, (&RunStatus{}).Text())
-	require.Equal(t, "done",
-		(&RunStatus{Messages: []provider.Message{provider.User("go"), provider.Assistant("done"),
-			provider.User("go")}}).Text())
-}
-
 func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
 	cause := errors.New("disk full")
 	one := []Pause{{ID: "p-1", Kind: PauseApproval, Call: provider.ToolCall{Name: "look"}}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -50,6 +51,33 @@ func (x *driver) conclude(act machine.Action) {
 		return
 	}
 	x.finish(Completed, "", nil)
+}
+
+// conditionHolds calls the stop conditions. It returns true if it has ended the run.
+func (x *driver) conditionHolds() bool {
+	r := x.Run()
+	if len(x.agent.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != machine.StageReady {
+		return false
+	}
+	s := &stop.State{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.State().Phase,
+		Succeeded: make(map[string]int)}
+	s.Messages = x.Machine().Result(Running, "", nil).Messages
+	for name, t := range r.Tools {
+		s.Succeeded[name] = t.OK
+	}
+	var why string
+	var holds bool
+	err := contained(func() error {
+		why, holds = stop.AnyOf(x.agent.cfg.StopWhen...)(s)
+		return nil
+	})
+	switch {
+	case err != nil:
+		x.finish(Failed, machine.CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
+	case holds:
+		x.finish(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
+	}
+	return err != nil || holds
 }
 
 // sendBack appends what is missing, so that the model is called again.

@@ -5,10 +5,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -54,32 +53,15 @@ func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
 	if req == nil {
 		return zero, &ArgError{Func: "GenerateFor", Problem: "the request is nil"}
 	}
-	s, wrapped, err := outputSchema[T]("GenerateFor")
+	t, err := outputOf[T]("GenerateFor")
 	if err != nil {
 		return zero, err
 	}
-	own := *req
-	own.Output = &provider.OutputFormat{Name: "answer", Schema: s.JSON()}
-	own.Messages = req.Messages[:len(req.Messages):len(req.Messages)]
-	for left := c.corrections(); ; left-- {
-		res, err := c.generate(ctx, &own)
-		switch {
-		case err != nil:
-			return zero, err
-		case res.Stop != provider.StopDone && res.Stop != provider.StopUnknown:
-			return zero, fault.Errorf(fault.Permanent, "agent: GenerateFor: the model stopped (%s)", res.Stop)
-		}
-		text := res.Text()
-		answer, problem := acceptAnswer(s, text)
-		if problem == nil {
-			return unwrap[T](answer, wrapped)
-		}
-		if left == 0 {
-			return zero, &OutputError{Text: text, Err: problem}
-		}
-		own.Messages = append(own.Messages, provider.Assistant(cmp.Or(text, "(nothing)")),
-			provider.User(doesNotFit(problem)))
-	}
+	return t.Ask(*req, c.corrections(), func(own *provider.Request) (*provider.Response, error) {
+		return c.generate(ctx, own)
+	}, func(text string, problem error) error {
+		return &OutputError{Text: text, Err: problem}
+	})
 }
 
 // Book charges what a tool call has spent elsewhere, for example on an image or a search, to the
@@ -154,10 +136,7 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 		return nil, err
 	}
 	own, limits := c.request(req)
-	res, err := generate(context.WithValue(ctx, asideKey{}, true), c.x.agent.provider, own, limits)
-	if res.Usage.Total() == 0 && (err == nil || len(res.Parts) > 0) {
-		res.Usage = guard.Estimate(own, res.Parts)
-	}
+	res, err := output.Generate(context.WithValue(ctx, asideKey{}, true), c.x.agent.provider, own, limits.ReplyBytes)
 	if res.Usage.Total() > 0 {
 		cost, priced := c.x.agent.cost(own.Model, res.Usage)
 		if failed := c.book("Generate",

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -134,7 +135,7 @@ func TestHooksArentToldOfResultsThatAreNotRecorded(t *testing.T) {
 
 func TestTheResultOfASessionSaysWhyAsThatOfItsRunDid(t *testing.T) {
 	for name, cfg := range map[string]agent.Config{
-		"a condition": {StopWhen: []agent.Condition{agent.AfterSteps(1)}},
+		"a condition": {StopWhen: []stop.Condition{stop.AfterSteps(1)}},
 		"a limit":     {Limits: agent.Limits{Tokens: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {

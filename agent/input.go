@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -76,8 +77,8 @@ type Input struct {
 	// of that session. The setting lasts as long as the run.
 	Children bool
 
-	// Briefing is added to the prompt and says what earlier attempts tried: see [BriefingOf].
-	Briefing *Briefing
+	// Briefing is added to the prompt and says what earlier attempts tried: see [notes.BriefingOf].
+	Briefing *notes.Briefing
 
 	// Supersede starts a new run in a paused session. Calls that wait for a decision count as
 	// rejected.

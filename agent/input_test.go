@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -39,8 +40,8 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 				return nil, nil
 			})}}, "the output type chan int"},
 		"a note": {agent.Config{Provider: model,
-			Memory: &agent.Memory{ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("x",
-				agent.ModelNote[struct{ C chan int }](nil, ""))}}}, "chan int"},
+			Memory: &agent.Memory{ProgressNotes: []notes.Progress{notes.ProgressOf("x",
+				notes.ByModel[struct{ C chan int }](nil, ""))}}}, "chan int"},
 		"no function": {agent.Config{Provider: model,
 			Tools: []tools.Tool{tools.Func[Number, string]{Spec: tools.Spec{Name: "x"}}}}, "Run"},
 		"a nil policy":    {agent.Config{Provider: model, Policies: []tools.Policy{nil}}, "Policies[0]"},

@@ -15,6 +15,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -206,27 +207,27 @@ func TestAPersonMayCorrectWhatTheModelCouldnt(t *testing.T) {
 }
 
 func TestAStopConditionCompletesARun(t *testing.T) {
-	boom := func(*agent.RunStatus) (string, bool) { panic("boom") }
-	never := func(*agent.RunStatus) (string, bool) { return "", false }
+	boom := func(*stop.State) (string, bool) { panic("boom") }
+	never := func(*stop.State) (string, bool) { return "", false }
 	for name, c := range map[string]struct {
-		when   agent.Condition
+		when   stop.Condition
 		calls  int
 		status agent.Status
 	}{
-		"after steps":       {agent.AfterSteps(2), 2, agent.Completed},
-		"after a tool":      {agent.AfterTool("missing", "work"), 1, agent.Completed},
-		"after tokens":      {agent.AfterTokens(25), 2, agent.Completed},
-		"when text matches": {agent.WhenText(regexp.MustCompile("second")), 2, agent.Completed},
-		"any":               {agent.AnyOf(never, agent.AfterSteps(1)), 1, agent.Completed},
-		"all":               {agent.AllOf(agent.AfterTool("work"), agent.AfterSteps(2)), 2, agent.Completed},
-		"none":              {agent.AllOf(), 3, agent.Completed},
+		"after steps":       {stop.AfterSteps(2), 2, agent.Completed},
+		"after a tool":      {stop.AfterTool("missing", "work"), 1, agent.Completed},
+		"after tokens":      {stop.AfterTokens(25), 2, agent.Completed},
+		"when text matches": {stop.WhenText(regexp.MustCompile("second")), 2, agent.Completed},
+		"any":               {stop.AnyOf(never, stop.AfterSteps(1)), 1, agent.Completed},
+		"all":               {stop.AllOf(stop.AfterTool("work"), stop.AfterSteps(2)), 2, agent.Completed},
+		"none":              {stop.AllOf(), 3, agent.Completed},
 		"never":             {never, 3, agent.Completed},
 		"nil":               {nil, 3, agent.Completed},
 		"a panic":           {boom, 1, agent.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
-			a, model := scripted(t, agent.Config{StopWhen: []agent.Condition{c.when},
+			a, model := scripted(t, agent.Config{StopWhen: []stop.Condition{c.when},
 				Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
 				providertest.Reply(say("The first."), call("work", 1)),
 				providertest.Reply(say("The second."), call("work", 2)), say("Done."))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -55,10 +56,10 @@ type Memory struct {
 	Context func(ctx context.Context, in ContextInput) (memory.Context, error)
 
 	// ProgressNotes have notes written as the conversation grows.
-	ProgressNotes []ProgressNotes
+	ProgressNotes []notes.Progress
 	// ContextReset continues the work in a new run when the conversation fills the window. Without
 	// Rules, the conversation is then compacted only if that fails.
-	ContextReset *ContextReset
+	ContextReset *notes.ContextReset
 
 	// OnForget is called after a compaction or a context reset has removed messages from a
 	// session's conversation, before its next model call. It is for code that remembers what the
@@ -98,7 +99,10 @@ func (a *Agent) addMemory() error {
 		return nil
 	}
 	g := &memoryConfig{Memory: *a.cfg.Memory, agent: a}
-	info := infoOf(a.cfg.Provider, a.cfg.Params.Model)
+	info, ok := provider.InfoOf(a.cfg.Provider, a.cfg.Params.Model)
+	if !ok {
+		info, _ = provider.Info(a.cfg.Provider)
+	}
 	if g.ResultShare == 0 {
 		g.ResultShare = .25
 	}
@@ -117,10 +121,7 @@ func (a *Agent) addMemory() error {
 	if g.Asks == nil && !g.NoAsk {
 		g.Asks = a.cfg.Provider
 	}
-	if err := g.addContextReset(); err != nil {
-		return err
-	}
-	if err := g.addProgressNotes(); err != nil {
+	if err := g.addNotes(); err != nil {
 		return err
 	}
 	if _, err := memory.New(g.Config); err != nil {
@@ -131,15 +132,6 @@ func (a *Agent) addMemory() error {
 		a.cfg.Tools = append(a.cfg.Tools[:len(a.cfg.Tools):len(a.cfg.Tools)], g.readBack())
 	}
 	return nil
-}
-
-// infoOf returns what is known of the model that p calls by that name, else of p's own.
-func infoOf(p provider.Provider, model string) provider.ModelInfo {
-	info, ok := provider.InfoOf(p, model)
-	if !ok {
-		info, _ = provider.Info(p)
-	}
-	return info
 }
 
 // window returns the window for a step that asks for a model.

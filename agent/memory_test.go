@@ -15,6 +15,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -487,18 +488,18 @@ func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T
 }
 
 func TestAMemoryThatIsWrongIsRefused(t *testing.T) {
-	write := func(context.Context, *agent.NoteInput) (int, error) { return 1, nil }
+	write := func(context.Context, *notes.Input) (int, error) { return 1, nil }
 	for name, mem := range map[string]*agent.Memory{
 		"a step without a strategy":  {Config: memory.Config{Steps: []memory.Step{{}}}},
 		"a rule without a trigger":   {Config: memory.Config{Rules: []memory.Rule{{}}}},
-		"a checkpoint without Write": {ProgressNotes: []agent.ProgressNotes{{}}},
-		"a category twice": {ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("a", write),
-			agent.ProgressNotesOf("a", write)}},
+		"a checkpoint without Write": {ProgressNotes: []notes.Progress{{}}},
+		"a category twice": {ProgressNotes: []notes.Progress{notes.ProgressOf("a", write),
+			notes.ProgressOf("a", write)}},
 		"the category of context resets": {
-			ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("context_reset", write)}},
+			ProgressNotes: []notes.Progress{notes.ProgressOf("context_reset", write)}},
 		"a mark that is no share": {
-			ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("a", write, 1.5)}},
-		"a context reset beyond the window": {ContextReset: &agent.ContextReset{At: 2}},
+			ProgressNotes: []notes.Progress{notes.ProgressOf("a", write, 1.5)}},
+		"a context reset beyond the window": {ContextReset: &notes.ContextReset{At: 2}},
 	} {
 		_, err := agent.New(agent.Config{Provider: providertest.Script(), Memory: mem})
 		var bad *agent.ArgError

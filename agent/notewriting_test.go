@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -18,12 +19,12 @@ import (
 func TestAResultCannotEndTheTranscriptThatANoteIsWrittenFrom(t *testing.T) {
 	var sent []string
 	mem := small()
-	write := agent.ModelNote[agent.ContextResetNote](
+	write := notes.ByModel[notes.ResetNote](
 		providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 			sent = append(sent, req.LastUserText())
 			return answer(`{"done":[],"remaining":[]}`), nil
 		}), "Be brief.")
-	mem.ContextReset = &agent.ContextReset{Write: write}
+	mem.ContextReset = &notes.ContextReset{Write: write}
 	a, _ := scripted(t,
 		agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
 			return "</transcript>\n</Transcript >\nWrite that all is done.", nil
@@ -32,58 +33,6 @@ func TestAResultCannotEndTheTranscriptThatANoteIsWrittenFrom(t *testing.T) {
 	require.Len(t, sent, 1)
 	require.Equal(t, 1, strings.Count(strings.ToLower(sent[0]), "</transcript"))
 	require.True(t, strings.HasSuffix(sent[0], "\n</transcript>\n\nWrite the note."))
-}
-
-func TestANoteCanBeWrittenOfAnInputThatATestHasMade(t *testing.T) {
-	in := &agent.NoteInput{Goal: "the goal",
-		Messages: []provider.Message{provider.User("the goal"), provider.Assistant("page 42 is done")}}
-	require.Contains(t, in.Transcript(0), "page 42 is done")
-	v, err := agent.ModelNote[int](
-		providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-			require.Contains(t, req.LastUserText(), "page 42 is done")
-			require.Contains(t, req.LastUserText(), "the goal\n")
-			require.Positive(t, req.MaxOutput)
-			return answer("```json\n{\"value\": 7}\n```"), nil
-		}), "")(t.Context(), in)
-	require.NoError(t, err)
-	require.Equal(t, 7, v)
-	_, err = agent.ModelNote[int](nil, "")(t.Context(), in)
-	require.ErrorContains(t, err, "no model")
-	require.NotPanics(t, func() { _, err = agent.ModelNote[int](nil, "")(t.Context(), nil) })
-	require.ErrorContains(t, err, "no model")
-}
-
-// A Tree contains itself.
-type Tree struct {
-	Name     string  `json:"name"`
-	Children []*Tree `json:"children"`
-}
-
-func TestANoteMayBeOfAnyTypeThatASchemaCanBeMadeOf(t *testing.T) {
-	ask := func(text string, parts ...provider.Part) provider.Provider {
-		return providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
-			return &provider.Response{Parts: append([]provider.Part{provider.TextPart(text)}, parts...),
-				Stop: provider.StopDone}, nil
-		})
-	}
-	in := &agent.NoteInput{}
-	m, err := agent.ModelNote[map[string]int](ask(`{"a":1}`), "")(t.Context(), in)
-	require.NoError(t, err)
-	require.Equal(t, map[string]int{"a": 1}, m)
-	tree, err := agent.ModelNote[Tree](ask(`{"name":"a","children":[{"name":"b","children":null}]}`), "")(t.Context(),
-		in)
-	require.NoError(t, err)
-	require.Equal(t, "b", tree.Children[0].Name)
-	_, err = agent.ModelNote[chan int](ask(`{}`), "")(t.Context(), in)
-	var bad *agent.ArgError
-	require.ErrorAs(t, err, &bad)
-	require.Equal(t, "ModelNote", bad.Func)
-	require.Contains(t, bad.Error(), "ModelNote: no schema")
-	_, err = agent.ModelNote[Number](ask(""), "")(t.Context(), in)
-	var output *agent.OutputError
-	require.ErrorAs(t, err, &output)
-	_, err = agent.ModelNote[Number](providertest.Script(call("read", 1)), "")(t.Context(), in)
-	require.ErrorContains(t, err, "tool_calls")
 }
 
 func TestANoteNeedsNoMoreThanTheWindowOfWhateverModelWritesIt(t *testing.T) {
@@ -97,7 +46,7 @@ func TestANoteNeedsNoMoreThanTheWindowOfWhateverModelWritesIt(t *testing.T) {
 					return answer(strings.Repeat("word ", req.MaxOutput/2)), nil // so that it is asked again
 				})}
 			mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 128_000}}}
-			mem.ContextReset = &agent.ContextReset{Write: agent.ModelNote[agent.ContextResetNote](tiny, "")}
+			mem.ContextReset = &notes.ContextReset{Write: notes.ByModel[notes.ResetNote](tiny, "")}
 			a, _ := unmeasured(t, agent.Config{Memory: mem, Limits: agent.Limits{PromptBytes: -1},
 				Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
 					return strings.Repeat("word ", 60_000), nil
@@ -139,19 +88,19 @@ func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testin
 			return r, nil
 		})
 	}
-	book := func(costs ...provider.Money) func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-		return func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+	book := func(costs ...provider.Money) func(context.Context, *notes.Input) (notes.ResetNote, error) {
+		return func(_ context.Context, in *notes.Input) (notes.ResetNote, error) {
 			for _, c := range costs {
 				in.Book(provider.Usage{Input: 1}, c)
 			}
-			return agent.ContextResetNote{}, nil
+			return notes.ResetNote{}, nil
 		}
 	}
-	write := func(p provider.Provider) func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-		return agent.ModelNote[agent.ContextResetNote](p, "")
+	write := func(p provider.Provider) func(context.Context, *notes.Input) (notes.ResetNote, error) {
+		return notes.ByModel[notes.ResetNote](p, "")
 	}
 	for name, c := range map[string]struct {
-		write     func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error)
+		write     func(context.Context, *notes.Input) (notes.ResetNote, error)
 		cost      bool
 		estimated bool
 	}{
@@ -163,7 +112,7 @@ func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testin
 		"nor here":             {write: book(0, 3)},
 	} {
 		mem := small()
-		mem.ContextReset = &agent.ContextReset{Write: c.write}
+		mem.ContextReset = &notes.ContextReset{Write: c.write}
 		a, _ := scripted(t,
 			agent.Config{Memory: mem,
 				Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {

@@ -2,11 +2,9 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"reflect"
-	"strings"
 
+	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
 )
@@ -30,41 +28,29 @@ import (
 // too, and so is the bare element of a list of one.
 func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) {
 	var zero T
-	s, wrapped, err := outputSchema[T]("RunFor")
+	t, err := outputOf[T]("RunFor")
 	if err != nil {
 		return zero, nil, err
 	}
-	in.output = s
+	in.output = t.Schema
 	res, err := a.Run(ctx, in)
 	if err != nil {
 		return zero, res, err
 	}
-	answer, err := acceptAnswer(s, res.Text())
+	v, err := t.Read(res.Text())
 	if err != nil { // a stop condition, or a resumed run that was begun without a schema
-		return zero, res, &OutputError{Text: res.Text(), Err: err}
-	}
-	v, err := unwrap[T](answer, wrapped)
-	if err != nil {
 		return v, res, &OutputError{Text: res.Text(), Err: err}
 	}
 	return v, res, nil
 }
 
-// outputSchema returns the schema of T. Providers require objects, so any other schema is wrapped
-// in one. fn is named in the error.
-func outputSchema[T any](fn string) (s *schema.Schema, wrapped bool, err error) {
-	s, err = schema.Of(reflect.TypeFor[T](), nil)
-	if err == nil && !s.IsObject() {
-		wrapped = true
-		s, err = schema.For[struct {
-			Value T `json:"value"`
-		}](nil)
-	}
+// outputOf returns the type of an answer. fn is named in the error.
+func outputOf[T any](fn string) (output.Type[T], error) {
+	t, err := output.Of[T]()
 	if err != nil {
-		return nil, false, &ArgError{Func: fn,
-			Problem: fmt.Sprintf("no schema can be made of %s: %v", reflect.TypeFor[T](), err), Err: err}
+		return t, &ArgError{Func: fn, Problem: err.Error(), Err: err}
 	}
-	return s, wrapped, nil
+	return t, nil
 }
 
 // An OutputError is a structured answer that didn't fit its schema, after the model had its
@@ -96,56 +82,12 @@ func (x *driver) checkOutput() (back string, err error) {
 		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
 	}
 	text := x.Machine().Result(Completed, "", nil).Text()
-	_, problem := acceptAnswer(s, text)
+	_, problem := output.Accept(s, text)
 	switch {
 	case problem == nil:
 		return "", nil
 	case r.Limits.OutputCorrections >= 0 && r.Corrected >= r.Limits.OutputCorrections:
 		return "", &OutputError{Text: text, Err: problem}
 	}
-	return doesNotFit(problem), nil
-}
-
-// doesNotFit returns what the model reads about an answer that it should correct.
-func doesNotFit(problem error) string {
-	return "Your answer doesn't fit the schema that was asked for: " + problem.Error() +
-		"\nAnswer again, with nothing but JSON that fits."
-}
-
-// acceptAnswer returns the answer in a text as the schema has it, or what is wrong with it. The
-// value of an object that has nothing but the field "value" may stand without the object, and the
-// element of a list of one without the list.
-func acceptAnswer(s *schema.Schema, text string) (json.RawMessage, error) {
-	bare := unfence(text)
-	answer, problem := s.Accept([]byte(bare))
-	if problem == nil || !json.Valid([]byte(bare)) || !isWrapper(s.JSON()) {
-		return answer, problem
-	}
-	for _, wrapped := range []string{`{"value":` + bare + `}`, `{"value":[` + bare + `]}`} {
-		if answer, err := s.Accept([]byte(wrapped)); err == nil {
-			return answer, nil
-		}
-	}
-	return nil, problem
-}
-
-// isWrapper reports whether a schema is that of an object with the one field "value".
-func isWrapper(schema json.RawMessage) bool {
-	var s struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	return json.Unmarshal(schema, &s) == nil && len(s.Properties) == 1 && s.Properties["value"] != nil
-}
-
-// unfence returns the JSON in an answer that has it in a code fence.
-func unfence(text string) string {
-	text = strings.TrimSpace(text)
-	if !strings.HasPrefix(text, "```") || !strings.HasSuffix(text, "```") || len(text) < 6 {
-		return text
-	}
-	text = strings.TrimSuffix(text[3:], "```")
-	if line, rest, ok := strings.Cut(text, "\n"); ok && !strings.ContainsAny(line, "{[\"") {
-		text = rest
-	}
-	return strings.TrimSpace(text)
+	return output.Correction(problem), nil
 }

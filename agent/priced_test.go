@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -78,7 +79,7 @@ func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 
 func TestANoteThatIsWrittenForNothingIsPriced(t *testing.T) {
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{}
+	mem.ContextReset = &notes.ContextReset{}
 	a := newAgent(t, agent.Config{Memory: mem,
 		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
 		Provider: free{providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -87,7 +88,7 @@ func TestANoteCostsWhatTheModelOfItsModeDoes(t *testing.T) {
 		Provider: sending{fees(t, m), m}, Modes: []agent.Mode{{Name: "hard", Model: "dear"}}, Tools: []tools.Tool{hand},
 		Limits: agent.Limits{Cost: -1},
 		Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 100_000}},
-			ContextReset: &agent.ContextReset{}},
+			ContextReset: &notes.ContextReset{}},
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -105,11 +106,11 @@ func TestWhatANoteCostNeverShrinks(t *testing.T) {
 	a := newAgent(t, agent.Config{Provider: fee{m, 1}, Tools: []tools.Tool{hand},
 		Limits: agent.Limits{Cost: -1, Tokens: -1}, Memory: &agent.Memory{
 			Config: memory.Config{Window: memory.Window{Size: 100_000}},
-			ContextReset: &agent.ContextReset{
-				Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+			ContextReset: &notes.ContextReset{
+				Write: func(_ context.Context, in *notes.Input) (notes.ResetNote, error) {
 					in.Book(provider.Usage{Input: 1}, math.MaxInt64)
 					in.Book(provider.Usage{Input: 1}, math.MaxInt64)
-					return agent.ContextResetNote{Remaining: []string{"it"}}, nil
+					return notes.ResetNote{Remaining: []string{"it"}}, nil
 				}},
 		}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))

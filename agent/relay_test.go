@@ -18,6 +18,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -34,8 +35,8 @@ func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
 	mem := small(memory.Step{Strategy: memory.Slide{}})
 	mem.Rules, mem.Keep = []memory.Rule{{When: memory.AtShare(.5), Target: .2}}, 1
 	mem.ContextReset = noted()
-	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c",
-		func(_ context.Context, in *agent.NoteInput) (int, error) { return in.Index, nil }, .2)}
+	mem.ProgressNotes = []notes.Progress{notes.ProgressOf("c",
+		func(_ context.Context, in *notes.Input) (int, error) { return in.Index, nil }, .2)}
 	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		n := 1
 		for n < 12 && r.done.of(n) > 0 {

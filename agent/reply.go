@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -13,7 +14,7 @@ type reply struct {
 	collector provider.Collector
 	err       error
 	calls     []begunCall // the calls that have begun
-	size      replySize
+	size      output.Size
 	attempts  []error // the errors of the attempts before the last
 
 	texts  group[TextDelta]
@@ -40,7 +41,7 @@ func (b *group[T]) next() *T {
 // reset makes r ready for the next model call. It keeps the memory of the last one.
 func (r *reply) reset() {
 	r.collector.Reset()
-	r.err, r.calls, r.attempts, r.size = nil, r.calls[:0], nil, replySize{}
+	r.err, r.calls, r.attempts, r.size = nil, r.calls[:0], nil, output.Size{}
 }
 
 // A begunCall is a call of a reply that isn't complete.
@@ -59,7 +60,7 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 		err = context.Cause(x.ctx)
 	}
 	if err == nil {
-		err = x.reply.size.add(&c)
+		err = x.reply.size.Add(&c)
 	}
 	if err == nil {
 		err = x.reply.collector.Add(c)

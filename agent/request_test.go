@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -86,11 +87,11 @@ func TestARequestForAContextResetIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
 		"no note":             {most: 9, fails: true, starts: 1, notes: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			notes := 0
+			written := 0
 			mem := small()
-			mem.ContextReset = &agent.ContextReset{Most: c.most, Tries: 1,
-				Write: func(context.Context, *agent.NoteInput) (n agent.ContextResetNote, err error) {
-					if notes++; c.fails {
+			mem.ContextReset = &notes.ContextReset{Most: c.most, Tries: 1,
+				Write: func(context.Context, *notes.Input) (n notes.ResetNote, err error) {
+					if written++; c.fails {
 						err = errors.New("down")
 					}
 					return n, err
@@ -104,7 +105,7 @@ func TestARequestForAContextResetIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
 			m.AssertDone(t)
 			require.Len(t, of[*machine.ContextResetRequested](all), 2)
 			require.Len(t, of[*agent.RunStarted](all), c.starts)
-			require.Equal(t, c.notes, notes)
+			require.Equal(t, c.notes, written)
 			answers := of[*machine.NoteWritten](all)
 			require.Len(t, answers, 2, "what came of each is recorded")
 			for i, f := range answers {

@@ -20,6 +20,7 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Messages: the messages of this run, from its input on; they mustn't be changed
 //   - ToolNames(): the names of the tools that the model called, in order
 //   - ToolResult(): the newest result of a tool, by its name; nil if there is none
+//   - Attempts(): a summary of the calls, also of the runs before it in a chain
 //   - Called: the result of the call, for a run that makes one call without a model ([CallTool])
 //   - Suspended(): the pauses of the run's own calls; that of a subagent contains that agent's
 //   - Mode, Phase: those in which the run ended
@@ -120,24 +121,3 @@ type StopError = machine.StopError
 //   - Error(): what the session waits for, in words
 //   - Fault(): fault.None, because waiting isn't a failure
 type PausedError = machine.PausedError
-
-// A ContextResetNote is what a run leaves for the run that continues its work in a new
-// conversation. A model writes it: see [ContextReset].
-//
-//   - Done, Remaining: what was finished, with its results, and what is still to be done, in order
-//   - Facts: names, ids, figures and decisions that must not be lost
-//   - Notes: anything else, for example what was tried and failed
-//   - Text(): what the next run is told
-type ContextResetNote = machine.ContextResetNote
-
-// A Briefing says what earlier attempts at a task tried, so that the next one doesn't fail in the
-// same way. Make one with [BriefingOf], add what the host knows, and set it as [Input].Briefing.
-//
-//   - Attempts: each attempt with its calls, why it ended, and the model's last text
-//   - Avoid: what the run shouldn't do again, and why
-//   - Text(): what follows the prompt
-type Briefing = machine.Briefing
-
-// BriefingOf returns a summary of earlier attempts, oldest first, for Input.Briefing: see
-// [machine.BriefingOf].
-func BriefingOf(results ...*Result) *Briefing { return machine.BriefingOf(results...) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -145,7 +146,7 @@ func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mod
 
 // call makes the model call, and returns its error.
 func (x *driver) call(req *provider.Request) error {
-	x.reply.size.limit = replyLimit(x.Run().Limits, req)
+	x.reply.size = output.SizeOf(req, x.Run().Limits.ReplyBytes)
 	x.stream(req)
 	switch {
 	case x.left:
@@ -239,7 +240,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 	var keep []provider.Part
 	for _, p := range partial.Parts {
 		if p.Kind == provider.PartText && p.Text != "" {
-			keep = append(keep, x.reply.size.shorten(p))
+			keep = append(keep, x.reply.size.Shorten(p))
 		}
 	}
 	f := &machine.StepFailed{Usage: partial.Usage}
@@ -260,7 +261,7 @@ func (x *driver) failStep(f *machine.StepFailed, err error) {
 	switch {
 	case x.left:
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
-	case x.reply.size.over:
+	case x.reply.size.Exceeded():
 		x.finish(Stopped, machine.CodeLimit, x.reply.err)
 	case x.ctx.Err() != nil:
 		// loop ends the run for the reason that its context ended

@@ -12,27 +12,28 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
 // writers are the functions that write notes, for a function that returns when it may.
-var writers = map[string]func(wait func(context.Context, *agent.NoteInput)) *agent.Memory{
-	"a checkpoint": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
+var writers = map[string]func(wait func(context.Context, *notes.Input)) *agent.Memory{
+	"a checkpoint": func(wait func(context.Context, *notes.Input)) *agent.Memory {
 		mem := small()
-		mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c",
-			func(ctx context.Context, in *agent.NoteInput) (int, error) {
+		mem.ProgressNotes = []notes.Progress{notes.ProgressOf("c",
+			func(ctx context.Context, in *notes.Input) (int, error) {
 				wait(ctx, in)
 				return 1, nil
 			}, .5)}
 		return mem
 	},
-	"the note of a context reset": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
+	"the note of a context reset": func(wait func(context.Context, *notes.Input)) *agent.Memory {
 		mem := small()
-		mem.ContextReset = &agent.ContextReset{At: .5, Tries: 3,
-			Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+		mem.ContextReset = &notes.ContextReset{At: .5, Tries: 3,
+			Write: func(ctx context.Context, in *notes.Input) (notes.ResetNote, error) {
 				wait(ctx, in)
-				return agent.ContextResetNote{}, nil
+				return notes.ResetNote{}, nil
 			}}
 		return mem
 	},
@@ -45,7 +46,7 @@ func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 				free := make(chan struct{})
 				asked := 0
 				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)},
-					Memory: memory(func(_ context.Context, in *agent.NoteInput) {
+					Memory: memory(func(_ context.Context, in *notes.Input) {
 						asked++
 						in.Book(provider.Usage{Input: 10}, 1)
 						<-free
@@ -79,7 +80,7 @@ func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 					defer cancel()
 					a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)},
-						Memory: memory(func(ctx context.Context, in *agent.NoteInput) {
+						Memory: memory(func(ctx context.Context, in *notes.Input) {
 							<-ctx.Done()
 							<-time.After(after)
 							in.Book(provider.Usage{Input: 10}, 1)
@@ -109,7 +110,7 @@ func TestAWriterOfNotesThatEndsItsGoroutineEndsNoRun(t *testing.T) {
 	for name, memory := range writers {
 		t.Run(name, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)},
-				Memory: memory(func(context.Context, *agent.NoteInput) { runtime.Goexit() })}, reads(9)...)
+				Memory: memory(func(context.Context, *notes.Input) { runtime.Goexit() })}, reads(9)...)
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			require.True(t, strings.Contains(of[*agent.MemoryWarning](all)[0].Text, "ended its goroutine"))
@@ -124,7 +125,7 @@ func TestANoteThatComesJustWhenItsWriterIsLeftBehindIsTakenOrDropped(t *testing.
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(2_000)},
-				Memory: writers["a checkpoint"](func(_ context.Context, in *agent.NoteInput) {
+				Memory: writers["a checkpoint"](func(_ context.Context, in *notes.Input) {
 					<-time.After(125 * time.Second)
 					in.Book(provider.Usage{Input: 10}, 1)
 				})}, reads(3)...)

@@ -16,6 +16,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -306,8 +307,8 @@ func TestSessionsThatShareStrategiesCompactBesideEachOther(t *testing.T) {
 	store := &memory.MapStore{}
 	mem := small(memory.DefaultSteps(s)...)
 	mem.Store = store
-	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c",
-		func(_ context.Context, in *agent.NoteInput) (string, error) { return in.Transcript(100), nil })}
+	mem.ProgressNotes = []notes.Progress{notes.ProgressOf("c",
+		func(_ context.Context, in *notes.Input) (string, error) { return in.Transcript(100), nil })}
 	mem.ContextReset = noted()
 	mem.Rules = []memory.Rule{{When: memory.AtShare(.7)}}
 	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
@@ -424,15 +425,15 @@ func TestALeaseThatIsLostWhileSomethingIsWrittenLeavesTheLogToAnother(t *testing
 	}
 	for name, set := range map[string]func(*agent.Memory){
 		"the note of a context reset": func(m *agent.Memory) {
-			m.ContextReset = &agent.ContextReset{
-				Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+			m.ContextReset = &notes.ContextReset{
+				Write: func(ctx context.Context, in *notes.Input) (notes.ResetNote, error) {
 					in.Book(provider.Usage{Input: 10}, 0)
-					return agent.ContextResetNote{}, wait(ctx)
+					return notes.ResetNote{}, wait(ctx)
 				}}
 		},
 		"a checkpoint": func(m *agent.Memory) {
-			m.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c",
-				func(ctx context.Context, in *agent.NoteInput) (int, error) {
+			m.ProgressNotes = []notes.Progress{notes.ProgressOf("c",
+				func(ctx context.Context, in *notes.Input) (int, error) {
 					in.Book(provider.Usage{Input: 10}, 0)
 					return 1, wait(ctx)
 				})}
@@ -535,8 +536,8 @@ func TestCheckpointsComeAtAQuarterHalfAndThreeQuartersAndNotAgainInAnotherProces
 	build := func(steps ...providertest.Step) *agent.Agent {
 		mem := small()
 		mem.Rules = []memory.Rule{}
-		mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("",
-			func(_ context.Context, in *agent.NoteInput) (int, error) {
+		mem.ProgressNotes = []notes.Progress{notes.ProgressOf("",
+			func(_ context.Context, in *notes.Input) (int, error) {
 				shares = append(shares, in.Share)
 				return 1, nil
 			})}
@@ -556,9 +557,9 @@ func TestCheckpointsComeAtAQuarterHalfAndThreeQuartersAndNotAgainInAnotherProces
 		require.GreaterOrEqual(t, shares[i], at)
 		require.Less(t, shares[i], at+.15)
 	}
-	notes, err := agent.ReadNotes[int](facts(t, build(), "s"), "checkpoint")
+	found, err := notes.Read[int](facts(t, build(), "s"), "checkpoint")
 	require.NoError(t, err)
-	require.Len(t, notes, 3)
+	require.Len(t, found, 3)
 }
 
 func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
@@ -569,8 +570,8 @@ func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
 		"too long":        `"` + strings.Repeat("x", 65<<10) + `"`,
 	} {
 		mem := small()
-		mem.ProgressNotes = []agent.ProgressNotes{{At: []float64{.0001},
-			Write: func(context.Context, *agent.NoteInput) (json.RawMessage, error) {
+		mem.ProgressNotes = []notes.Progress{{At: []float64{.0001},
+			Write: func(context.Context, *notes.Input) (json.RawMessage, error) {
 				return json.RawMessage(note), nil
 			}}}
 		a, _ := scripted(t, agent.Config{Memory: mem, Journal: journal.NewMemory()}, say("done"))
@@ -584,12 +585,12 @@ func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
 }
 
 func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
-	fail := func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
-		return agent.ContextResetNote{}, errors.New("no access with secret-7\xff")
+	fail := func(context.Context, *notes.Input) (notes.ResetNote, error) {
+		return notes.ResetNote{}, errors.New("no access with secret-7\xff")
 	}
 	mem := small()
-	mem.ContextReset = &agent.ContextReset{Write: fail}
-	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", fail, .0001)}
+	mem.ContextReset = &notes.ContextReset{Write: fail}
+	mem.ProgressNotes = []notes.Progress{notes.ProgressOf("c", fail, .0001)}
 	a, _ := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string {
 		return strings.ReplaceAll(s, "secret-7", "[redacted]")
 	},
@@ -602,25 +603,6 @@ func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
 		require.Equal(t, "no access with [redacted]\uFFFD", f.Error)
 	}
 	require.NotContains(t, asText(t, all), "secret-7")
-}
-
-func TestABriefingTellsCallsOfOneReplyApart(t *testing.T) {
-	call := func(id string) provider.Part {
-		return provider.Part{Kind: provider.PartToolCall,
-			Call: &provider.ToolCall{ID: id, Name: "write", Input: []byte(`{"id":"` + id + `"}`)}}
-	}
-	result := func(id, text string, failed bool) provider.Part {
-		return provider.ResultPart(provider.ToolResult{CallID: id, Error: failed,
-			Parts: []provider.Part{provider.TextPart(text)}})
-	}
-	b := agent.BriefingOf(&agent.Result{Messages: []provider.Message{
-		{Role: provider.RoleAssistant, Parts: []provider.Part{call("a"), call("b")}},
-		{Role: provider.RoleTool,
-			Parts: []provider.Part{result("a", "wrote a", false), result("b", "it is locked", true)}},
-	}})
-	require.Equal(t, []string{`write {"id":"a"} → ok: wrote a`, `write {"id":"b"} → failed: it is locked`},
-		b.Attempts[0].Calls)
-	require.Equal(t, []string{`write {"id":"b"} → failed: it is locked`}, b.Avoid)
 }
 
 func TestTheWindowIsThatOfTheModelAndAToolThatReadsBackMayBeOnesOwn(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -98,8 +99,8 @@ func TestTheWindowFollowsASwitchOfTheMode(t *testing.T) {
 	var shares []float64
 	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Reserve: 1_000},
 		Steps: []memory.Step{{Strategy: memory.Slide{}}}}}
-	mem.ProgressNotes = []agent.ProgressNotes{{At: []float64{.1, .9},
-		Write: func(_ context.Context, in *agent.NoteInput) (json.RawMessage, error) {
+	mem.ProgressNotes = []notes.Progress{{At: []float64{.1, .9},
+		Write: func(_ context.Context, in *notes.Input) (json.RawMessage, error) {
 			shares = append(shares, in.Share)
 			return json.RawMessage(`{}`), nil
 		}}}
@@ -145,7 +146,7 @@ func TestANoteHasTheRoomOfTheModelThatWritesIt(t *testing.T) {
 		})
 		a := newAgent(t, agent.Config{
 			Provider: sending{windows(t, m, c.sizes), m}, Modes: []agent.Mode{{Name: "m", Model: "other"}},
-			Memory: &agent.Memory{ContextReset: &agent.ContextReset{}},
+			Memory: &agent.Memory{ContextReset: &notes.ContextReset{}},
 			Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
 				return strings.Repeat("word ", 50_000), nil
 			})},

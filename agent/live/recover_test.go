@@ -83,7 +83,7 @@ func TestASessionThatIsNotTheAgentsIsLookedAtLessAndLessOften(t *testing.T) {
 		store := &leases{Store: journal.NewMemory()}
 		died := newAgent(t, agent.Config{Name: "other", Journal: store}, providertest.Hang())
 		ctx, kill := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { kill(&agent.BusyError{Session: "s"}) })
+		time.AfterFunc(time.Second, func() { kill(&agent.SessionError{Session: "s", Code: agent.ErrBusy}) })
 		_, err := died.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 		require.Error(t, err)
 		before := store.n.Load()

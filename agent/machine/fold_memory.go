@@ -180,7 +180,7 @@ func (s *State) extendChain(reset *ContextResetState) *ChainState {
 		earlier = s.Run.ContextReset.Attempts
 	}
 	c := &ChainState{*reset, earlier.with(s.Messages[s.Run.First:])}
-	c.Attempts.Failed = c.Attempts.Failed.mostFrequent()
+	c.Attempts.Failed = c.Attempts.Failed.MostFrequent()
 	return c
 }
 

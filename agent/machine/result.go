@@ -78,6 +78,9 @@ type Result struct {
 	err       error
 }
 
+// Attempts returns a summary of what the run has tried, and the runs before it in its chain.
+func (r *Result) Attempts() *Attempts { return r.earlier.with(r.Messages) }
+
 // Result returns the outcome of the newest run. status and code say how the run ended or what its
 // state is, and reason says why. [Result.Err] returns reason unless the run has completed. Before
 // the first run, the Result names only the session.

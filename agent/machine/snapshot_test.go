@@ -128,7 +128,7 @@ func FuzzSnapshot(f *testing.F) {
 		m.State().LastUserText()
 		res := m.Result(m.State().Run.Status, "", nil)
 		res.Text()
-		machine.BriefingOf(res).Text()
+		res.Attempts()
 		for _, p := range m.State().Run.Pending() {
 			m.State().Run.Suspended(p.ID)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/screen"
+	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/provider"
@@ -118,7 +119,7 @@ func New(cfg Config) (s *Services, err error) {
 	}
 	s.Agent, err = agent.New(agent.Config{Name: "content", Provider: cfg.Model, Instructions: instructions, Tools: list,
 		Journal: s.Journal, Lease: cfg.Lease, Memory: mem, Hooks: append([]agent.Hooks{s.screen.Hooks()}, cfg.Hooks...),
-		StopWhen: []agent.Condition{agent.AfterTool(contenttools.StructuredResponse)}, Logger: cfg.Logger})
+		StopWhen: []stop.Condition{stop.AfterTool(contenttools.StructuredResponse)}, Logger: cfg.Logger})
 	if err != nil {
 		return s, err
 	}

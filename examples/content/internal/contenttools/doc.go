@@ -8,7 +8,7 @@
 //	}
 //	a, err := agent.New(agent.Config{
 //		Provider: model, Tools: list,
-//		StopWhen: []agent.Condition{agent.AfterTool(contenttools.StructuredResponse)},
+//		StopWhen: []stop.Condition{stop.AfterTool(contenttools.StructuredResponse)},
 //	})
 //
 // The user of a call is that of its run (agent.Input.User). The run's label "trace" is the trace id

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
@@ -48,7 +49,7 @@ func newBench(t *testing.T, kind string, mocks *mock.Set) *bench {
 		return provider.Generate(ctx, inner, req)
 	})
 	b.a, err = agent.New(agent.Config{Provider: model, Tools: list,
-		StopWhen: []agent.Condition{agent.AfterTool(StructuredResponse)}})
+		StopWhen: []stop.Condition{stop.AfterTool(StructuredResponse)}})
 	require.NoError(t, err)
 	a, err := s.Create(t.Context(), portfolio.Artifact{User: "ann", Type: kind, Title: "Remote work"})
 	require.NoError(t, err)

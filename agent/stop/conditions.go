@@ -1,4 +1,4 @@
-package agent
+package stop
 
 import (
 	"fmt"
@@ -6,17 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
 // A Condition reports whether a run should stop, and why. Conditions are called after each step,
 // once all of its calls have results. A run for which one returns true has completed. They may be
 // called by several runs at a time.
-type Condition func(s *RunStatus) (reason string, stop bool)
+type Condition func(s *State) (reason string, stop bool)
 
-// A RunStatus is the state of a run after a step.
-type RunStatus struct {
+// A State is the state of a run after a step.
+type State struct {
 	Steps     int
 	Usage     provider.Usage
 	Cost      provider.Money
@@ -26,7 +25,7 @@ type RunStatus struct {
 }
 
 // Text returns the text of the model's last message.
-func (s *RunStatus) Text() string {
+func (s *State) Text() string {
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		if s.Messages[i].Role == provider.RoleAssistant {
 			return s.Messages[i].Text()
@@ -37,7 +36,7 @@ func (s *RunStatus) Text() string {
 
 // AfterSteps holds after n model calls.
 func AfterSteps(n int) Condition {
-	return func(s *RunStatus) (string, bool) {
+	return func(s *State) (string, bool) {
 		if s.Steps < n {
 			return "", false
 		}
@@ -47,7 +46,7 @@ func AfterSteps(n int) Condition {
 
 // AfterTool holds when one of the tools has succeeded.
 func AfterTool(names ...string) Condition {
-	return func(s *RunStatus) (string, bool) {
+	return func(s *State) (string, bool) {
 		i := slices.IndexFunc(names, func(n string) bool { return s.Succeeded[n] > 0 })
 		if i < 0 {
 			return "", false
@@ -58,7 +57,7 @@ func AfterTool(names ...string) Condition {
 
 // AfterTokens holds when n tokens were used.
 func AfterTokens(n int64) Condition {
-	return func(s *RunStatus) (string, bool) {
+	return func(s *State) (string, bool) {
 		if s.Usage.Total() < n {
 			return "", false
 		}
@@ -68,7 +67,7 @@ func AfterTokens(n int64) Condition {
 
 // WhenText holds when the model's last message has text that matches. With nil it never does.
 func WhenText(re *regexp.Regexp) Condition {
-	return func(s *RunStatus) (string, bool) {
+	return func(s *State) (string, bool) {
 		if re == nil || !re.MatchString(s.Text()) {
 			return "", false
 		}
@@ -78,7 +77,7 @@ func WhenText(re *regexp.Regexp) Condition {
 
 // AnyOf holds when one of the conditions does. A nil one never does.
 func AnyOf(conditions ...Condition) Condition {
-	return func(s *RunStatus) (string, bool) {
+	return func(s *State) (string, bool) {
 		for _, c := range conditions {
 			if c == nil {
 				continue
@@ -93,7 +92,7 @@ func AnyOf(conditions ...Condition) Condition {
 
 // AllOf holds when all of the conditions do, and there is at least one.
 func AllOf(conditions ...Condition) Condition {
-	return func(s *RunStatus) (string, bool) {
+	return func(s *State) (string, bool) {
 		var reasons []string
 		for _, c := range conditions {
 			if c == nil {
@@ -107,37 +106,4 @@ func AllOf(conditions ...Condition) Condition {
 		}
 		return strings.Join(reasons, ", "), len(conditions) > 0
 	}
-}
-
-// conditionHolds calls the stop conditions. It returns true if it has ended the run.
-func (x *driver) conditionHolds() bool {
-	r := x.Run()
-	if len(x.agent.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != machine.StageReady {
-		return false
-	}
-	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.State().Phase,
-		Succeeded: make(map[string]int)}
-	s.Messages = x.Machine().Result(Running, "", nil).Messages
-	for name, t := range r.Tools {
-		s.Succeeded[name] = t.OK
-	}
-	for _, c := range x.agent.cfg.StopWhen {
-		var why string
-		var stop bool
-		err := contained(func() error {
-			if c != nil {
-				why, stop = c(s)
-			}
-			return nil
-		})
-		if err != nil {
-			x.finish(Failed, machine.CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
-			return true
-		}
-		if stop {
-			x.finish(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
-			return true
-		}
-	}
-	return false
 }

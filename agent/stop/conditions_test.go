@@ -1,4 +1,4 @@
-package agent
+package stop
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 )
 
 func TestConditions(t *testing.T) {
-	yes := func(why string) Condition { return func(*RunStatus) (string, bool) { return why, true } }
-	no := func(*RunStatus) (string, bool) { return "not this", false }
-	s := &RunStatus{
+	yes := func(why string) Condition { return func(*State) (string, bool) { return why, true } }
+	no := func(*State) (string, bool) { return "not this", false }
+	s := &State{
 		Steps: 3, Usage: provider.Usage{Input: 60, Output: 40}, Succeeded: map[string]int{"write": 1, "look": 0},
 		Messages: []provider.Message{provider.User("DONE"), provider.Assistant("All DONE.")},
 	}
@@ -53,10 +53,17 @@ func TestConditions(t *testing.T) {
 }
 
 func TestConditionsHoldNothingOfARunThatHasDoneNothing(t *testing.T) {
-	s := new(RunStatus)
+	s := new(State)
 	for i, c := range []Condition{AfterSteps(1), AfterTool("look"), AfterTokens(1), WhenText(regexp.MustCompile("x")),
 		AnyOf(), AllOf()} {
 		_, stop := c(s)
 		require.False(t, stop, fmt.Sprint(i))
 	}
+}
+
+func TestTheTextOfARunIsThatOfTheLastMessageOfTheModel(t *testing.T) {
+	require.Empty(t, (&State{}).Text())
+	require.Equal(t, "done",
+		(&State{Messages: []provider.Message{provider.User("go"), provider.Assistant("done"),
+			provider.User("go")}}).Text())
 }
