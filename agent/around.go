@@ -88,42 +88,41 @@ func (c valueContext) Value(key any) any {
 	return v
 }
 
-// spans are the spans of a driver.
+// spans are the spans of a run.
 type spans struct {
-	endRun  func(error)
-	endStep func(error)
+	*sessionLog
+	runEnd  func(error)
+	stepEnd func(error)
 	step    context.Context // of the step under way
 }
 
 // beginRun begins the span of the run.
-func (x *driver) beginRun(resumed bool) {
-	x.ctx, x.spans.endRun = x.around(x.ctx,
-		Span{NoteMeta: NoteMeta{Origin: x.Origin()}, Kind: "run", Resumed: resumed})
+func (s *spans) beginRun(resumed bool) {
+	s.ctx, s.runEnd = s.around(s.ctx,
+		Span{NoteMeta: NoteMeta{Origin: s.Origin()}, Kind: "run", Resumed: resumed})
 }
 
 // beginStep begins the span of a step.
-func (x *driver) beginStep(n int) {
-	x.spans.step, x.spans.endStep = x.around(x.ctx,
-		Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: n}, Kind: "step"})
-	x.reply.err = nil
+func (s *spans) beginStep(n int) {
+	s.step, s.stepEnd = s.around(s.ctx,
+		Span{NoteMeta: NoteMeta{Origin: s.Origin(), Step: n}, Kind: "step"})
 }
 
-// endStep ends the span of the step.
-func (x *driver) endStep() {
-	err := x.reply.err
-	if err == nil && x.ctx.Err() != nil {
-		err = causeOf(x.ctx)
+// endStep ends the span of the step, which has failed if err isn't nil.
+func (s *spans) endStep(err error) {
+	if err == nil && s.ctx.Err() != nil {
+		err = causeOf(s.ctx)
 	}
-	x.spans.step = nil
-	x.spans.endStep(err)
+	s.step = nil
+	s.stepEnd(err)
 }
 
 // stepCtx returns the context of the step under way, or that of the run.
-func (x *driver) stepCtx() context.Context {
-	if x.spans.step != nil {
-		return x.spans.step
+func (s *spans) stepCtx() context.Context {
+	if s.step != nil {
+		return s.step
 	}
-	return x.ctx
+	return s.ctx
 }
 
 // A callSpan is the span of a tool call.
@@ -134,29 +133,29 @@ type callSpan struct {
 
 // beginSpan begins the span of a call that is about to be executed.
 func (cr *callRun) beginSpan() context.Context {
-	x := cr.x
-	ctx, end := x.around(x.ctx, Span{NoteMeta: x.callMeta(&cr.call), Kind: "tool", Tool: cr.call.Name})
-	x.Lock()
-	defer x.Unlock()
+	w := cr.w
+	ctx, end := w.around(w.ctx, Span{NoteMeta: w.callMeta(&cr.call), Kind: "tool", Tool: cr.call.Name})
+	w.Lock()
+	defer w.Unlock()
 	cr.span = callSpan{ctx, end}
 	return ctx
 }
 
 // spanCtx returns the context for the AfterTool hooks of a call.
 func (cr *callRun) spanCtx() context.Context {
-	cr.x.Lock()
-	defer cr.x.Unlock()
+	cr.w.Lock()
+	defer cr.w.Unlock()
 	if cr.span.ctx != nil {
 		return cr.span.ctx
 	}
-	return cr.x.ctx
+	return cr.w.ctx
 }
 
 // endSpan ends the span of a call, if it has begun.
 func (cr *callRun) endSpan(out *tools.Outcome) {
-	cr.x.Lock()
+	cr.w.Lock()
 	end := cr.span.end
-	cr.x.Unlock()
+	cr.w.Unlock()
 	if end == nil {
 		return
 	}

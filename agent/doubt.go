@@ -8,15 +8,15 @@ import (
 
 // resolveDoubt handles calls that were started by a process that died. A call that may be repeated
 // runs again. For any other, a person decides or the model is informed, as Config.InDoubt says.
-func (x *driver) resolveDoubt(indexes []int) {
-	for _, c := range x.callStates(indexes) {
-		cr := x.newCall(c)
+func (w *workers) resolveDoubt(indexes []int) {
+	for _, c := range w.callStates(indexes) {
+		cr := w.newCall(c)
 		if c.Repeat && cr.d != nil && cr.d.Spec().Repeatable() {
-			x.runAlone(cr)
+			w.runAlone(cr)
 		} else {
-			x.inDoubt(cr, "the process that ran it ended")
+			w.inDoubt(cr, "the process that ran it ended")
 		}
-		if x.left || x.ctx.Err() != nil {
+		if w.left || w.ctx.Err() != nil {
 			return
 		}
 	}
@@ -24,13 +24,13 @@ func (x *driver) resolveDoubt(indexes []int) {
 
 // inDoubt asks a person about a call of which it isn't known how it ended, or informs the model, as
 // Config.InDoubt says.
-func (x *driver) inDoubt(cr *callRun, why string) {
-	if x.agent.cfg.InDoubt == TellInDoubt {
-		x.finishCall(cr, doubtful(why))
-		x.flush()
+func (w *workers) inDoubt(cr *callRun, why string) {
+	if w.agent.cfg.InDoubt == TellInDoubt {
+		w.finishCall(cr, doubtful(why))
+		w.flush()
 		return
 	}
-	x.suspend(cr, Pause{Kind: PauseInDoubt,
+	w.suspend(cr, Pause{Kind: PauseInDoubt,
 		Reason: "the call was started, and it is not known whether it had its effect: " + why}, 0)
 }
 

@@ -89,7 +89,7 @@ func ownCall(ctx context.Context) string {
 }
 
 // hostValue checks the kind of a host's event for fn, and returns its value, encoded and redacted.
-func (x *driver) hostValue(fn, kind string, value any) (data json.RawMessage, err error) {
+func (l *sessionLog) hostValue(fn, kind string, value any) (data json.RawMessage, err error) {
 	bad := func(problem string, err error) (json.RawMessage, error) {
 		return nil, badEvent(fn, kind, problem, err)
 	}
@@ -110,7 +110,7 @@ func (x *driver) hostValue(fn, kind string, value any) (data json.RawMessage, er
 	case machine.TooDeep(data):
 		return bad("its value is nested too deep; give a flatter one", nil)
 	}
-	if data = x.agent.redact.JSON(bytes.ToValidUTF8(data, []byte("\uFFFD"))); len(data) > maxValue {
+	if data = l.agent.redact.JSON(bytes.ToValidUTF8(data, []byte("\uFFFD"))); len(data) > maxValue {
 		return bad(
 			fmt.Sprintf(
 				"its value has %d bytes as JSON, and at most %d are allowed; store it elsewhere and give its name",
@@ -122,24 +122,4 @@ func (x *driver) hostValue(fn, kind string, value any) (data json.RawMessage, er
 // badEvent returns the error for an event that a function can't take.
 func badEvent(fn, kind, problem string, err error) error {
 	return &ArgError{Func: fn, Field: fmt.Sprintf("event %q", kind), Problem: problem, Err: err}
-}
-
-// forward shows an event of a subagent. If too many events wait to be shown, it waits, unless ctx
-// ends. The goroutine of the subagent's call calls it.
-func (x *driver) forward(ctx context.Context, ev Event) {
-	x.Lock()
-	defer x.Unlock()
-	if len(x.queue) >= maxQueue {
-		stop := context.AfterFunc(ctx, func() {
-			x.Lock()
-			defer x.Unlock()
-			x.room.Broadcast()
-		})
-		defer stop()
-		for len(x.queue) >= maxQueue && ctx.Err() == nil {
-			x.room.Wait()
-		}
-	}
-	x.note(ev)
-	x.Wake()
 }

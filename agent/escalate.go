@@ -32,14 +32,14 @@ type Escalated struct {
 }
 
 // escalation returns the note about a failure.
-func (x *driver) escalation(meta NoteMeta, tool string, class fault.Class, failure error, text string, attempts int,
+func (l *sessionLog) escalation(meta NoteMeta, tool string, class fault.Class, failure error, text string, attempts int,
 	tried []error) (e *Escalated) {
-	e = &Escalated{NoteMeta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure,
+	e = &Escalated{NoteMeta: meta, Tool: tool, Class: class, Reason: l.agent.redact.Text(text), Err: failure,
 		Attempts: attempts, Errors: tried}
 	for _, r := range remedies(failure, class, tool) {
-		e.Remedies = append(e.Remedies, x.agent.redact.Text(r))
+		e.Remedies = append(e.Remedies, l.agent.redact.Text(r))
 	}
-	x.agent.logger.ErrorContext(x.ctx, "agent: something failed that the run can't help by itself", "session", x.Name,
+	l.agent.logger.ErrorContext(l.ctx, "agent: something failed that the run can't help by itself", "session", l.Name,
 		"call", meta.Call, "tool", tool,
 		"class", class, "attempts", attempts, "reason", e.Reason, "remedies", e.Remedies)
 	return e

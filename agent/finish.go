@@ -90,11 +90,11 @@ func (x *driver) sendBack(why, text string) {
 }
 
 // beforeFinish calls the BeforeFinish hooks. It returns what is missing according to them.
-func (x *driver) beforeFinish() (missing string, err error) {
+func (l *sessionLog) beforeFinish() (missing string, err error) {
 	var all []string
-	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
-		res := x.Machine().Result(Completed, "", nil)
-		err := x.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(x.ctx, res) })
+	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
+		res := l.Machine().Result(Completed, "", nil)
+		err := l.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(l.ctx, res) })
 		var send *sendBackError
 		var warn *warnError
 		switch {
@@ -102,19 +102,19 @@ func (x *driver) beforeFinish() (missing string, err error) {
 		case errors.As(err, &send):
 			all = append(all, send.what)
 		case errors.As(err, &warn):
-			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns at the end of a run", "hook", h.Name,
+			l.agent.logger.WarnContext(l.ctx, "agent: a hook warns at the end of a run", "hook", h.Name,
 				"warning", warn.text)
 		default:
 			return "", err
 		}
 	}
-	r := x.Run()
+	r := l.Run()
 	if len(all) == 0 {
 		return "", nil
 	}
 	if r.Limits.SendBacks >= 0 && r.SentBack >= r.Limits.SendBacks {
-		x.agent.logger.WarnContext(x.ctx,
-			"agent: the run finishes although something is missing: Limits.SendBacks is reached", "session", x.Name,
+		l.agent.logger.WarnContext(l.ctx,
+			"agent: the run finishes although something is missing: Limits.SendBacks is reached", "session", l.Name,
 			"missing", all)
 		return "", nil
 	}
@@ -194,10 +194,10 @@ func (x *driver) finish(status Status, code string, reason error) {
 	x.afterRun(end.Result)
 	x.flush()
 	if x.spans.step != nil { // the run ends within a step, whose span ends first
-		x.endStep()
+		x.endStep(x.reply.err)
 	}
-	if x.spans.endRun != nil {
-		x.spans.endRun(end.Result.Err())
+	if x.runEnd != nil {
+		x.runEnd(end.Result.Err())
 	}
 	switch {
 	case x.left:
@@ -217,12 +217,6 @@ func (x *driver) callerEnded(reason error) bool {
 	}
 	byCancel := errors.Is(reason, errCanceled)
 	return !byCancel || errors.Is(causeOf(x.ctx), causeOf(x.caller))
-}
-
-// fail yields an error as the last event.
-func (x *driver) fail(err error) {
-	x.yield(nil, err)
-	x.left = true
 }
 
 // closeRun closes what a run leaves open: an open model call fails, and each open tool call gets a

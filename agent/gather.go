@@ -207,10 +207,10 @@ func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
 }
 
 // gatherTools sets the tools of the run that starts after run before, or that resumes it.
-func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*sourceError, error) {
+func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*sourceError, error) {
 	g := &gathering{input: in.Tools, only: in.Only}
-	g.listing = tools.Listing{Session: x.account(), User: in.User,
-		Labels: cmp.Or(provider.LabelsOf(in.Labels), x.State().Labels)}
+	g.listing = tools.Listing{Session: w.account(), User: in.User,
+		Labels: cmp.Or(provider.LabelsOf(in.Labels), w.State().Labels)}
 	if before != nil {
 		g.before = before.Fingerprints
 	}
@@ -220,34 +220,34 @@ func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*sourceErro
 		}
 		g.resumed, g.only, g.external, g.listing.User = true, before.Only, before.External, before.User
 	}
-	x.tools.listing = g.listing
-	set, failed, err := x.agent.gather(x.ctx, g)
+	w.tools.listing = g.listing
+	set, failed, err := w.agent.gather(w.ctx, g)
 	if err != nil {
-		x.agent.logSources(x.ctx, x.Name, failed)
+		w.agent.logSources(w.ctx, w.Name, failed)
 		return nil, err
 	}
-	x.tools.set = set
+	w.tools.set = set
 	return failed, nil
 }
 
 // toolsChanged returns how the tools of the run that starts differ from those of the run before. An
 // agent whose tools are all its own, in the same process or not, records them only in RunStarted.
-func (x *driver) toolsChanged(before *machine.RunState) []machine.ToolFingerprint {
-	if before == nil || x.tools.set == x.agent.own && !x.agent.changeable && len(before.External) == 0 {
+func (w *workers) toolsChanged(before *machine.RunState) []machine.ToolFingerprint {
+	if before == nil || w.tools.set == w.agent.own && !w.agent.changeable && len(before.External) == 0 {
 		return nil
 	}
-	return differing(before.Fingerprints, x.tools.set.fingerprints)
+	return differing(before.Fingerprints, w.tools.set.fingerprints)
 }
 
 // checkToolChoice returns what is wrong with the tool that an input chooses.
-func (x *driver) checkToolChoice(in *Input, mode *mode) error {
+func (w *workers) checkToolChoice(in *Input, mode *mode) error {
 	if in.ToolChoice.Mode != provider.ChooseTool {
 		return nil
 	}
-	if _, ok := x.tools.set.registry.Lookup(in.ToolChoice.Tool); !ok {
-		return x.tools.set.unknown("ToolChoice", in.ToolChoice.Tool)
+	if _, ok := w.tools.set.registry.Lookup(in.ToolChoice.Tool); !ok {
+		return w.tools.set.unknown("ToolChoice", in.ToolChoice.Tool)
 	}
-	if !slices.Contains(x.tools.set.offers[mode.index].names, in.ToolChoice.Tool) {
+	if !slices.Contains(w.tools.set.offers[mode.index].names, in.ToolChoice.Tool) {
 		return badInput("ToolChoice", "the tool %q isn't offered in mode %q", in.ToolChoice.Tool, mode.Name)
 	}
 	return nil

@@ -54,8 +54,8 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 }
 
 // checkTools returns an error if a hook has given a step tools that the run doesn't know.
-func (x *driver) checkTools(s *Step) error {
-	set := x.toolset()
+func (l *sessionLog) checkTools(s *Step) error {
+	set := l.toolset()
 	for i, d := range s.Tools {
 		if d == nil {
 			return fmt.Errorf("agent: Step.Tools[%d] is nil", i)
@@ -156,12 +156,12 @@ var errAnswered = errors.New("agent: a hook answered in the tool's place")
 
 // beforeTool calls the BeforeTool hooks, which may change, deny or answer a call. The failure of a
 // guard denies it. Its error is errAnswered if a hook answered.
-func (x *driver) beforeTool(cr *callRun) error {
+func (l *sessionLog) beforeTool(cr *callRun) error {
 	c := cr.hookCall()
 	c.Input = slices.Clone(c.Input)
-	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
+	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
 		had := c.answer != nil
-		err := x.callHook(h, "BeforeTool", func() error { return h.BeforeTool(x.ctx, c) })
+		err := l.callHook(h, "BeforeTool", func() error { return h.BeforeTool(l.ctx, c) })
 		if !had && c.answer != nil {
 			c.AnsweredBy = cmp.Or(machine.ValidText(h.Name), "hook")
 		}
@@ -182,7 +182,7 @@ func (x *driver) beforeTool(cr *callRun) error {
 		return errAnswered
 	}
 	if string(c.Input) != string(cr.call.Input) { // what runs is what is stored
-		cr.call.Input = x.agent.redact.JSON(c.Input)
+		cr.call.Input = l.agent.redact.JSON(c.Input)
 	}
 	return nil
 }

@@ -11,6 +11,14 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
+// An inbox is what was sent to a run.
+type inbox struct {
+	*sessionLog
+	*consumer
+	receipts  receipts
+	delivered []string // messages in the conversation that the model hasn't been asked about yet
+}
+
 // driverOf returns the driver of a session in this process, or nil. Its run may have ended, but not
 // yet been released.
 func (a *Agent) driverOf(name string) *driver {
@@ -99,7 +107,12 @@ func (x *driver) readInbox() (done bool) {
 	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == "" && r.Direct == nil
 	if between && x.requested == requestNone {
 		for _, it := range messages {
-			done = x.deliver(&it) || done
+			if x.deliver(&it) {
+				done = true
+				if x.memory != nil {
+					x.memory.asked = false
+				}
+			}
 		}
 	}
 	x.flush()
@@ -147,15 +160,12 @@ func (x *driver) grant() {
 }
 
 // deliver adds a message to the conversation and removes it from the inbox, in one append.
-func (x *driver) deliver(it *session.Item) bool {
-	err := x.appendTaking([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
+func (b *inbox) deliver(it *session.Item) bool {
+	err := b.appendTaking([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
 	if err != nil {
 		return false
 	}
-	if x.memory != nil {
-		x.memory.asked = false
-	}
-	x.delivered = append(x.delivered, it.ID) // their receipts are settled when the model call has begun
+	b.delivered = append(b.delivered, it.ID) // their receipts are settled when the model call has begun
 	return true
 }
 
@@ -222,16 +232,16 @@ func (l *sessionLog) takeRevocation(it *session.Item) {
 // takeLate acts on revocations and titles that were posted to a run too late for its last safe
 // point. It looks only if there may be some: there are rules to revoke, or this process has posted
 // something (see poke). What another process posted waits for the next run.
-func (x *driver) takeLate() {
-	if len(x.State().Rules) == 0 && len(x.wake) == 0 {
+func (b *inbox) takeLate() {
+	if len(b.State().Rules) == 0 && len(b.wake) == 0 {
 		return
 	}
-	for _, it := range x.Inbox() {
+	for _, it := range b.Inbox() {
 		switch it.Kind {
 		case session.ItemRevoke:
-			x.takeRevocation(&it)
+			b.takeRevocation(&it)
 		case session.ItemTitle:
-			x.takeTitle(&it)
+			b.takeTitle(&it)
 		}
 	}
 }

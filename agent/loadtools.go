@@ -48,7 +48,7 @@ func LoadTools(ctx context.Context, names ...string) error {
 
 // loaded returns a toolset with fresh lists and with lazy tools loaded, and how its fingerprints
 // differ.
-func (x *driver) loaded(before *toolset, fresh []toolList, names []string) (*toolset, []machine.ToolFingerprint,
+func (w *workers) loaded(before *toolset, fresh []toolList, names []string) (*toolset, []machine.ToolFingerprint,
 	error) {
 	known, lists := before.definitions(), slices.Clone(before.lists)
 	var changes []machine.ToolFingerprint
@@ -85,7 +85,7 @@ func (x *driver) loaded(before *toolset, fresh []toolList, names []string) (*too
 	if len(changes) == 0 {
 		return before, nil, nil
 	}
-	after, err := x.agent.newToolset(known, fingerprints, x.only(), lists)
+	after, err := w.agent.newToolset(known, fingerprints, w.only(), lists)
 	return after, changes, err
 }
 
@@ -109,16 +109,16 @@ func goneOf(set *toolset, l toolList) (changes []machine.ToolFingerprint) {
 // checkSources lists the sources again that say that they have changed, before calls run, and
 // records which tools of the run are gone, or back. New tools wait for the next run, or for
 // LoadTools.
-func (x *driver) checkSources() {
-	due := x.dueSources(false)
+func (w *workers) checkSources() {
+	due := w.dueSources(false)
 	if len(due) == 0 {
 		return
 	}
-	fresh, failed := x.agent.list(x.ctx, x.tools.listing, due)
-	x.sourcesFailed(failed)
-	x.Lock()
-	defer x.Unlock()
-	before := x.tools.set
+	fresh, failed := w.agent.list(w.ctx, w.tools.listing, due)
+	w.sourcesFailed(failed)
+	w.Lock()
+	defer w.Unlock()
+	before := w.tools.set
 	after := *before
 	after.lists = slices.Clone(before.lists)
 	var changes []machine.ToolFingerprint
@@ -130,20 +130,20 @@ func (x *driver) checkSources() {
 		after.lists[i].changed, after.lists[i].waits = l.changed, true
 	}
 	after.fingerprints = machine.ChangeTools(before.fingerprints, changes)
-	x.tools.set = &after
+	w.tools.set = &after
 	if len(changes) > 0 {
 		// loop ends a run whose journal refuses it
-		_ = x.appendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
+		_ = w.appendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
 }
 
 // dueSources returns the sources that say that their lists may differ by now; with waiting also
 // those whose new tools wait for LoadTools.
-func (x *driver) dueSources(waiting bool) (due []namedSource) {
-	lists := x.toolset().lists
+func (l *sessionLog) dueSources(waiting bool) (due []namedSource) {
+	lists := l.toolset().lists
 	for i := range lists {
 		if lists[i].isOld() || waiting && lists[i].waits {
-			due = append(due, x.agent.sources[slices.IndexFunc(x.agent.sources, func(s namedSource) bool {
+			due = append(due, l.agent.sources[slices.IndexFunc(l.agent.sources, func(s namedSource) bool {
 				return s.name == lists[i].name
 			})])
 		}
@@ -152,20 +152,20 @@ func (x *driver) dueSources(waiting bool) (due []namedSource) {
 }
 
 // only returns Input.Only of the run.
-func (x *driver) only() []string {
-	x.Lock()
-	defer x.Unlock()
-	return x.Run().Only
+func (w *workers) only() []string {
+	w.Lock()
+	defer w.Unlock()
+	return w.Run().Only
 }
 
 // sourcesFailed logs and shows what is wrong with sources.
-func (x *driver) sourcesFailed(failed []*sourceError) {
-	x.agent.logSources(x.ctx, x.Name, failed)
+func (w *workers) sourcesFailed(failed []*sourceError) {
+	w.agent.logSources(w.ctx, w.Name, failed)
 	for _, e := range failed {
-		reason := x.agent.redact.Text(e.Error())
-		x.Lock()
-		x.note(&SourceFailed{NoteMeta: x.noteMeta(), Source: e.Source, Tool: e.Tool, Kept: e.Kept, Reason: reason,
+		reason := w.agent.redact.Text(e.Error())
+		w.Lock()
+		w.note(&SourceFailed{NoteMeta: w.noteMeta(), Source: e.Source, Tool: e.Tool, Kept: e.Kept, Reason: reason,
 			Err: e})
-		x.Unlock()
+		w.Unlock()
 	}
 }

@@ -19,7 +19,8 @@ type sessionLog struct {
 	agent  *Agent
 	ctx    context.Context // derived from that of the Log
 	deltas bool            // notes are queued, too
-	driver *driver         // of the run; nil without one
+	parent *parentCall     // the call that the run belongs to, of a subagent
+	tools  *runTools       // of the run; nil without one
 
 	resumed bool // a decision has resumed the run; only the driving goroutine uses it
 
@@ -28,6 +29,7 @@ type sessionLog struct {
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses that were shown
 	over     outcome         // of a run
+	ended    bool            // the end of the run is appended
 }
 
 // An outcome is what is known of the end of a run besides the fact.

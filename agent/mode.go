@@ -43,14 +43,14 @@ func SetPhase(ctx context.Context, name string) error {
 
 // appendIn appends the fact that makes returns, if any. The fact holds nothing that must be
 // redacted. A call that was abandoned, whose ctx has ended, must not change the run any more.
-func (x *driver) appendIn(ctx context.Context, makes func() Fact) error {
-	x.Lock()
-	defer x.Unlock()
-	if ctx.Err() != nil || x.ended {
+func (l *sessionLog) appendIn(ctx context.Context, makes func() Fact) error {
+	l.Lock()
+	defer l.Unlock()
+	if ctx.Err() != nil || l.ended {
 		return errOver
 	}
 	if f := makes(); f != nil {
-		return x.appendLocked(nil, session.Clean(f))
+		return l.appendLocked(nil, session.Clean(f))
 	}
 	return nil
 }

@@ -42,27 +42,27 @@ func (g *memoryConfig) addNotes() error {
 }
 
 // writeDueNotes writes the notes that are due at a share of the window.
-func (x *driver) writeDueNotes(share float64, req *provider.Request, budget int) error {
-	rc := x.memory
-	for i, p := range x.agent.memoryConfig.ProgressNotes {
+func (w *window) writeDueNotes(share float64, req *provider.Request, budget int) error {
+	rc := w.memory
+	for i, p := range w.agent.memoryConfig.ProgressNotes {
 		if len(rc.marks) == i {
 			rc.marks = append(rc.marks, memory.NewThresholds(p.At...))
-			rc.marks[i].Cross(x.State().Note(p.Category).Share) // what has fired before a restart
+			rc.marks[i].Cross(w.State().Note(p.Category).Share) // what has fired before a restart
 		}
 		if len(rc.marks[i].Cross(share)) == 0 {
 			continue
 		}
-		in := x.noteInput(p.Category, share, req, budget)
-		note, err := write(x, in, p.Write)
-		if x.ctx.Err() != nil {
-			x.appendBrokenOff(in)
-			return causeOf(x.ctx)
+		in := w.noteInput(p.Category, share, req, budget)
+		note, err := write(w, in, p.Write)
+		if w.ctx.Err() != nil {
+			w.appendBrokenOff(in)
+			return causeOf(w.ctx)
 		}
 		f := in.Fact(note, err)
 		if f.Error != "" {
-			x.memoryWarning(fmt.Sprintf("writing note %d of category %q: %s", f.Index, f.Category, f.Error))
+			w.memoryWarning(fmt.Sprintf("writing note %d of category %q: %s", f.Index, f.Category, f.Error))
 		}
-		if err := x.appendNote(f); err != nil {
+		if err := w.appendNote(f); err != nil {
 			return err
 		}
 	}
@@ -70,12 +70,12 @@ func (x *driver) writeDueNotes(share float64, req *provider.Request, budget int)
 }
 
 // noteInput returns the input for a note.
-func (x *driver) noteInput(category string, share float64, req *provider.Request, budget int) *notes.Input {
-	s := x.State()
+func (l *sessionLog) noteInput(category string, share float64, req *provider.Request, budget int) *notes.Input {
+	s := l.State()
 	return &notes.Input{
-		Session: s.Session, Run: x.Origin().Run, Agent: x.agent.cfg.Name, Task: s.Run.Task, Category: category,
+		Session: s.Session, Run: l.Origin().Run, Agent: l.agent.cfg.Name, Task: s.Run.Task, Category: category,
 		Index: s.Note(category).Index + 1, Share: share, Goal: s.Goal(), Request: *req,
-		Provider: x.agent.provider, Counter: x.agent.memoryConfig.Counter, Room: budget / 2,
+		Provider: l.agent.provider, Counter: l.agent.memoryConfig.Counter, Room: budget / 2,
 	}
 }
 
@@ -90,29 +90,29 @@ var errNoteTimeout = errors.New("agent: writing a note took more than " + noteTi
 type asideKey struct{}
 
 // write calls a function that writes a note. The function has the run's context with a time limit.
-func write[T any](x *driver, in *notes.Input, f func(context.Context, *notes.Input) (T, error)) (v T, err error) {
-	if x.ctx.Err() != nil {
-		return v, causeOf(x.ctx)
+func write[T any](w *window, in *notes.Input, f func(context.Context, *notes.Input) (T, error)) (v T, err error) {
+	if w.ctx.Err() != nil {
+		return v, causeOf(w.ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithValue(x.stepCtx(), asideKey{}, true), noteTimeout,
+	ctx, cancel := context.WithTimeoutCause(context.WithValue(w.stepCtx(), asideKey{}, true), noteTimeout,
 		errNoteTimeout)
 	defer cancel()
-	return abandonable(ctx, x.agent, "writing a note of category "+in.Category, in.Session, func() (T, error) {
+	return abandonable(ctx, w.agent, "writing a note of category "+in.Category, in.Session, func() (T, error) {
 		return f(ctx, in)
 	})
 }
 
 // appendBrokenOff appends the usage of a note that was being written when the run's context ended.
 // loop ends the run.
-func (x *driver) appendBrokenOff(in *notes.Input) {
-	if f := in.Fact(nil, causeOf(x.ctx)); f.Usage.Total() > 0 && !x.LeaseLost() {
-		_ = x.appendNote(f)
+func (w *window) appendBrokenOff(in *notes.Input) {
+	if f := in.Fact(nil, causeOf(w.ctx)); f.Usage.Total() > 0 && !w.LeaseLost() {
+		_ = w.appendNote(f)
 	}
 }
 
 // appendNote appends a note, or why there is none, with the usage.
-func (x *driver) appendNote(f *machine.NoteWritten) error {
-	err := x.append(f)
-	x.flush()
+func (w *window) appendNote(f *machine.NoteWritten) error {
+	err := w.append(f)
+	w.flush()
 	return err
 }

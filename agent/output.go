@@ -72,8 +72,8 @@ func (e *OutputError) Unwrap() error { return e.Err }
 func (e *OutputError) Fault() fault.Class { return fault.Permanent }
 
 // checkOutput checks a structured answer. It returns what the model reads if it should try again.
-func (x *driver) checkOutput() (back string, err error) {
-	r := x.Run()
+func (l *sessionLog) checkOutput() (back string, err error) {
+	r := l.Run()
 	if len(r.Output) == 0 {
 		return "", nil
 	}
@@ -81,7 +81,7 @@ func (x *driver) checkOutput() (back string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
 	}
-	text := x.Machine().Result(Completed, "", nil).Text()
+	text := l.Machine().Result(Completed, "", nil).Text()
 	_, problem := output.Accept(s, text)
 	switch {
 	case problem == nil:

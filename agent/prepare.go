@@ -33,7 +33,16 @@ func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
 	}
 }
 
-// A memoryState is the driver's state for Config.Memory and Config.Compose. It belongs to the
+// A window makes the conversation that the model is shown fit its window.
+type window struct {
+	*sessionLog
+	*consumer
+	*spans
+	memory *memoryState                                   // nil without Config.Memory and Config.Compose
+	end    func(status Status, code string, reason error) // of the run
+}
+
+// A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the
 // driving goroutine.
 type memoryState struct {
 	compactor *memory.Compactor
@@ -50,58 +59,58 @@ type memoryState struct {
 // prepare prepares a model call: the system text, a conversation that fits the window, and the
 // context. It returns false if no call can be made because the run has ended, will end, or was
 // replaced by a context reset.
-func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
-	b = prepared{system: mode.system, messages: x.State().Messages}
-	if x.agent.cfg.Compose != nil {
-		text, err := x.compose(x.stepCtx(), mode)
+func (w *window) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
+	b = prepared{system: mode.system, messages: w.State().Messages}
+	if w.agent.cfg.Compose != nil {
+		text, err := w.compose(w.stepCtx(), mode)
 		if err != nil {
-			x.finish(Failed, machine.CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
+			w.end(Failed, machine.CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
 			return b, false
 		}
 		b.system = text
 	}
 	b.plain = b.system
-	if x.agent.memoryConfig == nil {
+	if w.agent.memoryConfig == nil {
 		return b, true
 	}
-	if x.memory.compactor == nil && !x.makeCompactor() {
+	if w.memory.compactor == nil && !w.makeCompactor() {
 		return b, false
 	}
-	x.memory.compactor.SetWindow(x.agent.memoryConfig.window(start.Model))
-	b.context = x.freshContext(mode)
-	req := x.request(start, mode, nil)
+	w.memory.compactor.SetWindow(w.agent.memoryConfig.window(start.Model))
+	b.context = w.freshContext(mode)
+	req := w.request(start, mode, nil)
 	req.System = b.system
-	if done, ok := x.writeNotes(start, req, len(x.agent.memoryConfig.Rules) == 0); done || !ok {
+	if done, ok := w.writeNotes(start, req, len(w.agent.memoryConfig.Rules) == 0); done || !ok {
 		return b, false
 	}
-	p := x.fit(&b, req, start.Note)
+	p := w.fit(&b, req, start.Note)
 	if p == nil {
 		return b, false
 	}
-	if start.Final == "" && len(x.agent.memoryConfig.Rules) > 0 &&
-		x.resetContextIfDue(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
+	if start.Final == "" && len(w.agent.memoryConfig.Rules) > 0 &&
+		w.resetContextIfDue(share(p.Count.Total, p.Budget), w.request(start, mode, nil), p.Budget) {
 		return b, false
 	}
-	return b, !x.left && x.ctx.Err() == nil
+	return b, !w.left && w.ctx.Err() == nil
 }
 
 // fit makes a request fit the window, compacting the conversation if necessary, and puts the
 // outcome into b. note is the note of the step. It returns nil if no call can be made.
-func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Prepared {
-	more := x.memory.context
-	more.Goal = x.Run().First
-	if x.Run().Stage != machine.StageCalling { // else it is in the conversation already
+func (w *window) fit(b *prepared, req *provider.Request, note string) *memory.Prepared {
+	more := w.memory.context
+	more.Goal = w.Run().First
+	if w.Run().Stage != machine.StageCalling { // else it is in the conversation already
 		more.HostNote = note
 	}
-	c, ctx, events := x.memory.compactor, x.stepCtx(), x.memoryEvents()
-	p, err := x.compacting(ctx, c, func() (*memory.Prepared, error) { return c.Prepare(ctx, req, more, events...) })
+	c, ctx, events := w.memory.compactor, w.stepCtx(), w.memoryEvents()
+	p, err := w.compacting(ctx, c, func() (*memory.Prepared, error) { return c.Prepare(ctx, req, more, events...) })
 	if err != nil {
-		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
-			x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: %w", x.Name, err))
+		if w.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
+			w.end(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: %w", w.Name, err))
 		}
 		return nil
 	}
-	if b.note = note; !x.takePrepared(b, p, &more) {
+	if b.note = note; !w.takePrepared(b, p, &more) {
 		return nil
 	}
 	return p
@@ -109,37 +118,37 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 
 // takePrepared appends the compaction of a prepared request, if there was one, and puts the request
 // into b. It returns false if no call can be made.
-func (x *driver) takePrepared(b *prepared, p *memory.Prepared, more *memory.Context) bool {
-	for _, w := range p.Warnings {
-		x.memoryWarning(w)
+func (w *window) takePrepared(b *prepared, p *memory.Prepared, more *memory.Context) bool {
+	for _, text := range p.Warnings {
+		w.memoryWarning(text)
 	}
-	if p.Report != nil && x.appendCompaction(p) != nil {
+	if p.Report != nil && w.appendCompaction(p) != nil {
 		return false
 	}
-	b.system, b.messages, b.own, x.memory.counted = p.Request.System, x.State().Messages, false, true
+	b.system, b.messages, b.own, w.memory.counted = p.Request.System, w.State().Messages, false, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
-		b.messages, b.own = x.withContext(p), true
+		b.messages, b.own = w.withContext(p), true
 	}
 	return true
 }
 
 // prepareAgain makes a request fit the window once more if hooks have added to the note of the
 // step. It returns false if no call can be made.
-func (x *driver) prepareAgain(b *prepared, start *StepStarted, mode *mode, step *Step) bool {
-	if x.agent.memoryConfig == nil || step == nil || step.changed || step.answer != nil || start.Note == b.note ||
-		x.Run().Stage == machine.StageCalling {
+func (w *window) prepareAgain(b *prepared, start *StepStarted, mode *mode, step *Step) bool {
+	if w.agent.memoryConfig == nil || step == nil || step.changed || step.answer != nil || start.Note == b.note ||
+		w.Run().Stage == machine.StageCalling {
 		return true
 	}
-	req := x.request(start, mode, nil)
+	req := w.request(start, mode, nil)
 	req.System = b.plain
-	return x.fit(b, req, start.Note) != nil && !x.left && x.ctx.Err() == nil
+	return w.fit(b, req, start.Note) != nil && !w.left && w.ctx.Err() == nil
 }
 
 // withContext returns the messages of a request with the context in them. Messages that a
 // compaction wrote are redacted, as they were recorded.
-func (x *driver) withContext(p *memory.Prepared) []provider.Message {
-	out, state := p.Request.Messages, x.State().Messages
-	if x.agent.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
+func (l *sessionLog) withContext(p *memory.Prepared) []provider.Message {
+	out, state := p.Request.Messages, l.State().Messages
+	if l.agent.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
 		return out
 	}
 	out = slices.Clone(out)
@@ -147,7 +156,7 @@ func (x *driver) withContext(p *memory.Prepared) []provider.Message {
 		if now, was := out[i:i+1], p.Messages[i:i+1]; sameMessages(now, was) {
 			out[i] = state[i]
 		} else { // the one that holds the context
-			out[i].Parts = x.agent.redact.Parts(out[i].Parts)
+			out[i].Parts = l.agent.redact.Parts(out[i].Parts)
 		}
 	}
 	return out
@@ -156,20 +165,20 @@ func (x *driver) withContext(p *memory.Prepared) []provider.Message {
 // writeNotes writes the progress notes that are due, and resets the context if mayReset allows it
 // and that is due. It reports whether it reset the context, and returns ok false if the run must
 // end.
-func (x *driver) writeNotes(start *StepStarted, req *provider.Request, mayReset bool) (done, ok bool) {
-	g := x.agent.memoryConfig
+func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset bool) (done, ok bool) {
+	g := w.agent.memoryConfig
 	if len(g.ProgressNotes) == 0 && g.ContextReset == nil || start.Final != "" {
 		return false, true
 	}
 	budget := g.window(start.Model).Budget(req)
-	now := share(x.memory.compactor.Meter().Count(req).Total, budget)
-	if x.writeDueNotes(now, req, budget) != nil {
+	now := share(w.memory.compactor.Meter().Count(req).Total, budget)
+	if w.writeDueNotes(now, req, budget) != nil {
 		return false, false
 	}
-	if mayReset && x.resetContextIfDue(now, req, budget) {
+	if mayReset && w.resetContextIfDue(now, req, budget) {
 		return true, true
 	}
-	return false, x.ctx.Err() == nil && !x.left
+	return false, w.ctx.Err() == nil && !w.left
 }
 
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }
@@ -183,63 +192,63 @@ func (l *sessionLog) compose(ctx context.Context, mode *mode) (text string, err 
 }
 
 // makeCompactor makes the session's compactor. It returns false if it has ended the run.
-func (x *driver) makeCompactor() bool {
-	c, err := x.agent.memoryConfig.compactor(x.Name)
+func (w *window) makeCompactor() bool {
+	c, err := w.agent.memoryConfig.compactor(w.Name)
 	if err != nil {
-		x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.Name, err))
+		w.end(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: its memory: %w", w.Name, err))
 		return false
 	}
-	x.memory.compactor, x.memory.phase, x.memory.done = c, x.State().Phase, x.subgoalsDone()
+	w.memory.compactor, w.memory.phase, w.memory.done = c, w.State().Phase, w.subgoalsDone()
 	return true
 }
 
-func (x *driver) subgoalsDone() int {
-	return x.Run().Tools[x.agent.memoryConfig.SubgoalDone].OK
+func (l *sessionLog) subgoalsDone() int {
+	return l.Run().Tools[l.agent.memoryConfig.SubgoalDone].OK
 }
 
 // memoryEvents returns what has happened since the last model call was prepared.
-func (x *driver) memoryEvents() (events []memory.Event) {
-	if x.State().Phase != x.memory.phase {
+func (w *window) memoryEvents() (events []memory.Event) {
+	if w.State().Phase != w.memory.phase {
 		events = append(events, memory.PhaseChanged)
 	}
-	done := x.subgoalsDone()
-	if done != x.memory.done {
+	done := w.subgoalsDone()
+	if done != w.memory.done {
 		events = append(events, memory.SubgoalDone)
 	}
-	x.memory.phase, x.memory.done = x.State().Phase, done
+	w.memory.phase, w.memory.done = w.State().Phase, done
 	return events
 }
 
 // freshContext calls Memory.Context if its last value is out of date. It returns the new value, or
 // nil.
-func (x *driver) freshContext(mode *mode) *memory.Context {
-	ask := x.agent.memoryConfig.Context
-	if ask == nil || x.memory.asked {
+func (w *window) freshContext(mode *mode) *memory.Context {
+	ask := w.agent.memoryConfig.Context
+	if ask == nil || w.memory.asked {
 		return nil
 	}
-	in := ContextInput{Session: x.Name, Run: x.Origin().Run, Mode: mode.Name, Phase: x.State().Phase,
-		Task: x.Run().Task,
-		Text: x.State().LastUserText()}
+	in := ContextInput{Session: w.Name, Run: w.Origin().Run, Mode: mode.Name, Phase: w.State().Phase,
+		Task: w.Run().Task,
+		Text: w.State().LastUserText()}
 	var c memory.Context
 	err := contained(func() (err error) {
-		c, err = ask(x.stepCtx(), in)
+		c, err = ask(w.stepCtx(), in)
 		return err
 	})
-	if limit := x.Run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
+	if limit := w.Run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
 		err = &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)),
 			Note: "return less"}
 	}
 	if err != nil {
-		x.memoryWarning("Memory.Context: " + err.Error())
+		w.memoryWarning("Memory.Context: " + err.Error())
 		return nil
 	}
-	c = memory.Context{User: x.agent.redact.Text(c.User), Screen: x.agent.redact.Text(c.Screen),
+	c = memory.Context{User: w.agent.redact.Text(c.User), Screen: w.agent.redact.Text(c.Screen),
 		Fetched: append([]memory.Fetched(nil), c.Fetched...)}
 	for i := range c.Fetched {
-		c.Fetched[i] = memory.Fetched{Name: x.agent.redact.Text(c.Fetched[i].Name),
-			Text: x.agent.redact.Text(c.Fetched[i].Text)}
+		c.Fetched[i] = memory.Fetched{Name: w.agent.redact.Text(c.Fetched[i].Name),
+			Text: w.agent.redact.Text(c.Fetched[i].Text)}
 	}
-	x.memory.context, x.memory.asked = c, true
+	w.memory.context, w.memory.asked = c, true
 	return &c
 }
 
@@ -252,24 +261,24 @@ func contextBytes(c *memory.Context) int {
 }
 
 // learn passes the provider's token count to the memory.
-func (x *driver) learn(usage *provider.Usage) {
-	if x.memory == nil {
+func (w *window) learn(usage *provider.Usage) {
+	if w.memory == nil {
 		return
 	}
-	if x.memory.counted && !usage.Estimated {
-		x.memory.compactor.Meter().Learn(int(usage.Input))
+	if w.memory.counted && !usage.Estimated {
+		w.memory.compactor.Meter().Learn(int(usage.Input))
 	}
-	x.memory.counted = false
+	w.memory.counted = false
 }
 
 // noteSystem puts the system text into the fact of a step if it differs from that of the step
 // before.
-func (x *driver) noteSystem(start *StepStarted, system string, step *Step) {
+func (w *window) noteSystem(start *StepStarted, system string, step *Step) {
 	if step != nil {
 		system = step.System
 	}
-	if start.System = ""; system != x.memory.system {
+	if start.System = ""; system != w.memory.system {
 		start.System = system
 	}
-	x.memory.system = system
+	w.memory.system = system
 }

@@ -18,8 +18,8 @@ func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
 
 // hasPrice reports whether a model may be called without a warning about its price: it is known, or
 // there is no limit of cost.
-func (x *driver) hasPrice(model string) bool {
-	return x.Run().Limits.Cost < 0 || pricesOf(x.agent.provider, model) != nil
+func (l *sessionLog) hasPrice(model string) bool {
+	return l.Run().Limits.Cost < 0 || pricesOf(l.agent.provider, model) != nil
 }
 
 // unknownPrice returns the error for a model that Limits.RequirePrices refuses.

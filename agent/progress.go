@@ -6,33 +6,33 @@ import (
 
 // progress records what a call reports. Any goroutine may call it. Of several reports, only the
 // newest is shown.
-func (x *driver) progress(c *tools.Call, note tools.ProgressReport) {
-	x.Lock()
-	if cr := x.runningCall(c); cr != nil {
-		cr.progress = &Progress{NoteMeta: x.callMeta(c), Tool: c.Name, Text: note.Text, Done: note.Done}
+func (w *workers) progress(c *tools.Call, note tools.ProgressReport) {
+	w.Lock()
+	if cr := w.runningCall(c); cr != nil {
+		cr.progress = &Progress{NoteMeta: w.callMeta(c), Tool: c.Name, Text: note.Text, Done: note.Done}
 	}
-	x.Unlock()
-	x.Wake()
+	w.Unlock()
+	w.Wake()
 }
 
-func (x *driver) showProgress(b *batch) {
-	if !x.deltas {
+func (w *workers) showProgress(b *batch) {
+	if !w.deltas {
 		return
 	}
 	for _, cr := range b.calls {
-		x.Lock()
-		for cr.progress != nil && len(x.queue) > 0 { // facts before it come first
-			x.Unlock()
-			x.flush()
-			x.Lock()
+		w.Lock()
+		for cr.progress != nil && len(w.queue) > 0 { // facts before it come first
+			w.Unlock()
+			w.flush()
+			w.Lock()
 		}
 		p := cr.progress
 		if cr.progress = nil; cr.over {
 			p = nil // its result is shown, or comes next
 		}
-		x.Unlock()
+		w.Unlock()
 		if p != nil {
-			x.show(p)
+			w.show(p)
 		}
 	}
 }

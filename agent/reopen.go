@@ -22,7 +22,7 @@ import (
 // stay there.
 func (l *sessionLog) takeDecisions(it *session.Item, resumed bool) bool {
 	at := it.Time
-	if l.driver != nil && l.driver.parent != nil { // the parent has decided whether it comes in time
+	if l.parent != nil { // the parent has decided whether it comes in time
 		at = time.Time{}
 	}
 	verdicts, err := l.sortDecisions(it.Decisions, at)

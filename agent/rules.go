@@ -8,22 +8,22 @@ import (
 
 // ruled reports whether a standing approval answers a question about a call. If not, the call is
 // suspended. A standing approval answers only for the scope that it was given for.
-func (x *driver) ruled(cr *callRun, v *tools.Verdict) bool {
+func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	s := cr.d.Spec()
 	scope, known := cr.d.Scope(cr.call.Input)
 	// two scopes that are redacted to the same text aren't the same
-	always := known && x.agent.redact.Text(scope) == scope &&
+	always := known && w.agent.redact.Text(scope) == scope &&
 		v.Standing && (s.Risk < tools.High || s.AllowAlways)
 	applies := func(r Rule) bool {
 		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope
 	}
-	if always && (slices.ContainsFunc(x.State().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies)) {
+	if always && (slices.ContainsFunc(w.State().Rules, applies) || slices.ContainsFunc(w.agent.cfg.Rules, applies)) {
 		return true
 	}
 	p := Pause{Kind: PauseApproval, Reason: v.Reason, Always: always}
 	if always {
 		p.Scope = scope
 	}
-	x.suspend(cr, p, s.Expires)
+	w.suspend(cr, p, s.Expires)
 	return false
 }

@@ -1,11 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,41 +19,38 @@ import (
 // or Stream. Tool calls run on other goroutines; they use only the log and the fields that mu
 // guards.
 type driver struct {
-	*sessionLog // the session's; other goroutines use only what its mu guards
+	*sessionLog // the session's; other goroutines use only what its lock guards
+	*consumer   // who ranges over the events
+	*spans
+	*window  // the conversation that the model is shown, and its memory
+	*workers // the tool calls
+	*inbox   // what was sent to the run
 
-	// fixed
-	yield  func(Event, error) bool
 	caller context.Context // of Run or Stream
-	parent *parentCall     // the call that the run belongs to, of a subagent
 
 	// of the driving goroutine
-	consumer
-	requested hostRequest  // what the host asked for
-	reply     reply        // the model call under way
-	memory    *memoryState // nil without Config.Memory and Config.Compose
-	tools     runTools
-	begun     bool     // the run has begun
-	delivered []string // messages in the conversation that the model hasn't been asked about yet
-	spans     spans
+	requested hostRequest // what the host asked for
+	reply     reply       // the model call under way
+	begun     bool        // the run has begun
 
-	// guarded by mu
-	ended     bool        // the end of the run is appended
-	childHold hostRequest // how the host of a subagent has paused it
-	running   runningCalls
-	deadline  *time.Timer   // of Limits.Duration
-	wake      chan struct{} // wakes the driving goroutine while it waits for calls
-	room      sync.Cond     // the queue was shown
-
-	calls sync.WaitGroup // goroutines of tool calls that weren't abandoned
-
-	receipts receipts
+	deadline *time.Timer // of Limits.Duration; guarded
 }
 
-// A consumer is who ranges over the events of a run.
-type consumer struct {
-	left     bool    // yield must not be called again
-	yielding bool    // the body of the loop is running; stays set if that panics
-	shown    []Event // the queue of the last flush, emptied, to be used again
+// newDriver returns the driver of a run that is about to begin.
+func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield func(Event, error) bool) *driver {
+	x := &driver{caller: orBackground(ctx)}
+	l := a.newLog(x.caller, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
+	l.deltas, l.parent, l.tools, l.ctx = deltas, in.parent, &runTools{set: a.own},
+		context.WithValue(l.ctx, driverKey{}, x)
+	x.sessionLog = l
+	x.consumer = &consumer{sessionLog: l, yield: yield, wake: make(chan struct{}, 1)}
+	x.spans = &spans{sessionLog: l}
+	x.window = &window{sessionLog: l, consumer: x.consumer, spans: x.spans, end: x.finish}
+	x.workers = &workers{sessionLog: l, consumer: x.consumer}
+	x.inbox = &inbox{sessionLog: l, consumer: x.consumer}
+	x.receipts.open = make(map[string]*Receipt)
+	x.running.succeeded, x.room.L, x.reply.take = l.succeeded, l, x.take
+	return x
 }
 
 // Stream runs an input and yields its events: facts after they are stored, and notes in between.
@@ -132,17 +129,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		yield(nil, errNoAgent)
 		return
 	}
-	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1)}
-	x.receipts.open = make(map[string]*Receipt)
-	x.running.succeeded, x.tools.set = x.succeeded, a.own
-	session := in.Session
-	if session == "" {
-		session = newID(machine.UnnamedPrefix)
-	}
-	x.sessionLog = a.newLog(x.caller, session)
-	x.driver = x
-	x.room.L, x.reply.take = x, x.take
-	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
+	x := a.newDriver(ctx, in, deltas, yield)
 	defer x.Cancel(nil)
 	if err := x.begin(in); err != nil {
 		yield(nil, err)
@@ -236,10 +223,10 @@ func (x *driver) perform(act machine.Action) {
 }
 
 // callStates returns the calls of the newest reply with these indexes.
-func (x *driver) callStates(indexes []int) []*machine.CallState {
+func (l *sessionLog) callStates(indexes []int) []*machine.CallState {
 	out := make([]*machine.CallState, len(indexes))
 	for i, n := range indexes {
-		out[i] = &x.Run().Calls[n]
+		out[i] = &l.Run().Calls[n]
 	}
 	return out
 }
@@ -265,61 +252,22 @@ func (x *driver) close() {
 	x.Leave()
 }
 
-// flush shows the queued events. Only the driving goroutine may call it. Events that others queue
-// meanwhile are shown by the next flush: there is one after each call and one after the end.
-func (x *driver) flush() {
-	x.Lock()
-	events := x.queue
-	x.queue, x.shown = x.shown, nil // nil, because show may lead to another flush
-	if len(events) > 0 {
-		x.room.Broadcast()
-	}
-	x.Unlock()
-	for _, ev := range events {
-		x.show(ev)
-	}
-	clear(events)
-	x.shown = events[:0]
-}
-
-// show yields one event, unless the consumer has left. It returns false if the consumer has left.
-func (x *driver) show(ev Event) bool {
-	if x.left {
-		return false
-	}
-	x.yielding = true
-	if !x.yield(ev, nil) {
-		x.left = true
-		x.Cancel(errAbandoned)
-	}
-	x.yielding = false
-	return !x.left
-}
-
-// poke wakes the driving goroutine while it waits for calls.
-func (x *driver) Wake() {
-	select {
-	case x.wake <- struct{}{}:
-	default:
-	}
-}
-
 // callMeta returns the envelope of notes about a call.
-func (x *driver) callMeta(c *tools.Call) NoteMeta {
-	return NoteMeta{Origin: x.Origin(), Step: c.Step, Call: c.ID}
+func (l *sessionLog) callMeta(c *tools.Call) NoteMeta {
+	return NoteMeta{Origin: l.Origin(), Step: c.Step, Call: c.ID}
 }
 
 // afterRun calls the AfterRun hooks and logs the end of a run.
-func (x *driver) afterRun(res *Result) {
-	ctx := withoutRun(context.WithoutCancel(x.ctx))
-	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
-		if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
-			x.agent.logger.WarnContext(x.Stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
+func (l *sessionLog) afterRun(res *Result) {
+	ctx := withoutRun(context.WithoutCancel(l.ctx))
+	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
+		if err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
+			l.agent.logger.WarnContext(l.Stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
 				"error", err)
 		}
 	}
-	if x.agent.logger.Enabled(x.Stored, slog.LevelInfo) {
-		x.agent.logger.InfoContext(x.Stored, "agent: run ended", "session", x.Name, "run", res.Run, "trace", res.Trace,
+	if l.agent.logger.Enabled(l.Stored, slog.LevelInfo) {
+		l.agent.logger.InfoContext(l.Stored, "agent: run ended", "session", l.Name, "run", res.Run, "trace", res.Trace,
 			"status", res.Status, "code", res.Code, "steps", res.Steps, "tokens", res.Usage.Total())
 	}
 }

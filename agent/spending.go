@@ -195,8 +195,8 @@ func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
 // bill loads what a subagent used before this process resumed the run, for a call that ends without
 // running again.
 func (cr *callRun) bill() {
-	if cr.again && cr.x.agent.children[cr.call.Name] != nil {
-		cr.x.bill()
+	if cr.again && cr.w.agent.children[cr.call.Name] != nil {
+		cr.w.bill()
 	}
 }
 

@@ -175,10 +175,10 @@ func (r *receipts) refuse(why error) {
 
 // closeReceipts settles all receipts when the run is over. Messages that weren't delivered are
 // removed from the inbox, so that no later run reads them.
-func (x *driver) closeReceipts() {
-	left := x.receipts.close()
-	if len(left) > 0 || x.paused() {
-		x.dropMessages(func(id string) bool { return left[id] != nil })
+func (b *inbox) closeReceipts() {
+	left := b.receipts.close()
+	if len(left) > 0 || b.paused() {
+		b.dropMessages(func(id string) bool { return left[id] != nil })
 	}
 	for _, r := range left {
 		r.settle(0, errNotDelivered)
@@ -187,10 +187,10 @@ func (x *driver) closeReceipts() {
 
 // dropMessages removes messages from the inbox whose senders were told that they are lost: those
 // that mine selects, and, if the run is paused, those that other processes have posted.
-func (x *driver) dropMessages(mine func(id string) bool) {
-	for _, it := range x.Inbox() {
-		if mine(it.ID) || it.Kind == session.ItemSteer && x.paused() && !x.receipts.expects(it.ID) {
-			x.Remove(it.ID)
+func (b *inbox) dropMessages(mine func(id string) bool) {
+	for _, it := range b.Inbox() {
+		if mine(it.ID) || it.Kind == session.ItemSteer && b.paused() && !b.receipts.expects(it.ID) {
+			b.Remove(it.ID)
 		}
 	}
 }

@@ -24,7 +24,8 @@ func (x *driver) step(act machine.Action) {
 		start.Step = r.Step
 	}
 	x.beginStep(start.Step)
-	defer x.endStep()
+	x.reply.err = nil
+	defer func() { x.endStep(x.reply.err) }()
 	if mode.Model != "" {
 		start.Model = mode.Model
 	}
@@ -189,9 +190,9 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 }
 
 // ownReply returns a copy of a reply of the host, in the form of a model's reply.
-func (x *driver) ownReply(resp *provider.Response) *provider.Response {
+func (l *sessionLog) ownReply(resp *provider.Response) *provider.Response {
 	own := *resp
-	own.Parts = x.agent.redact.Parts(provider.Normalize(resp.Parts))
+	own.Parts = l.agent.redact.Parts(provider.Normalize(resp.Parts))
 	own.Model, own.ID = machine.ValidText(resp.Model), machine.ValidText(resp.ID)
 	if own.Stop == "" {
 		own.Stop = provider.StopDone

@@ -74,16 +74,16 @@ type parentCall struct {
 
 // account returns the session that model calls are made for: the outermost.
 func (l *sessionLog) account() string {
-	if l.driver != nil && l.driver.parent != nil {
-		return l.driver.parent.account
+	if l.parent != nil {
+		return l.parent.account
 	}
 	return l.Name
 }
 
 // depth returns how deep the run is nested.
-func (x *driver) depth() int {
-	if x.parent != nil {
-		return x.parent.depth
+func (l *sessionLog) depth() int {
+	if l.parent != nil {
+		return l.parent.depth
 	}
 	return 0
 }
@@ -215,10 +215,10 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 }
 
 // answers returns the decisions that a call must pass on to its subagent.
-func (x *driver) answers(call string) []Decision {
-	x.Lock()
-	defer x.Unlock()
-	if c := x.Run().Call(call); c != nil {
+func (l *sessionLog) answers(call string) []Decision {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.Run().Call(call); c != nil {
 		return c.Answers
 	}
 	return nil
@@ -325,8 +325,8 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 // abandonChild ends the subagent's run of a call that was started and has its result. The run may
 // still be open.
 func (cr *callRun) abandonChild() {
-	t := cr.x.agent.children[cr.call.Name]
-	if t != nil && (cr.again || cr.started) && !cr.x.Lost() && !cr.x.LeaseLost() {
-		t.child.abandon(cr.x.Stored, childSession(cr.x.Name, cr.call.ID), "the call that it belongs to is over")
+	t := cr.w.agent.children[cr.call.Name]
+	if t != nil && (cr.again || cr.started) && !cr.w.Lost() && !cr.w.LeaseLost() {
+		t.child.abandon(cr.w.Stored, childSession(cr.w.Name, cr.call.ID), "the call that it belongs to is over")
 	}
 }

@@ -16,34 +16,34 @@ import (
 
 // finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the
 // outcome, if what the tool gives is invalid.
-func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
+func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 	s := out.Suspend
 	if err := checkSuspend(s); err != nil {
 		*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: err,
 			Parts: []provider.Part{provider.TextPart(internalError)}}
 		return false
 	}
-	x.Lock()
-	child, _ := x.spending.call(cr.call.ID)
-	x.Unlock()
-	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: x.callTitle(cr), Reason: s.Prompt,
+	w.Lock()
+	child, _ := w.spending.call(cr.call.ID)
+	w.Unlock()
+	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.callTitle(cr), Reason: s.Prompt,
 		Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
 	state, _ := s.State.(json.RawMessage)
 	f := &Suspended{Pause: p, State: state}
-	x.agent.redact.Fact(f) // the subagent may have no Redact
+	w.agent.redact.Fact(f) // the subagent may have no Redact
 	p = f.Pause
 	nested := p.Nested
 	p.Nested = nil
-	x.Lock()
-	defer x.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	if cr.over || cr.abandoned {
 		return true
 	}
 	switch {
 	case p.Kind == machine.PauseAgent && child.paused != "": // the host paused it; it waits for no decision
-		cr.over, x.childHold = true, requestPause
+		cr.over, w.childHold = true, requestPause
 		if child.paused == machine.CodeDrained {
-			x.childHold = requestDrain
+			w.childHold = requestDrain
 		}
 		return true
 	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
@@ -53,7 +53,7 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		p.Kind = "question"
 	}
 	f.Pause = p
-	x.suspendLocked(cr, f, expires)
+	w.suspendLocked(cr, f, expires)
 	return true
 }
 
@@ -77,38 +77,38 @@ func checkSuspend(s *tools.Suspend) error {
 
 // suspend appends that a call waits for a decision. With expires 0 it waits as long as
 // Config.PauseExpires says, and below 0 for ever.
-func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
-	p.Reason = x.agent.redact.Text(p.Reason)
-	p.Title = tools.CleanTitle(x.agent.redact.Text(x.callTitle(cr)))
-	x.Lock()
-	if x.LeaseLost() { // whoever has the session next asks
+func (w *workers) suspend(cr *callRun, p Pause, expires time.Duration) {
+	p.Reason = w.agent.redact.Text(p.Reason)
+	p.Title = tools.CleanTitle(w.agent.redact.Text(w.callTitle(cr)))
+	w.Lock()
+	if w.LeaseLost() { // whoever has the session next asks
 		cr.over = true
-		x.Unlock()
+		w.Unlock()
 		return
 	}
-	x.suspendLocked(cr, &Suspended{Pause: p}, expires)
-	x.Unlock()
-	x.flush()
+	w.suspendLocked(cr, &Suspended{Pause: p}, expires)
+	w.Unlock()
+	w.flush()
 }
 
 // callTitle returns what a call does, in words for people, neither redacted nor cut. The tool's
 // function may take its time, so mu isn't held.
-func (x *driver) callTitle(cr *callRun) string {
+func (l *sessionLog) callTitle(cr *callRun) string {
 	if cr.d == nil {
 		return tools.TitleOf(cr.call.Name, cr.stored.Input)
 	}
-	return cr.d.Title(x.ctx, cr.stored.Input)
+	return cr.d.Title(l.ctx, cr.stored.Input)
 }
 
 // suspendLocked is suspend for a fact that is redacted, and a caller that holds mu. It shows
 // nothing.
-func (x *driver) suspendLocked(cr *callRun, f *Suspended, expires time.Duration) {
+func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Duration) {
 	p := &f.Pause
 	if expires == 0 {
-		expires = x.agent.cfg.PauseExpires
+		expires = l.agent.cfg.PauseExpires
 	}
 	p.Call = *cr.stored
-	p.ID = machine.PauseID(x.Name, &p.Call, p.Kind, cr.state.Pauses)
+	p.ID = machine.PauseID(l.Name, &p.Call, p.Kind, cr.state.Pauses)
 	if cr.d != nil {
 		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
 	}
@@ -116,8 +116,8 @@ func (x *driver) suspendLocked(cr *callRun, f *Suspended, expires time.Duration)
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
 	}
 	cr.over = true
-	f.Meta.Call, f.Spent = cr.call.ID, x.spending.booked(cr.call.ID)
-	_ = x.appendLocked(nil, session.Clean(f))
+	f.Meta.Call, f.Spent = cr.call.ID, l.spending.booked(cr.call.ID)
+	_ = l.appendLocked(nil, session.Clean(f))
 }
 
 // expire closes the pauses that have expired at that time, and returns their ids. For a subagent

@@ -93,14 +93,14 @@ const shortenTo = .6
 // shorten compacts the conversation to 60 % of what the model takes according to a refusal, and
 // puts the outcome into b. If the provider doesn't say what it takes, that is less than the request
 // had, and no more than the window.
-func (x *driver) shorten(refused *provider.ContextLength, b *prepared, start *StepStarted, mode *mode) error {
-	c, g := x.memory.compactor, x.agent.memoryConfig
+func (w *window) shorten(refused *provider.ContextLength, b *prepared, start *StepStarted, mode *mode) error {
+	c, g := w.memory.compactor, w.agent.memoryConfig
 	if refused.Limit > 0 {
 		g.learned.Store(start.Model, refused.Limit)
 	}
-	more := x.memory.context
-	more.Goal = x.Run().First
-	req := x.request(start, mode, nil)
+	more := w.memory.context
+	more.Goal = w.Run().First
+	req := w.request(start, mode, nil)
 	req.System = b.plain
 	window := g.window(start.Model)
 	counted := c.Meter().Count(req).Total
@@ -113,21 +113,21 @@ func (x *driver) shorten(refused *provider.ContextLength, b *prepared, start *St
 	if refused.Size > counted && counted > 0 { // more than the meter learns at once
 		target = int(float64(target) * float64(counted) / float64(refused.Size))
 	}
-	x.memoryWarning(
+	w.memoryWarning(
 		fmt.Sprintf(
 			"the provider refused a request of about %d tokens for its length; the conversation is compacted to %d "+
 				"tokens, and the call is made again",
 			cmp.Or(refused.Size, counted), target))
 	c.SetWindow(memory.Window{Size: target + 1, Reserve: 1})
-	p, err := x.compacting(x.ctx, c, func() (*memory.Prepared, error) {
-		return c.Compact(x.ctx, req, more, target, nil)
+	p, err := w.compacting(w.ctx, c, func() (*memory.Prepared, error) {
+		return c.Compact(w.ctx, req, more, target, nil)
 	})
 	if err != nil {
 		return err
 	}
 	c.SetWindow(window)
-	if !x.takePrepared(b, p, &more) {
-		return x.Err()
+	if !w.takePrepared(b, p, &more) {
+		return w.Err()
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // toolResult returns the result for an outcome.
-func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
+func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Mismatch: out.Mismatch, Cut: out.Cut,
 		Polls: cr.d != nil && cr.d.Spec().Polls}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts,
@@ -45,17 +45,17 @@ func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 
 // appendResult appends the redacted result of a call, with a warning if the call was repeated or
 // its tool failed too often. The caller holds mu.
-func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
-	if warning := repetition(x.Run(), cr.stored, res); warning != "" {
+func (l *sessionLog) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
+	if warning := repetition(l.Run(), cr.stored, res); warning != "" {
 		res.AddNote(warning)
 	}
 	f := &ToolFinished{Meta: Meta{Call: cr.call.ID}, Call: cr.stored, Result: res, Took: out.Took,
-		AnsweredBy: cr.answeredBy, Spent: x.spending.of(cr.call.ID)}
+		AnsweredBy: cr.answeredBy, Spent: l.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}
 	if cr.call.IdempotencyKey != cr.call.ID {
 		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
-	_ = x.appendLocked(nil, session.Clean(f)) // loop ends a run whose journal refuses it
+	_ = l.appendLocked(nil, session.Clean(f)) // loop ends a run whose journal refuses it
 }

@@ -30,7 +30,7 @@ type offer struct {
 
 // runTools are the tools of a run under way.
 type runTools struct {
-	set     *toolset            // changed by the driving goroutine, or with mu held by LoadTools; see driver.toolset
+	set     *toolset            // changed by the driving goroutine, or with mu held by LoadTools; see toolset
 	step    *offer              // of the step under way
 	hooked  []*tools.Definition // instead of step, if hooks have changed it
 	listing tools.Listing       // for whom sources list them
@@ -169,18 +169,18 @@ func (s *toolset) unknown(field, name string) error {
 
 // toolset returns the tools of the run under way, or the agent's own.
 func (l *sessionLog) toolset() *toolset {
-	if l.driver == nil {
+	if l.tools == nil {
 		return l.agent.own
 	}
 	l.Lock()
 	defer l.Unlock()
-	return l.driver.tools.set
+	return l.tools.set
 }
 
 // offer returns what is offered in the step under way. Without one, it is what the mode offers.
 func (l *sessionLog) offer(mode *mode) *offer {
-	if l.driver != nil && l.driver.tools.step != nil {
-		return l.driver.tools.step
+	if l.tools != nil && l.tools.step != nil {
+		return l.tools.step
 	}
 	return &l.toolset().offers[mode.index]
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -13,13 +14,23 @@ import (
 // A batch is a number of calls that may run in parallel. One worker runs them in order. If that
 // takes longer than helpersAfter, more workers start. Fast tools therefore run in call order.
 type batch struct {
-	x     *driver
+	w     *workers
 	calls []*callRun
 
 	// guarded by mu
 	next    int // the first call that no worker has taken
 	workers int // that run calls and weren't abandoned
 	helpers *time.Timer
+}
+
+// workers execute the tool calls of a run.
+type workers struct {
+	*sessionLog
+	*consumer
+
+	running   runningCalls   // guarded
+	childHold hostRequest    // how the host of a subagent has paused it; guarded
+	calls     sync.WaitGroup // goroutines of tool calls that weren't abandoned
 }
 
 // runningCalls are the calls that run: a batch on other goroutines, or one on the driving
@@ -37,82 +48,82 @@ const (
 )
 
 // runTogether runs calls and returns when each has its result, is suspended, or was abandoned.
-func (x *driver) runTogether(calls []*callRun) {
+func (w *workers) runTogether(calls []*callRun) {
 	switch len(calls) {
 	case 0:
 	case 1:
-		x.runAlone(calls[0])
+		w.runAlone(calls[0])
 	default:
-		x.runBatch(calls)
+		w.runBatch(calls)
 	}
 }
 
 // runAlone is runTogether for one call. Its start is shown before it runs.
-func (x *driver) runAlone(cr *callRun) {
-	if x.left || x.ctx.Err() != nil {
+func (w *workers) runAlone(cr *callRun) {
+	if w.left || w.ctx.Err() != nil {
 		return
 	}
 	defer cr.pass.Cancel() // of a call that isn't run, whatever the reason
-	if !x.startCall(cr) {
-		x.flush()
+	if !w.startCall(cr) {
+		w.flush()
 		return
 	}
-	x.flush()
+	w.flush()
 	switch {
-	case x.left || x.ctx.Err() != nil:
-		x.refuse(cr, tools.NotRun, fault.None, "the run was stopped.")
+	case w.left || w.ctx.Err() != nil:
+		w.refuse(cr, tools.NotRun, fault.None, "the run was stopped.")
 	case cr.d.Spec().Inline:
-		x.runInline(cr)
+		w.runInline(cr)
 	default:
-		x.runBatch([]*callRun{cr})
+		w.runBatch([]*callRun{cr})
 	}
 }
 
 // runBatch runs calls on other goroutines.
-func (x *driver) runBatch(calls []*callRun) {
-	if x.left || x.ctx.Err() != nil {
+func (w *workers) runBatch(calls []*callRun) {
+	if w.left || w.ctx.Err() != nil {
 		return
 	}
-	b := &batch{x: x, calls: calls}
-	if x.deltas {
+	b := &batch{w: w, calls: calls}
+	if w.deltas {
 		for _, cr := range calls {
-			cr.call.OnProgress = x.progress
+			cr.call.OnProgress = w.progress
 		}
 	}
-	x.Lock()
-	x.running.batch = b
+	w.Lock()
+	w.running.batch = b
 	b.spawn(1)
-	if len(calls) > 1 && x.parallel() > 1 {
-		x.calls.Add(1)
+	if len(calls) > 1 && w.parallel() > 1 {
+		w.calls.Add(1)
 		b.helpers = time.AfterFunc(helpersAfter, b.help)
 	}
-	x.Unlock()
-	x.wait(b)
-	x.Lock()
-	x.running.batch = nil
-	x.Unlock()
+	w.Unlock()
+	w.wait(b)
+	w.Lock()
+	w.running.batch = nil
+	w.Unlock()
 	if b.helpers != nil && b.helpers.Stop() {
-		x.calls.Done()
+		w.calls.Done()
 	}
 }
 
 // runInline runs a call on the driving goroutine: see tools.Spec.Inline.
-func (x *driver) runInline(cr *callRun) {
-	x.setInline(cr)
+func (w *workers) runInline(cr *callRun) {
+	w.setInline(cr)
 	cr.run()
-	x.setInline(nil)
-	x.flush()
+	w.setInline(nil)
+	w.flush()
 }
 
-func (x *driver) setInline(cr *callRun) {
-	x.Lock()
-	defer x.Unlock()
-	x.running.inline = cr
+func (w *workers) setInline(cr *callRun) {
+	w.Lock()
+	defer w.Unlock()
+	w.running.inline = cr
 }
 
 // parallel returns how many calls may run at a time.
-func (x *driver) parallel() int {
-	if n := x.Run().Limits.ParallelCalls; n > 0 {
+func (l *sessionLog) parallel() int {
+	if n := l.Run().Limits.ParallelCalls; n > 0 {
 		return n
 	}
 	return 1 << 20
@@ -121,7 +132,7 @@ func (x *driver) parallel() int {
 // spawn starts n workers. The caller holds mu.
 func (b *batch) spawn(n int) {
 	b.workers += n
-	b.x.calls.Add(n)
+	b.w.calls.Add(n)
 	for range n {
 		go b.work()
 	}
@@ -129,26 +140,26 @@ func (b *batch) spawn(n int) {
 
 // help starts more workers for the calls that no worker has taken.
 func (b *batch) help() {
-	defer b.x.calls.Done()
-	b.x.Lock()
-	defer b.x.Unlock()
-	if n := min(len(b.calls)-b.next, b.x.parallel()-b.workers); n > 0 {
+	defer b.w.calls.Done()
+	b.w.Lock()
+	defer b.w.Unlock()
+	if n := min(len(b.calls)-b.next, b.w.parallel()-b.workers); n > 0 {
 		b.spawn(n)
 	}
 }
 
 // work runs calls until none is left.
 func (b *batch) work() {
-	x := b.x
+	w := b.w
 	var cr *callRun
 	defer func() { // also if a tool ends this goroutine
-		x.Lock()
-		defer x.Unlock()
+		w.Lock()
+		defer w.Unlock()
 		if cr != nil && cr.abandoned { // counted out when it was abandoned
-			x.agent.abandoned.Add(-1)
-			x.Unlocked(func() {
-				x.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped",
-					"session", x.Name, "call", cr.call.ID, "tool", cr.call.Name)
+			w.agent.abandoned.Add(-1)
+			w.Unlocked(func() {
+				w.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped",
+					"session", w.Name, "call", cr.call.ID, "tool", cr.call.Name)
 			})
 			return
 		}
@@ -156,44 +167,44 @@ func (b *batch) work() {
 		if b.next < len(b.calls) && b.workers == 0 {
 			b.spawn(1)
 		}
-		x.Wake()
-		x.calls.Done()
+		w.Wake()
+		w.calls.Done()
 	}()
 	for {
-		x.Lock()
+		w.Lock()
 		if b.next == len(b.calls) || cr != nil && cr.abandoned {
-			x.Unlock()
+			w.Unlock()
 			return
 		}
 		cr = b.calls[b.next]
 		b.next++
-		x.Unlock()
+		w.Unlock()
 		cr.run()
 		if len(b.calls) > 1 {
-			x.Wake()
+			w.Wake()
 		}
 	}
 }
 
 // run executes the call on this goroutine.
 func (cr *callRun) run() {
-	x := cr.x
+	w := cr.w
 	returned := false
 	defer func() {
 		if !returned {
 			cr.goexit()
 		}
 	}()
-	if x.ctx.Err() != nil && !cr.started {
+	if w.ctx.Err() != nil && !cr.started {
 		cr.drop() // the end of the run gives it its result
-	} else if cr.started || x.startCall(cr) {
+	} else if cr.started || w.startCall(cr) {
 		out := tools.Execute(cr.beginSpan(), cr.d, &cr.call, &cr.pass)
-		if !out.Status.Good() && cr.d.Spec().Repeatable() && x.LeaseLost() {
+		if !out.Status.Good() && cr.d.Spec().Repeatable() && w.LeaseLost() {
 			// the loss has stopped it: the process that has the session next runs it again
 			cr.drop()
 			cr.endSpan(&out)
 		} else {
-			x.finishCall(cr, out)
+			w.finishCall(cr, out)
 		}
 		if out.Suspend == nil && out.Status != tools.OK {
 			cr.abandonChild()
@@ -204,37 +215,37 @@ func (cr *callRun) run() {
 
 // wait shows what the calls of a batch do until all have ended. Only the driving goroutine calls
 // it.
-func (x *driver) wait(b *batch) {
-	done := x.ctx.Done()
+func (w *workers) wait(b *batch) {
+	done := w.ctx.Done()
 	var ring <-chan time.Time
 	for {
-		x.showProgress(b)
-		x.flush()
-		next, over := x.nextAbandon(b)
+		w.showProgress(b)
+		w.flush()
+		next, over := w.nextAbandon(b)
 		if over {
-			x.showProgress(b)
-			x.flush()
+			w.showProgress(b)
+			w.flush()
 			return
 		}
 		if next > 0 {
 			ring = time.After(next)
 		}
 		select {
-		case <-x.wake:
+		case <-w.wake:
 		case <-done:
 			done = nil
-			x.stopped(b)
+			w.stopped(b)
 		case <-ring:
-			x.abandonOverdue(b)
+			w.abandonOverdue(b)
 		}
 	}
 }
 
 // nextAbandon returns how long it is until the next call must be abandoned (0: none is overdue),
 // and whether all have ended.
-func (x *driver) nextAbandon(b *batch) (next time.Duration, over bool) {
-	x.Lock()
-	defer x.Unlock()
+func (w *workers) nextAbandon(b *batch) (next time.Duration, over bool) {
+	w.Lock()
+	defer w.Unlock()
 	over = true
 	for _, cr := range b.calls {
 		if cr.over || cr.abandoned {
@@ -252,33 +263,33 @@ func (x *driver) nextAbandon(b *batch) (next time.Duration, over bool) {
 }
 
 // overdue records that a call has reached its time limit. Any goroutine may call it.
-func (x *driver) overdue(c *tools.Call) {
-	x.Lock()
-	if cr := x.runningCall(c); cr != nil && cr.overdue.IsZero() {
+func (w *workers) overdue(c *tools.Call) {
+	w.Lock()
+	if cr := w.runningCall(c); cr != nil && cr.overdue.IsZero() {
 		cr.overdue = time.Now()
 	}
-	x.Unlock()
-	x.Wake()
+	w.Unlock()
+	w.Wake()
 }
 
 // runningCall returns the callRun of a running call, or nil if it has ended. The caller holds mu.
-func (x *driver) runningCall(c *tools.Call) *callRun {
+func (w *workers) runningCall(c *tools.Call) *callRun {
 	mine := func(cr *callRun) bool { return &cr.call == c && !cr.over && !cr.abandoned }
-	if x.running.inline != nil && mine(x.running.inline) {
-		return x.running.inline
+	if w.running.inline != nil && mine(w.running.inline) {
+		return w.running.inline
 	}
-	if x.running.batch != nil {
-		if i := slices.IndexFunc(x.running.batch.calls, mine); i >= 0 {
-			return x.running.batch.calls[i]
+	if w.running.batch != nil {
+		if i := slices.IndexFunc(w.running.batch.calls, mine); i >= 0 {
+			return w.running.batch.calls[i]
 		}
 	}
 	return nil
 }
 
 // stopped records that the run was stopped while calls ran.
-func (x *driver) stopped(b *batch) {
-	x.Lock()
-	defer x.Unlock()
+func (w *workers) stopped(b *batch) {
+	w.Lock()
+	defer w.Unlock()
 	for _, cr := range b.calls {
 		if cr.overdue.IsZero() {
 			cr.overdue = time.Now()
@@ -288,9 +299,9 @@ func (x *driver) stopped(b *batch) {
 
 // abandonOverdue abandons the calls that haven't returned in time. What they return later is
 // dropped.
-func (x *driver) abandonOverdue(b *batch) {
+func (w *workers) abandonOverdue(b *batch) {
 	var given []*callRun
-	x.Lock()
+	w.Lock()
 	for _, cr := range b.calls {
 		if cr.over || cr.abandoned || cr.overdue.IsZero() || time.Since(cr.overdue) < grace {
 			continue
@@ -301,79 +312,79 @@ func (x *driver) abandonOverdue(b *batch) {
 		}
 		cr.abandoned = true
 		b.workers--
-		x.calls.Done()
-		x.agent.abandoned.Add(1)
+		w.calls.Done()
+		w.agent.abandoned.Add(1)
 		given = append(given, cr)
 	}
-	if b.next < len(b.calls) && b.workers == 0 && x.ctx.Err() == nil {
+	if b.next < len(b.calls) && b.workers == 0 && w.ctx.Err() == nil {
 		b.spawn(1)
 	}
-	x.Unlock()
+	w.Unlock()
 	for _, cr := range given {
-		x.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", x.Name,
+		w.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", w.Name,
 			"call", cr.call.ID, "tool", cr.call.Name)
-		x.finishAbandoned(cr)
+		w.finishAbandoned(cr)
 	}
 }
 
 // finishAbandoned gives an abandoned call its result. It uses a copy of the callRun, because the
 // call's goroutine may still use the original.
-func (x *driver) finishAbandoned(cr *callRun) {
-	if x.ctx.Err() != nil { // a stopped call is no failure for the breaker
+func (w *workers) finishAbandoned(cr *callRun) {
+	if w.ctx.Err() != nil { // a stopped call is no failure for the breaker
 		cr.pass.Cancel()
 	} else {
 		cr.pass.Done(&tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout})
 	}
-	x.Lock()
+	w.Lock()
 	hooked, span := cr.hooked, cr.span
-	x.Unlock()
-	own := &callRun{x: x, d: cr.d, hooked: hooked, span: span, call: cr.call, stored: cr.stored, state: cr.state,
+	w.Unlock()
+	own := &callRun{w: w, d: cr.d, hooked: hooked, span: span, call: cr.call, stored: cr.stored, state: cr.state,
 		warning: cr.warning, again: cr.again}
 	// if it is in doubt
 	defer own.endSpan(&tools.Outcome{Err: &tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout}})
 	const why = "it didn't return within its time limit, nor when it was told to stop"
 	switch {
 	case cr.d.Spec().Repeatable():
-		x.finishCall(own, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(cr.began),
+		w.finishCall(own, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(cr.began),
 			Parts: []provider.Part{provider.TextPart("The call was given up: " + why + ".")}})
-	case x.ctx.Err() != nil:
-		x.finishCall(own, doubtful(why))
+	case w.ctx.Err() != nil:
+		w.finishCall(own, doubtful(why))
 	default:
-		x.inDoubt(own, why)
+		w.inDoubt(own, why)
 	}
 }
 
 // goexit gives a call its result if the tool, a hook or a policy ended the goroutine
 // (runtime.Goexit).
 func (cr *callRun) goexit() {
-	cr.x.Lock()
+	cr.w.Lock()
 	cr.hooked = true // a hook may have ended it
-	cr.x.Unlock()
-	cr.x.finishCall(cr, tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
+	cr.w.Unlock()
+	cr.w.finishCall(cr, tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
 		Err:   fmt.Errorf("agent: the tool %s, or a hook or policy of it, ended its goroutine", cr.call.Name),
 		Parts: []provider.Part{provider.TextPart(internalError)}})
 }
 
 // retrying shows that a call waits for another attempt. It is called on the goroutine of the call.
-func (x *driver) retrying(c *tools.Call, next tools.Retrying) {
-	w := provider.Wait{Reason: provider.WaitBackingOff, Until: time.Now().Add(next.Wait), Attempt: next.Attempt,
+func (w *workers) retrying(c *tools.Call, next tools.Retrying) {
+	wait := provider.Wait{Reason: provider.WaitBackingOff, Until: time.Now().Add(next.Wait), Attempt: next.Attempt,
 		Detail: "retrying after a " + next.Class.String() + " failure"}
 	if next.Class == fault.RateLimited {
-		w.Reason = provider.WaitRateLimited
+		wait.Reason = provider.WaitRateLimited
 	}
-	x.agent.logger.WarnContext(x.ctx, "agent: a tool call failed and is made again", "session", x.Name, "call", c.ID,
+	w.agent.logger.WarnContext(w.ctx, "agent: a tool call failed and is made again", "session", w.Name, "call", c.ID,
 		"tool", c.Name,
 		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait, "error", next.Err)
-	x.Lock()
-	cr := x.runningCall(c)
+	w.Lock()
+	cr := w.runningCall(c)
 	if cr != nil {
 		cr.attempts = append(cr.attempts, next.Err)
-		x.note(&Waiting{NoteMeta: x.callMeta(c), Wait: w})
+		w.note(&Waiting{NoteMeta: w.callMeta(c), Wait: wait})
 	}
-	x.Unlock()
+	w.Unlock()
 	if cr != nil && cr.d.Spec().Inline {
-		x.flush()
+		w.flush()
 	} else {
-		x.Wake()
+		w.Wake()
 	}
 }

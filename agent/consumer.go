@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"context"
+	"sync"
+)
+
+// A consumer is who ranges over the events of a run.
+type consumer struct {
+	*sessionLog
+	yield    func(Event, error) bool
+	left     bool    // yield must not be called again
+	yielding bool    // the body of the loop is running; stays set if that panics
+	shown    []Event // the queue of the last flush, emptied, to be used again
+
+	wake chan struct{} // wakes the driving goroutine while it waits for calls
+	room sync.Cond     // the queue was shown
+}
+
+// flush shows the queued events. Only the driving goroutine may call it. Events that others queue
+// meanwhile are shown by the next flush: there is one after each call and one after the end.
+func (c *consumer) flush() {
+	c.Lock()
+	events := c.queue
+	c.queue, c.shown = c.shown, nil // nil, because show may lead to another flush
+	if len(events) > 0 {
+		c.room.Broadcast()
+	}
+	c.Unlock()
+	for _, ev := range events {
+		c.show(ev)
+	}
+	clear(events)
+	c.shown = events[:0]
+}
+
+// show yields one event, unless the consumer has left. It returns false if the consumer has left.
+func (c *consumer) show(ev Event) bool {
+	if c.left {
+		return false
+	}
+	c.yielding = true
+	if !c.yield(ev, nil) {
+		c.left = true
+		c.Cancel(errAbandoned)
+	}
+	c.yielding = false
+	return !c.left
+}
+
+// Wake wakes the driving goroutine while it waits for calls.
+func (c *consumer) Wake() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// forward shows an event of a subagent. If too many events wait to be shown, it waits, unless ctx
+// ends. The goroutine of the subagent's call calls it.
+func (c *consumer) forward(ctx context.Context, ev Event) {
+	c.Lock()
+	defer c.Unlock()
+	if len(c.queue) >= maxQueue {
+		stop := context.AfterFunc(ctx, func() {
+			c.Lock()
+			defer c.Unlock()
+			c.room.Broadcast()
+		})
+		defer stop()
+		for len(c.queue) >= maxQueue && ctx.Err() == nil {
+			c.room.Wait()
+		}
+	}
+	c.note(ev)
+	c.Wake()
+}
+
+// fail yields an error as the last event.
+func (c *consumer) fail(err error) {
+	c.yield(nil, err)
+	c.left = true
+}
