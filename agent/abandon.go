@@ -6,7 +6,14 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
 )
+
+// grace is how long a function of the host has to return after its context has ended, before it is
+// abandoned.
+const grace = 5 * time.Second
 
 // Errors of functions that didn't return in time.
 var (
@@ -63,4 +70,27 @@ func abandonable[T any](ctx context.Context, a *Agent, what, session string, f f
 		"session", session)
 	var none T
 	return none, fmt.Errorf("%w (%w)", errNotReturned, causeOf(ctx))
+}
+
+// abandonable returns the Provider so that its calls end with their context. One that doesn't
+// declare that gets a wrapper, which abandons calls that don't return: see [guard.Abandonable].
+func (a *Agent) abandonable() provider.Provider {
+	session := func(ctx context.Context) string {
+		if r := runnerIn(ctx); r != nil {
+			return r.session()
+		}
+		return ""
+	}
+	return guard.Abandonable(a.cfg.Provider, guard.AbandonConfig{
+		Grace: grace,
+		OnAbandoned: func(ctx context.Context, _ *provider.Request) {
+			a.abandoned.Add(1)
+			a.logger.ErrorContext(ctx, "agent: the provider ignores the end of its context and is abandoned", "session",
+				session(ctx))
+		},
+		OnReturned: func(ctx context.Context, _ *provider.Request) {
+			a.abandoned.Add(-1)
+			a.logger.WarnContext(ctx, "agent: a model call that was abandoned has ended", "session", session(ctx))
+		},
+	})
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
@@ -84,4 +85,12 @@ func newID(prefix string) string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails: see its documentation
 	return prefix + hex.EncodeToString(b[:])
+}
+
+// orBackground returns ctx, or the background context if it is nil.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }

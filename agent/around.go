@@ -2,10 +2,7 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"sync"
-
-	"github.com/pawlkit/pawl/tools"
 )
 
 // A Span is a piece of work that Hooks.Around wraps. The spans of steps and tools lie within that
@@ -86,82 +83,4 @@ func (c valueContext) Value(key any) any {
 		return c.Context.Value(key)
 	}
 	return v
-}
-
-// spans are the spans of a run.
-type spans struct {
-	*sessionLog
-	runEnd  func(error)
-	stepEnd func(error)
-	step    context.Context // of the step under way
-}
-
-// beginRun begins the span of the run.
-func (s *spans) beginRun(resumed bool) {
-	s.ctx, s.runEnd = s.around(s.ctx,
-		Span{NoteMeta: NoteMeta{Origin: s.Origin()}, Kind: "run", Resumed: resumed})
-}
-
-// beginStep begins the span of a step.
-func (s *spans) beginStep(n int) {
-	s.step, s.stepEnd = s.around(s.ctx,
-		Span{NoteMeta: NoteMeta{Origin: s.Origin(), Step: n}, Kind: "step"})
-}
-
-// endStep ends the span of the step, which has failed if err isn't nil.
-func (s *spans) endStep(err error) {
-	if err == nil && s.ctx.Err() != nil {
-		err = causeOf(s.ctx)
-	}
-	s.step = nil
-	s.stepEnd(err)
-}
-
-// stepCtx returns the context of the step under way, or that of the run.
-func (s *spans) stepCtx() context.Context {
-	if s.step != nil {
-		return s.step
-	}
-	return s.ctx
-}
-
-// A callSpan is the span of a tool call.
-type callSpan struct {
-	ctx context.Context
-	end func(error)
-}
-
-// beginSpan begins the span of a call that is about to be executed.
-func (cr *callRun) beginSpan() context.Context {
-	w := cr.w
-	ctx, end := w.around(w.ctx, Span{NoteMeta: w.callMeta(&cr.call), Kind: "tool", Tool: cr.call.Name})
-	w.Lock()
-	defer w.Unlock()
-	cr.span = callSpan{ctx, end}
-	return ctx
-}
-
-// spanCtx returns the context for the AfterTool hooks of a call.
-func (cr *callRun) spanCtx() context.Context {
-	cr.w.Lock()
-	defer cr.w.Unlock()
-	if cr.span.ctx != nil {
-		return cr.span.ctx
-	}
-	return cr.w.ctx
-}
-
-// endSpan ends the span of a call, if it has begun.
-func (cr *callRun) endSpan(out *tools.Outcome) {
-	cr.w.Lock()
-	end := cr.span.end
-	cr.w.Unlock()
-	if end == nil {
-		return
-	}
-	err := out.Err
-	if err == nil && out.Suspend == nil && !out.Status.Good() {
-		err = fmt.Errorf("agent: the call ended as %s", out.Status)
-	}
-	end(err)
 }

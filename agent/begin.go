@@ -60,15 +60,6 @@ func (x *driver) begin(in *Input) (err error) {
 	return nil
 }
 
-// checkInput returns what is wrong with an input, regardless of its session.
-func (a *Agent) checkInput(in *Input) error {
-	mode, err := a.mode(in.Mode)
-	if err != nil {
-		return err
-	}
-	return in.check(a.limits(in.Limits, mode))
-}
-
 // start starts a run with a prompt.
 func (x *driver) start(in *Input) error {
 	a, s := x.agent, x.State()

@@ -361,3 +361,11 @@ func (cr *callRun) dropped() bool {
 // maxMedia bounds the media of one result, in bytes, so that its encoding fits into a record of a
 // journal.
 const maxMedia = 32 << 20
+
+// bill loads what a subagent used before this process resumed the run, for a call that ends without
+// running again.
+func (cr *callRun) bill() {
+	if cr.again && cr.w.agent.children[cr.call.Name] != nil {
+		cr.w.bill()
+	}
+}

@@ -5,16 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/memory"
-	"github.com/pawlkit/pawl/provider"
 )
-
-// A hostCall is the call of an input that CallTool made.
-type hostCall struct {
-	tool  string
-	input json.RawMessage
-	err   error // from encoding the input
-}
 
 // CallTool returns an input for a run that makes one call of a tool, without a model: for a button
 // of a page, a step of a plan, or a job. The call takes the same path as one that a model makes:
@@ -60,30 +51,4 @@ func (s *Session) Call(ctx context.Context, tool string, input any) (*Result, er
 		return nil, err
 	}
 	return s.agent.Run(ctx, CallTool(s.id, tool, input))
-}
-
-// checkCall returns what is wrong with the input of CallTool, regardless of the session.
-func (in *Input) checkCall(limits *Limits) error {
-	switch {
-	case in.call.err != nil:
-		return &ArgError{Field: "Input.Call", Problem: "its input can't be encoded: " + in.call.err.Error(),
-			Err: in.call.err}
-	case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || in.ToolChoice != (provider.ToolChoice{}) ||
-		in.output != nil:
-		return badInput("Prompt",
-			"an input of CallTool calls no model, so it takes no Prompt, Parts, Briefing, ToolChoice or "+
-				"structured answer")
-	case limits.PromptBytes >= 0 && len(in.call.input) > limits.PromptBytes:
-		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes),
-			Have: int64(len(in.call.input)), Note: "give the tool a smaller input"}
-	}
-	return nil
-}
-
-// into adds the call to the fact that starts its run.
-func (c *hostCall) into(f *RunStarted, key string) {
-	f.Message = memory.HostMessage("The host makes the following call of " + c.tool +
-		" itself. It wasn't your decision.")
-	f.CallKey = key
-	f.Call = &provider.ToolCall{ID: machine.CallID(f.Run(), 0, 0), Name: c.tool, Input: c.input}
 }

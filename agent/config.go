@@ -269,8 +269,8 @@ func (a *Agent) guard() (provider.Provider, error) {
 	g, err := guard.New(p, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
-			if x := driverIn(ctx); x != nil && ctx.Value(asideKey{}) == nil {
-				x.reply.attempts = append(x.reply.attempts, f.Err)
+			if r := runnerIn(ctx); r != nil && ctx.Value(asideKey{}) == nil {
+				r.attemptFailed(f.Err)
 			}
 			a.logger.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt,
 				"class", f.Class, "wait", f.Wait, "error", f.Err)

@@ -5,6 +5,10 @@ import (
 	"sync"
 )
 
+// maxQueue is how many events may wait to be shown before a note of the host is left out, and
+// before a subagent waits.
+const maxQueue = 1024
+
 // A consumer is who ranges over the events of a run.
 type consumer struct {
 	*sessionLog

@@ -19,9 +19,6 @@ const (
 	maxKind = 100
 	// maxValue is the maximum length of the value of a host's event, as JSON and in bytes.
 	maxValue = 64 << 10
-	// maxQueue is how many events may wait to be shown before a note of the host is left out, and
-	// before a subagent waits.
-	maxQueue = 1024
 )
 
 // Shown is what a tool or a hook has shown to whoever reads the stream: see [Show].

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"fmt"
+
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
@@ -74,3 +76,21 @@ var (
 	errDrained   = fault.New(fault.None,
 		"agent: the run was paused because its process ends; Continue or Recover resumes it")
 )
+
+// An OutputError is a structured answer that didn't fit its schema, after the model had its
+// corrections.
+type OutputError struct {
+	Text string // the answer
+	Err  error  // what is wrong with it
+}
+
+// Error says what is wrong with the answer.
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("agent: the structured answer doesn't fit its schema: %v", e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// Fault returns Permanent.
+func (e *OutputError) Fault() fault.Class { return fault.Permanent }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -300,4 +302,38 @@ func (a *Agent) abandon(ctx context.Context, session, why string) {
 	if a.sessions.InMemory {
 		_ = a.Session(session).Delete(ctx)
 	}
+}
+
+// checkOutput checks a structured answer. It returns what the model reads if it should try again.
+func (l *sessionLog) checkOutput() (back string, err error) {
+	r := l.Run()
+	if len(r.Output) == 0 {
+		return "", nil
+	}
+	s, err := schema.Parse(r.Output)
+	if err != nil {
+		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
+	}
+	text := l.Machine().Result(Completed, "", nil).Text()
+	_, problem := output.Accept(s, text)
+	switch {
+	case problem == nil:
+		return "", nil
+	case r.Limits.OutputCorrections >= 0 && r.Corrected >= r.Limits.OutputCorrections:
+		return "", &OutputError{Text: text, Err: problem}
+	}
+	return output.Correction(problem), nil
+}
+
+// parentLimitReached ends the run of a subagent if a parent run has reached a limit, and reports
+// whether it did.
+func (x *driver) parentLimitReached() bool {
+	if x.parent == nil {
+		return false
+	}
+	err := x.parent.spending.limitReached()
+	if err != nil {
+		x.finish(Stopped, machine.CodeLimit, err)
+	}
+	return err != nil
 }

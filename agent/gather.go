@@ -1,14 +1,12 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -204,51 +202,4 @@ func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
 		return a.own
 	}
 	return set
-}
-
-// gatherTools sets the tools of the run that starts after run before, or that resumes it.
-func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*sourceError, error) {
-	g := &gathering{input: in.Tools, only: in.Only}
-	g.listing = tools.Listing{Session: w.account(), User: in.User,
-		Labels: cmp.Or(provider.LabelsOf(in.Labels), w.State().Labels)}
-	if before != nil {
-		g.before = before.Fingerprints
-	}
-	if in.resumes() {
-		if !before.IsOpen() {
-			return nil, nil
-		}
-		g.resumed, g.only, g.external, g.listing.User = true, before.Only, before.External, before.User
-	}
-	w.tools.listing = g.listing
-	set, failed, err := w.agent.gather(w.ctx, g)
-	if err != nil {
-		w.agent.logSources(w.ctx, w.Name, failed)
-		return nil, err
-	}
-	w.tools.set = set
-	return failed, nil
-}
-
-// toolsChanged returns how the tools of the run that starts differ from those of the run before. An
-// agent whose tools are all its own, in the same process or not, records them only in RunStarted.
-func (w *workers) toolsChanged(before *machine.RunState) []machine.ToolFingerprint {
-	if before == nil || w.tools.set == w.agent.own && !w.agent.changeable && len(before.External) == 0 {
-		return nil
-	}
-	return differing(before.Fingerprints, w.tools.set.fingerprints)
-}
-
-// checkToolChoice returns what is wrong with the tool that an input chooses.
-func (w *workers) checkToolChoice(in *Input, mode *mode) error {
-	if in.ToolChoice.Mode != provider.ChooseTool {
-		return nil
-	}
-	if _, ok := w.tools.set.registry.Lookup(in.ToolChoice.Tool); !ok {
-		return w.tools.set.unknown("ToolChoice", in.ToolChoice.Tool)
-	}
-	if !slices.Contains(w.tools.set.offers[mode.index].names, in.ToolChoice.Tool) {
-		return badInput("ToolChoice", "the tool %q isn't offered in mode %q", in.ToolChoice.Tool, mode.Name)
-	}
-	return nil
 }

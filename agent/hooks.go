@@ -234,3 +234,26 @@ func (a *Agent) hooksAt(has func(*Hooks) bool) (hooks []*Hooks) {
 	}
 	return hooks
 }
+
+// A TextSource says where a text from outside comes from.
+type TextSource string
+
+// The sources of texts from outside.
+const (
+	FromPrompt   TextSource = "prompt"   // Input.Prompt, and each text of Input.Parts
+	FromHistory  TextSource = "history"  // each text of Input.History, including inputs and results of calls
+	FromSteering TextSource = "steering" // Session.Steer
+	FromReason   TextSource = "reason"   // of a decision: why a call is rejected, or what is suggested instead
+	FromAnswer   TextSource = "answer"   // the value of Answer: its text if it is a string, else JSON
+	FromEdit     TextSource = "edit"     // the input of Edit, as JSON
+)
+
+// An IncomingText is a text from outside, for Hooks.BeforeInput, which may change Text. It isn't
+// redacted.
+type IncomingText struct {
+	Session string
+	Source  TextSource
+	User    string // who has written it, as far as the caller says
+	Pause   string // the id of the pause, for the text of a decision
+	Text    string
+}

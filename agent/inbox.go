@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -17,42 +17,6 @@ type inbox struct {
 	*consumer
 	receipts  receipts
 	delivered []string // messages in the conversation that the model hasn't been asked about yet
-}
-
-// driverOf returns the driver of a session in this process, or nil. Its run may have ended, but not
-// yet been released.
-func (a *Agent) driverOf(name string) *driver {
-	x, _ := a.sessions.Holder(name).(*driver)
-	return x
-}
-
-// change posts a revocation or a title to the run in progress. If no run is in progress, the error
-// is [ErrNothingOpen]. A run that has just ended reads the item as it is released (takeLate).
-// If it was posted too late for that, change acts on it, or, if the session is busy again, whoever
-// holds it does.
-func (a *Agent) change(ctx context.Context, session string, it session.Item) error {
-	it.ID = newID("m-")
-	if a.driverOf(session) == nil {
-		if err := a.sessions.InProgress(ctx, session); err != nil {
-			return err
-		}
-	}
-	if err := a.sessions.Post(ctx, session, it); err != nil {
-		return err
-	}
-	if a.driverOf(session) != nil || !errors.Is(a.sessions.InProgress(ctx, session), ErrNothingOpen) {
-		return nil
-	}
-	l, err := a.open(ctx, session)
-	if errors.Is(err, ErrBusy) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	l.takePosted(false)
-	return nil
 }
 
 // takePosted acts on what was posted to a session before its run started or was resumed: on
@@ -169,40 +133,6 @@ func (b *inbox) deliver(it *session.Item) bool {
 	return true
 }
 
-// Rules returns the standing approvals of the session, oldest first.
-func (s *Session) Rules(ctx context.Context) ([]Rule, error) {
-	m, err := s.machine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(m.State().Rules), nil
-}
-
-// Revoke ends the standing approvals of a tool, in all scopes: from then on its calls ask again. by
-// says who revokes it. A run that is under way, here or in another process, acts on it at its next
-// safe point, before it takes up other calls; if there is none, it is done before the session's
-// next run begins. Without a standing approval to end, that is [ErrNoRule]; for a run under
-// way it is logged there.
-func (s *Session) Revoke(ctx context.Context, tool, by string) error {
-	ctx, err := s.ready(ctx)
-	if err != nil {
-		return err
-	}
-	err = s.agent.change(ctx, s.id, session.Item{Kind: session.ItemRevoke, Text: tool, By: by})
-	if !errors.Is(err, ErrNothingOpen) {
-		return err
-	}
-	l, err := s.agent.openKnown(ctx, s.id)
-	if errors.Is(err, ErrNothingOpen) {
-		return noRule(s.id, tool)
-	}
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	return l.revoke(nil, tool, by)
-}
-
 func noRule(session, tool string) error {
 	return &SessionError{Session: session, Code: ErrNoRule,
 		Problem: fmt.Sprintf("it has no standing approval of %q", tool)}
@@ -243,5 +173,42 @@ func (b *inbox) takeLate() {
 		case session.ItemTitle:
 			b.takeTitle(&it)
 		}
+	}
+}
+
+// closeReceipts settles all receipts when the run is over. Messages that weren't delivered are
+// removed from the inbox, so that no later run reads them.
+func (b *inbox) closeReceipts() {
+	left := b.receipts.close()
+	if len(left) > 0 || b.paused() {
+		b.dropMessages(func(id string) bool { return left[id] != nil })
+	}
+	for _, r := range left {
+		r.settle(0, errNotDelivered)
+	}
+}
+
+// dropMessages removes messages from the inbox whose senders were told that they are lost: those
+// that mine selects, and, if the run is paused, those that other processes have posted.
+func (b *inbox) dropMessages(mine func(id string) bool) {
+	for _, it := range b.Inbox() {
+		if mine(it.ID) || it.Kind == session.ItemSteer && b.paused() && !b.receipts.expects(it.ID) {
+			b.Remove(it.ID)
+		}
+	}
+}
+
+// takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that
+// can't be set is removed.
+func (l *sessionLog) takeTitle(it *session.Item) {
+	head := journal.HeadUpdate{Title: it.Text}
+	err := head.Validate()
+	if err == nil && it.Text != "" {
+		err = l.appendTaking([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
+	} else {
+		l.Remove(it.ID)
+	}
+	if err != nil {
+		l.agent.logger.WarnContext(l.ctx, "agent: setting a title", "session", l.Name, "error", err)
 	}
 }

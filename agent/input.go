@@ -1,14 +1,17 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -229,4 +232,56 @@ func (in *Input) message() provider.Message {
 		parts = append(parts, provider.TextPart(text))
 	}
 	return provider.Message{Role: provider.RoleUser, Parts: parts}
+}
+
+// A hostCall is the call of an input that CallTool made.
+type hostCall struct {
+	tool  string
+	input json.RawMessage
+	err   error // from encoding the input
+}
+
+// checkCall returns what is wrong with the input of CallTool, regardless of the session.
+func (in *Input) checkCall(limits *Limits) error {
+	switch {
+	case in.call.err != nil:
+		return &ArgError{Field: "Input.Call", Problem: "its input can't be encoded: " + in.call.err.Error(),
+			Err: in.call.err}
+	case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || in.ToolChoice != (provider.ToolChoice{}) ||
+		in.output != nil:
+		return badInput("Prompt",
+			"an input of CallTool calls no model, so it takes no Prompt, Parts, Briefing, ToolChoice or "+
+				"structured answer")
+	case limits.PromptBytes >= 0 && len(in.call.input) > limits.PromptBytes:
+		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes),
+			Have: int64(len(in.call.input)), Note: "give the tool a smaller input"}
+	}
+	return nil
+}
+
+// into adds the call to the fact that starts its run.
+func (c *hostCall) into(f *RunStarted, key string) {
+	f.Message = memory.HostMessage("The host makes the following call of " + c.tool +
+		" itself. It wasn't your decision.")
+	f.CallKey = key
+	f.Call = &provider.ToolCall{ID: machine.CallID(f.Run(), 0, 0), Name: c.tool, Input: c.input}
+}
+
+// checkTitle returns what is wrong with a title.
+func checkTitle(title string) error {
+	head := journal.HeadUpdate{Title: title}
+	if err := head.Validate(); err != nil {
+		return &ArgError{Field: "Input.Title", Problem: "it " +
+			strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Title "), Err: err}
+	}
+	return nil
+}
+
+// checkInput returns what is wrong with an input, regardless of its session.
+func (a *Agent) checkInput(in *Input) error {
+	mode, err := a.mode(in.Mode)
+	if err != nil {
+		return err
+	}
+	return in.check(a.limits(in.Limits, mode))
 }

@@ -2,9 +2,11 @@ package agent
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A sessionLog is a session that this process holds, as the agent uses it: its log, and the events
@@ -136,3 +138,57 @@ func (l *sessionLog) note(ev Event) {
 
 // noteMeta returns the envelope of a note that is about no tool call.
 func (l *sessionLog) noteMeta() NoteMeta { return NoteMeta{Origin: l.Origin(), Step: l.Run().Step} }
+
+// A runner is what the call path knows of the driver whose run a context belongs to.
+type runner interface {
+	session() string
+	attemptFailed(err error) // of the model call under way, which is made again
+}
+
+// runnerIn returns the driver of the run that ctx belongs to, or nil.
+func runnerIn(ctx context.Context) runner {
+	r, _ := ctx.Value(driverKey{}).(runner)
+	return r
+}
+
+// Errors of the functions for tools and hooks.
+var (
+	errNoRun = errors.New("agent: the context isn't that of a run")
+	errOver  = errors.New("agent: the run, or the call that the context is of, is over")
+)
+
+// appendIn appends the fact that makes returns, if any. The fact holds nothing that must be
+// redacted. A call that was abandoned, whose ctx has ended, must not change the run any more.
+func (l *sessionLog) appendIn(ctx context.Context, makes func() Fact) error {
+	l.Lock()
+	defer l.Unlock()
+	if ctx.Err() != nil || l.ended {
+		return errOver
+	}
+	if f := makes(); f != nil {
+		return l.appendLocked(nil, session.Clean(f))
+	}
+	return nil
+}
+
+// asideKey marks the context of model calls that aren't the run's own steps: those of a function
+// that writes a note, and of a tool.
+type asideKey struct{}
+
+// session returns the name of the session.
+func (l *sessionLog) session() string { return l.Name }
+
+// callMeta returns the envelope of notes about a call.
+func (l *sessionLog) callMeta(c *tools.Call) NoteMeta {
+	return NoteMeta{Origin: l.Origin(), Step: c.Step, Call: c.ID}
+}
+
+type driverKey struct{}
+
+// withoutRun returns a context that belongs to no run.
+func withoutRun(ctx context.Context) context.Context {
+	return context.WithValue(ctx, driverKey{}, nil)
+}
+
+// paused reports whether the log says that the run is paused.
+func (l *sessionLog) paused() bool { return l.Run().IsOpen() && l.Run().Status == Paused }

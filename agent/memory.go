@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -191,4 +192,32 @@ func (g *memoryConfig) readBack() tools.Tool {
 			return tools.Text(text), nil
 		},
 	}
+}
+
+// addNotes checks Memory.ProgressNotes and Memory.ContextReset and sets their defaults.
+func (g *memoryConfig) addNotes() error {
+	g.ProgressNotes = slices.Clone(g.ProgressNotes)
+	known := make(map[string]bool)
+	for i := range g.ProgressNotes {
+		p, err := g.ProgressNotes[i].WithDefaults()
+		if err == nil && known[p.Category] {
+			err = fmt.Errorf("the category %q is used twice", p.Category)
+		}
+		if err != nil {
+			return &ArgError{Field: fmt.Sprintf("Config.Memory.ProgressNotes[%d]", i), Problem: err.Error(), Err: err}
+		}
+		g.ProgressNotes[i], known[p.Category] = p, true
+	}
+	if g.ContextReset == nil {
+		return nil
+	}
+	r, err := g.ContextReset.WithDefaults()
+	if err != nil {
+		return &ArgError{Field: "Config.Memory.ContextReset", Problem: err.Error(), Err: err}
+	}
+	if g.Rules == nil {
+		g.Rules = []memory.Rule{} // reset the context instead of compacting
+	}
+	g.ContextReset = &r
+	return nil
 }

@@ -2,17 +2,9 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
-)
-
-// Errors of the functions for tools and hooks.
-var (
-	errNoRun = errors.New("agent: the context isn't that of a run")
-	errOver  = errors.New("agent: the run, or the call that the context is of, is over")
 )
 
 // SwitchMode switches the run that ctx belongs to to another mode, from its next model call on. It
@@ -39,20 +31,6 @@ func SetPhase(ctx context.Context, name string) error {
 		}
 		return &machine.PhaseChanged{From: x.State().Phase, To: name}
 	})
-}
-
-// appendIn appends the fact that makes returns, if any. The fact holds nothing that must be
-// redacted. A call that was abandoned, whose ctx has ended, must not change the run any more.
-func (l *sessionLog) appendIn(ctx context.Context, makes func() Fact) error {
-	l.Lock()
-	defer l.Unlock()
-	if ctx.Err() != nil || l.ended {
-		return errOver
-	}
-	if f := makes(); f != nil {
-		return l.appendLocked(nil, session.Clean(f))
-	}
-	return nil
 }
 
 // setMode switches the run to another mode, unless ctx has ended.
@@ -98,13 +76,4 @@ func (x *driver) limitTime() {
 		}
 	})
 	x.deadline = timer
-}
-
-// currentMode returns the mode of the session, or the first mode if the agent no longer has that
-// one.
-func (l *sessionLog) currentMode() *mode {
-	if m, err := l.agent.mode(l.State().Mode); err == nil {
-		return m
-	}
-	return &l.agent.modes[0]
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
@@ -12,34 +11,6 @@ import (
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
-
-// addNotes checks Memory.ProgressNotes and Memory.ContextReset and sets their defaults.
-func (g *memoryConfig) addNotes() error {
-	g.ProgressNotes = slices.Clone(g.ProgressNotes)
-	known := make(map[string]bool)
-	for i := range g.ProgressNotes {
-		p, err := g.ProgressNotes[i].WithDefaults()
-		if err == nil && known[p.Category] {
-			err = fmt.Errorf("the category %q is used twice", p.Category)
-		}
-		if err != nil {
-			return &ArgError{Field: fmt.Sprintf("Config.Memory.ProgressNotes[%d]", i), Problem: err.Error(), Err: err}
-		}
-		g.ProgressNotes[i], known[p.Category] = p, true
-	}
-	if g.ContextReset == nil {
-		return nil
-	}
-	r, err := g.ContextReset.WithDefaults()
-	if err != nil {
-		return &ArgError{Field: "Config.Memory.ContextReset", Problem: err.Error(), Err: err}
-	}
-	if g.Rules == nil {
-		g.Rules = []memory.Rule{} // reset the context instead of compacting
-	}
-	g.ContextReset = &r
-	return nil
-}
 
 // writeDueNotes writes the notes that are due at a share of the window.
 func (w *window) writeDueNotes(share float64, req *provider.Request, budget int) error {
@@ -84,10 +55,6 @@ func (l *sessionLog) noteInput(category string, share float64, req *provider.Req
 const noteTimeout = 2 * time.Minute
 
 var errNoteTimeout = errors.New("agent: writing a note took more than " + noteTimeout.String())
-
-// asideKey marks the context of model calls that aren't the run's own steps: those of a function
-// that writes a note, and of a tool.
-type asideKey struct{}
 
 // write calls a function that writes a note. The function has the run's context with a time limit.
 func write[T any](w *window, in *notes.Input, f func(context.Context, *notes.Input) (T, error)) (v T, err error) {

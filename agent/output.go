@@ -2,11 +2,8 @@ package agent
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/pawlkit/pawl/agent/internal/output"
-	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/schema"
 )
 
 // RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and
@@ -51,43 +48,4 @@ func outputOf[T any](fn string) (output.Type[T], error) {
 		return t, &ArgError{Func: fn, Problem: err.Error(), Err: err}
 	}
 	return t, nil
-}
-
-// An OutputError is a structured answer that didn't fit its schema, after the model had its
-// corrections.
-type OutputError struct {
-	Text string // the answer
-	Err  error  // what is wrong with it
-}
-
-// Error says what is wrong with the answer.
-func (e *OutputError) Error() string {
-	return fmt.Sprintf("agent: the structured answer doesn't fit its schema: %v", e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *OutputError) Unwrap() error { return e.Err }
-
-// Fault returns Permanent.
-func (e *OutputError) Fault() fault.Class { return fault.Permanent }
-
-// checkOutput checks a structured answer. It returns what the model reads if it should try again.
-func (l *sessionLog) checkOutput() (back string, err error) {
-	r := l.Run()
-	if len(r.Output) == 0 {
-		return "", nil
-	}
-	s, err := schema.Parse(r.Output)
-	if err != nil {
-		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
-	}
-	text := l.Machine().Result(Completed, "", nil).Text()
-	_, problem := output.Accept(s, text)
-	switch {
-	case problem == nil:
-		return "", nil
-	case r.Limits.OutputCorrections >= 0 && r.Corrected >= r.Limits.OutputCorrections:
-		return "", &OutputError{Text: text, Err: problem}
-	}
-	return output.Correction(problem), nil
 }

@@ -34,11 +34,6 @@ func (a *Agent) Drain(ctx context.Context) error {
 		strings.Join(left, ", "))
 }
 
-// drains reports whether the agent, or that of a parent run, is being drained.
-func (x *driver) drains() bool {
-	return x.agent.sessions.Draining() || x.parent != nil && x.parent.driver.drains()
-}
-
 // A Recovery says which sessions [Agent.Recover] resumes, and how.
 type Recovery struct {
 	// Prefix limits Recover to sessions whose names begin with it.

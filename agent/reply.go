@@ -129,3 +129,6 @@ func (r *reply) open(index int32) *begunCall {
 	}
 	return nil
 }
+
+// attemptFailed remembers the error of an attempt at the model call, which is made again.
+func (x *driver) attemptFailed(err error) { x.reply.attempts = append(x.reply.attempts, err) }

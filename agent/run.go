@@ -141,14 +141,6 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	x.loop()
 }
 
-// orBackground returns ctx, or the background context if it is nil.
-func orBackground(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
-}
-
 // loop performs the machine's actions until the run has ended.
 func (x *driver) loop() {
 	for !x.ended {
@@ -252,11 +244,6 @@ func (x *driver) close() {
 	x.Leave()
 }
 
-// callMeta returns the envelope of notes about a call.
-func (l *sessionLog) callMeta(c *tools.Call) NoteMeta {
-	return NoteMeta{Origin: l.Origin(), Step: c.Step, Call: c.ID}
-}
-
 // afterRun calls the AfterRun hooks and logs the end of a run.
 func (l *sessionLog) afterRun(res *Result) {
 	ctx := withoutRun(context.WithoutCancel(l.ctx))
@@ -272,8 +259,6 @@ func (l *sessionLog) afterRun(res *Result) {
 	}
 }
 
-type driverKey struct{}
-
 // driverIn returns the driver of the run that ctx belongs to, or nil.
 func driverIn(ctx context.Context) *driver {
 	if ctx == nil {
@@ -283,7 +268,7 @@ func driverIn(ctx context.Context) *driver {
 	return x
 }
 
-// withoutRun returns a context that belongs to no run.
-func withoutRun(ctx context.Context) context.Context {
-	return context.WithValue(ctx, driverKey{}, (*driver)(nil))
+// drains reports whether the agent, or that of a parent run, is being drained.
+func (x *driver) drains() bool {
+	return x.agent.sessions.Draining() || x.parent != nil && x.parent.drains()
 }

@@ -2,12 +2,10 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -142,46 +140,6 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	return s.agent.decide(ctx, m, decisions, time.Now(), nil)
 }
 
-// Steer sends a message to the run in progress, in this or another process, and returns without
-// waiting. The model reads the message before its next call; a run that was about to finish makes
-// one more step. If no run is in progress, the error is [ErrNothingOpen].
-//
-// A sender that may send the message again, because it doesn't know whether the first one arrived,
-// gives it a key, like [Input].Key; at most one, and an empty one is none. If the session had an
-// input or a message with the same key, the error is [ErrDuplicate]. While the first one waits to
-// be read, nothing is sent, and the Receipt is about the first one.
-func (s *Session) Steer(ctx context.Context, text string, key ...string) (*Receipt, error) {
-	ctx, err := s.ready(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(key) > 1 {
-		return nil, &ArgError{Func: "Steer", Field: "key",
-			Problem: fmt.Sprintf("there are %d keys; a message has one", len(key))}
-	}
-	once := strings.Join(key, "")
-	if err := checkLine("Key", once, maxKey); err != nil {
-		return nil, err
-	}
-	if err := s.agent.checkMessage(text); err != nil {
-		return nil, err
-	}
-	if s.agent.hasBeforeInput() {
-		if text, err = s.agent.beforeInput(ctx,
-			IncomingText{Session: s.id, Source: FromSteering, Text: text}); err != nil {
-			return nil, err
-		}
-		if err := s.agent.checkMessage(text); err != nil {
-			return nil, err
-		}
-	}
-	text = s.agent.redact.Text(text)
-	if once != "" {
-		return s.agent.steerOnce(ctx, s.id, once, text)
-	}
-	return s.agent.steer(ctx, s.id, text)
-}
-
 // checkMessage returns what is wrong with a message to a run.
 func (a *Agent) checkMessage(text string) error {
 	if text == "" || !utf8.ValidString(text) {
@@ -192,53 +150,6 @@ func (a *Agent) checkMessage(text string) error {
 			Note: "send less"}
 	}
 	return nil
-}
-
-// Stop stops the run in progress at its next safe point: when the current model call or tool calls
-// have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause,
-// Cancel and SetMode.
-func (s *Session) Stop(ctx context.Context) error {
-	return s.send(ctx, session.Item{Kind: session.ItemStop})
-}
-
-// Pause pauses the run in progress at its next safe point. [Continue] resumes it.
-func (s *Session) Pause(ctx context.Context) error {
-	return s.send(ctx, session.Item{Kind: session.ItemPause})
-}
-
-// Cancel stops the run in progress at once, like the end of its context. If another process drives
-// it, Cancel takes effect at the next safe point.
-func (s *Session) Cancel(ctx context.Context) error {
-	if _, err := s.ready(ctx); err != nil {
-		return err
-	}
-	if x := s.agent.driverOf(s.id); x != nil {
-		x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
-		x.Wake()
-		return nil
-	}
-	return s.send(ctx, session.Item{Kind: session.ItemCancel})
-}
-
-// SetMode switches the run in progress to another mode, from its next model call on. To switch
-// between runs, use Input.Mode. An unknown mode is an *[ArgError].
-func (s *Session) SetMode(ctx context.Context, mode string) error {
-	if _, err := s.ready(ctx); err != nil {
-		return err
-	}
-	if _, err := s.agent.mode(mode); err != nil {
-		return err
-	}
-	return s.send(ctx, session.Item{Kind: session.ItemMode, Text: mode})
-}
-
-func (s *Session) send(ctx context.Context, it session.Item) error {
-	ctx, err := s.ready(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = s.agent.sessions.Send(ctx, s.id, it)
-	return err
 }
 
 // Delete removes the session and the sessions of its subagents. If a run is in progress, the error

@@ -153,19 +153,6 @@ func (p *spending) limitReached() error {
 	return nil
 }
 
-// parentLimitReached ends the run of a subagent if a parent run has reached a limit, and reports
-// whether it did.
-func (x *driver) parentLimitReached() bool {
-	if x.parent == nil {
-		return false
-	}
-	err := x.parent.spending.limitReached()
-	if err != nil {
-		x.finish(Stopped, machine.CodeLimit, err)
-	}
-	return err != nil
-}
-
 // ownSpending returns the spending of the run. It is made when the first subagent is called, and
 // then includes what subagents used before this process resumed the run.
 func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
@@ -192,14 +179,6 @@ func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
 	return l.spending, nil
 }
 
-// bill loads what a subagent used before this process resumed the run, for a call that ends without
-// running again.
-func (cr *callRun) bill() {
-	if cr.again && cr.w.agent.children[cr.call.Name] != nil {
-		cr.w.bill()
-	}
-}
-
 // bill loads what subagents used before this process resumed the run.
 func (l *sessionLog) bill() {
 	if l.Lost() {
@@ -208,23 +187,6 @@ func (l *sessionLog) bill() {
 	if _, err := l.ownSpending(l.Stored); err != nil {
 		l.agent.logger.WarnContext(l.ctx, "agent: reading what subagents have used", "session", l.Name, "error", err)
 	}
-}
-
-// An openCall is a call of a subagent that was started and has no result.
-type openCall struct {
-	id    string
-	child *Agent
-}
-
-// openChildren returns the calls of subagents in a run that were started and have no result.
-func (a *Agent) openChildren(r *machine.RunState) (open []openCall) {
-	for i := range r.Calls {
-		c := &r.Calls[i]
-		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Status != machine.CallDone {
-			open = append(open, openCall{c.Call.ID, t.child})
-		}
-	}
-	return open
 }
 
 // load adds what the subagents of open calls in a session have used.

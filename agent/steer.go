@@ -6,57 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync"
+	"strings"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
-
-// A Receipt reports whether a message to a run was delivered.
-type Receipt struct {
-	// Posted says that Wait reads the session's log: the session runs in another process, or the
-	// message has a key.
-	Posted bool
-
-	done   chan struct{} // closed when step or err is set; nil if Posted
-	step   int
-	err    error
-	follow func(context.Context) (int, error) // waits by reading the log; nil unless Posted
-}
-
-// Wait waits until the message is delivered and returns the step whose model call contains it. If
-// the run ends or pauses first, it returns an error. If Posted is true, it reads the session's log
-// four times a second. Wait is safe for concurrent use.
-func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
-	ctx = orBackground(ctx)
-	switch {
-	case r == nil || r.done == nil && r.follow == nil:
-		return 0, errNoReceipt
-	case r.follow != nil:
-		return r.follow(ctx)
-	}
-	select {
-	case <-r.done:
-		return r.step, r.err
-	default:
-	}
-	select {
-	case <-r.done:
-		return r.step, r.err
-	case <-ctx.Done():
-		return 0, causeOf(ctx)
-	}
-}
-
-func (r *Receipt) settle(step int, err error) {
-	r.step, r.err = step, err
-	close(r.done)
-}
-
-var errNoReceipt = errors.New("agent: this Receipt is nil or empty; Steer makes one")
-
-var errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
 
 // steer posts a message to the run of a session.
 func (a *Agent) steer(ctx context.Context, name, text string) (*Receipt, error) {
@@ -109,95 +64,6 @@ func (a *Agent) steerOnce(ctx context.Context, name, key, text string) (*Receipt
 	}}, nil
 }
 
-// receipts are those of messages to a run that this process has posted, and that weren't delivered
-// yet.
-type receipts struct {
-	mu   sync.Mutex          // guards what follows
-	open map[string]*Receipt // nil once the run is over
-}
-
-// expect returns the receipt of a message that is about to be posted, or nil if the run is over.
-func (r *receipts) expect(id string) *Receipt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.open == nil {
-		return nil
-	}
-	one := &Receipt{done: make(chan struct{})}
-	r.open[id] = one
-	return one
-}
-
-// expects reports whether an inbox item is a message that this process posted to the run.
-func (r *receipts) expects(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.open[id] != nil
-}
-
-func (r *receipts) forget(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.open, id)
-}
-
-// settle settles the receipts of messages that the model call of a step contains.
-func (r *receipts) settle(ids []string, step int) {
-	if len(ids) == 0 {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, id := range ids {
-		if one := r.open[id]; one != nil {
-			one.settle(step, nil)
-			delete(r.open, id)
-		}
-	}
-}
-
-// close returns the receipts that are left. From now on no message is expected.
-func (r *receipts) close() map[string]*Receipt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	left := r.open
-	r.open = nil
-	return left
-}
-
-// refuse settles all receipts of a run whose session couldn't be held. The messages stay in the
-// inbox: whoever holds the session may deliver them.
-func (r *receipts) refuse(why error) {
-	for _, one := range r.close() {
-		one.settle(0, fmt.Errorf("agent: it isn't known whether the message is delivered: %w", why))
-	}
-}
-
-// closeReceipts settles all receipts when the run is over. Messages that weren't delivered are
-// removed from the inbox, so that no later run reads them.
-func (b *inbox) closeReceipts() {
-	left := b.receipts.close()
-	if len(left) > 0 || b.paused() {
-		b.dropMessages(func(id string) bool { return left[id] != nil })
-	}
-	for _, r := range left {
-		r.settle(0, errNotDelivered)
-	}
-}
-
-// dropMessages removes messages from the inbox whose senders were told that they are lost: those
-// that mine selects, and, if the run is paused, those that other processes have posted.
-func (b *inbox) dropMessages(mine func(id string) bool) {
-	for _, it := range b.Inbox() {
-		if mine(it.ID) || it.Kind == session.ItemSteer && b.paused() && !b.receipts.expects(it.ID) {
-			b.Remove(it.ID)
-		}
-	}
-}
-
-// paused reports whether the log says that the run is paused.
-func (l *sessionLog) paused() bool { return l.Run().IsOpen() && l.Run().Status == Paused }
-
 // follow watches a session until its log says whether a message was delivered.
 func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
 	delivered := false
@@ -222,4 +88,44 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 		}
 	}
 	return 0, errNotDelivered
+}
+
+// Steer sends a message to the run in progress, in this or another process, and returns without
+// waiting. The model reads the message before its next call; a run that was about to finish makes
+// one more step. If no run is in progress, the error is [ErrNothingOpen].
+//
+// A sender that may send the message again, because it doesn't know whether the first one arrived,
+// gives it a key, like [Input].Key; at most one, and an empty one is none. If the session had an
+// input or a message with the same key, the error is [ErrDuplicate]. While the first one waits to
+// be read, nothing is sent, and the Receipt is about the first one.
+func (s *Session) Steer(ctx context.Context, text string, key ...string) (*Receipt, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(key) > 1 {
+		return nil, &ArgError{Func: "Steer", Field: "key",
+			Problem: fmt.Sprintf("there are %d keys; a message has one", len(key))}
+	}
+	once := strings.Join(key, "")
+	if err := checkLine("Key", once, maxKey); err != nil {
+		return nil, err
+	}
+	if err := s.agent.checkMessage(text); err != nil {
+		return nil, err
+	}
+	if s.agent.hasBeforeInput() {
+		if text, err = s.agent.beforeInput(ctx,
+			IncomingText{Session: s.id, Source: FromSteering, Text: text}); err != nil {
+			return nil, err
+		}
+		if err := s.agent.checkMessage(text); err != nil {
+			return nil, err
+		}
+	}
+	text = s.agent.redact.Text(text)
+	if once != "" {
+		return s.agent.steerOnce(ctx, s.id, once, text)
+	}
+	return s.agent.steer(ctx, s.id, text)
 }

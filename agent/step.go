@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/stream"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -284,4 +285,23 @@ func (x *driver) tooLarge(f *Replied) {
 		"agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set "+
 			"Params.MaxOutput", x.agent.sessions.Record)
 	x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
+}
+
+// stream makes the model call: it shows the chunks of the reply and collects them. A panic of the
+// provider becomes the error of the call. One of the consumer goes on.
+func (x *driver) stream(req *provider.Request) {
+	returned := false
+	defer func() {
+		if returned || x.yielding {
+			return
+		}
+		if v := recover(); v != nil {
+			x.reply.err = panicked(v)
+		}
+	}()
+	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)
+	returned = true
+	if p, ok := errors.AsType[*stream.PanicError](x.reply.err); ok {
+		x.reply.err = &tools.PanicError{In: "the provider", Value: p.Value, Stack: p.Stack}
+	}
 }

@@ -3,10 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -45,29 +43,4 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 		}
 	}
 	return l.appendTaking(older, &machine.TitleChanged{Title: title})
-}
-
-// checkTitle returns what is wrong with a title.
-func checkTitle(title string) error {
-	head := journal.HeadUpdate{Title: title}
-	if err := head.Validate(); err != nil {
-		return &ArgError{Field: "Input.Title", Problem: "it " +
-			strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Title "), Err: err}
-	}
-	return nil
-}
-
-// takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that
-// can't be set is removed.
-func (l *sessionLog) takeTitle(it *session.Item) {
-	head := journal.HeadUpdate{Title: it.Text}
-	err := head.Validate()
-	if err == nil && it.Text != "" {
-		err = l.appendTaking([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
-	} else {
-		l.Remove(it.ID)
-	}
-	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: setting a title", "session", l.Name, "error", err)
-	}
 }

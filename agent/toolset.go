@@ -184,3 +184,12 @@ func (l *sessionLog) offer(mode *mode) *offer {
 	}
 	return &l.toolset().offers[mode.index]
 }
+
+// currentMode returns the mode of the session, or the first mode if the agent no longer has that
+// one.
+func (l *sessionLog) currentMode() *mode {
+	if m, err := l.agent.mode(l.State().Mode); err == nil {
+		return m
+	}
+	return &l.agent.modes[0]
+}

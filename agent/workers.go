@@ -41,11 +41,7 @@ type runningCalls struct {
 	inline    *callRun
 }
 
-const (
-	helpersAfter = 100 * time.Microsecond
-	// grace is how long a call has to return after its context has ended, before it is abandoned.
-	grace = 5 * time.Second
-)
+const helpersAfter = 100 * time.Microsecond
 
 // runTogether runs calls and returns when each has its result, is suspended, or was abandoned.
 func (w *workers) runTogether(calls []*callRun) {

@@ -21,7 +21,7 @@ type Config struct {
 	Agent *agent.Agent
 	// Recover is the time between two searches for sessions to resume; 0: 10 s. A negative time
 	// turns them off. At most 100 sessions are resumed at a time. One that fails again and again is
-	// tried less often, down to once in 5 to 7.5 minutes.
+	// tried less often, down to once in 16 to 24 times Recover, or once in 7.5 minutes.
 	Recover time.Duration
 	// Drain is how long Close waits for runs to come to a safe point; 0: 30 s.
 	Drain  time.Duration

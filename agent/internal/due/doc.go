@@ -16,8 +16,8 @@
 //   - At most Config.Parallel sessions are driven at a time. While so many are, there is no search.
 //   - What has a higher priority is driven first, then what has been due for longer.
 //   - A session that fails is tried again later: after Config.Interval to 1.5 times that, then
-//     after twice as long each time, up to 5 minutes to 7.5 minutes. One success, or a search that
-//     doesn't find it any more, ends this.
+//     after twice as long each time, up to 16 intervals to 24 intervals, and 7.5 minutes at most.
+//     One success, or a search that doesn't find it any more, ends this.
 //   - After [Loop.Poke] nothing waits for the interval, and the session not for the time after a
 //     failure.
 //   - When [Loop.Stop] returns, no goroutine of the Loop is left.

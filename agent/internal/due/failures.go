@@ -7,9 +7,13 @@ import (
 	"time"
 )
 
-// longest is the longest time after a failure, without the part that is random, unless the interval
-// is longer.
-const longest = 5 * time.Minute
+// The longest time after a failure, without the part that is random, unless the interval is longer:
+// 16 intervals, and 5 minutes at most. What a session lacks, such as the tools of a server that is
+// down, may be there again at any time.
+const (
+	longestIntervals = 16
+	longest          = 5 * time.Minute
+)
 
 // failures are the sessions that failed, and when they are tried again.
 type failures map[string]failure
@@ -22,8 +26,9 @@ type failure struct {
 // add counts a failure, and returns the time until the session is tried again.
 func (f failures) add(session string, interval time.Duration) (count int, wait time.Duration) {
 	count, wait = f[session].count+1, interval
-	for n := 1; n < count && wait < longest; n++ {
-		wait = min(2*wait, longest)
+	most := min(longestIntervals*interval, longest)
+	for n := 1; n < count && wait < most; n++ {
+		wait = min(2*wait, most)
 	}
 	wait += rand.N(wait/2 + 1) // processes that failed together don't come back together
 	f[session] = failure{count, time.Now().Add(wait)}

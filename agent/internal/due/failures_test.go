@@ -25,11 +25,11 @@ func TestASessionThatFailsIsTriedLessAndLessOften(t *testing.T) {
 		w.pass(24 * time.Hour)
 		require.Len(t, w.at["good"], 1)
 		at := w.at["bad"]
-		for i, base := 1, time.Second; i < len(at); i, base = i+1, min(2*base, 5*time.Minute) {
+		for i, base := 1, time.Second; i < len(at); i, base = i+1, min(2*base, 16*time.Second) {
 			require.WithinRange(t, w.began.Add(at[i]), w.began.Add(at[i-1]+base),
 				w.began.Add(at[i-1]+base*3/2+time.Second), "after failure %d", i)
 		}
-		require.Greater(t, len(at), 24*8+8)
+		require.Greater(t, len(at), 3600-8)
 		require.Equal(t, len(at), w.logged())
 		require.Contains(t, w.log.String(), "session=bad failures=3 ")
 	})
@@ -106,7 +106,7 @@ func TestFailuresOfASessionThatIsNotListedWhileItIsDrivenCount(t *testing.T) {
 		}
 		w.run(t, time.Second, 2)
 		w.pass(time.Hour)
-		require.Less(t, len(w.at["s"]), 25)
+		require.Less(t, len(w.at["s"]), 200)
 	})
 }
 
@@ -121,7 +121,8 @@ func TestASearchThatDoesNotSeeAllForgetsNoFailures(t *testing.T) {
 		w.fail("", nil)
 		before := len(w.at["s"])
 		w.pass(2 * time.Minute)
-		require.Equal(t, before+1, len(w.at["s"]))
+		require.LessOrEqual(t, len(w.at["s"]), before+8)
+		require.Greater(t, len(w.at["s"]), before)
 	})
 }
 

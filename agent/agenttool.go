@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// An openCall is a call of a subagent that was started and has no result.
+type openCall struct {
+	id    string
+	child *Agent
+}
+
+// openChildren returns the calls of subagents in a run that were started and have no result.
+func (a *Agent) openChildren(r *machine.RunState) (open []openCall) {
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Status != machine.CallDone {
+			open = append(open, openCall{c.Call.ID, t.child})
+		}
+	}
+	return open
+}
+
+const (
+	// childPrefix begins the names of subagents' sessions. The id of the call follows, then a hash
+	// of the session that made it, because a fork has the same calls.
+	childPrefix = machine.ChildPrefix
+	// maxDepth is how deep subagents can be nested.
+	maxDepth = 8
+	// childTimeout is the default time limit of a call.
+	childTimeout = 30 * time.Minute
+)
+
+// An agentTool is a tool whose calls are runs of a subagent.
+type agentTool struct {
+	child *Agent
+	spec  tools.Spec
+	run   func(context.Context, Task) (string, error)
+}
+
+// A Task is the input of a call of a subagent: see [AsTool].
+type Task struct {
+	Task string `json:"task" jsonschema:"What to do, with all that is needed to know: nothing else of this conversation is seen."`
+}
+
+// A parentCall is the call that a subagent's run belongs to.
+type parentCall struct {
+	id       string
+	trace    string
+	account  string // the outermost session
+	depth    int
+	drains   func() bool // whether the agent of the run that has made the call is being drained, or one above it
+	answers  []Decision  // on what the subagent's run waits for
+	spending *spending   // of the subagent's run
+}
+
+// account returns the session that model calls are made for: the outermost.
+func (l *sessionLog) account() string {
+	if l.parent != nil {
+		return l.parent.account
+	}
+	return l.Name
+}
+
+// depth returns how deep the run is nested.
+func (l *sessionLog) depth() int {
+	if l.parent != nil {
+		return l.parent.depth
+	}
+	return 0
+}
+
+// Define implements tools.Tool.
+func (t *agentTool) Define() (*tools.Definition, error) {
+	if t.child == nil || t.child.registry == nil {
+		return nil, &tools.SpecError{Tool: t.spec.Name, Problem: "the Agent is nil or empty; make one with agent.New"}
+	}
+	spec := t.spec
+	spec.Name = cmp.Or(spec.Name, t.child.cfg.Name)
+	spec.Description = cmp.Or(spec.Description,
+		"Gives a task to the agent "+spec.Name+", which works on it and reports back.")
+	spec.Timeout = cmp.Or(spec.Timeout, childTimeout)
+	spec.Idempotent, spec.Progress, spec.Inline = true, true, false // the child's journal repeats nothing
+	// The child's model and tools have breakers and retries of their own.
+	spec.NoBreaker, spec.Resource, spec.NoRetries, spec.Retries = true, "", true, nil
+	return tools.New(spec, t.run).Define()
+}
+
+// adopt registers the subagents among the tools.
+func (a *Agent) adopt(list []tools.Tool) []tools.Tool {
+	for _, tool := range list {
+		t, ok := unwrapped(tool).(*agentTool)
+		if !ok || t == nil {
+			continue
+		}
+		if d, err := t.Define(); err == nil { // a wrapper keeps its name
+			if a.children == nil {
+				a.children = make(map[string]*agentTool)
+			}
+			a.children[d.Name()] = t.in(a)
+		}
+	}
+	return list
+}
+
+// in returns t as a tool of parent: a child without a journal uses the parent's.
+func (t *agentTool) in(parent *Agent) *agentTool {
+	if t.child.cfg.Journal != nil {
+		return t
+	}
+	child := &Agent{setup: t.child.setup}
+	stored := parent.sessions.Config
+	stored.Redact, stored.Logger, stored.Delete = child.redact, child.logger, child.deleteOwn
+	child.sessions = session.New(stored)
+	child.children = maps.Clone(child.children)
+	for name, grandchild := range child.children {
+		child.children[name] = grandchild.in(child)
+	}
+	return &agentTool{child, t.spec, t.run}
+}
+
+// childSession returns the name of the session that belongs to a call in a session.
+func childSession(session, call string) string { return childPrefix + call + childSuffix(session) }
+
+func childSuffix(session string) string {
+	return "@" + strconv.FormatUint(machine.Hash(session), 36)
+}

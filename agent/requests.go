@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// driverOf returns the driver of a session in this process, or nil. Its run may have ended, but not
+// yet been released.
+func (a *Agent) driverOf(name string) *driver {
+	x, _ := a.sessions.Holder(name).(*driver)
+	return x
+}
+
+// change posts a revocation or a title to the run in progress. If no run is in progress, the error
+// is [ErrNothingOpen]. A run that has just ended reads the item as it is released (takeLate).
+// If it was posted too late for that, change acts on it, or, if the session is busy again, whoever
+// holds it does.
+func (a *Agent) change(ctx context.Context, session string, it session.Item) error {
+	it.ID = newID("m-")
+	if a.driverOf(session) == nil {
+		if err := a.sessions.InProgress(ctx, session); err != nil {
+			return err
+		}
+	}
+	if err := a.sessions.Post(ctx, session, it); err != nil {
+		return err
+	}
+	if a.driverOf(session) != nil || !errors.Is(a.sessions.InProgress(ctx, session), ErrNothingOpen) {
+		return nil
+	}
+	l, err := a.open(ctx, session)
+	if errors.Is(err, ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	l.takePosted(false)
+	return nil
+}
+
+// Rules returns the standing approvals of the session, oldest first.
+func (s *Session) Rules(ctx context.Context) ([]Rule, error) {
+	m, err := s.machine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(m.State().Rules), nil
+}
+
+// Revoke ends the standing approvals of a tool, in all scopes: from then on its calls ask again. by
+// says who revokes it. A run that is under way, here or in another process, acts on it at its next
+// safe point, before it takes up other calls; if there is none, it is done before the session's
+// next run begins. Without a standing approval to end, that is [ErrNoRule]; for a run under
+// way it is logged there.
+func (s *Session) Revoke(ctx context.Context, tool, by string) error {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.agent.change(ctx, s.id, session.Item{Kind: session.ItemRevoke, Text: tool, By: by})
+	if !errors.Is(err, ErrNothingOpen) {
+		return err
+	}
+	l, err := s.agent.openKnown(ctx, s.id)
+	if errors.Is(err, ErrNothingOpen) {
+		return noRule(s.id, tool)
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return l.revoke(nil, tool, by)
+}
+
+// Stop stops the run in progress at its next safe point: when the current model call or tool calls
+// have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause,
+// Cancel and SetMode.
+func (s *Session) Stop(ctx context.Context) error {
+	return s.send(ctx, session.Item{Kind: session.ItemStop})
+}
+
+// Pause pauses the run in progress at its next safe point. [Continue] resumes it.
+func (s *Session) Pause(ctx context.Context) error {
+	return s.send(ctx, session.Item{Kind: session.ItemPause})
+}
+
+// Cancel stops the run in progress at once, like the end of its context. If another process drives
+// it, Cancel takes effect at the next safe point.
+func (s *Session) Cancel(ctx context.Context) error {
+	if _, err := s.ready(ctx); err != nil {
+		return err
+	}
+	if x := s.agent.driverOf(s.id); x != nil {
+		x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+		x.Wake()
+		return nil
+	}
+	return s.send(ctx, session.Item{Kind: session.ItemCancel})
+}
+
+// SetMode switches the run in progress to another mode, from its next model call on. To switch
+// between runs, use Input.Mode. An unknown mode is an *[ArgError].
+func (s *Session) SetMode(ctx context.Context, mode string) error {
+	if _, err := s.ready(ctx); err != nil {
+		return err
+	}
+	if _, err := s.agent.mode(mode); err != nil {
+		return err
+	}
+	return s.send(ctx, session.Item{Kind: session.ItemMode, Text: mode})
+}
+
+func (s *Session) send(ctx context.Context, it session.Item) error {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = s.agent.sessions.Send(ctx, s.id, it)
+	return err
+}

@@ -1,0 +1,40 @@
+package agent
+
+import "context"
+
+// spans are the spans of a run.
+type spans struct {
+	*sessionLog
+	runEnd  func(error)
+	stepEnd func(error)
+	step    context.Context // of the step under way
+}
+
+// beginRun begins the span of the run.
+func (s *spans) beginRun(resumed bool) {
+	s.ctx, s.runEnd = s.around(s.ctx,
+		Span{NoteMeta: NoteMeta{Origin: s.Origin()}, Kind: "run", Resumed: resumed})
+}
+
+// beginStep begins the span of a step.
+func (s *spans) beginStep(n int) {
+	s.step, s.stepEnd = s.around(s.ctx,
+		Span{NoteMeta: NoteMeta{Origin: s.Origin(), Step: n}, Kind: "step"})
+}
+
+// endStep ends the span of the step, which has failed if err isn't nil.
+func (s *spans) endStep(err error) {
+	if err == nil && s.ctx.Err() != nil {
+		err = causeOf(s.ctx)
+	}
+	s.step = nil
+	s.stepEnd(err)
+}
+
+// stepCtx returns the context of the step under way, or that of the run.
+func (s *spans) stepCtx() context.Context {
+	if s.step != nil {
+		return s.step
+	}
+	return s.ctx
+}
