@@ -31,7 +31,7 @@ type callRun struct {
 	answeredBy string
 	pass       tools.Pass
 
-	// guarded by mu
+	// guarded by the lock of the log
 	started   bool
 	over      bool // it has its result, or is suspended
 	abandoned bool

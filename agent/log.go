@@ -90,7 +90,7 @@ func (l *sessionLog) appendLocked(items []string, facts ...session.Redacted) err
 	return nil
 }
 
-// enqueue queues the event of a fact. after has the state after it. The caller holds mu.
+// enqueue queues the event of a fact. after has the state after it. The caller holds the lock.
 func (l *sessionLog) enqueue(f Fact, after *machine.Machine) {
 	switch f := f.(type) {
 	case *RunEnded:
@@ -129,7 +129,7 @@ func (l *sessionLog) showPauses(f *Suspended) {
 	}
 }
 
-// note queues a note after the facts so far. The caller holds mu.
+// note queues a note after the facts so far. The caller holds the lock.
 func (l *sessionLog) note(ev Event) {
 	if l.deltas {
 		l.queue = append(l.queue, ev)

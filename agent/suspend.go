@@ -92,7 +92,7 @@ func (w *workers) suspend(cr *callRun, p Pause, expires time.Duration) {
 }
 
 // callTitle returns what a call does, in words for people, neither redacted nor cut. The tool's
-// function may take its time, so mu isn't held.
+// function may take its time, so the lock isn't held.
 func (l *sessionLog) callTitle(cr *callRun) string {
 	if cr.d == nil {
 		return tools.TitleOf(cr.call.Name, cr.stored.Input)
@@ -100,7 +100,7 @@ func (l *sessionLog) callTitle(cr *callRun) string {
 	return cr.d.Title(l.ctx, cr.stored.Input)
 }
 
-// suspendLocked is suspend for a fact that is redacted, and a caller that holds mu. It shows
+// suspendLocked is suspend for a fact that is redacted, and a caller that holds the lock. It shows
 // nothing.
 func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Duration) {
 	p := &f.Pause

@@ -44,7 +44,7 @@ func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 }
 
 // appendResult appends the redacted result of a call, with a warning if the call was repeated or
-// its tool failed too often. The caller holds mu.
+// its tool failed too often. The caller holds the lock.
 func (l *sessionLog) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
 	if warning := repetition(l.Run(), cr.stored, res); warning != "" {
 		res.AddNote(warning)

@@ -30,7 +30,7 @@ type offer struct {
 
 // runTools are the tools of a run under way.
 type runTools struct {
-	set     *toolset            // changed by the driving goroutine, or with mu held by LoadTools; see toolset
+	set     *toolset            // changed by the driving goroutine, or with the lock held by LoadTools; see toolset
 	step    *offer              // of the step under way
 	hooked  []*tools.Definition // instead of step, if hooks have changed it
 	listing tools.Listing       // for whom sources list them

@@ -17,7 +17,7 @@ type batch struct {
 	w     *workers
 	calls []*callRun
 
-	// guarded by mu
+	// guarded by the lock of the log
 	next    int // the first call that no worker has taken
 	workers int // that run calls and weren't abandoned
 	helpers *time.Timer
@@ -125,7 +125,7 @@ func (l *sessionLog) parallel() int {
 	return 1 << 20
 }
 
-// spawn starts n workers. The caller holds mu.
+// spawn starts n workers. The caller holds the lock.
 func (b *batch) spawn(n int) {
 	b.workers += n
 	b.w.calls.Add(n)
@@ -268,7 +268,8 @@ func (w *workers) overdue(c *tools.Call) {
 	w.Wake()
 }
 
-// runningCall returns the callRun of a running call, or nil if it has ended. The caller holds mu.
+// runningCall returns the callRun of a running call, or nil if it has ended. The caller holds the
+// lock.
 func (w *workers) runningCall(c *tools.Call) *callRun {
 	mine := func(cr *callRun) bool { return &cr.call == c && !cr.over && !cr.abandoned }
 	if w.running.inline != nil && mine(w.running.inline) {

@@ -45,7 +45,7 @@ func TestThePageForMaintainersNamesTheRightFiles(t *testing.T) {
 	}
 	for line := range strings.Lines(page) {
 		for _, file := range goFileName.FindAllString(line, -1) {
-			require.Contains(t, functions, file, "package agent has no file %s", file)
+			require.True(t, functions[file] != nil, "package agent has no file %s", file)
 		}
 		for _, m := range inFile.FindAllStringSubmatch(line, -1) {
 			check(m[1], m[2])
@@ -57,4 +57,24 @@ func TestThePageForMaintainersNamesTheRightFiles(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, checked, 10, "the page names too few functions")
+	onPath, files := pathOfAnInput(page)
+	require.LessOrEqual(t, len(onPath), 40, "an input passes through too many functions")
+	require.LessOrEqual(t, len(files), 8, "an input passes through too many files")
+}
+
+// pathOfAnInput returns the functions and the files in the table of the page's section on the path
+// of an input. A test of package agent compares them with what runs.
+func pathOfAnInput(page string) (functions []string, files map[string]bool) {
+	_, section, _ := strings.Cut(page, "\n## The path of an input\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	files = make(map[string]bool)
+	for line := range strings.Lines(section) {
+		if m := inColumn.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			files[m[2]] = true
+			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+				functions = append(functions, q[1])
+			}
+		}
+	}
+	return functions, files
 }
