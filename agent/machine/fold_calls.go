@@ -51,11 +51,8 @@ func (f *ToolFinished) apply(m *Machine, r *RunState) string {
 		return "the call has no answer"
 	}
 	t, n := r.repeats(f.Call, f.Result)
-	if r.Tools == nil {
-		r.Tools = make(map[string]ToolState)
-	}
 	t.Failed, r.Failures = r.failures(f.Call.Name, f.Result.Status)
-	r.Tools[c.Call.Name] = t
+	m.setTool(r, c.Call.Name, t)
 	if r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}

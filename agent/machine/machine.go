@@ -14,8 +14,9 @@ import (
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
-	s     State
-	trial *trial // nil before the first
+	s       State
+	trial   *trial // nil before the first
+	isTrial *trial // this is the machine of a trial; nil for others
 }
 
 // New returns the machine of a session without facts.

@@ -6,9 +6,10 @@ import "maps"
 // and again, so that a trial allocates nothing once the run has begun.
 type trial struct {
 	Machine
-	run   RunState
-	calls []CallState
-	tools map[string]ToolState
+	run     RunState
+	calls   []CallState
+	tools   map[string]ToolState
+	changes bool // tools are those of the run: the original's are copied when one changes
 }
 
 // Trial returns a machine in the same state. A driver applies the facts to it that it is about to
@@ -18,9 +19,9 @@ func (m *Machine) Trial() *Machine {
 	t := m.trial
 	if t == nil {
 		t = &trial{tools: make(map[string]ToolState)}
-		m.trial = t
+		t.isTrial, m.trial = t, t
 	}
-	t.s = m.s
+	t.s, t.changes = m.s, false
 	if m.s.Run == nil {
 		return &t.Machine
 	}
@@ -30,12 +31,21 @@ func (m *Machine) Trial() *Machine {
 		t.calls = append(t.calls[:0], t.run.Calls...)
 		t.run.Calls = t.calls
 	}
-	if t.run.Tools != nil {
-		clear(t.tools)
-		maps.Copy(t.tools, t.run.Tools)
-		t.run.Tools = t.tools
-	}
 	return &t.Machine
+}
+
+// setTool sets what a run remembers of a tool.
+func (m *Machine) setTool(r *RunState, name string, tool ToolState) {
+	if t := m.isTrial; t != nil && r == &t.run && r.Tools != nil && !t.changes {
+		t.changes = true
+		clear(t.tools)
+		maps.Copy(t.tools, r.Tools)
+		r.Tools = t.tools
+	}
+	if r.Tools == nil {
+		r.Tools = make(map[string]ToolState)
+	}
+	r.Tools[name] = tool
 }
 
 // Adopt gives m the state of the newest [Machine.Trial]. Pointers to the run of m, and to calls
@@ -53,7 +63,7 @@ func (m *Machine) Adopt() {
 		copy(calls, t.calls)
 		run.Calls = calls
 	}
-	if tools != nil {
+	if t.changes {
 		maps.Copy(tools, t.tools)
 		run.Tools = tools
 	}
