@@ -90,11 +90,11 @@ func (l *sessionLog) appendLocked(items []string, facts ...session.Redacted) err
 	return nil
 }
 
-// enqueue queues the event of a fact. after has the state after it. The caller holds the lock.
-func (l *sessionLog) enqueue(f Fact, after *machine.Machine) {
+// enqueue queues the event of a fact that was just applied. The caller holds the lock.
+func (l *sessionLog) enqueue(f Fact) {
 	switch f := f.(type) {
 	case *RunEnded:
-		l.over.shown = endEvent(f, after, l.over.cause)
+		l.over.shown = endEvent(f, l.Machine(), l.over.cause)
 		l.queue = append(l.queue, l.over.shown)
 	case *Suspended:
 		l.showPauses(f)

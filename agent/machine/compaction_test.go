@@ -132,7 +132,7 @@ func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 	s := newSim(t, 1)
 	s.start()
 	none := &machine.Compacted{Meta: s.meta("")}
-	require.ErrorContains(t, s.m.Trial().Apply(none), "no report", "it is never stored")
+	require.ErrorContains(t, s.m.Apply(none), "no report", "it is never stored")
 	require.ErrorContains(t, s.m.Apply(none), "no report")
 }
 
@@ -207,9 +207,10 @@ func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 		wrong := machine.CloneFact(f).(*machine.RunStarted)
 		change(wrong)
 		require.Error(t, s.m.Apply(wrong), name)
-		require.Error(t, s.m.Trial().Apply(wrong), name)
 		require.NotEmpty(t, s.m.State().Messages)
-		require.NoError(t, s.m.Trial().Apply(f), name)
+		s.m.Begin()
+		require.NoError(t, s.m.Apply(f), name)
+		s.m.Rollback()
 		require.NoError(t, s.m.Apply(f), name)
 	}
 	s := build()

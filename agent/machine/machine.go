@@ -14,9 +14,8 @@ import (
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
-	s       State
-	trial   *trial // nil before the first
-	isTrial *trial // this is the machine of a trial; nil for others
+	s      State
+	backup *backup // nil before the first Begin
 }
 
 // New returns the machine of a session without facts.

@@ -28,40 +28,48 @@ func TestACloneAndItsOriginalDontChangeEachOther(t *testing.T) {
 	})
 }
 
-func TestATrialChangesNothingUntilItIsAdopted(t *testing.T) {
+func TestARollbackBringsBackTheState(t *testing.T) {
 	eachLog(t, 4, func(t *testing.T, s *sim) {
-		adopts := machine.New(s.m.State().Session)
-		s.before = func(f machine.Fact) {
-			was := stateJSON(t, adopts)
-			trial := adopts.Trial()
-			require.Equal(t, was, stateJSON(t, trial))
-			require.NoError(t, trial.Apply(f))
-			if d, ok := f.(*machine.Decided); ok {
-				again := machine.Stamp(machine.CloneFact(d), machine.Meta{Origin: d.Meta.Origin, Seq: d.Seq + 1})
-				require.Error(t, trial.Apply(again), "it is decided on twice")
+		m := machine.New(s.m.State().Session)
+		var batch []machine.Fact // facts of one append
+		s.before = func(f machine.Fact) { batch = append(batch, f) }
+		s.after = func(machine.Fact) {
+			if len(batch) < 4 && s.one(2) {
+				return
 			}
-			require.Equal(t, was, stateJSON(t, adopts))
-			if s.one(3) { // the append failed, and is made again
-				trial = adopts.Trial()
-				require.Equal(t, was, stateJSON(t, trial))
-				require.NoError(t, trial.Apply(f))
+			was, run := stateJSON(t, m), m.State().Run
+			for range 2 { // an append that fails
+				m.Begin()
+				for _, f := range batch {
+					require.NoError(t, m.Apply(f))
+				}
+				for range 2 {
+					m.Rollback()
+					require.Equal(t, was, stateJSON(t, m))
+					require.Same(t, run, m.State().Run)
+				}
 			}
-			adopts.Adopt()
+			m.Begin()
+			for _, f := range batch {
+				require.NoError(t, m.Apply(f))
+			}
+			require.Equal(t, stateJSON(t, s.m), stateJSON(t, m))
+			batch = nil
 		}
-		s.after = func(machine.Fact) { require.Equal(t, stateJSON(t, s.m), stateJSON(t, adopts)) }
 	})
 }
 
-func TestPointersIntoARunStayValidAsFactsAreAdopted(t *testing.T) {
+func TestPointersIntoARunStayValidAfterARollback(t *testing.T) {
 	b := inRun(t)
 	b.add(&machine.StepStarted{Meta: step(1)}, replyWith(provider.StopToolCalls, b.call(0), b.call(1)))
 	run := b.m.State().Run
 	call := &run.Calls[1]
 	f := machine.Stamp(&machine.ToolStarted{Call: call.Call}, b.meta(1, call.Call.ID))
-	require.NoError(t, b.m.Trial().Apply(f))
-	require.Equal(t, machine.CallOpen, call.Status)
-	b.m.Adopt()
+	b.m.Begin()
+	require.NoError(t, b.m.Apply(f))
 	require.Equal(t, machine.CallStarted, call.Status)
+	b.m.Rollback()
+	require.Equal(t, machine.CallOpen, call.Status)
 	require.Same(t, run, b.m.State().Run)
 }
 

@@ -36,7 +36,8 @@ func TestANewFactNeedsItsTypeThreeMethodsAndALine(t *testing.T) {
 	})
 	m, run := New("s"), &Origin{Session: "s", Run: "r"}
 	require.NoError(t, m.Apply(&RunStarted{Meta: Meta{Origin: run, Seq: 1, V: Version}, Message: provider.User("go")}))
-	require.Error(t, m.Trial().Apply(&praised{Meta: Meta{Origin: run, Seq: 2}}))
+	m.Begin()
+	require.Error(t, m.Apply(&praised{Meta: Meta{Origin: run, Seq: 2}}))
 	f := &praised{Meta: Meta{Origin: run, Seq: 2, Time: time.Unix(7, 0).UTC(), V: Version}, Text: "secret"}
 	Redactor(func(string) string { return "good" }).Fact(f)
 	require.Equal(t, "good", f.Text)
@@ -45,8 +46,7 @@ func TestANewFactNeedsItsTypeThreeMethodsAndALine(t *testing.T) {
 	back, err := Decode("s", rec)
 	require.NoError(t, err)
 	require.Equal(t, f, back)
-	require.NoError(t, m.Trial().Apply(back))
-	m.Adopt()
+	require.NoError(t, m.Apply(back))
 	require.Equal(t, "good", m.State().Phase)
 	copied, err := Copy("s", "t", []Fact{&RunStarted{Meta: Meta{Origin: run, Seq: 1}, Message: provider.User("go")}, f},
 		0)

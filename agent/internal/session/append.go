@@ -42,52 +42,54 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 	if l.err != nil {
 		return l.err
 	}
-	after, changed := l.machine.Trial(), false
+	before, changed := l.State().Seq, false
+	l.machine.Begin()
 	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
 	l.records = recs
 	defer clear(recs)
 	for i, own := range facts {
-		l.stamp(own.fact, i)
+		l.Stamp(own.fact)
 		f, err := l.encode(own.fact, &recs[i])
-		if errors.Is(err, ErrTooLarge) {
-			return err
-		}
-		changed = changed || err == nil && after.ChangesHead(f)
+		changed = changed || err == nil && l.machine.ChangesHead(f)
 		if err == nil {
-			err = after.Apply(f)
+			err = l.machine.Apply(f)
 		}
 		if err != nil {
+			l.machine.Rollback()
+			if errors.Is(err, ErrTooLarge) {
+				return err
+			}
 			return l.broken(err)
 		}
 		if start, ok := f.(*machine.RunStarted); ok {
 			l.origin = start.Meta.Origin
 		}
 		if l.Applied != nil {
-			l.Applied(f, after)
+			l.Applied(f)
 		}
 	}
-	app := journal.Append{Session: l.Name, After: l.State().Seq, Fence: l.lease.Fence, Records: recs, Taken: items}
+	app := journal.Append{Session: l.Name, After: before, Fence: l.lease.Fence, Records: recs, Taken: items}
 	if changed {
-		app.Head = after.Head()
+		app.Head = l.machine.Head()
 	}
 	if err := l.store(app); err != nil {
+		l.machine.Rollback()
 		refused := l.broken(&machine.SessionError{Session: l.Name, Code: machine.ErrJournal,
 			Problem: "the journal refuses an append",
 			Err:     err})
 		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
 		return refused
 	}
-	l.machine.Adopt()
 	for i := range recs {
 		l.count(&recs[i])
 	}
 	return nil
 }
 
-// stamp fills in the envelope of the nth fact of an append. Facts that have the right number stay
-// as they are: those of a fork.
-func (l *Log) stamp(f machine.Fact, n int) {
-	meta, next := f.Envelope(), l.State().Seq+1+uint64(n)
+// Stamp fills in the envelope of the next fact. Facts that have the right number stay as they are:
+// those of a fork. The caller holds the lock.
+func (l *Log) Stamp(f machine.Fact) {
+	meta, next := f.Envelope(), l.State().Seq+1
 	if meta.Seq == next {
 		return
 	}
@@ -103,10 +105,6 @@ func (l *Log) stamp(f machine.Fact, n int) {
 	}
 	machine.Stamp(f, meta)
 }
-
-// Stamp fills in the envelope of a fact that is shown, but can't be appended. The caller holds the
-// lock.
-func (l *Log) Stamp(f machine.Fact) { l.stamp(f, 0) }
 
 // ErrTooLarge says that a reply or a snapshot doesn't fit into a record. Results are truncated
 // instead.

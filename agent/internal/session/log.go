@@ -21,10 +21,10 @@ type Log struct {
 	Stored   context.Context         // for the store: doesn't end; the caller may set it before Hold
 	lease    journal.Lease
 	renew    *renewal // nil for a store in memory
-	// Applied, if it isn't nil, is called for each fact of an append before the append is stored,
-	// with the state after it, while the Log is locked. The caller sets it before Hold. If the
-	// append fails, nothing of it counts.
-	Applied func(f machine.Fact, after *machine.Machine)
+	// Applied, if it isn't nil, is called for each fact of an append after it was applied and before
+	// the append is stored, while the Log is locked. The caller sets it before Hold. If the append
+	// fails, nothing of it counts.
+	Applied func(machine.Fact)
 
 	mu sync.Mutex // guards what follows; taken with Lock
 	loadedState

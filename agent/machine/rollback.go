@@ -1,0 +1,63 @@
+package machine
+
+import "maps"
+
+// A backup is the state of a machine before facts that are about to be stored. It is used again
+// and again, so that [Machine.Begin] allocates nothing once a run has begun.
+type backup struct {
+	State
+	open  bool // between Begin and its end
+	run   RunState
+	calls []CallState
+	tools map[string]ToolState
+	saved bool // tools has those of the run
+}
+
+// Begin keeps the state, until the next call of Begin or Rollback. A driver applies the facts that
+// it is about to store after it, so that a fact that doesn't fit is never stored. If the facts
+// aren't stored, [Machine.Rollback] brings the state back.
+func (m *Machine) Begin() {
+	b := m.backup
+	if b == nil {
+		b = &backup{tools: make(map[string]ToolState)}
+		m.backup = b
+	}
+	b.State, b.open, b.saved = m.s, true, false
+	if r := m.s.Run; r != nil {
+		b.run = *r
+		b.calls = append(b.calls[:0], r.Calls...)
+	}
+}
+
+// Rollback brings back the state at the newest [Machine.Begin]. It does nothing without one.
+func (m *Machine) Rollback() {
+	b := m.backup
+	if b == nil || !b.open {
+		return
+	}
+	b.open = false
+	m.s = b.State
+	r := m.s.Run
+	if r == nil {
+		return
+	}
+	*r = b.run
+	copy(r.Calls, b.calls)
+	if b.saved {
+		clear(r.Tools)
+		maps.Copy(r.Tools, b.tools)
+	}
+}
+
+// setTool sets what a run remembers of a tool.
+func (m *Machine) setTool(r *RunState, name string, tool ToolState) {
+	if b := m.backup; b != nil && b.open && !b.saved && r == b.State.Run && r.Tools != nil {
+		clear(b.tools)
+		maps.Copy(b.tools, r.Tools)
+		b.saved = true
+	}
+	if r.Tools == nil {
+		r.Tools = make(map[string]ToolState)
+	}
+	r.Tools[name] = tool
+}
