@@ -76,11 +76,11 @@ func (p Progress) WithDefaults() (Progress, error) {
 	case p.err != nil:
 		return p, p.err
 	case p.Write == nil:
-		return p, errors.New("Write is nil; give a function, for example ProgressOf with ByModel")
+		return p, errors.New("there is no Write; give a function, for example ProgressOf with ByModel")
 	case p.Category == machine.ContextResetCategory:
 		return p, fmt.Errorf("the category %q is reserved", p.Category)
 	case slices.ContainsFunc(p.At, func(at float64) bool { return !(at > 0 && at <= 1) }):
-		return p, fmt.Errorf("At is %v; the marks are shares of the window, above 0 and up to 1", p.At)
+		return p, fmt.Errorf("the marks At are %v; they are shares of the window, above 0 and up to 1", p.At)
 	}
 	return p, nil
 }

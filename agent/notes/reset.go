@@ -43,7 +43,7 @@ func (r ContextReset) WithDefaults() (ContextReset, error) {
 		r.Write = ByModel[ResetNote](nil, "")
 	}
 	if !(r.At > 0 && r.At <= 1) || r.Most < 0 || r.Tries < 0 {
-		return r, fmt.Errorf("At is %v, Most %d and Tries %d; At is a share of the window, above 0 and up to 1, the "+
+		return r, fmt.Errorf("it has At %v, Most %d and Tries %d; At is a share of the window, above 0 and up to 1, the "+
 			"others aren't negative", r.At, r.Most, r.Tries)
 	}
 	return r, nil
