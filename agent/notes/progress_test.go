@@ -25,13 +25,13 @@ func TestProgressNotesHaveDefaults(t *testing.T) {
 
 func TestProgressNotesThatAreWrongAreRefused(t *testing.T) {
 	for want, p := range map[string]notes.Progress{
-		"Write is nil": {},
-		"is reserved":  notes.ProgressOf("context_reset", one),
-		"At is [1.5]":  notes.ProgressOf("a", one, 1.5),
+		"there is no Write": {},
+		"is reserved":       notes.ProgressOf("context_reset", one),
+		"At are [1.5]":      notes.ProgressOf("a", one, 1.5),
 		"chan int": notes.ProgressOf("a", func(context.Context, *notes.Input) (chan int, error) {
 			return nil, nil
 		}),
-		"At is [0.5 0]": notes.ProgressOf("a", one, .5, 0),
+		"At are [0.5 0]": notes.ProgressOf("a", one, .5, 0),
 	} {
 		_, err := p.WithDefaults()
 		require.ErrorContains(t, err, want)
