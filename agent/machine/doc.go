@@ -14,13 +14,18 @@
 //	for {
 //		action := m.Next()               // what has to happen now
 //		facts := perform(action)         // call the model, run tools, …
-//		if err := m.Check(facts); err != nil {
+//		m.Begin()
+//		for _, f := range facts {
+//			if err := m.Apply(f); err != nil { // f doesn't fit: it mustn't be stored
+//				m.Rollback()
+//				return err
+//			}
+//		}
+//		if err := store(facts); err != nil { // Encode, then append to the journal
+//			m.Rollback()
 //			return err
 //		}
-//		store(facts)                     // Encode, then append to the journal
-//		for _, f := range facts {
-//			m.Apply(f)               // then show f to others
-//		}
+//		show(facts)                      // nobody sees a fact that isn't stored
 //	}
 //
 // Before it stores a fact, a driver gives it the next number and the time ([Stamp]), redacts it
@@ -124,9 +129,8 @@
 //
 // # Changing the machine
 //
-//   - A new fact is a type in fact.go with its lines in kinds.go, a case in Machine.fold, its texts
-//     in [Redactor.Fact], and a row in the table above. The simulator in sim_test.go must produce
-//     it.
+//   - A new fact is a type in fact.go with the methods kind, apply and redact, a line in the list of
+//     kinds.go, and a row in the table above. The simulator in sim_test.go must produce it.
 //   - A new limit is a field of [Limits]; see there.
 //   - A new stage is a constant, a case in [Machine.Next], a column in the table above, and a value
 //     that State.check accepts.

@@ -6,7 +6,7 @@
 //   - [Sessions] are the sessions of one store. They know which of them this process holds, and
 //     keep the states of those that it closed last.
 //   - A [Log] is one session that this process holds. [Log.Append] is the only way to write facts:
-//     it numbers, encodes, stores and applies them, all or none. A fact that can't follow the facts
+//     it numbers, encodes, applies and stores them, all or none. A fact that can't follow the facts
 //     before it is never stored.
 //   - An [Item] is a request to a session that waits in its inbox.
 //
