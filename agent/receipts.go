@@ -56,15 +56,19 @@ var errNotDelivered = errors.New("agent: the run ended or paused before the mess
 // yet.
 type receipts struct {
 	mu   sync.Mutex          // guards what follows
-	open map[string]*Receipt // nil once the run is over
+	open map[string]*Receipt
+	over bool // so is the run: no message is expected
 }
 
 // expect returns the receipt of a message that is about to be posted, or nil if the run is over.
 func (r *receipts) expect(id string) *Receipt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open == nil {
+	if r.over {
 		return nil
+	}
+	if r.open == nil {
+		r.open = make(map[string]*Receipt)
 	}
 	one := &Receipt{done: make(chan struct{})}
 	r.open[id] = one
@@ -104,7 +108,7 @@ func (r *receipts) close() map[string]*Receipt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.open
-	r.open = nil
+	r.open, r.over = nil, true
 	return left
 }
 

@@ -20,11 +20,11 @@ import (
 // guards.
 type driver struct {
 	*sessionLog // the session's; other goroutines use only what its lock guards
-	*consumer   // who ranges over the events
-	*spans
-	*window  // the conversation that the model is shown, and its memory
-	*workers // the tool calls
-	*inbox   // what was sent to the run
+	consumer    // who ranges over the events
+	spans
+	window  // the conversation that the model is shown, and its memory
+	workers // the tool calls
+	inbox   // what was sent to the run
 
 	caller context.Context // of Run or Stream
 
@@ -43,12 +43,11 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	l.deltas, l.parent, l.tools, l.ctx = deltas, in.parent, &runTools{set: a.own},
 		context.WithValue(l.ctx, driverKey{}, x)
 	x.sessionLog = l
-	x.consumer = &consumer{sessionLog: l, yield: yield, wake: make(chan struct{}, 1)}
-	x.spans = &spans{sessionLog: l}
-	x.window = &window{sessionLog: l, consumer: x.consumer, spans: x.spans, end: x.finish}
-	x.workers = &workers{sessionLog: l, consumer: x.consumer}
-	x.inbox = &inbox{sessionLog: l, consumer: x.consumer}
-	x.receipts.open = make(map[string]*Receipt)
+	x.consumer = consumer{sessionLog: l, yield: yield, wake: make(chan struct{}, 1)}
+	x.spans = spans{sessionLog: l}
+	x.window = window{sessionLog: l, consumer: &x.consumer, spans: &x.spans, end: x.finish}
+	x.workers = workers{sessionLog: l, consumer: &x.consumer}
+	x.inbox = inbox{sessionLog: l, consumer: &x.consumer}
 	x.running.succeeded, x.room.L, x.reply.take = l.succeeded, l, x.take
 	return x
 }

@@ -6,11 +6,22 @@ import "maps"
 // and again, so that [Machine.Begin] allocates nothing once a run has begun.
 type backup struct {
 	State
-	open  bool // between Begin and its end
 	run   RunState
+	*acts      // nil until there are calls
+	open  bool // between Begin and its end
+	saved bool // tools are those of the run
+}
+
+// acts are what a run's facts change in place: its open calls, and what it remembers of tools.
+type acts struct {
 	calls []CallState
 	tools map[string]ToolState
-	saved bool // tools has those of the run
+}
+
+func (b *backup) needActs() {
+	if b.acts == nil {
+		b.acts = &acts{tools: make(map[string]ToolState)}
+	}
 }
 
 // Begin keeps the state, until the next call of Begin or Rollback. A driver applies the facts that
@@ -19,13 +30,15 @@ type backup struct {
 func (m *Machine) Begin() {
 	b := m.backup
 	if b == nil {
-		b = &backup{tools: make(map[string]ToolState)}
+		b = new(backup)
 		m.backup = b
 	}
 	b.State, b.open, b.saved = m.s, true, false
 	if r := m.s.Run; r != nil {
-		b.run = *r
-		b.calls = append(b.calls[:0], r.Calls...)
+		if b.run = *r; len(r.Calls) > 0 {
+			b.needActs()
+			b.calls = append(b.calls[:0], r.Calls...)
+		}
 	}
 }
 
@@ -41,8 +54,9 @@ func (m *Machine) Rollback() {
 	if r == nil {
 		return
 	}
-	*r = b.run
-	copy(r.Calls, b.calls)
+	if *r = b.run; len(r.Calls) > 0 {
+		copy(r.Calls, b.calls)
+	}
 	if b.saved {
 		clear(r.Tools)
 		maps.Copy(r.Tools, b.tools)
@@ -52,6 +66,7 @@ func (m *Machine) Rollback() {
 // setTool sets what a run remembers of a tool.
 func (m *Machine) setTool(r *RunState, name string, tool ToolState) {
 	if b := m.backup; b != nil && b.open && !b.saved && r == b.State.Run && r.Tools != nil {
+		b.needActs()
 		clear(b.tools)
 		maps.Copy(b.tools, r.Tools)
 		b.saved = true

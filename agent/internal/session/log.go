@@ -32,7 +32,7 @@ type Log struct {
 	records  []journal.Record // of the append under way; used again for the next one
 	err      error            // why nothing can be appended any more
 	retrying bool             // an append is tried again: nothing else may be appended meanwhile
-	retried  *sync.Cond
+	retried  sync.Cond
 }
 
 // Machine returns the machine of the session. It belongs to the Log, which alone applies facts to

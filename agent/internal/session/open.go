@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -42,7 +41,7 @@ func (s *Sessions) OpenKnown(ctx context.Context, session string) (*Log, error) 
 func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	l := &Log{sessions: s, Name: session, Stored: context.WithoutCancel(ctx)}
 	l.Ctx, l.Cancel = context.WithCancelCause(ctx)
-	l.retried, l.closed = sync.NewCond(&l.mu), make(chan struct{})
+	l.retried.L, l.closed = &l.mu, make(chan struct{})
 	return l
 }
 
