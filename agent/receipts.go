@@ -55,7 +55,7 @@ var errNotDelivered = errors.New("agent: the run ended or paused before the mess
 // receipts are those of messages to a run that this process has posted, and that weren't delivered
 // yet.
 type receipts struct {
-	mu   sync.Mutex          // guards what follows
+	mu   sync.Mutex // guards what follows
 	open map[string]*Receipt
 	over bool // so is the run: no message is expected
 }
