@@ -39,3 +39,29 @@ func TestAFactThatTheJournalRefusesIsNotShownWhileThatIsLogged(t *testing.T) {
 		require.Len(t, of[*agent.RunEnded](all), 1)
 	})
 }
+
+func TestTheEndOfARunWhoseContextResetTheJournalRefusesIsOfThatRun(t *testing.T) {
+	mem := small()
+	mem.ContextReset = noted()
+	reset := tools.New(tools.Spec{Name: "reset"}, func(ctx context.Context, _ Number) (string, error) {
+		return "ok", agent.RequestContextReset(ctx)
+	})
+	a, _ := scripted(t, agent.Config{Journal: refusesResets{journal.NewMemory()}, Memory: mem, Tools: []tools.Tool{reset}},
+		call("reset", 1), say("Done."))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.ErrorContains(t, err, "refused by order")
+	ends := of[*agent.RunEnded](all)
+	require.Len(t, ends, 1)
+	require.Equal(t, of[*agent.RunStarted](all)[0].Run(), ends[0].Run())
+	require.Equal(t, ends[0].Run(), ends[0].Result.Run)
+}
+
+// A refusesResets store refuses context resets.
+type refusesResets struct{ journal.Store }
+
+func (s refusesResets) Append(ctx context.Context, a journal.Append) error {
+	if len(a.Records) > 1 && a.Records[len(a.Records)-1].Kind == "run_started" {
+		return journal.Unusable("store: refused by order")
+	}
+	return s.Store.Append(ctx, a)
+}

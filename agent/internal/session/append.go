@@ -42,12 +42,12 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 	if l.err != nil {
 		return l.err
 	}
-	after, changed := l.machine.Trial(), false
+	after, changed, origin := l.machine.Trial(), false, l.origin
 	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
 	l.records = recs
 	defer clear(recs)
 	for i, own := range facts {
-		l.stamp(own.fact, i)
+		l.stamp(own.fact, i, origin)
 		f, err := l.encode(own.fact, &recs[i])
 		if errors.Is(err, ErrTooLarge) {
 			return err
@@ -60,7 +60,7 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 			return l.broken(err)
 		}
 		if start, ok := f.(*machine.RunStarted); ok {
-			l.origin = start.Meta.Origin
+			origin = start.Meta.Origin
 		}
 		if l.Applied != nil {
 			l.Applied(f, after)
@@ -78,21 +78,23 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 		return refused
 	}
 	l.machine.Adopt()
+	l.origin = origin
 	for i := range recs {
 		l.count(&recs[i])
 	}
 	return nil
 }
 
-// stamp fills in the envelope of the nth fact of an append. Facts that have the right number stay
-// as they are: those of a fork.
-func (l *Log) stamp(f machine.Fact, n int) {
+// stamp fills in the envelope of the nth fact of an append. origin is that of the newest run, also
+// if that begins in this append. Facts that have the right number stay as they are: those of a
+// fork.
+func (l *Log) stamp(f machine.Fact, n int, origin *machine.Origin) {
 	meta, next := f.Envelope(), l.State().Seq+1+uint64(n)
 	if meta.Seq == next {
 		return
 	}
 	if meta.Origin == nil {
-		meta.Origin = l.origin
+		meta.Origin = origin
 	}
 	meta.Seq, meta.Time, meta.V = next, time.Now().UTC().Round(0), machine.Version
 	meta.By = machine.ValidText(meta.By)
@@ -106,7 +108,7 @@ func (l *Log) stamp(f machine.Fact, n int) {
 
 // Stamp fills in the envelope of a fact that is shown, but can't be appended. The caller holds the
 // lock.
-func (l *Log) Stamp(f machine.Fact) { l.stamp(f, 0) }
+func (l *Log) Stamp(f machine.Fact) { l.stamp(f, 0, l.origin) }
 
 // ErrTooLarge says that a reply or a snapshot doesn't fit into a record. Results are truncated
 // instead.
