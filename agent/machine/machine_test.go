@@ -28,31 +28,31 @@ func TestACloneAndItsOriginalDontChangeEachOther(t *testing.T) {
 	})
 }
 
-func TestATrialChangesNothingUntilItIsAdopted(t *testing.T) {
+func TestATrialChangesNothing(t *testing.T) {
 	eachLog(t, 4, func(t *testing.T, s *sim) {
-		adopts := machine.New(s.m.State().Session)
+		real := machine.New(s.m.State().Session)
 		s.before = func(f machine.Fact) {
-			was := stateJSON(t, adopts)
-			trial := adopts.Trial()
+			was := stateJSON(t, real)
+			trial := real.Trial()
 			require.Equal(t, was, stateJSON(t, trial))
 			require.NoError(t, trial.Apply(f))
 			if d, ok := f.(*machine.Decided); ok {
 				again := machine.Stamp(machine.CloneFact(d), machine.Meta{Origin: d.Meta.Origin, Seq: d.Seq + 1})
 				require.Error(t, trial.Apply(again), "it is decided on twice")
 			}
-			require.Equal(t, was, stateJSON(t, adopts))
+			require.Equal(t, was, stateJSON(t, real))
 			if s.one(3) { // the append failed, and is made again
-				trial = adopts.Trial()
+				trial = real.Trial()
 				require.Equal(t, was, stateJSON(t, trial))
 				require.NoError(t, trial.Apply(f))
 			}
-			adopts.Adopt()
+			require.NoError(t, real.Apply(f))
 		}
-		s.after = func(machine.Fact) { require.Equal(t, stateJSON(t, s.m), stateJSON(t, adopts)) }
+		s.after = func(machine.Fact) { require.Equal(t, stateJSON(t, s.m), stateJSON(t, real)) }
 	})
 }
 
-func TestPointersIntoARunStayValidAsFactsAreAdopted(t *testing.T) {
+func TestPointersIntoARunStayValidAsFactsAreApplied(t *testing.T) {
 	b := inRun(t)
 	b.add(&machine.StepStarted{Meta: step(1)}, replyWith(provider.StopToolCalls, b.call(0), b.call(1)))
 	run := b.m.State().Run
@@ -60,7 +60,7 @@ func TestPointersIntoARunStayValidAsFactsAreAdopted(t *testing.T) {
 	f := machine.Stamp(&machine.ToolStarted{Call: call.Call}, b.meta(1, call.Call.ID))
 	require.NoError(t, b.m.Trial().Apply(f))
 	require.Equal(t, machine.CallOpen, call.Status)
-	b.m.Adopt()
+	require.NoError(t, b.m.Apply(f))
 	require.Equal(t, machine.CallStarted, call.Status)
 	require.Same(t, run, b.m.State().Run)
 }

@@ -46,7 +46,7 @@ func TestANewFactNeedsItsTypeThreeMethodsAndALine(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, f, back)
 	require.NoError(t, m.Trial().Apply(back))
-	m.Adopt()
+	require.NoError(t, m.Apply(back))
 	require.Equal(t, "good", m.State().Phase)
 	copied, err := Copy("s", "t", []Fact{&RunStarted{Meta: Meta{Origin: run, Seq: 1}, Message: provider.User("go")}, f},
 		0)

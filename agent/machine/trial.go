@@ -12,8 +12,8 @@ type trial struct {
 }
 
 // Trial returns a machine in the same state. A driver applies the facts to it that it is about to
-// store, so that a fact that doesn't fit is never stored. After that, [Machine.Adopt] takes the
-// state over; without it, m stays as it was. The result is valid until the next call of Trial.
+// store, so that a fact that doesn't fit is never stored, and to m after that. The result is valid
+// until the next call of Trial, or until a fact is applied to m.
 func (m *Machine) Trial() *Machine {
 	t := m.trial
 	if t == nil {
@@ -36,25 +36,4 @@ func (m *Machine) Trial() *Machine {
 		t.run.Tools = t.tools
 	}
 	return &t.Machine
-}
-
-// Adopt gives m the state of the newest [Machine.Trial]. Pointers to the run of m, and to calls
-// that are still open, stay valid.
-func (m *Machine) Adopt() {
-	t, run := m.trial, m.s.Run
-	m.s = t.s
-	if t.s.Run != &t.run { // another run, or none: the trial has no other copy of it
-		return
-	}
-	m.s.Run = run
-	calls, tools := run.Calls, run.Tools
-	*run = t.run
-	if len(run.Calls) > 0 && len(t.calls) > 0 && &run.Calls[0] == &t.calls[0] {
-		copy(calls, t.calls)
-		run.Calls = calls
-	}
-	if tools != nil {
-		maps.Copy(tools, t.tools)
-		run.Tools = tools
-	}
 }

@@ -59,6 +59,7 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 		if err != nil {
 			return l.broken(err)
 		}
+		facts[i].fact = f
 		if start, ok := f.(*machine.RunStarted); ok {
 			origin = start.Meta.Origin
 		}
@@ -77,10 +78,14 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
 		return refused
 	}
-	l.machine.Adopt()
-	l.origin = origin
-	for i := range recs {
+	for i, own := range facts { // in place, so that who reads something else needs no lock
+		if err := l.machine.Apply(own.fact); err != nil {
+			return l.broken(err)
+		}
 		l.count(&recs[i])
+	}
+	if origin != l.origin {
+		l.origin = origin
 	}
 	return nil
 }
