@@ -28,6 +28,7 @@ type sessionLog struct {
 
 	// guarded
 	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
+	applied  []Event         // of the append under way
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses that were shown
 	over     outcome         // of a run
@@ -79,27 +80,31 @@ func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
 
 // appendLocked is appendTaking for a caller that holds the lock.
 func (l *sessionLog) appendLocked(items []string, facts ...session.Redacted) error {
-	shown := len(l.queue)
-	if err := l.AppendLocked(items, facts...); err != nil {
-		l.queue = l.queue[:shown]
+	defer func() {
+		clear(l.applied)
+		l.applied = l.applied[:0]
+	}()
+	if err := l.AppendLocked(items, facts...); err != nil { // others may have had the lock since it failed
 		return err
 	}
+	l.queue = append(l.queue, l.applied...)
 	if l.spending != nil {
 		l.spending.update(l.Run())
 	}
 	return nil
 }
 
-// enqueue queues the event of a fact that was just applied. The caller holds the lock.
+// enqueue queues the event of a fact that was just applied, if the append under way succeeds. The
+// caller holds the lock.
 func (l *sessionLog) enqueue(f Fact) {
 	switch f := f.(type) {
 	case *RunEnded:
 		l.over.shown = endEvent(f, l.Machine(), l.over.cause)
-		l.queue = append(l.queue, l.over.shown)
+		l.applied = append(l.applied, l.over.shown)
 	case *Suspended:
 		l.showPauses(f)
 	default:
-		l.queue = append(l.queue, f)
+		l.applied = append(l.applied, f)
 	}
 }
 
@@ -124,7 +129,7 @@ func (l *sessionLog) showPauses(f *Suspended) {
 			if len(p.Path) == 0 {
 				shown.Spent = f.Spent
 			}
-			l.queue = append(l.queue, shown)
+			l.applied = append(l.applied, shown)
 		}
 	}
 }

@@ -290,3 +290,20 @@ func TestProgressIsShownAndMovesTheLimit(t *testing.T) {
 		require.Equal(t, tools.OK, of[*agent.ToolFinished](all)[0].Result.Status)
 	})
 }
+
+func TestACallReadsItsStateWhileAnotherCallEmits(t *testing.T) {
+	emit := tools.New(tools.Spec{Name: "emit", ParallelSafe: true}, func(ctx context.Context, _ Number) (string, error) {
+		for range 100 {
+			if err := agent.Emit(ctx, "n", 1); err != nil {
+				return "", err
+			}
+		}
+		return "ok", nil
+	})
+	var calls []providertest.CallSpec
+	for i := range 20 {
+		calls = append(calls, providertest.CallSpec{Tool: "emit", Input: Number{i}})
+	}
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{emit}}, providertest.Calls(calls...), say("Done."))
+	require.Equal(t, "Done.", run(t, a).Text())
+}

@@ -301,7 +301,7 @@ func (x *driver) stream(req *provider.Request) {
 	}()
 	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)
 	returned = true
-	if p, ok := errors.AsType[*stream.PanicError](x.reply.err); ok {
+	if p, ok := x.reply.err.(*stream.PanicError); ok { // what wraps one says more
 		x.reply.err = &tools.PanicError{In: "the provider", Value: p.Value, Stack: p.Stack}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// toolResult returns the result for an outcome.
+// toolResult returns the result for an outcome. The caller doesn't hold the lock.
 func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Mismatch: out.Mismatch, Cut: out.Cut,
 		Polls: cr.d != nil && cr.d.Spec().Polls}
@@ -34,7 +34,10 @@ func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 			provider.TextPart(fmt.Sprintf(
 				"The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
-	if cr.state.Edited {
+	l.Lock() // other calls change the state of the run
+	edited := cr.state.Edited
+	l.Unlock()
+	if edited {
 		res.AddNote("Note: a person changed the input of this call to " + string(cr.stored.Input))
 	}
 	if cr.warning != "" {

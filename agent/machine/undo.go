@@ -50,7 +50,9 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 			}
 		case *Undone:
 			for _, c := range f.Calls {
-				undone[c.Call.ID] = c.Why == ""
+				if c.Call != nil {
+					undone[c.Call.ID] = c.Why == ""
+				}
 			}
 			if e.Unreported = append(e.Unreported, f.Calls...); len(f.Message.Parts) > 0 {
 				e.Unreported = nil

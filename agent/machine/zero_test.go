@@ -23,4 +23,5 @@ func TestFactsWithoutContentsPanicNowhere(t *testing.T) {
 			require.NotPanics(t, fn, "%s of %s", name, kind)
 		}
 	}
+	require.NotPanics(t, func() { EffectsOf([]Fact{&Undone{Calls: []UndoneCall{{}}}}, "", 0) })
 }

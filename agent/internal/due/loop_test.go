@@ -302,3 +302,21 @@ func TestUnderARandomLoadNothingIsDrivenTwiceOrForgotten(t *testing.T) {
 		})
 	}
 }
+
+func TestPokesThatComeFasterThanASearchEndsDontKeepSessionsFromBeingDriven(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("s")
+		list := func(ctx context.Context) iter.Seq2[due.Item, error] {
+			sleep(time.Second)
+			return w.list(ctx)
+		}
+		l := due.New(due.Config{List: list, Drive: w.driveOne})
+		l.Start(t.Context())
+		for range 100 {
+			l.Poke("another")
+			w.pass(100 * time.Millisecond)
+		}
+		l.Stop()
+		require.Equal(t, []string{"s"}, w.drives)
+	})
+}

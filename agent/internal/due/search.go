@@ -10,27 +10,30 @@ import (
 // most is how many sessions a search takes.
 const most = 1000
 
-// next waits for a session to drive, searching when that is asked for. It returns false when ctx
-// has ended.
+// next waits for a session to drive, searching when that is asked for: once, so that a search that
+// is asked for while another is made doesn't keep sessions waiting. It returns false when ctx has
+// ended.
 func (l *Loop) next(ctx context.Context, again *time.Timer) (session string, ok bool) {
-	for ctx.Err() == nil {
+	for {
 		select {
 		case <-l.wake:
+			l.search(ctx)
+			again.Reset(l.cfg.Interval)
+			l.markStarted()
 		default:
-			if session, ok := l.take(); ok {
-				return session, true
-			}
-			select {
-			case <-l.wake:
-			case <-ctx.Done():
-				continue
-			}
 		}
-		l.search(ctx)
-		again.Reset(l.cfg.Interval)
-		l.markStarted()
+		if ctx.Err() != nil {
+			return "", false
+		}
+		if session, ok := l.take(); ok {
+			return session, true
+		}
+		select {
+		case <-l.wake:
+			l.request()
+		case <-ctx.Done():
+		}
 	}
-	return "", false
 }
 
 // take takes the first session of the queue that can be driven.

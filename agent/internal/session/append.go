@@ -42,13 +42,13 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 	if l.err != nil {
 		return l.err
 	}
-	before, changed := l.State().Seq, false
+	before, changed, origin := l.State().Seq, false, l.origin
 	l.machine.Begin()
 	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
 	l.records = recs
 	defer clear(recs)
 	for i, own := range facts {
-		l.Stamp(own.fact)
+		l.stamp(own.fact, origin)
 		f, err := l.encode(own.fact, &recs[i])
 		changed = changed || err == nil && l.machine.ChangesHead(f)
 		if err == nil {
@@ -62,7 +62,7 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 			return l.broken(err)
 		}
 		if start, ok := f.(*machine.RunStarted); ok {
-			l.origin = start.Meta.Origin
+			origin = start.Meta.Origin
 		}
 		if l.Applied != nil {
 			l.Applied(f)
@@ -83,18 +83,25 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 	for i := range recs {
 		l.count(&recs[i])
 	}
+	if origin != l.origin {
+		l.origin = origin
+	}
 	return nil
 }
 
-// Stamp fills in the envelope of the next fact. Facts that have the right number stay as they are:
-// those of a fork. The caller holds the lock.
-func (l *Log) Stamp(f machine.Fact) {
+// Stamp fills in the envelope of a fact that is shown, but can't be appended. The caller holds the
+// lock.
+func (l *Log) Stamp(f machine.Fact) { l.stamp(f, l.origin) }
+
+// stamp fills in the envelope of the next fact. origin is that of the newest run, also if that
+// begins in this append. Facts that have the right number stay as they are: those of a fork.
+func (l *Log) stamp(f machine.Fact, origin *machine.Origin) {
 	meta, next := f.Envelope(), l.State().Seq+1
 	if meta.Seq == next {
 		return
 	}
 	if meta.Origin == nil {
-		meta.Origin = l.origin
+		meta.Origin = origin
 	}
 	meta.Seq, meta.Time, meta.V = next, time.Now().UTC().Round(0), machine.Version
 	meta.By = machine.ValidText(meta.By)

@@ -89,6 +89,9 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 		return []Patch{
 			{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Progress: &CallProgress{ev.Text, ev.Done}}}}}
 	case *agent.ToolStarted:
+		if ev.Call == nil { // no run has it
+			return nil
+		}
 		return []Patch{{State: &State{Status: string(agent.Running)}}, v.call(ev.Call, meta, "running")}
 	case *agent.ToolFinished:
 		return v.finished(ev)

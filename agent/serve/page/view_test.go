@@ -235,3 +235,9 @@ func TestAPauseThatReplacesAnotherEndsIt(t *testing.T) {
 	require.Equal(t, "replaced", s.items["p-1"]["decision"].(map[string]any)["kind"])
 	require.Nil(t, s.items["p-2"]["decision"])
 }
+
+func TestAStartWithoutACallShowsNothing(t *testing.T) {
+	v := page.NewView(page.ViewConfig{})
+	v.Event(&agent.TextDelta{})
+	require.Empty(t, v.Event(&agent.ToolStarted{}))
+}
