@@ -112,7 +112,7 @@ func (x *driver) start(in *Input) error {
 		}
 	}
 	// what was posted to an earlier run, a stop for example, mustn't stop this one
-	err = x.appendTaking(posted, x.starting(in, mode)...)
+	err = x.Append(posted, x.starting(in, mode)...)
 	if err == nil {
 		x.sourcesFailed(failed)
 	}

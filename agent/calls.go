@@ -278,7 +278,7 @@ func (w *workers) appendStart(cr *callRun) bool {
 	}
 	f := &ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By}, Call: cr.stored,
 		IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
-	if w.appendLocked(nil, session.Clean(f)) != nil {
+	if w.AppendLocked(nil, session.Clean(f)) != nil {
 		cr.over = true
 		return false
 	}

@@ -110,11 +110,6 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 			Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}})
 }
 
-// leaseLost reports whether another process may have the session.
-func (l *sessionLog) leaseLost() bool {
-	return errors.Is(causeOf(l.ctx), ErrBusy)
-}
-
 // forgot calls Memory.OnForget after messages were removed from the conversation.
 func (l *sessionLog) forgot() {
 	tell := l.agent.memoryConfig.OnForget

@@ -175,7 +175,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 	own := x.agent.sessions.Redact(end)
 	x.Lock()
 	x.over.cause = reason
-	err := x.appendLocked(nil, own)
+	err := x.AppendLocked(nil, own)
 	x.ended = true
 	x.Ending()
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run

@@ -125,7 +125,7 @@ func (x *driver) grant() {
 
 // deliver adds a message to the conversation and removes it from the inbox, in one append.
 func (b *inbox) deliver(it *session.Item) bool {
-	err := b.appendTaking([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
+	err := b.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
 	if err != nil {
 		return false
 	}
@@ -145,7 +145,7 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 	if !slices.ContainsFunc(l.State().Rules, func(r Rule) bool { return r.Tool == tool }) {
 		return noRule(l.Name, tool)
 	}
-	return l.appendLocked(items, session.Clean(&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}))
+	return l.AppendLocked(items, session.Clean(&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}))
 }
 
 // takeRevocation does what an inbox item asks for. It leaves the inbox in the same append.
@@ -204,7 +204,7 @@ func (l *sessionLog) takeTitle(it *session.Item) {
 	head := journal.HeadUpdate{Title: it.Text}
 	err := head.Validate()
 	if err == nil && it.Text != "" {
-		err = l.appendTaking([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
+		err = l.Append([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
 	} else {
 		l.Remove(it.ID)
 	}

@@ -135,7 +135,7 @@ func (w *workers) checkSources() {
 	w.tools.set = &after
 	if len(changes) > 0 {
 		// loop ends a run whose journal refuses it
-		_ = w.appendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
+		_ = w.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
 }
 

@@ -28,6 +28,7 @@ type sessionLog struct {
 
 	// guarded
 	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
+	fresh    []Event         // of the facts of the append under way
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses that were shown
 	over     outcome         // of a run
@@ -43,7 +44,7 @@ type outcome struct {
 // newLog returns the log of a session that isn't held yet.
 func (a *Agent) newLog(ctx context.Context, name string) *sessionLog {
 	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a}
-	l.ctx, l.Stored, l.Applied = l.Ctx, withoutRun(l.Stored), l.enqueue
+	l.ctx, l.Stored, l.Applied, l.Appended = l.Ctx, withoutRun(l.Stored), l.enqueue, l.appended
 	return l
 }
 
@@ -63,43 +64,31 @@ func (a *Agent) openKnown(ctx context.Context, name string) (*sessionLog, error)
 }
 
 // append appends facts, and queues them to be shown: see [session.Log.Append].
-func (l *sessionLog) append(facts ...Fact) error { return l.appendTaking(nil, facts...) }
+func (l *sessionLog) append(facts ...Fact) error { return l.Append(nil, facts...) }
 
-// appendTaking is append for facts that are the outcome of inbox items, which leave the inbox with
-// them.
-func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
-	own := make([]session.Redacted, len(facts))
-	for i, f := range facts {
-		own[i] = l.agent.sessions.Redact(f)
+// appended queues the events of an append, if its facts are stored. The caller holds mu.
+func (l *sessionLog) appended(stored bool) {
+	if stored {
+		l.queue = append(l.queue, l.fresh...)
 	}
-	l.Lock()
-	defer l.Unlock()
-	return l.appendLocked(items, own...)
-}
-
-// appendLocked is appendTaking for a caller that holds the lock.
-func (l *sessionLog) appendLocked(items []string, facts ...session.Redacted) error {
-	shown := len(l.queue)
-	if err := l.AppendLocked(items, facts...); err != nil {
-		l.queue = l.queue[:shown]
-		return err
-	}
-	if l.spending != nil {
+	if stored && l.spending != nil {
 		l.spending.update(l.Run())
 	}
-	return nil
+	clear(l.fresh)
+	l.fresh = l.fresh[:0]
 }
 
-// enqueue queues the event of a fact. after has the state after it. The caller holds mu.
+// enqueue adds the event of a fact to those of the append under way. after has the state after it.
+// The caller holds mu.
 func (l *sessionLog) enqueue(f Fact, after *machine.Machine) {
 	switch f := f.(type) {
 	case *RunEnded:
 		l.over.shown = endEvent(f, after, l.over.cause)
-		l.queue = append(l.queue, l.over.shown)
+		l.fresh = append(l.fresh, l.over.shown)
 	case *Suspended:
 		l.showPauses(f)
 	default:
-		l.queue = append(l.queue, f)
+		l.fresh = append(l.fresh, f)
 	}
 }
 
@@ -124,7 +113,7 @@ func (l *sessionLog) showPauses(f *Suspended) {
 			if len(p.Path) == 0 {
 				shown.Spent = f.Spent
 			}
-			l.queue = append(l.queue, shown)
+			l.fresh = append(l.fresh, shown)
 		}
 	}
 }
@@ -166,7 +155,7 @@ func (l *sessionLog) appendIn(ctx context.Context, makes func() Fact) error {
 		return errOver
 	}
 	if f := makes(); f != nil {
-		return l.appendLocked(nil, session.Clean(f))
+		return l.AppendLocked(nil, session.Clean(f))
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Durat
 	}
 	cr.over = true
 	f.Meta.Call, f.Spent = cr.call.ID, l.spending.booked(cr.call.ID)
-	_ = l.appendLocked(nil, session.Clean(f))
+	_ = l.AppendLocked(nil, session.Clean(f))
 }
 
 // expire closes the pauses that have expired at that time, and returns their ids. For a subagent

@@ -42,5 +42,5 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 			older = append(older, it.ID)
 		}
 	}
-	return l.appendTaking(older, &machine.TitleChanged{Title: title})
+	return l.Append(older, &machine.TitleChanged{Title: title})
 }

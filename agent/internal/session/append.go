@@ -38,9 +38,12 @@ func (l *Log) Append(items []string, facts ...machine.Fact) error {
 }
 
 // AppendLocked is Append for a caller that holds the lock.
-func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
+func (l *Log) AppendLocked(items []string, facts ...Redacted) (err error) {
 	if l.err != nil {
 		return l.err
+	}
+	if l.Appended != nil {
+		defer func() { l.Appended(err == nil) }()
 	}
 	after, changed := l.machine.Trial(), false
 	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
@@ -70,7 +73,7 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 	if changed {
 		app.Head = after.Head()
 	}
-	if err := l.store(app); err != nil {
+	if err = l.store(app); err != nil {
 		refused := l.broken(&machine.SessionError{Session: l.Name, Code: machine.ErrJournal,
 			Problem: "the journal refuses an append",
 			Err:     err})

@@ -25,6 +25,9 @@ type Log struct {
 	// with the state after it, while the Log is locked. The caller sets it before Hold. If the
 	// append fails, nothing of it counts.
 	Applied func(f machine.Fact, after *machine.Machine)
+	// Appended, if it isn't nil, is called after each append, with the lock held: whether its facts
+	// are stored.
+	Appended func(stored bool)
 
 	mu sync.Mutex // guards what follows; taken with Lock
 	loadedState
