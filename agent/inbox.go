@@ -103,9 +103,7 @@ func (x *driver) obey(it *session.Item) {
 			x.requested = requestPause
 		}
 	case session.ItemMode:
-		if err := x.setMode(x.Stored, it.Text, "set by the host"); err != nil { // of a host with other modes
-			x.agent.logger.WarnContext(x.ctx, "agent: switching the mode", "session", x.Name, "error", err)
-		}
+		x.warn("agent: switching the mode", x.setMode(x.Stored, it.Text, "set by the host")) // of a host with other modes
 	}
 }
 
@@ -154,9 +152,7 @@ func (l *sessionLog) takeRevocation(it *session.Item) {
 	if errors.Is(err, ErrNoRule) {
 		l.Remove(it.ID)
 	}
-	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: revoking a rule", "session", l.Name, "error", err)
-	}
+	l.warn("agent: revoking a rule", err)
 }
 
 // takeLate acts on revocations and titles that were posted to a run too late for its last safe
@@ -208,7 +204,5 @@ func (l *sessionLog) takeTitle(it *session.Item) {
 	} else {
 		l.Remove(it.ID)
 	}
-	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: setting a title", "session", l.Name, "error", err)
-	}
+	l.warn("agent: setting a title", err)
 }

@@ -125,6 +125,13 @@ func (l *sessionLog) note(ev Event) {
 	}
 }
 
+// warn logs an error about the session, if there is one.
+func (l *sessionLog) warn(about string, err error, args ...any) {
+	if err != nil {
+		l.agent.logger.WarnContext(l.ctx, about, append([]any{"session", l.Name, "error", err}, args...)...)
+	}
+}
+
 // noteMeta returns the envelope of a note that is about no tool call.
 func (l *sessionLog) noteMeta() NoteMeta { return NoteMeta{Origin: l.Origin(), Step: l.Run().Step} }
 

@@ -34,10 +34,7 @@ func (l *sessionLog) takeDecisions(it *session.Item, resumed bool) bool {
 	default:
 		err = l.appendVerdicts(verdicts, it.ID, resumed)
 	}
-	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: a decision that was posted can't be taken", "session", l.Name,
-			"item", it.ID, "error", err)
-	}
+	l.warn("agent: a decision that was posted can't be taken", err, "item", it.ID)
 	return err == nil
 }
 
@@ -66,7 +63,7 @@ func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts
 		case !errors.As(err, &refused):
 			return nil, err
 		}
-		l.agent.logger.WarnContext(l.ctx, "agent: a decision can't be accepted", "session", l.Name, "error", err)
+		l.warn("agent: a decision can't be accepted", err)
 		if v, ok := l.reopens(d, refused); ok {
 			verdicts = append(verdicts, v)
 		}

@@ -184,9 +184,8 @@ func (l *sessionLog) bill() {
 	if l.Lost() {
 		return
 	}
-	if _, err := l.ownSpending(l.Stored); err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: reading what subagents have used", "session", l.Name, "error", err)
-	}
+	_, err := l.ownSpending(l.Stored)
+	l.warn("agent: reading what subagents have used", err)
 }
 
 // load adds what the subagents of open calls in a session have used.

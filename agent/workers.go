@@ -368,9 +368,8 @@ func (w *workers) retrying(c *tools.Call, next tools.Retrying) {
 	if next.Class == fault.RateLimited {
 		wait.Reason = provider.WaitRateLimited
 	}
-	w.agent.logger.WarnContext(w.ctx, "agent: a tool call failed and is made again", "session", w.Name, "call", c.ID,
-		"tool", c.Name,
-		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait, "error", next.Err)
+	w.warn("agent: a tool call failed and is made again", next.Err, "call", c.ID, "tool", c.Name,
+		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait)
 	w.Lock()
 	cr := w.runningCall(c)
 	if cr != nil {
