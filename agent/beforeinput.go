@@ -18,19 +18,15 @@ func (a *Agent) beforeInput(ctx context.Context, t IncomingText) (string, error)
 		return "", nil
 	}
 	for _, h := range a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil }) {
-		err := a.callHook(ctx, t.Session, h, "BeforeInput", func() error { return h.BeforeInput(ctx, &t) })
-		var (
-			warn  *warnError
-			abort *AbortError
-		)
+		warning, err := a.callHook(ctx, t.Session, h, "BeforeInput", func() error { return h.BeforeInput(ctx, &t) })
+		var abort *AbortError
 		switch {
-		case err == nil:
-		case errors.As(err, &warn):
+		case warning != "":
 			a.logger.WarnContext(ctx, "agent: a hook warns of an input", "hook", h.Name, "session", t.Session,
-				"source", t.Source, "warning", warn.text)
+				"source", t.Source, "warning", warning)
 		case errors.As(err, &abort):
 			return "", refusedBy(h.Name, &t, abort.Err)
-		default:
+		case err != nil:
 			return "", refusedBy(h.Name, &t, err)
 		}
 	}
@@ -42,16 +38,11 @@ func refusedBy(hook string, t *IncomingText, err error) error {
 		Problem: fmt.Sprintf("hook %q refused the text of source %q", hook, t.Source)}
 }
 
-// hasBeforeInput reports whether there are BeforeInput hooks.
-func (a *Agent) hasBeforeInput() bool {
-	return slices.ContainsFunc(a.cfg.Hooks, func(h Hooks) bool { return h.BeforeInput != nil })
-}
-
 // screenInput passes the texts of an input to the BeforeInput hooks, before its session is touched.
 // The task of a subagent isn't a text from outside, and decisions in a subagent's session were seen
 // in the parent's.
 func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err error) {
-	if in.parent != nil || !a.hasBeforeInput() {
+	if in.parent != nil || len(a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil })) == 0 {
 		return nil
 	}
 	if in.resumes() {
@@ -87,9 +78,6 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 // screenDecisions passes the texts of decisions to the BeforeInput hooks, and returns the decisions
 // with the texts that these leave.
 func (a *Agent) screenDecisions(ctx context.Context, session string, decisions []Decision) (_ []Decision, err error) {
-	if !a.hasBeforeInput() {
-		return decisions, nil
-	}
 	own := slices.Clone(decisions)
 	for i := range own {
 		d := &own[i]

@@ -248,9 +248,10 @@ func (x *driver) close() {
 func (l *sessionLog) afterRun(res *Result) {
 	ctx := withoutRun(context.WithoutCancel(l.ctx))
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
-		if err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
+		warning, err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) })
+		if warning != "" || err != nil {
 			l.agent.logger.WarnContext(l.Stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
-				"error", err)
+				"warning", warning, "error", err)
 		}
 	}
 	if l.agent.logger.Enabled(l.Stored, slog.LevelInfo) {

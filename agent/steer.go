@@ -114,14 +114,12 @@ func (s *Session) Steer(ctx context.Context, text string, key ...string) (*Recei
 	if err := s.agent.checkMessage(text); err != nil {
 		return nil, err
 	}
-	if s.agent.hasBeforeInput() {
-		if text, err = s.agent.beforeInput(ctx,
-			IncomingText{Session: s.id, Source: FromSteering, Text: text}); err != nil {
-			return nil, err
-		}
-		if err := s.agent.checkMessage(text); err != nil {
-			return nil, err
-		}
+	text, err = s.agent.beforeInput(ctx, IncomingText{Session: s.id, Source: FromSteering, Text: text})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.agent.checkMessage(text); err != nil { // once more: the hooks may have changed it
+		return nil, err
 	}
 	text = s.agent.redact.Text(text)
 	if once != "" {
