@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -25,10 +24,7 @@ type inbox struct {
 func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	for _, it := range l.Inbox() {
 		switch {
-		case it.Kind == session.ItemRevoke:
-			l.takeRevocation(&it)
-		case it.Kind == session.ItemTitle:
-			l.takeTitle(&it)
+		case l.takeChange(&it):
 		case it.Kind == session.ItemDecide && decisions:
 			if l.takeDecisions(&it, true) {
 				taken++
@@ -52,10 +48,8 @@ func (x *driver) readInbox() (done bool) {
 			continue
 		case session.ItemDecide:
 			x.takeDecisions(&it, false)
-		case session.ItemRevoke:
-			x.takeRevocation(&it)
-		case session.ItemTitle:
-			x.takeTitle(&it)
+		case session.ItemRevoke, session.ItemTitle:
+			x.takeChange(&it)
 		default:
 			if !x.Remove(it.ID) {
 				continue
@@ -146,13 +140,28 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 	return l.AppendLocked(items, session.Clean(&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}))
 }
 
-// takeRevocation does what an inbox item asks for. It leaves the inbox in the same append.
-func (l *sessionLog) takeRevocation(it *session.Item) {
-	err := l.revoke([]string{it.ID}, it.Text, it.By)
-	if errors.Is(err, ErrNoRule) {
-		l.Remove(it.ID)
+// takeChange acts on an item that changes the session rather than its run, a revocation or a title,
+// and reports whether it is one. The item leaves the inbox with the change, or because the change
+// can't be made.
+func (l *sessionLog) takeChange(it *session.Item) bool {
+	var err error
+	switch it.Kind {
+	case session.ItemRevoke:
+		if err = l.revoke([]string{it.ID}, it.Text, it.By); errors.Is(err, ErrNoRule) {
+			l.Remove(it.ID)
+		}
+		l.warn("agent: revoking a rule", err)
+	case session.ItemTitle:
+		if err = checkTitle(it.Text); err == nil && it.Text != "" {
+			err = l.Append([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
+		} else {
+			l.Remove(it.ID)
+		}
+		l.warn("agent: setting a title", err)
+	default:
+		return false
 	}
-	l.warn("agent: revoking a rule", err)
+	return true
 }
 
 // takeLate acts on revocations and titles that were posted to a run too late for its last safe
@@ -163,12 +172,7 @@ func (b *inbox) takeLate() {
 		return
 	}
 	for _, it := range b.Inbox() {
-		switch it.Kind {
-		case session.ItemRevoke:
-			b.takeRevocation(&it)
-		case session.ItemTitle:
-			b.takeTitle(&it)
-		}
+		b.takeChange(&it)
 	}
 }
 
@@ -192,17 +196,4 @@ func (b *inbox) dropMessages(mine func(id string) bool) {
 			b.Remove(it.ID)
 		}
 	}
-}
-
-// takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that
-// can't be set is removed.
-func (l *sessionLog) takeTitle(it *session.Item) {
-	head := journal.HeadUpdate{Title: it.Text}
-	err := head.Validate()
-	if err == nil && it.Text != "" {
-		err = l.Append([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
-	} else {
-		l.Remove(it.ID)
-	}
-	l.warn("agent: setting a title", err)
 }
