@@ -193,9 +193,7 @@ func New(cfg Config) (*Agent, error) {
 		stored.Store, stored.InMemory, stored.Lease = journal.NewMemory(), true, journal.MaxTTL
 	}
 	a.sessions = session.New(stored)
-	if err := a.addMemory(); err != nil {
-		errs = append(errs, err)
-	}
+	errs = append(errs, a.addMemory())
 	var err error
 	if a.registry, err = tools.NewRegistry(a.adopt(a.cfg.Tools)...); err != nil {
 		errs = append(errs, &ArgError{Field: "Config.Tools", Problem: err.Error(), Err: err})
@@ -205,14 +203,9 @@ func New(cfg Config) (*Agent, error) {
 	if a.breakers = cfg.Breakers; a.breakers == nil {
 		a.breakers = a.ownBreakers()
 	}
-	errs = append(errs, a.addModes()...)
-	if err := a.addOwnTools(); err != nil {
-		errs = append(errs, err)
-	}
-	if a.provider, err = a.guard(); err != nil {
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
+	errs = append(append(errs, a.addModes()...), a.addOwnTools())
+	a.provider, err = a.guard()
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
 	return a, nil
