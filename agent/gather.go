@@ -23,11 +23,11 @@ type gathering struct {
 // gather returns the tools of a run: the agent's own, those of its sources in the order of their
 // names, and those of the input, each group in its own order, but after those that were offered
 // before. It also returns what is wrong with sources. The error is an *[ArgError].
-func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*sourceError, error) {
+func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceFailed, error) {
 	if !g.resumed && !a.changeable && len(g.input)+len(g.only) == 0 {
 		return a.own, nil, nil
 	}
-	own, failed, lists := a.registry.All(), []*sourceError(nil), []toolList(nil)
+	own, failed, lists := a.registry.All(), []*SourceFailed(nil), []toolList(nil)
 	if len(a.sources) > 0 {
 		lists, failed = a.list(ctx, g.listing, a.sources)
 		a.lists.fill(g.listing, lists, failed)
@@ -47,7 +47,7 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*sourceEr
 			})
 			if len(l.tools) < before {
 				failed = append(failed,
-					&sourceError{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
+					&SourceFailed{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
 			}
 		}
 		set, err = a.assemble(g, own, lists, fromInput)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
@@ -30,6 +31,7 @@ type offer struct {
 
 // runTools are the tools of a run under way.
 type runTools struct {
+	loading sync.Mutex          // held while tools are listed and loaded, before mu
 	set     *toolset            // changed by the driving goroutine, or with mu held by LoadTools; see toolset
 	step    *offer              // of the step under way
 	hooked  []*tools.Definition // instead of step, if hooks have changed it
