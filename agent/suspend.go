@@ -24,7 +24,7 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		return false
 	}
 	w.Lock()
-	child, _ := w.spending.call(cr.call.ID)
+	child := w.spending.call(cr.call.ID)
 	w.Unlock()
 	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.callTitle(cr), Reason: s.Prompt,
 		Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
