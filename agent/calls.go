@@ -45,17 +45,11 @@ type callRun struct {
 
 // newCall returns the callRun of a call of the newest reply.
 func (w *workers) newCall(c *machine.CallState) *callRun {
-	r := w.Run()
 	set := w.toolset()
 	d, _ := set.registry.Lookup(c.Call.Name)
-	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started}
-	cr.call = tools.Call{
-		Session: w.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
-		Input:          c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: w.Fence(), By: c.By, User: r.User, Labels: w.State().Labels,
-		Mode: w.State().Mode, Succeeded: w.running.succeeded,
-	}
-	if r.Direct != nil && r.Direct.Key != "" {
+	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, call: w.toolCall(c)}
+	cr.call.Succeeded = w.succeededTool
+	if r := w.Run(); r.Direct != nil && r.Direct.Key != "" {
 		cr.call.IdempotencyKey = r.Direct.Key
 	}
 	if d == nil {
@@ -75,15 +69,12 @@ func (w *workers) newCall(c *machine.CallState) *callRun {
 	return cr
 }
 
-// hookCall returns the call for hooks.
-func (cr *callRun) hookCall() *ToolCall {
-	c := &ToolCall{Session: cr.call.Session, Run: cr.call.Run, Step: cr.call.Step, Index: cr.call.Index,
-		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input, User: cr.call.User, Labels: cr.call.Labels,
-		AnsweredBy: cr.answeredBy}
-	if cr.d != nil {
-		c.Spec = cr.d.Spec()
-	}
-	return c
+// toolCall returns a call of the newest reply as its tool gets it.
+func (l *sessionLog) toolCall(c *machine.CallState) tools.Call {
+	r, s := l.Run(), l.State()
+	return tools.Call{Session: l.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
+		Input: c.Call.Input, IdempotencyKey: c.Call.ID, Fence: l.Fence(), By: c.By, User: r.User, Labels: s.Labels,
+		Mode: s.Mode}
 }
 
 // succeeded reports whether a tool has succeeded in this run.
@@ -198,8 +189,7 @@ func (w *workers) refused(cr *callRun, out *tools.Outcome) {
 			partsText(out.Parts)}, 0)
 		return
 	}
-	cr.finishRefused(out)
-	w.flush()
+	w.refuseWith(cr, out)
 }
 
 // refuse gives a call a result that says why it doesn't run. It returns false, for admit.
@@ -211,7 +201,6 @@ func (w *workers) refuse(cr *callRun, status tools.Status, class fault.Class, wh
 // refuseWith gives a call a result without running it. It returns false, for admit.
 func (w *workers) refuseWith(cr *callRun, out *tools.Outcome) bool {
 	cr.finishRefused(out)
-	cr.abandonChild()
 	w.flush()
 	return false
 }
@@ -229,6 +218,7 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 			provider.TextPart("\nIt was started before, and it is not known whether it had its effect then."))
 	}
 	cr.w.finishCall(cr, *out)
+	cr.abandonChild()
 }
 
 // startCall checks a call once more, asks its breaker, and appends that the call starts. It returns
@@ -237,7 +227,6 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 func (w *workers) startCall(cr *callRun) bool {
 	if refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies); refused != nil {
 		cr.finishRefused(refused)
-		cr.abandonChild()
 		return false
 	}
 	if !w.askBreaker(cr) {
@@ -335,7 +324,9 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 	cr.hooked = shown || !dropped
 	w.Unlock()
 	if !dropped && !shown {
-		w.afterTool(cr.spanCtx(), cr.hookCall(), res)
+		c := hookCall(&cr.call, cr.d)
+		c.AnsweredBy = cr.answeredBy
+		w.afterTool(cr.spanCtx(), c, res)
 	}
 	return !dropped
 }

@@ -136,11 +136,16 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 
 // hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
-	r := l.Run()
-	call := &ToolCall{Session: l.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
-		Input: c.Call.Input,
-		User:  r.User, Labels: l.State().Labels}
-	if d, ok := l.toolset().registry.Lookup(c.Call.Name); ok {
+	call := l.toolCall(c)
+	d, _ := l.toolset().registry.Lookup(call.Name)
+	return hookCall(&call, d)
+}
+
+// hookCall returns a call for hooks. d is nil for an unknown tool.
+func hookCall(c *tools.Call, d *tools.Definition) *ToolCall {
+	call := &ToolCall{Session: c.Session, Run: c.Run, Step: c.Step, Index: c.Index, ID: c.ID, Name: c.Name,
+		Input: c.Input, User: c.User, Labels: c.Labels}
+	if d != nil {
 		call.Spec = d.Spec()
 	}
 	return call
@@ -152,7 +157,7 @@ var errAnswered = errors.New("agent: a hook answered in the tool's place")
 // beforeTool calls the BeforeTool hooks, which may change, deny or answer a call. The failure of a
 // guard denies it. Its error is errAnswered if a hook answered.
 func (l *sessionLog) beforeTool(cr *callRun) error {
-	c := cr.hookCall()
+	c := hookCall(&cr.call, cr.d)
 	c.Input = slices.Clone(c.Input)
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
 		had := c.answer != nil

@@ -49,7 +49,7 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	x.workers = &workers{sessionLog: l, consumer: x.consumer}
 	x.inbox = &inbox{sessionLog: l, consumer: x.consumer}
 	x.receipts.open = make(map[string]*Receipt)
-	x.running.succeeded, x.room.L, x.reply.take = l.succeeded, l, x.take
+	x.succeededTool, x.room.L, x.reply.take = l.succeeded, l, x.take
 	return x
 }
 
@@ -232,8 +232,8 @@ func (x *driver) close() {
 	if !x.ended { // only after a panic
 		x.left = true
 		x.Cancel(errAbandoned)
-		if x.running.batch != nil {
-			x.wait(x.running.batch)
+		if x.running != nil {
+			x.wait(x.running)
 		}
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -28,17 +27,10 @@ type workers struct {
 	*sessionLog
 	*consumer
 
-	running   runningCalls   // guarded
-	childHold hostRequest    // how the host of a subagent has paused it; guarded
-	calls     sync.WaitGroup // goroutines of tool calls that weren't abandoned
-}
-
-// runningCalls are the calls that run: a batch on other goroutines, or one on the driving
-// goroutine.
-type runningCalls struct {
-	succeeded func(tool string) bool // driver.succeeded, made once
-	batch     *batch
-	inline    *callRun
+	running       *batch                 // the calls that run; guarded
+	succeededTool func(tool string) bool // sessionLog.succeeded, made once
+	childHold     hostRequest            // how the host of a subagent has paused it; guarded
+	calls         sync.WaitGroup         // goroutines of tool calls that weren't abandoned
 }
 
 const helpersAfter = 100 * time.Microsecond
@@ -87,7 +79,7 @@ func (w *workers) runBatch(calls []*callRun) {
 		}
 	}
 	w.Lock()
-	w.running.batch = b
+	w.running = b
 	b.spawn(1)
 	if len(calls) > 1 && w.parallel() > 1 {
 		w.calls.Add(1)
@@ -95,9 +87,7 @@ func (w *workers) runBatch(calls []*callRun) {
 	}
 	w.Unlock()
 	w.wait(b)
-	w.Lock()
-	w.running.batch = nil
-	w.Unlock()
+	w.setRunning(nil)
 	if b.helpers != nil && b.helpers.Stop() {
 		w.calls.Done()
 	}
@@ -105,16 +95,16 @@ func (w *workers) runBatch(calls []*callRun) {
 
 // runInline runs a call on the driving goroutine: see tools.Spec.Inline.
 func (w *workers) runInline(cr *callRun) {
-	w.setInline(cr)
+	w.setRunning(&batch{calls: []*callRun{cr}})
+	defer w.setRunning(nil) // also if the consumer panics
 	cr.run()
-	w.setInline(nil)
 	w.flush()
 }
 
-func (w *workers) setInline(cr *callRun) {
+func (w *workers) setRunning(b *batch) {
 	w.Lock()
 	defer w.Unlock()
-	w.running.inline = cr
+	w.running = b
 }
 
 // parallel returns how many calls may run at a time.
@@ -270,13 +260,12 @@ func (w *workers) overdue(c *tools.Call) {
 
 // runningCall returns the callRun of a running call, or nil if it has ended. The caller holds mu.
 func (w *workers) runningCall(c *tools.Call) *callRun {
-	mine := func(cr *callRun) bool { return &cr.call == c && !cr.over && !cr.abandoned }
-	if w.running.inline != nil && mine(w.running.inline) {
-		return w.running.inline
+	if w.running == nil {
+		return nil
 	}
-	if w.running.batch != nil {
-		if i := slices.IndexFunc(w.running.batch.calls, mine); i >= 0 {
-			return w.running.batch.calls[i]
+	for _, cr := range w.running.calls {
+		if &cr.call == c && !cr.over && !cr.abandoned {
+			return cr
 		}
 	}
 	return nil
