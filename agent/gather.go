@@ -69,16 +69,17 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceFa
 
 func (a *Agent) assemble(g *gathering, own []*tools.Definition, lists []toolList, input []*tools.Definition) (*toolset,
 	error) {
+	all := append(withLists(own, lists), input...)
+	return a.newToolset(byName(all), arrange(g.before, all, g.resumed), g.only, lists)
+}
+
+// withLists returns the agent's own tools and those of its sources.
+func withLists(own []*tools.Definition, lists []toolList) []*tools.Definition {
 	all := slices.Clone(own)
 	for i := range lists {
 		all = append(all, lists[i].tools...)
 	}
-	all = append(all, input...)
-	known := make(map[string]*tools.Definition, len(all))
-	for _, d := range all {
-		known[d.Name()] = d
-	}
-	return a.newToolset(known, arrange(g.before, all, g.resumed), g.only, lists)
+	return all
 }
 
 // inputTools compiles the tools of an input, and the external ones that a run was started with.
@@ -87,25 +88,17 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 	if len(input)+len(external) == 0 {
 		return nil, nil
 	}
-	taken := make(map[string]bool)
-	for _, d := range own {
-		taken[d.Name()] = true
-	}
-	for i := range lists {
-		for _, d := range lists[i].tools {
-			taken[d.Name()] = true
-		}
-	}
+	taken := byName(withLists(own, lists))
 	var out []*tools.Definition
 	for i, t := range input {
 		d, err := a.define(t)
 		switch {
 		case err != nil:
 			return nil, &ArgError{Field: "Input.Tools", Problem: fmt.Sprintf("tool %d: %v", i, err), Err: err}
-		case taken[d.Name()]:
+		case taken[d.Name()] != nil:
 			return nil, badInput("Tools", "there is another tool with the name %q; give this one another", d.Name())
 		}
-		taken[d.Name()] = true
+		taken[d.Name()] = d
 		out = append(out, d)
 	}
 	for _, raw := range external {
@@ -114,8 +107,8 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 			return nil, &ArgError{Field: "Input.Tools",
 				Problem: fmt.Sprintf("a tool that the run was started with: %v", err), Err: err}
 		}
-		if !taken[d.Name()] { // else the input has it again, or the agent has it now
-			taken[d.Name()] = true
+		if taken[d.Name()] == nil { // else the input has it again, or the agent has it now
+			taken[d.Name()] = d
 			out = append(out, d)
 		}
 	}

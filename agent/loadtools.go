@@ -45,7 +45,7 @@ func LoadTools(ctx context.Context, names ...string) error {
 func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, changes []machine.ToolFingerprint,
 	err error) {
 	before := w.toolset()
-	known, lists := before.definitions(), slices.Clone(before.lists)
+	known, lists := byName(before.registry.All()), slices.Clone(before.lists)
 	for _, l := range fresh {
 		if l.err != nil {
 			continue
