@@ -165,8 +165,7 @@ func (l *Log) store(app journal.Append) error {
 		}
 		l.retrying = true
 		l.mu.Unlock()
-		timer := time.NewTimer(wait)
-		<-timer.C
+		time.Sleep(wait)
 		l.mu.Lock()
 		l.retrying = false
 	}
