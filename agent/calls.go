@@ -291,7 +291,9 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 		res.Data, res.Cause = nil,
 			machine.JoinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
 	}
-	w.warn("agent: tool call", out.Err, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status)
+	if out.Err != nil { // else what is logged would be allocated for nothing
+		w.warn("agent: tool call", out.Err, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status)
+	}
 	var escalated Event
 	if res.Error && res.Class == fault.UserFixable && !cr.dropped() {
 		escalated = w.escalation(w.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts),

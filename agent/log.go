@@ -44,7 +44,7 @@ type outcome struct {
 // newLog returns the log of a session that isn't held yet.
 func (a *Agent) newLog(ctx context.Context, name string) *sessionLog {
 	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a}
-	l.ctx, l.Stored, l.Applied, l.Appended = l.Ctx, withoutRun(l.Stored), l.enqueue, l.appended
+	l.ctx, l.Stored, l.Observer = l.Ctx, withoutRun(l.Stored), l
 	return l
 }
 
@@ -66,8 +66,8 @@ func (a *Agent) openKnown(ctx context.Context, name string) (*sessionLog, error)
 // append appends facts, and queues them to be shown: see [session.Log.Append].
 func (l *sessionLog) append(facts ...Fact) error { return l.Append(nil, facts...) }
 
-// appended queues the events of an append, if its facts are stored. The caller holds mu.
-func (l *sessionLog) appended(stored bool) {
+// Appended implements session.Observer: it queues the events of an append if its facts are stored.
+func (l *sessionLog) Appended(stored bool) {
 	if stored {
 		l.queue = append(l.queue, l.fresh...)
 	}
@@ -78,9 +78,8 @@ func (l *sessionLog) appended(stored bool) {
 	l.fresh = l.fresh[:0]
 }
 
-// enqueue adds the event of a fact to those of the append under way. after has the state after it.
-// The caller holds mu.
-func (l *sessionLog) enqueue(f Fact, after *machine.Machine) {
+// Applied implements session.Observer: it adds the event of a fact to those of the append under way.
+func (l *sessionLog) Applied(f Fact, after *machine.Machine) {
 	switch f := f.(type) {
 	case *RunEnded:
 		l.over.shown = endEvent(f, after, l.over.cause)

@@ -80,10 +80,11 @@ func (p *spending) call(id string) childSpending {
 
 // booked returns what was booked for a call and isn't in the log yet; nil for nothing.
 func (p *spending) booked(call string) *machine.Spent {
-	if s := p.call(call).booked; s != (machine.Spent{}) {
-		return &s
+	c := p.call(call)
+	if c.booked == (machine.Spent{}) {
+		return nil
 	}
-	return nil
+	return new(c.booked)
 }
 
 // of returns what a call has used so far and isn't in the log yet; nil for a call that has neither

@@ -27,7 +27,8 @@ type workers struct {
 	*sessionLog
 	*consumer
 
-	running       *batch                 // the calls that run; guarded
+	running       *batch                 // the calls that run on other goroutines; guarded
+	inline        *callRun               // or the one that runs on the driving goroutine; guarded
 	succeededTool func(tool string) bool // sessionLog.succeeded, made once
 	childHold     hostRequest            // how the host of a subagent has paused it; guarded
 	calls         sync.WaitGroup         // goroutines of tool calls that weren't abandoned
@@ -87,7 +88,7 @@ func (w *workers) runBatch(calls []*callRun) {
 	}
 	w.Unlock()
 	w.wait(b)
-	w.setRunning(nil)
+	w.setRunning(nil, nil)
 	if b.helpers != nil && b.helpers.Stop() {
 		w.calls.Done()
 	}
@@ -95,16 +96,16 @@ func (w *workers) runBatch(calls []*callRun) {
 
 // runInline runs a call on the driving goroutine: see tools.Spec.Inline.
 func (w *workers) runInline(cr *callRun) {
-	w.setRunning(&batch{calls: []*callRun{cr}})
-	defer w.setRunning(nil) // also if the consumer panics
+	w.setRunning(nil, cr)
 	cr.run()
+	w.setRunning(nil, nil)
 	w.flush()
 }
 
-func (w *workers) setRunning(b *batch) {
+func (w *workers) setRunning(b *batch, inline *callRun) {
 	w.Lock()
 	defer w.Unlock()
-	w.running = b
+	w.running, w.inline = b, inline
 }
 
 // parallel returns how many calls may run at a time.
@@ -260,11 +261,12 @@ func (w *workers) overdue(c *tools.Call) {
 
 // runningCall returns the callRun of a running call, or nil if it has ended. The caller holds mu.
 func (w *workers) runningCall(c *tools.Call) *callRun {
-	if w.running == nil {
-		return nil
+	calls := []*callRun{w.inline}
+	if w.running != nil {
+		calls = w.running.calls
 	}
-	for _, cr := range w.running.calls {
-		if &cr.call == c && !cr.over && !cr.abandoned {
+	for _, cr := range calls {
+		if cr != nil && &cr.call == c && !cr.over && !cr.abandoned {
 			return cr
 		}
 	}

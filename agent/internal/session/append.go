@@ -42,8 +42,8 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) (err error) {
 	if l.err != nil {
 		return l.err
 	}
-	if l.Appended != nil {
-		defer func() { l.Appended(err == nil) }()
+	if l.Observer != nil {
+		defer func() { l.Observer.Appended(err == nil) }()
 	}
 	after, changed := l.machine.Trial(), false
 	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
@@ -65,8 +65,8 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) (err error) {
 		if start, ok := f.(*machine.RunStarted); ok {
 			l.origin = start.Meta.Origin
 		}
-		if l.Applied != nil {
-			l.Applied(f, after)
+		if l.Observer != nil {
+			l.Observer.Applied(f, after)
 		}
 	}
 	app := journal.Append{Session: l.Name, After: l.State().Seq, Fence: l.lease.Fence, Records: recs, Taken: items}

@@ -21,13 +21,7 @@ type Log struct {
 	Stored   context.Context         // for the store: doesn't end; the caller may set it before Hold
 	lease    journal.Lease
 	renew    *renewal // nil for a store in memory
-	// Applied, if it isn't nil, is called for each fact of an append before the append is stored,
-	// with the state after it, while the Log is locked. The caller sets it before Hold. If the
-	// append fails, nothing of it counts.
-	Applied func(f machine.Fact, after *machine.Machine)
-	// Appended, if it isn't nil, is called after each append, with the lock held: whether its facts
-	// are stored.
-	Appended func(stored bool)
+	Observer Observer // nil: none; the caller sets it before Hold
 
 	mu sync.Mutex // guards what follows; taken with Lock
 	loadedState
@@ -36,6 +30,16 @@ type Log struct {
 	err      error            // why nothing can be appended any more
 	retrying bool             // an append is tried again: nothing else may be appended meanwhile
 	retried  *sync.Cond
+}
+
+// An Observer learns what is appended to a Log. Its methods are called while the Log is locked.
+type Observer interface {
+	// Applied is called for each fact of an append before the append is stored, with the state
+	// after the fact.
+	Applied(f machine.Fact, after *machine.Machine)
+	// Appended is called after each append: whether its facts are stored. If they aren't, nothing
+	// of the append counts.
+	Appended(stored bool)
 }
 
 // Machine returns the machine of the session. It belongs to the Log, which alone applies facts to
