@@ -49,26 +49,22 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 		in.decisions, err = a.screenDecisions(ctx, session, in.decisions)
 		return err
 	}
-	t := IncomingText{Session: session, Source: FromPrompt, User: in.User, Text: in.Prompt}
-	if in.Prompt, err = a.beforeInput(ctx, t); err != nil {
-		return err
+	screen := func(source TextSource) machine.Redactor {
+		return func(text string) string {
+			if err == nil {
+				text, err = a.beforeInput(ctx, IncomingText{Session: session, Source: source, User: in.User, Text: text})
+			}
+			return text
+		}
 	}
-	in.Parts = slices.Clone(in.Parts)
+	prompt := screen(FromPrompt)
+	in.Prompt, in.Parts = prompt(in.Prompt), slices.Clone(in.Parts)
 	for i := range in.Parts {
 		if p := &in.Parts[i]; p.Kind == provider.PartText {
-			t.Text = p.Text
-			if p.Text, err = a.beforeInput(ctx, t); err != nil {
-				return err
-			}
+			p.Text = prompt(p.Text)
 		}
 	}
-	in.History = machine.Redactor(func(s string) string { // it visits each text
-		t := IncomingText{Session: session, Source: FromHistory, User: in.User, Text: s}
-		if err == nil {
-			t.Text, err = a.beforeInput(ctx, t)
-		}
-		return t.Text
-	}).Messages(in.History)
+	in.History = screen(FromHistory).Messages(in.History) // it visits each text
 	if err != nil {
 		return err
 	}
