@@ -104,17 +104,11 @@ func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource
 	for i, s := range sources {
 		asked.Go(func() {
 			out, err := abandonable(ctx, a, "listing the tools of "+s.name, l.Session,
-				func() (out toolList, err error) {
-					err = a.listOne(ctx, s, &out)
-					return out, err
-				})
+				func() (toolList, error) { return a.listOne(ctx, s) })
 			if errors.Is(err, errNotReturned) {
 				err = errListTimeout
 			}
 			out.name, out.err = s.name, err
-			if err == nil && out.tools == nil && out.bad == nil {
-				out.tools = []*tools.Definition{}
-			}
 			lists[i] = out
 		})
 	}
@@ -133,14 +127,14 @@ var errListTimeout = fault.New(fault.Transient,
 	fmt.Sprintf("agent: the source hasn't listed its tools within %v", listTimeout))
 
 // listOne asks one source.
-func (a *Agent) listOne(ctx context.Context, s namedSource, out *toolList) error {
+func (a *Agent) listOne(ctx context.Context, s namedSource) (out toolList, err error) {
 	out.changed = s.Changed() // first: a change from now on must not be missed
 	list, err := s.List(ctx)
 	if err != nil {
 		if context.Cause(ctx) == errListTimeout && errors.Is(err, context.DeadlineExceeded) {
-			return errListTimeout
+			err = errListTimeout
 		}
-		return err
+		return out, err
 	}
 	for i, t := range list {
 		d, err := a.define(t)
@@ -150,7 +144,7 @@ func (a *Agent) listOne(ctx context.Context, s namedSource, out *toolList) error
 		}
 		out.tools = append(out.tools, d)
 	}
-	return nil
+	return out, nil
 }
 
 // dropUnfit leaves out tools of sources whose names are taken: by the agent's own tools, or by a
