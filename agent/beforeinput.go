@@ -52,7 +52,8 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 	screen := func(source TextSource) machine.Redactor {
 		return func(text string) string {
 			if err == nil {
-				text, err = a.beforeInput(ctx, IncomingText{Session: session, Source: source, User: in.User, Text: text})
+				text, err = a.beforeInput(ctx,
+					IncomingText{Session: session, Source: source, User: in.User, Text: text})
 			}
 			return text
 		}

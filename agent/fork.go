@@ -40,7 +40,8 @@ func (s *Session) Fork(ctx context.Context, to string, upTo uint64) error {
 		return &SessionError{Session: s.id, Code: ErrNothingOpen}
 	}
 	return s.agent.copyTo(ctx, s.id, to, facts, upTo, fmt.Sprintf(
-		"nothing was finished by fact %d of session %q; its log begins with fact %d", upTo, s.id, facts[0].Envelope().Seq))
+		"nothing was finished by fact %d of session %q; its log begins with fact %d", upTo, s.id,
+		facts[0].Envelope().Seq))
 }
 
 // copyTo makes a new session from facts and ends what they leave open. All of it is one append, so

@@ -47,7 +47,8 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceFa
 			})
 			if len(l.tools) < before {
 				failed = append(failed,
-					&SourceFailed{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
+					&SourceFailed{Source: l.name,
+						Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
 			}
 		}
 		set, err = a.assemble(g, own, lists, fromInput)

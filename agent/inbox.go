@@ -97,7 +97,8 @@ func (x *driver) obey(it *session.Item) {
 			x.requested = requestPause
 		}
 	case session.ItemMode:
-		x.warn("agent: switching the mode", x.setMode(x.Stored, it.Text, "set by the host")) // of a host with other modes
+		// of a host with other modes
+		x.warn("agent: switching the mode", x.setMode(x.Stored, it.Text, "set by the host"))
 	}
 }
 

@@ -78,7 +78,8 @@ func (l *sessionLog) Appended(stored bool) {
 	l.fresh = l.fresh[:0]
 }
 
-// Applied implements session.Observer: it adds the event of a fact to those of the append under way.
+// Applied implements session.Observer: it adds the event of a fact to those of the append under
+// way.
 func (l *sessionLog) Applied(f Fact, after *machine.Machine) {
 	switch f := f.(type) {
 	case *RunEnded:

@@ -12,8 +12,8 @@ import (
 // for no limit. A run that reaches a limit is stopped with a *[LimitError] that names the field;
 // its Result holds what it had done by then.
 //
-// To add a limit, add a field here and in [Limits.WithDefaults], a Limit constant, and the comparison
-// in RunState.nextStep.
+// To add a limit, add a field here and in [Limits.WithDefaults], a Limit constant, and the
+// comparison in RunState.nextStep.
 type Limits struct {
 	// Steps is how many model calls with tools a run may make. At the limit the model gets one more
 	// call, without tools, to report its progress. Default 12.
