@@ -282,7 +282,9 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 	if out.Suspend != nil && w.finishSuspended(cr, &out) {
 		return
 	}
-	cr.bill()
+	if cr.again && w.agent.children[cr.call.Name] != nil {
+		w.bill() // what the subagent used before this process resumed the run, if it doesn't run again
+	}
 	res := w.toolResult(cr, &out)
 	if !cr.showHooks(res) {
 		return
@@ -351,11 +353,3 @@ func (cr *callRun) dropped() bool {
 // maxMedia bounds the media of one result, in bytes, so that its encoding fits into a record of a
 // journal.
 const maxMedia = 32 << 20
-
-// bill loads what a subagent used before this process resumed the run, for a call that ends without
-// running again.
-func (cr *callRun) bill() {
-	if cr.again && cr.w.agent.children[cr.call.Name] != nil {
-		cr.w.bill()
-	}
-}

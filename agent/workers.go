@@ -208,7 +208,7 @@ func (w *workers) wait(b *batch) {
 	for {
 		w.showProgress(b)
 		w.flush()
-		next, over := w.nextAbandon(b)
+		next, over := w.abandonOverdue(b)
 		if over {
 			w.showProgress(b)
 			w.flush()
@@ -223,30 +223,8 @@ func (w *workers) wait(b *batch) {
 			done = nil
 			w.stopped(b)
 		case <-ring:
-			w.abandonOverdue(b)
 		}
 	}
-}
-
-// nextAbandon returns how long it is until the next call must be abandoned (0: none is overdue),
-// and whether all have ended.
-func (w *workers) nextAbandon(b *batch) (next time.Duration, over bool) {
-	w.Lock()
-	defer w.Unlock()
-	over = true
-	for _, cr := range b.calls {
-		if cr.over || cr.abandoned {
-			continue
-		}
-		over = false
-		if cr.overdue.IsZero() {
-			continue
-		}
-		if d := max(time.Until(cr.overdue.Add(grace)), time.Nanosecond); next == 0 || d < next {
-			next = d
-		}
-	}
-	return next, over
 }
 
 // overdue records that a call has reached its time limit. Any goroutine may call it.
@@ -285,23 +263,32 @@ func (w *workers) stopped(b *batch) {
 }
 
 // abandonOverdue abandons the calls that haven't returned in time. What they return later is
-// dropped.
-func (w *workers) abandonOverdue(b *batch) {
+// dropped. It returns how long it is until the next call must be abandoned (0: none is overdue), and
+// whether all have ended.
+func (w *workers) abandonOverdue(b *batch) (next time.Duration, over bool) {
 	var given []*callRun
+	over = true
 	w.Lock()
 	for _, cr := range b.calls {
-		if cr.over || cr.abandoned || cr.overdue.IsZero() || time.Since(cr.overdue) < grace {
-			continue
-		}
-		if !cr.started { // no worker has taken it: all of them hang
+		left := time.Until(cr.overdue.Add(grace))
+		switch {
+		case cr.over || cr.abandoned:
+		case cr.overdue.IsZero():
+			over = false
+		case left > 0:
+			over = false
+			if next == 0 || left < next {
+				next = left
+			}
+		case !cr.started: // no worker has taken it: all of them hang
 			cr.over = true
-			continue
+		default:
+			cr.abandoned = true
+			b.workers--
+			w.calls.Done()
+			w.agent.abandoned.Add(1)
+			given = append(given, cr)
 		}
-		cr.abandoned = true
-		b.workers--
-		w.calls.Done()
-		w.agent.abandoned.Add(1)
-		given = append(given, cr)
 	}
 	if b.next < len(b.calls) && b.workers == 0 && w.ctx.Err() == nil {
 		b.spawn(1)
@@ -312,6 +299,7 @@ func (w *workers) abandonOverdue(b *batch) {
 			"call", cr.call.ID, "tool", cr.call.Name)
 		w.finishAbandoned(cr)
 	}
+	return next, over
 }
 
 // finishAbandoned gives an abandoned call its result. It uses a copy of the callRun, because the
