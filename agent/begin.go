@@ -213,12 +213,12 @@ func (x *driver) resume(in *Input) error {
 // that have just been closed.
 func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
 	if x.parent != nil { // which has decided whether they come in time
-		return x.takeOwn(decisions, time.Time{})
+		return x.acceptDecisions(decisions, time.Time{}, newID("d-"), true)
 	}
 	at := time.Now()
 	err = x.agent.decide(x.Stored, x.Machine(), decisions, at, expired)
 	if x.dropped(err) {
-		return x.takeOwn(decisions, at)
+		return x.acceptDecisions(decisions, at, newID("d-"), true)
 	}
 	if err != nil {
 		return 0, err
