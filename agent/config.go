@@ -321,22 +321,16 @@ func (a *Agent) newMode(m Mode) mode {
 
 // mode returns the mode with that name; for the empty name it is the first.
 func (a *Agent) mode(name string) (*mode, error) {
-	if name == "" {
-		return &a.modes[0], nil
-	}
-	names := make([]string, len(a.modes))
 	for i := range a.modes {
-		if a.modes[i].Name == name {
+		if name == "" || a.modes[i].Name == name {
 			return &a.modes[i], nil
 		}
-		names[i] = a.modes[i].Name
 	}
-	if len(a.cfg.Modes) == 0 {
-		return nil, &ArgError{Field: "Input.Mode",
-			Problem: fmt.Sprintf("there is no mode %q; the agent has none (Config.Modes)", name)}
+	known := "the agent has none (Config.Modes)"
+	if len(a.cfg.Modes) > 0 {
+		known = "the modes are " + strings.Join(a.Modes(), ", ")
 	}
-	return nil, &ArgError{Field: "Input.Mode",
-		Problem: fmt.Sprintf("there is no mode %q; the modes are %s", name, strings.Join(names, ", "))}
+	return nil, &ArgError{Field: "Input.Mode", Problem: fmt.Sprintf("there is no mode %q; %s", name, known)}
 }
 
 // limits returns the limits of a run: the input's over the mode's over the Config's over the
