@@ -54,12 +54,10 @@ func abandonable[T any](ctx context.Context, a *Agent, what, session string, f f
 		return out.v, out.err
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(grace)
-	defer late.Stop()
 	select {
 	case out := <-back:
 		return out.v, out.err
-	case <-late.C:
+	case <-time.After(grace):
 	}
 	if over.Swap(true) { // just in time
 		out := <-back

@@ -18,19 +18,15 @@ func (a *Agent) beforeInput(ctx context.Context, t IncomingText) (string, error)
 		return "", nil
 	}
 	for _, h := range a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil }) {
-		err := a.callHook(ctx, t.Session, h, "BeforeInput", func() error { return h.BeforeInput(ctx, &t) })
-		var (
-			warn  *warnError
-			abort *AbortError
-		)
+		warning, err := a.callHook(ctx, t.Session, h, "BeforeInput", func() error { return h.BeforeInput(ctx, &t) })
+		var abort *AbortError
 		switch {
-		case err == nil:
-		case errors.As(err, &warn):
+		case warning != "":
 			a.logger.WarnContext(ctx, "agent: a hook warns of an input", "hook", h.Name, "session", t.Session,
-				"source", t.Source, "warning", warn.text)
+				"source", t.Source, "warning", warning)
 		case errors.As(err, &abort):
 			return "", refusedBy(h.Name, &t, abort.Err)
-		default:
+		case err != nil:
 			return "", refusedBy(h.Name, &t, err)
 		}
 	}
@@ -42,42 +38,34 @@ func refusedBy(hook string, t *IncomingText, err error) error {
 		Problem: fmt.Sprintf("hook %q refused the text of source %q", hook, t.Source)}
 }
 
-// hasBeforeInput reports whether there are BeforeInput hooks.
-func (a *Agent) hasBeforeInput() bool {
-	return slices.ContainsFunc(a.cfg.Hooks, func(h Hooks) bool { return h.BeforeInput != nil })
-}
-
 // screenInput passes the texts of an input to the BeforeInput hooks, before its session is touched.
 // The task of a subagent isn't a text from outside, and decisions in a subagent's session were seen
 // in the parent's.
 func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err error) {
-	if in.parent != nil || !a.hasBeforeInput() {
+	if in.parent != nil || len(a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil })) == 0 {
 		return nil
 	}
 	if in.resumes() {
 		in.decisions, err = a.screenDecisions(ctx, session, in.decisions)
 		return err
 	}
-	t := IncomingText{Session: session, Source: FromPrompt, User: in.User, Text: in.Prompt}
-	if in.Prompt, err = a.beforeInput(ctx, t); err != nil {
-		return err
+	screen := func(source TextSource) machine.Redactor {
+		return func(text string) string {
+			if err == nil {
+				text, err = a.beforeInput(ctx,
+					IncomingText{Session: session, Source: source, User: in.User, Text: text})
+			}
+			return text
+		}
 	}
-	in.Parts = slices.Clone(in.Parts)
+	prompt := screen(FromPrompt)
+	in.Prompt, in.Parts = prompt(in.Prompt), slices.Clone(in.Parts)
 	for i := range in.Parts {
 		if p := &in.Parts[i]; p.Kind == provider.PartText {
-			t.Text = p.Text
-			if p.Text, err = a.beforeInput(ctx, t); err != nil {
-				return err
-			}
+			p.Text = prompt(p.Text)
 		}
 	}
-	in.History = machine.Redactor(func(s string) string { // it visits each text
-		t := IncomingText{Session: session, Source: FromHistory, User: in.User, Text: s}
-		if err == nil {
-			t.Text, err = a.beforeInput(ctx, t)
-		}
-		return t.Text
-	}).Messages(in.History)
+	in.History = screen(FromHistory).Messages(in.History) // it visits each text
 	if err != nil {
 		return err
 	}
@@ -87,9 +75,6 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 // screenDecisions passes the texts of decisions to the BeforeInput hooks, and returns the decisions
 // with the texts that these leave.
 func (a *Agent) screenDecisions(ctx context.Context, session string, decisions []Decision) (_ []Decision, err error) {
-	if !a.hasBeforeInput() {
-		return decisions, nil
-	}
 	own := slices.Clone(decisions)
 	for i := range own {
 		d := &own[i]

@@ -112,7 +112,7 @@ func (x *driver) start(in *Input) error {
 		}
 	}
 	// what was posted to an earlier run, a stop for example, mustn't stop this one
-	err = x.appendTaking(posted, x.starting(in, mode)...)
+	err = x.Append(posted, x.starting(in, mode)...)
 	if err == nil {
 		x.sourcesFailed(failed)
 	}
@@ -213,12 +213,12 @@ func (x *driver) resume(in *Input) error {
 // that have just been closed.
 func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
 	if x.parent != nil { // which has decided whether they come in time
-		return x.takeOwn(decisions, time.Time{})
+		return x.acceptDecisions(decisions, time.Time{}, newID("d-"), true)
 	}
 	at := time.Now()
 	err = x.agent.decide(x.Stored, x.Machine(), decisions, at, expired)
 	if x.dropped(err) {
-		return x.takeOwn(decisions, at)
+		return x.acceptDecisions(decisions, at, newID("d-"), true)
 	}
 	if err != nil {
 		return 0, err

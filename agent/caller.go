@@ -38,7 +38,7 @@ func (in *Input) checkCaller() error {
 		name, text string
 		most       int
 	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText},
-		{"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}} {
+		{"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}, {"Owner", in.Owner, journal.MaxLabelValue}} {
 		if err := checkLine(f.name, f.text, f.most); err != nil {
 			return err
 		}
@@ -51,11 +51,6 @@ func (in *Input) checkCaller() error {
 	}
 	if in.Key != "" && in.Session == "" {
 		return badInput("Key", "a key is one of a session; give the Session, too")
-	}
-	if n := len(in.Owner); n > journal.MaxLabelValue || !utf8.ValidString(in.Owner) ||
-		strings.ContainsFunc(in.Owner, unicode.IsControl) {
-		return badInput("Owner", "it has to be valid UTF-8 of at most %d bytes without control characters",
-			journal.MaxLabelValue)
 	}
 	if in.Owner != "" && in.Session == "" {
 		return badInput("Owner", "an owner is that of a session; give the Session, too")

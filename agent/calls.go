@@ -45,17 +45,11 @@ type callRun struct {
 
 // newCall returns the callRun of a call of the newest reply.
 func (w *workers) newCall(c *machine.CallState) *callRun {
-	r := w.Run()
 	set := w.toolset()
 	d, _ := set.registry.Lookup(c.Call.Name)
-	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started}
-	cr.call = tools.Call{
-		Session: w.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
-		Input:          c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: w.Fence(), By: c.By, User: r.User, Labels: w.State().Labels,
-		Mode: w.State().Mode, Succeeded: w.running.succeeded,
-	}
-	if r.Direct != nil && r.Direct.Key != "" {
+	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, call: w.toolCall(c)}
+	cr.call.Succeeded = w.succeededTool
+	if r := w.Run(); r.Direct != nil && r.Direct.Key != "" {
 		cr.call.IdempotencyKey = r.Direct.Key
 	}
 	if d == nil {
@@ -75,15 +69,12 @@ func (w *workers) newCall(c *machine.CallState) *callRun {
 	return cr
 }
 
-// hookCall returns the call for hooks.
-func (cr *callRun) hookCall() *ToolCall {
-	c := &ToolCall{Session: cr.call.Session, Run: cr.call.Run, Step: cr.call.Step, Index: cr.call.Index,
-		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input, User: cr.call.User, Labels: cr.call.Labels,
-		AnsweredBy: cr.answeredBy}
-	if cr.d != nil {
-		c.Spec = cr.d.Spec()
-	}
-	return c
+// toolCall returns a call of the newest reply as its tool gets it.
+func (l *sessionLog) toolCall(c *machine.CallState) tools.Call {
+	r, s := l.Run(), l.State()
+	return tools.Call{Session: l.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
+		Input: c.Call.Input, IdempotencyKey: c.Call.ID, Fence: l.Fence(), By: c.By, User: r.User, Labels: s.Labels,
+		Mode: s.Mode}
 }
 
 // succeeded reports whether a tool has succeeded in this run.
@@ -198,8 +189,7 @@ func (w *workers) refused(cr *callRun, out *tools.Outcome) {
 			partsText(out.Parts)}, 0)
 		return
 	}
-	cr.finishRefused(out)
-	w.flush()
+	w.refuseWith(cr, out)
 }
 
 // refuse gives a call a result that says why it doesn't run. It returns false, for admit.
@@ -211,7 +201,6 @@ func (w *workers) refuse(cr *callRun, status tools.Status, class fault.Class, wh
 // refuseWith gives a call a result without running it. It returns false, for admit.
 func (w *workers) refuseWith(cr *callRun, out *tools.Outcome) bool {
 	cr.finishRefused(out)
-	cr.abandonChild()
 	w.flush()
 	return false
 }
@@ -229,6 +218,7 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 			provider.TextPart("\nIt was started before, and it is not known whether it had its effect then."))
 	}
 	cr.w.finishCall(cr, *out)
+	cr.abandonChild()
 }
 
 // startCall checks a call once more, asks its breaker, and appends that the call starts. It returns
@@ -237,7 +227,6 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 func (w *workers) startCall(cr *callRun) bool {
 	if refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies); refused != nil {
 		cr.finishRefused(refused)
-		cr.abandonChild()
 		return false
 	}
 	if !w.askBreaker(cr) {
@@ -278,7 +267,7 @@ func (w *workers) appendStart(cr *callRun) bool {
 	}
 	f := &ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By}, Call: cr.stored,
 		IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
-	if w.appendLocked(nil, session.Clean(f)) != nil {
+	if w.AppendLocked(nil, session.Clean(f)) != nil {
 		cr.over = true
 		return false
 	}
@@ -293,7 +282,9 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 	if out.Suspend != nil && w.finishSuspended(cr, &out) {
 		return
 	}
-	cr.bill()
+	if cr.again && w.agent.children[cr.call.Name] != nil {
+		w.bill() // what the subagent used before this process resumed the run, if it doesn't run again
+	}
 	res := w.toolResult(cr, &out)
 	if !cr.showHooks(res) {
 		return
@@ -302,9 +293,8 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 		res.Data, res.Cause = nil,
 			machine.JoinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
 	}
-	if out.Err != nil {
-		w.agent.logger.WarnContext(w.ctx, "agent: tool call", "session", w.Name, "call", cr.call.ID,
-			"tool", cr.call.Name, "status", out.Status, "error", out.Err)
+	if out.Err != nil { // else what is logged would be allocated for nothing
+		w.warn("agent: tool call", out.Err, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status)
 	}
 	var escalated Event
 	if res.Error && res.Class == fault.UserFixable && !cr.dropped() {
@@ -338,7 +328,9 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 	cr.hooked = shown || !dropped
 	w.Unlock()
 	if !dropped && !shown {
-		w.afterTool(cr.spanCtx(), cr.hookCall(), res)
+		c := hookCall(&cr.call, cr.d)
+		c.AnsweredBy = cr.answeredBy
+		w.afterTool(cr.spanCtx(), c, res)
 	}
 	return !dropped
 }
@@ -361,11 +353,3 @@ func (cr *callRun) dropped() bool {
 // maxMedia bounds the media of one result, in bytes, so that its encoding fits into a record of a
 // journal.
 const maxMedia = 32 << 20
-
-// bill loads what a subagent used before this process resumed the run, for a call that ends without
-// running again.
-func (cr *callRun) bill() {
-	if cr.again && cr.w.agent.children[cr.call.Name] != nil {
-		cr.w.bill()
-	}
-}

@@ -193,9 +193,7 @@ func New(cfg Config) (*Agent, error) {
 		stored.Store, stored.InMemory, stored.Lease = journal.NewMemory(), true, journal.MaxTTL
 	}
 	a.sessions = session.New(stored)
-	if err := a.addMemory(); err != nil {
-		errs = append(errs, err)
-	}
+	errs = append(errs, a.addMemory())
 	var err error
 	if a.registry, err = tools.NewRegistry(a.adopt(a.cfg.Tools)...); err != nil {
 		errs = append(errs, &ArgError{Field: "Config.Tools", Problem: err.Error(), Err: err})
@@ -205,14 +203,9 @@ func New(cfg Config) (*Agent, error) {
 	if a.breakers = cfg.Breakers; a.breakers == nil {
 		a.breakers = a.ownBreakers()
 	}
-	errs = append(errs, a.addModes()...)
-	if err := a.addOwnTools(); err != nil {
-		errs = append(errs, err)
-	}
-	if a.provider, err = a.guard(); err != nil {
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
+	errs = append(append(errs, a.addModes()...), a.addOwnTools())
+	a.provider, err = a.guard()
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -328,22 +321,16 @@ func (a *Agent) newMode(m Mode) mode {
 
 // mode returns the mode with that name; for the empty name it is the first.
 func (a *Agent) mode(name string) (*mode, error) {
-	if name == "" {
-		return &a.modes[0], nil
-	}
-	names := make([]string, len(a.modes))
 	for i := range a.modes {
-		if a.modes[i].Name == name {
+		if name == "" || a.modes[i].Name == name {
 			return &a.modes[i], nil
 		}
-		names[i] = a.modes[i].Name
 	}
-	if len(a.cfg.Modes) == 0 {
-		return nil, &ArgError{Field: "Input.Mode",
-			Problem: fmt.Sprintf("there is no mode %q; the agent has none (Config.Modes)", name)}
+	known := "the agent has none (Config.Modes)"
+	if len(a.cfg.Modes) > 0 {
+		known = "the modes are " + strings.Join(a.Modes(), ", ")
 	}
-	return nil, &ArgError{Field: "Input.Mode",
-		Problem: fmt.Sprintf("there is no mode %q; the modes are %s", name, strings.Join(names, ", "))}
+	return nil, &ArgError{Field: "Input.Mode", Problem: fmt.Sprintf("there is no mode %q; %s", name, known)}
 }
 
 // limits returns the limits of a run: the input's over the mode's over the Config's over the

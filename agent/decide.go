@@ -244,7 +244,7 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 			facts = append(facts, l.result(v.call, v.result))
 		}
 	}
-	return l.appendTaking(items, facts...)
+	return l.Append(items, facts...)
 }
 
 // result returns the fact of a result that isn't that of a tool.

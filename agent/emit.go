@@ -36,11 +36,7 @@ type Shown struct {
 // after redaction; a json.RawMessage is used as it is. If either is wrong, the error is an
 // *[ArgError]. Nothing is recorded if the run, or the call that ctx is of, is over.
 func Emit(ctx context.Context, kind string, value any) error {
-	x := driverIn(ctx)
-	if x == nil {
-		return errNoRun
-	}
-	data, err := x.hostValue("Emit", kind, value)
+	x, data, err := hostEvent(ctx, "Emit", kind, value)
 	if err != nil {
 		return err
 	}
@@ -55,11 +51,7 @@ func Emit(ctx context.Context, kind string, value any) error {
 // [Shown] with the value as JSON. Otherwise it is like [Emit]. If 1,024 events wait for a slow
 // reader, the note is left out.
 func Show(ctx context.Context, kind string, value any) error {
-	x := driverIn(ctx)
-	if x == nil {
-		return errNoRun
-	}
-	data, err := x.hostValue("Show", kind, value)
+	x, data, err := hostEvent(ctx, "Show", kind, value)
 	if err != nil {
 		return err
 	}
@@ -85,35 +77,38 @@ func ownCall(ctx context.Context) string {
 	return ""
 }
 
-// hostValue checks the kind of a host's event for fn, and returns its value, encoded and redacted.
-func (l *sessionLog) hostValue(fn, kind string, value any) (data json.RawMessage, err error) {
-	bad := func(problem string, err error) (json.RawMessage, error) {
-		return nil, badEvent(fn, kind, problem, err)
+// hostEvent checks a host's event for fn, and returns the driver of the run that ctx belongs to,
+// and the value of the event, encoded and redacted.
+func hostEvent(ctx context.Context, fn, kind string, value any) (x *driver, data json.RawMessage, err error) {
+	if x = driverIn(ctx); x == nil {
+		return nil, nil, errNoRun
+	}
+	bad := func(problem string, err error) (*driver, json.RawMessage, error) {
+		return nil, nil, badEvent(fn, kind, problem, err)
 	}
 	if kind == "" || len(kind) > maxKind || !utf8.ValidString(kind) || strings.ContainsFunc(kind, unicode.IsControl) {
 		return bad(fmt.Sprintf("the kind has to be valid UTF-8 of 1 to %d bytes without control characters", maxKind),
 			nil)
 	}
-	func() {
-		defer contain(&err)
+	err = contained(func() (err error) {
 		data, err = machine.Marshal(value)
-	}()
-	var panicked *tools.PanicError
+		return err
+	})
 	switch {
-	case errors.As(err, &panicked):
+	case errors.As(err, new(*tools.PanicError)):
 		return bad("encoding its value has panicked", err)
 	case err != nil:
 		return bad("its value can't be encoded as JSON: "+err.Error(), err)
 	case machine.TooDeep(data):
 		return bad("its value is nested too deep; give a flatter one", nil)
 	}
-	if data = l.agent.redact.JSON(bytes.ToValidUTF8(data, []byte("\uFFFD"))); len(data) > maxValue {
+	if data = x.agent.redact.JSON(bytes.ToValidUTF8(data, []byte("\uFFFD"))); len(data) > maxValue {
 		return bad(
 			fmt.Sprintf(
 				"its value has %d bytes as JSON, and at most %d are allowed; store it elsewhere and give its name",
 				len(data), maxValue), nil)
 	}
-	return data, nil
+	return x, data, nil
 }
 
 // badEvent returns the error for an event that a function can't take.

@@ -96,17 +96,15 @@ func (l *sessionLog) beforeFinish() (missing string, err error) {
 	var all []string
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
 		res := l.Machine().Result(Completed, "", nil)
-		err := l.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(l.ctx, res) })
+		warning, err := l.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(l.ctx, res) })
 		var send *sendBackError
-		var warn *warnError
 		switch {
-		case err == nil:
+		case warning != "":
+			l.agent.logger.WarnContext(l.ctx, "agent: a hook warns at the end of a run", "hook", h.Name,
+				"warning", warning)
 		case errors.As(err, &send):
 			all = append(all, send.what)
-		case errors.As(err, &warn):
-			l.agent.logger.WarnContext(l.ctx, "agent: a hook warns at the end of a run", "hook", h.Name,
-				"warning", warn.text)
-		default:
+		case err != nil:
 			return "", err
 		}
 	}
@@ -175,7 +173,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 	own := x.agent.sessions.Redact(end)
 	x.Lock()
 	x.over.cause = reason
-	err := x.appendLocked(nil, own)
+	err := x.AppendLocked(nil, own)
 	x.ended = true
 	x.Ending()
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run

@@ -39,20 +39,21 @@ func (s *Session) Fork(ctx context.Context, to string, upTo uint64) error {
 	if len(facts) == 0 {
 		return &SessionError{Session: s.id, Code: ErrNothingOpen}
 	}
-	own, err := machine.Copy(s.id, to, facts, upTo)
-	if err != nil {
-		return err
-	}
-	if len(own) == 0 {
-		return cannotFork(to, fmt.Sprintf("nothing was finished by fact %d of session %q; its log begins with fact %d",
-			upTo, s.id, facts[0].Envelope().Seq))
-	}
-	return s.agent.copyTo(ctx, s.id, to, own)
+	return s.agent.copyTo(ctx, s.id, to, facts, upTo, fmt.Sprintf(
+		"nothing was finished by fact %d of session %q; its log begins with fact %d", upTo, s.id,
+		facts[0].Envelope().Seq))
 }
 
 // copyTo makes a new session from facts and ends what they leave open. All of it is one append, so
-// that no half of it is resumed after a crash.
-func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
+// that no half of it is resumed after a crash. If there is nothing to copy, nothing says so.
+func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact, upTo uint64, nothing string) error {
+	facts, err := machine.Copy(from, to, facts, upTo)
+	if err != nil {
+		return err
+	}
+	if len(facts) == 0 {
+		return cannotFork(to, nothing)
+	}
 	in := Input{Session: to, Prompt: "x"}
 	if err := in.check(new(machine.DefaultLimits())); err != nil || to == "" ||
 		strings.HasPrefix(to, machine.UnnamedPrefix) {
@@ -171,14 +172,8 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 	if len(facts) == 0 {
 		return cannotFork(session, "there is nothing to import")
 	}
-	own, err := machine.Copy(from, session, facts, 0)
-	if err != nil {
-		return err
-	}
-	if len(own) == 0 {
-		return cannotFork(session, fmt.Sprintf("nothing is finished in the log of session %q", from))
-	}
-	return s.agent.copyTo(ctx, from, session, own)
+	return s.agent.copyTo(ctx, from, session, facts, 0,
+		fmt.Sprintf("nothing is finished in the log of session %q", from))
 }
 
 // misplaced says why a line can't be the one after n others, of a session.

@@ -23,11 +23,11 @@ type gathering struct {
 // gather returns the tools of a run: the agent's own, those of its sources in the order of their
 // names, and those of the input, each group in its own order, but after those that were offered
 // before. It also returns what is wrong with sources. The error is an *[ArgError].
-func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*sourceError, error) {
+func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceFailed, error) {
 	if !g.resumed && !a.changeable && len(g.input)+len(g.only) == 0 {
 		return a.own, nil, nil
 	}
-	own, failed, lists := a.registry.All(), []*sourceError(nil), []toolList(nil)
+	own, failed, lists := a.registry.All(), []*SourceFailed(nil), []toolList(nil)
 	if len(a.sources) > 0 {
 		lists, failed = a.list(ctx, g.listing, a.sources)
 		a.lists.fill(g.listing, lists, failed)
@@ -47,7 +47,8 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*sourceEr
 			})
 			if len(l.tools) < before {
 				failed = append(failed,
-					&sourceError{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
+					&SourceFailed{Source: l.name,
+						Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
 			}
 		}
 		set, err = a.assemble(g, own, lists, fromInput)
@@ -69,16 +70,17 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*sourceEr
 
 func (a *Agent) assemble(g *gathering, own []*tools.Definition, lists []toolList, input []*tools.Definition) (*toolset,
 	error) {
+	all := append(withLists(own, lists), input...)
+	return a.newToolset(byName(all), arrange(g.before, all, g.resumed), g.only, lists)
+}
+
+// withLists returns the agent's own tools and those of its sources.
+func withLists(own []*tools.Definition, lists []toolList) []*tools.Definition {
 	all := slices.Clone(own)
 	for i := range lists {
 		all = append(all, lists[i].tools...)
 	}
-	all = append(all, input...)
-	known := make(map[string]*tools.Definition, len(all))
-	for _, d := range all {
-		known[d.Name()] = d
-	}
-	return a.newToolset(known, arrange(g.before, all, g.resumed), g.only, lists)
+	return all
 }
 
 // inputTools compiles the tools of an input, and the external ones that a run was started with.
@@ -87,25 +89,17 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 	if len(input)+len(external) == 0 {
 		return nil, nil
 	}
-	taken := make(map[string]bool)
-	for _, d := range own {
-		taken[d.Name()] = true
-	}
-	for i := range lists {
-		for _, d := range lists[i].tools {
-			taken[d.Name()] = true
-		}
-	}
+	taken := byName(withLists(own, lists))
 	var out []*tools.Definition
 	for i, t := range input {
 		d, err := a.define(t)
 		switch {
 		case err != nil:
 			return nil, &ArgError{Field: "Input.Tools", Problem: fmt.Sprintf("tool %d: %v", i, err), Err: err}
-		case taken[d.Name()]:
+		case taken[d.Name()] != nil:
 			return nil, badInput("Tools", "there is another tool with the name %q; give this one another", d.Name())
 		}
-		taken[d.Name()] = true
+		taken[d.Name()] = d
 		out = append(out, d)
 	}
 	for _, raw := range external {
@@ -114,8 +108,8 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 			return nil, &ArgError{Field: "Input.Tools",
 				Problem: fmt.Sprintf("a tool that the run was started with: %v", err), Err: err}
 		}
-		if !taken[d.Name()] { // else the input has it again, or the agent has it now
-			taken[d.Name()] = true
+		if taken[d.Name()] == nil { // else the input has it again, or the agent has it now
+			taken[d.Name()] = d
 			out = append(out, d)
 		}
 	}

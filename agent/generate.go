@@ -30,12 +30,9 @@ import (
 // no model call was made; with another error it holds the reply so far. Generate is safe for
 // concurrent use.
 func Generate(ctx context.Context, req *provider.Request) (*provider.Response, error) {
-	c, err := callIn(ctx, "Generate")
+	c, err := generating(ctx, "Generate", req)
 	if err != nil {
 		return nil, err
-	}
-	if req == nil {
-		return nil, &ArgError{Func: "Generate", Problem: "the request is nil"}
 	}
 	return c.generate(ctx, req)
 }
@@ -46,12 +43,9 @@ func Generate(ctx context.Context, req *provider.Request) (*provider.Response, e
 // [RunFor], a T that isn't an object is asked for as an object with the one field "value".
 func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
 	var zero T
-	c, err := callIn(ctx, "GenerateFor")
+	c, err := generating(ctx, "GenerateFor", req)
 	if err != nil {
 		return zero, err
-	}
-	if req == nil {
-		return zero, &ArgError{Func: "GenerateFor", Problem: "the request is nil"}
 	}
 	t, err := outputOf[T]("GenerateFor")
 	if err != nil {
@@ -104,6 +98,15 @@ func callIn(ctx context.Context, fn string) (toolContext, error) {
 		}
 	}
 	return toolContext{}, noCall(fn)
+}
+
+// generating is callIn for a function that makes a model call.
+func generating(ctx context.Context, fn string, req *provider.Request) (toolContext, error) {
+	c, err := callIn(ctx, fn)
+	if err == nil && req == nil {
+		err = &ArgError{Func: fn, Problem: "the request is nil"}
+	}
+	return c, err
 }
 
 func noCall(fn string) error {

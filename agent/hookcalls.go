@@ -31,20 +31,16 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 	offered := slices.Clone(s.Tools)
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil }) {
 		had := s.answer != nil
-		err := x.callHook(h, "BeforeStep", func() error {
+		warning, err := x.callHook(h, "BeforeStep", func() error {
 			if err := h.BeforeStep(x.stepCtx(), s); err != nil {
 				return err
 			}
 			return x.checkTools(s)
 		})
-		var warn *warnError
-		switch {
-		case err == nil:
-		case errors.As(err, &warn):
-			start.Note = machine.JoinLines(start.Note, warn.text)
-		default:
+		if err != nil {
 			return nil, err
 		}
+		start.Note = machine.JoinLines(start.Note, warning)
 		if !had && s.answer != nil {
 			s.AnsweredBy = h.Name
 		}
@@ -129,23 +125,27 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	}
 	var failure error
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterStep != nil }) {
-		err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.stepCtx(), s, resp) })
-		if warn, ok := errors.AsType[*warnError](err); ok {
-			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns of an answer", "hook", h.Name, "warning", warn.text)
-		} else if err != nil && failure == nil {
-			failure = err
+		warning, err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.stepCtx(), s, resp) })
+		if warning != "" {
+			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns of an answer", "hook", h.Name, "warning", warning)
 		}
+		failure = cmp.Or(failure, err)
 	}
 	return failure
 }
 
 // hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
-	r := l.Run()
-	call := &ToolCall{Session: l.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
-		Input: c.Call.Input,
-		User:  r.User, Labels: l.State().Labels}
-	if d, ok := l.toolset().registry.Lookup(c.Call.Name); ok {
+	call := l.toolCall(c)
+	d, _ := l.toolset().registry.Lookup(call.Name)
+	return hookCall(&call, d)
+}
+
+// hookCall returns a call for hooks. d is nil for an unknown tool.
+func hookCall(c *tools.Call, d *tools.Definition) *ToolCall {
+	call := &ToolCall{Session: c.Session, Run: c.Run, Step: c.Step, Index: c.Index, ID: c.ID, Name: c.Name,
+		Input: c.Input, User: c.User, Labels: c.Labels}
+	if d != nil {
 		call.Spec = d.Spec()
 	}
 	return call
@@ -157,23 +157,20 @@ var errAnswered = errors.New("agent: a hook answered in the tool's place")
 // beforeTool calls the BeforeTool hooks, which may change, deny or answer a call. The failure of a
 // guard denies it. Its error is errAnswered if a hook answered.
 func (l *sessionLog) beforeTool(cr *callRun) error {
-	c := cr.hookCall()
+	c := hookCall(&cr.call, cr.d)
 	c.Input = slices.Clone(c.Input)
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
 		had := c.answer != nil
-		err := l.callHook(h, "BeforeTool", func() error { return h.BeforeTool(l.ctx, c) })
+		warning, err := l.callHook(h, "BeforeTool", func() error { return h.BeforeTool(l.ctx, c) })
 		if !had && c.answer != nil {
 			c.AnsweredBy = cmp.Or(machine.ValidText(h.Name), "hook")
 		}
-		var warn *warnError
-		var hook *HookError
 		switch {
-		case err == nil:
-		case errors.As(err, &warn):
-			cr.warning = machine.JoinLines(cr.warning, "Note: "+warn.text)
-		case errors.As(err, &hook):
+		case warning != "":
+			cr.warning = machine.JoinLines(cr.warning, "Note: "+warning)
+		case errors.As(err, new(*HookError)):
 			return &tools.DenyError{Reason: "a guard failed; the call is denied to be safe"}
-		default:
+		case err != nil:
 			return err
 		}
 	}
@@ -195,18 +192,13 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 	}
 	status, name := res.Status, res.Name
 	for _, h := range hooks {
-		err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(ctx, c, res) })
-		var (
-			warn  *warnError
-			abort *AbortError
-		)
+		warning, err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(ctx, c, res) })
 		switch {
-		case err == nil:
-		case errors.As(err, &warn):
-			res.AddNote("Note: " + warn.text)
-		case errors.As(err, &abort):
-			l.Cancel(abort)
-		default:
+		case warning != "":
+			res.AddNote("Note: " + warning)
+		case errors.As(err, new(*AbortError)):
+			l.Cancel(err)
+		case err != nil:
 			withhold(res)
 		}
 	}

@@ -184,20 +184,21 @@ func (e *HookError) Unwrap() error { return e.Err }
 func (e *HookError) Fault() fault.Class { return fault.Permanent }
 
 // callHook is Agent.callHook for a hook of a run.
-func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) error {
+func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (warning string, err error) {
 	return l.agent.callHook(l.ctx, l.Name, h, point, fn)
 }
 
 // callHook calls one hook and contains its panic. It logs errors that change nothing, and returns
-// the others.
-func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point string, fn func() error) (err error) {
+// the others, and what the hook warns of.
+func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point string,
+	fn func() error) (warning string, err error) {
 	if err = contained(fn); err == nil {
-		return nil
+		return "", nil
 	}
 	logger := a.logger.With("hook", h.Name, "point", point, "session", session)
 	if h.Observer {
 		logger.WarnContext(ctx, "agent: an observer failed", "error", err)
-		return nil
+		return "", nil
 	}
 	var (
 		abort *AbortError
@@ -207,16 +208,18 @@ func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point st
 	)
 	switch {
 	case errors.As(err, &abort):
-		return &AbortError{Hook: h.Name, Err: abort.Err}
+		return "", &AbortError{Hook: h.Name, Err: abort.Err}
 	case errors.As(err, &deny) && point != "BeforeTool": // there is no call to deny: it is the run that is denied
-		return &AbortError{Hook: h.Name, Err: err}
+		return "", &AbortError{Hook: h.Name, Err: err}
 	case errors.As(err, &back) && point != "BeforeFinish":
 		err = fmt.Errorf("SendBack is for BeforeFinish: %w", err)
-	case errors.As(err, &deny), errors.As(err, &back), errors.As(err, &warn):
-		return err
+	case errors.As(err, &deny), errors.As(err, &back):
+		return "", err
+	case errors.As(err, &warn):
+		return warn.text, nil
 	}
 	logger.ErrorContext(ctx, "agent: a guard failed", "error", err)
-	return &HookError{Hook: h.Name, Point: point, Err: err}
+	return "", &HookError{Hook: h.Name, Point: point, Err: err}
 }
 
 // empty reports whether h has no function.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -25,10 +24,7 @@ type inbox struct {
 func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	for _, it := range l.Inbox() {
 		switch {
-		case it.Kind == session.ItemRevoke:
-			l.takeRevocation(&it)
-		case it.Kind == session.ItemTitle:
-			l.takeTitle(&it)
+		case l.takeChange(&it):
 		case it.Kind == session.ItemDecide && decisions:
 			if l.takeDecisions(&it, true) {
 				taken++
@@ -52,10 +48,8 @@ func (x *driver) readInbox() (done bool) {
 			continue
 		case session.ItemDecide:
 			x.takeDecisions(&it, false)
-		case session.ItemRevoke:
-			x.takeRevocation(&it)
-		case session.ItemTitle:
-			x.takeTitle(&it)
+		case session.ItemRevoke, session.ItemTitle:
+			x.takeChange(&it)
 		default:
 			if !x.Remove(it.ID) {
 				continue
@@ -103,9 +97,8 @@ func (x *driver) obey(it *session.Item) {
 			x.requested = requestPause
 		}
 	case session.ItemMode:
-		if err := x.setMode(x.Stored, it.Text, "set by the host"); err != nil { // of a host with other modes
-			x.agent.logger.WarnContext(x.ctx, "agent: switching the mode", "session", x.Name, "error", err)
-		}
+		// of a host with other modes
+		x.warn("agent: switching the mode", x.setMode(x.Stored, it.Text, "set by the host"))
 	}
 }
 
@@ -125,7 +118,7 @@ func (x *driver) grant() {
 
 // deliver adds a message to the conversation and removes it from the inbox, in one append.
 func (b *inbox) deliver(it *session.Item) bool {
-	err := b.appendTaking([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
+	err := b.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
 	if err != nil {
 		return false
 	}
@@ -145,18 +138,31 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 	if !slices.ContainsFunc(l.State().Rules, func(r Rule) bool { return r.Tool == tool }) {
 		return noRule(l.Name, tool)
 	}
-	return l.appendLocked(items, session.Clean(&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}))
+	return l.AppendLocked(items, session.Clean(&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}))
 }
 
-// takeRevocation does what an inbox item asks for. It leaves the inbox in the same append.
-func (l *sessionLog) takeRevocation(it *session.Item) {
-	err := l.revoke([]string{it.ID}, it.Text, it.By)
-	if errors.Is(err, ErrNoRule) {
-		l.Remove(it.ID)
+// takeChange acts on an item that changes the session rather than its run, a revocation or a title,
+// and reports whether it is one. The item leaves the inbox with the change, or because the change
+// can't be made.
+func (l *sessionLog) takeChange(it *session.Item) bool {
+	var err error
+	switch it.Kind {
+	case session.ItemRevoke:
+		if err = l.revoke([]string{it.ID}, it.Text, it.By); errors.Is(err, ErrNoRule) {
+			l.Remove(it.ID)
+		}
+		l.warn("agent: revoking a rule", err)
+	case session.ItemTitle:
+		if err = checkTitle(it.Text); err == nil && it.Text != "" {
+			err = l.Append([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
+		} else {
+			l.Remove(it.ID)
+		}
+		l.warn("agent: setting a title", err)
+	default:
+		return false
 	}
-	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: revoking a rule", "session", l.Name, "error", err)
-	}
+	return true
 }
 
 // takeLate acts on revocations and titles that were posted to a run too late for its last safe
@@ -167,12 +173,7 @@ func (b *inbox) takeLate() {
 		return
 	}
 	for _, it := range b.Inbox() {
-		switch it.Kind {
-		case session.ItemRevoke:
-			b.takeRevocation(&it)
-		case session.ItemTitle:
-			b.takeTitle(&it)
-		}
+		b.takeChange(&it)
 	}
 }
 
@@ -195,20 +196,5 @@ func (b *inbox) dropMessages(mine func(id string) bool) {
 		if mine(it.ID) || it.Kind == session.ItemSteer && b.paused() && !b.receipts.expects(it.ID) {
 			b.Remove(it.ID)
 		}
-	}
-}
-
-// takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that
-// can't be set is removed.
-func (l *sessionLog) takeTitle(it *session.Item) {
-	head := journal.HeadUpdate{Title: it.Text}
-	err := head.Validate()
-	if err == nil && it.Text != "" {
-		err = l.appendTaking([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
-	} else {
-		l.Remove(it.ID)
-	}
-	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: setting a title", "session", l.Name, "error", err)
 	}
 }

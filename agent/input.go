@@ -206,15 +206,18 @@ func (in *Input) checkParts(limits *Limits) error {
 			return badInput("Parts", "part %d is of kind %q; a person gives text and media", i, p.Kind)
 		}
 	}
-	if limits.PromptBytes >= 0 && text > limits.PromptBytes {
-		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes), Have: int64(text),
-			Note: "shorten the prompt"}
+	if err := checkSize(machine.LimitPromptBytes, limits.PromptBytes, text, "shorten the prompt"); err != nil {
+		return err
 	}
-	if limits.MediaBytes >= 0 && media > limits.MediaBytes {
-		return &LimitError{Limit: machine.LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media),
-			Note: "give smaller files, or URLs"}
+	return checkSize(machine.LimitMediaBytes, limits.MediaBytes, media, "give smaller files, or URLs")
+}
+
+// checkSize returns a *[LimitError] if there are more bytes than a limit allows.
+func checkSize(limit string, most, have int, note string) error {
+	if most < 0 || have <= most {
+		return nil
 	}
-	return nil
+	return &LimitError{Limit: limit, Max: int64(most), Have: int64(have), Note: note}
 }
 
 func badInput(field, format string, args ...any) error {
@@ -252,11 +255,8 @@ func (in *Input) checkCall(limits *Limits) error {
 		return badInput("Prompt",
 			"an input of CallTool calls no model, so it takes no Prompt, Parts, Briefing, ToolChoice or "+
 				"structured answer")
-	case limits.PromptBytes >= 0 && len(in.call.input) > limits.PromptBytes:
-		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes),
-			Have: int64(len(in.call.input)), Note: "give the tool a smaller input"}
 	}
-	return nil
+	return checkSize(machine.LimitPromptBytes, limits.PromptBytes, len(in.call.input), "give the tool a smaller input")
 }
 
 // into adds the call to the fact that starts its run.

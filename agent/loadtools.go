@@ -22,38 +22,30 @@ func LoadTools(ctx context.Context, names ...string) error {
 	if x == nil {
 		return errNoRun
 	}
+	x.tools.loading.Lock()
+	defer x.tools.loading.Unlock()
 	var fresh []toolList
 	if due := x.dueSources(true); len(due) > 0 {
-		var failed []*sourceError
+		var failed []*SourceFailed
 		fresh, failed = x.agent.list(ctx, x.tools.listing, due)
 		x.sourcesFailed(failed)
 	}
-	for {
-		before := x.toolset()
-		after, changes, err := x.loaded(before, fresh, names)
-		if err != nil || after == before {
-			return err
-		}
-		raced := false
-		err = x.appendIn(ctx, func() Fact {
-			if raced = x.tools.set != before; raced || len(changes) == 0 {
-				return nil
-			}
-			x.tools.set = after
-			return &machine.ToolsChanged{Tools: changes}
-		})
-		if !raced {
-			return err
-		}
+	after, changes, err := x.loaded(fresh, names)
+	if err != nil || len(changes) == 0 {
+		return err
 	}
+	return x.appendIn(ctx, func() Fact {
+		x.tools.set = after
+		return &machine.ToolsChanged{Tools: changes}
+	})
 }
 
-// loaded returns a toolset with fresh lists and with lazy tools loaded, and how its fingerprints
-// differ.
-func (w *workers) loaded(before *toolset, fresh []toolList, names []string) (*toolset, []machine.ToolFingerprint,
-	error) {
-	known, lists := before.definitions(), slices.Clone(before.lists)
-	var changes []machine.ToolFingerprint
+// loaded returns the toolset with fresh lists and with lazy tools loaded, and how its fingerprints
+// differ. Without a difference there is no toolset.
+func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, changes []machine.ToolFingerprint,
+	err error) {
+	before := w.toolset()
+	known, lists := byName(before.registry.All()), slices.Clone(before.lists)
 	for _, l := range fresh {
 		if l.err != nil {
 			continue
@@ -84,10 +76,12 @@ func (w *workers) loaded(before *toolset, fresh []toolList, names []string) (*to
 			fingerprints = machine.ChangeTools(fingerprints, []machine.ToolFingerprint{f})
 		}
 	}
-	if len(changes) == 0 {
-		return before, nil, nil
+	if len(changes) > 0 {
+		w.Lock()
+		only := w.Run().Only
+		w.Unlock()
+		after, err = w.agent.newToolset(known, fingerprints, only, lists)
 	}
-	after, err := w.agent.newToolset(known, fingerprints, w.only(), lists)
 	return after, changes, err
 }
 
@@ -116,6 +110,8 @@ func (w *workers) checkSources() {
 	if len(due) == 0 {
 		return
 	}
+	w.tools.loading.Lock()
+	defer w.tools.loading.Unlock()
 	fresh, failed := w.agent.list(w.ctx, w.tools.listing, due)
 	w.sourcesFailed(failed)
 	w.Lock()
@@ -135,7 +131,7 @@ func (w *workers) checkSources() {
 	w.tools.set = &after
 	if len(changes) > 0 {
 		// loop ends a run whose journal refuses it
-		_ = w.appendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
+		_ = w.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
 }
 
@@ -153,27 +149,21 @@ func (l *sessionLog) dueSources(waiting bool) (due []namedSource) {
 	return due
 }
 
-// only returns Input.Only of the run.
-func (w *workers) only() []string {
-	w.Lock()
-	defer w.Unlock()
-	return w.Run().Only
-}
-
 // sourcesFailed logs and shows what is wrong with sources.
-func (w *workers) sourcesFailed(failed []*sourceError) {
+func (w *workers) sourcesFailed(failed []*SourceFailed) {
 	w.agent.logSources(w.ctx, w.Name, failed)
-	for _, e := range failed {
-		reason := w.agent.redact.Text(e.Error())
+	for _, f := range failed {
+		f.Err = f.explained()
+		f.Reason = w.agent.redact.Text(f.Err.Error())
 		w.Lock()
-		w.note(&SourceFailed{NoteMeta: w.noteMeta(), Source: e.Source, Tool: e.Tool, Kept: e.Kept, Reason: reason,
-			Err: e})
+		f.NoteMeta = w.noteMeta()
+		w.note(f)
 		w.Unlock()
 	}
 }
 
 // gatherTools sets the tools of the run that starts after run before, or that resumes it.
-func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*sourceError, error) {
+func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*SourceFailed, error) {
 	g := &gathering{input: in.Tools, only: in.Only}
 	g.listing = tools.Listing{Session: w.account(), User: in.User,
 		Labels: cmp.Or(provider.LabelsOf(in.Labels), w.State().Labels)}

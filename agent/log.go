@@ -28,7 +28,7 @@ type sessionLog struct {
 
 	// guarded
 	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
-	applied  []Event         // of the append under way
+	fresh    []Event         // of the facts of the append under way
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses that were shown
 	over     outcome         // of a run
@@ -44,7 +44,7 @@ type outcome struct {
 // newLog returns the log of a session that isn't held yet.
 func (a *Agent) newLog(ctx context.Context, name string) *sessionLog {
 	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a}
-	l.ctx, l.Stored, l.Applied = l.Ctx, withoutRun(l.Stored), l.enqueue
+	l.ctx, l.Stored, l.Observer = l.Ctx, withoutRun(l.Stored), l
 	return l
 }
 
@@ -64,47 +64,31 @@ func (a *Agent) openKnown(ctx context.Context, name string) (*sessionLog, error)
 }
 
 // append appends facts, and queues them to be shown: see [session.Log.Append].
-func (l *sessionLog) append(facts ...Fact) error { return l.appendTaking(nil, facts...) }
+func (l *sessionLog) append(facts ...Fact) error { return l.Append(nil, facts...) }
 
-// appendTaking is append for facts that are the outcome of inbox items, which leave the inbox with
-// them.
-func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
-	own := make([]session.Redacted, len(facts))
-	for i, f := range facts {
-		own[i] = l.agent.sessions.Redact(f)
+// Appended implements session.Observer: it queues the events of an append if its facts are stored.
+func (l *sessionLog) Appended(stored bool) {
+	if stored {
+		l.queue = append(l.queue, l.fresh...)
 	}
-	l.Lock()
-	defer l.Unlock()
-	return l.appendLocked(items, own...)
-}
-
-// appendLocked is appendTaking for a caller that holds the lock.
-func (l *sessionLog) appendLocked(items []string, facts ...session.Redacted) error {
-	defer func() {
-		clear(l.applied)
-		l.applied = l.applied[:0]
-	}()
-	if err := l.AppendLocked(items, facts...); err != nil { // others may have had the lock since it failed
-		return err
-	}
-	l.queue = append(l.queue, l.applied...)
-	if l.spending != nil {
+	if stored && l.spending != nil {
 		l.spending.update(l.Run())
 	}
-	return nil
+	clear(l.fresh)
+	l.fresh = l.fresh[:0]
 }
 
-// enqueue queues the event of a fact that was just applied, if the append under way succeeds. The
-// caller holds the lock.
-func (l *sessionLog) enqueue(f Fact) {
+// Applied implements session.Observer: it adds the event of a fact to those of the append under
+// way.
+func (l *sessionLog) Applied(f Fact) {
 	switch f := f.(type) {
 	case *RunEnded:
 		l.over.shown = endEvent(f, l.Machine(), l.over.cause)
-		l.applied = append(l.applied, l.over.shown)
+		l.fresh = append(l.fresh, l.over.shown)
 	case *Suspended:
 		l.showPauses(f)
 	default:
-		l.applied = append(l.applied, f)
+		l.fresh = append(l.fresh, f)
 	}
 }
 
@@ -129,7 +113,7 @@ func (l *sessionLog) showPauses(f *Suspended) {
 			if len(p.Path) == 0 {
 				shown.Spent = f.Spent
 			}
-			l.applied = append(l.applied, shown)
+			l.fresh = append(l.fresh, shown)
 		}
 	}
 }
@@ -138,6 +122,13 @@ func (l *sessionLog) showPauses(f *Suspended) {
 func (l *sessionLog) note(ev Event) {
 	if l.deltas {
 		l.queue = append(l.queue, ev)
+	}
+}
+
+// warn logs an error about the session, if there is one.
+func (l *sessionLog) warn(about string, err error, args ...any) {
+	if err != nil {
+		l.agent.logger.WarnContext(l.ctx, about, append([]any{"session", l.Name, "error", err}, args...)...)
 	}
 }
 
@@ -171,7 +162,7 @@ func (l *sessionLog) appendIn(ctx context.Context, makes func() Fact) error {
 		return errOver
 	}
 	if f := makes(); f != nil {
-		return l.appendLocked(nil, session.Clean(f))
+		return l.AppendLocked(nil, session.Clean(f))
 	}
 	return nil
 }

@@ -292,14 +292,15 @@ func TestProgressIsShownAndMovesTheLimit(t *testing.T) {
 }
 
 func TestACallReadsItsStateWhileAnotherCallEmits(t *testing.T) {
-	emit := tools.New(tools.Spec{Name: "emit", ParallelSafe: true}, func(ctx context.Context, _ Number) (string, error) {
-		for range 100 {
-			if err := agent.Emit(ctx, "n", 1); err != nil {
-				return "", err
+	emit := tools.New(tools.Spec{Name: "emit", ParallelSafe: true},
+		func(ctx context.Context, _ Number) (string, error) {
+			for range 100 {
+				if err := agent.Emit(ctx, "n", 1); err != nil {
+					return "", err
+				}
 			}
-		}
-		return "ok", nil
-	})
+			return "ok", nil
+		})
 	var calls []providertest.CallSpec
 	for i := range 20 {
 		calls = append(calls, providertest.CallSpec{Tool: "emit", Input: Number{i}})

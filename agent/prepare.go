@@ -234,22 +234,16 @@ func (w *window) freshContext(mode *mode) *memory.Context {
 		c, err = ask(w.stepCtx(), in)
 		return err
 	})
-	if limit := w.Run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
-		err = &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)),
-			Note: "return less"}
+	if err == nil {
+		err = checkSize(machine.LimitPromptBytes, w.Run().Limits.PromptBytes, contextBytes(&c), "return less")
 	}
 	if err != nil {
 		w.memoryWarning("Memory.Context: " + err.Error())
 		return nil
 	}
-	c = memory.Context{User: w.agent.redact.Text(c.User), Screen: w.agent.redact.Text(c.Screen),
-		Fetched: append([]memory.Fetched(nil), c.Fetched...)}
-	for i := range c.Fetched {
-		c.Fetched[i] = memory.Fetched{Name: w.agent.redact.Text(c.Fetched[i].Name),
-			Text: w.agent.redact.Text(c.Fetched[i].Text)}
-	}
-	w.memory.context, w.memory.asked = c, true
-	return &c
+	own := w.agent.redact.Context(&memory.Context{User: c.User, Screen: c.Screen, Fetched: c.Fetched})
+	w.memory.context, w.memory.asked = *own, true
+	return own
 }
 
 func contextBytes(c *memory.Context) int {

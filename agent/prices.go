@@ -16,12 +16,6 @@ func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
 	return prices.Cost(u), true
 }
 
-// hasPrice reports whether a model may be called without a warning about its price: it is known, or
-// there is no limit of cost.
-func (l *sessionLog) hasPrice(model string) bool {
-	return l.Run().Limits.Cost < 0 || pricesOf(l.agent.provider, model) != nil
-}
-
 // unknownPrice returns the error for a model that Limits.RequirePrices refuses.
 func unknownPrice(model string) error {
 	const remedy = "; call a model whose price the provider knows (provider.Info), set the price in the provider's " +

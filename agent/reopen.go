@@ -25,27 +25,21 @@ func (l *sessionLog) takeDecisions(it *session.Item, resumed bool) bool {
 	if l.parent != nil { // the parent has decided whether it comes in time
 		at = time.Time{}
 	}
-	verdicts, err := l.sortDecisions(it.Decisions, at)
-	switch {
-	case err != nil:
-	case len(verdicts) == 0:
+	n, err := l.acceptDecisions(it.Decisions, at, it.ID, resumed)
+	if err == nil && n == 0 {
 		l.Remove(it.ID)
-		return false
-	default:
-		err = l.appendVerdicts(verdicts, it.ID, resumed)
 	}
-	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: a decision that was posted can't be taken", "session", l.Name,
-			"item", it.ID, "error", err)
-	}
-	return err == nil
+	l.warn("agent: a decision that was posted can't be taken", err, "item", it.ID)
+	return err == nil && n > 0
 }
 
-// takeOwn takes decisions that weren't posted, as takeDecisions does, and returns how many it took.
-func (l *sessionLog) takeOwn(decisions []Decision, at time.Time) (taken int, err error) {
+// acceptDecisions takes decisions, as takeDecisions does, and returns how many it took. item is the
+// id of their inbox item, or one of its own for decisions that weren't posted.
+func (l *sessionLog) acceptDecisions(decisions []Decision, at time.Time, item string, resumed bool) (n int,
+	err error) {
 	verdicts, err := l.sortDecisions(decisions, at)
 	if err == nil && len(verdicts) > 0 {
-		err = l.appendVerdicts(verdicts, newID("d-"), true)
+		err = l.appendVerdicts(verdicts, item, resumed)
 	}
 	return len(verdicts), err
 }
@@ -66,7 +60,7 @@ func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts
 		case !errors.As(err, &refused):
 			return nil, err
 		}
-		l.agent.logger.WarnContext(l.ctx, "agent: a decision can't be accepted", "session", l.Name, "error", err)
+		l.warn("agent: a decision can't be accepted", err)
 		if v, ok := l.reopens(d, refused); ok {
 			verdicts = append(verdicts, v)
 		}

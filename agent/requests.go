@@ -16,33 +16,45 @@ func (a *Agent) driverOf(name string) *driver {
 	return x
 }
 
-// change posts a revocation or a title to the run in progress. If no run is in progress, the error
-// is [ErrNothingOpen]. A run that has just ended reads the item as it is released (takeLate).
+// change posts a revocation or a title to the run in progress. If no run is in progress, it calls
+// now with the session. A run that has just ended reads the item as it is released (takeLate).
 // If it was posted too late for that, change acts on it, or, if the session is busy again, whoever
 // holds it does.
-func (a *Agent) change(ctx context.Context, session string, it session.Item) error {
-	it.ID = newID("m-")
+func (a *Agent) change(ctx context.Context, session string, it session.Item, now func(*sessionLog) error) error {
 	if a.driverOf(session) == nil {
-		if err := a.sessions.InProgress(ctx, session); err != nil {
+		err := a.sessions.InProgress(ctx, session)
+		if errors.Is(err, ErrNothingOpen) {
+			return a.changeNow(ctx, session, now)
+		}
+		if err != nil {
 			return err
 		}
 	}
+	it.ID = newID("m-")
 	if err := a.sessions.Post(ctx, session, it); err != nil {
 		return err
 	}
 	if a.driverOf(session) != nil || !errors.Is(a.sessions.InProgress(ctx, session), ErrNothingOpen) {
 		return nil
 	}
-	l, err := a.open(ctx, session)
+	err := a.changeNow(ctx, session, func(l *sessionLog) error {
+		l.takePosted(false)
+		return nil
+	})
 	if errors.Is(err, ErrBusy) {
 		return nil
 	}
+	return err
+}
+
+// changeNow calls a function with a session that this process holds.
+func (a *Agent) changeNow(ctx context.Context, session string, f func(*sessionLog) error) error {
+	l, err := a.openKnown(ctx, session)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	l.takePosted(false)
-	return nil
+	return f(l)
 }
 
 // Rules returns the standing approvals of the session, oldest first.
@@ -64,19 +76,12 @@ func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 	if err != nil {
 		return err
 	}
-	err = s.agent.change(ctx, s.id, session.Item{Kind: session.ItemRevoke, Text: tool, By: by})
-	if !errors.Is(err, ErrNothingOpen) {
-		return err
-	}
-	l, err := s.agent.openKnown(ctx, s.id)
+	err = s.agent.change(ctx, s.id, session.Item{Kind: session.ItemRevoke, Text: tool, By: by},
+		func(l *sessionLog) error { return l.revoke(nil, tool, by) })
 	if errors.Is(err, ErrNothingOpen) {
 		return noRule(s.id, tool)
 	}
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	return l.revoke(nil, tool, by)
+	return err
 }
 
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls

@@ -48,7 +48,7 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	x.window = window{sessionLog: l, consumer: &x.consumer, spans: &x.spans, end: x.finish}
 	x.workers = workers{sessionLog: l, consumer: &x.consumer}
 	x.inbox = inbox{sessionLog: l, consumer: &x.consumer}
-	x.running.succeeded, x.room.L, x.reply.take = l.succeeded, l, x.take
+	x.succeededTool, x.room.L, x.reply.take = l.succeeded, l, x.take
 	return x
 }
 
@@ -231,8 +231,8 @@ func (x *driver) close() {
 	if !x.ended { // only after a panic
 		x.left = true
 		x.Cancel(errAbandoned)
-		if x.running.batch != nil {
-			x.wait(x.running.batch)
+		if x.running != nil {
+			x.wait(x.running)
 		}
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	}
@@ -247,9 +247,10 @@ func (x *driver) close() {
 func (l *sessionLog) afterRun(res *Result) {
 	ctx := withoutRun(context.WithoutCancel(l.ctx))
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
-		if err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
+		warning, err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) })
+		if warning != "" || err != nil {
 			l.agent.logger.WarnContext(l.Stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
-				"error", err)
+				"warning", warning, "error", err)
 		}
 	}
 	if l.agent.logger.Enabled(l.Stored, slog.LevelInfo) {

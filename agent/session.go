@@ -145,11 +145,7 @@ func (a *Agent) checkMessage(text string) error {
 	if text == "" || !utf8.ValidString(text) {
 		return &ArgError{Field: "Input.Prompt", Problem: "a message has to be text, and valid UTF-8"}
 	}
-	if limit := a.cfg.Limits.WithDefaults().PromptBytes; limit >= 0 && len(text) > limit {
-		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(len(text)),
-			Note: "send less"}
-	}
-	return nil
+	return checkSize(machine.LimitPromptBytes, a.cfg.Limits.WithDefaults().PromptBytes, len(text), "send less")
 }
 
 // Delete removes the session and the sessions of its subagents. If a run is in progress, the error

@@ -24,30 +24,6 @@ const (
 	maxLists = 1_000
 )
 
-// A sourceError says that a source couldn't list its tools, or that one of its tools can't be used.
-type sourceError struct {
-	Source string
-	Tool   string // empty: it is about the whole list
-	// Kept says that the source's last list for the same session, user and labels is used instead.
-	Kept bool
-	Err  error
-}
-
-// Error says what is wrong, and what is used instead.
-func (e *sourceError) Error() string {
-	switch {
-	case e.Tool != "":
-		return fmt.Sprintf("agent: the tool %q of source %q is left out: %v", e.Tool, e.Source, e.Err)
-	case e.Kept:
-		return fmt.Sprintf("agent: source %q can't list its tools; those that it listed last are used: %v", e.Source,
-			e.Err)
-	}
-	return fmt.Sprintf("agent: source %q can't list its tools, and there is no earlier list: %v", e.Source, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *sourceError) Unwrap() error { return e.Err }
-
 // SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used.
 // The run continues.
 type SourceFailed struct {
@@ -59,14 +35,26 @@ type SourceFailed struct {
 	Err    error  `json:"-"`              // the same, for the host: it may say more than a person should see
 }
 
+// explained returns Err with what it is about, and what is used instead.
+func (f *SourceFailed) explained() error {
+	switch {
+	case f.Tool != "":
+		return fmt.Errorf("agent: the tool %q of source %q is left out: %w", f.Tool, f.Source, f.Err)
+	case f.Kept:
+		return fmt.Errorf("agent: source %q can't list its tools; those that it listed last are used: %w", f.Source,
+			f.Err)
+	}
+	return fmt.Errorf("agent: source %q can't list its tools, and there is no earlier list: %w", f.Source, f.Err)
+}
+
 // A toolList is what a source returned.
 type toolList struct {
 	name    string
 	changed <-chan struct{} // closed when the list may differ
 	tools   []*tools.Definition
-	waits   bool           // it has changed since, and new tools wait for LoadTools
-	err     error          // why there is no list
-	bad     []*sourceError // tools that are left out
+	waits   bool            // it has changed since, and new tools wait for LoadTools
+	err     error           // why there is no list
+	bad     []*SourceFailed // tools that are left out
 }
 
 // isOld reports whether the source says that the list may differ by now.
@@ -102,13 +90,13 @@ func (a *Agent) addSources() (errs []error) {
 		}
 	}
 	slices.SortFunc(a.sources, func(s, o namedSource) int { return strings.Compare(s.name, o.name) })
-	a.lists = &lastLists{lists: make(map[tools.Listing]map[string][]*tools.Definition)}
+	a.lists = &lastLists{lists: make(map[listKey][]*tools.Definition)}
 	return errs
 }
 
 // list asks sources for their tools, all at the same time. It returns a list for each, in the same
 // order, and what is wrong with them. A source that hangs is abandoned: see listTimeout.
-func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource) ([]toolList, []*sourceError) {
+func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource) ([]toolList, []*SourceFailed) {
 	ctx, cancel := context.WithTimeoutCause(withoutRun(tools.WithListing(ctx, l)), listTimeout, errListTimeout)
 	defer cancel()
 	lists := make([]toolList, len(sources))
@@ -116,25 +104,19 @@ func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource
 	for i, s := range sources {
 		asked.Go(func() {
 			out, err := abandonable(ctx, a, "listing the tools of "+s.name, l.Session,
-				func() (out toolList, err error) {
-					err = a.listOne(ctx, s, &out)
-					return out, err
-				})
+				func() (toolList, error) { return a.listOne(ctx, s) })
 			if errors.Is(err, errNotReturned) {
 				err = errListTimeout
 			}
 			out.name, out.err = s.name, err
-			if err == nil && out.tools == nil && out.bad == nil {
-				out.tools = []*tools.Definition{}
-			}
 			lists[i] = out
 		})
 	}
 	asked.Wait()
-	var failed []*sourceError
+	var failed []*SourceFailed
 	for i := range lists {
 		if l := &lists[i]; l.err != nil {
-			failed = append(failed, &sourceError{Source: l.name, Err: usable(l.err)})
+			failed = append(failed, &SourceFailed{Source: l.name, Err: usable(l.err)})
 		}
 		failed = append(failed, lists[i].bad...)
 	}
@@ -145,29 +127,29 @@ var errListTimeout = fault.New(fault.Transient,
 	fmt.Sprintf("agent: the source hasn't listed its tools within %v", listTimeout))
 
 // listOne asks one source.
-func (a *Agent) listOne(ctx context.Context, s namedSource, out *toolList) error {
+func (a *Agent) listOne(ctx context.Context, s namedSource) (out toolList, err error) {
 	out.changed = s.Changed() // first: a change from now on must not be missed
 	list, err := s.List(ctx)
 	if err != nil {
 		if context.Cause(ctx) == errListTimeout && errors.Is(err, context.DeadlineExceeded) {
-			return errListTimeout
+			err = errListTimeout
 		}
-		return err
+		return out, err
 	}
 	for i, t := range list {
 		d, err := a.define(t)
 		if err != nil {
-			out.bad = append(out.bad, &sourceError{Source: s.name, Tool: fmt.Sprintf("number %d", i), Err: err})
+			out.bad = append(out.bad, &SourceFailed{Source: s.name, Tool: fmt.Sprintf("number %d", i), Err: err})
 			continue
 		}
 		out.tools = append(out.tools, d)
 	}
-	return nil
+	return out, nil
 }
 
 // dropUnfit leaves out tools of sources whose names are taken: by the agent's own tools, or by a
 // source whose name comes before.
-func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*sourceError) {
+func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*SourceFailed) {
 	taken := make(map[string]string, len(own))
 	for _, d := range own {
 		taken[d.Name()] = "the agent has a tool with this name"
@@ -177,7 +159,7 @@ func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*
 		l.tools = slices.DeleteFunc(slices.Clone(l.tools), func(d *tools.Definition) bool {
 			why, isTaken := taken[d.Name()]
 			if isTaken {
-				failed = append(failed, &sourceError{Source: l.name, Tool: d.Name(), Err: errors.New(why)})
+				failed = append(failed, &SourceFailed{Source: l.name, Tool: d.Name(), Err: errors.New(why)})
 				return true
 			}
 			taken[d.Name()] = fmt.Sprintf("source %q has a tool with this name", l.name)
@@ -188,27 +170,33 @@ func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*
 }
 
 // logSources logs what is wrong with sources.
-func (a *Agent) logSources(ctx context.Context, session string, failed []*sourceError) {
+func (a *Agent) logSources(ctx context.Context, session string, failed []*SourceFailed) {
 	for _, e := range failed {
 		a.logger.WarnContext(ctx, "agent: a source of tools", "session", session, "source", e.Source, "tool", e.Tool,
 			"kept", e.Kept, "error", e.Err)
 	}
 }
 
-// lastLists are the tools that sources listed last, by source. They belong to one session, user and
-// labels, because lists may differ by credential.
+// lastLists are the tools that sources listed last.
 type lastLists struct {
 	mu    sync.Mutex // guards what follows
-	lists map[tools.Listing]map[string][]*tools.Definition
+	lists map[listKey][]*tools.Definition
+}
+
+// A listKey names the list of a source. It belongs to one session, user and labels, because lists
+// may differ by credential.
+type listKey struct {
+	tools.Listing
+	source string
 }
 
 // fill puts the last lists in place of those that failed, and says so in failed.
-func (p *lastLists) fill(key tools.Listing, lists []toolList, failed []*sourceError) {
+func (p *lastLists) fill(of tools.Listing, lists []toolList, failed []*SourceFailed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range lists {
 		l := &lists[i]
-		last, known := p.lists[key][l.name]
+		last, known := p.lists[listKey{of, l.name}]
 		if l.err == nil || !known {
 			continue
 		}
@@ -225,32 +213,27 @@ func (p *lastLists) fill(key tools.Listing, lists []toolList, failed []*sourceEr
 func (p *lastLists) forget(session string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	maps.DeleteFunc(p.lists, func(key tools.Listing, _ map[string][]*tools.Definition) bool {
-		return key.Session == session
-	})
+	maps.DeleteFunc(p.lists, func(key listKey, _ []*tools.Definition) bool { return key.Session == session })
 }
 
-// keep remembers lists. Beyond maxLists it forgets any others.
-func (p *lastLists) keep(key tools.Listing, lists []toolList) {
-	if len(lists) == 0 || strings.HasPrefix(key.Session, machine.UnnamedPrefix) {
+// keep remembers lists. Beyond maxLists of each source it forgets any others.
+func (p *lastLists) keep(of tools.Listing, lists []toolList) {
+	if strings.HasPrefix(of.Session, machine.UnnamedPrefix) {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := maps.Clone(p.lists[key])
-	if own == nil {
-		own = make(map[string][]*tools.Definition)
-	}
 	for i := range lists {
 		if lists[i].err == nil {
-			own[lists[i].name] = lists[i].tools
+			p.lists[listKey{of, lists[i].name}] = lists[i].tools
 		}
 	}
-	for other := range p.lists {
-		if len(p.lists) < maxLists || p.lists[key] != nil {
+	for key := range p.lists {
+		if len(p.lists) <= maxLists*len(lists) {
 			break
 		}
-		delete(p.lists, other)
+		if key.Listing != of {
+			delete(p.lists, key)
+		}
 	}
-	p.lists[key] = own
 }

@@ -16,9 +16,13 @@ type spending struct {
 
 	mu     sync.Mutex // guards what follows; nothing else is locked under it
 	limits Limits
-	used   machine.Spent             // as the log of the run has it
-	steps  int                       // those of used.Calls that are the run's own
-	calls  map[string]*childSpending // by the id of the call, while it is open
+	used   machine.Spent            // as the log of the run has it
+	steps  int                      // those of used.Calls that are the run's own
+	calls  map[string]childSpending // by the id of the call, while it is open
+}
+
+func newSpending(up *spending) *spending {
+	return &spending{up: up, calls: make(map[string]childSpending)}
 }
 
 // A childSpending is what is known of an open call of a subagent, or of a tool that makes model
@@ -36,12 +40,13 @@ func (p *spending) update(r *machine.RunState) {
 	defer p.mu.Unlock()
 	p.limits, p.steps = *r.Limits, r.Step+r.Lost
 	p.used = machine.Spent{Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced, Calls: p.steps + r.SubagentCalls}
-	for id := range p.calls {
+	for id, known := range p.calls {
 		switch c := r.Call(id); { // the log has it now
 		case c == nil || c.Status == machine.CallDone:
 			delete(p.calls, id)
 		case c.Status == machine.CallSuspended:
-			p.calls[id].booked = machine.Spent{}
+			known.booked = machine.Spent{}
+			p.calls[id] = known
 		}
 	}
 }
@@ -50,60 +55,46 @@ func (p *spending) update(r *machine.RunState) {
 func (p *spending) set(call string, c childSpending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.calls == nil {
-		p.calls = make(map[string]*childSpending)
-	}
-	if old := p.calls[call]; old != nil {
-		c.booked = old.booked
-	}
-	p.calls[call] = &c
+	c.booked = p.calls[call].booked
+	p.calls[call] = c
 }
 
 // book adds what an open call has used.
 func (p *spending) book(call string, s machine.Spent) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.calls == nil {
-		p.calls = make(map[string]*childSpending)
+	c := p.calls[call]
+	c.booked = c.booked.Add(s)
+	p.calls[call] = c
+}
+
+// call returns what is known of an open call.
+func (p *spending) call(id string) childSpending {
+	if p == nil {
+		return childSpending{}
 	}
-	if p.calls[call] == nil {
-		p.calls[call] = new(childSpending)
-	}
-	p.calls[call].booked = p.calls[call].booked.Add(s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls[id]
 }
 
 // booked returns what was booked for a call and isn't in the log yet; nil for nothing.
 func (p *spending) booked(call string) *machine.Spent {
-	c, _ := p.call(call)
+	c := p.call(call)
 	if c.booked == (machine.Spent{}) {
 		return nil
 	}
-	s := c.booked
-	return &s
-}
-
-// call returns what is known of an open call.
-func (p *spending) call(id string) (c childSpending, ok bool) {
-	if p == nil {
-		return c, false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.calls[id] == nil {
-		return c, false
-	}
-	return *p.calls[id], true
+	return new(c.booked)
 }
 
 // of returns what a call has used so far and isn't in the log yet; nil for a call that has neither
 // called a subagent nor booked anything.
 func (p *spending) of(call string) *machine.Spent {
-	c, ok := p.call(call)
-	if !ok || c.run == nil {
+	c := p.call(call)
+	if c.run == nil {
 		return p.booked(call)
 	}
-	s := c.run.total().Add(c.booked)
-	return &s
+	return new(c.run.total().Add(c.booked))
 }
 
 // total returns what the run and its open calls have used so far.
@@ -157,16 +148,12 @@ func (p *spending) limitReached() error {
 // then includes what subagents used before this process resumed the run.
 func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
 	l.Lock()
-	p := l.spending
-	var before []openCall
-	if p == nil {
-		before = l.agent.openChildren(l.Run())
-	}
+	p, before := l.spending, l.agent.openChildren(l.Run())
 	l.Unlock()
 	if p != nil {
 		return p, nil
 	}
-	p = new(spending)
+	p = newSpending(nil)
 	if err := p.load(ctx, l.Name, before); err != nil {
 		return nil, err
 	}
@@ -184,21 +171,19 @@ func (l *sessionLog) bill() {
 	if l.Lost() {
 		return
 	}
-	if _, err := l.ownSpending(l.Stored); err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: reading what subagents have used", "session", l.Name, "error", err)
-	}
+	_, err := l.ownSpending(l.Stored)
+	l.warn("agent: reading what subagents have used", err)
 }
 
 // load adds what the subagents of open calls in a session have used.
 func (p *spending) load(ctx context.Context, session string, open []openCall) error {
 	for _, c := range open {
-		child := &spending{up: p}
+		child := newSpending(p)
 		_, err := c.child.loadSpending(ctx, childSession(session, c.id), child)
-		var unreadable *machine.FactError
-		switch {
-		case errors.As(err, &unreadable): // this is reported when its own call is resumed
+		if errors.As(err, new(*machine.FactError)) { // this is reported when its own call is resumed
 			continue
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 		p.set(c.id, childSpending{run: child})
@@ -213,13 +198,11 @@ func (a *Agent) loadSpending(ctx context.Context, session string, p *spending) (
 	if err != nil {
 		return nil, err
 	}
-	r := m.State().Run
-	if r == nil {
-		return m, nil
+	if r := m.State().Run; r != nil {
+		p.update(r)
+		if r.IsOpen() {
+			err = p.load(ctx, session, a.openChildren(r))
+		}
 	}
-	p.update(r)
-	if r.IsOpen() {
-		return m, p.load(ctx, session, a.openChildren(r))
-	}
-	return m, nil
+	return m, err
 }

@@ -33,9 +33,14 @@ func (a *Agent) steer(ctx context.Context, name, text string) (*Receipt, error) 
 	if err != nil {
 		return nil, err
 	}
+	return a.posted(name, id, after), nil
+}
+
+// posted returns the receipt of a message whose delivery comes after a fact of the log.
+func (a *Agent) posted(session, id string, after uint64) *Receipt {
 	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) {
-		return a.follow(ctx, name, id, after)
-	}}, nil
+		return a.follow(ctx, session, id, after)
+	}}
 }
 
 // steerOnce posts a message with a key to the run of a session. Its id is made of the key and the
@@ -58,10 +63,7 @@ func (a *Agent) steerOnce(ctx context.Context, name, key, text string) (*Receipt
 	if err != nil && !errors.As(err, new(*journal.PostedError)) {
 		return nil, err
 	}
-	after := s.Seq
-	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) {
-		return a.follow(ctx, name, it.ID, after)
-	}}, nil
+	return a.posted(name, it.ID, s.Seq), nil
 }
 
 // follow watches a session until its log says whether a message was delivered.
@@ -114,14 +116,12 @@ func (s *Session) Steer(ctx context.Context, text string, key ...string) (*Recei
 	if err := s.agent.checkMessage(text); err != nil {
 		return nil, err
 	}
-	if s.agent.hasBeforeInput() {
-		if text, err = s.agent.beforeInput(ctx,
-			IncomingText{Session: s.id, Source: FromSteering, Text: text}); err != nil {
-			return nil, err
-		}
-		if err := s.agent.checkMessage(text); err != nil {
-			return nil, err
-		}
+	text, err = s.agent.beforeInput(ctx, IncomingText{Session: s.id, Source: FromSteering, Text: text})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.agent.checkMessage(text); err != nil { // once more: the hooks may have changed it
+		return nil, err
 	}
 	text = s.agent.redact.Text(text)
 	if once != "" {

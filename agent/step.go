@@ -50,7 +50,9 @@ func (x *driver) step(act machine.Action) {
 		return
 	}
 	asks := step == nil || step.answer == nil
-	priced := !asks || x.hasPrice(start.Model)
+	// whether the price is known, or doesn't matter because nothing is asked or costs aren't
+	// limited
+	priced := !asks || r.Limits.Cost < 0 || pricesOf(x.agent.provider, start.Model) != nil
 	if !priced && x.Run().Limits.RequirePrices {
 		x.finish(Stopped, machine.CodeLimit, unknownPrice(start.Model))
 		return

@@ -73,7 +73,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	name := childSession(x.Name, call.ID)
 	parent := &parentCall{id: call.ID, trace: x.Origin().Trace, account: x.account(), depth: x.depth() + 1,
 		drains:  x.drains,
-		answers: x.answers(call.ID), spending: &spending{up: all}}
+		answers: x.answers(call.ID), spending: newSpending(all)}
 	in = Input{Session: name, Prompt: task.Task, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
 	if err != nil {

@@ -24,7 +24,7 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		return false
 	}
 	w.Lock()
-	child, _ := w.spending.call(cr.call.ID)
+	child := w.spending.call(cr.call.ID)
 	w.Unlock()
 	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.callTitle(cr), Reason: s.Prompt,
 		Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
@@ -117,7 +117,7 @@ func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Durat
 	}
 	cr.over = true
 	f.Meta.Call, f.Spent = cr.call.ID, l.spending.booked(cr.call.ID)
-	_ = l.appendLocked(nil, session.Clean(f))
+	_ = l.AppendLocked(nil, session.Clean(f))
 }
 
 // expire closes the pauses that have expired at that time, and returns their ids. For a subagent

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -24,23 +23,16 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 	if title == "" {
 		return &ArgError{Field: "Input.Title", Problem: "it is empty; a title can be replaced, but not removed"}
 	}
-	err = s.agent.change(ctx, s.id, session.Item{Kind: session.ItemTitle, Text: title})
-	if !errors.Is(err, ErrNothingOpen) {
-		return err
-	}
-	l, err := s.agent.openKnown(ctx, s.id)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	if l.Run() == nil {
-		return &SessionError{Session: s.id, Code: ErrNothingOpen}
-	}
-	var older []string // they must not replace this one
-	for _, it := range l.Inbox() {
-		if it.Kind == session.ItemTitle {
-			older = append(older, it.ID)
+	return s.agent.change(ctx, s.id, session.Item{Kind: session.ItemTitle, Text: title}, func(l *sessionLog) error {
+		if l.Run() == nil {
+			return &SessionError{Session: s.id, Code: ErrNothingOpen}
 		}
-	}
-	return l.appendTaking(older, &machine.TitleChanged{Title: title})
+		var older []string // they must not replace this one
+		for _, it := range l.Inbox() {
+			if it.Kind == session.ItemTitle {
+				older = append(older, it.ID)
+			}
+		}
+		return l.Append(older, &machine.TitleChanged{Title: title})
+	})
 }

@@ -60,5 +60,5 @@ func (l *sessionLog) appendResult(cr *callRun, res *ToolResult, out *tools.Outco
 	if cr.call.IdempotencyKey != cr.call.ID {
 		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
-	_ = l.appendLocked(nil, session.Clean(f)) // loop ends a run whose journal refuses it
+	_ = l.AppendLocked(nil, session.Clean(f)) // loop ends a run whose journal refuses it
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
@@ -30,6 +31,7 @@ type offer struct {
 
 // runTools are the tools of a run under way.
 type runTools struct {
+	loading sync.Mutex          // held while tools are listed and loaded, before the lock of the log
 	set     *toolset            // changed by the driving goroutine, or with the lock held by LoadTools; see toolset
 	step    *offer              // of the step under way
 	hooked  []*tools.Definition // instead of step, if hooks have changed it
@@ -39,18 +41,21 @@ type runTools struct {
 // addOwnTools makes the toolset of the agent's own tools.
 func (a *Agent) addOwnTools() error {
 	all := a.registry.All()
-	known := make(map[string]*tools.Definition, len(all))
-	lazy := false
-	for _, d := range all {
-		known[d.Name()], lazy = d, lazy || d.Lazy()
-	}
-	a.changeable = lazy || len(a.sources) > 0
-	set, err := a.newToolset(known, arrange(nil, all, false), nil, nil)
-	if err != nil {
+	a.changeable = len(a.sources) > 0 || slices.ContainsFunc(all, (*tools.Definition).Lazy)
+	var err error
+	if a.own, err = a.newToolset(byName(all), arrange(nil, all, false), nil, nil); err != nil {
 		return &ArgError{Field: "Config.Modes", Problem: err.Error(), Err: err}
 	}
-	a.own = set
 	return nil
+}
+
+// byName returns tools by their names.
+func byName(list []*tools.Definition) map[string]*tools.Definition {
+	out := make(map[string]*tools.Definition, len(list))
+	for _, d := range list {
+		out[d.Name()] = d
+	}
+	return out
 }
 
 // newToolset returns a toolset of definitions by name, in the order of their fingerprints. With
@@ -98,10 +103,7 @@ func newOffer(list []*tools.Definition) offer {
 // offered before in their places, then the others. So the earlier list stays a prefix of the later
 // one, and prompt caches stay valid. keep keeps the places of tools that are gone.
 func arrange(before []machine.ToolFingerprint, list []*tools.Definition, keep bool) []machine.ToolFingerprint {
-	known := make(map[string]*tools.Definition, len(list))
-	for _, d := range list {
-		known[d.Name()] = d
-	}
+	known := byName(list)
 	out := make([]machine.ToolFingerprint, 0, len(list))
 	add := func(d *tools.Definition, lazy bool) {
 		out = append(out, machine.ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash(), Lazy: lazy})
@@ -139,15 +141,6 @@ func differing(before, after []machine.ToolFingerprint) (out []machine.ToolFinge
 			f.Gone = true
 			out = append(out, f)
 		}
-	}
-	return out
-}
-
-// definitions returns the tools by name.
-func (s *toolset) definitions() map[string]*tools.Definition {
-	out := make(map[string]*tools.Definition, s.registry.Len())
-	for _, d := range s.registry.All() {
-		out[d.Name()] = d
 	}
 	return out
 }

@@ -46,7 +46,8 @@ func TestTheEndOfARunWhoseContextResetTheJournalRefusesIsOfThatRun(t *testing.T)
 	reset := tools.New(tools.Spec{Name: "reset"}, func(ctx context.Context, _ Number) (string, error) {
 		return "ok", agent.RequestContextReset(ctx)
 	})
-	a, _ := scripted(t, agent.Config{Journal: refusesResets{journal.NewMemory()}, Memory: mem, Tools: []tools.Tool{reset}},
+	a, _ := scripted(t,
+		agent.Config{Journal: refusesResets{journal.NewMemory()}, Memory: mem, Tools: []tools.Tool{reset}},
 		call("reset", 1), say("Done."))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.ErrorContains(t, err, "refused by order")

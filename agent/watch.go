@@ -60,13 +60,11 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 			if len(facts) == watchAtOnce && ctx.Err() == nil { // there may be more
 				continue
 			}
-			timer := time.NewTimer(wait)
 			select {
 			case <-ctx.Done():
-				timer.Stop()
 				yield(nil, causeOf(ctx))
 				return
-			case <-timer.C:
+			case <-time.After(wait):
 			}
 			wait = min(2*wait, watchMost)
 		}

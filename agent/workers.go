@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -28,17 +27,11 @@ type workers struct {
 	*sessionLog
 	*consumer
 
-	running   runningCalls   // guarded
-	childHold hostRequest    // how the host of a subagent has paused it; guarded
-	calls     sync.WaitGroup // goroutines of tool calls that weren't abandoned
-}
-
-// runningCalls are the calls that run: a batch on other goroutines, or one on the driving
-// goroutine.
-type runningCalls struct {
-	succeeded func(tool string) bool // driver.succeeded, made once
-	batch     *batch
-	inline    *callRun
+	running       *batch                 // the calls that run on other goroutines; guarded
+	inline        *callRun               // or the one that runs on the driving goroutine; guarded
+	succeededTool func(tool string) bool // sessionLog.succeeded, made once
+	childHold     hostRequest            // how the host of a subagent has paused it; guarded
+	calls         sync.WaitGroup         // goroutines of tool calls that weren't abandoned
 }
 
 const helpersAfter = 100 * time.Microsecond
@@ -87,7 +80,7 @@ func (w *workers) runBatch(calls []*callRun) {
 		}
 	}
 	w.Lock()
-	w.running.batch = b
+	w.running = b
 	b.spawn(1)
 	if len(calls) > 1 && w.parallel() > 1 {
 		w.calls.Add(1)
@@ -95,9 +88,7 @@ func (w *workers) runBatch(calls []*callRun) {
 	}
 	w.Unlock()
 	w.wait(b)
-	w.Lock()
-	w.running.batch = nil
-	w.Unlock()
+	w.setRunning(nil, nil)
 	if b.helpers != nil && b.helpers.Stop() {
 		w.calls.Done()
 	}
@@ -105,16 +96,16 @@ func (w *workers) runBatch(calls []*callRun) {
 
 // runInline runs a call on the driving goroutine: see tools.Spec.Inline.
 func (w *workers) runInline(cr *callRun) {
-	w.setInline(cr)
+	w.setRunning(nil, cr)
 	cr.run()
-	w.setInline(nil)
+	w.setRunning(nil, nil)
 	w.flush()
 }
 
-func (w *workers) setInline(cr *callRun) {
+func (w *workers) setRunning(b *batch, inline *callRun) {
 	w.Lock()
 	defer w.Unlock()
-	w.running.inline = cr
+	w.running, w.inline = b, inline
 }
 
 // parallel returns how many calls may run at a time.
@@ -217,7 +208,7 @@ func (w *workers) wait(b *batch) {
 	for {
 		w.showProgress(b)
 		w.flush()
-		next, over := w.nextAbandon(b)
+		next, over := w.abandonOverdue(b)
 		if over {
 			w.showProgress(b)
 			w.flush()
@@ -232,30 +223,8 @@ func (w *workers) wait(b *batch) {
 			done = nil
 			w.stopped(b)
 		case <-ring:
-			w.abandonOverdue(b)
 		}
 	}
-}
-
-// nextAbandon returns how long it is until the next call must be abandoned (0: none is overdue),
-// and whether all have ended.
-func (w *workers) nextAbandon(b *batch) (next time.Duration, over bool) {
-	w.Lock()
-	defer w.Unlock()
-	over = true
-	for _, cr := range b.calls {
-		if cr.over || cr.abandoned {
-			continue
-		}
-		over = false
-		if cr.overdue.IsZero() {
-			continue
-		}
-		if d := max(time.Until(cr.overdue.Add(grace)), time.Nanosecond); next == 0 || d < next {
-			next = d
-		}
-	}
-	return next, over
 }
 
 // overdue records that a call has reached its time limit. Any goroutine may call it.
@@ -271,13 +240,13 @@ func (w *workers) overdue(c *tools.Call) {
 // runningCall returns the callRun of a running call, or nil if it has ended. The caller holds the
 // lock.
 func (w *workers) runningCall(c *tools.Call) *callRun {
-	mine := func(cr *callRun) bool { return &cr.call == c && !cr.over && !cr.abandoned }
-	if w.running.inline != nil && mine(w.running.inline) {
-		return w.running.inline
+	calls := []*callRun{w.inline}
+	if w.running != nil {
+		calls = w.running.calls
 	}
-	if w.running.batch != nil {
-		if i := slices.IndexFunc(w.running.batch.calls, mine); i >= 0 {
-			return w.running.batch.calls[i]
+	for _, cr := range calls {
+		if cr != nil && &cr.call == c && !cr.over && !cr.abandoned {
+			return cr
 		}
 	}
 	return nil
@@ -295,23 +264,32 @@ func (w *workers) stopped(b *batch) {
 }
 
 // abandonOverdue abandons the calls that haven't returned in time. What they return later is
-// dropped.
-func (w *workers) abandonOverdue(b *batch) {
+// dropped. It returns how long it is until the next call must be abandoned (0: none is overdue),
+// and whether all have ended.
+func (w *workers) abandonOverdue(b *batch) (next time.Duration, over bool) {
 	var given []*callRun
+	over = true
 	w.Lock()
 	for _, cr := range b.calls {
-		if cr.over || cr.abandoned || cr.overdue.IsZero() || time.Since(cr.overdue) < grace {
-			continue
-		}
-		if !cr.started { // no worker has taken it: all of them hang
+		left := time.Until(cr.overdue.Add(grace))
+		switch {
+		case cr.over || cr.abandoned:
+		case cr.overdue.IsZero():
+			over = false
+		case left > 0:
+			over = false
+			if next == 0 || left < next {
+				next = left
+			}
+		case !cr.started: // no worker has taken it: all of them hang
 			cr.over = true
-			continue
+		default:
+			cr.abandoned = true
+			b.workers--
+			w.calls.Done()
+			w.agent.abandoned.Add(1)
+			given = append(given, cr)
 		}
-		cr.abandoned = true
-		b.workers--
-		w.calls.Done()
-		w.agent.abandoned.Add(1)
-		given = append(given, cr)
 	}
 	if b.next < len(b.calls) && b.workers == 0 && w.ctx.Err() == nil {
 		b.spawn(1)
@@ -322,6 +300,7 @@ func (w *workers) abandonOverdue(b *batch) {
 			"call", cr.call.ID, "tool", cr.call.Name)
 		w.finishAbandoned(cr)
 	}
+	return next, over
 }
 
 // finishAbandoned gives an abandoned call its result. It uses a copy of the callRun, because the
@@ -369,9 +348,8 @@ func (w *workers) retrying(c *tools.Call, next tools.Retrying) {
 	if next.Class == fault.RateLimited {
 		wait.Reason = provider.WaitRateLimited
 	}
-	w.agent.logger.WarnContext(w.ctx, "agent: a tool call failed and is made again", "session", w.Name, "call", c.ID,
-		"tool", c.Name,
-		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait, "error", next.Err)
+	w.warn("agent: a tool call failed and is made again", next.Err, "call", c.ID, "tool", c.Name,
+		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait)
 	w.Lock()
 	cr := w.runningCall(c)
 	if cr != nil {

@@ -72,11 +72,7 @@ func checkHead(title string, labels provider.LabelSet, owner string) string {
 	return ""
 }
 
-// ownHead returns the part of a session's head that doesn't depend on what its run does.
-func (s *State) ownHead() *journal.HeadUpdate {
-	return headOf(s.Title, s.Labels, s.Owner)
-}
-
+// headOf returns the part of a session's head that doesn't depend on what its run does.
 func headOf(title string, labels provider.LabelSet, owner string) *journal.HeadUpdate {
 	h := &journal.HeadUpdate{Title: title, Labels: labels.Map()}
 	if owner != "" {

@@ -11,7 +11,7 @@ import (
 // title and its labels.
 func (m *Machine) Head() *journal.HeadUpdate {
 	r := m.s.Run
-	head := m.s.ownHead()
+	head := headOf(m.s.Title, m.s.Labels, m.s.Owner)
 	if head.Status = string(r.Status); r.Status == Paused && r.Code == CodeDrained {
 		// it waits for a process, not for a person
 		head.Status = string(Running)

@@ -1,8 +1,8 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/pawlkit/pawl/provider"
@@ -12,8 +12,8 @@ import (
 // for no limit. A run that reaches a limit is stopped with a *[LimitError] that names the field;
 // its Result holds what it had done by then.
 //
-// To add a limit, add a field here, in [Limits.Or] and in [Limits.WithDefaults], a Limit constant,
-// and the comparison in RunState.nextStep.
+// To add a limit, add a field here and in [Limits.WithDefaults], a Limit constant, and the
+// comparison in RunState.nextStep.
 type Limits struct {
 	// Steps is how many model calls with tools a run may make. At the limit the model gets one more
 	// call, without tools, to report its progress. Default 12.
@@ -87,26 +87,12 @@ func DefaultLimits() Limits { return Limits{}.WithDefaults() }
 
 // Or returns l with its zero fields taken from m.
 func (l Limits) Or(m Limits) Limits {
-	l.Steps = cmp.Or(l.Steps, m.Steps)
-	l.StepsPerPhase = cmp.Or(l.StepsPerPhase, m.StepsPerPhase)
-	l.Tokens = cmp.Or(l.Tokens, m.Tokens)
-	l.Cost = cmp.Or(l.Cost, m.Cost)
-	l.Duration = cmp.Or(l.Duration, m.Duration)
-	l.PromptBytes = cmp.Or(l.PromptBytes, m.PromptBytes)
-	l.MediaBytes = cmp.Or(l.MediaBytes, m.MediaBytes)
-	l.ParallelCalls = cmp.Or(l.ParallelCalls, m.ParallelCalls)
-	l.Repeats = cmp.Or(l.Repeats, m.Repeats)
-	l.ToolFailures = cmp.Or(l.ToolFailures, m.ToolFailures)
-	l.Failures = cmp.Or(l.Failures, m.Failures)
-	l.ReplyCalls = cmp.Or(l.ReplyCalls, m.ReplyCalls)
-	l.ReplyBytes = cmp.Or(l.ReplyBytes, m.ReplyBytes)
-	l.SubagentCalls = cmp.Or(l.SubagentCalls, m.SubagentCalls)
-	l.RequirePrices = l.RequirePrices || m.RequirePrices
-	l.Corrections = cmp.Or(l.Corrections, m.Corrections)
-	l.AskAfterCorrections = l.AskAfterCorrections || m.AskAfterCorrections
-	l.SendBacks = cmp.Or(l.SendBacks, m.SendBacks)
-	l.OutputCorrections = cmp.Or(l.OutputCorrections, m.OutputCorrections)
-	l.Idle = cmp.Or(l.Idle, m.Idle)
+	own, other := reflect.ValueOf(&l).Elem(), reflect.ValueOf(m)
+	for i := range own.NumField() {
+		if own.Field(i).IsZero() {
+			own.Field(i).Set(other.Field(i))
+		}
+	}
 	return l
 }
 

@@ -138,7 +138,8 @@ func (r Redactor) Decision(d Decision) Decision {
 	return d
 }
 
-func (r Redactor) context(c *memory.Context) *memory.Context {
+// Context returns c with its texts redacted, except for the goal, which is a conversation's own.
+func (r Redactor) Context(c *memory.Context) *memory.Context {
 	if c == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (f *RunStarted) redact(r Redactor) {
 
 func (f *StepStarted) redact(r Redactor) {
 	f.System, f.Note, f.Messages, f.Context = r.Text(f.System), r.Text(f.Note), r.Messages(f.Messages),
-		r.context(f.Context)
+		r.Context(f.Context)
 }
 
 func (f *Compacted) redact(r Redactor) {

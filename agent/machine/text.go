@@ -118,14 +118,7 @@ func cleanLine(s string, most int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if len(s) <= most {
-		return s
-	}
-	end := most
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
+	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
 // JoinLines returns a and b on separate lines, or one of them if the other is empty.

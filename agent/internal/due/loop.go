@@ -52,7 +52,7 @@ type Loop struct {
 	mu       sync.Mutex      // guards what follows
 	stop     func()          // ends searching; nil before Start and Stop
 	driven   map[string]bool // the sessions that are driven; true: poked meanwhile
-	failures failures
+	failures map[string]failure
 }
 
 // New returns a Loop, which does nothing before [Loop.Start].
@@ -62,7 +62,7 @@ func New(cfg Config) *Loop {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	l := &Loop{cfg: cfg, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Parallel),
-		started: make(chan struct{}), driven: make(map[string]bool), failures: make(failures)}
+		started: make(chan struct{}), driven: make(map[string]bool), failures: make(map[string]failure)}
 	l.markStarted = sync.OnceFunc(func() { close(l.started) })
 	return l
 }

@@ -3,6 +3,7 @@ package due
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 )
@@ -53,39 +54,34 @@ func (l *Loop) take() (session string, ok bool) {
 // blocked reports whether a session mustn't be driven now. The caller holds mu.
 func (l *Loop) blocked(session string) bool {
 	_, driven := l.driven[session]
-	return driven || l.failures.block(session, time.Now())
+	return driven || time.Now().Before(l.failures[session].until)
 }
 
-// search replaces the queue by what is due now.
+// search replaces the queue by what is due now. If the search is complete, it forgets the failures
+// of sessions that aren't due any more.
 func (l *Loop) search(ctx context.Context) {
-	l.mu.Lock()
-	gone := l.failures.over(time.Now())
-	for session := range l.driven { // it isn't listed because of that
-		delete(gone, session)
-	}
-	l.mu.Unlock()
+	began, listed, complete := time.Now(), make(map[string]bool), true
 	l.queue = nil
 	for it, err := range l.cfg.List(ctx) {
 		if err != nil && it.Session == "" {
 			if ctx.Err() == nil {
 				l.cfg.Logger.WarnContext(ctx, "due: looking for sessions that are due", "error", err)
 			}
-			gone = nil
+			complete = false
 			break
 		}
-		delete(gone, it.Session)
+		listed[it.Session] = true
 		l.mu.Lock()
 		blocked := l.blocked(it.Session)
 		l.mu.Unlock()
-		if blocked {
-			continue
-		}
-		if err != nil {
+		switch {
+		case blocked:
+		case err != nil:
 			l.failed(ctx, it.Session, err)
-			continue
+		default:
+			l.queue = append(l.queue, it)
 		}
-		if l.queue = append(l.queue, it); len(l.queue) == most {
-			gone = nil
+		if complete = len(l.queue) < most; !complete {
 			break
 		}
 	}
@@ -94,7 +90,8 @@ func (l *Loop) search(ctx context.Context) {
 	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for session := range gone {
-		delete(l.failures, session)
-	}
+	maps.DeleteFunc(l.failures, func(session string, f failure) bool {
+		_, driven := l.driven[session] // then it isn't listed because of that
+		return complete && !listed[session] && !driven && !began.Before(f.until)
+	})
 }

@@ -3,7 +3,6 @@ package due
 import (
 	"context"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,10 +52,10 @@ func since(h *journal.Head, now time.Time) (at time.Time, due bool) {
 
 // expired returns the earliest expiry, and whether it is over.
 func expired(open []journal.Open, now time.Time) (at time.Time, over bool) {
-	open = slices.DeleteFunc(slices.Clone(open), func(o journal.Open) bool { return o.Expires.IsZero() })
-	if len(open) == 0 {
-		return at, false
+	for _, o := range open {
+		if at.IsZero() || !o.Expires.IsZero() && o.Expires.Before(at) {
+			at = o.Expires
+		}
 	}
-	first := slices.MinFunc(open, func(x, y journal.Open) int { return x.Expires.Compare(y.Expires) })
-	return first.Expires, !now.Before(first.Expires)
+	return at, !at.IsZero() && !now.Before(at)
 }

@@ -38,9 +38,12 @@ func (l *Log) Append(items []string, facts ...machine.Fact) error {
 }
 
 // AppendLocked is Append for a caller that holds the lock.
-func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
+func (l *Log) AppendLocked(items []string, facts ...Redacted) (err error) {
 	if l.err != nil {
 		return l.err
+	}
+	if l.Observer != nil {
+		defer func() { l.Observer.Appended(err == nil) }()
 	}
 	before, changed, origin := l.State().Seq, false, l.origin
 	l.machine.Begin()
@@ -64,15 +67,15 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 		if start, ok := f.(*machine.RunStarted); ok {
 			origin = start.Meta.Origin
 		}
-		if l.Applied != nil {
-			l.Applied(f)
+		if l.Observer != nil {
+			l.Observer.Applied(f)
 		}
 	}
 	app := journal.Append{Session: l.Name, After: before, Fence: l.lease.Fence, Records: recs, Taken: items}
 	if changed {
 		app.Head = l.machine.Head()
 	}
-	if err := l.store(app); err != nil {
+	if err = l.store(app); err != nil {
 		l.machine.Rollback()
 		refused := l.broken(&machine.SessionError{Session: l.Name, Code: machine.ErrJournal,
 			Problem: "the journal refuses an append",
@@ -167,8 +170,7 @@ func (l *Log) store(app journal.Append) error {
 		}
 		l.retrying = true
 		l.mu.Unlock()
-		timer := time.NewTimer(wait)
-		<-timer.C
+		time.Sleep(wait)
 		l.mu.Lock()
 		l.retrying = false
 	}

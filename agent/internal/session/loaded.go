@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -111,12 +110,16 @@ func (s *Sessions) recordsFromSnapshot(ctx context.Context, session string) ([]j
 	for from, size := head.Seq, uint64(snapshotAfter+100); from > head.Pruned; size *= 2 {
 		to := from
 		from -= min(size, from-head.Pruned)
-		page, err := s.recordsBetween(ctx, session, from, to, len(found) == 0)
-		if errors.As(err, new(*journal.PrunedError)) { // meanwhile
-			return Records(ctx, s.Store, session, 0, 0)
+		most := 0 // to the end
+		if len(found) > 0 {
+			most = int(to - from)
 		}
+		page, err := Records(ctx, s.Store, session, from, most)
 		if err != nil {
-			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
+			return nil, err
+		}
+		if len(page) > 0 && page[0].Seq != from+1 { // the session was pruned meanwhile
+			return Records(ctx, s.Store, session, 0, 0)
 		}
 		found = append(page, found...)
 		for i := len(page) - 1; i >= 0; i-- {
@@ -126,22 +129,6 @@ func (s *Sessions) recordsFromSnapshot(ctx context.Context, session string) ([]j
 		}
 	}
 	return found, nil
-}
-
-// recordsBetween returns the records with numbers above from, up to number to, or to the end.
-func (s *Sessions) recordsBetween(ctx context.Context, session string, from, to uint64,
-	toEnd bool) (recs []journal.Record,
-	err error) {
-	for rec, err := range s.Store.Read(ctx, session, from) {
-		if err != nil {
-			return nil, err
-		}
-		recs = append(recs, rec)
-		if rec.Seq == to && !toEnd {
-			break
-		}
-	}
-	return recs, nil
 }
 
 // Load returns a machine of its own with the session's facts. An unknown session has one without

@@ -21,10 +21,7 @@ type Log struct {
 	Stored   context.Context         // for the store: doesn't end; the caller may set it before Hold
 	lease    journal.Lease
 	renew    *renewal // nil for a store in memory
-	// Applied, if it isn't nil, is called for each fact of an append after it was applied and before
-	// the append is stored, while the Log is locked. The caller sets it before Hold. If the append
-	// fails, nothing of it counts.
-	Applied func(machine.Fact)
+	Observer Observer // nil: none; the caller sets it before Hold
 
 	mu sync.Mutex // guards what follows; taken with Lock
 	loadedState
@@ -33,6 +30,16 @@ type Log struct {
 	err      error            // why nothing can be appended any more
 	retrying bool             // an append is tried again: nothing else may be appended meanwhile
 	retried  sync.Cond
+}
+
+// An Observer learns what is appended to a Log. Its methods are called while the Log is locked.
+type Observer interface {
+	// Applied is called for each fact of an append after it was applied, and before the append is
+	// stored.
+	Applied(machine.Fact)
+	// Appended is called after each append: whether its facts are stored. If they aren't, nothing
+	// of the append counts.
+	Appended(stored bool)
 }
 
 // Machine returns the machine of the session. It belongs to the Log, which alone applies facts to

@@ -28,15 +28,6 @@ func (s *Sessions) Open(ctx context.Context, session string) (*Log, error) {
 	return l, l.Hold(nil)
 }
 
-// OpenKnown is Open for a session that must exist. If it doesn't, the error has the code
-// [machine.ErrNothingOpen].
-func (s *Sessions) OpenKnown(ctx context.Context, session string) (*Log, error) {
-	if err := s.Exists(ctx, session); err != nil {
-		return nil, err
-	}
-	return s.Open(ctx, session)
-}
-
 // Log returns the log of a session that isn't held yet: [Log.Hold] follows.
 func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	l := &Log{sessions: s, Name: session, Stored: context.WithoutCancel(ctx)}
