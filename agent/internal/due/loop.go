@@ -138,14 +138,23 @@ func (l *Loop) run(searching, driving context.Context) {
 			return
 		}
 		l.work.Go(func() {
+			defer func() { <-l.slots }()
 			l.drive(driving, session)
-			<-l.slots
 		})
 	}
 }
 
+// errGoexit is the error of a Config.Drive that has called runtime.Goexit.
+var errGoexit = errors.New("due: Drive ended its goroutine")
+
 func (l *Loop) drive(ctx context.Context, session string) {
-	err := l.cfg.Drive(ctx, session)
+	err := errGoexit
+	defer func() { l.ended(ctx, session, err) }()
+	err = l.cfg.Drive(ctx, session)
+}
+
+// ended notes that a session isn't driven any more.
+func (l *Loop) ended(ctx context.Context, session string, err error) {
 	if err != nil {
 		l.failed(ctx, session, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -318,5 +319,23 @@ func TestPokesThatComeFasterThanASearchEndsDontKeepSessionsFromBeingDriven(t *te
 		}
 		l.Stop()
 		require.Equal(t, []string{"s"}, w.drives)
+	})
+}
+
+func TestASessionThatEndsTheGoroutineThatDrivesItHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("s", "t")
+		w.drive = func(_ context.Context, session string) error {
+			if session == "s" {
+				runtime.Goexit()
+			}
+			return nil
+		}
+		l := w.run(t, time.Second, 1)
+		w.pass(10 * time.Second)
+		l.Stop()
+		require.Len(t, w.at["t"], 1)
+		require.Greater(t, len(w.at["s"]), 1, "it is tried again")
+		require.Contains(t, w.log.String(), "ended its goroutine")
 	})
 }
