@@ -55,6 +55,8 @@ func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
 // accept them.
 var ErrClosed = fault.New(fault.Transient, "live: the hub is closed; another process may continue")
 
+var errGoexit = fault.New(fault.Permanent, "live: a function of the host ended the goroutine of the run before it began")
+
 var errNoHub = &ConfigError{Field: "Agent", Problem: "this Hub is nil or empty; make one with live.New"}
 
 // A Hub runs an agent for readers that come and go. Make one with [New], and close it. It is safe
@@ -171,9 +173,15 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 	done := make(chan struct{})
 	defer close(done)
 	started, waiting := Started{Session: in.Session, Done: done}, true
+	defer func() {
+		if waiting { // a function of the host has ended this goroutine
+			begun <- start{err: errGoexit}
+		}
+	}()
 	for ev, err := range h.cfg.Agent.Stream(ctx, in) {
 		if err != nil {
 			if waiting {
+				waiting = false
 				begun <- start{err: err}
 			}
 			return // the events before it say how the run ended

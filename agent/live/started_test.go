@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,5 +121,17 @@ func TestASlowReaderIsToldOfTheSessionThatItWatches(t *testing.T) {
 		})
 		require.Positive(t, lagged)
 		require.NoError(t, h.Close())
+	})
+}
+
+func TestAStartWhoseGoroutineAHookEndsIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Hooks: []agent.Hooks{
+			{BeforeInput: func(context.Context, *agent.IncomingText) error {
+				runtime.Goexit()
+				return nil
+			}}}})})
+		_, err := h.Start(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+		require.ErrorContains(t, err, "ended the goroutine")
 	})
 }
