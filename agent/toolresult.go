@@ -34,7 +34,10 @@ func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 			provider.TextPart(fmt.Sprintf(
 				"The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
-	if cr.state.Edited {
+	l.Lock() // calls that run at the same time append meanwhile
+	edited := cr.state.Edited
+	l.Unlock()
+	if edited {
 		res.AddNote("Note: a person changed the input of this call to " + string(cr.stored.Input))
 	}
 	if cr.warning != "" {
