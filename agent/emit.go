@@ -77,8 +77,8 @@ func ownCall(ctx context.Context) string {
 	return ""
 }
 
-// hostEvent checks a host's event for fn, and returns the driver of the run that ctx belongs to, and
-// the value of the event, encoded and redacted.
+// hostEvent checks a host's event for fn, and returns the driver of the run that ctx belongs to,
+// and the value of the event, encoded and redacted.
 func hostEvent(ctx context.Context, fn, kind string, value any) (x *driver, data json.RawMessage, err error) {
 	if x = driverIn(ctx); x == nil {
 		return nil, nil, errNoRun

@@ -263,8 +263,8 @@ func (w *workers) stopped(b *batch) {
 }
 
 // abandonOverdue abandons the calls that haven't returned in time. What they return later is
-// dropped. It returns how long it is until the next call must be abandoned (0: none is overdue), and
-// whether all have ended.
+// dropped. It returns how long it is until the next call must be abandoned (0: none is overdue),
+// and whether all have ended.
 func (w *workers) abandonOverdue(b *batch) (next time.Duration, over bool) {
 	var given []*callRun
 	over = true
