@@ -3,9 +3,9 @@ package agent
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,28 +74,19 @@ func (in *Input) checkCaller() error {
 	return nil
 }
 
+// traceParent matches a W3C traceparent: version, trace id, parent id, flags, and what later
+// versions add.
+var traceParent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}((?s:-.*)?)$`)
+
 // traceID returns the trace id of a W3C traceparent, or "" if it is none. A version above 00 may
 // add more.
 func traceID(parent string) string {
-	const length = 55
-	if len(parent) < length || len(parent) > 200 || len(parent) > length &&
-		(parent[:2] == "00" || parent[length] != '-') {
+	f := traceParent.FindStringSubmatch(parent)
+	if f == nil || len(parent) > 200 || f[1] == "ff" || f[1] == "00" && f[4] != "" ||
+		strings.Trim(f[2], "0") == "" || strings.Trim(f[3], "0") == "" {
 		return ""
 	}
-	fields := strings.Split(parent[:length], "-")
-	if len(fields) != 4 || fields[0] == "ff" {
-		return ""
-	}
-	for i, n := range []int{2, 32, 16, 2} {
-		_, err := hex.DecodeString(fields[i])
-		if len(fields[i]) != n || err != nil || strings.ToLower(fields[i]) != fields[i] {
-			return ""
-		}
-	}
-	if strings.Trim(fields[1], "0") == "" || strings.Trim(fields[2], "0") == "" {
-		return ""
-	}
-	return fields[1]
+	return f[2]
 }
 
 // caller returns for whom the run of an input works.

@@ -153,7 +153,7 @@ func (w *workers) admit(cr *callRun) bool {
 		offered = w.offer(w.currentMode()).tools
 	}
 	var change func() error
-	if len(w.agent.cfg.Hooks) > 0 {
+	if len(w.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil })) > 0 {
 		change = func() error { return w.beforeTool(cr) }
 	}
 	adm, err := cr.set.registry.Admit(w.ctx, &cr.call, offered, change, w.agent.cfg.Policies)

@@ -3,32 +3,14 @@ package agent
 import (
 	"context"
 	"log/slog"
-	"runtime/debug"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
-	"github.com/pawlkit/pawl/tools"
 )
-
-// panicked returns the error for a panic with that value. It is to be called where the panic was
-// recovered.
-func panicked(v any) *tools.PanicError {
-	return &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()}
-}
-
-// contain turns a panic into an error, and an error whose methods panic into another. It must be
-// deferred.
-func contain(err *error) {
-	if v := recover(); v != nil {
-		*err = panicked(v)
-		return
-	}
-	*err = usable(*err)
-}
 
 // contained calls a function of the host and turns its panic into an error, and an error whose
 // methods panic into another.
 func contained(fn func() error) (err error) {
-	defer contain(&err)
+	defer session.Contain(&err)
 	return fn()
 }
 
@@ -47,7 +29,7 @@ func (h containedHandler) Enabled(ctx context.Context, level slog.Level) (yes bo
 }
 
 func (h containedHandler) Handle(ctx context.Context, r slog.Record) (err error) {
-	defer contain(&err)
+	defer session.Contain(&err)
 	return h.handler.Handle(ctx, r)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit/budget"
@@ -107,11 +108,11 @@ func budgeted(err error) bool {
 
 // asError is errors.As for errors whose methods may panic.
 func asError(err error, target any) (found bool) {
-	defer contain(new(error))
+	defer session.Contain(new(error))
 	return errors.As(err, target)
 }
 
 func ask(says func() []string) (list []string) {
-	defer contain(new(error))
+	defer session.Contain(new(error))
 	return says()
 }

@@ -42,7 +42,7 @@ func (x *driver) conclude(act machine.Action) {
 		x.sendBack(machine.SendBackHook, missing)
 		return
 	}
-	if len(x.agent.cfg.Hooks) > 0 && len(x.Inbox()) > 0 {
+	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil })) > 0 && len(x.Inbox()) > 0 {
 		// posted while the hooks were asked: the loop reads it, and comes back
 		if x.readInbox() || x.requested != requestNone {
 			return

@@ -106,15 +106,12 @@ type exported struct {
 // v (the version of the encoding) and data. An unknown session is [ErrNothingOpen]. After an
 // error, w may have received a part of the log.
 func (s *Session) Export(ctx context.Context, w io.Writer) error {
-	if _, err := s.ready(ctx); err != nil {
+	facts, err := s.Facts(ctx)
+	if err != nil {
 		return err
 	}
 	if w == nil {
 		return fault.Errorf(fault.Invalid, "agent: exporting a session: the Writer is nil")
-	}
-	facts, err := s.Facts(ctx)
-	if err != nil {
-		return err
 	}
 	session := s.id
 	if len(facts) == 0 {

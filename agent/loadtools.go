@@ -141,9 +141,7 @@ func (l *sessionLog) dueSources(waiting bool) (due []namedSource) {
 	lists := l.toolset().lists
 	for i := range lists {
 		if lists[i].isOld() || waiting && lists[i].waits {
-			due = append(due, l.agent.sources[slices.IndexFunc(l.agent.sources, func(s namedSource) bool {
-				return s.name == lists[i].name
-			})])
+			due = append(due, l.agent.sources[i]) // the lists are in the order of the sources
 		}
 	}
 	return due

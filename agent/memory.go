@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -165,11 +166,11 @@ func (g *memoryConfig) store(session string) memory.Store {
 }
 
 // compactor returns the one of a session. A panic of Stores is an error.
-func (g *memoryConfig) compactor(session string) (c *memory.Compactor, err error) {
-	defer contain(&err)
+func (g *memoryConfig) compactor(name string) (c *memory.Compactor, err error) {
+	defer session.Contain(&err)
 	cfg := g.Config
-	if cfg.Store = g.store(session); cfg.Store == nil && cfg.Whole == nil {
-		cfg.Whole = logged{g.agent, session}
+	if cfg.Store = g.store(name); cfg.Store == nil && cfg.Whole == nil {
+		cfg.Whole = logged{g.agent, name}
 	}
 	return memory.New(cfg)
 }

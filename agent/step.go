@@ -298,7 +298,7 @@ func (x *driver) stream(req *provider.Request) {
 			return
 		}
 		if v := recover(); v != nil {
-			x.reply.err = panicked(v)
+			x.reply.err = session.Panicked(v)
 		}
 	}()
 	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)

@@ -34,7 +34,7 @@ func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 			provider.TextPart(fmt.Sprintf(
 				"The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
-	l.Lock() // other calls change the state of the run
+	l.Lock() // calls that run at the same time append meanwhile
 	edited := cr.state.Edited
 	l.Unlock()
 	if edited {

@@ -312,13 +312,12 @@ func rawJSON(v any) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	if !json.Valid(raw) {
+	switch {
+	case !json.Valid(raw):
 		return nil, errors.New("the value isn't JSON")
-	}
-	if !utf8.Valid(raw) {
+	case !utf8.Valid(raw):
 		return nil, errors.New("the value isn't valid UTF-8")
-	}
-	if TooDeep(raw) {
+	case TooDeep(raw):
 		return nil, fmt.Errorf("the value is nested deeper than %d levels", MaxDepth)
 	}
 	return raw, nil

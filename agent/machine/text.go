@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode"
@@ -94,16 +95,7 @@ func Normal(parts []provider.Part) bool {
 
 // isKey reports whether the string before rest is a key of an object.
 func isKey(rest []byte) bool {
-	for _, c := range rest {
-		switch c {
-		case ' ', '\t', '\n', '\r':
-		case ':':
-			return true
-		default:
-			return false
-		}
-	}
-	return false
+	return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\n\r"), []byte(":"))
 }
 
 // CleanName returns s in the form that a journal accepts as a name: at most journal.MaxName bytes

@@ -85,7 +85,7 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 			}
 			if v := recover(); v != nil && !over {
 				var none T
-				yield(none, &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()})
+				yield(none, Panicked(v))
 			}
 		}()
 		open()(func(v T, err error) bool {
@@ -101,11 +101,16 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
+// Panicked returns the error for a panic of a function of the host.
+func Panicked(v any) error {
+	return &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()}
+}
+
 // Contain turns a panic into a *[tools.PanicError], and an error whose methods panic into another.
 // It must be deferred.
 func Contain(err *error) {
 	if v := recover(); v != nil {
-		*err = &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()}
+		*err = Panicked(v)
 		return
 	}
 	*err = Usable(*err)
@@ -119,8 +124,7 @@ func Usable(err error) error {
 		return nil
 	}
 	if v := fault.Panics(err); v != nil {
-		return fault.Wrap(fault.Of(err),
-			&tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()})
+		return fault.Wrap(fault.Of(err), Panicked(v))
 	}
 	return err
 }
