@@ -14,7 +14,7 @@ import (
 type claim struct {
 	holder Holder        // of the run; nil without one
 	ending bool          // there is no run, or it has ended, so that Close follows
-	closed chan struct{} // closed by Close
+	closed chan struct{} // closed by Close; nil if nobody waits for that
 }
 
 // handover is how long enter waits at most for a session whose run has ended, but whose holder
@@ -32,7 +32,7 @@ func (s *Sessions) Open(ctx context.Context, session string) (*Log, error) {
 func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	l := &Log{sessions: s, Name: session, Stored: context.WithoutCancel(ctx)}
 	l.Ctx, l.Cancel = context.WithCancelCause(ctx)
-	l.retried.L, l.closed = &l.mu, make(chan struct{})
+	l.retried.L = &l.mu
 	return l
 }
 
@@ -67,6 +67,10 @@ func (l *Log) enter(h Holder) error {
 			return nil
 		}
 		ending := held.ending
+		if ending && held.closed == nil {
+			held.closed = make(chan struct{})
+		}
+		closed := held.closed
 		s.mu.Unlock()
 		if !ending {
 			return busy(l.Name, nil)
@@ -75,7 +79,7 @@ func (l *Log) enter(h Holder) error {
 			late = time.After(handover)
 		}
 		select {
-		case <-held.closed:
+		case <-closed:
 		case <-late:
 			return busy(l.Name, nil)
 		case <-l.Ctx.Done():
@@ -148,7 +152,9 @@ func (l *Log) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.held, l.Name)
-	close(l.closed)
+	if l.closed != nil {
+		close(l.closed)
+	}
 	if s.draining {
 		s.drained()
 	}
