@@ -78,7 +78,7 @@ func TestALongRunDoesNotKeepOthersFromBeingResumed(t *testing.T) {
 	})
 }
 
-func TestASessionThatIsNotTheAgentsIsLookedAtLessAndLessOften(t *testing.T) {
+func TestASessionThatIsNotTheAgentsIsLookedAtLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &leases{Store: journal.NewMemory()}
 		died := newAgent(t, agent.Config{Name: "other", Journal: store}, providertest.Hang())
@@ -89,8 +89,8 @@ func TestASessionThatIsNotTheAgentsIsLookedAtLessAndLessOften(t *testing.T) {
 		before := store.n.Load()
 		newHub(t, live.Config{Agent: newAgent(t, agent.Config{Name: "own", Journal: store})})
 		<-time.After(time.Hour)
-		require.Less(t, store.n.Load()-before, int64(30))
-		require.Greater(t, store.n.Load()-before, int64(8))
+		require.Less(t, store.n.Load()-before, int64(190))
+		require.Greater(t, store.n.Load()-before, int64(100))
 	})
 }
 

@@ -28,6 +28,9 @@ func (l *Loop) failed(ctx context.Context, session string, err error) {
 	}
 	l.mu.Lock()
 	count := l.failures[session].count + 1
+	if errors.Is(err, ErrLater) { // somebody may decide at any time
+		count = min(count, 2)
+	}
 	wait := l.waitAfter(count)
 	l.failures[session] = failure{count, time.Now().Add(wait)}
 	l.mu.Unlock()

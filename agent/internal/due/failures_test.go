@@ -146,8 +146,8 @@ func TestASessionThatIsLeftForLaterIsNotLogged(t *testing.T) {
 		w.drive = func(context.Context, string) error { return due.ErrLater }
 		w.run(t, time.Second, 1)
 		w.pass(time.Minute)
-		require.Less(t, len(w.at["s"]), 8)
-		require.Greater(t, len(w.at["s"]), 4)
+		require.Less(t, len(w.at["s"]), 35, "each second or third search drives it")
+		require.Greater(t, len(w.at["s"]), 18)
 		require.Zero(t, w.logged())
 	})
 }

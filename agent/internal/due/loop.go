@@ -34,7 +34,8 @@ type Item struct {
 }
 
 // ErrLater is for a Config.Drive that has left a session alone, because another process drives it,
-// for example. The session is tried again later, as after a failure, but nothing is logged.
+// for example. The session is tried again after two to three intervals at most, and nothing is
+// logged.
 var ErrLater = errors.New("due: the session is left alone for now")
 
 // A Loop finds sessions that are due, and drives them. Make one with [New]. Its methods may be
