@@ -58,15 +58,23 @@ export class Menu {
     if (this.app.classList.contains("open")) return this.close();
     this.from = document.activeElement;
     this.app.classList.add("open");
-    document.querySelector(".main").inert = this.app.offsetWidth >= innerWidth; // beside other parts of a page, the sheet covers only the chat
+    this.modal(this.app.offsetWidth >= innerWidth); // beside other parts of a page, the sheet covers only the chat
     document.querySelector(".sidebar button").focus();
+  }
+
+  // modal says whether the sheet is all that can be used.
+  modal(on) {
+    const sheet = document.querySelector(".sidebar");
+    document.querySelector(".main").inert = on;
+    sheet.setAttribute("role", on ? "dialog" : "navigation");
+    on ? sheet.setAttribute("aria-modal", "true") : sheet.removeAttribute("aria-modal");
   }
 
   // close closes the sheet. It reports whether it was open.
   close() {
     const open = this.app.classList.contains("open");
     this.app.classList.remove("open");
-    document.querySelector(".main").inert = false;
+    this.modal(false);
     if (open) this.from?.focus?.();
     return open;
   }

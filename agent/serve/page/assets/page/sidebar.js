@@ -16,8 +16,8 @@ export class Sidebar {
     this.query = h("input", { class: "input", type: "search", placeholder: texts.searchChats, "aria-label": texts.searchChats, oninput: () => this.show() });
     this.hide = iconButton("sidebar", texts.hideMenu, () => app.toggleMenu());
     this.element = h(
-      "nav",
-      { class: "sidebar", id: "sidebar", "aria-label": texts.chats },
+      "div",
+      { class: "sidebar", id: "sidebar", role: "navigation", "aria-label": texts.chats },
       h("div", { class: "brand" }, h("img", { src: "page/icon.svg", alt: "" }), h("span", { class: "name" }, config.title), this.hide),
       h("div", { class: "tools" }, button([icon("plus"), texts.newChat], () => app.open(""), ""), h("div", { class: "search" }, icon("search"), this.query)),
       this.box,
