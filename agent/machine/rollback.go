@@ -65,7 +65,7 @@ func (m *Machine) Rollback() {
 
 // setTool sets what a run remembers of a tool.
 func (m *Machine) setTool(r *RunState, name string, tool ToolState) {
-	if b := m.backup; b != nil && b.open && !b.saved && r == b.State.Run && r.Tools != nil {
+	if b := m.backup; b != nil && b.open && !b.saved && r == b.State.Run && b.run.Tools != nil {
 		b.needActs()
 		clear(b.tools)
 		maps.Copy(b.tools, r.Tools)
