@@ -25,8 +25,8 @@ func Clean(f machine.Fact) Redacted { return Redacted{f} }
 
 // Append writes facts, all or none, and takes the items out of the inbox whose outcome they are.
 // The caller sets at most Call, By, Step and Origin of their envelopes, and doesn't change the
-// facts any more. Append redacts, numbers, encodes, applies and stores them, in this order. After an
-// error the state is as before, and nothing more can be appended, except after [ErrTooLarge].
+// facts any more. Append redacts, numbers, encodes, applies and stores them, in this order. After
+// an error the state is as before, and nothing more can be appended, except after [ErrTooLarge].
 func (l *Log) Append(items []string, facts ...machine.Fact) error {
 	own := make([]Redacted, len(facts))
 	for i, f := range facts {

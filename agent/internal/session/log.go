@@ -80,8 +80,8 @@ func (l *Log) Unlocked(fn func()) {
 	fn()
 }
 
-// Err returns why nothing can be appended any more; nil if something can. The caller holds the lock,
-// or knows that there is an error ([Log.Lost]): it doesn't change any more.
+// Err returns why nothing can be appended any more; nil if something can. The caller holds the
+// lock, or knows that there is an error ([Log.Lost]): it doesn't change any more.
 func (l *Log) Err() error { return l.err }
 
 // Lost reports whether nothing can be appended any more.
