@@ -12,7 +12,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,9 +23,9 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// until starts a process and kills it after the given number of lines of output and the given time.
-// killed is false if the process ended before.
-func (b *bench) until(lines int, wait time.Duration, args ...string) (o outcome, killed bool) {
+// until starts a process and stops it after the given number of lines of output and the given time,
+// with SIGKILL or, each third time, with SIGTERM. stopped is false if the process ended before.
+func (b *bench) until(lines int, wait time.Duration, args ...string) (o outcome, stopped bool) {
 	b.t.Helper()
 	cmd := b.process("", args...)
 	var out, stderr bytes.Buffer
@@ -40,13 +42,17 @@ func (b *bench) until(lines int, wait time.Duration, args ...string) (o outcome,
 	}
 	if err == nil {
 		<-time.After(wait)
-		require.NoError(b.t, cmd.Process.Kill())
+		how := os.Kill
+		if runtime.GOOS != "windows" && rand.IntN(3) == 0 {
+			how = syscall.SIGTERM // as a deployment ends it
+		}
+		require.NoError(b.t, cmd.Process.Signal(how))
 	}
 	_, err = io.Copy(io.Discard, r)
 	require.NoError(b.t, err)
 	cmd.Wait()
 	status := cmd.ProcessState.ExitCode()
-	return outcome{status, out.String(), stderr.String()}, status < 0
+	return outcome{status, out.String(), stderr.String()}, status < 0 || status == exitStopped
 }
 
 // A request asks for several writes. Its processes are killed while they make them.
@@ -82,7 +88,7 @@ func (r request) done(b *bench) (done bool) {
 	return done
 }
 
-var kills = flag.Int("kills", 5, "how many processes TestCrashesAtRandomMomentsRepeatNoWrite kills")
+var kills = flag.Int("kills", 5, "how many processes TestCrashesAtRandomMomentsRepeatNoWrite stops")
 
 func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 	t.Parallel()
@@ -118,7 +124,7 @@ func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 		}
 	}
 	require.Len(t, b.pages(), 1+2*rounds)
-	t.Logf("%d kills in %d starts, %d requests carried out", *kills, starts, rounds)
+	t.Logf("%d stops in %d starts, %d requests carried out", *kills, starts, rounds)
 }
 
 func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {

@@ -2,10 +2,13 @@ package durable
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,7 +76,8 @@ func crashAndResume(t *testing.T, most int) tally {
 	return n
 }
 
-// hosted runs a host to its end, and returns true, or kills it after some events.
+// hosted runs a host to its end, and returns true, or stops it after some events: with SIGKILL, or
+// each third time with SIGTERM.
 func hosted(t *testing.T, dir string, kill bool) (done bool) {
 	p := roletest.Start(t, "host", dir)
 	for n := rand.IntN(30); !kill || n > 0; n-- {
@@ -83,10 +87,19 @@ func hosted(t *testing.T, dir string, kill bool) (done bool) {
 		}
 	}
 	<-time.After(time.Duration(rand.IntN(3000)) * time.Microsecond)
-	_ = p.Process.Kill()
+	asked := rand.IntN(3) == 0
+	if asked {
+		_ = p.Process.Signal(syscall.SIGTERM)
+	} else {
+		_ = p.Process.Kill()
+	}
 	for p.Line() != "" {
 	}
-	return p.Wait() == nil // it was faster
+	err := p.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && asked {
+		require.Contains(t, []int{terminated, -1}, exit.ExitCode(), "-1: before it had a handler for the signal")
+	}
+	return err == nil // it was faster
 }
 
 // killPersons lets one person after the other decide, and kills each after some decisions. It

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -69,8 +72,11 @@ func NewAgent(stop context.Context, w *World, store journal.Store) (*agent.Agent
 		Sources: []tools.Source{shelf}, Lease: lease})
 }
 
+// terminated is the exit status of a host that was asked to stop.
+const terminated = 3
+
 // host is a process that runs what isn't complete, from wherever it is, with readers of its own. It
-// prints a line for each fact.
+// prints a line for each fact. SIGTERM ends it as a deployment ends a server.
 func host(args []string) error {
 	w, err := OpenWorld(args[0])
 	if err != nil {
@@ -93,6 +99,13 @@ func host(args []string) error {
 		return err
 	}
 	defer h.Close()
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
+	go func() {
+		<-asked
+		_ = h.Close()
+		os.Exit(terminated)
+	}()
 	var others sync.WaitGroup
 	for _, name := range readers {
 		others.Go(func() { follow(ctx, h, w, name) })
