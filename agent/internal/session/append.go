@@ -158,9 +158,16 @@ const appendTimeout = 30 * time.Second
 
 // store passes an append to the store. An append whose outcome is unclear is retried unchanged,
 // unless the store says that it can't be written until somebody has acted, because its disk is
-// full, for example. The caller holds mu.
+// full, for example. The caller holds the lock, and keeps it, but mu is free meanwhile: see
+// [Log.Lock].
 func (l *Log) store(app journal.Append) error {
-	defer l.retried.Broadcast()
+	l.storing = true
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		l.storing = false
+		l.stored.Broadcast()
+	}()
 	began := time.Now()
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := l.sessions.Store.Append(l.Stored, app)
@@ -168,10 +175,6 @@ func (l *Log) store(app journal.Append) error {
 			time.Since(began) > appendTimeout {
 			return err
 		}
-		l.retrying = true
-		l.mu.Unlock()
 		time.Sleep(wait)
-		l.mu.Lock()
-		l.retrying = false
 	}
 }

@@ -25,11 +25,11 @@ type Log struct {
 
 	mu sync.Mutex // guards what follows; taken with Lock
 	loadedState
-	origin   *machine.Origin  // of the newest run; nil before the first
-	records  []journal.Record // of the append under way; used again for the next one
-	err      error            // why nothing can be appended any more
-	retrying bool             // an append is tried again: nothing else may be appended meanwhile
-	retried  sync.Cond
+	origin  *machine.Origin  // of the newest run; nil before the first
+	records []journal.Record // of the append under way; used again for the next one
+	err     error            // why nothing can be appended any more
+	storing bool             // an append is being stored: the lock is held, without mu
+	stored  sync.Cond
 }
 
 // An Observer learns what is appended to a Log. Its methods are called while the Log is locked.
@@ -58,14 +58,13 @@ func (l *Log) Origin() *machine.Origin { return l.origin }
 // Fence returns the fencing token of the lease.
 func (l *Log) Fence() uint64 { return l.lease.Fence }
 
-// Lock locks the Log. It waits while an append is retried: that append may have been stored
-// although it failed, so no other fact may take its number. It waits on a Cond, and the append
-// doesn't sleep while it holds mu, because under the fake time of testing/synctest a goroutine that
-// waits for a Mutex stops the clock.
+// Lock locks the Log. It waits while an append is stored, for as long as the store takes: nothing
+// else may take its number. It waits for that on a Cond, because under the fake time of
+// testing/synctest a goroutine that waits for a Mutex stops the clock, and a store may wait.
 func (l *Log) Lock() {
 	l.mu.Lock()
-	for l.retrying {
-		l.retried.Wait()
+	for l.storing {
+		l.stored.Wait()
 	}
 }
 

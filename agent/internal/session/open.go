@@ -32,7 +32,7 @@ func (s *Sessions) Open(ctx context.Context, session string) (*Log, error) {
 func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	l := &Log{sessions: s, Name: session, Stored: context.WithoutCancel(ctx)}
 	l.Ctx, l.Cancel = context.WithCancelCause(ctx)
-	l.retried.L = &l.mu
+	l.stored.L = &l.mu
 	return l
 }
 
