@@ -97,3 +97,36 @@ func TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing(t *testing.T) {
 		require.Equal(t, agent.Running, r.Status)
 	})
 }
+
+// TestACallThatIsAbandonedWhenTheLeaseIsLostStaysOpen: the process that has the session next runs it
+// again, or asks a person.
+func TestACallThatIsAbandonedWhenTheLeaseIsLostStaysOpen(t *testing.T) {
+	for _, repeatable := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			inner := journal.NewMemory()
+			work := func(store journal.Store, takes time.Duration) *agent.Agent {
+				deaf := tools.New(tools.Spec{Name: "deaf", Idempotent: repeatable},
+					func(context.Context, Number) (string, error) {
+						<-time.After(takes)
+						return "ok", nil
+					})
+				return newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{deaf},
+					Provider: inTurn(call("deaf", 1), say("Done."))})
+			}
+			mute := &mute{Store: inner, fails: fault.New(fault.Transient, "no connection")}
+			_, err := work(mute, time.Minute).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+			require.ErrorIs(t, err, agent.ErrBusy)
+			<-time.After(time.Minute) // the lease and the call end
+			a := work(inner, 0)
+			require.Empty(t, finished(t, a, "s"))
+			res, err := a.Run(t.Context(), agent.Continue("s"))
+			if repeatable {
+				require.NoError(t, err)
+				require.Equal(t, "Done.", res.Text())
+				return
+			}
+			require.ErrorAs(t, err, new(*agent.PausedError))
+			require.Equal(t, agent.PauseInDoubt, res.Pending[0].Kind)
+		})
+	}
+}

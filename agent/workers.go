@@ -320,6 +320,7 @@ func (w *workers) finishAbandoned(cr *callRun) {
 	defer own.endSpan(&tools.Outcome{Err: &tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout}})
 	const why = "it didn't return within its time limit, nor when it was told to stop"
 	switch {
+	case w.LeaseLost(): // the call stays open: the process that has the session next runs it again, or asks
 	case cr.d.Spec().Repeatable():
 		w.finishCall(own, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(cr.began),
 			Parts: []provider.Part{provider.TextPart("The call was given up: " + why + ".")}})
