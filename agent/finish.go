@@ -291,7 +291,7 @@ func (l *sessionLog) abandonChildren(why string) func() {
 func (a *Agent) abandon(ctx context.Context, session, why string) {
 	l, err := a.openKnown(ctx, session)
 	if err != nil {
-		return // it never began, or another process runs it and notices
+		return // it never began, or another process runs it and notices, or has died: nobody resumes it
 	}
 	if l.Run().IsOpen() {
 		_ = l.supersede(why)

@@ -98,8 +98,8 @@ func TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing(t *testing.T) {
 	})
 }
 
-// TestACallThatIsAbandonedWhenTheLeaseIsLostStaysOpen: the process that has the session next runs it
-// again, or asks a person.
+// TestACallThatIsAbandonedWhenTheLeaseIsLostStaysOpen: the process that has the session next runs
+// it again, or asks a person.
 func TestACallThatIsAbandonedWhenTheLeaseIsLostStaysOpen(t *testing.T) {
 	for _, repeatable := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -21,6 +21,7 @@ const (
 	leaks        = "go.uber.org/goleak"
 	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	otel         = "go.opentelemetry.io/otel"
+	porcupine    = "github.com/anishathalye/porcupine"
 	pgx          = "github.com/jackc/pgx/v5"
 	validate     = "github.com/santhosh-tekuri/jsonschema/v5"
 	xsync        = "golang.org/x/sync"
@@ -77,7 +78,8 @@ var rows = map[string]row{
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	// tests alone
 	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
-	"internal/storm":             {own: []string{everything}}, // tests alone
+	"internal/sim":               {own: []string{everything}, third: []string{porcupine}}, // tests alone
+	"internal/storm":             {own: []string{everything}},                             // tests alone
 	"agent/internal/due":         {own: []string{"agent/journal", "agent/machine"}},
 	"agent/internal/work":        {own: []string{"agent/machine"}},
 	"agent/internal/request":     {own: []string{"agent", "agent/machine"}},

@@ -16,6 +16,7 @@ var withoutExample = map[string]string{
 	"internal/rules/sizes":     "a program: go run ./internal/rules/sizes",
 	"agent/internal/durable":   "tests only",
 	"provider/internal/replay": "tests only",
+	"internal/sim":             "tests only",
 	"internal/storm":           "tests only",
 	"internal/sqljournal":      "works on a database that its two users bring; their examples show it",
 	"agent/journal/postgres":   "needs a server; its example has no output",

@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+)
+
+// A simulation is a program that is run.
+type simulation struct {
+	*world
+	work sync.WaitGroup // all goroutines of the simulation
+
+	live [processes]*process // guarded by world.mu
+}
+
+// simulate runs a program and returns what is wrong.
+func simulate(t *testing.T, p *program, trace func(string, ...any)) (wrong []string) {
+	defer func() {
+		if v := recover(); v != nil {
+			stacks := make([]byte, 1<<20)
+			wrong = append(wrong, fmt.Sprintf("panic: %v\n%s", v, stacks[:runtime.Stack(stacks, true)]))
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		s := &simulation{world: newWorld(p, trace)}
+		s.play()
+		s.settle()
+		wrong = s.wrong
+	})
+	return wrong
+}
+
+// play runs the operations of the program at their times, and waits for their end.
+func (s *simulation) play() {
+	for i := range s.live {
+		s.live[i] = s.start(i, fmt.Sprintf("p%d.0", i))
+	}
+	var ops sync.WaitGroup
+	for i := range s.program.ops {
+		o := &s.program.ops[i]
+		time.Sleep(time.Until(s.began.Add(o.at)))
+		s.mu.Lock()
+		p := s.live[o.process]
+		s.mu.Unlock()
+		if p == nil {
+			continue // the next one hasn't started yet
+		}
+		s.note("%s: %s", p.name, o)
+		switch o.kind {
+		case opKill, opDrain, opClose:
+			s.mu.Lock()
+			s.live[o.process] = nil
+			s.mu.Unlock()
+			s.work.Go(func() { s.replace(p, o) })
+		case opSlow, opRefuse, opLose, opStall, opClock:
+			p.set(o.kind, o.length)
+		default:
+			ops.Go(func() { p.perform(o) })
+		}
+	}
+	ended := make(chan struct{})
+	go func() {
+		ops.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Minute):
+		// what is left waits for something that no process does
+		for _, p := range s.live {
+			if p != nil {
+				p.kill()
+			}
+		}
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Minute):
+		stacks := make([]byte, 1<<20)
+		s.fail("operations hang:\n%s", stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+// replace ends a process and starts another one.
+func (s *simulation) replace(p *process, o *op) {
+	switch o.kind {
+	case opDrain:
+		ctx, cancel := context.WithTimeout(context.Background(), 3*o.length)
+		err := p.agent.Drain(ctx)
+		cancel()
+		s.note("%s: drained: %v", p.name, err)
+	case opClose:
+		err := p.hub.Close()
+		s.note("%s: closed: %v", p.name, err)
+	}
+	p.kill()
+	time.Sleep(o.length)
+	var generation int
+	_, _ = fmt.Sscanf(p.name, fmt.Sprintf("p%d.%%d", o.process), &generation)
+	next := s.start(o.process, fmt.Sprintf("p%d.%d", o.process, generation+1))
+	s.mu.Lock()
+	s.live[o.process] = next
+	s.mu.Unlock()
+}
+
+// settle ends all processes, drives what is left open to its end with a healthy one, and looks at
+// what came of it.
+func (s *simulation) settle() {
+	time.Sleep(20 * time.Second) // processes that are being replaced
+	for _, p := range s.live {
+		if p != nil {
+			p.kill()
+		}
+	}
+	s.work.Wait()
+	time.Sleep(2 * lease)
+	p := s.start(processes, "healthy")
+	s.finish(p)
+	s.check(p)
+	if err := p.hub.Close(); err != nil {
+		s.fail("a hub without runs is closed: %v", err)
+	}
+	p.kill()
+	s.work.Wait()
+}
+
+// finish drives all sessions to their ends.
+func (s *simulation) finish(p *process) {
+	ctx := context.Background()
+	var open string
+	for round := range 60 {
+		_, err := p.agent.Recover(ctx, agent.Recovery{Each: func(r agent.Recovered) {
+			if r.Result == nil {
+				s.fail("%s isn't recovered: %v", r.Session, r.Err)
+			}
+		}})
+		if err != nil {
+			s.fail("recover: %v", err)
+		}
+		open = ""
+		for info, err := range p.agent.Sessions(ctx, agent.SessionFilter{}) {
+			if err != nil {
+				s.fail("a session is listed with an error: %v", err)
+				continue
+			}
+			if info.Status != agent.Running && info.Status != agent.Paused {
+				continue
+			}
+			open = fmt.Sprintf("%s is %s", info.Session, info.Status)
+			if err := p.decide(ctx, info.Session, s.draw("finish", round, info.Session), false); err != nil {
+				s.note("healthy: decide: %v", err)
+			}
+			_, err := p.agent.Run(ctx, agent.Continue(info.Session))
+			s.note("healthy: continue %s: %v", info.Session, err)
+		}
+		if open == "" {
+			return
+		}
+		time.Sleep(2 * time.Second)
+	}
+	s.fail("a run doesn't end: %s", open)
+}

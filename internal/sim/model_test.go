@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+// prompt is what a run of a script is asked.
+func prompt(script string) string { return "run " + script }
+
+// model says what the script of the run says, whichever process asks. It knows the script and the
+// step by the conversation.
+func (p *process) model() provider.Provider {
+	return providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+		name, step := "", 0
+		for i := range req.Messages {
+			switch m := &req.Messages[i]; m.Role {
+			case provider.RoleUser:
+				if s, ok := strings.CutPrefix(m.Text(), prompt("")); ok {
+					name, step = s, 0
+				}
+			case provider.RoleAssistant:
+				step++
+			}
+		}
+		p.asked(name, req)
+		key, n := p.count("model %s %d", name, step)
+		chance := p.draw(p.name, key, n) % 100
+		most := time.Second
+		if chance >= 95 {
+			most = 20 * time.Second
+		}
+		if err := p.wait(ctx, 1+p.within(most, p.name, key, "time", n)); err != nil {
+			return nil, err
+		}
+		switch {
+		case chance < 5:
+			return nil, fault.New(fault.Transient, "the model is busy")
+		case chance < 6:
+			return nil, fault.New(fault.Permanent, "the model is gone")
+		}
+		script := p.program.scripts[name]
+		if step >= len(script) || len(req.Tools) == 0 {
+			return providertest.Say("done " + name).Response(), nil
+		}
+		var calls []providertest.CallSpec
+		for _, c := range script[step] {
+			spec := providertest.CallSpec{Tool: c.tool, Input: order{c.n}}
+			if c.task != "" {
+				spec.Input = agent.Task{Task: prompt(c.task)}
+			}
+			calls = append(calls, spec)
+		}
+		return providertest.Calls(calls...).Response(), nil
+	})
+}
+
+// asked compares a request with the one before it of the same run: messages are only appended, in
+// whatever process.
+func (p *process) asked(run string, req *provider.Request) {
+	var now []string
+	for i := range req.Messages {
+		data, err := json.Marshal(req.Messages[i])
+		if err != nil {
+			p.fail("a message can't be encoded: %v", err)
+		}
+		now = append(now, string(data))
+	}
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	if p.dead() {
+		return
+	}
+	before := p.requests[run]
+	if len(before) > 0 && before[0] != now[0] && p.deletes() { // another session by that name
+		before = nil
+	}
+	for i := range min(len(before), len(now)) {
+		if now[i] != before[i] {
+			p.failLocked("message %d of a request of run %s was %s, and is %s", i, run, before[i], now[i])
+			return
+		}
+	}
+	if len(now) > len(before) || before == nil { // else a process that has lost the session asks what was asked before
+		p.requests[run] = now
+	}
+}

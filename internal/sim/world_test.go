@@ -1,0 +1,240 @@
+package sim
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A world is what the processes of a simulation share: the store, and what their tools change.
+type world struct {
+	program *program
+	store   *journal.Memory
+	trace   func(format string, args ...any) // nil: nothing is traced
+	began   time.Time
+
+	mu       sync.Mutex // guards what follows; nobody waits while holding it
+	wrong    []string   // what must never be
+	kept     map[string][]*log
+	started  map[string]uint64   // fences of calls whose start is in a log, by id
+	effects  map[string][]effect // of calls, by id
+	undone   map[string]int      // how often, by the id of the call
+	fences   map[string]uint64   // the highest that tools have seen, by session
+	flying   map[string]int      // calls that are being executed, by id
+	readers  []*reading
+	requests map[string][]string // what the model was asked last, by run
+	history  history
+	allowing allowing
+}
+
+// A log is what was kept of a session, from its beginning to its deletion.
+type log struct {
+	session string
+	facts   []machine.Fact
+	records []journal.Record
+}
+
+// An effect is what a call has changed.
+type effect struct {
+	tool, key, process string
+	n                  int
+	at                 time.Duration
+}
+
+func newWorld(p *program, trace func(string, ...any)) *world {
+	return &world{program: p, store: journal.NewMemory(), trace: trace, began: time.Now(),
+		kept: make(map[string][]*log), started: make(map[string]uint64), effects: make(map[string][]effect),
+		undone: make(map[string]int), fences: make(map[string]uint64), flying: make(map[string]int),
+		requests: make(map[string][]string)}
+}
+
+// draw returns a number that depends on the seed and the keys.
+func (w *world) draw(keys ...any) uint64 {
+	h := fnv.New64a()
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], w.program.seed)
+	h.Write(b[:])
+	for _, k := range keys {
+		switch k := k.(type) {
+		case string:
+			h.Write([]byte(k))
+		case int:
+			binary.LittleEndian.PutUint64(b[:], uint64(k))
+			h.Write(b[:])
+		case uint64:
+			binary.LittleEndian.PutUint64(b[:], k)
+			h.Write(b[:])
+		default:
+			panic(fmt.Sprintf("a key of type %T", k))
+		}
+		h.Write([]byte{0})
+	}
+	return rand.NewPCG(h.Sum64(), 7).Uint64()
+}
+
+// within returns a time up to most that depends on the seed and the keys.
+func (w *world) within(most time.Duration, keys ...any) time.Duration {
+	return time.Duration(w.draw(keys...) % uint64(most))
+}
+
+// fail records what must never be.
+func (w *world) fail(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failLocked(format, args...)
+}
+
+func (w *world) failLocked(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.note("WRONG: %s", text)
+	if !slices.Contains(w.wrong, text) && len(w.wrong) < 20 {
+		w.wrong = append(w.wrong, text)
+	}
+}
+
+// note traces what happens.
+func (w *world) note(format string, args ...any) {
+	if w.trace != nil {
+		w.trace("%9.3fs  %s", time.Since(w.began).Seconds(), fmt.Sprintf(format, args...))
+	}
+}
+
+// append appends to the store, and looks at what it keeps. The caller holds mu.
+func (w *world) append(a journal.Append) error {
+	head, _ := w.store.Head(context.Background(), a.Session)
+	if err := w.store.Append(context.Background(), a); err != nil {
+		return err
+	}
+	l := w.newest(a.Session, head.Seq == 0)
+	for i, rec := range a.Records {
+		rec.Seq = a.After + uint64(i) + 1
+		if n := len(l.records); n > 0 && rec.Seq <= l.records[n-1].Seq {
+			continue // it is the same append again
+		}
+		f, err := machine.Decode(a.Session, rec)
+		if err != nil {
+			w.failLocked("a record of %s can't be decoded: %v", a.Session, err)
+			continue
+		}
+		l.records, l.facts = append(l.records, rec), append(l.facts, f)
+		if f, ok := f.(*machine.ToolStarted); ok {
+			w.started[f.Call.ID] = max(w.started[f.Call.ID], a.Fence)
+		}
+		w.note("%s %d %s", a.Session, rec.Seq, brief(f))
+	}
+	return nil
+}
+
+// newest returns the log of a session, or a new one.
+func (w *world) newest(session string, begins bool) *log {
+	all := w.kept[session]
+	if n := len(all); n > 0 && !(begins && len(all[n-1].records) > 0) {
+		return all[n-1]
+	}
+	l := &log{session: session}
+	w.kept[session] = append(all, l)
+	return l
+}
+
+// brief says what a fact is, for the trace.
+func brief(f machine.Fact) string {
+	text := strings.TrimPrefix(fmt.Sprintf("%T", f), "*machine.")
+	switch f := f.(type) {
+	case *machine.ToolStarted:
+		text += " " + f.Call.Name + string(f.Call.Input)
+	case *machine.ToolFinished:
+		text += fmt.Sprintf(" %s%s: %s %q", f.Call.Name, f.Call.Input, f.Result.Status, f.Result.Text())
+	case *machine.Suspended:
+		text += fmt.Sprintf(" %s%s: %s %s", f.Pause.Call.Name, f.Pause.Call.Input, f.Pause.Kind, f.Pause.ID)
+	case *machine.Decided:
+		text += fmt.Sprintf(" %s on %s", f.Decision.Kind, f.Decision.ID)
+	case *machine.RunEnded:
+		text += fmt.Sprintf(" %s %s %s", f.Status, f.Code, f.Reason)
+	case *machine.RunStarted:
+		text += " " + f.Message.Text()
+	case *machine.Steered:
+		text += " " + f.Message.Text()
+	}
+	return text
+}
+
+// act is the effect of a call. It reports whether it counts: not if the process is dead, or if a
+// newer writer of the session has been here.
+func (w *world) act(ctx context.Context, p *process, n int, once bool) (done bool) {
+	c, ok := tools.CallOf(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case !ok:
+		w.failLocked("a tool runs without a call")
+		return false
+	case p.dead():
+		return false
+	case c.Fence < w.fences[c.Session]:
+		w.note("%s: the fence of call %s(%d) is stale", p.name, c.Name, n)
+		return false
+	}
+	w.fences[c.Session] = c.Fence
+	fence, known := w.started[c.ID]
+	if !known {
+		w.failLocked("%s(%d) has an effect, but its start isn't in the log", c.Name, n)
+	}
+	if fence > c.Fence {
+		w.failLocked("%s(%d) of %s has an effect after another writer has started it again", c.Name, n, p.name)
+	}
+	before := w.effects[c.ID]
+	for _, e := range before {
+		if once {
+			w.failLocked("%s(%d) has two effects: of %s at %v, and of %s", c.Name, n, e.process, e.at, p.name)
+		} else if e.key != c.IdempotencyKey {
+			w.failLocked("%s(%d) runs with two keys", c.Name, n)
+		}
+	}
+	w.effects[c.ID] = append(before, effect{c.Name, c.IdempotencyKey, p.name, n, time.Since(w.began)})
+	w.note("%s: effect of %s(%d)", p.name, c.Name, n)
+	return true
+}
+
+// acted reports whether a call has had its effect, and whether it is being executed.
+func (w *world) acted(id string) (done, flying bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.effects[id]) > 0, w.flying[id] > 0
+}
+
+// fly counts calls that are being executed.
+func (w *world) fly(id string, more int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flying[id] += more
+}
+
+// order is the input of the tools.
+type order struct {
+	N int `json:"n"`
+}
+
+// shown returns a fact as readers see it.
+func shown(f machine.Fact) string {
+	if s, ok := f.(*machine.Suspended); ok {
+		own := *s
+		own.State = nil
+		f = &own
+	}
+	data, err := agent.MarshalEvent(f)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
