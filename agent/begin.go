@@ -44,7 +44,8 @@ func (x *driver) begin(in *Input) (err error) {
 			x.Close()
 		}
 	}()
-	if in.recovering && x.Run().IsOpen() && (x.Run().Agent != a.cfg.Name || x.Run().Parent != "") {
+	if r := x.Run(); in.recovering && r.IsOpen() &&
+		(r.Agent != a.cfg.Name || r.Parent != "" || x.State().Parent != "") {
 		return errNotOurs
 	}
 	if in.resumes() {
@@ -64,6 +65,9 @@ func (x *driver) begin(in *Input) (err error) {
 func (x *driver) start(in *Input) error {
 	a, s := x.agent, x.State()
 	if err := notOwner(s, in); err != nil {
+		return err
+	}
+	if err := notChildOf(s, in.Parent); err != nil {
 		return err
 	}
 	if err := duplicate(s, in.Key); err != nil {
@@ -125,8 +129,9 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 	f := &RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
 		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key,
-		Children: in.Children,
-		Tools:    x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
+		ParentSession: in.Parent,
+		Children:      in.Children,
+		Tools:         x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
 		History: a.foreign(in.History),
 	}
 	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)

@@ -38,7 +38,8 @@ func (in *Input) checkCaller() error {
 		name, text string
 		most       int
 	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText},
-		{"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}, {"Owner", in.Owner, journal.MaxLabelValue}} {
+		{"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}, {"Owner", in.Owner, journal.MaxLabelValue},
+		{"Parent", in.Parent, journal.MaxName}} {
 		if err := checkLine(f.name, f.text, f.most); err != nil {
 			return err
 		}
@@ -54,6 +55,9 @@ func (in *Input) checkCaller() error {
 	}
 	if in.Owner != "" && in.Session == "" {
 		return badInput("Owner", "an owner is that of a session; give the Session, too")
+	}
+	if in.Parent != "" && (in.Session == "" || in.Session == in.Parent) {
+		return badInput("Parent", "a parent is one of another session; give the Session, too")
 	}
 	if len(in.Labels) > maxLabels {
 		return badInput("Labels", "there are %d labels; %d are allowed", len(in.Labels), maxLabels)
@@ -107,6 +111,15 @@ func (l *sessionLog) newOrigin(in *Input) *machine.Origin {
 	}
 	o.Trace = cmp.Or(traceID(in.Trace), newID(""))
 	return o
+}
+
+// notChildOf returns an error if a session has another parent than the input says.
+func notChildOf(s *machine.State, parent string) error {
+	if parent == "" || parent == s.Parent || s.Seq == 0 {
+		return nil
+	}
+	return badInput("Parent", "it is %q, and that of session %q is %q, which its first input has said", parent, s.Session,
+		s.Parent)
 }
 
 // notOwner returns [ErrNotOwner] if a session doesn't belong to who the input says.

@@ -2,69 +2,62 @@ package agent
 
 import (
 	"context"
-	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// deleteOwn removes a session from the agent's journal, with those of its subagents.
+// A descendant is a session, or the log of another package, whose parent is a session or another
+// descendant of that.
+type descendant struct {
+	store journal.Store
+	name  string
+}
+
+// deleteOwn removes a session from the agent's journal, after its descendants. An error leaves it,
+// so that it can be deleted again.
 func (a *Agent) deleteOwn(ctx context.Context, name string) error {
-	return a.delete(ctx, a.sessions.Store, name)
-}
-
-// delete removes a session from a journal, after the sessions of its subagents.
-func (a *Agent) delete(ctx context.Context, store journal.Store, session string) error {
-	err := a.eachChild(ctx, store, session, func(store journal.Store, name string) error {
-		return a.delete(ctx, store, name)
-	})
+	list, err := a.descendants(ctx, name, nil)
 	if err != nil {
 		return err
 	}
-	a.sessions.Forget(session)
-	return store.Delete(ctx, session, journal.All)
+	return a.delete(ctx, append([]descendant{{a.sessions.Store, name}}, list...))
 }
 
-// eachChild calls f for each session of a subagent that was called in a session, with the journal
-// that contains it.
-func (a *Agent) eachChild(ctx context.Context, store journal.Store, name string,
-	f func(store journal.Store, name string) error) error {
-	if len(a.children) == 0 && !strings.HasPrefix(name, childPrefix) {
-		return nil
-	}
-	recs, err := session.Records(ctx, store, name, 0, 0)
-	if err != nil {
-		return err
-	}
-	runs := make(map[string]bool)
-	for _, rec := range recs {
-		if f, err := machine.Decode(name, rec); err == nil { // a record that can't be read names no subagents
-			runs[f.Envelope().Run()] = true
-		}
-	}
-	prefixes := slices.Sorted(maps.Keys(runs))
-	found := make(map[string]bool) // two journals may be the same
-	for _, store := range a.journals() {
-		for _, run := range prefixes {
-			for head, err := range store.Heads(ctx, journal.Filter{Prefix: childPrefix + run + ".", NoKind: true}) {
-				if err != nil {
-					return err
-				}
-				if found[head.Session] || !strings.HasSuffix(head.Session, childSuffix(name)) {
-					continue // found before, or of the session that this one is a copy of
-				}
-				found[head.Session] = true
-				if err := f(store, head.Session); err != nil {
-					return err
-				}
-			}
+// delete removes sessions, the last one first.
+func (a *Agent) delete(ctx context.Context, list []descendant) error {
+	for _, d := range slices.Backward(list) {
+		a.sessions.Forget(d.name)
+		if err := d.store.Delete(ctx, d.name, journal.All); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// descendants returns the descendants of a session, parents before their children. Children of the
+// session itself that keep returns true for are left out, with their descendants; nil: none are.
+func (a *Agent) descendants(ctx context.Context, name string, keep func(child string) bool) ([]descendant, error) {
+	var found []descendant
+	seen := map[string]bool{name: true} // two journals may be the same, and a host may make a circle
+	for parent, n := name, 0; ; parent, n = found[n].name, n+1 {
+		for _, store := range a.journals() {
+			for head, err := range store.Heads(ctx, journal.Filter{Parent: parent}) {
+				if err != nil {
+					return nil, err
+				}
+				if seen[head.Session] || parent == name && keep != nil && keep(head.Session) {
+					continue
+				}
+				seen[head.Session] = true
+				found = append(found, descendant{store, head.Session})
+			}
+		}
+		if n == len(found) {
+			return found, nil
+		}
+	}
 }
 
 // journals returns the journals of the agent and of its subagents. One may be listed twice.

@@ -45,7 +45,8 @@ type NoteMeta = machine.NoteMeta
 //   - Mode, ToolChoice, Output, Interactive, Priority, Key, Children: see [Input]
 //   - Limits, Own: the limits in force, and those that the input itself set
 //   - Caller: who the run works for, in parts: User, Task, Pipeline and TraceParent
-//   - Owner: who the session belongs to; only its first run can say so
+//   - Owner, ParentSession: who the session belongs to, and whose work it is: see Input.Parent;
+//     only its first run can say so
 //   - Tools, Only, External: the fingerprints of the agent's tools; the names of those that are
 //     offered, none for all; and the tools that a front end executes
 //   - ContextReset: the place in a chain of runs, for a run that continues the one before it

@@ -55,6 +55,12 @@ type Input struct {
 	// of a session sets it; it has at most 256 bytes. A later input that names somebody else, or an
 	// owner for a session that has none, is [ErrNotOwner]. Empty: the owner isn't checked.
 	Owner string
+	// Parent is the session whose work this one is, or the log of another package, such as a run of
+	// plans. [Agent.Sessions], [Agent.Recover] and [Agent.Retain] skip a session with a parent: who
+	// has started it resumes it, and it is deleted with its parent. The first input of a session
+	// sets it; another one in a later input is an *[ArgError]. The sessions of subagents have the
+	// session that called them as their parent. Empty: nobody's, or what the first input has said.
+	Parent string
 	// Title is the title of the session if it has none yet: see [Session.SetTitle].
 	Title string
 	// Labels are labels of the host's choice, such as {"tenant": "acme"}: at most 16, with keys of

@@ -42,26 +42,23 @@ func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	if l.Run() == nil {
 		return Pruned{}, nil
 	}
-	total, err := a.size(ctx, a.sessions.Store, s.id)
-	if err != nil {
-		return Pruned{}, err
-	}
-	err = a.eachChild(ctx, a.sessions.Store, s.id, func(store journal.Store, name string) error {
-		if slices.ContainsFunc(l.Run().Calls, func(c machine.CallState) bool {
-			return name == childSession(s.id, c.Call.ID)
-		}) {
-			return nil // it is still needed
-		}
-		child, err := a.tree(ctx, store, name)
-		if err != nil {
-			return err
-		}
-		total.add(child)
-		return a.delete(ctx, store, name)
+	children, err := a.descendants(ctx, s.id, func(child string) bool {
+		return !strings.HasPrefix(child, childPrefix) || // it isn't a subagent's
+			slices.ContainsFunc(l.Run().Calls, func(c machine.CallState) bool {
+				return child == childSession(s.id, c.Call.ID) // it is still needed
+			})
 	})
 	if err != nil {
 		return Pruned{}, err
 	}
+	total, err := a.size(ctx, append(children, descendant{a.sessions.Store, s.id}))
+	if err != nil {
+		return Pruned{}, err
+	}
+	if err := a.delete(ctx, children); err != nil {
+		return Pruned{}, err
+	}
+	total.Sessions = len(children)
 	state, err := l.State().Clone()
 	if err != nil {
 		return Pruned{}, err
@@ -102,7 +99,8 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 			Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}
 	var unread error
-	for h, err := range a.sessions.Store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
+	for h, err := range a.sessions.Store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true,
+		NoParent: true}) {
 		if err != nil && h.Session != "" {
 			unread = errors.Join(unread, err)
 			continue
@@ -111,10 +109,10 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 			return total, fmt.Errorf("agent: listing sessions: %w", err)
 		}
 		open := h.Status == string(Running) || h.Status == string(Paused)
-		if time.Since(h.Updated) < r.Idle || open && !r.Open || strings.HasPrefix(h.Session, childPrefix) {
+		if time.Since(h.Updated) < r.Idle || open && !r.Open {
 			continue
 		}
-		p, err := a.tree(ctx, a.sessions.Store, h.Session)
+		p, err := a.tree(ctx, h.Session)
 		if err == nil && !r.DryRun {
 			err = a.Session(h.Session).Delete(ctx)
 		}
@@ -129,27 +127,27 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 	return total, unread
 }
 
-// size counts the records of a session.
-func (a *Agent) size(ctx context.Context, store journal.Store, name string) (p Pruned, err error) {
-	recs, err := session.Records(ctx, store, name, 0, 0)
-	for _, rec := range recs {
-		p.Records++
-		p.Bytes += int64(len(rec.Data))
+// tree counts a session of the agent's journal with its descendants, and their records.
+func (a *Agent) tree(ctx context.Context, name string) (Pruned, error) {
+	list, err := a.descendants(ctx, name, nil)
+	if err != nil {
+		return Pruned{}, err
 	}
-	return p, err
+	return a.size(ctx, append(list, descendant{a.sessions.Store, name}))
 }
 
-// tree counts the records of a session and of its subagents' sessions.
-func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (Pruned, error) {
-	p, err := a.size(ctx, store, session)
-	p.Sessions = 1
-	if err != nil {
-		return p, err
+// size counts sessions and their records.
+func (a *Agent) size(ctx context.Context, list []descendant) (Pruned, error) {
+	p := Pruned{Sessions: len(list)}
+	for _, d := range list {
+		recs, err := session.Records(ctx, d.store, d.name, 0, 0)
+		if err != nil {
+			return p, err
+		}
+		for _, rec := range recs {
+			p.Records++
+			p.Bytes += int64(len(rec.Data))
+		}
 	}
-	err = a.eachChild(ctx, store, session, func(store journal.Store, name string) error {
-		c, err := a.tree(ctx, store, name)
-		p.add(c)
-		return err
-	})
-	return p, err
+	return p, nil
 }

@@ -68,7 +68,8 @@ const defaultRecovery = 4
 // process died or was drained, a decision was made on what they waited for ([Session.Decide]), or
 // the time to decide is over. It returns when each of them has ended or paused again, with their
 // number. It skips sessions that another process drives or resumes first, sessions of an agent with
-// another name, sessions of subagents, which their parents resume, and the logs of other packages.
+// another name, sessions with a parent (see Input.Parent), which resumes them, such as those of
+// subagents, and the logs of other packages.
 // No other function resumes sessions by itself.
 //
 // Call it when a process starts and regularly after that: the session of a process that was killed

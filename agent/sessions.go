@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -30,6 +29,7 @@ type SessionInfo struct {
 	Session string
 	Title   string            // see [Session.SetTitle]
 	Owner   string            // who it belongs to: see Input.Owner
+	Parent  string            // whose work it is: see Input.Parent; empty in a list of Agent.Sessions
 	Labels  map[string]string // of its newest run
 	Status  Status            // of its newest run
 	Updated time.Time         // when its newest fact was stored, by the clock of the store
@@ -38,7 +38,8 @@ type SessionInfo struct {
 }
 
 // Sessions lists the sessions of the agent's journal, the most recently changed first, without
-// those of subagents and the logs of other packages ([journal.Head].Kind). Each range over the
+// those that have a parent (see Input.Parent), such as those of subagents, and the logs of other
+// packages ([journal.Head].Kind). Each range over the
 // sequence lists anew.
 //
 // The sessions that can't be read come last: each is an error, and a SessionInfo with the name
@@ -50,7 +51,8 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 			yield(SessionInfo{}, errNoAgent)
 			return
 		}
-		hf := journal.Filter{Prefix: f.Prefix, Status: string(f.Status), Label: f.Label, NoKind: true}
+		hf := journal.Filter{Prefix: f.Prefix, Status: string(f.Status), Label: f.Label, NoKind: true,
+			NoParent: true}
 		if f.Owner != "" && f.Label.Key == "" { // a store finds sessions by one label
 			hf.Label = journal.Label{Key: machine.OwnerLabel, Value: f.Owner}
 		}
@@ -66,7 +68,7 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 				continue
 			}
 			info := headInfo(&h)
-			if h.Seq > 0 && !h.Updated.Before(f.Updated) && !strings.HasPrefix(h.Session, childPrefix) &&
+			if h.Seq > 0 && !h.Updated.Before(f.Updated) &&
 				(f.Owner == "" || f.Owner == info.Owner) {
 				found = append(found, info)
 			}
@@ -111,7 +113,8 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 // headInfo returns what a list shows of a session.
 func headInfo(h *journal.Head) SessionInfo {
 	info := SessionInfo{Session: h.Session, Title: h.Title, Owner: h.Labels[machine.OwnerLabel],
-		Labels: maps.Clone(h.Labels), Status: Status(h.Status), Updated: h.Updated, Pending: len(h.Open), Facts: h.Seq}
+		Parent: h.Parent, Labels: maps.Clone(h.Labels), Status: Status(h.Status), Updated: h.Updated,
+		Pending: len(h.Open), Facts: h.Seq}
 	delete(info.Labels, machine.OwnerLabel)
 	return info
 }

@@ -74,7 +74,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	parent := &parentCall{id: call.ID, trace: x.Origin().Trace, account: x.account(), depth: x.depth() + 1,
 		drains:  x.drains,
 		answers: x.answers(call.ID), spending: newSpending(all)}
-	in = Input{Session: name, Prompt: task.Task, parent: parent}
+	in = Input{Session: name, Prompt: task.Task, Parent: x.Name, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
 	if err != nil {
 		return in, nil, err

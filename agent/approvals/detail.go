@@ -92,10 +92,6 @@ type log struct {
 // read reads a session: all of it, or from its snapshot on.
 func read(ctx context.Context, store journal.Store, session string) (*log, error) {
 	var invalid *journal.InvalidError
-	if strings.HasPrefix(session, machine.ChildPrefix) {
-		return nil,
-			fmt.Errorf("%w: session %q belongs to a subagent; use the session that called it", ErrUnknown, session)
-	}
 	head, err := store.Head(ctx, session)
 	switch {
 	case errors.Is(err, journal.ErrNoSession) || errors.As(err, &invalid):
@@ -103,6 +99,8 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 	case err != nil:
 		head.Session = session
 		return nil, &unreadableError{&head, fmt.Errorf("approvals: session %q: reading its head: %w", session, err)}
+	case head.Parent != "":
+		return nil, fmt.Errorf("%w: session %q is the work of %q; use that", ErrUnknown, session, head.Parent)
 	case head.Kind != "":
 		return nil, fmt.Errorf("%w: %q is a log of the kind %q", ErrUnknown, session, head.Kind)
 	}

@@ -50,16 +50,12 @@ type Filter struct {
 // headsAtATime is how many heads are requested from a store at a time.
 const headsAtATime = 200
 
-// pastChildren sorts after the names of all subagents' sessions, whose items are decided in the
-// parent's session.
-const pastChildren = machine.ChildPrefix + "\U0010FFFF"
-
 // List yields the open items of all sessions of a store: in the order of session names, and within
 // a session in the order of its calls. It reads no log, except of sessions that have more open
-// items than a head shows ([journal.MaxOpen]). Sessions of subagents are left out, since their
-// items are listed with the session that called them, and so are the logs of other packages, except
-// for those of plans if Filter.Plans says so. To continue later, set Filter.After to the last
-// session whose items were all read.
+// items than a head shows ([journal.MaxOpen]). Sessions with a parent, such as those of subagents,
+// are left out, since their items are listed with the parent's, and so are the logs of other
+// packages, except for those of plans if Filter.Plans says so. To continue later, set Filter.After
+// to the last session whose items were all read.
 //
 // If the log of such a session can't be read, List yields an error with Open.Session, and then the
 // items that its head shows. If the head of a session can't be read, List yields an error with
@@ -67,7 +63,8 @@ const pastChildren = machine.ChildPrefix + "\U0010FFFF"
 // sessions, which has no Open.Session. Concurrent changes may be missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
 	return func(yield func(Open, error) bool) {
-		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: !f.Plans, After: f.After, Limit: headsAtATime}
+		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: !f.Plans, NoParent: true, After: f.After,
+			Limit: headsAtATime}
 		for more := true; more; {
 			n := 0
 			for h, err := range store.Heads(ctx, hf) {
@@ -78,11 +75,7 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 					}
 				}
 				n++
-				if hf.After = h.Session; strings.HasPrefix(h.Session, machine.ChildPrefix) {
-					hf.After, n = pastChildren, headsAtATime // there may be very many
-					break
-				}
-				if !f.lists(h.Kind) {
+				if hf.After = h.Session; !f.lists(h.Kind) {
 					continue
 				}
 				if len(h.Open) >= journal.MaxOpen && h.Kind == "" {

@@ -11,12 +11,13 @@ import (
 // as the append, lease or post that changes it.
 type Head struct {
 	Session string `json:"session"`
-	// The last [HeadUpdate] of the host set these five.
+	// The last [HeadUpdate] of the host set these six.
 	Status string            `json:"status,omitempty"`
 	Open   []Open            `json:"open,omitempty"`
 	Kind   string            `json:"kind,omitempty"` // which package's log it is; empty: a session of agents
 	Title  string            `json:"title,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
+	Parent string            `json:"parent,omitempty"` // whose work this one is; empty: nobody's
 
 	Seq    uint64 `json:"seq"`    // number of the last record, 0 for none
 	Pruned uint64 `json:"pruned"` // records up to this number are gone
@@ -62,11 +63,15 @@ type Filter struct {
 	Owner  string // only this owner, if not empty, even if its lease has ended
 	Kind   string // only this kind, if not empty
 	NoKind bool   // only sessions without a kind: those of agents
-	Label  Label  // only sessions that have this label, if its key isn't empty
-	Open   bool   // only sessions with something open
-	Inbox  bool   // only sessions with something in the inbox
-	After  string // only names after this one: the last name of the previous page
-	Limit  int    // at most this many; all if it is 0 or less
+	Parent string // only the children of this one, if it isn't empty
+	// NoParent keeps only sessions without a parent: those that somebody else than another session
+	// has begun.
+	NoParent bool
+	Label    Label  // only sessions that have this label, if its key isn't empty
+	Open     bool   // only sessions with something open
+	Inbox    bool   // only sessions with something in the inbox
+	After    string // only names after this one: the last name of the previous page
+	Limit    int    // at most this many; all if it is 0 or less
 }
 
 // Match reports whether f lists h. It doesn't consider Limit.
@@ -77,6 +82,8 @@ func (f Filter) Match(h Head) bool {
 		(f.Owner == "" || h.Owner == f.Owner) &&
 		(f.Kind == "" || h.Kind == f.Kind) &&
 		(!f.NoKind || h.Kind == "") &&
+		(f.Parent == "" || h.Parent == f.Parent) &&
+		(!f.NoParent || h.Parent == "") &&
 		(f.Label.Key == "" || f.Label.Value != "" && h.Labels[f.Label.Key] == f.Label.Value) &&
 		(!f.Open || len(h.Open) > 0) &&
 		(!f.Inbox || h.Inbox > 0)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,14 +19,15 @@ import (
 type Memory struct {
 	mu       sync.Mutex // guards what follows, and the sessions
 	sessions map[string]*session
-	fence    uint64 // the last one of any session, so that fences keep rising after a session is deleted
+	children map[string]map[*session]bool // of each parent
+	fence    uint64                       // the last one of any session; it keeps rising after one is deleted
 }
 
 var _ Store = (*Memory)(nil)
 
 // NewMemory returns an empty [Memory].
 func NewMemory() *Memory {
-	return &Memory{sessions: make(map[string]*session)}
+	return &Memory{sessions: make(map[string]*session), children: make(map[string]map[*session]bool)}
 }
 
 // A session is never returned, only copied from. The records in entries don't change, so a reader
@@ -70,9 +72,14 @@ func (m *Memory) Append(ctx context.Context, a Append) error {
 	if a.After != s.head.Seq {
 		return s.conflict(a.After, a.Fence)
 	}
+	before := s.head.Parent
 	s.add(a, now)
 	if !known {
 		m.sessions[a.Session] = s
+	}
+	if before != s.head.Parent {
+		m.leave(s, before)
+		m.join(s)
 	}
 	return nil
 }
@@ -156,7 +163,7 @@ func (m *Memory) matching(f Filter) []Head {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var heads []Head
-	for _, s := range m.sessions {
+	for s := range m.candidates(f) {
 		if f.Match(s.head) {
 			heads = append(heads, s.head)
 		}
@@ -169,6 +176,32 @@ func (m *Memory) matching(f Filter) []Head {
 		heads[i] = heads[i].clone()
 	}
 	return heads
+}
+
+// candidates returns at least the sessions that f lists.
+func (m *Memory) candidates(f Filter) iter.Seq[*session] {
+	if f.Parent != "" {
+		return maps.Keys(m.children[f.Parent])
+	}
+	return maps.Values(m.sessions)
+}
+
+// join enters a session among the children of its parent.
+func (m *Memory) join(s *session) {
+	if s.head.Parent == "" {
+		return
+	}
+	if m.children[s.head.Parent] == nil {
+		m.children[s.head.Parent] = make(map[*session]bool)
+	}
+	m.children[s.head.Parent][s] = true
+}
+
+// leave removes a session from the children of a parent.
+func (m *Memory) leave(s *session, parent string) {
+	if delete(m.children[parent], s); len(m.children[parent]) == 0 {
+		delete(m.children, parent)
+	}
 }
 
 // Delete implements [Store].
@@ -186,6 +219,7 @@ func (m *Memory) Delete(ctx context.Context, session string, upTo uint64) error 
 		return nil
 	}
 	if upTo == All {
+		m.leave(s, s.head.Parent)
 		delete(m.sessions, session)
 		return nil
 	}

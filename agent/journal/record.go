@@ -71,11 +71,16 @@ type HeadUpdate struct {
 	// values of at most [MaxLabelValue] bytes. Keys and values aren't empty, and are valid UTF-8
 	// without control characters.
 	Labels map[string]string `json:"labels,omitempty"`
+	// Parent is the session (or the log of another package) whose work this one is, by the rules of
+	// names; empty if it is nobody's. The store needn't have a session of that name.
+	// [Filter].Parent finds the children of a session.
+	Parent string `json:"parent,omitempty"`
 }
 
 // Set replaces the part of the head that the host sets, with copies.
 func (h *Head) Set(u *HeadUpdate) {
 	h.Status, h.Open, h.Kind, h.Title, h.Labels = u.Status, slices.Clone(u.Open), u.Kind, u.Title, maps.Clone(u.Labels)
+	h.Parent = u.Parent
 	for i := range h.Open {
 		h.Open[i].Expires = normalize(h.Open[i].Expires)
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// MaxName is the most bytes that a name has: of a session, an owner, a kind, an id, a status or
-	// a title. Names are valid UTF-8 without control characters. A status, and the kind and title
-	// of an [Open], may be empty; the others may not.
+	// MaxName is the most bytes that a name has: of a session, a parent, an owner, a kind, an id, a
+	// status or a title. Names are valid UTF-8 without control characters. A status, a parent, and
+	// the kind and title of an [Open], may be empty; the others may not.
 	MaxName = 512
 	// MaxRecord is the most bytes that Data of a [Record] or an [Item] has: 64 MiB.
 	MaxRecord = 64 << 20
@@ -82,6 +82,9 @@ func (h *HeadUpdate) validate() *InvalidError {
 	err := validName(".Status", h.Status, true)
 	if err == nil {
 		err = validName(".Kind", h.Kind, true)
+	}
+	if err == nil {
+		err = validName(".Parent", h.Parent, true)
 	}
 	if err == nil {
 		err = validText(".Title", h.Title, true, MaxTitle)

@@ -44,7 +44,7 @@ func (f *TitleChanged) apply(m *Machine, _ *RunState) string {
 	if f.Title == "" {
 		return "its title is empty"
 	}
-	problem := checkHead(f.Title, "", "")
+	problem := checkHead(f.Title, "", "", "")
 	if problem == "" {
 		m.s.Title = f.Title
 	}
@@ -63,9 +63,9 @@ func (s *State) addKey(key, run string) {
 // it.
 const OwnerLabel = "pawl.owner"
 
-// checkHead says why a session can't have a title, labels or an owner; "" if it can.
-func checkHead(title string, labels provider.LabelSet, owner string) string {
-	h := headOf(title, labels, owner)
+// checkHead says why a session can't have a title, labels, an owner or a parent; "" if it can.
+func checkHead(title string, labels provider.LabelSet, owner, parent string) string {
+	h := headOf(title, labels, owner, parent)
 	if err := h.Validate(); err != nil {
 		return err.Error()
 	}
@@ -73,8 +73,8 @@ func checkHead(title string, labels provider.LabelSet, owner string) string {
 }
 
 // headOf returns the part of a session's head that doesn't depend on what its run does.
-func headOf(title string, labels provider.LabelSet, owner string) *journal.HeadUpdate {
-	h := &journal.HeadUpdate{Title: title, Labels: labels.Map()}
+func headOf(title string, labels provider.LabelSet, owner, parent string) *journal.HeadUpdate {
+	h := &journal.HeadUpdate{Title: title, Labels: labels.Map(), Parent: parent}
 	if owner != "" {
 		if h.Labels == nil {
 			h.Labels = make(map[string]string)

@@ -82,7 +82,7 @@ func everyFact() []machine.Fact {
 			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60,
 			CallKey: "k-0", Key: "k-1", Children: true,
 			Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
-			Owner: "ann", Caller: machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1",
+			Owner: "ann", ParentSession: "s-0", Caller: machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1",
 				TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
 			Only: []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
@@ -134,7 +134,7 @@ func everyFact() []machine.Fact {
 			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", Scope: "docs/", By: "ann", Since: at}},
 			Run:   &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
 			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home",
-			Owner: "ann", Notes: []machine.NoteState{{"plan", 1, .5}}}},
+			Owner: "ann", Parent: "s-0", Notes: []machine.NoteState{{"plan", 1, .5}}}},
 		&machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit,
 			Reason: "agent: Limits.Steps is reached: 12 of 12"},
 	}

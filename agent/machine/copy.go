@@ -41,14 +41,14 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 }
 
 // setOwner sets, in a fact that starts a run or stands for one, the session that the run took
-// place in. In a copy of a copy that is the first session. The keys of inputs belong to that
-// session, too, unless the copy has its name: an input of the copy may use them again.
+// place in. In a copy of a copy that is the first session. The parent and the keys of inputs belong
+// to that session, too, unless the copy has its name: an input of the copy may use a key again.
 func setOwner(f Fact, from, to string) {
 	switch f := f.(type) {
 	case *RunStarted:
 		f.From = cmp.Or(f.From, from)
 		if from != to {
-			f.Key = ""
+			f.Key, f.ParentSession = "", ""
 		}
 	case *Steered:
 		if from != to {
@@ -56,9 +56,9 @@ func setOwner(f Fact, from, to string) {
 		}
 	case *Snapshot:
 		f.From = cmp.Or(f.From, from)
-		if from != to && f.State != nil && len(f.State.Keys) > 0 { // Apply refuses one without a state
+		if from != to && f.State != nil { // Apply refuses one without a state
 			s := *f.State
-			s.Keys = nil
+			s.Keys, s.Parent = nil, ""
 			f.State = &s
 		}
 	}

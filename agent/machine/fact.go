@@ -45,6 +45,9 @@ type RunStarted struct {
 	Caller
 	// Owner is who the session belongs to. Only the first run of a session can say so.
 	Owner string `json:"owner,omitempty"`
+	// ParentSession is the session, or the log of another package, whose work this session is. Only
+	// the first run of a session can say so. Parent is the call.
+	ParentSession string `json:"parent_session,omitempty"`
 	// Key is the key of the input: the next input with the same key starts no run.
 	Key string `json:"key,omitempty"`
 	// Tools are the fingerprints of the agent's tools. A process that resumes the run compares its

@@ -143,11 +143,14 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	case f.Call != nil && (f.Call.ID != CallID(f.Run(), 0, 0) || f.Call.Name == "" || f.ContextReset != nil):
 		return "its call has no name, not the id of the run's first call, or comes after a context reset"
 	}
-	if problem := checkHead("", f.Labels(), f.Owner); problem != "" {
+	if problem := checkHead("", f.Labels(), f.Owner, f.ParentSession); problem != "" {
 		return problem
 	}
 	if f.Owner != "" && f.Owner != m.s.Owner && m.s.Seq > 0 {
 		return "the session doesn't belong to its owner"
+	}
+	if p := f.ParentSession; p != "" && (p != m.s.Parent && m.s.Seq > 0 || p == m.s.Session) {
+		return "the session isn't the work of its parent"
 	}
 	var chain *ChainState
 	if f.ContextReset != nil {
@@ -160,7 +163,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 		m.s.Phase = ""
 	}
 	m.s.Mode, m.s.Labels = f.Mode, f.Labels()
-	m.s.Owner = cmp.Or(m.s.Owner, f.Owner)
+	m.s.Owner, m.s.Parent = cmp.Or(m.s.Owner, f.Owner), cmp.Or(m.s.Parent, f.ParentSession)
 	m.s.addKey(f.Key, f.Run())
 	m.s.Messages = append(m.s.Messages, f.History...)
 	m.s.Run = &RunState{

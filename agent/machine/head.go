@@ -8,10 +8,10 @@ import (
 )
 
 // Head returns what lists show of a session that has a run: its status, what it waits for, its
-// title and its labels.
+// title, its labels and its parent.
 func (m *Machine) Head() *journal.HeadUpdate {
 	r := m.s.Run
-	head := headOf(m.s.Title, m.s.Labels, m.s.Owner)
+	head := headOf(m.s.Title, m.s.Labels, m.s.Owner, m.s.Parent)
 	if head.Status = string(r.Status); r.Status == Paused && r.Code == CodeDrained {
 		// it waits for a process, not for a person
 		head.Status = string(Running)

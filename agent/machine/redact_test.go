@@ -15,7 +15,7 @@ import (
 // keptFields are the fields that a Redactor leaves alone: names, ids, schemas, figures, and what a
 // provider needs verbatim.
 var keptFields = fields(
-	`Meta Mode Caller Owner Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage
+	`Meta Mode Caller Owner ParentSession Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage
 	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint Path Replaces Risk User`)
 
 // exceptions are fields of one type that differ from the list above. Calls that only repeat a call

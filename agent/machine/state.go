@@ -30,7 +30,8 @@ type State struct {
 	// Labels are those of the newest run, and Title is what lists show.
 	Labels provider.LabelSet `json:"labels,omitempty"`
 	Title  string            `json:"title,omitempty"`
-	Owner  string            `json:"owner,omitempty"` // who the session belongs to: see [RunStarted]
+	Owner  string            `json:"owner,omitempty"`  // who the session belongs to: see [RunStarted]
+	Parent string            `json:"parent,omitempty"` // whose work the session is: see RunStarted.ParentSession
 	// Notes are the newest note of each category.
 	Notes []NoteState `json:"notes,omitempty"`
 }

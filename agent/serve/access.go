@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -58,8 +59,8 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 	if p != nil {
 		return nil, p
 	}
-	if session == "" || strings.HasPrefix(session, "call/") || strings.HasPrefix(session, "unnamed/") {
-		// those of subagents, and of runs that nobody named
+	if session == "" || strings.HasPrefix(session, machine.UnnamedPrefix) || // of a run that nobody named
+		strings.HasPrefix(session, machine.ChildPrefix) { // no name for a new session
 		return nil, unknown()
 	}
 	g := &grant{session: s.agent.Session(session), user: user}
@@ -75,6 +76,8 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 			p.cause = cause
 		}
 		return nil, p
+	case info.Parent != "":
+		return nil, unknown()
 	}
 	g.exists, g.owner, g.running = true, info.Owner, info.Status == agent.Running
 	if g.owner == user {

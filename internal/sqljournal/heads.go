@@ -77,17 +77,20 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclus
 	where += s.param(1)
 	for _, c := range []struct {
 		column, value string
-	}{{"s.status", f.Status}, {"s.owner", f.Owner}, {"s.kind", f.Kind}} {
+	}{{"s.status", f.Status}, {"s.owner", f.Owner}, {"s.kind", f.Kind}, {"s.parent", f.Parent}} {
 		if c.value != "" && storable(c.value) == c.value {
 			args = append(args, c.value)
 			where += " AND " + c.column + " = " + s.param(len(args))
-			if c.column == "s.owner" {
-				where += " AND s.owner <> ''" // enables the index of owners
+			if c.column == "s.owner" || c.column == "s.parent" {
+				where += " AND " + c.column + " <> ''" // enables the index, which leaves out the others
 			}
 		}
 	}
 	if f.NoKind {
 		where += " AND s.kind = ''"
+	}
+	if f.NoParent {
+		where += " AND s.parent = ''"
 	}
 	if l := f.Label; l.Key != "" && storable(l.Key) == l.Key && storable(l.Value) == l.Value {
 		args = append(args, l.Key, l.Value)

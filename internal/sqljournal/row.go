@@ -27,8 +27,8 @@ func scanRow(scan func(...any) error) (*row, error) {
 		id, seq, pruned, inbox, fence number
 		until, updated, now           instant
 	)
-	if err := scan(&id, &r.Session, &r.Status, &openText, &r.Kind, &r.Title, &labels, &seq, &pruned, &inbox, &fence,
-		&r.Owner, &until, &updated, &now); err != nil {
+	if err := scan(&id, &r.Session, &r.Status, &openText, &r.Kind, &r.Title, &labels, &r.Parent, &seq, &pruned,
+		&inbox, &fence, &r.Owner, &until, &updated, &now); err != nil {
 		return nil, err
 	}
 	r.id, r.Seq, r.Pruned, r.Inbox, r.Fence = int64(id), uint64(seq), uint64(pruned), int(inbox), uint64(fence)
@@ -73,7 +73,7 @@ func (s *Store) save(ctx context.Context, tx Tx, r *row) error {
 		return err
 	}
 	args := []any{r.id, r.Status, text, len(r.Open), int64(r.Seq), int64(r.Pruned), r.Inbox, int64(r.Fence), r.Owner,
-		Nanos(r.Until), r.Updated.UnixNano(), r.Kind, r.Title, labels}
+		Nanos(r.Until), r.Updated.UnixNano(), r.Kind, r.Title, labels, r.Parent}
 	if r.exists() {
 		_, err = tx.ExecContext(ctx, s.q.update, args...)
 		return err

@@ -109,17 +109,17 @@ func (d Dialect) statements() statements {
 		now = "0"
 	}
 	// The columns are those of scanRow, in its order.
-	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, " + d.Seq +
+	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, s.parent, " + d.Seq +
 		", s.pruned, s.inbox, s.fence, s.owner, s.until, " + d.Updated
 	from := " FROM @sessions s WHERE "
 	q := statements{
 		find:  columns + ", 0" + from + "s.name = ?1",
 		lock:  columns + ", " + now + from + "s.name = ?1" + d.Lock,
 		heads: columns + ", 0" + from,
-		insert: `INSERT INTO @sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING id`,
+		insert: `INSERT INTO @sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels, parent)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING id`,
 		update: `UPDATE @sessions SET status = ?2, open = ?3, opens = ?4, seq = ?5, pruned = ?6, inbox = ?7, fence = ?8, owner = ?9,
-			until = ?10, updated = ?11, kind = ?12, title = ?13, labels = ?14 WHERE id = ?1`,
+			until = ?10, updated = ?11, kind = ?12, title = ?13, labels = ?14, parent = ?15 WHERE id = ?1`,
 		repeated: "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= " +
 			"?3 ORDER BY seq",
 		page: "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 " +

@@ -3,7 +3,6 @@ package due
 import (
 	"context"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -12,11 +11,11 @@ import (
 
 // Sessions yields the sessions of agents that could continue but that no process drives: their
 // process died or was drained, something was posted to them, or the time to decide is over. It
-// leaves out the sessions of subagents, which their parents resume, and the logs of other packages.
-// Errors are as in [journal.Store.Heads].
+// leaves out sessions with a parent, which resumes them, such as those of subagents, and the logs
+// of other packages. Errors are as in [journal.Store.Heads].
 func Sessions(ctx context.Context, store journal.Store, prefix string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for h, err := range store.Heads(ctx, journal.Filter{Prefix: prefix, NoKind: true}) {
+		for h, err := range store.Heads(ctx, journal.Filter{Prefix: prefix, NoKind: true, NoParent: true}) {
 			it := Item{Session: h.Session}
 			due := err != nil
 			if err == nil {
@@ -32,7 +31,7 @@ func Sessions(ctx context.Context, store journal.Store, prefix string) iter.Seq2
 // since reports whether a session is due, and since when. When something was posted isn't known; it
 // counts as due since its newest fact.
 func since(h *journal.Head, now time.Time) (at time.Time, due bool) {
-	if h.Owner != "" && now.Before(h.Until) || strings.HasPrefix(h.Session, machine.ChildPrefix) {
+	if h.Owner != "" && now.Before(h.Until) {
 		return at, false
 	}
 	switch h.Status {

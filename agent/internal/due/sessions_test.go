@@ -65,7 +65,7 @@ func TestSessionsAreDueThatCouldContinueButThatNobodyDrives(t *testing.T) {
 			{"the time to decide is over", journal.Head{Status: paused, Open: open(future, past, time.Time{})}, past},
 			{"it has ended", journal.Head{Status: string(machine.Completed), Inbox: 1}, time.Time{}},
 			{"it has no run", journal.Head{Inbox: 1}, time.Time{}},
-			{"it is a subagent's", journal.Head{Session: machine.ChildPrefix + "x", Status: running}, time.Time{}},
+			{"it has a parent", journal.Head{Status: running, Parent: "p"}, time.Time{}},
 			{"it is another package's", journal.Head{Status: running, Kind: "plan"}, time.Time{}},
 		} {
 			if c.head.Updated = updated; c.head.Session == "" {

@@ -400,6 +400,22 @@ var defects = []defect{
 				return s.Heads(ctx, f)
 			}
 		}},
+	{"lists children among the sessions without a parent", "sessions are found by their parent, or because they have none",
+		func(b *bad, s journal.Store) {
+			b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+				f.NoParent = false
+				return s.Heads(ctx, f)
+			}
+		}},
+	{"keeps the first parent", "the parent follows changes", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if h, err := s.Head(ctx, a.Session); err == nil && h.Parent != "" && a.Head != nil {
+				head := *a.Head
+				head.Parent, a.Head = h.Parent, &head
+			}
+			return s.Append(ctx, a)
+		}
+	}},
 	{"keeps the first labels", "labels, kind and title follow changes", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if h, err := s.Head(ctx, a.Session); err == nil && len(h.Labels) > 0 && a.Head != nil {

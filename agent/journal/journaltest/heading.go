@@ -20,13 +20,14 @@ var headChecks = []check{
 		labels := map[string]string{"user": "ann", "tenant": "Ünits <&> “Co”"}
 		f.append(journal.Append{Session: "s", Records: recs(1, 3), Head: &journal.HeadUpdate{
 			Status: "paused", Open: open, Kind: "plan", Title: "The “home” page", Labels: labels,
+			Parent: "the “parent”",
 		}})
 		h := f.head("s")
 		if h.Updated.IsZero() {
 			t.Fatalf("the head doesn't say when it was updated")
 		}
 		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Kind: "plan",
-			Title: "The “home” page", Labels: labels, Seq: 3, Updated: h.Updated})
+			Title: "The “home” page", Labels: labels, Parent: "the “parent”", Seq: 3, Updated: h.Updated})
 		h.Labels["user"] = "bob"
 		f.equal("labels", f.head("s").Labels, labels)
 	}},
@@ -34,6 +35,7 @@ var headChecks = []check{
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
 			Status: "x", Open: []journal.Open{{ID: "o"}}, Kind: "k", Title: "t", Labels: map[string]string{"a": "b"},
+			Parent: "p",
 		}})
 		before := f.head("s")
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
@@ -48,7 +50,7 @@ var headChecks = []check{
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
 			Status: "x", Open: []journal.Open{{ID: "o"}, {ID: "p"}}, Kind: "k", Title: "t",
-			Labels: map[string]string{"a": "b", "c": "d"},
+			Labels: map[string]string{"a": "b", "c": "d"}, Parent: "p",
 		}})
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2),
 			Head: &journal.HeadUpdate{Status: "y", Open: []journal.Open{{ID: "q"}}}})

@@ -107,6 +107,7 @@ var labelChecks = []check{
 			"a value that is too long": {Labels: map[string]string{"k": strings.Repeat("k", journal.MaxLabelValue+1)}},
 		}
 		for what, name := range badNames {
+			bad["a parent that is "+what] = journal.HeadUpdate{Parent: name}
 			bad["a kind that is "+what] = journal.HeadUpdate{Kind: name}
 			bad["a title that is "+what] = journal.HeadUpdate{Title: name}
 			bad["a key that is "+what] = journal.HeadUpdate{Labels: map[string]string{name: "v"}}

@@ -181,14 +181,15 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 // headColumns returns the columns that a head update sets: NULL for those that stay as they are.
 func headColumns(h *journal.HeadUpdate) ([]any, error) {
 	if h == nil {
-		return []any{(*string)(nil), (*string)(nil), (*int)(nil), (*string)(nil), (*string)(nil), (*string)(nil)}, nil
+		var text *string
+		return []any{text, text, (*int)(nil), text, text, text, text}, nil
 	}
 	open, err := sqljournal.EncodeOpen(h.Open)
 	if err != nil {
 		return nil, err
 	}
 	labels, err := sqljournal.EncodeLabels(h.Labels)
-	return []any{h.Status, open, len(h.Open), h.Kind, h.Title, labels}, err
+	return []any{h.Status, open, len(h.Open), h.Kind, h.Title, labels, h.Parent}, err
 }
 
 // Insert implements [sqljournal.Database].

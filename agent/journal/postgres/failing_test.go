@@ -289,7 +289,7 @@ func TestOtherVersionsOfTheTables(t *testing.T) {
 	undo := postgres.WithMigrations(later, []string{"ALTER TABLE @nothing ADD COLUMN more text"})
 	_, err := postgres.Open(t.Context(), cfg)
 	undo()
-	require.ErrorContains(t, err, "migrating the journal's tables to version 3", "one that fails")
+	require.ErrorContains(t, err, fmt.Sprintf("migrating the journal's tables to version %d", postgres.Versions()+2), "one that fails")
 	holds(t, open(t, cfg), "s", 1) // as if nothing had been
 
 	undo = postgres.WithMigrations(later)
@@ -308,7 +308,26 @@ func TestOtherVersionsOfTheTables(t *testing.T) {
 	undo()
 	_, err = postgres.Open(t.Context(), cfg)
 	require.ErrorIs(t, err, postgres.ErrNewer)
-	require.ErrorContains(t, err, "they have version 2, this one knows up to 1")
+	require.ErrorContains(t, err, fmt.Sprintf("they have version %d, this one knows up to %[2]d", postgres.Versions()+1,
+		postgres.Versions()))
+}
+
+func TestSessionsOfTheFirstVersionAreKept(t *testing.T) {
+	cfg := empty(t)
+	undo := postgres.WithFirst(1)
+	_ = open(t, cfg)
+	undo()
+	sqlExec(t, fmt.Sprintf(`INSERT INTO %s.sessions
+		(name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels)
+		VALUES ('s', 'completed', '[]', 0, 1, 0, 0, 0, '', NULL, 7, '', 'a title', '{"a": "b"}')`, cfg.Schema))
+	sqlExec(t, fmt.Sprintf(`INSERT INTO %s.records (session, seq, fence, at, time, kind, v, data)
+		SELECT id, 1, 0, 5, NULL, 'kind', 1, '' FROM %[1]s.sessions`, cfg.Schema))
+	s := open(t, cfg)
+	h, err := s.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, journal.Head{Session: "s", Status: "completed", Title: "a title",
+		Labels: map[string]string{"a": "b"}, Seq: 1, Updated: time.Unix(0, 7).UTC()}, h)
+	require.NoError(t, s.Append(t.Context(), one("s", 1)))
 }
 
 func TestADatabaseThatIsNotInUTF8IsRefused(t *testing.T) {

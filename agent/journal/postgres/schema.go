@@ -74,6 +74,9 @@ var migrations = [][]string{{
 	"CREATE INDEX items_waiting ON @items (session, n) WHERE taken = 0",
 	// The last fence of any session, so that fences go on rising after a session is deleted.
 	"CREATE SEQUENCE @fence",
+}, {
+	"ALTER TABLE @sessions ADD COLUMN parent text COLLATE \"C\" NOT NULL DEFAULT ''",
+	"CREATE INDEX sessions_by_parent ON @sessions (parent, name) WHERE parent <> ''",
 }}
 
 const (
@@ -86,11 +89,11 @@ const (
 	tryAppend = `WITH s AS (
 		UPDATE @sessions SET seq = seq + ?4, updated = greatest(updated, ` + now + `),
 			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens),
-			kind = coalesce(?8, kind), title = coalesce(?9, title), labels = coalesce(?10::jsonb, labels)
+			kind = coalesce(?8, kind), title = coalesce(?9, title), labels = coalesce(?10::jsonb, labels), parent = coalesce(?11, parent)
 		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 RETURNING id, updated
 	) INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT s.id, ?3 + r.n, ?2, s.updated, r.time, r.kind, r.v, r.data
-	FROM s, unnest(?11::bigint[], ?12::text[], ?13::bigint[], ?14::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
+	FROM s, unnest(?12::bigint[], ?13::text[], ?14::bigint[], ?15::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
 
 	insertRecords = `INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT ?1, ?2 + r.n, ?3, ?4, r.time, r.kind, r.v, r.data

@@ -81,6 +81,9 @@ var migrations = [][]string{{
 		UNIQUE (session, id)
 	) STRICT`,
 	"CREATE INDEX @items_waiting ON @items (session, n) WHERE taken = 0",
+}, {
+	"ALTER TABLE @sessions ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
+	"CREATE INDEX @sessions_by_parent ON @sessions (parent, name) WHERE parent <> ''",
 }}
 
 // The table with the version is created first. Its fence is the last one of any session, so that

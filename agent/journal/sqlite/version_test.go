@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,7 +45,8 @@ func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 	})
 	_, err := OpenWith(path, Config{})
 	require.ErrorIs(t, err, ErrNewer)
-	require.ErrorContains(t, err, "they have version 2, this one knows up to 1")
+	require.ErrorContains(t, err,
+		fmt.Sprintf("they have version %d, this one knows up to %d", len(migrations)+1, len(migrations)))
 	require.ErrorContains(t, err, path)
 	require.NoFileExists(t, path+"-wal", "a connection was left open")
 
@@ -54,11 +57,41 @@ func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 func TestTablesOfAnOlderVersionAreBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	appendOnce(t, path, 0)
-	require.Equal(t, 1, version(t, path))
+	require.Equal(t, len(migrations), version(t, path))
 	withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"},
 		[]string{"ALTER TABLE @sessions ADD COLUMN yet TEXT"})
 	appendOnce(t, path, 1)
-	require.Equal(t, 3, version(t, path))
+	require.Equal(t, len(migrations), version(t, path))
+}
+
+func TestSessionsOfTheFirstVersionAreKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	t.Run("made by the first one", func(t *testing.T) {
+		now := migrations
+		migrations = now[:1]
+		defer func() { migrations = now }()
+		db, err := openDatabase(path, Config{})
+		require.NoError(t, err)
+		for _, statement := range []string{
+			`INSERT INTO @sessions
+				(name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels)
+				VALUES ('s', 'completed', '[]', 0, 0, 0, 0, 0, '', NULL, 3, '', 'a title', '{"a":"b"}')`,
+			`INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
+				SELECT id, 1, 0, 5, NULL, 'k', 1, x'' FROM @sessions`,
+		} {
+			_, err := db.pool.Exec(dialect.SQL(statement))
+			require.NoError(t, err)
+		}
+		require.NoError(t, db.close())
+	})
+	s, err := OpenWith(path, Config{})
+	require.NoError(t, err)
+	h, err := s.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, journal.Head{Session: "s", Status: "completed", Title: "a title",
+		Labels: map[string]string{"a": "b"}, Seq: 1, Updated: time.Unix(0, 5).UTC()}, h)
+	require.NoError(t, s.Close())
+	appendOnce(t, path, 1)
 }
 
 func TestAMigrationThatFailsChangesNothing(t *testing.T) {
@@ -68,9 +101,9 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 		withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"},
 			[]string{"ALTER TABLE @nothing ADD COLUMN more TEXT"})
 		_, err := OpenWith(path, Config{})
-		require.ErrorContains(t, err, "migrating the journal's tables to version 3")
+		require.ErrorContains(t, err, fmt.Sprintf("migrating the journal's tables to version %d", len(migrations)))
 	})
-	require.Equal(t, 1, version(t, path))
+	require.Equal(t, len(migrations), version(t, path))
 	withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"}) // fails if it is there
 	appendOnce(t, path, 1)
 }
