@@ -353,7 +353,7 @@ func (a *Agent) ownBreakers() *circuit.Set {
 	for _, d := range a.registry.All() {
 		longest := d.Spec().Timeout
 		if d.Spec().Progress {
-			longest = max(longest, tools.ProgressLimit)
+			longest = max(longest, d.Spec().ProgressLimit)
 		}
 		cfg.ProbeTimeout = max(cfg.ProbeTimeout, longest+2*grace)
 	}

@@ -45,7 +45,7 @@ func start(parent context.Context, d *Definition, c *Call) *running {
 	r := &running{d: d, call: c, began: time.Now(), Context: parent, limit: d.spec.Timeout}
 	longest := r.limit
 	if d.spec.Progress {
-		longest = max(ProgressLimit, longest)
+		longest = max(d.spec.ProgressLimit, longest)
 	}
 	r.timeout = TimeoutError{Tool: d.spec.Name, After: longest}
 	r.ctx, r.cancel = context.WithDeadlineCause(r, r.began.Add(longest), &r.timeout)
@@ -101,7 +101,7 @@ func (r *running) extend() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	took := time.Since(r.began)
-	if to := min(took+ProgressExtends, ProgressLimit); r.timer != nil && took < r.limit && to > r.limit {
+	if to := min(took+ProgressExtends, r.d.spec.ProgressLimit); r.timer != nil && took < r.limit && to > r.limit {
 		r.limit = to
 		r.timer.Reset(to - took)
 	}

@@ -152,6 +152,9 @@ func (d *Definition) complete(input *schema.Schema) error {
 	if s.Timeout < 0 {
 		return specError(s.Name, "Timeout is %v; give 0 for %v, or more", s.Timeout, DefaultTimeout)
 	}
+	if s.ProgressLimit < 0 {
+		return specError(s.Name, "ProgressLimit is %v; give 0 for %v, or more", s.ProgressLimit, ProgressLimit)
+	}
 	if s.MaxResult < 0 {
 		return specError(s.Name, "MaxResult is %d; give 0 for %d bytes, or more", s.MaxResult, DefaultMaxResult)
 	}
@@ -176,6 +179,7 @@ func (d *Definition) complete(input *schema.Schema) error {
 		return err
 	}
 	s.Timeout = orDefault(s.Timeout, DefaultTimeout)
+	s.ProgressLimit = orDefault(s.ProgressLimit, ProgressLimit)
 	s.MaxResult = orDefault(s.MaxResult, DefaultMaxResult)
 	s.Tags, s.Modes, s.Requires = slices.Clone(s.Tags), slices.Clone(s.Modes), slices.Clone(s.Requires)
 	s.Schema, s.Output = slices.Clone(s.Schema), slices.Clone(s.Output)

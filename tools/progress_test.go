@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"testing"
@@ -20,7 +21,8 @@ func reporting(t *testing.T, spec tools.Spec, every time.Duration) tools.Outcome
 		began := time.Now()
 		at, ok := ctx.Deadline()
 		require.True(t, ok)
-		require.Equal(t, max(spec.Timeout, tools.ProgressLimit), at.Sub(began))
+		limit := max(spec.Timeout, cmp.Or(spec.ProgressLimit, tools.ProgressLimit))
+		require.Equal(t, limit, at.Sub(began))
 		sub, stop := context.WithTimeout(ctx, 20*time.Minute) // its own deadline holds, whatever progress does
 		defer stop()
 		for ctx.Err() == nil {
@@ -53,6 +55,13 @@ func TestProgressMovesTheTimeLimit(t *testing.T) {
 		{2 * time.Minute, time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) { require.Equal(t, c.want, reporting(t, spec, c.every).Took) })
+	}
+}
+
+func TestProgressMovesTheTimeLimitUpToThatOfTheTool(t *testing.T) {
+	for _, limit := range []time.Duration{5 * time.Minute, time.Hour} {
+		spec := tools.Spec{Timeout: time.Minute, Progress: true, ProgressLimit: limit}
+		synctest.Test(t, func(t *testing.T) { require.Equal(t, limit, reporting(t, spec, 10*time.Second).Took) })
 	}
 }
 

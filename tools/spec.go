@@ -49,8 +49,9 @@ type Spec struct {
 	// Timeout is how long a call may take; 0: 60 s.
 	Timeout time.Duration
 	// Progress says that calls report progress; each report moves the time limit to 30 s from then,
-	// up to 30 min in all.
-	Progress bool
+	// up to ProgressLimit in all; 0: 30 min.
+	Progress      bool
+	ProgressLimit time.Duration
 	// MaxResult is how many bytes of text a model is shown; 0: 1 MiB. Longer text is cut in the
 	// middle.
 	MaxResult int

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -72,7 +73,7 @@ func (c *conn) failed(ctx context.Context, s *session, ex *exchange, err error, 
 	case errors.Is(err, errSignIn):
 		return errSignIn
 	case errors.As(err, &answered) && answered.Code != codeRejected && !lost(err):
-		return fault.Wrap(classOf(answered.Code), errors.New(answered.Message))
+		return c.server.answered(answered)
 	}
 	c.drop(s)
 	if refused := ex.refused(); refused != nil {
@@ -83,6 +84,12 @@ func (c *conn) failed(ctx context.Context, s *session, ex *exchange, err error, 
 		return fault.Wrap(fault.Transient, err)
 	}
 	return &tools.DoubtError{Err: err}
+}
+
+// answered returns an error that the server has answered with. Its message is data, like a result.
+func (s *Server) answered(e *jsonrpc.Error) error {
+	message := tools.Cut(strings.ToValidUTF8(e.Message, "\uFFFD"), maxMessage)
+	return fault.Wrap(classOf(e.Code), errors.New(tools.Untrusted(s.cfg.Name, message)))
 }
 
 // codeRejected is the code of the SDK's own error for a request that its transport couldn't

@@ -38,7 +38,10 @@ type Config struct {
 	Client *http.Client
 
 	// Transport makes the transport of a connection with a credential, instead of Command and URL.
-	// A transport is used for one connection.
+	// A transport is used for one connection. With a transport that isn't of the types
+	// InMemoryTransport, IOTransport and CommandTransport of the SDK, a report of progress that
+	// arrives just before the result may be lost, and tools that can only be called as tasks aren't
+	// left out.
 	Transport func(ctx context.Context, credential string) (mcp.Transport, error)
 
 	// SignIn, for a server at URL, has people sign in: see [SignIn]. nil: none.
@@ -63,7 +66,8 @@ type Config struct {
 
 	// Connect is how long making a connection and listing the tools may take; 0: 15 s.
 	Connect time.Duration
-	// Call is how long a call may take without a report of progress; 0: 60 s.
+	// Call is how long a call may take; 0: 60 s. Each report of progress moves that to 30 s from
+	// then, up to 30 min in all, or what Adjust sets with Spec.ProgressLimit.
 	Call time.Duration
 	// Refresh is how long a list of tools is used before a run asks for it again: the server says
 	// when it changes, but the stream on which it does so may be cut without notice. 0: 5 min.
@@ -97,6 +101,7 @@ const (
 	maxName        = 40
 	maxTools       = 10_000
 	maxDescription = 8 << 10   // bytes
+	maxMessage     = 8 << 10   // bytes of an error, or of what a person is asked
 	maxSchema      = 256 << 10 // bytes
 	maxMedia       = 8 << 20   // bytes of the media of a result
 )

@@ -45,6 +45,7 @@ type session struct {
 	mu    sync.Mutex          // guards what follows
 	calls map[string]*running // by progress token
 	begun int                 // calls so far
+	tasks map[string]bool     // own names of the tools that can only be called as tasks
 }
 
 // backoff is how long after a failure there is no other attempt: 1 s, 2 s, 4 s and so on.
@@ -63,7 +64,7 @@ type ConnectError struct {
 
 // Error names the server.
 func (e *ConnectError) Error() string {
-	return fmt.Sprintf("mcp: the server %q can't be reached: %v", e.Server, e.Err)
+	return fmt.Sprintf("mcp: the server %q can't be reached: %s", e.Server, tools.Cut(e.Err.Error(), maxMessage))
 }
 
 // Unwrap returns the cause.
@@ -146,21 +147,24 @@ func (c *conn) backOff(err error) error {
 // dial makes a connection.
 func (c *conn) dial(ctx context.Context) (*session, error) {
 	cfg := &c.server.cfg
-	transport, err := c.transport(ctx)
+	s := &session{calls: make(map[string]*running), tasks: make(map[string]bool)}
+	transport, hears, err := c.transport(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{calls: make(map[string]*running)}
-	client := mcp.NewClient(&mcp.Implementation{Name: "pawl", Version: "1"}, &mcp.ClientOptions{
+	options := &mcp.ClientOptions{
 		Logger:                 cfg.Logger,
 		Capabilities:           &mcp.ClientCapabilities{},
 		ElicitationHandler:     s.elicit,
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.stale(s) },
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
+	}
+	if !hears {
+		options.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			s.progress(r.Params)
-		},
-		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
-	})
+		}
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "pawl", Version: "1"}, options)
 	// Connect may ignore the end of its context: a server that accepts the connection and says
 	// nothing, for example. And it goes on while somebody signs in.
 	dialing, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -210,21 +214,33 @@ func (c *conn) install(s *session) error {
 	return nil
 }
 
-// transport returns the transport of a new connection.
-func (c *conn) transport(ctx context.Context) (mcp.Transport, error) {
+// transport returns the transport of a new connection, and whether the session hears its messages.
+func (c *conn) transport(ctx context.Context, s *session) (t mcp.Transport, hears bool, err error) {
 	cfg := &c.server.cfg
 	switch {
 	case cfg.Transport != nil:
-		return cfg.Transport(ctx, c.credential)
+		t, err = cfg.Transport(ctx, c.credential)
+		switch t.(type) {
+		case *mcp.InMemoryTransport, *mcp.IOTransport, *mcp.CommandTransport:
+			t, hears = &heardTransport{t, s}, true
+		}
+		return t, hears, err
 	case len(cfg.Command) > 0:
-		return &command{cfg}, nil
+		return &heardTransport{&command{cfg}, s}, true, nil
 	}
+	t, err = c.overHTTP(s)
+	return t, true, err
+}
+
+// overHTTP returns the transport of a new connection to Config.URL.
+func (c *conn) overHTTP(s *session) (mcp.Transport, error) {
+	cfg := &c.server.cfg
 	client := *cfg.Client
 	endpoint, err := url.Parse(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	client.Transport = &requests{next: client.Transport, header: cfg.Header, credential: c.credential,
+	client.Transport = &requests{next: client.Transport, header: cfg.Header, credential: c.credential, session: s,
 		query: endpoint.RawQuery, path: endpoint.Path}
 	endpoint.RawQuery = ""
 	t := &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &client}

@@ -23,22 +23,25 @@
 // # Tools
 //
 // Names are Server.tool, and a name that is too long or has other characters gets a hash. Each
-// schema is checked alone: a tool with a bad one is left out and reported to Config.OnChange. A
-// change of the list takes effect in the next run. A standing approval is for the schema and the
-// description that somebody has seen: after a change it asks again.
+// schema is checked alone: a tool with a bad one, or one that can only be called as a task, is left
+// out and reported to Config.OnChange. A change of the list takes effect in the next run. A
+// standing approval is for the schema and the description that somebody has seen: after a change it
+// asks again.
 //
 // # Trust
 //
 // What annotations say counts only with Config.Trusted. Otherwise all tools are of medium risk and
-// change something. Results are marked as data (tools.Untrusted), bounded, and checked against the
-// schema that the server promises for them. Redirects to other hosts are refused.
+// change something. Results and errors are marked as data (tools.Untrusted), bounded, and results
+// are checked against the schema that the server promises for them. A description, an error and a
+// question have at most 8 KiB. Redirects to other hosts are refused.
 //
 // # Questions
 //
 // A question of the server (elicitation) suspends the call: it is a pause of the session, and may
 // be answered days later, after a restart of both sides. With the older protocol, whose servers
 // wait for the answer within the call, the server is told that the question was dismissed, and the
-// call is made again with the answer; this works while one call of the connection is under way, and
-// is right only for servers that do nothing before they ask. A server that needs somebody to sign
+// call is made again with the answer. This works while one call of the connection is under way.
+// What such a server does before it asks happens twice, unless it notices that the idempotency key
+// of both calls, "pawl/key" in their metadata, is the same. A server that needs somebody to sign
 // in: see [SignIn].
 package mcp

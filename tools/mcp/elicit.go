@@ -68,7 +68,7 @@ func (r *running) suspend(server string, res *mcp.CallToolResult) error {
 		if q.URL != "" {
 			text += "\n" + q.URL
 		}
-		prompt = append(prompt, strings.ToValidUTF8(text, "\uFFFD"))
+		prompt = append(prompt, tools.Cut(strings.ToValidUTF8(text, "\uFFFD"), maxMessage))
 	}
 	return tools.Suspend{
 		Kind: "question", Prompt: fmt.Sprintf("The server %s asks: %s", server, strings.Join(prompt, "\n")),

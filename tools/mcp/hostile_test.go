@@ -140,9 +140,9 @@ func TestEachSchemaIsCheckedAlone(t *testing.T) {
 	}
 }
 
-func TestFiveThousandTools(t *testing.T) {
+func TestAThousandTools(t *testing.T) {
 	var list []string
-	for i := range 5000 {
+	for i := range 1000 {
 		list = append(list,
 			fmt.Sprintf(
 				`{"name":"t%04d","description":"The tool","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`, i))
@@ -150,14 +150,7 @@ func TestFiveThousandTools(t *testing.T) {
 	s := rawServer(t, &raw{tools: `{"tools":[` + strings.Join(list, ",") + `]}`}, mcp.Config{})
 	found, err := s.List(t.Context())
 	require.NoError(t, err)
-	require.Len(t, found, 5000)
-	for range 4 {
-		more := append(list[:len(list):len(list)], list...)
-		list = more
-	}
-	s = rawServer(t, &raw{tools: `{"tools":[` + strings.Join(list[:10_001], ",") + `]}`}, mcp.Config{})
-	_, err = s.List(t.Context())
-	require.ErrorContains(t, err, "more than 10000 tools")
+	require.Len(t, found, 1000)
 }
 
 func TestWhatAHostileServerSends(t *testing.T) {

@@ -94,19 +94,16 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 			}
 			return nil, nil, err
 		}
+		if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
+			continue
+		}
 		if n++; n > maxTools {
 			return nil, nil, fault.Errorf(fault.Permanent,
 				"it lists more than %d tools; name those that you need in Config.Only", maxTools)
 		}
-		if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
-			continue
-		}
 		missing = slices.DeleteFunc(missing, func(own string) bool { return own == t.Name })
 		name := c.server.toolName(t.Name)
-		d, err := c.define(t, name)
-		if err == nil && names[name] {
-			err = errors.New("there is another tool of this name")
-		}
+		d, err := c.use(s, t, names)
 		if err != nil {
 			refused = append(refused, &SchemaError{Tool: name, Err: err})
 			continue
@@ -153,6 +150,18 @@ func (s *Server) toolName(own string) string {
 	return full[:min(len(full), kept)] + "-" + hex.EncodeToString(sum[:8])
 }
 
+// use returns a tool of the server, if it can be used beside those with names.
+func (c *conn) use(s *session, t *mcp.Tool, names map[string]bool) (*tools.Definition, error) {
+	name := c.server.toolName(t.Name)
+	switch {
+	case names[name]:
+		return nil, errors.New("there is another tool of this name")
+	case s.needsTask(t.Name):
+		return nil, errors.New("it can only be called as a task, which isn't supported")
+	}
+	return c.define(t, name)
+}
+
 // define returns a tool of the server.
 func (c *conn) define(t *mcp.Tool, name string) (*tools.Definition, error) {
 	cfg := &c.server.cfg
@@ -163,10 +172,7 @@ func (c *conn) define(t *mcp.Tool, name string) (*tools.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	description := strings.ToValidUTF8(t.Description, "\uFFFD")
-	if len(description) > maxDescription {
-		description = strings.ToValidUTF8(description[:maxDescription], "") + " …"
-	}
+	description := tools.Cut(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription)
 	spec := tools.Spec{
 		Name: name, Description: description, Category: "mcp", Tags: []string{"mcp:" + cfg.Name}, Resource: "mcp:" +
 			cfg.Name, Schema: input,

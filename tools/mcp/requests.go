@@ -16,12 +16,13 @@ import (
 // the same figure.
 const maxReply = 16 << 20
 
-// requests adds headers to the requests of a connection, limits the replies, and notes which calls
-// the server can't have run.
+// requests adds headers to the requests of a connection, limits the replies, has the session hear
+// them, and notes which calls the server can't have run.
 type requests struct {
 	next       http.RoundTripper
 	header     func(context.Context, string) (http.Header, error)
 	credential string
+	session    *session
 
 	// query is that of Config.URL. It is added here to the requests with path, because errors of
 	// the client name the address.
@@ -83,9 +84,11 @@ func (r *requests) send(req *http.Request) (res *http.Response, refused, err err
 	case err != nil:
 		return nil, nil, err
 	}
-	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+	stream := strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
+	if !stream {
 		res.Body = &bounded{ReadCloser: res.Body, left: maxReply}
 	}
+	res.Body = &heardBody{ReadCloser: res.Body, s: r.session, stream: stream}
 	return res, statusError(res.StatusCode), nil
 }
 

@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -143,7 +141,7 @@ func onServer[T any](ctx context.Context, s *Server, do func(context.Context, *c
 		case err == nil || ctx.Err() != nil:
 			return out, err
 		case errors.As(err, &answered) && !lost(err):
-			return out, fault.Wrap(classOf(answered.Code), fmt.Errorf("mcp: %s: %s", s.cfg.Name, answered.Message))
+			return out, s.answered(answered)
 		}
 		c.drop(cs)
 		if again {

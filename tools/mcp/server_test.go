@@ -306,30 +306,3 @@ func TestProgressReachesItsCall(t *testing.T) {
 	}
 	running.Wait()
 }
-
-func TestProgressReachesTheCall(t *testing.T) {
-	s := inMemory(t, mcp.Config{}, func(s *sdk.Server) {
-		sdk.AddTool(s, &sdk.Tool{Name: "work"},
-			func(ctx context.Context, req *sdk.CallToolRequest, _ file) (*sdk.CallToolResult, any, error) {
-				_ = req.Session.NotifyProgress(ctx,
-					&sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Message: "half",
-						Progress: 1, Total: 2})
-				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil, nil
-			})
-	})
-	reports := make(chan tools.ProgressReport, 1)
-	d := list(t, s)["files.work"]
-	out := tools.Execute(t.Context(), d, &tools.Call{ID: "c-1", Name: "files.work", Input: []byte(`{"path":"x"}`),
-		OnProgress: func(_ *tools.Call, r tools.ProgressReport) {
-			select {
-			case reports <- r:
-			default:
-			}
-		}}, nil)
-	require.Equal(t, tools.OK, out.Status)
-	select {
-	case r := <-reports:
-		require.Equal(t, tools.ProgressReport{Text: "half", Done: .5}, r)
-	default: // the notification and the answer may be handled in any order
-	}
-}
