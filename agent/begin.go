@@ -83,9 +83,17 @@ func (x *driver) start(in *Input) error {
 		if _, err := x.expire(now, x.parent); err != nil {
 			return err
 		}
-		if s.Run.IsOpen() && !in.Supersede {
+		if s.Run.IsOpen() && !in.Supersede && in.Replaces == 0 {
 			return &PausedError{Session: s.Session, Pending: s.Run.Pending()}
 		}
+	}
+	before, back := s, (*rewind)(nil) // the state that the run begins with
+	if in.Replaces > 0 {
+		var err error
+		if back, err = x.rewindTo(in.Replaces); err != nil {
+			return err
+		}
+		before = &back.State
 	}
 	if len(in.History) > 0 && len(s.Messages) > 0 {
 		return &ArgError{Field: "Input.History",
@@ -96,11 +104,11 @@ func (x *driver) start(in *Input) error {
 		return err
 	}
 	if in.Mode == "" { // a session stays in its mode, if there still is such a mode
-		if own, err := a.mode(s.Mode); err == nil {
+		if own, err := a.mode(before.Mode); err == nil {
 			mode = own
 		}
 	}
-	failed, err := x.gatherTools(in, s.Run)
+	failed, err := x.gatherTools(in, before.Run)
 	if err != nil {
 		return err
 	}
@@ -115,16 +123,23 @@ func (x *driver) start(in *Input) error {
 			return err
 		}
 	}
-	// what was posted to an earlier run, a stop for example, mustn't stop this one
-	err = x.Append(posted, x.starting(in, mode)...)
-	if err == nil {
-		x.sourcesFailed(failed)
+	facts, err := x.starting(in, mode, back)
+	if err != nil {
+		return err
 	}
-	return err
+	// what was posted to an earlier run, a stop for example, mustn't stop this one
+	if err := x.Append(posted, facts...); err != nil {
+		return err
+	}
+	x.sourcesFailed(failed)
+	if back != nil && a.memoryConfig != nil {
+		x.forgot()
+	}
+	return nil
 }
 
-// starting returns the facts that start a run.
-func (x *driver) starting(in *Input, mode *mode) []Fact {
+// starting returns the facts that start a run. back is set if the run replaces others.
+func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 	a := x.agent
 	f := &RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
@@ -137,6 +152,11 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
 	if in.call != nil {
 		in.call.into(f, in.CallKey)
+	}
+	if back != nil {
+		if err := x.goBack(f, back); err != nil {
+			return nil, err
+		}
 	}
 	if in.Limits != nil && *in.Limits != (Limits{}) {
 		f.Own = new(*in.Limits)
@@ -153,7 +173,7 @@ func (x *driver) starting(in *Input, mode *mode) []Fact {
 	if in.Title != "" && x.State().Title == "" {
 		facts = append(facts, &machine.TitleChanged{Meta: f.Meta, Title: a.redact.Text(in.Title)})
 	}
-	return facts
+	return facts, nil
 }
 
 // resume resumes the open run of the session: with the decisions of the input or of the inbox, or

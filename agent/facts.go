@@ -53,6 +53,8 @@ type NoteMeta = machine.NoteMeta
 //   - Call, CallKey: the call and its idempotency key, for a run that makes one call without a
 //     model
 //   - From: the session that the run took place in, for a copy of a session
+//   - Replaces: see [Input]; Before, Note: the conversation before the input of the run that is
+//     replaced, made of that before this fact, and what the model is told of effects
 type RunStarted = machine.RunStarted
 
 // StepStarted is the fact that a model is about to be called. The request itself isn't stored:

@@ -92,6 +92,29 @@ type Input struct {
 	// Supersede starts a new run in a paused session. Calls that wait for a decision count as
 	// rejected.
 	Supersede bool
+	// Replaces takes the session back to before an earlier run, for a prompt that was edited or is
+	// to be answered anew: the run replaces the one that started with the fact of this number, and
+	// all runs after it. The number is [Result].Start of that run, or the number of its
+	// [RunStarted] (of the first, if its context was reset); numbers are those of one session, so a
+	// copy ([Session.Fork]) has its own. 0: nothing is replaced. A number that isn't that of a run,
+	// or of one that was replaced or pruned ([Session.Prune]), is an *[ArgError] that says why and
+	// which are possible. A run that was replaced doesn't come back; to keep it, fork the session
+	// first.
+	//
+	//   - The conversation is what it was before the replaced run's input, as if no compaction and no
+	//     context reset had happened since. The History that a session began with stays. The prompt
+	//     follows. [Session.Messages] leaves out what was replaced; the log and Trace have it all.
+	//   - If calls of the replaced runs may have had effects that weren't undone, a line before the
+	//     prompt tells the model which, with their statuses. It also names effects of earlier calls
+	//     that were undone since. Tools that are ReadOnly aren't named; nothing is undone.
+	//     [Session.Undo] still undoes a run that was replaced: give its name as Rollback.Run.
+	//   - A run that is paused, or that a dead process left open, is superseded: see Supersede. The
+	//     runs of its subagents are canceled. A run in progress is [ErrBusy], as for any input.
+	//   - The mode, if Mode is empty, and the lazy tools that are loaded are those from before the
+	//     replaced run. Memory.OnForget is called.
+	//   - All else stays as it is: spending, standing approvals, labels, the title, the owner, the
+	//     keys of inputs, and the numbering of progress notes.
+	Replaces uint64
 	// AcceptChanges lets [Resume] and [Continue] resume a run although the agent has changed: see
 	// [ChangedError].
 	AcceptChanges bool
@@ -148,7 +171,8 @@ func (in *Input) check(limits *Limits) error {
 		case in.Session == "":
 			return badInput("Session",
 				"Resume and Continue need the name of a session; a paused run's is in its Result")
-		case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || len(in.History) > 0 || in.Supersede:
+		case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || len(in.History) > 0 || in.Supersede ||
+			in.Replaces > 0:
 			return badInput("Prompt", "Resume and Continue take no prompt; decide first, then ask")
 		case in.kind == resumeRun && len(in.decisions) == 0:
 			return badInput("Session", "Resume needs a decision; Continue resumes without one")

@@ -14,8 +14,8 @@ import (
 // It differs from State.Messages, which is what the model is shown. It keeps what compactions and
 // context resets removed. It leaves out what the agent told the model: notes, what a send-back or
 // an undo says, that a call wasn't the model's, and the input of a run that continues another's
-// work, which repeats the first run's. The results of a reply's calls are in one message right
-// after it, in call order, as far as they exist.
+// work, which repeats the first run's. Runs that were replaced aren't in it. The results of a
+// reply's calls are in one message right after it, in call order, as far as they exist.
 //
 // The messages share their parts with the facts; the caller must not change them.
 func Conversation(facts []Fact) []provider.Message {
@@ -28,12 +28,7 @@ func Conversation(facts []Fact) []provider.Message {
 			}
 		case *RunStarted:
 			if f.ContextReset == nil {
-				c.add(f.History...)
-				if f.Call == nil {
-					c.add(f.Message)
-				} else {
-					c.reply(callMessage(f.Call))
-				}
+				c.start(f, facts[:i+1])
 			}
 		case *Steered:
 			c.add(f.Message)
@@ -54,6 +49,41 @@ type conversation struct {
 	messages []provider.Message
 	calls    []string // ids of the calls of the newest reply
 	results  int      // index of the message with their results; the message exists once there is one
+	// inputs are the numbers of messages before the inputs of runs, by the numbers of the facts
+	// that started them.
+	inputs map[uint64]int
+}
+
+// start adds the input of a run. facts are those up to the one that starts it.
+func (c *conversation) start(f *RunStarted, facts []Fact) {
+	if f.Replaces > 0 {
+		c.goBack(f, facts)
+	}
+	c.add(f.History...)
+	if c.inputs == nil {
+		c.inputs = make(map[uint64]int)
+	}
+	c.inputs[f.Seq] = len(c.messages)
+	if f.Call == nil {
+		c.add(f.Message)
+	} else {
+		c.reply(callMessage(f.Call))
+	}
+}
+
+// goBack takes the conversation back to what it was before the run that f replaces. If that run
+// started before the facts, it becomes what the model was shown of it.
+func (c *conversation) goBack(f *RunStarted, facts []Fact) {
+	n, known := c.inputs[f.Replaces]
+	c.messages, c.calls, c.results = c.messages[:n], nil, n
+	if known {
+		return
+	}
+	if m, err := Replay(f.Session(), facts...); err == nil {
+		s := m.s
+		s.Messages = s.Messages[:s.Run.First]
+		c.snapshot(&s)
+	}
 }
 
 // add adds messages that aren't empty.

@@ -12,6 +12,7 @@ import (
 func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	var out []Fact
 	keep, m := 0, New(to)
+	starts := make(map[uint64]uint64) // the numbers in the copy of the facts that start runs
 	for i, f := range facts {
 		meta := f.Envelope()
 		if upTo > 0 && meta.Seq > upTo {
@@ -24,11 +25,14 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 		if _, ok := f.(*Snapshot); ok && i > 0 {
 			continue
 		}
-		origin := *meta.Origin.orZero()
+		origin, number := *meta.Origin.orZero(), meta.Seq
 		origin.Session = to
 		meta.Origin, meta.Seq = &origin, uint64(len(out))+1
 		f = Stamp(clone(f), meta)
 		setOwner(f, from, to)
+		if f, ok := f.(*RunStarted); ok {
+			f.Replaces, starts[number] = starts[f.Replaces], f.Seq
+		}
 		if err := m.Apply(f); err != nil {
 			return nil, err
 		}

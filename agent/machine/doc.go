@@ -82,8 +82,8 @@
 //     run again with an answer and has it. A call that was rejected is never started.
 //   - A decision is used once, and only on a pause that it fits. An id of a pause is never used
 //     again.
-//   - Messages are only appended, except by compactions and context resets, so that prompt caches
-//     stay valid.
+//   - Messages are only appended, except by compactions, context resets and runs that replace
+//     others, so that prompt caches stay valid.
 //   - A run ends: each of its loops is bounded by one of the [Limits] unless that limit is switched
 //     off.
 //   - Facts are never changed by the machine. It keeps references to their contents, so the caller

@@ -71,6 +71,13 @@ type RunStarted struct {
 	// From is set in a copy of a session, see Session.Fork of package agent: the session that the
 	// run took place in, and that owns its effects.
 	From string `json:"from,omitempty"`
+	// Replaces is set if the run replaces another and all runs after that: the number of the fact
+	// with which that one started. See Input.Replaces of package agent. Before is the conversation
+	// before the replaced run's input, made of the present one. Note follows it if it isn't empty:
+	// what the model is told of effects of the replaced runs.
+	Replaces uint64 `json:"replaces,omitempty"`
+	Before   []Span `json:"before,omitempty"`
+	Note     string `json:"note,omitempty"`
 }
 
 // StepStarted starts a model call.
@@ -111,10 +118,11 @@ type Compacted struct {
 	Priced bool           `json:"priced,omitempty"`
 }
 
-// A Span is a piece of a compacted conversation. Old messages that are in no span were left out.
+// A Span is a piece of a conversation that was made of another, by a compaction or by going back.
+// Old messages that are in no span were left out.
 type Span struct {
-	// From and To are indexes in the conversation before the compaction, To exclusive. The messages
-	// between them are kept, or replaced by Messages if there are any.
+	// From and To are indexes in the old conversation, To exclusive. The messages between them are
+	// kept, or replaced by Messages if there are any.
 	From     int                `json:"from"`
 	To       int                `json:"to"`
 	Messages []provider.Message `json:"messages,omitempty"`

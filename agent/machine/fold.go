@@ -152,20 +152,24 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	if p := f.ParentSession; p != "" && (p != m.s.Parent && m.s.Seq > 0 || p == m.s.Session) {
 		return "the session isn't the work of its parent"
 	}
+	messages, problem := m.s.rewound(f)
+	if problem != "" {
+		return problem
+	}
 	var chain *ChainState
 	if f.ContextReset != nil {
 		if problem := m.checkContextReset(f); problem != "" {
 			return problem
 		}
 		chain = m.s.extendChain(f.ContextReset)
-		m.s.Messages = nil // a new conversation
+		messages = nil // a new conversation
 	} else {
 		m.s.Phase = ""
 	}
 	m.s.Mode, m.s.Labels = f.Mode, f.Labels()
 	m.s.Owner, m.s.Parent = cmp.Or(m.s.Owner, f.Owner), cmp.Or(m.s.Parent, f.ParentSession)
 	m.s.addKey(f.Key, f.Run())
-	m.s.Messages = append(m.s.Messages, f.History...)
+	m.s.Messages = append(messages, f.History...)
 	m.s.Run = &RunState{
 		ID: f.Run(), Trace: f.Trace(), Agent: f.Agent(), Parent: f.Parent(), Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,

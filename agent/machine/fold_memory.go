@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -34,7 +35,7 @@ func (f *Compacted) apply(m *Machine, r *RunState) string {
 
 // applySpans returns the conversation that spans make of the present one, the index of the run's
 // input in it, and whether the input was kept as it is. If the input was left out, the index is
-// that of the message that follows.
+// that of the message that follows. No spans make an empty conversation.
 func (s *State) applySpans(spans []Span) (out []provider.Message, first int, kept bool, problem string) {
 	at, first, acting := 0, -1, s.Run.Stage == StageActing
 	for i, p := range spans {
@@ -73,8 +74,8 @@ func (s *State) applySpans(spans []Span) (out []provider.Message, first int, kep
 }
 
 // Spans returns the spans that make the conversation after of the conversation before: see
-// [Compacted]. Messages are compared by the address of their first part, because messages aren't
-// changed once they are shared.
+// [Compacted] and [RunStarted].Before. Messages are compared by the address of their first part,
+// because messages aren't changed once they are shared.
 func Spans(before, after []provider.Message) (out []Span) {
 	index := make(map[*provider.Part]int, len(before))
 	for i := range before {
@@ -112,6 +113,22 @@ func Spans(before, after []provider.Message) (out []Span) {
 		at = to
 	}
 	return out
+}
+
+// rewound returns the conversation before a run that is about to start: that of the session, or, if
+// the run replaces others, that before them with the note about their effects.
+func (s *State) rewound(f *RunStarted) (messages []provider.Message, problem string) {
+	switch {
+	case f.Replaces == 0 && len(f.Before) == 0 && f.Note == "":
+		return s.Messages, ""
+	case s.Run == nil || f.Replaces == 0 || f.Replaces >= f.Seq || f.ContextReset != nil || len(f.History) > 0:
+		return nil, "it replaces no earlier run, continues another's work, or has a history"
+	}
+	messages, _, _, problem = s.applySpans(f.Before)
+	if f.Note != "" {
+		messages = append(messages, memory.HostMessage(f.Note))
+	}
+	return messages, problem
 }
 
 func (f *NoteWritten) apply(m *Machine, r *RunState) string {

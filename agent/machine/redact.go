@@ -153,6 +153,14 @@ func (r Redactor) Context(c *memory.Context) *memory.Context {
 	return &own
 }
 
+func (r Redactor) spans(spans []Span) []Span {
+	spans = slices.Clone(spans)
+	for i := range spans {
+		spans[i].Messages = r.Messages(spans[i].Messages)
+	}
+	return spans
+}
+
 func (r Redactor) report(report *memory.Report) *memory.Report {
 	if report == nil {
 		return nil

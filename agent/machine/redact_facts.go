@@ -33,6 +33,9 @@ func (*Snapshot) redact(Redactor)              {}
 
 func (f *RunStarted) redact(r Redactor) {
 	f.History, f.Message.Parts = r.Messages(f.History), r.Parts(f.Message.Parts)
+	if f.Before = r.spans(f.Before); f.Note != "" {
+		f.Note = r.Text(f.Note)
+	}
 	if f.Call != nil {
 		p, _ := r.part(provider.Part{Call: f.Call})
 		f.Call = p.Call
@@ -45,11 +48,7 @@ func (f *StepStarted) redact(r Redactor) {
 }
 
 func (f *Compacted) redact(r Redactor) {
-	f.Spans = slices.Clone(f.Spans)
-	for i := range f.Spans {
-		f.Spans[i].Messages = r.Messages(f.Spans[i].Messages)
-	}
-	f.Report = r.report(f.Report)
+	f.Spans, f.Report = r.spans(f.Spans), r.report(f.Report)
 }
 
 func (f *NoteWritten) redact(r Redactor) { f.Note, f.Error = r.JSON(f.Note), r.Text(f.Error) }

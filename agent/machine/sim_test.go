@@ -3,6 +3,7 @@ package machine_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -27,13 +28,18 @@ type sim struct {
 	origin *machine.Origin
 	now    time.Time
 	runs   int
-	before func(f machine.Fact) // called before a fact is applied
-	after  func(f machine.Fact) // and after
+	// inputs is the conversation before the inputs of the runs that can be replaced, by the numbers
+	// of the facts that started them; replaced are the numbers of those that were.
+	inputs   map[uint64][]provider.Message
+	replaced []uint64
+	before   func(f machine.Fact) // called before a fact is applied
+	after    func(f machine.Fact) // and after
 }
 
 func newSim(t *testing.T, seed uint64) *sim {
 	return &sim{t: t, rng: rand.New(rand.NewPCG(seed, 1)), m: machine.New("s-1"),
-		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+		inputs: make(map[uint64][]provider.Message),
+		now:    time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func (s *sim) one(in int) bool { return s.rng.IntN(in) == 0 }
@@ -141,8 +147,40 @@ func (s *sim) begin(direct bool) {
 	if s.runs == 1 && s.one(2) {
 		f.History = []provider.Message{provider.User("before"), provider.Assistant("indeed")}
 	}
+	if len(s.inputs) > 0 && s.one(3) {
+		s.replace(f)
+		return
+	}
 	s.apply(f)
+	s.inputs[f.Seq] = nonNil(s.m.State().Messages[:s.m.State().Run.First])
 }
+
+// replace applies a fact that starts a run, as one that replaces any earlier run.
+func (s *sim) replace(f *machine.RunStarted) {
+	start := pick(s, slices.Sorted(maps.Keys(s.inputs))...)
+	w, problem, err := machine.NewRewind("s-1", s.facts, start)
+	require.NoError(s.t, err)
+	require.Empty(s.t, problem)
+	f.Replaces, f.Before = start, w.Before
+	f.Note = w.Note(s.facts, func(tool string) bool { return tool == "look" })
+	want := slices.Clone(s.inputs[start])
+	for seq := range s.inputs {
+		if seq < start {
+			continue
+		}
+		delete(s.inputs, seq)
+		s.replaced = append(s.replaced, seq)
+	}
+	s.inputs[f.Seq] = slices.Clone(want)
+	if f.Note != "" {
+		want = append(want, memory.HostMessage(f.Note))
+	}
+	s.apply(f)
+	require.Equal(s.t, want, nonNil(s.m.State().Messages[:s.m.State().Run.First]))
+}
+
+// nonNil returns an empty slice instead of nil.
+func nonNil(m []provider.Message) []provider.Message { return append([]provider.Message{}, m...) }
 
 // compact leaves out, replaces and keeps groups at random.
 func (s *sim) compact() {

@@ -16,8 +16,8 @@ import (
 type State struct {
 	Session string `json:"session"`
 	Seq     uint64 `json:"seq"` // the number of the newest fact
-	// Messages is the conversation. It only grows, except by compactions and context resets. The
-	// results of a step are added together, when all of them exist.
+	// Messages is the conversation. It only grows, except by compactions, context resets and runs
+	// that replace others. The results of a step are added together, when all of them exist.
 	Messages []provider.Message `json:"messages,omitempty"`
 	Mode     string             `json:"mode,omitempty"`
 	Phase    string             `json:"phase,omitempty"`

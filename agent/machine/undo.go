@@ -26,10 +26,12 @@ type Effects struct {
 // steps is 0.
 func EffectsOf(facts []Fact, run string, steps int) Effects {
 	var e Effects
-	runs, begun, undone, doubtful := chain(facts, run), 0, make(map[string]bool), make(map[string]bool)
+	var found effects
+	runs, begun := chain(facts, run), 0
 	for _, f := range facts {
 		own := runs[f.Envelope().Run()]
 		e.Known = e.Known || own
+		found.add(f, own)
 		switch f := f.(type) {
 		case *RunStarted:
 			if own {
@@ -40,32 +42,56 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 			if own {
 				e.Owner = cmp.Or(e.Owner, f.From)
 			}
-		case *Suspended:
-			if f.Pause.Kind == PauseInDoubt { // whatever a person says of it, it was started
-				doubtful[f.Pause.Call.ID] = true
-			}
-		case *ToolFinished:
-			if own && f.Result != nil && f.Call != nil && (f.Result.Status.Ran() || doubtful[f.Call.ID]) {
-				e.Calls = append(e.Calls, f)
-			}
 		case *Undone:
-			for _, c := range f.Calls {
-				if c.Call != nil {
-					undone[c.Call.ID] = c.Why == ""
-				}
-			}
 			if e.Unreported = append(e.Unreported, f.Calls...); len(f.Message.Parts) > 0 {
 				e.Unreported = nil
 			}
 		}
 	}
 	e.Pruned = begun < len(runs)
-	slices.Reverse(e.Calls)
-	if n := callsOfSteps(e.Calls, steps); n < len(e.Calls) {
-		e.Calls, e.Pruned = e.Calls[:n], false
+	slices.Reverse(found.calls)
+	if n := callsOfSteps(found.calls, steps); n < len(found.calls) {
+		found.calls, e.Pruned = found.calls[:n], false
 	}
-	e.Calls = slices.DeleteFunc(e.Calls, func(f *ToolFinished) bool { return undone[f.Call.ID] })
+	e.Calls = found.left()
 	return e
+}
+
+// effects collects the calls that may have had an effect.
+type effects struct {
+	calls            []*ToolFinished
+	doubtful, undone map[string]bool // by the ids of calls
+}
+
+// add adds what a fact says, in the order of the log. own says that the fact's call is one of those
+// that are collected. It returns true for the result of such a call that may have had an effect.
+func (e *effects) add(f Fact, own bool) bool {
+	if e.undone == nil {
+		e.doubtful, e.undone = make(map[string]bool), make(map[string]bool)
+	}
+	switch f := f.(type) {
+	case *Suspended:
+		if f.Pause.Kind == PauseInDoubt || f.Pause.Kind == PauseAgent { // whatever a person says of it, it was started
+			e.doubtful[f.Pause.Call.ID] = true
+		}
+	case *ToolFinished:
+		if own && f.Result != nil && f.Call != nil && (f.Result.Status.Ran() || e.doubtful[f.Call.ID]) {
+			e.calls = append(e.calls, f)
+			return true
+		}
+	case *Undone:
+		for _, c := range f.Calls {
+			if c.Call != nil {
+				e.undone[c.Call.ID] = c.Why == ""
+			}
+		}
+	}
+	return false
+}
+
+// left returns the calls that weren't undone.
+func (e *effects) left() []*ToolFinished {
+	return slices.DeleteFunc(e.calls, func(f *ToolFinished) bool { return e.undone[f.Call.ID] })
 }
 
 // chain returns a run and those whose work it continues.

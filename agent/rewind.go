@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A rewind is what a run begins with that replaces others: see [Input].Replaces.
+type rewind struct {
+	*machine.Rewind
+	start uint64 // Input.Replaces
+	facts []Fact // of the session, when the input came
+}
+
+// rewindTo returns what the run begins with that replaces the one that started with the fact number
+// start, and those after it. It changes nothing.
+func (l *sessionLog) rewindTo(start uint64) (*rewind, error) {
+	facts, err := l.agent.sessions.Facts(l.ctx, l.Name, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	back, problem, err := machine.NewRewind(l.Name, facts, start)
+	if problem != "" {
+		return nil, badInput("Replaces", "session %q: %s", l.Name, problem)
+	}
+	return &rewind{back, start, facts}, err
+}
+
+// goBack puts into the fact that starts a run what it replaces. The runs that are replaced have
+// ended, and the tools of the new one are gathered.
+func (w *workers) goBack(f *RunStarted, back *rewind) error {
+	closed, err := w.agent.sessions.Facts(w.ctx, w.Name, back.facts[len(back.facts)-1].Envelope().Seq, 0)
+	if err != nil {
+		return err
+	}
+	f.Replaces, f.Before = back.start, back.Before
+	f.Note = back.Note(append(back.facts, closed...), func(tool string) bool {
+		d, ok := w.tools.set.registry.Lookup(tool)
+		return ok && d.Spec().ReadOnly
+	})
+	return nil
+}
