@@ -57,6 +57,7 @@ type parentCall struct {
 	trace    string
 	account  string // the outermost session
 	depth    int
+	leg      *legState   // that the run is driven for which has made the call; nil without one
 	drains   func() bool // whether the agent of the run that has made the call is being drained, or one above it
 	answers  []Decision  // on what the subagent's run waits for
 	spending *spending   // of the subagent's run

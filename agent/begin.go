@@ -32,6 +32,9 @@ func (x *driver) begin(in *Input) (err error) {
 	}
 	if err := x.Hold(x); err != nil {
 		x.receipts.refuse(err)
+		if in.leg != nil {
+			return err
+		}
 		return a.duplicateOf(x.Stored, in, err)
 	}
 	if x.parent != nil {
@@ -44,7 +47,7 @@ func (x *driver) begin(in *Input) (err error) {
 			x.Close()
 		}
 	}()
-	if r := x.Run(); in.recovering && r.IsOpen() &&
+	if r := x.Run(); in.kind == recoverRun && r.IsOpen() &&
 		(r.Agent != a.cfg.Name || r.Parent != "" || x.State().Parent != "") {
 		return errNotOurs
 	}
@@ -190,7 +193,7 @@ func (x *driver) resume(in *Input) error {
 			return err
 		}
 	}
-	if x.paused() {
+	if x.waits() {
 		x.dropMessages(func(string) bool { return false })
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
@@ -207,6 +210,10 @@ func (x *driver) resume(in *Input) error {
 	decisions := in.decisions
 	if x.parent != nil { // it may have posted them before it crashed
 		decisions = x.State().Unanswered(decisions)
+	} else if in.leg != nil {
+		if decisions, err = x.notTaken(decisions); err != nil {
+			return err
+		}
 	}
 	if len(decisions) > 0 {
 		if !r.IsOpen() &&
@@ -225,7 +232,8 @@ func (x *driver) resume(in *Input) error {
 		return nothingOpen(x.Name, r)
 	}
 	settled := taken > 0 || len(expired) > 0
-	if p := r.Pending(); !settled && r.Status == Paused && len(p) > 0 && x.Machine().Waiting() {
+	asIs := in.leg != nil && in.leg.repeated && r.Code == machine.CodeHost
+	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.Machine().Waiting()) {
 		return &PausedError{Session: x.Name, Pending: p}
 	}
 	if settled && r.Status == Running { // the decision has let it run
@@ -250,6 +258,24 @@ func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken
 	}
 	taken, _ = x.takePosted(true)
 	return taken, nil
+}
+
+// notTaken returns the decisions without those that the session has taken before: a decision of the
+// same kind, by the same person.
+func (x *driver) notTaken(decisions []Decision) ([]Decision, error) {
+	if !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.State().Used, d.ID) }) {
+		return decisions, nil
+	}
+	facts, err := x.agent.sessions.Facts(x.Stored, x.Name, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(decisions), func(d Decision) bool {
+		return slices.ContainsFunc(facts, func(f Fact) bool {
+			taken, ok := f.(*machine.Decided)
+			return ok && taken.Decision.ID == d.ID && taken.Decision.Kind == d.Kind && taken.Decision.User == d.User
+		})
+	}), nil
 }
 
 func nothingOpen(session string, r *machine.RunState) error {

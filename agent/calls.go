@@ -97,7 +97,7 @@ func (w *workers) runCalls(indexes []int) {
 			w.runTogether(together)
 			together = nil
 		}
-		if w.left || w.ctx.Err() != nil || w.Lost() {
+		if w.left || w.ctx.Err() != nil || w.Lost() || w.leg.isOver() {
 			return
 		}
 		cr := w.newCall(c)
@@ -208,7 +208,7 @@ func (w *workers) refuseWith(cr *callRun, out *tools.Outcome) bool {
 // finishRefused gives a call that doesn't run its result. A call that was started before stays in
 // doubt.
 func (cr *callRun) finishRefused(out *tools.Outcome) {
-	if cr.w.LeaseLost() { // nothing is recorded: the process that has the session next runs the call
+	if cr.w.Yields() { // nothing is recorded: the process that has the session next runs the call
 		cr.drop()
 		return
 	}

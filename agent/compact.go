@@ -100,7 +100,7 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 	used, total, priced := c.Used()
 	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
 	used.CacheRead, used.CacheWrite = used.CacheRead-was.CacheRead, used.CacheWrite-was.CacheWrite
-	if used.Total() == 0 || l.LeaseLost() {
+	if used.Total() == 0 || l.Yields() {
 		return
 	}
 	n := len(l.State().Messages)

@@ -12,6 +12,7 @@
 //	fmt.Println(res.Text(), res.Status, res.Steps)
 //
 // [Agent.Run], [Agent.Stream] and [RunFor] start and resume runs; they share one loop.
+// [Agent.Advance] drives a run for a part of it, for jobs that may be stopped at any moment.
 // [Agent.Session] returns a handle for everything else that concerns one session. [Config] lists
 // what can be configured, and [Hooks] what can be changed during a run.
 //
@@ -59,7 +60,8 @@
 //   - A session has one run at a time. Another one is refused with [ErrBusy].
 //   - Each loop ends: see [Limits], which are on by default.
 //   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model
-//     continues to write: the reply is cut at the next chunk.
+//     continues to write: the reply is cut at the next chunk. With [Agent.Advance], the end of the
+//     context pauses it instead.
 //   - A provider, a tool, a compaction, or a function that writes notes or lists tools is abandoned
 //     5 s after its context ends, if it ignores that. All other functions of the
 //     host hold a run until they return, so they must respect their context or be short. A store is

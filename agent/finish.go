@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/internal/output"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -135,6 +137,8 @@ func (x *driver) finishCause(cause error) {
 		x.finish(Failed, machine.CodeAborted, hook)
 	case errors.As(cause, &limit):
 		x.finish(Stopped, machine.CodeLimit, limit)
+	case errors.Is(cause, session.ErrCut):
+		x.finish(Paused, machine.CodeLeg, session.ErrCut)
 	case errors.Is(cause, ErrBusy), errors.Is(cause, ErrJournal): // the next process that has the session resumes it
 		x.Fail(cause)
 		x.finish(Failed, machine.CodeJournal, cause)
@@ -160,7 +164,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 	if x.ended {
 		return
 	}
-	if x.LeaseLost() { // whatever else ends the run here, it continues elsewhere
+	if x.Yields() { // whatever else ends the run here, it continues elsewhere
 		x.Fail(context.Cause(x.ctx))
 	}
 	if status != Paused {
@@ -180,10 +184,13 @@ func (x *driver) finish(status Status, code string, reason error) {
 		if !errors.Is(reason, err) {
 			reason = errors.Join(err, reason)
 		}
-		status = Failed
+		status, code = Failed, machine.CodeJournal
+		if errors.Is(err, session.ErrCut) {
+			status, code, reason = Paused, machine.CodeLeg, session.ErrCut
+		}
 		var text string
 		x.Unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
-		end = &RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: text}
+		end = &RunEnded{Status: status, Code: code, Reason: text}
 		x.Stamp(end)
 		x.over.shown = endEvent(end, x.Machine(), reason)
 		x.queue = append(x.queue, x.over.shown)
@@ -334,4 +341,35 @@ func (x *driver) parentLimitReached() bool {
 		x.finish(Stopped, machine.CodeLimit, err)
 	}
 	return err != nil
+}
+
+// reportLeg notes how the run stands after its leg, while its session is still held.
+func (x *driver) reportLeg(l *legState) {
+	r, res := x.Run(), x.over.shown.Result
+	p := &Progressed{Result: res}
+	switch {
+	case !r.IsOpen():
+		p.Next = NextEnded
+	case r.Status == Running: // it was cut off, the lease was lost, or the journal has failed
+		p.Next = NextAgain
+		if x.Lost() && errors.Is(x.Err(), ErrBusy) {
+			p.Next = NextLater
+		}
+		p.Result = x.Machine().Result(Running, res.Code, reasonOf(res))
+	case r.Interrupted(), slices.ContainsFunc(x.Inbox(), isDecision): // it comes after the last safe point
+		p.Next = NextAgain
+	default:
+		p.Next, p.At = NextWait, firstExpiry(r.Pending())
+	}
+	l.end, l.seq = p, x.State().Seq
+}
+
+func isDecision(it session.Item) bool { return it.Kind == session.ItemDecide }
+
+// reasonOf returns the reason of a Result as an error; nil if there is none.
+func reasonOf(r *Result) error {
+	if r.Reason == "" {
+		return nil
+	}
+	return errors.New(r.Reason)
 }

@@ -85,6 +85,7 @@ const (
 	requestStop
 	requestPause
 	requestDrain // a pause after which Recover resumes the run
+	requestLeg   // likewise
 )
 
 // obey acts on an item that stops, pauses or switches the run.
@@ -111,6 +112,8 @@ func (x *driver) grant() {
 		x.finish(Paused, machine.CodeHost, errPaused)
 	case requestDrain:
 		x.finish(Paused, machine.CodeDrained, errDrained)
+	case requestLeg:
+		x.finish(Paused, machine.CodeLeg, errLegOver)
 	default:
 		x.finish(Stopped, machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
 	}
@@ -178,9 +181,17 @@ func (b *inbox) takeLate() {
 }
 
 // closeReceipts settles all receipts when the run is over. Messages that weren't delivered are
-// removed from the inbox, so that no later run reads them.
+// removed from the inbox, so that no later run reads them. If the run goes on in another leg or
+// process, they stay, and their receipts read the log from now on.
 func (b *inbox) closeReceipts() {
 	left := b.receipts.close()
+	if r := b.Run(); r.IsOpen() && !b.waits() {
+		for _, one := range left {
+			one.start = r.Start
+			one.settle(0, nil)
+		}
+		return
+	}
 	if len(left) > 0 || b.paused() {
 		b.dropMessages(func(id string) bool { return left[id] != nil })
 	}

@@ -125,8 +125,7 @@ type Input struct {
 	call      *hostCall  // of CallTool
 	kind      inputKind
 	parent    *parentCall // of a subagent
-	// recovering refuses the runs of other agents, and of subagents.
-	recovering bool
+	leg       *legState   // of Advance
 }
 
 // An inputKind says what an input is for.
@@ -136,6 +135,7 @@ const (
 	startRun inputKind = iota
 	resumeRun
 	continueRun
+	recoverRun // continueRun that refuses the runs of other agents, and of subagents
 )
 
 // resumes reports whether the input resumes a run.

@@ -23,6 +23,7 @@ type sessionLog struct {
 	deltas bool            // notes are queued, too
 	parent *parentCall     // the call that the run belongs to, of a subagent
 	tools  *runTools       // of the run; nil without one
+	leg    *legState       // that the run is driven for; nil without one
 
 	resumed bool // a decision has resumed the run; only the driving goroutine uses it
 
@@ -185,6 +186,9 @@ type driverKey struct{}
 func withoutRun(ctx context.Context) context.Context {
 	return context.WithValue(ctx, driverKey{}, nil)
 }
+
+// waits reports whether the run is paused, and doesn't go on by itself.
+func (l *sessionLog) waits() bool { return l.paused() && !l.Run().Interrupted() }
 
 // paused reports whether the log says that the run is paused.
 func (l *sessionLog) paused() bool { return l.Run().IsOpen() && l.Run().Status == Paused }

@@ -72,7 +72,7 @@ func write[T any](w *window, in *notes.Input, f func(context.Context, *notes.Inp
 // appendBrokenOff appends the usage of a note that was being written when the run's context ended.
 // loop ends the run.
 func (w *window) appendBrokenOff(in *notes.Input) {
-	if f := in.Fact(nil, causeOf(w.ctx)); f.Usage.Total() > 0 && !w.LeaseLost() {
+	if f := in.Fact(nil, causeOf(w.ctx)); f.Usage.Total() > 0 && !w.Yields() {
 		_ = w.appendNote(f)
 	}
 }

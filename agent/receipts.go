@@ -13,10 +13,12 @@ type Receipt struct {
 	// message has a key.
 	Posted bool
 
-	done   chan struct{} // closed when step or err is set; nil if Posted
-	step   int
-	err    error
-	follow func(context.Context) (int, error) // waits by reading the log; nil unless Posted
+	done  chan struct{} // closed when step or err is set; nil if Posted
+	step  int
+	err   error
+	start uint64 // of a run that goes on elsewhere: follow reads the log from there; 0: it doesn't
+	// follow waits by reading the log after a fact.
+	follow func(ctx context.Context, after uint64) (int, error)
 }
 
 // Wait waits until the message is delivered and returns the step whose model call contains it. If
@@ -27,20 +29,27 @@ func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	switch {
 	case r == nil || r.done == nil && r.follow == nil:
 		return 0, errNoReceipt
-	case r.follow != nil:
-		return r.follow(ctx)
+	case r.Posted:
+		return r.follow(ctx, r.start)
 	}
 	select {
 	case <-r.done:
-		return r.step, r.err
+		return r.settled(ctx)
 	default:
 	}
 	select {
 	case <-r.done:
-		return r.step, r.err
+		return r.settled(ctx)
 	case <-ctx.Done():
 		return 0, causeOf(ctx)
 	}
+}
+
+func (r *Receipt) settled(ctx context.Context) (step int, err error) {
+	if r.start > 0 {
+		return r.follow(ctx, r.start)
+	}
+	return r.step, r.err
 }
 
 func (r *Receipt) settle(step int, err error) {
@@ -61,7 +70,7 @@ type receipts struct {
 }
 
 // expect returns the receipt of a message that is about to be posted, or nil if the run is over.
-func (r *receipts) expect(id string) *Receipt {
+func (r *receipts) expect(id string, follow func(ctx context.Context, after uint64) (int, error)) *Receipt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over {
@@ -70,7 +79,7 @@ func (r *receipts) expect(id string) *Receipt {
 	if r.open == nil {
 		r.open = make(map[string]*Receipt)
 	}
-	one := &Receipt{done: make(chan struct{})}
+	one := &Receipt{done: make(chan struct{}), follow: follow}
 	r.open[id] = one
 	return one
 }

@@ -129,7 +129,7 @@ func (a *Agent) eachStranded(ctx context.Context, r *Recovery, do func(name stri
 func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 	var paused *PausedError
 	in := Continue(name)
-	in.recovering = true
+	in.kind = recoverRun
 	var event func(Event)
 	if r.Event != nil {
 		event = func(ev Event) { r.Event(name, ev) }

@@ -40,6 +40,10 @@ type driver struct {
 func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield func(Event, error) bool) *driver {
 	x := &driver{caller: orBackground(ctx)}
 	l := a.newLog(x.caller, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
+	l.leg = in.leg
+	if in.parent != nil {
+		l.leg = in.parent.leg
+	}
 	l.deltas, l.parent, l.tools, l.ctx = deltas, in.parent, &runTools{set: a.own},
 		context.WithValue(l.ctx, driverKey{}, x)
 	x.sessionLog = l
@@ -137,7 +141,13 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	defer x.close()
 	x.beginRun(in.resumes())
 	x.flush()
+	if in.leg == nil {
+		x.loop()
+		return
+	}
+	defer in.leg.limitTime()()
 	x.loop()
+	x.reportLeg(in.leg)
 }
 
 // loop performs the machine's actions until the run has ended.
@@ -167,6 +177,11 @@ func (x *driver) loop() {
 			if done {
 				act = x.Machine().Next()
 			}
+		}
+		if x.leg.endsBefore(act) {
+			x.requested = requestLeg
+			x.grant()
+			continue
 		}
 		x.perform(act)
 	}

@@ -17,7 +17,7 @@ import (
 func (a *Agent) steer(ctx context.Context, name, text string) (*Receipt, error) {
 	it := session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text}
 	if x := a.driverOf(name); x != nil {
-		if r := x.receipts.expect(it.ID); r != nil {
+		if r := x.receipts.expect(it.ID, a.following(name, it.ID)); r != nil {
 			if err := a.sessions.Post(ctx, name, it); err != nil {
 				x.receipts.forget(it.ID)
 				return nil, err
@@ -38,9 +38,12 @@ func (a *Agent) steer(ctx context.Context, name, text string) (*Receipt, error) 
 
 // posted returns the receipt of a message whose delivery comes after a fact of the log.
 func (a *Agent) posted(session, id string, after uint64) *Receipt {
-	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) {
-		return a.follow(ctx, session, id, after)
-	}}
+	return &Receipt{Posted: true, start: after, follow: a.following(session, id)}
+}
+
+// following returns the function that waits for a message.
+func (a *Agent) following(session, id string) func(ctx context.Context, after uint64) (int, error) {
+	return func(ctx context.Context, after uint64) (int, error) { return a.follow(ctx, session, id, after) }
 }
 
 // steerOnce posts a message with a key to the run of a session. Its id is made of the key and the
@@ -84,7 +87,9 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 				return ev.Step, nil
 			}
 		case *RunEnded:
-			if ev.Code != machine.CodeContextReset { // the next run of the chain reads it
+			switch ev.Code {
+			case machine.CodeContextReset, machine.CodeLeg, machine.CodeDrained: // the run that goes on reads it
+			default:
 				return 0, errNotDelivered
 			}
 		}

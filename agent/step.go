@@ -81,6 +81,7 @@ func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
 	if x.append(start) != nil {
 		return false // loop ends the run
 	}
+	x.leg.begins()
 	x.receipts.settle(x.delivered, start.Step)
 	x.delivered = nil
 	x.flush()
@@ -133,7 +134,7 @@ func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mod
 		req, err = x.askShorter(req, refused, err, p, start, mode, step)
 	}
 	if err != nil {
-		if x.LeaseLost() { // the next process that has the session makes the call again
+		if x.Yields() { // the next process that has the session makes the call again
 			return
 		}
 		x.reply.err = err

@@ -72,7 +72,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	}
 	name := childSession(x.Name, call.ID)
 	parent := &parentCall{id: call.ID, trace: x.Origin().Trace, account: x.account(), depth: x.depth() + 1,
-		drains:  x.drains,
+		leg: x.leg, drains: x.drains,
 		answers: x.answers(call.ID), spending: newSpending(all)}
 	in = Input{Session: name, Prompt: task.Task, Parent: x.Name, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
@@ -219,7 +219,7 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 // still be open.
 func (cr *callRun) abandonChild() {
 	t := cr.w.agent.children[cr.call.Name]
-	if t != nil && (cr.again || cr.started) && !cr.w.Lost() && !cr.w.LeaseLost() {
+	if t != nil && (cr.again || cr.started) && !cr.w.Lost() && !cr.w.Yields() {
 		t.child.abandon(cr.w.Stored, childSession(cr.w.Name, cr.call.ID), "the call that it belongs to is over")
 	}
 }

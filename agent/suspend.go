@@ -42,8 +42,11 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 	switch {
 	case p.Kind == machine.PauseAgent && child.paused != "": // the host paused it; it waits for no decision
 		cr.over, w.childHold = true, requestPause
-		if child.paused == machine.CodeDrained {
+		switch child.paused {
+		case machine.CodeDrained:
 			w.childHold = requestDrain
+		case machine.CodeLeg:
+			w.childHold = requestLeg
 		}
 		return true
 	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
@@ -81,7 +84,7 @@ func (w *workers) suspend(cr *callRun, p Pause, expires time.Duration) {
 	p.Reason = w.agent.redact.Text(p.Reason)
 	p.Title = tools.CleanTitle(w.agent.redact.Text(w.callTitle(cr)))
 	w.Lock()
-	if w.LeaseLost() { // whoever has the session next asks
+	if w.Yields() { // whoever has the session next asks
 		cr.over = true
 		w.Unlock()
 		return

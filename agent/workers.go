@@ -182,12 +182,11 @@ func (cr *callRun) run() {
 			cr.goexit()
 		}
 	}()
-	if w.ctx.Err() != nil && !cr.started {
-		cr.drop() // the end of the run gives it its result
+	if (w.ctx.Err() != nil || w.leg.isOver()) && !cr.started {
+		cr.drop() // the end of the run gives it its result, or the next leg runs it
 	} else if cr.started || w.startCall(cr) {
 		out := tools.Execute(cr.beginSpan(), cr.d, &cr.call, &cr.pass)
-		if !out.Status.Good() && cr.d.Spec().Repeatable() && w.LeaseLost() {
-			// the loss has stopped it: the process that has the session next runs it again
+		if cr.cutOff(&out) {
 			cr.drop()
 			cr.endSpan(&out)
 		} else {
@@ -198,6 +197,17 @@ func (cr *callRun) run() {
 		}
 	}
 	returned = true
+}
+
+// cutOff reports whether a call failed because the run goes on elsewhere, so that nothing is
+// recorded: there it runs again, or is in doubt. If the lease is lost, the end of a call that can't
+// run again is recorded as long as that is possible.
+func (cr *callRun) cutOff(out *tools.Outcome) bool {
+	if out.Status.Good() || out.Suspend != nil || !cr.w.Yields() {
+		return false
+	}
+	return cr.d.Spec().Repeatable() ||
+		cr.w.Cut() && (out.Status == tools.Canceled || out.Status == tools.TimedOut || out.Status == tools.Unverified)
 }
 
 // wait shows what the calls of a batch do until all have ended. Only the driving goroutine calls
@@ -320,7 +330,7 @@ func (w *workers) finishAbandoned(cr *callRun) {
 	defer own.endSpan(&tools.Outcome{Err: &tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout}})
 	const why = "it didn't return within its time limit, nor when it was told to stop"
 	switch {
-	case w.LeaseLost(): // the call stays open: the process that has the session next runs it again, or asks
+	case w.Yields(): // the call stays open: the process that has the session next runs it again, or asks
 	case cr.d.Spec().Repeatable():
 		w.finishCall(own, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(cr.began),
 			Parts: []provider.Part{provider.TextPart("The call was given up: " + why + ".")}})

@@ -12,8 +12,7 @@ import (
 func (m *Machine) Head() *journal.HeadUpdate {
 	r := m.s.Run
 	head := headOf(m.s.Title, m.s.Labels, m.s.Owner, m.s.Parent)
-	if head.Status = string(r.Status); r.Status == Paused && r.Code == CodeDrained {
-		// it waits for a process, not for a person
+	if head.Status = string(r.Status); r.Interrupted() {
 		head.Status = string(Running)
 	}
 	head.Open = firstOpen(OpenPauses(r))

@@ -39,6 +39,7 @@ const (
 	CodeProvider     = "provider"      // the model call failed
 	CodeHost         = "host"          // paused or stopped by the host
 	CodeDrained      = "drained"       // paused by Drain, resumable
+	CodeLeg          = "leg"           // paused at the end of a leg, resumable
 	CodeJournal      = "journal"       // the journal failed
 	CodeContextReset = "context reset" // another run continues the work in a new conversation
 	CodeContext      = "context"       // the conversation doesn't fit the model's window
@@ -282,7 +283,8 @@ func (e *StopError) Unwrap() error { return e.Err }
 // wanted the run to end.
 func (e *StopError) Fault() fault.Class {
 	switch e.Code {
-	case CodeCanceled, CodeAbandoned, CodeSuperseded, CodeHost, CodeDrained, CodeContextReset, CodeForked:
+	case CodeCanceled, CodeAbandoned, CodeSuperseded, CodeHost, CodeDrained, CodeLeg, CodeContextReset,
+		CodeForked:
 		return fault.None
 	}
 	return fault.Of(e.Err)

@@ -188,6 +188,12 @@ func (r *RunState) IsOpen() bool {
 	return r != nil && (r.Status == Running || r.Status == Paused)
 }
 
+// Interrupted reports whether the run is paused because its process has ended or its leg is over:
+// it waits for a process, not for a person.
+func (r *RunState) Interrupted() bool {
+	return r != nil && r.Status == Paused && (r.Code == CodeDrained || r.Code == CodeLeg)
+}
+
 // Call returns the call of the newest reply that has the id, or nil.
 func (r *RunState) Call(id string) *CallState {
 	if r == nil {

@@ -190,7 +190,7 @@ func (a *aguiMap) finish(pending []agent.Pause, messages []provider.Message) err
 	switch {
 	case end == nil:
 		return nil
-	case end.Status == agent.Failed, end.Code == machine.CodeDrained:
+	case end.Status == agent.Failed, end.Code == machine.CodeDrained, end.Code == machine.CodeLeg:
 		return a.put(agui.RunError{Message: endText(end.Status, end.Code), Code: end.Code})
 	case end.Status == agent.Completed:
 		return a.put(agui.RunFinished{})

@@ -265,7 +265,7 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 	}
 	reason := "other"
 	switch {
-	case f.Status == agent.Failed, f.Code == machine.CodeDrained:
+	case f.Status == agent.Failed, f.Code == machine.CodeDrained, f.Code == machine.CodeLeg:
 		c.ending = []uimessage.Chunk{uimessage.Error{ErrorText: endText(f.Status, f.Code)}}
 		return nil
 	case f.Status == agent.Paused:
@@ -306,7 +306,7 @@ func endText(status agent.Status, code string) string {
 		return "The model didn't answer."
 	case machine.CodeContext:
 		return "The conversation is too long for the model."
-	case machine.CodeDrained:
+	case machine.CodeDrained, machine.CodeLeg:
 		return "The server is restarting. The work goes on afterwards."
 	case machine.CodeProvider:
 		return "The model couldn't be reached, or couldn't answer."

@@ -149,7 +149,7 @@ func (l *Log) snapshotIfDue() {
 	}
 	l.Lock()
 	defer l.Unlock()
-	if l.machine == nil || l.err != nil || l.since < snapshotAfter || l.LeaseLost() {
+	if l.machine == nil || l.err != nil || l.since < snapshotAfter || l.leaseLost() {
 		return
 	}
 	if err := l.AppendLocked(nil, Clean(&machine.Snapshot{State: l.State()})); err != nil {
@@ -165,7 +165,7 @@ func (l *Log) snapshotIfDue() {
 func (l *Log) remember() {
 	l.Lock()
 	defer l.Unlock()
-	if l.machine == nil || l.err != nil || l.State().Seq == 0 || !hasName(l.Name) || l.LeaseLost() {
+	if l.machine == nil || l.err != nil || l.State().Seq == 0 || !hasName(l.Name) || l.leaseLost() {
 		return
 	}
 	s := l.loadedState

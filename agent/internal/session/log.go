@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -99,8 +100,19 @@ func (l *Log) Fail(err error) {
 	}
 }
 
-// LeaseLost reports whether another process may have the session.
-func (l *Log) LeaseLost() bool { return isBusy(CauseOf(l.Ctx)) }
+// ErrCut is the cause of the end of a context that cuts off what is in progress, but doesn't end
+// the run.
+var ErrCut = errors.New("agent: the leg is over, and what was in progress is cut off; the next leg goes on")
+
+// Yields reports whether the run goes on elsewhere, so that nothing else may be recorded because of
+// the end of Ctx: another process may have the session, or Ctx has ended with [ErrCut].
+func (l *Log) Yields() bool { return l.leaseLost() || l.Cut() }
+
+// Cut reports whether Ctx has ended with [ErrCut].
+func (l *Log) Cut() bool { return errors.Is(CauseOf(l.Ctx), ErrCut) }
+
+// leaseLost reports whether another process may have the session.
+func (l *Log) leaseLost() bool { return isBusy(CauseOf(l.Ctx)) }
 
 // broken records that nothing can be appended any more, and ends Ctx.
 func (l *Log) broken(err error) error {

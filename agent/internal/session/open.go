@@ -197,7 +197,7 @@ func (l *Log) forgettable() bool {
 	defer l.Unlock()
 	// After an error of the store, without a state, or when another process has the session, it
 	// isn't known what the session contains.
-	if l.err != nil || l.machine == nil || l.LeaseLost() {
+	if l.err != nil || l.machine == nil || l.leaseLost() {
 		return false
 	}
 	return l.State().Seq == 0 || strings.HasPrefix(l.Name, machine.UnnamedPrefix) && !l.Run().IsOpen()

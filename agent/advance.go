@@ -1,0 +1,228 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+const (
+	soonest      = time.Second // from now, for Progressed.At
+	otherVersion = time.Minute // until a run of another version is looked at again
+	missing      = time.Hour   // after which that is an error
+)
+
+// Advance starts or resumes what an input asks for, drives it for one leg, and says what has to
+// happen next. It is for jobs that may be stopped at any moment, and that go on in any process:
+//
+//	p, err := a.Advance(ctx, agent.Input{Session: id, Key: "first", Prompt: prompt}, agent.Leg{Steps: 5})
+//	switch {
+//	case err != nil:
+//		return err // nothing was recorded: try again
+//	case p.Next == agent.NextEnded:
+//		return p.Result.Err()
+//	case !p.At.IsZero():
+//		return queue.Add(p.At, p.Key)
+//	}
+//
+// Unlike with Run, neither the end of the context, nor [Agent.Drain], nor the loss of the lease
+// ends the run. Its calls don't fail because of that, either: the next leg goes on.
+//
+// The error means that nothing was recorded; how the run stands is in Progressed. Advance takes all
+// inputs and is safe to repeat. An input that starts a run needs a Session and a Key; if the
+// session had the Key before, Advance goes on with that run, or says how it has ended. A run that
+// its host has paused ([Session.Pause]) waits for [Continue]. Decisions that the session has taken
+// already are left out.
+//
+// A session that was started by an agent of another name, or that has open calls of tools that have
+// changed (see [ChangedError]), is NextLater in a minute, because another version of the program
+// may have them. That is logged. When the run hasn't progressed for an hour, it is the error.
+func (a *Agent) Advance(ctx context.Context, in Input, leg Leg) (Progressed, error) {
+	ctx = orBackground(ctx)
+	if a == nil || a.registry == nil {
+		return Progressed{}, errNoAgent
+	}
+	if err := in.checkLeg(); err != nil {
+		return Progressed{}, err
+	}
+	p, err := a.advance(ctx, in, leg)
+	if errors.Is(err, ErrDuplicate) { // started by another process since this one has looked
+		p, err = a.advance(ctx, in, leg)
+	}
+	return p, err
+}
+
+// checkLeg returns what keeps an input from being repeated.
+func (in *Input) checkLeg() error {
+	switch {
+	case in.resumes():
+		return nil
+	case in.Session == "":
+		return badInput("Session", "Advance needs the name of a session, so that it can be repeated")
+	case in.Key == "":
+		return badInput("Key", "Advance needs a key for an input that starts a run, so that it can be repeated")
+	}
+	return nil
+}
+
+// advance is Advance for an input that may be repeated.
+func (a *Agent) advance(ctx context.Context, in Input, leg Leg) (Progressed, error) {
+	if err := a.checkInput(&in); err != nil {
+		return Progressed{}, err
+	}
+	if ctx.Err() != nil {
+		return Progressed{}, canceledBy(ctx, causeOf(ctx))
+	}
+	in.leg = &legState{most: int64(leg.Steps), time: leg.Time}
+	if !in.resumes() {
+		over, err := a.startedBefore(ctx, &in)
+		if over != nil || err != nil {
+			return Progressed{Next: NextEnded, Result: over}, err
+		}
+	}
+	l := in.leg
+	caller, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
+	if leg.Grace <= 0 {
+		leg.Grace = grace
+	}
+	defer l.watch(ctx, leg.Grace, cut)()
+	_, err := a.collect(caller, &in, nil)
+	if l.end == nil {
+		return a.notDriven(ctx, &in, err)
+	}
+	return a.scheduled(ctx, in.Session, l.seq, *l.end), nil
+}
+
+// startedBefore makes an input that resumes of one whose key started a run that is open. It returns
+// the Result of one that has ended; nil if the input is to be driven.
+func (a *Agent) startedBefore(ctx context.Context, in *Input) (over *Result, err error) {
+	m, err := a.sessions.Load(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	run := m.State().RunOf(in.Key)
+	if run == "" {
+		return nil, nil
+	}
+	if err := notOwner(m.State(), in); err != nil {
+		return nil, err
+	}
+	if m.State().Run.ID != run { // it is an earlier one, or the newest continues its work
+		if m, err = a.upTo(ctx, in, run); err != nil {
+			return nil, err
+		}
+	}
+	if !m.State().Run.IsOpen() {
+		return m.LastResult(), nil
+	}
+	goesOn := Continue(in.Session)
+	goesOn.Tools, goesOn.AcceptChanges, goesOn.leg = in.Tools, in.AcceptChanges, in.leg
+	*in = goesOn
+	in.leg.repeated = true
+	return nil, nil
+}
+
+// upTo returns the machine of a session at the end of a run, or of the last that continues its
+// work.
+func (a *Agent) upTo(ctx context.Context, in *Input, run string) (*machine.Machine, error) {
+	facts, err := a.sessions.Facts(ctx, in.Session, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	known, end := run, 0
+	for i, f := range facts {
+		if start, ok := f.(*RunStarted); ok && start.ContextReset != nil && start.ContextReset.From == known {
+			known = f.Envelope().Run()
+		}
+		if f.Envelope().Run() == known {
+			end = i + 1
+		}
+	}
+	m, err := machine.Replay(in.Session, facts[:end]...)
+	if err != nil {
+		return nil, err
+	}
+	if r := m.State().Run; r == nil || r.ID != known { // the session was pruned since
+		return nil, duplicate(&machine.State{Session: in.Session, Keys: []machine.KeyState{{Key: in.Key, Run: run}}},
+			in.Key)
+	}
+	return m, nil
+}
+
+// notDriven returns what follows if an input wasn't driven. err says why.
+func (a *Agent) notDriven(ctx context.Context, in *Input, err error) (Progressed, error) {
+	var (
+		of      *SessionError
+		paused  *PausedError
+		changed *ChangedError
+		p       Progressed
+	)
+	switch errors.As(err, &of); {
+	case errors.Is(err, session.ErrCut):
+		return p, canceledBy(ctx, causeOf(ctx))
+	case of != nil && of.Code == ErrBusy:
+		p.Next = NextLater
+	case of != nil && of.Code == ErrDraining:
+		p.Next = NextAgain
+	case of != nil && of.Code == ErrNothingOpen && of.Status != "":
+		p.Next = NextEnded
+	case of != nil:
+		return p, err
+	case errors.As(err, &changed):
+		p.Next, p.At = NextLater, time.Now().Add(otherVersion)
+	case in.resumes() && errors.As(err, &paused):
+		p.Next, p.At = NextWait, firstExpiry(paused.Pending)
+	default:
+		return p, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	m, failed := a.sessions.Load(ctx, in.Session)
+	if failed != nil {
+		return Progressed{}, errors.Join(err, failed)
+	}
+	if r := m.State().Run; r != nil {
+		if refused := notOwner(m.State(), in); refused != nil {
+			return Progressed{}, refused
+		}
+		if changed != nil && time.Since(r.Last) > missing {
+			return Progressed{}, err
+		}
+		p.Result = m.LastResult()
+	}
+	if changed != nil {
+		a.logger.WarnContext(ctx, "agent: a run needs another version of the agent, and waits for it", "session",
+			in.Session, "error", err)
+	}
+	return a.scheduled(ctx, in.Session, m.State().Seq, p), nil
+}
+
+// scheduled adds when a leg has to follow, and its key. seq is the number of the newest fact.
+func (a *Agent) scheduled(ctx context.Context, name string, seq uint64, p Progressed) Progressed {
+	if p.Next == NextEnded || p.Next == NextWait && p.At.IsZero() {
+		return p
+	}
+	if p.Next == NextLater && p.At.IsZero() {
+		if head, err := a.sessions.Store.Head(context.WithoutCancel(ctx), name); err == nil && head.Owner != "" {
+			p.At = head.Until
+		}
+	}
+	now := time.Now()
+	if at := now.Add(soonest); p.At.Before(at) {
+		p.At = at
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %d %s %d", name, seq, p.Next, p.At.UnixNano())
+	if p.Next == NextWait && p.At.Before(now.Add(time.Minute)) {
+		// the job that came for the expiry may have come too early, by the clock of this process
+		fmt.Fprint(h, now.UnixNano())
+	}
+	p.Key = hex.EncodeToString(h.Sum(nil)[:16])
+	return p
+}
