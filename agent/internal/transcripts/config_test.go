@@ -30,7 +30,8 @@ func setLimits(l *agent.Limits, text string) error {
 	return nil
 }
 
-// policy denies, or asks about, the calls of a tool with an input; without input: all calls of it.
+// policy denies, asks about or permits the calls of a tool with an input; without input: all calls
+// of it.
 func policy(effect, text string) tools.Policy {
 	name, input, _ := strings.Cut(text, " ")
 	return func(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
@@ -39,6 +40,8 @@ func policy(effect, text string) tools.Policy {
 			return tools.Verdict{}
 		case effect == "deny":
 			return tools.Verdict{Effect: tools.Deny, Reason: "the policy forbids it"}
+		case effect == "permit":
+			return tools.Verdict{Effect: tools.Allow, Standing: true}
 		}
 		return tools.Verdict{Effect: tools.Ask, Reason: "the policy asks"}
 	}

@@ -82,6 +82,7 @@
 //	expires 10m                    Config.PauseExpires
 //	modes plan act                 Config.Modes
 //	deny pay {"n":13}   ask pay    policies, for one input or all
+//	permit pay                     a policy that answers what the tool asks
 //	window 2000                    Config.Memory, with a window of so many tokens
 //	redact 4711                    Config.Redact
 //	hook answer pay text           a hook that answers in a tool's place,

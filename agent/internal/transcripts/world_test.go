@@ -154,7 +154,7 @@ func (w *world) setConfig(input string) error {
 			for name := range strings.FieldsSeq(rest) {
 				w.config.Modes = append(w.config.Modes, agent.Mode{Name: name})
 			}
-		case "deny", "ask":
+		case "deny", "ask", "permit":
 			w.config.Policies = append(w.config.Policies, policy(key, rest))
 		case "expires":
 			d, err := time.ParseDuration(rest)
