@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
@@ -101,6 +103,9 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 	if machine.TooDeep(d.Input) || machine.TooDeep(d.Value) {
 		return v, refuse(machine.DecisionBad, fmt.Errorf("its value is nested deeper than %d levels", machine.MaxDepth))
 	}
+	if d.Kind == machine.AlwaysAllow {
+		d = d.For(d.Scope) // in canonical form
+	}
 	s := m.State()
 	c, p := s.Run.Suspended(d.ID)
 	switch used := slices.Contains(s.Used, d.ID); {
@@ -110,6 +115,9 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 		return v, usedBefore(s, d.ID, "the pause was decided before")
 	case c == nil:
 		return v, refuse(machine.DecisionUnknown, errors.New("no pause in this session has this id"))
+	}
+	if !p.Offers(&d) {
+		return v, refuse(machine.DecisionBad, noScope(p, &d))
 	}
 	v = verdict{decision: a.redact.Decision(d), call: c}
 	if p != c.Pause {
@@ -127,6 +135,21 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 		return v, refuse(machine.DecisionBad, err)
 	}
 	return v, nil
+}
+
+// noScope says what is wrong with the scope of a decision.
+func noScope(p *Pause, d *Decision) error {
+	if d.Kind != machine.AlwaysAllow {
+		return fmt.Errorf("%q has the scope %q; only an approval can have one", d.Kind, d.Scope)
+	}
+	names := make([]string, len(p.Scopes))
+	for i, s := range p.Scopes {
+		names[i] = strconv.Quote(s.Name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("it can't be allowed for %q; this call can only be approved by itself", d.Scope)
+	}
+	return fmt.Errorf("it can't be allowed for %q; the scopes are %s", d.Scope, strings.Join(names, ", "))
 }
 
 // outcomeOf checks a decision on a call of this agent, brings its input into canonical form, and
@@ -232,6 +255,7 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 		facts = append(facts, l.continued())
 	}
 	l.resumed = resumed
+	decided := l.decidedCalls(verdicts)
 	for _, v := range verdicts {
 		if v.reopens {
 			facts = append(facts, &Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User},
@@ -244,7 +268,11 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 			facts = append(facts, l.result(v.call, v.result))
 		}
 	}
-	return l.Append(items, facts...)
+	if err := l.Append(items, facts...); err != nil {
+		return err
+	}
+	l.afterDecision(decided)
+	return nil
 }
 
 // result returns the fact of a result that isn't that of a tool.

@@ -15,6 +15,8 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Expires: when it is too late; zero for never
 //   - Expired(): whether it was too late at a given time
 //   - Always, Scope: [AllowAlways] is possible, and what it is for: "" for the whole tool
+//   - Scopes: how far it may reach: the session, and what policies offer (tools.Verdict)
+//   - Offers(): whether a decision's scope is one of these
 //   - Again: the call runs again with its answer; otherwise the answer is the call's result
 //   - Replaces, Refused: the ids that the pause had before, because a decision on them didn't fit,
 //     and what was wrong with the newest of these decisions
@@ -52,6 +54,8 @@ const (
 //   - Kind: what was decided: see [DecisionKind]
 //   - Reason: of a rejection or a suggestion
 //   - Input, Value: of an edit and of an answer, as JSON
+//   - Scope: how far an approval reaches that stands for later calls; "" for the session
+//   - For(): an approval that stands for later calls in one of [Pause].Scopes
 //   - User: who decided
 //   - By(): the decision with the name of who made it
 //   - Err(): the error from encoding the input or the value, or nil
@@ -109,5 +113,5 @@ func Answer(id string, value any) Decision { return machine.Answer(id, value) }
 // AllowAlways lets the call run, and approves later calls of the same tool with the same scope
 // ([Pause].Scope) in the same session, as long as the tool's schema and description don't change.
 // It isn't possible for tools of high risk unless the tool permits it, nor for what a policy or the
-// tool's Ask asks about each call: see [Pause].Always.
+// tool's Ask asks about each call: see [Pause].Always. Decision.For lets it reach further.
 func AllowAlways(id string) Decision { return machine.AllowAlways(id) }

@@ -210,6 +210,45 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 	}
 }
 
+// A decidedCall is a decision as the AfterDecision hooks see it.
+type decidedCall struct {
+	call     *ToolCall
+	pause    Pause
+	decision Decision
+}
+
+// decidedCalls returns what the AfterDecision hooks will see of decisions that aren't recorded yet.
+// Those on a subagent's pauses are shown to that agent's hooks.
+func (l *sessionLog) decidedCalls(verdicts []verdict) (all []decidedCall) {
+	if len(l.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil })) == 0 {
+		return nil
+	}
+	for _, v := range verdicts {
+		if p := v.call.Pause; !v.reopens && p.ID == v.decision.ID && v.decision.Kind != machine.Expired {
+			all = append(all, decidedCall{l.hookCall(v.call), p.Flat()[0], v.decision})
+		}
+	}
+	return all
+}
+
+// afterDecision calls all AfterDecision hooks with decisions that were recorded.
+func (l *sessionLog) afterDecision(decided []decidedCall) {
+	for _, d := range decided {
+		for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil }) {
+			call := *d.call
+			warning, err := l.callHook(h, "AfterDecision", func() error {
+				return h.AfterDecision(l.ctx, &call, d.pause, d.decision)
+			})
+			if warning != "" {
+				l.agent.logger.WarnContext(l.ctx, "agent: a hook warns of a decision", "hook", h.Name, "warning", warning)
+			}
+			if errors.As(err, new(*AbortError)) {
+				l.Cancel(err)
+			}
+		}
+	}
+}
+
 // withhold replaces a result that a guard couldn't check.
 func withhold(res *ToolResult) {
 	res.Cut += max(len(partsText(res.Parts)), 1) // what follows isn't the tool's

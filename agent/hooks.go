@@ -48,6 +48,14 @@ type Hooks struct {
 	BeforeTool func(ctx context.Context, c *ToolCall) error
 	// AfterTool is called with the result of each call, and may change it.
 	AfterTool func(ctx context.Context, c *ToolCall, r *ToolResult) error
+	// AfterDecision is called with each decision of a person on a pause of this agent, after the
+	// decision was recorded and before the call runs: c is the call as it was asked about, p the
+	// pause, and d what was decided, by whom, and for which scope ([Decision].For). A host stores a
+	// grant here. It is called at most once for a decision: if the process ends first, it is never
+	// called, and a grant that wasn't stored means that people are asked again. A subagent's
+	// decisions are shown to its own hooks. Nothing changes the decision any more: [Abort] ends the
+	// run, and any other error is logged.
+	AfterDecision func(ctx context.Context, c *ToolCall, p Pause, d Decision) error
 	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run continue,
 	// at most Limits.SendBacks times.
 	BeforeFinish func(ctx context.Context, r *Result) error
@@ -225,7 +233,7 @@ func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point st
 // empty reports whether h has no function.
 func (h Hooks) empty() bool {
 	return h.BeforeInput == nil && h.Around == nil && h.BeforeStep == nil && h.AfterStep == nil &&
-		h.BeforeTool == nil && h.AfterTool == nil && h.BeforeFinish == nil && h.AfterRun == nil
+		h.BeforeTool == nil && h.AfterTool == nil && h.AfterDecision == nil && h.BeforeFinish == nil && h.AfterRun == nil
 }
 
 // hooksAt returns the hooks that have a function at a point, in order.

@@ -21,8 +21,20 @@ func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	}
 	p := Pause{Kind: PauseApproval, Reason: v.Reason, Always: always}
 	if always {
-		p.Scope = scope
+		p.Scope, p.Scopes = scope, w.scopes(v.Scopes)
 	}
 	w.suspend(cr, p, s.Expires)
 	return false
+}
+
+// scopes returns the scopes that a pause offers: the session, and those of the policies. One whose
+// name would be redacted couldn't be chosen.
+func (w *workers) scopes(more []tools.Scope) []tools.Scope {
+	all := []tools.Scope{{Name: tools.ScopeSession, Text: "in this session"}}
+	for _, s := range more {
+		if w.agent.redact.Text(s.Name) == s.Name {
+			all = append(all, tools.Scope{Name: s.Name, Text: tools.CleanTitle(w.agent.redact.Text(s.Text))})
+		}
+	}
+	return all
 }

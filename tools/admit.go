@@ -1,12 +1,14 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
@@ -49,6 +51,40 @@ type Verdict struct {
 	// for what a tool's Ask asks, both without Spec.AllowAlways, and for an input whose scope isn't
 	// known ([Definition.Scope]). It answers nothing that another policy asks.
 	Standing bool
+	// Scopes are offered to the person who is asked, whoever asks, if a standing rule may answer:
+	// how far "always" may reach, besides the session. The policy has to see to it that calls in a
+	// scope that was chosen are permitted; a hook of package agent tells it of the choice.
+	Scopes []Scope
+}
+
+// A Scope is how far a standing approval reaches: a session, a project, all that a user does.
+type Scope struct {
+	// Name is what a decision names, of at most 512 bytes: [ScopeSession], or a name that a policy
+	// gives. Scopes without a name, or with a longer one, aren't offered.
+	Name string `json:"name"`
+	// Text completes "Always allow …" for people: "in the project shop". Empty means Name. It is
+	// kept as [CleanTitle] returns it.
+	Text string `json:"text,omitempty"`
+}
+
+// ScopeSession is the Name of the scope that agents offer by themselves. A policy can't offer it.
+const ScopeSession = "session"
+
+// maxScopes is how many scopes policies can offer for a call.
+const maxScopes = 16
+
+// addScopes adds those of more that may be offered and aren't in scopes.
+func addScopes(scopes, more []Scope) []Scope {
+	for _, s := range more {
+		known := slices.ContainsFunc(scopes, func(o Scope) bool { return o.Name == s.Name })
+		if known || s.Name == "" || s.Name == ScopeSession || len(s.Name) > maxScope || !utf8.ValidString(s.Name) ||
+			len(scopes) == maxScopes {
+			continue
+		}
+		s.Text = CleanTitle(cmp.Or(s.Text, s.Name))
+		scopes = append(scopes, s)
+	}
+	return scopes
 }
 
 // A Policy decides about a call by its final input. The Call is a copy for the policy, but the
@@ -118,6 +154,7 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	permitted := v.Effect == Allow && v.Standing && ruled
 	if own := d.asks(ctx, c); own.Effect == Ask && !(permitted && own.Standing) &&
 		(v.Effect != Ask || v.Standing || !own.Standing) { // else a policy asks what no standing rule answers
+		own.Scopes = v.Scopes
 		v = own
 	}
 	v.Standing = v.Standing && ruled
@@ -195,7 +232,10 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 	if len(policies) == 0 {
 		return Verdict{}
 	}
-	var v Verdict
+	var (
+		v      Verdict
+		scopes []Scope
+	)
 	own := new(Call)
 	for _, p := range policies {
 		*own = *c // a copy, so that a policy can't change the call for others
@@ -208,12 +248,14 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 			said = Verdict{Effect: Deny, Reason: "a policy failed; the call is denied to be safe"}
 		}
 		said.Effect = min(said.Effect, Deny)
+		scopes = addScopes(scopes, said.Scopes)
 		switch {
 		case said.Effect > v.Effect, said.Effect == Ask && v.Effect == Ask && v.Standing && !said.Standing,
 			said.Effect == Allow && v.Effect == Allow && said.Standing && !v.Standing:
 			v = said
 		}
 	}
+	v.Scopes = scopes
 	switch v.Effect {
 	case Deny:
 		v.Reason = orReason(v.Reason, "a policy denies this call")

@@ -74,6 +74,7 @@ func everyFact() []machine.Fact {
 		Reason: "high risk", Risk: "high",
 		Schema:      json.RawMessage(`{"type":"string"}`),
 		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true,
+		Scopes: []tools.Scope{{Name: "project", Text: "in the project shop"}},
 		Path: []string{"r-0.1.0"}, Replaces: []string{"p-0"}, Refused: "n: 50 is more than 9",
 		Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call, Title: "Delete page “home”"}}}
 	return []machine.Fact{
@@ -115,7 +116,7 @@ func everyFact() []machine.Fact {
 		&machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`),
 			Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}},
 		&machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why",
-			Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), User: "ann"}},
+			Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Scope: "project", User: "ann"}},
 		&machine.Steered{Meta: meta(""), ID: "m-1", Key: "k-1", Message: provider.User("mind <this>")},
 		&machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},
 		&machine.ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},

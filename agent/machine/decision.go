@@ -38,6 +38,9 @@ type Pause struct {
 	// see tools.Func.
 	Always bool   `json:"always,omitempty"`
 	Scope  string `json:"scope,omitempty"`
+	// Scopes are how far [AllowAlways] may reach, if it is possible: the session comes first, and
+	// then what policies offer. [Decision.For] chooses one.
+	Scopes []tools.Scope `json:"scopes,omitempty"`
 	// Again says that the call runs again with its answer; otherwise the answer is the call's
 	// result. See tools.Suspend.
 	Again bool `json:"again,omitempty"`
@@ -206,7 +209,10 @@ type Decision struct {
 	Reason string          `json:"reason,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"` // for Edited
 	Value  json.RawMessage `json:"value,omitempty"` // for AnswerGiven
-	User   string          `json:"who,omitempty"`
+	// Scope is, for AlwaysAllow, the scope of the pause that was chosen: see [Decision.For]. It is
+	// empty for the session.
+	Scope string `json:"scope,omitempty"`
+	User  string `json:"who,omitempty"`
 
 	err error // from encoding Input or Value
 }
@@ -244,7 +250,7 @@ func Answer(id string, value any) Decision {
 // AllowAlways lets the call run, and approves later calls of the same tool with the same scope
 // ([Pause].Scope) in the same session, as long as the tool's schema and description don't change.
 // It isn't possible for tools of high risk unless the tool permits it, nor for what a policy or the
-// tool's Ask asks about each call: see [Pause].Always.
+// tool's Ask asks about each call: see [Pause].Always. [Decision.For] lets it reach further.
 func AllowAlways(id string) Decision { return Decision{ID: id, Kind: AlwaysAllow} }
 
 // Err returns the error from encoding the input or the value, or nil.
@@ -254,6 +260,31 @@ func (d Decision) Err() error { return d.err }
 func (d Decision) By(user string) Decision {
 	d.User = user
 	return d
+}
+
+// For makes an approval one that stands for later calls, and says how far it reaches: scope is the
+// Name of one of [Pause].Scopes. For tools.ScopeSession that is [AllowAlways]. For another scope,
+// this call is approved, and what becomes of later calls is up to the host: its hook AfterDecision
+// stores what its policies then permit. A scope that the pause doesn't offer, and one for a
+// decision that approves nothing, are refused with a *[DecisionError]. An empty scope leaves the
+// decision as it is.
+func (d Decision) For(scope string) Decision {
+	if scope == "" {
+		return d
+	}
+	if d.Kind == Approved {
+		d.Kind = AlwaysAllow
+	}
+	if d.Scope = scope; scope == tools.ScopeSession && d.Kind == AlwaysAllow {
+		d.Scope = ""
+	}
+	return d
+}
+
+// Offers reports whether the scope of a decision is one that can be chosen.
+func (p *Pause) Offers(d *Decision) bool {
+	return d.Scope == "" || d.Kind == AlwaysAllow && p.Always &&
+		slices.ContainsFunc(p.Scopes, func(s tools.Scope) bool { return s.Name == d.Scope })
 }
 
 // A DecisionError is a decision that is refused. Nothing ran and nothing was recorded because of

@@ -162,6 +162,8 @@ func (f *Decided) apply(m *Machine, r *RunState) string {
 		return "the pause was decided before"
 	case !d.Kind.Fits(p.Kind):
 		return fmt.Sprintf("%q isn't a possible decision on a pause of kind %q", d.Kind, p.Kind)
+	case p == c.Pause && !p.Offers(d):
+		return "the pause doesn't offer the scope"
 	case p == c.Pause && d.Kind.letsRun() && c.Started && p.Kind != PauseInDoubt:
 		return "the call was started, and may not be started again"
 	}
@@ -197,6 +199,9 @@ func (m *Machine) decideCall(c *CallState, f *Decided) {
 		call.Input, call.Invalid = d.Input, ""
 		c.Call, c.Edited = &call, true
 	case AlwaysAllow:
+		if d.Scope != "" { // the host keeps it
+			return
+		}
 		m.s.Rules = append(slices.DeleteFunc(slices.Clone(m.s.Rules), func(old Rule) bool {
 			return old.Tool == c.Call.Name && old.Scope == p.Scope
 		}),

@@ -135,6 +135,7 @@ func (r Redactor) mismatch(m *tools.Mismatch) *tools.Mismatch {
 // Decision returns d with its texts redacted. Who is a name, and only made valid UTF-8.
 func (r Redactor) Decision(d Decision) Decision {
 	d.User, d.Reason, d.Input, d.Value = ValidText(d.User), r.Text(d.Reason), r.JSON(d.Input), r.JSON(d.Value)
+	d.Scope = r.Text(d.Scope)
 	return d
 }
 
@@ -178,6 +179,10 @@ func (r Redactor) report(report *memory.Report) *memory.Report {
 func (r Redactor) pause(p Pause) Pause {
 	p.Title = tools.CleanTitle(r.Text(p.Title))
 	p.Reason, p.Scope, p.Refused = r.Text(p.Reason), r.Text(p.Scope), r.Text(p.Refused)
+	p.Scopes = slices.Clone(p.Scopes)
+	for i, s := range p.Scopes {
+		p.Scopes[i] = tools.Scope{Name: r.Text(s.Name), Text: tools.CleanTitle(r.Text(s.Text))}
+	}
 	p.Nested = slices.Clone(p.Nested)
 	for i := range p.Nested {
 		n := r.pause(p.Nested[i])

@@ -145,6 +145,7 @@ func resumeDecision(p *agent.Pause, entry *agui.ResumeEntry) (agent.Decision, *p
 		Reason      string          `json:"reason"`
 		Alternative string          `json:"alternative"`
 		Always      bool            `json:"always"`
+		Scope       string          `json:"scope"`
 	}
 	if len(entry.Payload) > 0 && (byApproval(p.Kind) || entry.Status == agui.Cancelled) {
 		if err := json.Unmarshal(entry.Payload, &answer); err != nil {
@@ -169,7 +170,7 @@ func resumeDecision(p *agent.Pause, entry *agui.ResumeEntry) (agent.Decision, *p
 	case answer.EditedArgs != nil:
 		return agent.Edit(p.ID, answer.EditedArgs), nil
 	case answer.Always:
-		return agent.AllowAlways(p.ID), nil
+		return agent.AllowAlways(p.ID).For(answer.Scope), nil
 	}
 	return agent.Approve(p.ID), nil
 }

@@ -220,7 +220,8 @@ func (a *aguiMap) finish(pending []agent.Pause, messages []provider.Message) err
 // approvalSchema is the schema of the answer to an approval.
 var approvalSchema = json.RawMessage(
 	`{"type":"object","properties":{"approved":{"type":"boolean"},"editedArgs":{"type":"object","description":"another input to run with"},` +
-		`"reason":{"type":"string"},"alternative":{"type":"string","description":"what to do instead"},"always":{"type":"boolean"}},"required":["approved"]}`)
+		`"reason":{"type":"string"},"alternative":{"type":"string","description":"what to do instead"},"always":{"type":"boolean"},` +
+		`"scope":{"type":"string","description":"how far always reaches: the name of one of the scopes"}},"required":["approved"]}`)
 
 // interruptOf returns a pause as an interrupt.
 func interruptOf(p *agent.Pause) agui.Interrupt {
@@ -235,7 +236,7 @@ func interruptOf(p *agent.Pause) agui.Interrupt {
 		out.ExpiresAt = p.Expires.UTC().Format(time.RFC3339)
 	}
 	if raw, err := json.Marshal(map[string]any{"kind": p.Kind, "title": p.Title, "tool": p.Call.Name,
-		"input": orEmpty(p.Call.Input), "risk": p.Risk}); err == nil {
+		"input": orEmpty(p.Call.Input), "risk": p.Risk, "scopes": p.Scopes}); err == nil {
 		out.Metadata = agui.Metadata{"pawl": raw}
 	}
 	return out

@@ -16,6 +16,7 @@ type Decision struct {
 	Reason   string          `json:"reason"`   // of reject and suggest
 	Input    json.RawMessage `json:"input"`    // of edit
 	Value    json.RawMessage `json:"value"`    // of answer
+	Scope    string          `json:"scope"`    // of always: see agent.Decision.For
 }
 
 // Parse returns the decision, or what is wrong with it in words for a client. Fields that aren't
@@ -24,7 +25,9 @@ func (b *Decision) Parse() (agent.Decision, error) {
 	d := agent.Decision{ID: b.ID, Kind: agent.DecisionKind(b.Decision), Reason: b.Reason}
 	var problem string
 	switch d.Kind {
-	case machine.Approved, machine.Rejected, machine.AlwaysAllow:
+	case machine.Approved, machine.Rejected:
+	case machine.AlwaysAllow:
+		d = d.For(b.Scope)
 	case machine.Suggested:
 		if b.Reason == "" {
 			problem = `"suggest" needs a "reason": what to do instead`
@@ -50,6 +53,8 @@ func (b *Decision) Parse() (agent.Decision, error) {
 			`%q takes no "input": what runs is the call as it was shown; decide with "edit" to change it`, d.Kind)
 	case b.Value != nil && d.Kind != machine.AnswerGiven:
 		problem = fmt.Sprintf(`%q takes no "value"; decide with "answer" to give the result`, d.Kind)
+	case b.Scope != "" && d.Kind != machine.AlwaysAllow:
+		problem = fmt.Sprintf(`%q takes no "scope"; decide with "always" for later calls, too`, d.Kind)
 	}
 	if problem != "" {
 		return agent.Decision{}, errors.New(problem)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/request"
 )
 
@@ -87,7 +88,7 @@ func TestADecisionHasNothingThatIsNotPartOfIt(t *testing.T) {
 		{}, {ID: "p"}, {Decision: "approve"}, {ID: "p", Decision: "expired"},
 		{ID: "p", Decision: "approve", Input: raw}, {ID: "p", Decision: "reject", Value: raw},
 		{ID: "p", Decision: "edit"}, {ID: "p", Decision: "answer"}, {ID: "p", Decision: "suggest"},
-		{ID: "p", Decision: "edit", Input: raw, Value: raw},
+		{ID: "p", Decision: "edit", Input: raw, Value: raw}, {ID: "p", Decision: "approve", Scope: "project"},
 	} {
 		_, err := bad.Parse()
 		require.Error(t, err, bad)
@@ -96,4 +97,10 @@ func TestADecisionHasNothingThatIsNotPartOfIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "p", d.ID)
 	require.Equal(t, raw, d.Input)
+	d, err = (&request.Decision{ID: "p", Decision: "always", Scope: "project"}).Parse()
+	require.NoError(t, err)
+	require.Equal(t, agent.Approve("p").For("project"), d)
+	d, err = (&request.Decision{ID: "p", Decision: "always", Scope: "session"}).Parse()
+	require.NoError(t, err)
+	require.Equal(t, agent.AllowAlways("p"), d)
 }

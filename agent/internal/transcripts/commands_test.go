@@ -262,7 +262,7 @@ func (c *command) decisions() (ds []agent.Decision, err error) {
 		case "answer":
 			d = agent.Answer(id, json.RawMessage(what))
 		case "always":
-			d = agent.AllowAlways(id)
+			d = agent.AllowAlways(id).For(what)
 		default:
 			return nil, fmt.Errorf("no such decision: %q", kind)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/tools"
@@ -45,6 +46,23 @@ func policy(effect, text string) tools.Policy {
 		}
 		return tools.Verdict{Effect: tools.Ask, Reason: "the policy asks"}
 	}
+}
+
+// grants returns a policy that offers a scope, and permits a tool after somebody has chosen the
+// scope for it; and the hook that tells it of the choice.
+func grants(scope string) (tools.Policy, agent.Hooks) {
+	var granted sync.Map
+	policy := func(_ context.Context, d *tools.Definition, _ *tools.Call) tools.Verdict {
+		_, permits := granted.Load(d.Name())
+		return tools.Verdict{Effect: tools.Allow, Standing: permits, Scopes: []tools.Scope{{Name: scope}}}
+	}
+	hook := func(_ context.Context, c *agent.ToolCall, _ agent.Pause, d agent.Decision) error {
+		if d.Scope == scope {
+			granted.Store(c.Name, true)
+		}
+		return nil
+	}
+	return policy, agent.Hooks{Name: "grants", AfterDecision: hook}
 }
 
 // hook returns a hook of the host: "answer work text" answers in a tool's place, "send-back text"

@@ -83,6 +83,7 @@
 //	modes plan act                 Config.Modes
 //	deny pay {"n":13}   ask pay    policies, for one input or all
 //	permit pay                     a policy that answers what the tool asks
+//	grants project                 one that offers a scope, and permits the tools that got it
 //	window 2000                    Config.Memory, with a window of so many tokens
 //	redact 4711                    Config.Redact
 //	hook answer pay text           a hook that answers in a tool's place,
@@ -98,7 +99,7 @@
 //	stream s-1 text                Agent.Stream with what is shown; until=replied leaves there
 //	continue s-1                   a run of Continue; accept=yes
 //	resume s-1 approve p-1         a run of Resume with decisions, " + " between them; by=ann:
-//	                               approve, reject, edit, suggest, answer, always
+//	                               approve, reject, edit, suggest, answer, always; always p-1 project
 //	decide s-1 approve p-1         Session.Decide
 //	call s-1 pay {"n":1}           a run of CallTool
 //	steer s-1 text                 Session.Steer; key=k-1

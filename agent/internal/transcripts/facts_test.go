@@ -45,6 +45,7 @@ func (n *names) fact(f agent.Fact) string {
 		b.add("%s", n.pause(&f.Pause))
 	case *machine.Decided:
 		b.add("%s %s", f.Decision.ID, f.Decision.Kind)
+		b.with("for", f.Decision.Scope)
 	case *machine.Steered:
 		b.add("%s", n.message(f.Message))
 		b.with("key", f.Key)
@@ -140,7 +141,9 @@ func (n *names) pause(p *agent.Pause) string {
 		return n.in(b.String())
 	}
 	b.add("%s %s of %s", p.ID, p.Kind, call(&p.Call))
-	if p.Always {
+	if p.Always && len(p.Scopes) > 1 {
+		b.add("(always possible, for %s)", p.Scopes[1].Name)
+	} else if p.Always {
 		b.add("(always possible)")
 	}
 	if p.Refused != "" {

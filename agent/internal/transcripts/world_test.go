@@ -156,6 +156,9 @@ func (w *world) setConfig(input string) error {
 			}
 		case "deny", "ask", "permit":
 			w.config.Policies = append(w.config.Policies, policy(key, rest))
+		case "grants":
+			p, h := grants(rest)
+			w.config.Policies, w.config.Hooks = append(w.config.Policies, p), append(w.config.Hooks, h)
 		case "expires":
 			d, err := time.ParseDuration(rest)
 			if err != nil {

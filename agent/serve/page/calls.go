@@ -112,7 +112,7 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 		}
 		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Title: p.Title,
 			Input: inputOf(&p.Call), Reason: p.Reason, Risk: p.Risk, Schema: p.Schema,
-			Expires: p.Expires, Always: p.Always, Scope: p.Scope, Refused: p.Refused}
+			Expires: p.Expires, Always: p.Always, Scope: p.Scope, Scopes: p.Scopes, Refused: p.Refused}
 		if len(p.Path) > 0 {
 			shown.Call = p.Path[0]
 		}
@@ -152,7 +152,7 @@ func (v *View) decided(f *machine.Decided) []Patch {
 	}
 	return []Patch{{Item: &Item{ID: d.ID, Kind: KindPause, Decision: &Decision{
 		Kind: string(d.Kind), Reason: d.Reason, Input: formatted(string(d.Input)), Value: formatted(string(d.Value)),
-		User: who, Time: f.Time,
+		Scope: d.Scope, User: who, Time: f.Time,
 	}}}}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A Patch is a change to the page: exactly one of its fields is set.
@@ -109,6 +110,7 @@ type Pause struct {
 	Expires time.Time       `json:"expires,omitzero"`
 	Always  bool            `json:"always,omitempty"`
 	Scope   string          `json:"scope,omitempty"`
+	Scopes  []tools.Scope   `json:"scopes,omitempty"`  // how far "always" may reach
 	Refused string          `json:"refused,omitempty"` // what was wrong with an earlier decision
 	About   string          `json:"about,omitempty"`   // the description of the tool
 	Undo    bool            `json:"undo,omitempty"`    // the tool can undo its effect
@@ -121,6 +123,7 @@ type Decision struct {
 	Reason string    `json:"reason,omitempty"`
 	Input  string    `json:"input,omitempty"`
 	Value  string    `json:"value,omitempty"`
+	Scope  string    `json:"scope,omitempty"` // how far "always" reaches; empty: the session
 	User   string    `json:"who,omitempty"`
 	Time   time.Time `json:"time,omitzero"`
 }

@@ -92,13 +92,14 @@ export class Approval {
     this.inForm = false;
     this.facts.hidden = false;
     // The second click of a double click may hit the next card, which moves up when this one is decided.
-    const go = (decision) => (event) => event.detail > 1 || this.decide({ decision });
+    const go = (decision, scope) => (event) => event.detail > 1 || this.decide({ decision, scope });
     const form = (name) => () => this[name]();
     const danger = p.risk === "high" ? "danger" : "primary";
     const all = [];
     if (p.ask === "approval") {
       all.push(button(texts.ask.approve, go("approve"), danger), button(texts.ask.edit, form("edit")), button(texts.ask.suggest, form("suggest")));
-      if (p.always) all.push(button(texts.ask.always(p.scope), go("always")));
+      if (p.scopes?.length > 1) all.push(...p.scopes.map((s) => button(texts.ask.alwaysIn(p.scope, s.text), go("always", s.name))));
+      else if (p.always) all.push(button(texts.ask.always(p.scope), go("always")));
     } else if (p.ask === "in_doubt") {
       all.push(button(texts.ask.runAgain, go("approve"), danger), button(texts.ask.sayResult, form("answer")));
     } else if (p.ask === "correction") {
@@ -217,7 +218,8 @@ export class Approval {
     const kind = d?.kind ?? "over";
     const good = ["approve", "edit", "always", "answer"].includes(kind);
     const bad = kind === "reject" || kind === "expired";
-    const words = texts.decidedBy(texts.decided[kind] ?? kind, d?.who);
+    const reach = d?.scope && p.scopes?.find((s) => s.name === d.scope);
+    const words = texts.decidedBy((texts.decided[kind] ?? kind) + (reach ? ` ${reach.text}` : ""), d?.who);
     const shown = kind === "edit" && d.input ? d.input : p.input;
     return h(
       "details",

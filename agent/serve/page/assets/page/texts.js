@@ -148,6 +148,7 @@ export const texts = {
     edit: "Edit",
     suggest: "Suggest a change",
     always: (scope) => (scope ? `Always allow for ${scope}` : "Always allow"),
+    alwaysIn: (scope, where) => (scope ? `Always allow for ${scope} ${where}` : `Always allow ${where}`),
     sayResult: "Say what the result was",
     reason: "Reason",
     optional: "optional",
