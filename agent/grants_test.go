@@ -42,8 +42,8 @@ func TestAPauseOffersTheSessionAndThenWhatPoliciesOffer(t *testing.T) {
 	policies := []tools.Policy{
 		offering(tools.Scope{Name: "project", Text: "in the\nproject"}, tools.Scope{}, tools.Scope{Name: "session"},
 			tools.Scope{Name: "\xff"}, tools.Scope{Name: strings.Repeat("x", 513)}),
-		offering(tools.Scope{Name: "project", Text: "another"}, tools.Scope{Name: "token 4711"}, tools.Scope{Name: "user",
-			Text: "for 4711"}),
+		offering(tools.Scope{Name: "project", Text: "another"}, tools.Scope{Name: "token 4711"},
+			tools.Scope{Name: "user", Text: "for 4711"}),
 	}
 	for name, c := range map[string]struct {
 		spec     tools.Spec
@@ -75,7 +75,8 @@ func TestAScopeThatIsNotOfferedConsumesNothing(t *testing.T) {
 	var done effects
 	var seen taken
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})},
-		Policies: []tools.Policy{offering(tools.Scope{Name: "project"})}, Hooks: seen.hooks()}, call("ask", 1), say("Done."))
+		Policies: []tools.Policy{offering(tools.Scope{Name: "project"})}, Hooks: seen.hooks()},
+		call("ask", 1), say("Done."))
 	id := run(t, a).Pending[0].ID
 	for want, d := range map[string]agent.Decision{
 		`the scopes are "session", "project"`: agent.Approve(id).For("planet"),

@@ -240,7 +240,8 @@ func (l *sessionLog) afterDecision(decided []decidedCall) {
 				return h.AfterDecision(l.ctx, &call, d.pause, d.decision)
 			})
 			if warning != "" {
-				l.agent.logger.WarnContext(l.ctx, "agent: a hook warns of a decision", "hook", h.Name, "warning", warning)
+				l.agent.logger.WarnContext(l.ctx, "agent: a hook warns of a decision", "hook", h.Name,
+					"warning", warning)
 			}
 			if errors.As(err, new(*AbortError)) {
 				l.Cancel(err)

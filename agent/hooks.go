@@ -233,7 +233,8 @@ func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point st
 // empty reports whether h has no function.
 func (h Hooks) empty() bool {
 	return h.BeforeInput == nil && h.Around == nil && h.BeforeStep == nil && h.AfterStep == nil &&
-		h.BeforeTool == nil && h.AfterTool == nil && h.AfterDecision == nil && h.BeforeFinish == nil && h.AfterRun == nil
+		h.BeforeTool == nil && h.AfterTool == nil && h.AfterDecision == nil && h.BeforeFinish == nil &&
+		h.AfterRun == nil
 }
 
 // hooksAt returns the hooks that have a function at a point, in order.

@@ -101,13 +101,13 @@ func TestAPolicyPermitsWhatAStandingRuleMayAnswer(t *testing.T) {
 	}{
 		"Approval":  {tools.Func[none, string]{Spec: tools.Spec{Approval: tools.AskAlways}}, nil, tools.Allow},
 		"high risk": {tools.Func[none, string]{Spec: tools.Spec{Risk: tools.High}}, nil, tools.Ask},
-		"high, AskAlways": {tools.Func[none, string]{Spec: tools.Spec{Risk: tools.High, Approval: tools.AskAlways}}, nil,
-			tools.Ask},
+		"high, AskAlways": {
+			tools.Func[none, string]{Spec: tools.Spec{Risk: tools.High, Approval: tools.AskAlways}}, nil, tools.Ask},
 		"high risk that may": {tools.Func[none, string]{Spec: tools.Spec{Risk: tools.High, AllowAlways: true}}, nil,
 			tools.Allow},
 		"Ask": {tools.Func[none, string]{Ask: ask("to 900 people", nil)}, nil, tools.Ask},
-		"Ask that may": {tools.Func[none, string]{Spec: tools.Spec{AllowAlways: true}, Ask: ask("to 900 people", nil)}, nil,
-			tools.Allow},
+		"Ask that may": {tools.Func[none, string]{Spec: tools.Spec{AllowAlways: true},
+			Ask: ask("to 900 people", nil)}, nil, tools.Allow},
 		"Ask that fails": {tools.Func[none, string]{Spec: tools.Spec{AllowAlways: true}, Ask: ask("", errors.New("?"))},
 			nil, tools.Ask},
 		"a scope that is unknown": {tools.Func[none, string]{Spec: tools.Spec{Approval: tools.AskAlways},

@@ -52,7 +52,8 @@
 //	DELETE /rules?session=…&tool=…      revoke one
 //
 // A decision is approve, reject (reason), edit (input), suggest (reason: what to do instead),
-// answer (value) or always (scope: one of the pause's scopes, else the session). An error is {"error":{"code","message"}}: see the Code constants.
+// answer (value) or always (scope: one of the pause's scopes, else the session). An error is
+// {"error":{"code","message"}}: see the Code constants.
 //
 // A decision that was recorded may not fit when the run takes it, because the process that runs the
 // session has another version of the tool, for example. The item is then open again under another

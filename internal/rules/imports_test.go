@@ -102,7 +102,7 @@ var rows = map[string]row{
 	"agent/serve": {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/live",
 		"agent/machine", "agent/serve/page", "circuit/fault", "provider", "ratelimit", "stream/agui", "stream/sse",
 		"stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
-	"agent/serve/page": {own: []string{"agent", "agent/machine", "agent/plan", "provider"},
+	"agent/serve/page": {own: []string{"agent", "agent/machine", "agent/plan", "provider", "tools"},
 		third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"},
 		tests: []string{"circuit/fault", "tools"}},
 	"agent/prompt": {own: []string{"memory"}},
