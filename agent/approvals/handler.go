@@ -30,12 +30,11 @@ type Config struct {
 	// panic denies the act, too, and is logged.
 	Authorize func(r *http.Request, item Item, act Act) (user string, err error)
 	// Plans, if it isn't nil, has the runs of plans in Store: what they wait for is listed with the
-	// items of sessions, and is decided on in the same way. The calls of their nodes are items of
-	// the sessions of these nodes.
+	// items of sessions, and is decided on in the same way. The calls of their nodes are among it.
 	Plans *plan.Runner
 	// OnDecided, if it isn't nil, is called with each recorded decision, before the response. It
-	// must return at once: let it wake a goroutine that calls [agent.Agent.Recover], and
-	// [plan.Runner.Recover] for plans. Its context outlives the request.
+	// must return at once: let it wake a goroutine that calls [agent.Agent.Recover]. Runs of plans
+	// go on by themselves ([plan.Runner.Serve]). Its context outlives the request.
 	OnDecided func(ctx context.Context, d Decided)
 
 	// MaxBody is the most bytes that a body may have; 0: 64 KiB.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/plan"
@@ -29,8 +28,8 @@ func (h *Handler) find(ctx context.Context, session, id string, messages int) (*
 
 // findInPlan returns an open item of a run of plans.
 func findInPlan(ctx context.Context, r *plan.Runner, run, id string) (*Detail, error) {
-	asked, err := r.Questions(ctx, run)
-	if _, unknown := errors.AsType[*plan.RunError](err); unknown {
+	asked, err := r.Pending(ctx, run)
+	if errors.Is(err, agent.ErrNothingOpen) || errors.Is(err, agent.ErrDuplicate) { // a session, perhaps
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	if err != nil {
@@ -46,22 +45,15 @@ func findInPlan(ctx context.Context, r *plan.Runner, run, id string) (*Detail, e
 
 // record records a decision, in the session or for the run of plans.
 func (h *Handler) record(ctx context.Context, detail *Detail, a *agent.Agent, d agent.Decision) *problem {
-	var err error
 	if detail.plan {
-		err = h.cfg.Plans.Answer(ctx, detail.Session, d)
-	} else {
-		err = a.Session(detail.Session).Decide(ctx, d)
+		return problemOf(h.cfg.Plans.Decide(ctx, detail.Session, d))
 	}
-	wrong, ok := errors.AsType[*plan.DecisionError](err)
-	switch {
-	case err == nil:
+	return problemOf(a.Session(detail.Session).Decide(ctx, d))
+}
+
+func problemOf(err error) *problem {
+	if err == nil {
 		return nil
-	case !ok:
-		return failed(err)
-	case wrong.Unknown:
-		return unknown()
-	case wrong.Before:
-		return used()
 	}
-	return fail(http.StatusUnprocessableEntity, CodeBad, "%s", wrong.Problem)
+	return failed(err)
 }

@@ -7,95 +7,132 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// Apply tells the machine that something has happened. A fact that doesn't fit the state is a
-// *[FactError], and changes nothing. Facts are numbered without gaps.
-func (m *Machine) Apply(f Fact) error {
-	if err := valid(f); err != nil {
-		err.Log = m.s.Log
-		return err
-	}
-	meta := f.meta()
-	problem := ""
-	if meta.Seq != m.s.Seq+1 {
-		problem = fmt.Sprintf("it should be number %d", m.s.Seq+1)
-	} else if m.s.Stage == StageEnded {
-		problem = "the run has ended"
-	} else if _, first := f.(*Proposed); first != (m.s.Stage == "") {
-		problem = "a run has one proposal, at its beginning"
-	} else {
-		problem = m.s.apply(f)
-	}
-	if problem != "" {
-		return &FactError{Log: m.s.Log, Seq: meta.Seq, Kind: f.kind(), Problem: problem}
-	}
-	m.s.Seq = meta.Seq
-	m.s.settle()
-	return nil
-}
-
-// Replay returns the machine of a run with these facts.
-func Replay(log string, facts ...Fact) (*Machine, error) {
-	m := New(log)
+// replay returns the state of a run with these facts.
+func replay(run string, facts ...fact) (*State, error) {
+	s := &State{Run: run}
 	for _, f := range facts {
-		if err := m.Apply(f); err != nil {
+		if err := s.add(f); err != nil {
 			return nil, err
 		}
 	}
-	return m, nil
+	return s, nil
+}
+
+// add adds a fact to what is known. One that doesn't fit is an error, and changes nothing. Facts
+// are numbered without gaps.
+func (s *State) add(f fact) error {
+	meta, problem := f.meta(), ""
+	if meta.Seq != s.Seq+1 {
+		problem = fmt.Sprintf("it should be number %d", s.Seq+1)
+	} else {
+		problem = s.apply(f)
+	}
+	if problem != "" {
+		return factError(s.Run, meta.Seq, f.kind(), "%s", problem)
+	}
+	s.Seq = meta.Seq
+	s.settle()
+	return nil
 }
 
 // apply returns why a fact doesn't fit; "" if it does.
-func (s *State) apply(f Fact) string {
+func (s *State) apply(f fact) string {
+	_, first := f.(*proposed)
+	switch _, takesBack := f.(*undone); {
+	case first != (s.Status == ""):
+		return "a run has one proposal, at its beginning"
+	case s.Status.ended() && !(takesBack && s.Status == Completed):
+		return "the run has ended"
+	}
 	switch f := f.(type) {
-	case *Proposed:
-		return s.proposed(f)
+	case *proposed:
+		return s.propose(f)
 	case *Ended:
-		return s.ended(f)
+		return s.end(f)
 	}
 	if s.over() {
 		return "all plans have ended"
 	}
 	switch f := f.(type) {
-	case *Approved:
-		if s.Stage != StageApproval || f.Hash != s.hash {
-			return "it isn't for the plan that waits for approval"
-		}
-		s.Approved = f.Hash
-	case *Rejected:
-		if s.Stage != StageApproval || f.Hash != s.hash {
-			return "it isn't for the plan that waits for approval"
-		}
-		s.rejected = f
-	case *Revised:
-		return s.revised(f)
-	case *GaveUp:
-		if s.Stage == StageUndoing && (!f.All || s.stopped()) { // the run can be canceled until the next plan begins
-			return "the plan has ended already"
-		}
-		s.gaveUp = f
+	case *decided:
+		return s.decide(f)
 	case *Failed:
-		if s.Stage != StageUndoing || len(s.with(NodeRunning)) > 0 || len(s.toUndo()) > 0 {
+		if s.Status != atUndo || len(s.with(nodeRunning)) > 0 || len(s.toUndo()) > 0 {
 			return "the plan hasn't failed, or isn't undone"
 		}
 		return s.planFailed(f)
+	case *NodeStarted:
+		return s.node(f.Node, func(i int, _ *NodeState) string { return s.nodeStarted(i, f) })
+	case *NodeEnded:
+		return s.node(f.Node, func(_ int, n *NodeState) string { return s.nodeEnded(n, f) })
+	case *judged:
+		return s.node(f.Node, func(_ int, n *NodeState) string { return n.judged(f) })
+	case *undone:
+		return s.node(f.Node, func(_ int, n *NodeState) string { return s.undone(n, f) })
+	}
+	return "its kind is unknown"
+}
+
+// node calls apply with a node of the current plan.
+func (s *State) node(id string, apply func(i int, n *NodeState) string) string {
+	i := slices.IndexFunc(s.Nodes, func(n NodeState) bool { return n.Node.ID == id })
+	if i < 0 {
+		return fmt.Sprintf("the plan has no node %q", id)
+	}
+	return apply(i, &s.Nodes[i])
+}
+
+// decide applies a decision.
+func (s *State) decide(f *decided) string {
+	switch {
+	case f.Choice != cancel && f.Plan != s.Current:
+		return "it was about a plan that has failed"
+	case s.Status == atUndo && (f.Choice != cancel || s.stopped()):
+		return "the plan has ended already" // the run can be canceled until the next plan begins
+	}
+	problem := s.choose(f)
+	if problem == "" && f.Choice != sendBack {
+		s.sentBack = nil
+	}
+	return problem
+}
+
+// choose applies a decision on a plan that goes on, or one that cancels the run.
+func (s *State) choose(f *decided) string {
+	switch f.Choice {
+	case approve, reject, suggest:
+		switch {
+		case s.Status != atApproval || f.Hash != s.hash:
+			return "it isn't for the plan that waits for approval"
+		case f.Choice == approve:
+			s.Approved, s.ApprovedBy = f.Hash, f.By
+		default:
+			s.ending = f
+		}
+	case giveUp, cancel:
+		s.ending = f
+	case sendBack:
+		s.sentBack = f
+	case revise:
+		return s.revise(f)
 	default:
-		return s.applyNode(f)
+		return s.node(f.Node, func(_ int, n *NodeState) string { return s.decideNode(n, f) })
 	}
 	return ""
 }
 
-func (s *State) proposed(f *Proposed) string {
+func (s *State) propose(f *proposed) string {
 	if len(f.Plans) == 0 {
 		return "it has no plans"
 	}
 	for i := range f.Plans {
 		if _, faults := graphOf(f.Plans[i].Plan.Nodes); len(faults) > 0 {
-			return fmt.Sprintf("plan %d: %s", i, faults[0])
+			return fmt.Sprintf("plan %d: %s", i, faults[0].text())
 		}
 	}
-	s.Plans, s.Options = slices.Clone(f.Plans), f.Options
+	s.plans, s.options, s.began = slices.Clone(f.Plans), f.Options, f.Time
 	for i := range f.Plans {
-		s.Original = append(s.Original, f.Plans[i].Plan.Hash())
+		s.original = append(s.original, f.Plans[i].Plan.Hash())
 	}
 	return s.begin()
 }
@@ -105,7 +142,7 @@ func (s *State) begin() string {
 	p := s.Plan()
 	g, faults := graphOf(p.Nodes)
 	if len(faults) > 0 {
-		return faults[0].String()
+		return faults[0].text()
 	}
 	s.graph, s.hash = g, p.Hash()
 	s.Nodes = make([]NodeState, len(p.Nodes))
@@ -116,14 +153,15 @@ func (s *State) begin() string {
 }
 
 func newNode(n *Node) NodeState {
-	return NodeState{Node: *n, Status: NodePending, Round: 1, Rounds: n.rounds()}
+	return NodeState{Node: *n, Status: nodePending, Round: 1, Rounds: n.rounds()}
 }
 
-func (s *State) revised(f *Revised) string {
-	if s.Stage == StageUndoing {
-		return "the plan has ended already"
+// revise replaces the current plan by its next version.
+func (s *State) revise(f *decided) string {
+	if f.Revision == nil {
+		return "it has no plan"
 	}
-	next := f.Proposal.Plan
+	next := f.Revision.Plan
 	if next.Version != s.Plan().Version+1 {
 		return fmt.Sprintf("it should be version %d", s.Plan().Version+1)
 	}
@@ -132,7 +170,7 @@ func (s *State) revised(f *Revised) string {
 	}
 	g, faults := graphOf(next.Nodes)
 	if len(faults) > 0 {
-		return faults[0].String()
+		return faults[0].text()
 	}
 	nodes := make([]NodeState, len(next.Nodes))
 	for i := range next.Nodes {
@@ -144,8 +182,8 @@ func (s *State) revised(f *Revised) string {
 		}
 		nodes[i] = newNode(n)
 	}
-	s.Plans = slices.Clone(s.Plans) // those of the fact
-	s.Plans[s.Current] = f.Proposal
+	s.plans = slices.Clone(s.plans) // those of the fact
+	s.plans[s.Current] = *f.Revision
 	s.Nodes, s.graph, s.hash = nodes, g, next.Hash() // which isn't approved
 	s.skipDependents()
 	return ""
@@ -153,7 +191,7 @@ func (s *State) revised(f *Revised) string {
 
 // begun reports whether a revision has to keep a node as it is. One that failed for good or was
 // skipped may be changed if it can't have had an effect.
-func (n *NodeState) begun() bool { return n.Attempts > 0 || n.Status == NodeWaived }
+func (n *NodeState) begun() bool { return n.Attempts > 0 || n.Status == nodeWaived }
 
 // revisable returns why a plan can't replace the current one.
 func (s *State) revisable(next *Plan) string {
@@ -176,50 +214,50 @@ func (s *State) revisable(next *Plan) string {
 // planFailed begins with the next plan, unless there is none or a person has stopped the run.
 func (s *State) planFailed(f *Failed) string {
 	failures, stopped := append(slices.Clone(s.Failures), f), s.stopped()
-	if next := s.Current + 1; !stopped && next < len(s.Plans) {
-		if _, faults := graphOf(s.Plans[next].Plan.Nodes); len(faults) > 0 {
-			return faults[0].String()
+	if next := s.Current + 1; !stopped && next < len(s.plans) {
+		if _, faults := graphOf(s.plans[next].Plan.Nodes); len(faults) > 0 {
+			return faults[0].text()
 		}
 	}
-	s.Failures, s.Approved = failures, ""
+	s.Failures, s.Approved, s.ApprovedBy = failures, "", ""
 	if stopped {
 		return ""
 	}
-	s.gaveUp = nil
-	if s.Current++; s.Current < len(s.Plans) {
+	s.ending, s.sentBack = nil, nil
+	if s.Current++; s.Current < len(s.plans) {
 		return s.begin()
 	}
 	return ""
 }
 
 // stopped reports whether a person has ended the run, so that no other plan follows.
-func (s *State) stopped() bool { return s.rejected != nil || s.gaveUp != nil && s.gaveUp.All }
+func (s *State) stopped() bool { return s.ending != nil && s.ending.Choice != giveUp }
 
 // over reports whether no plan runs any more.
 func (s *State) over() bool {
-	return s.Current == len(s.Plans) || s.stopped() && len(s.Failures) > s.Current
+	return s.Current == len(s.plans) || s.stopped() && len(s.Failures) > s.Current
 }
 
-func (s *State) ended(f *Ended) string {
+func (s *State) end(f *Ended) string {
 	if status, _ := s.outcome(); status == "" || f.Status != status {
 		return fmt.Sprintf("the run hasn't ended with the status %q", f.Status)
 	}
-	s.Stage, s.Status, s.Reason = StageEnded, f.Status, f.Reason
+	s.Status, s.Reason = f.Status, f.Reason
 	return ""
 }
 
-// settle sets the stage after a fact.
+// settle sets the status after a fact.
 func (s *State) settle() {
 	switch {
-	case s.Stage == StageEnded || s.over():
-	case s.gaveUp != nil || s.rejected != nil:
-		s.Stage = StageUndoing
+	case s.Status.ended() || s.over():
+	case s.ending != nil:
+		s.Status = atUndo
 	case s.needsApproval():
-		s.Stage = StageApproval
-	case s.failed() && !s.Options.AskOnFailure && !s.going():
-		s.Stage = StageUndoing
+		s.Status = atApproval
+	case s.failed() && !s.options.AskOnFailure && !s.going():
+		s.Status = atUndo
 	default:
-		s.Stage = StageRunning
+		s.Status = atWork
 	}
 }
 
@@ -228,14 +266,14 @@ func (s *State) settle() {
 func (s *State) going() bool {
 	for i := range s.Nodes {
 		switch s.Nodes[i].Status {
-		case NodeRunning, NodeReviewing:
+		case nodeRunning, nodeReviewing:
 			return true
-		case NodeAsking:
-			if s.Options.KeepGoing {
+		case nodeAsking:
+			if s.options.KeepGoing {
 				return true
 			}
-		case NodePending:
-			if s.Options.KeepGoing && s.satisfied(i) {
+		case nodePending:
+			if s.options.KeepGoing && s.satisfied(i) {
 				return true
 			}
 		}

@@ -8,63 +8,41 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// applyNode applies a fact about a node of the current plan.
-func (s *State) applyNode(f Fact) string {
-	about, ok := f.(interface{ node() string })
-	if !ok {
-		return "its kind is unknown"
-	}
-	id := about.node()
-	i := slices.IndexFunc(s.Nodes, func(n NodeState) bool { return n.Node.ID == id })
-	if i < 0 {
-		return fmt.Sprintf("the plan has no node %q", id)
-	}
-	n := &s.Nodes[i]
-	switch f := f.(type) {
-	case *NodeStarted:
-		return s.nodeStarted(i, f)
-	case *NodeEnded:
-		return s.nodeEnded(n, f)
-	case *Judged:
-		return n.judged(f)
-	case *Undone:
-		return s.undone(n, f)
-	}
-	if s.Stage == StageUndoing {
-		return "the plan has ended already"
-	}
-	switch f := f.(type) {
-	case *Waived:
+// decideNode applies a decision on a node of the current plan.
+func (s *State) decideNode(n *NodeState, f *decided) string {
+	switch f.Choice {
+	case waive:
 		return s.waived(n, f)
-	case *Skipped:
+	case skip:
 		return s.skipped(n)
-	case *Retried:
+	case retry:
 		return s.retried(n)
-	case *Granted:
-		if n.Status != NodeAsking || f.Rounds <= 0 {
-			return "the node's review doesn't wait for more rounds"
+	case grant:
+		if n.Status != nodeAsking || f.Rounds <= 0 || f.Rounds > maxRounds {
+			return fmt.Sprintf("the node's review doesn't wait for 1 to %d more rounds", maxRounds)
 		}
 		n.Rounds += f.Rounds
 		n.nextRound()
+		return ""
 	}
-	return ""
+	return "its choice is unknown"
 }
 
 func (s *State) nodeStarted(i int, f *NodeStarted) string {
 	n := &s.Nodes[i]
 	switch {
-	case s.Stage != StageRunning || !s.mayStart():
+	case s.Status != atWork || !s.mayStart():
 		return "nothing may start now"
-	case n.Status != NodePending || !s.satisfied(i):
+	case n.Status != nodePending || !s.satisfied(i):
 		return "the node can't start now"
-	case len(s.with(NodeRunning)) >= s.Options.parallel():
+	case len(s.with(nodeRunning)) >= s.options.parallel():
 		return "too many nodes are in progress"
 	case f.Round != n.Round || f.Attempt != n.Attempt+1:
 		return fmt.Sprintf("it should be attempt %d of round %d", n.Attempt+1, n.Round)
 	case f.Key == "" || n.Attempt > 0 && f.Key != n.Key:
 		return "it needs an idempotency key, the same in all attempts of a round"
 	}
-	n.Status, n.Key, n.Started, n.started = NodeRunning, f.Key, f.Time, f.Seq
+	n.Status, n.Key, n.started = nodeRunning, f.Key, f.Seq
 	n.Attempt++
 	n.Attempts++
 	n.tries++
@@ -72,17 +50,19 @@ func (s *State) nodeStarted(i int, f *NodeStarted) string {
 }
 
 func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
-	if n.Status != NodeRunning || f.Round != n.Round || f.Attempt != n.Attempt {
+	if n.Status != nodeRunning || f.Round != n.Round || f.Attempt != n.Attempt {
 		return "the attempt isn't in progress"
 	}
-	n.Error, n.Class = f.Error, f.Class
+	if n.Error, n.Class = f.Error, f.Class; !f.Unbegun {
+		n.began++
+	}
 	switch {
 	case f.Error == "":
 		n.Output, n.Class = f.Output, fault.None
-		n.Status = NodeReviewing
+		n.Status = nodeReviewing
 		n.conclude()
 	case !f.Final && n.mayRetry(f.Class):
-		n.Status, n.NotBefore = NodePending, f.Time.Add(n.Node.retry().Wait)
+		n.Status, n.NotBefore = nodePending, f.Time.Add(n.Node.retry().Wait)
 	default:
 		n.Status = NodeFailed
 		s.skipDependents()
@@ -92,7 +72,7 @@ func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
 
 // conclude ends the review of a round if all checks have judged.
 func (n *NodeState) conclude() {
-	if n.Status != NodeReviewing && n.Status != NodeAsking || len(n.missing()) > 0 {
+	if n.Status != nodeReviewing && n.Status != nodeAsking || len(n.missing()) > 0 {
 		return
 	}
 	switch {
@@ -101,35 +81,35 @@ func (n *NodeState) conclude() {
 	case n.Round < n.Rounds:
 		n.nextRound()
 	default:
-		n.Status = NodeAsking
+		n.Status = nodeAsking
 	}
 }
 
 // nextRound has the node done again. The verdicts of the last round stay until it starts: they are
 // what it is told.
 func (n *NodeState) nextRound() {
-	n.Status = NodePending
+	n.Status = nodePending
 	n.Round++
 	n.Attempt, n.tries = 0, 0
 	n.Feedback = n.Verdicts
 	n.Verdicts = nil
 }
 
-func (n *NodeState) judged(f *Judged) string {
-	if n.Status != NodeReviewing || f.Round != n.Round || !slices.Contains(n.missing(), f.Check) {
+func (n *NodeState) judged(f *judged) string {
+	if n.Status != nodeReviewing || f.Round != n.Round || !slices.Contains(n.missing(), f.Check) {
 		return "the check has nothing to judge"
 	}
-	n.Verdicts = append(slices.Clone(n.Verdicts), f)
+	n.Verdicts = append(slices.Clone(n.Verdicts), f.Verdict)
 	n.conclude()
 	return ""
 }
 
-func (s *State) waived(n *NodeState, f *Waived) string {
+func (s *State) waived(n *NodeState, f *decided) string {
 	if f.Check != "" {
 		if n.Node.Review == nil || !slices.Contains(n.Node.Review.Checks, f.Check) {
 			return "the node has no such check"
 		}
-		if n.Status.Succeeded() || n.Status == NodeSkipped {
+		if n.Status.succeeded() || n.Status == nodeSkipped {
 			return "the node isn't judged any more"
 		}
 		if !slices.Contains(n.Waived, f.Check) {
@@ -138,19 +118,19 @@ func (s *State) waived(n *NodeState, f *Waived) string {
 		n.conclude()
 		return ""
 	}
-	if n.Status != NodeFailed && n.Status != NodeAsking {
+	if n.Status != NodeFailed && n.Status != nodeAsking {
 		return "the node hasn't failed, and its review doesn't wait for a person"
 	}
-	n.Status = NodeWaived
+	n.Status = nodeWaived
 	s.skipDependents()
 	return ""
 }
 
 func (s *State) skipped(n *NodeState) string {
-	if n.Status != NodePending && n.Status != NodeFailed && n.Status != NodeAsking {
+	if n.Status != nodePending && n.Status != NodeFailed && n.Status != nodeAsking {
 		return "the node is in progress, done, or skipped already"
 	}
-	n.Status, n.Because = NodeSkipped, ""
+	n.Status, n.Because = nodeSkipped, ""
 	s.skipDependents()
 	return ""
 }
@@ -159,13 +139,14 @@ func (s *State) retried(n *NodeState) string {
 	if n.Status != NodeFailed {
 		return "the node hasn't failed for good"
 	}
-	n.Status, n.tries = NodePending, 0
+	n.Status, n.tries = nodePending, 0
 	s.skipDependents()
 	return ""
 }
 
-func (s *State) undone(n *NodeState, f *Undone) string {
-	if s.Stage != StageUndoing || n.Attempts == 0 || n.Undone || n.Left != "" || n.Status == NodeRunning {
+func (s *State) undone(n *NodeState, f *undone) string {
+	if s.Status != atUndo && s.Status != Completed || n.began == 0 || n.Undone || n.Left != "" ||
+		n.Status == nodeRunning {
 		return "there is nothing to undo"
 	}
 	n.Undone, n.Left = f.Left == "", f.Left
@@ -178,13 +159,13 @@ func (s *State) skipDependents() {
 	for _, layer := range s.graph.layers {
 		for _, i := range layer {
 			n := &s.Nodes[i]
-			if n.Status != NodePending && (n.Status != NodeSkipped || n.Because == "") {
+			if n.Status != nodePending && (n.Status != nodeSkipped || n.Because == "") {
 				continue
 			}
-			n.Status, n.Because = NodePending, ""
+			n.Status, n.Because = nodePending, ""
 			for _, at := range s.graph.before[i] {
-				if b := &s.Nodes[at]; b.Status == NodeFailed || b.Status == NodeSkipped {
-					n.Status, n.Because = NodeSkipped, b.Node.ID
+				if b := &s.Nodes[at]; b.Status == NodeFailed || b.Status == nodeSkipped {
+					n.Status, n.Because = nodeSkipped, b.Node.ID
 					break
 				}
 			}

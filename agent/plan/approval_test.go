@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
@@ -26,10 +27,6 @@ func (s *brokenStore) Read(ctx context.Context, session string, after uint64) it
 	return s.Store.Read(ctx, session, after)
 }
 
-func published(id string) Node {
-	return Node{ID: id, Tool: "publish", Input: map[string]any{"name": id}}
-}
-
 // A plan that waits for approval doesn't run because its state can't be read.
 func TestNothingRunsIfTheApprovalCannotBeRead(t *testing.T) {
 	var s shop
@@ -38,14 +35,15 @@ func TestNothingRunsIfTheApprovalCannotBeRead(t *testing.T) {
 	p := plan("A", published("a"))
 	_, err := run(r, p)
 	require.NoError(t, err)
+	id := open(t, r).ID
 	store.broken = true
-	_, err = run(r, p)
+	_, err = r.drive(t.Context(), "p-1")
 	require.ErrorIs(t, err, errBroken)
-	require.ErrorIs(t, r.Decide(t.Context(), "p-1", Approve(p.Hash())), errBroken)
+	require.ErrorIs(t, r.Decide(t.Context(), "p-1", agent.Approve(id)), errBroken)
 	store.broken = false
 	events, err := run(r)
 	require.NoError(t, err)
-	require.IsType(t, &Paused{}, last(events), "it still waits")
+	require.True(t, isPaused(events), "it still waits")
 	require.Empty(t, s.all())
 }
 
@@ -54,7 +52,7 @@ func TestAPlanThatWaitsForApprovalCanBeCanceled(t *testing.T) {
 	r := s.runner(t, Config{})
 	_, err := run(r, plan("A", published("a")), plan("B", made("b")))
 	require.NoError(t, err)
-	require.NoError(t, r.Decide(t.Context(), "p-1", Cancel("not today")))
+	require.NoError(t, r.Cancel(t.Context(), "p-1", "not today"))
 	events, err := run(r)
 	require.ErrorContains(t, err, "not today")
 	require.Equal(t, Canceled, last(events).(*Ended).Status)

@@ -16,28 +16,28 @@ import (
 // BenchmarkNext asks what comes next in a plan of 200 nodes, half of them done.
 func BenchmarkNext(b *testing.B) {
 	p := Plan{Title: "x", Version: 1}
-	for i := range MaxNodes {
+	for i := range maxNodes {
 		n := Node{ID: fmt.Sprint("n", i)}
 		for j := max(i-4, 0); j < i; j++ {
 			n.After = append(n.After, fmt.Sprint("n", j))
 		}
 		p.Nodes = append(p.Nodes, n)
 	}
-	m := New("p")
-	apply := func(f Fact) {
-		if err := m.Apply(stamp(f, Meta{Seq: m.State().Seq + 1, Time: began})); err != nil {
+	m := &State{Run: "p"}
+	apply := func(f fact) {
+		if err := m.add(stamp(f, Meta{Seq: m.Seq + 1, Time: began})); err != nil {
 			b.Fatal(err)
 		}
 	}
-	apply(&Proposed{Plans: []Proposal{{Plan: p}}})
-	for i := range MaxNodes / 2 {
+	apply(&proposed{Plans: []proposal{{Plan: p}}})
+	for i := range maxNodes / 2 {
 		id := fmt.Sprint("n", i)
 		apply(&NodeStarted{Node: id, Attempt: 1, Round: 1, Key: id})
 		apply(&NodeEnded{Node: id, Attempt: 1, Round: 1})
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if m.Next(time.Time{}).Kind != ActStart {
+		if m.next(time.Time{}).kind != actStart {
 			b.Fatal("nothing starts")
 		}
 	}
@@ -67,7 +67,7 @@ func BenchmarkRun(b *testing.B) {
 		}
 		p.Nodes = append(p.Nodes, n)
 	}
-	r, err := NewRunner(Config{Agent: a})
+	r, err := New(Config{Agent: a})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,10 +75,12 @@ func BenchmarkRun(b *testing.B) {
 	b.Run("plan", func(b *testing.B) {
 		for b.Loop() {
 			n++
-			for _, err := range r.Run(b.Context(), fmt.Sprint("p-", n), p) {
-				if err != nil {
-					b.Fatal(err)
-				}
+			name := fmt.Sprint("p-", n)
+			if _, err := r.Start(b.Context(), name, p); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := r.Finish(b.Context(), name); err != nil {
+				b.Fatal(err)
 			}
 		}
 	})

@@ -13,8 +13,8 @@ import (
 
 // The limits of a plan.
 const (
-	MaxNodes  = 200     // nodes of a plan
-	MaxPlan   = 1 << 20 // bytes of its JSON
+	maxNodes  = 200     // nodes of a plan
+	maxPlan   = 1 << 20 // bytes of its JSON
 	maxID     = 64
 	maxText   = 64 << 10 // bytes of a title, a reason or a prompt
 	maxRounds = 20
@@ -33,8 +33,7 @@ type Fault struct {
 	Problem string `json:"problem"`
 }
 
-// String returns the fault as in the text of the error.
-func (f Fault) String() string {
+func (f *Fault) text() string {
 	if f.Node == "" {
 		return f.Problem
 	}
@@ -48,11 +47,11 @@ func (e *CheckError) Error() string {
 		text += fmt.Sprintf(" %q", e.Plan)
 	}
 	if len(e.Faults) == 1 {
-		return text + " can't run: " + e.Faults[0].String()
+		return text + " can't run: " + e.Faults[0].text()
 	}
 	lines := make([]string, len(e.Faults))
 	for i := range e.Faults {
-		lines[i] = "\n- " + e.Faults[i].String()
+		lines[i] = "\n- " + e.Faults[i].text()
 	}
 	return text + " can't run:" + strings.Join(lines, "")
 }
@@ -103,11 +102,11 @@ func (c *checker) all() {
 	case len(p.Nodes) == 0:
 		c.add("", "it has no nodes")
 		return
-	case len(p.Nodes) > MaxNodes:
-		c.add("", "it has %d nodes; at most %d are permitted", len(p.Nodes), MaxNodes)
+	case len(p.Nodes) > maxNodes:
+		c.add("", "it has %d nodes; at most %d are permitted", len(p.Nodes), maxNodes)
 		return
-	case len(text) > MaxPlan:
-		c.add("", "its JSON takes %d bytes; at most %d are permitted", len(text), MaxPlan)
+	case len(text) > maxPlan:
+		c.add("", "its JSON takes %d bytes; at most %d are permitted", len(text), maxPlan)
 		return
 	}
 	if strings.TrimSpace(p.Title) == "" {

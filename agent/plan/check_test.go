@@ -58,7 +58,7 @@ func faults(t *testing.T, p *Plan, workers ...string) string {
 	require.ErrorAs(t, err, &wrong)
 	lines := make([]string, len(wrong.Faults))
 	for i, f := range wrong.Faults {
-		lines[i] = f.String()
+		lines[i] = f.text()
 	}
 	return strings.Join(lines, "\n")
 }
@@ -138,12 +138,12 @@ func TestCheckNamesEveryFault(t *testing.T) {
 
 func TestCheckLimitsThePlan(t *testing.T) {
 	many := &Plan{Title: "x"}
-	for i := range MaxNodes + 1 {
+	for i := range maxNodes + 1 {
 		many.Nodes = append(many.Nodes, Node{ID: fmt.Sprint(i), Tool: "find"})
 	}
 	require.Equal(t, "it has 201 nodes; at most 200 are permitted", faults(t, many))
 	large := &Plan{Title: "x",
-		Nodes: []Node{{ID: "a", Tool: "create", Input: map[string]any{"name": strings.Repeat("x", MaxPlan)}}}}
+		Nodes: []Node{{ID: "a", Tool: "create", Input: map[string]any{"name": strings.Repeat("x", maxPlan)}}}}
 	require.Contains(t, faults(t, large), "at most 1048576 are permitted")
 	require.Equal(t, "it has no title\nits version is below 0",
 		faults(t, &Plan{Version: -1, Nodes: []Node{{ID: "a", Tool: "find"}}}))
@@ -202,7 +202,7 @@ func TestResolve(t *testing.T) {
 		"text": json.RawMessage(`"hello"`), "bad": json.RawMessage(`{`)}
 	input := map[string]any{"id": From("find.results.0.id"), "all": []any{From("text"), "as is"},
 		"deep": map[string]any{"one": From("find.results.1")}}
-	got, err := Resolve(&Node{ID: "n", Input: input}, outputs)
+	got, err := resolve(&Node{ID: "n", Input: input}, outputs)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"id":12345678901234567,"all":["hello","as is"],"deep":{"one":{"id":2}}}`, string(got))
 	require.Contains(t, string(got), "12345678901234567", "numbers keep their digits")
@@ -213,7 +213,7 @@ func TestResolve(t *testing.T) {
 		"gone":              `node "gone" has no output`,
 		"bad.x":             `the output of node "bad" isn't JSON: unexpected EOF`,
 	} {
-		_, err := Resolve(&Node{ID: "n", Input: map[string]any{"x": From(path)}}, outputs)
+		_, err := resolve(&Node{ID: "n", Input: map[string]any{"x": From(path)}}, outputs)
 		require.EqualError(t, err, `plan: the input of node "n": `+want)
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}

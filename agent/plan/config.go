@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/due"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -27,14 +27,25 @@ type Config struct {
 	// Checks are the checks that reviews can name.
 	Checks map[string]Check
 
-	// Parallel, KeepGoing and AskOnFailure are the [Options] of new runs.
-	Parallel     int
-	KeepGoing    bool
+	// Parallel is how many nodes of a run are in progress at a time; 0: 4. This and the next two
+	// hold for runs that are started from now on.
+	Parallel int
+	// KeepGoing goes on with the nodes that don't depend on one that has failed. Otherwise none
+	// starts after a failure; what is in progress ends, and its results are kept.
+	KeepGoing bool
+	// AskOnFailure asks a person what to do when nodes have failed for good: retry, skip or waive
+	// them, or give up. Otherwise what the plan has done is undone, and the next plan runs.
 	AskOnFailure bool
+	// Runs is how many runs [Runner.Serve] drives at a time; 0: 8.
+	Runs int
 
 	// Input, if it isn't nil, changes the input of each run of Agent and of the workers: its
 	// labels, user, limits or mode.
 	Input func(node *Node, in *agent.Input)
+	// Event, if it isn't nil, is called for each event of the runs of nodes, as
+	// [agent.Agent.Stream] yields it. It may be called from several goroutines at a time, for one
+	// node in order. It should return at once.
+	Event func(node string, ev agent.Event)
 	// Lease is how long a run of plans belongs to this process without renewal; 0: 30 s. If the
 	// process dies, another one can continue the run after that time.
 	Lease  time.Duration
@@ -54,66 +65,69 @@ type Candidate struct {
 
 // A Verdict is what a check says.
 type Verdict struct {
-	Passed   bool
-	Feedback string // for the next round: what to do better
+	Check    string `json:"check"` // its name; a Check needn't set it
+	Passed   bool   `json:"passed"`
+	Feedback string `json:"feedback,omitempty"` // for the next round: what to do better
 }
 
-// A Runner runs plans. It is safe for concurrent use.
+// A Runner runs plans. Make one with [New]. It is safe for concurrent use.
 type Runner struct {
 	cfg   Config
 	store journal.Store
 
-	mu   sync.Mutex
-	wake map[string]chan struct{} // of the runs in progress in this process
+	mu        sync.Mutex                 // guards what follows
+	listeners map[string][]chan struct{} // by run: those that are told when something may have changed
+	serving   []*due.Loop
 }
 
-// NewRunner returns a Runner.
-func NewRunner(cfg Config) (*Runner, error) {
+// New returns a Runner.
+func New(cfg Config) (*Runner, error) {
 	if cfg.Agent == nil || cfg.Agent.Journal() == nil {
-		return nil, &ConfigError{Field: "Agent", Problem: "it is missing; set it to an agent made by agent.New"}
+		return nil, errNoAgent("plan.New")
 	}
 	for name, w := range cfg.Workers {
 		if w == nil || w.Journal() == nil {
-			return nil, &ConfigError{Field: "Workers", Problem: fmt.Sprintf("%q is no agent made by agent.New", name)}
+			return nil, badConfig("Workers", "%q is no agent made by agent.New", name)
 		}
 	}
 	for name, check := range cfg.Checks {
 		if check == nil {
-			return nil, &ConfigError{Field: "Checks", Problem: fmt.Sprintf("%q is nil", name)}
+			return nil, badConfig("Checks", "%q is nil", name)
 		}
 	}
-	if cfg.Parallel < 0 || cfg.Parallel > MaxNodes {
-		return nil, &ConfigError{Field: "Parallel",
-			Problem: fmt.Sprintf("it is %d; it should be 0 for 4, or up to %d", cfg.Parallel, MaxNodes)}
+	if cfg.Parallel < 0 || cfg.Parallel > maxNodes {
+		return nil, badConfig("Parallel", "it is %d; it should be 0 for 4, or up to %d", cfg.Parallel, maxNodes)
+	}
+	if cfg.Runs < 0 {
+		return nil, badConfig("Runs", "it is %d; it should be 0 for 8, or more", cfg.Runs)
 	}
 	if cfg.Lease < 0 || cfg.Lease > journal.MaxTTL || cfg.Lease > 0 && cfg.Lease < 100*time.Millisecond {
-		return nil, &ConfigError{Field: "Lease",
-			Problem: fmt.Sprintf("it is %s; it should be 0 for 30 s, or 100 ms to %s", cfg.Lease, journal.MaxTTL)}
+		return nil, badConfig("Lease", "it is %s; it should be 0 for 30 s, or 100 ms to %s", cfg.Lease, journal.MaxTTL)
 	}
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	cfg.Workers, cfg.Checks = maps.Clone(cfg.Workers), maps.Clone(cfg.Checks)
-	return &Runner{cfg: cfg, store: cfg.Agent.Journal(), wake: make(map[string]chan struct{})}, nil
+	return &Runner{cfg: cfg, store: cfg.Agent.Journal(), listeners: make(map[string][]chan struct{})}, nil
 }
 
 // proposal checks a plan, and returns it as it is recorded.
-func (r *Runner) proposal(p *Plan) (Proposal, error) {
+func (r *Runner) proposal(p *Plan) (proposal, error) {
 	if p == nil {
-		return Proposal{}, errNil
+		return proposal{}, errNil
 	}
 	c := checker{plan: p, registry: r.cfg.Agent.Tools(), workers: slices.Sorted(maps.Keys(r.cfg.Workers)),
 		checks: slices.Sorted(maps.Keys(r.cfg.Checks)), strict: true}
 	c.all()
 	if len(c.faults) > 0 {
-		return Proposal{}, &CheckError{Plan: p.ID, Faults: c.faults}
+		return proposal{}, &CheckError{Plan: p.ID, Faults: c.faults}
 	}
 	q, err := p.copied()
 	if err != nil {
-		return Proposal{}, err
+		return proposal{}, err
 	}
-	out := Proposal{Plan: *q}
+	out := proposal{Plan: *q}
 	for i := range q.Nodes {
 		if d, ok := r.cfg.Agent.Tools().Lookup(q.Nodes[i].Tool); ok && asks(d.Spec()) {
 			out.Asks = append(out.Asks, q.Nodes[i].ID)

@@ -63,40 +63,41 @@ func runPlan(args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := NewRunner(Config{Agent: a, Lease: lease})
+	r, err := New(Config{Agent: a, Lease: lease})
 	if err != nil {
 		return err
 	}
-	for {
-		busy := false
-		for ev, err := range r.Run(context.Background(), "p-1", crashPlan()) {
-			if _, busy = errors.AsType[*BusyError](err); busy {
-				break
+	ctx := context.Background()
+	state, err := r.Start(ctx, "p-1", crashPlan())
+	if err != nil {
+		return err
+	}
+	finished := make(chan error, 1)
+	go func() {
+		_, err := r.Finish(ctx, "p-1") // it waits for the lease of the process that was killed
+		finished <- err
+	}()
+	for ev, err := range r.Watch(ctx, "p-1", state.Seq) {
+		if err != nil {
+			return err
+		}
+		switch ev := ev.(type) {
+		case *NodeEnded:
+			if ev.Error != "" {
+				return fmt.Errorf("node %s failed: %s", ev.Node, ev.Error)
 			}
+			text, err := os.ReadFile(effects)
 			if err != nil {
 				return err
 			}
-			switch ev := ev.(type) {
-			case *NodeEnded:
-				if ev.Error != "" {
-					return fmt.Errorf("node %s failed: %s", ev.Node, ev.Error)
-				}
-				text, err := os.ReadFile(effects)
-				if err != nil {
-					return err
-				}
-				fmt.Println("ended", ev.Node, strings.Count(string(text), ev.Node+" "))
-			case Fact:
-				fmt.Println(ev.kind())
-			case *Paused:
-				return fmt.Errorf("it waits: %+v", ev.Pending)
-			}
+			fmt.Println("ended", ev.Node, strings.Count(string(text), ev.Node+" "))
+		case fact:
+			fmt.Println(ev.kind())
+		case *Paused:
+			return fmt.Errorf("it waits: %+v", ev.Pending)
 		}
-		if !busy {
-			return nil
-		}
-		<-time.After(20 * time.Millisecond) // the lease of the process that was killed
 	}
+	return <-finished
 }
 
 // TestCrashesRepeatNoNode kills processes that run a plan: each node has one idempotency key, and

@@ -5,246 +5,176 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A Decision is what a person decides about a run of plans. Make one with [Approve], [Reject],
-// [Suggest], [Revise], [RetryNode], [SkipNode], [WaiveNode], [WaiveCheck], [GrantRounds], [GiveUp]
-// or [Cancel]. Decisions about calls of nodes go to the sessions of these nodes: see [Pause].
-type Decision struct {
-	Kind   DecisionKind `json:"kind"`
-	Hash   string       `json:"hash,omitempty"`
-	Node   string       `json:"node,omitempty"`
-	Check  string       `json:"check,omitempty"`
-	Rounds int          `json:"rounds,omitempty"`
-	Text   string       `json:"text,omitempty"` // a reason or a suggestion
-	User   string       `json:"who,omitempty"`
-	Plan   *Plan        `json:"plan,omitempty"`
-
-	asks []string
-}
-
-// A DecisionKind says what a [Decision] decides.
-type DecisionKind string
-
-// The kinds of decisions.
+// The kinds of the items of a run's inbox.
 const (
-	DecideApprove DecisionKind = "approve"
-	DecideReject  DecisionKind = "reject"
-	DecideSuggest DecisionKind = "suggest"
-	DecideRevise  DecisionKind = "revise"
-	DecideRetry   DecisionKind = "retry"
-	DecideSkip    DecisionKind = "skip"
-	DecideWaive   DecisionKind = "waive"
-	DecideGrant   DecisionKind = "grant"
-	DecideGiveUp  DecisionKind = "give up"
-	DecideCancel  DecisionKind = "cancel"
+	itemDecided = "plan.decision"
+	itemLook    = "plan.look" // something was decided in the session of a node
 )
 
-// Approve approves the plan with that hash, and no other.
-func Approve(hash string) Decision { return Decision{Kind: DecideApprove, Hash: hash} }
-
-// Reject rejects the plan with that hash. What was done before a revision is undone, and no other
-// plan runs.
-func Reject(hash, reason string) Decision {
-	return Decision{Kind: DecideReject, Hash: hash, Text: reason}
+// Decide takes decisions on what a run waits for: see [Runner.Pending]. The run goes on where it is
+// driven, in this or another process. A plan is approved, rejected, or sent back with a suggestion
+// ([agent.Suggest]); both end the run. A question about a node is answered as its schema says, or
+// rejected, which gives the plan up. A call is decided on as in its own session.
+//
+// If a decision doesn't fit, nothing is stored, and the error is an *[agent.DecisionError], as for
+// a second decision on the same pause. Decisions on several nodes are stored one after the other.
+func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) error {
+	s, err := r.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	pending, err := r.pending(ctx, s)
+	if err != nil {
+		return err
+	}
+	var own []*decided
+	var ids []string
+	calls := make(map[string][]agent.Decision) // by node
+	var nodes []string
+	for i := range ds {
+		d := &ds[i]
+		p := find(pending, d.ID)
+		switch {
+		case p == nil:
+			return refuse(run, d.ID, machine.DecisionUnknown, "nothing with this id is open in this run")
+		case p.Call.Name != toolName || p.Call.ID != p.ID:
+			if node := p.Path[0]; calls[node] == nil {
+				nodes = append(nodes, node)
+			}
+			calls[p.Path[0]] = append(calls[p.Path[0]], *d)
+			continue
+		}
+		f, err := s.decision(p, d)
+		if err == nil {
+			err = s.check(f)
+		}
+		if err != nil {
+			return refuse(run, d.ID, machine.DecisionBad, "%v", err)
+		}
+		own, ids = append(own, f), append(ids, d.ID)
+	}
+	for _, node := range nodes {
+		if err := r.decideCalls(ctx, s, node, calls[node]); err != nil {
+			return err
+		}
+	}
+	for i, f := range own {
+		if err := r.post(ctx, run, ids[i], itemDecided, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Suggest rejects the plan with that hash, and says what to do instead, for whoever proposed it.
-func Suggest(hash, what string) Decision {
-	return Decision{Kind: DecideSuggest, Hash: hash, Text: what}
+func find(pending []agent.Pause, id string) *agent.Pause {
+	for i := range pending {
+		if pending[i].ID == id {
+			return &pending[i]
+		}
+	}
+	return nil
+}
+
+// check returns why a decision doesn't fit. It adds it to s, which is then ahead of the log.
+func (s *State) check(f *decided) error {
+	copied := *f
+	if problem := s.apply(stamp(&copied, Meta{Run: s.Run, Seq: s.Seq + 1, Time: time.Now(), By: f.By})); problem != "" {
+		return errors.New(problem)
+	}
+	s.settle()
+	return nil
+}
+
+// decideCalls decides on calls in the session of a node, and has the run look. That is posted also
+// if the decision was stored before, because the process that stored it may have died since.
+func (r *Runner) decideCalls(ctx context.Context, s *State, node string, ds []agent.Decision) error {
+	n, _ := s.Node(node)
+	err := r.agentOf(n.Node.Worker).Session(SessionOf(s.Run, s.Current, node)).Decide(ctx, ds...)
+	wrong, refused := errors.AsType[*agent.DecisionError](err)
+	if err != nil && !(refused && wrong.Code == machine.DecisionUsed) {
+		return err
+	}
+	for i := range ds {
+		looked := r.post(ctx, s.Run, "look "+ds[i].ID, itemLook, nil)
+		if before, ok := errors.AsType[*agent.DecisionError](looked); looked != nil &&
+			!(ok && before.Code == machine.DecisionUsed) {
+			return looked
+		}
+	}
+	return err
+}
+
+// post puts an item into the inbox of a run.
+func (r *Runner) post(ctx context.Context, run, id, kind string, what any) error {
+	data, err := json.Marshal(what)
+	if err != nil {
+		return refuse(run, id, machine.DecisionBad, "it can't be encoded: %v", err)
+	}
+	err = r.store.Post(ctx, run, journal.Item{ID: id, Kind: kind, Time: time.Now().UTC(), Data: data})
+	if _, used := errors.AsType[*journal.PostedError](err); used {
+		return refuse(run, id, machine.DecisionUsed, "somebody has decided this before")
+	}
+	if err != nil {
+		return fmt.Errorf("plan: run %q: posting a decision: %w", run, err)
+	}
+	r.posted(run)
+	return nil
 }
 
 // Revise replaces the current plan by its next version, which keeps the nodes that have begun
-// unchanged, and needs approval if nodes of it ask.
-func Revise(p *Plan) Decision { return Decision{Kind: DecideRevise, Plan: p} }
-
-// RetryNode has a node that failed for good tried again.
-func RetryNode(node string) Decision { return Decision{Kind: DecideRetry, Node: node} }
-
-// SkipNode skips a node, and all that depends on it.
-func SkipNode(node string) Decision { return Decision{Kind: DecideSkip, Node: node} }
-
-// WaiveNode accepts a node that has failed, or whose review has used up its rounds, as it is: what
-// depends on it runs.
-func WaiveNode(node string) Decision { return Decision{Kind: DecideWaive, Node: node} }
-
-// WaiveCheck makes a check of a node's review not count.
-func WaiveCheck(node, check string) Decision {
-	return Decision{Kind: DecideWaive, Node: node, Check: check}
+// unchanged, and needs approval if nodes of it ask. A plan that can't be is an
+// *[agent.DecisionError] or a *[CheckError]. What the run does until the revision is taken may make
+// it unfit; it is then dropped, as [Runner.State] shows.
+func (r *Runner) Revise(ctx context.Context, run string, p *Plan) error {
+	return r.revise(ctx, run, p, "")
 }
 
-// GrantRounds gives more rounds to a node whose review has used up its own.
-func GrantRounds(node string, rounds int) Decision {
-	return Decision{Kind: DecideGrant, Node: node, Rounds: rounds}
-}
-
-// GiveUp ends the current plan. What it did is undone, and the next plan runs.
-func GiveUp(reason string) Decision { return Decision{Kind: DecideGiveUp, Text: reason} }
-
-// Cancel ends the run. What the current plan did is undone, and no other plan runs.
-func Cancel(reason string) Decision { return Decision{Kind: DecideCancel, Text: reason} }
-
-// By returns the decision with the name of who decides.
-func (d Decision) By(user string) Decision { d.User = user; return d }
-
-// Because returns the decision with a reason.
-func (d Decision) Because(reason string) Decision { d.Text = reason; return d }
-
-// A posted decision is what the inbox has.
-type posted struct {
-	Decision
-	Index int `json:"index"` // of the plan that was current
-}
-
-// fact returns what is recorded for a decision.
-func (d *Decision) fact() (Fact, error) {
-	meta := Meta{By: d.User}
-	switch d.Kind {
-	case DecideApprove:
-		return &Approved{Meta: meta, Hash: d.Hash}, nil
-	case DecideReject:
-		return &Rejected{Meta: meta, Hash: d.Hash, Reason: d.Text}, nil
-	case DecideSuggest:
-		return &Rejected{Meta: meta, Hash: d.Hash, Suggestion: d.Text}, nil
-	case DecideRetry:
-		return &Retried{Meta: meta, Node: d.Node}, nil
-	case DecideSkip:
-		return &Skipped{Meta: meta, Node: d.Node, Reason: d.Text}, nil
-	case DecideWaive:
-		return &Waived{Meta: meta, Node: d.Node, Check: d.Check, Reason: d.Text}, nil
-	case DecideGrant:
-		return &Granted{Meta: meta, Node: d.Node, Rounds: d.Rounds}, nil
-	case DecideGiveUp, DecideCancel:
-		return &GaveUp{Meta: meta, Reason: d.Text, All: d.Kind == DecideCancel}, nil
-	case DecideRevise:
-		if d.Plan != nil {
-			return &Revised{Meta: meta, Proposal: Proposal{Plan: *d.Plan, Asks: d.asks}}, nil
-		}
-	}
-	return nil, errors.New("its kind is unknown, or it has no plan; use the functions that make decisions")
-}
-
-// id returns the id of a decision in the inbox. Of two decisions about the same thing the first
-// wins.
-func (d *Decision) id(s *State) string {
-	switch d.Kind {
-	case DecideApprove, DecideReject, DecideSuggest:
-		return s.approvalID(d.Hash)
-	case DecideRevise:
-		return fmt.Sprintf("revise %d %d", s.Current, d.Plan.Version)
-	}
-	if d.Check == "" {
-		for _, p := range s.pending() {
-			if p.Node != "" && p.Node == d.Node {
-				return p.ID
-			}
-		}
-	}
-	return fmt.Sprintf("%s %s %s %d", d.Kind, d.Node, d.Check, s.Seq)
-}
-
-// Decide takes a decision about a run: of this process, of another one, or one that is paused. A
-// run that is paused continues with the next [Runner.Run]. A decision that doesn't fit what the run
-// is at is a *[DecisionError], and so is a second one about the same thing.
-func (r *Runner) Decide(ctx context.Context, name string, d Decision) error {
-	m, err := r.load(ctx, name)
+func (r *Runner) revise(ctx context.Context, run string, p *Plan, by string) error {
+	next, err := r.proposal(p)
 	if err != nil {
 		return err
 	}
-	bad := func(format string, args ...any) error {
-		return &DecisionError{Run: name, Decision: d, Problem: fmt.Sprintf(format, args...)}
-	}
-	s := m.State()
-	if s.Stage == "" {
-		return &RunError{Run: name, Problem: "it is unknown"}
-	}
-	if err := r.prepare(&d); err != nil {
-		return err
-	}
-	f, err := d.fact()
-	if err != nil {
-		return bad("%v", err)
-	}
-	id := d.id(s) // before Apply changes the state
-	if wrong, ok := errors.AsType[*FactError](
-		m.Apply(stamp(f, Meta{Log: name, Seq: s.Seq + 1, Time: time.Now(), By: d.User}))); ok {
-		return bad("%s", wrong.Problem)
-	}
-	data, err := json.Marshal(posted{d, s.Current})
-	if err != nil {
-		return bad("it can't be encoded: %v", err)
-	}
-	err = r.store.Post(ctx, name, journal.Item{ID: id, Kind: "plan.decision", Time: time.Now().UTC(), Data: data})
-	if _, used := errors.AsType[*journal.PostedError](err); used {
-		return &DecisionError{Run: name, Decision: d, Problem: "somebody has decided this before", Before: true}
-	}
-	if err != nil {
-		return fmt.Errorf("plan: run %q: %w", name, err)
-	}
-	r.notify(name)
-	return nil
+	return r.postNow(ctx, run, &decided{Meta: Meta{By: by}, Choice: revise, Revision: &next}, next.Plan.Hash()[:16])
 }
 
-// prepare checks the plan of a revision.
-func (r *Runner) prepare(d *Decision) error {
-	if d.Kind != DecideRevise {
-		return nil
-	}
-	p, err := r.proposal(d.Plan)
+// GiveUp ends the current plan of a run: what is in progress is canceled, what was done is undone,
+// and the next plan runs, if there is one.
+func (r *Runner) GiveUp(ctx context.Context, run, why string) error {
+	return r.postNow(ctx, run, &decided{Choice: giveUp, Text: why}, "")
+}
+
+// Cancel ends a run: what is in progress is canceled, what was done is undone, and no other plan
+// runs. That is done where the run is driven: see [Runner.Serve]. A run that has ended is
+// [agent.ErrNothingOpen].
+func (r *Runner) Cancel(ctx context.Context, run, why string) error {
+	return r.postNow(ctx, run, &decided{Choice: cancel, Text: why}, "")
+}
+
+// postNow posts a decision that answers no pause.
+func (r *Runner) postNow(ctx context.Context, run string, f *decided, what string) error {
+	s, err := r.State(ctx, run)
 	if err != nil {
 		return err
 	}
-	d.Plan, d.asks = &p.Plan, p.Asks
-	return nil
-}
-
-// takeDecisions records the decisions in the inbox, if this process has posted one or pollInbox is
-// over. One that doesn't fit any more is dropped: what it was about has ended meanwhile.
-func (x *execution) takeDecisions() error {
-	select {
-	case <-x.wake:
-		x.woken = true
-	default:
+	if s.Status.ended() {
+		return runError(run, agent.ErrNothingOpen, "this run of plans has ended (%s)", s.Status)
 	}
-	if !x.woken && time.Since(x.polled) < pollInbox {
-		return nil
+	seq := s.Seq
+	f.Plan = s.Current
+	id := fmt.Sprintf("%s %d %d %s", f.Choice, s.Current, seq, what)
+	if err := s.check(f); err != nil {
+		return refuse(run, id, machine.DecisionBad, "%v", err)
 	}
-	x.woken, x.polled = false, time.Now()
-	items, err := x.log.journal.Take(x.ctx, x.log.name, x.log.lease.Fence)
-	if err != nil && x.ctx.Err() != nil { // the lease is lost, for example
-		err = context.Cause(x.ctx)
+	err = r.post(ctx, run, id, itemDecided, f)
+	if wrong, ok := errors.AsType[*agent.DecisionError](err); ok && wrong.Code == machine.DecisionUsed {
+		return nil // the same was posted, and nothing has happened since
 	}
-	if err != nil {
-		return fmt.Errorf("plan: run %q: reading the inbox: %w", x.log.name, err)
-	}
-	for _, it := range items {
-		if slices.Contains(x.log.taken, it.ID) {
-			continue // it isn't stored yet
-		}
-		var d posted
-		err := json.Unmarshal(it.Data, &d)
-		if err == nil && d.Kind != DecideCancel && d.Index != x.log.machine.s.Current {
-			err = errors.New("it was about a plan that has failed")
-		}
-		if err == nil {
-			err = x.prepare(&d.Decision)
-		}
-		var f Fact
-		if err == nil {
-			f, err = d.fact()
-		}
-		if err == nil {
-			err = x.log.add([]string{it.ID}, f)
-		}
-		if err != nil {
-			x.cfg.Logger.WarnContext(x.ctx, "plan: a decision doesn't fit any more and is dropped", "run", x.log.name,
-				"decision", d.Kind, "error", err)
-			x.log.taken = append(x.log.taken, it.ID)
-		}
-	}
-	return nil
+	return err
 }

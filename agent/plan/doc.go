@@ -6,40 +6,54 @@
 // names everything that is wrong with a plan before anything runs, [Plan.Layers] shows what can run
 // at the same time, and [Plan.Hash] identifies what a person approves.
 //
-// A [Machine] runs plans as far as that can be done without doing anything. Its only input are
-// facts: the same facts make the same state, so a log of them is all that has to survive a crash.
-// [Machine.Next] says what has to happen next, [Machine.Apply] is told what has happened.
+//	approval ─► running ─► completed
+//	   ▲           │
+//	   └─ revised ─┤
+//	               └─► undoing ─► failed ─► the next plan, or the end
 //
-//	proposed ─► approval ─► running ─► ended
-//	                ▲          │
-//	                └─ revised ┤
-//	                           └─► undoing ─► failed ─► the next plan, or ended
+// A [Runner] runs plans. A node that is a call of a tool takes the path of all calls of the agent,
+// with its policies, approvals, journal and undo; a node with a worker is a run of that agent. Each
+// node has a session of its own: see [SessionOf]. What has happened is in the agent's journal, in a
+// log whose head has the kind "plan", so a run survives its process. [Runner.Start] stores a run,
+// [Runner.Serve] drives those that are due, [Runner.Watch] reads one, and [Runner.Decide] takes
+// decisions on plans, nodes and calls alike. Each may be called in another process.
 //
-// A [Runner] does what the machine says. A node that is a call of a tool takes the path of all
-// calls of the agent, with its policies, approvals, journal and undo; a node with a worker is a run
-// of that agent. Each node has a session of its own, see [SessionOf]. The facts are in the agent's
-// journal, in a log whose head has the kind "plan". The loop over [Runner.Run] drives the run; it
-// ends paused when a person has to decide. [Runner.Decide] takes decisions about the plan, in any
-// process, and agent.Session.Decide those about a call of a node.
-//
-//	runner, err := plan.NewRunner(plan.Config{Agent: a, Workers: map[string]*agent.Agent{"reviewer": reviewer}})
+//	plans, err := plan.New(plan.Config{Agent: a, Workers: map[string]*agent.Agent{"reviewer": reviewer}})
 //	if err != nil {
 //		return err
 //	}
-//	for ev, err := range runner.Run(ctx, "p-1", best, second) {
+//	go plans.Serve(ctx)
+//	if _, err := plans.Start(ctx, "p-1", best, second); err != nil {
+//		return err
+//	}
+//	for ev, err := range plans.Watch(ctx, "p-1", 0) {
 //		…
 //	}
 //
-// What the machine holds to:
+// # Guarantees
+//
 //   - A node starts after all that it depends on has succeeded, and at most 4 are in progress (see
-//     [Options]).
+//     [Config]). One that waits for a person goes on when that is decided, whatever else is in
+//     progress.
 //   - An attempt that failed is tried again as the node's [Retry] says, with the same idempotency
 //     key. What has ended well isn't done again.
 //   - When a node has failed for good, all that depends on it is skipped. Then nothing starts any
 //     more (or only what doesn't depend on it), what is in progress ends, and its results are kept.
-//   - An approval holds for one hash. A revision keeps what has begun as it is, and needs approval
+//   - A stop is never a failure: the end of a context, a drain, a lost lease, a store that doesn't
+//     answer. The run stays as it is, and the next process goes on. A call that was started then and
+//     may not be repeated waits for a person, who knows what became of it.
+//   - An approval holds for one hash. It answers for the calls whose inputs are in the plan, also
+//     for those of high risk; a policy may still deny them. A call whose input has outputs of other
+//     nodes in it asks for itself. A revision keeps what has begun as it is, and needs approval
 //     again.
 //   - Verdicts of a review hold for the round that they judge.
 //   - Before the next plan runs, the effects of the one that failed are undone, the newest first.
 //     [Failed] lists what was undone, and what is left.
+//
+// # Where things are
+//
+// The pure half: plan.go, ref.go, graph.go and check.go have plans, and fact.go, state.go, apply.go
+// and next.go what is known about a run: facts go in, and what has to happen next comes out. The
+// other half does it: run.go has the loop, tend.go those who tend a node, outcome.go what is a
+// result and what is a stop, and serve.go, watch.go and decide.go what callers see.
 package plan

@@ -25,22 +25,17 @@ type Issue struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
-// A Report is the result of a [DryRun].
-type Report struct {
-	Valid  bool    `json:"valid"` // there are no issues
-	Issues []Issue `json:"issues,omitempty"`
-}
-
 // DryRun checks a plan without running it: each node by check, in an order in which they could run.
+// It returns what speaks against the nodes.
 // The error is a *[CheckError] if the plan can't be ordered, or that of check or of ctx.
-func DryRun(ctx context.Context, p *Plan, check Preflight) (*Report, error) {
+func DryRun(ctx context.Context, p *Plan, check Preflight) (issues []Issue, err error) {
 	if check == nil {
 		return nil, fault.Errorf(fault.Invalid, "plan: DryRun needs a Preflight")
 	}
 	if p == nil {
 		return nil, errNil
 	}
-	p, err := p.copied()
+	p, err = p.copied()
 	if err != nil {
 		return nil, &CheckError{Faults: []Fault{{Problem: fmt.Sprintf("it can't be encoded as JSON: %v", err)}}}
 	}
@@ -48,7 +43,7 @@ func DryRun(ctx context.Context, p *Plan, check Preflight) (*Report, error) {
 	if len(faults) > 0 {
 		return nil, &CheckError{Plan: p.ID, Faults: faults}
 	}
-	report, outputs := &Report{}, make(map[string]any)
+	outputs := make(map[string]any)
 	for _, layer := range g.layers {
 		for _, i := range layer {
 			if ctx.Err() != nil {
@@ -59,21 +54,20 @@ func DryRun(ctx context.Context, p *Plan, check Preflight) (*Report, error) {
 			if err != nil {
 				return nil, &CheckError{Plan: p.ID, Faults: []Fault{{Node: n.ID, Problem: err.Error()}}}
 			}
-			output, issues, err := check(ctx, n, input)
+			output, found, err := check(ctx, n, input)
 			if err != nil {
 				return nil, fmt.Errorf("plan: the preflight of node %q: %w", n.ID, err)
 			}
 			if output != nil {
 				outputs[n.ID] = output
 			}
-			for _, is := range issues {
+			for _, is := range found {
 				is.Node = n.ID
-				report.Issues = append(report.Issues, is)
+				issues = append(issues, is)
 			}
 		}
 	}
-	report.Valid = len(report.Issues) == 0
-	return report, nil
+	return issues, nil
 }
 
 // part returns what a reference stands for, as far as it is known: parts of outputs that are a

@@ -3,7 +3,6 @@ package plan_test
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/tools"
@@ -42,31 +41,4 @@ func ExamplePlan_Check() {
 	// - node "create": its input: unknown key "nam"; did you mean "name"?
 	// - node "review": there is no worker "editor"
 	// - these nodes depend on each other: hero → review → hero
-}
-
-// A machine says what comes next, and is told what has happened.
-func ExampleMachine() {
-	p := plan.Plan{Title: "A page", Version: 1, Nodes: []plan.Node{{ID: "create", Tool: "createPage"},
-		{ID: "hero", Tool: "addHero", After: []string{"create"}}}}
-	m := plan.New("p-1")
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for _, f := range []plan.Fact{
-		&plan.Proposed{Meta: plan.Meta{Seq: 1, Time: now}, Plans: []plan.Proposal{{Plan: p}}},
-		&plan.NodeStarted{Meta: plan.Meta{Seq: 2, Time: now}, Node: "create", Attempt: 1, Round: 1, Key: "p-1/create"},
-		&plan.NodeEnded{Meta: plan.Meta{Seq: 3, Time: now}, Node: "create", Attempt: 1, Round: 1,
-			Output: []byte(`{"id":1}`)},
-	} {
-		if err := m.Apply(f); err != nil {
-			panic(err)
-		}
-	}
-	act := m.Next(now)
-	fmt.Println(act.Kind == plan.ActStart, m.State().Nodes[act.Nodes[0]].Node.ID)
-	fmt.Print(m.State().Markdown())
-	// Output:
-	// true hero
-	// # A page
-	//
-	// - [x] **create** `createPage`: done
-	// - [ ] **hero** `addHero`, after create: pending
 }

@@ -4,24 +4,19 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Fact is what is recorded about a run of plans, in a log of its own. Facts are the only input of
-// a [Machine]: the same facts make the same state, in any process. The facts are the types of this
-// file, by pointer; no other package can add one. A fact must not be changed once it has been
-// applied.
-type Fact interface {
-	// Envelope returns what all facts have in common.
-	Envelope() Meta
-	meta() *Meta
-	kind() string
-}
+// An Event is what [Runner.Watch] yields: *[NodeStarted], *[NodeEnded], *[Failed] and *[Ended],
+// which were recorded, and *[Paused]. Events of other types say that something else was recorded,
+// such as a decision; Envelope says when and by whom. Events must not be changed.
+type Event interface{ Envelope() Meta }
 
-// A Meta is the envelope of a fact.
+// A Meta is what all events have in common.
 type Meta struct {
-	Log  string    `json:"-"` // the name of the run of plans
-	Seq  uint64    `json:"-"` // the number of the fact in its log, from 1
+	Run  string    `json:"-"` // the name of the run of plans
+	Seq  uint64    `json:"-"` // the number of the event in its log, from 1; 0 for [Paused]
 	Time time.Time `json:"-"` // when it was recorded
 	By   string    `json:"by,omitempty"`
 }
@@ -31,49 +26,77 @@ func (m *Meta) Envelope() Meta { return *m }
 
 func (m *Meta) meta() *Meta { return m }
 
-// Proposed begins a run with plans: the first one runs, and each other one if all before it have
-// failed.
-type Proposed struct {
+// Paused says what a run waits for. The run goes on by itself when it is decided, and with what
+// doesn't depend on it at once.
+type Paused struct {
 	Meta
-	Plans   []Proposal `json:"plans"`
-	Options Options    `json:"options"`
+	// Pending are the pauses that this [Runner.Watch] hasn't yielded yet: see [Runner.Pending].
+	Pending []agent.Pause
 }
 
-// A Proposal is a plan and what is to be decided about it.
-type Proposal struct {
+// A fact is what is recorded about a run of plans, in a log of its own. Facts are the only input of
+// a [State]: the same facts make the same state, in any process. They are the types of this file,
+// by pointer. A fact must not be changed once it has been applied.
+type fact interface {
+	Event
+	meta() *Meta
+	kind() string
+}
+
+// proposed begins a run with plans: the first one runs, and each other one if all before it have
+// failed.
+type proposed struct {
+	Meta
+	Plans   []proposal `json:"plans"`
+	Options options    `json:"options"`
+}
+
+// A proposal is a plan and what is to be decided about it.
+type proposal struct {
 	Plan Plan `json:"plan"`
 	// Asks are the nodes that ask for approval. The plan needs approval if there are any.
 	Asks []string `json:"asks,omitempty"`
 }
 
-// Options say how plans run.
-type Options struct {
-	Parallel int `json:"parallel,omitempty"` // nodes at a time; 0: 4
-	// KeepGoing continues with the nodes that don't depend on one that has failed. Otherwise none
-	// starts after a failure; what is in progress ends, and its results are kept.
-	KeepGoing bool `json:"keep_going,omitempty"`
-	// AskOnFailure asks a person what to do when nodes have failed for good: retry, skip or waive
-	// them, or give up. Otherwise what the plan has done is undone, and the next plan runs.
+// options say how plans run: see [Config].
+type options struct {
+	Parallel     int  `json:"parallel,omitempty"`
+	KeepGoing    bool `json:"keep_going,omitempty"`
 	AskOnFailure bool `json:"ask_on_failure,omitempty"`
 }
 
 const defaultParallel = 4
 
-// Approved approves the current plan. It holds for the plan with that hash only.
-type Approved struct {
+// decided is what a person has decided. It is also what the inbox of a run has.
+type decided struct {
 	Meta
-	Hash string `json:"hash"`
+	Choice choice `json:"choice"`
+	Plan   int    `json:"plan,omitempty"` // the index of the plan that was current
+	Hash   string `json:"hash,omitempty"` // of the plan that is approved or rejected
+	Node   string `json:"node,omitempty"`
+	Check  string `json:"check,omitempty"`  // for waive: the check that doesn't count; empty: the node
+	Rounds int    `json:"rounds,omitempty"` // for grant
+	Text   string `json:"text,omitempty"`   // the reason, or what a person suggests instead
+	// Revision is the next version of the plan, for revise.
+	Revision *proposal `json:"revision,omitempty"`
 }
 
-// Rejected rejects the current plan. What was done before a revision is undone, and no other plan
-// runs.
-type Rejected struct {
-	Meta
-	Hash   string `json:"hash"`
-	Reason string `json:"reason,omitempty"`
-	// Suggestion is what a person wants instead, for whoever proposed the plan.
-	Suggestion string `json:"suggestion,omitempty"`
-}
+// A choice is what can be decided.
+type choice string
+
+const (
+	approve  choice = "approve"   // the plan with the hash
+	reject   choice = "reject"    // it: what was done before a revision is undone, and no other plan runs
+	suggest  choice = "suggest"   // reject, and Text is for whoever has proposed the plan
+	revise   choice = "revise"    // replace the plan by its next version, which keeps what has begun
+	retry    choice = "retry"     // a node that failed for good, with as many attempts as before
+	skip     choice = "skip"      // a node, and with it all that depends on it
+	waive    choice = "waive"     // accept a node as it is: what a check says, or that it has failed
+	grant    choice = "grant"     // a node more rounds of its review
+	giveUp   choice = "give up"   // the plan: what was done is undone, and the next plan runs
+	cancel   choice = "cancel"    // the run: what was done is undone, and no other plan runs
+	sendBack choice = "send back" // a submitted plan to its model, which reads Text; nothing changes
+)
 
 // NodeStarted is recorded before a node begins.
 type NodeStarted struct {
@@ -88,11 +111,10 @@ type NodeStarted struct {
 // NodeEnded is the end of an attempt.
 type NodeEnded struct {
 	Meta
-	Node    string `json:"node"`
-	Attempt int    `json:"attempt"`
-	Round   int    `json:"round"`
-	// Status is that of the attempt, for readers: done or failed.
-	Status NodeStatus `json:"status,omitempty"`
+	Node    string     `json:"node"`
+	Attempt int        `json:"attempt"`
+	Round   int        `json:"round"`
+	Status  NodeStatus `json:"status"` // of the attempt: NodeDone or NodeFailed
 	// Output is what the node produced, as JSON; empty if it failed.
 	Output json.RawMessage `json:"output,omitempty"`
 	// Error says why it failed; empty if it didn't.
@@ -100,66 +122,24 @@ type NodeEnded struct {
 	Class fault.Class `json:"class,omitempty"`
 	// Final says that the node isn't tried again unless a person asks for it, because it may have
 	// had an effect.
-	Final bool          `json:"final,omitempty"`
-	Took  time.Duration `json:"took,omitempty"`
+	Final bool `json:"final,omitempty"`
+	// Unbegun says that the attempt has done nothing: it has no run in the node's session.
+	Unbegun bool          `json:"unbegun,omitempty"`
+	Took    time.Duration `json:"took,omitempty"`
 }
 
-// Judged is the verdict of one check on the result of a node. A check that failed to judge is a
+// judged is the verdict of one check on the result of a node. A check that failed to judge is a
 // verdict that isn't passed.
-type Judged struct {
+type judged struct {
 	Meta
-	Node     string `json:"node"`
-	Round    int    `json:"round"`
-	Check    string `json:"check"`
-	Passed   bool   `json:"passed"`
-	Feedback string `json:"feedback,omitempty"` // for the next round
+	Plan  int    `json:"plan,omitempty"` // its index
+	Node  string `json:"node"`
+	Round int    `json:"round"`
+	Verdict
 }
 
-// Waived accepts a node as it is: what its checks say, or, without a check, that it has failed.
-type Waived struct {
-	Meta
-	Node   string `json:"node"`
-	Check  string `json:"check,omitempty"` // empty: the node
-	Reason string `json:"reason,omitempty"`
-}
-
-// Skipped skips a node, and with it all that depends on it.
-type Skipped struct {
-	Meta
-	Node   string `json:"node"`
-	Reason string `json:"reason,omitempty"`
-}
-
-// Retried has a node that failed for good tried again, with as many attempts as before.
-type Retried struct {
-	Meta
-	Node string `json:"node"`
-}
-
-// Granted gives more rounds to a node whose review has used up its own.
-type Granted struct {
-	Meta
-	Node   string `json:"node"`
-	Rounds int    `json:"rounds"`
-}
-
-// Revised replaces the current plan by its next version. What is done or in progress stays as it
-// is: the revision has those nodes unchanged.
-type Revised struct {
-	Meta
-	Proposal Proposal `json:"proposal"`
-}
-
-// GaveUp ends the current plan: what is in progress ends, and what was done is undone.
-type GaveUp struct {
-	Meta
-	Reason string `json:"reason,omitempty"`
-	// All says that no other plan runs either.
-	All bool `json:"all,omitempty"`
-}
-
-// Undone says what became of the effect of a node of a plan that has failed.
-type Undone struct {
+// undone says what became of the effect of a node of a plan that has failed or is taken back.
+type undone struct {
 	Meta
 	Node string `json:"node"`
 	// Left says why the effect, or a part of it, is still there; empty if it isn't.
@@ -188,14 +168,3 @@ type Ended struct {
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"`
 }
-
-// A Status is how a run of plans has ended.
-type Status string
-
-// The ends of a run.
-const (
-	Completed Status = "completed"
-	AllFailed Status = "failed"   // every plan has
-	Refused   Status = "rejected" // a person rejected the plan
-	Canceled  Status = "canceled"
-)

@@ -42,7 +42,7 @@ func TestANodeWhoseLeaseWasLostGoesOn(t *testing.T) {
 		})
 		a, err := agent.New(agent.Config{Provider: providertest.Script(), Tools: []tools.Tool{slow}, Journal: store})
 		require.NoError(t, err)
-		r, err := NewRunner(Config{Agent: a})
+		r, err := New(Config{Agent: a})
 		require.NoError(t, err)
 		events, err := run(r, plan("A", Node{ID: "a", Tool: "look", Input: map[string]any{"name": "x"}}))
 		require.NoError(t, err)

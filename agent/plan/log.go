@@ -5,18 +5,21 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// MaxName is the maximum length of the name of a run of plans, in bytes.
-const MaxName = 100
+// maxName is the maximum length of the name of a run of plans, in bytes.
+const maxName = 100
 
 // headKind is the kind of the logs of runs of plans.
 const headKind = "plan"
 
-// statusRunning and statusPaused are the statuses in the head of a run that hasn't ended.
+// statusRunning and statusPaused are the statuses in the head of a run that hasn't ended: something
+// is in progress or can begin, or all that it waits for are decisions.
 const (
 	statusRunning = "running"
 	statusPaused  = "paused"
@@ -27,61 +30,81 @@ type planLog struct {
 	journal journal.Store
 	name    string
 	lease   journal.Lease
-	machine *Machine
+	state   *State
 	renewed context.CancelFunc // ends the renewal of the lease
 	done    chan struct{}      // is closed when the renewal has ended
 	lost    context.CancelCauseFunc
 
 	// What was applied and isn't stored yet.
 	records []journal.Record
-	facts   []Fact
 	taken   []string
+	head    *journal.HeadUpdate // as it was stored last
 }
 
-// load returns the machine of a run from its log. Without a log, the machine has no facts.
-func (r *Runner) load(ctx context.Context, name string) (*Machine, error) {
+// load returns the state of a run from its log. Without a log, it has no facts.
+func (r *Runner) load(ctx context.Context, name string) (*State, error) {
 	head, err := r.store.Head(ctx, name)
-	m := New(name)
+	s := &State{Run: name}
 	switch {
 	case errors.Is(err, journal.ErrNoSession):
-		return m, nil
+		return s, nil
 	case err != nil:
-		return nil, fmt.Errorf("plan: run %q: %w", name, err)
+		return nil, storeError(name, "reading its head", err)
 	case head.Seq > 0 && head.Kind != headKind:
-		return nil, &RunError{Run: name, Problem: "the journal has something else under that name; choose another"}
+		return nil, runError(name, agent.ErrDuplicate, "the journal has something else under that name; choose another")
 	}
 	for rec, err := range r.store.Read(ctx, name, 0) {
 		if err != nil {
-			return nil, fmt.Errorf("plan: run %q: %w", name, err)
+			return nil, storeError(name, "reading its log", err)
 		}
-		f, err := Decode(name, rec)
+		f, err := decodeFact(name, rec)
 		if err != nil {
 			return nil, err
 		}
-		if err := m.Apply(f); err != nil {
+		if err := s.add(f); err != nil {
 			return nil, err
 		}
 	}
-	return m, nil
+	return s, nil
+}
+
+// State returns what is known about a run. For an unknown run the error is [agent.ErrNothingOpen].
+func (r *Runner) State(ctx context.Context, run string) (*State, error) {
+	s, err := r.load(ctx, run)
+	if err == nil && s.Status == "" {
+		err = unknownRun(run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// checkName returns what is wrong with the name of a run.
+func checkName(name string) error {
+	if err := journal.ValidateSession(name); err != nil || len(name) > maxName {
+		return &agent.ArgError{Func: "Runner.Start", Field: "run",
+			Problem: fmt.Sprintf("the name isn't valid UTF-8 of 1 to %d bytes without control characters", maxName)}
+	}
+	return nil
 }
 
 // open takes the lease of a run and loads it. The context that it returns ends when the lease is
-// lost.
+// lost. An unknown run has no log before and after.
 func (r *Runner) open(ctx context.Context, name string) (*planLog, context.Context, error) {
-	if err := journal.ValidateSession(name); err != nil || len(name) > MaxName {
-		return nil, nil, &RunError{Run: name,
-			Problem: fmt.Sprintf("the name isn't valid UTF-8 of 1 to %d bytes without control characters", MaxName)}
+	if _, err := r.store.Head(ctx, name); errors.Is(err, journal.ErrNoSession) {
+		return nil, nil, unknownRun(name) // a lease would make a log
 	}
 	asked := time.Now()
 	lease, err := r.store.Lease(ctx, name, "plan-"+rand.Text(), r.cfg.Lease)
-	if held, ok := errors.AsType[*journal.HeldError](err); ok {
-		return nil, nil, &BusyError{Run: name, Until: held.Until, Err: err}
+	if _, held := errors.AsType[*journal.HeldError](err); held {
+		return nil, nil, busyRun(name, err)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("plan: run %q: taking the lease: %w", name, err)
+		return nil, nil, storeError(name, "taking the lease", err)
 	}
 	l := &planLog{journal: r.store, name: name, lease: lease, done: make(chan struct{})}
-	if l.machine, err = r.load(ctx, name); err != nil {
+	if l.state, err = r.State(ctx, name); err != nil {
 		_ = r.store.Release(context.WithoutCancel(ctx), lease)
 		return nil, nil, err
 	}
@@ -115,7 +138,7 @@ func (l *planLog) renew(ctx context.Context, ttl time.Duration, asked time.Time)
 		case ctx.Err() != nil:
 			return
 		case conflict || time.Since(asked) >= ttl*3/4-ttl/8:
-			l.lost(&BusyError{Run: l.name, Until: asked.Add(ttl), Err: err})
+			l.lost(busyRun(l.name, err))
 			return
 		}
 	}
@@ -131,41 +154,37 @@ func (l *planLog) close(ctx context.Context) {
 	_ = l.journal.Release(ctx, l.lease)
 }
 
-// add applies facts, and adds them to what store will store. taken are the items of the inbox that
-// they deal with.
-func (l *planLog) add(taken []string, facts ...Fact) error {
+// add applies facts, and adds them to what store will store.
+func (l *planLog) add(facts ...fact) error {
 	now := time.Now().UTC()
 	for _, f := range facts {
 		meta := f.Envelope()
-		meta.Log, meta.Seq, meta.Time = l.name, l.machine.s.Seq+1, now
-		stamp(f, meta)
-		rec, err := Encode(f)
+		meta.Run, meta.Seq, meta.Time = l.name, l.state.Seq+1, now
+		rec, err := encode(stamp(f, meta))
 		if err != nil {
 			return err
 		}
-		if err := l.machine.Apply(f); err != nil {
+		if err := l.state.add(f); err != nil {
 			return err
 		}
-		l.records, l.facts = append(l.records, rec), append(l.facts, f)
+		l.records = append(l.records, rec)
 	}
-	l.taken = append(l.taken, taken...)
 	return nil
 }
 
-// store stores what was added since the last time, with the head of the log, and returns the facts.
-// See execution.store. After an error, the machine may be ahead of the log, so the run can't go on
-// in this process.
-func (l *planLog) store(ctx context.Context, paused bool, open []journal.Open) ([]Fact, error) {
-	facts := l.facts
-	if len(facts) == 0 && len(l.taken) == 0 && !paused {
-		return nil, nil
+// store stores what was added since the last time with the head of the log, in one append, and
+// reports whether there was anything. After an error, the state may be ahead of the log, so the run
+// can't go on in this process.
+func (l *planLog) store(ctx context.Context, head *journal.HeadUpdate) (changed bool, err error) {
+	if len(l.records) == 0 && len(l.taken) == 0 && l.head != nil && reflect.DeepEqual(l.head, head) {
+		return false, nil
 	}
-	err := l.append(ctx, journal.Append{
-		Session: l.name, After: l.machine.s.Seq - uint64(len(facts)), Fence: l.lease.Fence, Records: l.records,
-		Taken: l.taken, Head: l.head(paused, open),
+	err = l.append(ctx, journal.Append{
+		Session: l.name, After: l.state.Seq - uint64(len(l.records)), Fence: l.lease.Fence, Records: l.records,
+		Taken: l.taken, Head: head,
 	})
-	l.records, l.facts, l.taken = nil, nil, nil
-	return facts, err
+	l.records, l.taken, l.head = nil, nil, head
+	return true, err
 }
 
 // append stores an append. If it isn't known whether that worked, it tries for up to 30 s.
@@ -179,29 +198,41 @@ func (l *planLog) append(ctx context.Context, app journal.Append) error {
 			return nil
 		}
 		if !journal.Unclear(err) || errors.Is(err, journal.ErrUnusable) || ctx.Err() != nil {
-			return fmt.Errorf("plan: run %q: recording: %w", l.name, err)
+			return storeError(l.name, "recording", err)
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		sleep(ctx, wait)
 	}
 }
 
-// head returns what lists show.
-func (l *planLog) head(paused bool, open []journal.Open) *journal.HeadUpdate {
-	s := &l.machine.s
-	h := &journal.HeadUpdate{Kind: headKind, Status: statusRunning, Open: open}
+// headOf returns what lists show of a run. calls are the pauses of its nodes' calls, and idle says
+// that nothing is in progress and nothing can begin before something is decided.
+func headOf(s *State, calls []agent.Pause, idle bool) *journal.HeadUpdate {
+	h := &journal.HeadUpdate{Kind: headKind, Status: statusRunning}
 	if p := s.Plan(); p != nil {
 		h.Title = cut(line(p.Title), journal.MaxTitle)
 	}
 	switch {
-	case s.Stage == StageEnded:
+	case s.Status.ended():
 		h.Status = string(s.Status)
-	case paused:
+		return h
+	case idle:
 		h.Status = statusPaused
 	}
+	for _, p := range append(s.questions(), calls...) {
+		h.Open = append(h.Open, journal.Open{ID: p.ID, Kind: string(p.Kind), What: p.Title, Expires: p.Expires,
+			Title: cut(p.Call.Name+": "+line(p.Reason), journal.MaxName)})
+	}
 	return h
+}
+
+// sleep waits, until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // cut shortens a text to at most n bytes of valid UTF-8 without control characters.

@@ -1,94 +1,192 @@
 package plan
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/work"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
 )
 
-// Fail returns the fact that the current plan has failed, for [ActFail]: why, what was undone, and
-// what is left.
-func (m *Machine) Fail() *Failed {
-	s := &m.s
-	f := &Failed{}
-	p := s.Plan()
-	if p == nil {
-		return f
-	}
-	f.Plan, f.Reason = p.ID, s.why()
-	for i := range s.Nodes {
-		switch n := &s.Nodes[i]; {
-		case n.Undone:
-			f.Undone = append(f.Undone, n.Node.ID)
-		case n.Left != "":
-			f.Left = append(f.Left, Remains{Node: n.Node.ID, Why: n.Left})
+// A nodeError is why an attempt at a node has failed.
+type nodeError struct {
+	error
+	final   bool // it may have had an effect, so that it isn't tried again by itself
+	unbegun bool // it has done nothing
+}
+
+func (e *nodeError) Unwrap() error { return e.error }
+
+func (e *nodeError) Is(target error) bool { return target == errUnbegun && e.unbegun }
+
+var errUnbegun = errors.New("plan: the attempt has done nothing")
+
+func final(err error) error   { return &nodeError{error: err, final: true} }
+func unbegun(err error) error { return &nodeError{error: err, final: true, unbegun: true} }
+
+func isFinal(err error) bool {
+	e, ok := errors.AsType[*nodeError](err)
+	return ok && e.final
+}
+
+func failed(err error) work.Outcome  { return work.Outcome{Status: work.Failed, Err: err} }
+func stopped(err error) work.Outcome { return work.Outcome{Status: work.Stopped, Err: err} }
+
+// outcomeOf returns how a node stands after its run was driven: res and err are as Agent.Run
+// returns them. worker says that the node has a worker, and repeatable that its tool may be called
+// again with the same idempotency key without a second effect.
+//
+// A run that has ended is a result. Everything else that isn't a pause is a stop.
+func outcomeOf(worker, repeatable bool, res *agent.Result, err error) work.Outcome {
+	if res == nil || res.Status == agent.Running || errors.Is(err, agent.ErrBusy) ||
+		errors.Is(err, agent.ErrDraining) || errors.Is(err, agent.ErrJournal) {
+		if isRefusal(err) { // the run can't begin, and couldn't later
+			return failed(unbegun(err))
 		}
-	}
-	return f
-}
-
-// why returns why the current plan ends.
-func (s *State) why() string {
-	if s.rejected != nil {
-		return by("it was rejected", s.rejected.By, s.rejected.Reason)
-	}
-	var parts []string
-	if s.gaveUp != nil {
-		parts = append(parts, by("it was given up", s.gaveUp.By, s.gaveUp.Reason))
-	}
-	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Status == NodeFailed {
-			parts = append(parts, fmt.Sprintf("node %q failed: %s", n.Node.ID, n.Error))
+		out := stopped(err)
+		if held, ok := errors.AsType[*journal.HeldError](err); ok {
+			out.Until = held.Until
 		}
+		return out
 	}
-	return strings.Join(parts, "; ")
-}
-
-func by(what, who, reason string) string {
-	if who != "" {
-		what += " by " + who
-	}
-	if reason != "" {
-		what += ": " + reason
-	}
-	return what
-}
-
-// End returns the fact that the run has ended, for [ActEnd].
-func (m *Machine) End() *Ended {
-	status, reason := m.s.outcome()
-	return &Ended{Status: status, Reason: reason}
-}
-
-// outcome returns how the run has ended and why; an empty status if it hasn't.
-func (s *State) outcome() (Status, string) {
 	switch {
-	case s.Stage == StageEnded:
-		return s.Status, s.Reason
-	case s.Stage == "":
-		return "", ""
-	case s.over():
-		reasons := make([]string, len(s.Failures))
-		for i, f := range s.Failures {
-			reasons[i] = f.Reason
-			if f.Plan != "" {
-				reasons[i] = fmt.Sprintf("plan %q: %s", f.Plan, f.Reason)
+	case res.Status == agent.Paused && len(res.Pending) == 0: // drained, or the end of a leg
+		return stopped(cmp.Or(err, res.Err()))
+	case res.Status == agent.Paused:
+		return work.Outcome{Status: work.Waits, Pending: res.Pending}
+	case worker && res.Status != agent.Completed:
+		return failed(timed(res))
+	case worker:
+		return work.Outcome{Status: work.Done, Output: asJSON(res.Text())}
+	case res.Called == nil:
+		return failed(cmp.Or(timed(res), errNoResult))
+	case res.Called.Status.Good():
+		return work.Outcome{Status: work.Done, Output: asJSON(res.Called.Text())}
+	}
+	c := res.Called
+	why := fault.New(cmp.Or(c.Class, fault.Permanent), cmp.Or(c.Cause, c.Text(), string(c.Status)))
+	if err := timed(res); err != nil && c.Status == tools.Canceled {
+		why = fault.New(cmp.Or(fault.Of(err), fault.Permanent), err.Error())
+	}
+	if c.Status.Ran() && !repeatable {
+		return failed(final(why))
+	}
+	return failed(why)
+}
+
+var errNoResult error = fault.New(fault.Permanent, "the call has no result")
+
+// timed returns why a run hasn't completed. That it has taken too long may pass.
+func timed(res *agent.Result) error {
+	err := res.Err()
+	if limit, ok := errors.AsType[*agent.LimitError](err); ok && limit.Limit == "Duration" {
+		return fault.Wrap(fault.Transient, fmt.Errorf("it took too long: %w", err))
+	}
+	return err
+}
+
+// isRefusal reports whether an input is refused for good: it is wrong, or the agent doesn't take
+// it.
+func isRefusal(err error) bool {
+	if _, wrong := errors.AsType[*agent.ArgError](err); wrong {
+		return true
+	}
+	_, limit := errors.AsType[*agent.LimitError](err)
+	return limit || errors.Is(err, agent.ErrNotOwner) || errors.Is(err, agent.ErrRefused)
+}
+
+// asJSON returns a text as it is if it is JSON, and else as a JSON string.
+func asJSON(text string) json.RawMessage {
+	if raw := json.RawMessage(text); json.Valid(raw) {
+		return raw
+	}
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// runSession drives the run of a node until it has ended, or waits for decisions.
+func (x *execution) runSession(ctx context.Context, a *agent.Agent, in agent.Input, k *task) work.Outcome {
+	n := &k.node.Node
+	d, ok := x.cfg.Agent.Tools().Lookup(n.Tool)
+	res, err := x.stream(ctx, a, in, n.ID)
+	return outcomeOf(n.Worker != "", ok && d.Spec().Repeatable(), res, err)
+}
+
+// stream begins or continues the run of an input, whoever has begun it.
+func (x *execution) stream(ctx context.Context, a *agent.Agent, in agent.Input, node string) (*agent.Result, error) {
+	held := context.WithoutCancel(ctx)
+	defer context.AfterFunc(ctx, func() { _ = a.Session(in.Session).Pause(held) })()
+	try := func(in agent.Input) (res *agent.Result, err error) {
+		for ev, e := range a.Stream(held, in) {
+			if e != nil {
+				err = e
+				continue
+			}
+			if x.cfg.Event != nil {
+				x.cfg.Event(node, ev)
+			}
+			if end, ok := ev.(*agent.RunEnded); ok {
+				res = end.Result
 			}
 		}
-		reason := strings.Join(reasons, "; ")
+		return res, err
+	}
+	res, err := try(in)
+	_, paused := errors.AsType[*agent.PausedError](err)
+	if res != nil || !paused && !errors.Is(err, agent.ErrDuplicate) {
+		return res, err
+	}
+	before, err := a.Session(in.Session).Result(ctx)
+	if err != nil || before.Status != agent.Paused && before.Status != agent.Running {
+		return before, err
+	}
+	res, err = try(agent.Continue(in.Session))
+	if _, waits := errors.AsType[*agent.PausedError](err); waits && res == nil && before.Status == agent.Paused {
+		return before, nil
+	}
+	return res, err
+}
+
+var errWithdrawn error = fault.New(fault.Permanent, "the plan was given up")
+
+// withdraw ends the run of a session, whatever it waits for, and calls nothing for it.
+func (x *execution) withdraw(a *agent.Agent, session string) work.Outcome {
+	for {
+		res, err := a.Session(session).Result(x.work)
 		switch {
-		case s.rejected != nil:
-			return Refused, reason
-		case s.gaveUp != nil:
-			return Canceled, reason
+		case errors.Is(err, agent.ErrNothingOpen):
+			return failed(unbegun(errWithdrawn))
+		case err != nil:
+			return stopped(err)
+		case res.Status != agent.Paused && res.Status != agent.Running:
+			return failed(final(errWithdrawn))
 		}
-		return AllFailed, reason
-	case s.Stage != StageRunning:
-		return "", ""
-	}
-	for i := range s.Nodes {
-		if status := s.Nodes[i].Status; !status.Succeeded() && status != NodeSkipped {
-			return "", ""
+		in := agent.Continue(session)
+		if len(res.Pending) > 0 {
+			var no []agent.Decision
+			for i := range res.Pending {
+				no = append(no, agent.Reject(res.Pending[i].ID, "the plan that it was a part of was given up"))
+			}
+			in = agent.Resume(session, no...)
+		}
+		in.AcceptChanges = true
+		for _, err := range a.Stream(x.work, in) {
+			if err != nil {
+				return outcomeOf(false, false, nil, err)
+			}
+			break // the run is stopped
+		}
+		if x.work.Err() != nil {
+			return stopped(context.Cause(x.work))
 		}
 	}
-	return Completed, ""
 }

@@ -14,7 +14,7 @@ type Overview struct {
 	Title   string         `json:"title"`
 	Why     string         `json:"why,omitempty"`
 	Version int            `json:"version"`
-	Status  string         `json:"status"` // "proposed", a [Stage], or the [Status] of a run that has ended
+	Status  string         `json:"status"` // "proposed", or a [Status]
 	Reason  string         `json:"reason,omitempty"`
 	Done    int            `json:"done"` // steps; not those that were skipped
 	Steps   []OverviewStep `json:"steps"`
@@ -32,23 +32,20 @@ type OverviewStep struct {
 func (s *State) Overview() Overview {
 	p := s.Plan()
 	if p == nil {
-		return Overview{Run: s.Log}
+		return Overview{Run: s.Run}
 	}
 	o := p.overview()
-	o.Run, o.Status, o.Reason = s.Log, string(s.Stage), cut(line(s.Reason), 500)
-	if s.Stage == StageEnded {
-		o.Status = string(s.Status)
-	}
+	o.Run, o.Status, o.Reason = s.Run, string(s.Status), cut(line(s.Reason), 500)
 	for i := range s.Nodes {
 		n, step := &s.Nodes[i], &o.Steps[i]
 		step.Status = n.Status
-		if n.Status.Succeeded() {
+		if n.Status.succeeded() {
 			o.Done++
 		}
 		switch n.Status {
 		case NodeFailed:
 			step.Text = cut(line(n.Error), 120)
-		case NodeSkipped:
+		case nodeSkipped:
 			step.Text = n.Because
 		}
 	}
@@ -65,7 +62,7 @@ func (p *Plan) overview() Overview {
 		if what == "" {
 			what = n.Worker + ": " + line(n.Prompt)
 		}
-		o.Steps[i] = OverviewStep{ID: n.ID, Work: cut(what, 80), Status: NodePending}
+		o.Steps[i] = OverviewStep{ID: n.ID, Work: cut(what, 80), Status: nodePending}
 	}
 	return o
 }
@@ -74,8 +71,8 @@ func (p *Plan) overview() Overview {
 // waits for approval. The result is false if the call is of another tool, or its input isn't a
 // plan.
 func Submitted(tool string, input json.RawMessage) (Overview, bool) {
-	var in proposed
-	if tool != ToolSubmit && tool != ToolChange || json.Unmarshal(input, &in) != nil || len(in.Nodes) == 0 {
+	var in draft
+	if tool != ToolSubmit && tool != toolChange || json.Unmarshal(input, &in) != nil || len(in.Nodes) == 0 {
 		return Overview{}, false
 	}
 	p, _ := in.plan("") // the inputs aren't shown

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Plan is a graph of work that is proposed before it is done. A plan that has been given to a
-// [Machine] or whose Hash was approved must not be changed; make a new version instead.
+// A Plan is a graph of work that is proposed before it is done. A plan that was given to
+// [Runner.Start] or whose Hash was approved must not be changed; make a new version instead.
 type Plan struct {
 	// ID tells alternatives apart, for people and in reports.
 	ID    string `json:"id,omitempty"`
@@ -39,10 +39,11 @@ type Node struct {
 	Worker string `json:"worker,omitempty"`
 	Prompt string `json:"prompt,omitempty"`
 
-	// Retry says how often the node is tried again after a failure that may pass; nil:
-	// [DefaultRetry].
+	// Retry says how often the node is tried again after a failure that may pass; nil: twice, each
+	// time after 2 s.
 	Retry *Retry `json:"retry,omitempty"`
-	// Timeout is how long an attempt may take; 0: 60 s.
+	// Timeout is how long an attempt may work; 0: 60 s, and 30 minutes for a worker. The time in
+	// which it waits for a person or for a lease doesn't count.
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Review has the result judged before nodes that depend on it start; nil: no review.
 	Review *Review `json:"review,omitempty"`
@@ -56,11 +57,14 @@ type Retry struct {
 	Wait time.Duration `json:"wait,omitempty"` // before each
 }
 
-// DefaultRetry is the [Retry] of nodes that have none.
-var DefaultRetry = Retry{Max: 2, Wait: 2 * time.Second}
-
-// DefaultTimeout is the limit for an attempt of a node that has none.
-const DefaultTimeout = 60 * time.Second
+// The defaults of a [Node].
+const (
+	defaultTries   = 2
+	defaultWait    = 2 * time.Second
+	defaultTimeout = 60 * time.Second
+	workerTimeout  = 30 * time.Minute
+	defaultRounds  = 3
+)
 
 // A Review is a loop: the node produces a result, checks judge it in parallel, and if one of them
 // doesn't pass, the node is done again with what they said. A person is asked when the rounds are
@@ -72,21 +76,22 @@ type Review struct {
 	Rounds int `json:"rounds,omitempty"`
 }
 
-const defaultRounds = 3
-
 func (n *Node) retry() Retry {
 	if n.Retry == nil {
-		return DefaultRetry
+		return Retry{Max: defaultTries, Wait: defaultWait}
 	}
 	return *n.Retry
 }
 
-// Limit returns how long an attempt of the node may take.
-func (n *Node) Limit() time.Duration {
-	if n.Timeout == 0 {
-		return DefaultTimeout
+// limit returns how long an attempt of the node may work.
+func (n *Node) limit() time.Duration {
+	switch {
+	case n.Timeout != 0:
+		return n.Timeout
+	case n.Worker != "":
+		return workerTimeout
 	}
-	return n.Timeout
+	return defaultTimeout
 }
 
 func (n *Node) rounds() int {

@@ -19,36 +19,18 @@ const (
 	maxRepairs = 2
 )
 
-// A ProposalError says that a model proposed plans that can't run, also after it was told twice
-// what was wrong with them. Its class is permanent.
-type ProposalError struct {
-	Plans []*Plan // the last proposal
-	Err   error   // what is wrong with it
-}
-
-// Error gives the reasons.
-func (e *ProposalError) Error() string {
-	return fmt.Sprintf("plan: the model proposed no plans that can run: %v", e.Err)
-}
-
-// Unwrap returns what is wrong.
-func (e *ProposalError) Unwrap() error { return e.Err }
-
-// Fault returns permanent.
-func (e *ProposalError) Fault() fault.Class { return fault.Permanent }
-
 // proposals is what a model is asked for.
 type proposals struct {
-	Plans []proposed `json:"plans"`
+	Plans []draft `json:"plans"`
 }
 
-type proposed struct {
-	Title string         `json:"title" jsonschema:"what the plan does, in a few words"`
-	Why   string         `json:"why" jsonschema:"why it is a good way, and what can go wrong"`
-	Nodes []proposedNode `json:"nodes"`
+type draft struct {
+	Title string      `json:"title" jsonschema:"what the plan does, in a few words"`
+	Why   string      `json:"why,omitempty" jsonschema:"why it is a good way, and what can go wrong"`
+	Nodes []draftNode `json:"nodes"`
 }
 
-type proposedNode struct {
+type draftNode struct {
 	ID     string   `json:"id" jsonschema:"letters, digits, - and _"`
 	After  []string `json:"after,omitempty" jsonschema:"ids of the nodes that have to be done before"`
 	Tool   string   `json:"tool,omitempty" jsonschema:"the tool to call; empty for a worker"`
@@ -59,12 +41,12 @@ type proposedNode struct {
 
 // Propose asks the model of an agent for n different plans for a goal, from 1 to 10. The model sees
 // the agent's tools and calls none of them. Plans that can't run ([Plan.Check]), or are the same,
-// are sent back with what is wrong, at most twice; then the error is a *[ProposalError]. The plans
-// have the IDs plan-1, plan-2 and so on, in the order of the model: see [Rank]. workers are the
-// names that nodes may use.
+// are sent back with what is wrong, at most twice; then the error, of class permanent, says it. The
+// plans have the IDs plan-1, plan-2 and so on, in the order of the model: see [Rank]. workers are
+// the names that nodes may use.
 func Propose(ctx context.Context, a *agent.Agent, goal string, n int, workers ...string) ([]*Plan, error) {
 	if a == nil || a.Tools() == nil {
-		return nil, &ConfigError{Field: "Agent", Problem: "it is missing; set it to an agent made by agent.New"}
+		return nil, errNoAgent("plan.Propose")
 	}
 	if n < 1 || n > maxPlans {
 		return nil, fault.Errorf(fault.Invalid, "plan: Propose was asked for %d plans; ask for 1 to %d", n, maxPlans)
@@ -82,7 +64,7 @@ func Propose(ctx context.Context, a *agent.Agent, goal string, n int, workers ..
 			return plans, nil
 		}
 		if repairs == maxRepairs {
-			return nil, &ProposalError{Plans: plans, Err: wrong}
+			return nil, fault.Wrap(fault.Permanent, fmt.Errorf("plan: the model proposed no plans that can run: %w", wrong))
 		}
 		last, err := json.Marshal(got)
 		if err != nil {
@@ -149,7 +131,7 @@ func checkProposals(got *proposals, a *agent.Agent, n int, workers []string) (pl
 }
 
 // plan returns the plan that a model proposed.
-func (p *proposed) plan(id string) (*Plan, error) {
+func (p *draft) plan(id string) (*Plan, error) {
 	out := &Plan{ID: id, Title: p.Title, Why: p.Why, Version: 1}
 	var faults []Fault
 	for _, n := range p.Nodes {

@@ -57,9 +57,7 @@ func TestPlansThatStayWrongAreAnError(t *testing.T) {
 	one := `{"plans":[` + wrong + `]}`
 	a, model := planner(t, one, one, one)
 	_, err := Propose(t.Context(), a, "x", 1)
-	var failed *ProposalError
-	require.ErrorAs(t, err, &failed)
-	require.Len(t, failed.Plans, 1)
+	require.ErrorContains(t, err, "the model proposed no plans that can run")
 	require.Equal(t, fault.Permanent, fault.Of(err))
 	model.AssertCalls(t, 3)
 
@@ -69,5 +67,5 @@ func TestPlansThatStayWrongAreAnError(t *testing.T) {
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
 	_, err = Propose(t.Context(), nil, "x", 1)
-	require.ErrorAs(t, err, new(*ConfigError))
+	require.ErrorAs(t, err, new(*agent.ArgError))
 }

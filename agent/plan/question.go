@@ -10,103 +10,81 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
-// toolName is the name under which lists of approvals show what a run of plans waits for.
+// toolName is the name of the tool of pauses that are about a plan or a node.
 const toolName = "plan"
 
-// A choice is something that a person can decide.
-type choice struct {
-	Kind  DecisionKind
-	Means string
-}
-
 var (
-	planChoices = []choice{{DecideApprove, "run this version"}, {DecideReject, "undo what is done, and end it"}}
-	nodeChoices = []choice{
-		{DecideRetry, "try it again"}, {DecideSkip, "leave it out, with all that depends on it"},
-		{DecideWaive, "go on as if it were done"},
-		{DecideGiveUp, "undo this plan, and try the next one if there is any"},
-	}
-	reviewChoices = []choice{
-		{DecideGrant, "let it be done once more"}, {DecideWaive, "accept the result as it is"},
-		{DecideSkip, "leave it out, with all that depends on it"},
-		{DecideGiveUp, "undo this plan, and try the next one if there is any"},
-	}
+	nodeChoices   = []choice{retry, skip, waive, giveUp}
+	reviewChoices = []choice{grant, waive, skip, giveUp}
 )
 
-// choices returns what can be decided about a plan or a node.
-func (p *Pause) choices() []choice {
-	switch p.Kind {
-	case PausePlan:
-		return planChoices
-	case PauseNode:
-		return nodeChoices
-	case PauseReview:
-		return reviewChoices
-	}
-	return nil
+var means = map[choice]string{
+	retry: "try it again", skip: "leave it out, with all that depends on it",
+	waive: "go on as if it were done", grant: "let it be done once more, or as often as rounds says",
+	giveUp: "undo this plan, and try the next one if there is any",
 }
 
-// decision returns what a choice decides.
-func (p *Pause) decision(kind DecisionKind, reason string) Decision {
-	d := Decision{Kind: kind, Node: p.Node, Text: reason}
-	switch kind {
-	case DecideGrant:
-		d.Rounds = 1
-	case DecideApprove, DecideReject:
-		d.Hash = p.Hash
-	case DecideGiveUp:
-		d.Node = ""
+// questions returns what a run waits for, without the calls of its nodes.
+func (s *State) questions() (out []agent.Pause) {
+	if s.Status == atApproval {
+		return []agent.Pause{s.question(s.approvalID(s.hash), nil)}
 	}
-	return d
-}
-
-// Questions returns the decisions that a run waits for in the form in which agents ask: for
-// programs that show the pauses of agents, such as agent/approvals. A plan that needs approval is a
-// pause of the kind "approval", whose call has the plan as its input. A node that has failed for
-// good or used up its rounds is a pause of the kind "question", whose schema lists what can be
-// decided. The calls of nodes aren't among them, since they are pauses of the sessions of these
-// nodes.
-func (r *Runner) Questions(ctx context.Context, name string) ([]agent.Pause, error) {
-	s, err := r.State(ctx, name)
-	if err != nil {
-		return nil, err
+	if s.Status != atWork {
+		return nil
 	}
-	var out []agent.Pause
-	for _, p := range s.pending() {
-		q, err := s.question(&p)
-		if err != nil {
-			return nil, err
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Status == nodeAsking || n.Status == NodeFailed && s.options.AskOnFailure {
+			out = append(out, s.question(fmt.Sprintf("node %d %s %d", s.Current, n.Node.ID, n.Attempts), n))
 		}
-		out = append(out, q)
 	}
-	return out, nil
+	return out
 }
 
-// question returns a pause in the form in which agents ask.
-func (s *State) question(p *Pause) (agent.Pause, error) {
-	q := agent.Pause{ID: p.ID, Kind: agent.PauseApproval, Title: p.Title,
-		Call: provider.ToolCall{ID: p.ID, Name: toolName}, Reason: summary(s.Plan())}
+// approvalID returns the id of the pause for the approval of the current plan with a hash. Other
+// plans of the run may have the same hash, and nodes with the same ids, and a journal takes each id
+// once.
+func (s *State) approvalID(hash string) string { return fmt.Sprintf("plan %d %s", s.Current, hash) }
+
+// titleOf returns the title of the pause in which a plan waits for approval.
+func titleOf(plan string) string {
+	return tools.CleanTitle(fmt.Sprintf("Carry out the plan “%s”", plan))
+}
+
+// question returns the pause about the current plan, or about a node of it.
+func (s *State) question(id string, n *NodeState) agent.Pause {
+	q := agent.Pause{ID: id, Kind: agent.PauseApproval, Title: titleOf(s.Plan().Title),
+		Call: provider.ToolCall{ID: id, Name: toolName}, Reason: summary(s.Plan())}
 	var shown any = s.Plan()
-	if p.Kind != PausePlan {
-		n, _ := s.Node(p.Node)
-		shown, q.Kind, q.Reason = n.Node, "question", s.askAbout(p, n)
-		q.Schema = schemaOf(p.choices())
+	if n != nil {
+		q.Kind, q.Reason, shown, q.Path = "question", s.askAbout(n), n.Node, []string{n.Node.ID}
+		if q.Schema = schemaOf(nodeChoices); n.Status == nodeAsking {
+			q.Schema = schemaOf(reviewChoices)
+		}
+		q.Title = tools.CleanTitle(fmt.Sprintf("Step “%s” has failed: %s", n.Node.ID, n.Error))
+		if n.Status == nodeAsking {
+			q.Title = tools.CleanTitle(fmt.Sprintf("Step “%s” has used up the rounds of its review", n.Node.ID))
+		}
 	}
-	input, err := json.Marshal(shown)
-	q.Call.Input = input
-	return q, err
+	q.Call.Input, _ = json.Marshal(shown) // it was read from JSON
+	return q
 }
 
 // askAbout returns what a person is asked about a node.
-func (s *State) askAbout(p *Pause, n *NodeState) string {
+func (s *State) askAbout(n *NodeState) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The step %q of the plan %q ", p.Node, line(s.Plan().Title))
-	if p.Kind == PauseNode {
+	fmt.Fprintf(&b, "The step %q of the plan %q ", n.Node.ID, line(s.Plan().Title))
+	if n.Status == NodeFailed {
 		fmt.Fprintf(&b, "has failed: %s", cut(line(n.Error), 1<<10))
 	} else {
-		fmt.Fprintf(&b, "was done %s, and its result isn't good enough:", times(n.Round))
+		times := "once"
+		if n.Round > 1 {
+			times = fmt.Sprintf("%d times", n.Round)
+		}
+		fmt.Fprintf(&b, "was done %s, and its result isn't good enough:", times)
 		for _, v := range n.Verdicts {
 			if !v.Passed {
 				fmt.Fprintf(&b, " %s: %s;", v.Check, cut(line(v.Feedback), 512))
@@ -116,98 +94,123 @@ func (s *State) askAbout(p *Pause, n *NodeState) string {
 	return strings.TrimRight(b.String(), " ;.:") + "."
 }
 
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}
-
 // schemaOf returns the schema of an answer that chooses.
 func schemaOf(choices []choice) json.RawMessage {
-	var kinds, means []string
-	for _, c := range choices {
-		kinds = append(kinds, string(c.Kind))
-		means = append(means, fmt.Sprintf("%s: %s", c.Kind, c.Means))
+	explained := make([]string, len(choices))
+	properties := map[string]any{"reason": map[string]any{"type": "string"}}
+	for i, c := range choices {
+		explained[i] = fmt.Sprintf("%s: %s", c, means[c])
+		if c == grant {
+			properties["rounds"] = map[string]any{"type": "integer", "minimum": 1, "maximum": maxRounds}
+			properties["check"] = map[string]any{"type": "string",
+				"description": "for waive: the check that doesn't count; without it, the result is accepted as it is"}
+		}
 	}
-	return objectSchema(map[string]any{
-		"decision": map[string]any{"type": "string", "enum": kinds, "description": strings.Join(means, "; ")},
-		"reason":   map[string]any{"type": "string"},
-	}, "decision")
-}
-
-// objectSchema returns the schema of an object.
-func objectSchema(properties map[string]any, required ...string) json.RawMessage {
-	raw, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required,
-		"additionalProperties": false})
-	if err != nil {
-		return nil // these are maps of strings and schemas
-	}
+	properties["decision"] = map[string]any{"type": "string", "enum": choices,
+		"description": strings.Join(explained, "; ")}
+	raw, _ := json.Marshal(map[string]any{"type": "object", "properties": properties,
+		"required": []string{"decision"}, "additionalProperties": false}) // these are maps of strings
 	return raw
 }
 
-// An answer is the answer to a question.
-type answer struct {
-	Decision DecisionKind    `json:"decision"`
-	Reason   string          `json:"reason"`
-	Input    json.RawMessage `json:"input"`  // for a call whose input is corrected
-	Answer   json.RawMessage `json:"answer"` // to the question of a tool
+// inNode returns pauses of a node's session as those of the run.
+func inNode(node string, pauses []agent.Pause) []agent.Pause {
+	out := make([]agent.Pause, len(pauses))
+	for i, p := range pauses {
+		p.Path = append([]string{node}, p.Path...)
+		out[i] = p
+	}
+	return out
 }
 
-// Answer takes a decision on one of the [Runner.Questions]. A plan is approved, rejected, or sent
-// back with a suggestion. A question about a node is answered with what its schema says, or
-// rejected, which gives the plan up. Otherwise Answer is like [Runner.Decide]; a question that
-// isn't open is a *[DecisionError], too.
-func (r *Runner) Answer(ctx context.Context, name string, d agent.Decision) error {
-	s, err := r.State(ctx, name)
+// Pending returns what a run waits for. Decide on it with [Runner.Decide]. It is
+//
+//   - a plan that needs approval: a pause of the kind [agent.PauseApproval] whose call has the plan
+//     as its input;
+//   - a node that has failed for good (see [Config]) or has used up the rounds of its review: a
+//     pause of the kind "question" whose schema says what can be decided;
+//   - a call of a node, as it is in an agent's session.
+//
+// Of the last two, [agent.Pause].Path begins with the ID of the node.
+func (r *Runner) Pending(ctx context.Context, run string) ([]agent.Pause, error) {
+	s, err := r.State(ctx, run)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, p := range s.pending() {
-		if p.ID != d.ID {
+	return r.pending(ctx, s)
+}
+
+func (r *Runner) pending(ctx context.Context, s *State) ([]agent.Pause, error) {
+	all := s.questions()
+	for _, i := range s.with(nodeRunning) {
+		n := &s.Nodes[i].Node
+		a := r.agentOf(n.Worker)
+		if a == nil || s.ending != nil {
 			continue
 		}
-		own, err := p.answered(&d)
-		if err != nil {
-			return &DecisionError{Run: name, Decision: Decision{Kind: DecisionKind(d.Kind), Node: p.Node},
-				Problem: err.Error()}
+		calls, err := a.Session(SessionOf(s.Run, s.Current, n.ID)).Pending(ctx)
+		if err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+			return nil, err
 		}
-		return r.Decide(ctx, name, own.By(d.User))
+		all = append(all, inNode(n.ID, calls)...)
 	}
-	return &DecisionError{Run: name, Decision: Decision{Kind: DecisionKind(d.Kind)},
-		Problem: "nothing with this id is open", Unknown: true}
+	return all, nil
 }
 
-// answered returns the decision that an answer to a question about a plan or a node stands for.
-func (p *Pause) answered(d *agent.Decision) (Decision, error) {
+// An answer is the answer to a question about a node.
+type answer struct {
+	Decision choice `json:"decision"`
+	Reason   string `json:"reason"`
+	Check    string `json:"check"`
+	Rounds   int    `json:"rounds"`
+}
+
+// decision returns what an agent's decision on a plan or a node decides.
+func (s *State) decision(p *agent.Pause, d *agent.Decision) (*decided, error) {
+	out := &decided{Meta: Meta{By: d.User}, Plan: s.Current, Text: d.Reason}
 	if err := d.Err(); err != nil {
-		return Decision{}, err
+		return nil, err
 	}
-	if p.Kind == PausePlan {
+	if p.Kind == agent.PauseApproval {
+		out.Hash = s.hash
 		switch d.Kind {
 		case machine.Approved:
-			return Approve(p.Hash), nil
+			out.Choice = approve
 		case machine.Rejected:
-			return Reject(p.Hash, d.Reason), nil
+			out.Choice = reject
 		case machine.Suggested:
-			return Suggest(p.Hash, d.Reason), nil
+			out.Choice = suggest
+		default:
+			return nil, errors.New("a plan can be approved, rejected, or sent back with a suggestion")
 		}
-		return Decision{}, errors.New("a plan can be approved, rejected, or sent back with a suggestion")
+		return out, nil
 	}
+	out.Node = p.Path[0]
 	switch d.Kind {
 	case machine.Rejected, machine.Suggested:
-		return GiveUp(d.Reason), nil
+		out.Choice, out.Node = giveUp, ""
+		return out, nil
 	case machine.AnswerGiven:
-		var a answer
-		if err := json.Unmarshal(d.Value, &a); err != nil {
-			return Decision{}, fmt.Errorf(`the answer has to be an object with "decision": %w`, err)
-		}
-		for _, c := range p.choices() {
-			if c.Kind == a.Decision {
-				return p.decision(c.Kind, a.Reason), nil
-			}
-		}
-		return Decision{}, fmt.Errorf("%q isn't one of the choices: %s", a.Decision, schemaOf(p.choices()))
+	default:
+		return nil, errors.New("a question about a step can be answered or rejected")
 	}
-	return Decision{}, errors.New("a question about a step can be answered or rejected")
+	var a answer
+	if err := json.Unmarshal(d.Value, &a); err != nil {
+		return nil, fmt.Errorf(`the answer has to be an object with "decision": %w`, err)
+	}
+	n, _ := s.Node(out.Node)
+	choices := nodeChoices
+	if n.Status == nodeAsking {
+		choices = reviewChoices
+	}
+	for _, c := range choices {
+		if c == a.Decision {
+			out.Choice, out.Text, out.Check, out.Rounds = c, a.Reason, a.Check, max(a.Rounds, 1)
+			if c == giveUp {
+				out.Node = ""
+			}
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("%q isn't one of the choices: %s", a.Decision, p.Schema)
 }

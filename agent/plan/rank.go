@@ -8,7 +8,8 @@ import (
 )
 
 // Weights say how plans are scored. A plan begins with a score of 1, and the score is never below
-// 0.
+// 0. Without UnknownTool, Missing, Risk and Cost they are .3, .2, .1 and 0, so that the cost only
+// decides between plans of the same score.
 type Weights struct {
 	UnknownTool float64 // taken off for each node whose tool is unknown
 	Missing     float64 // for each resource that is missing
@@ -23,10 +24,6 @@ type Weights struct {
 	CostOf func(*Node) float64
 }
 
-// DefaultWeights are a start: 0.3 for an unknown tool, 0.2 for a missing resource, 0.1 for a risk,
-// and nothing for cost, which only decides between plans of the same score.
-var DefaultWeights = Weights{UnknownTool: .3, Missing: .2, Risk: .1}
-
 // A Ranked is a plan with its score, and where that comes from.
 type Ranked struct {
 	Plan    *Plan
@@ -38,8 +35,11 @@ type Ranked struct {
 }
 
 // Rank returns the plans, the best first: by score, then by cost, then in the order given. It runs
-// nothing; give the order to [Runner.Run].
+// nothing; give the order to [Runner.Start].
 func Rank(w Weights, plans ...*Plan) []Ranked {
+	if w.UnknownTool == 0 && w.Missing == 0 && w.Risk == 0 && w.Cost == 0 {
+		w.UnknownTool, w.Missing, w.Risk = .3, .2, .1
+	}
 	out := make([]Ranked, 0, len(plans))
 	for _, p := range plans {
 		if p != nil {
@@ -75,13 +75,4 @@ func (w *Weights) score(p *Plan) Ranked {
 	r.Score = max(1-w.UnknownTool*float64(len(r.Unknown))-w.Missing*float64(len(r.Missing))-w.Risk*float64(
 		len(r.Risky))-w.Cost*r.Cost, 0)
 	return r
-}
-
-// Plans returns the plans of a ranking, in its order.
-func Plans(ranking []Ranked) []*Plan {
-	out := make([]*Plan, len(ranking))
-	for i := range ranking {
-		out[i] = ranking[i].Plan
-	}
-	return out
 }

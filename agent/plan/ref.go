@@ -143,10 +143,10 @@ func replace(input map[string]any, with func(*reference) (any, error)) (map[stri
 	return out, nil
 }
 
-// Resolve returns the input of a node with its references replaced by parts of outputs, which are
+// resolve returns the input of a node with its references replaced by parts of outputs, which are
 // JSON texts by the ids of nodes. The error is of class invalid: it says which part an output
 // doesn't have.
-func Resolve(n *Node, outputs map[string]json.RawMessage) (json.RawMessage, error) {
+func resolve(n *Node, outputs map[string]json.RawMessage) (json.RawMessage, error) {
 	input, err := replace(n.Input, func(r *reference) (any, error) {
 		output, ok := outputs[r.node]
 		if !ok {

@@ -1,118 +1,298 @@
 package plan
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"iter"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// An Event is what [Runner.Run] yields: a [Fact], after it was recorded, or [Paused].
-type Event interface{ Envelope() Meta }
+// poll is how often a run that is driven, and one that is watched, is looked at for what other
+// processes have done. What this process does is known at once.
+const poll = time.Second
 
-// Paused is the last event of a run that waits for decisions. The next [Runner.Run] with its name
-// continues.
-type Paused struct {
-	Meta
-	Pending []Pause
+// An execution drives a run of plans in this process.
+//
+// One goroutine, the loop, owns the state. It takes decisions, starts what is ready, stores that in
+// one append, and waits for a message, a decision, the time, or the end of its context. For each
+// node, check and undo that is in progress there is one goroutine that tends it until it has a
+// result: see tend.go.
+type execution struct {
+	*Runner
+	log  *planLog
+	s    *State          // of log
+	ctx  context.Context // ends with that of drive, and when the lease is lost
+	wake chan struct{}   // something was posted in this process
+	poll *time.Ticker    // when to look for what was posted in another one
+	look bool            // the inbox is to be read
+	ask  bool            // calls may have been decided on
+
+	work     context.Context // of those who tend
+	tending  sync.WaitGroup
+	messages chan message
+	works    map[string]*tended // what is in progress, by key
 }
 
-// pollInbox is how often a run looks for decisions that other processes have posted. Those of this
-// process wake it.
-const pollInbox = time.Second
+// A message is what somebody who tends tells the loop.
+type message struct {
+	key   string
+	over  bool          // the work has ended
+	fact  fact          // what to record; nil: nothing
+	waits []agent.Pause // what the work waits for; none: it goes on
+	err   error         // why the run can't go on in this process
+}
 
-// Run begins a run of plans under a name, or continues the one that has it: where it paused, or
-// where its process died. The first plan runs, and each other one if all before it have failed. A
-// run that is continued needs no plans; if there are any, they have to be those with which it
-// began.
-//
-// The loop over the events drives the run. Leaving it, and the end of ctx, stop what is in
-// progress; the next Run continues. Nodes that have ended never run again. The sequence ends with
-// [Paused], with [Ended], or with an error: a *[CheckError] for a plan that can't run, a
-// *[BusyError] if the run is in progress elsewhere, a *[RunError], or the error of the journal or
-// of ctx. After [Ended] with another status than [Completed] it is a *[FailedError].
-func (r *Runner) Run(ctx context.Context, name string, plans ...*Plan) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		if ctx == nil {
-			ctx = context.Background()
+// drive drives a run until it has ended, or waits for decisions alone. It returns its state. The
+// error is [agent.ErrBusy] if the run is in progress elsewhere, or says what has stopped it: the
+// end of ctx, a drain, the journal. Then it stays as it is, for whoever drives it next.
+func (r *Runner) drive(ctx context.Context, run string) (*State, error) {
+	l, held, err := r.open(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close(ctx)
+	if l.state.Status.ended() {
+		return l.state, nil
+	}
+	x := &execution{Runner: r, log: l, s: l.state, ctx: held, look: true, messages: make(chan message),
+		works: make(map[string]*tended), poll: time.NewTicker(poll)}
+	defer x.poll.Stop()
+	var leave func()
+	x.wake, leave = r.listen(run)
+	defer leave()
+	var stop context.CancelFunc
+	x.work, stop = context.WithCancel(held)
+	defer x.tending.Wait()
+	defer stop()
+	return x.s, x.loop()
+}
+
+func (x *execution) loop() error {
+	for {
+		if err := x.takeDecisions(); err != nil {
+			return err
 		}
-		l, held, err := r.open(ctx, name)
+		act, err := x.decideNext()
 		if err != nil {
-			yield(nil, err)
-			return
+			return err
 		}
-		x := &execution{Runner: r, log: l, ctx: held, yield: yield, results: make(chan result),
-			inProgress: make(map[string]bool), paused: make(map[string][]agent.Pause), looked: make(map[string]uint64),
-			wake: r.subscribe(name)}
-		defer l.close(ctx)
-		defer r.unsubscribe(name)
-		x.work, x.stop = context.WithCancel(held)
-		defer x.workers.Wait()
-		defer x.stop()
-		err = x.begin(plans)
-		if err == nil {
-			err = x.loop()
+		idle := x.idle(&act)
+		changed, err := x.log.store(x.ctx, headOf(x.s, x.waits(), idle))
+		if changed {
+			x.tell(x.s.Run, x.wake)
 		}
-		if err != nil && !x.left {
-			yield(nil, err)
+		if err != nil || idle || x.s.Status.ended() {
+			return err
+		}
+		x.begin(&act)
+		if err := x.wait(act.until); err != nil {
+			return err
 		}
 	}
 }
 
-// An execution is a run of plans in this process.
-type execution struct {
-	*Runner
-	log   *planLog
-	ctx   context.Context // of Run; it also ends when the lease is lost
-	yield func(Event, error) bool
-	left  bool // the loop over the events was left
-
-	work       context.Context // of the nodes
-	stop       context.CancelFunc
-	workers    sync.WaitGroup
-	results    chan result
-	inProgress map[string]bool          // what is in progress: ids of nodes, and plans with ids of nodes and checks
-	paused     map[string][]agent.Pause // nodes whose sessions wait for decisions
-	// by node that was paused: the last fact of its session when lookAgain continued it
-	looked map[string]uint64
-	wake   chan struct{} // a decision was posted in this process
-	woken  bool          // wait has received from wake
-	polled time.Time     // when the inbox was read
+// decideNext adds the facts that follow from the state, and returns what has to be waited for then.
+func (x *execution) decideNext() (action, error) {
+	for {
+		act := x.s.next(time.Now())
+		var err error
+		switch act.kind {
+		case actStart:
+			for _, i := range act.nodes {
+				n := &x.s.Nodes[i]
+				if err = x.log.add(&NodeStarted{Node: n.Node.ID, Attempt: n.Attempt + 1, Round: n.Round,
+					Key: x.s.key(n)}); err != nil {
+					break
+				}
+			}
+		case actFail:
+			err = x.log.add(x.s.failure())
+		case actEnd:
+			err = x.log.add(x.s.conclusion())
+		default:
+			return act, nil
+		}
+		if err != nil {
+			return act, err
+		}
+	}
 }
 
-// A result is what became of something that was in progress.
-type result struct {
-	key     string // of execution.inProgress
-	node    string
-	plan    int           // the index of its plan, for a verdict
-	fact    Fact          // what to record; nil: nothing
-	pending []agent.Pause // the node's session waits for these
+// key returns the idempotency key of a node's next attempt. The time at which the run began is in
+// it because a run that was deleted may have had the same name.
+func (s *State) key(n *NodeState) string {
+	if n.Attempt > 0 {
+		return n.Key
+	}
+	return fmt.Sprintf("%s/%d/%s", SessionOf(s.Run, s.Current, n.Node.ID), n.Round,
+		strconv.FormatInt(s.began.UnixNano(), 36))
 }
 
-// subscribe returns what wakes the run with a name.
-func (r *Runner) subscribe(name string) chan struct{} {
+// idle reports whether nothing is in progress and nothing can begin before something is decided.
+func (x *execution) idle(act *action) bool {
+	if act.kind != actApprove && act.kind != actAsk && act.kind != actWait || !act.until.IsZero() {
+		return false
+	}
+	for _, i := range act.nodes {
+		if t := x.works[x.s.Nodes[i].Node.ID]; act.kind == actWait && (t == nil || len(t.waits) == 0) {
+			return false
+		}
+	}
+	return x.s.ending == nil
+}
+
+// waits returns what the calls of nodes wait for.
+func (x *execution) waits() (all []agent.Pause) {
+	for i := range x.s.Nodes {
+		if t := x.works[x.s.Nodes[i].Node.ID]; t != nil {
+			all = append(all, inNode(x.s.Nodes[i].Node.ID, t.waits)...)
+		}
+	}
+	return all
+}
+
+// begin has everything tended that should be in progress and isn't.
+func (x *execution) begin(act *action) {
+	for _, i := range x.s.with(nodeRunning) {
+		n := &x.s.Nodes[i]
+		t := x.works[n.Node.ID]
+		if t == nil {
+			k := x.task(n)
+			t = x.tend(n.Node.ID, func(t *tended) { x.tendNode(t, k) })
+		}
+		switch {
+		case x.s.ending != nil:
+			t.cancel()
+		case x.ask && len(t.waits) > 0:
+			t.waits = nil // it tells again
+			select {
+			case t.look <- struct{}{}:
+			default:
+			}
+		}
+	}
+	x.ask = false
+	switch act.kind {
+	case actJudge:
+		for _, i := range act.nodes {
+			x.judge(&x.s.Nodes[i])
+		}
+	case actUndo:
+		n, plan := x.s.Nodes[act.nodes[0]].Node, x.s.Current
+		if key := "undo " + n.ID; x.works[key] == nil {
+			x.tend(key, func(t *tended) { x.tendUndo(t, plan, &n) })
+		}
+	}
+}
+
+// wait waits for a message, a decision, or the time at which a node may be tried again.
+func (x *execution) wait(until time.Time) error {
+	var later <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		later = timer.C
+	}
+	select {
+	case m := <-x.messages:
+		return x.take(m)
+	case <-x.wake:
+		x.look = true
+	case <-x.poll.C:
+		head, err := x.store.Head(x.ctx, x.s.Run)
+		if err != nil && x.ctx.Err() == nil {
+			return storeError(x.s.Run, "reading its head", err)
+		}
+		x.look = err == nil && head.Inbox > 0
+	case <-later:
+	case <-x.ctx.Done():
+		return context.Cause(x.ctx)
+	}
+	return nil
+}
+
+// take takes a message.
+func (x *execution) take(m message) error {
+	if m.err != nil {
+		return m.err
+	}
+	x.works[m.key].waits = m.waits
+	if m.over {
+		delete(x.works, m.key)
+	}
+	if f, ok := m.fact.(*judged); m.fact == nil || ok && !x.s.awaits(f) {
+		return nil
+	}
+	return x.log.add(m.fact)
+}
+
+// takeDecisions takes what is in the inbox, if there may be something. A decision that doesn't fit
+// any more is dropped: what it was about has ended meanwhile.
+func (x *execution) takeDecisions() error {
+	if !x.look {
+		return nil
+	}
+	items, err := x.store.Take(x.ctx, x.s.Run, x.log.lease.Fence)
+	if err != nil {
+		if x.ctx.Err() != nil {
+			return context.Cause(x.ctx)
+		}
+		return storeError(x.s.Run, "reading the inbox", err)
+	}
+	x.look = false
+	for _, it := range items {
+		x.log.taken = append(x.log.taken, it.ID)
+		if it.Kind == itemLook {
+			x.ask = true
+			continue
+		}
+		f := new(decided)
+		err := json.Unmarshal(it.Data, f)
+		if err == nil {
+			err = x.log.add(f)
+		}
+		if err != nil {
+			x.cfg.Logger.WarnContext(x.ctx, "plan: a decision doesn't fit any more and is dropped", "run", x.s.Run,
+				"decision", f.Choice, "error", err)
+		}
+	}
+	return nil
+}
+
+// listen returns a channel that says that something about a run may have changed in this process,
+// and a function that ends this.
+func (r *Runner) listen(run string) (wake chan struct{}, leave func()) {
+	wake = make(chan struct{}, 1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	wake := make(chan struct{}, 1)
-	r.wake[name] = wake
-	return wake
+	r.listeners[run] = append(r.listeners[run], wake)
+	return wake, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		rest := r.listeners[run][:0:0]
+		for _, w := range r.listeners[run] {
+			if w != wake {
+				rest = append(rest, w)
+			}
+		}
+		if r.listeners[run] = rest; len(rest) == 0 {
+			delete(r.listeners, run)
+		}
+	}
 }
 
-func (r *Runner) unsubscribe(name string) {
+// tell wakes those who listen to a run, but for one.
+func (r *Runner) tell(run string, but chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.wake, name)
-}
-
-func (r *Runner) notify(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if wake := r.wake[name]; wake != nil {
+	for _, wake := range r.listeners[run] {
+		if wake == but {
+			continue
+		}
 		select {
 		case wake <- struct{}{}:
 		default:
@@ -120,215 +300,12 @@ func (r *Runner) notify(name string) {
 	}
 }
 
-// begin proposes the plans of a run that has none, and compares them with those of one that has.
-func (x *execution) begin(plans []*Plan) error {
-	proposals := make([]Proposal, len(plans))
-	for i, p := range plans {
-		var err error
-		if proposals[i], err = x.proposal(p); err != nil {
-			return err
-		}
+// posted says that something was posted to a run.
+func (r *Runner) posted(run string) {
+	r.tell(run, nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.serving {
+		l.Poke(run)
 	}
-	s := x.log.machine.State()
-	if s.Stage == "" {
-		if len(plans) == 0 {
-			return &RunError{Run: x.log.name, Problem: "it is unknown, and there are no plans to begin it with"}
-		}
-		return x.log.add(nil, &Proposed{Plans: proposals,
-			Options: Options{Parallel: x.cfg.Parallel, KeepGoing: x.cfg.KeepGoing, AskOnFailure: x.cfg.AskOnFailure}})
-	}
-	if len(plans) == 0 {
-		return nil
-	}
-	same := len(plans) == len(s.Original)
-	for i := 0; same && i < len(plans); i++ {
-		same = proposals[i].Plan.Hash() == s.Original[i]
-	}
-	if !same {
-		return &RunError{Run: x.log.name, Problem: "it was begun with other plans; choose another name for these"}
-	}
-	return nil
-}
-
-// store stores what was added to the log, and shows it. Nothing that the facts announce may begin
-// before. paused says that the run pauses, and open which decisions about the plan and its nodes it
-// waits for.
-func (x *execution) store(paused bool, open []journal.Open) error {
-	facts, err := x.log.store(x.ctx, paused, open)
-	if err != nil {
-		return err
-	}
-	for _, f := range facts {
-		if !x.left && !x.yield(f, nil) {
-			x.left = true
-		}
-	}
-	return nil
-}
-
-// loop performs the machine's actions until the run has ended, waits for a person, or is stopped.
-func (x *execution) loop() error {
-	for !x.left {
-		if x.ctx.Err() != nil {
-			return cmp.Or(x.store(false, nil), context.Cause(x.ctx))
-		}
-		if err := x.takeDecisions(); err != nil {
-			return err
-		}
-		over, err := x.perform(x.log.machine.Next(time.Now()))
-		if over || err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// perform performs an action, or waits until there may be another one. It reports whether the run
-// is over for now.
-func (x *execution) perform(act Action) (over bool, err error) {
-	s := x.log.machine.State()
-	switch act.Kind {
-	case ActNone:
-		if err := x.store(false, nil); err != nil || x.left {
-			return true, err
-		}
-		if s.Status != Completed {
-			return true, &FailedError{Run: s.Log, Status: s.Status, Reason: s.Reason, Failures: s.Failures}
-		}
-		return true, nil
-	case ActStart:
-		return false, x.startNodes(act.Nodes)
-	case ActJudge:
-		if err := x.store(false, nil); err != nil || x.left {
-			return false, err
-		}
-		if !x.judge(act.Nodes) {
-			return false, x.wait(act.Until)
-		}
-		return false, nil
-	case ActWait:
-		if err := x.store(false, nil); err != nil || x.left {
-			return false, err
-		}
-		if x.continueNodes(act.Nodes) {
-			return false, nil
-		}
-		if len(x.inProgress) == 0 && act.Until.IsZero() {
-			return x.pause()
-		}
-		return false, x.wait(act.Until)
-	case ActApprove, ActAsk:
-		return x.pause()
-	case ActUndo:
-		return false, x.undo(&s.Nodes[act.Nodes[0]])
-	case ActFail:
-		return false, x.log.add(nil, x.log.machine.Fail())
-	case ActEnd:
-		return false, x.log.add(nil, x.log.machine.End())
-	}
-	return true, fmt.Errorf("plan: run %q: unexpected action %d", s.Log, act.Kind)
-}
-
-// wait waits for a result, a decision, or the time at which a node may be tried again.
-func (x *execution) wait(until time.Time) error {
-	limit := pollInbox
-	if !until.IsZero() {
-		limit = min(limit, max(time.Until(until), 0))
-	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case r := <-x.results:
-		return x.take(r) // stored with what follows from it
-	case <-x.wake:
-		x.woken = true
-	case <-timer.C:
-	case <-x.ctx.Done():
-		return context.Cause(x.ctx)
-	}
-	return nil
-}
-
-// take takes a result.
-func (x *execution) take(r result) error {
-	delete(x.inProgress, r.key)
-	if len(r.pending) > 0 {
-		x.paused[r.node] = r.pending
-	}
-	if f, ok := r.fact.(*Judged); r.fact == nil || ok && !x.log.machine.s.awaits(r.plan, f) {
-		return nil
-	}
-	return x.log.add(nil, r.fact)
-}
-
-// start runs f beside the loop, which takes its result.
-func (x *execution) start(key string, f func() result) {
-	x.inProgress[key] = true
-	x.workers.Go(func() {
-		r := f()
-		r.key = key
-		select {
-		case x.results <- r:
-		case <-x.work.Done(): // the next Run finds it in the node's session, or does it again
-		}
-	})
-}
-
-// lookAgain reports whether something was decided about the run or about a call of a node since it
-// was looked for.
-func (x *execution) lookAgain() (found bool, err error) {
-	s := x.log.machine.State()
-	seq := s.Seq
-	x.polled = time.Time{}
-	if err := x.takeDecisions(); err != nil || s.Seq > seq {
-		return true, err
-	}
-	for id := range x.paused {
-		n, ok := s.Node(id)
-		if !ok {
-			continue
-		}
-		head, err := x.nodeHead(x.ctx, s, &n.Node)
-		if err != nil {
-			return false, err
-		}
-		if decided(&head) && head.Seq != x.looked[id] {
-			// something else may be in its inbox: then it waits again, and the log is the same
-			x.looked[id] = head.Seq
-			delete(x.paused, id) // continueNodes continues it
-			found = true
-		}
-	}
-	return found, nil
-}
-
-// pause says what the run waits for, in the head of its log and to the caller, unless something was
-// decided meanwhile. It reports whether the run is over for now.
-func (x *execution) pause() (over bool, err error) {
-	if decided, err := x.lookAgain(); decided || err != nil {
-		return false, err
-	}
-	s := x.log.machine.State()
-	pending := s.pending()
-	open := make([]journal.Open, len(pending)) // the sessions of the nodes have the pauses of calls in their own heads
-	for i := range pending {
-		q, err := s.question(&pending[i])
-		if err != nil {
-			return true, err
-		}
-		open[i] = journal.Open{ID: q.ID, Kind: string(q.Kind),
-			Title: cut(toolName+": "+line(q.Reason), journal.MaxName), What: q.Title}
-	}
-	for id, calls := range x.paused {
-		if n, ok := s.Node(id); ok {
-			pending = append(pending, s.callPauses(&n.Node, calls)...)
-		}
-	}
-	sortPauses(pending)
-	if err := x.store(true, open); err != nil || x.left {
-		return true, err
-	}
-	x.yield(&Paused{Meta: Meta{Log: x.log.name}, Pending: pending}, nil)
-	x.left = true
-	return true, nil
 }

@@ -69,7 +69,7 @@ func ExampleRunner_alternatives() {
 	if err != nil {
 		panic(err)
 	}
-	runner, err := plan.NewRunner(plan.Config{Agent: a})
+	runner, err := plan.New(plan.Config{Agent: a})
 	if err != nil {
 		panic(err)
 	}
@@ -81,7 +81,13 @@ func ExampleRunner_alternatives() {
 	create := &plan.Plan{ID: "create", Title: "Make a form", Nodes: []plan.Node{page,
 		{ID: "form", Tool: "cms.createSectionDef", Input: map[string]any{"key": "form"}, After: []string{"page"}}, add}}
 
-	for ev, err := range runner.Run(context.Background(), "contact-1", reuse, create) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go runner.Serve(ctx)
+	if _, err := runner.Start(ctx, "contact-1", reuse, create); err != nil {
+		panic(err)
+	}
+	for ev, err := range runner.Watch(ctx, "contact-1", 0) {
 		if err != nil {
 			panic(err)
 		}
@@ -134,23 +140,27 @@ func ExampleRunner_retry() {
 	if err != nil {
 		panic(err)
 	}
-	runner, err := plan.NewRunner(plan.Config{Agent: a, AskOnFailure: true})
+	runner, err := plan.New(plan.Config{Agent: a, AskOnFailure: true})
 	if err != nil {
 		panic(err)
 	}
-	ctx := context.Background()
-	for range 2 {
-		for ev, err := range runner.Run(ctx, "article-1", pipeline) {
-			if err != nil {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go runner.Serve(ctx)
+	if _, err := runner.Start(ctx, "article-1", pipeline); err != nil {
+		panic(err)
+	}
+	for ev, err := range runner.Watch(ctx, "article-1", 0) {
+		if err != nil {
+			panic(err)
+		}
+		if paused, ok := ev.(*plan.Paused); ok {
+			q := paused.Pending[0]
+			fmt.Println("waiting:", q.Path[0], q.Title)
+			down = false
+			again := agent.Answer(q.ID, map[string]string{"decision": "retry"})
+			if err := runner.Decide(ctx, "article-1", again.By("ann")); err != nil {
 				panic(err)
-			}
-			if paused, ok := ev.(*plan.Paused); ok {
-				node := paused.Pending[0].Node
-				fmt.Println("waiting:", node, paused.Pending[0].Title)
-				down = false
-				if err := runner.Decide(ctx, "article-1", plan.RetryNode(node).By("ann")); err != nil {
-					panic(err)
-				}
 			}
 		}
 	}
@@ -158,7 +168,7 @@ func ExampleRunner_retry() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(state.Status, state.Progress().Share())
+	fmt.Println(state.Status)
 	// Output:
 	// ran topicResearch
 	// ran skeletonCreator
@@ -166,5 +176,5 @@ func ExampleRunner_retry() {
 	// ran contentWriter
 	// ran humanizer
 	// ran visualsCreator
-	// completed 1
+	// completed
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -24,6 +25,9 @@ type shop struct {
 	mu   sync.Mutex
 	done []string
 	fail map[string][]error // by the name of the input, what the next calls fail with
+	slow time.Duration      // what a call takes
+
+	started map[string]func() // by name: called when a call begins
 }
 
 type item struct {
@@ -31,7 +35,15 @@ type item struct {
 	On   any    `json:"on,omitempty"`
 }
 
-func (s *shop) make(_ context.Context, in item) (string, error) {
+func (s *shop) make(ctx context.Context, in item) (string, error) {
+	s.mu.Lock()
+	if f := s.started[in.Name]; f != nil {
+		f()
+	}
+	s.mu.Unlock()
+	if s.slow > 0 && !s.rest(ctx) {
+		return "", ctx.Err()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if errs := s.fail[in.Name]; len(errs) > 0 {
@@ -42,6 +54,28 @@ func (s *shop) make(_ context.Context, in item) (string, error) {
 	}
 	s.done = append(s.done, in.Name)
 	return fmt.Sprintf(`{"id":%q,"on":%q}`, in.Name, fmt.Sprint(in.On)), nil
+}
+
+// rest takes the time that a call takes. It returns false if ctx ends before.
+func (s *shop) rest(ctx context.Context) bool {
+	select {
+	case <-time.After(s.slow):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// begin has f called when a call with that name begins.
+func (s *shop) begin(name string, f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.started = map[string]func(){name: f}
+}
+
+// see is a call that takes no time.
+func (s *shop) see(_ context.Context, in item) (string, error) {
+	return fmt.Sprintf(`{"id":%q}`, in.Name), nil
 }
 
 func (s *shop) undo(_ context.Context, in item, _ string) error {
@@ -59,11 +93,12 @@ func (s *shop) all() []string {
 
 func (s *shop) agent(t testing.TB, store journal.Store) *agent.Agent {
 	t.Helper()
-	make := tools.Func[item, string]{Spec: tools.Spec{Name: "make"}, Run: s.make, Undo: s.undo}
+	make := tools.Func[item, string]{Spec: tools.Spec{Name: "make", Timeout: time.Hour}, Run: s.make, Undo: s.undo}
 	look := tools.New(tools.Spec{Name: "look", ReadOnly: true}, s.make)
 	publish := tools.New(tools.Spec{Name: "publish", Risk: tools.High}, s.make)
 	a, err := agent.New(agent.Config{Name: "shop", Provider: providertest.Script(),
-		Tools: []tools.Tool{make, look, publish}, Journal: store})
+		Tools:   []tools.Tool{make, look, publish, tools.New(tools.Spec{Name: "see", ReadOnly: true}, s.see)},
+		Journal: store})
 	require.NoError(t, err)
 	return a
 }
@@ -73,21 +108,68 @@ func (s *shop) runner(t testing.TB, cfg Config) *Runner {
 	if cfg.Agent == nil {
 		cfg.Agent = s.agent(t, journal.NewMemory())
 	}
-	r, err := NewRunner(cfg)
+	r, err := New(cfg)
 	require.NoError(t, err)
 	return r
 }
 
-// run runs plans, and returns the events and the error.
+// run starts plans, if there are any, and drives the run until it has ended or waits for decisions.
+// It returns what was recorded meanwhile, with what it waits for, and the error.
 func run(r *Runner, plans ...*Plan) (events []Event, err error) {
-	for ev, e := range r.Run(context.Background(), "p-1", plans...) {
-		if e != nil {
-			err = e
-			continue
-		}
-		events = append(events, ev)
+	ctx, before := context.Background(), uint64(0)
+	if s, err := r.State(ctx, "p-1"); err == nil {
+		before = s.Seq
 	}
-	return events, err
+	if len(plans) > 0 {
+		if _, err := r.Start(ctx, "p-1", plans...); err != nil {
+			return nil, err
+		}
+	}
+	s, err := r.drive(ctx, "p-1")
+	if s == nil || err != nil {
+		return nil, err
+	}
+	for rec, err := range r.store.Read(ctx, "p-1", before) {
+		if err != nil {
+			return nil, err
+		}
+		f, err := decodeFact("p-1", rec)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, f)
+	}
+	if s.Status.ended() {
+		return events, s.err()
+	}
+	pending, err := r.pending(ctx, s)
+	return append(events, &Paused{Pending: pending}), err
+}
+
+// open returns the only thing that the run p-1 waits for.
+func open(t testing.TB, r *Runner) agent.Pause {
+	t.Helper()
+	pending, err := r.Pending(t.Context(), "p-1")
+	require.NoError(t, err)
+	require.Len(t, pending, 1)
+	return pending[0]
+}
+
+// decide decides on the only thing that the run p-1 waits for.
+func decide(t testing.TB, r *Runner, d func(id string) agent.Decision) {
+	t.Helper()
+	require.NoError(t, r.Decide(t.Context(), "p-1", d(open(t, r).ID).By("ann")))
+}
+
+// choosing returns a decision that answers a question about a node.
+func choosing(c choice) func(id string) agent.Decision {
+	return func(id string) agent.Decision {
+		return agent.Answer(id, map[string]any{"decision": c, "reason": "because"})
+	}
+}
+
+func rejecting(why string) func(id string) agent.Decision {
+	return func(id string) agent.Decision { return agent.Reject(id, why) }
 }
 
 func last(events []Event) Event {
@@ -95,6 +177,10 @@ func last(events []Event) Event {
 		return nil
 	}
 	return events[len(events)-1]
+}
+
+func published(id string) Node {
+	return Node{ID: id, Tool: "publish", Input: map[string]any{"name": id}}
 }
 
 func made(id string, after ...string) Node {
@@ -114,7 +200,7 @@ func TestARunCallsToolsInOrderAndPassesOutputs(t *testing.T) {
 	require.Equal(t, Completed, last(events).(*Ended).Status)
 	state, err := r.State(t.Context(), "p-1")
 	require.NoError(t, err)
-	require.JSONEq(t, `{"id":"b","on":"a"}`, string(state.Outputs()["b"]))
+	require.JSONEq(t, `{"id":"b","on":"a"}`, string(state.outputs()["b"]))
 	for i, ev := range events {
 		require.Equal(t, uint64(i+1), ev.Envelope().Seq)
 	}
@@ -150,20 +236,19 @@ func TestTheNextBestPlanRunsAfterTheFirstIsUndone(t *testing.T) {
 	require.Len(t, why.Failures, 2)
 	require.ErrorContains(t, err, `plan "A": node "a" failed: no; plan "B": node "b" failed: never`)
 }
-
 func TestARetryAfterAFailureRepeatsNothing(t *testing.T) {
 	s := shop{fail: map[string][]error{"three": {fault.New(fault.Transient, "timeout")}}}
 	r := s.runner(t, Config{AskOnFailure: true})
 	p := plan("A", made("one"), made("two", "one"), made("three", "two"), made("four", "three"), made("five", "four"))
 	events, err := run(r, p)
 	require.NoError(t, err)
-	paused := last(events).(*Paused)
-	require.Equal(t, PauseNode, paused.Pending[0].Kind, "a call that may have had an effect isn't repeated by itself")
-	pending, err := r.Pending(t.Context(), "p-1")
-	require.NoError(t, err)
-	require.Equal(t, paused.Pending, pending)
-	require.NoError(t, r.Decide(t.Context(), "p-1", RetryNode("three").By("ann")))
-	require.Error(t, r.Decide(t.Context(), "p-1", RetryNode("three")), "it was decided")
+	q := open(t, r)
+	require.Equal(t, last(events).(*Paused).Pending, []agent.Pause{q})
+	require.Equal(t, []string{"three"}, q.Path, "a call that may have had an effect isn't repeated by itself")
+	decide(t, r, choosing(retry))
+	var used *agent.DecisionError
+	require.ErrorAs(t, r.Decide(t.Context(), "p-1", choosing(retry)(q.ID)), &used)
+	require.Equal(t, machine.DecisionUsed, used.Code)
 	events, err = run(r, p)
 	require.NoError(t, err)
 	require.Equal(t, Completed, last(events).(*Ended).Status)
@@ -183,126 +268,120 @@ func TestAReadOnlyCallIsRetriedByItself(t *testing.T) {
 	})
 }
 
-func TestAPlanWaitsForApprovalAndItsCallsForTheirs(t *testing.T) {
+// publishes is a plan whose second node asks, with an input that is known only when it runs.
+func publishes() *Plan {
+	return plan("A", made("a"), Node{ID: "out", Tool: "publish",
+		Input: map[string]any{"name": "out", "on": From("a.id")}})
+}
+
+func TestAPlanWaitsForApprovalAndCallsWithInputsOfOthersForTheirs(t *testing.T) {
 	var s shop
 	r := s.runner(t, Config{})
-	p := plan("A", made("a"),
-		Node{ID: "out", Tool: "publish", Input: map[string]any{"name": "out"}, After: []string{"a"}})
+	p := publishes()
 	events, err := run(r, p)
 	require.NoError(t, err)
-	pause := last(events).(*Paused).Pending[0]
-	require.Equal(t, PausePlan, pause.Kind)
-	require.Equal(t, p.Hash(), pause.Hash)
+	q := last(events).(*Paused).Pending[0]
+	require.Equal(t, agent.PauseApproval, q.Kind)
+	require.Contains(t, q.ID, p.Hash())
 	require.Empty(t, s.all())
-	changed := plan("A", made("a"))
-	require.ErrorContains(t, r.Decide(t.Context(), "p-1", Approve(changed.Hash())),
-		"it isn't for the plan that waits for approval")
-	require.NoError(t, r.Decide(t.Context(), "p-1", Approve(p.Hash()).By("ann")))
-	require.ErrorContains(t, r.Decide(t.Context(), "p-1", Reject(p.Hash(), "no")), "somebody has decided this before")
-	_, err = run(r, changed)
+	require.Error(t, r.Decide(t.Context(), "p-1", agent.Approve("plan 0 "+plan("A", made("a")).Hash())))
+	decide(t, r, agent.Approve)
+	require.ErrorContains(t, r.Decide(t.Context(), "p-1", agent.Reject(q.ID, "no")), "somebody has decided this before")
+	_, err = run(r, plan("A", made("a")))
 	require.ErrorContains(t, err, "it was begun with other plans")
+	require.ErrorIs(t, err, agent.ErrDuplicate)
 
 	events, err = run(r)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, s.all())
-	pause = last(events).(*Paused).Pending[0]
-	require.Equal(t, PauseCall, pause.Kind)
+	q = last(events).(*Paused).Pending[0]
+	require.Equal(t, []string{"out"}, q.Path)
+	require.Equal(t, "publish", q.Call.Name)
 	head, err := r.store.Head(t.Context(), "p-1")
 	require.NoError(t, err)
 	require.Equal(t, statusPaused, head.Status)
-	require.NoError(t, r.cfg.Agent.Session(pause.Session).Decide(t.Context(), agent.Approve(pause.ID)))
+	require.Equal(t, q.ID, head.Open[0].ID)
+	decide(t, r, agent.Approve)
 	events, err = run(r)
 	require.NoError(t, err)
 	require.Equal(t, Completed, last(events).(*Ended).Status)
 	require.Equal(t, []string{"a", "out"}, s.all())
 }
 
-func TestGivingUpWithdrawsCallsThatWait(t *testing.T) {
+// The approval of a plan answers for what the person has seen: inputs that are in the plan.
+func TestTheApprovalOfAPlanAnswersForItsConstantInputs(t *testing.T) {
 	var s shop
 	r := s.runner(t, Config{})
-	p := plan("A", made("a"),
-		Node{ID: "out", Tool: "publish", Input: map[string]any{"name": "out"}, After: []string{"a"}})
-	for _, d := range []Decision{Approve(p.Hash()), Cancel("too late").By("ann")} {
-		_, err := run(r, p)
-		require.NoError(t, err)
-		require.NoError(t, r.Decide(t.Context(), "p-1", d))
-	}
-	_, err := run(r, p)
-	require.ErrorContains(t, err, `plan: run "p-1" canceled: plan "A": it was given up by ann: too late`)
-	require.Equal(t, []string{"a", "-a"}, s.all())
-	state, err := r.State(t.Context(), "p-1")
+	_, err := run(r, plan("A", published("x"), published("y")))
 	require.NoError(t, err)
+	decide(t, r, agent.Approve)
+	events, err := run(r)
+	require.NoError(t, err)
+	require.Equal(t, Completed, last(events).(*Ended).Status)
+	require.ElementsMatch(t, []string{"x", "y"}, s.all())
+	facts, err := r.cfg.Agent.Session(SessionOf("p-1", 0, "x")).Facts(t.Context())
+	require.NoError(t, err)
+	i := slices.IndexFunc(facts, func(f agent.Fact) bool { _, ok := f.(*machine.Decided); return ok })
+	require.Equal(t, "ann", facts[i].(*machine.Decided).Decision.User)
+}
+
+func TestADenialHoldsForAnApprovedPlan(t *testing.T) {
+	var s shop
+	deny := func(_ context.Context, d *tools.Definition, _ *tools.Call) tools.Verdict {
+		if d.Name() == "publish" {
+			return tools.Verdict{Effect: tools.Deny, Reason: "not on Fridays"}
+		}
+		return tools.Verdict{}
+	}
+	a, err := agent.New(agent.Config{Provider: providertest.Script(), Policies: []tools.Policy{deny},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "publish", Risk: tools.High}, s.make)}})
+	require.NoError(t, err)
+	r := s.runner(t, Config{Agent: a})
+	_, err = run(r, plan("A", published("x")))
+	require.NoError(t, err)
+	decide(t, r, agent.Approve)
+	_, err = run(r)
+	require.ErrorContains(t, err, "not on Fridays")
+	require.Empty(t, s.all())
+}
+
+func TestGivingUpEndsWhatWaits(t *testing.T) {
+	var s shop
+	r := s.runner(t, Config{})
+	_, err := run(r, publishes())
+	require.NoError(t, err)
+	decide(t, r, agent.Approve)
+	_, err = run(r)
+	require.NoError(t, err)
+	require.NoError(t, r.Cancel(t.Context(), "p-1", "too late"))
+	_, err = run(r)
+	require.ErrorContains(t, err, `plan: run "p-1" canceled: plan "A": it was given up: too late`)
+	require.Equal(t, []string{"a", "-a"}, s.all())
 	calls, err := r.cfg.Agent.Session(SessionOf("p-1", 0, "out")).Pending(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, calls)
-	require.Equal(t, Canceled, state.Status)
-}
-
-// The loop over the events is left after each event in turn. The next one continues, and no node is
-// done twice.
-func TestLeavingAtAnyEventRepeatsNothing(t *testing.T) {
-	p := plan("A", made("a"), made("b", "a"), made("c", "a"), made("d", "b", "c"))
-	for at := 1; ; at++ {
-		var s shop
-		r := s.runner(t, Config{AskOnFailure: true})
-		n := 0
-		for _, err := range r.Run(t.Context(), "p-1", p) {
-			require.NoError(t, err)
-			if n++; n == at {
-				break
-			}
-		}
-		if n < at {
-			require.Greater(t, n, 9)
-			return
-		}
-		for range 20 {
-			events, err := run(r)
-			require.NoError(t, err)
-			paused, ok := last(events).(*Paused)
-			if !ok {
-				break
-			}
-			for _, q := range paused.Pending { // a call was stopped while it ran
-				require.Equal(t, PauseNode, q.Kind)
-				require.NotContains(t, s.all(), q.Node)
-				require.NoError(t, r.Decide(t.Context(), "p-1", RetryNode(q.Node)))
-			}
-		}
-		got := s.all()
-		slices.Sort(got)
-		require.Equal(t, []string{"a", "b", "c", "d"}, got, "left after event %d", at)
-	}
+	require.ErrorIs(t, r.Cancel(t.Context(), "p-1", "again"), agent.ErrNothingOpen)
 }
 
 func TestARunIsInProgressOnce(t *testing.T) {
-	var s shop
-	r := s.runner(t, Config{})
-	for range r.Run(t.Context(), "p-1", plan("A", made("a"))) {
-		_, err := run(r)
-		var busy *BusyError
-		require.ErrorAs(t, err, &busy)
-		require.Equal(t, fault.Transient, fault.Of(err))
-		break
-	}
-}
-
-func TestADecisionReachesARunInProgress(t *testing.T) {
-	var s shop
-	r := s.runner(t, Config{})
-	p := plan("A", made("a"), made("b", "a"))
-	var status Status
-	for ev, err := range r.Run(t.Context(), "p-1", p) {
-		if ended, ok := ev.(*Ended); ok {
-			status = ended.Status
-		}
-		if f, ok := ev.(*NodeStarted); ok && f.Node == "a" {
-			require.NoError(t, r.Decide(t.Context(), "p-1", SkipNode("b").By("ann").Because("not needed")))
-		}
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{slow: time.Minute}
+		r := s.runner(t, Config{})
+		_, err := r.Start(t.Context(), "p-1", plan("A", made("a")))
 		require.NoError(t, err)
-	}
-	require.Equal(t, Completed, status)
-	require.Equal(t, []string{"a"}, s.all())
+		done := make(chan error)
+		go func() {
+			_, err := r.Finish(t.Context(), "p-1")
+			done <- err
+		}()
+		synctest.Wait()
+		_, err = r.drive(t.Context(), "p-1")
+		require.ErrorIs(t, err, agent.ErrBusy)
+		_, err = r.Finish(t.Context(), "p-1")
+		require.NoError(t, err, "it waits for the end")
+		require.NoError(t, <-done)
+		require.Equal(t, []string{"a"}, s.all())
+	})
 }
 
 func TestARevisionIsApprovedAnew(t *testing.T) {
@@ -313,13 +392,13 @@ func TestARevisionIsApprovedAnew(t *testing.T) {
 	require.NoError(t, err)
 	next := plan("A", made("a"), made("b", "a"),
 		Node{ID: "c", Tool: "publish", Input: map[string]any{"name": "c"}, After: []string{"a"}})
-	require.ErrorContains(t, r.Decide(t.Context(), "p-1", Revise(next)), "it should be version 2")
+	require.ErrorContains(t, r.Revise(t.Context(), "p-1", next), "it should be version 2")
 	next.Version = 2
-	require.NoError(t, r.Decide(t.Context(), "p-1", Revise(next)))
+	require.NoError(t, r.Revise(t.Context(), "p-1", next))
 	events, err := run(r)
 	require.NoError(t, err)
-	require.Equal(t, next.Hash(), last(events).(*Paused).Pending[0].Hash)
-	require.NoError(t, r.Decide(t.Context(), "p-1", Reject(next.Hash(), "no")))
+	require.Contains(t, last(events).(*Paused).Pending[0].ID, next.Hash())
+	decide(t, r, rejecting("no"))
 	_, err = run(r)
 	require.ErrorContains(t, err, "rejected")
 	require.Equal(t, []string{"a", "-a"}, s.all())
@@ -329,8 +408,9 @@ func TestWhatCantRunIsRefused(t *testing.T) {
 	var s shop
 	r := s.runner(t, Config{})
 	_, err := run(r)
-	var wrong *RunError
-	require.ErrorAs(t, err, &wrong)
+	require.ErrorIs(t, err, agent.ErrNothingOpen)
+	_, err = r.Start(t.Context(), "p-1")
+	require.ErrorAs(t, err, new(*agent.ArgError))
 	_, err = run(r,
 		plan("A", Node{ID: "a", Tool: "make", Input: map[string]any{"name": "x"},
 			Review: &Review{Checks: []string{"tone"}}}, Node{ID: "w", Worker: "ann", Prompt: "x"}))
@@ -339,30 +419,30 @@ func TestWhatCantRunIsRefused(t *testing.T) {
 	require.Len(t, check.Faults, 2)
 	_, err = run(r, nil)
 	require.ErrorAs(t, err, &check)
-	require.Error(t, r.Decide(t.Context(), "other", Approve("x")))
-	require.NoError(t, drain(r.Run(t.Context(), "p-1", plan("A", made("a")))))
-	require.Error(t, r.Decide(t.Context(), "p-1", Decision{}))
-	require.Error(t, r.Decide(t.Context(), "p-1", GiveUp("late")), "it has ended")
+	require.ErrorIs(t, r.Decide(t.Context(), "other", agent.Approve("x")), agent.ErrNothingOpen)
+	_, err = run(r, plan("A", made("a")))
+	require.NoError(t, err)
+	require.ErrorIs(t, r.GiveUp(t.Context(), "p-1", "late"), agent.ErrNothingOpen)
 	_, err = r.cfg.Agent.Session("talk").Call(t.Context(), "make", item{Name: "x"})
 	require.NoError(t, err)
-	err = drain(r.Run(t.Context(), "talk", plan("A", made("a"))))
+	_, err = r.Start(t.Context(), "talk", plan("A", made("a")))
 	require.ErrorContains(t, err, "the journal has something else under that name")
 	for _, cfg := range []Config{{}, {Agent: r.cfg.Agent, Parallel: -1}, {Agent: r.cfg.Agent, Lease: 1},
-		{Agent: r.cfg.Agent, Workers: map[string]*agent.Agent{"x": nil}},
+		{Agent: r.cfg.Agent, Runs: -1}, {Agent: r.cfg.Agent, Workers: map[string]*agent.Agent{"x": nil}},
 		{Agent: r.cfg.Agent, Checks: map[string]Check{"x": nil}}} {
-		_, err := NewRunner(cfg)
+		_, err := New(cfg)
 		require.Equal(t, fault.Permanent, fault.Of(err))
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, drain(r.Run(ctx, "p-2", plan("A", made("a")))), context.Canceled)
 }
 
-func drain(seq func(func(Event, error) bool)) (err error) {
-	for _, e := range seq {
-		if e != nil {
-			err = e
-		}
-	}
-	return err
+func TestThePlansOfARunInProgressAreNotCheckedAgainstTodaysTools(t *testing.T) {
+	var s shop
+	store := journal.NewMemory()
+	p := plan("A", made("a"))
+	_, err := s.runner(t, Config{Agent: s.agent(t, store)}).Start(t.Context(), "p-1", p)
+	require.NoError(t, err)
+	other, err := agent.New(agent.Config{Name: "shop", Provider: providertest.Script(), Journal: store})
+	require.NoError(t, err)
+	_, err = s.runner(t, Config{Agent: other}).Start(t.Context(), "p-1", p)
+	require.NoError(t, err)
 }

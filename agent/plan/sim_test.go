@@ -19,8 +19,8 @@ var graphs = flag.Int("graphs", 150, "how many random runs of plans TestRandomRu
 type sim struct {
 	t     *testing.T
 	r     *rand.Rand
-	m     *Machine
-	facts []Fact
+	m     *State
+	facts []fact
 	now   time.Time
 	// effects counts the attempts that succeeded, by plan, version-independent node, and round.
 	effects map[string]int
@@ -34,13 +34,13 @@ type sim struct {
 func TestRandomRuns(t *testing.T) {
 	ends := map[Status]int{}
 	for seed := range uint64(*graphs) {
-		s := &sim{t: t, r: rand.New(rand.NewPCG(seed, 1)), m: New("p"), now: time.Unix(1e9, 0).UTC(),
+		s := &sim{t: t, r: rand.New(rand.NewPCG(seed, 1)), m: &State{Run: "p"}, now: time.Unix(1e9, 0).UTC(),
 			effects: map[string]int{}, keys: map[string]string{}}
 		s.run()
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
-		ends[s.m.State().Status]++
+		ends[s.m.Status]++
 	}
 	t.Logf("%v", ends)
 	for _, status := range []Status{Completed, AllFailed, Refused, Canceled} {
@@ -48,31 +48,45 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
+// ends returns a choice that ends a plan.
+func (s *sim) ends() choice {
+	if s.chance(50) {
+		return cancel
+	}
+	return giveUp
+}
+
 func (s *sim) chance(percent int) bool { return s.r.IntN(100) < percent }
 
-func (s *sim) record(f Fact) {
+func (s *sim) record(f fact) {
 	s.t.Helper()
+	if d, ok := f.(*decided); ok {
+		d.Plan = s.m.Current
+	}
+	if v, ok := f.(*judged); ok {
+		v.Plan = s.m.Current
+	}
 	s.now = s.now.Add(time.Duration(s.r.IntN(1000)) * time.Millisecond)
-	stamp(f, Meta{Log: "p", Seq: s.m.State().Seq + 1, Time: s.now, By: f.Envelope().By})
-	require.NoError(s.t, s.m.Apply(f))
+	stamp(f, Meta{Run: "p", Seq: s.m.Seq + 1, Time: s.now, By: f.Envelope().By})
+	require.NoError(s.t, s.m.add(f))
 	s.facts = append(s.facts, f)
 }
 
 // crash forgets the machine, and makes it again from what a journal would return.
 func (s *sim) crash() {
 	s.t.Helper()
-	var facts []Fact
+	var facts []fact
 	for _, f := range s.facts {
-		rec, err := Encode(f)
+		rec, err := encode(f)
 		require.NoError(s.t, err)
-		g, err := Decode("p", rec)
+		g, err := decodeFact("p", rec)
 		require.NoError(s.t, err)
 		facts = append(facts, g)
 	}
-	again, err := Replay("p", facts...)
+	again, err := replay("p", facts...)
 	require.NoError(s.t, err)
-	require.Equal(s.t, s.m.Next(s.now), again.Next(s.now))
-	require.Equal(s.t, s.m.State(), again.State())
+	require.Equal(s.t, s.m.next(s.now), again.next(s.now))
+	require.Equal(s.t, s.m, again)
 	s.m = again
 }
 
@@ -94,8 +108,8 @@ func (s *sim) plan(id string) Plan {
 	return p
 }
 
-func (s *sim) proposal(p Plan) Proposal {
-	q := Proposal{Plan: p}
+func (s *sim) proposal(p Plan) proposal {
+	q := proposal{Plan: p}
 	if s.chance(40) {
 		q.Asks = []string{p.Nodes[0].ID}
 	}
@@ -104,7 +118,7 @@ func (s *sim) proposal(p Plan) Proposal {
 
 func (s *sim) run() {
 	s.t.Helper()
-	f := &Proposed{Options: Options{Parallel: 1 + s.r.IntN(4), KeepGoing: s.chance(50), AskOnFailure: s.chance(40)}}
+	f := &proposed{Options: options{Parallel: 1 + s.r.IntN(4), KeepGoing: s.chance(50), AskOnFailure: s.chance(40)}}
 	for i := range 1 + s.r.IntN(3) {
 		f.Plans = append(f.Plans, s.proposal(s.plan(fmt.Sprintf("plan-%d", i))))
 	}
@@ -116,11 +130,11 @@ func (s *sim) run() {
 		if s.chance(5) {
 			s.crash()
 		}
-		if state := s.m.State(); state.Stage != StageEnded && !state.over() && !state.stopped() && s.chance(1) {
-			s.record(&GaveUp{All: true}) // at any time
+		if state := s.m; !state.Status.ended() && !state.over() && !state.stopped() && s.chance(1) {
+			s.record(&decided{Choice: cancel}) // at any time
 		}
-		act := s.m.Next(s.now)
-		if act.Kind == ActNone {
+		act := s.m.next(s.now)
+		if act.kind == actNone {
 			s.crash()
 			return
 		}
@@ -131,72 +145,73 @@ func (s *sim) run() {
 	}
 }
 
-func (s *sim) perform(act Action) {
+func (s *sim) perform(act action) {
 	s.t.Helper()
-	state := s.m.State()
-	switch act.Kind {
-	case ActApprove:
+	state := s.m
+	switch act.kind {
+	case actApprove:
 		s.decidePlan()
-	case ActStart:
-		n := &state.Nodes[act.Nodes[s.r.IntN(len(act.Nodes))]]
+	case actStart:
+		n := &state.Nodes[act.nodes[s.r.IntN(len(act.nodes))]]
 		s.start(n)
 		if s.chance(50) { // before others start
 			s.end(n.Node.ID)
 		}
-	case ActJudge:
-		n := &state.Nodes[act.Nodes[0]]
+	case actJudge:
+		n := &state.Nodes[act.nodes[0]]
 		checks := n.missing()
-		s.record(&Judged{Node: n.Node.ID, Round: n.Round, Check: checks[s.r.IntN(len(checks))], Passed: s.chance(60),
-			Feedback: "so so"})
-	case ActWait:
+		s.record(&judged{Node: n.Node.ID, Round: n.Round, Verdict: Verdict{
+			Check: checks[s.r.IntN(len(checks))], Passed: s.chance(60),
+			Feedback: "so so"}})
+	case actWait:
 		switch {
-		case s.chance(2) && state.Stage != StageUndoing:
-			s.record(&GaveUp{Reason: "enough", All: s.chance(50)})
-		case s.chance(4) && state.Stage != StageUndoing:
+		case s.chance(2) && state.Status != atUndo:
+			s.record(&decided{Choice: s.ends(), Text: "enough"})
+		case s.chance(4) && state.Status != atUndo:
 			s.revise()
-		case len(act.Nodes) > 0:
-			s.end(state.Nodes[act.Nodes[s.r.IntN(len(act.Nodes))]].Node.ID)
+		case len(act.nodes) > 0:
+			s.end(state.Nodes[act.nodes[s.r.IntN(len(act.nodes))]].Node.ID)
 		default:
-			require.False(s.t, act.Until.IsZero(), "it waits for nothing")
-			s.now = act.Until
+			require.False(s.t, act.until.IsZero(), "it waits for nothing")
+			s.now = act.until
 		}
-	case ActAsk:
-		s.decideNode(&state.Nodes[act.Nodes[s.r.IntN(len(act.Nodes))]])
-	case ActUndo:
-		n := &state.Nodes[act.Nodes[0]]
-		u := &Undone{Node: n.Node.ID}
+	case actAsk:
+		s.decideNode(&state.Nodes[act.nodes[s.r.IntN(len(act.nodes))]])
+	case actUndo:
+		n := &state.Nodes[act.nodes[0]]
+		u := &undone{Node: n.Node.ID}
 		if s.chance(30) {
 			u.Left = "it can't be undone"
 		}
 		s.record(u)
-	case ActFail:
-		f := s.m.Fail()
+	case actFail:
+		f := s.m.failure()
 		require.NotEmpty(s.t, f.Reason)
 		for i := range state.Nodes { // what was begun is listed
 			n := &state.Nodes[i]
 			listed := slices.Contains(f.Undone, n.Node.ID) ||
 				slices.ContainsFunc(f.Left, func(r Remains) bool { return r.Node == n.Node.ID })
-			require.Equal(s.t, n.Attempts > 0, listed, n.Node.ID)
+			require.Equal(s.t, n.began > 0, listed, n.Node.ID)
 		}
 		s.record(f)
 		clear(s.effects)
 		clear(s.keys)
-	case ActEnd:
-		s.record(s.m.End())
+	case actEnd:
+		s.record(s.m.conclusion())
 	default:
-		s.t.Fatalf("unexpected action %d", act.Kind)
+		s.t.Fatalf("unexpected action %d", act.kind)
 	}
 }
 
 func (s *sim) start(n *NodeState) {
 	s.t.Helper()
-	state := s.m.State()
+	state := s.m
 	for _, id := range n.Node.dependencies() {
 		b, ok := state.Node(id)
 		require.True(s.t, ok)
-		require.True(s.t, b.Status.Succeeded(), "%s starts before %s is done", n.Node.ID, id)
+		require.True(s.t, b.Status.succeeded(), "%s starts before %s is done", n.Node.ID, id)
 	}
-	require.Less(s.t, len(state.with(NodeRunning)), state.Options.parallel())
+	require.Less(s.t, len(state.with(nodeRunning)), state.options.parallel())
 	round := fmt.Sprint(n.Node.ID, "/", n.Round)
 	require.Zero(s.t, s.effects[round], "%s runs again", round)
 	if s.keys[round] == "" {
@@ -207,7 +222,7 @@ func (s *sim) start(n *NodeState) {
 
 func (s *sim) end(id string) {
 	s.t.Helper()
-	n, _ := s.m.State().Node(id)
+	n, _ := s.m.Node(id)
 	f := &NodeEnded{Node: id, Attempt: n.Attempt, Round: n.Round}
 	switch {
 	case s.chance(70):
@@ -216,28 +231,28 @@ func (s *sim) end(id string) {
 	case s.chance(60):
 		f.Error, f.Class = "timeout", fault.Transient
 	default:
-		f.Error, f.Class = "no", fault.Permanent
+		f.Error, f.Class, f.Unbegun = "no", fault.Permanent, s.chance(20)
 	}
 	s.record(f)
 }
 
 func (s *sim) decidePlan() {
 	s.t.Helper()
-	hash := s.m.State().Plan().Hash()
+	hash := s.m.Plan().Hash()
 	switch {
 	case s.chance(5):
-		s.record(&Rejected{Hash: hash, Reason: "no"})
+		s.record(&decided{Choice: reject, Hash: hash, Text: "no"})
 	case s.chance(10):
 		s.revise()
 	default:
-		s.record(&Approved{Hash: hash})
+		s.record(&decided{Choice: approve, Hash: hash})
 	}
 }
 
 // revise adds a node, and changes what hasn't begun.
 func (s *sim) revise() {
 	s.t.Helper()
-	state := s.m.State()
+	state := s.m
 	p, err := state.Plan().copied()
 	require.NoError(s.t, err)
 	p.Version++
@@ -247,7 +262,8 @@ func (s *sim) revise() {
 		}
 	}
 	p.Nodes = append(p.Nodes, Node{ID: fmt.Sprintf("r%d", p.Version), Tool: "t", After: []string{p.Nodes[0].ID}})
-	s.record(&Revised{Proposal: s.proposal(*p)})
+	revision := s.proposal(*p)
+	s.record(&decided{Choice: revise, Revision: &revision})
 }
 
 func (s *sim) decideNode(n *NodeState) {
@@ -255,17 +271,17 @@ func (s *sim) decideNode(n *NodeState) {
 	id := n.Node.ID
 	switch k := s.r.IntN(10); {
 	case k < 3:
-		s.record(&Skipped{Node: id})
+		s.record(&decided{Choice: skip, Node: id})
 	case k < 6 && n.Status == NodeFailed:
-		s.record(&Retried{Node: id})
+		s.record(&decided{Choice: retry, Node: id})
 	case k < 5:
-		s.record(&Granted{Node: id, Rounds: 1})
+		s.record(&decided{Choice: grant, Node: id, Rounds: 1})
 	case k < 6:
-		s.record(&Waived{Node: id, Check: n.unsatisfied()[0]})
+		s.record(&decided{Choice: waive, Node: id, Check: n.unsatisfied()[0]})
 	case k < 8:
-		s.record(&Waived{Node: id})
+		s.record(&decided{Choice: waive, Node: id})
 	case k < 9:
-		s.record(&GaveUp{All: s.chance(50)})
+		s.record(&decided{Choice: s.ends()})
 	default:
 		s.revise()
 	}

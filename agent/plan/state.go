@@ -8,41 +8,53 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A State is what is known about a run of plans.
+// A State is what is known about a run of plans. It must not be changed.
 type State struct {
-	Log   string
-	Seq   uint64     // of the newest fact
-	Plans []Proposal // in the order in which they run; each in its newest version
-	// Original are the hashes of the plans as they were proposed.
-	Original []string
-	Options  Options
-	Current  int    // the index of the plan that runs
-	Stage    Stage  // empty before the first fact
-	Status   Status // of a run that has ended
-	Reason   string // of its end
-	// Approved is the hash that was approved.
-	Approved string
+	Run    string
+	Seq    uint64 // of the newest fact
+	Status Status
+	Reason string // of its end
+	// Current is the index of the plan that runs.
+	Current int
+	// Approved is the hash that was approved, and ApprovedBy who has approved it.
+	Approved, ApprovedBy string
 	// Nodes are those of the current plan, in its order.
 	Nodes []NodeState
 	// Failures are the plans that have failed.
 	Failures []*Failed
 
-	hash     string // of the current plan
-	gaveUp   *GaveUp
-	rejected *Rejected
+	began    time.Time
+	plans    []proposal // in the order in which they run; each in its newest version
+	original []string   // the hashes of the plans as they were proposed
+	options  options
+	hash     string   // of the current plan
+	ending   *decided // a decision that ends the current plan
+	sentBack *decided // a decision that sends a submitted plan back to its model
 	graph    *graph
 }
 
-// A Stage is where a run of plans is.
-type Stage string
+// A Status is where a run of plans is: "approval" while the current plan waits for approval,
+// "running", "undoing" while what a plan did is undone after it has failed, or how it has ended.
+type Status string
 
-// The stages of a run.
+// The ends of a run.
 const (
-	StageApproval Stage = "approval" // the current plan waits for approval
-	StageRunning  Stage = "running"
-	StageUndoing  Stage = "undoing" // the current plan has failed, and what it did is undone
-	StageEnded    Stage = "ended"
+	Completed Status = "completed"
+	AllFailed Status = "failed"   // every plan has
+	Refused   Status = "rejected" // a person rejected the plan
+	Canceled  Status = "canceled"
 )
+
+// The statuses of a run that hasn't ended. It has none before its first fact.
+const (
+	atApproval Status = "approval"
+	atWork     Status = "running"
+	atUndo     Status = "undoing"
+)
+
+func (s Status) ended() bool {
+	return s == Completed || s == AllFailed || s == Refused || s == Canceled
+}
 
 // A NodeState is what is known about a node of the current plan.
 type NodeState struct {
@@ -53,14 +65,13 @@ type NodeState struct {
 	Round             int // of the review, from 1
 	Rounds            int // how many there may be
 	Key               string
-	Started           time.Time // of the newest attempt
 	// NotBefore is when the next attempt may start.
 	NotBefore time.Time
 	Output    json.RawMessage // of the newest attempt that succeeded
 	Error     string          // of the newest attempt, if it failed
 	Class     fault.Class
-	Verdicts  []*Judged // on this round's result
-	Feedback  []*Judged // on the result of the round before
+	Verdicts  []Verdict // on this round's result
+	Feedback  []Verdict // on the result of the round before
 	Waived    []string  // checks that don't count
 	// Because is the node without which this one was skipped; empty if a person skipped it.
 	Because string
@@ -68,33 +79,39 @@ type NodeState struct {
 	Left    string // why it wasn't
 
 	tries   int    // attempts of this round since a person had it tried again
+	began   int    // attempts that may have had an effect
 	started uint64 // the fact of the newest attempt
 }
 
-// A NodeStatus is where a node is.
+// A NodeStatus is where a node is: pending, running, reviewing (not all checks have judged its
+// result), asking (the rounds of its review are used up, and a person decides), done, failed (for
+// good), skipped, or waived (a person accepted it as it is).
 type NodeStatus string
 
-// The statuses of nodes.
+// The statuses in which an attempt ends.
 const (
-	NodePending   NodeStatus = "pending"
-	NodeRunning   NodeStatus = "running"
-	NodeReviewing NodeStatus = "reviewing" // the result isn't judged by all checks yet
-	NodeAsking    NodeStatus = "asking"    // the review has used up its rounds, and a person decides
-	NodeDone      NodeStatus = "done"
-	NodeFailed    NodeStatus = "failed" // for good
-	NodeSkipped   NodeStatus = "skipped"
-	NodeWaived    NodeStatus = "waived" // a person accepted it as it is
+	NodeDone   NodeStatus = "done"
+	NodeFailed NodeStatus = "failed"
 )
 
-// Succeeded reports whether nodes that depend on one of this status may start.
-func (s NodeStatus) Succeeded() bool { return s == NodeDone || s == NodeWaived }
+const (
+	nodePending   NodeStatus = "pending"
+	nodeRunning   NodeStatus = "running"
+	nodeReviewing NodeStatus = "reviewing"
+	nodeAsking    NodeStatus = "asking"
+	nodeSkipped   NodeStatus = "skipped"
+	nodeWaived    NodeStatus = "waived"
+)
+
+// succeeded reports whether nodes that depend on one of this status may start.
+func (s NodeStatus) succeeded() bool { return s == NodeDone || s == nodeWaived }
 
 // Plan returns the current plan.
 func (s *State) Plan() *Plan {
-	if s.Current >= len(s.Plans) {
+	if s.Current >= len(s.plans) {
 		return nil
 	}
-	return &s.Plans[s.Current].Plan
+	return &s.plans[s.Current].Plan
 }
 
 // Node returns what is known about a node of the current plan.
@@ -107,11 +124,11 @@ func (s *State) Node(id string) (*NodeState, bool) {
 	return nil, false
 }
 
-// Outputs returns the outputs of the nodes that have one.
-func (s *State) Outputs() map[string]json.RawMessage {
+// outputs returns the outputs of the nodes that have one.
+func (s *State) outputs() map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(s.Nodes))
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Status.Succeeded() && len(n.Output) > 0 {
+		if n := &s.Nodes[i]; n.Status.succeeded() && len(n.Output) > 0 {
 			out[n.Node.ID] = n.Output
 		}
 	}
@@ -120,7 +137,7 @@ func (s *State) Outputs() map[string]json.RawMessage {
 
 // needsApproval reports whether the current plan waits for approval.
 func (s *State) needsApproval() bool {
-	return len(s.Plans[s.Current].Asks) > 0 && s.Approved != s.hash
+	return len(s.plans[s.Current].Asks) > 0 && s.Approved != s.hash
 }
 
 // missing returns the checks that haven't judged this round's result.
@@ -130,7 +147,7 @@ func (n *NodeState) missing() (checks []string) {
 	}
 	for _, name := range n.Node.Review.Checks {
 		if !slices.Contains(n.Waived, name) &&
-			!slices.ContainsFunc(n.Verdicts, func(v *Judged) bool { return v.Check == name }) {
+			!slices.ContainsFunc(n.Verdicts, func(v Verdict) bool { return v.Check == name }) {
 			checks = append(checks, name)
 		}
 	}

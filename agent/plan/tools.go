@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -17,21 +16,23 @@ import (
 // submittedPrefix begins the names of the runs of submitted plans.
 const submittedPrefix = "plan/"
 
-// The names of the tools of [Tools].
+// ToolSubmit is the name of the tool of [Tools] that submits a plan.
+const ToolSubmit = "plan.submit"
+
+// The names of the other tools of [Tools].
 const (
-	ToolSubmit = "plan.submit"
-	ToolStatus = "plan.status"
-	ToolChange = "plan.change"
+	toolStatus = "plan.status"
+	toolChange = "plan.change"
 )
 
 // submitInput is the input of plan.submit.
 type submitInput struct {
-	proposed
+	draft
 }
 
 type changeInput struct {
 	Run string `json:"run" jsonschema:"the name that plan.submit has answered"`
-	proposed
+	draft
 }
 
 type statusInput struct {
@@ -66,11 +67,11 @@ func Tools(r *Runner) []tools.Tool {
 			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
 			NoBreaker: true,
 		},
-		Ask:   func(_ context.Context, in submitInput) (string, error) { return r.question(&in.proposed, 1), nil },
+		Ask:   func(_ context.Context, in submitInput) (string, error) { return r.question(&in.draft, 1), nil },
 		Title: func(_ context.Context, in submitInput) string { return titleOf(in.Title) },
-		Run:   func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.proposed) },
+		Run:   func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.draft) },
 	}
-	status := tools.New(tools.Spec{Name: ToolStatus,
+	status := tools.New(tools.Spec{Name: toolStatus,
 		Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true,
 		Polls: true},
 		func(ctx context.Context, in statusInput) (string, error) {
@@ -81,7 +82,7 @@ func Tools(r *Runner) []tools.Tool {
 		})
 	change := tools.Func[changeInput, tools.Result]{
 		Spec: tools.Spec{
-			Name: ToolChange,
+			Name: toolChange,
 			Description: "Replaces the plan of a run that waits by another version. Nodes that have begun must be in " +
 				"it unchanged. A person is asked to approve it.",
 			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
@@ -92,7 +93,7 @@ func Tools(r *Runner) []tools.Tool {
 			if err != nil {
 				return "", err
 			}
-			return r.question(&in.proposed, s.version()+1), nil
+			return r.question(&in.draft, s.planVersion()+1), nil
 		},
 		Title: func(_ context.Context, in changeInput) string { return titleOf(in.Title) },
 		Run:   func(ctx context.Context, in changeInput) (tools.Result, error) { return r.change(ctx, &in) },
@@ -109,13 +110,13 @@ func Mode(name string) agent.Mode {
 		Instructions: "You plan and change nothing yourself. Look at what is there, then submit a plan with " +
 			ToolSubmit + ".",
 		Tools: func(d *tools.Definition) bool {
-			return read(d) || d.Name() == ToolSubmit || d.Name() == ToolChange
+			return read(d) || d.Name() == ToolSubmit || d.Name() == toolChange
 		},
 	}
 }
 
-// version returns the version of the current plan.
-func (s *State) version() int {
+// planVersion returns the version of the current plan.
+func (s *State) planVersion() int {
 	if p := s.Plan(); p != nil {
 		return p.Version
 	}
@@ -123,7 +124,7 @@ func (s *State) version() int {
 }
 
 // read returns the plan that a model submits, or what is wrong with it.
-func (r *Runner) read(in *proposed, version int) (*Plan, error) {
+func (r *Runner) read(in *draft, version int) (*Plan, error) {
 	p, err := in.plan("")
 	if err != nil {
 		return nil, err
@@ -137,7 +138,7 @@ func (r *Runner) read(in *proposed, version int) (*Plan, error) {
 
 // question returns what a person is asked about a plan; nothing about one that can't run, which is
 // refused without a person. Whether it can depends only on the plan and on what never changes.
-func (r *Runner) question(in *proposed, version int) string {
+func (r *Runner) question(in *draft, version int) string {
 	p, err := r.read(in, version)
 	if err != nil {
 		return ""
@@ -149,7 +150,7 @@ func (r *Runner) question(in *proposed, version int) string {
 func summary(p *Plan) string {
 	steps := make([]string, len(p.Nodes))
 	for i := range p.Nodes {
-		steps[i] = work(&p.Nodes[i])
+		steps[i] = workOf(&p.Nodes[i])
 	}
 	return cut(fmt.Sprintf("The plan %q has %s: %s", line(p.Title), count(len(p.Nodes), "step"),
 		strings.Join(steps, ", ")), 2<<10)
@@ -174,7 +175,7 @@ func own(ctx context.Context, run string) (*tools.Call, error) {
 
 // submit runs a plan that was approved. A call that is made again after a crash continues the same
 // run.
-func (r *Runner) submit(ctx context.Context, in *proposed) (tools.Result, error) {
+func (r *Runner) submit(ctx context.Context, in *draft) (tools.Result, error) {
 	p, err := r.read(in, 1)
 	if err != nil {
 		return tools.Result{}, err
@@ -183,7 +184,11 @@ func (r *Runner) submit(ctx context.Context, in *proposed) (tools.Result, error)
 	if !ok {
 		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
 	}
-	return r.carryOut(ctx, call, submittedIn(call.Session)+call.IdempotencyKey, p.Hash(), p)
+	run := submittedIn(call.Session) + call.IdempotencyKey
+	if _, err := r.Start(ctx, run, p); err != nil {
+		return tools.Result{}, err
+	}
+	return r.carryOut(ctx, call, run, p.Hash())
 }
 
 // change revises a plan as approved, and continues its run.
@@ -196,116 +201,17 @@ func (r *Runner) change(ctx context.Context, in *changeInput) (tools.Result, err
 	if err != nil {
 		return tools.Result{}, err
 	}
-	p, err := r.read(&in.proposed, s.version())
+	p, err := r.read(&in.draft, s.planVersion())
 	if err != nil {
 		return tools.Result{}, err
 	}
 	if s.hash != p.Hash() { // it isn't made again after a crash
 		p.Version++
-		if err := r.decided(ctx, in.Run, Revise(p).By(call.By)); err != nil {
+		if err := r.revise(ctx, in.Run, p, call.By); err != nil {
 			return tools.Result{}, err
 		}
 	}
 	return r.carryOut(ctx, call, in.Run, p.Hash())
-}
-
-// decided takes a decision, unless it was taken before a crash.
-func (r *Runner) decided(ctx context.Context, name string, d Decision) error {
-	err := r.Decide(ctx, name, d)
-	if wrong, ok := errors.AsType[*DecisionError](err); ok && wrong.Before {
-		return nil
-	}
-	return err
-}
-
-// carryOut drives a run until it has ended or waits for something else than approval of the plan
-// with that hash, which the call then asks about.
-func (r *Runner) carryOut(ctx context.Context, call *tools.Call, name, hash string, plans ...*Plan) (tools.Result,
-	error) {
-	if call.Resumed != nil {
-		back, said, err := r.settle(ctx, call.Resumed)
-		if err != nil {
-			return tools.Result{}, err
-		}
-		if back {
-			text, err := r.report(ctx, name)
-			return tools.Text(strings.TrimSpace("A person sends the plan back: "+said) + "\n\n" + text), err
-		}
-	}
-	for {
-		pending, failed, err := r.follow(ctx, name, plans)
-		switch {
-		case err != nil:
-			return tools.Result{}, err
-		case len(pending) == 0:
-			text, err := r.report(ctx, name)
-			return tools.Result{Parts: tools.Text(text).Parts, Failed: failed}, err
-		case pending[0].Kind != PausePlan || pending[0].Hash != hash:
-			return tools.Result{}, r.ask(ctx, name, pending)
-		}
-		plans = nil
-		if err := r.decided(ctx, name, Approve(hash).By(call.By)); err != nil { // the person was shown this plan
-			return tools.Result{}, err
-		}
-	}
-}
-
-// follow drives a run, and reports its progress as that of the call that ctx belongs to. It returns
-// what the run waits for, or whether it has failed.
-func (r *Runner) follow(ctx context.Context, name string, plans []*Plan) (pending []Pause, failed bool, err error) {
-	m, err := r.load(ctx, name)
-	if err != nil {
-		return nil, false, err
-	}
-	defer func() {
-		if m != nil {
-			r.tell(ctx, agent.Emit, m)
-		}
-	}()
-	begun := false
-	for ev, err := range r.Run(ctx, name, plans...) {
-		if _, failed := errors.AsType[*FailedError](err); failed {
-			return nil, true, nil
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		switch ev := ev.(type) {
-		case *Paused:
-			pending = ev.Pending
-			continue
-		case *NodeStarted:
-			tools.Progress(ctx, tools.ProgressReport{Text: "started " + ev.Node})
-		case *NodeEnded:
-			tools.Progress(ctx, tools.ProgressReport{Text: "ended " + ev.Node, Done: m.State().Progress().Share()})
-		}
-		if m.Apply(ev.(Fact)) != nil { // another process went on with the run before this one
-			if m, err = r.load(ctx, name); err != nil {
-				return nil, false, err
-			}
-		}
-		if m.State().Stage == StageApproval {
-			continue // the person has approved it, or is asked about it
-		}
-		how := agent.Show
-		if !begun { // a page that is opened later shows it
-			begun, how = true, agent.Emit
-		}
-		r.tell(ctx, how, m)
-	}
-	return pending, false, nil
-}
-
-// tell reports how far a run is to whoever reads the events of the session in which its plan was
-// submitted.
-func (r *Runner) tell(ctx context.Context, how func(context.Context, string, any) error, m *Machine) {
-	s := m.State()
-	if s.Stage == "" || s.Stage == StageApproval {
-		return
-	}
-	if err := how(ctx, EventKind, s.Overview()); err != nil && ctx.Err() == nil {
-		r.cfg.Logger.WarnContext(ctx, "plan: the state of a plan can't be shown", "run", s.Log, "error", err)
-	}
 }
 
 // report says in text how far a run is.
@@ -316,23 +222,19 @@ func (r *Runner) report(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	pending, err := r.Pending(ctx, name)
+	pending, err := r.pending(ctx, s)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "run: %s\n", name)
 	switch {
-	case s.Stage == StageEnded:
+	case s.Status.ended():
 		fmt.Fprintf(&b, "status: %s\n", line(strings.TrimSpace(string(s.Status)+" "+s.Reason)))
 	case len(pending) > 0:
 		b.WriteString("status: waiting for a person\n")
-		for _, p := range pending {
-			what := p.Title
-			if p.Call != nil {
-				what = fmt.Sprintf("%s: %s (%s)", p.Node, p.Title, p.Call.Reason)
-			}
-			fmt.Fprintf(&b, "- %s\n", line(what))
+		for i := range pending {
+			fmt.Fprintf(&b, "- %s\n", line(pending[i].Title+": "+pending[i].Reason))
 		}
 	default:
 		b.WriteString("status: in progress\n")
@@ -342,7 +244,7 @@ func (r *Runner) report(ctx context.Context, name string) (string, error) {
 		fmt.Fprintf(&b, "\n%s", text)
 	}
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Status.Succeeded() && len(n.Output) > 0 {
+		if n := &s.Nodes[i]; n.Status.succeeded() && len(n.Output) > 0 {
 			fmt.Fprintf(&b, "\n%s answered: %s", n.Node.ID, cut(plainText(n.Output), 4<<10))
 		}
 	}

@@ -31,6 +31,11 @@ func step(id, tool string, after ...string) object {
 	return n
 }
 
+// stepOn is a step whose input refers to the output of another.
+func stepOn(id, tool, other string) object {
+	return object{"id": id, "tool": tool, "input": `{"name":"` + id + `","on":{"$from":"` + other + `.id"}}`}
+}
+
 // plans returns an agent that plans, in a mode in which it can change nothing.
 func (s *shop) planner(t *testing.T, steps ...providertest.Step) (*agent.Agent, *Runner, *providertest.Model) {
 	t.Helper()
@@ -62,11 +67,11 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	a, r, model := s.planner(t,
 		providertest.Call(ToolSubmit, submitted("", step("a", "mak"))),
 		providertest.Call(ToolSubmit, submitted("", step("a", "make"))),
-		providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "publish", "a"))),
+		providertest.Call(ToolSubmit, submitted("", step("a", "make"), stepOn("b", "publish", "a"))),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Make two things.", Mode: "plan"})
 	require.ErrorAs(t, err, new(*agent.PausedError))
-	model.AssertTools(t, 0, ToolSubmit, ToolStatus, ToolChange, "look")
+	model.AssertTools(t, 0, ToolSubmit, toolStatus, toolChange, "look", "see")
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, `there is no tool "mak"; did you mean "make"?`))
 	require.Equal(t, `The plan "Two things" has 1 step: `+"`make`", res.Pending[0].Reason)
 
@@ -80,7 +85,7 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	require.Equal(t, agent.Paused, res.Status)
 	require.Equal(t, []string{"a"}, s.all(), "the call of publish still asks")
 	require.Contains(t, res.Pending[0].Reason,
-		`The step "b" calls publish: this tool is of high risk. The input of the call is {"name":"b"}`)
+		`The step "b" calls publish: this tool is of high risk. The input of the call is {"name":"b","on":"a"}`)
 	res, err = a.Run(t.Context(),
 		agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"}).By("ann")))
 	require.NoError(t, err)
@@ -90,6 +95,7 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	state, err := r.State(t.Context(), submittedRun(t, r))
 	require.NoError(t, err)
 	require.Equal(t, state.hash, state.Approved)
+	require.Equal(t, "ann", state.ApprovedBy)
 }
 
 func TestAPlanThatWaitsIsChanged(t *testing.T) {
@@ -109,8 +115,10 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	run := submittedRun(t, r)
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "run: "+run))
 
-	require.NoError(t, r.Decide(t.Context(), run, SkipNode("b")))
-	res, err = a.Session("s").Call(t.Context(), ToolChange,
+	pending, err := r.Pending(t.Context(), run)
+	require.NoError(t, err)
+	require.NoError(t, r.Decide(t.Context(), run, choosing(skip)(pending[0].ID)))
+	res, err = a.Session("s").Call(t.Context(), toolChange,
 		submitted(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
@@ -119,19 +127,19 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	require.Equal(t, tools.OK, res.Called.Status, res.Text())
 	require.Contains(t, res.Text(), "status: completed")
 	require.Equal(t, []string{"a", "c"}, s.all())
-	res, err = a.Session("s").Call(t.Context(), ToolStatus, statusInput{Run: run})
+	res, err = a.Session("s").Call(t.Context(), toolStatus, statusInput{Run: run})
 	require.NoError(t, err)
 	require.Contains(t, res.Text(), "- [x] **c** `make`, after a: done")
-	res, err = a.Session("s3").Call(t.Context(), ToolStatus, statusInput{Run: run})
+	res, err = a.Session("s3").Call(t.Context(), toolStatus, statusInput{Run: run})
 	require.NoError(t, err)
 	require.Equal(t, tools.Failed, res.Called.Status, "it was submitted in another session")
 	require.NotContains(t, res.Text(), "make")
-	res, err = a.Session("s3").Call(t.Context(), ToolChange, submitted(run, step("z", "make")))
+	res, err = a.Session("s3").Call(t.Context(), toolChange, submitted(run, step("z", "make")))
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	res, err = a.Run(t.Context(), agent.Resume("s3", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
 	require.Equal(t, tools.Failed, res.Called.Status)
-	res, err = a.Session("s").Call(t.Context(), ToolStatus, statusInput{Run: "other"})
+	res, err = a.Session("s").Call(t.Context(), toolStatus, statusInput{Run: "other"})
 	require.NoError(t, err)
 	require.Equal(t, tools.Failed, res.Called.Status)
 }

@@ -1,64 +1,154 @@
 package plan
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// undo undoes the effects of a node, in all runs of its session, and records what became of them.
-func (x *execution) undo(n *NodeState) error {
-	if err := x.store(false, nil); err != nil || x.left {
-		return err
+// tendUndo undoes the effects of a node of a plan that has failed.
+func (x *execution) tendUndo(t *tended, plan int, n *Node) {
+	for tries := 0; x.work.Err() == nil; tries++ {
+		_, left, err := x.undoNode(x.work, x.s.Run, plan, n)
+		switch {
+		case err == nil:
+			x.say(t, message{over: true, fact: &undone{Node: n.ID, Left: left}})
+			return
+		case errors.Is(err, agent.ErrDraining):
+			x.say(t, message{err: err})
+			return
+		}
+		out := outcomeOf(false, false, nil, err)
+		x.waitToTryAgain(t, tries, &out)
 	}
-	s := x.log.machine.State()
-	f := &Undone{Node: n.Node.ID}
-	a := x.agentOf(n.Node.Worker)
-	if a == nil {
-		f.Left = fmt.Sprintf("there is no worker %q any more", n.Node.Worker)
-		return x.log.add(nil, f)
-	}
-	left, err := x.undoSession(a.Session(SessionOf(s.Log, s.Current, n.Node.ID)))
-	if x.ctx.Err() != nil {
-		return nil // loop returns why
-	}
-	if err != nil {
-		left = append(left, err.Error())
-	}
-	f.Left = cut(strings.Join(left, "; "), 4<<10)
-	return x.log.add(nil, f)
 }
 
-// undoSession undoes the runs of a session, the newest first. It returns what is left.
-func (x *execution) undoSession(session *agent.Session) (left []string, err error) {
-	facts, err := session.Facts(x.ctx)
-	if errors.Is(err, agent.ErrNothingOpen) {
-		return nil, nil // it was stopped before it began
+// undoNode undoes the effects of a node, in all runs of its session, and says why something is left
+// of them. After an error it can be tried again.
+func (r *Runner) undoNode(ctx context.Context, run string, plan int, n *Node) (all machine.UndoReceipt, left string,
+	err error) {
+	a, name := r.agentOf(n.Worker), SessionOf(run, plan, n.ID)
+	if a == nil {
+		return all, fmt.Sprintf("there is no worker %q any more", n.Worker), nil
+	}
+	session := a.Session(name)
+	head, err := a.Journal().Head(ctx, name)
+	if errors.Is(err, journal.ErrNoSession) {
+		return all, fmt.Sprintf("its session %q is gone, and what it did isn't known any more", name), nil
 	}
 	if err != nil {
-		return nil, err
+		return all, "", err
+	}
+	facts, err := session.Facts(ctx)
+	if err != nil {
+		return all, "", err
+	}
+	var why []string
+	if head.Pruned > 0 {
+		why = append(why, "a part of the log of its session was pruned")
 	}
 	for _, f := range slices.Backward(facts) {
-		run, ok := f.(*agent.RunStarted)
+		begun, ok := f.(*agent.RunStarted)
 		if !ok {
 			continue
 		}
-		receipt, err := session.Undo(x.ctx, agent.Rollback{Run: run.Run(), User: "plan"})
+		rec, err := session.Undo(ctx, agent.Rollback{Run: begun.Run(), User: "plan"})
+		if errors.Is(err, agent.ErrCannotUndo) {
+			why = append(why, err.Error())
+			continue
+		}
 		if err != nil {
-			return left, err
+			return all, "", err
 		}
-		for _, call := range receipt.Impossible {
-			left = append(left, fmt.Sprintf("%s: %s", call.Call.Name, call.Why))
+		all.Undone = append(all.Undone, rec.Undone...)
+		all.Impossible = append(all.Impossible, rec.Impossible...)
+		if rec.Failed != nil {
+			all.Failed = rec.Failed
+			all.Impossible = append(all.Impossible, *rec.Failed)
 		}
-		if receipt.Failed != nil {
-			left = append(left, fmt.Sprintf("%s: %s", receipt.Failed.Call.Name, receipt.Failed.Why))
-		}
-		for _, call := range receipt.Left {
-			left = append(left, fmt.Sprintf("%s: %s", call.Call.Name, call.Why))
+		all.Left = append(all.Left, rec.Left...)
+	}
+	for _, calls := range [][]machine.UndoneCall{all.Impossible, all.Left} {
+		for _, call := range calls {
+			why = append(why, fmt.Sprintf("%s: %s", call.Call.Name, call.Why))
 		}
 	}
-	return left, nil
+	return all, cut(strings.Join(why, "; "), 4<<10), nil
+}
+
+// Undo undoes what a completed run has done, the newest first, as far as its tools can. The error
+// says what is left. What was undone before isn't undone again, and what a plan that failed had
+// done was undone when it failed. A run that hasn't ended is [agent.ErrCannotUndo]: see
+// [Runner.Cancel].
+func (r *Runner) Undo(ctx context.Context, run string) error {
+	_, err := r.takeBack(ctx, run)
+	return err
+}
+
+// takeBack is Undo. The receipt has all calls.
+func (r *Runner) takeBack(ctx context.Context, run string) (*machine.UndoReceipt, error) {
+	l, held, err := r.openWhenFree(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close(ctx)
+	s, rec := l.state, &machine.UndoReceipt{}
+	if !s.Status.ended() {
+		return nil, runError(run, agent.ErrCannotUndo, "it hasn't ended; Cancel ends it and undoes what it has done")
+	}
+	for _, i := range s.toUndo() {
+		if s.Status != Completed {
+			break
+		}
+		n := s.Nodes[i].Node
+		var left string
+		for tries := 0; ; tries++ {
+			one, why, err := r.undoNode(held, run, s.Current, &n)
+			if err == nil {
+				left, rec.Undone = why, append(rec.Undone, one.Undone...)
+				rec.Impossible = append(append(rec.Impossible, one.Impossible...), one.Left...)
+				break
+			}
+			if sleep(held, min(firstTry<<min(tries, 10), lastTry)); held.Err() != nil || tries == undoTries {
+				return rec, fmt.Errorf("plan: run %q: undoing node %q: %w", run, n.ID, err)
+			}
+		}
+		if err := l.add(&undone{Node: n.ID, Left: left}); err != nil {
+			return rec, err
+		}
+		if _, err := l.store(ctx, headOf(s, nil, true)); err != nil {
+			return rec, err
+		}
+		r.tell(run, nil)
+	}
+	return rec, s.errLeft()
+}
+
+// undoTries is how often Undo tries again after an error of the journal or because of a lease: for
+// about a minute.
+const undoTries = 12
+
+// errLeft returns what is left of the effects of a run.
+func (s *State) errLeft() error {
+	var left []string
+	for i := range s.Failures {
+		for _, r := range s.Failures[i].Left {
+			left = append(left, r.Node+": "+r.Why)
+		}
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; s.Status == Completed && n.Left != "" {
+			left = append(left, n.Node.ID+": "+n.Left)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return runError(s.Run, agent.ErrCannotUndo, "this is left of what it did: %s", strings.Join(left, "; "))
 }

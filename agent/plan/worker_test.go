@@ -51,7 +51,7 @@ func TestWorkersGetOutputsAndFeedback(t *testing.T) {
 		providertest.UserText("spell: the check couldn't judge: no dictionary"), providertest.AssistantText("draft"))
 	state, err := r.State(t.Context(), "p-1")
 	require.NoError(t, err)
-	require.JSONEq(t, `{"id":"out","on":"better"}`, string(state.Outputs()["out"]))
+	require.JSONEq(t, `{"id":"out","on":"better"}`, string(state.outputs()["out"]))
 }
 
 // A worker whose run ends without completing has failed, though it may have said something.

@@ -32,7 +32,7 @@ func planTools(store journal.Store, failures int32) []tools.Tool {
 	if err != nil {
 		panic(err)
 	}
-	r, err := plan.NewRunner(plan.Config{Agent: worker, AskOnFailure: true, Parallel: 1})
+	r, err := plan.New(plan.Config{Agent: worker, AskOnFailure: true, Parallel: 1})
 	if err != nil {
 		panic(err)
 	}

@@ -18,8 +18,8 @@ var realWaits = map[string]string{
 	"agent..slow": "only tests in bubbles call it; other tests have it in their fixture",
 	"agent/internal/durable": "its processes share only a store, each looks there for what the others do, and they " +
 		"are killed at random moments",
+	"agent/plan..rest":                   "only tests in bubbles set how long a call takes",
 	"agent/plan.TestCrashesRepeatNoNode": "it kills a process at a random moment after an event",
-	"agent/plan.runPlan":                 "it is a process that tries until the lease of another that was killed ends",
 	"examples/cms..until":                "it kills a process at a random moment after a line of output",
 	"examples/cms/internal/assistant.TestACallIsRefusedWhileItsBreakerIsOpen": "the cooldown of a breaker before a " +
 		"server on loopback",

@@ -131,10 +131,8 @@ func (in *chooseInput) rank(registry *tools.Registry) []rated {
 		}
 		byID[p.ID], plans = a, append(plans, p)
 	}
-	weights := plan.DefaultWeights
-	weights.Tools = registry
 	var all []rated
-	for _, r := range plan.Rank(weights, plans...) {
+	for _, r := range plan.Rank(plan.Weights{Tools: registry}, plans...) {
 		all = append(all, rated{r.Plan.ID, byID[r.Plan.ID], r.Cost, stepTime * len(r.Plan.Nodes), r.Score})
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
@@ -76,14 +77,32 @@ func (s *Services) Retry(ctx context.Context, user, artifact string, progress fu
 	if err := s.Store.SetPipeline(ctx, p.Name, portfolio.PipelineRunning, "", ""); err != nil {
 		return Outcome{}, err
 	}
-	err = s.Runner.Decide(ctx, p.Name, plan.RetryNode(p.Failed).By(user))
-	var wrong *plan.DecisionError
-	if err != nil && !errors.As(err, &wrong) {
+	if err := s.again(ctx, user, &p); err != nil {
 		return Outcome{}, err
 	}
 	p.State = portfolio.PipelineRunning
 	s.cfg.Observe(Event{Kind: PipelineRetried, Pipeline: p})
 	return s.timed(ctx, p, progress)
+}
+
+// again has the tool of a pipeline that failed tried again, unless somebody has decided that
+// before.
+func (s *Services) again(ctx context.Context, user string, p *portfolio.Pipeline) error {
+	pending, err := s.Runner.Pending(ctx, p.Name)
+	if err != nil {
+		return err
+	}
+	for _, q := range pending {
+		if !slices.Equal(q.Path, []string{p.Failed}) {
+			continue
+		}
+		err := s.Runner.Decide(ctx, p.Name, agent.Answer(q.ID, map[string]string{"decision": "retry"}).By(user))
+		var before *agent.DecisionError
+		if err != nil && !errors.As(err, &before) {
+			return err
+		}
+	}
+	return nil
 }
 
 // timed drives a pipeline that this process has begun, and reports its end.
@@ -158,8 +177,7 @@ func planOf(p *portfolio.Pipeline, a *portfolio.Artifact) *plan.Plan {
 	return all
 }
 
-// drive runs a pipeline to its end, or to the tool that fails. A process that has died holds it
-// until its lease ends.
+// drive runs a pipeline to its end, or to the tool that fails.
 func (s *Services) drive(ctx context.Context, p portfolio.Pipeline, progress func(Step)) (Outcome, error) {
 	a, err := s.Store.Artifact(ctx, p.User, p.Artifact)
 	if err != nil {
@@ -174,52 +192,29 @@ func (s *Services) drive(ctx context.Context, p portfolio.Pipeline, progress fun
 	if err := s.Store.Lock(ctx, p.User, a.ID, p.Name, time.Minute); err != nil {
 		return out, err
 	}
-	for {
-		err := s.follow(ctx, &p, &a, &out, progress)
-		var busy *plan.BusyError
-		if err != nil && ctx.Err() != nil {
-			return out, context.Cause(ctx)
-		}
-		if !errors.As(err, &busy) {
-			return out, err
-		}
-		select { // until the lease of a process that has died is over
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			return out, context.Cause(ctx)
-		}
+	err = s.follow(ctx, &p, &a, &out, progress)
+	if err != nil && ctx.Err() != nil {
+		return out, context.Cause(ctx)
 	}
+	return out, err
 }
 
 // follow drives the run of a pipeline's plan, and records what became of it.
 func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfolio.Artifact, out *Outcome,
 	progress func(Step)) error {
-	plans := []*plan.Plan{planOf(p, a)}
-	if _, err := s.Runner.State(ctx, p.Name); err == nil {
-		plans = nil // it goes on
-	}
 	if progress == nil {
 		progress = func(Step) {}
 	}
-	failed := ""
-	for ev, err := range s.Runner.Run(ctx, p.Name, plans...) {
-		if err != nil {
-			return err
-		}
-		switch ev := ev.(type) {
-		case *plan.NodeStarted:
-			progress(Step{p.Artifact, ev.Node, StepStarted})
-		case *plan.NodeEnded:
-			step := Step{p.Artifact, ev.Node, StepFinished}
-			if ev.Status != plan.NodeDone {
-				step.State = StepFailed
-			}
-			progress(step)
-		case *plan.Paused:
-			for _, pending := range ev.Pending {
-				failed = pending.Node
-			}
-		}
+	began, err := s.Runner.Start(ctx, p.Name, planOf(p, a))
+	if errors.Is(err, agent.ErrDuplicate) { // it goes on as it began
+		began, err = s.Runner.State(ctx, p.Name)
+	}
+	if err != nil {
+		return err
+	}
+	failed, err := s.finish(ctx, p, began.Seq, progress)
+	if err != nil {
+		return err
 	}
 	state, err := s.Runner.State(ctx, p.Name)
 	if err != nil {
@@ -246,6 +241,46 @@ func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfol
 	err = s.Store.SetPipeline(ctx, p.Name, end, failed, reason)
 	out.Pipeline.State, out.Pipeline.Failed, out.Pipeline.Reason = end, failed, reason
 	return errors.Join(err, s.Store.Unlock(ctx, p.Artifact, p.Name))
+}
+
+// finish drives the run of a pipeline's plan until it has ended or asks about a tool that has
+// failed, which it returns. A process that has died holds the run until its lease ends.
+func (s *Services) finish(ctx context.Context, p *portfolio.Pipeline, after uint64, progress func(Step)) (failed string,
+	err error) {
+	driven, stop := context.WithCancel(ctx)
+	finished := make(chan error, 1)
+	go func() {
+		state, err := s.Runner.Finish(driven, p.Name)
+		if state == nil || state.Status != plan.Completed { // else the loop reads its end
+			stop()
+		}
+		finished <- err
+	}()
+	for ev, err := range s.Runner.Watch(driven, p.Name, after) {
+		if err != nil {
+			break
+		}
+		switch ev := ev.(type) {
+		case *plan.NodeStarted:
+			progress(Step{p.Artifact, ev.Node, StepStarted})
+		case *plan.NodeEnded:
+			step := Step{p.Artifact, ev.Node, StepFinished}
+			if ev.Status != plan.NodeDone {
+				step.State = StepFailed
+			}
+			progress(step)
+		case *plan.Paused:
+			failed = ev.Pending[0].Path[0]
+		}
+		if failed != "" {
+			break
+		}
+	}
+	stop()
+	if err := <-finished; failed == "" {
+		return "", err
+	}
+	return failed, ctx.Err()
 }
 
 // problemOf returns why a tool has failed.

@@ -159,7 +159,8 @@ func TestOnePipelineOfAnArtifactAtATime(t *testing.T) {
 	require.Equal(t, 1, b.asked["skeleton"])
 }
 
-// A pipeline whose caller goes away stops at once; trying again, or the next start, continues it.
+// A pipeline whose caller goes away stops after the tool in progress; trying again, or the next
+// start, continues it.
 func TestAPipelineWhoseCallerGoesAwayIsContinued(t *testing.T) {
 	t.Parallel()
 	admitted, open := 0, 0
@@ -174,8 +175,7 @@ func TestAPipelineWhoseCallerGoesAwayIsContinued(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b.fails = func(purpose string, n int) error {
 		if purpose == "writer" && n == 2 {
-			cancel()
-			return context.Canceled
+			cancel() // what is in progress has a few seconds to end
 		}
 		return nil
 	}

@@ -1,0 +1,241 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/due"
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// Start stores a run of plans under a name. The first plan runs, and each other one if all before
+// it have failed. It begins where [Runner.Serve] or [Runner.Finish] drives it, in this or another
+// process. A run that was stored before, with the same plans, is left as it is. With other plans,
+// or if the name belongs to something else, the error is [agent.ErrDuplicate]. A plan that can't
+// run is a *[CheckError].
+func (r *Runner) Start(ctx context.Context, run string, plans ...*Plan) (*State, error) {
+	if err := checkName(run); err != nil {
+		return nil, err
+	}
+	if len(plans) == 0 {
+		return nil, &agent.ArgError{Func: "Runner.Start", Field: "plans", Problem: "there are none; give at least one"}
+	}
+	s, err := r.load(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if s.Status == "" {
+		if s, err = r.start(ctx, run, plans); err != nil {
+			return nil, err
+		}
+	}
+	if !s.beganWith(plans) {
+		return nil, runError(run, agent.ErrDuplicate, "it was begun with other plans; choose another name for these")
+	}
+	return s, nil
+}
+
+// start stores a new run, unless another process does so at the same time.
+func (r *Runner) start(ctx context.Context, run string, plans []*Plan) (*State, error) {
+	f := &proposed{Options: options{Parallel: r.cfg.Parallel, KeepGoing: r.cfg.KeepGoing,
+		AskOnFailure: r.cfg.AskOnFailure}}
+	for _, p := range plans {
+		one, err := r.proposal(p)
+		if err != nil {
+			return nil, err
+		}
+		f.Plans = append(f.Plans, one)
+	}
+	l := &planLog{journal: r.store, name: run, state: &State{Run: run}}
+	if err := l.add(f); err != nil {
+		return nil, err
+	}
+	_, err := l.store(ctx, headOf(l.state, nil, l.state.Status == atApproval))
+	if errors.Is(err, agent.ErrBusy) { // it exists by now
+		return r.State(ctx, run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.posted(run)
+	return l.state, nil
+}
+
+// beganWith reports whether a run was begun with these plans.
+func (s *State) beganWith(plans []*Plan) bool {
+	return slices.EqualFunc(plans, s.original, func(p *Plan, hash string) bool {
+		q, err := p.copied()
+		return err == nil && q.Hash() == hash
+	})
+}
+
+// Serve drives the runs that are due until ctx ends, several at a time: those that were started,
+// whose process has died, or that wait for something that was decided. It finds them within a
+// second, and those of this process at once. When ctx ends, nothing that runs do is lost or counts
+// as failed: another process goes on, or the next Serve. Serve returns when nothing that it began
+// is in progress. It may be called in several processes.
+func (r *Runner) Serve(ctx context.Context) {
+	loop := due.New(due.Config{List: r.due, Parallel: r.cfg.Runs, Logger: r.cfg.Logger,
+		Drive: func(ctx context.Context, run string) error {
+			_, err := r.drive(ctx, run)
+			if errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrDraining) {
+				return due.ErrLater
+			}
+			return err
+		}})
+	r.mu.Lock()
+	r.serving = append(r.serving, loop)
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.serving = slices.DeleteFunc(r.serving, func(l *due.Loop) bool { return l == loop })
+	}()
+	loop.Start(ctx)
+	<-ctx.Done()
+	loop.Stop()
+}
+
+// due yields the runs that could go on but that no process drives. Those that were submitted go on
+// with the sessions in which they were.
+func (r *Runner) due(ctx context.Context) iter.Seq2[due.Item, error] {
+	return func(yield func(due.Item, error) bool) {
+		for h, err := range r.store.Heads(ctx, journal.Filter{Kind: headKind}) {
+			if err == nil && (strings.HasPrefix(h.Session, submittedPrefix) || !isDue(&h, time.Now())) {
+				continue
+			}
+			if !yield(due.Item{Session: h.Session, Since: h.Updated}, err) {
+				return
+			}
+		}
+	}
+}
+
+// isDue reports whether a run can go on and nobody drives it.
+func isDue(h *journal.Head, now time.Time) bool {
+	if h.Owner != "" && now.Before(h.Until) {
+		return false
+	}
+	expired := slices.ContainsFunc(h.Open, func(o journal.Open) bool {
+		return !o.Expires.IsZero() && !now.Before(o.Expires)
+	})
+	return h.Status == statusRunning || h.Status == statusPaused && (h.Inbox > 0 || expired)
+}
+
+// Finish drives a run to its end, and returns its state. It waits for decisions, and while another
+// process drives the run or has a lease on it. Its error is nil if the run is completed, a
+// *[FailedError] if it has ended otherwise, and else says why the run can't be driven: ctx has
+// ended, or the journal fails. The run stays as it is then.
+func (r *Runner) Finish(ctx context.Context, run string) (*State, error) {
+	for {
+		s, err := r.drive(ctx, run)
+		switch {
+		case err == nil && s.Status.ended():
+			return s, s.err()
+		case err != nil && !errors.Is(err, agent.ErrBusy) || ctx.Err() != nil:
+			return s, err
+		}
+		if err := r.waitUntilDue(ctx, run); err != nil {
+			return s, err
+		}
+	}
+}
+
+// waitUntilDue waits until a run may go on, or has ended.
+func (r *Runner) waitUntilDue(ctx context.Context, run string) error {
+	wake, leave := r.listen(run)
+	defer leave()
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		head, err := r.store.Head(ctx, run)
+		if err != nil && ctx.Err() == nil {
+			return storeError(run, "reading its head", err)
+		}
+		if err == nil && (isDue(&head, time.Now()) || Status(head.Status).ended()) {
+			return nil
+		}
+		select {
+		case <-wake:
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// openWhenFree is open that waits while another process has the run.
+func (r *Runner) openWhenFree(ctx context.Context, run string) (*planLog, context.Context, error) {
+	for {
+		l, held, err := r.open(ctx, run)
+		if !errors.Is(err, agent.ErrBusy) {
+			return l, held, err
+		}
+		if sleep(ctx, firstTry); ctx.Err() != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// Delete removes a run with the sessions of its nodes. What it did stays as it is. A run that is in
+// progress is [agent.ErrBusy]; an unknown one is no error.
+func (r *Runner) Delete(ctx context.Context, run string) error {
+	l, held, err := r.open(ctx, run)
+	if errors.Is(err, agent.ErrNothingOpen) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer l.close(ctx)
+	for rec, err := range r.store.Read(held, run, 0) {
+		if err != nil {
+			return storeError(run, "reading its log", err)
+		}
+		f, err := decodeFact(run, rec)
+		if err != nil {
+			return err
+		}
+		switch f := f.(type) {
+		case *proposed:
+			for i := range f.Plans {
+				err = errors.Join(err, r.deleteNodes(held, run, i, f.Plans[i].Plan.Nodes))
+			}
+		case *decided:
+			if f.Revision != nil {
+				err = r.deleteNodes(held, run, f.Plan, f.Revision.Plan.Nodes)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.store.Delete(held, run, journal.All); err != nil {
+		return storeError(run, "deleting it", err)
+	}
+	r.tell(run, nil)
+	return nil
+}
+
+// deleteNodes deletes the sessions of nodes.
+func (r *Runner) deleteNodes(ctx context.Context, run string, plan int, nodes []Node) error {
+	for i := range nodes {
+		a := r.agentOf(nodes[i].Worker)
+		if a == nil {
+			a = r.cfg.Agent
+		}
+		name := SessionOf(run, plan, nodes[i].ID)
+		if _, err := a.Journal().Head(ctx, name); errors.Is(err, journal.ErrNoSession) {
+			continue
+		}
+		if err := a.Session(name).Delete(ctx); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+			return err
+		}
+	}
+	return nil
+}

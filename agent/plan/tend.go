@@ -1,0 +1,317 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/work"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A tended is something in progress, as the loop and the goroutine that tends it see it.
+type tended struct {
+	key    string
+	look   chan struct{}   // a call may have been decided on; the loop sends when waits isn't empty
+	ended  context.Context // ends when the plan that the work is a part of has been given up
+	cancel context.CancelFunc
+	waits  []agent.Pause // of the loop
+}
+
+// tend runs f beside the loop. f returns when the work has a result, or x.work has ended.
+func (x *execution) tend(key string, f func(*tended)) *tended {
+	t := &tended{key: key, look: make(chan struct{}, 1)}
+	t.ended, t.cancel = context.WithCancel(x.work)
+	x.works[key] = t
+	x.tending.Go(func() {
+		defer t.cancel()
+		f(t)
+	})
+	return t
+}
+
+// say tells the loop something. After the end of the execution nobody listens: the next one finds
+// the result in the node's session, or makes it again.
+func (x *execution) say(t *tended, m message) {
+	m.key = t.key
+	select {
+	case x.messages <- m:
+	case <-x.work.Done():
+	}
+}
+
+// SessionOf returns the name of the session of a node: of the plan with that index, in a run of
+// plans.
+func SessionOf(run string, plan int, node string) string {
+	return fmt.Sprintf("%s/%d/%s", run, plan, node)
+}
+
+// A task is one attempt at a node.
+type task struct {
+	run        string
+	plan       int
+	node       NodeState
+	outputs    map[string]json.RawMessage
+	approved   bool   // a person has approved the plan
+	approvedBy string // who
+	answered   map[string]bool
+}
+
+func (x *execution) task(n *NodeState) *task {
+	return &task{run: x.s.Run, plan: x.s.Current, node: *n, outputs: x.s.outputs(), approved: x.s.Approved == x.s.hash,
+		approvedBy: x.s.ApprovedBy, answered: make(map[string]bool)}
+}
+
+func (k *task) session() string { return SessionOf(k.run, k.plan, k.node.Node.ID) }
+
+// end returns the fact that ends the attempt.
+func (k *task) end(began time.Time, out *work.Outcome) *NodeEnded {
+	f := &NodeEnded{Node: k.node.Node.ID, Attempt: k.node.Attempt, Round: k.node.Round, Status: NodeDone,
+		Output: out.Output, Took: time.Since(began)}
+	if out.Status == work.Failed {
+		f.Status, f.Error = NodeFailed, cut(cmp.Or(out.Err.Error(), "it failed"), 4<<10)
+		f.Class = cmp.Or(fault.Of(out.Err), fault.Permanent) // None if its session was canceled
+		f.Final, f.Unbegun = isFinal(out.Err), errors.Is(out.Err, errUnbegun)
+	}
+	return f
+}
+
+// tendNode makes an attempt at a node. It waits for people and for leases.
+func (x *execution) tendNode(t *tended, k *task) {
+	began := time.Now()
+	for tries := 0; x.work.Err() == nil; tries++ {
+		out := x.advance(t, k)
+		switch out.Status {
+		case work.Done, work.Failed:
+			x.say(t, message{over: true, fact: k.end(began, &out)})
+			return
+		case work.Waits:
+			tries = 0
+			if x.answerByPlan(k, out.Pending) {
+				continue
+			}
+			x.say(t, message{waits: out.Pending})
+			x.waitForDecision(t, k, out.Pending)
+		default:
+			if errors.Is(out.Err, agent.ErrDraining) {
+				x.say(t, message{err: out.Err})
+				return
+			}
+			x.waitToTryAgain(t, tries, &out)
+		}
+	}
+}
+
+// waitForDecision waits until what a node waits for may have been decided, or has expired.
+func (x *execution) waitForDecision(t *tended, k *task, pauses []agent.Pause) {
+	var expiry <-chan time.Time
+	if at := earliest(pauses); !at.IsZero() {
+		timer := time.NewTimer(time.Until(at))
+		defer timer.Stop()
+		expiry = timer.C
+	}
+	for {
+		select {
+		case <-t.look:
+			head, err := x.agentOf(k.node.Node.Worker).Journal().Head(x.work, k.session())
+			if err != nil || len(head.Open) == 0 || head.Inbox > 0 {
+				return
+			}
+			x.say(t, message{waits: pauses}) // something else was decided
+		case <-expiry:
+			x.say(t, message{})
+			return
+		case <-t.ended.Done():
+			return
+		}
+	}
+}
+
+// earliest returns when the first of some pauses expires; zero if none does.
+func earliest(pauses []agent.Pause) (at time.Time) {
+	for i := range pauses {
+		if e := pauses[i].Expires; at.IsZero() || !e.IsZero() && e.Before(at) {
+			at = e
+		}
+	}
+	return at
+}
+
+// The times between tries of what was stopped.
+const (
+	firstTry = 200 * time.Millisecond
+	lastTry  = 10 * time.Second
+)
+
+// waitToTryAgain waits before work that was stopped is tried again: until the lease of another
+// process ends, but that may end before its time.
+func (x *execution) waitToTryAgain(t *tended, tries int, out *work.Outcome) {
+	wait := min(firstTry<<min(tries, 10), lastTry)
+	if !out.Until.IsZero() {
+		wait = min(wait, time.Second)
+	} else if tries > 0 {
+		x.cfg.Logger.WarnContext(x.work, "plan: work was stopped, and is tried again", "run", x.s.Run, "work", t.key,
+			"wait", wait, "error", out.Err)
+	}
+	sleep(x.work, wait)
+}
+
+// answerByPlan approves the calls that the approval of the plan has approved: those of the node
+// itself whose input is the one in the plan, which no output of another node is a part of.
+func (x *execution) answerByPlan(k *task, pauses []agent.Pause) bool {
+	n := &k.node.Node
+	if refs, _ := references(n.Input); !k.approved || n.Tool == "" || len(refs) > 0 {
+		return false
+	}
+	var approvals []agent.Decision
+	for i := range pauses {
+		p := &pauses[i]
+		if p.Kind == agent.PauseApproval && len(p.Path) == 0 && !k.answered[p.ID] && x.isInput(n, p.Call.Input) {
+			k.answered[p.ID] = true
+			approvals = append(approvals, agent.Approve(p.ID).By(k.approvedBy))
+		}
+	}
+	if len(approvals) == 0 {
+		return false
+	}
+	if err := x.cfg.Agent.Session(k.session()).Decide(x.work, approvals...); err != nil {
+		x.cfg.Logger.WarnContext(x.work, "plan: the approval of a plan can't be passed on to a call", "run", k.run,
+			"node", n.ID, "error", err)
+		return false
+	}
+	return true
+}
+
+// isInput reports whether an input of a call is that of a node.
+func (x *execution) isInput(n *Node, input json.RawMessage) bool {
+	own, err := json.Marshal(n.Input)
+	if len(n.Input) == 0 {
+		own = json.RawMessage("{}")
+	}
+	if d, ok := x.cfg.Agent.Tools().Lookup(n.Tool); ok && err == nil {
+		own, err = d.Accept(own) // with defaults
+	}
+	return err == nil && sameJSON(own, input)
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	x, err1 := decode(a)
+	y, err2 := decode(b)
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	c, err1 := json.Marshal(x)
+	d, err2 := json.Marshal(y)
+	return err1 == nil && err2 == nil && string(c) == string(d)
+}
+
+// input returns the input of a node's run, and the agent that it is for.
+func (x *execution) input(k *task) (*agent.Agent, agent.Input, error) {
+	n := &k.node.Node
+	a, in := x.agentOf(n.Worker), agent.Input{}
+	if a == nil {
+		return nil, in, fault.Errorf(fault.Permanent, "there is no worker %q any more", n.Worker)
+	}
+	if n.Worker != "" {
+		in = agent.Input{Prompt: k.prompt()}
+	} else {
+		input, err := resolve(n, k.outputs)
+		if err != nil {
+			return nil, in, err
+		}
+		in = agent.CallTool("", n.Tool, input)
+		in.CallKey = k.node.Key
+	}
+	in.Pipeline, in.Task = k.run, n.ID
+	in.Limits = &agent.Limits{Duration: n.limit()}
+	if x.cfg.Input != nil {
+		x.cfg.Input(n, &in)
+	}
+	in.Session = k.session()
+	in.Key = fmt.Sprintf("%d/%d/%d", k.node.Round, k.node.Attempt, k.node.Attempts)
+	return a, in, nil
+}
+
+// agentOf returns the agent of nodes with that worker; nil if there is none any more.
+func (r *Runner) agentOf(worker string) *agent.Agent {
+	if worker == "" {
+		return r.cfg.Agent
+	}
+	return r.cfg.Workers[worker]
+}
+
+// prompt returns what a worker is told: its task, the outputs of the nodes in After, and what was
+// wrong with its last result.
+func (k *task) prompt() string {
+	n := &k.node.Node
+	var b strings.Builder
+	if k.node.Round == 1 {
+		b.WriteString(n.Prompt)
+		for _, id := range n.After {
+			if out, ok := k.outputs[id]; ok {
+				fmt.Fprintf(&b, "\n\n<output node=%q>\n%s\n</output>", id, plainText(out))
+			}
+		}
+		return b.String()
+	}
+	b.WriteString("Your result was judged. Do it again, and mind this:\n")
+	for _, v := range k.node.Feedback {
+		if !v.Passed {
+			fmt.Fprintf(&b, "- %s: %s\n", v.Check, cmp.Or(v.Feedback, "not passed"))
+		}
+	}
+	return b.String()
+}
+
+// plainText returns a JSON string as its text, and other JSON as it is.
+func plainText(out json.RawMessage) string {
+	var text string
+	if json.Unmarshal(out, &text) == nil {
+		return text
+	}
+	return string(out)
+}
+
+// advance begins or continues the run of a node in its session. When the plan is given up, it ends
+// that run.
+func (x *execution) advance(t *tended, k *task) (out work.Outcome) {
+	defer func() { // Config.Input and Config.Event are the host's
+		if v := recover(); v != nil {
+			x.cfg.Logger.Error("plan: a panic in a node", "run", k.run, "node", k.node.Node.ID, "panic", v,
+				"stack", string(debug.Stack()))
+			out = failed(final(fmt.Errorf("panic: %v", v)))
+		}
+	}()
+	a, in, err := x.input(k)
+	if err != nil {
+		return failed(unbegun(err))
+	}
+	if t.ended.Err() != nil {
+		return x.withdraw(a, in.Session)
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	ctx, over := context.WithCancel(x.work)
+	defer over()
+	running.Go(func() { x.cancelWhenGivenUp(ctx, t, a.Session(in.Session)) })
+	return x.runSession(ctx, a, in, k)
+}
+
+// cancelWhenGivenUp cancels the run of a session if the plan is given up before ctx ends.
+func (x *execution) cancelWhenGivenUp(ctx context.Context, t *tended, s *agent.Session) {
+	select {
+	case <-t.ended.Done():
+	case <-ctx.Done():
+	}
+	for ctx.Err() == nil {
+		_ = s.Cancel(ctx)
+		sleep(ctx, 50*time.Millisecond) // it may not have begun
+	}
+}
