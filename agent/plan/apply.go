@@ -130,7 +130,7 @@ func (s *State) propose(f *proposed) string {
 			return fmt.Sprintf("plan %d: %s", i, faults[0].text())
 		}
 	}
-	s.plans, s.options, s.began = slices.Clone(f.Plans), f.Options, f.Time
+	s.plans, s.options, s.began, s.parent = slices.Clone(f.Plans), f.Options, f.Time, f.Parent
 	for i := range f.Plans {
 		s.original = append(s.original, f.Plans[i].Plan.Hash())
 	}

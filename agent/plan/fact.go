@@ -47,6 +47,7 @@ type fact interface {
 // failed.
 type proposed struct {
 	Meta
+	Parent  string     `json:"parent,omitempty"` // the session in which the plan was submitted
 	Plans   []proposal `json:"plans"`
 	Options options    `json:"options"`
 }

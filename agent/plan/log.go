@@ -207,7 +207,7 @@ func (l *planLog) append(ctx context.Context, app journal.Append) error {
 // headOf returns what lists show of a run. calls are the pauses of its nodes' calls, and idle says
 // that nothing is in progress and nothing can begin before something is decided.
 func headOf(s *State, calls []agent.Pause, idle bool) *journal.HeadUpdate {
-	h := &journal.HeadUpdate{Kind: headKind, Status: statusRunning}
+	h := &journal.HeadUpdate{Kind: headKind, Status: statusRunning, Parent: s.parent}
 	if p := s.Plan(); p != nil {
 		h.Title = cut(line(p.Title), journal.MaxTitle)
 	}

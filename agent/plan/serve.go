@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -19,6 +19,11 @@ import (
 // or if the name belongs to something else, the error is [agent.ErrDuplicate]. A plan that can't
 // run is a *[CheckError].
 func (r *Runner) Start(ctx context.Context, run string, plans ...*Plan) (*State, error) {
+	return r.start(ctx, run, "", plans)
+}
+
+// start is Start for a run that may have a parent.
+func (r *Runner) start(ctx context.Context, run, parent string, plans []*Plan) (*State, error) {
 	if err := checkName(run); err != nil {
 		return nil, err
 	}
@@ -30,7 +35,7 @@ func (r *Runner) Start(ctx context.Context, run string, plans ...*Plan) (*State,
 		return nil, err
 	}
 	if s.Status == "" {
-		if s, err = r.start(ctx, run, plans); err != nil {
+		if s, err = r.create(ctx, run, parent, plans); err != nil {
 			return nil, err
 		}
 	}
@@ -40,9 +45,9 @@ func (r *Runner) Start(ctx context.Context, run string, plans ...*Plan) (*State,
 	return s, nil
 }
 
-// start stores a new run, unless another process does so at the same time.
-func (r *Runner) start(ctx context.Context, run string, plans []*Plan) (*State, error) {
-	f := &proposed{Options: options{Parallel: r.cfg.Parallel, KeepGoing: r.cfg.KeepGoing,
+// create stores a new run, unless another process does so at the same time.
+func (r *Runner) create(ctx context.Context, run, parent string, plans []*Plan) (*State, error) {
+	f := &proposed{Parent: parent, Options: options{Parallel: r.cfg.Parallel, KeepGoing: r.cfg.KeepGoing,
 		AskOnFailure: r.cfg.AskOnFailure}}
 	for _, p := range plans {
 		one, err := r.proposal(p)
@@ -105,8 +110,8 @@ func (r *Runner) Serve(ctx context.Context) {
 // with the sessions in which they were.
 func (r *Runner) due(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
-		for h, err := range r.store.Heads(ctx, journal.Filter{Kind: headKind}) {
-			if err == nil && (strings.HasPrefix(h.Session, submittedPrefix) || !isDue(&h, time.Now())) {
+		for h, err := range r.store.Heads(ctx, journal.Filter{Kind: headKind, NoParent: true}) {
+			if err == nil && !isDue(&h, time.Now()) {
 				continue
 			}
 			if !yield(due.Item{Session: h.Session, Since: h.Updated}, err) {
@@ -193,49 +198,19 @@ func (r *Runner) Delete(ctx context.Context, run string) error {
 		return err
 	}
 	defer l.close(ctx)
-	for rec, err := range r.store.Read(held, run, 0) {
-		if err != nil {
-			return storeError(run, "reading its log", err)
-		}
-		f, err := decodeFact(run, rec)
-		if err != nil {
-			return err
-		}
-		switch f := f.(type) {
-		case *proposed:
-			for i := range f.Plans {
-				err = errors.Join(err, r.deleteNodes(held, run, i, f.Plans[i].Plan.Nodes))
+	for _, a := range append(slices.Collect(maps.Values(r.cfg.Workers)), r.cfg.Agent) {
+		for head, err := range a.Journal().Heads(held, journal.Filter{Parent: run}) {
+			if err == nil {
+				err = a.Session(head.Session).Delete(held)
 			}
-		case *decided:
-			if f.Revision != nil {
-				err = r.deleteNodes(held, run, f.Plan, f.Revision.Plan.Nodes)
+			if err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+				return storeError(run, "deleting the session of a node", err)
 			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	if err := r.store.Delete(held, run, journal.All); err != nil {
 		return storeError(run, "deleting it", err)
 	}
 	r.tell(run, nil)
-	return nil
-}
-
-// deleteNodes deletes the sessions of nodes.
-func (r *Runner) deleteNodes(ctx context.Context, run string, plan int, nodes []Node) error {
-	for i := range nodes {
-		a := r.agentOf(nodes[i].Worker)
-		if a == nil {
-			a = r.cfg.Agent
-		}
-		name := SessionOf(run, plan, nodes[i].ID)
-		if _, err := a.Journal().Head(ctx, name); errors.Is(err, journal.ErrNoSession) {
-			continue
-		}
-		if err := a.Session(name).Delete(ctx); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
-			return err
-		}
-	}
 	return nil
 }

@@ -24,6 +24,7 @@ type State struct {
 	Failures []*Failed
 
 	began    time.Time
+	parent   string     // the session in which the plan was submitted, if it was
 	plans    []proposal // in the order in which they run; each in its newest version
 	original []string   // the hashes of the plans as they were proposed
 	options  options

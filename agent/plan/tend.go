@@ -234,7 +234,7 @@ func (x *execution) input(k *task) (*agent.Agent, agent.Input, error) {
 	if x.cfg.Input != nil {
 		x.cfg.Input(n, &in)
 	}
-	in.Session = k.session()
+	in.Session, in.Parent = k.session(), k.run
 	in.Key = fmt.Sprintf("%d/%d/%d", k.node.Round, k.node.Attempt, k.node.Attempts)
 	return a, in, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,9 +13,6 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
-
-// submittedPrefix begins the names of the runs of submitted plans.
-const submittedPrefix = "plan/"
 
 // ToolSubmit is the name of the tool of [Tools] that submits a plan.
 const ToolSubmit = "plan.submit"
@@ -75,7 +73,7 @@ func Tools(r *Runner) []tools.Tool {
 		Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true,
 		Polls: true},
 		func(ctx context.Context, in statusInput) (string, error) {
-			if _, err := own(ctx, in.Run); err != nil {
+			if _, _, err := r.own(ctx, in.Run); err != nil {
 				return "", err
 			}
 			return r.report(ctx, in.Run)
@@ -156,21 +154,27 @@ func summary(p *Plan) string {
 		strings.Join(steps, ", ")), 2<<10)
 }
 
-// submittedIn returns how the names of the runs of plans begin that were submitted in a session.
-func submittedIn(session string) string {
-	sum := sha256.Sum256([]byte(session))
-	return submittedPrefix + hex.EncodeToString(sum[:8]) + "/"
+// submittedRun returns the name of the run of a plan that a call submits. Copies of a session have
+// the same calls.
+func submittedRun(call *tools.Call) string {
+	sum := sha256.Sum256([]byte(call.Session))
+	return "plan/" + hex.EncodeToString(sum[:8]) + "/" + call.IdempotencyKey
 }
 
-// own returns the call that ctx belongs to, if the run is one that was submitted in its session. A
-// model sees no others.
-func own(ctx context.Context, run string) (*tools.Call, error) {
-	call, ok := tools.CallOf(ctx)
-	if !ok || !strings.HasPrefix(run, submittedIn(call.Session)) {
-		return nil,
-			fault.Errorf(fault.NotFound, "plan: no plan with the run %q was submitted in this conversation", run)
+// own returns the call that ctx belongs to, and the state of a run that was submitted in its
+// session. A model sees no others.
+func (r *Runner) own(ctx context.Context, run string) (*tools.Call, *State, error) {
+	if call, ok := tools.CallOf(ctx); ok {
+		s, err := r.State(ctx, run)
+		if err == nil && s.parent == call.Session {
+			return call, s, nil
+		}
+		if err != nil && !errors.Is(err, agent.ErrNothingOpen) && !errors.Is(err, agent.ErrDuplicate) {
+			return nil, nil, err
+		}
 	}
-	return call, nil
+	return nil, nil,
+		fault.Errorf(fault.NotFound, "plan: no plan with the run %q was submitted in this conversation", run)
 }
 
 // submit runs a plan that was approved. A call that is made again after a crash continues the same
@@ -184,8 +188,8 @@ func (r *Runner) submit(ctx context.Context, in *draft) (tools.Result, error) {
 	if !ok {
 		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
 	}
-	run := submittedIn(call.Session) + call.IdempotencyKey
-	if _, err := r.Start(ctx, run, p); err != nil {
+	run := submittedRun(call)
+	if _, err := r.start(ctx, run, call.Session, []*Plan{p}); err != nil {
 		return tools.Result{}, err
 	}
 	return r.carryOut(ctx, call, run, p.Hash())
@@ -193,11 +197,7 @@ func (r *Runner) submit(ctx context.Context, in *draft) (tools.Result, error) {
 
 // change revises a plan as approved, and continues its run.
 func (r *Runner) change(ctx context.Context, in *changeInput) (tools.Result, error) {
-	call, err := own(ctx, in.Run)
-	if err != nil {
-		return tools.Result{}, err
-	}
-	s, err := r.State(ctx, in.Run)
+	call, s, err := r.own(ctx, in.Run)
 	if err != nil {
 		return tools.Result{}, err
 	}

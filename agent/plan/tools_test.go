@@ -2,7 +2,10 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,8 +55,8 @@ func (s *shop) planner(t *testing.T, steps ...providertest.Step) (*agent.Agent, 
 	return a, r, model
 }
 
-// submittedRun returns the name of the one run of plans in the journal.
-func submittedRun(t *testing.T, r *Runner) (name string) {
+// theRun returns the name of the one run of plans in the journal.
+func theRun(t *testing.T, r *Runner) (name string) {
 	t.Helper()
 	for head, err := range r.store.Heads(t.Context(), journal.Filter{Kind: headKind}) {
 		require.NoError(t, err)
@@ -92,7 +95,7 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	require.Equal(t, agent.Completed, res.Status)
 	model.AssertSaw(t, 3, providertest.ToolResultText(ToolSubmit, "status: completed"))
 	require.Equal(t, []string{"a", "b"}, s.all())
-	state, err := r.State(t.Context(), submittedRun(t, r))
+	state, err := r.State(t.Context(), theRun(t, r))
 	require.NoError(t, err)
 	require.Equal(t, state.hash, state.Approved)
 	require.Equal(t, "ann", state.ApprovedBy)
@@ -112,7 +115,7 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 		agent.Answer(res.Pending[0].ID, map[string]string{"decision": "send back", "reason": "make c"})))
 	require.NoError(t, err)
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "A person sends the plan back: make c"))
-	run := submittedRun(t, r)
+	run := theRun(t, r)
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "run: "+run))
 
 	pending, err := r.Pending(t.Context(), run)
@@ -142,4 +145,36 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	res, err = a.Session("s").Call(t.Context(), toolStatus, statusInput{Run: "other"})
 	require.NoError(t, err)
 	require.Equal(t, tools.Failed, res.Called.Status)
+}
+
+func TestADeletedConversationTakesItsPlansAlong(t *testing.T) {
+	var s shop
+	a, r, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))),
+		providertest.Say("Done."))
+	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
+	require.ErrorAs(t, err, new(*agent.PausedError))
+	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b"}, s.all())
+	require.NoError(t, a.Session("s").Delete(t.Context()))
+	for head := range r.store.Heads(t.Context(), journal.Filter{}) {
+		require.Fail(t, "is left", head.Session)
+	}
+}
+
+// Retention leaves the sessions of nodes to their plan.
+func TestNodesOfAnOpenPlanAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{fail: map[string][]error{"b": {errors.New("no")}}}
+		r := s.runner(t, Config{AskOnFailure: true})
+		_, err := run(r, plan("A", made("a"), made("b", "a")))
+		require.NoError(t, err)
+		time.Sleep(time.Hour)
+		_, err = r.cfg.Agent.Retain(t.Context(), agent.Retention{Idle: time.Minute})
+		require.NoError(t, err)
+		decide(t, r, rejecting("no"))
+		_, err = run(r)
+		require.ErrorAs(t, err, new(*FailedError))
+		require.Equal(t, []string{"a", "-a"}, s.all())
+	})
 }
