@@ -34,6 +34,36 @@ func (p priced) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	return p.Model.Stream(ctx, req)
 }
 
+// unmetered is a model that doesn't report what it uses.
+type unmetered struct{ *providertest.Model }
+
+func (u unmetered) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return func(yield func(provider.Chunk, error) bool) {
+		for c, err := range u.Model.Stream(ctx, req) {
+			if c.Kind == provider.KindEnd {
+				c = provider.EndUnmetered(c.Extra.Stop)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestUsageThatIsNotReportedCountsAsEstimated(t *testing.T) {
+	model := providertest.Script(call("work", 1), call("work", 2), call("work", 3))
+	var done effects
+	a := newAgent(t, agent.Config{Provider: unmetered{model}, Limits: agent.Limits{Tokens: 10},
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
+	res := run(t, a)
+	require.Equal(t, agent.Stopped, res.Status)
+	var limit *agent.LimitError
+	require.ErrorAs(t, res.Err(), &limit)
+	require.Equal(t, machine.LimitTokens, limit.Limit)
+	require.True(t, res.Usage.Estimated)
+	require.Positive(t, res.Usage.Input)
+}
+
 func TestEveryLimitEndsARunWithItsName(t *testing.T) {
 	many := []providertest.Step{}
 	for i := range 20 {

@@ -16,6 +16,7 @@ type reply struct {
 	calls     []begunCall // the calls that have begun
 	size      output.Size
 	attempts  []error // the errors of the attempts before the last
+	unmetered bool    // the reply is complete and has no usage
 
 	texts  group[TextDelta]
 	deltas group[CallDelta]
@@ -41,7 +42,7 @@ func (b *group[T]) next() *T {
 // reset makes r ready for the next model call. It keeps the memory of the last one.
 func (r *reply) reset() {
 	r.collector.Reset()
-	r.err, r.calls, r.attempts, r.size = nil, r.calls[:0], nil, output.Size{}
+	r.err, r.calls, r.attempts, r.size, r.unmetered = nil, r.calls[:0], nil, output.Size{}, false
 }
 
 // A begunCall is a call of a reply that isn't complete.
@@ -69,6 +70,7 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 		x.reply.err = usable(err)
 		return false
 	}
+	x.reply.unmetered = c.Kind == provider.KindEnd && c.Extra.Usage == nil
 	if ev := x.eventOf(&c); ev != nil {
 		x.show(ev)
 	}

@@ -145,6 +145,9 @@ func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mod
 	if step != nil { // hooks get it, and may keep it
 		resp = x.reply.collector.Response()
 	}
+	if x.reply.unmetered {
+		resp.Usage = guard.Estimate(req, resp.Parts)
+	}
 	x.learn(&resp.Usage)
 	x.replied(resp, resp.Usage, step)
 }

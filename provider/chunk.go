@@ -26,7 +26,7 @@ const (
 	KindFile                     // Extra.Part: media made by the model
 	KindOpaque                   // Extra.Part.Opaque: see Attach, AttachTo and OpaquePart
 	KindReset                    // voids everything since the first Start; Text says why
-	KindEnd                      // the answer is complete: Extra.Stop, Extra.Usage
+	KindEnd                      // the answer is complete: Extra.Stop, Extra.Usage (nil if it wasn't reported)
 )
 
 var chunkKinds = [...]string{"none", "waiting", "start", "text", "reasoning", "refusal", "tool_start", "tool_delta",
@@ -198,6 +198,10 @@ func Reset(why string) Chunk { return Chunk{Kind: KindReset, Text: why} }
 func End(stop StopReason, usage Usage) Chunk {
 	return Chunk{Kind: KindEnd, Extra: &Extra{Stop: stop, Usage: &usage}}
 }
+
+// EndUnmetered completes an answer of which the provider hasn't reported the usage. Those who count
+// tokens estimate it.
+func EndUnmetered(stop StopReason) Chunk { return Chunk{Kind: KindEnd, Extra: &Extra{Stop: stop}} }
 
 func opaqueChunk(index int32, o Opaque) Chunk {
 	return Chunk{Kind: KindOpaque, Index: index, Extra: &Extra{Part: &Part{Kind: PartOpaque, Opaque: &o}}}

@@ -6,7 +6,8 @@ import "math"
 //
 // Input counts every token of the prompt, those read from and written to a cache included;
 // CacheRead and CacheWrite say how many of them. Output counts every token made, reasoning
-// included; Reasoning says how many of them. A figure that the provider doesn't report is 0.
+// included; Reasoning says how many of them. A figure that the provider doesn't report is 0. If it
+// reports none at all, a guard and an agent estimate them.
 type Usage struct {
 	Input      int64 `json:"input"`
 	Output     int64 `json:"output"`

@@ -205,7 +205,10 @@ func (d *decoder) finish() error {
 	if !adapter.IsNull(d.end.StopDetails) {
 		d.put(opaque(kindStopDetails, d.end.StopDetails))
 	}
-	c := provider.End(stopReason(d.end.Stop), d.usage.normal())
+	c := provider.EndUnmetered(stopReason(d.end.Stop))
+	if len(d.usage) > 0 {
+		c = provider.End(stopReason(d.end.Stop), d.usage.normal())
+	}
 	c.Extra.StopRaw = d.end.Stop
 	d.put(c)
 	d.ended = !d.stopped

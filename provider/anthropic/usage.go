@@ -28,9 +28,6 @@ func (t *tally) add(raw json.RawMessage) {
 // normal returns the figures as a provider.Usage.
 func (t tally) normal() provider.Usage {
 	var u provider.Usage
-	if len(t) == 0 {
-		return u
-	}
 	u.CacheRead, u.CacheWrite = t.figure("cache_read_input_tokens"), t.figure("cache_creation_input_tokens")
 	u.Input = t.figure("input_tokens") + u.CacheRead + u.CacheWrite
 	u.Output = t.figure("output_tokens")

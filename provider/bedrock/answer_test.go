@@ -16,10 +16,15 @@ import (
 
 // answered makes a call of nova that gets this answer.
 func answered(t testing.TB, body string) (*provider.Response, error) {
+	return provider.Generate(t.Context(), answering(t, body), ask(""))
+}
+
+// answering returns a model that answers with body.
+func answering(t testing.TB, body string) provider.Provider {
 	m, err := bedrock.New(t.Context(), bedrock.Config{Model: nova, Region: "us-east-1", Credentials: credentials(),
 		HTTPClient: &http.Client{Transport: &wire.Offline{Reply: wire.Always(200, body)}}})
 	require.NoError(t, err)
-	return provider.Generate(t.Context(), m, ask(""))
+	return m
 }
 
 func body(c *wire.Case) string {
@@ -55,6 +60,29 @@ func TestStopReasonsOfConverse(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, res.Stop, raw)
 		require.Equal(t, raw, res.StopRaw)
+	}
+}
+
+// A stream that ends after the stop reason hasn't reported its usage, which isn't 0.
+func TestUsageThatDoesNotComeIsUnknown(t *testing.T) {
+	for name, c := range map[string]struct {
+		last string
+		want bool
+	}{
+		"no metadata":            {"", false},
+		"metadata without usage": {event("metadata", `{}`), false},
+		"metadata":               {event("metadata", `{"usage":{"inputTokens":7,"outputTokens":1}}`), true},
+	} {
+		var end provider.Chunk
+		body := event("messageStart", `{}`) +
+			event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"Hi."}}`) +
+			event("contentBlockStop", `{"contentBlockIndex":0}`) + event("messageStop", `{"stopReason":"end_turn"}`)
+		for chunk, err := range answering(t, body+c.last).Stream(t.Context(), ask("")) {
+			require.NoError(t, err, name)
+			end = chunk
+		}
+		require.Equal(t, provider.KindEnd, end.Kind, name)
+		require.Equal(t, c.want, end.Extra.Usage != nil, name)
 	}
 }
 

@@ -40,6 +40,7 @@ type decoder struct {
 	finish    string
 	message   string
 	feedback  feedback
+	counts    usageCounts
 	usage     json.RawMessage // the last one with figures
 	evidence  evidence
 }
@@ -93,7 +94,7 @@ func (d *decoder) event(data []byte) error {
 		}
 		d.emit(provider.Chunk{Kind: provider.KindStart, ID: e.ID, Name: model})
 	}
-	if bytes.Contains(e.Usage, figure) {
+	if bytes.Contains(e.Usage, figure) && json.Unmarshal(e.Usage, &d.counts) == nil {
 		d.usage = append(d.usage[:0], e.Usage...)
 	}
 	if !adapter.IsNull(e.Feedback) && json.Unmarshal(e.Feedback, &d.feedback) == nil {
@@ -344,7 +345,10 @@ func (d *decoder) end(whole bool) error {
 		d.opaque(kindMessage, d.message)
 		d.opaque(kindFeedback, d.feedback.raw)
 	}
-	end := provider.End(stop, usageOf(d.usage))
+	end := provider.EndUnmetered(stop)
+	if d.usage != nil {
+		end = provider.End(stop, d.counts.normal(d.usage))
+	}
 	end.Extra.StopRaw = raw
 	d.emit(end)
 	return nil

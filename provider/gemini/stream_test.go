@@ -275,3 +275,23 @@ func (endless) Read(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// Later figures replace earlier ones, each by itself, and an answer without any has unknown usage.
+func TestFiguresThatALaterChunkLacksStay(t *testing.T) {
+	object := func(usage string) string {
+		return `data: {"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]` + usage + "}\n\n"
+	}
+	end := func(body string) (last provider.Chunk) {
+		for c, err := range offline(t, []byte(body)).Stream(t.Context(), ask("hello")) {
+			require.NoError(t, err)
+			last = c
+		}
+		require.Equal(t, provider.KindEnd, last.Kind)
+		return last
+	}
+	u := end(object(`,"usageMetadata":{"promptTokenCount":7,"cachedContentTokenCount":3,"thoughtsTokenCount":2}`) +
+		object(`,"usageMetadata":{"candidatesTokenCount":1}`) +
+		object(`,"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":5,"thoughtsTokenCount":null}`)).Extra.Usage
+	require.Equal(t, []int64{7, 7, 3, 2}, []int64{u.Input, u.Output, u.CacheRead, u.Reasoning})
+	require.Nil(t, end(object("")).Extra.Usage)
+}

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// usageCounts are the counts of an answer so far. The last ones sent are those of the whole answer.
+// usageCounts are the counts of an answer so far. They are totals each time: later ones replace
+// earlier ones, field by field.
 type usageCounts struct {
 	Prompt     int64 `json:"promptTokenCount"` // with what was read from a cache
 	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
@@ -19,12 +20,8 @@ type usageCounts struct {
 // figure is in the name of each of them. The first objects of an answer may hold only other things.
 var figure = []byte(`TokenCount"`)
 
-// usageOf reads the figures. What isn't said is 0.
-func usageOf(raw json.RawMessage) provider.Usage {
-	var f usageCounts
-	if json.Unmarshal(raw, &f) != nil {
-		return provider.Usage{Raw: compact(raw)}
-	}
+// normal returns the figures as a provider.Usage. raw is the last object that had any.
+func (f usageCounts) normal(raw json.RawMessage) provider.Usage {
 	f.Prompt, f.ToolPrompt, f.Cached = max(f.Prompt, 0), max(f.ToolPrompt, 0), max(f.Cached, 0)
 	f.Candidates, f.Thoughts = max(f.Candidates, 0), max(f.Thoughts, 0)
 	return provider.Usage{

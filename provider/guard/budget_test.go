@@ -197,6 +197,20 @@ func TestARefusedTopUpEndsTheAnswerAndKeepsWhatCame(t *testing.T) {
 	})
 }
 
+// A provider that ends its answer without the usage hasn't used nothing: the consumer gets what is
+// charged.
+func TestUsageThatWasNotReportedIsEstimated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, option{}, script{say(start, long(300), provider.EndUnmetered(provider.StopDone))})
+		res, err := provider.Generate(t.Context(), r, ask)
+		require.NoError(t, err)
+		require.Equal(t, provider.Usage{Input: tokensIn, Output: 100, Estimated: true}, res.Usage)
+		e := r.ledger.Entries(budget.Filter{})[0]
+		require.Equal(t, []any{res.Usage.Input, res.Usage.Output, true}, []any{e.Input, e.Output, e.Estimated})
+		r.settled()
+	})
+}
+
 func TestEachAttemptIsBooked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := script{say(start, provider.Text("twelve bytes")), fail(failure(fault.Transient))}

@@ -163,6 +163,12 @@ func (c *call) weigh(chunk *provider.Chunk) {
 		c.voided, c.written, c.again = c.voided+c.written, 0, c.again+1
 	case provider.KindToolStart:
 		c.written += int64(len(chunk.Name))
+	case provider.KindEnd:
+		if chunk.Extra.Usage == nil { // the provider hasn't reported it
+			extra := *chunk.Extra
+			extra.Usage = &provider.Usage{Input: c.estimate(), Output: tokens(c.written), Estimated: true}
+			chunk.Extra = &extra
+		}
 	}
 	if chunk.Extra == nil {
 		return

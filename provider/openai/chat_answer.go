@@ -232,7 +232,7 @@ func (d *chatDecoder) complete() {
 			Message: "the server says that it couldn't finish the answer"})
 		return
 	}
-	end := provider.End(stop, chatUsage(usage))
+	end := endOf(stop, chatUsage(usage))
 	end.Extra.StopRaw = d.finish
 	d.put(end)
 }

@@ -224,3 +224,26 @@ func TestCallsWithTheSameIDKeepTheirOwnResults(t *testing.T) {
 		require.Len(t, ids, 3)
 	}
 }
+
+// A stream may end after its stop reason without the usage that was asked for. That isn't 0.
+func TestUsageThatDoesNotComeIsUnknown(t *testing.T) {
+	stop := `{"choices":[{"index":0,"delta":{"content":"Hi."},"finish_reason":"stop"}]}`
+	for name, c := range map[string]struct {
+		last string
+		want bool
+	}{
+		"nothing":   {"[DONE]", false},
+		"null":      {`{"choices":[],"usage":null}`, false},
+		"the usage": {`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, true},
+	} {
+		m := (&canned{body: "data: " + stop + "\n\ndata: " + c.last + "\n\n"}).model(t,
+			Config{BaseURL: "http://example.com/v1", API: Chat})
+		var end provider.Chunk
+		for chunk, err := range m.Stream(t.Context(), hi()) {
+			require.NoError(t, err, name)
+			end = chunk
+		}
+		require.Equal(t, provider.KindEnd, end.Kind, name)
+		require.Equal(t, c.want, end.Extra.Usage != nil, name)
+	}
+}

@@ -343,7 +343,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		d.cut(nil)
 		return
 	}
-	end := provider.End(stop, responsesUsage(r.Usage))
+	end := endOf(stop, responsesUsage(r.Usage))
 	end.Extra.StopRaw = raw
 	d.put(end)
 }

@@ -8,6 +8,14 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
+// endOf returns the end of an answer with the server's figures, if it has sent any.
+func endOf(stop provider.StopReason, u provider.Usage) provider.Chunk {
+	if u.Raw == "" {
+		return provider.EndUnmetered(stop)
+	}
+	return provider.End(stop, u)
+}
+
 // chatUsage returns the figures of a chat. Input includes cached tokens, with every server. Output
 // includes reasoning, unless the total shows that it doesn't. Contradictory figures stay as the
 // server sent them.
