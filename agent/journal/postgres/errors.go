@@ -12,13 +12,18 @@ import (
 )
 
 // Errors that a call may return, each wrapped together with the server's error, a *pgconn.PgError.
-// All are unclear, see [journal.Unclear]. ErrFull and ErrReadOnly are [journal.ErrUnusable].
+// All are unclear, see [journal.Unclear]. ErrFull, ErrReadOnly and ErrPrepared are
+// [journal.ErrUnusable].
 var (
 	// ErrFull says that the server's disk is full. What was appended before is safe.
 	ErrFull = journal.Unusable("the server's disk is full")
 	// ErrReadOnly says that the server accepts no changes: it is a replica, or configured so.
 	ErrReadOnly = journal.Unusable(
 		"the server accepts no changes; connect to the primary (target_session_attrs=read-write)")
+	// ErrPrepared says that a prepared statement is missing, or there twice: a pooler in transaction
+	// mode gives each transaction another connection to the server.
+	ErrPrepared = journal.Unusable("a connection pooler mixes up prepared statements; add " +
+		"default_query_exec_mode=exec to Config.DSN, or set max_prepared_statements of PgBouncer 1.21 or later")
 	// ErrNewer says that the tables are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
 )
@@ -55,11 +60,21 @@ func wrapError(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("postgres: the server didn't answer within Config.Timeout: %w", err)
 	}
+	return fmt.Errorf("postgres: %w", classify(err))
+}
+
+// classify returns err wrapped with the error of this package that describes it, if there is one.
+func classify(err error) error {
+	var is error
 	switch state(err) {
 	case "53100":
-		return fmt.Errorf("postgres: %w: %w", ErrFull, err)
+		is = ErrFull
 	case "25006":
-		return fmt.Errorf("postgres: %w: %w", ErrReadOnly, err)
+		is = ErrReadOnly
+	case "26000", "42P05":
+		is = ErrPrepared
+	default:
+		return err
 	}
-	return fmt.Errorf("postgres: %w", err)
+	return fmt.Errorf("%w: %w", is, err)
 }

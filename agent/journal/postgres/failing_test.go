@@ -361,3 +361,26 @@ func TestAppendsTooBigForOneMessageAreWhole(t *testing.T) {
 	}
 	require.Equal(t, 5, n)
 }
+
+// A pooler that gives a transaction another connection has the statements of others, or none.
+func TestStatementsThatAPoolerMixesUpNameTheRemedy(t *testing.T) {
+	cfg := empty(t)
+	cfg.MaxConns = 1
+	s := open(t, cfg)
+	require.NoError(t, s.Append(t.Context(), one("s", 0)))
+	_, err := postgres.Pool(s).Exec("DEALLOCATE ALL")
+	require.NoError(t, err)
+	err = s.Append(t.Context(), one("s", 1))
+	require.ErrorIs(t, err, postgres.ErrPrepared)
+	require.ErrorContains(t, err, "default_query_exec_mode=exec")
+
+	if strings.Contains(cfg.DSN, "://") {
+		cfg.DSN += "?default_query_exec_mode=exec"
+	} else {
+		cfg.DSN += " default_query_exec_mode=exec"
+	}
+	s = open(t, cfg)
+	_, err = postgres.Pool(s).Exec("DEALLOCATE ALL")
+	require.NoError(t, err)
+	require.NoError(t, s.Append(t.Context(), one("s", 1)))
+}

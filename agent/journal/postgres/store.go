@@ -97,7 +97,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	db.pool.SetConnMaxIdleTime(cfg.MaxIdle)
 	db.pool.SetConnMaxLifetime(time.Hour)
 	if err := db.prepare(ctx, cfg.Schema); err != nil {
-		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", err), db.pool.Close())
+		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
 	}
 	return &Store{Store: sqljournal.New(db, db.dialect), db: db}, nil
 }

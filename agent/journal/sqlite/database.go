@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -21,6 +23,8 @@ type database struct {
 	durability Durability
 	busy       time.Duration
 	maxBytes   int64
+	path       string
+	file       os.FileInfo // of the open file
 	pool       *sql.DB
 
 	// writing holds the writer while it is idle: goroutines wait here, and only processes compete
@@ -43,7 +47,7 @@ func openDatabase(path string, cfg Config) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &database{durability: cfg.Durability, busy: cfg.Busy, maxBytes: cfg.MaxBytes, pool: pool,
+	db := &database{durability: cfg.Durability, busy: cfg.Busy, maxBytes: cfg.MaxBytes, path: path, pool: pool,
 		writing: make(chan *writer, 1),
 		reading: make(chan *reader, readers), closed: make(chan struct{})}
 	for range readers {
@@ -71,10 +75,39 @@ func (db *database) prepare(ctx context.Context) error {
 		return err
 	}
 	db.writing <- w
-	if current, err := db.current(ctx); current || err != nil {
+	if db.file, err = os.Stat(db.path); err != nil {
 		return err
 	}
-	return db.withWriter(ctx, func(w *writer) error { return w.transaction(migrate) })
+	current, err := db.current(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !current:
+		return db.withWriter(ctx, func(w *writer) error { return w.transaction(migrate) })
+	}
+	return db.writable()
+}
+
+// writable returns an error if the file can't be written, which wouldn't be noticed before the first
+// append if the tables are up to date. A file that somebody else writes to now can be written.
+func (db *database) writable() error {
+	w := <-db.writing
+	defer func() { db.writing <- w }()
+	_, err := w.exec(fillMeta) // which changes nothing; a transaction alone would only read
+	if sqlitefile.Busy(err) {
+		return nil
+	}
+	return err
+}
+
+// inPlace returns ErrReplaced if the file that is open isn't the one at its path any more. Whoever
+// opens the path now would see another file, and both would work on the same sessions.
+func (db *database) inPlace() error {
+	now, err := os.Stat(db.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, db.file) {
+		return fmt.Errorf("%w: %s", ErrReplaced, db.path)
+	}
+	return nil // what can't be looked at may be in place
 }
 
 // migrate creates the tables, or brings them up to date.
@@ -162,8 +195,12 @@ func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) err
 
 // WriteLease implements [sqljournal.Database]. It doesn't wait for the disk: all processes that use
 // the file are on this machine, and their leases end with it. The next append confirms what is
-// before it in the write-ahead log, too.
+// before it in the write-ahead log, too. A file that was deleted or replaced is noticed here, since
+// a running session renews its lease.
 func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error) error {
+	if err := db.inPlace(); err != nil {
+		return wrapError(ctx, err)
+	}
 	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error {
 		if db.durability == Power {
 			if _, err := w.exec("PRAGMA synchronous = NORMAL"); err != nil {

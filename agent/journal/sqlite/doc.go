@@ -18,7 +18,9 @@
 //   - A sequence holds no connection and no lock between two of its elements.
 //   - An error is one of package journal's, or leaves open whether the change was made
 //     ([journal.Unclear]); then the same append again settles that. [ErrBusy], [ErrFull],
-//     [ErrReadOnly], [ErrDamaged] and [ErrNewer] say what to do first.
+//     [ErrReadOnly], [ErrDamaged], [ErrReplaced] and [ErrNewer] say what to do first.
+//   - A file that is deleted or replaced while it is open is noticed when a lease is next taken or
+//     renewed.
 //
 // # Time
 //

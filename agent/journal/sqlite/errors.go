@@ -12,7 +12,7 @@ import (
 
 // Errors that a call may return, each wrapped together with the driver's error. With all of them
 // the change was probably not made, but that isn't certain: all are unclear, see [journal.Unclear].
-// ErrFull, ErrReadOnly and ErrDamaged are [journal.ErrUnusable].
+// ErrFull, ErrReadOnly, ErrDamaged and ErrReplaced are [journal.ErrUnusable].
 var (
 	// ErrBusy says that other processes kept writing for longer than Config.Busy.
 	ErrBusy = errors.New("the database is busy with another process")
@@ -24,6 +24,9 @@ var (
 		"the file can't be written; give the process permission to write to it and to its directory")
 	// ErrDamaged says that the file isn't a SQLite database, or is damaged.
 	ErrDamaged = journal.Unusable("the file isn't a SQLite database, or is damaged; restore it from a backup")
+	// ErrReplaced says that the file was deleted or replaced while it was open. It is the error of
+	// taking, renewing and releasing leases; what was appended since then is in the deleted file.
+	ErrReplaced = journal.Unusable("the file was deleted or replaced while it was open; restart the program")
 	// ErrNewer says that the tables in the file are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
 )

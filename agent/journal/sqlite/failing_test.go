@@ -227,17 +227,45 @@ func TestAFileThatCanOnlyBeReadSaysSo(t *testing.T) {
 	require.NoError(t, s.Append(t.Context(), one("s", 0)))
 	require.NoError(t, s.Close())
 	require.NoError(t, os.Chmod(path, 0o444))
-	require.NoError(t, os.Chmod(dir, 0o555))
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
 
-	cmd := roletest.Command(t.Context(), "unwritable", path)
-	cmd.Dir = dir
-	roletest.AsNobody(t, cmd)
-	said, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	t.Logf("%s", said)
-	require.Contains(t, string(said), " true ")
+	for _, mode := range []os.FileMode{0o555, 0o777} { // of the folder
+		require.NoError(t, os.Chmod(dir, mode))
+		cmd := roletest.Command(t.Context(), "unwritable", path)
+		cmd.Dir = dir
+		roletest.AsNobody(t, cmd)
+		said, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", said)
+		require.Contains(t, string(said), "open true ", "it is an error of Open")
+	}
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.Chmod(path, 0o600))
 	holds(t, open(t, path, sqlite.Config{}), 1)
+}
+
+// A file that is deleted or replaced while it is open is noticed when a lease is renewed. Nobody
+// else would see what is appended to it.
+func TestAFileThatIsReplacedIsNoticedAtTheNextRenewal(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"deleted":  os.Remove,
+		"replaced": func(path string) error { return os.Rename(path+".new", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "runs.db")
+			require.NoError(t, os.WriteFile(path+".new", nil, 0o600))
+			s := open(t, path, sqlite.Config{})
+			l, err := s.Lease(t.Context(), "s", "a", time.Minute)
+			require.NoError(t, err)
+			l, err = s.Renew(t.Context(), l, time.Minute)
+			require.NoError(t, err)
+			if err := change(path); err != nil {
+				t.Skip("the system doesn't allow it:", err)
+			}
+			_, err = s.Renew(t.Context(), l, time.Minute)
+			require.ErrorIs(t, err, sqlite.ErrReplaced)
+			require.ErrorIs(t, err, journal.ErrUnusable)
+			_, err = s.Lease(t.Context(), "t", "a", time.Minute)
+			require.ErrorIs(t, err, sqlite.ErrReplaced)
+		})
+	}
 }
