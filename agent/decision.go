@@ -18,6 +18,8 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Scopes: how far it may reach: the session, and what policies offer (tools.Verdict)
 //   - Offers(): whether a decision's scope is one of these
 //   - Again: the call runs again with its answer; otherwise the answer is the call's result
+//   - IdempotencyKey: of a call in doubt: the key that its tool was given, to look up whether the
+//     call happened
 //   - Replaces, Refused: the ids that the pause had before, because a decision on them didn't fit,
 //     and what was wrong with the newest of these decisions
 //   - Fingerprint: that of the tool's schema and description

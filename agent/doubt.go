@@ -30,7 +30,7 @@ func (w *workers) inDoubt(cr *callRun, why string) {
 		w.flush()
 		return
 	}
-	w.suspend(cr, Pause{Kind: PauseInDoubt,
+	w.suspend(cr, Pause{Kind: PauseInDoubt, IdempotencyKey: cr.call.IdempotencyKey,
 		Reason: "the call was started, and it is not known whether it had its effect: " + why}, 0)
 }
 

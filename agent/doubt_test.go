@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,4 +86,36 @@ func TestACallInDoubtThatIsNotRunAgainStaysInDoubt(t *testing.T) {
 		require.Equal(t, 1, done.all())
 		requireInDoubt(t, b)
 	})
+}
+
+func TestAPauseInDoubtHasTheKeyThatTheToolWasGiven(t *testing.T) {
+	for _, key := range []string{"", "order-7"} {
+		var given string
+		tool := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
+			given = tools.IdempotencyKey(ctx)
+			return "done", nil
+		})
+		cfg := agent.Config{Tools: []tools.Tool{tool}, Journal: journal.NewMemory()}
+		if key == "" {
+			run(t, reopen(t, cfg, call("work", 1), say("on")))
+		} else {
+			in := agent.CallTool("s", "work", Number{1})
+			in.CallKey = key
+			runInput(t, reopen(t, cfg), in)
+		}
+		left := journal.NewMemory()
+		cut(t, cfg.Journal, left, "tool_finished")
+		cfg.Journal = left
+		a := reopen(t, cfg)
+		p := runInput(t, a, agent.Continue("s")).Pending[0]
+		require.Equal(t, agent.PauseInDoubt, p.Kind)
+		require.NotEmpty(t, given)
+		require.Equal(t, given, p.IdempotencyKey)
+		if key != "" {
+			require.Equal(t, key, given)
+		}
+		raw, err := json.Marshal(p)
+		require.NoError(t, err)
+		require.Contains(t, string(raw), `"idempotency_key":"`+given+`"`)
+	}
 }

@@ -29,6 +29,7 @@ const (
 	CodeElsewhere  = "elsewhere"          // 422: the session is of an agent that isn't served here
 	CodeMalformed  = "malformed"          // 400: the query or the body isn't of the right form
 	CodeMethod     = "method_not_allowed" // 405
+	CodeSlow       = "slow"               // 408: the body hasn't come within 30 s
 	CodeTooLarge   = "too_large"          // 413
 	CodeMediaType  = "media_type"         // 415: not application/json
 	CodeInternal   = "internal"           // 500: see the server's log

@@ -2,8 +2,11 @@ package approvals_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -557,4 +560,34 @@ func decideOnAChild(t *testing.T) {
 	require.Equal(t, 200, status)
 	require.Equal(t, agent.Completed, d.goOn("s").Status)
 	require.Equal(t, []string{"home"}, done.done())
+}
+
+// A patient is a ResponseWriter whose request has a body that never comes.
+type patient struct {
+	*httptest.ResponseRecorder
+	limit time.Duration
+}
+
+func (p *patient) SetReadDeadline(at time.Time) error {
+	p.limit = time.Until(at)
+	return nil
+}
+
+func (p *patient) Read([]byte) (int, error) {
+	if p.limit <= 0 {
+		return 0, errors.New("it would have been read for ever")
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+func TestABodyThatDoesNotComeIsAnswered(t *testing.T) {
+	d := newDesk(t, agent.Config{})
+	w := &patient{ResponseRecorder: httptest.NewRecorder()}
+	r := httptest.NewRequest("POST", "/decide", w)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User", "ann")
+	d.h.ServeHTTP(w, r)
+	require.Equal(t, http.StatusRequestTimeout, w.Code)
+	require.Contains(t, w.Body.String(), `"code":"`+approvals.CodeSlow+`"`)
+	require.InDelta(t, 30*time.Second, w.limit, float64(time.Second))
 }

@@ -2,7 +2,6 @@ package approvals
 
 import (
 	"errors"
-	"io"
 	"net/http"
 
 	"github.com/pawlkit/pawl/agent/internal/request"
@@ -19,10 +18,13 @@ func readProposal(w http.ResponseWriter, r *http.Request, most int64) (*proposal
 	if err := request.DeclaredJSON(r); err != nil {
 		return nil, fail(http.StatusUnsupportedMediaType, CodeMediaType, "%v", err)
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	raw, err := request.ReadBody(w, r, most)
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil,
 			fail(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body has more than %d bytes", tooLarge.Limit)
+	}
+	if errors.Is(err, request.ErrSlow) {
+		return nil, fail(http.StatusRequestTimeout, CodeSlow, "%v", err)
 	}
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, CodeMalformed, "the body couldn't be read to its end")

@@ -72,9 +72,10 @@
 //   - The first decision on an item counts, in any process; every later one gets an error. An item
 //     that has expired or was replaced can't be decided.
 //   - Requests from pages of other sites are rejected, as are bodies that aren't strict JSON:
-//     duplicate or unknown keys, text after the value, more than 64 KiB.
+//     duplicate or unknown keys, text after the value, more than 64 KiB, or not here within 30 s.
 //
 // The handler keeps no state and starts no goroutine. It reads a session's log once for each
 // request about an item, so put it behind middleware that authenticates and limits requests. Set
-// read timeouts on the server (http.Server.ReadTimeout).
+// http.Server.ReadHeaderTimeout. The time limit of bodies needs a ResponseWriter that can set a read
+// deadline: that of a middleware needs the method Unwrap (see [http.ResponseController]).
 package approvals

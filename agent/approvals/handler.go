@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/request"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -175,6 +176,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		(&Handler{log: slog.New(slog.DiscardHandler)}).say(w, r, internal(errNoHandler))
 		return
 	}
+	request.Limit(w, r)
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")

@@ -49,7 +49,8 @@ type grant struct {
 	user    string
 	owner   string // of a session that exists
 	exists  bool
-	running bool // a run was in progress
+	facts   uint64 // the number of its newest fact
+	running bool   // a run was in progress
 }
 
 // allow asks whether a request may do something with a session. Sessions that don't exist may only
@@ -79,7 +80,7 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 	case info.Parent != "":
 		return nil, unknown()
 	}
-	g.exists, g.owner, g.running = true, info.Owner, info.Status == agent.Running
+	g.exists, g.owner, g.facts, g.running = true, info.Owner, info.Facts, info.Status == agent.Running
 	if g.owner == user {
 		return g, nil
 	}

@@ -93,6 +93,9 @@ func (s *server) aguiResume(w http.ResponseWriter, r *http.Request, in *agui.Run
 	if p != nil {
 		return p
 	}
+	if p := tooMany(len(in.Resume)); p != nil {
+		return p
+	}
 	pending, err := g.session.Pending(r.Context())
 	if err != nil {
 		return failed(err)

@@ -235,8 +235,12 @@ func interruptOf(p *agent.Pause) agui.Interrupt {
 	if !p.Expires.IsZero() {
 		out.ExpiresAt = p.Expires.UTC().Format(time.RFC3339)
 	}
-	if raw, err := json.Marshal(map[string]any{"kind": p.Kind, "title": p.Title, "tool": p.Call.Name,
-		"input": orEmpty(p.Call.Input), "risk": p.Risk, "scopes": p.Scopes}); err == nil {
+	metadata := map[string]any{"kind": p.Kind, "title": p.Title, "tool": p.Call.Name,
+		"input": orEmpty(p.Call.Input), "risk": p.Risk, "scopes": p.Scopes}
+	if p.IdempotencyKey != "" {
+		metadata["idempotency_key"] = p.IdempotencyKey
+	}
+	if raw, err := json.Marshal(metadata); err == nil {
 		out.Metadata = agui.Metadata{"pawl": raw}
 	}
 	return out

@@ -1,13 +1,17 @@
 package serve_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -142,6 +146,58 @@ func (e *endless) Read(p []byte) (int, error) {
 	}
 	e.read.Add(int64(len(p)))
 	return len(p), nil
+}
+
+// A patient is a ResponseWriter whose request has a body that never comes.
+type patient struct {
+	*httptest.ResponseRecorder
+	limit time.Duration
+}
+
+func (p *patient) SetReadDeadline(at time.Time) error {
+	p.limit = time.Until(at)
+	return nil
+}
+
+func (p *patient) Read([]byte) (int, error) {
+	if p.limit <= 0 {
+		return 0, errors.New("it would have been read for ever")
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+func TestABodyThatDoesNotComeIsAnswered(t *testing.T) {
+	s := newSite(t, serve.Config{})
+	for _, path := range []string{"chat", "agui", "sessions/send", "sessions/decide", "sessions/stop"} {
+		w := &patient{ResponseRecorder: httptest.NewRecorder()}
+		r := httptest.NewRequest("POST", "/agent/"+path, w)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("User", "ann")
+		s.http.Config.Handler.ServeHTTP(w, r)
+		require.Equal(t, http.StatusRequestTimeout, w.Code, path)
+		require.Contains(t, w.Body.String(), `"code":"`+serve.CodeSlow+`"`)
+		require.InDelta(t, 30*time.Second, w.limit, float64(time.Second))
+	}
+}
+
+func TestARequestHasABoundedNumberOfDecisions(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Call("delete", Page{"home"}))
+	s.send("ann", "s-1", "x")
+	s.wait("s-1")
+	list := make([]obj, 20_000)
+	for i := range list {
+		list[i] = obj{"id": fmt.Sprint(i), "decision": "approved"}
+	}
+	for path, body := range map[string]obj{
+		"sessions/decide": {"session": "s-1", "decisions": list},
+		"chat": {"id": "s-1", "decisions": list, "messages": []obj{{"id": "m", "role": "assistant",
+			"parts": []obj{{"type": "text", "text": "x"}}}}},
+	} {
+		refused := s.refused("ann", "POST", path, body)
+		require.Equal(t, http.StatusRequestEntityTooLarge, refused.Status, path)
+		require.Equal(t, serve.CodeTooLarge, refused.Code)
+		require.Contains(t, refused.Detail, "20000 decisions; a request may have 1000")
+	}
 }
 
 func TestABodyIsBounded(t *testing.T) {

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,11 +16,14 @@ func (s *server) read(w http.ResponseWriter, r *http.Request) ([]byte, *problem)
 	if err := request.DeclaredJSON(r); err != nil {
 		return nil, fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid, "%v", err)
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
+	raw, err := request.ReadBody(w, r, s.cfg.MaxBody)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return nil, fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
 			"the body has more than %d bytes", tooLarge.Limit)
+	}
+	if errors.Is(err, request.ErrSlow) {
+		return nil, fail(http.StatusRequestTimeout, CodeSlow, fault.Transient, "%v", err)
 	}
 	if err != nil {
 		return nil, malformed("the body couldn't be read to its end")

@@ -138,7 +138,7 @@ func chatDecisions(req *uimessage.Request, pending []agent.Pause) (ds []agent.De
 			}
 		}
 	}
-	return ds, nil
+	return ds, tooMany(len(ds))
 }
 
 // chatNewest streams the message of the session's newest run. client is what the client has of it

@@ -17,8 +17,23 @@ import (
 // disconnected.
 const storeTime = 30 * time.Second
 
+// maxDecisions is how many decisions a request may have.
+const maxDecisions = 1_000
+
+// tooMany returns the problem if there are too many decisions.
+func tooMany(n int) *problem {
+	if n <= maxDecisions {
+		return nil
+	}
+	return fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
+		"the body has %d decisions; a request may have %d", n, maxDecisions)
+}
+
 // parse returns decisions that a client has made.
 func parse(own []request.Decision) (ds []agent.Decision, p *problem) {
+	if p := tooMany(len(own)); p != nil {
+		return nil, p
+	}
 	for i := range own {
 		d, err := own[i].Parse()
 		if err != nil {

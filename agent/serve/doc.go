@@ -29,7 +29,8 @@
 //	GET    chat/{session}/messages    the conversation as useChat keeps it, for its option "messages"
 //	POST   agui                       a run of AG-UI: a stream of its events
 //	POST   agui/cancel                {"thread"}: cancel the run
-//	GET    events?session=&after=     Pawl's own events as server-sent events; the id is the fact's number
+//	GET    events?session=&after=     Pawl's own events as server-sent events; the id is the fact's number;
+//	                                  an after beyond the newest fact is malformed
 //	GET    view?session=              what the page shows, as server-sent events
 //	GET    config                     what the page needs to know of this server
 //	GET    sessions?limit=&after=     the user's sessions, the most recently changed first
@@ -58,7 +59,7 @@
 //   - A repeated request starts nothing twice, and a repeated decision changes nothing: the answer
 //     is the stream of the same run.
 //   - Requests of pages of other sites that would change something are rejected, as are bodies
-//     above Config.MaxBody.
+//     above Config.MaxBody, that haven't come within 30 s, or with more than 1,000 decisions.
 //   - When the hub closes, streams end with a hint to reconnect, and new requests get 503 with
 //     Retry-After.
 //
@@ -66,8 +67,10 @@
 // class (see package fault) and trace, with which the server's log names it.
 //
 // The handler starts no goroutine that outlives a request, except to notice the end of a run that
-// counts towards an allowance. Set http.Server.ReadHeaderTimeout and ReadTimeout; a WriteTimeout
-// isn't needed, because each write to a stream has a deadline of its own.
+// counts towards an allowance. Set http.Server.ReadHeaderTimeout; a ReadTimeout and a
+// WriteTimeout aren't needed, because a body has 30 s to come and each write to a stream has a
+// deadline of its own. A middleware's ResponseWriter needs the method Unwrap for that: see
+// [http.ResponseController].
 //
 // # Where things are
 //

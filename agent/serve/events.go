@@ -21,7 +21,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 	if p != nil {
 		return p
 	}
-	after, p := eventID(r, q["after"])
+	after, p := g.eventID(r, q["after"])
 	if p != nil {
 		return p
 	}

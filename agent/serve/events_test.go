@@ -36,8 +36,12 @@ func TestEventsHaveTheNumbersOfTheirFacts(t *testing.T) {
 		require.Equal(t, serve.CodeMalformed,
 			s.refused("ann", "GET", "events?session=s-1", nil, "Last-Event-ID", bad).Code)
 	}
-	require.Equal(t, serve.CodeUnknown, s.refused("ann", "GET", "events?session=s-1&after=1000", nil).Code,
-		"it hasn't that many")
+	for _, path := range []string{"events", "view"} {
+		beyond := s.refused("ann", "GET", path+"?session=s-1&after=1000", nil)
+		require.Equal(t, 400, beyond.Status)
+		require.Equal(t, serve.CodeMalformed, beyond.Code)
+		require.Contains(t, beyond.Detail, fmt.Sprintf("newest fact has the number %d", len(all)))
+	}
 }
 
 func TestEventsDoNotShowWhatIsTheServers(t *testing.T) {

@@ -28,6 +28,7 @@ const (
 	CodeCrossSite = "cross_site"         // 403: a page of another site makes the request
 	CodeUnknown   = "unknown"            // 404: no such path, session or pause, or none that the user may see
 	CodeMethod    = "method_not_allowed" // 405
+	CodeSlow      = "slow"               // 408: the body hasn't come within 30 s
 	CodeUsed      = "used"               // 409: the pause was decided before
 	CodeExpired   = "expired"            // 409: nobody decided in time
 	// 409: an earlier decision couldn't be accepted, and the pause is open again under "new_id"

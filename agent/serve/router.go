@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/internal/request"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -38,6 +39,7 @@ func (rt *router) add(method, path string, h handler) {
 // ServeHTTP answers a request.
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = withTrace(r)
+	request.Limit(w, r)
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")

@@ -89,8 +89,9 @@ func (out *response) hint() {
 }
 
 // eventID returns the number of the last fact that a client has seen: its Last-Event-ID, or else
-// the parameter "after".
-func eventID(r *http.Request, after string) (uint64, *problem) {
+// the parameter "after". The session must have it: one that was deleted and begun again may have
+// fewer facts.
+func (g *grant) eventID(r *http.Request, after string) (uint64, *problem) {
 	id := r.Header.Get("Last-Event-ID")
 	if id == "" {
 		id = after
@@ -101,6 +102,9 @@ func eventID(r *http.Request, after string) (uint64, *problem) {
 	n, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
 		return 0, malformed("an event's id is the number of a fact, in digits")
+	}
+	if n > g.facts {
+		return 0, malformed("%d is beyond the end of the log, whose newest fact has the number %d", n, g.facts)
 	}
 	return n, nil
 }

@@ -112,6 +112,7 @@ type Pause struct {
 	Scope   string          `json:"scope,omitempty"`
 	Scopes  []tools.Scope   `json:"scopes,omitempty"`  // how far "always" may reach
 	Refused string          `json:"refused,omitempty"` // what was wrong with an earlier decision
+	Key     string          `json:"key,omitempty"`     // the idempotency key of a call in doubt
 	About   string          `json:"about,omitempty"`   // the description of the tool
 	Undo    bool            `json:"undo,omitempty"`    // the tool can undo its effect
 	Plan    *plan.Overview  `json:"plan,omitempty"`    // that was submitted with the call

@@ -218,8 +218,9 @@ func TestWhatIsApprovedIsShownWhole(t *testing.T) {
 	}})
 	patches := v.Event(&agent.Suspended{Meta: meta(3),
 		Pause: agent.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: call, Title: "Delete page “x”",
-			Risk: "high"}})
+			Risk: "high", IdempotencyKey: "k-1"}})
 	pause := patches[len(patches)-1].Item.Pause
+	require.Equal(t, "k-1", pause.Key)
 	require.Greater(t, len(pause.Input), 100<<10)
 	require.Equal(t, "Delete a page.", pause.About)
 	require.Equal(t, "Delete page “x”", pause.Title)

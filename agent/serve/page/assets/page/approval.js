@@ -82,6 +82,7 @@ export class Approval {
       list.push(h("li", {}, p.undo ? [icon("undo", 14), texts.ask.undo] : texts.ask.noUndo));
     }
     if (p.ask === "in_doubt") list.push(h("li", { class: "danger" }, texts.ask.inDoubtText));
+    if (p.key) list.push(h("li", {}, `${texts.ask.key}: ${p.key}`));
     if (kinds.includes(p.ask) && p.reason && p.reason !== p.about && !p.plan) list.push(h("li", {}, `${texts.ask.why}: ${p.reason}`));
     return h("ul", { class: "notes", id, hidden: list.length === 0 }, list);
   }

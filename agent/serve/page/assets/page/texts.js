@@ -132,6 +132,7 @@ export const texts = {
     correction: (effect) => `Correct the input: ${effect}`,
     question: "The agent has a question",
     why: "Why you are asked",
+    key: "Idempotency key of the call",
     high: "High risk: hard to correct, or seen by others",
     medium: "Takes some work to correct",
     low: "Easy to correct",
