@@ -44,8 +44,8 @@ type Pause struct {
 	// Again says that the call runs again with its answer; otherwise the answer is the call's
 	// result. See tools.Suspend.
 	Again bool `json:"again,omitempty"`
-	// IdempotencyKey is set for a call in doubt: the key that its tool was given, with which the host
-	// can look up whether the call happened. It is the same if the call runs again.
+	// IdempotencyKey is set for a call in doubt: the key that its tool was given, with which the
+	// host can look up whether the call happened. It is the same if the call runs again.
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 	// Replaces are the ids that the pause had before, oldest first. A decision was posted on each
 	// of them and couldn't be accepted when the run took it, so the pause was opened again under
