@@ -16,6 +16,9 @@ func (x *driver) begin(in *Input) (err error) {
 	if err := a.checkInput(in); err != nil {
 		return err
 	}
+	if x.parent == nil && x.depth() > maxDepth {
+		return fmt.Errorf("agent: %w", errTooDeep)
+	}
 	if x.caller.Err() != nil {
 		return canceledBy(x.caller, causeOf(x.caller))
 	}

@@ -33,7 +33,7 @@ import (
 //
 // Unless spec sets them, its Name is the child's, its Timeout is 30 minutes, and its Description
 // only says that it is an agent; set one that says what the agent is for. Subagents can be nested
-// eight deep.
+// eight deep. A run that the function of a tool starts by hand, with its context, counts as one.
 func AsTool(child *Agent, spec tools.Spec) tools.Tool { return &agentTool{child, spec, runChild} }
 
 // runChild is the function of an agentTool.
@@ -44,8 +44,7 @@ func runChild(ctx context.Context, task Task) (string, error) {
 		return "", fault.New(fault.Permanent, "agent: a subagent runs only in calls of another agent")
 	}
 	if x.depth() >= maxDepth {
-		return "",
-			fault.New(fault.Denied, fmt.Sprintf("subagents can be nested %d deep; do it without another one", maxDepth))
+		return "", errTooDeep
 	}
 	t := x.agent.children[call.Name]
 	in, res, err := t.input(ctx, x, call, task)

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -100,4 +101,52 @@ func TestAllSubagentsTogetherMakeSoManyModelCalls(t *testing.T) {
 	require.LessOrEqual(t, calls.Load(), int32(200+13+2*64),
 		"three levels of agents made 70,818 calls before there was this limit")
 	require.GreaterOrEqual(t, calls.Load(), int32(200))
+}
+
+// repeating returns an agent whose first call in each run is one of its tool, which does what f
+// does with the agent, and the number of its runs.
+func repeating(t *testing.T, f func(context.Context, *agent.Agent) error) (a *agent.Agent, runs *atomic.Int32) {
+	runs = new(atomic.Int32)
+	again := tools.New(tools.Spec{Name: "again"}, func(ctx context.Context, _ Number) (string, error) {
+		return "ok", f(ctx, a)
+	})
+	a = newAgent(t, agent.Config{Name: "agent", Tools: []tools.Tool{again},
+		Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			if len(req.Messages) > 1 {
+				return say("ok").Response(), nil
+			}
+			runs.Add(1)
+			return call("again", 1).Response(), nil
+		})})
+	return a, runs
+}
+
+func TestRunsThatToolsStartByHandGoEightDeep(t *testing.T) {
+	var refused error
+	a, runs := repeating(t, func(ctx context.Context, a *agent.Agent) error {
+		_, err := a.Run(ctx, agent.Input{Prompt: "go on"})
+		if err != nil && refused == nil {
+			refused = err
+		}
+		return err
+	})
+	require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Prompt: "go"}).Status)
+	require.EqualValues(t, 9, runs.Load(), "the outermost and eight in it")
+	require.ErrorContains(t, refused, "agents can be nested 8 deep")
+	require.Equal(t, fault.Denied, fault.Of(refused))
+}
+
+func TestARunThatStartsAfterTheEndOfTheOtherIsntNestedInIt(t *testing.T) {
+	var in context.Context
+	a, runs := repeating(t, func(ctx context.Context, _ *agent.Agent) error {
+		in = ctx
+		return nil
+	})
+	ctx := t.Context()
+	for range 20 {
+		_, err := a.Run(ctx, agent.Input{Prompt: "go"})
+		require.NoError(t, err)
+		ctx = context.WithoutCancel(in)
+	}
+	require.EqualValues(t, 20, runs.Load())
 }
