@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -194,6 +195,49 @@ func TestTheBodyOfALoopMayEndItsGoroutineAtAnyEvent(t *testing.T) {
 			return
 		}
 		require.Len(t, all, at+1)
+	}
+}
+
+// An exiting model ends the goroutine of its caller, which it declares that it never does.
+type exiting struct{ provider.Provider }
+
+func (exiting) Stream(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return func(func(provider.Chunk, error) bool) { runtime.Goexit() }
+}
+
+func (exiting) EndsWithContext() bool { return true }
+
+func TestAFunctionThatEndsTheGoroutineOfTheRunFailsTheRun(t *testing.T) {
+	exit := func() error { runtime.Goexit(); return nil }
+	for name, cfg := range map[string]agent.Config{
+		"BeforeStep":   {Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error { return exit() }}}},
+		"BeforeFinish": {Hooks: []agent.Hooks{{BeforeFinish: func(context.Context, *agent.Result) error { return exit() }}}},
+		"StopWhen": {StopWhen: []stop.Condition{func(*stop.State) (string, bool) { return "", exit() == nil }}},
+		"provider": {Provider: exiting{}, NoGuard: true},
+		"inline": {Tools: []tools.Tool{tools.New(tools.Spec{Name: "exit", Inline: true},
+			func(context.Context, Number) (string, error) { return "", exit() })}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &swap{p: providertest.Script(call("exit", 1), say("Done."))}
+			if cfg.Provider == nil {
+				cfg.Provider = s
+			}
+			a := newAgent(t, cfg)
+			returned, over := false, make(chan struct{})
+			go func() {
+				defer close(over)
+				_, _ = a.Run(context.Background(), agent.Input{Session: "s", Prompt: "go"})
+				returned = true
+			}()
+			<-over
+			require.False(t, returned)
+			res, err := a.Session("s").Result(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, agent.Failed, res.Status)
+			require.Equal(t, machine.CodeAborted, res.Code)
+			require.Contains(t, res.Reason, "a function of the host ended its goroutine")
+			requireSound(t, "s", facts(t, a, "s"))
+		})
 	}
 }
 

@@ -63,8 +63,11 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 // goroutine of the run remains, except for functions that were abandoned ([Agent.Abandoned]). The
 // sequence can be ranged over once; a second range yields [provider.ErrConsumed].
 //
-// The body of the loop runs on the goroutine of the loop statement. A panic or runtime.Goexit in it
-// ends the run first, and then has the same effect as usual.
+// The body of the loop runs on the goroutine of the loop statement, and so do hooks and other
+// functions of the host. A panic or runtime.Goexit in the body ends the run first, and then has the
+// same effect as usual. A panic in a function of the host is an error. A runtime.Goexit in one, for
+// example by a test's FailNow, fails the run, or the call of a tool that isn't Inline, and ends the
+// goroutine.
 func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	var used atomic.Bool
 	return func(yield func(Event, error) bool) {
@@ -243,13 +246,18 @@ func (x *driver) close() {
 	defer x.Close()
 	defer x.closeReceipts()
 	defer x.takeLate()
-	if !x.ended { // only after a panic
+	if !x.ended { // only after a panic or runtime.Goexit
+		status, code, reason := Stopped, machine.CodeAbandoned, errAbandoned
+		if !x.left && !x.yielding { // panics of the host's functions are contained
+			status, code, reason = Failed, machine.CodeAborted, errGoexit
+			x.agent.logger.ErrorContext(x.Stored, "agent: the run has failed", "session", x.Name, "error", reason)
+		}
 		x.left = true
-		x.Cancel(errAbandoned)
+		x.Cancel(reason)
 		if x.running != nil {
 			x.wait(x.running)
 		}
-		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
+		x.finish(status, code, reason)
 	}
 	x.calls.Wait()
 	if x.deadline != nil {
