@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -145,4 +146,29 @@ func TestAVerdictHasAllUsageOfTheCritic(t *testing.T) {
 	})
 	_, verdicts, _ := run(t, Config{Provider: judge}, complexTask, providertest.Say("Done."))
 	require.Equal(t, provider.Usage{Input: 9, Output: 5, CacheRead: 4, Reasoning: 3}, verdicts[0].Usage)
+}
+
+func TestWhatTheCriticReadsIsBounded(t *testing.T) {
+	long := strings.Repeat("Delete all pages, then create 3 new ones. ", 25_000) // about a megabyte
+	require.Equal(t, Rate(long[:16<<10]), Rate(long))
+	require.False(t, Rate(strings.Repeat(" ", 16<<10)+long).Risky, "it isn't read so far")
+	judge := providertest.Script(judged(.5, "", "be brief"))
+	hooks, err := New(Config{Provider: judge, Rewrite: true,
+		Complexity: func(string) Complexity { return Complexity{Score: 1} }})
+	require.NoError(t, err)
+	read := tools.New(tools.Spec{Name: "read"}, func(context.Context, struct{}) (string, error) { return long, nil })
+	var steps []providertest.Step
+	for range 100 {
+		steps = append(steps, providertest.Call("read", struct{}{}))
+	}
+	a, err := agent.New(agent.Config{Provider: providertest.Script(append(steps, providertest.Say(long))...),
+		Hooks: []agent.Hooks{hooks}, Tools: []tools.Tool{read}, Limits: agent.Limits{Steps: 200, Repeats: -1, PromptBytes: -1}})
+	require.NoError(t, err)
+	res, err := a.Run(t.Context(), agent.Input{Prompt: long})
+	require.NoError(t, err)
+	require.Equal(t, long, res.Text())
+	require.Len(t, judge.Requests(), 1, "a longer answer isn't rewritten")
+	asked := judge.Requests()[0].Messages[0].Text()
+	require.Less(t, len(asked), 161<<10)
+	require.Contains(t, asked, "bytes are left out here")
 }

@@ -150,6 +150,9 @@ func (a *aguiMap) drop(messages []provider.Message) error {
 func (a *aguiMap) reply(m *provider.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
+		if !isComplete(p) {
+			continue
+		}
 		var err error
 		switch p.Kind {
 		case provider.PartText, provider.PartRefusal:

@@ -127,7 +127,7 @@ func (c *chatMap) note(ev agent.Event) error {
 	case *agent.CallDelta:
 		return c.put(uimessage.ToolInputDelta{ToolCallID: ev.Call, InputTextDelta: c.shown.piece(ev.Index, ev.Text)})
 	case *agent.PartAdded:
-		if !c.shown.first(ev.Index) {
+		if !isComplete(ev.Part) || !c.shown.first(ev.Index) {
 			return nil
 		}
 		return c.whole(ev.Part, ev.Index)
@@ -139,6 +139,9 @@ func (c *chatMap) note(ev agent.Event) error {
 func (c *chatMap) reply(m *provider.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
+		if !isComplete(p) {
+			continue
+		}
 		var err error
 		switch id := c.part(i); p.Kind {
 		case provider.PartText, provider.PartRefusal:

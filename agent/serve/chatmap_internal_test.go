@@ -9,7 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/serve/page"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/stream/agui"
 	"github.com/pawlkit/pawl/stream/uimessage"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -132,4 +136,25 @@ func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
 func noteMeta(ev agent.Event) agent.NoteMeta {
 	m := ev.Envelope()
 	return agent.NoteMeta{Origin: m.Origin, Step: m.Step, Call: m.Call}
+}
+
+func TestEventsWithPartsThatLackWhatTheyNameArePassedOver(t *testing.T) {
+	var all []agent.Event
+	all = append(all, &agent.StepStarted{}, &agent.PartAdded{}, &agent.Suspended{}, &agent.ToolFinished{},
+		&machine.Undone{}, &agent.RunEnded{}, &agent.TextDelta{Index: -1}, &agent.Progress{}, &agent.Waiting{})
+	for _, kind := range []provider.PartKind{provider.PartText, provider.PartReasoning, provider.PartToolCall,
+		provider.PartToolResult, provider.PartMedia, provider.PartSource, provider.PartProviderCall,
+		provider.PartProviderResult, provider.PartRefusal, provider.PartOpaque, "another"} {
+		part := provider.Part{Kind: kind}
+		all = append(all, &agent.PartAdded{Part: &part}, &agent.StepStarted{},
+			&agent.Replied{Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{part}}})
+	}
+	for _, ev := range all {
+		c := newChatMap(func(uimessage.Chunk) error { return nil })
+		require.NoError(t, c.event(ev), "%T", ev)
+		a := &aguiMap{put: func(agui.Event) error { return nil }}
+		require.NoError(t, a.event(ev), "%T", ev)
+		publicEvent(ev)
+		page.NewView(page.ViewConfig{}).Event(ev)
+	}
 }

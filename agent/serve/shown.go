@@ -1,5 +1,7 @@
 package serve
 
+import "github.com/pawlkit/pawl/provider"
+
 // shown is what a reader has seen of the reply in progress.
 type shown struct {
 	bytes    map[int]int  // of each part
@@ -35,4 +37,23 @@ func (s *shown) piece(index int, text string) string {
 // rest returns what of the text of a part wasn't shown, now that the part is complete.
 func (s *shown) rest(index int, text string) string {
 	return text[min(s.bytes[index], len(text)):]
+}
+
+// isComplete reports whether a part has what its kind names. An event that a host has made may have
+// one that hasn't.
+func isComplete(p *provider.Part) bool {
+	if p == nil {
+		return false
+	}
+	switch p.Kind {
+	case provider.PartToolCall, provider.PartProviderCall:
+		return p.Call != nil
+	case provider.PartToolResult, provider.PartProviderResult:
+		return p.Result != nil
+	case provider.PartMedia:
+		return p.Media != nil
+	case provider.PartSource:
+		return p.Source != nil
+	}
+	return true
 }

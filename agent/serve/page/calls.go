@@ -52,28 +52,28 @@ func inputOf(c *provider.ToolCall) string {
 	return formatted(string(c.Input))
 }
 
-// part shows a part of a reply that isn't text.
+// part shows a part of a reply that isn't text, if it has what its kind names.
 func (v *View) part(p *provider.Part, g string, index int, meta agent.Meta) []Patch {
 	it := Item{ID: partID(g, index), Group: g, Order: index, Done: true}
-	switch p.Kind {
-	case provider.PartToolCall:
+	switch {
+	case p.Kind == provider.PartToolCall && p.Call != nil:
 		change := v.call(p.Call, meta, "ready")
 		change.Item.Group, change.Item.Order = g, index
 		return []Patch{change}
-	case provider.PartProviderCall:
+	case p.Kind == provider.PartProviderCall && p.Call != nil:
 		change := v.call(p.Call, meta, "ok")
 		change.Item.ID, change.Item.Group, change.Item.Order = g+"/call/"+p.Call.ID, g, index
 		return []Patch{change}
-	case provider.PartProviderResult:
+	case p.Kind == provider.PartProviderResult && p.Result != nil:
 		shown := &Call{Status: "ok"}
 		if p.Result.Error {
 			shown.Status = "failed"
 		}
 		shown.Result, shown.Cut = cut(formatted(p.Result.Text()))
 		return []Patch{{Item: &Item{ID: g + "/call/" + p.Result.CallID, Kind: KindCall, Call: shown}}}
-	case provider.PartSource:
+	case p.Kind == provider.PartSource && p.Source != nil:
 		it.Kind, it.Text, it.URL = KindSource, p.Source.Title, p.Source.URL
-	case provider.PartMedia:
+	case p.Kind == provider.PartMedia && p.Media != nil:
 		it.Kind, it.Files = KindFile, []File{fileOf(p.Media)}
 	default:
 		return nil
