@@ -43,9 +43,17 @@ type StepReport struct {
 	Priced bool           `json:"priced,omitempty"`
 }
 
+// steps returns the steps; none of a nil Report.
+func (r *Report) steps() []StepReport {
+	if r == nil {
+		return nil
+	}
+	return r.Steps
+}
+
 // Changed reports whether the conversation is another than before.
 func (r *Report) Changed() bool {
-	for i := range r.Steps {
+	for i := range r.steps() {
 		if s := &r.Steps[i]; s.Dropped+s.Cut+s.Notes > 0 {
 			return true
 		}
@@ -55,7 +63,7 @@ func (r *Report) Changed() bool {
 
 // Usage returns what the model calls of all steps took.
 func (r *Report) Usage() (sum provider.Usage) {
-	for i := range r.Steps {
+	for i := range r.steps() {
 		sum = sum.Add(r.Steps[i].Usage)
 	}
 	return sum
@@ -64,7 +72,7 @@ func (r *Report) Usage() (sum provider.Usage) {
 // Cost returns what the model calls of all steps cost, where prices are known.
 func (r *Report) Cost() provider.Money {
 	var sum booked
-	for i := range r.Steps {
+	for i := range r.steps() {
 		sum.add(provider.Usage{}, r.Steps[i].Cost, true)
 	}
 	return sum.cost
@@ -73,7 +81,7 @@ func (r *Report) Cost() provider.Money {
 // Priced reports whether Cost is all that the model calls cost: the prices of each are known, be
 // they 0.
 func (r *Report) Priced() bool {
-	for i := range r.Steps {
+	for i := range r.steps() {
 		if s := &r.Steps[i]; !s.Priced && s.Usage.Total() > 0 {
 			return false
 		}
@@ -84,7 +92,7 @@ func (r *Report) Priced() bool {
 // Warnings returns what went wrong, a sentence each.
 func (r *Report) Warnings() []string {
 	var out []string
-	for i := range r.Steps {
+	for i := range r.steps() {
 		if s := &r.Steps[i]; s.Error != "" {
 			out = append(out, s.Strategy+": "+s.Error)
 		}
@@ -94,10 +102,13 @@ func (r *Report) Warnings() []string {
 
 // String says it in a line.
 func (r *Report) String() string {
+	if r == nil {
+		return "no report"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d to %d tokens of %d, %d to %d messages", r.Trigger, r.Before, r.After, r.Budget,
 		r.MessagesBefore, r.MessagesAfter)
-	for i := range r.Steps {
+	for i := range r.steps() {
 		s := &r.Steps[i]
 		switch {
 		case s.Error != "":

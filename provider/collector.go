@@ -19,13 +19,21 @@ func TextResponse(text string) *Response {
 }
 
 // Message returns the answer as a message of a conversation.
-func (r *Response) Message() Message { return Message{Role: RoleAssistant, Parts: r.Parts} }
+func (r *Response) Message() Message { return Message{Role: RoleAssistant, Parts: r.parts()} }
+
+// parts returns the parts of the answer; none of a nil one.
+func (r *Response) parts() []Part {
+	if r == nil {
+		return nil
+	}
+	return r.Parts
+}
 
 // Text returns the text parts, joined.
-func (r *Response) Text() string { return joinText(r.Parts, PartText) }
+func (r *Response) Text() string { return joinText(r.parts(), PartText) }
 
 // Reasoning returns the reasoning parts, joined.
-func (r *Response) Reasoning() string { return joinText(r.Parts, PartReasoning) }
+func (r *Response) Reasoning() string { return joinText(r.parts(), PartReasoning) }
 
 // Calls returns the calls that the host is asked to run, in first-seen order.
 func (r *Response) Calls() []*ToolCall {

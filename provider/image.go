@@ -38,8 +38,9 @@ func (o *ImageOptions) Number() (int, error) {
 // Files returns the media of the answer: the images of a request with Images, for example.
 func (r *Response) Files() []*Media {
 	var files []*Media
-	for i := range r.Parts {
-		if p := &r.Parts[i]; p.Kind == PartMedia && p.Media != nil {
+	parts := r.parts()
+	for i := range parts {
+		if p := &parts[i]; p.Kind == PartMedia && p.Media != nil {
 			files = append(files, p.Media)
 		}
 	}

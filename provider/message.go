@@ -33,15 +33,23 @@ func Assistant(text string) Message {
 }
 
 // Text returns the text parts of the message, joined. Reasoning isn't text.
-func (m *Message) Text() string { return joinText(m.Parts, PartText) }
+func (m *Message) Text() string { return joinText(m.parts(), PartText) }
+
+// parts returns the parts of the message; none of a nil one.
+func (m *Message) parts() []Part {
+	if m == nil {
+		return nil
+	}
+	return m.Parts
+}
 
 // Refusal returns the parts with the model's refusal, joined.
-func (m *Message) Refusal() string { return joinText(m.Parts, PartRefusal) }
+func (m *Message) Refusal() string { return joinText(m.parts(), PartRefusal) }
 
 // Calls returns the tool calls of the message that the host has to run, in order.
 func (m *Message) Calls() []*ToolCall {
 	var calls []*ToolCall
-	for i := range m.Parts {
+	for i := range m.parts() {
 		if m.Parts[i].Kind == PartToolCall && m.Parts[i].Call != nil {
 			calls = append(calls, m.Parts[i].Call)
 		}

@@ -22,8 +22,15 @@ type Provider interface {
 // Func makes a Provider of a function.
 type Func func(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
 
-// Stream calls f.
-func (f Func) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] { return f(ctx, req) }
+// Stream calls f. If that is nil, the sequence is an error.
+func (f Func) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
+	if f == nil {
+		return func(yield func(Chunk, error) bool) { yield(Chunk{}, errNoFunc) }
+	}
+	return f(ctx, req)
+}
+
+var errNoFunc = fault.New(fault.Invalid, "provider: the Func is nil")
 
 // An Informer is a Provider that knows its model.
 type Informer interface {

@@ -110,7 +110,12 @@ type Labels struct {
 }
 
 // LastUserText returns the text of the newest user message, or "" if there is none.
-func (r *Request) LastUserText() string { return LastUserText(r.Messages) }
+func (r *Request) LastUserText() string {
+	if r == nil {
+		return ""
+	}
+	return LastUserText(r.Messages)
+}
 
 // LastUserText returns the text of the newest user message, or "" if there is none.
 func LastUserText(messages []Message) string {
@@ -125,6 +130,9 @@ func LastUserText(messages []Message) string {
 // Clone returns a copy whose fields, slices and maps may be changed without changing r. Messages
 // and parts themselves are shared, since they are never changed.
 func (r *Request) Clone() *Request {
+	if r == nil {
+		return nil
+	}
 	c := *r
 	c.Messages = slices.Clone(r.Messages)
 	c.Tools = slices.Clone(r.Tools)

@@ -110,10 +110,13 @@ type Admission struct {
 // panic ([*PanicError]), is returned.
 func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, change func() error,
 	policies []Policy) (Admission, error) {
-	if offered == nil {
+	if c == nil {
+		return Admission{}, errNoCall
+	}
+	if offered == nil && r != nil {
 		offered = r.loaded
 	}
-	d, ok := r.byName[c.Name]
+	d, ok := r.Lookup(c.Name)
 	if !ok {
 		name := clipEnd(c.Name, longestName)
 		return Admission{Rejected: refuse(Unknown, fault.NotFound, "there is no tool %q%s", name,
@@ -171,7 +174,10 @@ func (d *Definition) mayHaveRule(input json.RawMessage) bool {
 // returns nil if the call may run. Approval was settled before: the tool's Approval and its Ask
 // aren't evaluated again, and a policy that asks lets the call run.
 func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Outcome {
-	d, ok := r.byName[c.Name]
+	if c == nil {
+		return refuse(Failed, fault.Invalid, "%v", errNoCall)
+	}
+	d, ok := r.Lookup(c.Name)
 	if !ok {
 		return refuse(Unknown, fault.NotFound, "there is no tool %q", clipEnd(c.Name, longestName))
 	}
@@ -314,9 +320,12 @@ func known(offered []*Definition) string {
 // Fit validates input for the named tool and returns its canonical form, for callers that change
 // the input of a stored call.
 func (r *Registry) Fit(name string, input json.RawMessage) (json.RawMessage, error) {
-	d, ok := r.byName[name]
+	d, ok := r.Lookup(name)
 	if !ok {
-		return nil, specError(name, "there is no such tool%s", suggest(name, r.list))
+		return nil, specError(name, "there is no such tool%s", suggest(name, r.All()))
 	}
 	return d.input.Accept(input)
 }
+
+// errNoCall is the error of a nil Call.
+var errNoCall = fault.New(fault.Invalid, "tools: the Call is nil")

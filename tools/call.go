@@ -54,6 +54,9 @@ type ProgressReport struct {
 
 // CallOf returns the call that ctx belongs to. The Call mustn't be changed.
 func CallOf(ctx context.Context) (*Call, bool) {
+	if ctx == nil {
+		return nil, false
+	}
 	switch v := ctx.Value(callKey{}).(type) {
 	case *running:
 		return v.call, true
@@ -91,6 +94,9 @@ func Fence(ctx context.Context) uint64 {
 // Progress reports what a running call is doing. With Spec.Progress it also moves the call's time
 // limit. Outside of a call, and when its context has ended, it does nothing.
 func Progress(ctx context.Context, note ProgressReport) {
+	if ctx == nil {
+		return
+	}
 	r, ok := ctx.Value(callKey{}).(*running)
 	if !ok || r.ctx.Err() != nil {
 		return

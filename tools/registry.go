@@ -87,24 +87,32 @@ func define(t Tool) (d *Definition, err error) {
 
 // Lookup returns the tool with that name.
 func (r *Registry) Lookup(name string) (*Definition, bool) {
+	if r == nil {
+		return nil, false
+	}
 	d, ok := r.byName[name]
 	return d, ok
 }
 
 // All returns the tools in order. The slice mustn't be changed.
-func (r *Registry) All() []*Definition { return r.list }
+func (r *Registry) All() []*Definition {
+	if r == nil {
+		return nil
+	}
+	return r.list
+}
 
 // Names returns the names of the tools in order.
-func (r *Registry) Names() []string { return names(r.list) }
+func (r *Registry) Names() []string { return names(r.All()) }
 
 // Len returns how many tools there are.
-func (r *Registry) Len() int { return len(r.list) }
+func (r *Registry) Len() int { return len(r.All()) }
 
 // Filter returns the tools that all filters keep, in order. The result is never nil, which
 // elsewhere means all tools. A nil filter keeps every tool.
 func (r *Registry) Filter(keep ...Filter) []*Definition {
-	out := make([]*Definition, 0, len(r.list))
-	for _, d := range r.list {
+	out := make([]*Definition, 0, r.Len())
+	for _, d := range r.All() {
 		if !slices.ContainsFunc(keep, func(f Filter) bool { return f != nil && !f(d) }) {
 			out = append(out, d)
 		}
@@ -171,5 +179,5 @@ func ReadOnly() Filter { return func(d *Definition) bool { return d.spec.ReadOnl
 // AtMost keeps the tools whose risk isn't higher than r.
 func AtMost(r Risk) Filter { return func(d *Definition) bool { return d.spec.Risk <= r } }
 
-// Not keeps the tools that f doesn't keep.
-func Not(f Filter) Filter { return func(d *Definition) bool { return !f(d) } }
+// Not keeps the tools that f doesn't keep: none if f is nil.
+func Not(f Filter) Filter { return func(d *Definition) bool { return f != nil && !f(d) } }

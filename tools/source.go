@@ -41,6 +41,9 @@ func WithListing(ctx context.Context, l Listing) context.Context {
 // ListingOf returns for whom tools are listed. Outside of a call of [Source.List] that an agent
 // makes, it returns false.
 func ListingOf(ctx context.Context) (Listing, bool) {
+	if ctx == nil {
+		return Listing{}, false
+	}
 	l, ok := ctx.Value(listingKey{}).(Listing)
 	return l, ok
 }

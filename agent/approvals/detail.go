@@ -92,6 +92,9 @@ type log struct {
 // read reads a session: all of it, or from its snapshot on.
 func read(ctx context.Context, store journal.Store, session string) (*log, error) {
 	var invalid *journal.InvalidError
+	if store == nil {
+		return nil, errNoStore
+	}
 	head, err := store.Head(ctx, session)
 	switch {
 	case errors.Is(err, journal.ErrNoSession) || errors.As(err, &invalid):

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -60,9 +61,13 @@ const headsAtATime = 200
 // If the log of such a session can't be read, List yields an error with Open.Session, and then the
 // items that its head shows. If the head of a session can't be read, List yields an error with
 // Open.Session, too. The sequence goes on after that. It ends after an error of the store's list of
-// sessions, which has no Open.Session. Concurrent changes may be missed.
+// sessions, which has no Open.Session; so has that of a nil store. Concurrent changes may be missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
 	return func(yield func(Open, error) bool) {
+		if store == nil {
+			yield(Open{}, errNoStore)
+			return
+		}
 		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: !f.Plans, NoParent: true, After: f.After,
 			Limit: headsAtATime}
 		for more := true; more; {
@@ -94,6 +99,9 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 		}
 	}
 }
+
+// errNoStore is the error of a nil store.
+var errNoStore = fault.New(fault.Invalid, "approvals: the store is nil; give the journal of the agents")
 
 // allOpen returns what a session waits for, from its log, in the form of a head.
 func allOpen(ctx context.Context, store journal.Store, session string) ([]journal.Open, error) {

@@ -80,7 +80,12 @@ type Result struct {
 }
 
 // Attempts returns a summary of what the run has tried, and the runs before it in its chain.
-func (r *Result) Attempts() *Attempts { return r.earlier.with(r.Messages) }
+func (r *Result) Attempts() *Attempts {
+	if r == nil {
+		return new(Attempts)
+	}
+	return r.earlier.with(r.Messages)
+}
 
 // Result returns the outcome of the newest run. status and code say how the run ended or what its
 // state is, and reason says why. [Result.Err] returns reason unless the run has completed. Before

@@ -26,6 +26,9 @@ type State struct {
 
 // Text returns the text of the model's last message.
 func (s *State) Text() string {
+	if s == nil {
+		return ""
+	}
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		if s.Messages[i].Role == provider.RoleAssistant {
 			return s.Messages[i].Text()
@@ -37,7 +40,7 @@ func (s *State) Text() string {
 // AfterSteps holds after n model calls.
 func AfterSteps(n int) Condition {
 	return func(s *State) (string, bool) {
-		if s.Steps < n {
+		if s == nil || s.Steps < n {
 			return "", false
 		}
 		return fmt.Sprintf("%d steps were made", s.Steps), true
@@ -47,7 +50,7 @@ func AfterSteps(n int) Condition {
 // AfterTool holds when one of the tools has succeeded.
 func AfterTool(names ...string) Condition {
 	return func(s *State) (string, bool) {
-		i := slices.IndexFunc(names, func(n string) bool { return s.Succeeded[n] > 0 })
+		i := slices.IndexFunc(names, func(n string) bool { return s != nil && s.Succeeded[n] > 0 })
 		if i < 0 {
 			return "", false
 		}
@@ -58,7 +61,7 @@ func AfterTool(names ...string) Condition {
 // AfterTokens holds when n tokens were used.
 func AfterTokens(n int64) Condition {
 	return func(s *State) (string, bool) {
-		if s.Usage.Total() < n {
+		if s == nil || s.Usage.Total() < n {
 			return "", false
 		}
 		return fmt.Sprintf("%d tokens were used", s.Usage.Total()), true

@@ -40,6 +40,9 @@ func NewView(cfg ViewConfig) *View { return &View{cfg: cfg} }
 // Event returns what the page must change because of an event. The text of notes is returned by
 // [View.Flush].
 func (v *View) Event(ev agent.Event) []Patch {
+	if v == nil || ev == nil {
+		return nil
+	}
 	meta := ev.Envelope()
 	if v.cfg.Session != meta.Session() {
 		return nil
@@ -52,7 +55,12 @@ func (v *View) Event(ev agent.Event) []Patch {
 }
 
 // Flush returns the changes that are due because text has come.
-func (v *View) Flush() []Patch { return v.reply.due() }
+func (v *View) Flush() []Patch {
+	if v == nil {
+		return nil
+	}
+	return v.reply.due()
+}
 
 func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 	switch ev := ev.(type) {
