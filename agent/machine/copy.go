@@ -7,8 +7,12 @@ import (
 
 // Copy returns the facts of a session as facts of another one, up to the last point at which no
 // model call and no tool call is open. upTo bounds the numbers of the facts that are copied; 0
-// means all. The facts must be numbered without gaps. A [Snapshot] is copied only if it is the
-// first of them: others repeat what the facts before them say.
+// means all. The facts must be numbered without gaps; the copies are numbered from 1. A [Snapshot]
+// is copied only if it is the first of them: others repeat what the facts before them say.
+//
+// The copy has the state of the original at that point, but for its name, the numbers of facts
+// (State.Seq and RunState.Start), and State.Keys, which it doesn't have unless its name is that of
+// the original.
 func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	var out []Fact
 	keep, m := 0, New(to)
@@ -60,10 +64,14 @@ func setOwner(f Fact, from, to string) {
 		}
 	case *Snapshot:
 		f.From = cmp.Or(f.From, from)
-		if from != to && f.State != nil { // Apply refuses one without a state
-			s := *f.State
-			s.Keys, s.Parent = nil, ""
-			f.State = &s
+		if f.State == nil || f.State.Run == nil { // Apply refuses it
+			return
 		}
+		s, r := *f.State, *f.State.Run
+		if from != to {
+			s.Keys, s.Parent = nil, ""
+		}
+		r.Start = min(r.Start, 1) // the snapshot stands for the fact that started the run
+		s.Run, f.State = &r, &s
 	}
 }
