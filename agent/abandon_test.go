@@ -210,10 +210,12 @@ func (exiting) EndsWithContext() bool { return true }
 func TestAFunctionThatEndsTheGoroutineOfTheRunFailsTheRun(t *testing.T) {
 	exit := func() error { runtime.Goexit(); return nil }
 	for name, cfg := range map[string]agent.Config{
-		"BeforeStep":   {Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error { return exit() }}}},
-		"BeforeFinish": {Hooks: []agent.Hooks{{BeforeFinish: func(context.Context, *agent.Result) error { return exit() }}}},
-		"StopWhen":     {StopWhen: []stop.Condition{func(*stop.State) (string, bool) { return "", exit() == nil }}},
-		"provider":     {Provider: exiting{}, NoGuard: true},
+		"BeforeStep": {Hooks: []agent.Hooks{{
+			BeforeStep: func(context.Context, *agent.Step) error { return exit() }}}},
+		"BeforeFinish": {Hooks: []agent.Hooks{{
+			BeforeFinish: func(context.Context, *agent.Result) error { return exit() }}}},
+		"StopWhen": {StopWhen: []stop.Condition{func(*stop.State) (string, bool) { return "", exit() == nil }}},
+		"provider": {Provider: exiting{}, NoGuard: true},
 		"inline": {Tools: []tools.Tool{tools.New(tools.Spec{Name: "exit", Inline: true},
 			func(context.Context, Number) (string, error) { return "", exit() })}},
 	} {

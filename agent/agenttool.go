@@ -3,14 +3,12 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"strconv"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -35,8 +33,6 @@ const (
 	// childPrefix begins the names of subagents' sessions. The id of the call follows, then a hash
 	// of the session that made it, because a fork has the same calls.
 	childPrefix = machine.ChildPrefix
-	// maxDepth is how deep runs can be nested.
-	maxDepth = 8
 	// childTimeout is the default time limit of a call.
 	childTimeout = 30 * time.Minute
 )
@@ -72,26 +68,6 @@ func (l *sessionLog) account() string {
 	}
 	return l.Name
 }
-
-// depth returns how deep the run is nested: in runs whose calls are subagents, and in runs in
-// progress whose functions have called the agent with their context.
-func (x *driver) depth() int {
-	if x.parent != nil {
-		return x.parent.depth
-	}
-	outer := driverIn(x.caller)
-	if outer == nil {
-		return 0
-	}
-	if outer.ctx.Err() != nil { // it has ended, and what it has started goes on
-		return outer.depth()
-	}
-	return outer.depth() + 1
-}
-
-// errTooDeep refuses a run.
-var errTooDeep = fault.New(fault.Denied,
-	fmt.Sprintf("agents can be nested %d deep; do it without another one", maxDepth))
 
 // Define implements tools.Tool.
 func (t *agentTool) Define() (*tools.Definition, error) {

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -295,3 +297,26 @@ func driverIn(ctx context.Context) *driver {
 func (x *driver) drains() bool {
 	return x.agent.sessions.Draining() || x.parent != nil && x.parent.drains()
 }
+
+// maxDepth is how deep runs can be nested.
+const maxDepth = 8
+
+// depth returns how deep the run is nested: in runs whose calls are subagents, and in runs in
+// progress whose functions have called the agent with their context.
+func (x *driver) depth() int {
+	if x.parent != nil {
+		return x.parent.depth
+	}
+	outer := driverIn(x.caller)
+	if outer == nil {
+		return 0
+	}
+	if outer.ctx.Err() != nil { // it has ended, and what it has started goes on
+		return outer.depth()
+	}
+	return outer.depth() + 1
+}
+
+// errTooDeep refuses a run.
+var errTooDeep = fault.New(fault.Denied,
+	fmt.Sprintf("agents can be nested %d deep; do it without another one", maxDepth))

@@ -76,6 +76,6 @@
 //
 // The handler keeps no state and starts no goroutine. It reads a session's log once for each
 // request about an item, so put it behind middleware that authenticates and limits requests. Set
-// http.Server.ReadHeaderTimeout. The time limit of bodies needs a ResponseWriter that can set a read
-// deadline: that of a middleware needs the method Unwrap (see [http.ResponseController]).
+// http.Server.ReadHeaderTimeout. The time limit of bodies needs a ResponseWriter that can set a
+// read deadline: that of a middleware needs the method Unwrap (see [http.ResponseController]).
 package approvals

@@ -61,7 +61,8 @@ const headsAtATime = 200
 // If the log of such a session can't be read, List yields an error with Open.Session, and then the
 // items that its head shows. If the head of a session can't be read, List yields an error with
 // Open.Session, too. The sequence goes on after that. It ends after an error of the store's list of
-// sessions, which has no Open.Session; so has that of a nil store. Concurrent changes may be missed.
+// sessions, which has no Open.Session; so has that of a nil store. Concurrent changes may be
+// missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
 	return func(yield func(Open, error) bool) {
 		if store == nil {

@@ -162,7 +162,8 @@ func TestWhatTheCriticReadsIsBounded(t *testing.T) {
 		steps = append(steps, providertest.Call("read", struct{}{}))
 	}
 	a, err := agent.New(agent.Config{Provider: providertest.Script(append(steps, providertest.Say(long))...),
-		Hooks: []agent.Hooks{hooks}, Tools: []tools.Tool{read}, Limits: agent.Limits{Steps: 200, Repeats: -1, PromptBytes: -1}})
+		Hooks: []agent.Hooks{hooks}, Tools: []tools.Tool{read},
+		Limits: agent.Limits{Steps: 200, Repeats: -1, PromptBytes: -1}})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Prompt: long})
 	require.NoError(t, err)

@@ -3,10 +3,10 @@
 // It works as hooks. [Rate] says by rules how complex a request is; a simple one costs nothing. For
 // others a model judges the answer. If work is missing, the answer is sent back with what is
 // missing. If only the wording is weak, and Config.Rewrite is set, it is rewritten, and the new
-// text is taken if it is judged to be better. Both are bounded: 2 rounds of at most 60 s, and a score
-// of 0.85 is good enough. A round takes at most three model calls. The critic is shown at most 32
-// KiB of the task, 64 KiB of the answer, and 64 KiB of the newest calls with 1,000 bytes of each
-// input and result; a longer answer isn't rewritten. [Rate] reads 16 KiB.
+// text is taken if it is judged to be better. Both are bounded: 2 rounds of at most 60 s, and a
+// score of 0.85 is good enough. A round takes at most three model calls. The critic is shown at
+// most 32 KiB of the task, 64 KiB of the answer, and 64 KiB of the newest calls with 1,000 bytes of
+// each input and result; a longer answer isn't rewritten. [Rate] reads 16 KiB.
 //
 //	hooks, err := critic.New(critic.Config{Provider: fast})
 //	if err != nil {

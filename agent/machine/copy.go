@@ -35,7 +35,10 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 		f = Stamp(clone(f), meta)
 		setOwner(f, from, to)
 		if f, ok := f.(*RunStarted); ok {
-			f.Replaces, starts[number] = starts[f.Replaces], f.Seq
+			if f.Replaces > 0 { // by default a run that the snapshot has
+				f.Replaces = cmp.Or(starts[f.Replaces], 1)
+			}
+			starts[number] = f.Seq
 		}
 		if err := m.Apply(f); err != nil {
 			return nil, err

@@ -175,7 +175,7 @@ var rows = map[string]row{
 		third: []string{xsync},
 		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"},
 	},
-	"internal/rules":       {},
+	"internal/rules":       {tests: []string{everything}},
 	"internal/rules/sizes": {own: []string{"internal/rules"}},
 	programs: {own: []string{everything}, third: []string{mcpSDK, sqlite, xsync,
 		"github.com/microcosm-cc/bluemonday", "github.com/prometheus/client_golang", "github.com/yuin/goldmark"}},

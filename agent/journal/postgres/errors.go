@@ -20,8 +20,8 @@ var (
 	// ErrReadOnly says that the server accepts no changes: it is a replica, or configured so.
 	ErrReadOnly = journal.Unusable(
 		"the server accepts no changes; connect to the primary (target_session_attrs=read-write)")
-	// ErrPrepared says that a prepared statement is missing, or there twice: a pooler in transaction
-	// mode gives each transaction another connection to the server.
+	// ErrPrepared says that a prepared statement is missing, or there twice: a pooler in
+	// transaction mode gives each transaction another connection to the server.
 	ErrPrepared = journal.Unusable("a connection pooler mixes up prepared statements; add " +
 		"default_query_exec_mode=exec to Config.DSN, or set max_prepared_statements of PgBouncer 1.21 or later")
 	// ErrNewer says that the tables are of a newer version of Pawl.

@@ -88,8 +88,9 @@ func (db *database) prepare(ctx context.Context) error {
 	return db.writable()
 }
 
-// writable returns an error if the file can't be written, which wouldn't be noticed before the first
-// append if the tables are up to date. A file that somebody else writes to now can be written.
+// writable returns an error if the file can't be written, which wouldn't be noticed before the
+// first append if the tables are up to date. A file that somebody else writes to now can be
+// written.
 func (db *database) writable() error {
 	w := <-db.writing
 	defer func() { db.writing <- w }()
