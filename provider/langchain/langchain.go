@@ -46,7 +46,8 @@ const (
 // A Provider makes calls with a langchaingo model. It is safe for concurrent use if the model is.
 //
 // Each call runs the model in its own goroutine, which has ended when the call is over. If the
-// model doesn't respect its context, a consumer that stops has to wait for it.
+// model doesn't respect its context, a consumer that stops has to wait for it: it isn't known how a
+// model sends its requests, so a Provider isn't a [provider.Cancelable].
 type Provider struct {
 	llm     llms.Model
 	cfg     Config
