@@ -18,7 +18,7 @@ import (
 )
 
 // The scenarios of the protocol's own tool for what this server has: no resources, prompts or
-// logging, and tools of its own.
+// logging, and tools of its own. The scenario server-stateless needs tools of its own.
 func TestTheServerConforms(t *testing.T) {
 	modules, err := filepath.Abs(filepath.Join("..", "..", "internal", "stock", "node_modules"))
 	require.NoError(t, err)
@@ -37,10 +37,19 @@ func TestTheServerConforms(t *testing.T) {
 	require.NoError(t, err)
 	web := httptest.NewServer(h)
 	defer web.Close()
-	for _, scenario := range []string{"server-initialize", "ping", "tools-list", "dns-rebinding-protection"} {
-		t.Run(scenario, func(t *testing.T) {
-			out, err := exec.Command(node, program, "server", "--url", web.URL, "--scenario", scenario, "-o",
-				t.TempDir()).CombinedOutput() //nolint:gosec // of this repository
+	for _, s := range []struct{ version, name string }{
+		{"2025-11-25", "server-initialize"},
+		{"2025-11-25", "ping"},
+		{"2025-11-25", "tools-list"},
+		{"2025-11-25", "dns-rebinding-protection"},
+		{"2026-07-28", "tools-list"},
+		{"2026-07-28", "dns-rebinding-protection"},
+		{"2026-07-28", "http-header-validation"},
+		{"2026-07-28", "caching"},
+	} {
+		t.Run(s.name+" of "+s.version, func(t *testing.T) {
+			out, err := exec.Command(node, program, "server", "--url", web.URL, "--scenario", s.name, "--spec-version",
+				s.version, "-o", t.TempDir()).CombinedOutput() //nolint:gosec // of this repository
 			require.NoError(t, err, "%s", out)
 			require.NotContains(t, string(out), "FAILURE")
 		})

@@ -34,8 +34,8 @@ func conformance(t *testing.T) []string {
 	return []string{node, program}
 }
 
-// conform is the client that the tool starts: an agent that calls each tool of a server once, and
-// answers its questions.
+// conform is the client that the tool starts: an agent that makes the calls that the scenario asks
+// for, else calls each tool of a server once, and answers its questions.
 func conform(url string) error {
 	s, err := mcp.New(mcp.Config{Name: "c", URL: url, Trusted: true})
 	if err != nil {
@@ -47,13 +47,18 @@ func conform(url string) error {
 	if err != nil {
 		return err
 	}
-	var calls []providertest.Step
+	calls, err := wanted()
+	if err != nil {
+		return err
+	}
 	for _, t := range found {
-		input := object{}
-		if name := t.(*tools.Definition).Name(); name == "c.add_numbers" {
-			input = object{"a": 5, "b": 3}
+		if d := t.(*tools.Definition); os.Getenv(contextEnv) == "" {
+			input, err := sample(d.Tool().Schema)
+			if err != nil {
+				return err
+			}
+			calls = append(calls, providertest.Call(d.Name(), input))
 		}
-		calls = append(calls, providertest.Call(t.(*tools.Definition).Name(), input))
 	}
 	a, err := agent.New(agent.Config{Provider: providertest.Script(append(calls, providertest.Say("Done."))...),
 		Sources: []tools.Source{s}})
@@ -82,11 +87,57 @@ func conform(url string) error {
 	}
 }
 
+// contextEnv has what a scenario wants to be done, as JSON.
+const contextEnv = "MCP_CONFORMANCE_CONTEXT"
+
+// wanted returns the calls that the scenario asks for, if it does.
+func wanted() (calls []providertest.Step, err error) {
+	var scenario struct {
+		Calls []struct {
+			Name      string `json:"name"`
+			Arguments object `json:"arguments"`
+		} `json:"toolCalls"`
+	}
+	if text := os.Getenv(contextEnv); text != "" {
+		err = json.Unmarshal([]byte(text), &scenario)
+	}
+	for _, c := range scenario.Calls {
+		calls = append(calls, providertest.Call("c."+c.Name, c.Arguments))
+	}
+	return calls, err
+}
+
+// sample returns an input that fits a schema.
+func sample(schema json.RawMessage) (object, error) {
+	var form struct {
+		Properties map[string]struct {
+			Type string `json:"type"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	if err := json.Unmarshal(schema, &form); err != nil {
+		return nil, err
+	}
+	out := object{}
+	for _, name := range form.Required {
+		switch form.Properties[name].Type {
+		case "number", "integer":
+			out[name] = 5
+		case "boolean":
+			out[name] = true
+		default:
+			out[name] = "x"
+		}
+	}
+	return out, nil
+}
+
 // defaults returns the answer of somebody who leaves a form as it is.
 func defaults(schema json.RawMessage) (object, error) {
 	var form struct {
 		Properties map[string]struct {
-			Default any `json:"default"`
+			Type    string `json:"type"`
+			Default any    `json:"default"`
 		} `json:"properties"`
 	}
 	if err := json.Unmarshal(schema, &form); err != nil {
@@ -94,29 +145,48 @@ func defaults(schema json.RawMessage) (object, error) {
 	}
 	out := object{}
 	for name, p := range form.Properties {
-		if p.Default == nil {
+		switch {
+		case p.Default != nil:
+			out[name] = p.Default
+		case p.Type == "boolean":
+			out[name] = true
+		default:
 			return nil, errors.New("the field " + name + " has no default")
 		}
-		out[name] = p.Default
 	}
 	return out, nil
 }
 
-// The scenarios of the protocol's own tool for clients, without those for what the handler of the
-// SDK does (auth).
-//
-// One check of them fails on purpose: it wants a question within a call to be accepted at once. A
-// person may take days, so the server is told that the question was dismissed, and the call is made
-// again with the answer, which the other checks of that scenario see.
+// scenarios are those of the protocol's own tool for clients, with the version of the protocol,
+// without those for what the handler of the SDK does (auth).
+var scenarios = []struct{ version, name string }{
+	{"2025-11-25", "initialize"},
+	{"2025-11-25", "tools_call"},
+	{"2025-11-25", "elicitation-sep1034-client-defaults"},
+	{"2025-11-25", "sse-retry"},
+	{"2026-07-28", "tools_call"},
+	{"2026-07-28", "request-metadata"},
+	{"2026-07-28", "sep-2322-client-request-state"},
+	{"2026-07-28", "http-standard-headers"},
+	{"2026-07-28", "http-custom-headers"},
+	{"2026-07-28", "http-invalid-tool-headers"},
+	{"2026-07-28", "json-schema-ref-no-deref"},
+}
+
+// One check fails on purpose: it wants a question within a call to be accepted at once. A person
+// may take days, so the server is told that the question was dismissed, and the call is made again
+// with the answer, which the other checks of that scenario see.
 func TestTheClientConforms(t *testing.T) {
 	command := conformance(t)
-	for _, scenario := range []string{"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"} {
-		t.Run(scenario, func(t *testing.T) {
-			cmd := exec.Command(command[0], append(command[1:], "client", "--command", os.Args[0], "--scenario",
-				scenario, "--timeout", "20000", "-o", t.TempDir())...) //nolint:gosec // of this repository
+	for _, s := range scenarios {
+		t.Run(s.name+" of "+s.version, func(t *testing.T) {
+			t.Parallel()
+			args := append(command[1:len(command):len(command)], "client", "--command", os.Args[0],
+				"--scenario", s.name, "--spec-version", s.version, "--timeout", "20000", "-o", t.TempDir())
+			cmd := exec.Command(command[0], args...) //nolint:gosec // of this repository
 			cmd.Env = append(os.Environ(), childEnv+"=conformance")
 			out, err := cmd.CombinedOutput()
-			if scenario == "elicitation-sep1034-client-defaults" {
+			if s.name == "elicitation-sep1034-client-defaults" {
 				require.Contains(t, string(out), "Passed: 5/6, 1 failed", "%s", out)
 				require.Contains(t, string(out), "Expected action 'accept', got 'cancel'", "%s", out)
 				return
