@@ -94,7 +94,7 @@
 //
 // The first word is the session, except for those that concern a process.
 //
-//	run s-1 text                   Agent.Run; key=k-1 mode=plan supersede=yes
+//	run s-1 text                   Agent.Run; key=k-1 mode=plan supersede=yes replaces=1
 //	start s-1 text                 the same, without waiting for its end
 //	stream s-1 text                Agent.Stream with what is shown; until=replied leaves there
 //	continue s-1                   a run of Continue; accept=yes
