@@ -74,7 +74,8 @@ type Filter struct {
 	// empty; zero: none.
 	Without Label
 	Open    bool // only sessions with something open
-	// Expired keeps only sessions with something open that expires then or before, if it isn't zero.
+	// Expired keeps only sessions with something open that expires then or before, if it isn't
+	// zero.
 	Expired time.Time
 	Inbox   bool   // only sessions with something in the inbox
 	After   string // only names after this one: the last name of the previous page
