@@ -93,7 +93,7 @@ func (a *Agent) advance(ctx context.Context, in Input, leg Leg) (Progressed, err
 		leg.Grace = grace
 	}
 	defer l.watch(ctx, leg.Grace, cut)()
-	_, err := a.collect(caller, &in, nil)
+	_, err := a.collect(caller, &in, leg.Event)
 	if l.end == nil {
 		return a.notDriven(ctx, &in, err)
 	}

@@ -24,6 +24,9 @@ type Leg struct {
 	// Then their contexts end, and the run stays open as after a crash. A function that ignores
 	// that is abandoned 5 s later. 0: 5 s.
 	Grace time.Duration
+	// Event, if it isn't nil, is called for each event of the run, as [Agent.Stream] yields it. It
+	// should return at once.
+	Event func(Event)
 }
 
 // Next says what has to happen next with a run that was driven for a leg.

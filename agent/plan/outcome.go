@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -38,28 +39,32 @@ func isFinal(err error) bool {
 func failed(err error) work.Outcome  { return work.Outcome{Status: work.Failed, Err: err} }
 func stopped(err error) work.Outcome { return work.Outcome{Status: work.Stopped, Err: err} }
 
-// outcomeOf returns how a node stands after its run was driven: res and err are as Agent.Run
-// returns them. worker says that the node has a worker, and repeatable that its tool may be called
-// again with the same idempotency key without a second effect.
+// outcomeOf returns how a node stands after a leg of its run: p and err are as Agent.Advance returns
+// them. worker says that the node has a worker, and repeatable that its tool may be called again
+// with the same idempotency key without a second effect.
 //
-// A run that has ended is a result. Everything else that isn't a pause is a stop.
-func outcomeOf(worker, repeatable bool, res *agent.Result, err error) work.Outcome {
-	if res == nil || res.Status == agent.Running || errors.Is(err, agent.ErrBusy) ||
-		errors.Is(err, agent.ErrDraining) || errors.Is(err, agent.ErrJournal) {
-		if isRefusal(err) { // the run can't begin, and couldn't later
-			return failed(unbegun(err))
-		}
-		out := stopped(err)
-		if held, ok := errors.AsType[*journal.HeldError](err); ok {
-			out.Until = held.Until
-		}
-		return out
-	}
+// Only a run that has ended, and an input that is refused for good, are results. Everything else
+// that isn't a pause is a stop.
+func outcomeOf(worker, repeatable bool, p *agent.Progressed, err error) work.Outcome {
+	res := p.Result
 	switch {
-	case res.Status == agent.Paused && len(res.Pending) == 0: // drained, or the end of a leg
-		return stopped(cmp.Or(err, res.Err()))
-	case res.Status == agent.Paused:
+	case err != nil && isRefusal(err): // the run can't begin, and couldn't later
+		return failed(unbegun(err))
+	case err != nil:
+		return stopped(err)
+	case p.Next == agent.NextWait && len(res.Pending) > 0:
 		return work.Outcome{Status: work.Waits, Pending: res.Pending}
+	case p.Next == agent.NextAgain && (res == nil || res.Code == machine.CodeDrained):
+		return stopped(agent.ErrDraining)
+	case p.Next != agent.NextEnded:
+		return work.Outcome{Status: work.Stopped, Err: fmt.Errorf("plan: a run of a node is %s", p.Next), Until: p.At}
+	}
+	return resultOf(worker, repeatable, res)
+}
+
+// resultOf returns the outcome for the run of a node that has ended.
+func resultOf(worker, repeatable bool, res *agent.Result) work.Outcome {
+	switch {
 	case worker && res.Status != agent.Completed:
 		return failed(timed(res))
 	case worker:
@@ -101,6 +106,15 @@ func isRefusal(err error) bool {
 	return limit || errors.Is(err, agent.ErrNotOwner) || errors.Is(err, agent.ErrRefused)
 }
 
+// untilFree returns the outcome of work that an error keeps from being done now.
+func untilFree(err error) work.Outcome {
+	out := stopped(err)
+	if held, ok := errors.AsType[*journal.HeldError](err); ok {
+		out.Until = held.Until
+	}
+	return out
+}
+
 // asJSON returns a text as it is if it is JSON, and else as a JSON string.
 func asJSON(text string) json.RawMessage {
 	if raw := json.RawMessage(text); json.Valid(raw) {
@@ -113,47 +127,15 @@ func asJSON(text string) json.RawMessage {
 	return raw
 }
 
-// runSession drives the run of a node until it has ended, or waits for decisions.
-func (x *execution) runSession(ctx context.Context, a *agent.Agent, in agent.Input, k *task) work.Outcome {
-	n := &k.node.Node
+// runSession begins or continues the run of a node, until it has ended or waits for decisions.
+func (x *execution) runSession(ctx context.Context, a *agent.Agent, in agent.Input, n *Node) work.Outcome {
+	var leg agent.Leg
+	if x.cfg.Event != nil {
+		leg.Event = func(ev agent.Event) { x.cfg.Event(n.ID, ev) }
+	}
+	p, err := a.Advance(ctx, in, leg)
 	d, ok := x.cfg.Agent.Tools().Lookup(n.Tool)
-	res, err := x.stream(ctx, a, in, n.ID)
-	return outcomeOf(n.Worker != "", ok && d.Spec().Repeatable(), res, err)
-}
-
-// stream begins or continues the run of an input, whoever has begun it.
-func (x *execution) stream(ctx context.Context, a *agent.Agent, in agent.Input, node string) (*agent.Result, error) {
-	held := context.WithoutCancel(ctx)
-	defer context.AfterFunc(ctx, func() { _ = a.Session(in.Session).Pause(held) })()
-	try := func(in agent.Input) (res *agent.Result, err error) {
-		for ev, e := range a.Stream(held, in) {
-			if e != nil {
-				err = e
-				continue
-			}
-			if x.cfg.Event != nil {
-				x.cfg.Event(node, ev)
-			}
-			if end, ok := ev.(*agent.RunEnded); ok {
-				res = end.Result
-			}
-		}
-		return res, err
-	}
-	res, err := try(in)
-	_, paused := errors.AsType[*agent.PausedError](err)
-	if res != nil || !paused && !errors.Is(err, agent.ErrDuplicate) {
-		return res, err
-	}
-	before, err := a.Session(in.Session).Result(ctx)
-	if err != nil || before.Status != agent.Paused && before.Status != agent.Running {
-		return before, err
-	}
-	res, err = try(agent.Continue(in.Session))
-	if _, waits := errors.AsType[*agent.PausedError](err); waits && res == nil && before.Status == agent.Paused {
-		return before, nil
-	}
-	return res, err
+	return outcomeOf(n.Worker != "", ok && d.Spec().Repeatable(), &p, err)
 }
 
 var errWithdrawn error = fault.New(fault.Permanent, "the plan was given up")
@@ -181,7 +163,7 @@ func (x *execution) withdraw(a *agent.Agent, session string) work.Outcome {
 		in.AcceptChanges = true
 		for _, err := range a.Stream(x.work, in) {
 			if err != nil {
-				return outcomeOf(false, false, nil, err)
+				return untilFree(err)
 			}
 			break // the run is stopped
 		}

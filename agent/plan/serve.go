@@ -144,6 +144,8 @@ func (r *Runner) Finish(ctx context.Context, run string) (*State, error) {
 			return s, s.err()
 		case err != nil && !errors.Is(err, agent.ErrBusy) || ctx.Err() != nil:
 			return s, err
+		case err != nil:
+			sleep(ctx, firstTry) // whoever has taken the lease drives it now
 		}
 		if err := r.waitUntilDue(ctx, run); err != nil {
 			return s, err

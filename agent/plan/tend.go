@@ -301,7 +301,7 @@ func (x *execution) advance(t *tended, k *task) (out work.Outcome) {
 	ctx, over := context.WithCancel(x.work)
 	defer over()
 	running.Go(func() { x.cancelWhenGivenUp(ctx, t, a.Session(in.Session)) })
-	return x.runSession(ctx, a, in, k)
+	return x.runSession(ctx, a, in, &k.node.Node)
 }
 
 // cancelWhenGivenUp cancels the run of a session if the plan is given up before ctx ends.

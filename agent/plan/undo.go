@@ -24,7 +24,7 @@ func (x *execution) tendUndo(t *tended, plan int, n *Node) {
 			x.say(t, message{err: err})
 			return
 		}
-		out := outcomeOf(false, false, nil, err)
+		out := untilFree(err)
 		x.waitToTryAgain(t, tries, &out)
 	}
 }

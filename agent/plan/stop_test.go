@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A tripwire is a store that calls trip before its append with number at.
+type tripwire struct {
+	journal.Store
+	mu       sync.Mutex
+	at       int
+	trip     func(a *journal.Append)
+	refuses  func(session string) error // after that, if it isn't nil
+	appended int
+}
+
+func (s *tripwire) Append(ctx context.Context, a journal.Append) error {
+	s.mu.Lock()
+	if s.appended++; s.appended == s.at {
+		s.trip(&a)
+	}
+	refuses := s.refuses
+	s.mu.Unlock()
+	if refuses != nil {
+		if err := refuses(a.Session); err != nil {
+			return err
+		}
+	}
+	return s.Store.Append(ctx, a)
+}
+
+// once is a tool that isn't idempotent. It takes a second, and isn't stopped by its context.
+type once struct {
+	mu   sync.Mutex
+	done map[string]int
+}
+
+func (o *once) tool() tools.Tool {
+	return tools.New(tools.Spec{Name: "make"}, func(_ context.Context, in item) (string, error) {
+		time.Sleep(time.Second)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.done[in.Name]++
+		return fmt.Sprintf(`{"id":%q}`, in.Name), nil
+	})
+}
+
+func (o *once) runner(t *testing.T, store journal.Store) (*Runner, *agent.Agent) {
+	a, err := agent.New(agent.Config{Name: "a", Provider: providertest.Script(), Journal: store,
+		Tools: []tools.Tool{o.tool()}})
+	require.NoError(t, err)
+	r, err := New(Config{Agent: a})
+	require.NoError(t, err)
+	return r, a
+}
+
+// A run of five nodes is stopped in several ways, at each of its appends. It stays open, nothing is
+// undone or given up, and the next process completes it. A call that was in progress isn't made
+// again without a person.
+func TestAStopAtAnyPointIsNoFailure(t *testing.T) {
+	refused := func(err error) func(*tripwire, *journal.Append) {
+		return func(s *tripwire, a *journal.Append) {
+			session := a.Session
+			s.refuses = func(other string) error {
+				if other == session {
+					return err
+				}
+				return nil
+			}
+		}
+	}
+	for name, stop := range map[string]func(cancel func(), a *agent.Agent) func(*tripwire, *journal.Append){
+		"its context ends": func(cancel func(), _ *agent.Agent) func(*tripwire, *journal.Append) {
+			return func(*tripwire, *journal.Append) { cancel() }
+		},
+		"a drain": func(_ func(), a *agent.Agent) func(*tripwire, *journal.Append) {
+			return func(*tripwire, *journal.Append) {
+				ctx, cancel := context.WithCancel(context.Background())
+				cancel()
+				_ = a.Drain(ctx)
+			}
+		},
+		"a lost lease": func(func(), *agent.Agent) func(*tripwire, *journal.Append) {
+			return refused(&journal.ConflictError{})
+		},
+		"a store that is broken": func(func(), *agent.Agent) func(*tripwire, *journal.Append) {
+			return refused(errors.New("the disk is full"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for at, more := 2, true; more; at++ { // the first is that of Start
+				synctest.Test(t, func(t *testing.T) { more = stopsAt(t, at, stop) })
+			}
+		})
+	}
+}
+
+// stopsAt stops a run at an append, and has another process complete it. It reports whether the run
+// has so many appends.
+func stopsAt(t *testing.T, at int, stop func(func(), *agent.Agent) func(*tripwire, *journal.Append)) bool {
+	o := &once{done: map[string]int{}}
+	memory := journal.NewMemory()
+	store := &tripwire{Store: memory, at: at}
+	r, a := o.runner(t, store)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	how := stop(cancel, a)
+	store.trip = func(app *journal.Append) { how(store, app) }
+	_, err := r.Start(ctx, "p-1", plan("A", made("a"), made("b", "a"), made("c", "a"), made("d", "b", "c"), made("e", "d")),
+		plan("B", made("z")))
+	require.NoError(t, err)
+	_, err = r.Finish(ctx, "p-1")
+	if store.appended < at {
+		require.NoError(t, err)
+		return false
+	}
+	cancel()
+	time.Sleep(time.Minute) // leases end
+
+	next, b := o.runner(t, memory)
+	state, err := next.State(t.Context(), "p-1")
+	require.NoError(t, err)
+	require.Equal(t, 0, state.Current, "append %d", at)
+	for range 20 {
+		state, err = next.drive(t.Context(), "p-1")
+		require.NoError(t, err)
+		if state.Status.ended() {
+			break
+		}
+		pending, err := next.pending(t.Context(), state)
+		require.NoError(t, err)
+		for _, p := range pending {
+			require.Equal(t, agent.PauseInDoubt, p.Kind, "append %d", at)
+			d := agent.Approve(p.ID)
+			if o.done[p.Path[0]] > 0 {
+				d = agent.Answer(p.ID, map[string]string{"id": p.Path[0]})
+			}
+			require.NoError(t, next.Decide(t.Context(), "p-1", d))
+		}
+	}
+	require.Equal(t, Completed, state.Status, "append %d", at)
+	require.Equal(t, map[string]int{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}, o.done, "append %d", at)
+	_ = b
+	_ = machine.CodeLeg
+	return true
+}
