@@ -39,9 +39,9 @@ func isFinal(err error) bool {
 func failed(err error) work.Outcome  { return work.Outcome{Status: work.Failed, Err: err} }
 func stopped(err error) work.Outcome { return work.Outcome{Status: work.Stopped, Err: err} }
 
-// outcomeOf returns how a node stands after a leg of its run: p and err are as Agent.Advance returns
-// them. worker says that the node has a worker, and repeatable that its tool may be called again
-// with the same idempotency key without a second effect.
+// outcomeOf returns how a node stands after a leg of its run: p and err are as Agent.Advance
+// returns them. worker says that the node has a worker, and repeatable that its tool may be called
+// again with the same idempotency key without a second effect.
 //
 // Only a run that has ended, and an input that is refused for good, are results. Everything else
 // that isn't a pause is a stop.

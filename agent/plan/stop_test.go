@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -49,19 +48,17 @@ type once struct {
 	done map[string]int
 }
 
-func (o *once) tool() tools.Tool {
-	return tools.New(tools.Spec{Name: "make"}, func(_ context.Context, in item) (string, error) {
-		time.Sleep(time.Second)
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.done[in.Name]++
-		return fmt.Sprintf(`{"id":%q}`, in.Name), nil
-	})
+func (o *once) make(_ context.Context, in item) (string, error) {
+	(&shop{slow: time.Second}).rest(context.Background())
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.done[in.Name]++
+	return fmt.Sprintf(`{"id":%q}`, in.Name), nil
 }
 
 func (o *once) runner(t *testing.T, store journal.Store) (*Runner, *agent.Agent) {
 	a, err := agent.New(agent.Config{Name: "a", Provider: providertest.Script(), Journal: store,
-		Tools: []tools.Tool{o.tool()}})
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "make"}, o.make)}})
 	require.NoError(t, err)
 	r, err := New(Config{Agent: a})
 	require.NoError(t, err)
@@ -120,8 +117,8 @@ func stopsAt(t *testing.T, at int, stop func(func(), *agent.Agent) func(*tripwir
 	defer cancel()
 	how := stop(cancel, a)
 	store.trip = func(app *journal.Append) { how(store, app) }
-	_, err := r.Start(ctx, "p-1", plan("A", made("a"), made("b", "a"), made("c", "a"), made("d", "b", "c"), made("e", "d")),
-		plan("B", made("z")))
+	_, err := r.Start(ctx, "p-1", plan("A", made("a"), made("b", "a"), made("c", "a"), made("d", "b", "c"),
+		made("e", "d")), plan("B", made("z")))
 	require.NoError(t, err)
 	_, err = r.Finish(ctx, "p-1")
 	if store.appended < at {
@@ -131,7 +128,7 @@ func stopsAt(t *testing.T, at int, stop func(func(), *agent.Agent) func(*tripwir
 	cancel()
 	time.Sleep(time.Minute) // leases end
 
-	next, b := o.runner(t, memory)
+	next, _ := o.runner(t, memory)
 	state, err := next.State(t.Context(), "p-1")
 	require.NoError(t, err)
 	require.Equal(t, 0, state.Current, "append %d", at)
@@ -154,7 +151,5 @@ func stopsAt(t *testing.T, at int, stop func(func(), *agent.Agent) func(*tripwir
 	}
 	require.Equal(t, Completed, state.Status, "append %d", at)
 	require.Equal(t, map[string]int{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}, o.done, "append %d", at)
-	_ = b
-	_ = machine.CodeLeg
 	return true
 }
