@@ -3,7 +3,6 @@ package rules
 import (
 	"go/ast"
 	"go/types"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,10 +30,8 @@ func TestAnAliasSaysWhatItsTypeHas(t *testing.T) {
 		}
 	}
 	require.Contains(t, aliases["agent"], "Result")
-	exports, err := exportData(root, slices.Collect(maps.Keys(aliases))...)
-	require.NoError(t, err)
 	for pkg, comments := range aliases {
-		p, err := checkWith(exports, pkg, repository(t))
+		p, err := check(root, pkg, repository(t))
 		require.NoError(t, err)
 		for name, doc := range comments {
 			for _, problem := range aliasProblems(p.types, name, doc) {
@@ -46,7 +43,8 @@ func TestAnAliasSaysWhatItsTypeHas(t *testing.T) {
 
 // TestAliasProblems shows what the rule finds.
 func TestAliasProblems(t *testing.T) {
-	p := checkedAgent(t)
+	p, err := check(root, "agent", repository(t))
+	require.NoError(t, err)
 	const good = "A StopError says why. It is short.\n\n  - Code, Err: a, b\n  - Error(), Unwrap(), Fault(): c, d, e\n"
 	require.Empty(t, aliasProblems(p.types, "StopError", good))
 	require.Equal(t, []string{"has fewer than two sentences"},

@@ -30,12 +30,7 @@ func check(root, pkg string, files []*file) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checkWith(exports, pkg, files)
-}
-
-// checkWith is check with the export data of what the package imports.
-func checkWith(exports map[string]string, pkg string, files []*file) (p *checked, err error) {
-	p = &checked{uses: make(map[*ast.Ident]types.Object)}
+	p := &checked{uses: make(map[*ast.Ident]types.Object)}
 	var parsed []*ast.File
 	for _, f := range code(files) {
 		if f.dir() == pkg {
@@ -51,14 +46,10 @@ func checkWith(exports map[string]string, pkg string, files []*file) (p *checked
 // fileOf returns the file of a position, without its folder.
 func (p *checked) fileOf(pos token.Pos) string { return path.Base(p.fset.Position(pos).Filename) }
 
-// exportData returns where the go command put the export data of the packages that pkgs import, by
+// exportData returns where the go command put the export data of the packages that pkg imports, by
 // import path.
-func exportData(root string, pkgs ...string) (map[string]string, error) {
-	args := []string{"list", "-export", "-deps", "-json=ImportPath,Export"}
-	for _, pkg := range pkgs {
-		args = append(args, "./"+pkg)
-	}
-	cmd := exec.Command("go", args...) //nolint:gosec // packages of this repository
+func exportData(root, pkg string) (map[string]string, error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./"+pkg)
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
