@@ -59,10 +59,10 @@ func (s *simulation) checkSession(head journal.Head, p, fresh *process) {
 	switch run := m.State().Run; {
 	case run == nil:
 		s.fail("%s has facts, but no run", name)
-	case run.IsOpen() && !child: // one of a call that is over stays as a process that has died left it
+	case child: // one whose call is over stays as a process that has died, or its store, left it
+	case run.IsOpen():
 		s.fail("%s: a run is left %s", name, run.Status)
-	}
-	if len(head.Open) > 0 {
+	case len(head.Open) > 0:
 		s.fail("%s: left open: %v", name, head.Open)
 	}
 	if want := m.Head(); string(want.Status) != head.Status || len(want.Open) != len(head.Open) ||

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
@@ -20,19 +21,23 @@ type simulation struct {
 	live [processes]*process // guarded by world.mu
 }
 
-// simulate runs a program and returns what is wrong.
+// simulate runs a program and returns what is wrong. The ids that agents make up are the same each
+// time.
 func simulate(t *testing.T, p *program, trace func(string, ...any)) (wrong []string) {
-	defer func() {
-		if v := recover(); v != nil {
-			stacks := make([]byte, 1<<20)
-			wrong = append(wrong, fmt.Sprintf("panic: %v\n%s", v, stacks[:runtime.Stack(stacks, true)]))
-		}
-	}()
-	synctest.Test(t, func(t *testing.T) {
-		s := &simulation{world: newWorld(p, trace)}
-		s.play()
-		s.settle()
-		wrong = s.wrong
+	t.Run(fmt.Sprint(p.seed), func(t *testing.T) {
+		cryptotest.SetGlobalRandom(t, p.seed)
+		defer func() {
+			if v := recover(); v != nil {
+				stacks := make([]byte, 1<<20)
+				wrong = append(wrong, fmt.Sprintf("panic: %v\n%s", v, stacks[:runtime.Stack(stacks, true)]))
+			}
+		}()
+		synctest.Test(t, func(*testing.T) {
+			s := &simulation{world: newWorld(p, trace)}
+			s.play()
+			s.settle()
+			wrong = s.wrong
+		})
 	})
 	return wrong
 }

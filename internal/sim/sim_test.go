@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/cryptotest"
 
 	"go.uber.org/goleak"
 )
@@ -28,7 +27,6 @@ func TestMain(m *testing.M) {
 // TestSim runs random programs.
 func TestSim(t *testing.T) {
 	if *only != 0 {
-		cryptotest.SetGlobalRandom(t, *only)
 		runSeed(t, *only)
 		return
 	}
