@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -19,6 +20,7 @@ type simulation struct {
 	work sync.WaitGroup // all goroutines of the simulation
 
 	live [processes]*process // guarded by world.mu
+	all  []*process          // that were started; guarded by world.mu
 }
 
 // simulate runs a program and returns what is wrong. The ids that agents make up are the same each
@@ -96,6 +98,13 @@ func (s *simulation) play() {
 // replace ends a process and starts another one.
 func (s *simulation) replace(p *process, o *op) {
 	switch o.kind {
+	case opKill:
+		if at := trap(o.pick % uint64(traps)); at != anywhere {
+			p.mu.Lock()
+			p.trap = at
+			p.mu.Unlock()
+			_ = p.wait(context.Background(), 15*time.Second)
+		}
 	case opDrain:
 		ctx, cancel := context.WithTimeout(context.Background(), 3*o.length)
 		err := p.agent.Drain(ctx)
@@ -134,6 +143,11 @@ func (s *simulation) settle() {
 	}
 	p.kill()
 	s.work.Wait()
+	for _, p := range s.all {
+		if n := p.spans.open.Load(); n != 0 {
+			s.fail("%d spans of %s haven't ended", n, p.name)
+		}
+	}
 }
 
 // finish drives all sessions to their ends.
@@ -142,7 +156,8 @@ func (s *simulation) finish(p *process) {
 	var open string
 	for round := range 60 {
 		_, err := p.agent.Recover(ctx, agent.Recovery{Each: func(r agent.Recovered) {
-			if r.Result == nil {
+			var changed *agent.ChangedError
+			if r.Result == nil && !errors.As(r.Err, &changed) {
 				s.fail("%s isn't recovered: %v", r.Session, r.Err)
 			}
 		}})
@@ -162,7 +177,9 @@ func (s *simulation) finish(p *process) {
 			if err := p.decide(ctx, info.Session, s.draw("finish", round, info.Session), false); err != nil {
 				s.note("healthy: decide: %v", err)
 			}
-			_, err := p.agent.Run(ctx, agent.Continue(info.Session))
+			in := agent.Continue(info.Session)
+			in.AcceptChanges = true // tools of the source may be gone
+			_, err := p.agent.Run(ctx, in)
 			s.note("healthy: continue %s: %v", info.Session, err)
 		}
 		if open == "" {

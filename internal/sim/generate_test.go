@@ -17,15 +17,32 @@ const (
 	span = 90 * time.Second
 )
 
-// weights say how often an operation is chosen.
-var weights = []struct {
+// A weight says how often a kind of operation is chosen among others.
+type weight struct {
 	kind  kind
 	often int
-}{
-	{opRun, 20}, {opHub, 12}, {opLeave, 5}, {opExpire, 5}, {opContinue, 8}, {opRecover, 6}, {opDecide, 22},
-	{opResume, 8}, {opForge, 6}, {opSteer, 10}, {opCancel, 4}, {opStop, 4}, {opPause, 5}, {opRevoke, 3}, {opTitle, 2},
-	{opFork, 4}, {opUndo, 5}, {opPrune, 3}, {opDelete, 2}, {opMove, 2}, {opWatch, 8}, {opTake, 6},
-	{opKill, 10}, {opDrain, 3}, {opClose, 3}, {opSlow, 5}, {opRefuse, 5}, {opLose, 6}, {opStall, 4}, {opClock, 3},
+}
+
+// begins are the operations that begin a run, and others are those that follow.
+var (
+	begins = []weight{{opRun, 5}, {opHub, 4}, {opLeave, 1}, {opExpire, 1}, {opCall, 1}}
+	others = []weight{{opContinue, 4}, {opRecover, 4}, {opDecide, 16}, {opResume, 6}, {opForge, 4}, {opSteer, 8},
+		{opCancel, 3}, {opStop, 4}, {opPause, 5}, {opRevoke, 2}, {opTitle, 2}, {opMode, 2}, {opCompact, 2}, {opFork, 3},
+		{opUndo, 6}, {opPrune, 2}, {opDelete, 1}, {opMove, 1}, {opWatch, 6}, {opTake, 4},
+		{opKill, 24}, {opDrain, 3}, {opClose, 3}, {opSlow, 3}, {opRefuse, 4}, {opLose, 5}, {opStall, 4}, {opClock, 2}}
+)
+
+// choose returns one of the kinds.
+func (g *generator) choose(list []weight) kind {
+	all := 0
+	for _, w := range list {
+		all += w.often
+	}
+	n, i := g.IntN(all), 0
+	for ; n >= list[i].often; i++ {
+		n -= list[i].often
+	}
+	return list[i].kind
 }
 
 // A generator makes a program.
@@ -40,16 +57,22 @@ type generator struct {
 func generate(seed uint64) *program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), p: &program{seed: seed, scripts: make(map[string]script)},
 		sessions: []string{"a", "b", "c"}[:1+seed%3]}
-	all := 0
-	for _, w := range weights {
-		all += w.often
-	}
-	for range 4 + g.IntN(30) {
-		n, i := g.IntN(all), 0
-		for ; n >= weights[i].often; i++ {
-			n -= weights[i].often
+	for _, f := range features {
+		if g.IntN(4) == 0 {
+			g.p.with = append(g.p.with, f)
 		}
-		g.add(weights[i].kind)
+	}
+	var runs []op
+	for range 1 + g.IntN(6) {
+		g.add(g.choose(begins), nil)
+		runs = append(runs, g.p.ops[len(g.p.ops)-1])
+	}
+	for range 3 + g.IntN(30) {
+		var near *op
+		if g.IntN(4) > 0 {
+			near = &runs[g.IntN(len(runs))]
+		}
+		g.add(g.choose(others), near)
 	}
 	slices.SortStableFunc(g.p.ops, func(a, b op) int { return cmp.Compare(a.at, b.at) })
 	return g.p
@@ -60,8 +83,8 @@ func (g *generator) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(g.Int64N(int64(most-least)))
 }
 
-// add adds an operation of that kind.
-func (g *generator) add(k kind) {
+// add adds an operation of that kind, which may be about a run, soon after its beginning.
+func (g *generator) add(k kind, near *op) {
 	o := op{at: g.between(0, span), kind: k, process: g.IntN(processes), pick: g.Uint64()}
 	switch k {
 	case opKill, opDrain, opClose, opLose:
@@ -78,12 +101,27 @@ func (g *generator) add(k kind) {
 	}
 	switch k {
 	case opRun, opHub, opLeave, opExpire:
-		o.at /= 2 // runs begin early
+		o.at /= 2 // they begin early
 		o.script = g.script(2)
+	case opCall:
+		g.n++
+		g.p.scripts[fmt.Sprintf("s%d", len(g.p.scripts)+1)] = script{{{tool: calledTools[g.IntN(len(calledTools))], n: g.n}}}
+		o.script = fmt.Sprintf("s%d", len(g.p.scripts))
 	case opFork, opMove:
-		to := fmt.Sprintf("%s-%d", o.session, len(g.sessions))
-		o.to = to
-		g.sessions = append(g.sessions, to)
+		o.to = fmt.Sprintf("copy-%d", len(g.sessions))
+		g.sessions = append(g.sessions, o.to)
+	}
+	if near != nil {
+		o.at = near.at + g.between(0, 8*time.Second)
+		if o.session == "" {
+			o.process = near.process // its fault
+		} else {
+			o.session = near.session
+		}
+		switch k {
+		case opDecide, opResume, opUndo, opPrune, opFork:
+			o.at += g.between(0, 30*time.Second)
+		}
 	}
 	g.p.ops = append(g.p.ops, o)
 	if o.session != "" && g.IntN(8) == 0 { // another process wants the same at the same time
@@ -101,7 +139,7 @@ func (g *generator) script(deep int) string {
 	name := fmt.Sprintf("s%d", len(g.p.scripts)+1)
 	g.p.scripts[name] = nil
 	var s script
-	for range g.IntN(4) {
+	for range g.IntN(6) {
 		var step []call
 		for range 1 + g.IntN(3) {
 			g.n++

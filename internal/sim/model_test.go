@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +25,10 @@ func (p *process) model() provider.Provider {
 			switch m := &req.Messages[i]; m.Role {
 			case provider.RoleUser:
 				if s, ok := strings.CutPrefix(m.Text(), prompt("")); ok {
-					name, step = s, 0
+					name, step = strings.Fields(s)[0], 0
+					if _, resets, ok := strings.Cut(s, "[Context reset "); ok {
+						step, _ = strconv.Atoi(strings.Split(resets, ".")[0]) // what was done isn't done again
+					}
 				}
 			case provider.RoleAssistant:
 				step++
@@ -33,7 +37,7 @@ func (p *process) model() provider.Provider {
 		p.asked(name, req)
 		key, n := p.count("model %s %d", name, step)
 		chance := p.draw(p.name, key, n) % 100
-		most := time.Second
+		most := 1500 * time.Millisecond
 		if chance >= 95 {
 			most = 20 * time.Second
 		}
@@ -75,7 +79,7 @@ func (p *process) asked(run string, req *provider.Request) {
 	}
 	p.world.mu.Lock()
 	defer p.world.mu.Unlock()
-	if p.dead() {
+	if p.dead() || p.program.has("memory") {
 		return
 	}
 	before := p.requests[run]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // perform performs an operation on a process that is alive.
@@ -22,7 +23,9 @@ func (p *process) perform(o *op) {
 	case opRun, opHub, opLeave, opExpire:
 		err = p.begin(ctx, o)
 	case opContinue:
-		_, err = p.agent.Run(ctx, agent.Continue(o.session))
+		in := agent.Continue(o.session)
+		in.AcceptChanges = o.pick%2 == 0
+		_, err = p.agent.Run(ctx, in)
 	case opRecover:
 		_, err = p.agent.Recover(ctx, agent.Recovery{Each: p.recovered})
 	case opDecide, opResume:
@@ -37,6 +40,15 @@ func (p *process) perform(o *op) {
 		err = s.Stop(ctx)
 	case opPause:
 		err = s.Pause(ctx)
+	case opCall:
+		c := p.program.scripts[o.script][0][0]
+		in := agent.CallTool(o.session, c.tool, order{c.n})
+		in.Key = o.script
+		_, err = p.agent.Run(ctx, in)
+	case opMode:
+		err = s.SetMode(ctx, []string{"one", "two"}[o.pick%2])
+	case opCompact:
+		_, err = s.Compact(ctx, int(o.pick%3000))
 	case opRevoke:
 		err = s.Revoke(ctx, "wire", "bob")
 	case opTitle:
@@ -65,7 +77,7 @@ func (p *process) perform(o *op) {
 // begin starts a run. If the session is busy, it tries again, with the same key.
 func (p *process) begin(ctx context.Context, o *op) error {
 	in := agent.Input{Session: o.session, Prompt: prompt(o.script), Key: o.script, Supersede: o.pick%3 == 0,
-		Interactive: o.pick%2 == 0, User: "ann"}
+		Interactive: o.pick%2 == 0, User: "ann", Children: o.pick%5 == 0, Tools: []tools.Tool{external}}
 	switch o.kind {
 	case opExpire:
 		var cancel context.CancelFunc

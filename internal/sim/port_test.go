@@ -77,6 +77,10 @@ func (o port) leave(ctx context.Context, what, session string) error {
 // known whether the change was made.
 func (o port) write(ctx context.Context, what, session string, in input, change func() (output, error)) error {
 	begin, alive := o.tick(), !o.p.dead()
+	if alive && in.append != nil && o.p.sprung(beforeAppend) {
+		o.late(in, true)
+		return errDead
+	}
 	if err := o.enter(ctx, what, session); err != nil {
 		if errors.Is(err, errDead) {
 			o.late(in, alive)
@@ -86,6 +90,9 @@ func (o port) write(ctx context.Context, what, session string, in input, change 
 	o.mu.Lock()
 	out, err := change()
 	o.mu.Unlock()
+	if in.append != nil && err == nil {
+		o.p.sprung(afterAppend)
+	}
 	lost := o.leave(context.WithoutCancel(ctx), what, session)
 	out.unknown = lost != nil
 	o.record(session, o.p.number, begin, in, out)

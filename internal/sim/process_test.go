@@ -26,12 +26,14 @@ type process struct {
 	agent  *agent.Agent
 	hub    *live.Hub
 	allow  *ratelimit.Allowance
-	leader sync.Once
+	ending sync.Once
+	spans  spans
 
 	mu     sync.Mutex // guards what follows
 	calls  map[string]int
 	faults map[kind]failing
 	offset time.Duration                   // of the clock
+	trap   trap                            // where it dies
 	runs   map[int]context.CancelCauseFunc // what it is waiting for
 }
 
@@ -56,6 +58,9 @@ func (s *simulation) start(number int, name string) *process {
 	p.allow = ratelimit.NewAllowance(ratelimit.AllowanceConfig{Concurrent: allowed, MaxOpen: 24 * time.Hour,
 		Store: allowances{p}})
 	s.note("%s starts", name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, p)
 	return p
 }
 
@@ -65,8 +70,13 @@ func (p *process) newAgent(name string, store journal.Store, child *agent.Agent)
 	if child != nil {
 		list = append(list, agent.AsTool(child, tools.Spec{Name: helper, Description: "Helps."}))
 	}
-	a, err := agent.New(agent.Config{Name: name, Provider: p.model(), Journal: store, Owner: p.name, Lease: lease,
-		Tools: list})
+	cfg := agent.Config{Name: name, Provider: p.model(), Owner: p.name, Lease: lease, Tools: list,
+		Limits: agent.Limits{Steps: 12}}
+	if store != nil {
+		cfg.Journal = store
+	}
+	p.addFeatures(&cfg)
+	a, err := agent.New(cfg)
 	if err != nil {
 		panic(err)
 	}
@@ -88,12 +98,35 @@ var errKilled = errors.New("sim: the process was killed")
 // kill ends the process at once: what it does from now on doesn't count. Its goroutines end at
 // their next call.
 func (p *process) kill() {
-	p.leader.Do(func() {
+	p.ending.Do(func() {
 		p.note("%s is dead", p.name)
 		close(p.died)
 		p.cancel(errKilled)
 		p.sim.work.Go(func() { _ = p.hub.Close() })
 	})
+}
+
+// A trap is a place at which a process dies.
+type trap uint8
+
+// The traps.
+const (
+	anywhere     trap = iota // at once
+	beforeAppend             // the store doesn't get what it appends, or gets it late
+	afterAppend              // the store keeps it, and the process doesn't learn it
+	afterEffect              // a tool has had its effect
+	traps
+)
+
+// sprung kills the process if it is at its trap.
+func (p *process) sprung(at trap) bool {
+	p.mu.Lock()
+	sprung := p.trap == at
+	p.mu.Unlock()
+	if sprung {
+		p.kill()
+	}
+	return sprung
 }
 
 // set begins a fault.

@@ -33,6 +33,9 @@ const (
 	opDelete   kind = "delete"
 	opMove     kind = "move" // exports a session and imports it under another name
 	opWatch    kind = "watch"
+	opCall     kind = "call" // makes a call of a tool without a model
+	opMode     kind = "mode"
+	opCompact  kind = "compact"
 	opTake     kind = "take" // takes from the allowance that all processes share
 )
 
@@ -97,13 +100,14 @@ type script [][]call
 // A program is what processes do in a simulation.
 type program struct {
 	seed    uint64
+	with    []string // what the agents have besides: see features
 	ops     []op
 	scripts map[string]script
 }
 
 // clone returns a copy that can be made shorter.
 func (p *program) clone() *program {
-	c := &program{seed: p.seed, ops: slices.Clone(p.ops), scripts: make(map[string]script)}
+	c := &program{seed: p.seed, with: slices.Clone(p.with), ops: slices.Clone(p.ops), scripts: make(map[string]script)}
 	for name, s := range p.scripts {
 		own := make(script, len(s))
 		for i := range s {
@@ -134,6 +138,9 @@ func (p *program) used() (names []string) {
 	return names
 }
 
+// has reports whether the agents have a feature.
+func (p *program) has(feature string) bool { return slices.Contains(p.with, feature) }
+
 // deletes reports whether sessions are deleted, so that their names and keys are used again.
 func (w *world) deletes() bool {
 	return slices.ContainsFunc(w.program.ops, func(o op) bool { return o.kind == opDelete })
@@ -146,11 +153,14 @@ func (p *program) size() (n int) {
 			n += len(step)
 		}
 	}
-	return n + len(p.ops)
+	return n + len(p.ops) + len(p.with)
 }
 
 func (p *program) String() string {
 	var b strings.Builder
+	if len(p.with) > 0 {
+		fmt.Fprintln(&b, "with", strings.Join(p.with, ", "))
+	}
 	for i := range p.ops {
 		fmt.Fprintln(&b, &p.ops[i])
 	}

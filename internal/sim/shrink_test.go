@@ -29,6 +29,12 @@ func shrink(p *program, most int, run func(*program) []string) (*program, []stri
 				}
 			}
 		}
+		for i := 0; i < len(p.with); {
+			c := p.clone()
+			if c.with = slices.Delete(c.with, i, i+1); !fails(c) {
+				i++
+			}
+		}
 		for _, name := range p.used() {
 			shrinkScript(p, name, fails)
 		}

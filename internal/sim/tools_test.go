@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -15,11 +16,13 @@ import (
 const helper = "helper"
 
 // calledTools are the tools that the model calls, those that matter more than once.
-var calledTools = []string{"look", "mark", "mark", "pay", "pay", "pay", "send", "send", "wire", "wire", "ask", "ask",
-	"job", "slow", "deaf", "flaky", "fails", helper, helper}
+var calledTools = []string{"look", "look", "mark", "mark", "mark", "pay", "pay", "pay", "pay", "pay", "send", "send",
+	"send", "send", "wire", "wire", "ask", "job", "slow", "slow", "deaf", "flaky", "flaky", "fails", "sum", "pick", "load",
+	"item1", helper, helper, helper}
 
 // onceTools are the tools whose effect mustn't happen twice.
-var onceTools = map[string]bool{"pay": true, "send": true, "wire": true, "ask": true, "deaf": true}
+var onceTools = map[string]bool{"pay": true, "send": true, "wire": true, "ask": true, "deaf": true, "item0": true,
+	"item1": true, "item2": true}
 
 // text is the schema of an answer.
 var text = json.RawMessage(`{"type":"string"}`)
@@ -56,14 +59,25 @@ func (p *process) tools() []tools.Tool {
 			if err := p.pass(ctx, in.N); err != nil || in.N%2 == 0 {
 				return "", errors.Join(err, fmt.Errorf("%d can't be done", in.N))
 			}
+			if in.N%3 == 0 {
+				runtime.Goexit()
+			}
 			panic("a tool")
 		}),
+		tools.New(tools.Spec{Name: "sum", Inline: true}, func(_ context.Context, in order) (int, error) {
+			return in.N + in.N, nil
+		}),
+		tools.New(tools.Spec{Name: "load", Idempotent: true}, p.load),
 	}
 }
 
+// external is a tool that somebody else executes.
+var external = tools.External(tools.Spec{Name: "pick", Output: text,
+	Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
+
 // pass lets the time of a call pass.
 func (p *process) pass(ctx context.Context, n int) error {
-	most := 300 * time.Millisecond
+	most := 800 * time.Millisecond
 	if n%4 == 0 {
 		most = 5 * time.Second
 	}
@@ -92,6 +106,7 @@ func (p *process) work(ctx context.Context, n int, most *time.Duration) (string,
 	if !p.act(ctx, p, n, onceTools[c.Name]) {
 		return "", fault.New(fault.Permanent, "the fence is stale")
 	}
+	p.sprung(afterEffect)
 	key, i := p.count("call %d", n)
 	_ = p.wait(ctx, 1+p.within(200*time.Millisecond, p.name, key, i))
 	return fmt.Sprint("done ", n), nil

@@ -27,12 +27,13 @@ type world struct {
 	mu       sync.Mutex // guards what follows; nobody waits while holding it
 	wrong    []string   // what must never be
 	kept     map[string][]*log
-	started  map[string]uint64   // fences of calls whose start is in a log, by id
+	started  map[string]uint64   // fences of calls whose start is in a log, by session and id
 	effects  map[string][]effect // of calls, by id
 	undone   map[string]int      // how often, by the id of the call
 	fences   map[string]uint64   // the highest that tools have seen, by session
 	flying   map[string]int      // calls that are being executed, by id
 	readers  []*reading
+	version  int                 // of the tools on the shelf
 	requests map[string][]string // what the model was asked last, by run
 	history  history
 	allowing allowing
@@ -129,7 +130,7 @@ func (w *world) append(a journal.Append) error {
 		}
 		l.records, l.facts = append(l.records, rec), append(l.facts, f)
 		if f, ok := f.(*machine.ToolStarted); ok {
-			w.started[f.Call.ID] = max(w.started[f.Call.ID], a.Fence)
+			w.started[a.Session+f.Call.ID] = a.Fence
 		}
 		w.note("%s %d %s", a.Session, rec.Seq, brief(f))
 	}
@@ -186,7 +187,7 @@ func (w *world) act(ctx context.Context, p *process, n int, once bool) (done boo
 		return false
 	}
 	w.fences[c.Session] = c.Fence
-	fence, known := w.started[c.ID]
+	fence, known := w.started[c.Session+c.ID]
 	if !known {
 		w.failLocked("%s(%d) has an effect, but its start isn't in the log", c.Name, n)
 	}
