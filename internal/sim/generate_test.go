@@ -90,7 +90,7 @@ func (g *generator) add(k kind, near *op) {
 	case opKill, opDrain, opClose, opLose:
 		o.length = g.between(time.Second, 5*time.Second)
 	case opSlow, opRefuse:
-		o.length = g.between(time.Second, 20*time.Second)
+		o.length = g.between(time.Second, 3*lease)
 	case opStall:
 		o.length = g.between(lease/2, 2*lease)
 	case opClock:

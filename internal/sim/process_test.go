@@ -142,6 +142,14 @@ func (p *process) set(k kind, length time.Duration) {
 // faulty reports whether the process has a fault. The caller holds mu.
 func (p *process) faulty(k kind) bool { return time.Now().Before(p.faults[k].until) }
 
+// stalled reports whether the process was ever stalled, so that it may be in the middle of an effect
+// when it has lost the session.
+func (p *process) stalled() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.faults[opStall].length > 0
+}
+
 // stall waits while the process is stalled.
 func (p *process) stall() {
 	p.mu.Lock()

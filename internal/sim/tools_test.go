@@ -17,11 +17,11 @@ const helper = "helper"
 
 // calledTools are the tools that the model calls, those that matter more than once.
 var calledTools = []string{"look", "look", "mark", "mark", "mark", "pay", "pay", "pay", "pay", "pay", "send", "send",
-	"send", "send", "wire", "wire", "ask", "job", "slow", "slow", "deaf", "flaky", "flaky", "fails", "sum", "pick", "load",
+	"send", "send", "wire", "wire", "ask", "job", "slow", "slow", "long", "long", "deaf", "flaky", "flaky", "fails", "sum", "pick", "load",
 	"item1", helper, helper, helper}
 
 // onceTools are the tools whose effect mustn't happen twice.
-var onceTools = map[string]bool{"pay": true, "send": true, "wire": true, "ask": true, "deaf": true, "item0": true,
+var onceTools = map[string]bool{"pay": true, "send": true, "wire": true, "ask": true, "long": true, "deaf": true, "item0": true,
 	"item1": true, "item2": true}
 
 // text is the schema of an answer.
@@ -48,6 +48,10 @@ func (p *process) tools() []tools.Tool {
 			return "", tools.Suspend{Kind: "job", Prompt: "it takes a while", Schema: text}
 		}),
 		tools.New(tools.Spec{Name: "slow", Idempotent: true, Timeout: 2 * time.Second}, act),
+		tools.New(tools.Spec{Name: "long"}, func(ctx context.Context, in order) (string, error) {
+			most := 2 * lease
+			return p.work(ctx, in.N, &most)
+		}),
 		tools.New(tools.Spec{Name: "deaf", Timeout: 2 * time.Second},
 			func(ctx context.Context, in order) (string, error) {
 				// it ignores the end of its context, for longer than anybody waits for it

@@ -194,6 +194,10 @@ func (w *world) act(ctx context.Context, p *process, n int, once bool) (done boo
 	if fence > c.Fence {
 		w.failLocked("%s(%d) of %s has an effect after another writer has started it again", c.Name, n, p.name)
 	}
+	head, _ := w.store.Head(context.Background(), c.Session)
+	if head.Fence > c.Fence && c.Name != "deaf" && !p.stalled() {
+		w.failLocked("%s(%d) of %s has an effect, though %s has the session", c.Name, n, p.name, head.Owner)
+	}
 	before := w.effects[c.ID]
 	for _, e := range before {
 		if once {
