@@ -82,8 +82,11 @@ func (a *Agent) advance(ctx context.Context, in Input, leg Leg) (Progressed, err
 	in.leg = &legState{most: int64(leg.Steps), time: leg.Time}
 	if !in.resumes() {
 		over, err := a.startedBefore(ctx, &in)
-		if over != nil || err != nil {
-			return Progressed{Next: NextEnded, Result: over}, err
+		switch {
+		case err != nil:
+			return Progressed{}, err
+		case over != nil:
+			return Progressed{Next: NextEnded, Result: over}, nil
 		}
 	}
 	l := in.leg

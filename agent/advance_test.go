@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -581,4 +582,18 @@ func TestAMessageThatALegDidNotDeliverIsDeliveredByTheNext(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, step)
 	})
+}
+
+// headless is a store whose heads can't be read.
+type headless struct{ journal.Store }
+
+func (headless) Head(context.Context, string) (journal.Head, error) {
+	return journal.Head{}, errors.New("no connection")
+}
+
+func TestAnErrorOfAdvanceSaysNothingAboutTheRun(t *testing.T) {
+	a := newAgent(t, agent.Config{Journal: headless{journal.NewMemory()}, Provider: inTurn(say("Done."))})
+	p, err := a.Advance(t.Context(), first, agent.Leg{})
+	require.ErrorContains(t, err, "no connection")
+	require.Zero(t, p)
 }
