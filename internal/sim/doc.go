@@ -29,7 +29,7 @@
 //
 // program_test.go and generate_test.go have the programs, shrink_test.go makes them shorter.
 // world_test.go is what all processes share, port_test.go is the store as one process sees it, with
-// its faults. process_test.go, tools_test.go and model_test.go are a process. play_test.go performs
-// the operations, drive_test.go ends what is left open, check_test.go and calls_test.go look at
-// what came of it, and linear_test.go at the histories.
+// its faults. process_test.go, tools_test.go, model_test.go and features_test.go are a process.
+// play_test.go and legs_test.go perform the operations, drive_test.go ends what is left open,
+// check_test.go and calls_test.go look at what came of it, and linear_test.go at the histories.
 package sim

@@ -179,6 +179,11 @@ func (s *simulation) finish(p *process) {
 			}
 			in := agent.Continue(info.Session)
 			in.AcceptChanges = true // tools of the source may be gone
+			if s.draw("leg", round)%2 == 0 {
+				got, err := p.agent.Advance(ctx, in, agent.Leg{Steps: 5})
+				s.note("healthy: advanced %s: %s %v", info.Session, got.Next, err)
+				continue
+			}
 			_, err := p.agent.Run(ctx, in)
 			s.note("healthy: continue %s: %v", info.Session, err)
 		}

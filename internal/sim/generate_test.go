@@ -25,8 +25,8 @@ type weight struct {
 
 // begins are the operations that begin a run, and others are those that follow.
 var (
-	begins = []weight{{opRun, 5}, {opHub, 4}, {opLeave, 1}, {opExpire, 1}, {opCall, 1}}
-	others = []weight{{opContinue, 4}, {opRecover, 4}, {opDecide, 16}, {opResume, 6}, {opForge, 4}, {opSteer, 8},
+	begins = []weight{{opRun, 4}, {opHub, 4}, {opAdvance, 4}, {opLeave, 1}, {opExpire, 1}, {opCall, 1}}
+	others = []weight{{opContinue, 4}, {opReplace, 3}, {opRecover, 4}, {opDecide, 16}, {opResume, 6}, {opForge, 4}, {opSteer, 8},
 		{opCancel, 3}, {opStop, 4}, {opPause, 5}, {opRevoke, 2}, {opTitle, 2}, {opMode, 2}, {opCompact, 2}, {opFork, 3},
 		{opUndo, 6}, {opPrune, 2}, {opDelete, 1}, {opMove, 1}, {opWatch, 6}, {opTake, 4},
 		{opKill, 24}, {opDrain, 3}, {opClose, 3}, {opSlow, 3}, {opRefuse, 4}, {opLose, 5}, {opStall, 4}, {opClock, 2}}
@@ -100,8 +100,10 @@ func (g *generator) add(k kind, near *op) {
 		o.session = g.sessions[g.IntN(len(g.sessions))]
 	}
 	switch k {
-	case opRun, opHub, opLeave, opExpire:
-		o.at /= 2 // they begin early
+	case opRun, opHub, opLeave, opExpire, opAdvance, opReplace:
+		if k != opReplace {
+			o.at /= 2 // they begin early
+		}
 		o.script = g.script(2)
 	case opCall:
 		g.n++
@@ -119,7 +121,7 @@ func (g *generator) add(k kind, near *op) {
 			o.session = near.session
 		}
 		switch k {
-		case opDecide, opResume, opUndo, opPrune, opFork:
+		case opDecide, opResume, opUndo, opPrune, opFork, opReplace:
 			o.at += g.between(0, 30*time.Second)
 		}
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,9 @@ func (p *process) model() provider.Provider {
 					}
 				}
 			case provider.RoleAssistant:
-				step++
+				if step++; p.program.has("memory") { // some were left out
+					step = p.reached(name, m, step-1)
+				}
 			}
 		}
 		p.asked(name, req)
@@ -66,6 +69,21 @@ func (p *process) model() provider.Provider {
 	})
 }
 
+// reached returns the step that follows a message with the calls of a step; known without one.
+func (p *process) reached(name string, m *provider.Message, known int) int {
+	for i, calls := range p.program.scripts[name] {
+		for _, said := range m.Calls() {
+			for _, c := range calls {
+				if c.tool == said.Name && (c.task == "" && string(said.Input) == fmt.Sprintf(`{"n":%d}`, c.n) ||
+					c.task != "" && strings.Contains(string(said.Input), prompt(c.task)+`"`)) {
+					return i + 1
+				}
+			}
+		}
+	}
+	return known
+}
+
 // asked compares a request with the one before it of the same run: messages are only appended, in
 // whatever process.
 func (p *process) asked(run string, req *provider.Request) {
@@ -83,14 +101,15 @@ func (p *process) asked(run string, req *provider.Request) {
 		return
 	}
 	before := p.requests[run]
-	if len(before) > 0 && before[0] != now[0] && p.deletes() { // another session by that name
-		before = nil
-	}
 	for i := range min(len(before), len(now)) {
-		if now[i] != before[i] {
-			p.failLocked("message %d of a request of run %s was %s, and is %s", i, run, before[i], now[i])
-			return
+		if now[i] == before[i] {
+			continue
 		}
+		if !p.deletes() { // else it may be another session by that name
+			p.failLocked("message %d of a request of run %s was %s, and is %s", i, run, before[i], now[i])
+		}
+		before = nil
+		break
 	}
 	if len(now) > len(before) || before == nil { // else a process that has lost the session asks what was asked before
 		p.requests[run] = now

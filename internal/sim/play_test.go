@@ -20,7 +20,7 @@ func (p *process) perform(o *op) {
 	s := p.agent.Session(o.session)
 	err := error(nil)
 	switch o.kind {
-	case opRun, opHub, opLeave, opExpire:
+	case opRun, opHub, opLeave, opExpire, opAdvance, opReplace:
 		err = p.begin(ctx, o)
 	case opContinue:
 		in := agent.Continue(o.session)
@@ -83,6 +83,10 @@ func (p *process) begin(ctx context.Context, o *op) error {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(o.pick%uint64(8*time.Second)))
 		defer cancel()
+	case opReplace:
+		in.Replaces, in.Supersede = p.earlier(o), false
+	case opAdvance:
+		return p.advance(ctx, o, in)
 	}
 	for tries := 0; ; tries++ {
 		err := p.beginOnce(ctx, o, in)
@@ -119,11 +123,6 @@ func (p *process) beginOnce(ctx context.Context, o *op, in agent.Input) (err err
 		p.fail("a run returned %v, and the result %+v", err, res)
 	}
 	return err
-}
-
-// recovered looks at what Recover says of a session.
-func (p *process) recovered(r agent.Recovered) {
-	p.note("%s: recovered %s: %v", p.name, r.Session, r.Err)
 }
 
 // steer sends a message, and waits for its receipt.

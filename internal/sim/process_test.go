@@ -142,8 +142,8 @@ func (p *process) set(k kind, length time.Duration) {
 // faulty reports whether the process has a fault. The caller holds mu.
 func (p *process) faulty(k kind) bool { return time.Now().Before(p.faults[k].until) }
 
-// stalled reports whether the process was ever stalled, so that it may be in the middle of an effect
-// when it has lost the session.
+// stalled reports whether the process was ever stalled, so that it may be in the middle of an
+// effect when it has lost the session.
 func (p *process) stalled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,6 +16,8 @@ const (
 	opHub      kind = "hub"      // starts a run in the hub of the process
 	opLeave    kind = "leave"    // starts a run, and leaves its loop after some events
 	opExpire   kind = "expire"   // starts a run whose context ends
+	opAdvance  kind = "advance"  // drives a run in legs, some of which are cut off
+	opReplace  kind = "replace"  // starts a run in place of an earlier one
 	opContinue kind = "continue" // resumes a session
 	opRecover  kind = "recover"  // resumes what is due
 	opDecide   kind = "decide"   // decides on what a session waits for
