@@ -26,8 +26,10 @@ type weight struct {
 // begins are the operations that begin a run, and others are those that follow.
 var (
 	begins = []weight{{opRun, 4}, {opHub, 4}, {opAdvance, 4}, {opLeave, 1}, {opExpire, 1}, {opCall, 1}}
-	others = []weight{{opContinue, 4}, {opReplace, 3}, {opRecover, 4}, {opDecide, 16}, {opResume, 6}, {opForge, 4}, {opSteer, 8},
-		{opCancel, 3}, {opStop, 4}, {opPause, 5}, {opRevoke, 2}, {opTitle, 2}, {opMode, 2}, {opCompact, 2}, {opFork, 3},
+	others = []weight{{opContinue, 4}, {opReplace, 3}, {opRecover, 4}, {opDecide, 16}, {opResume, 6}, {opForge, 4},
+		{opSteer, 8},
+		{opCancel, 3}, {opStop, 4}, {opPause, 5}, {opRevoke, 2}, {opTitle, 2}, {opMode, 2}, {opCompact, 2},
+		{opFork, 3},
 		{opUndo, 6}, {opPrune, 2}, {opDelete, 1}, {opMove, 1}, {opWatch, 6}, {opTake, 4},
 		{opKill, 24}, {opDrain, 3}, {opClose, 3}, {opSlow, 3}, {opRefuse, 4}, {opLose, 5}, {opStall, 4}, {opClock, 2}}
 )
@@ -107,8 +109,8 @@ func (g *generator) add(k kind, near *op) {
 		o.script = g.script(2)
 	case opCall:
 		g.n++
-		g.p.scripts[fmt.Sprintf("s%d", len(g.p.scripts)+1)] = script{{{tool: calledTools[g.IntN(len(calledTools))], n: g.n}}}
-		o.script = fmt.Sprintf("s%d", len(g.p.scripts))
+		o.script = fmt.Sprintf("s%d", len(g.p.scripts)+1)
+		g.p.scripts[o.script] = script{{{tool: calledTools[g.IntN(len(calledTools))], n: g.n}}}
 	case opFork, opMove:
 		o.to = fmt.Sprintf("copy-%d", len(g.sessions))
 		g.sessions = append(g.sessions, o.to)

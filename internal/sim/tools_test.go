@@ -17,12 +17,12 @@ const helper = "helper"
 
 // calledTools are the tools that the model calls, those that matter more than once.
 var calledTools = []string{"look", "look", "mark", "mark", "mark", "pay", "pay", "pay", "pay", "pay", "send", "send",
-	"send", "send", "wire", "wire", "ask", "job", "slow", "slow", "long", "long", "deaf", "flaky", "flaky", "fails", "sum", "pick", "load",
-	"item1", helper, helper, helper}
+	"send", "send", "wire", "wire", "ask", "job", "slow", "slow", "long", "long", "deaf", "flaky", "flaky", "fails",
+	"sum", "pick", "load", "item1", helper, helper, helper}
 
 // onceTools are the tools whose effect mustn't happen twice.
-var onceTools = map[string]bool{"pay": true, "send": true, "wire": true, "ask": true, "long": true, "deaf": true, "item0": true,
-	"item1": true, "item2": true}
+var onceTools = map[string]bool{"pay": true, "send": true, "wire": true, "ask": true, "long": true, "deaf": true,
+	"item0": true, "item1": true, "item2": true}
 
 // text is the schema of an answer.
 var text = json.RawMessage(`{"type":"string"}`)
