@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit"
@@ -33,6 +34,7 @@ type setup struct {
 	lists        *lastLists            // what they listed last
 	changeable   bool                  // runs may have other tools: there are sources or lazy tools
 	children     map[string]*agentTool // subagents, by the name of the tool
+	owners       map[string]work.Owner // tools whose calls own work, among them the subagents
 	modes        []mode                // at least one
 	memoryConfig *memoryConfig         // nil without Config.Memory
 	breakers     *circuit.Set          // of tools

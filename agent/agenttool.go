@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -85,19 +86,31 @@ func (t *agentTool) Define() (*tools.Definition, error) {
 	return tools.New(spec, t.run).Define()
 }
 
-// adopt registers the subagents among the tools.
+// adopt registers the tools that own work, among them subagents.
 func (a *Agent) adopt(list []tools.Tool) []tools.Tool {
 	for _, tool := range list {
-		t, ok := unwrapped(tool).(*agentTool)
-		if !ok || t == nil {
+		inner := unwrapped(tool)
+		owner, ok := inner.(work.Owner)
+		t, isAgent := owner.(*agentTool)
+		if !ok || isAgent && t == nil {
 			continue
 		}
-		if d, err := t.Define(); err == nil { // a wrapper keeps its name
-			if a.children == nil {
-				a.children = make(map[string]*agentTool)
-			}
-			a.children[d.Name()] = t.in(a)
+		var d *tools.Definition
+		err := contained(func() (err error) {
+			d, err = inner.Define() // a wrapper keeps its name
+			return err
+		})
+		if err != nil || d == nil { // New says so
+			continue
 		}
+		if a.owners == nil {
+			a.children, a.owners = make(map[string]*agentTool), make(map[string]work.Owner)
+		}
+		if isAgent {
+			t = t.in(a)
+			a.children[d.Name()], owner = t, t
+		}
+		a.owners[d.Name()] = owner
 	}
 	return list
 }
@@ -111,9 +124,10 @@ func (t *agentTool) in(parent *Agent) *agentTool {
 	stored := parent.sessions.Config
 	stored.Redact, stored.Logger, stored.Delete = child.redact, child.logger, child.deleteOwn
 	child.sessions = session.New(stored)
-	child.children = maps.Clone(child.children)
+	child.children, child.owners = maps.Clone(child.children), maps.Clone(child.owners)
 	for name, grandchild := range child.children {
-		child.children[name] = grandchild.in(child)
+		own := grandchild.in(child)
+		child.children[name], child.owners[name] = own, own
 	}
 	return &agentTool{child, t.spec, t.run}
 }

@@ -55,7 +55,7 @@ func (w *workers) newCall(c *machine.CallState) *callRun {
 	if d == nil {
 		return cr
 	}
-	if len(c.Answers) > 0 && w.agent.children[c.Call.Name] == nil {
+	if len(c.Answers) > 0 && w.agent.owners[c.Call.Name] == nil {
 		answer := c.Answers[len(c.Answers)-1]
 		cr.call.Resumed = &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value),
 			By: answer.User}
@@ -218,7 +218,7 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 			provider.TextPart("\nIt was started before, and it is not known whether it had its effect then."))
 	}
 	cr.w.finishCall(cr, *out)
-	cr.abandonChild()
+	cr.cancelWork()
 }
 
 // startCall checks a call once more, also against what a person was shown, asks its breaker, and
@@ -279,7 +279,7 @@ func (w *workers) appendStart(cr *callRun) bool {
 // It does nothing for a call that was abandoned.
 func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 	defer cr.endSpan(&out)
-	if out.Suspend != nil && w.finishSuspended(cr, &out) {
+	if out.Suspend != nil && w.finishSuspended(cr, &out, nil) {
 		return
 	}
 	if cr.again && w.agent.children[cr.call.Name] != nil {

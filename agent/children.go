@@ -60,11 +60,11 @@ func (a *Agent) descendants(ctx context.Context, name string, keep func(child st
 	}
 }
 
-// journals returns the journals of the agent and of its subagents. One may be listed twice.
+// journals returns the journals of the agent and of what its calls own. One may be listed twice.
 func (a *Agent) journals() []journal.Store {
 	stores := []journal.Store{a.sessions.Store}
-	for _, t := range a.children {
-		for _, store := range t.child.journals() {
+	for _, owner := range a.owners {
+		for _, store := range owner.Journals() {
 			if slices.ContainsFunc(stores, func(s journal.Store) bool { return sameStore(s, store) }) {
 				continue
 			}

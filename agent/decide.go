@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,11 +122,12 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 	}
 	v = verdict{decision: a.redact.Decision(d), call: c}
 	if p != c.Pause {
-		child := a.children[c.Call.Name]
-		if child == nil {
-			return v, refuse(machine.DecisionBad, errors.New("its subagent is no tool of this agent any more"))
+		w, err := a.workOf(s.Session, c.Call)
+		if w == nil {
+			return v, refuse(machine.DecisionBad,
+				cmp.Or(err, errors.New("its subagent is no tool of this agent any more")))
 		}
-		v.decision, err = child.mayDecide(ctx, s.Session, c.Call.ID, v.decision)
+		v.decision, err = w.Check(ctx, v.decision)
 		return v, err
 	}
 	if p.ID != machine.PauseID(s.Session, c.Call, p.Kind, c.Pauses-1, p.PreviewHash) {

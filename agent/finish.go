@@ -243,7 +243,7 @@ func (l *sessionLog) closeRun(reason error) {
 	if reason != nil {
 		why = reason.Error()
 	}
-	defer l.abandonChildren(why)()
+	defer l.cancelOpenWork(why)()
 	for i := range r.Calls {
 		switch c := &r.Calls[i]; {
 		case c.Status == machine.CallDone:
@@ -278,35 +278,20 @@ func (l *sessionLog) supersede(why string) error {
 	return l.append(&RunEnded{Status: Stopped, Code: machine.CodeSuperseded, Reason: why})
 }
 
-// abandonChildren returns a function that ends the runs of the subagents whose calls are open now.
-func (l *sessionLog) abandonChildren(why string) func() {
-	open := l.agent.openChildren(l.Run())
-	if len(open) > 0 {
-		l.bill()
-	}
-	return func() {
-		if l.Lost() { // another process has the session, and its subagents
-			return
-		}
-		for _, c := range open {
-			c.child.abandon(l.Stored, childSession(l.Name, c.id), why)
-		}
-	}
-}
-
 // abandon ends the run of a subagent whose call is over.
-func (a *Agent) abandon(ctx context.Context, session, why string) {
+func (a *Agent) abandon(ctx context.Context, session, why string) error {
 	l, err := a.openKnown(ctx, session)
 	if err != nil {
-		return // it never began, or another process runs it and notices, or has died: nobody resumes it
+		return nil // it never began, or another process runs it and notices, or has died: nobody resumes it
 	}
 	if l.Run().IsOpen() {
-		_ = l.supersede(why)
+		err = l.supersede(why)
 	}
 	l.Close()
 	if a.sessions.InMemory {
 		_ = a.Session(session).Delete(ctx)
 	}
+	return err
 }
 
 // checkOutput checks a structured answer. It returns what the model reads if it should try again.

@@ -231,14 +231,14 @@ func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
 	require.Equal(t, string(agent.Completed), h.Status)
 }
 
-func TestUndoSaysThatWhatAnAgentDidStays(t *testing.T) {
+func TestUndoSaysWhatOfASubagentStays(t *testing.T) {
 	f := newFamily(t, agent.Config{Journal: journal.NewMemory()}, []providertest.Step{task("child", "x"), say("Done.")},
 		[]providertest.Step{call("work", 1), say("I did.")})
 	run(t, f.a)
 	got, err := f.a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
 	require.Len(t, got.Impossible, 1)
-	require.Contains(t, got.Impossible[0].Why, "agent")
+	require.Equal(t, "its call of work: the tool can't undo", got.Impossible[0].Why)
 	require.Error(t, got.Err())
 }
 

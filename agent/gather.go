@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -132,8 +133,9 @@ func (a *Agent) storedTool(raw json.RawMessage) (*tools.Definition, error) {
 
 // define compiles a tool that isn't the agent's own.
 func (a *Agent) define(t tools.Tool) (d *tools.Definition, err error) {
-	if _, ok := unwrapped(t).(*agentTool); ok {
-		return nil, &tools.SpecError{Problem: "a subagent can only be in Config.Tools"}
+	if _, ok := unwrapped(t).(work.Owner); ok {
+		return nil, &tools.SpecError{Problem: "a subagent can only be in Config.Tools, and so can other tools whose " +
+			"calls own work"}
 	}
 	if t == nil {
 		return nil, &tools.SpecError{Problem: "the tool is nil"}

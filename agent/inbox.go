@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,7 +112,7 @@ func (x *driver) grant() {
 	case requestPause:
 		x.finish(Paused, machine.CodeHost, errPaused)
 	case requestDrain:
-		x.finish(Paused, machine.CodeDrained, errDrained)
+		x.finish(Paused, machine.CodeDrained, cmp.Or(x.heldBy, error(errDrained)))
 	case requestLeg:
 		x.finish(Paused, machine.CodeLeg, errLegOver)
 	default:

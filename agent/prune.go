@@ -26,8 +26,8 @@ func (p *Pruned) add(other Pruned) {
 
 // Prune replaces the facts of the session by a [machine.Snapshot] of its state. The conversation
 // continues as before, but what came before can't be traced, undone or forked any more. Open pauses
-// stay open. The sessions of subagents are removed, except those whose calls are open. If a run is
-// in progress, the error is [ErrBusy].
+// stay open. The sessions of subagents, and the work of other calls, are removed, except those
+// whose calls are open. If a run is in progress, the error is [ErrBusy].
 func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -56,6 +56,9 @@ func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 		return Pruned{}, err
 	}
 	if err := a.delete(ctx, children); err != nil {
+		return Pruned{}, err
+	}
+	if err := l.deleteWork(ctx); err != nil {
 		return Pruned{}, err
 	}
 	total.Sessions = len(children)

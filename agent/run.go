@@ -218,8 +218,8 @@ func (x *driver) perform(act machine.Action) {
 		}
 		x.flush()
 	case machine.ActDoubt:
-		if x.childHold != requestNone { // the call pauses with the subagent, and runs again when the session is resumed
-			x.requested = x.childHold
+		if x.held != requestNone { // the call pauses with its work, and runs again when the session is resumed
+			x.requested = x.held
 			x.grant()
 			return
 		}
@@ -294,8 +294,8 @@ func driverIn(ctx context.Context) *driver {
 }
 
 // drains reports whether the agent, or that of a parent run, is being drained.
-func (x *driver) drains() bool {
-	return x.agent.sessions.Draining() || x.parent != nil && x.parent.drains()
+func (l *sessionLog) drains() bool {
+	return l.agent.sessions.Draining() || l.parent != nil && l.parent.drains()
 }
 
 // maxDepth is how deep runs can be nested.

@@ -30,8 +30,6 @@ func newSpending(up *spending) *spending {
 type childSpending struct {
 	run    *spending     // what the subagent has used; nil for other tools
 	booked machine.Spent // by Generate and Book, and not in the log yet
-	pauses []Pause       // what it waits for
-	paused string        // the code with which its host paused it
 }
 
 // update sets the usage to that of the run's log.

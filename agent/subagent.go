@@ -1,12 +1,18 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/work"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -46,34 +52,65 @@ func runChild(ctx context.Context, task Task) (string, error) {
 	if x.depth() >= maxDepth {
 		return "", errTooDeep
 	}
-	t := x.agent.children[call.Name]
-	in, res, err := t.input(ctx, x, call, task)
-	if err != nil {
-		return "", err
+	return work.Do(ctx, x.agent.children[call.Name].work(x.Name, call.ID, task))
+}
+
+// A childWork is the run of a subagent as the work of a call.
+type childWork struct {
+	*agentTool
+	caller  string // the session of the call
+	call    string // its id
+	session string // of the subagent
+	task    Task
+
+	mu      sync.Mutex
+	answers []Decision // those that were passed on; guarded
+}
+
+// work returns the work of a call in a session.
+func (t *agentTool) work(session, call string, task Task) *childWork {
+	return &childWork{agentTool: t, caller: session, call: call, session: childSession(session, call), task: task}
+}
+
+// Work implements work.Owner.
+func (t *agentTool) Work(session, call string, input json.RawMessage) (work.Work, error) {
+	w := t.work(session, call, Task{})
+	return w, json.Unmarshal(input, &w.task)
+}
+
+// Journals implements work.Owner.
+func (t *agentTool) Journals() []journal.Store { return t.child.journals() }
+
+// Advance implements work.Work. ctx is that of the call.
+func (w *childWork) Advance(ctx context.Context) (work.Outcome, error) {
+	x := driverIn(ctx)
+	in, res, err := w.input(ctx, x)
+	if err == nil && res == nil {
+		res, err = w.driveWhenFree(ctx, x, in)
 	}
-	if res == nil {
-		if res, err = t.driveWhenFree(ctx, x, in); errors.Is(err, ErrDraining) {
-			res = &Result{Session: in.Session, Status: Paused, Code: machine.CodeDrained}
-		} else if res == nil {
-			return "", err
-		}
+	out, err := outcomeOf(res, err)
+	if err == nil && out.Status.IsResult() && w.child.sessions.InMemory {
+		_ = w.Delete(x.Stored) // it isn't needed again
 	}
-	return t.outcome(x, call, &in, res)
+	return out, err
 }
 
 // input returns the input that starts or resumes the child's run, or the run's Result if it has
 // ended or waits for decisions.
-func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task Task) (in Input, res *Result,
-	err error) {
+func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result, err error) {
+	t := w.agentTool
+	w.mu.Lock()
+	answers := w.answers
+	w.mu.Unlock()
 	all, err := x.ownSpending(ctx)
 	if err != nil {
 		return in, nil, err
 	}
-	name := childSession(x.Name, call.ID)
-	parent := &parentCall{id: call.ID, trace: x.Origin().Trace, account: x.account(), depth: x.depth() + 1,
+	name := w.session
+	parent := &parentCall{id: w.call, trace: x.Origin().Trace, account: x.account(), depth: x.depth() + 1,
 		leg: x.leg, drains: x.drains,
-		answers: x.answers(call.ID), spending: newSpending(all)}
-	in = Input{Session: name, Prompt: task.Task, Parent: x.Name, parent: parent}
+		answers: answers, spending: newSpending(all)}
+	in = Input{Session: name, Prompt: w.task.Task, Parent: x.Name, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
 	if err != nil {
 		return in, nil, err
@@ -91,7 +128,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 		}
 		in.parent, in.AcceptChanges = parent, true
 	}
-	all.set(call.ID, childSpending{run: parent.spending})
+	all.set(w.call, childSpending{run: parent.spending})
 	if res != nil {
 		return in, res, nil
 	}
@@ -106,21 +143,12 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	return in, nil, nil
 }
 
-// answers returns the decisions that a call must pass on to its subagent.
-func (l *sessionLog) answers(call string) []Decision {
-	l.Lock()
-	defer l.Unlock()
-	if c := l.Run().Call(call); c != nil {
-		return c.Answers
-	}
-	return nil
-}
-
-// driveWhenFree drives the child. If a process that died still has the lease, it waits for its end.
+// driveWhenFree drives the child. If a process that died still has the lease, it waits for its end,
+// unless the run of the call pauses.
 func (t *agentTool) driveWhenFree(ctx context.Context, x *driver, in Input) (*Result, error) {
 	for deadline := time.Now().Add(2 * t.child.cfg.Lease); ; {
 		res, err := t.drive(ctx, x, in)
-		if res != nil || !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
+		if res != nil || !errors.Is(err, ErrBusy) || time.Now().After(deadline) || work.Stopping(ctx) {
 			return res, err
 		}
 		select {
@@ -154,22 +182,32 @@ func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result
 	return res, err
 }
 
-// outcome returns the result of the call for the child's Result.
-func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result) (string, error) {
-	if res.Status == Paused { // with a Code it has something to do that needs no decision
-		in.parent.spending.up.set(call.ID,
-			childSpending{run: in.parent.spending, pauses: res.Suspended(), paused: res.Code})
-		return "", tools.Suspend{Kind: string(machine.PauseAgent), Prompt: "the subagent waits for decisions"}
-	}
-	if t.child.sessions.InMemory {
-		_ = t.child.Session(res.Session).Delete(x.Stored) // it isn't needed again
+// outcomeOf returns how the work of a call stands for the Result of its subagent, or for why there
+// is none. The error means that the subagent's run can't begin, or was stopped with the call.
+//
+// A subagent's run that this process can't go on with is stopped, and so is one whose store doesn't
+// answer: that is never a failure of the call.
+func outcomeOf(res *Result, err error) (work.Outcome, error) {
+	switch {
+	case res == nil && !session.Stops(err):
+		return work.Outcome{}, err
+	case res == nil:
+		out := work.Outcome{Status: work.Stopped, Err: err}
+		if held, ok := errors.AsType[*journal.HeldError](err); ok {
+			out.Until = held.Until
+		}
+		return out, nil
+	case res.Status == Paused && res.Code == "":
+		return work.Outcome{Status: work.Waits, Pending: res.Suspended()}, nil
+	case res.Status == Paused:
+		return work.Outcome{Status: work.Stopped, Err: reasonOf(res), Code: res.Code}, nil
+	case res.Status == Failed && res.Code == machine.CodeJournal: // its end isn't recorded
+		return work.Outcome{Status: work.Stopped, Err: res.Err()}, nil
 	}
 	text := res.Text()
-	switch {
-	case res.Status == Completed && text != "":
-		return text, nil
-	case res.Status == Completed, res.Code == machine.CodeEmpty:
-		return "The agent has ended without saying anything.", nil
+	if res.Status == Completed || res.Code == machine.CodeEmpty {
+		data, err := machine.Marshal(cmp.Or(text, "The agent has ended without saying anything."))
+		return work.Outcome{Status: work.Done, Output: data}, err
 	}
 	why := "it ended as " + string(res.Status)
 	if res.Reason != "" {
@@ -182,7 +220,7 @@ func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result)
 	if c := fault.Of(res.Err()); c != fault.None {
 		class = c
 	}
-	return "", &childError{problem: why, class: class, err: res.Err()}
+	return work.Outcome{Status: work.Failed, Err: &childError{problem: why, class: class, err: res.Err()}}, nil
 }
 
 // A childError says that a subagent didn't complete its task. It wraps why the child's run ended.
@@ -200,25 +238,37 @@ func (e *childError) Unwrap() error { return e.err }
 
 func (e *childError) Fault() fault.Class { return e.class }
 
-// mayDecide checks a decision in the session of a call, and returns it in canonical form. The
-// parent checks whether it is in time.
-func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decision) (Decision, error) {
-	m, err := t.child.sessions.Load(ctx, childSession(session, call))
+// Check implements work.Work.
+func (w *childWork) Check(ctx context.Context, d Decision) (Decision, error) {
+	m, err := w.child.sessions.Load(ctx, w.session)
 	if err != nil {
 		return d, err
 	}
-	verdicts, err := t.child.evaluate(ctx, m, []Decision{d}, time.Time{}, nil)
+	verdicts, err := w.child.evaluate(ctx, m, []Decision{d}, time.Time{}, nil)
 	if err != nil {
 		return d, err
 	}
 	return verdicts[0].decision, nil
 }
 
-// abandonChild ends the subagent's run of a call that was started and has its result. The run may
-// still be open.
-func (cr *callRun) abandonChild() {
-	t := cr.w.agent.children[cr.call.Name]
-	if t != nil && (cr.again || cr.started) && !cr.w.Lost() && !cr.w.Yields() {
-		t.child.abandon(cr.w.Stored, childSession(cr.w.Name, cr.call.ID), "the call that it belongs to is over")
-	}
+// Decide implements work.Work. The log of the call has the decisions until the subagent has taken
+// them.
+func (w *childWork) Decide(_ context.Context, ds ...Decision) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers = ds
+	return nil
 }
+
+// Cancel implements work.Work.
+func (w *childWork) Cancel(ctx context.Context, why string) error {
+	return w.child.abandon(ctx, w.session, why)
+}
+
+// Undo implements work.Work.
+func (w *childWork) Undo(ctx context.Context, by string) (*machine.UndoReceipt, error) {
+	return w.child.Session(w.session).Undo(ctx, Rollback{User: by})
+}
+
+// Delete implements work.Work.
+func (w *childWork) Delete(ctx context.Context) error { return w.child.Session(w.session).Delete(ctx) }

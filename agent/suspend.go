@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
@@ -15,19 +16,20 @@ import (
 )
 
 // finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the
-// outcome, if what the tool gives is invalid.
-func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome) bool {
+// outcome, if what the tool gives is invalid. done is how the work of the call stands; nil for a
+// call that owns none.
+func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Outcome) bool {
 	s := out.Suspend
 	if err := checkSuspend(s); err != nil {
 		*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: err,
 			Parts: []provider.Part{provider.TextPart(internalError)}}
 		return false
 	}
-	w.Lock()
-	child := w.spending.call(cr.call.ID)
-	w.Unlock()
 	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.callTitle(cr), Reason: s.Prompt,
-		Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
+		Schema: s.Schema, Again: s.Again}, s.Expires
+	if done != nil {
+		p.Nested = done.Pending
+	}
 	state, _ := s.State.(json.RawMessage)
 	f := &Suspended{Pause: p, State: state}
 	w.agent.redact.Fact(f) // the subagent may have no Redact
@@ -40,17 +42,12 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		return true
 	}
 	switch {
-	case p.Kind == machine.PauseAgent && child.paused != "": // the host paused it; it waits for no decision
-		cr.over, w.childHold = true, requestPause
-		switch child.paused {
-		case machine.CodeDrained:
-			w.childHold = requestDrain
-		case machine.CodeLeg:
-			w.childHold = requestLeg
-		}
+	case done != nil && (done.Status != work.Waits || len(nested) == 0): // it waits for no decision
+		cr.over = true
+		w.hold(done)
 		return true
-	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
-		p.Nested, expires = nested, -1 // those expire, not this one
+	case done != nil:
+		p.Kind, p.Nested, expires = machine.PauseAgent, nested, -1 // those expire, not this one
 	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection ||
 		p.Kind == machine.PauseAgent:
 		p.Kind = "question"

@@ -31,11 +31,12 @@ type Rollback struct {
 // Undo undoes the effects of the calls of a run that has ended, the newest first, with the Undo
 // function of each tool, and adds a message for the model; the calls stay in the conversation. It
 // skips calls of read-only tools, calls without an effect and calls that were undone before. Calls
-// that can't be undone, among them those of subagents, are listed in the receipt. So are calls that
-// were started and have no result (they failed, for example), unless their tools set
-// Spec.UndoFailed. The first Undo function that returns an error ends the rollback. Each undone
-// call is recorded at once. If the process dies in between, the next Undo may call the Undo
-// function of one call again, so these functions must tolerate that.
+// that can't be undone are listed in the receipt. So are calls that were started and have no result
+// (they failed, for example), unless their tools set Spec.UndoFailed. What a subagent did in a call
+// is undone in its own session, as far as that is kept. The first Undo function that returns an
+// error ends the rollback. Each undone call is recorded at once. If the process dies in between,
+// the next Undo may call the Undo function of one call again, so these functions must tolerate
+// that.
 //
 // An effect can be undone only in the session that owns it. In a copy ([Session.Fork],
 // [Session.Import]), an undo of copied runs is refused with [ErrCannotUndo]; its text names the
@@ -93,7 +94,13 @@ func (l *sessionLog) undoCalls(registry *tools.Registry, calls []*ToolFinished, 
 			rec.Impossible = append(rec.Impossible, done)
 			continue
 		}
-		if err := l.undoCall(registry, c); err != nil {
+		stays, err := l.undoCall(registry, c, what.User)
+		if stays != "" {
+			done.Why = l.agent.redact.Text(stays)
+			rec.Impossible = append(rec.Impossible, done)
+			continue
+		}
+		if err != nil {
 			done.Why = l.agent.redact.Text(usable(err).Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
@@ -146,8 +153,8 @@ func (a *Agent) cantUndo(registry *tools.Registry, f *ToolFinished) string {
 	switch {
 	case !ok:
 		return "there is no such tool any more"
-	case a.children[f.Call.Name] != nil:
-		return "it is a subagent, and what it did isn't undone with its call"
+	case a.owners[f.Call.Name] != nil:
+		return "" // its work knows
 	case !hasOutput(d, f) && !d.Spec().UndoFailed:
 		return "it ended as " + string(f.Result.Status) + ", and it isn't known what it had done by then"
 	case !d.CanUndo():
@@ -163,15 +170,19 @@ func hasOutput(d *tools.Definition, f *ToolFinished) bool {
 	return f.Result.Status == tools.OK || f.Result.Status == tools.Unverified && !d.Spec().UndoFailed
 }
 
-func (l *sessionLog) undoCall(registry *tools.Registry, f *ToolFinished) error {
+// undoCall undoes a call. It returns why something of its own work stays, if it can't be undone.
+func (l *sessionLog) undoCall(registry *tools.Registry, f *ToolFinished, by string) (stays string, err error) {
 	d, _ := registry.Lookup(f.Call.Name)
 	ctx, cancel := context.WithTimeout(l.ctx, d.Spec().Timeout) // l.ctx ends with the lease
 	defer cancel()
+	if l.agent.owners[f.Call.Name] != nil {
+		return l.undoWork(ctx, f, by)
+	}
 	var output json.RawMessage
 	if parts := f.Result.Parts; hasOutput(d, f) {
 		output = json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)]))
 	}
-	return d.Undo(tools.WithCall(ctx, &tools.Call{
+	return "", d.Undo(tools.WithCall(ctx, &tools.Call{
 		Session: l.Name, Run: f.Run(), Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input,
 		IdempotencyKey: cmp.Or(f.IdempotencyKey, f.Call.ID), Fence: l.Fence(),
 	}), f.Call.Input, output)

@@ -30,7 +30,8 @@ type workers struct {
 	running       *batch                 // the calls that run on other goroutines; guarded
 	inline        *callRun               // or the one that runs on the driving goroutine; guarded
 	succeededTool func(tool string) bool // sessionLog.succeeded, made once
-	childHold     hostRequest            // how the host of a subagent has paused it; guarded
+	held          hostRequest            // the run pauses, because the work of a call was stopped; guarded
+	heldBy        error                  // why; nil if the request says it; guarded
 	calls         sync.WaitGroup         // goroutines of tool calls that weren't abandoned
 }
 
@@ -185,15 +186,18 @@ func (cr *callRun) run() {
 	if (w.ctx.Err() != nil || w.leg.isOver()) && !cr.started {
 		cr.drop() // the end of the run gives it its result, or the next leg runs it
 	} else if cr.started || w.startCall(cr) {
-		out := tools.Execute(cr.beginSpan(), cr.d, &cr.call, &cr.pass)
-		if cr.cutOff(&out) {
+		out, unfinished := cr.execute(cr.beginSpan())
+		if unfinished != nil {
+			w.finishSuspended(cr, &out, unfinished)
+			cr.endSpan(&out)
+		} else if cr.cutOff(&out) {
 			cr.drop()
 			cr.endSpan(&out)
 		} else {
 			w.finishCall(cr, out)
 		}
 		if out.Suspend == nil && out.Status != tools.OK {
-			cr.abandonChild()
+			cr.cancelWork()
 		}
 	}
 	returned = true

@@ -81,8 +81,9 @@ var rows = map[string]row{
 	"internal/sim":               {own: []string{everything}, third: []string{porcupine}}, // tests alone
 	"internal/storm":             {own: []string{everything}},                             // tests alone
 	"agent/internal/due":         {own: []string{"agent/journal", "agent/machine"}},
-	"agent/internal/work":        {own: []string{"agent/machine"}},
-	"agent/internal/request":     {own: []string{"agent", "agent/machine"}},
+	"agent/internal/work": {own: []string{"agent/journal", "agent/machine", "tools", "circuit/fault"},
+		tests: []string{"agent", "provider", "provider/providertest"}},
+	"agent/internal/request": {own: []string{"agent", "agent/machine"}},
 	"agent/internal/output": {own: []string{"agent/machine", "circuit/fault", "internal/schema", "provider",
 		"provider/guard"}},
 	"agent/notes": {own: []string{"agent/internal/output", "agent/machine", "circuit/fault", "internal/schema",

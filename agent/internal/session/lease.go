@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -21,7 +20,7 @@ func (s *Sessions) takeLease(ctx context.Context, session string) (journal.Lease
 		return lease, busy(session, err)
 	}
 	if err != nil {
-		return lease, fmt.Errorf("agent: session %q: taking the lease: %w", session, err)
+		return lease, unanswered(session, "taking the lease", err)
 	}
 	return lease, nil
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -36,7 +35,7 @@ func Records(ctx context.Context, store journal.Store, session string, after uin
 			return Records(ctx, store, session, pruned.UpTo, most)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
+			return nil, unanswered(session, "reading its journal", err)
 		}
 		if recs = append(recs, rec); len(recs) == most {
 			break

@@ -111,7 +111,32 @@ func busy(session string, cause error) error {
 func isBusy(err error) bool { return errors.Is(err, machine.ErrBusy) }
 
 func readingHead(session string, err error) error {
-	return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+	return unanswered(session, "reading its head", err)
+}
+
+// A storeError says that the store doesn't answer.
+type storeError struct {
+	text string
+	err  error
+}
+
+func unanswered(session, doing string, err error) error {
+	return &storeError{fmt.Sprintf("agent: session %q: %s: %v", session, doing, err), err}
+}
+
+func (e *storeError) Error() string { return e.text }
+
+func (e *storeError) Unwrap() error { return e.err }
+
+// Stops reports whether err says that a run can't be driven now, by this process: a store doesn't
+// answer, another process has the session, or this one takes no more. It says nothing about the
+// run.
+func Stops(err error) bool {
+	if _, ok := errors.AsType[*storeError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*machine.SessionError](err)
+	return ok && (e.Code == machine.ErrBusy || e.Code == machine.ErrDraining || e.Code == machine.ErrJournal)
 }
 
 // Drain refuses sessions from now on, wakes all holders, and waits until no session is held. If ctx
