@@ -113,6 +113,7 @@ func (s *State) choose(f *decided) string {
 		s.ending = f
 	case sendBack:
 		s.sentBack = f
+		s.timesBack++
 	case revise:
 		return s.revise(f)
 	default:

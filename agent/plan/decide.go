@@ -44,7 +44,7 @@ func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) e
 		switch {
 		case p == nil:
 			return refuse(run, d.ID, machine.DecisionUnknown, "nothing with this id is open in this run")
-		case p.Call.Name != toolName || p.Call.ID != p.ID:
+		case !isOwn(p):
 			if node := p.Path[0]; calls[node] == nil {
 				nodes = append(nodes, node)
 			}
@@ -72,6 +72,9 @@ func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) e
 	}
 	return nil
 }
+
+// isOwn reports whether a pause is about a plan or a node, not about a call of a node.
+func isOwn(p *agent.Pause) bool { return p.Call.Name == toolName && p.Call.ID == p.ID }
 
 func find(pending []agent.Pause, id string) *agent.Pause {
 	for i := range pending {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
@@ -24,7 +25,8 @@ var (
 var means = map[choice]string{
 	retry: "try it again", skip: "leave it out, with all that depends on it",
 	waive: "go on as if it were done", grant: "let it be done once more, or as often as rounds says",
-	giveUp: "undo this plan, and try the next one if there is any",
+	giveUp:   "undo this plan, and try the next one if there is any",
+	sendBack: "tell the model, which may propose changes",
 }
 
 // questions returns what a run waits for, without the calls of its nodes.
@@ -38,7 +40,11 @@ func (s *State) questions() (out []agent.Pause) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.Status == nodeAsking || n.Status == NodeFailed && s.options.AskOnFailure {
-			out = append(out, s.question(fmt.Sprintf("node %d %s %d", s.Current, n.Node.ID, n.Attempts), n))
+			id := fmt.Sprintf("node %d %s %d", s.Current, n.Node.ID, n.Attempts)
+			if s.timesBack > 0 { // it was decided, and is asked again
+				id += fmt.Sprintf(" %d", s.timesBack)
+			}
+			out = append(out, s.question(id, n))
 		}
 	}
 	return out
@@ -61,9 +67,7 @@ func (s *State) question(id string, n *NodeState) agent.Pause {
 	var shown any = s.Plan()
 	if n != nil {
 		q.Kind, q.Reason, shown, q.Path = "question", s.askAbout(n), n.Node, []string{n.Node.ID}
-		if q.Schema = schemaOf(nodeChoices); n.Status == nodeAsking {
-			q.Schema = schemaOf(reviewChoices)
-		}
+		q.Schema = schemaOf(s.choices(n))
 		q.Title = tools.CleanTitle(fmt.Sprintf("Step “%s” has failed: %s", n.Node.ID, n.Error))
 		if n.Status == nodeAsking {
 			q.Title = tools.CleanTitle(fmt.Sprintf("Step “%s” has used up the rounds of its review", n.Node.ID))
@@ -92,6 +96,18 @@ func (s *State) askAbout(n *NodeState) string {
 		}
 	}
 	return strings.TrimRight(b.String(), " ;.:") + "."
+}
+
+// choices returns what can be decided about a node.
+func (s *State) choices(n *NodeState) []choice {
+	choices := nodeChoices
+	if n.Status == nodeAsking {
+		choices = reviewChoices
+	}
+	if s.parent != "" {
+		choices = append(slices.Clone(choices), sendBack)
+	}
+	return choices
 }
 
 // schemaOf returns the schema of an answer that chooses.
@@ -186,12 +202,14 @@ func (s *State) decision(p *agent.Pause, d *agent.Decision) (*decided, error) {
 		return out, nil
 	}
 	out.Node = p.Path[0]
-	switch d.Kind {
-	case machine.Rejected, machine.Suggested:
+	switch {
+	case d.Kind == machine.Suggested && s.parent != "":
+		out.Choice, out.Node = sendBack, ""
+		return out, nil
+	case d.Kind == machine.Rejected, d.Kind == machine.Suggested:
 		out.Choice, out.Node = giveUp, ""
 		return out, nil
-	case machine.AnswerGiven:
-	default:
+	case d.Kind != machine.AnswerGiven:
 		return nil, errors.New("a question about a step can be answered or rejected")
 	}
 	var a answer
@@ -199,14 +217,10 @@ func (s *State) decision(p *agent.Pause, d *agent.Decision) (*decided, error) {
 		return nil, fmt.Errorf(`the answer has to be an object with "decision": %w`, err)
 	}
 	n, _ := s.Node(out.Node)
-	choices := nodeChoices
-	if n.Status == nodeAsking {
-		choices = reviewChoices
-	}
-	for _, c := range choices {
+	for _, c := range s.choices(n) {
 		if c == a.Decision {
 			out.Choice, out.Text, out.Check, out.Rounds = c, a.Reason, a.Check, max(a.Rounds, 1)
-			if c == giveUp {
+			if c == giveUp || c == sendBack {
 				out.Node = ""
 			}
 			return out, nil

@@ -23,15 +23,16 @@ type State struct {
 	// Failures are the plans that have failed.
 	Failures []*Failed
 
-	began    time.Time
-	parent   string     // the session in which the plan was submitted, if it was
-	plans    []proposal // in the order in which they run; each in its newest version
-	original []string   // the hashes of the plans as they were proposed
-	options  options
-	hash     string   // of the current plan
-	ending   *decided // a decision that ends the current plan
-	sentBack *decided // a decision that sends a submitted plan back to its model
-	graph    *graph
+	began     time.Time
+	parent    string     // the session in which the plan was submitted, if it was
+	plans     []proposal // in the order in which they run; each in its newest version
+	original  []string   // the hashes of the plans as they were proposed
+	options   options
+	hash      string   // of the current plan
+	ending    *decided // a decision that ends the current plan
+	sentBack  *decided // a decision that sends a submitted plan back to its model
+	timesBack int      // how often that was decided
+	graph     *graph
 }
 
 // A Status is where a run of plans is: "approval" while the current plan waits for approval,

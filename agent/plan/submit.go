@@ -6,133 +6,311 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/work"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A waiting is the state of the call of a submitted plan that asks about a pause of its run.
-type waiting struct {
-	Run   string `json:"run"`
-	Pause string `json:"pause"`
+// A submitted is a tool that submits a plan, or changes one. What a call of it does is a run of
+// plans, which is the call's work as the run of a subagent is: the run's pauses are the call's, are
+// decided on in its session, and the call goes on with the run.
+type submitted struct {
+	tools.Tool
+	r       *Runner
+	changes bool
 }
 
-// revised drives a run until the plan with that hash is current, or the revision was dropped.
-func (r *Runner) carryOut(ctx context.Context, call *tools.Call, run, hash string) (tools.Result, error) {
-	if call.Resumed != nil {
-		back, said, err := r.resume(ctx, call.Resumed)
-		if err != nil {
-			return tools.Result{}, err
+// Work implements work.Owner.
+func (t *submitted) Work(session, call string, input json.RawMessage) (work.Work, error) {
+	w := &submission{Runner: t.r, session: session, run: submittedRun(session, call), changes: t.changes}
+	if err := json.Unmarshal(input, &w.in); err != nil {
+		return nil, err
+	}
+	if t.changes {
+		w.run = w.in.Run
+	}
+	return w, nil
+}
+
+// Journals implements work.Owner.
+func (t *submitted) Journals() []journal.Store {
+	stores := []journal.Store{t.r.store}
+	for _, w := range t.r.cfg.Workers {
+		stores = append(stores, w.Journal())
+	}
+	return stores
+}
+
+var _ work.Owner = (*submitted)(nil)
+
+// A submission is the run of a plan as the work of the call that has submitted it, or a version of
+// it.
+type submission struct {
+	*Runner
+	session string // of the call
+	run     string
+	in      changeInput
+	changes bool
+}
+
+// Advance implements work.Work. ctx is that of the call.
+func (w *submission) Advance(ctx context.Context) (work.Outcome, error) {
+	call, ok := tools.CallOf(ctx)
+	if !ok {
+		return work.Outcome{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
+	}
+	hash, err := w.begin(ctx, call.By)
+	if err != nil {
+		if isStop(err) {
+			return stopped(err), nil
 		}
-		if back {
-			text, err := r.report(ctx, run)
-			return tools.Text(strings.TrimSpace("A person sends the plan back: "+said) + "\n\n" + text), err
-		}
+		return work.Outcome{}, err
 	}
 	for {
-		s, err := r.follow(ctx, run)
+		s, err := w.follow(ctx)
+		var pending []agent.Pause
+		if err == nil && !s.Status.ended() {
+			pending, err = w.pending(ctx, s)
+		}
+		switch {
+		case err != nil && ctx.Err() != nil: // the call is over, or another process has it
+			return work.Outcome{}, context.Cause(ctx)
+		case err != nil:
+			return untilFree(err), nil
+		case w.changes && s.hash != hash && !s.Status.ended():
+			return work.Outcome{}, fault.Errorf(fault.Invalid,
+				"plan: the run went on before the change was taken; look at it with %s, and submit the change again", toolStatus)
+		case s.Status.ended() || s.sentBack != nil:
+			return w.result(ctx, s)
+		case len(pending) > 0 && pending[0].ID == s.approvalID(hash): // the person was shown this plan
+			if err := w.Runner.Decide(ctx, w.run, agent.Approve(pending[0].ID).By(call.By)); err != nil && !isRefused(err) {
+				return untilFree(err), nil
+			}
+		default:
+			return work.Outcome{Status: work.Waits, Pending: pending}, nil
+		}
+	}
+}
+
+// begin stores the run, or the next version of its plan, unless that was done before. It returns
+// the hash of the plan.
+func (w *submission) begin(ctx context.Context, by string) (hash string, err error) {
+	if !w.changes {
+		p, err := w.read(&w.in.draft, 1)
+		if err == nil {
+			_, err = w.start(ctx, w.run, w.session, []*Plan{p})
+		}
 		if err != nil {
-			return tools.Result{}, err
+			return "", err
 		}
-		if s.Status.ended() {
-			text, err := r.report(ctx, run)
-			return tools.Result{Parts: tools.Text(text).Parts, Failed: s.Status != Completed}, err
+		return p.Hash(), nil
+	}
+	s, err := w.own(ctx, w.session, w.run)
+	if err != nil {
+		return "", err
+	}
+	p, err := w.read(&w.in.draft, s.planVersion())
+	if err != nil || p.Hash() == s.hash {
+		return s.hash, err
+	}
+	p.Version++
+	return p.Hash(), w.revise(ctx, w.run, p, by)
+}
+
+// result returns the outcome of a run that has ended, or that a person sends back to the model.
+func (w *submission) result(ctx context.Context, s *State) (work.Outcome, error) {
+	text, err := w.report(ctx, w.run)
+	if err != nil {
+		return stopped(err), nil
+	}
+	if s.Status.ended() && s.Status != Completed {
+		return failed(fault.New(fault.Permanent, text)), nil
+	}
+	if s.sentBack != nil {
+		text = strings.TrimSpace("A person sends the plan back: "+s.sentBack.Text) + "\n\n" + text
+	}
+	raw, err := json.Marshal(text)
+	return work.Outcome{Status: work.Done, Output: raw}, err
+}
+
+// follow drives the run until it has ended or waits, and reports that as what happens in the call.
+func (w *submission) follow(ctx context.Context) (s *State, err error) {
+	driving, stop := context.WithCancel(ctx)
+	var begun sync.WaitGroup
+	defer begun.Wait()
+	defer stop()
+	done := make(chan struct{})
+	begun.Go(func() {
+		defer close(done)
+		defer stop()
+		s, err = w.driveWhenFree(driving)
+	})
+	begun.Go(func() { // the run of the call may pause
+		for !work.Stopping(ctx) && driving.Err() == nil {
+			sleep(driving, firstTry)
 		}
-		pending, err := r.pending(ctx, s)
-		if err != nil {
-			return tools.Result{}, err
+		stop()
+	})
+	seen := &State{Run: w.run}
+	shown := false
+	for ev, e := range w.Watch(driving, w.run, 0) {
+		f, ok := ev.(fact)
+		if e != nil {
+			break
 		}
-		if len(pending) == 0 {
+		if !ok || seen.add(f) != nil {
 			continue
 		}
-		if p := &pending[0]; p.ID != s.approvalID(hash) {
-			return tools.Result{}, suspendFor(run, pending)
+		switch f := f.(type) {
+		case *NodeStarted:
+			tools.Progress(ctx, tools.ProgressReport{Text: "started " + f.Node})
+		case *NodeEnded:
+			tools.Progress(ctx, tools.ProgressReport{Text: "ended " + f.Node, Done: seen.share()})
 		}
-		err = r.Decide(ctx, run, agent.Approve(pending[0].ID).By(call.By)) // the person was shown this plan
-		if err != nil && !isUsed(err) {
-			return tools.Result{}, err
+		if seen.Status != atApproval {
+			w.show(ctx, shown, seen)
+			shown = true
 		}
 	}
+	<-done
+	if s != nil && err == nil {
+		w.show(ctx, false, s)
+	}
+	return s, err
 }
 
-func isUsed(err error) bool {
-	wrong, ok := errors.AsType[*agent.DecisionError](err)
-	return ok && wrong.Code == machine.DecisionUsed
-}
-
-// follow drives a run, and reports its progress as that of the call that ctx belongs to.
-func (r *Runner) follow(ctx context.Context, run string) (s *State, err error) {
-	watching, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.report1(watching, run)
-	}()
-	defer func() { <-done }()
-	defer stop()
+// driveWhenFree drives the run. It waits while another process does, or has a lease on it.
+func (w *submission) driveWhenFree(ctx context.Context) (s *State, err error) {
 	for {
-		s, err = r.drive(ctx, run)
-		if !errors.Is(err, agent.ErrBusy) {
+		s, err := w.drive(ctx, w.run)
+		if !errors.Is(err, agent.ErrBusy) || ctx.Err() != nil {
 			return s, err
 		}
-		if sleep(ctx, firstTry); ctx.Err() != nil {
-			return s, context.Cause(ctx)
-		}
+		sleep(ctx, firstTry)
 	}
 }
 
-// report1 reports what happens to a run.
-func (r *Runner) report1(ctx context.Context, run string) {
-	for ev, err := range r.Watch(ctx, run, 0) {
-		if err != nil {
-			return
-		}
-		switch ev := ev.(type) {
-		case *NodeStarted:
-			tools.Progress(ctx, tools.ProgressReport{Text: "started " + ev.Node})
-		case *NodeEnded:
-			tools.Progress(ctx, tools.ProgressReport{Text: "ended " + ev.Node})
-		}
+// show reports how far the run is to whoever reads the events of the session in which its plan was
+// submitted. A report that isn't fleeting is kept.
+func (w *submission) show(ctx context.Context, fleeting bool, s *State) {
+	how := agent.Emit
+	if fleeting {
+		how = agent.Show
+	}
+	if err := how(ctx, EventKind, s.Overview()); err != nil && ctx.Err() == nil {
+		w.cfg.Logger.WarnContext(ctx, "plan: the state of a plan can't be shown", "run", w.run, "error", err)
 	}
 }
 
-// suspendFor returns the error with which the call of a submitted plan waits for a decision about
-// the first pause of its run. The others are asked about after it.
-func suspendFor(run string, pending []agent.Pause) error {
-	p := &pending[0]
-	prompt := p.Reason
-	schema := json.RawMessage(strings.Replace(string(p.Schema), `"give up"]`, `"give up","send back"]`, 1))
-	if p.Kind == agent.PauseApproval {
-		schema = approveSchema
-		prompt = cut(fmt.Sprintf("%s? The step %q calls %s: %s. The input of the call is %s", p.Title, p.Path[0],
-			p.Call.Name, line(p.Reason), p.Call.Input), 4<<10)
-	}
-	return tools.Suspend{Kind: "plan", Prompt: prompt, Schema: schema, Again: true, State: waiting{run, p.ID}}
+// isStop reports whether an error says nothing about a plan: another process has its run, or the
+// journal doesn't answer.
+func isStop(err error) bool {
+	_, typed := errors.AsType[*agent.SessionError](err)
+	return errors.Is(err, agent.ErrBusy) ||
+		!typed && !isRefused(err) && fault.Of(err) != fault.NotFound && fault.Of(err) != fault.Invalid
 }
 
-func (r *Runner) resume(ctx context.Context, resumed *tools.Resumption) (back bool, said string, err error) {
-	var at waiting
-	var a answer
-	if err := resumed.Decode(&at, &a); err != nil {
-		return false, "", err
+func isRefused(err error) bool {
+	_, refused := errors.AsType[*agent.DecisionError](err)
+	return refused
+}
+
+// Check implements work.Work.
+func (w *submission) Check(ctx context.Context, d machine.Decision) (machine.Decision, error) {
+	s, err := w.State(ctx, w.run)
+	if err != nil {
+		return d, err
 	}
-	if a.Decision == sendBack {
-		return true, a.Reason, nil
+	pending, err := w.pending(ctx, s)
+	if err != nil {
+		return d, err
 	}
-	d := agent.Answer(at.Pause, a)
-	switch a.Decision {
-	case approve:
-		d = agent.Approve(at.Pause)
-	case reject:
-		d = agent.Reject(at.Pause, a.Reason)
+	p := find(pending, d.ID)
+	switch {
+	case p == nil:
+		err = errors.New("nothing with this id is open in the plan's run")
+	case isOwn(p):
+		var f *decided
+		if f, err = s.decision(p, &d); err == nil {
+			err = s.check(f)
+		}
+	default:
+		d, err = w.checkCall(s, p, d)
 	}
-	err = r.Decide(ctx, at.Run, d.By(resumed.By))
-	if _, refused := errors.AsType[*agent.DecisionError](err); refused {
+	if err != nil {
+		err = refuse(w.session, d.ID, machine.DecisionBad, "%v", err)
+	}
+	return d, err
+}
+
+// checkCall checks a decision on a call of a node.
+func (w *submission) checkCall(s *State, p *agent.Pause, d machine.Decision) (machine.Decision, error) {
+	n, _ := s.Node(p.Path[0])
+	err := d.Err()
+	switch {
+	case err != nil:
+	case !d.Kind.Fits(p.Kind), d.Kind == machine.AlwaysAllow && !p.Always:
+		err = fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
+	case d.Kind == machine.Edited && len(p.Path) == 1:
+		d.Input, err = w.agentOf(n.Node.Worker).Tools().Fit(p.Call.Name, d.Input)
+	case d.Kind == machine.AnswerGiven && len(p.Schema) > 0:
+		var answers *schema.Schema
+		if answers, err = schema.Parse(p.Schema); err == nil {
+			d.Value, err = answers.Accept(d.Value)
+		}
+	}
+	return d, err
+}
+
+// Decide implements work.Work. A decision on a call that can't be accepted any more rejects the
+// call.
+func (w *submission) Decide(ctx context.Context, ds ...machine.Decision) error {
+	for _, d := range ds {
+		if d.Kind == machine.Expired { // the session of the node has closed the pause, or will
+			continue
+		}
+		err := w.Runner.Decide(ctx, w.run, d)
+		if wrong, ok := errors.AsType[*agent.DecisionError](err); ok && wrong.Code == machine.DecisionBad {
+			err = w.Runner.Decide(ctx, w.run, agent.Reject(d.ID, wrong.Problem).By(d.User))
+		}
+		if err != nil && !isRefused(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cancel implements work.Work: it cancels the run, and undoes what it did.
+func (w *submission) Cancel(ctx context.Context, why string) error {
+	if _, err := w.own(ctx, w.session, w.run); err != nil {
+		return nil // it never began
+	}
+	err := w.Runner.Cancel(ctx, w.run, why)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, 2*w.cfg.Lease) // who drives it still ends it
+		defer cancel()
+		_, err = w.driveWhenFree(ctx)
+	}
+	if errors.Is(err, agent.ErrNothingOpen) {
+		return nil // it has ended
+	}
+	return err
+}
+
+// Undo implements work.Work.
+func (w *submission) Undo(ctx context.Context, _ string) (*machine.UndoReceipt, error) {
+	rec, err := w.takeBack(ctx, w.run)
+	if rec != nil && errors.Is(err, agent.ErrCannotUndo) { // the receipt has what is left
 		err = nil
 	}
-	return false, "", err
+	return rec, err
 }
 
-var approveSchema = json.RawMessage(`{"type":"object","properties":{"decision":{"type":"string",` +
-	`"enum":["approve","reject"]},"reason":{"type":"string"}},"required":["decision"]}`)
+// Delete implements work.Work.
+func (w *submission) Delete(ctx context.Context) error { return w.Runner.Delete(ctx, w.run) }

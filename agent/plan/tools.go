@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -57,35 +58,19 @@ type statusInput struct {
 // The agent that gets the tools isn't the runner's own, which has the tools that do the work; it
 // may have the same ones, and offer only those that read in a mode: see [Mode].
 func Tools(r *Runner) []tools.Tool {
-	submit := tools.Func[submitInput, tools.Result]{
-		Spec: tools.Spec{
-			Name: ToolSubmit,
-			Description: "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +
-				"answers with the name of the run, and what came of it.",
-			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
-			NoBreaker: true,
-		},
+	spec := tools.Spec{Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
+		NoBreaker: true, Timeout: 24 * time.Hour}
+	submit := tools.Func[submitInput, string]{Spec: spec,
 		Ask:   func(_ context.Context, in submitInput) (string, error) { return r.question(&in.draft, 1), nil },
 		Title: func(_ context.Context, in submitInput) string { return titleOf(in.Title) },
-		Run:   func(ctx context.Context, in submitInput) (tools.Result, error) { return r.submit(ctx, &in.draft) },
-	}
-	status := tools.New(tools.Spec{Name: toolStatus,
-		Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true,
-		Polls: true},
-		func(ctx context.Context, in statusInput) (string, error) {
-			if _, _, err := r.own(ctx, in.Run); err != nil {
-				return "", err
-			}
-			return r.report(ctx, in.Run)
-		})
-	change := tools.Func[changeInput, tools.Result]{
-		Spec: tools.Spec{
-			Name: toolChange,
-			Description: "Replaces the plan of a run that waits by another version. Nodes that have begun must be in " +
-				"it unchanged. A person is asked to approve it.",
-			Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
-			NoBreaker: true,
+		Run: func(ctx context.Context, in submitInput) (string, error) {
+			return r.carryOut(ctx, changeInput{draft: in.draft}, false)
 		},
+	}
+	submit.Spec.Name = ToolSubmit
+	submit.Spec.Description = "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +
+		"answers with the name of the run, and what came of it."
+	change := tools.Func[changeInput, string]{Spec: spec,
 		Ask: func(ctx context.Context, in changeInput) (string, error) {
 			s, err := r.State(ctx, in.Run)
 			if err != nil {
@@ -94,9 +79,35 @@ func Tools(r *Runner) []tools.Tool {
 			return r.question(&in.draft, s.planVersion()+1), nil
 		},
 		Title: func(_ context.Context, in changeInput) string { return titleOf(in.Title) },
-		Run:   func(ctx context.Context, in changeInput) (tools.Result, error) { return r.change(ctx, &in) },
+		Run:   func(ctx context.Context, in changeInput) (string, error) { return r.carryOut(ctx, in, true) },
 	}
-	return []tools.Tool{submit, status, change}
+	change.Spec.Name = toolChange
+	change.Spec.Description = "Replaces the plan of a run that waits by another version. Nodes that have begun must " +
+		"be in it unchanged. A person is asked to approve it."
+	status := tools.New(tools.Spec{Name: toolStatus,
+		Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true,
+		Polls: true},
+		func(ctx context.Context, in statusInput) (string, error) {
+			call, _ := tools.CallOf(ctx)
+			if _, err := r.own(ctx, call.Session, in.Run); err != nil {
+				return "", err
+			}
+			return r.report(ctx, in.Run)
+		})
+	return []tools.Tool{&submitted{submit, r, false}, status, &submitted{change, r, true}}
+}
+
+// carryOut does the work of a call.
+func (r *Runner) carryOut(ctx context.Context, in changeInput, changes bool) (string, error) {
+	call, ok := tools.CallOf(ctx)
+	if !ok {
+		return "", fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
+	}
+	w := &submission{Runner: r, session: call.Session, run: in.Run, in: in, changes: changes}
+	if !changes {
+		w.run = submittedRun(call.Session, call.ID)
+	}
+	return work.Do(ctx, w)
 }
 
 // Mode returns a mode in which an agent can look at everything, change nothing, and submit plans:
@@ -156,62 +167,21 @@ func summary(p *Plan) string {
 
 // submittedRun returns the name of the run of a plan that a call submits. Copies of a session have
 // the same calls.
-func submittedRun(call *tools.Call) string {
-	sum := sha256.Sum256([]byte(call.Session))
-	return "plan/" + hex.EncodeToString(sum[:8]) + "/" + call.IdempotencyKey
+func submittedRun(session, call string) string {
+	sum := sha256.Sum256([]byte(session))
+	return "plan/" + hex.EncodeToString(sum[:8]) + "/" + call
 }
 
-// own returns the call that ctx belongs to, and the state of a run that was submitted in its
-// session. A model sees no others.
-func (r *Runner) own(ctx context.Context, run string) (*tools.Call, *State, error) {
-	if call, ok := tools.CallOf(ctx); ok {
-		s, err := r.State(ctx, run)
-		if err == nil && s.parent == call.Session {
-			return call, s, nil
-		}
-		if err != nil && !errors.Is(err, agent.ErrNothingOpen) && !errors.Is(err, agent.ErrDuplicate) {
-			return nil, nil, err
-		}
+// own returns the state of a run that was submitted in a session. A model sees no others.
+func (r *Runner) own(ctx context.Context, session, run string) (*State, error) {
+	s, err := r.State(ctx, run)
+	if err == nil && s.parent == session {
+		return s, nil
 	}
-	return nil, nil,
-		fault.Errorf(fault.NotFound, "plan: no plan with the run %q was submitted in this conversation", run)
-}
-
-// submit runs a plan that was approved. A call that is made again after a crash continues the same
-// run.
-func (r *Runner) submit(ctx context.Context, in *draft) (tools.Result, error) {
-	p, err := r.read(in, 1)
-	if err != nil {
-		return tools.Result{}, err
+	if err != nil && !errors.Is(err, agent.ErrNothingOpen) && !errors.Is(err, agent.ErrDuplicate) {
+		return nil, err
 	}
-	call, ok := tools.CallOf(ctx)
-	if !ok {
-		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
-	}
-	run := submittedRun(call)
-	if _, err := r.start(ctx, run, call.Session, []*Plan{p}); err != nil {
-		return tools.Result{}, err
-	}
-	return r.carryOut(ctx, call, run, p.Hash())
-}
-
-// change revises a plan as approved, and continues its run.
-func (r *Runner) change(ctx context.Context, in *changeInput) (tools.Result, error) {
-	call, s, err := r.own(ctx, in.Run)
-	if err != nil {
-		return tools.Result{}, err
-	}
-	p, err := r.read(&in.draft, s.planVersion())
-	if err != nil {
-		return tools.Result{}, err
-	}
-	if s.hash != p.Hash() { // it isn't made again after a crash
-		p.Version++
-		if err := r.revise(ctx, in.Run, p, call.By); err != nil {
-			return tools.Result{}, err
-		}
-	}
-	return r.carryOut(ctx, call, in.Run, p.Hash())
+	return nil, fault.Errorf(fault.NotFound, "plan: no plan with the run %q was submitted in this conversation", run)
 }
 
 // report says in text how far a run is.

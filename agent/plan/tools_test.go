@@ -17,8 +17,8 @@ import (
 
 type object = map[string]any
 
-// submitted is the input of plan.submit for nodes that call tools.
-func submitted(run string, nodes ...object) object {
+// submits is the input of plan.submit for nodes that call tools.
+func submits(run string, nodes ...object) object {
 	in := object{"title": "Two things", "why": "They are wanted.", "nodes": nodes}
 	if run != "" {
 		in["run"] = run
@@ -68,9 +68,9 @@ func theRun(t *testing.T, r *Runner) (name string) {
 func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	var s shop
 	a, r, model := s.planner(t,
-		providertest.Call(ToolSubmit, submitted("", step("a", "mak"))),
-		providertest.Call(ToolSubmit, submitted("", step("a", "make"))),
-		providertest.Call(ToolSubmit, submitted("", step("a", "make"), stepOn("b", "publish", "a"))),
+		providertest.Call(ToolSubmit, submits("", step("a", "mak"))),
+		providertest.Call(ToolSubmit, submits("", step("a", "make"))),
+		providertest.Call(ToolSubmit, submits("", step("a", "make"), stepOn("b", "publish", "a"))),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Make two things.", Mode: "plan"})
 	require.ErrorAs(t, err, new(*agent.PausedError))
@@ -87,10 +87,12 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	require.Equal(t, []string{"a"}, s.all(), "the call of publish still asks")
-	require.Contains(t, res.Pending[0].Reason,
-		`The step "b" calls publish: this tool is of high risk. The input of the call is {"name":"b","on":"a"}`)
+	require.Len(t, res.Pending, 1)
+	require.Equal(t, "publish", res.Pending[0].Call.Name)
+	require.Equal(t, "b", res.Pending[0].Path[1])
+	require.JSONEq(t, `{"name":"b","on":"a"}`, string(res.Pending[0].Call.Input))
 	res, err = a.Run(t.Context(),
-		agent.Resume("s", agent.Answer(res.Pending[0].ID, map[string]string{"decision": "approve"}).By("ann")))
+		agent.Resume("s", agent.Approve(res.Pending[0].ID).By("ann")))
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)
 	model.AssertSaw(t, 3, providertest.ToolResultText(ToolSubmit, "status: completed"))
@@ -103,7 +105,7 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 
 func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	s := shop{fail: map[string][]error{"b": {context.DeadlineExceeded}}}
-	a, r, model := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))),
+	a, r, model := s.planner(t, providertest.Call(ToolSubmit, submits("", step("a", "make"), step("b", "make", "a"))),
 		providertest.Say("It failed."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", Mode: "plan"})
 	require.ErrorAs(t, err, new(*agent.PausedError))
@@ -122,7 +124,7 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.Decide(t.Context(), run, choosing(skip)(pending[0].ID)))
 	res, err = a.Session("s").Call(t.Context(), toolChange,
-		submitted(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
+		submits(run, step("a", "make"), step("b", "make", "a"), step("c", "make", "a")))
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, agent.Paused, res.Status)
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
@@ -137,7 +139,7 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, tools.Failed, res.Called.Status, "it was submitted in another session")
 	require.NotContains(t, res.Text(), "make")
-	res, err = a.Session("s3").Call(t.Context(), toolChange, submitted(run, step("z", "make")))
+	res, err = a.Session("s3").Call(t.Context(), toolChange, submits(run, step("z", "make")))
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	res, err = a.Run(t.Context(), agent.Resume("s3", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)
@@ -149,7 +151,7 @@ func TestAPlanThatWaitsIsChanged(t *testing.T) {
 
 func TestADeletedConversationTakesItsPlansAlong(t *testing.T) {
 	var s shop
-	a, r, _ := s.planner(t, providertest.Call(ToolSubmit, submitted("", step("a", "make"), step("b", "make", "a"))),
+	a, r, _ := s.planner(t, providertest.Call(ToolSubmit, submits("", step("a", "make"), step("b", "make", "a"))),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
 	require.ErrorAs(t, err, new(*agent.PausedError))
