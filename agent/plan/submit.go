@@ -89,7 +89,8 @@ func (w *submission) Advance(ctx context.Context) (work.Outcome, error) {
 		case s.Status.ended() || s.sentBack != nil:
 			return w.result(ctx, s)
 		case len(pending) > 0 && pending[0].ID == s.approvalID(hash): // the person was shown this plan
-			if err := w.Runner.Decide(ctx, w.run, agent.Approve(pending[0].ID).By(call.By)); err != nil && !isRefused(err) {
+			err := w.Runner.Decide(ctx, w.run, agent.Approve(pending[0].ID).By(call.By))
+			if err != nil && !isRefused(err) {
 				return untilFree(err), nil
 			}
 		default:

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -171,14 +170,13 @@ func TestASubmittedPlanWaitsForTheLeaseOfAProcessThatDied(t *testing.T) {
 	})
 }
 
-var errNo = errors.New("no")
-
 // A change that came too late isn't taken for one that was made.
 func TestAChangeOfAnEndedPlanFails(t *testing.T) {
-	s := shop{fail: map[string][]error{"x": {errNo}}}
+	var s shop
 	a, r, _ := s.planner(t, providertest.Call(ToolSubmit, submits("", step("a", "make"))), providertest.Say("Done."))
 	require.Equal(t, agent.Completed, submit(t, a).Status)
-	res, err := a.Session("s").Call(t.Context(), toolChange, submits(theRun(t, r), step("a", "make"), step("b", "make")))
+	res, err := a.Session("s").Call(t.Context(), toolChange,
+		submits(theRun(t, r), step("a", "make"), step("b", "make")))
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	require.NoError(t, err)

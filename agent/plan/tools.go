@@ -47,13 +47,14 @@ type statusInput struct {
 //   - plan.status says how far a run of a plan of the same session is.
 //   - plan.change submits a plan in place of one that has paused. What is done stays.
 //
-// While a plan runs, plan.submit and plan.change ask what its run waits for: whether a call of a
-// node is approved, and what becomes of a node that has failed or isn't good enough. The call is
-// suspended until there is an answer ([tools.Suspend]), so these questions are pauses of the
-// session in which the model has submitted the plan, and are listed and shown with all others. The
-// person can also send the plan back to the model, which may change it. How far the plan is, is
-// reported by events of the kind [EventKind]. If a question is rejected or expires, the call ends
-// and the run stays paused: continue it with [Runner.Decide] and [Runner.Run].
+// The run of a plan is to its call what the run of a subagent is ([agent.AsTool]). What it waits
+// for are pauses of the session in which the model has submitted the plan, with their paths, and
+// are listed, shown and decided on there alone: whether a call of a node is approved, and what
+// becomes of a node that has failed or isn't good enough. With the choice "send back" the call
+// ends, and the model reads what the person says, and may change the plan. When the conversation
+// is canceled, its plan is undone; [agent.Session.Undo] undoes a completed one, and both are
+// deleted together. [Runner.Serve] leaves these runs to their conversations. How far a plan is, is
+// reported by events of the kind [EventKind].
 //
 // The agent that gets the tools isn't the runner's own, which has the tools that do the work; it
 // may have the same ones, and offer only those that read in a mode: see [Mode].
