@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -218,23 +217,6 @@ func TestACrashAtAnyAppendRepeatsNothing(t *testing.T) {
 			}
 			require.Greater(t, crashes, 25, "the run has that many appends")
 		})
-	}
-}
-
-func TestARunGetsThereThoughEveryProcessDies(t *testing.T) {
-	for _, kept := range []bool{false, true} {
-		for lives := 5; lives < 12; lives++ {
-			t.Run(fmt.Sprintf("after %d appends, the last kept: %v", lives, kept), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var p plant
-					inner := journal.NewMemory()
-					for i := 0; !p.work(t, &weak{Store: inner, at: lives, kept: kept, err: death, lasts: true}); i++ {
-						require.Less(t, i, 50)
-					}
-					p.requireDone(t, inner)
-				})
-			})
-		}
 	}
 }
 
