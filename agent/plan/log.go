@@ -18,11 +18,12 @@ const maxName = 100
 // headKind is the kind of the logs of runs of plans.
 const headKind = "plan"
 
-// statusRunning and statusPaused are the statuses in the head of a run that hasn't ended: something
-// is in progress or can begin, or all that it waits for are decisions.
+// The statuses in the head of a run that hasn't ended: something is in progress or can begin, all
+// that it waits for are decisions, or it was ended by a person and is undone.
 const (
 	statusRunning = "running"
 	statusPaused  = "paused"
+	statusEnding  = "ending"
 )
 
 // A planLog is the log of a run of plans that this process may write.
@@ -217,6 +218,8 @@ func headOf(s *State, calls []agent.Pause, idle bool) *journal.HeadUpdate {
 		return h
 	case idle:
 		h.Status = statusPaused
+	case s.stopped():
+		h.Status = statusEnding
 	}
 	for _, p := range append(s.questions(), calls...) {
 		h.Open = append(h.Open, journal.Open{ID: p.ID, Kind: string(p.Kind), What: p.Title, Expires: p.Expires,

@@ -107,11 +107,12 @@ func (r *Runner) Serve(ctx context.Context) {
 }
 
 // due yields the runs that could go on but that no process drives. Those that were submitted go on
-// with the sessions in which they were.
+// with the sessions in which they were, unless they were decided on or canceled since: the process
+// of the session may have died after that.
 func (r *Runner) due(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
-		for h, err := range r.store.Heads(ctx, journal.Filter{Kind: headKind, NoParent: true}) {
-			if err == nil && !isDue(&h, time.Now()) {
+		for h, err := range r.store.Heads(ctx, journal.Filter{Kind: headKind}) {
+			if err == nil && (!isDue(&h, time.Now()) || h.Parent != "" && h.Inbox == 0 && h.Status != statusEnding) {
 				continue
 			}
 			if !yield(due.Item{Session: h.Session, Since: h.Updated}, err) {
@@ -129,7 +130,7 @@ func isDue(h *journal.Head, now time.Time) bool {
 	expired := slices.ContainsFunc(h.Open, func(o journal.Open) bool {
 		return !o.Expires.IsZero() && !now.Before(o.Expires)
 	})
-	return h.Status == statusRunning || h.Status == statusPaused && (h.Inbox > 0 || expired)
+	return h.Status == statusRunning || h.Status == statusEnding || h.Status == statusPaused && (h.Inbox > 0 || expired)
 }
 
 // Finish drives a run to its end, and returns its state. It waits for decisions, and while another

@@ -234,8 +234,7 @@ func (w *submission) Check(ctx context.Context, d machine.Decision) (machine.Dec
 	}
 	p := find(pending, d.ID)
 	switch {
-	case p == nil:
-		err = errors.New("nothing with this id is open in the plan's run")
+	case p == nil: // it was decided elsewhere, and the call goes on
 	case isOwn(p):
 		var f *decided
 		if f, err = s.decision(p, &d); err == nil {

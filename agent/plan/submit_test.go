@@ -184,3 +184,18 @@ func TestAChangeOfAnEndedPlanFails(t *testing.T) {
 	require.Contains(t, res.Text(), "has ended")
 	require.Equal(t, []string{"a"}, s.all())
 }
+
+// What was canceled by a process that died is undone by another one that serves.
+func TestServeEndsACanceledSubmittedPlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{fail: map[string][]error{"b": {context.DeadlineExceeded}}}
+		a, r, _ := s.planner(t, providertest.Call(ToolSubmit, submits("", step("a", "make"), step("b", "make", "a"))))
+		require.Equal(t, agent.Paused, submit(t, a).Status)
+		defer serve(t, r)()
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"a"}, s.all())
+		require.NoError(t, r.Cancel(t.Context(), theRun(t, r), "the conversation is over"))
+		time.Sleep(2 * time.Second)
+		require.Equal(t, []string{"a", "-a"}, s.all())
+	})
+}
