@@ -221,15 +221,15 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 	cr.cancelWork()
 }
 
-// startCall checks a call once more, also against what a person was shown, asks its breaker, and
-// appends that the call starts. It returns false if the call got a result instead, or is suspended
-// again. The breaker is asked before the append, so that a call that it refuses is never in doubt.
+// startCall checks a call once more, asks its breaker, and appends that the call starts. It returns
+// false if the call got a result instead. The breaker is asked before the append, so that a call
+// that it refuses is never in doubt.
 func (w *workers) startCall(cr *callRun) bool {
 	if refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies); refused != nil {
 		cr.finishRefused(refused)
 		return false
 	}
-	if !w.asShown(cr) || !w.askBreaker(cr) {
+	if !w.askBreaker(cr) {
 		return false
 	}
 	if !w.appendStart(cr) {

@@ -234,7 +234,7 @@ func TestAnEmptyReplyIsNoAnswer(t *testing.T) {
 }
 
 func TestAHugeReplyComesWhole(t *testing.T) {
-	const size = 10 << 20
+	const size = 4 << 20
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Journal: store(), Limits: agent.Limits{ReplyBytes: -1}},

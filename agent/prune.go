@@ -102,8 +102,9 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 			Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}
 	var unread error
-	for h, err := range a.sessions.Store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true,
-		NoParent: true}) {
+	idle := journal.Filter{Prefix: r.Prefix, NoKind: true, NoParent: true, Newest: true,
+		Before: time.Now().Add(1 - r.Idle)}
+	for h, err := range a.sessions.Store.Heads(ctx, idle) {
 		if err != nil && h.Session != "" {
 			unread = errors.Join(unread, err)
 			continue

@@ -24,7 +24,8 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Called: the result of the call, for a run that makes one call without a model ([CallTool])
 //   - Suspended(): the pauses of the run's own calls; that of a subagent contains that agent's
 //   - Mode, Phase: those in which the run ended
-//   - Start: the number of the fact that started the run, or the first run of its chain
+//   - Start: the number of the fact that started the run, or the first run of its chain;
+//     [Input].Replaces takes it
 type Result = machine.Result
 
 // A Status is the status of a run. A run is open while it is running or paused.

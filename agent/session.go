@@ -54,8 +54,9 @@ func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
 
 // Messages returns the conversation as a chat page shows it: the messages of users and of the
 // model, and the results of calls, from the first run on. It includes what compactions removed, and
-// excludes what the agent itself added for the model. If the session was pruned, it begins with
-// what the model saw at that point. The caller must not change the messages.
+// excludes what the agent itself added for the model, and runs that were replaced. Facts has the
+// numbers that [Input].Replaces takes ([RunStarted].Seq). If the session was pruned, Messages
+// begins with what the model saw at that point. The caller must not change the messages.
 func (s *Session) Messages(ctx context.Context) ([]provider.Message, error) {
 	facts, err := s.Facts(ctx)
 	if err != nil {

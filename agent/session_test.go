@@ -40,7 +40,8 @@ func TestSessionsAreListedNewestFirst(t *testing.T) {
 			require.Equal(t, []string{"a-2", "b-1"}, list(agent.SessionFilter{Updated: begun.Add(30 * time.Minute)}))
 			require.Equal(t, []string{"a-2"}, list(agent.SessionFilter{Limit: 1}))
 			for info := range a.Sessions(t.Context(), agent.SessionFilter{}) {
-				require.Equal(t, agent.SessionInfo{Session: "a-2", Status: agent.Paused, Updated: info.Updated,
+				require.Equal(t, agent.SessionInfo{Session: "a-2", Status: agent.Paused, Created: info.Created,
+					Updated: info.Updated,
 					Pending: 1, Facts: uint64(len(facts(t, a, "a-2")))}, info)
 				break // leaves nothing behind
 			}

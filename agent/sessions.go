@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ type SessionFilter struct {
 	Status  Status        // only those whose newest run has this status; empty: any
 	Owner   string        // only those that belong to this owner: see Input.Owner; empty: any
 	Label   journal.Label // only those that have this label, for example Label("user", "ann"); zero: any
+	Without journal.Label // only those that don't have this label, for example Label("archived", "yes"); zero: any
 	Updated time.Time     // only those that have changed since; zero: any
 	Limit   int           // at most so many; 0: all
 }
@@ -32,6 +32,7 @@ type SessionInfo struct {
 	Parent  string            // whose work it is: see Input.Parent; empty in a list of Agent.Sessions
 	Labels  map[string]string // of its newest run
 	Status  Status            // of its newest run
+	Created time.Time         // when it began, by the clock of the store
 	Updated time.Time         // when its newest fact was stored, by the clock of the store
 	Pending int               // how many decisions it waits for; more than 1,000 are shown as 1,000
 	Facts   uint64            // the number of its newest fact
@@ -42,6 +43,9 @@ type SessionInfo struct {
 // packages ([journal.Head].Kind). Each range over the
 // sequence lists anew.
 //
+// It reads pages of 200 sessions, as far as the caller's loop and the filter's Limit and Updated
+// need them. A session that changes meanwhile may be missed.
+//
 // The sessions that can't be read come last: each is an error, and a SessionInfo with the name
 // alone. Nobody knows their owners, so the filter's Prefix alone applies to them. An error without
 // a name is about the journal, and ends the list.
@@ -51,13 +55,12 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 			yield(SessionInfo{}, errNoAgent)
 			return
 		}
-		hf := journal.Filter{Prefix: f.Prefix, Status: string(f.Status), Label: f.Label, NoKind: true,
-			NoParent: true}
+		hf := journal.Filter{Prefix: f.Prefix, Status: string(f.Status), Label: f.Label, Without: f.Without,
+			NoKind: true, NoParent: true, Newest: true}
 		if f.Owner != "" && f.Label.Key == "" { // a store finds sessions by one label
 			hf.Label = journal.Label{Key: machine.OwnerLabel, Value: f.Owner}
 		}
-		var found []SessionInfo
-		failed := make(map[string]error)
+		n, failed := 0, make(map[string]error)
 		for h, err := range a.sessions.Store.Heads(orBackground(ctx), hf) {
 			if err != nil && h.Session == "" {
 				yield(SessionInfo{}, fmt.Errorf("agent: listing sessions: %w", err))
@@ -67,21 +70,18 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 				failed[h.Session] = err
 				continue
 			}
-			info := headInfo(&h)
-			if h.Seq > 0 && !h.Updated.Before(f.Updated) &&
-				(f.Owner == "" || f.Owner == info.Owner) {
-				found = append(found, info)
+			if h.Updated.Before(f.Updated) {
+				break // and so are all that follow
 			}
-		}
-		slices.SortStableFunc(found, func(x, y SessionInfo) int {
-			return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Session, y.Session))
-		})
-		if f.Limit > 0 && len(found) > f.Limit {
-			found = found[:f.Limit]
-		}
-		for _, info := range found {
+			info := headInfo(&h)
+			if h.Seq == 0 || f.Owner != "" && f.Owner != info.Owner {
+				continue
+			}
 			if !yield(info, nil) {
 				return
+			}
+			if n++; n == f.Limit {
+				break
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(failed)) {
@@ -113,8 +113,8 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 // headInfo returns what a list shows of a session.
 func headInfo(h *journal.Head) SessionInfo {
 	info := SessionInfo{Session: h.Session, Title: h.Title, Owner: h.Labels[machine.OwnerLabel],
-		Parent: h.Parent, Labels: maps.Clone(h.Labels), Status: Status(h.Status), Updated: h.Updated,
-		Pending: len(h.Open), Facts: h.Seq}
+		Parent: h.Parent, Labels: maps.Clone(h.Labels), Status: Status(h.Status), Created: h.Created,
+		Updated: h.Updated, Pending: len(h.Open), Facts: h.Seq}
 	delete(info.Labels, machine.OwnerLabel)
 	return info
 }

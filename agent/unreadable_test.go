@@ -58,7 +58,7 @@ func TestADamagedSessionDoesNotAffectTheOthers(t *testing.T) {
 		require.ErrorAs(t, err, new(*agent.PausedError))
 		require.Equal(t, agent.Paused, res.Status)
 	}
-	for _, session := range []string{"a", "c"} { // decided, and the process ends before they go on
+	for _, session := range []string{"a", "b", "c"} { // decided, and the process ends before they go on
 		pending, err := a.Session(session).Pending(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, a.Session(session).Decide(t.Context(), agent.Reject(pending[0].ID, "no")))

@@ -36,6 +36,11 @@ func (w *words) add(s string, i int) (end int) {
 			if !isLatin(r) {
 				break
 			}
+			if isOtherMark(r) {
+				w.milli += otherMark
+				j += size
+				continue
+			}
 			if r < 0x180 {
 				accents++
 			} else {

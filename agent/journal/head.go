@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -30,8 +31,9 @@ type Head struct {
 	Owner string    `json:"owner,omitempty"`
 	Until time.Time `json:"until,omitzero"`
 
-	// Updated is when the session began or was last appended to, by the store's clock. Leases,
-	// posts and pruning don't change it.
+	// Created is when the session began, and Updated when it began or was last appended to, by the
+	// store's clock. Leases, posts and pruning don't change them.
+	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }
 
@@ -67,17 +69,29 @@ type Filter struct {
 	// NoParent keeps only sessions without a parent: those that somebody else than another session
 	// has begun.
 	NoParent bool
-	Label    Label  // only sessions that have this label, if its key isn't empty
-	Open     bool   // only sessions with something open
-	Inbox    bool   // only sessions with something in the inbox
-	After    string // only names after this one: the last name of the previous page
-	Limit    int    // at most this many; all if it is 0 or less
+	Label    Label // only sessions that have this label, if its key isn't empty
+	// Without leaves out the sessions that have this label, or any with its key if its value is
+	// empty; zero: none.
+	Without Label
+	Open    bool // only sessions with something open
+	// Expired keeps only sessions with something open that expires then or before, if it isn't
+	// zero.
+	Expired time.Time
+	Inbox   bool   // only sessions with something in the inbox
+	After   string // only names after this one: the last name of the previous page
+	// Newest lists the sessions by Updated, the newest first, and those of one time by name. The
+	// next page is that of Before and After: the Updated and the name of the last head. Before
+	// alone keeps what was updated before it. A session that is appended to meanwhile may be
+	// missed.
+	Newest bool
+	Before time.Time // zero: from the newest on; without Newest it is ignored
+	Limit  int       // at most this many; all if it is 0 or less
 }
 
 // Match reports whether f lists h. It doesn't consider Limit.
 func (f Filter) Match(h Head) bool {
 	return strings.HasPrefix(h.Session, f.Prefix) &&
-		(f.After == "" || h.Session > f.After) &&
+		f.follows(h) &&
 		(f.Status == "" || h.Status == f.Status) &&
 		(f.Owner == "" || h.Owner == f.Owner) &&
 		(f.Kind == "" || h.Kind == f.Kind) &&
@@ -85,6 +99,41 @@ func (f Filter) Match(h Head) bool {
 		(f.Parent == "" || h.Parent == f.Parent) &&
 		(!f.NoParent || h.Parent == "") &&
 		(f.Label.Key == "" || f.Label.Value != "" && h.Labels[f.Label.Key] == f.Label.Value) &&
+		(f.Without.Key == "" || !f.Without.on(h)) &&
 		(!f.Open || len(h.Open) > 0) &&
+		(f.Expired.IsZero() || !Expires(h.Open).IsZero() && !Expires(h.Open).After(f.Expired)) &&
 		(!f.Inbox || h.Inbox > 0)
+}
+
+// follows reports whether h comes after the page before.
+func (f Filter) follows(h Head) bool {
+	if !f.Newest {
+		return f.After == "" || h.Session > f.After
+	}
+	return f.Before.IsZero() || h.Updated.Before(f.Before) ||
+		h.Updated.Equal(f.Before) && f.After != "" && h.Session > f.After
+}
+
+// compare compares two heads by the order in which f lists them.
+func (f Filter) compare(x, y Head) int {
+	if f.Newest {
+		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Session, y.Session))
+	}
+	return cmp.Compare(x.Session, y.Session)
+}
+
+// on reports whether a head has the label, or any with its key if its value is empty.
+func (l Label) on(h Head) bool {
+	value, has := h.Labels[l.Key]
+	return has && (l.Value == "" || l.Value == value)
+}
+
+// Expires returns when the first of what is open expires; zero if nothing does.
+func Expires(open []Open) (first time.Time) {
+	for i := range open {
+		if at := open[i].Expires; first.IsZero() || !at.IsZero() && at.Before(first) {
+			first = at
+		}
+	}
+	return first
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -149,7 +148,7 @@ func (m *Memory) Heads(ctx context.Context, f Filter) iter.Seq2[Head, error] {
 			if err := ctx.Err(); err != nil {
 				break
 			}
-			if !yield(h, nil) {
+			if !yield(h.clone(), nil) { // what a head refers to doesn't change
 				return
 			}
 		}
@@ -168,12 +167,9 @@ func (m *Memory) matching(f Filter) []Head {
 			heads = append(heads, s.head)
 		}
 	}
-	slices.SortFunc(heads, func(a, b Head) int { return cmp.Compare(a.Session, b.Session) })
+	slices.SortFunc(heads, f.compare)
 	if f.Limit > 0 && len(heads) > f.Limit {
 		heads = heads[:f.Limit]
-	}
-	for i := range heads {
-		heads[i] = heads[i].clone()
 	}
 	return heads
 }
@@ -231,7 +227,7 @@ func (m *Memory) Delete(ctx context.Context, session string, upTo uint64) error 
 }
 
 func newSession(name string, now time.Time) *session {
-	return &session{head: Head{Session: name, Updated: now}}
+	return &session{head: Head{Session: name, Created: now, Updated: now}}
 }
 
 // writable reports whether fence may append: it is the newest, and wasn't released.

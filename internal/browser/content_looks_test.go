@@ -83,7 +83,7 @@ var contentPictures = map[string]string{
 
 func TestThePagesOfTheContentAgentLookRightAndAreAccessible(t *testing.T) {
 	t.Parallel()
-	for _, l := range contentLooks {
+	for n, l := range contentLooks {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			p := openContent(t, startContent(t, l.env...), cmp.Or(l.user, "ann"))
@@ -107,7 +107,7 @@ func TestThePagesOfTheContentAgentLookRightAndAreAccessible(t *testing.T) {
 						os.WriteFile(filepath.Join("../../examples/content/pictures", to), data, 0o644))
 				}
 				require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
-				if at.checked() {
+				if at.checked(n) {
 					require.Empty(t, p.axe(), "at a width of %d, in %s", width, theme)
 				}
 			}

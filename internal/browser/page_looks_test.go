@@ -167,7 +167,7 @@ const overflow = `JSON.stringify([...document.querySelectorAll("body *")].filter
 func TestThePageLooksRightAndIsAccessible(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, uimessage.V6, looksConfig())
-	for _, l := range allLooks {
+	for n, l := range allLooks {
 		t.Run(l.name, func(t *testing.T) {
 			p := openPage(t, s.http.URL, "")
 			if l.phone {
@@ -182,7 +182,7 @@ func TestThePageLooksRightAndIsAccessible(t *testing.T) {
 				p.screen(width, 900, theme)
 				p.drawn(fmt.Sprintf("page-%s-%d-%s.png", l.name, width, theme))
 				require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
-				if at.checked() || l.phone {
+				if at.checked(n) || l.phone {
 					require.Empty(t, p.axe(), "at a width of %d, in %s", width, theme)
 				}
 			}

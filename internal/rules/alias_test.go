@@ -3,6 +3,7 @@ package rules
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,8 +31,10 @@ func TestAnAliasSaysWhatItsTypeHas(t *testing.T) {
 		}
 	}
 	require.Contains(t, aliases["agent"], "Result")
+	exports, err := exportData(root, slices.Collect(maps.Keys(aliases))...)
+	require.NoError(t, err)
 	for pkg, comments := range aliases {
-		p, err := check(root, pkg, repository(t))
+		p, err := checkWith(exports, pkg, repository(t))
 		require.NoError(t, err)
 		for name, doc := range comments {
 			for _, problem := range aliasProblems(p.types, name, doc) {
@@ -43,8 +46,7 @@ func TestAnAliasSaysWhatItsTypeHas(t *testing.T) {
 
 // TestAliasProblems shows what the rule finds.
 func TestAliasProblems(t *testing.T) {
-	p, err := check(root, "agent", repository(t))
-	require.NoError(t, err)
+	p := checkedAgent(t)
 	const good = "A StopError says why. It is short.\n\n  - Code, Err: a, b\n  - Error(), Unwrap(), Fault(): c, d, e\n"
 	require.Empty(t, aliasProblems(p.types, "StopError", good))
 	require.Equal(t, []string{"has fewer than two sentences"},

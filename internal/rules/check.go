@@ -30,7 +30,12 @@ func check(root, pkg string, files []*file) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &checked{uses: make(map[*ast.Ident]types.Object)}
+	return checkWith(exports, pkg, files)
+}
+
+// checkWith is check with the export data of what the package imports.
+func checkWith(exports map[string]string, pkg string, files []*file) (p *checked, err error) {
+	p = &checked{uses: make(map[*ast.Ident]types.Object)}
 	var parsed []*ast.File
 	for _, f := range code(files) {
 		if f.dir() == pkg {
@@ -46,10 +51,14 @@ func check(root, pkg string, files []*file) (*checked, error) {
 // fileOf returns the file of a position, without its folder.
 func (p *checked) fileOf(pos token.Pos) string { return path.Base(p.fset.Position(pos).Filename) }
 
-// exportData returns where the go command put the export data of the packages that pkg imports, by
+// exportData returns where the go command put the export data of the packages that pkgs import, by
 // import path.
-func exportData(root, pkg string) (map[string]string, error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./"+pkg)
+func exportData(root string, pkgs ...string) (map[string]string, error) {
+	args := []string{"list", "-export", "-deps", "-json=ImportPath,Export"}
+	for _, pkg := range pkgs {
+		args = append(args, "./"+pkg)
+	}
+	cmd := exec.Command("go", args...) //nolint:gosec // packages of this repository
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {

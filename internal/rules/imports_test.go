@@ -133,7 +133,8 @@ var rows = map[string]row{
 	"internal/sqljournal": {own: []string{"agent/journal"}},
 	"internal/sqlitefile": {third: []string{sqlite},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "memory/recall", "memory/sqlmemory"}},
-	"agent/journal/sqlite":   {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile"}},
+	"agent/journal/sqlite": {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile"},
+		tests: []string{"agent", "agent/approvals", "agent/internal/due"}}, // that lists read few heads
 	"agent/journal/postgres": {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
 	pgtest:                   {},
 	roletest:                 {},

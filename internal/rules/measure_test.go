@@ -61,8 +61,7 @@ func TestCycles(t *testing.T) {
 // whether there is one. The machine below them is a package of its own, whose row in
 // imports_test.go names neither.
 func TestTheLogCallsNoDriver(t *testing.T) {
-	p, err := check(root, "agent", repository(t))
-	require.NoError(t, err)
+	p := checkedAgent(t)
 	require.Contains(t, p.files, "log.go")
 	require.NotNil(t, p.types.Scope().Lookup("driver"), "the driver's type has another name")
 	for name, used := range p.uses {

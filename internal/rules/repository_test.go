@@ -22,6 +22,23 @@ func repository(t *testing.T) []*file {
 	return files
 }
 
+// checkOnce type-checks package agent once for all tests.
+var checkOnce = sync.OnceValues(func() (*checked, error) {
+	files, err := readOnce()
+	if err != nil {
+		return nil, err
+	}
+	return check(root, "agent", files)
+})
+
+// checkedAgent returns the type-checked package agent.
+func checkedAgent(t *testing.T) *checked {
+	t.Helper()
+	p, err := checkOnce()
+	require.NoError(t, err)
+	return p
+}
+
 // goFiles returns the Go files.
 func goFiles(t *testing.T) []*file {
 	t.Helper()

@@ -5,7 +5,8 @@
 // # Tables
 //
 //   - sessions: a row for each session, with its head (the labels as a JSON object), its lease and
-//     the number of items in its inbox.
+//     the number of items in its inbox. The column idle, by which the newest are found, is NULL while
+//     a session is leased: else each append would change an index.
 //   - records: the logs. The key is (session, seq), so that no number can be stored twice.
 //   - items: the inboxes. An item that was taken keeps its row without the content, so that its id
 //     stays closed. An id that was closed without an item has such a row, too.

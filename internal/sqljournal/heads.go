@@ -23,28 +23,26 @@ func (s *Store) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.H
 	}
 }
 
-// list yields heads, and returns the error to be yielded last, if any. The statement selects at
+// list yields heads, and returns the error to be yielded last, if any. The statements select at
 // least what f selects; f.Match decides.
 func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.Head, error) bool) error {
 	limit := headPage
 	if f.Limit > 0 {
 		limit = min(limit, f.Limit)
 	}
-	prefix, given := storable(f.Prefix), 0
-	from, exclusive := storable(f.After), storable(f.After) == f.After
-	if from < prefix {
-		from, exclusive = prefix, false
+	pages, given := s.byName(f), 0
+	if f.Newest {
+		pages = s.newest(f)
 	}
 	for {
-		page, err := s.heads(ctx, f, from, exclusive, limit)
+		if err := listContextError(ctx); err != nil {
+			return err
+		}
+		page, last, err := pages(ctx, limit)
 		if err != nil {
 			return err
 		}
 		for _, h := range page {
-			if !strings.HasPrefix(h.Session, prefix) { // all sessions with the prefix came before
-				return listContextError(ctx)
-			}
-			from, exclusive = h.Session, true
 			if !f.Match(h) {
 				continue
 			}
@@ -58,64 +56,144 @@ func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.H
 				return nil
 			}
 		}
-		if len(page) < limit {
+		if last {
 			return listContextError(ctx)
 		}
 	}
 }
 
-// heads returns a page of heads with names from a name on, or after it.
-func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclusive bool, limit int) ([]journal.Head,
-	error) {
-	if err := listContextError(ctx); err != nil {
-		return nil, err
+// A pager returns the next page of heads, and whether it is the last.
+type pager func(ctx context.Context, limit int) (page []journal.Head, last bool, err error)
+
+// byName returns the pages of heads in the order of their names.
+func (s *Store) byName(f journal.Filter) pager {
+	prefix := storable(f.Prefix)
+	from, exclusive := storable(f.After), storable(f.After) == f.After
+	if from < prefix {
+		from, exclusive = prefix, false
 	}
-	where, args := "s.name >= ", []any{from}
-	if exclusive {
-		where = "s.name > "
-	}
-	where += s.param(1)
-	for _, c := range []struct {
-		column, value string
-	}{{"s.status", f.Status}, {"s.owner", f.Owner}, {"s.kind", f.Kind}, {"s.parent", f.Parent}} {
-		if c.value != "" && storable(c.value) == c.value {
-			args = append(args, c.value)
-			where += " AND " + c.column + " = " + s.param(len(args))
-			if c.column == "s.owner" || c.column == "s.parent" {
-				where += " AND " + c.column + " <> ''" // enables the index, which leaves out the others
-			}
+	return func(ctx context.Context, limit int) ([]journal.Head, bool, error) {
+		c := s.conditions(&f)
+		name := "s.name"
+		if !f.Expired.IsZero() { // the few that have expired are found by that, and sorted
+			name += " || ''"
 		}
+		if exclusive {
+			c.add(name+" > %s", from)
+		} else {
+			c.add(name+" >= %s", from)
+		}
+		page, err := s.heads(ctx, s.q.heads+c.text+" ORDER BY s.name LIMIT "+c.param(limit), c.args)
+		if err != nil || len(page) < limit {
+			return page, true, err
+		}
+		from, exclusive = page[limit-1].Session, true
+		return page, !strings.HasPrefix(from, prefix), nil // all sessions with the prefix came before
 	}
-	if f.NoKind {
-		where += " AND s.kind = ''"
+}
+
+// newest returns the pages of heads from the newest on. Those of sessions that aren't leased are
+// found by an index. The others, which are few, are sorted: an index would change with each append.
+func (s *Store) newest(f journal.Filter) pager {
+	at := f // the filter of the next page
+	return func(ctx context.Context, limit int) ([]journal.Head, bool, error) {
+		c := s.conditions(&f)
+		if prefix := storable(f.Prefix); prefix != "" {
+			c.add("s.name >= %s", prefix)
+		}
+		idle, owned := "", ""
+		if !at.Before.IsZero() {
+			before, after := c.param(at.Before.UnixNano()), c.param(storable(at.After))
+			follow := " AND %[1]s <= " + before + " AND (%[1]s < " + before + " OR s.name > " + after + ")"
+			idle, owned = fmt.Sprintf(follow, "s.idle"), fmt.Sprintf(follow, s.updated)
+		}
+		most := c.param(limit)
+		page, err := s.heads(ctx, "SELECT * FROM ("+s.q.idle+c.text+idle+" ORDER BY s.idle DESC, s.name LIMIT "+most+
+			") AS a UNION ALL SELECT * FROM ("+s.q.owned+c.text+owned+" ORDER BY "+s.updated+" DESC, s.name LIMIT "+
+			most+") AS b ORDER BY "+updatedColumn+" DESC, 2 LIMIT "+most, c.args)
+		if err != nil || len(page) < limit {
+			return page, true, err
+		}
+		at.Before, at.After = page[limit-1].Updated, page[limit-1].Session
+		return page, false, nil
 	}
-	if f.NoParent {
-		where += " AND s.parent = ''"
-	}
-	if l := f.Label; l.Key != "" && storable(l.Key) == l.Key && storable(l.Value) == l.Value {
-		args = append(args, l.Key, l.Value)
-		where += " AND " + fmt.Sprintf(s.label, s.param(len(args)-1), s.param(len(args)))
-	}
-	if f.Open {
-		where += " AND s.opens > 0"
-	}
-	if f.Inbox {
-		where += " AND s.inbox > 0"
-	}
-	args = append(args, limit)
-	var list []journal.Head
-	err := s.db.Query(ctx, s.q.heads+where+" ORDER BY s.name LIMIT "+s.param(len(args)), args,
-		func(scan func(...any) error) error {
-			r, err := scanRow(scan)
-			if err == nil {
-				list = append(list, r.Head)
-			}
-			return err
-		})
+}
+
+// heads returns what a statement selects.
+func (s *Store) heads(ctx context.Context, query string, args []any) (list []journal.Head, err error) {
+	err = s.db.Query(ctx, query, args, func(scan func(...any) error) error {
+		r, err := scanRow(scan)
+		if err == nil {
+			list = append(list, r.Head)
+		}
+		return err
+	})
 	return list, err
 }
 
-func (s *Store) param(n int) string { return s.sign + strconv.Itoa(n) }
+// conditions are what a statement that lists heads asks for.
+type conditions struct {
+	store *Store
+	text  string
+	args  []any
+}
+
+// add adds a condition with parameters, for each %s in it.
+func (c *conditions) add(condition string, values ...any) {
+	params := make([]any, len(values))
+	for i, v := range values {
+		params[i] = c.param(v)
+	}
+	c.text += " AND " + fmt.Sprintf(condition, params...)
+}
+
+// param adds an argument and returns its parameter.
+func (c *conditions) param(value any) string {
+	c.args = append(c.args, value)
+	return c.store.sign + strconv.Itoa(len(c.args))
+}
+
+// conditions returns those of a filter that don't depend on the page.
+func (s *Store) conditions(f *journal.Filter) *conditions {
+	c := &conditions{store: s}
+	if v := f.Status; v != "" && storable(v) == v {
+		if f.Inbox || !f.Expired.IsZero() { // few sessions are in these indexes, and many have the status
+			c.add("s.status || '' = %s", v)
+		} else {
+			c.add("s.status = %s", v)
+		}
+	}
+	if v := f.Kind; v != "" && storable(v) == v {
+		c.add("s.kind = %s", v)
+	}
+	for _, e := range []struct{ column, value string }{{"s.owner", f.Owner}, {"s.parent", f.Parent}} {
+		if e.value != "" && storable(e.value) == e.value { // <> enables the index, which leaves out the others
+			c.add(e.column+" = %s AND "+e.column+" <> ''", e.value)
+		}
+	}
+	for _, e := range []struct {
+		set       bool
+		condition string
+	}{{f.NoKind, "s.kind = ''"}, {f.NoParent, "s.parent = ''"}, {f.Open, "s.opens > 0"}, {f.Inbox, "s.inbox > 0"}} {
+		if e.set {
+			c.add(e.condition)
+		}
+	}
+	if !f.Expired.IsZero() {
+		c.add("s.expires <= %s", f.Expired.UnixNano())
+	}
+	if l := f.Label; l.Key != "" && isStorable(l) {
+		c.add(s.label, l.Key, l.Value)
+	}
+	if l := f.Without; l.Key != "" && l.Value != "" && isStorable(l) {
+		c.add("NOT ("+s.label+")", l.Key, l.Value)
+	}
+	return c
+}
+
+func isStorable(l journal.Label) bool {
+	return storable(l.Key) == l.Key && storable(l.Value) == l.Value
+}
 
 func listContextError(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

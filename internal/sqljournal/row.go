@@ -25,14 +25,14 @@ func scanRow(scan func(...any) error) (*row, error) {
 		r                             row
 		openText, labels              string
 		id, seq, pruned, inbox, fence number
-		until, updated, now           instant
+		until, created, updated, now  instant
 	)
 	if err := scan(&id, &r.Session, &r.Status, &openText, &r.Kind, &r.Title, &labels, &r.Parent, &seq, &pruned,
-		&inbox, &fence, &r.Owner, &until, &updated, &now); err != nil {
+		&inbox, &fence, &r.Owner, &until, &created, &updated, &now); err != nil {
 		return nil, err
 	}
 	r.id, r.Seq, r.Pruned, r.Inbox, r.Fence = int64(id), uint64(seq), uint64(pruned), int(inbox), uint64(fence)
-	r.Until, r.Updated, r.now = time.Time(until), time.Time(updated), time.Time(now)
+	r.Until, r.Created, r.Updated, r.now = time.Time(until), time.Time(created), time.Time(updated), time.Time(now)
 	var err error
 	if r.Open, err = decodeOpen(openText); err == nil {
 		r.Labels, err = decodeLabels(labels)
@@ -72,13 +72,20 @@ func (s *Store) save(ctx context.Context, tx Tx, r *row) error {
 	if err != nil {
 		return err
 	}
+	var idle *int64
+	if r.Owner == "" {
+		idle = Nanos(r.Updated)
+	}
 	args := []any{r.id, r.Status, text, len(r.Open), int64(r.Seq), int64(r.Pruned), r.Inbox, int64(r.Fence), r.Owner,
-		Nanos(r.Until), r.Updated.UnixNano(), r.Kind, r.Title, labels, r.Parent}
+		Nanos(r.Until), r.Updated.UnixNano(), r.Kind, r.Title, labels, r.Parent,
+		Nanos(journal.Expires(r.Open)), idle}
 	if r.exists() {
 		_, err = tx.ExecContext(ctx, s.q.update, args...)
 		return err
 	}
+	r.Created = r.now
 	args[0] = r.Session
+	args = append(args, r.Created.UnixNano())
 	var id number
 	err = tx.QueryRowContext(ctx, s.q.insert, args...).Scan(&id)
 	r.id = int64(id)

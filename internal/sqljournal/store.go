@@ -14,14 +14,14 @@ type Store struct {
 	q    statements
 	sign string // prefix of the number of a parameter
 
-	label string // the condition of [Dialect]
+	label, updated string // of [Dialect]
 }
 
 var _ journal.Store = (*Store)(nil)
 
 // New returns the store in db, whose tables exist.
 func New(db Database, d Dialect) *Store {
-	return &Store{db: db, q: d.statements(), sign: d.SQL("?"), label: d.Label}
+	return &Store{db: db, q: d.statements(), sign: d.SQL("?"), label: d.Label, updated: d.SQL(d.Updated)}
 }
 
 // A Tx runs statements in one transaction. *sql.Tx is one.
@@ -93,8 +93,11 @@ func (d Dialect) SQL(statement string) string {
 	return strings.ReplaceAll(statement, "@", d.Prefix)
 }
 
+// updatedColumn is the number of the column with the time of the last append.
+const updatedColumn = "16"
+
 type statements struct {
-	find, lock, heads                string
+	find, lock, heads, idle, owned   string
 	insert, update                   string
 	repeated, page                   string
 	nextFence                        string
@@ -108,18 +111,21 @@ func (d Dialect) statements() statements {
 	if now == "" {
 		now = "0"
 	}
-	// The columns are those of scanRow, in its order.
+	// The columns are those of scanRow, in its order. updatedColumn is the number of d.Updated.
 	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, s.parent, " + d.Seq +
-		", s.pruned, s.inbox, s.fence, s.owner, s.until, " + d.Updated
+		", s.pruned, s.inbox, s.fence, s.owner, s.until, s.created, "
 	from := " FROM @sessions s WHERE "
 	q := statements{
-		find:  columns + ", 0" + from + "s.name = ?1",
-		lock:  columns + ", " + now + from + "s.name = ?1" + d.Lock,
-		heads: columns + ", 0" + from,
-		insert: `INSERT INTO @sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels, parent)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING id`,
+		find:  columns + d.Updated + ", 0" + from + "s.name = ?1",
+		lock:  columns + d.Updated + ", " + now + from + "s.name = ?1" + d.Lock,
+		heads: columns + d.Updated + ", 0" + from + "1 = 1",
+		idle:  columns + "s.idle, 0" + from + "s.idle IS NOT NULL",
+		owned: columns + d.Updated + ", 0" + from + "s.owner <> ''",
+		insert: `INSERT INTO @sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels, parent, expires,
+				idle, created)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) RETURNING id`,
 		update: `UPDATE @sessions SET status = ?2, open = ?3, opens = ?4, seq = ?5, pruned = ?6, inbox = ?7, fence = ?8, owner = ?9,
-			until = ?10, updated = ?11, kind = ?12, title = ?13, labels = ?14, parent = ?15 WHERE id = ?1`,
+			until = ?10, updated = ?11, kind = ?12, title = ?13, labels = ?14, parent = ?15, expires = ?16, idle = ?17 WHERE id = ?1`,
 		repeated: "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= " +
 			"?3 ORDER BY seq",
 		page: "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 " +
@@ -138,7 +144,8 @@ func (d Dialect) statements() statements {
 		dropAll: [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
 	}
 	for _, p := range []*string{
-		&q.find, &q.lock, &q.heads, &q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.inbox, &q.taken,
+		&q.find, &q.lock, &q.heads, &q.idle, &q.owned,
+		&q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.inbox, &q.taken,
 		&q.post,
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 	} {

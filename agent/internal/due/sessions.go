@@ -12,17 +12,30 @@ import (
 // Sessions yields the sessions of agents that could continue but that no process drives: their
 // process died or was drained, something was posted to them, or the time to decide is over. It
 // leaves out sessions with a parent, which resumes them, such as those of subagents, and the logs
-// of other packages. Errors are as in [journal.Store.Heads].
+// of other packages. It makes three short lists, which a store finds by indexes: those that run,
+// those that are paused and have something in the inbox, and those whose time to decide is over.
+// Errors are as in [journal.Store.Heads].
 func Sessions(ctx context.Context, store journal.Store, prefix string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for h, err := range store.Heads(ctx, journal.Filter{Prefix: prefix, NoKind: true, NoParent: true}) {
-			it := Item{Session: h.Session}
-			due := err != nil
-			if err == nil {
-				it.Since, due = since(&h, time.Now())
-			}
-			if due && !yield(it, err) {
-				return
+		seen := make(map[string]bool) // one may be in two lists
+		for _, f := range []journal.Filter{
+			{Status: string(machine.Running)},
+			{Status: string(machine.Paused), Inbox: true},
+			{Status: string(machine.Paused), Expired: time.Now()},
+		} {
+			f.Prefix, f.NoKind, f.NoParent = prefix, true, true
+			for h, err := range store.Heads(ctx, f) {
+				it := Item{Session: h.Session}
+				due := err != nil
+				if err == nil {
+					it.Since, due = since(&h, time.Now())
+				}
+				if !due || seen[h.Session] {
+					continue
+				}
+				if seen[h.Session] = true; !yield(it, err) || h.Session == "" {
+					return
+				}
 			}
 		}
 	}
@@ -44,17 +57,8 @@ func since(h *journal.Head, now time.Time) (at time.Time, due bool) {
 		if h.Inbox > 0 {
 			return h.Updated, true
 		}
-		return expired(h.Open, now)
+		at = journal.Expires(h.Open)
+		return at, !at.IsZero() && !now.Before(at)
 	}
 	return at, false
-}
-
-// expired returns the earliest expiry, and whether it is over.
-func expired(open []journal.Open, now time.Time) (at time.Time, over bool) {
-	for _, o := range open {
-		if at.IsZero() || !o.Expires.IsZero() && o.Expires.Before(at) {
-			at = o.Expires
-		}
-	}
-	return at, !at.IsZero() && !now.Before(at)
 }

@@ -89,7 +89,7 @@ func TestSessionsWithAPrefixAreListedAndErrorsArePassedOn(t *testing.T) {
 	broken := errors.New("broken")
 	running := string(machine.Running)
 	store := &heads{err: broken, all: []journal.Head{{Session: "a"}, {Session: "ua", Status: running},
-		{Session: "unreadable"}, {Session: "uz", Status: running}}}
+		{Session: "unreadable", Status: running}, {Session: "uz", Status: running}}}
 	var got []string
 	for it, err := range due.Sessions(t.Context(), store, "u") {
 		require.Equal(t, it.Session == "unreadable", errors.Is(err, broken))

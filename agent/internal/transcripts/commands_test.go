@@ -32,7 +32,7 @@ type command struct {
 	s       *agent.Session
 }
 
-var options = []string{"on", "by", "key", "mode", "supersede", "accept", "at", "steps", "until"}
+var options = []string{"on", "by", "key", "mode", "supersede", "accept", "at", "steps", "until", "replaces"}
 
 // do does a command and returns what the transcript shows of it.
 func (w *world) do(d *datadriven.TestData) (string, error) {
@@ -192,6 +192,7 @@ func (c *command) prompt() agent.Input {
 
 func (c *command) settings(in agent.Input) agent.Input {
 	in.Key, in.Mode = c.options["key"], c.options["mode"]
+	in.Replaces, _ = strconv.ParseUint(c.options["replaces"], 10, 64)
 	in.Supersede, in.AcceptChanges = c.options["supersede"] != "", c.options["accept"] != ""
 	return in
 }

@@ -54,7 +54,7 @@
 //
 //	readonly, idempotent, parallel, high-risk, requires=other, modes=plan,act   as in tools.Spec
 //	asks, allow-always, expires=10m                                             its approval
-//	undo, unverified, denied-by-check, scoped, preview                                   functions that it has
+//	undo, unverified, denied-by-check, scoped                                   functions that it has
 //	takes=10s, stuck=2m            how long it works, the latter whatever becomes of its context
 //	fails, broken, panics          how it ends; fails=2 and broken=2: the first two times only.
 //	                               A broken tool may be tried again.
@@ -94,7 +94,7 @@
 //
 // The first word is the session, except for those that concern a process.
 //
-//	run s-1 text                   Agent.Run; key=k-1 mode=plan supersede=yes
+//	run s-1 text                   Agent.Run; key=k-1 mode=plan supersede=yes replaces=1
 //	start s-1 text                 the same, without waiting for its end
 //	stream s-1 text                Agent.Stream with what is shown; until=replied leaves there
 //	continue s-1                   a run of Continue; accept=yes

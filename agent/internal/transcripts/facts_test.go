@@ -20,6 +20,12 @@ func (n *names) fact(f agent.Fact) string {
 		b.with("mode", f.Mode)
 		b.with("key", f.Key)
 		b.with("of", f.From)
+		if f.Replaces > 0 {
+			b.with("replaces", fmt.Sprint(f.Replaces))
+		}
+		if f.Note != "" {
+			b.add("with the note %s", n.quoted(f.Note))
+		}
 	case *agent.StepStarted:
 		b.add("%d", meta.Step)
 		b.with("mode", f.Mode)
@@ -145,9 +151,6 @@ func (n *names) pause(p *agent.Pause) string {
 		b.add("(always possible, for %s)", p.Scopes[1].Name)
 	} else if p.Always {
 		b.add("(always possible)")
-	}
-	if p.Preview != "" {
-		b.add("shows %s", n.quoted(p.Preview))
 	}
 	if p.Refused != "" {
 		b.add("instead of %s, refused: %s", p.Replaces[len(p.Replaces)-1], n.quoted(p.Refused))

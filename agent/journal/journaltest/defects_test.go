@@ -416,6 +416,18 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
+	{"lists from the oldest on", "sessions are listed from the newest on, in pages", func(b *bad, s journal.Store) {
+		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+			f.Newest = false
+			return s.Heads(ctx, f)
+		}
+	}},
+	{"takes what never expires for expired", "sessions are found by what has expired", func(b *bad, s journal.Store) {
+		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+			f.Open, f.Expired = !f.Expired.IsZero(), time.Time{}
+			return s.Heads(ctx, f)
+		}
+	}},
 	{"keeps the first labels", "labels, kind and title follow changes", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if h, err := s.Head(ctx, a.Session); err == nil && len(h.Labels) > 0 && a.Head != nil {

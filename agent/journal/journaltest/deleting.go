@@ -35,7 +35,8 @@ var deleteChecks = []check{
 		f.checkLog("s", 6)
 		f.checkLog("S", 0, recs(1, 3)...)
 		h := f.head("s")
-		f.equal("head", h, journal.Head{Session: "s", Status: "x", Seq: 6, Pruned: 4, Updated: h.Updated})
+		f.equal("head", h, journal.Head{Session: "s", Status: "x", Seq: 6, Pruned: 4, Created: h.Created,
+			Updated: h.Updated})
 		f.append(journal.Append{Session: "s", After: 6, Records: recs(7, 7)})
 		f.checkLog("s", 4, recs(5, 7)...)
 	}},
@@ -124,7 +125,7 @@ var deleteChecks = []check{
 		f.append(journal.Append{Session: "s", Records: recs(7, 7)})
 		f.checkLog("s", 0, rec(7))
 		h := f.head("s")
-		f.equal("new head", h, journal.Head{Session: "s", Seq: 1, Updated: h.Updated})
+		f.equal("new head", h, journal.Head{Session: "s", Seq: 1, Created: h.Created, Updated: h.Updated})
 		f.post("s", item("b"), item("a"))
 		f.checkInbox("s", 0, "b", "a")
 	}},

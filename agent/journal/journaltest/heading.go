@@ -27,7 +27,8 @@ var headChecks = []check{
 			t.Fatalf("the head doesn't say when it was updated")
 		}
 		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Kind: "plan",
-			Title: "The “home” page", Labels: labels, Parent: "the “parent”", Seq: 3, Updated: h.Updated})
+			Title: "The “home” page", Labels: labels, Parent: "the “parent”", Seq: 3,
+			Created: h.Created, Updated: h.Updated})
 		h.Labels["user"] = "bob"
 		f.equal("labels", f.head("s").Labels, labels)
 	}},
@@ -57,7 +58,7 @@ var headChecks = []check{
 		f.equal("open list", f.head("s").Open, []journal.Open{{ID: "q"}})
 		f.append(journal.Append{Session: "s", After: 2, Records: recs(3, 3), Head: &journal.HeadUpdate{}})
 		h := f.head("s")
-		f.equal("head", h, journal.Head{Session: "s", Seq: 3, Updated: h.Updated})
+		f.equal("head", h, journal.Head{Session: "s", Seq: 3, Created: h.Created, Updated: h.Updated})
 	}},
 	{"a head can change without a record", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -80,7 +81,8 @@ var headChecks = []check{
 		if h.Updated.IsZero() {
 			t.Fatalf("the head doesn't say when the session began")
 		}
-		f.equal("head", h, journal.Head{Session: "s", Fence: l.Fence, Owner: "a", Until: l.Until, Updated: h.Updated})
+		f.equal("head", h, journal.Head{Session: "s", Fence: l.Fence, Owner: "a", Until: l.Until,
+			Created: h.Created, Updated: h.Updated})
 		f.equal("sessions", f.names(journal.Filter{}), []string{"s"})
 		f.checkLog("s", 0)
 	}},

@@ -92,7 +92,8 @@ var labelChecks = []check{
 		f.append(journal.Append{Session: "s", Head: &h})
 		got := f.head("s")
 		f.equal("head", got,
-			journal.Head{Session: "s", Kind: h.Kind, Title: h.Title, Labels: h.Labels, Updated: got.Updated})
+			journal.Head{Session: "s", Kind: h.Kind, Title: h.Title, Labels: h.Labels, Created: got.Created,
+				Updated: got.Updated})
 
 		many := map[string]string{}
 		for i := range journal.MaxLabels + 1 {

@@ -36,7 +36,8 @@ func checks() []check {
 	var all []check
 	for _, part := range [][]check{
 		appendChecks, retryChecks, readChecks, contentChecks, refusalChecks,
-		headChecks, listChecks, labelChecks, parentChecks, leaseChecks, inboxChecks, deleteChecks, raceChecks,
+		headChecks, listChecks, labelChecks, parentChecks, newestChecks, leaseChecks,
+		inboxChecks, deleteChecks, raceChecks,
 	} {
 		all = append(all, part...)
 	}

@@ -182,14 +182,15 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 func headColumns(h *journal.HeadUpdate) ([]any, error) {
 	if h == nil {
 		var text *string
-		return []any{text, text, (*int)(nil), text, text, text, text}, nil
+		return []any{text, text, (*int)(nil), text, text, text, text, (*int64)(nil)}, nil
 	}
 	open, err := sqljournal.EncodeOpen(h.Open)
 	if err != nil {
 		return nil, err
 	}
 	labels, err := sqljournal.EncodeLabels(h.Labels)
-	return []any{h.Status, open, len(h.Open), h.Kind, h.Title, labels, h.Parent}, err
+	return []any{h.Status, open, len(h.Open), h.Kind, h.Title, labels, h.Parent,
+		sqljournal.Nanos(journal.Expires(h.Open))}, err
 }
 
 // Insert implements [sqljournal.Database].

@@ -326,7 +326,7 @@ func TestSessionsOfTheFirstVersionAreKept(t *testing.T) {
 	h, err := s.Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.Equal(t, journal.Head{Session: "s", Status: "completed", Title: "a title",
-		Labels: map[string]string{"a": "b"}, Seq: 1, Updated: time.Unix(0, 7).UTC()}, h)
+		Labels: map[string]string{"a": "b"}, Seq: 1, Created: time.Unix(0, 5).UTC(), Updated: time.Unix(0, 7).UTC()}, h)
 	require.NoError(t, s.Append(t.Context(), one("s", 1)))
 }
 

@@ -77,6 +77,18 @@ var migrations = [][]string{{
 }, {
 	"ALTER TABLE @sessions ADD COLUMN parent text COLLATE \"C\" NOT NULL DEFAULT ''",
 	"CREATE INDEX sessions_by_parent ON @sessions (parent, name) WHERE parent <> ''",
+	"ALTER TABLE @sessions ADD COLUMN created bigint NOT NULL DEFAULT 0",
+	`UPDATE @sessions AS s SET created =
+		coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq LIMIT 1), s.updated)`,
+	// when the first of what is open expires
+	"ALTER TABLE @sessions ADD COLUMN expires bigint",
+	"UPDATE @sessions AS s SET expires = (SELECT min((j ->> 'expires')::bigint) FROM jsonb_array_elements(s.open::jsonb) j) WHERE opens > 0",
+	"CREATE INDEX sessions_expiring ON @sessions (expires) WHERE expires IS NOT NULL",
+	// updated, while nobody has a lease; then it changes with each append, and an index would, too
+	"ALTER TABLE @sessions ADD COLUMN idle bigint",
+	"UPDATE @sessions AS s SET idle = s.updated WHERE owner = ''",
+	`CREATE INDEX sessions_newest ON @sessions (idle DESC, name)
+		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
 }}
 
 const (
@@ -87,13 +99,15 @@ const (
 
 	// tryAppend changes nothing if fence or number differ: no row is updated, so none is inserted.
 	tryAppend = `WITH s AS (
-		UPDATE @sessions SET seq = seq + ?4, updated = greatest(updated, ` + now + `),
+		UPDATE @sessions SET seq = seq + ?4,
+			(updated, idle) = (SELECT n.at, CASE WHEN owner = '' THEN n.at END FROM (SELECT greatest(updated, ` + now + `) AS at) AS n),
 			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens),
-			kind = coalesce(?8, kind), title = coalesce(?9, title), labels = coalesce(?10::jsonb, labels), parent = coalesce(?11, parent)
+			kind = coalesce(?8, kind), title = coalesce(?9, title), labels = coalesce(?10::jsonb, labels), parent = coalesce(?11, parent),
+			expires = CASE WHEN ?5::text IS NULL THEN expires ELSE ?12::bigint END
 		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 RETURNING id, updated
 	) INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT s.id, ?3 + r.n, ?2, s.updated, r.time, r.kind, r.v, r.data
-	FROM s, unnest(?12::bigint[], ?13::text[], ?14::bigint[], ?15::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
+	FROM s, unnest(?13::bigint[], ?14::text[], ?15::bigint[], ?16::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
 
 	insertRecords = `INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT ?1, ?2 + r.n, ?3, ?4, r.time, r.kind, r.v, r.data

@@ -219,9 +219,10 @@ func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error
 
 // TryAppend implements [sqljournal.Database]. An append of one record, without head and items, is
 // one statement and writes one page. Of several records each is checked by its statement, which
-// costs less than to read the session first.
+// costs less than to read the session first. Without a lease, the session's row changes, too: see
+// the column idle.
 func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, error) {
-	if len(a.Records) == 0 || a.Head != nil || len(a.Taken) > 0 {
+	if a.Fence == 0 || len(a.Records) == 0 || a.Head != nil || len(a.Taken) > 0 {
 		return false, nil
 	}
 	err := db.withWriter(ctx, func(w *writer) error {

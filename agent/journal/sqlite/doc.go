@@ -15,6 +15,8 @@
 //   - A [Store] is safe for concurrent use. Several processes of one machine may have the same file
 //     open, and other programs may keep tables of their own in it: Pawl's begin with pawl_. The
 //     file must not be on a network drive, where locks don't work.
+//   - SQLite keeps no checksums of its pages. What a disk changes by itself is noticed only if a page
+//     or a record can't be read any more.
 //   - A sequence holds no connection and no lock between two of its elements.
 //   - An error is one of package journal's, or leaves open whether the change was made
 //     ([journal.Unclear]); then the same append again settles that. [ErrBusy], [ErrFull],

@@ -84,6 +84,18 @@ var migrations = [][]string{{
 }, {
 	"ALTER TABLE @sessions ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
 	"CREATE INDEX @sessions_by_parent ON @sessions (parent, name) WHERE parent <> ''",
+	"ALTER TABLE @sessions ADD COLUMN created INTEGER NOT NULL DEFAULT 0",
+	`UPDATE @sessions AS s SET created =
+		coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq LIMIT 1), s.updated)`,
+	// when the first of what is open expires
+	"ALTER TABLE @sessions ADD COLUMN expires INTEGER",
+	"UPDATE @sessions AS s SET expires = (SELECT min(j.value ->> 'expires') FROM json_each(s.open) j) WHERE opens > 0",
+	"CREATE INDEX @sessions_expiring ON @sessions (expires) WHERE expires IS NOT NULL",
+	// updated, while nobody has a lease; then it changes with each append, and an index would, too
+	"ALTER TABLE @sessions ADD COLUMN idle INTEGER",
+	"UPDATE @sessions AS s SET idle = " + dialect.Updated + " WHERE owner = ''",
+	`CREATE INDEX @sessions_newest ON @sessions (idle DESC, name)
+		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
 }}
 
 // The table with the version is created first. Its fence is the last one of any session, so that
@@ -99,7 +111,7 @@ var (
 	readMeta = dialect.SQL("SELECT version FROM @meta")
 	// If the session doesn't match, its id is NULL, and the record is ignored.
 	tryAppend = dialect.SQL(`INSERT OR IGNORE INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (
-		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND (s.fence = 0 OR s.owner <> '') AND
+		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND s.owner <> '' AND
 			?3 = max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))),
 		?3 + 1, ?2, ?4, ?5, ?6, ?7, ?8)`)
 	insertRecord = dialect.SQL(

@@ -25,7 +25,7 @@ func appendNarrow(args []string) error {
 		return err
 	}
 	defer s.Close()
-	widen, err := roletest.Narrow(200 << 10)
+	widen, err := roletest.Narrow(600 << 10)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,111 @@
+package journaltest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+var newestChecks = []check{
+	{"sessions are listed from the newest on, in pages", func(t tb, s journal.Store) {
+		f := on(t, s)
+		names := []string{"e", "b", "d", "a", "c", "f"}
+		leases := make(map[string]journal.Lease)
+		for i, name := range names {
+			h := &journal.HeadUpdate{Labels: map[string]string{"k": fmt.Sprint(i % 2)}}
+			if name == "d" {
+				h.Parent = "a"
+			}
+			if i%2 == 0 { // leased ones and others
+				leases[name] = f.lease(name, "w", hour)
+			}
+			f.append(journal.Append{Session: name, Fence: leases[name].Fence, Records: recs(1, 1), Head: h})
+			f.pass()
+		}
+		// without a head; what isn't an append doesn't count
+		f.append(journal.Append{Session: "e", After: 1, Fence: leases["e"].Fence, Records: recs(2, 2)})
+		f.pass()
+		f.append(journal.Append{Session: "b", After: 1, Records: recs(2, 2)})
+		f.post("a", item("x"))
+		f.release(leases["d"])
+		newest := []string{"b", "e", "f", "c", "a", "d"}
+		f.equal("newest first", f.names(journal.Filter{Newest: true}), newest)
+		for limit := 1; limit <= len(names); limit++ {
+			var got []string
+			for page := (journal.Filter{Newest: true, Limit: limit}); ; {
+				before := len(got)
+				for h, err := range s.Heads(f.ctx, page) {
+					if err != nil {
+						t.Fatalf("heads: %v", err)
+					}
+					got, page.Before, page.After = append(got, h.Session), h.Updated, h.Session
+				}
+				if len(got) == before {
+					break
+				}
+			}
+			f.equal(fmt.Sprintf("pages of %d", limit), got, newest)
+		}
+		f.equal("before one", f.names(journal.Filter{Newest: true, Before: f.head("c").Updated}), []string{"a", "d"})
+		f.equal("at the top", f.names(journal.Filter{Newest: true, NoParent: true, NoKind: true, Limit: 5}),
+			[]string{"b", "e", "f", "c", "a"})
+		f.equal("with a prefix", f.names(journal.Filter{Newest: true, Prefix: "c"}), []string{"c"})
+		label := journal.Label{Key: "k", Value: "0"}
+		f.equal("with a label", f.names(journal.Filter{Newest: true, Label: label}), []string{"e", "c", "d"})
+		f.equal("without it", f.names(journal.Filter{Newest: true, Without: label}), []string{"b", "f", "a"})
+		f.equal("without any value of it", f.names(journal.Filter{Without: journal.Label{Key: "k"}}), nil)
+		f.equal("without another", len(f.names(journal.Filter{Without: journal.Label{Key: "k", Value: "\x00"}})), 6)
+	}},
+	{"many sessions of one time are listed once each", func(t tb, s journal.Store) {
+		f := on(t, s)
+		for i := range 450 {
+			f.append(journal.Append{Session: fmt.Sprintf("s-%03d", i), Head: &journal.HeadUpdate{Status: "x"}})
+		}
+		got := f.names(journal.Filter{Newest: true, NoKind: true, NoParent: true})
+		f.equal("sessions", len(got), 450)
+		slices.Sort(got)
+		f.equal("different ones", len(slices.Compact(got)), 450)
+	}},
+	{"sessions are found by what has expired", func(t tb, s journal.Store) {
+		f := on(t, s)
+		at := func(d time.Duration) journal.Open { return journal.Open{ID: fmt.Sprint(d), Expires: recordTime.Add(d)} }
+		for name, open := range map[string][]journal.Open{
+			"a": {{ID: "never"}}, "b": {{ID: "never"}, at(2), at(1)}, "c": {at(2)}, "d": {at(3), at(-1)}, "e": nil,
+		} {
+			l := f.lease(name, "w", hour)
+			f.append(journal.Append{Session: name, Fence: l.Fence, Records: recs(1, 1),
+				Head: &journal.HeadUpdate{Status: "paused", Open: open}})
+		}
+		expired := func(d time.Duration) []string {
+			return f.names(journal.Filter{Status: "paused", Expired: recordTime.Add(d)})
+		}
+		f.equal("expired at 0", expired(0), []string{"d"})
+		f.equal("expired at 1", expired(1), []string{"b", "d"})
+		f.equal("expired at 2", expired(2), []string{"b", "c", "d"})
+		l := f.lease("b", "w", hour)
+		f.append(journal.Append{Session: "b", After: 1, Fence: l.Fence, Records: recs(2, 2)})
+		f.equal("expired after an append without a head", expired(1), []string{"b", "d"})
+		f.append(journal.Append{Session: "b", After: 2, Fence: l.Fence, Records: recs(3, 3),
+			Head: &journal.HeadUpdate{}})
+		f.equal("expired when nothing is open", expired(1), []string{"d"})
+	}},
+	{"a session keeps the time when it began", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		created := f.head("s").Created
+		f.equal("created", created, f.head("s").Updated)
+		f.pass()
+		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Head: &journal.HeadUpdate{Status: "x"}})
+		f.release(f.lease("s", "w", hour))
+		f.delete("s", 1)
+		f.equal("created", f.head("s").Created, created)
+	}},
+}
+
+// pass waits until appends get another time: stores keep at least microseconds.
+func (f *fixture) pass() {
+	f.t.Helper()
+	f.wait(time.Now())
+}
