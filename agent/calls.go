@@ -21,7 +21,8 @@ type callRun struct {
 	set   *toolset
 	d     *tools.Definition // nil for an unknown tool
 	state *machine.CallState
-	again bool // it was started before
+	again bool   // it was started before
+	shown *Pause // that it was approved with, if that had a preview
 
 	// of the goroutine that admits and runs the call
 	call       tools.Call
@@ -47,7 +48,8 @@ type callRun struct {
 func (w *workers) newCall(c *machine.CallState) *callRun {
 	set := w.toolset()
 	d, _ := set.registry.Lookup(c.Call.Name)
-	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, call: w.toolCall(c)}
+	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, shown: c.Approved,
+		call: w.toolCall(c)}
 	cr.call.Succeeded = w.succeededTool
 	if r := w.Run(); r.Direct != nil && r.Direct.Key != "" {
 		cr.call.IdempotencyKey = r.Direct.Key
@@ -221,15 +223,15 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 	cr.cancelWork()
 }
 
-// startCall checks a call once more, asks its breaker, and appends that the call starts. It returns
-// false if the call got a result instead. The breaker is asked before the append, so that a call
-// that it refuses is never in doubt.
+// startCall checks a call once more, also against what a person was shown, asks its breaker, and
+// appends that the call starts. It returns false if the call got a result instead, or is suspended
+// again. The breaker is asked before the append, so that a call that it refuses is never in doubt.
 func (w *workers) startCall(cr *callRun) bool {
 	if refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies); refused != nil {
 		cr.finishRefused(refused)
 		return false
 	}
-	if !w.askBreaker(cr) {
+	if !w.asShown(cr) || !w.askBreaker(cr) {
 		return false
 	}
 	if !w.appendStart(cr) {

@@ -130,7 +130,7 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 		v.decision, err = w.Check(ctx, v.decision)
 		return v, err
 	}
-	if p.ID != machine.PauseID(s.Session, c.Call, p.Kind, c.Pauses-1) {
+	if p.ID != machine.PauseID(s.Session, c.Call, p.Kind, c.Pauses-1, p.PreviewHash) {
 		return v, &DecisionError{Code: machine.DecisionBad, Problem: errAltered.Error(), Err: errAltered}
 	}
 	if v.result, err = a.outcomeOf(ctx, s, &v.decision, c); err != nil {

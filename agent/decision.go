@@ -17,6 +17,7 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Always, Scope: [AllowAlways] is possible, and what it is for: "" for the whole tool
 //   - Scopes: how far it may reach: the session, and what policies offer (tools.Verdict)
 //   - Offers(): whether a decision's scope is one of these
+//   - Preview, PreviewHash: what the call would change, as a unified diff, and the hash of all of it
 //   - Again: the call runs again with its answer; otherwise the answer is the call's result
 //   - IdempotencyKey: of a call in doubt: the key that its tool was given, to look up whether the
 //     call happened
@@ -25,6 +26,7 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Fingerprint: that of the tool's schema and description
 //   - Path: for the pause of a subagent, the ids of the calls that lead to it, outermost first
 //   - Nested: for a call of a subagent, the pauses of that agent
+//   - Successor(): the pause that takes its place, without an id
 //   - Flat(): the pauses that can be decided on: the pause itself, or those nested in it
 //   - Find(): the pause with an id, of those nested in it
 type Pause = machine.Pause

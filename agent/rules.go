@@ -23,6 +23,12 @@ func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	if always {
 		p.Scope, p.Scopes = scope, w.scopes(v.Scopes)
 	}
+	if cr.d.CanPreview() {
+		var refused *tools.Outcome
+		if p.Preview, p.PreviewHash, refused = w.preview(cr, cr.call.Input); refused != nil {
+			return w.refuseWith(cr, refused)
+		}
+	}
 	w.suspend(cr, p, s.Expires)
 	return false
 }

@@ -108,7 +108,7 @@ func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Durat
 		expires = l.agent.cfg.PauseExpires
 	}
 	p.Call = *cr.stored
-	p.ID = machine.PauseID(l.Name, &p.Call, p.Kind, cr.state.Pauses)
+	p.ID = machine.PauseID(l.Name, &p.Call, p.Kind, cr.state.Pauses, p.PreviewHash)
 	if cr.d != nil {
 		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
 	}

@@ -36,6 +36,9 @@ type Definition struct {
 	ask   func(ctx context.Context, input json.RawMessage) (string, error) // may be nil, like those that follow
 	title func(ctx context.Context, input json.RawMessage) (string, error)
 	scope func(input json.RawMessage) (string, error)
+
+	preview func(ctx context.Context, input json.RawMessage) (string, error)
+
 	check func(ctx context.Context, input json.RawMessage) error
 	undo  func(ctx context.Context, input, output json.RawMessage) error
 }

@@ -48,16 +48,16 @@
 // limit, and they count once on its breaker.
 //
 // Functions of the host are called on the goroutine of the caller, without a lock held. A panic in
-// a policy or a Check denies the call, a panic in an Ask asks for approval, and a panic in a Verify
-// leaves the effect unconfirmed.
+// a policy, a Preview or a Check denies the call, a panic in an Ask asks for approval, and a panic
+// in a Verify leaves the effect unconfirmed.
 //
 // # The context of a call
 //
 // A call's context ends at its time limit, with the cause [*TimeoutError], when the run's context
 // ends, and when the tool returns. Its Deadline is the latest time at which it can end, with all
 // progress that may be reported. It carries information about the call: [CallOf], [IdempotencyKey]
-// for idempotent requests to other systems, [Fence], and [Progress]. Ask, Check and policies are
-// called with the context of the run instead.
+// for idempotent requests to other systems, [Fence], and [Progress]. Ask, Preview, Check and policies
+// are called with the context of the run instead.
 //
 // A result that a tool returns after the end of its context still counts. An error returned then
 // means TimedOut or Canceled, unless it is about the request itself (invalid, not found, denied, or

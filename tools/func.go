@@ -64,6 +64,14 @@ type Func[In, Out any] struct {
 	// than 512 bytes or no valid UTF-8 can't have a rule. Without Scope, a rule is for all calls of
 	// the tool.
 	Scope func(in In) string
+	// Preview returns what the call would change, as a unified diff, for the person who is asked.
+	// It changes nothing itself. It is called when the call asks for approval, and again right
+	// before Run: if it returns something else then, the call doesn't run, and the person is asked
+	// again about what it would change now. It isn't called for calls that nobody is asked about.
+	// So its text has to depend on the input and on what the call would change alone, and it has to
+	// name everything that matters, such as the version of what isn't shown. Its error is the
+	// call's: the model reads it, and nobody is asked.
+	Preview func(ctx context.Context, in In) (string, error)
 	// Check returns an error if the call may not run now. It is called right before Run, even after
 	// a person approved.
 	Check func(ctx context.Context, in In) error
@@ -135,6 +143,15 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 			return f.Scope(v), nil
 		}
 	}
+	if f.Preview != nil {
+		d.preview = func(ctx context.Context, input json.RawMessage) (string, error) {
+			v, err := decode[In](input)
+			if err != nil {
+				return "", err
+			}
+			return f.Preview(ctx, v)
+		}
+	}
 	if f.Check != nil {
 		d.check = func(ctx context.Context, input json.RawMessage) error {
 			v, err := decode[In](input)
@@ -170,7 +187,9 @@ type Raw struct {
 	Ask   func(ctx context.Context, input json.RawMessage) (string, error)
 	Title func(ctx context.Context, input json.RawMessage) string
 	Scope func(input json.RawMessage) string
-	Check func(ctx context.Context, input json.RawMessage) error
+	// Preview returns what the call would change: see [Func].
+	Preview func(ctx context.Context, input json.RawMessage) (string, error)
+	Check   func(ctx context.Context, input json.RawMessage) error
 	// Verify returns an error if the effect of a run that reported success isn't there.
 	Verify func(ctx context.Context, input json.RawMessage, r Result) error
 	// Undo reverts the effect of Run. The output is the text that the model was shown; nil, with
@@ -194,7 +213,7 @@ func (r Raw) Define() (*Definition, error) {
 	if problem := rootProblem(raw); problem != "" {
 		return nil, specError(r.Spec.Name, "%s", problem)
 	}
-	d := &Definition{spec: r.Spec, ask: r.Ask, check: r.Check, undo: r.Undo}
+	d := &Definition{spec: r.Spec, ask: r.Ask, preview: r.Preview, check: r.Check, undo: r.Undo}
 	if err := d.complete(in); err != nil {
 		return nil, err
 	}

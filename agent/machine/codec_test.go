@@ -74,8 +74,9 @@ func everyFact() []machine.Fact {
 		Reason: "high risk", Risk: "high",
 		Schema:      json.RawMessage(`{"type":"string"}`),
 		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true,
-		Scopes: []tools.Scope{{Name: "project", Text: "in the project shop"}},
-		Path:   []string{"r-0.1.0"}, Replaces: []string{"p-0"}, Refused: "n: 50 is more than 9", IdempotencyKey: "k-0",
+		Scopes:  []tools.Scope{{Name: "project", Text: "in the project shop"}},
+		Preview: "-<old>\n+new\n", PreviewHash: "0f",
+		Path: []string{"r-0.1.0"}, Replaces: []string{"p-0"}, Refused: "n: 50 is more than 9", IdempotencyKey: "k-0",
 		Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call, Title: "Delete page “home”"}}}
 	return []machine.Fact{
 		&machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")},

@@ -41,6 +41,12 @@ type Pause struct {
 	// Scopes are how far [AllowAlways] may reach, if it is possible: the session comes first, and
 	// then what policies offer. [Decision.For] chooses one.
 	Scopes []tools.Scope `json:"scopes,omitempty"`
+	// Preview is what the call would change, as a unified diff, if the tool says that: see
+	// tools.Func. It is redacted, and cut at 64 KiB, which its last line says. PreviewHash is that
+	// of the whole preview, and empty without one. The call doesn't run if the preview isn't the
+	// same right before that: the pause opens again with the new one.
+	Preview     string `json:"preview,omitempty"`
+	PreviewHash string `json:"preview_hash,omitempty"`
 	// Again says that the call runs again with its answer; otherwise the answer is the call's
 	// result. See tools.Suspend.
 	Again bool `json:"again,omitempty"`
@@ -48,9 +54,9 @@ type Pause struct {
 	// host can look up whether the call happened. It is the same if the call runs again.
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 	// Replaces are the ids that the pause had before, oldest first. A decision was posted on each
-	// of them and couldn't be accepted when the run took it, so the pause was opened again under
-	// another id. At most the newest 16 are kept. Refused says what was wrong with the newest of
-	// these decisions.
+	// of them and couldn't be accepted when the run took it, or was accepted, but the Preview
+	// changed before the call ran. So the pause was opened again under another id. At most the
+	// newest 16 are kept. Refused says what was wrong with the newest of these decisions.
 	Replaces []string `json:"replaces,omitempty"`
 	Refused  string   `json:"refused,omitempty"`
 	// Path is set for the pause of a subagent: the ids of the calls that lead to that agent, the
@@ -129,12 +135,16 @@ func (k PauseKind) isQuestion() bool {
 	return k != PauseApproval && k != PauseInDoubt && k != PauseCorrection && k != PauseAgent
 }
 
-// PauseID returns the id of a pause. round is how often the call was suspended before. Another
-// input gives another id. The id can't be guessed, because the call's id contains the run's.
-func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int) string {
+// PauseID returns the id of a pause. round is how often the call was suspended before, and preview
+// is Pause.PreviewHash. Another input, and another preview, gives another id. The id can't be
+// guessed, because the call's id contains the run's.
+func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int, preview string) string {
 	h := sha256.New()
-	for _, s := range []string{session, call.ID, call.Name, string(call.Input), call.Invalid, string(kind),
-		fmt.Sprint(round)} {
+	of := []string{session, call.ID, call.Name, string(call.Input), call.Invalid, string(kind), fmt.Sprint(round)}
+	if preview != "" {
+		of = append(of, preview)
+	}
+	for _, s := range of {
 		fmt.Fprintf(h, "%d:%s", len(s), s)
 	}
 	return "p-" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:15]))
@@ -148,10 +158,18 @@ const maxReplaces = 16
 // including the time at which the pause expires. The call must have a pause of its own that isn't
 // of kind [PauseAgent].
 func (c *CallState) Reopened(session, why string) Pause {
-	p := *c.Pause
-	p.Replaces = append(slices.Clone(p.Replaces[max(len(p.Replaces)-maxReplaces+1, 0):]), p.ID)
-	p.ID, p.Refused = PauseID(session, c.Call, p.Kind, c.Pauses), why
+	p := c.Pause.Successor(why)
+	p.ID = PauseID(session, c.Call, p.Kind, c.Pauses, p.PreviewHash)
 	return p
+}
+
+// Successor returns a pause without an id that takes the place of p, because a decision on p
+// doesn't count: why says what is wrong with it. All else is that of p.
+func (p *Pause) Successor(why string) Pause {
+	next := *p
+	next.Replaces = append(slices.Clone(p.Replaces[max(len(p.Replaces)-maxReplaces+1, 0):]), p.ID)
+	next.ID, next.Refused = "", why
+	return next
 }
 
 // Replacement returns the pause that waits for a decision in place of the one with the id, or nil.

@@ -53,13 +53,16 @@ func TestThePausesOfASubagentStandInThePlaceOfItsCalls(t *testing.T) {
 
 func TestAnotherInputHasAnotherPauseID(t *testing.T) {
 	call := provider.ToolCall{ID: "c-1", Name: "write", Input: json.RawMessage(`{"n":1}`)}
-	id := machine.PauseID("s", &call, machine.PauseApproval, 0)
-	require.Equal(t, id, machine.PauseID("s", &call, machine.PauseApproval, 0))
+	id := machine.PauseID("s", &call, machine.PauseApproval, 0, "")
+	require.Equal(t, id, machine.PauseID("s", &call, machine.PauseApproval, 0, ""))
 	other := call
 	other.Input = json.RawMessage(`{"n":2}`)
 	for _, another := range []string{
-		machine.PauseID("s", &other, machine.PauseApproval, 0), machine.PauseID("t", &call, machine.PauseApproval, 0),
-		machine.PauseID("s", &call, machine.PauseInDoubt, 0), machine.PauseID("s", &call, machine.PauseApproval, 1),
+		machine.PauseID("s", &other, machine.PauseApproval, 0, ""),
+		machine.PauseID("t", &call, machine.PauseApproval, 0, ""),
+		machine.PauseID("s", &call, machine.PauseInDoubt, 0, ""),
+		machine.PauseID("s", &call, machine.PauseApproval, 1, ""),
+		machine.PauseID("s", &call, machine.PauseApproval, 0, "another preview"),
 	} {
 		require.NotEqual(t, id, another)
 	}

@@ -28,7 +28,7 @@ func (f *ToolStarted) apply(m *Machine, r *RunState) string {
 		return "the call was started, and may not be started again"
 	}
 	c.Call = f.Call // with the input that runs, and that would run again
-	c.Status, c.Started, c.Repeat, c.Retry = CallStarted, true, f.Repeatable, false
+	c.Status, c.Started, c.Repeat, c.Retry, c.Approved = CallStarted, true, f.Repeatable, false, nil
 	// The pause of a subagent stays: other pauses in it may still be waiting for decisions.
 	return ""
 }
@@ -56,7 +56,7 @@ func (f *ToolFinished) apply(m *Machine, r *RunState) string {
 	if r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}
-	c.Status, c.Result, c.Pause = CallDone, f.Result, nil
+	c.Status, c.Result, c.Pause, c.Approved = CallDone, f.Result, nil, nil
 	if r.Direct != nil {
 		r.Direct = &DirectRun{Result: f.Result, Key: r.Direct.Key}
 	}
@@ -105,7 +105,7 @@ func (f *Suspended) apply(m *Machine, r *RunState) string {
 	case len(f.State) > 0 && !p.Again:
 		return "only a call that runs again has a state"
 	}
-	c.Status, c.Pause = CallSuspended, &p
+	c.Status, c.Pause, c.Approved = CallSuspended, &p, nil
 	if c.Pauses++; p.Kind != PauseInDoubt { // a call in doubt may run again with what it had
 		c.Answers, c.State = nil, f.State
 	}
@@ -124,6 +124,9 @@ func (f *Suspended) apply(m *Machine, r *RunState) string {
 // reopened replaces the pause of a call by the same one with another id.
 func (m *Machine) reopened(c *CallState, f *Suspended) string {
 	p, old := f.Pause, c.Pause
+	if c.Approved != nil {
+		return m.outdated(c, f)
+	}
 	switch {
 	case c.Status != CallSuspended || old.Kind == PauseAgent || p.Replaces[len(p.Replaces)-1] != old.ID:
 		return "the call doesn't wait for the pause that is replaced"
@@ -137,6 +140,28 @@ func (m *Machine) reopened(c *CallState, f *Suspended) string {
 	m.use(old.ID)
 	c.Pause = &p
 	c.Pauses++
+	return ""
+}
+
+// outdated suspends a call again that was approved, because it wouldn't change any more what was
+// shown. Its input may be another one, if a person has edited it.
+func (m *Machine) outdated(c *CallState, f *Suspended) string {
+	p, old := f.Pause, c.Approved
+	switch {
+	case c.Status != CallApproved || p.Replaces[len(p.Replaces)-1] != old.ID:
+		return "the call wasn't approved with the pause that is replaced"
+	case p.ID == "" || m.isUsedBefore(p.ID, c):
+		return "the pause has no id of its own"
+	case p.Kind != old.Kind || !c.matches(&p.Call) || len(p.Nested) > 0 || len(f.State) > 0 || p.Again:
+		return "the pause isn't the one that it replaces"
+	case p.PreviewHash == old.PreviewHash:
+		return "the call would change what was shown"
+	}
+	c.Status, c.Pause, c.Approved, c.By = CallSuspended, &p, nil, ""
+	c.Pauses++
+	if string(p.Call.Input) != string(c.Call.Input) {
+		c.Call = &p.Call // the input that is asked about is the one that would run
+	}
 	return ""
 }
 
@@ -193,6 +218,10 @@ func (m *Machine) decideCall(c *CallState, f *Decided) {
 		return
 	}
 	c.Status, c.By, c.Retry = CallApproved, d.User, p.Kind == PauseInDoubt
+	if p.PreviewHash != "" && d.Kind != AlwaysAllow { // "always" is for whatever later calls change, and this one
+		shown := *p
+		shown.Preview, c.Approved = "", &shown
+	}
 	switch d.Kind {
 	case Edited:
 		call := *c.Call

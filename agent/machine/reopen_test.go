@@ -87,7 +87,7 @@ func TestAPauseThatOpensAgainIsTheSameUnderAnIDThatNeverWas(t *testing.T) {
 				now := run.Call(f.Meta.Call)
 				require.Equal(t, f.Pause, *now.Pause)
 				require.Equal(t, f.Pause.ID,
-					machine.PauseID(s.m.State().Session, now.Call, now.Pause.Kind, now.Pauses-1))
+					machine.PauseID(s.m.State().Session, now.Call, now.Pause.Kind, now.Pauses-1, ""))
 				require.Contains(t, s.m.State().Used, was)
 				require.Equal(t, f.Pause.ID, run.Replacement(was).ID)
 				gone, _ := run.Suspended(was)

@@ -401,7 +401,7 @@ func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
 	if s.one(2) {
 		p.Schema, p.Expires = json.RawMessage(`{"type":"string"}`), s.now.Add(time.Hour)
 	}
-	p.ID = machine.PauseID(s.m.State().Session, &p.Call, kind, c.Pauses)
+	p.ID = machine.PauseID(s.m.State().Session, &p.Call, kind, c.Pauses, "")
 	if kind == machine.PauseAgent && c.Waits() { // the agent has acted on one decision, and still waits for the others
 		p.Nested = slices.DeleteFunc(slices.Clone(c.Pause.Nested), func(n machine.Pause) bool {
 			return slices.Contains(s.m.State().Used, n.ID)

@@ -135,15 +135,18 @@ const (
 // A CallState is the state of one tool call of the newest reply.
 type CallState struct {
 	// Call is the call as the model made it, then as a person edited it, then as it was started.
-	Call    *provider.ToolCall `json:"call"`
-	Status  CallStatus         `json:"status"`
-	Pause   *Pause             `json:"pause,omitempty"`  // what it waits for
-	Pauses  int                `json:"pauses,omitempty"` // how often it was suspended
-	By      string             `json:"by,omitempty"`     // who approved it
-	Edited  bool               `json:"edited,omitempty"`
-	Retry   bool               `json:"retry,omitempty"`      // a person lets a call in doubt run again
-	Started bool               `json:"started,omitempty"`    // and not suspended since to run again
-	Repeat  bool               `json:"repeatable,omitempty"` // it may run again if it is unknown how it ended
+	Call   *provider.ToolCall `json:"call"`
+	Status CallStatus         `json:"status"`
+	Pause  *Pause             `json:"pause,omitempty"`  // what it waits for
+	Pauses int                `json:"pauses,omitempty"` // how often it was suspended
+	By     string             `json:"by,omitempty"`     // who approved it
+	// Approved is, until the call starts, the pause that it was approved with, if that had a
+	// preview. The text of the preview is left out.
+	Approved *Pause `json:"approved,omitempty"`
+	Edited   bool   `json:"edited,omitempty"`
+	Retry    bool   `json:"retry,omitempty"`      // a person lets a call in doubt run again
+	Started  bool   `json:"started,omitempty"`    // and not suspended since to run again
+	Repeat   bool   `json:"repeatable,omitempty"` // it may run again if it is unknown how it ended
 	// Answers are the decisions since the call was last suspended that it runs again with: for a
 	// call of a subagent those that are passed on, for another call the answer. State is what the
 	// call was suspended with.

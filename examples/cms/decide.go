@@ -61,6 +61,9 @@ func describe(out *screen, pause *agent.Pause) {
 		out.line("  until: %s", pause.Expires.Local().Format(time.TimeOnly))
 	}
 	out.line("  input: %s", indented(pause))
+	if pause.Preview != "" {
+		out.line("  it would change:\n%s", strings.TrimSuffix(pause.Preview, "\n"))
+	}
 }
 
 // indented returns a pause's input as indented JSON.

@@ -35,7 +35,8 @@ func writeTool(t Tree) tools.Tool {
 			"file since.", tools.Medium)
 	s.Idempotent = true // a repeated call changes nothing: the file doesn't have the version any more
 	return tools.Func[writeInput, tools.Result]{
-		Spec: s,
+		Spec:    s,
+		Preview: func(ctx context.Context, in writeInput) (string, error) { return previewWrite(ctx, t, in) },
 		Run: func(ctx context.Context, in writeInput) (tools.Result, error) {
 			o := WriteOptions{Version: in.Version, Overwrite: t.config().Overwrite}
 			info, err := t.Write(ctx, in.Path, []byte(in.Content), o)
@@ -103,20 +104,10 @@ func editTool(t Tree) tools.Tool {
 		"Replaces a text in a file. The old text must be copied exactly and occur in the file once.", tools.Medium)
 	s.Schema = []byte(`{"properties":{"old":{"minLength":1}}}`)
 	return tools.Func[editInput, tools.Result]{
-		Spec: s,
+		Spec:    s,
+		Preview: func(ctx context.Context, in editInput) (string, error) { return previewEdit(ctx, t, in) },
 		Run: func(ctx context.Context, in editInput) (tools.Result, error) {
-			c, err := t.Read(ctx, in.Path)
-			if err != nil {
-				return tools.Result{}, err
-			}
-			if err := mayChange(in.Path, &c, in.Version); err != nil {
-				return tools.Result{}, err
-			}
-			if diff.Binary(c.Data) {
-				return tools.Result{},
-					newError(in.Path, fault.Invalid, ErrBinary, "it is binary, so it can't be edited as text")
-			}
-			data, lines, err := replace(in.Path, c.Data, in.Old, in.New, in.All)
+			c, data, lines, err := edited(ctx, t, in)
 			if err != nil {
 				return tools.Result{}, err
 			}
@@ -134,6 +125,21 @@ func editTool(t Tree) tools.Tool {
 	}
 }
 
+// edited returns a file with its content after an edit, and the lines of the replaced texts.
+func edited(ctx context.Context, t Tree, in editInput) (c Content, data []byte, lines []int, err error) {
+	if c, err = t.Read(ctx, in.Path); err != nil {
+		return c, nil, nil, err
+	}
+	if err := mayChange(in.Path, &c, in.Version); err != nil {
+		return c, nil, nil, err
+	}
+	if diff.Binary(c.Data) {
+		return c, nil, nil, newError(in.Path, fault.Invalid, ErrBinary, "it is binary, so it can't be edited as text")
+	}
+	data, lines, err = replace(in.Path, c.Data, in.Old, in.New, in.All)
+	return c, data, lines, err
+}
+
 type moveInput struct {
 	From    string `json:"from" jsonschema:"file to move, relative to the workspace"`
 	To      string `json:"to" jsonschema:"its new name, which mustn't exist; directories are created as needed"`
@@ -143,7 +149,8 @@ type moveInput struct {
 func moveTool(t Tree) tools.Tool {
 	s := changing(t, "move", "Moves or renames one file. It overwrites nothing.", tools.High)
 	return tools.Func[moveInput, tools.Result]{
-		Spec: s,
+		Spec:    s,
+		Preview: func(ctx context.Context, in moveInput) (string, error) { return previewMove(ctx, t, in) },
 		Run: func(ctx context.Context, in moveInput) (tools.Result, error) {
 			info, err := t.Move(ctx, in.From, in.To, in.Version)
 			if err != nil {
@@ -174,7 +181,8 @@ type deleteInput struct {
 func deleteTool(t Tree) tools.Tool {
 	s := changing(t, "delete", "Deletes one file. This can't be undone.", tools.High)
 	return tools.Func[deleteInput, tools.Result]{
-		Spec: s,
+		Spec:    s,
+		Preview: func(ctx context.Context, in deleteInput) (string, error) { return previewDelete(ctx, t, in) },
 		Run: func(ctx context.Context, in deleteInput) (tools.Result, error) {
 			if err := t.Remove(ctx, in.Path, in.Version); err != nil {
 				return tools.Result{}, err

@@ -54,7 +54,7 @@
 //
 //	readonly, idempotent, parallel, high-risk, requires=other, modes=plan,act   as in tools.Spec
 //	asks, allow-always, expires=10m                                             its approval
-//	undo, unverified, denied-by-check, scoped                                   functions that it has
+//	undo, unverified, denied-by-check, scoped, preview                                   functions that it has
 //	takes=10s, stuck=2m            how long it works, the latter whatever becomes of its context
 //	fails, broken, panics          how it ends; fails=2 and broken=2: the first two times only.
 //	                               A broken tool may be tried again.

@@ -152,6 +152,9 @@ func (n *names) pause(p *agent.Pause) string {
 	} else if p.Always {
 		b.add("(always possible)")
 	}
+	if p.Preview != "" {
+		b.add("shows %s", n.quoted(p.Preview))
+	}
 	if p.Refused != "" {
 		b.add("instead of %s, refused: %s", p.Replaces[len(p.Replaces)-1], n.quoted(p.Refused))
 	}

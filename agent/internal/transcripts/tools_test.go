@@ -36,7 +36,7 @@ func parseTool(text string) (*toolSpec, error) {
 }
 
 const attributes = "agent allow-always asks broken denied-by-check expires fails high-risk idempotent modes of " +
-	"panics parallel question readonly requires scoped size stuck switches-to takes text undo unverified"
+	"panics parallel preview question readonly requires scoped size stuck switches-to takes text undo unverified"
 
 func (t *toolSpec) has(attr string) bool {
 	_, ok := t.attrs[attr]
@@ -96,6 +96,11 @@ func (t *toolSpec) tool(p *process) tools.Tool {
 	if t.has("unverified") {
 		raw.Verify = func(context.Context, json.RawMessage, tools.Result) error {
 			return tools.Mismatch{Expected: "published", Actual: "draft"}
+		}
+	}
+	if t.has("preview") { // of something that changes with each day
+		raw.Preview = func(context.Context, json.RawMessage) (string, error) {
+			return fmt.Sprintf("-day %d\n+done\n", time.Now().YearDay()), nil
 		}
 	}
 	if t.has("scoped") {

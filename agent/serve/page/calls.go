@@ -112,8 +112,8 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 		}
 		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Title: p.Title,
 			Input: inputOf(&p.Call), Reason: p.Reason, Risk: p.Risk, Schema: p.Schema,
-			Expires: p.Expires, Always: p.Always, Scope: p.Scope, Scopes: p.Scopes, Refused: p.Refused,
-			Key: p.IdempotencyKey}
+			Expires: p.Expires, Always: p.Always, Scope: p.Scope, Scopes: p.Scopes, Preview: p.Preview,
+			Refused: p.Refused, Key: p.IdempotencyKey}
 		if len(p.Path) > 0 {
 			shown.Call = p.Path[0]
 		}

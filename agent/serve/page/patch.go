@@ -111,6 +111,7 @@ type Pause struct {
 	Always  bool            `json:"always,omitempty"`
 	Scope   string          `json:"scope,omitempty"`
 	Scopes  []tools.Scope   `json:"scopes,omitempty"`  // how far "always" may reach
+	Preview string          `json:"preview,omitempty"` // what the call would change, as a unified diff
 	Refused string          `json:"refused,omitempty"` // what was wrong with an earlier decision
 	Key     string          `json:"key,omitempty"`     // the idempotency key of a call in doubt
 	About   string          `json:"about,omitempty"`   // the description of the tool

@@ -49,7 +49,7 @@ export class Approval {
     this.error = h("p", { class: "error-text", role: "alert" });
     this.left = h("span", { class: "left" });
     this.area = h("div", {});
-    this.facts = h("div", {}, p.plan ? planned(p.plan) : [this.about(), p.ask === "approval" || p.ask === "in_doubt" ? input(p.input) : null]);
+    this.facts = h("div", {}, p.plan ? planned(p.plan) : [this.about(), p.ask === "approval" || p.ask === "in_doubt" ? input(p.input) : null, diff(p.preview)]);
     const high = p.risk === "high" && kinds.includes(p.ask);
     const card = h(
       "section",
@@ -234,6 +234,14 @@ export class Approval {
     this.element.firstElementChild?.focus({ preventScroll: true });
     this.element.scrollIntoView({ block: "center", behavior: "smooth" });
   }
+}
+
+// diff shows what a call would change. Added and removed lines differ by their first character, and in color.
+function diff(text) {
+  if (!text) return null;
+  const kinds = { "+": "added", "-": "removed", "@": "hunk", "\\": "hunk" };
+  const lines = text.replace(/\n$/, "").split("\n").map((line) => h("span", { class: /^(---|\+\+\+) /.test(line) ? "hunk" : (kinds[line[0]] ?? "") }, line || " "));
+  return h("pre", { class: "diff", tabIndex: 0, role: "region", "aria-label": texts.ask.preview }, lines);
 }
 
 // input shows what a call would run with: its fields by name, or JSON if that shows it more exactly.

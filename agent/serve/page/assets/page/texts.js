@@ -150,6 +150,7 @@ export const texts = {
     suggest: "Suggest a change",
     always: (scope) => (scope ? `Always allow for ${scope}` : "Always allow"),
     alwaysIn: (scope, where) => (scope ? `Always allow for ${scope} ${where}` : `Always allow ${where}`),
+    preview: "What it would change",
     sayResult: "Say what the result was",
     reason: "Reason",
     optional: "optional",
