@@ -21,8 +21,7 @@ type callRun struct {
 	set   *toolset
 	d     *tools.Definition // nil for an unknown tool
 	state *machine.CallState
-	again bool   // it was started before
-	shown *Pause // that it was approved with, if that had a preview
+	again bool // it was started before
 
 	// of the goroutine that admits and runs the call
 	call       tools.Call
@@ -48,8 +47,7 @@ type callRun struct {
 func (w *workers) newCall(c *machine.CallState) *callRun {
 	set := w.toolset()
 	d, _ := set.registry.Lookup(c.Call.Name)
-	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, shown: c.Approved,
-		call: w.toolCall(c)}
+	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, call: w.toolCall(c)}
 	cr.call.Succeeded = w.succeededTool
 	if r := w.Run(); r.Direct != nil && r.Direct.Key != "" {
 		cr.call.IdempotencyKey = r.Direct.Key

@@ -52,26 +52,29 @@ func cutPreview(text string) string {
 // its result. A call whose input was edited runs if the original would still change what was shown.
 // Any goroutine may call it.
 func (w *workers) asShown(cr *callRun) bool {
-	if cr.shown == nil {
+	w.Lock()
+	shown := cr.state.Approved
+	w.Unlock()
+	if shown == nil {
 		return true
 	}
-	text, hash, refused := w.preview(cr, cr.shown.Call.Input)
-	if refused == nil && hash == cr.shown.PreviewHash {
+	text, hash, refused := w.preview(cr, shown.Call.Input)
+	if refused == nil && hash == shown.PreviewHash {
 		return true
 	}
-	if string(cr.call.Input) != string(cr.shown.Call.Input) {
+	if string(cr.call.Input) != string(shown.Call.Input) {
 		text, hash, refused = w.preview(cr, cr.call.Input)
 	}
 	if refused != nil {
 		cr.finishRefused(refused)
 		return false
 	}
-	p := cr.shown.Successor("what the call would change has changed since then")
+	p := shown.Successor("what the call would change has changed since then")
 	p.Preview, p.PreviewHash, p.Expires = text, hash, time.Time{}
 	p.Title = tools.CleanTitle(w.agent.redact.Text(w.callTitle(cr)))
 	w.Lock()
 	defer w.Unlock()
-	if cr.over || w.ended || w.ctx.Err() != nil || w.LeaseLost() {
+	if cr.over || w.ended || w.ctx.Err() != nil || w.Yields() {
 		cr.over = true // as in appendStart, or whoever has the session next asks
 		return false
 	}

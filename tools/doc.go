@@ -56,8 +56,8 @@
 // A call's context ends at its time limit, with the cause [*TimeoutError], when the run's context
 // ends, and when the tool returns. Its Deadline is the latest time at which it can end, with all
 // progress that may be reported. It carries information about the call: [CallOf], [IdempotencyKey]
-// for idempotent requests to other systems, [Fence], and [Progress]. Ask, Preview, Check and policies
-// are called with the context of the run instead.
+// for idempotent requests to other systems, [Fence], and [Progress]. Ask, Preview, Check and
+// policies are called with the context of the run instead.
 //
 // A result that a tool returns after the end of its context still counts. An error returned then
 // means TimedOut or Canceled, unless it is about the request itself (invalid, not found, denied, or

@@ -9,9 +9,9 @@ import (
 type Runner func(ctx context.Context, input json.RawMessage) (Result, error)
 
 // Wrap returns the tool t with run around its function: to keep answers, to measure, to change a
-// result. next runs t and its Verify. The schema, the Spec, Ask, Title, Preview, Check and Undo stay
-// those of t, so approvals, standing rules and undo work as before. run mustn't change the bytes of
-// the input. It isn't called for a call that is refused.
+// result. next runs t and its Verify. The schema, the Spec, Ask, Title, Preview, Check and Undo
+// stay those of t, so approvals, standing rules and undo work as before. run mustn't change the
+// bytes of the input. It isn't called for a call that is refused.
 //
 // Undo reads the text that the model was shown. A run that changes that text, other than with
 // [Untrusted], must leave it readable for the Undo of t.
