@@ -51,7 +51,7 @@ func TestAnImportHasTheStateOfTheExport(t *testing.T) {
 				require.NoError(t, err)
 				y, err := b.Session("s").Info(t.Context())
 				require.NoError(t, err)
-				x.Updated = y.Updated
+				x.Created, x.Updated = y.Created, y.Updated
 				require.Equal(t, x, y)
 			})
 		})

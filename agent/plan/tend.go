@@ -28,7 +28,7 @@ type tended struct {
 // tend runs f beside the loop. f returns when the work has a result, or x.work has ended.
 func (x *execution) tend(key string, f func(*tended)) *tended {
 	t := &tended{key: key, look: make(chan struct{}, 1)}
-	t.ended, t.cancel = context.WithCancel(x.work)
+	t.ended, t.cancel = context.WithCancel(context.WithoutCancel(x.work)) // a stop isn't the plan's end
 	x.works[key] = t
 	x.tending.Go(func() {
 		defer t.cancel()
@@ -129,6 +129,8 @@ func (x *execution) waitForDecision(t *tended, k *task, pauses []agent.Pause) {
 			x.say(t, message{})
 			return
 		case <-t.ended.Done():
+			return
+		case <-x.work.Done():
 			return
 		}
 	}
