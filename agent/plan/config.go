@@ -48,7 +48,10 @@ type Config struct {
 	Event func(node string, ev agent.Event)
 	// Lease is how long a run of plans belongs to this process without renewal; 0: 30 s. If the
 	// process dies, another one can continue the run after that time.
-	Lease  time.Duration
+	Lease time.Duration
+	// Grace is how long calls in progress have after the end of the context that drives a run; 0: 5
+	// s. Then their contexts end: see [agent.Leg].
+	Grace  time.Duration
 	Logger *slog.Logger // nil: nothing is logged
 }
 

@@ -129,7 +129,7 @@ func asJSON(text string) json.RawMessage {
 
 // runSession begins or continues the run of a node, until it has ended or waits for decisions.
 func (x *execution) runSession(ctx context.Context, a *agent.Agent, in agent.Input, n *Node) work.Outcome {
-	var leg agent.Leg
+	leg := agent.Leg{Grace: x.cfg.Grace}
 	if x.cfg.Event != nil {
 		leg.Event = func(ev agent.Event) { x.cfg.Event(n.ID, ev) }
 	}

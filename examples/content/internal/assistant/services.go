@@ -123,7 +123,8 @@ func New(cfg Config) (s *Services, err error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Runner, err = plan.New(plan.Config{Agent: s.Agent, AskOnFailure: true, Lease: cfg.Lease, Input: s.input,
+	if s.Runner, err = plan.New(plan.Config{Agent: s.Agent, AskOnFailure: true, Lease: cfg.Lease,
+		Grace: time.Second, Input: s.input,
 		Logger: cfg.Logger}); err != nil {
 		return s, err
 	}
