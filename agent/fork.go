@@ -140,8 +140,8 @@ func (s *Session) Export(ctx context.Context, w io.Writer) error {
 // The session then has the state of the one that was exported, but for what Fork says: model and
 // tool calls that were open, with their pauses, aren't imported, standing approvals are revoked,
 // and a run that was open is stopped. Facts are numbered from 1. The keys of inputs hold only in a
-// session of the same name. SessionInfo.Created is the time of the import. An export has no sessions
-// of subagents and nothing from the inbox.
+// session of the same name. SessionInfo.Created is the time of the import. An export has no
+// sessions of subagents and nothing from the inbox.
 func (s *Session) Import(ctx context.Context, r io.Reader) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
