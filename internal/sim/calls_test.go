@@ -132,12 +132,16 @@ func (s *simulation) checkDecided(l *log, f *machine.Decided, calls map[string]*
 
 // checkEffect compares the result of a call with its effect.
 func (s *simulation) checkEffect(l *log, f *machine.ToolFinished, c *told, copied bool) {
-	effects := len(s.effects[f.Call.ID])
+	key := f.IdempotencyKey
+	if key == "" {
+		key = f.Call.ID
+	}
+	effects := len(s.effects[key])
 	acts := onceTools[c.tool] || c.tool == "mark" || c.tool == "slow" || c.tool == "flaky"
 	switch {
 	case f.Result.Status == tools.OK && acts && effects == 0:
 		s.failLocked("%s: %s%s is ok, but has had no effect", l.session, c.tool, f.Call.Input)
-	case c.started == 0 && effects > 0 && !copied:
+	case c.started == 0 && effects > 0 && !copied && key == f.Call.ID:
 		s.failLocked("%s: %s%s wasn't started, and has had an effect", l.session, c.tool, f.Call.Input)
 	case f.Result.Status == tools.OK && acts && c.started == 0:
 		s.failLocked("%s: %s%s is ok, but wasn't started", l.session, c.tool, f.Call.Input)

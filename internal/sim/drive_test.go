@@ -136,6 +136,7 @@ func (s *simulation) settle() {
 	s.work.Wait()
 	time.Sleep(2 * lease)
 	p := s.start(processes, "healthy")
+	s.finishPlans(p)
 	s.finish(p)
 	s.check(p)
 	if err := p.hub.Close(); err != nil {

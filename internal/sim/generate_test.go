@@ -69,6 +69,7 @@ func generate(seed uint64) *program {
 		g.add(g.choose(begins), nil)
 		runs = append(runs, g.p.ops[len(g.p.ops)-1])
 	}
+	g.addPlans()
 	for range 3 + g.IntN(30) {
 		var near *op
 		if g.IntN(4) > 0 {
@@ -134,6 +135,29 @@ func (g *generator) add(k kind, near *op) {
 		other.at += g.between(0, 20*time.Millisecond)
 		if k != opFork && k != opMove {
 			g.p.ops = append(g.p.ops, other)
+		}
+	}
+}
+
+// addPlans adds runs of plans now and then, with what is decided on them.
+func (g *generator) addPlans() {
+	for i := range max(0, g.IntN(4)-1) {
+		o := op{at: g.between(0, span/2), kind: opPlan, process: g.IntN(processes), pick: g.Uint64(),
+			to: fmt.Sprintf("plan-%d", i+1), script: fmt.Sprintf("s%d", len(g.p.scripts)+1)}
+		var nodes []call
+		for range 1 + g.IntN(5) {
+			g.n++
+			nodes = append(nodes, call{tool: plannedTools[g.IntN(len(plannedTools))], n: g.n})
+		}
+		g.p.scripts[o.script] = script{nodes}
+		g.p.ops = append(g.p.ops, o)
+		for range g.IntN(6) {
+			k := opDecidePlan
+			if g.IntN(4) == 0 {
+				k = opEndPlan
+			}
+			g.p.ops = append(g.p.ops, op{at: o.at + g.between(0, 30*time.Second), kind: k, process: g.IntN(processes),
+				pick: g.Uint64(), to: o.to})
 		}
 	}
 }

@@ -81,6 +81,14 @@ type view struct {
 
 func has(list, id string) bool { return strings.Contains(list, " "+id+" ") }
 
+// plain returns ids without spaces.
+func plain(ids []string) (out []string) {
+	for _, id := range ids {
+		out = append(out, strings.ReplaceAll(id, " ", "_"))
+	}
+	return out
+}
+
 func (v view) writable(fence uint64) bool { return fence == v.fence && (fence == 0 || v.owner != "") }
 
 // step is the model of a session. It reports whether an answer is right.
@@ -98,7 +106,7 @@ func step(v view, in input, out output) (bool, view) {
 			return out.unknown || ok && again || errors.As(out.err, &conflict) && !again, v
 		}
 		v.exists, v.seq = true, v.seq+uint64(len(a.Records))
-		for _, id := range a.Taken {
+		for _, id := range plain(a.Taken) {
 			if v.inbox = strings.Replace(v.inbox, " "+id+" ", " ", 1); !has(v.used, id) {
 				v.used += id + " "
 			}
@@ -124,21 +132,22 @@ func step(v view, in input, out output) (bool, view) {
 		}
 		return ok || out.unknown, v
 	case "post":
-		used := slices.ContainsFunc(in.ids, func(id string) bool { return has(v.used, id) })
+		ids := plain(in.ids)
+		used := slices.ContainsFunc(ids, func(id string) bool { return has(v.used, id) })
 		if !v.exists {
 			return out.unknown || errors.Is(out.err, journal.ErrNoSession), v
 		}
 		if used {
 			return out.unknown || errors.As(out.err, &posted), v
 		}
-		v.inbox += in.ids[0] + " "
-		v.used += strings.Join(in.ids, " ") + " "
+		v.inbox += ids[0] + " "
+		v.used += strings.Join(ids, " ") + " "
 		return ok || out.unknown, v
 	case "take":
 		if !v.writable(in.fence) {
 			return out.unknown || errors.As(out.err, &conflict), v
 		}
-		return out.unknown || ok && strings.Join(out.ids, " ") == strings.TrimSpace(v.inbox), v
+		return out.unknown || ok && strings.Join(plain(out.ids), " ") == strings.TrimSpace(v.inbox), v
 	case "delete":
 		if in.after == journal.All {
 			v = view{least: v.least, inbox: " ", used: " "}

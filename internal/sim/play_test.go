@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,10 +42,11 @@ func (p *process) perform(o *op) {
 	case opPause:
 		err = s.Pause(ctx)
 	case opCall:
-		c := p.program.scripts[o.script][0][0]
-		in := agent.CallTool(o.session, c.tool, order{c.n})
-		in.Key = o.script
-		_, err = p.agent.Run(ctx, in)
+		for _, c := range p.program.scripts[o.script].first() {
+			in := agent.CallTool(o.session, c.tool, order{c.n})
+			in.Key = o.script
+			_, err = p.agent.Run(ctx, in)
+		}
 	case opMode:
 		err = s.SetMode(ctx, []string{"one", "two"}[o.pick%2])
 	case opCompact:
@@ -68,6 +70,12 @@ func (p *process) perform(o *op) {
 		}
 	case opWatch:
 		p.watch(ctx, o)
+	case opPlan:
+		err = p.startPlan(ctx, o)
+	case opDecidePlan:
+		err = p.decidePlan(ctx, o.to, o.pick)
+	case opEndPlan:
+		err = p.endPlan(ctx, o)
 	case opTake:
 		err = p.takeOne(ctx, o)
 	}
@@ -231,7 +239,9 @@ func (p *process) decide(ctx context.Context, session string, pick uint64, resum
 func (p *process) decision(pause *agent.Pause, pick uint64) (d agent.Decision, ok bool) {
 	switch pause.Kind {
 	case agent.PauseInDoubt:
-		done, flying := p.acted(pause.Call.ID)
+		var in order
+		_ = json.Unmarshal(pause.Call.Input, &in)
+		done, flying := p.acted(in.N)
 		switch {
 		case flying:
 			return d, false

@@ -115,7 +115,7 @@ func (o port) late(in input, alive bool) {
 		begin := o.tick()
 		o.mu.Lock()
 		head, _ := o.store.Head(context.Background(), a.Session)
-		stale := head.Fence != a.Fence || head.Owner == ""
+		stale := head.Fence != a.Fence || head.Owner == "" && a.Fence > 0
 		if !alive && !stale {
 			o.mu.Unlock()
 			return

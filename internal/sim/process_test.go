@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -26,8 +27,12 @@ type process struct {
 	agent  *agent.Agent
 	hub    *live.Hub
 	allow  *ratelimit.Allowance
+	plans  *plan.Runner
 	ending sync.Once
-	spans  spans
+
+	plansEnded chan struct{} // closed when plans aren't served any more
+
+	spans spans
 
 	mu     sync.Mutex // guards what follows
 	calls  map[string]int
@@ -55,6 +60,12 @@ func (s *simulation) start(number int, name string) *process {
 		panic(err)
 	}
 	p.hub = hub
+	p.plans = p.newPlans()
+	p.plansEnded = make(chan struct{})
+	go func() {
+		defer close(p.plansEnded)
+		p.plans.Serve(p.ctx)
+	}()
 	p.allow = ratelimit.NewAllowance(ratelimit.AllowanceConfig{Concurrent: allowed, MaxOpen: 24 * time.Hour,
 		Store: allowances{p}})
 	s.note("%s starts", name)
@@ -102,7 +113,10 @@ func (p *process) kill() {
 		p.note("%s is dead", p.name)
 		close(p.died)
 		p.cancel(errKilled)
-		p.sim.work.Go(func() { _ = p.hub.Close() })
+		p.sim.work.Go(func() {
+			_ = p.hub.Close()
+			<-p.plansEnded
+		})
 	})
 }
 

@@ -38,8 +38,13 @@ const (
 	opCall     kind = "call" // makes a call of a tool without a model
 	opMode     kind = "mode"
 	opCompact  kind = "compact"
+	opPlan     kind = "plan" // starts a run of plans
+	opEndPlan  kind = "end"  // cancels or undoes it
 	opTake     kind = "take" // takes from the allowance that all processes share
 )
+
+// opDecidePlan decides on what a run of plans waits for.
+const opDecidePlan kind = "judge"
 
 // The faults.
 const (
@@ -98,6 +103,14 @@ func (c call) String() string {
 
 // A script is what the model says in a run: a reply with calls for each step, and then a text.
 type script [][]call
+
+// first returns the calls of the first step; none if it was removed.
+func (s script) first() []call {
+	if len(s) == 0 {
+		return nil
+	}
+	return s[0]
+}
 
 // A program is what processes do in a simulation.
 type program struct {

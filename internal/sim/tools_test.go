@@ -91,12 +91,8 @@ func (p *process) pass(ctx context.Context, n int) error {
 
 // work has an effect in the middle of a call.
 func (p *process) work(ctx context.Context, n int, most *time.Duration) (string, error) {
-	id := ""
-	if c, ok := tools.CallOf(ctx); ok {
-		id = c.ID
-	}
-	p.fly(id, 1)
-	defer p.fly(id, -1)
+	p.fly(n, 1)
+	defer p.fly(n, -1)
 	if err := p.pass(ctx, n); err != nil {
 		return "", err
 	}
@@ -118,8 +114,7 @@ func (p *process) work(ctx context.Context, n int, most *time.Duration) (string,
 
 // verify looks for the effect of a call.
 func (p *process) verify(ctx context.Context, in order, _ string) error {
-	c, _ := tools.CallOf(ctx)
-	if done, _ := p.acted(c.ID); !done {
+	if done, _ := p.acted(in.N); !done {
 		return tools.Mismatch{Expected: "done", Actual: "not done"}
 	}
 	return nil
@@ -136,7 +131,9 @@ func (p *process) undo(ctx context.Context) error {
 	if len(p.effects[key]) == 0 {
 		p.failLocked("an effect is undone that never was: %s", key)
 	}
-	p.undone[key]++
+	for i := range p.effects[key] {
+		p.effects[key][i].undone = true
+	}
 	p.note("%s: undid %s", p.name, key)
 	return nil
 }

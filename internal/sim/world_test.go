@@ -28,11 +28,12 @@ type world struct {
 	wrong    []string   // what must never be
 	kept     map[string][]*log
 	started  map[string]uint64   // fences of calls whose start is in a log, by session and id
-	effects  map[string][]effect // of calls, by id
-	undone   map[string]int      // how often, by the id of the call
+	effects  map[string][]effect // of calls, by idempotency key
 	fences   map[string]uint64   // the highest that tools have seen, by session
-	flying   map[string]int      // calls that are being executed, by id
+	numbers  map[int]bool        // of calls that have had an effect
+	flying   map[int]int         // calls that are being executed, by number
 	readers  []*reading
+	plans    map[string]bool     // runs of plans that were started
 	version  int                 // of the tools on the shelf
 	requests map[string][]string // what the model was asked last, by run
 	history  history
@@ -48,15 +49,16 @@ type log struct {
 
 // An effect is what a call has changed.
 type effect struct {
-	tool, key, process string
-	n                  int
-	at                 time.Duration
+	tool, process string
+	at            time.Duration
+	undone        bool
 }
 
 func newWorld(p *program, trace func(string, ...any)) *world {
 	return &world{program: p, store: journal.NewMemory(), trace: trace, began: time.Now(),
 		kept: make(map[string][]*log), started: make(map[string]uint64), effects: make(map[string][]effect),
-		undone: make(map[string]int), fences: make(map[string]uint64), flying: make(map[string]int),
+		fences: make(map[string]uint64), flying: make(map[int]int),
+		numbers: make(map[int]bool), plans: make(map[string]bool),
 		requests: make(map[string][]string)}
 }
 
@@ -116,6 +118,12 @@ func (w *world) append(a journal.Append) error {
 	head, _ := w.store.Head(context.Background(), a.Session)
 	if err := w.store.Append(context.Background(), a); err != nil {
 		return err
+	}
+	if a.Head != nil && a.Head.Kind != "" || head.Kind != "" {
+		for _, rec := range a.Records {
+			w.note("%s: %s %s", a.Session, rec.Kind, rec.Data)
+		}
+		return nil // the log of a run of plans
 	}
 	l := w.newest(a.Session, head.Seq == 0)
 	for i, rec := range a.Records {
@@ -198,31 +206,33 @@ func (w *world) act(ctx context.Context, p *process, n int, once bool) (done boo
 	if head.Fence > c.Fence && c.Name != "deaf" && !p.stalled() {
 		w.failLocked("%s(%d) of %s has an effect, though %s has the session", c.Name, n, p.name, head.Owner)
 	}
-	before := w.effects[c.ID]
+	before := w.effects[c.IdempotencyKey]
 	for _, e := range before {
-		if once {
+		if once && !e.undone {
 			w.failLocked("%s(%d) has two effects: of %s at %v, and of %s", c.Name, n, e.process, e.at, p.name)
-		} else if e.key != c.IdempotencyKey {
-			w.failLocked("%s(%d) runs with two keys", c.Name, n)
 		}
 	}
-	w.effects[c.ID] = append(before, effect{c.Name, c.IdempotencyKey, p.name, n, time.Since(w.began)})
+	if other := w.effects[c.ID]; c.ID != c.IdempotencyKey && len(other) > 0 {
+		w.failLocked("%s(%d) runs with two keys", c.Name, n)
+	}
+	w.numbers[n] = true
+	w.effects[c.IdempotencyKey] = append(before, effect{tool: c.Name, process: p.name, at: time.Since(w.began)})
 	w.note("%s: effect of %s(%d)", p.name, c.Name, n)
 	return true
 }
 
-// acted reports whether a call has had its effect, and whether it is being executed.
-func (w *world) acted(id string) (done, flying bool) {
+// acted reports whether a call with a number has had its effect, and whether one is being executed.
+func (w *world) acted(n int) (done, flying bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.effects[id]) > 0, w.flying[id] > 0
+	return w.numbers[n], w.flying[n] > 0
 }
 
 // fly counts calls that are being executed.
-func (w *world) fly(id string, more int) {
+func (w *world) fly(n, more int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.flying[id] += more
+	w.flying[n] += more
 }
 
 // order is the input of the tools.
