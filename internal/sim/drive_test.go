@@ -47,7 +47,10 @@ func simulate(t *testing.T, p *program, trace func(string, ...any)) (wrong []str
 // play runs the operations of the program at their times, and waits for their end.
 func (s *simulation) play() {
 	for i := range s.live {
-		s.live[i] = s.start(i, fmt.Sprintf("p%d.0", i))
+		p := s.start(i, fmt.Sprintf("p%d.0", i))
+		s.mu.Lock()
+		s.live[i] = p
+		s.mu.Unlock()
 	}
 	var ops sync.WaitGroup
 	for i := range s.program.ops {
@@ -81,17 +84,25 @@ func (s *simulation) play() {
 	case <-ended:
 	case <-time.After(2 * time.Minute):
 		// what is left waits for something that no process does
-		for _, p := range s.live {
-			if p != nil {
-				p.kill()
-			}
-		}
+		s.killAll()
 	}
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Minute):
 		stacks := make([]byte, 1<<20)
 		s.fail("operations hang:\n%s", stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+// killAll kills all processes that are alive.
+func (s *simulation) killAll() {
+	s.mu.Lock()
+	live := s.live
+	s.mu.Unlock()
+	for _, p := range live {
+		if p != nil {
+			p.kill()
+		}
 	}
 }
 
@@ -128,11 +139,7 @@ func (s *simulation) replace(p *process, o *op) {
 // what came of it.
 func (s *simulation) settle() {
 	time.Sleep(20 * time.Second) // processes that are being replaced
-	for _, p := range s.live {
-		if p != nil {
-			p.kill()
-		}
-	}
+	s.killAll()
 	s.work.Wait()
 	time.Sleep(2 * lease)
 	p := s.start(processes, "healthy")
@@ -144,7 +151,10 @@ func (s *simulation) settle() {
 	}
 	p.kill()
 	s.work.Wait()
-	for _, p := range s.all {
+	s.mu.Lock()
+	all := s.all
+	s.mu.Unlock()
+	for _, p := range all {
 		if n := p.spans.open.Load(); n != 0 {
 			s.fail("%d spans of %s haven't ended", n, p.name)
 		}
