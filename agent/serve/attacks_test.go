@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -177,6 +178,41 @@ func TestABodyThatDoesNotComeIsAnswered(t *testing.T) {
 		require.Equal(t, http.StatusRequestTimeout, w.Code, path)
 		require.Contains(t, w.Body.String(), `"code":"`+serve.CodeSlow+`"`)
 		require.InDelta(t, 30*time.Second, w.limit, float64(time.Second))
+	}
+}
+
+// A limited is a ResponseWriter that keeps the newest read deadline, and whose client leaves after
+// the first event.
+type limited struct {
+	*httptest.ResponseRecorder
+	leave func()
+	set   int
+	last  time.Time
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	l.leave()
+	return l.ResponseRecorder.Write(p)
+}
+
+func (l *limited) SetReadDeadline(at time.Time) error {
+	l.set, l.last = l.set+1, at
+	return nil
+}
+
+// TestTheTimeOfABodyDoesNotLimitAStream, also if the request needs no body and has one.
+func TestTheTimeOfABodyDoesNotLimitAStream(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("Done."))
+	s.send("ann", "s-1", "x")
+	for _, path := range []string{"events?session=s-1", "view?session=s-1"} {
+		ctx, leave := context.WithCancel(t.Context())
+		w := &limited{ResponseRecorder: httptest.NewRecorder(), leave: leave}
+		r := httptest.NewRequestWithContext(ctx, "GET", "/agent/"+path, strings.NewReader("{}"))
+		r.Header.Set("User", "ann")
+		s.http.Config.Handler.ServeHTTP(w, r)
+		require.Equal(t, http.StatusOK, w.Code, path)
+		require.Positive(t, w.set, path)
+		require.Zero(t, w.last, path)
 	}
 }
 

@@ -16,6 +16,11 @@ func (s *server) read(w http.ResponseWriter, r *http.Request) ([]byte, *problem)
 	if err := request.DeclaredJSON(r); err != nil {
 		return nil, fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid, "%v", err)
 	}
+	return s.body(w, r)
+}
+
+// body reads what is left of the body of a request, and removes its time limit.
+func (s *server) body(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
 	raw, err := request.ReadBody(w, r, s.cfg.MaxBody)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {

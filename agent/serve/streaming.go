@@ -30,6 +30,9 @@ type response struct {
 // that f writes, or after f has returned nil. If f returns a problem before that, the problem is
 // the answer.
 func (s *server) respond(w http.ResponseWriter, r *http.Request, f func(*response) *problem) *problem {
+	if _, p := s.body(w, r); p != nil { // also of a GET: its time limit would cut the stream
+		return p
+	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	defer s.onClosing(func() { cancel(errClosing) })()
