@@ -16,8 +16,9 @@ import (
 
 const progressMethod = "notifications/progress"
 
-// listOfTools is in each list of tools that has any.
-var listOfTools = []byte(`"inputSchema"`)
+// listOfTools is in each list of tools that has any, and progressToken in each report of progress,
+// however the server escapes the slash in its method.
+var listOfTools, progressToken = []byte(`"inputSchema"`), []byte(`"progressToken"`)
 
 // heard takes a message of the server. It is called in the order in which the messages arrive.
 func (s *session) heard(m jsonrpc.Message) {
@@ -144,7 +145,7 @@ func (b *heardBody) scan(p []byte) {
 // message passes on the message that is complete, if it may matter. What isn't a message is left to
 // the SDK.
 func (b *heardBody) message() {
-	if bytes.Contains(b.data, []byte(progressMethod)) || bytes.Contains(b.data, listOfTools) {
+	if bytes.Contains(b.data, progressToken) || bytes.Contains(b.data, listOfTools) {
 		if m, err := jsonrpc.DecodeMessage(b.data); err == nil {
 			b.s.heard(m)
 		}

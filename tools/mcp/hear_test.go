@@ -1,8 +1,10 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +52,29 @@ func TestNoReportOfProgressIsLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An escaping is a ResponseWriter of a server whose JSON has escaped slashes.
+type escaping struct{ http.ResponseWriter }
+
+func (e escaping) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+func (e escaping) Flush()                      { e.ResponseWriter.(http.Flusher).Flush() }
+
+func (e escaping) Write(p []byte) (int, error) {
+	_, err := e.ResponseWriter.Write(bytes.ReplaceAll(p, []byte("notifications/"), []byte(`notifications\/`)))
+	return len(p), err
+}
+
+func TestReportsOfProgressMayHaveEscapedSlashes(t *testing.T) {
+	site := newSite(t, true, reporter)
+	plain := site.handler
+	site.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { plain.ServeHTTP(escaping{w}, r) })
+	reports := 0
+	out := tools.Execute(t.Context(), list(t, site.connect(mcp.Config{}))["files.work"], &tools.Call{ID: "c",
+		Name: "files.work", Input: []byte(`{"path":"x"}`),
+		OnProgress: func(*tools.Call, tools.ProgressReport) { reports++ }}, nil)
+	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+	require.Equal(t, 4, reports)
 }
 
 func TestProgressDoesNotKeepACallAliveForEver(t *testing.T) {
