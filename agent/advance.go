@@ -52,7 +52,7 @@ func (a *Agent) Advance(ctx context.Context, in Input, leg Leg) (Progressed, err
 		return Progressed{}, err
 	}
 	p, err := a.advance(ctx, in, leg)
-	if errors.Is(err, ErrDuplicate) { // started by another process since this one has looked
+	if errors.Is(err, ErrDuplicate) { // another process has started it, or driven it to its end, since this one looked
 		p, err = a.advance(ctx, in, leg)
 	}
 	return p, err
@@ -117,7 +117,7 @@ func (a *Agent) startedBefore(ctx context.Context, in *Input) (over *Result, err
 	if err := notOwner(m.State(), in); err != nil {
 		return nil, err
 	}
-	if m.State().Run.ID != run { // it is an earlier one, or the newest continues its work
+	if !m.State().Run.Continues(run) { // it is an earlier one
 		if m, err = a.upTo(ctx, in, run); err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (a *Agent) startedBefore(ctx context.Context, in *Input) (over *Result, err
 	goesOn := Continue(in.Session)
 	goesOn.Tools, goesOn.AcceptChanges, goesOn.leg = in.Tools, in.AcceptChanges, in.leg
 	*in = goesOn
-	in.leg.repeated = true
+	in.leg.run = m.State().Run.ID
 	return nil, nil
 }
 
@@ -197,7 +197,9 @@ func (a *Agent) notDriven(ctx context.Context, in *Input, err error) (Progressed
 		if changed != nil && time.Since(r.Last) > missing {
 			return Progressed{}, err
 		}
-		p.Result = m.LastResult()
+		if in.resumes() || r.Continues(m.State().RunOf(in.Key)) {
+			p.Result = m.LastResult()
+		}
 	}
 	if changed != nil {
 		a.logger.WarnContext(ctx, "agent: a run needs another version of the agent, and waits for it", "session",

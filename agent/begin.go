@@ -186,6 +186,10 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 // because it waits for no decision.
 func (x *driver) resume(in *Input) error {
 	r := x.Run()
+	if in.leg != nil && in.leg.run != "" && (r == nil || r.ID != in.leg.run) { // it went on since it was looked up
+		return &SessionError{Session: x.Name, Code: ErrDuplicate, Run: in.leg.run,
+			Problem: fmt.Sprintf("the run %s of the input isn't the newest any more", in.leg.run)}
+	}
 	failed, err := x.gatherTools(in, r)
 	if err != nil {
 		return err
@@ -235,7 +239,7 @@ func (x *driver) resume(in *Input) error {
 		return nothingOpen(x.Name, r)
 	}
 	settled := taken > 0 || len(expired) > 0
-	asIs := in.leg != nil && in.leg.repeated && r.Code == machine.CodeHost
+	asIs := in.leg != nil && in.leg.run != "" && r.Code == machine.CodeHost
 	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.Machine().Waiting()) {
 		return &PausedError{Session: x.Name, Pending: p}
 	}

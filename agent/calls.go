@@ -330,7 +330,10 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 	if !dropped && !shown {
 		c := hookCall(&cr.call, cr.d)
 		c.AnsweredBy = cr.answeredBy
-		w.afterTool(cr.spanCtx(), c, res)
+		if w.afterTool(cr.spanCtx(), c, res) && cr.d.Spec().Repeatable() && w.Yields() {
+			cr.drop() // the guard may have failed because it was cut off: where the run goes on, the call runs again
+			return false
+		}
 	}
 	return !dropped
 }

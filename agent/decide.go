@@ -142,7 +142,8 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 // noScope says what is wrong with the scope of a decision.
 func noScope(p *Pause, d *Decision) error {
 	if d.Kind != machine.AlwaysAllow {
-		return fmt.Errorf("%q has the scope %q; only an approval can have one", d.Kind, d.Scope)
+		return fmt.Errorf("%q has the scope %q; only %q can have one: see Decision.For", d.Kind, d.Scope,
+			machine.AlwaysAllow)
 	}
 	names := make([]string, len(p.Scopes))
 	for i, s := range p.Scopes {

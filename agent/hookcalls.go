@@ -185,10 +185,10 @@ func (l *sessionLog) beforeTool(cr *callRun) error {
 }
 
 // afterTool calls all AfterTool hooks. The failure of a guard withholds the result.
-func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult) {
+func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult) (withheld bool) {
 	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })
 	if len(hooks) == 0 {
-		return
+		return false
 	}
 	status, name := res.Status, res.Name
 	for _, h := range hooks {
@@ -200,6 +200,7 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 			l.Cancel(err)
 		case err != nil:
 			withhold(res)
+			withheld = true
 		}
 	}
 	res.Parts = provider.Normalize(res.Parts)
@@ -208,6 +209,7 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 	if res.Status == "" || res.Status.Good() { // a hook may make a result worse, but can't make a call have succeeded
 		res.Status = status
 	}
+	return withheld
 }
 
 // A decidedCall is a decision as the AfterDecision hooks see it.

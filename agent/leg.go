@@ -61,8 +61,9 @@ type Progressed struct {
 type legState struct {
 	most int64 // model calls; 0: no limit
 	time time.Duration
-	// repeated says that the input was taken before: a run that its host has paused stays paused.
-	repeated bool
+	// run is the open run that the input has started before; empty if it is new, or resumes. The leg
+	// is of no other run, and one that its host has paused stays paused.
+	run string
 
 	steps atomic.Int64
 	over  atomic.Bool // its time is up, or its context has ended

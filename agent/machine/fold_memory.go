@@ -156,6 +156,7 @@ func (f *NoteWritten) apply(m *Machine, r *RunState) string {
 // A ChainState is a run's place in a chain of runs, and what the runs before it have tried.
 type ChainState struct {
 	ContextResetState
+	First    string    `json:"first,omitempty"` // the first run of the chain
 	Attempts *Attempts `json:"attempts,omitempty"`
 }
 
@@ -193,10 +194,11 @@ func (m *Machine) checkContextReset(f *RunStarted) string {
 // conversation must still be that of the newest run.
 func (s *State) extendChain(reset *ContextResetState) *ChainState {
 	var earlier *Attempts
-	if s.Run.ContextReset != nil {
-		earlier = s.Run.ContextReset.Attempts
+	first := s.Run.ID
+	if before := s.Run.ContextReset; before != nil {
+		earlier, first = before.Attempts, before.First
 	}
-	c := &ChainState{*reset, earlier.with(s.Messages[s.Run.First:])}
+	c := &ChainState{*reset, first, earlier.with(s.Messages[s.Run.First:])}
 	c.Attempts.Failed = c.Attempts.Failed.MostFrequent()
 	return c
 }

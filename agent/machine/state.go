@@ -197,6 +197,12 @@ func (r *RunState) Interrupted() bool {
 	return r != nil && r.Status == Paused && (r.Code == CodeDrained || r.Code == CodeLeg)
 }
 
+// Continues reports whether the run has an id, or continues the work of that run after context
+// resets.
+func (r *RunState) Continues(id string) bool {
+	return r != nil && id != "" && (r.ID == id || r.ContextReset != nil && r.ContextReset.First == id)
+}
+
 // Call returns the call of the newest reply that has the id, or nil.
 func (r *RunState) Call(id string) *CallState {
 	if r == nil {
