@@ -80,7 +80,7 @@ func TestAScopeThatIsNotOfferedConsumesNothing(t *testing.T) {
 	id := run(t, a).Pending[0].ID
 	for want, d := range map[string]agent.Decision{
 		`the scopes are "session", "project"`: agent.Approve(id).For("planet"),
-		`only an approval can have one`:       agent.Reject(id, "no").For("project"),
+		`only "always" can have one`:          agent.Reject(id, "no").For("project"),
 		`"edit" has the scope "project"`:      agent.Edit(id, Number{2}).For("project"),
 		`"approve" has the scope "project"`:   {ID: id, Kind: machine.Approved, Scope: "project"},
 	} {

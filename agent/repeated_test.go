@@ -141,11 +141,12 @@ func TestTwoWorkersWithOneInputDoItsWorkOnce(t *testing.T) {
 		for n := range 10 {
 			replies = append(replies, call("work", n))
 		}
+		replies = append(replies, say("Done."))
 		var all sync.WaitGroup
 		for w := range 3 {
 			all.Go(func() {
 				c := &counter{Store: store}
-				a := newAgent(t, agent.Config{Journal: store, Provider: inTurn(append(replies, say("Done."))...),
+				a := newAgent(t, agent.Config{Journal: store, Provider: inTurn(replies...),
 					Tools: []tools.Tool{c.counted(&done, tools.Spec{Name: "work"})}})
 				<-time.After(time.Duration(w) * 300 * time.Millisecond)
 				last, _ := advanced(t, a, agent.Leg{Steps: w + 1})

@@ -79,8 +79,8 @@ func TestReportsOfProgressMayHaveEscapedSlashes(t *testing.T) {
 
 func TestProgressDoesNotKeepACallAliveForEver(t *testing.T) {
 	s := inMemory(t, mcp.Config{
-		Call:   20 * time.Millisecond,
-		Adjust: func(_ *sdk.Tool, spec *tools.Spec) { spec.ProgressLimit = 40 * time.Millisecond },
+		Call:   100 * time.Millisecond,
+		Adjust: func(_ *sdk.Tool, spec *tools.Spec) { spec.ProgressLimit = 150 * time.Millisecond },
 	}, func(s *sdk.Server) {
 		sdk.AddTool(s, &sdk.Tool{Name: "work"},
 			func(ctx context.Context, req *sdk.CallToolRequest, _ file) (*sdk.CallToolResult, any, error) {
@@ -94,7 +94,7 @@ func TestProgressDoesNotKeepACallAliveForEver(t *testing.T) {
 	require.Equal(t, 40*time.Millisecond, list(t, s)["files.work"].Spec().ProgressLimit)
 	out := execute(t, s, "files.work", file{"x"})
 	require.Equal(t, tools.TimedOut, out.Status, "%v", out.Err)
-	require.ErrorContains(t, out.Err, "its time limit of 40ms")
+	require.ErrorContains(t, out.Err, "its time limit of 150ms")
 	require.Equal(t, 30*time.Minute, list(t, inMemory(t, mcp.Config{}, reporter))["files.work"].Spec().ProgressLimit)
 }
 
