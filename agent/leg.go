@@ -61,8 +61,8 @@ type Progressed struct {
 type legState struct {
 	most int64 // model calls; 0: no limit
 	time time.Duration
-	// run is the open run that the input has started before; empty if it is new, or resumes. The leg
-	// is of no other run, and one that its host has paused stays paused.
+	// run is the open run that the input has started before; empty if it is new, or resumes. No
+	// other run is driven, and one that its host has paused stays paused.
 	run string
 
 	steps atomic.Int64

@@ -73,18 +73,20 @@ func TestAnInputGoesOnWithItsOwnRun(t *testing.T) {
 }
 
 func TestAnInputWhoseContextWasResetGoesOnAfterAPrune(t *testing.T) {
-	mem := small()
-	mem.ContextReset = noted()
-	next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Memory: mem, Tools: []tools.Tool{next}},
-		call("next", 1), call("next", 2), say("Done."))
-	p, err := a.Advance(t.Context(), first, agent.Leg{Steps: 2})
-	require.NoError(t, err)
-	require.Equal(t, agent.NextAgain, p.Next)
-	_, err = a.Session("s").Prune(t.Context())
-	require.NoError(t, err)
-	last, _ := advanced(t, a, agent.Leg{})
-	require.Equal(t, "Done.", last.Result.Text())
+	synctest.Test(t, func(t *testing.T) {
+		mem := small()
+		mem.ContextReset = noted()
+		next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
+		a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Memory: mem, Tools: []tools.Tool{next}},
+			call("next", 1), call("next", 2), say("Done."))
+		p, err := a.Advance(t.Context(), first, agent.Leg{Steps: 2})
+		require.NoError(t, err)
+		require.Equal(t, agent.NextAgain, p.Next)
+		_, err = a.Session("s").Prune(t.Context())
+		require.NoError(t, err)
+		last, _ := advanced(t, a, agent.Leg{})
+		require.Equal(t, "Done.", last.Result.Text())
+	})
 }
 
 // A dying is a store that can't be written after some appends.
