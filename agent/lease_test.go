@@ -95,10 +95,11 @@ func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
 		<-time.After(time.Minute)
 		b, _ := scripted(t, agent.Config{Name: "same", Journal: store, Tools: []tools.Tool{longTool(&took, &why)}},
 			say("Done."))
-		require.Equal(t, "Done.", runInput(t, b, agent.Continue("s")).Text())
-		ended := finished(t, b, "s")
-		require.Len(t, ended, 1)
-		require.Equal(t, tools.Canceled, ended[0].Status, "the tool returned in time, and isn't run again")
+		res := runInput(t, b, agent.Continue("s"))
+		require.Equal(t, agent.PauseInDoubt, res.Pending[0].Kind, "the call was stopped, and isn't run again by itself")
+		res = runInput(t, b, agent.Resume("s", agent.Answer(res.Pending[0].ID, "it was half done")))
+		require.Equal(t, "Done.", res.Text())
+		require.Equal(t, tools.Answered, finished(t, b, "s")[0].Status)
 	})
 }
 

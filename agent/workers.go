@@ -204,14 +204,13 @@ func (cr *callRun) run() {
 }
 
 // cutOff reports whether a call failed because the run goes on elsewhere, so that nothing is
-// recorded: there it runs again, or is in doubt. If the lease is lost, the end of a call that can't
-// run again is recorded as long as that is possible.
+// recorded: there it runs again, or is in doubt.
 func (cr *callRun) cutOff(out *tools.Outcome) bool {
 	if out.Status.Good() || out.Suspend != nil || !cr.w.Yields() {
 		return false
 	}
 	return cr.d.Spec().Repeatable() ||
-		cr.w.Cut() && (out.Status == tools.Canceled || out.Status == tools.TimedOut || out.Status == tools.Unverified)
+		out.Status == tools.Canceled || out.Status == tools.TimedOut || out.Status == tools.Unverified
 }
 
 // wait shows what the calls of a batch do until all have ended. Only the driving goroutine calls

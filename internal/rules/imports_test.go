@@ -76,6 +76,7 @@ var rows = map[string]row{
 	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory",
 		"provider", "tools"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
+	"agent/internal/stops":   {own: []string{everything}},                          // tests alone
 	// tests alone
 	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
 	"internal/sim":               {own: []string{everything}, third: []string{porcupine}}, // tests alone

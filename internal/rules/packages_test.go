@@ -15,6 +15,7 @@ var withoutExample = map[string]string{
 	"internal/rules":           "its one function prints figures that change with every commit",
 	"internal/rules/sizes":     "a program: go run ./internal/rules/sizes",
 	"agent/internal/durable":   "tests only",
+	"agent/internal/stops":     "tests only",
 	"provider/internal/replay": "tests only",
 	"internal/sim":             "tests only",
 	"internal/storm":           "tests only",

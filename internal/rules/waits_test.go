@@ -18,6 +18,7 @@ var realWaits = map[string]string{
 	"agent..slow": "only tests in bubbles call it; other tests have it in their fixture",
 	"agent/internal/durable": "its processes share only a store, each looks there for what the others do, and they " +
 		"are killed at random moments",
+	"agent/internal/stops":               "its scenarios are values, which only its bubbles run",
 	"agent/plan..rest":                   "only tests in bubbles set how long a call takes",
 	"agent/plan.TestCrashesRepeatNoNode": "it kills a process at a random moment after an event",
 	"examples/cms..until":                "it kills a process at a random moment after a line of output",
