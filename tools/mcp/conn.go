@@ -148,7 +148,7 @@ func (c *conn) backOff(err error) error {
 func (c *conn) dial(ctx context.Context) (*session, error) {
 	cfg := &c.server.cfg
 	s := &session{calls: make(map[string]*running), tasks: make(map[string]bool)}
-	transport, hears, err := c.transport(ctx, s)
+	transport, observed, err := c.transport(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.stale(s) },
 		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
 	}
-	if !hears {
+	if !observed {
 		options.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			s.progress(r.Params)
 		}
@@ -214,19 +214,20 @@ func (c *conn) install(s *session) error {
 	return nil
 }
 
-// transport returns the transport of a new connection, and whether the session hears its messages.
-func (c *conn) transport(ctx context.Context, s *session) (t mcp.Transport, hears bool, err error) {
+// transport returns the transport of a new connection, and whether the session observes its
+// messages.
+func (c *conn) transport(ctx context.Context, s *session) (t mcp.Transport, observed bool, err error) {
 	cfg := &c.server.cfg
 	switch {
 	case cfg.Transport != nil:
 		t, err = cfg.Transport(ctx, c.credential)
 		switch t.(type) {
 		case *mcp.InMemoryTransport, *mcp.IOTransport, *mcp.CommandTransport:
-			t, hears = &heardTransport{t, s}, true
+			t, observed = &observedTransport{t, s}, true
 		}
-		return t, hears, err
+		return t, observed, err
 	case len(cfg.Command) > 0:
-		return &heardTransport{&command{cfg}, s}, true, nil
+		return &observedTransport{&command{cfg}, s}, true, nil
 	}
 	t, err = c.overHTTP(s)
 	return t, true, err

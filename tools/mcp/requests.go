@@ -16,8 +16,8 @@ import (
 // the same figure.
 const maxReply = 16 << 20
 
-// requests adds headers to the requests of a connection, limits the replies, has the session hear
-// them, and notes which calls the server can't have run.
+// requests adds headers to the requests of a connection, limits the replies, has the session
+// observe them, and notes which calls the server can't have run.
 type requests struct {
 	next       http.RoundTripper
 	header     func(context.Context, string) (http.Header, error)
@@ -88,7 +88,7 @@ func (r *requests) send(req *http.Request) (res *http.Response, refused, err err
 	if !stream {
 		res.Body = &bounded{ReadCloser: res.Body, left: maxReply}
 	}
-	res.Body = &heardBody{ReadCloser: res.Body, s: r.session, stream: stream}
+	res.Body = &observedBody{ReadCloser: res.Body, s: r.session, stream: stream}
 	return res, statusError(res.StatusCode), nil
 }
 

@@ -20,8 +20,8 @@ const progressMethod = "notifications/progress"
 // however the server escapes the slash in its method.
 var listOfTools, progressToken = []byte(`"inputSchema"`), []byte(`"progressToken"`)
 
-// heard takes a message of the server. It is called in the order in which the messages arrive.
-func (s *session) heard(m jsonrpc.Message) {
+// observe takes a message of the server. It is called in the order in which the messages arrive.
+func (s *session) observe(m jsonrpc.Message) {
 	switch m := m.(type) {
 	case *jsonrpc.Request:
 		var p mcp.ProgressNotificationParams
@@ -67,38 +67,38 @@ func (s *session) needsTask(own string) bool {
 	return s.tasks[own]
 }
 
-// A heardTransport is a transport, not over HTTP, whose messages s hears.
-type heardTransport struct {
+// An observedTransport is a transport, not over HTTP, whose messages s observes.
+type observedTransport struct {
 	mcp.Transport
 	s *session
 }
 
 // Connect makes the connection.
-func (t *heardTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+func (t *observedTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &heardConnection{c, t.s}, nil
+	return &observedConnection{c, t.s}, nil
 }
 
-type heardConnection struct {
+type observedConnection struct {
 	mcp.Connection
 	s *session
 }
 
 // Read reads a message.
-func (c *heardConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *observedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if err == nil {
-		c.s.heard(m)
+		c.s.observe(m)
 	}
 	return m, err
 }
 
-// A heardBody is the body of a reply over HTTP: one message, or a stream of events with a message
-// each. The SDK ends a connection with a message of more than maxReply bytes.
-type heardBody struct {
+// An observedBody is the body of a reply over HTTP: one message, or a stream of events with a
+// message each. The SDK ends a connection with a message of more than maxReply bytes.
+type observedBody struct {
 	io.ReadCloser
 	s      *session
 	stream bool
@@ -107,7 +107,7 @@ type heardBody struct {
 }
 
 // Read reads from the body.
-func (b *heardBody) Read(p []byte) (int, error) {
+func (b *observedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	switch {
 	case len(b.line)+len(b.data) > maxReply:
@@ -122,7 +122,7 @@ func (b *heardBody) Read(p []byte) (int, error) {
 }
 
 // scan takes a part of a stream of events.
-func (b *heardBody) scan(p []byte) {
+func (b *observedBody) scan(p []byte) {
 	for {
 		part, rest, ended := bytes.Cut(p, []byte("\n"))
 		b.line = append(b.line, part...)
@@ -144,10 +144,10 @@ func (b *heardBody) scan(p []byte) {
 
 // message passes on the message that is complete, if it may matter. What isn't a message is left to
 // the SDK.
-func (b *heardBody) message() {
+func (b *observedBody) message() {
 	if bytes.Contains(b.data, progressToken) || bytes.Contains(b.data, listOfTools) {
 		if m, err := jsonrpc.DecodeMessage(b.data); err == nil {
-			b.s.heard(m)
+			b.s.observe(m)
 		}
 	}
 	b.data = b.data[:0]

@@ -91,7 +91,7 @@ func TestProgressDoesNotKeepACallAliveForEver(t *testing.T) {
 				return nil, nil, ctx.Err()
 			})
 	})
-	require.Equal(t, 40*time.Millisecond, list(t, s)["files.work"].Spec().ProgressLimit)
+	require.Equal(t, 150*time.Millisecond, list(t, s)["files.work"].Spec().ProgressLimit)
 	out := execute(t, s, "files.work", file{"x"})
 	require.Equal(t, tools.TimedOut, out.Status, "%v", out.Err)
 	require.ErrorContains(t, out.Err, "its time limit of 150ms")
