@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -103,7 +105,7 @@ func (s *Store) newest(f journal.Filter) pager {
 		}
 		idle, owned := "", ""
 		if !at.Before.IsZero() {
-			before, after := c.param(at.Before.UnixNano()), c.param(storable(at.After))
+			before, after := c.param(nearest(at.Before)), c.param(storable(at.After))
 			follow := " AND %[1]s <= " + before + " AND (%[1]s < " + before + " OR s.name > " + after + ")"
 			idle, owned = fmt.Sprintf(follow, "s.idle"), fmt.Sprintf(follow, s.updated)
 		}
@@ -180,7 +182,7 @@ func (s *Store) conditions(f *journal.Filter) *conditions {
 		}
 	}
 	if !f.Expired.IsZero() {
-		c.add("s.expires <= %s", f.Expired.UnixNano())
+		c.add("s.expires <= %s", nearest(f.Expired))
 	}
 	if l := f.Label; l.Key != "" && isStorable(l) {
 		c.add(s.label, l.Key, l.Value)
@@ -189,6 +191,17 @@ func (s *Store) conditions(f *journal.Filter) *conditions {
 		c.add("NOT ("+s.label+")", l.Key, l.Value)
 	}
 	return c
+}
+
+// nearest returns the time that is nearest to t among those that a store keeps.
+func nearest(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
 }
 
 func isStorable(l journal.Label) bool {

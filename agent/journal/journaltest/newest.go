@@ -49,6 +49,8 @@ var newestChecks = []check{
 			f.equal(fmt.Sprintf("pages of %d", limit), got, newest)
 		}
 		f.equal("before one", f.names(journal.Filter{Newest: true, Before: f.head("c").Updated}), []string{"a", "d"})
+		f.equal("before a time far ahead", f.names(journal.Filter{Newest: true, Before: farAhead}), newest)
+		f.equal("before a time long ago", f.names(journal.Filter{Newest: true, Before: longAgo}), nil)
 		f.equal("at the top", f.names(journal.Filter{Newest: true, NoParent: true, NoKind: true, Limit: 5}),
 			[]string{"b", "e", "f", "c", "a"})
 		f.equal("with a prefix", f.names(journal.Filter{Newest: true, Prefix: "c"}), []string{"c"})
@@ -84,6 +86,8 @@ var newestChecks = []check{
 		f.equal("expired at 0", expired(0), []string{"d"})
 		f.equal("expired at 1", expired(1), []string{"b", "d"})
 		f.equal("expired at 2", expired(2), []string{"b", "c", "d"})
+		f.equal("expired far ahead", f.names(journal.Filter{Expired: farAhead}), []string{"b", "c", "d"})
+		f.equal("expired long ago", f.names(journal.Filter{Expired: longAgo}), nil)
 		l := f.lease("b", "w", hour)
 		f.append(journal.Append{Session: "b", After: 1, Fence: l.Fence, Records: recs(2, 2)})
 		f.equal("expired after an append without a head", expired(1), []string{"b", "d"})
@@ -103,6 +107,12 @@ var newestChecks = []check{
 		f.equal("created", f.head("s").Created, created)
 	}},
 }
+
+// No record can have these times, and a filter can.
+var (
+	farAhead = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	longAgo  = time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)
+)
 
 // pass waits until appends get another time: stores keep at least microseconds.
 func (f *fixture) pass() {
