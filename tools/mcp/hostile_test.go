@@ -64,6 +64,8 @@ type raw struct {
 	mu    sync.Mutex
 	tools string // the result of tools/list
 	call  string // the result of tools/call
+
+	stream bool // it answers with streams that end without an empty line
 }
 
 func (s *raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +98,12 @@ func (s *raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
+	if s.stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: ")
+	} else {
+		w.Header().Set("Content-Type", "application/json")
+	}
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, req.ID, result)
 }
 

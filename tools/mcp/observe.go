@@ -113,6 +113,9 @@ func (b *observedBody) Read(p []byte) (int, error) {
 	case len(b.line)+len(b.data) > maxReply:
 	case b.stream:
 		b.scan(p[:n])
+		if err == io.EOF { // the SDK takes an event without an empty line after it, too
+			b.scan([]byte("\n\n"))
+		}
 	default:
 		if b.data = append(b.data, p[:n]...); err == io.EOF {
 			b.message()

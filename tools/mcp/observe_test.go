@@ -103,7 +103,13 @@ func TestAToolThatNeedsATaskIsLeftOut(t *testing.T) {
 	const inOne = `{"name":"x","inputSchema":{}},` +
 		`{"name":"slow","inputSchema":{},"execution":{"taskSupport":"required"}},` +
 		`{"name":"either","inputSchema":{},"execution":{"taskSupport":"optional"}}`
-	r := &raw{tools: `{"tools":[` + inOne + `]}`}
+	for _, stream := range []bool{false, true} {
+		isLeftOut(t, &raw{tools: `{"tools":[` + inOne + `]}`, stream: stream})
+	}
+}
+
+func isLeftOut(t *testing.T, r *raw) {
+	t.Helper()
 	changes := make(chan mcp.Change, 2)
 	s := rawServer(t, r, mcp.Config{Refresh: time.Nanosecond, OnChange: func(c mcp.Change) { changes <- c }})
 	found := list(t, s)
@@ -114,7 +120,7 @@ func TestAToolThatNeedsATaskIsLeftOut(t *testing.T) {
 	require.EqualError(t, c.Refused[0],
 		"mcp: the tool files.slow is left out: it can only be called as a task, which isn't supported")
 	r.mu.Lock()
-	r.tools = `{"tools":[` + strings.ReplaceAll(inOne, "required", "optional") + `]}`
+	r.tools = strings.ReplaceAll(r.tools, "required", "optional")
 	r.mu.Unlock()
 	require.Len(t, list(t, s), 3, "it can be called without one now")
 }
