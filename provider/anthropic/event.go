@@ -206,8 +206,8 @@ func (d *decoder) finish() error {
 		d.put(opaque(kindStopDetails, d.end.StopDetails))
 	}
 	c := provider.EndUnmetered(stopReason(d.end.Stop))
-	if len(d.usage) > 0 {
-		c = provider.End(stopReason(d.end.Stop), d.usage.normal())
+	if u := d.usage.normal(); u.Total() > 0 { // some servers send zeros when they don't count
+		c = provider.End(stopReason(d.end.Stop), u)
 	}
 	c.Extra.StopRaw = d.end.Stop
 	d.put(c)

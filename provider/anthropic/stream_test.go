@@ -61,6 +61,22 @@ func TestUsageCountsCachedTokensAsInput(t *testing.T) {
 	require.Equal(t, provider.Usage{Input: 142, Output: 42, CacheRead: 30, CacheWrite: 100, Reasoning: 9}, u)
 }
 
+// Servers that don't count send no usage, or zeros.
+func TestUsageThatIsNotCountedIsUnknown(t *testing.T) {
+	for _, usage := range []string{"", `,"usage":{}`, `,"usage":{"input_tokens":0,"output_tokens":0}`} {
+		var last provider.Chunk
+		body := "data: {\"type\":\"message_start\",\"message\":{\"id\":\"1\",\"model\":\"m\"" + usage + "}}\n\n" +
+			"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}" + usage + "}\n\n" +
+			"data: {\"type\":\"message_stop\"}\n\n"
+		for c, err := range offline(t, []byte(body)).Stream(t.Context(), ask("x")) {
+			require.NoError(t, err)
+			last = c
+		}
+		require.Equal(t, provider.KindEnd, last.Kind)
+		require.Nil(t, last.Extra.Usage, usage)
+	}
+}
+
 func TestLaterFiguresReplaceEarlierOnes(t *testing.T) {
 	u := whole(t, "search.sse").Usage
 	require.Equal(t, int64(950), u.Input)

@@ -346,8 +346,8 @@ func (d *decoder) end(whole bool) error {
 		d.opaque(kindFeedback, d.feedback.raw)
 	}
 	end := provider.EndUnmetered(stop)
-	if d.usage != nil {
-		end = provider.End(stop, d.counts.normal(d.usage))
+	if u := d.counts.normal(d.usage); u.Total() > 0 { // some servers send zeros when they don't count
+		end = provider.End(stop, u)
 	}
 	end.Extra.StopRaw = raw
 	d.emit(end)

@@ -294,4 +294,5 @@ func TestFiguresThatALaterChunkLacksStay(t *testing.T) {
 		object(`,"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":5,"thoughtsTokenCount":null}`)).Extra.Usage
 	require.Equal(t, []int64{7, 7, 3, 2}, []int64{u.Input, u.Output, u.CacheRead, u.Reasoning})
 	require.Nil(t, end(object("")).Extra.Usage)
+	require.Nil(t, end(object(`,"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":0}`)).Extra.Usage)
 }

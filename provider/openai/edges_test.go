@@ -234,6 +234,8 @@ func TestUsageThatDoesNotComeIsUnknown(t *testing.T) {
 	}{
 		"nothing":   {"[DONE]", false},
 		"null":      {`{"choices":[],"usage":null}`, false},
+		"empty":     {`{"choices":[],"usage":{}}`, false},
+		"zeros":     {`{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}}`, false},
 		"the usage": {`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, true},
 	} {
 		m := (&canned{body: "data: " + stop + "\n\ndata: " + c.last + "\n\n"}).model(t,

@@ -8,9 +8,10 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// endOf returns the end of an answer with the server's figures, if it has sent any.
+// endOf returns the end of an answer with the server's figures, if it has sent any. Some servers
+// send zeros when they don't count.
 func endOf(stop provider.StopReason, u provider.Usage) provider.Chunk {
-	if u.Raw == "" {
+	if u.Total() == 0 {
 		return provider.EndUnmetered(stop)
 	}
 	return provider.End(stop, u)
