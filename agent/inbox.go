@@ -20,8 +20,8 @@ type inbox struct {
 }
 
 // takePosted acts on what was posted to a session before its run started or was resumed: on
-// revocations and titles, and on decisions if the caller wants that. It returns the number of
-// decisions that it took, and the ids of the other items.
+// revocations, titles and labels, and on decisions if the caller wants that. It returns the number
+// of decisions that it took, and the ids of the other items.
 func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	for _, it := range l.Inbox() {
 		switch {
@@ -49,7 +49,7 @@ func (x *driver) readInbox() (done bool) {
 			continue
 		case session.ItemDecide:
 			x.takeDecisions(&it, false)
-		case session.ItemRevoke, session.ItemTitle:
+		case session.ItemRevoke, session.ItemTitle, session.ItemLabel:
 			x.takeChange(&it)
 		default:
 			if !x.Remove(it.ID) {
@@ -145,9 +145,9 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 	return l.AppendLocked(items, session.Clean(&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}))
 }
 
-// takeChange acts on an item that changes the session rather than its run, a revocation or a title,
-// and reports whether it is one. The item leaves the inbox with the change, or because the change
-// can't be made.
+// takeChange acts on an item that changes the session rather than its run, a revocation, a title
+// or a label, and reports whether it is one. The item leaves the inbox with the change, or because
+// the change can't be made.
 func (l *sessionLog) takeChange(it *session.Item) bool {
 	var err error
 	switch it.Kind {
@@ -163,15 +163,22 @@ func (l *sessionLog) takeChange(it *session.Item) bool {
 			l.Remove(it.ID)
 		}
 		l.warn("agent: setting a title", err)
+	case session.ItemLabel:
+		if err = checkLabel(it.Key, it.Text, l.State()); err == nil {
+			err = l.Append([]string{it.ID}, &machine.LabelChanged{Key: it.Key, Value: it.Text})
+		} else {
+			l.Remove(it.ID)
+		}
+		l.warn("agent: setting a label", err)
 	default:
 		return false
 	}
 	return true
 }
 
-// takeLate acts on revocations and titles that were posted to a run too late for its last safe
-// point. It looks only if there may be some: there are rules to revoke, or this process has posted
-// something (see poke). What another process posted waits for the next run.
+// takeLate acts on revocations, titles and labels that were posted to a run too late for its last
+// safe point. It looks only if there may be some: there are rules to revoke, or this process has
+// posted something (see poke). What another process posted waits for the next run.
 func (b *inbox) takeLate() {
 	if len(b.State().Rules) == 0 && len(b.wake) == 0 {
 		return

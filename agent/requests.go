@@ -16,10 +16,10 @@ func (a *Agent) driverOf(name string) *driver {
 	return x
 }
 
-// change posts a revocation or a title to the run in progress. If no run is in progress, it calls
-// now with the session. A run that has just ended reads the item as it is released (takeLate).
-// If it was posted too late for that, change acts on it, or, if the session is busy again, whoever
-// holds it does.
+// change posts a revocation, a title or a label to the run in progress. If no run is in progress,
+// it calls now with the session. A run that has just ended reads the item as it is released
+// (takeLate). If it was posted too late for that, change acts on it, or, if the session is busy
+// again, whoever holds it does.
 func (a *Agent) change(ctx context.Context, session string, it session.Item, now func(*sessionLog) error) error {
 	if a.driverOf(session) == nil {
 		err := a.sessions.InProgress(ctx, session)

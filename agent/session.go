@@ -14,9 +14,9 @@ import (
 // at no cost; the session needn't exist. A Session is safe for concurrent use.
 //
 // Methods that only read (Facts, Watch, Messages, Pending, Result, Rules, Trace, Export, and Fork
-// of the original) may be called during a run. Decide, Steer, Stop, Pause, Cancel, SetMode and
-// Revoke are requests to the run. Undo, Compact, Prune, Import and Delete return [ErrBusy]
-// during a run.
+// of the original) may be called during a run. Decide, Steer, Stop, Pause, Cancel, SetMode, Revoke,
+// SetTitle and SetLabel are requests to the run. Undo, Compact, Prune, Import and Delete return
+// [ErrBusy] during a run.
 type Session struct {
 	agent *Agent
 	id    string

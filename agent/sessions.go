@@ -11,9 +11,11 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
 )
 
-// A SessionFilter says which sessions [Agent.Sessions] lists. The zero value lists all.
+// A SessionFilter says which sessions [Agent.Sessions] lists. The zero value lists all. A label is
+// one of the newest run, or one that [Session.SetLabel] has set.
 type SessionFilter struct {
 	Prefix  string        // only sessions whose names begin with it
 	Status  Status        // only those whose newest run has this status; empty: any
@@ -30,12 +32,20 @@ type SessionInfo struct {
 	Title   string            // see [Session.SetTitle]
 	Owner   string            // who it belongs to: see Input.Owner
 	Parent  string            // whose work it is: see Input.Parent; empty in a list of Agent.Sessions
-	Labels  map[string]string // of its newest run
+	Labels  map[string]string // of its newest run, and those that Session.SetLabel has set
 	Status  Status            // of its newest run
+	Mode    string            // the mode that it is in
 	Created time.Time         // when it began, by the clock of the store
 	Updated time.Time         // when its newest fact was stored, by the clock of the store
 	Pending int               // how many decisions it waits for; more than 1,000 are shown as 1,000
 	Facts   uint64            // the number of its newest fact
+	// Steps and Cost are the model calls of all its runs, and what these have cost, with subagents,
+	// as far as prices are known; Unpriced says that some aren't. While a run is in progress they
+	// are those of when it last started, paused, was resumed or changed its mode. They include runs
+	// that were replaced or pruned. A fork doesn't have those of its original.
+	Steps    int
+	Cost     provider.Money
+	Unpriced bool
 }
 
 // Sessions lists the sessions of the agent's journal, the most recently changed first, without
@@ -112,9 +122,11 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 
 // headInfo returns what a list shows of a session.
 func headInfo(h *journal.Head) SessionInfo {
-	info := SessionInfo{Session: h.Session, Title: h.Title, Owner: h.Labels[machine.OwnerLabel],
-		Parent: h.Parent, Labels: maps.Clone(h.Labels), Status: Status(h.Status), Created: h.Created,
-		Updated: h.Updated, Pending: len(h.Open), Facts: h.Seq}
+	own := machine.InfoOf(h)
+	info := SessionInfo{Mode: own.Mode, Steps: own.Steps, Cost: own.Cost, Unpriced: own.Unpriced,
+		Session: h.Session, Title: h.Title, Owner: h.Labels[machine.OwnerLabel], Parent: h.Parent,
+		Labels: maps.Clone(h.Labels), Status: Status(h.Status), Created: h.Created, Updated: h.Updated,
+		Pending: len(h.Open), Facts: h.Seq}
 	delete(info.Labels, machine.OwnerLabel)
 	return info
 }

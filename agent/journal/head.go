@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -12,13 +13,14 @@ import (
 // as the append, lease or post that changes it.
 type Head struct {
 	Session string `json:"session"`
-	// The last [HeadUpdate] of the host set these six.
+	// The last [HeadUpdate] of the host set these seven.
 	Status string            `json:"status,omitempty"`
 	Open   []Open            `json:"open,omitempty"`
 	Kind   string            `json:"kind,omitempty"` // which package's log it is; empty: a session of agents
 	Title  string            `json:"title,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
 	Parent string            `json:"parent,omitempty"` // whose work this one is; empty: nobody's
+	Info   []byte            `json:"info,omitempty"`   // the host's; nil for none
 
 	Seq    uint64 `json:"seq"`    // number of the last record, 0 for none
 	Pruned uint64 `json:"pruned"` // records up to this number are gone
@@ -50,7 +52,7 @@ type Open struct {
 
 // clone returns a copy of the head that shares nothing with it.
 func (h Head) clone() Head {
-	h.Open, h.Labels = slices.Clone(h.Open), maps.Clone(h.Labels)
+	h.Open, h.Labels, h.Info = slices.Clone(h.Open), maps.Clone(h.Labels), bytes.Clone(h.Info)
 	return h
 }
 

@@ -75,12 +75,18 @@ type HeadUpdate struct {
 	// names; empty if it is nobody's. The store needn't have a session of that name.
 	// [Filter].Parent finds the children of a session.
 	Parent string `json:"parent,omitempty"`
+	// Info is what lists of the host show besides: any bytes, at most [MaxInfo] of them. Nil and
+	// empty are the same.
+	Info []byte `json:"info,omitempty"`
 }
 
 // Set replaces the part of the head that the host sets, with copies.
 func (h *Head) Set(u *HeadUpdate) {
 	h.Status, h.Open, h.Kind, h.Title, h.Labels = u.Status, slices.Clone(u.Open), u.Kind, u.Title, maps.Clone(u.Labels)
-	h.Parent = u.Parent
+	h.Parent, h.Info = u.Parent, nil
+	if len(u.Info) > 0 {
+		h.Info = bytes.Clone(u.Info)
+	}
 	for i := range h.Open {
 		h.Open[i].Expires = normalize(h.Open[i].Expires)
 	}

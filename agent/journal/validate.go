@@ -23,11 +23,13 @@ const (
 	// MaxTitle is the most bytes that [HeadUpdate].Title has.
 	MaxTitle = 200
 	// MaxLabels is how many labels a [HeadUpdate] has at most.
-	MaxLabels = 20
+	MaxLabels = 40
 	// MaxLabelKey is the most bytes that the key of a label has.
 	MaxLabelKey = 64
 	// MaxLabelValue is the most bytes that the value of a label has.
 	MaxLabelValue = 256
+	// MaxInfo is the most bytes that [HeadUpdate].Info has.
+	MaxInfo = 256
 	// MaxTTL is the longest lease. After a crash no other process can write until the lease ends.
 	MaxTTL = 24 * time.Hour
 )
@@ -91,6 +93,9 @@ func (h *HeadUpdate) validate() *InvalidError {
 	}
 	if err == nil {
 		err = validLabels(h.Labels)
+	}
+	if err == nil && len(h.Info) > MaxInfo {
+		err = &InvalidError{".Info", fmt.Sprintf("has %d bytes; %d are allowed", len(h.Info), MaxInfo)}
 	}
 	if err == nil {
 		err = validOpen(h.Open)

@@ -1,8 +1,9 @@
 package machine
 
 import (
+	"maps"
+
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/provider"
 )
 
 // A Caller says for whom a run works, and as part of what. All of it is the host's, and optional.
@@ -44,7 +45,7 @@ func (f *TitleChanged) apply(m *Machine, _ *RunState) string {
 	if f.Title == "" {
 		return "its title is empty"
 	}
-	problem := checkHead(f.Title, "", "", "")
+	problem := checkHead(f.Title, nil, "", "")
 	if problem == "" {
 		m.s.Title = f.Title
 	}
@@ -64,7 +65,7 @@ func (s *State) addKey(key, run string) {
 const OwnerLabel = "pawl.owner"
 
 // checkHead says why a session can't have a title, labels, an owner or a parent; "" if it can.
-func checkHead(title string, labels provider.LabelSet, owner, parent string) string {
+func checkHead(title string, labels map[string]string, owner, parent string) string {
 	h := headOf(title, labels, owner, parent)
 	if err := h.Validate(); err != nil {
 		return err.Error()
@@ -73,10 +74,10 @@ func checkHead(title string, labels provider.LabelSet, owner, parent string) str
 }
 
 // headOf returns the part of a session's head that doesn't depend on what its run does.
-func headOf(title string, labels provider.LabelSet, owner, parent string) *journal.HeadUpdate {
-	h := &journal.HeadUpdate{Title: title, Labels: labels.Map(), Parent: parent}
+func headOf(title string, labels map[string]string, owner, parent string) *journal.HeadUpdate {
+	h := &journal.HeadUpdate{Title: title, Labels: labels, Parent: parent}
 	if owner != "" {
-		if h.Labels == nil {
+		if h.Labels = maps.Clone(labels); h.Labels == nil {
 			h.Labels = make(map[string]string)
 		}
 		h.Labels[OwnerLabel] = owner

@@ -129,6 +129,7 @@ func everyFact() []machine.Fact {
 			Changes: []machine.ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
 		&machine.RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		&machine.TitleChanged{Meta: meta(""), Title: "<Home> page"},
+		&machine.LabelChanged{Meta: meta(""), Key: "archived", Value: "yes"},
 		&machine.Emitted{Meta: meta("r-1.1.0"), Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
 		&machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}},
 			Message: provider.User("undone")},
@@ -137,7 +138,8 @@ func everyFact() []machine.Fact {
 			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", Scope: "docs/", By: "ann", Since: at}},
 			Run:   &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
 			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home",
-			Owner: "ann", Parent: "s-0", Notes: []machine.NoteState{{"plan", 1, .5}}}},
+			Owner: "ann", Parent: "s-0", Notes: []machine.NoteState{{"plan", 1, .5}}, OwnLabels: "archived=yes",
+			Totals: machine.Totals{Cost: 12, Steps: 3, Unpriced: true, Copied: true}}},
 		&machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit,
 			Reason: "agent: Limits.Steps is reached: 12 of 12"},
 	}

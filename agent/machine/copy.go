@@ -11,8 +11,8 @@ import (
 // is copied only if it is the first of them: others repeat what the facts before them say.
 //
 // The copy has the state of the original at that point, but for its name, the numbers of facts
-// (State.Seq and RunState.Start), and State.Keys, which it doesn't have unless its name is that of
-// the original.
+// (State.Seq and RunState.Start), and State.Keys and State.Totals, which it doesn't have unless its
+// name is that of the original.
 func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	var out []Fact
 	keep, m := 0, New(to)
@@ -72,7 +72,7 @@ func setOwner(f Fact, from, to string) {
 		}
 		s, r := *f.State, *f.State.Run
 		if from != to {
-			s.Keys, s.Parent = nil, ""
+			s.Keys, s.Parent, s.Totals = nil, "", Totals{Copied: true}
 		}
 		r.Start = min(r.Start, 1) // the snapshot stands for the fact that started the run
 		s.Run, f.State = &r, &s

@@ -47,9 +47,9 @@
 //	ActFinish     Store RunEnded, or SentBack to keep a run from completing.
 //
 // Facts may also come from outside: Steered, ModeChanged, PhaseChanged, ToolsChanged,
-// ContextResetRequested, Compacted, NoteWritten, RuleRevoked, TitleChanged, Emitted, Undone,
-// Snapshot, and RunEnded to stop or pause the run. A decision that can't be accepted is stored as
-// Suspended with Pause.Replaces, which opens the same pause under another id: see
+// ContextResetRequested, Compacted, NoteWritten, RuleRevoked, TitleChanged, LabelChanged, Emitted,
+// Undone, Snapshot, and RunEnded to stop or pause the run. A decision that can't be accepted is
+// stored as Suspended with Pause.Replaces, which opens the same pause under another id: see
 // [CallState.Reopened]. A paused run needs Continued first.
 //
 // # What must be stored first
@@ -117,6 +117,7 @@
 //	Continued             -            =            =              =       =            =            back   -
 //	RuleRevoked           -            =            =              =       =            =            =      =
 //	TitleChanged          -            =            =              =       =            =            =      =
+//	LabelChanged          -            =            =              =       =            =            =      =
 //	Emitted               -            =            =              =       =            =            -      -
 //	Undone                -            -            -              -       -            -            -      =
 //	Snapshot              any          =            =              =       =            =            =      =

@@ -32,15 +32,22 @@ func (m *Machine) Apply(f Fact) error {
 	}
 	meta := f.meta()
 	problem := m.checkOrder(f, meta)
+	r, steps, cost := m.s.Run, 0, provider.Money(0)
+	if r != nil {
+		steps, cost = r.Step, r.Cost
+	}
 	if problem == "" {
-		problem = f.apply(m, m.s.Run)
+		problem = f.apply(m, r)
 	}
 	if problem != "" {
 		return &FactError{Session: m.s.Session, Seq: meta.Seq, Kind: f.kind(), Problem: problem}
 	}
 	m.s.Seq = meta.Seq
+	if r != nil && r == m.s.Run {
+		m.s.Totals.add(r, steps, cost)
+	}
 	switch f.(type) {
-	case *Snapshot, *Undone, *RuleRevoked, *TitleChanged: // the run did nothing
+	case *Snapshot, *Undone, *RuleRevoked, *TitleChanged, *LabelChanged: // the run did nothing
 	default:
 		m.s.Run.Last = normalTime(meta.Time)
 	}
@@ -72,7 +79,7 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 		if r == nil || newest {
 			return ""
 		}
-	case *Compacted, *RuleRevoked, *TitleChanged: // also between runs
+	case *Compacted, *RuleRevoked, *TitleChanged, *LabelChanged: // also between runs
 		if newest {
 			return ""
 		}
@@ -143,7 +150,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	case f.Call != nil && (f.Call.ID != CallID(f.Run(), 0, 0) || f.Call.Name == "" || f.ContextReset != nil):
 		return "its call has no name, not the id of the run's first call, or comes after a context reset"
 	}
-	if problem := checkHead("", f.Labels(), f.Owner, f.ParentSession); problem != "" {
+	if problem := checkHead("", listedLabels(f.Labels(), m.s.OwnLabels), f.Owner, f.ParentSession); problem != "" {
 		return problem
 	}
 	if f.Owner != "" && f.Owner != m.s.Owner && m.s.Seq > 0 {
@@ -168,6 +175,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	}
 	m.s.Mode, m.s.Labels = f.Mode, f.Labels()
 	m.s.Owner, m.s.Parent = cmp.Or(m.s.Owner, f.Owner), cmp.Or(m.s.Parent, f.ParentSession)
+	m.s.Totals.Copied = f.From != "" && f.From != m.s.Session
 	m.s.addKey(f.Key, f.Run())
 	m.s.Messages = append(messages, f.History...)
 	m.s.Run = &RunState{

@@ -131,6 +131,13 @@ func (s *State) rewound(f *RunStarted) (messages []provider.Message, problem str
 	return messages, problem
 }
 
+// A NoteState is the newest note of a category.
+type NoteState struct {
+	Category string  `json:"category"`
+	Index    int     `json:"index"` // among the notes of the category, from 1; 0 before the first
+	Share    float64 `json:"share"` // how full the context window was
+}
+
 func (f *NoteWritten) apply(m *Machine, r *RunState) string {
 	was := m.s.Note(f.Category)
 	switch {

@@ -8,10 +8,11 @@ import (
 )
 
 // Head returns what lists show of a session that has a run: its status, what it waits for, its
-// title, its labels and its parent.
+// title, its labels, its parent, its mode and its totals.
 func (m *Machine) Head() *journal.HeadUpdate {
 	r := m.s.Run
-	head := headOf(m.s.Title, m.s.Labels, m.s.Owner, m.s.Parent)
+	head := headOf(m.s.Title, listedLabels(m.s.Labels, m.s.OwnLabels), m.s.Owner, m.s.Parent)
+	head.Info = m.s.info()
 	if head.Status = string(r.Status); r.Interrupted() {
 		head.Status = string(Running)
 	}
@@ -51,8 +52,10 @@ func firstOpen(open []journal.Open) []journal.Open {
 // leaves out that one of many suspended calls of a run that goes on is added.
 func (m *Machine) ChangesHead(f Fact) bool {
 	switch f := f.(type) {
-	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *RunEnded:
+	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *LabelChanged, *ModeChanged, *RunEnded:
 		return true
+	case *Compacted: // between runs; within one, its end lists what it cost
+		return !m.s.Run.IsOpen()
 	case *Suspended:
 		return m.listsNext()
 	case *ToolFinished: // of a subagent that waits for more decisions

@@ -318,7 +318,11 @@ func (c *chaos) fact() machine.Fact {
 		return &machine.RuleRevoked{Meta: meta, Tool: any1(c, "a", "b")}
 	}
 	if c.rng.IntN(60) == 0 {
-		return &machine.TitleChanged{Meta: meta, Title: any1(c, "", "a", "a\nb", strings.Repeat("n", 201))}
+		text := any1(c, "", "a", "a\nb", strings.Repeat("n", 201))
+		if c.m.State().Seq%2 == 0 {
+			return &machine.LabelChanged{Meta: meta, Key: text, Value: text}
+		}
+		return &machine.TitleChanged{Meta: meta, Title: text}
 	}
 	switch c.rng.IntN(40) {
 	case 0:

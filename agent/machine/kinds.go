@@ -30,6 +30,7 @@ func (*ToolsChanged) kind() string          { return "tools_changed" }
 func (*Continued) kind() string             { return "continued" }
 func (*RuleRevoked) kind() string           { return "rule_revoked" }
 func (*TitleChanged) kind() string          { return "title_changed" }
+func (*LabelChanged) kind() string          { return "label_changed" }
 func (*Emitted) kind() string               { return "emitted" }
 func (*Undone) kind() string                { return "undone" }
 func (*Snapshot) kind() string              { return KindSnapshot }
@@ -40,7 +41,7 @@ var facts = []Fact{
 	&RunStarted{}, &StepStarted{}, &Compacted{}, &NoteWritten{}, &Replied{}, &StepFailed{},
 	&ToolStarted{}, &ToolFinished{}, &Suspended{}, &Decided{}, &Steered{}, &SentBack{},
 	&ModeChanged{}, &PhaseChanged{}, &ContextResetRequested{}, &ToolsChanged{}, &Continued{},
-	&RuleRevoked{}, &TitleChanged{}, &Emitted{}, &Undone{}, &Snapshot{}, &RunEnded{},
+	&RuleRevoked{}, &TitleChanged{}, &LabelChanged{}, &Emitted{}, &Undone{}, &Snapshot{}, &RunEnded{},
 }
 
 var (

@@ -73,6 +73,8 @@ func (f *ModeChanged) redact(r Redactor) { f.Reason = r.Text(f.Reason) }
 
 func (f *TitleChanged) redact(r Redactor) { f.Title = cleanLine(r.Text(f.Title), journal.MaxTitle) }
 
+func (f *LabelChanged) redact(Redactor) {} // like the labels of a run, it is to be found by its value
+
 func (f *Emitted) redact(r Redactor) { f.Value = r.JSON(f.Value) }
 
 func (f *Undone) redact(r Redactor) {

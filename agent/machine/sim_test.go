@@ -71,6 +71,17 @@ func (s *sim) text() string {
 		"\x01 control") + fmt.Sprint(s.rng.IntN(4))
 }
 
+// named returns a fact that gives the session another title, or adds or removes a label.
+func (s *sim) named(text string) machine.Fact {
+	switch len(s.facts) % 4 {
+	case 0:
+		return &machine.LabelChanged{Meta: s.meta(""), Key: "a & b", Value: text}
+	case 1:
+		return &machine.LabelChanged{Meta: s.meta(""), Key: "a & b"}
+	}
+	return &machine.TitleChanged{Meta: s.meta(""), Title: text}
+}
+
 // step lets one thing happen, which may be more than one fact.
 func (s *sim) step() {
 	r := s.m.State().Run
@@ -84,7 +95,7 @@ func (s *sim) step() {
 		}
 		s.apply(&machine.Snapshot{Meta: s.meta(""), State: state})
 	case r != nil && s.one(30):
-		s.apply(&machine.TitleChanged{Meta: s.meta(""), Title: pick(s, "a <title>", "another")})
+		s.apply(s.named(pick(s, "a <title>", "another")))
 	case r != nil && s.one(25):
 		s.compact()
 	case r != nil && !r.IsOpen() && s.one(10):

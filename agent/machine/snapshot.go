@@ -49,8 +49,10 @@ func (s *State) check(run string) string {
 		return fmt.Sprintf("status %q doesn't fit stage %q", r.Status, r.Stage)
 	case !slices.Contains([]Stage{StageReady, StageCalling, StageActing, StageReplied, StageFailed}, r.Stage):
 		return fmt.Sprintf("there is no stage %q", r.Stage)
-	case checkHead(s.Title, s.Labels, s.Owner, s.Parent) != "":
-		return checkHead(s.Title, s.Labels, s.Owner, s.Parent)
+	case checkHead(s.Title, listedLabels(s.Labels, s.OwnLabels), s.Owner, s.Parent) != "":
+		return checkHead(s.Title, listedLabels(s.Labels, s.OwnLabels), s.Owner, s.Parent)
+	case s.checkOwn() != "":
+		return s.checkOwn()
 	case r.First < 0 || r.First >= len(s.Messages) || !isWellFormed(closed):
 		return "its conversation isn't well formed"
 	case r.ContextReset != nil && (r.ContextReset.Index < 1 || r.ContextReset.Prompt < 0):

@@ -64,6 +64,8 @@ var impossibleStates = map[string]string{
 	"waits for nothing":      `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"suspended","call":{"id":"r-1.1.0","name":"x"}}]}}`,
 	"an odd status":          `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"odd","call":{"id":"r-1.1.0","name":"x"}}]}}`,
 	"done without a result":  `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"done","call":{"id":"r-1.1.0","name":"x"}},{"status":"open","call":{"id":"r-1.1.1","name":"x"}}]}}`,
+	"a negative cost":        `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"replied"},"totals":{"cost":-1}}`,
+	"a label of the owner":   `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"replied"},"own_labels":"pawl.owner=bob"}`,
 	"another call":           `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"open","call":{"id":"r-1.1.0","name":"y"}}]}}`,
 }
 

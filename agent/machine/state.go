@@ -27,13 +27,17 @@ type State struct {
 	Used []string `json:"used,omitempty"`
 	// Keys are the newest 100 keys of inputs.
 	Keys []KeyState `json:"keys,omitempty"`
-	// Labels are those of the newest run, and Title is what lists show.
-	Labels provider.LabelSet `json:"labels,omitempty"`
-	Title  string            `json:"title,omitempty"`
-	Owner  string            `json:"owner,omitempty"`  // who the session belongs to: see [RunStarted]
-	Parent string            `json:"parent,omitempty"` // whose work the session is: see RunStarted.ParentSession
+	// Labels are those of the newest run, and OwnLabels those of the session itself: see
+	// [LabelChanged]. Title is what lists show.
+	Labels    provider.LabelSet `json:"labels,omitempty"`
+	OwnLabels provider.LabelSet `json:"own_labels,omitempty"`
+	Title     string            `json:"title,omitempty"`
+	Owner     string            `json:"owner,omitempty"`  // who the session belongs to: see [RunStarted]
+	Parent    string            `json:"parent,omitempty"` // whose work the session is: see RunStarted.ParentSession
 	// Notes are the newest note of each category.
 	Notes []NoteState `json:"notes,omitempty"`
+	// Totals are of all runs of the session, also of those that were pruned or replaced.
+	Totals Totals `json:"totals,omitzero"`
 }
 
 // maxUsed is how many ids of decided pauses a session remembers. A decision on one of them is
@@ -56,13 +60,13 @@ type RunState struct {
 	ToolChoice  provider.ToolChoice `json:"tool_choice,omitzero"`
 	Output      json.RawMessage     `json:"output,omitempty"`
 	Interactive bool                `json:"interactive,omitempty"`
+	Children    bool                `json:"children,omitempty"` // its stream shows the events of its subagents
 	Priority    int                 `json:"priority,omitempty"`
 	Caller
 	Fingerprints []ToolFingerprint `json:"fingerprints,omitempty"` // of the tools that the run knows, in order
 	// the tools that are offered; empty: all that the mode permits
 	Only     []string          `json:"only,omitempty"`
 	External []json.RawMessage `json:"external,omitempty"` // tools of this run that a front end executes
-	Children bool              `json:"children,omitempty"` // the run's stream shows the events of its subagents
 
 	// ContextReset is set if the run continues the work of another. The counts below then include
 	// those of the runs before it.
@@ -177,13 +181,6 @@ type ToolState struct {
 	Same    int    `json:"same,omitempty"`    // how often in a row both were the same
 	Failing int    `json:"failing,omitempty"` // how often in a row the same input failed
 	Failed  int    `json:"failed,omitempty"`  // how often in a row it failed, with any input
-}
-
-// A NoteState is the newest note of a category.
-type NoteState struct {
-	Category string  `json:"category"`
-	Index    int     `json:"index"` // among the notes of the category, from 1; 0 before the first
-	Share    float64 `json:"share"` // how full the context window was
 }
 
 // IsOpen reports whether a run exists and hasn't ended.

@@ -260,6 +260,7 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 	try(&machine.Continued{})
 	try(&machine.RuleRevoked{Tool: "look"})
 	try(&machine.TitleChanged{Title: "a title"})
+	try(&machine.LabelChanged{Key: "a", Value: "b"})
 	try(&machine.Emitted{Kind: "price", Value: json.RawMessage(`1`)})
 	for _, status := range []machine.Status{machine.Paused, machine.Completed, machine.Stopped, machine.Failed} {
 		try(&machine.RunEnded{Status: status})

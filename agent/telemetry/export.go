@@ -95,7 +95,8 @@ func (e *exporter) begin(f agent.Fact, meta *agent.Meta) {
 	case *machine.Continued:
 		e.endLeg("interrupted")
 		e.startLeg(meta, true)
-	case *machine.RunEnded, *machine.Undone, *machine.Snapshot, *machine.RuleRevoked, *machine.TitleChanged:
+	case *machine.RunEnded, *machine.Undone, *machine.Snapshot, *machine.RuleRevoked, *machine.TitleChanged,
+		*machine.LabelChanged:
 	default:
 		if r := e.machine.State().Run; e.leg == nil && r.IsOpen() && meta.Run() == r.ID {
 			e.startLeg(meta, true)

@@ -94,7 +94,7 @@ func (d Dialect) SQL(statement string) string {
 }
 
 // updatedColumn is the number of the column with the time of the last append.
-const updatedColumn = "16"
+const updatedColumn = "17"
 
 type statements struct {
 	find, lock, heads, idle, owned   string
@@ -112,7 +112,7 @@ func (d Dialect) statements() statements {
 		now = "0"
 	}
 	// The columns are those of scanRow, in its order. updatedColumn is the number of d.Updated.
-	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, s.parent, " + d.Seq +
+	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, s.parent, s.info, " + d.Seq +
 		", s.pruned, s.inbox, s.fence, s.owner, s.until, s.created, "
 	from := " FROM @sessions s WHERE "
 	q := statements{
@@ -122,10 +122,11 @@ func (d Dialect) statements() statements {
 		idle:  columns + "s.idle, 0" + from + "s.idle IS NOT NULL",
 		owned: columns + d.Updated + ", 0" + from + "s.owner <> ''",
 		insert: `INSERT INTO @sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels, parent, expires,
-				idle, created)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) RETURNING id`,
+				idle, info, created)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) RETURNING id`,
 		update: `UPDATE @sessions SET status = ?2, open = ?3, opens = ?4, seq = ?5, pruned = ?6, inbox = ?7, fence = ?8, owner = ?9,
-			until = ?10, updated = ?11, kind = ?12, title = ?13, labels = ?14, parent = ?15, expires = ?16, idle = ?17 WHERE id = ?1`,
+			until = ?10, updated = ?11, kind = ?12, title = ?13, labels = ?14, parent = ?15, expires = ?16, idle = ?17, info = ?18
+			WHERE id = ?1`,
 		repeated: "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= " +
 			"?3 ORDER BY seq",
 		page: "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 " +

@@ -19,9 +19,9 @@ type Item struct {
 	Kind string    `json:"-"`
 	Time time.Time `json:"-"` // when it was posted, or, of decisions, checked
 
-	Text string `json:"text,omitempty"` // a message, a mode, a title, or the tool of a rule
+	Text string `json:"text,omitempty"` // a message, a mode, a title, the value of a label, or the tool of a rule
 	By   string `json:"by,omitempty"`
-	Key  string `json:"key,omitempty"` // of a message
+	Key  string `json:"key,omitempty"` // of a message or a label
 	// those that don't fit when they are taken open their pauses again
 	Decisions []machine.Decision `json:"decisions,omitempty"`
 }
@@ -35,6 +35,7 @@ const (
 	ItemMode   = "mode"
 	ItemRevoke = "revoke"
 	ItemTitle  = "title"
+	ItemLabel  = "label"
 	ItemDecide = "decide"
 )
 

@@ -81,6 +81,8 @@ func (n *names) fact(f agent.Fact) string {
 		b.add("of %d messages", len(f.State.Messages))
 	case *machine.TitleChanged:
 		b.add("%q", f.Title)
+	case *machine.LabelChanged:
+		b.add("%s=%q", f.Key, f.Value)
 	case *machine.RunEnded:
 		b.add("%s", f.Status)
 		b.with("code", f.Code)

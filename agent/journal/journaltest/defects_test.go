@@ -437,6 +437,16 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
+	{"keeps the host's first part of a head", "a head update replaces all that the host sets",
+		func(b *bad, s journal.Store) {
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				if h, err := s.Head(ctx, a.Session); err == nil && len(h.Info) > 0 && a.Head != nil {
+					head := *a.Head
+					head.Info, a.Head = h.Info, &head
+				}
+				return s.Append(ctx, a)
+			}
+		}},
 	{"shows pages that overlap", "pages show every session once", func(b *bad, s journal.Store) {
 		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
 			if f.After != "" {

@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,14 +21,14 @@ var headChecks = []check{
 		labels := map[string]string{"user": "ann", "tenant": "Ünits <&> “Co”"}
 		f.append(journal.Append{Session: "s", Records: recs(1, 3), Head: &journal.HeadUpdate{
 			Status: "paused", Open: open, Kind: "plan", Title: "The “home” page", Labels: labels,
-			Parent: "the “parent”",
+			Parent: "the “parent”", Info: []byte("\x00\xff{}"),
 		}})
 		h := f.head("s")
 		if h.Updated.IsZero() {
 			t.Fatalf("the head doesn't say when it was updated")
 		}
 		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Kind: "plan",
-			Title: "The “home” page", Labels: labels, Parent: "the “parent”", Seq: 3,
+			Title: "The “home” page", Labels: labels, Parent: "the “parent”", Info: []byte("\x00\xff{}"), Seq: 3,
 			Created: h.Created, Updated: h.Updated})
 		h.Labels["user"] = "bob"
 		f.equal("labels", f.head("s").Labels, labels)
@@ -36,7 +37,7 @@ var headChecks = []check{
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
 			Status: "x", Open: []journal.Open{{ID: "o"}}, Kind: "k", Title: "t", Labels: map[string]string{"a": "b"},
-			Parent: "p",
+			Parent: "p", Info: []byte("i"),
 		}})
 		before := f.head("s")
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
@@ -51,12 +52,13 @@ var headChecks = []check{
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
 			Status: "x", Open: []journal.Open{{ID: "o"}, {ID: "p"}}, Kind: "k", Title: "t",
-			Labels: map[string]string{"a": "b", "c": "d"}, Parent: "p",
+			Labels: map[string]string{"a": "b", "c": "d"}, Parent: "p", Info: []byte("i"),
 		}})
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2),
-			Head: &journal.HeadUpdate{Status: "y", Open: []journal.Open{{ID: "q"}}}})
+			Head: &journal.HeadUpdate{Status: "y", Open: []journal.Open{{ID: "q"}}, Info: []byte("j")}})
+		f.equal("info", string(f.head("s").Info), "j")
 		f.equal("open list", f.head("s").Open, []journal.Open{{ID: "q"}})
-		f.append(journal.Append{Session: "s", After: 2, Records: recs(3, 3), Head: &journal.HeadUpdate{}})
+		f.append(journal.Append{Session: "s", After: 2, Records: recs(3, 3), Head: &journal.HeadUpdate{Info: []byte{}}})
 		h := f.head("s")
 		f.equal("head", h, journal.Head{Session: "s", Seq: 3, Created: h.Created, Updated: h.Updated})
 	}},
@@ -73,6 +75,23 @@ var headChecks = []check{
 		f.refuseAppend("head at the wrong number", a)
 		f.equal("status", f.head("s").Status, "old")
 		f.checkLog("s", 0, rec(1))
+	}},
+	{"the host's own part of a head has a bounded size, and a reader's copy is its own", func(t tb, s journal.Store) {
+		f := on(t, s)
+		info := bytes.Repeat([]byte{7}, journal.MaxInfo)
+		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{Info: info}})
+		refused[*journal.InvalidError](f, "append with more",
+			s.Append(f.ctx, journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Info: append(info, 7)}}))
+		got := f.head("s").Info
+		f.equal("info", got, info)
+		got[0], info[1] = 8, 8
+		f.equal("info afterwards", f.head("s").Info, bytes.Repeat([]byte{7}, journal.MaxInfo))
+		l := f.lease("s", "a", hour)
+		f.append(journal.Append{Session: "s", After: 1, Fence: l.Fence, Records: recs(2, 3)})
+		f.release(l)
+		f.post("s", item("a"))
+		f.delete("s", 2)
+		f.equal("info after all that doesn't change it", len(f.head("s").Info), journal.MaxInfo)
 	}},
 	{"a lease alone makes a session", func(t tb, s journal.Store) {
 		f := on(t, s)

@@ -182,7 +182,7 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 func headColumns(h *journal.HeadUpdate) ([]any, error) {
 	if h == nil {
 		var text *string
-		return []any{text, text, (*int)(nil), text, text, text, text, (*int64)(nil)}, nil
+		return []any{text, text, (*int)(nil), text, text, text, text, (*int64)(nil), []byte(nil)}, nil
 	}
 	open, err := sqljournal.EncodeOpen(h.Open)
 	if err != nil {
@@ -190,7 +190,7 @@ func headColumns(h *journal.HeadUpdate) ([]any, error) {
 	}
 	labels, err := sqljournal.EncodeLabels(h.Labels)
 	return []any{h.Status, open, len(h.Open), h.Kind, h.Title, labels, h.Parent,
-		sqljournal.Nanos(journal.Expires(h.Open))}, err
+		sqljournal.Nanos(journal.Expires(h.Open)), sqljournal.Blob(h.Info)}, err
 }
 
 // Insert implements [sqljournal.Database].

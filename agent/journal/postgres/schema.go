@@ -89,6 +89,7 @@ var migrations = [][]string{{
 	"UPDATE @sessions AS s SET idle = s.updated WHERE owner = ''",
 	`CREATE INDEX sessions_newest ON @sessions (idle DESC, name)
 		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
+	"ALTER TABLE @sessions ADD COLUMN info bytea NOT NULL DEFAULT ''", // the host's
 }}
 
 const (
@@ -103,11 +104,11 @@ const (
 			(updated, idle) = (SELECT n.at, CASE WHEN owner = '' THEN n.at END FROM (SELECT greatest(updated, ` + now + `) AS at) AS n),
 			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens),
 			kind = coalesce(?8, kind), title = coalesce(?9, title), labels = coalesce(?10::jsonb, labels), parent = coalesce(?11, parent),
-			expires = CASE WHEN ?5::text IS NULL THEN expires ELSE ?12::bigint END
+			expires = CASE WHEN ?5::text IS NULL THEN expires ELSE ?12::bigint END, info = coalesce(?13::bytea, info)
 		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 RETURNING id, updated
 	) INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT s.id, ?3 + r.n, ?2, s.updated, r.time, r.kind, r.v, r.data
-	FROM s, unnest(?13::bigint[], ?14::text[], ?15::bigint[], ?16::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
+	FROM s, unnest(?14::bigint[], ?15::text[], ?16::bigint[], ?17::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
 
 	insertRecords = `INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT ?1, ?2 + r.n, ?3, ?4, r.time, r.kind, r.v, r.data

@@ -96,6 +96,7 @@ var migrations = [][]string{{
 	"UPDATE @sessions AS s SET idle = " + dialect.Updated + " WHERE owner = ''",
 	`CREATE INDEX @sessions_newest ON @sessions (idle DESC, name)
 		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
+	"ALTER TABLE @sessions ADD COLUMN info BLOB NOT NULL DEFAULT x''", // the host's
 }}
 
 // The table with the version is created first. Its fence is the last one of any session, so that

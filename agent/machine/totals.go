@@ -1,0 +1,57 @@
+package machine
+
+import (
+	"encoding/json"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// Totals are what all runs of a session have used, with their subagents. A copy of a session (see
+// [Copy]) begins with none, because its original has paid for the runs that were copied. It has
+// those of the original if it has the same name.
+type Totals struct {
+	Cost     provider.Money `json:"cost,omitempty"` // as far as prices are known
+	Steps    int            `json:"steps,omitempty"`
+	Unpriced bool           `json:"unpriced,omitempty"` // some usage had no known price
+	Copied   bool           `json:"copied,omitempty"`   // the newest run is one of the original's
+}
+
+// add counts what a fact has added to the newest run.
+func (t *Totals) add(r *RunState, steps int, cost provider.Money) {
+	if t.Copied {
+		return
+	}
+	t.Steps += r.Step - steps
+	t.Cost = t.Cost.Add(r.Cost - cost)
+	t.Unpriced = t.Unpriced || r.Unpriced
+}
+
+// A HeadInfo is what the host's part of a session's head says: see [journal.HeadUpdate].Info.
+type HeadInfo struct {
+	Cost     provider.Money `json:"cost,omitempty"`
+	Steps    int            `json:"steps,omitempty"`
+	Unpriced bool           `json:"unpriced,omitempty"`
+	Mode     string         `json:"mode,omitempty"`
+}
+
+// InfoOf returns what a head says. It is empty for the head of a session that an older version has
+// written, and that has had no run since.
+func InfoOf(h *journal.Head) (info HeadInfo) {
+	_ = json.Unmarshal(h.Info, &info) // what can't be read says nothing
+	return info
+}
+
+// info returns the host's part of the head. The name of a mode that doesn't fit is left out.
+func (s *State) info() []byte {
+	info := HeadInfo{Cost: s.Totals.Cost, Steps: s.Totals.Steps, Unpriced: s.Totals.Unpriced, Mode: s.Mode}
+	if info == (HeadInfo{}) {
+		return nil
+	}
+	text, _ := Marshal(info)
+	if len(text) > journal.MaxInfo {
+		info.Mode = ""
+		text, _ = Marshal(info)
+	}
+	return text
+}
