@@ -45,7 +45,7 @@ export class Approval {
 
   card() {
     const p = this.item.pause;
-    const id = `card-${this.item.id}`;
+    const id = `card-${encodeURIComponent(this.item.id)}`; // lists of ids are separated by spaces
     this.error = h("p", { class: "error-text", role: "alert" });
     this.left = h("span", { class: "left" });
     this.area = h("div", {});
