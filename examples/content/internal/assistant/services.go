@@ -38,7 +38,7 @@ type Config struct {
 	Sources  []web.Searcher
 	Mocks    *mock.Set // nil: nothing is mocked
 	Mocked   bool      // everything is mocked; trace ids begin with mock-
-	// Lease is how long a pipeline belongs to a process that has died; 0: 5 s.
+	// Lease is how long a pipeline belongs to a process that has died; 0: 4 s.
 	Lease time.Duration
 	// Admit says whether a user may start these tools now, or try them again; nil: always. release
 	// is called when they have ended.
@@ -89,7 +89,7 @@ type Services struct {
 
 // New opens the file and makes the services.
 func New(cfg Config) (s *Services, err error) {
-	cfg.Lease, cfg.Logger = cmp.Or(cfg.Lease, 5*time.Second), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Lease, cfg.Logger = cmp.Or(cfg.Lease, 4*time.Second), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event) {}
 	}
