@@ -147,7 +147,9 @@ func inNode(node string, pauses []agent.Pause) []agent.Pause {
 //     pause of the kind "question" whose schema says what can be decided;
 //   - a call of a node, as it is in an agent's session.
 //
-// Of the last two, [agent.Pause].Path begins with the ID of the node.
+// Of the last two, [agent.Pause].Path begins with the ID of the node. A pause that was decided is
+// in the list until the run goes on, which is at once where it is driven; a second decision on it
+// is refused.
 func (r *Runner) Pending(ctx context.Context, run string) ([]agent.Pause, error) {
 	s, err := r.State(ctx, run)
 	if err != nil {

@@ -96,10 +96,18 @@ func (x *execution) loop() error {
 }
 
 // decideNext adds the facts that follow from the state, and returns what has to be waited for then.
+// Before a plan ends, it takes what was decided until then.
 func (x *execution) decideNext() (action, error) {
-	for {
+	for looked := false; ; {
 		act := x.s.next(time.Now())
 		var err error
+		if ends := act.kind == actFail || act.kind == actEnd; ends && !looked {
+			looked, x.look = true, true
+			if err = x.takeDecisions(); err != nil {
+				return act, err
+			}
+			continue
+		}
 		switch act.kind {
 		case actStart:
 			for _, i := range act.nodes {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -201,12 +200,18 @@ func (r *Runner) Delete(ctx context.Context, run string) error {
 		return err
 	}
 	defer l.close(ctx)
-	for _, a := range append(slices.Collect(maps.Values(r.cfg.Workers)), r.cfg.Agent) {
-		for head, err := range a.Journal().Heads(held, journal.Filter{Parent: run}) {
-			if err == nil {
-				err = a.Session(head.Session).Delete(held)
+	for plan := range min(l.state.Current+1, len(l.state.plans)) {
+		for _, n := range l.state.plans[plan].Plan.Nodes {
+			a := r.agentOf(n.Worker)
+			if a == nil {
+				a = r.cfg.Agent
 			}
-			if err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+			name := SessionOf(run, plan, n.ID)
+			_, err := a.Journal().Head(held, name)
+			if err == nil {
+				err = a.Session(name).Delete(held)
+			}
+			if err != nil && !errors.Is(err, journal.ErrNoSession) {
 				return storeError(run, "deleting the session of a node", err)
 			}
 		}

@@ -61,12 +61,12 @@ type task struct {
 	outputs    map[string]json.RawMessage
 	approved   bool   // a person has approved the plan
 	approvedBy string // who
-	answered   map[string]bool
+	answered   string // the pause of its call that this approval has answered
 }
 
 func (x *execution) task(n *NodeState) *task {
 	return &task{run: x.s.Run, plan: x.s.Current, node: *n, outputs: x.s.outputs(), approved: x.s.Approved == x.s.hash,
-		approvedBy: x.s.ApprovedBy, answered: make(map[string]bool)}
+		approvedBy: x.s.ApprovedBy}
 }
 
 func (k *task) session() string { return SessionOf(k.run, k.plan, k.node.Node.ID) }
@@ -94,7 +94,7 @@ func (x *execution) tendNode(t *tended, k *task) {
 			return
 		case work.Waits:
 			tries = 0
-			if x.answerByPlan(k, out.Pending) {
+			if x.answerByPlan(t, k, out.Pending) {
 				continue
 			}
 			x.say(t, message{waits: out.Pending})
@@ -166,29 +166,28 @@ func (x *execution) waitToTryAgain(t *tended, tries int, out *work.Outcome) {
 }
 
 // answerByPlan approves the calls that the approval of the plan has approved: those of the node
-// itself whose input is the one in the plan, which no output of another node is a part of.
-func (x *execution) answerByPlan(k *task, pauses []agent.Pause) bool {
+// itself whose input is the one in the plan, which no output of another node is a part of. It
+// reports whether the node is to be looked at again.
+func (x *execution) answerByPlan(t *tended, k *task, pauses []agent.Pause) bool {
 	n := &k.node.Node
 	if refs, _ := references(n.Input); !k.approved || n.Tool == "" || len(refs) > 0 {
 		return false
 	}
-	var approvals []agent.Decision
-	for i := range pauses {
+	for i := range pauses { // a call waits for one thing
 		p := &pauses[i]
-		if p.Kind == agent.PauseApproval && len(p.Path) == 0 && !k.answered[p.ID] && x.isInput(n, p.Call.Input) {
-			k.answered[p.ID] = true
-			approvals = append(approvals, agent.Approve(p.ID).By(k.approvedBy))
+		if p.Kind != agent.PauseApproval || len(p.Path) > 0 || k.answered == p.ID || !x.isInput(n, p.Call.Input) {
+			continue
 		}
+		err := x.cfg.Agent.Session(k.session()).Decide(x.work, agent.Approve(p.ID).By(k.approvedBy))
+		if err != nil && !isRefused(err) {
+			out := stopped(err)
+			x.waitToTryAgain(t, 1, &out)
+			return true
+		}
+		k.answered = p.ID
+		return err == nil
 	}
-	if len(approvals) == 0 {
-		return false
-	}
-	if err := x.cfg.Agent.Session(k.session()).Decide(x.work, approvals...); err != nil {
-		x.cfg.Logger.WarnContext(x.work, "plan: the approval of a plan can't be passed on to a call", "run", k.run,
-			"node", n.ID, "error", err)
-		return false
-	}
-	return true
+	return false
 }
 
 // isInput reports whether an input of a call is that of a node.

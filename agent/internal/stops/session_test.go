@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -23,6 +24,7 @@ type scenario struct {
 	name  string
 	agent func(p *process) *agent.Agent
 	paid  []int
+	plan  bool // a model has submitted a plan, which is undone if the run ends otherwise
 }
 
 var scenarios = []scenario{
@@ -30,19 +32,31 @@ var scenarios = []scenario{
 		return p.agent("clerk", steps(
 			[]providertest.CallSpec{call("pay", 1), call("mark", 2), call("pay", 3)},
 			[]providertest.CallSpec{call("pay", 4)}))
-	}, []int{1, 3, 4}},
+	}, []int{1, 3, 4}, false},
 	{"a run with an approval", func(p *process) *agent.Agent {
 		return p.agent("clerk", steps(
 			[]providertest.CallSpec{call("approved", 1), call("pay", 2)},
 			[]providertest.CallSpec{call("pay", 3)}))
-	}, []int{1, 2, 3}},
+	}, []int{1, 2, 3}, false},
 	{"a subagent", func(p *process) *agent.Agent {
 		helper := p.agent("helper", steps([]providertest.CallSpec{call("pay", 1), call("pay", 2)},
 			[]providertest.CallSpec{call("approved", 3)}))
 		return p.agent("clerk", steps([]providertest.CallSpec{{Tool: "help", Input: agent.Task{Task: "Pay."}},
 			call("pay", 4)}), agent.AsTool(helper, tools.Spec{Name: "help", ParallelSafe: true}))
-	}, []int{1, 2, 3, 4}},
+	}, []int{1, 2, 3, 4}, false},
+	{"a submitted plan", func(p *process) *agent.Agent {
+		_, r := p.runner()
+		return p.agent("planner", steps([]providertest.CallSpec{{Tool: plan.ToolSubmit, Input: submitted}}),
+			plan.Tools(r)...)
+	}, []int{1, 2, 3}, true},
 }
+
+// submitted is a plan whose call c asks for itself, because its input is known only when it runs.
+var submitted = json.RawMessage(`{"title": "Pay", "nodes": [
+	{"id": "a", "tool": "pay", "input": "{\"n\": 1}"},
+	{"id": "b", "tool": "find", "input": "{\"n\": 2}", "after": ["a"]},
+	{"id": "c", "tool": "approved", "input": "{\"n\": {\"$from\": \"b\"}}"},
+	{"id": "d", "tool": "pay", "input": "{\"n\": 3}", "after": ["a"]}]}`)
 
 // input begins the run. A process that isn't the first to have it continues it.
 func input() agent.Input { return agent.Input{Session: session, Key: "first", Prompt: "Pay."} }
@@ -52,8 +66,8 @@ type way struct {
 	name string
 	// begin returns what the process does, and what stops it.
 	begin func(w *world, p *process, a *agent.Agent) (run, stop func())
-	ends  bool   // it ends the run by contract: the effects aren't all there
-	only  string // the only scenario in which it happens; empty: all
+	ends  bool     // it ends the run by contract: the effects aren't all there
+	only  []string // the scenarios in which it happens; none: all
 }
 
 var background = context.Background()
@@ -85,8 +99,8 @@ var ways = []way{
 	{name: "the lease of the session is lost", begin: func(_ *world, p *process, a *agent.Agent) (run, stop func()) {
 		return func() { drive(background, a) }, func() { p.lose(func(name string) bool { return name == session }) }
 	}},
-	{name: "the lease of a subagent is lost", only: "a subagent", begin: func(_ *world, p *process,
-		a *agent.Agent) (run, stop func()) {
+	{name: "the lease of a subagent or a plan is lost", only: []string{"a subagent", "a submitted plan"}, begin: func(
+		_ *world, p *process, a *agent.Agent) (run, stop func()) {
 		return func() { drive(background, a) }, func() { p.lose(func(name string) bool { return name != session }) }
 	}},
 	{name: "kill -9", begin: func(_ *world, p *process, a *agent.Agent) (run, stop func()) {
@@ -182,6 +196,10 @@ func (w *world) run(s *scenario, how *way) (points int) {
 	w.stop = func() { running.Go(stop) }
 	running.Go(run)
 
+	if s.plan {
+		_, r := w.process(false).runner()
+		others.Go(func() { r.Serve(ctx) })
+	}
 	next := s.agent(w.process(false))
 	var res *agent.Result
 	for range 3600 {
@@ -204,6 +222,9 @@ func (w *world) run(s *scenario, how *way) (points int) {
 	if !w.stopped() {
 		stop() // the run has ended before
 	}
+	if s.plan {
+		<-time.After(time.Minute) // it is undone if the run didn't complete
+	}
 	end()
 	others.Wait()
 	running.Wait()
@@ -221,6 +242,12 @@ func (w *world) check(s *scenario, how *way, res *agent.Result) {
 			if times > 1 {
 				w.fault("order %d was paid %d times", n, times)
 			}
+			if s.plan && w.undone[n] == 0 && !w.planned() {
+				w.fault("order %d was paid, and isn't undone", n)
+			}
+		}
+		if s.plan {
+			w.settled(session)
 		}
 		return
 	case res.Status != agent.Completed:
@@ -232,6 +259,14 @@ func (w *world) check(s *scenario, how *way, res *agent.Result) {
 		}
 	}
 	w.settled(session)
+}
+
+// planned reports whether the plan had completed before the run was stopped.
+func (w *world) planned() bool {
+	for head, err := range w.store.Heads(background, journal.Filter{Kind: "plan"}) {
+		return err == nil && head.Status == string(plan.Completed)
+	}
+	return false
 }
 
 // settled notes which sessions of the store are still open.

@@ -2,6 +2,7 @@ package stops
 
 import (
 	"flag"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -19,7 +20,7 @@ func TestNothingIsLostWhenAProcessOfARunIsStopped(t *testing.T) {
 	for i := range scenarios {
 		names = append(names, scenarios[i].name)
 		for j := range ways {
-			if ways[j].only != "" && ways[j].only != scenarios[i].name {
+			if only := ways[j].only; only != nil && !slices.Contains(only, scenarios[i].name) {
 				tab.add(ways[j].name, scenarios[i].name, 0)
 				continue
 			}

@@ -223,6 +223,8 @@ func (p *process) tools() []tools.Tool {
 				<-time.After(time.Second)
 				return "marked", nil
 			}),
+		tools.New(tools.Spec{Name: "find", ReadOnly: true},
+			func(_ context.Context, in order) (int, error) { return in.N, nil }),
 		tools.New(tools.Spec{Name: "decline", ReadOnly: true},
 			func(context.Context, order) (string, error) { return "", errDeclined }),
 	}
