@@ -32,7 +32,8 @@ const (
 //	}
 //
 // Unlike with Run, neither the end of the context, nor [Agent.Drain], nor the loss of the lease
-// ends the run. Its calls don't fail because of that, either: the next leg goes on.
+// ends the run. Its calls don't fail because of that, either: the next leg goes on. If an AfterTool
+// hook is cut off after a call that can't run again, the call's result is withheld.
 //
 // The error means that nothing was recorded; how the run stands is in Progressed. Advance takes all
 // inputs and is safe to repeat. An input that starts a run needs a Session and a Key; if the

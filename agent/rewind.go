@@ -4,15 +4,15 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A rewind is what a run begins with that replaces others: see [Input].Replaces.
+// A rewind is the starting point of a run that replaces others: see [Input].Replaces.
 type rewind struct {
 	*machine.Rewind
 	start uint64 // Input.Replaces
 	facts []Fact // of the session, when the input came
 }
 
-// rewindTo returns what the run begins with that replaces the one that started with the fact number
-// start, and those after it. It changes nothing.
+// rewindTo returns the starting point of a run that replaces the one that started with the fact
+// number start, and those after it. It changes nothing.
 func (l *sessionLog) rewindTo(start uint64) (*rewind, error) {
 	facts, err := l.agent.sessions.Facts(l.ctx, l.Name, 0, 0)
 	if err != nil {

@@ -50,8 +50,7 @@ type SessionInfo struct {
 
 // Sessions lists the sessions of the agent's journal, the most recently changed first, without
 // those that have a parent (see Input.Parent), such as those of subagents, and the logs of other
-// packages ([journal.Head].Kind). Each range over the
-// sequence lists anew.
+// packages ([journal.Head].Kind). Each range over the sequence lists anew.
 //
 // It reads pages of 200 sessions, as far as the caller's loop and the filter's Limit and Updated
 // need them. A session that changes meanwhile may be missed.

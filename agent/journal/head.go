@@ -68,8 +68,7 @@ type Filter struct {
 	Kind   string // only this kind, if not empty
 	NoKind bool   // only sessions without a kind: those of agents
 	Parent string // only the children of this one, if it isn't empty
-	// NoParent keeps only sessions without a parent: those that somebody else than another session
-	// has begun.
+	// NoParent keeps only sessions without a parent.
 	NoParent bool
 	Label    Label // only sessions that have this label, if its key isn't empty
 	// Without leaves out the sessions that have this label, or any with its key if its value is

@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Rewind is what a run begins with that replaces an earlier run and those after it: see
+// A Rewind is the starting point of a run that replaces an earlier run and those after it: see
 // [RunStarted].Replaces.
 type Rewind struct {
 	// State is that of the session before the replaced run started.
@@ -48,15 +48,17 @@ func NewRewind(session string, facts []Fact, start uint64) (w *Rewind, problem s
 	return w, "", nil
 }
 
-// replaceable returns the number of the fact before whose input the conversation ends if the run is
-// replaced that started with the fact number start, or says why it can't be replaced.
+// replaceable says where the conversation ends if the run that started with the fact number start
+// is replaced: before the input of the run that started with the fact number from. If the run can't
+// be replaced, problem says why.
 func replaceable(facts []Fact, start uint64) (from uint64, problem string) {
 	if len(facts) == 0 {
 		return 0, "the session has no run yet"
 	}
-	var runs []uint64                 // the numbers that are possible
-	begins := map[uint64]uint64{0: 0} // where the runs begin that have started with these numbers
-	replaced := map[uint64]uint64{}   // the number with which the run started that has replaced this one
+	// runs are named by the numbers of the facts that started them
+	var runs []uint64                 // those that can be replaced
+	begins := map[uint64]uint64{0: 0} // the result from, for each run
+	replaced := map[uint64]uint64{}   // which run replaced another
 	for _, f := range facts {
 		f, ok := f.(*RunStarted)
 		if !ok || f.ContextReset != nil {
