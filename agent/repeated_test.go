@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -159,32 +158,5 @@ func TestTwoWorkersWithOneInputDoItsWorkOnce(t *testing.T) {
 		for n := range 10 {
 			require.Equal(t, 1, done.of(n), fmt.Sprint(n))
 		}
-	})
-}
-
-// TestAGuardThatIsCutOffWithholdsNoResult: the call is made again if it may be.
-func TestAGuardThatIsCutOffWithholdsNoResult(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var done effects
-		store := journal.NewMemory()
-		guard := agent.Hooks{AfterTool: func(ctx context.Context, _ *agent.ToolCall, _ *agent.ToolResult) error {
-			select {
-			case <-ctx.Done():
-				return errors.New("no answer")
-			case <-time.After(time.Minute):
-				return nil
-			}
-		}}
-		a := newAgent(t, agent.Config{Journal: store, Provider: inTurn(call("work", 1), say("Done.")),
-			Hooks: []agent.Hooks{guard}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Idempotent: true})}})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		p, err := a.Advance(ctx, first, agent.Leg{})
-		require.NoError(t, err)
-		require.Equal(t, agent.NextAgain, p.Next)
-		last, _ := advanced(t, a, agent.Leg{})
-		require.Equal(t, "Done.", last.Result.Text())
-		require.Equal(t, "done 1", last.Result.Messages[2].Parts[0].Result.Text())
-		requireNeverStopped(t, store)
 	})
 }

@@ -134,9 +134,6 @@ func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mod
 		req, err = x.askShorter(req, refused, err, p, start, mode, step)
 	}
 	if err != nil {
-		if x.Yields() { // the next process that has the session makes the call again
-			return
-		}
 		x.reply.err = err
 		x.stepFailed(err, req)
 		return
@@ -259,8 +256,12 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 	x.failStep(f, err)
 }
 
-// failStep appends that the model call failed, and ends the run.
+// failStep appends that the model call failed, and ends the run. If the run goes on elsewhere, the
+// call is made again there, and nothing is appended.
 func (x *driver) failStep(f *machine.StepFailed, err error) {
+	if x.Yields() {
+		return
+	}
 	f.Class, f.Error = fault.Of(err), err.Error()
 	if x.append(f) != nil {
 		return
