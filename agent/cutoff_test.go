@@ -41,6 +41,7 @@ func TestNothingThatIsCutOffAtTheEndOfALegFails(t *testing.T) {
 		}
 		return tools.Verdict{}
 	}
+	compose := func(ctx context.Context, _ agent.ComposeInput) (string, error) { return "Work.", remote(ctx) }
 	whole := time.Hour
 	for at := 50 * time.Millisecond; at < whole; at += 100 * time.Millisecond {
 		synctest.Test(t, func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestNothingThatIsCutOffAtTheEndOfALegFails(t *testing.T) {
 			a := newAgent(t, agent.Config{Journal: store,
 				Provider: inTurn(calls("work", 1, 2), call("work", 3), say("Done.")),
 				Hooks:    []agent.Hooks{hooks}, Policies: []tools.Policy{policy},
-				Compose: func(ctx context.Context, _ agent.ComposeInput) (string, error) { return "Work.", remote(ctx) },
+				Compose: compose,
 				Tools:   []tools.Tool{done.tool(tools.Spec{Name: "work", Idempotent: true})}})
 			ctx, cancel := context.WithTimeout(t.Context(), at)
 			defer cancel()
