@@ -11,6 +11,7 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Title: what the call does, in words for people
 //   - Call: the call: its Name and Input are what a person decides on
 //   - Reason, Risk: why a person is asked, and the tool's risk: low, medium or high
+//   - For: who answers, such as another agent; empty for a person (tools.Suspend)
 //   - Schema: the JSON schema of the answer; empty if any JSON will do
 //   - Expires: when it is too late; zero for never
 //   - Expired(): whether it was too late at a given time

@@ -26,7 +26,7 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Ou
 		return false
 	}
 	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.callTitle(cr), Reason: s.Prompt,
-		Schema: s.Schema, Again: s.Again}, s.Expires
+		Schema: s.Schema, Again: s.Again, For: s.For}, s.Expires
 	if done != nil {
 		p.Nested = done.Pending
 	}

@@ -309,3 +309,25 @@ func TestTheStateOfACallIsRedacted(t *testing.T) {
 	runInput(t, a, agent.Resume("s", agent.Answer(run(t, a).Pending[0].ID, provider.StopDone)))
 	require.JSONEq(t, `{"key":"***"}`, state)
 }
+
+func TestAPauseNamesWhoAnswers(t *testing.T) {
+	store := journal.NewMemory()
+	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Number) (string, error) {
+		return "", tools.Suspend{Kind: "consultation", For: "law\x00yer s3cret", Prompt: "May we?"}
+	})
+	child := newAgent(t, agent.Config{Name: "child", Tools: []tools.Tool{ask}, Provider: inTurn(call("ask", 1),
+		say("We may."))})
+	a := newAgent(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(child,
+		tools.Spec{})}, Provider: inTurn(task("child", "x"), say("Done.")),
+		Redact: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }})
+	p := run(t, a).Pending[0]
+	require.Equal(t, "law yer ***", p.For)
+	head, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, p.For, head.Open[0].For, "lists needn't read logs")
+	pending, err := a.Session("s").Pending(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, p.ID, pending[0].ID, "a session lists all that it waits for")
+	res := runInput(t, a, agent.Resume("s", agent.Answer(p.ID, "yes").By("lawyer")))
+	require.Equal(t, "Done.", res.Text())
+}

@@ -27,10 +27,15 @@ const MaxState = 64 << 10
 // To ask several questions at once, give an object schema with a property for each: there is one
 // answer.
 type Suspend struct {
-	Kind    string          // for the host, for example "question"
-	Prompt  string          // for the person who answers
-	Schema  json.RawMessage // of the answer; empty: any JSON
-	Expires time.Duration   // after which the call counts as rejected; 0: the default of the agent, which is never
+	Kind   string          // for the host, for example "question"
+	Prompt string          // for the person who answers
+	Schema json.RawMessage // of the answer; empty: any JSON
+	// For names who answers, if that isn't a person: another agent, for example. People aren't
+	// asked then: lists and pages that are for people leave the pause out or show it without
+	// buttons, and who is named finds it by that name (approvals.Filter). It isn't checked who
+	// answers in the end; the host's authorization does that. It is cut at 512 bytes.
+	For     string
+	Expires time.Duration // after which the call counts as rejected; 0: the default of the agent, which is never
 	// Again says that the call runs again with the answer.
 	Again bool
 	// State is what the call needs to go on: anything that encodes to JSON of at most [MaxState]

@@ -2,6 +2,9 @@
 // open items, the details that a person needs to decide on one, and an [http.Handler] for both,
 // which can also revoke standing approvals.
 //
+// A question that isn't for people, such as one that another agent answers ([tools.Suspend].For),
+// is listed only for those who ask for it by that name: see [Filter].
+//
 // Runs of plans (agent/plan) have their items in the list, too, if Config.Plans is set.
 //
 // The package runs no tools. A decision is posted to the session's journal, as by
@@ -45,7 +48,7 @@
 // Sessions and ids are given in the query or the body, never in the path: they may contain any
 // character, and proxies between a browser and this handler rewrite paths.
 //
-//	GET    /                            the open items: ?prefix= ?kind= ?tool= ?before= ?after= ?limit=
+//	GET    /                            the open items: ?prefix= ?kind= ?tool= ?for= ?before= ?after= ?limit=
 //	GET    /item?session=…&id=…         one item in full; with the end of the conversation: ?messages=5
 //	POST   /decide                      {"session","id","decision","reason","input","value","scope"}
 //	GET    /rules?session=…             standing approvals of a session

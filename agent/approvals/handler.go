@@ -78,6 +78,7 @@ type Item struct {
 	Kind    agent.PauseKind
 	Tool    string
 	Reason  string
+	For     string // who decides, if that isn't a person: see tools.Suspend
 	Expires time.Time
 	// Agent is the name of the session's agent; unknown (empty) in lists, and if the session's log
 	// can't be read.
@@ -231,12 +232,12 @@ type page struct {
 // list responds with the open items that the user may see. A page ends with all items of a session,
 // and only a session that the user may see is named.
 func (h *Handler) list(w http.ResponseWriter, r *http.Request) *problem {
-	q, p := query(r, "prefix", "kind", "tool", "before", "after", "limit")
+	q, p := query(r, "prefix", "kind", "tool", "for", "before", "after", "limit")
 	if p != nil {
 		return p
 	}
-	f := Filter{Prefix: q["prefix"], Kind: agent.PauseKind(q["kind"]), Tool: q["tool"], After: q["after"],
-		Plans: h.cfg.Plans != nil}
+	f := Filter{Prefix: q["prefix"], Kind: agent.PauseKind(q["kind"]), Tool: q["tool"], For: q["for"],
+		After: q["after"], Plans: h.cfg.Plans != nil}
 	if s := q["before"]; s != "" {
 		t, err := time.Parse(time.RFC3339, s)
 		if err != nil {
@@ -302,8 +303,8 @@ func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Deta
 	asked := d.Pause // a copy, so that the authorizer can't change the item
 	item := Item{
 		Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason,
-		Expires: d.Pause.Expires,
-		Agent:   d.Agent, Pause: &asked,
+		For: d.Pause.For, Expires: d.Pause.Expires,
+		Agent: d.Agent, Pause: &asked,
 	}
 	if _, err := h.may(r, item, ActView); err != nil {
 		return nil, Item{}, unknown()

@@ -25,7 +25,9 @@ type Open struct {
 	Title string `json:"title,omitempty"`
 	// Reason says why a decision is needed. Reason and the tool's name together are cut at
 	// journal.MaxName bytes; Detail has the full text.
-	Reason  string    `json:"reason,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// For names who decides, if that isn't a person: see tools.Suspend.
+	For     string    `json:"for,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // zero: never
 	Expired bool      `json:"expired,omitempty"`
 	// Updated is when the session's log was last appended to.
@@ -35,11 +37,15 @@ type Open struct {
 	Sent bool `json:"sent,omitempty"`
 }
 
-// A Filter says which items [List] yields. The zero Filter keeps all.
+// A Filter says which items [List] yields. The zero Filter keeps all that people decide.
 type Filter struct {
 	Prefix string          // of the session's name
 	Kind   agent.PauseKind // if it isn't empty
 	Tool   string          // if it isn't empty
+	// For keeps what that one is to answer, such as an agent: see tools.Suspend. Empty keeps what
+	// people decide. Everyone keeps both, and ignores For.
+	For      string
+	Everyone bool
 	// Before keeps items that expire before that time, including expired ones.
 	Before time.Time
 	// Plans keeps runs of plans (agent/plan) in the list, too. Their items have the tool "plan".
@@ -128,7 +134,7 @@ func (f *Filter) yield(h *journal.Head, yield func(Open, error) bool) bool {
 }
 
 func (f *Filter) keeps(o *Open) bool {
-	return (f.Kind == "" || f.Kind == o.Kind) && (f.Tool == "" || f.Tool == o.Tool) &&
+	return (f.Everyone || f.For == o.For) && (f.Kind == "" || f.Kind == o.Kind) && (f.Tool == "" || f.Tool == o.Tool) &&
 		(f.Before.IsZero() || !o.Expires.IsZero() && o.Expires.Before(f.Before))
 }
 
@@ -137,14 +143,15 @@ func opened(h *journal.Head, o *journal.Open, now time.Time) Open {
 	tool = strings.TrimSuffix(tool, ":")
 	return Open{
 		Session: h.Session, ID: o.ID, Kind: agent.PauseKind(o.Kind), Tool: tool,
-		Title: cmp.Or(o.What, tools.TitleOf(tool, nil)), Reason: reason,
+		Title: cmp.Or(o.What, tools.TitleOf(tool, nil)), Reason: reason, For: o.For,
 		Expires: o.Expires, Expired: expired(o.Expires, now), Updated: h.Updated, Sent: h.Inbox > 0,
 	}
 }
 
 // item returns what an authorizer decides about an item in a list.
 func (o *Open) item() Item {
-	return Item{Session: o.Session, ID: o.ID, Kind: o.Kind, Tool: o.Tool, Reason: o.Reason, Expires: o.Expires}
+	return Item{Session: o.Session, ID: o.ID, Kind: o.Kind, Tool: o.Tool, Reason: o.Reason, For: o.For,
+		Expires: o.Expires}
 }
 
 func expired(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }

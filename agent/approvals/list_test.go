@@ -2,8 +2,10 @@ package approvals_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // waiting is a store of heads with open matters, as they are without a log.
@@ -197,4 +200,37 @@ func BenchmarkList(b *testing.B) {
 			b.Fatal(n)
 		}
 	}
+}
+
+func TestAListForPeopleHasNoQuestionsForOthers(t *testing.T) {
+	store := waiting(t, map[string][]journal.Open{
+		"a": {{ID: "p-1", Kind: "consultation", Title: "ask: may we?", For: "lawyer"}},
+		"b": {{ID: "p-2", Kind: "approval", Title: "cms.remove: high risk"},
+			{ID: "p-3", Kind: "consultation", Title: "ask: how much?", For: "broker"}},
+	})
+	require.Equal(t, []string{"b p-2"}, listed(t, store, approvals.Filter{}))
+	require.Equal(t, []string{"a p-1"}, listed(t, store, approvals.Filter{For: "lawyer"}))
+	require.Empty(t, listed(t, store, approvals.Filter{For: "law"}))
+	require.Equal(t, []string{"a p-1", "b p-2", "b p-3"}, listed(t, store, approvals.Filter{Everyone: true}))
+}
+
+func TestTheHandlerListsQuestionsByWhoAnswers(t *testing.T) {
+	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Page) (string, error) {
+		return "", tools.Suspend{For: "lawyer", Prompt: "May we?"}
+	})
+	d := newDesk(t, agent.Config{Tools: []tools.Tool{ask}}, call("ask", "home"), say("Done."))
+	d.hcfg.Authorize = func(_ *http.Request, item approvals.Item, _ approvals.Act) (string, error) {
+		if item.For != "lawyer" {
+			return "", errors.New("no")
+		}
+		return "lawyer", nil
+	}
+	d.restart(call("ask", "home"), say("Done."))
+	id := d.run("s")[0].ID
+	get := func(target string) string {
+		return d.ask(asked{user: "lawyer", method: "GET", target: target}).Body.String()
+	}
+	require.JSONEq(t, `{"items":[]}`, get("/"))
+	require.Contains(t, get("/?for=lawyer"), `"for":"lawyer"`)
+	require.Contains(t, get("/item?session=s&id="+id), `"for":"lawyer"`)
 }

@@ -46,7 +46,9 @@ type Open struct {
 	Kind  string `json:"kind,omitempty"`
 	Title string `json:"title,omitempty"`
 	// What is the title for people; Title is for logs. It may be empty.
-	What    string    `json:"what,omitempty"`
+	What string `json:"what,omitempty"`
+	// For names who decides, if that isn't a person: see tools.Suspend.
+	For     string    `json:"for,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // zero if it never does; kept as the time of a [Record] is
 }
 

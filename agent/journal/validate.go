@@ -136,6 +136,9 @@ func validOpen(list []Open) *InvalidError {
 			err = validName(".What", o.What, true)
 		}
 		if err == nil {
+			err = validName(".For", o.For, true)
+		}
+		if err == nil {
 			err = validTime(".Expires", o.Expires)
 		}
 		if err != nil {

@@ -71,7 +71,7 @@ func everyFact() []machine.Fact {
 		Raw: `{"in":1}`}
 	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
 	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Title: "Delete page “home”",
-		Reason: "high risk", Risk: "high",
+		Reason: "high risk", Risk: "high", For: "lawyer",
 		Schema:      json.RawMessage(`{"type":"string"}`),
 		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true,
 		Scopes:  []tools.Scope{{Name: "project", Text: "in the project shop"}},

@@ -28,6 +28,8 @@ type Pause struct {
 	// Reason says why a person is asked.
 	Reason string `json:"reason,omitempty"`
 	Risk   string `json:"risk,omitempty"` // low, medium or high
+	// For names who answers, such as another agent; empty for a person. See tools.Suspend.
+	For string `json:"for,omitempty"`
 	// Schema is the JSON schema of the answer; empty if any JSON will do.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Fingerprint is the fingerprint of the tool's input schema and description. A standing

@@ -133,7 +133,7 @@ func (m *Machine) reopened(c *CallState, f *Suspended) string {
 	case p.ID == "" || p.ID == old.ID || m.isUsedBefore(p.ID, c):
 		return "the pause has no id of its own"
 	case p.Kind != old.Kind || !c.matches(&p.Call) || string(p.Call.Input) != string(c.Call.Input) ||
-		p.Again != old.Again ||
+		p.Again != old.Again || p.For != old.For ||
 		!p.Expires.Equal(old.Expires) || len(p.Nested) > 0 || len(f.State) > 0:
 		return "the pause isn't the one that it replaces"
 	}

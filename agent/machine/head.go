@@ -25,7 +25,8 @@ func (m *Machine) Head() *journal.HeadUpdate {
 func OpenPauses(r *RunState) (open []journal.Open) {
 	for _, p := range r.Pending() {
 		open = append(open, journal.Open{ID: p.ID, Kind: CleanName(string(p.Kind)),
-			Title: CleanName(p.Call.Name + ": " + p.Reason), What: tools.CleanTitle(p.Title), Expires: p.Expires})
+			Title: CleanName(p.Call.Name + ": " + p.Reason), What: tools.CleanTitle(p.Title),
+			For: CleanName(p.For), Expires: p.Expires})
 	}
 	return open
 }

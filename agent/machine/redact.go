@@ -178,6 +178,7 @@ func (r Redactor) report(report *memory.Report) *memory.Report {
 
 func (r Redactor) pause(p Pause) Pause {
 	p.Title = tools.CleanTitle(r.Text(p.Title))
+	p.For = CleanName(r.Text(p.For))
 	p.Reason, p.Scope, p.Refused = r.Text(p.Reason), r.Text(p.Scope), r.Text(p.Refused)
 	p.Preview, p.Scopes = r.Text(p.Preview), slices.Clone(p.Scopes)
 	for i, s := range p.Scopes {

@@ -22,13 +22,13 @@ type pause struct {
 	Tool   string          `json:"tool"`
 	Input  json.RawMessage `json:"input,omitempty"`
 	Reason string          `json:"reason,omitempty"`
+	For    string          `json:"for,omitempty" jsonschema:"who answers, if it isn't the user: don't answer it"`
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 func asPause(p *agent.Pause) pause {
 	return pause{ID: p.ID, Kind: string(p.Kind), Title: p.Title, Tool: p.Call.Name, Input: p.Call.Input,
-		Reason: p.Reason,
-		Schema: p.Schema}
+		Reason: p.Reason, For: p.For, Schema: p.Schema}
 }
 
 // canAsk reports whether the client can ask people.
@@ -37,12 +37,15 @@ func canAsk(req *call) bool {
 	return p != nil && p.Capabilities != nil && p.Capabilities.Elicitation != nil
 }
 
-// inputRequests returns pauses as requests for input. The state is the session: who answers is
-// checked as for any request.
+// inputRequests returns the pauses that people decide on as requests for input. The state is the
+// session: who answers is checked as for any request.
 func inputRequests(session string, pending []agent.Pause) *mcp.CallToolResult {
 	res := &mcp.CallToolResult{RequestState: session, InputRequests: mcp.InputRequestMap{}}
 	for i := range pending {
 		p := &pending[i]
+		if p.For != "" {
+			continue
+		}
 		res.InputRequests[p.ID] = &mcp.ElicitParams{Mode: "form", Message: message(p), RequestedSchema: form(p)}
 	}
 	return res

@@ -53,6 +53,9 @@ func newSite(t *testing.T, cfg mcpserver.Config, steps ...providertest.Step) *si
 						Schema: json.RawMessage(
 							`{"type":"object","properties":{"color":{"type":"string"}},"required":["color"]}`)}
 			}),
+			tools.New(tools.Spec{Name: "consult"}, func(context.Context, struct{}) (string, error) {
+				return "", tools.Suspend{For: "lawyer", Prompt: "May we?"}
+			}),
 		}})
 	require.NoError(t, err)
 	s.agent = a
@@ -102,7 +105,7 @@ func (user as) RoundTrip(r *http.Request) (*http.Response, error) {
 
 type outcome struct {
 	Session, Status, Text string
-	Pending               []struct{ ID, Kind, Tool string }
+	Pending               []struct{ ID, Kind, Tool, For string }
 }
 
 func (s *site) call(c *sdk.ClientSession, tool string, in any) (out outcome, failed string) {
@@ -167,6 +170,17 @@ func TestAQuestionOfAToolIsAForm(t *testing.T) {
 	}), "ask", object{"prompt": "Paint."})
 	require.Empty(t, failed)
 	require.Equal(t, "Blue it is.", out.Text)
+}
+
+func TestAQuestionForAnotherAgentIsNotPutToPeople(t *testing.T) {
+	s := newSite(t, mcpserver.Config{}, providertest.Call("consult", object{}), providertest.Say("We may."))
+	out, failed := s.call(s.client("ann", func(p *sdk.ElicitParams) *sdk.ElicitResult {
+		t.Error("a person was asked: ", p.Message)
+		return &sdk.ElicitResult{Action: "decline"}
+	}), "ask", object{"prompt": "Sell it."})
+	require.Empty(t, failed)
+	require.Equal(t, "paused", out.Status)
+	require.Equal(t, "lawyer", out.Pending[0].For)
 }
 
 // A client that can't ask people is told what the agent waits for, and answers with a tool.

@@ -171,8 +171,10 @@ func (s *server) outcome(ctx context.Context, req *call, session string) (*mcp.C
 	for i := range res.Pending {
 		out.Pending = append(out.Pending, asPause(&res.Pending[i]))
 	}
-	if len(out.Pending) > 0 && canAsk(req) && req.Params.Name != "status" {
-		return inputRequests(session, res.Pending), nil
+	if canAsk(req) && req.Params.Name != "status" {
+		if ask := inputRequests(session, res.Pending); len(ask.InputRequests) > 0 {
+			return ask, nil
+		}
 	}
 	text, err := json.Marshal(out)
 	if err != nil {

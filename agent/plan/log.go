@@ -222,8 +222,8 @@ func headOf(s *State, calls []agent.Pause, idle bool) *journal.HeadUpdate {
 		h.Status = statusEnding
 	}
 	for _, p := range append(s.questions(), calls...) {
-		h.Open = append(h.Open, journal.Open{ID: p.ID, Kind: string(p.Kind), What: p.Title, Expires: p.Expires,
-			Title: cut(p.Call.Name+": "+line(p.Reason), journal.MaxName)})
+		h.Open = append(h.Open, journal.Open{ID: p.ID, Kind: string(p.Kind), What: p.Title, For: p.For,
+			Expires: p.Expires, Title: cut(p.Call.Name+": "+line(p.Reason), journal.MaxName)})
 	}
 	return h
 }

@@ -121,7 +121,7 @@ func (s *server) aguiResume(w http.ResponseWriter, r *http.Request, in *agui.Run
 	}
 	for i := range pending {
 		if !slices.ContainsFunc(ds, func(d agent.Decision) bool { return d.ID == pending[i].ID }) &&
-			string(pending[i].Kind) != tools.SuspendExternal {
+			string(pending[i].Kind) != tools.SuspendExternal && pending[i].For == "" {
 			return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid,
 				"the interrupt %q isn't answered; answer all that are open", pending[i].ID)
 		}

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -109,6 +110,23 @@ func TestAnInterruptIsResumed(t *testing.T) {
 	require.Equal(t, types(all), types(again), "a repeated answer gets the same stream")
 	require.Equal(t, []string{"z"}, s.did())
 	require.Equal(t, serve.CodeUsed, s.refused("ann", "POST", "agui", post(yes(first.ID), yes(second.ID))).Code)
+}
+
+func TestAQuestionForAnotherAgentIsNoInterrupt(t *testing.T) {
+	ask := tools.New(tools.Spec{Name: "consult"}, func(context.Context, Page) (string, error) {
+		return "", tools.Suspend{For: "lawyer", Prompt: "May we?"}
+	})
+	s := newSiteOf(t, agent.Config{Tools: []tools.Tool{ask}, Provider: providertest.Script(
+		providertest.Calls(providertest.CallSpec{Tool: "consult", Input: Page{"a"}},
+			providertest.CallSpec{Tool: "delete", Input: Page{"b"}}), providertest.Say("Done."))}, serve.Config{})
+	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Delete it.")})
+	interrupts := outcome(t, all).Outcome.Interrupts
+	require.Len(t, interrupts, 1)
+	all = s.aguiRun("ann", obj{"threadId": "t-1", "resume": []obj{
+		{"interruptId": interrupts[0].ID, "status": "resolved", "payload": obj{"approved": true}}}})
+	require.Empty(t, outcome(t, all).Outcome.Interrupts, "the lawyer is asked, not the user")
+	require.Equal(t, []string{"b"}, s.did())
+	require.Len(t, s.pending("ann", "t-1"), 1)
 }
 
 func TestAToolOfTheFrontEndIsAnsweredInAGUI(t *testing.T) {

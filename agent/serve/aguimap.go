@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -203,11 +204,12 @@ func (a *aguiMap) finish(pending []agent.Pause, messages []provider.Message) err
 		}
 		return a.put(agui.RunError{Message: endText(end.Status, end.Code), Code: end.Code})
 	}
+	pending = slices.DeleteFunc(slices.Clone(pending), func(p agent.Pause) bool { return p.For != "" })
 	external := true
 	for i := range pending {
 		external = external && string(pending[i].Kind) == tools.SuspendExternal
 	}
-	if external {
+	if external { // or nothing that people are asked
 		return a.put(agui.RunFinished{})
 	}
 	if err := a.put(agui.MessagesSnapshot{Messages: aguiMessages(messages)}); err != nil {

@@ -19,6 +19,9 @@ func (p *program) explain(out *screen, pending []agent.Pause) {
 		if p.asked != pause.ID {
 			describe(out, pause)
 		}
+		if pause.For != "" { // no person
+			continue
+		}
 		base := fmt.Sprintf("  %s -db %s -resume %s -id %s -decide", self(), quoted(p.db), quoted(p.session), pause.ID)
 		out.line("To continue, one of:")
 		for _, choice := range choices(pause) {
@@ -54,6 +57,9 @@ func describe(out *screen, pause *agent.Pause) {
 	out.line("%s: %s", out.paint(bold, title), pause.Title)
 	out.line("  tool:  %s", pause.Call.Name)
 	out.line("  why:   %s", pause.Reason)
+	if pause.For != "" {
+		out.line("  waits for: %s", pause.For)
+	}
 	if pause.Risk != "" {
 		out.line("  risk:  %s", pause.Risk)
 	}
@@ -109,6 +115,7 @@ func (p *program) decideAll(pending []agent.Pause) ([]agent.Decision, error) {
 	for i := range pending {
 		pause := &pending[i]
 		switch {
+		case pause.For != "": // who is named answers
 		case p.yes && pause.Kind == agent.PauseApproval:
 			all = append(all, agent.Approve(pause.ID).By(p.by+" (-yes)"))
 		case p.person:

@@ -24,6 +24,7 @@ var largeStructs = map[string]exception{
 	"agent.sessionLog":         {21, "the log of a session: what is fixed, and what its lock guards"},
 	"agent.Input":              {32, "what a run is asked: one field for each setting"},
 	"agent/machine.RunStarted": {25, "a fact: what an input has set"},
+	"agent/machine.Pause":      {21, "what is to be decided, as it is stored and shown: plain data"},
 	"agent/machine.Result":     {21, "what a host reads of a run: plain data"},
 	"agent/machine.RunState": {42,
 		"the state of a run, which facts are folded into: plain data, saved whole in snapshots"},

@@ -95,6 +95,7 @@ type open struct {
 	Kind    string `json:"kind,omitempty"`
 	Title   string `json:"title,omitempty"`
 	What    string `json:"what,omitempty"`
+	For     string `json:"for,omitempty"`
 	Expires *int64 `json:"expires,omitempty"` // as Nanos returns it
 }
 
@@ -105,7 +106,7 @@ func EncodeOpen(list []journal.Open) (string, error) {
 	}
 	out := make([]open, len(list))
 	for i, o := range list {
-		out[i] = open{ID: o.ID, Kind: o.Kind, Title: o.Title, What: o.What, Expires: Nanos(o.Expires)}
+		out[i] = open{ID: o.ID, Kind: o.Kind, Title: o.Title, What: o.What, For: o.For, Expires: Nanos(o.Expires)}
 	}
 	text, err := json.Marshal(out)
 	return string(text), err
@@ -122,7 +123,7 @@ func decodeOpen(text string) ([]journal.Open, error) {
 	}
 	out := make([]journal.Open, len(list))
 	for i, o := range list {
-		out[i] = journal.Open{ID: o.ID, Kind: o.Kind, Title: o.Title, What: o.What}
+		out[i] = journal.Open{ID: o.ID, Kind: o.Kind, Title: o.Title, What: o.What, For: o.For}
 		if o.Expires != nil {
 			out[i].Expires = time.Unix(0, *o.Expires).UTC()
 		}

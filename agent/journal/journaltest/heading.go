@@ -16,7 +16,7 @@ var headChecks = []check{
 		open := []journal.Open{
 			{ID: "p-1", Kind: "approval", Title: "Delete the page “home”?", What: "Delete page “home”",
 				Expires: recordTime},
-			{ID: "p-2", Kind: "question"},
+			{ID: "p-2", Kind: "question", For: "the “lawyer”"},
 		}
 		labels := map[string]string{"user": "ann", "tenant": "Ünits <&> “Co”"}
 		f.append(journal.Append{Session: "s", Records: recs(1, 3), Head: &journal.HeadUpdate{

@@ -29,7 +29,7 @@ var refusalChecks = []check{
 		long += strings.Repeat("n", journal.MaxName-len(long))
 		r := rec(1)
 		r.Kind = long
-		open := journal.Open{ID: long, Kind: long, Title: long, Expires: recordTime}
+		open := journal.Open{ID: long, Kind: long, Title: long, For: long, Expires: recordTime}
 		l := f.lease(long, long, hour)
 		f.append(journal.Append{Session: long, Fence: l.Fence, Records: []journal.Record{r}, Head: &journal.HeadUpdate{
 			Status: long, Open: []journal.Open{open},
@@ -110,6 +110,7 @@ var refusalChecks = []check{
 			bad["an open's kind that is "+what] = open(journal.Open{ID: "a", Kind: name})
 			bad["an open's title that is "+what] = open(journal.Open{ID: "a", Title: name})
 			bad["an open's words that are "+what] = open(journal.Open{ID: "a", What: name})
+			bad["an open's answerer that is "+what] = open(journal.Open{ID: "a", For: name})
 		}
 		for what, a := range bad {
 			refused[*journal.InvalidError](f, "append with "+what, s.Append(f.ctx, a))

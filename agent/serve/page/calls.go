@@ -111,7 +111,7 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 					Decision: &Decision{Kind: "replaced", Time: f.Time}}})
 		}
 		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Title: p.Title,
-			Input: inputOf(&p.Call), Reason: p.Reason, Risk: p.Risk, Schema: p.Schema,
+			Input: inputOf(&p.Call), Reason: p.Reason, For: p.For, Risk: p.Risk, Schema: p.Schema,
 			Expires: p.Expires, Always: p.Always, Scope: p.Scope, Scopes: p.Scopes, Preview: p.Preview,
 			Refused: p.Refused, Key: p.IdempotencyKey}
 		if len(p.Path) > 0 {

@@ -105,6 +105,7 @@ type Pause struct {
 	Title   string          `json:"title"`           // what the call does, in words
 	Input   string          `json:"input,omitempty"` // formatted JSON
 	Reason  string          `json:"reason,omitempty"`
+	For     string          `json:"for,omitempty"` // who answers, if that isn't a person
 	Risk    string          `json:"risk,omitempty"`
 	Schema  json.RawMessage `json:"schema,omitempty"` // of the answer to a question, else of the call's input
 	Expires time.Time       `json:"expires,omitzero"`

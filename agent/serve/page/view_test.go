@@ -242,3 +242,10 @@ func TestAStartWithoutACallShowsNothing(t *testing.T) {
 	v.Event(&agent.TextDelta{})
 	require.Empty(t, v.Event(&agent.ToolStarted{}))
 }
+
+func TestAPauseSaysWhoAnswersIt(t *testing.T) {
+	v := page.NewView(page.ViewConfig{Session: "s-1"})
+	patches := v.Event(&agent.Suspended{Meta: meta(3), Pause: agent.Pause{ID: "p-1", Kind: "consultation",
+		For: "lawyer", Call: provider.ToolCall{ID: "r-1.1.0", Name: "ask"}}})
+	require.Equal(t, "lawyer", patches[len(patches)-1].Item.Pause.For)
+}

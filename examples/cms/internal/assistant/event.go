@@ -234,6 +234,9 @@ func output(s string) any {
 
 func suspended(f *agent.Suspended) (out []Event) {
 	for _, p := range f.Pause.Flat() {
+		if p.For != "" { // people aren't asked
+			continue
+		}
 		e := Event{"type": "approval_required", "approvalId": p.ID, "kind": p.Kind, "toolCallId": p.Call.ID,
 			"toolName": p.Call.Name, "title": p.Title,
 			"input": p.Call.Input, "description": p.Reason, "risk": p.Risk}

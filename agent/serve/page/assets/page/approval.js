@@ -53,7 +53,7 @@ export class Approval {
     const high = p.risk === "high" && kinds.includes(p.ask);
     const card = h(
       "section",
-      { class: high ? "card high" : "card", role: "alertdialog", tabIndex: -1, "aria-labelledby": id, "aria-describedby": `${id}-notes` },
+      { class: high ? "card high" : "card", role: p.for ? "group" : "alertdialog", tabIndex: -1, "aria-labelledby": id, "aria-describedby": `${id}-notes` },
       h("div", { class: "lead" }, icon(kinds.includes(p.ask) ? "warning" : "question", 20), h("div", {}, h("h2", { id }, this.title)), this.left),
       h("div", { class: "inside" }, this.facts, this.notes(`${id}-notes`), this.area, this.error),
     );
@@ -76,6 +76,7 @@ export class Approval {
   notes(id) {
     const p = this.item.pause;
     const list = [];
+    if (p.for) list.push(h("li", {}, texts.ask.for(p.for)));
     if (p.refused) list.push(h("li", { class: "danger" }, texts.ask.refused(p.refused)));
     if (p.ask === "approval") {
       if (texts.ask[p.risk]) list.push(h("li", { class: p.risk === "high" ? "danger" : "" }, texts.ask[p.risk]));
@@ -97,6 +98,7 @@ export class Approval {
     const form = (name) => () => this[name]();
     const danger = p.risk === "high" ? "danger" : "primary";
     const all = [];
+    if (p.for) return; // it isn't for people
     if (p.ask === "approval") {
       all.push(button(texts.ask.approve, go("approve"), danger), button(texts.ask.edit, form("edit")), button(texts.ask.suggest, form("suggest")));
       if (p.scopes?.length > 1) all.push(...p.scopes.map((s) => button(texts.ask.alwaysIn(p.scope, s.text), go("always", s.name))));

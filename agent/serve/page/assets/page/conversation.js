@@ -124,7 +124,7 @@ export class Conversation {
 
   asked(item, view) {
     this.renewCall(item);
-    if (this.live && this.model.isOpen(item)) this.app.announce(texts.youAreAsked(view.title));
+    if (this.live && !item.pause?.for && this.model.isOpen(item)) this.app.announce(texts.youAreAsked(view.title));
   }
 
   renewCall(pause) {
@@ -174,7 +174,7 @@ export class Conversation {
   }
 
   firstOpen() {
-    return this.views.get(this.model.open()[0]?.id);
+    return this.views.get(this.model.asked()[0]?.id);
   }
 }
 

@@ -45,6 +45,11 @@ export class Model {
     return [...this.items.values()].filter((item) => item.kind === "pause" && this.isOpen(item));
   }
 
+  // asked returns those that wait for a person.
+  asked() {
+    return this.open().filter((item) => !item.pause.for);
+  }
+
   // isOpen reports whether a pause waits: it wasn't decided, and its call isn't over for another reason.
   isOpen(item) {
     if (!item.pause || item.decision) return false;
@@ -55,7 +60,7 @@ export class Model {
   // activity says what the agent is doing now.
   activity() {
     const { status, waiting } = this.state;
-    const open = this.open().length;
+    const open = this.asked().length;
     if (open > 0 && status !== "running") return { kind: "asks", count: open };
     if (status !== "running") return { kind: "none" };
     if (waiting) return { kind: "waits", wait: waiting };

@@ -177,7 +177,7 @@ export class Page {
   // refresh shows what the state of the session is, everywhere.
   refresh() {
     const { state } = this.model;
-    const open = this.model.open().length;
+    const open = this.model.asked().length;
     const status = open > 0 ? "paused" : state.status;
     const known = this.sidebar.find(this.id);
     const own = state.title || known?.title || this.conversation.firstText();

@@ -131,6 +131,7 @@ export const texts = {
     in_doubt: (effect) => `Did this work? ${effect}`,
     correction: (effect) => `Correct the input: ${effect}`,
     question: "The agent has a question",
+    for: (who) => `${who} answers this`,
     why: "Why you are asked",
     key: "Idempotency key of the call",
     high: "High risk: hard to correct, or seen by others",
