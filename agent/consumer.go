@@ -60,8 +60,8 @@ func (c *consumer) Wake() {
 	}
 }
 
-// forward shows an event of a subagent. If too many events wait to be shown, it waits, unless ctx
-// ends. The goroutine of the subagent's call calls it.
+// forward shows an event of the work of a call, such as a subagent. If too many events wait to be
+// shown, it waits, unless ctx ends. Goroutines of that call call it.
 func (c *consumer) forward(ctx context.Context, ev Event) {
 	c.Lock()
 	defer c.Unlock()

@@ -81,9 +81,10 @@ type Input struct {
 	// "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01". Empty: a trace of its own.
 	Trace string
 
-	// Children shows the events of subagents (see [AsTool]) in the stream of the run, too. Their
-	// envelopes name the run and the session of the subagent, and facts among them have the numbers
-	// of that session. The setting lasts as long as the run.
+	// Children shows the events of subagents (see [AsTool]) in the stream of the run, too, and
+	// those of the nodes of plans that the run submits (agent/plan) while this process drives them.
+	// Their envelopes name the run and the session of the subagent or node, and facts among them
+	// have the numbers of that session. The setting lasts as long as the run.
 	Children bool
 
 	// Briefing is added to the prompt and says what earlier attempts tried: see [notes.BriefingOf].

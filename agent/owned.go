@@ -136,6 +136,16 @@ func (c *ownedCall) Answers() []Decision {
 // Stopping implements work.Call.
 func (c *ownedCall) Stopping() bool { return c.w.leg.isOver() || c.w.drains() }
 
+// Show implements work.Call.
+func (c *ownedCall) Show(ctx context.Context) func(work.Event) {
+	c.w.Lock()
+	defer c.w.Unlock()
+	if !c.w.Run().Children {
+		return nil
+	}
+	return func(ev work.Event) { c.w.forward(ctx, ev) }
+}
+
 // Report implements work.Call.
 func (c *ownedCall) Report(out work.Outcome) {
 	c.w.Lock()

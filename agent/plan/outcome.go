@@ -130,8 +130,16 @@ func asJSON(text string) json.RawMessage {
 // runSession begins or continues the run of a node, until it has ended or waits for decisions.
 func (x *execution) runSession(ctx context.Context, a *agent.Agent, in agent.Input, n *Node) work.Outcome {
 	leg := agent.Leg{Grace: x.cfg.Grace}
-	if x.cfg.Event != nil {
-		leg.Event = func(ev agent.Event) { x.cfg.Event(n.ID, ev) }
+	show := work.Show(ctx)
+	if in.Children = in.Children || show != nil; show != nil || x.cfg.Event != nil {
+		leg.Event = func(ev agent.Event) {
+			if x.cfg.Event != nil {
+				x.cfg.Event(n.ID, ev)
+			}
+			if show != nil {
+				show(ev)
+			}
+		}
 	}
 	p, err := a.Advance(ctx, in, leg)
 	d, ok := x.cfg.Agent.Tools().Lookup(n.Tool)

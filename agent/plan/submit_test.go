@@ -199,3 +199,30 @@ func TestServeEndsACanceledSubmittedPlan(t *testing.T) {
 		require.Equal(t, []string{"a", "-a"}, s.all())
 	})
 }
+
+// The events of nodes are shown in the conversation that has submitted their plan, if its input
+// asks for those of children.
+func TestTheEventsOfASubmittedPlanAreShownInTheConversation(t *testing.T) {
+	for _, children := range []bool{true, false} {
+		t.Run(fmt.Sprint(children), func(t *testing.T) {
+			var s shop
+			a, _, _ := s.planner(t, providertest.Call(ToolSubmit, submits("", step("a", "make"), step("b", "make"))),
+				providertest.Say("Done."))
+			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", Children: children})
+			require.ErrorAs(t, err, new(*agent.PausedError))
+			made := map[string]int{}
+			for ev, err := range a.Stream(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID))) {
+				require.NoError(t, err)
+				if f, ok := ev.(*agent.ToolFinished); ok && f.Call.Name == "make" {
+					made[f.Session()]++
+					require.NotEqual(t, "s", f.Session())
+				}
+			}
+			if !children {
+				require.Empty(t, made)
+				return
+			}
+			require.Len(t, made, 2, "each event once, with the session of its node")
+		})
+	}
+}

@@ -16,9 +16,16 @@ type Call interface {
 	// Stopping reports whether the run of the call pauses soon, so that the work should stop at its
 	// next safe point.
 	Stopping() bool
+	// Show returns the function that shows events of the work in the stream of the call's run: nil
+	// if the input of the run doesn't ask for that. It may wait for whoever reads the stream, until
+	// ctx ends, and isn't called after the call has returned.
+	Show(ctx context.Context) func(Event)
 	// Report takes the outcome of work that has no result.
 	Report(Outcome)
 }
+
+// An Event is an event of an agent.
+type Event interface{ Envelope() machine.Meta }
 
 type callKey struct{}
 
@@ -32,6 +39,16 @@ func WithCall(ctx context.Context, c Call) context.Context {
 func Stopping(ctx context.Context) bool {
 	c, ok := ctx.Value(callKey{}).(Call)
 	return ok && c.Stopping()
+}
+
+// Show returns the function that shows events of the work of the call that ctx belongs to, or nil:
+// see [Call].
+func Show(ctx context.Context) func(Event) {
+	c, ok := ctx.Value(callKey{}).(Call)
+	if !ok {
+		return nil
+	}
+	return c.Show(ctx)
 }
 
 // Do is the function of an [Owner]: it passes on what was decided, and advances the work of the
