@@ -135,22 +135,19 @@ func (s *State) propose(f *proposed) string {
 	for i := range f.Plans {
 		s.original = append(s.original, f.Plans[i].Plan.Hash())
 	}
-	return s.begin()
+	s.begin()
+	return ""
 }
 
-// begin begins with the current plan.
-func (s *State) begin() string {
+// begin begins with the current plan, whose graph propose has checked.
+func (s *State) begin() {
 	p := s.Plan()
-	g, faults := graphOf(p.Nodes)
-	if len(faults) > 0 {
-		return faults[0].text()
-	}
-	s.graph, s.hash = g, p.Hash()
+	s.graph, _ = graphOf(p.Nodes)
+	s.hash = p.Hash()
 	s.Nodes = make([]NodeState, len(p.Nodes))
 	for i := range p.Nodes {
 		s.Nodes[i] = newNode(&p.Nodes[i])
 	}
-	return ""
 }
 
 func newNode(n *Node) NodeState {
@@ -214,19 +211,13 @@ func (s *State) revisable(next *Plan) string {
 
 // planFailed begins with the next plan, unless there is none or a person has stopped the run.
 func (s *State) planFailed(f *Failed) string {
-	failures, stopped := append(slices.Clone(s.Failures), f), s.stopped()
-	if next := s.Current + 1; !stopped && next < len(s.plans) {
-		if _, faults := graphOf(s.plans[next].Plan.Nodes); len(faults) > 0 {
-			return faults[0].text()
-		}
-	}
-	s.Failures, s.Approved, s.ApprovedBy = failures, "", ""
-	if stopped {
+	s.Failures, s.Approved, s.ApprovedBy = append(slices.Clone(s.Failures), f), "", ""
+	if s.stopped() {
 		return ""
 	}
 	s.ending, s.sentBack = nil, nil
 	if s.Current++; s.Current < len(s.plans) {
-		return s.begin()
+		s.begin()
 	}
 	return ""
 }

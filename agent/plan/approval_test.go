@@ -37,7 +37,7 @@ func TestNothingRunsIfTheApprovalCannotBeRead(t *testing.T) {
 	require.NoError(t, err)
 	id := open(t, r).ID
 	store.broken = true
-	_, err = r.drive(t.Context(), "p-1")
+	_, err = r.drive(t.Context(), "p-1", nil)
 	require.ErrorIs(t, err, errBroken)
 	require.ErrorIs(t, r.Decide(t.Context(), "p-1", agent.Approve(id)), errBroken)
 	store.broken = false

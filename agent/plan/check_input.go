@@ -28,11 +28,8 @@ func (c *checker) input(n *Node, d *tools.Definition, refs []reference) {
 				strings.Join(take, " or "), r, strings.Join(give, " or "))
 		}
 	}
-	full, err := replace(n.Input, func(*reference) (any, error) { return nil, nil })
-	var text []byte
-	if err == nil {
-		text, err = json.Marshal(full)
-	}
+	full, _ := replace(n.Input, func(*reference) (any, error) { return nil, nil })
+	text, err := json.Marshal(full)
 	if err == nil {
 		_, err = d.Accept(text)
 	}

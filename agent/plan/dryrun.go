@@ -50,9 +50,9 @@ func DryRun(ctx context.Context, p *Plan, check Preflight) (issues []Issue, err 
 				return nil, context.Cause(ctx)
 			}
 			n := &p.Nodes[i]
-			input, err := replace(n.Input, func(r *reference) (any, error) { return part(outputs, r), nil })
-			if err != nil {
-				return nil, &CheckError{Plan: p.ID, Faults: []Fault{{Node: n.ID, Problem: err.Error()}}}
+			input, wrong := replace(n.Input, func(r *reference) (any, error) { return part(outputs, r), nil })
+			if len(wrong) > 0 {
+				return nil, &CheckError{Plan: p.ID, Faults: []Fault{{Node: n.ID, Problem: wrong[0].Error()}}}
 			}
 			output, found, err := check(ctx, n, input)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
@@ -32,9 +33,8 @@ type planLog struct {
 	name    string
 	lease   journal.Lease
 	state   *State
-	renewed context.CancelFunc // ends the renewal of the lease
-	done    chan struct{}      // is closed when the renewal has ended
-	lost    context.CancelCauseFunc
+	renewal *session.Renewal
+	end     context.CancelCauseFunc // of the context of open
 
 	// What was applied and isn't stored yet.
 	records []journal.Record
@@ -104,52 +104,22 @@ func (r *Runner) open(ctx context.Context, name string) (*planLog, context.Conte
 	if err != nil {
 		return nil, nil, storeError(name, "taking the lease", err)
 	}
-	l := &planLog{journal: r.store, name: name, lease: lease, done: make(chan struct{})}
+	l := &planLog{journal: r.store, name: name, lease: lease}
 	if l.state, err = r.State(ctx, name); err != nil {
 		_ = r.store.Release(context.WithoutCancel(ctx), lease)
 		return nil, nil, err
 	}
-	ctx, l.lost = context.WithCancelCause(ctx)
-	var renewal context.Context
-	renewal, l.renewed = context.WithCancel(ctx)
-	go l.renew(renewal, r.cfg.Lease, asked)
+	ctx, l.end = context.WithCancelCause(ctx)
+	l.renewal = session.Renew(context.WithoutCancel(ctx), session.Renewing{Store: r.store, Lease: lease,
+		TTL: r.cfg.Lease, Margin: r.cfg.Lease / 4, Asked: asked, Logger: r.cfg.Logger,
+		Lost: func(err error) { l.end(busyRun(name, err)) }})
 	return l, ctx, nil
-}
-
-// renew keeps the lease until ctx ends. The lease counts as lost a quarter before its end, so that
-// what is in progress can stop.
-func (l *planLog) renew(ctx context.Context, ttl time.Duration, asked time.Time) {
-	defer close(l.done)
-	tick := time.NewTicker(ttl / 4)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		begun := time.Now()
-		limited, cancel := context.WithDeadline(ctx, asked.Add(ttl*3/4))
-		_, err := l.journal.Renew(limited, l.lease, ttl)
-		cancel()
-		_, conflict := errors.AsType[*journal.ConflictError](err)
-		switch {
-		case err == nil:
-			asked = begun
-		case ctx.Err() != nil:
-			return
-		case conflict || time.Since(asked) >= ttl*3/4-ttl/8:
-			l.lost(busyRun(l.name, err))
-			return
-		}
-	}
 }
 
 // close gives the lease back.
 func (l *planLog) close(ctx context.Context) {
-	l.renewed()
-	<-l.done
-	l.lost(nil)
+	l.renewal.End()
+	l.end(nil)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	_ = l.journal.Release(ctx, l.lease)

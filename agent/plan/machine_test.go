@@ -39,7 +39,7 @@ func (c course) try(f fact) error {
 // next returns the next action and its nodes in words.
 func (c course) next() string {
 	act := c.State.next(began.Add(time.Hour))
-	text := [...]string{"propose", "approve", "start", "judge", "wait", "ask", "undo", "fail", "end", "none"}[act.kind]
+	text := [...]string{"none", "approve", "start", "judge", "wait", "ask", "undo", "fail", "end"}[act.kind]
 	for _, i := range act.nodes {
 		text += " " + c.Nodes[i].Node.ID
 	}
@@ -83,7 +83,7 @@ func (c course) statuses() string {
 func begin(t *testing.T, o options, plans ...Plan) course {
 	t.Helper()
 	c := course{&State{Run: "p"}, t}
-	require.Equal(t, "propose", c.next())
+	require.Equal(t, "none", c.next())
 	f := &proposed{Options: o}
 	for _, p := range plans {
 		f.Plans = append(f.Plans, proposal{Plan: p})

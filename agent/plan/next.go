@@ -20,7 +20,7 @@ type action struct {
 type actionKind int
 
 const (
-	actPropose actionKind = iota // the run has no plans yet
+	actNone    actionKind = iota // the run has ended, or has no plans yet
 	actApprove                   // a person has to decide about the current plan
 	actStart                     // start the nodes
 	actJudge                     // have the results of the nodes judged by the checks that are missing
@@ -29,7 +29,6 @@ const (
 	actUndo                      // undo the effects of the nodes, one after the other in this order
 	actFail                      // record that the current plan has failed
 	actEnd                       // record the end of the run
-	actNone                      // the run has ended
 )
 
 // next returns what has to happen next. Nodes that were started and haven't ended are in progress:
@@ -37,9 +36,7 @@ const (
 // an actStart or actJudge says. next uses no clock, and does nothing.
 func (s *State) next(now time.Time) action {
 	switch {
-	case s.Status == "":
-		return action{kind: actPropose}
-	case s.Status.ended():
+	case s.Status == "", s.Status.ended():
 		return action{kind: actNone}
 	case s.over():
 		return action{kind: actEnd}

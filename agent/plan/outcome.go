@@ -15,26 +15,17 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A nodeError is why an attempt at a node has failed.
+// A nodeError is why an attempt at a node has failed that isn't tried again by itself: it may have
+// had an effect, or would fail again.
 type nodeError struct {
 	error
-	final   bool // it may have had an effect, so that it isn't tried again by itself
 	unbegun bool // it has done nothing
 }
 
 func (e *nodeError) Unwrap() error { return e.error }
 
-func (e *nodeError) Is(target error) bool { return target == errUnbegun && e.unbegun }
-
-var errUnbegun = errors.New("plan: the attempt has done nothing")
-
-func final(err error) error   { return &nodeError{error: err, final: true} }
-func unbegun(err error) error { return &nodeError{error: err, final: true, unbegun: true} }
-
-func isFinal(err error) bool {
-	e, ok := errors.AsType[*nodeError](err)
-	return ok && e.final
-}
+func final(err error) error   { return &nodeError{error: err} }
+func unbegun(err error) error { return &nodeError{error: err, unbegun: true} }
 
 func failed(err error) work.Outcome  { return work.Outcome{Status: work.Failed, Err: err} }
 func stopped(err error) work.Outcome { return work.Outcome{Status: work.Stopped, Err: err} }

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,94 +63,58 @@ func referenceOf(v any) (r reference, ok bool, err error) {
 // references returns the references in an input, in the order of its keys, and what is wrong with
 // those that are none.
 func references(input map[string]any) (refs []reference, wrong []error) {
-	var walk func(v any, at []string)
-	walk = func(v any, at []string) {
+	_, wrong = replace(input, func(r *reference) (any, error) {
+		refs = append(refs, *r)
+		return nil, nil
+	})
+	return refs, wrong
+}
+
+// replace returns input with each reference replaced by what with returns for it, and what is wrong
+// with those that are none, or for which with returns an error. It changes nothing of input.
+func replace(input map[string]any, with func(*reference) (any, error)) (_ map[string]any, wrong []error) {
+	var walk func(v any, at []string) any
+	walk = func(v any, at []string) any {
 		r, ok, err := referenceOf(v)
 		switch {
 		case err != nil:
 			wrong = append(wrong, fmt.Errorf("input %s: %w", strings.Join(at, "."), err))
-			return
+			return nil
 		case ok:
 			r.at = slices.Clone(at)
-			refs = append(refs, r)
-			return
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			for _, key := range sorted(v) {
-				walk(v[key], append(at, key))
+			if v, err = with(&r); err != nil {
+				wrong = append(wrong, err)
 			}
-		case []any:
-			for i := range v {
-				walk(v[i], append(at, strconv.Itoa(i)))
-			}
-		}
-	}
-	for _, key := range sorted(input) {
-		walk(input[key], []string{key})
-	}
-	return refs, wrong
-}
-
-func sorted(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// replace returns input with each reference replaced by what with returns for it. It changes
-// nothing of input.
-func replace(input map[string]any, with func(*reference) (any, error)) (map[string]any, error) {
-	var walk func(v any) (any, error)
-	walk = func(v any) (any, error) {
-		if r, ok, err := referenceOf(v); err != nil {
-			return nil, err
-		} else if ok {
-			return with(&r)
+			return v
 		}
 		switch v := v.(type) {
 		case map[string]any:
 			out := make(map[string]any, len(v))
-			for key, one := range v {
-				w, err := walk(one)
-				if err != nil {
-					return nil, err
-				}
-				out[key] = w
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				out[key] = walk(v[key], append(at, key))
 			}
-			return out, nil
+			return out
 		case []any:
 			out := make([]any, len(v))
 			for i := range v {
-				w, err := walk(v[i])
-				if err != nil {
-					return nil, err
-				}
-				out[i] = w
+				out[i] = walk(v[i], append(at, strconv.Itoa(i)))
 			}
-			return out, nil
+			return out
 		}
-		return v, nil
+		return v
 	}
 	out := make(map[string]any, len(input))
-	for key, one := range input {
-		w, err := walk(one)
-		if err != nil {
-			return nil, err
-		}
-		out[key] = w
+	for _, key := range slices.Sorted(maps.Keys(input)) {
+		out[key] = walk(input[key], []string{key})
 	}
-	return out, nil
+	return out, wrong
 }
 
 // resolve returns the input of a node with its references replaced by parts of outputs, which are
 // JSON texts by the ids of nodes. The error is of class invalid: it says which part an output
 // doesn't have.
 func resolve(n *Node, outputs map[string]json.RawMessage) (json.RawMessage, error) {
-	input, err := replace(n.Input, func(r *reference) (any, error) {
+	input, wrong := replace(n.Input, func(r *reference) (any, error) {
 		output, ok := outputs[r.node]
 		if !ok {
 			return nil, fmt.Errorf("node %q has no output", r.node)
@@ -172,11 +139,8 @@ func resolve(n *Node, outputs map[string]json.RawMessage) (json.RawMessage, erro
 		}
 		return v, nil
 	})
-	var text []byte
-	if err == nil {
-		text, err = json.Marshal(input)
-	}
-	if err != nil {
+	text, err := json.Marshal(input)
+	if err = cmp.Or(errors.Join(wrong...), err); err != nil {
 		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("plan: the input of node %q: %w", n.ID, err))
 	}
 	return text, nil

@@ -5,17 +5,6 @@ import (
 	"strings"
 )
 
-// share returns the part of the plan that is done, from 0 to 1.
-func (s *State) share() float64 {
-	done := 0
-	for i := range s.Nodes {
-		if status := s.Nodes[i].Status; status.succeeded() || status == nodeSkipped {
-			done++
-		}
-	}
-	return float64(done) / float64(max(len(s.Nodes), 1))
-}
-
 // Briefing says in plain text what has failed: the plans before the current one, with what they
 // left behind, and the nodes of this one. It is for whoever makes the next attempt: a model that
 // proposes another plan, or a person. It is empty if nothing has failed.

@@ -8,14 +8,6 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-func TestTheShareOfAPlanThatIsDone(t *testing.T) {
-	require.Zero(t, (&State{}).share())
-	c := begin(t, options{}, diamond())
-	c.done("a")
-	c.start("b", "c")
-	require.Equal(t, .25, c.share())
-}
-
 func TestMarkdownAndBriefing(t *testing.T) {
 	plan := nodes(Node{ID: "a", Tool: "cms.createPage"}, Node{ID: "b", Worker: "ann", Prompt: "Say \"yes\"\nor <no>.",
 		After: []string{"a"}}, Node{ID: "c", Tool: "t", After: []string{"b"}})

@@ -31,6 +31,8 @@ type execution struct {
 	look bool            // the inbox is to be read
 	ask  bool            // calls may have been decided on
 
+	changed func(*State) // nil: nobody is told
+
 	work     context.Context // of those who tend
 	tending  sync.WaitGroup
 	messages chan message
@@ -48,8 +50,9 @@ type message struct {
 
 // drive drives a run until it has ended, or waits for decisions alone. It returns its state. The
 // error is [agent.ErrBusy] if the run is in progress elsewhere, or says what has stopped it: the
-// end of ctx, a drain, the journal. Then it stays as it is, for whoever drives it next.
-func (r *Runner) drive(ctx context.Context, run string) (*State, error) {
+// end of ctx, a drain, the journal. Then it stays as it is, for whoever drives it next. changed, if
+// it isn't nil, is called when something was stored; it doesn't keep the state.
+func (r *Runner) drive(ctx context.Context, run string, changed func(*State)) (*State, error) {
 	l, held, err := r.open(ctx, run)
 	if err != nil {
 		return nil, err
@@ -58,8 +61,8 @@ func (r *Runner) drive(ctx context.Context, run string) (*State, error) {
 	if l.state.Status.ended() {
 		return l.state, nil
 	}
-	x := &execution{Runner: r, log: l, s: l.state, ctx: held, look: true, messages: make(chan message),
-		works: make(map[string]*tended), poll: time.NewTicker(poll)}
+	x := &execution{Runner: r, log: l, s: l.state, ctx: held, look: true, changed: changed,
+		messages: make(chan message), works: make(map[string]*tended), poll: time.NewTicker(poll)}
 	defer x.poll.Stop()
 	var leave func()
 	x.wake, leave = r.listen(run)
@@ -84,6 +87,9 @@ func (x *execution) loop() error {
 		changed, err := x.log.store(x.ctx, headOf(x.s, x.waits(), idle))
 		if changed {
 			x.tell(x.s.Run, x.wake)
+		}
+		if changed && err == nil && x.changed != nil {
+			x.changed(x.s)
 		}
 		if err != nil || idle || x.s.Status.ended() {
 			return err

@@ -125,7 +125,7 @@ func run(r *Runner, plans ...*Plan) (events []Event, err error) {
 			return nil, err
 		}
 	}
-	s, err := r.drive(ctx, "p-1")
+	s, err := r.drive(ctx, "p-1", nil)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -375,7 +375,7 @@ func TestARunIsInProgressOnce(t *testing.T) {
 			done <- err
 		}()
 		synctest.Wait()
-		_, err = r.drive(t.Context(), "p-1")
+		_, err = r.drive(t.Context(), "p-1", nil)
 		require.ErrorIs(t, err, agent.ErrBusy)
 		_, err = r.Finish(t.Context(), "p-1")
 		require.NoError(t, err, "it waits for the end")

@@ -86,7 +86,7 @@ func (s *State) beganWith(plans []*Plan) bool {
 func (r *Runner) Serve(ctx context.Context) {
 	loop := due.New(due.Config{List: r.due, Parallel: r.cfg.Runs, Logger: r.cfg.Logger,
 		Drive: func(ctx context.Context, run string) error {
-			_, err := r.drive(ctx, run)
+			_, err := r.drive(ctx, run, nil)
 			if errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrDraining) {
 				return due.ErrLater
 			}
@@ -138,7 +138,7 @@ func isDue(h *journal.Head, now time.Time) bool {
 // ended, or the journal fails. The run stays as it is then.
 func (r *Runner) Finish(ctx context.Context, run string) (*State, error) {
 	for {
-		s, err := r.drive(ctx, run)
+		s, err := r.drive(ctx, run, nil)
 		switch {
 		case err == nil && s.Status.ended():
 			return s, s.err()

@@ -133,7 +133,7 @@ func stopsAt(t *testing.T, at int, stop func(func(), *agent.Agent) func(*tripwir
 	require.NoError(t, err)
 	require.Equal(t, 0, state.Current, "append %d", at)
 	for range 20 {
-		state, err = next.drive(t.Context(), "p-1")
+		state, err = next.drive(t.Context(), "p-1", nil)
 		require.NoError(t, err)
 		if state.Status.ended() {
 			break

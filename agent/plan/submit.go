@@ -141,57 +141,50 @@ func (w *submission) result(ctx context.Context, s *State) (work.Outcome, error)
 }
 
 // follow drives the run until it has ended or waits, and reports that as what happens in the call.
-func (w *submission) follow(ctx context.Context) (s *State, err error) {
+// It waits while another process drives the run, or has a lease on it.
+func (w *submission) follow(ctx context.Context) (*State, error) {
 	driving, stop := context.WithCancel(ctx)
-	var begun sync.WaitGroup
-	defer begun.Wait()
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	defer stop()
-	done := make(chan struct{})
-	begun.Go(func() {
-		defer close(done)
-		defer stop()
-		s, err = w.driveWhenFree(driving)
-	})
-	begun.Go(func() { // the run of the call may pause
+	watching.Go(func() { // the run of the call may pause
 		for !work.Stopping(ctx) && driving.Err() == nil {
 			sleep(driving, firstTry)
 		}
 		stop()
 	})
-	seen := &State{Run: w.run}
-	shown := false
-	for ev, e := range w.Watch(driving, w.run, 0) {
-		f, ok := ev.(fact)
-		if e != nil {
-			break
+	shown := uint64(0)
+	changed := func(s *State) {
+		if s.Seq == shown || s.Status == atApproval {
+			return
 		}
-		if !ok || seen.add(f) != nil {
-			continue
-		}
-		switch f := f.(type) {
-		case *NodeStarted:
-			tools.Progress(ctx, tools.ProgressReport{Text: "started " + f.Node})
-		case *NodeEnded:
-			tools.Progress(ctx, tools.ProgressReport{Text: "ended " + f.Node, Done: seen.share()})
-		}
-		if seen.Status != atApproval {
-			w.show(ctx, shown, seen)
-			shown = true
-		}
+		o := s.Overview()
+		tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprintf("%d of %d steps", o.Done, len(o.Steps)),
+			Done: float64(o.Done) / float64(max(len(o.Steps), 1))})
+		w.show(ctx, shown > 0, s)
+		shown = s.Seq
 	}
-	<-done
-	if s != nil && err == nil {
-		w.show(ctx, false, s)
+	for {
+		s, err := w.drive(driving, w.run, changed)
+		if !errors.Is(err, agent.ErrBusy) || driving.Err() != nil {
+			if err == nil {
+				w.show(ctx, false, s)
+			}
+			return s, err
+		}
+		if s, err := w.State(driving, w.run); err == nil {
+			changed(s)
+		}
+		sleep(driving, firstTry)
 	}
-	return s, err
 }
 
 // driveWhenFree drives the run. It waits while another process does, or has a lease on it.
-func (w *submission) driveWhenFree(ctx context.Context) (s *State, err error) {
+func (w *submission) driveWhenFree(ctx context.Context) error {
 	for {
-		s, err := w.drive(ctx, w.run)
+		_, err := w.drive(ctx, w.run, nil)
 		if !errors.Is(err, agent.ErrBusy) || ctx.Err() != nil {
-			return s, err
+			return err
 		}
 		sleep(ctx, firstTry)
 	}
@@ -295,7 +288,7 @@ func (w *submission) Cancel(ctx context.Context, why string) error {
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, 2*w.cfg.Lease) // who drives it still ends it
 		defer cancel()
-		_, err = w.driveWhenFree(ctx)
+		err = w.driveWhenFree(ctx)
 	}
 	if errors.Is(err, agent.ErrNothingOpen) {
 		return nil // it has ended

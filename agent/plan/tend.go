@@ -78,7 +78,9 @@ func (k *task) end(began time.Time, out *work.Outcome) *NodeEnded {
 	if out.Status == work.Failed {
 		f.Status, f.Error = NodeFailed, cut(cmp.Or(out.Err.Error(), "it failed"), 4<<10)
 		f.Class = cmp.Or(fault.Of(out.Err), fault.Permanent) // None if its session was canceled
-		f.Final, f.Unbegun = isFinal(out.Err), errors.Is(out.Err, errUnbegun)
+		if e, final := errors.AsType[*nodeError](out.Err); final {
+			f.Final, f.Unbegun = true, e.unbegun
+		}
 	}
 	return f
 }

@@ -24,11 +24,6 @@ const (
 	toolChange = "plan.change"
 )
 
-// submitInput is the input of plan.submit.
-type submitInput struct {
-	draft
-}
-
 type changeInput struct {
 	Run string `json:"run" jsonschema:"the name that plan.submit has answered"`
 	draft
@@ -61,11 +56,11 @@ type statusInput struct {
 func Tools(r *Runner) []tools.Tool {
 	spec := tools.Spec{Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
 		NoBreaker: true, Timeout: 24 * time.Hour}
-	submit := tools.Func[submitInput, string]{Spec: spec,
-		Ask:   func(_ context.Context, in submitInput) (string, error) { return r.question(&in.draft, 1), nil },
-		Title: func(_ context.Context, in submitInput) string { return titleOf(in.Title) },
-		Run: func(ctx context.Context, in submitInput) (string, error) {
-			return r.carryOut(ctx, changeInput{draft: in.draft}, false)
+	submit := tools.Func[draft, string]{Spec: spec,
+		Ask:   func(_ context.Context, in draft) (string, error) { return r.question(&in, 1), nil },
+		Title: func(_ context.Context, in draft) string { return titleOf(in.Title) },
+		Run: func(ctx context.Context, in draft) (string, error) {
+			return r.carryOut(ctx, changeInput{draft: in}, false)
 		},
 	}
 	submit.Spec.Name = ToolSubmit

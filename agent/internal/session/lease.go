@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -25,62 +26,71 @@ func (s *Sessions) takeLease(ctx context.Context, session string) (journal.Lease
 	return lease, nil
 }
 
-// A renewal keeps a lease alive while a session is held. The context of the session ends when the
-// lease is lost, and leaseMargin before its end: by a timer of its own, so that a store that
-// doesn't answer can't keep a run from stopping.
-type renewal struct {
-	log     *Log
+// A Renewal keeps a lease alive: see [Renew].
+type Renewal struct {
+	Renewing
 	ctx     context.Context // of Renew
 	stop    context.CancelFunc
 	next    *time.Timer   // renews the lease
-	expiry  *time.Timer   // ends the context of the session
+	expiry  *time.Timer   // says that the lease is lost
 	working chan struct{} // holds one element while a renewal is under way, and when there will be no more
 }
 
-// startRenewal begins to renew the lease of a session, which was asked for at that time. What
-// counts is the time that passes here: the store's clock may be another.
-func startRenewal(l *Log, lease journal.Lease, asked time.Time) *renewal {
-	r := &renewal{log: l, working: make(chan struct{}, 1)}
-	r.ctx, r.stop = context.WithCancel(l.Stored)
-	s := l.sessions
+// Renewing says which lease is renewed.
+type Renewing struct {
+	Store  journal.Store
+	Lease  journal.Lease
+	TTL    time.Duration
+	Margin time.Duration // how long before its end the lease counts as lost
+	Asked  time.Time     // when it was asked for
+	// Lost is called when the lease is lost, and Margin before its end: by a timer of its own, so
+	// that a store that doesn't answer can't keep a run from stopping.
+	Lost   func(error)
+	Logger *slog.Logger
+}
+
+// Renew begins to renew a lease, until [Renewal.End]. What counts is the time that passes here: the
+// store's clock may be another. ctx is that of the store.
+func Renew(ctx context.Context, k Renewing) *Renewal {
+	r := &Renewal{Renewing: k, working: make(chan struct{}, 1)}
+	r.ctx, r.stop = context.WithCancel(ctx)
 	r.working <- struct{}{}
-	r.expiry = time.AfterFunc(time.Until(asked.Add(s.Lease-s.leaseMargin())), func() {
-		l.Cancel(r.lost(errNotRenewed))
-	})
-	r.next = time.AfterFunc(s.Lease/3, func() { r.renew(lease) })
+	r.expiry = time.AfterFunc(r.left(k.Asked), func() { r.Lost(errNotRenewed) })
+	r.next = time.AfterFunc(r.TTL/3, r.renew)
 	<-r.working
 	return r
 }
 
 var errNotRenewed = errors.New("agent: the session's lease couldn't be renewed in time, so another process may take it")
 
+// left returns how long a lease that was asked for at that time can be used.
+func (r *Renewal) left(asked time.Time) time.Duration { return time.Until(asked.Add(r.TTL - r.Margin)) }
+
 // renew renews the lease once, and sets the timer for the next time: a third of the lease from now,
 // and a fifteenth after a failure.
-func (r *renewal) renew(lease journal.Lease) {
+func (r *Renewal) renew() {
 	r.working <- struct{}{}
 	defer func() { <-r.working }()
 	if r.ctx.Err() != nil {
 		return
 	}
-	s, asked := r.log.sessions, time.Now()
-	_, err := s.Store.Renew(r.ctx, lease, s.Lease)
+	asked := time.Now()
+	_, err := r.Store.Renew(r.ctx, r.Lease, r.TTL)
 	var conflict *journal.ConflictError
 	switch {
 	case err == nil:
-		r.expiry.Reset(time.Until(asked.Add(s.Lease - s.leaseMargin())))
-		r.next.Reset(s.Lease / 3)
+		r.expiry.Reset(r.left(asked))
+		r.next.Reset(r.TTL / 3)
 	case errors.As(err, &conflict):
-		r.log.Cancel(r.lost(err))
+		r.Lost(err)
 	case r.ctx.Err() == nil:
-		s.Logger.WarnContext(r.ctx, "agent: renewing a lease", "session", lease.Session, "error", err)
-		r.next.Reset(s.Lease / 15)
+		r.Logger.WarnContext(r.ctx, "agent: renewing a lease", "session", r.Lease.Session, "error", err)
+		r.next.Reset(r.TTL / 15)
 	}
 }
 
-func (r *renewal) lost(err error) error { return busy(r.log.Name, err) }
-
-// end ends the renewal, and waits for one that is under way.
-func (r *renewal) end() {
+// End ends the renewal, and waits for one that is under way.
+func (r *Renewal) End() {
 	r.stop()
 	r.working <- struct{}{} // a renewal may set the timers
 	defer func() { <-r.working }()

@@ -21,7 +21,7 @@ type Log struct {
 	Cancel   context.CancelCauseFunc // of Ctx
 	Stored   context.Context         // for the store: doesn't end; the caller may set it before Hold
 	lease    journal.Lease
-	renew    *renewal // nil for a store in memory
+	renew    *Renewal // nil for a store in memory
 	Observer Observer // nil: none; the caller sets it before Hold
 
 	mu sync.Mutex // guards what follows; taken with Lock

@@ -112,7 +112,8 @@ func (l *Log) load() error {
 	}
 	l.lease = lease
 	if !s.InMemory { // no other process can take a session of this one
-		l.renew = startRenewal(l, lease, asked)
+		l.renew = Renew(l.Stored, Renewing{Store: s.Store, Lease: lease, TTL: s.Lease, Margin: s.leaseMargin(),
+			Asked: asked, Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
 	}
 	state, err := s.read(l.Stored, l.Name, s.cache.take(l.Name))
 	if err != nil {
@@ -132,7 +133,7 @@ func (l *Log) Close() {
 	s := l.sessions
 	if l.renew != nil {
 		l.snapshotIfDue()
-		l.renew.end()
+		l.renew.End()
 	}
 	if l.lease.Fence > 0 {
 		ctx, cancel := context.WithTimeout(l.Stored, s.Grace) // the lease ends by itself, too
