@@ -69,11 +69,7 @@ func (p *Plan) Check(registry *tools.Registry, workers ...string) error {
 		return errNil
 	}
 	c := checker{plan: p, registry: registry, workers: workers}
-	c.all()
-	if len(c.faults) == 0 {
-		return nil
-	}
-	return &CheckError{Plan: p.ID, Faults: c.faults}
+	return c.err()
 }
 
 // errNil is what is wrong with a plan that is nil.
@@ -90,6 +86,15 @@ type checker struct {
 
 func (c *checker) add(node, format string, args ...any) {
 	c.faults = append(c.faults, Fault{Node: node, Problem: fmt.Sprintf(format, args...)})
+}
+
+// err returns what is wrong with the plan.
+func (c *checker) err() error {
+	id := c.plan.ID
+	if c.all(); len(c.faults) > 0 {
+		return &CheckError{Plan: id, Faults: c.faults}
+	}
+	return nil
 }
 
 func (c *checker) all() {

@@ -122,9 +122,8 @@ func (r *Runner) proposal(p *Plan) (proposal, error) {
 	}
 	c := checker{plan: p, registry: r.cfg.Agent.Tools(), workers: slices.Sorted(maps.Keys(r.cfg.Workers)),
 		checks: slices.Sorted(maps.Keys(r.cfg.Checks)), strict: true}
-	c.all()
-	if len(c.faults) > 0 {
-		return proposal{}, &CheckError{Plan: p.ID, Faults: c.faults}
+	if err := c.err(); err != nil {
+		return proposal{}, err
 	}
 	q, err := p.copied()
 	if err != nil {

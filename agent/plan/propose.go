@@ -112,9 +112,7 @@ func checkProposals(got *proposals, a *agent.Agent, n int, workers []string) (pl
 		p, err := got.Plans[i].plan(fmt.Sprint("plan-", i+1))
 		if err == nil {
 			c := checker{plan: p, registry: a.Tools(), workers: workers, strict: true}
-			if c.all(); len(c.faults) > 0 {
-				err = &CheckError{Plan: p.ID, Faults: c.faults}
-			}
+			err = c.err()
 		}
 		if err != nil {
 			errs = append(errs, err)

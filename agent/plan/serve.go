@@ -86,7 +86,10 @@ func (s *State) beganWith(plans []*Plan) bool {
 func (r *Runner) Serve(ctx context.Context) {
 	loop := due.New(due.Config{List: r.due, Parallel: r.cfg.Runs, Logger: r.cfg.Logger,
 		Drive: func(ctx context.Context, run string) error {
-			_, err := r.drive(ctx, run, nil)
+			err := r.cancelOrphan(ctx, run)
+			if err == nil {
+				_, err = r.drive(ctx, run, nil)
+			}
 			if errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrDraining) {
 				return due.ErrLater
 			}
@@ -106,12 +109,13 @@ func (r *Runner) Serve(ctx context.Context) {
 }
 
 // due yields the runs that could go on but that no process drives. Those that were submitted go on
-// with the sessions in which they were, unless they were decided on or canceled since: the process
-// of the session may have died after that.
+// with the sessions in which they were, unless they were decided on or canceled since, or their
+// sessions have ended: the process of the session may have died after that.
 func (r *Runner) due(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
 		for h, err := range r.store.Heads(ctx, journal.Filter{Kind: headKind}) {
-			if err == nil && (!isDue(&h, time.Now()) || h.Parent != "" && h.Inbox == 0 && h.Status != statusEnding) {
+			if err == nil && (!isDue(&h, time.Now()) || h.Parent != "" && h.Inbox == 0 && h.Status != statusEnding &&
+				!r.orphaned(ctx, &h)) {
 				continue
 			}
 			if !yield(due.Item{Session: h.Session, Since: h.Updated}, err) {
@@ -119,6 +123,26 @@ func (r *Runner) due(ctx context.Context) iter.Seq2[due.Item, error] {
 			}
 		}
 	}
+}
+
+// orphaned reports whether the session in which a plan was submitted has ended while the plan was
+// in progress: its process died before it had canceled the plan.
+func (r *Runner) orphaned(ctx context.Context, h *journal.Head) bool {
+	if h.Parent == "" || h.Status != statusRunning {
+		return false
+	}
+	parent, err := r.store.Head(ctx, h.Parent)
+	return err == nil && parent.Status != "" && parent.Status != string(agent.Running) &&
+		parent.Status != string(agent.Paused)
+}
+
+// cancelOrphan cancels a run that is [Runner.orphaned].
+func (r *Runner) cancelOrphan(ctx context.Context, run string) error {
+	head, err := r.store.Head(ctx, run)
+	if err == nil && r.orphaned(ctx, &head) {
+		return r.Cancel(ctx, run, "the session in which it was submitted has ended")
+	}
+	return nil
 }
 
 // isDue reports whether a run can go on and nobody drives it.
@@ -176,16 +200,14 @@ func (r *Runner) waitUntilDue(ctx context.Context, run string) error {
 	}
 }
 
-// openWhenFree is open that waits while another process has the run.
-func (r *Runner) openWhenFree(ctx context.Context, run string) (*planLog, context.Context, error) {
+// whenFree calls f again while another process has the run that it is about.
+func whenFree(ctx context.Context, f func() error) error {
 	for {
-		l, held, err := r.open(ctx, run)
-		if !errors.Is(err, agent.ErrBusy) {
-			return l, held, err
+		err := f()
+		if !errors.Is(err, agent.ErrBusy) || ctx.Err() != nil {
+			return err
 		}
-		if sleep(ctx, firstTry); ctx.Err() != nil {
-			return nil, nil, err
-		}
+		sleep(ctx, firstTry)
 	}
 }
 

@@ -179,17 +179,6 @@ func (w *submission) follow(ctx context.Context) (*State, error) {
 	}
 }
 
-// driveWhenFree drives the run. It waits while another process does, or has a lease on it.
-func (w *submission) driveWhenFree(ctx context.Context) error {
-	for {
-		_, err := w.drive(ctx, w.run, nil)
-		if !errors.Is(err, agent.ErrBusy) || ctx.Err() != nil {
-			return err
-		}
-		sleep(ctx, firstTry)
-	}
-}
-
 // show reports how far the run is to whoever reads the events of the session in which its plan was
 // submitted. A report that isn't fleeting is kept.
 func (w *submission) show(ctx context.Context, fleeting bool, s *State) {
@@ -288,7 +277,10 @@ func (w *submission) Cancel(ctx context.Context, why string) error {
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, 2*w.cfg.Lease) // who drives it still ends it
 		defer cancel()
-		err = w.driveWhenFree(ctx)
+		err = whenFree(ctx, func() error {
+			_, err := w.drive(ctx, w.run, nil)
+			return err
+		})
 	}
 	if errors.Is(err, agent.ErrNothingOpen) {
 		return nil // it has ended

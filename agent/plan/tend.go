@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -207,12 +208,7 @@ func (x *execution) isInput(n *Node, input json.RawMessage) bool {
 func sameJSON(a, b json.RawMessage) bool {
 	x, err1 := decode(a)
 	y, err2 := decode(b)
-	if err1 != nil || err2 != nil {
-		return false
-	}
-	c, err1 := json.Marshal(x)
-	d, err2 := json.Marshal(y)
-	return err1 == nil && err2 == nil && string(c) == string(d)
+	return err1 == nil && err2 == nil && reflect.DeepEqual(x, y)
 }
 
 // input returns the input of a node's run, and the agent that it is for.

@@ -93,7 +93,12 @@ func (r *Runner) Undo(ctx context.Context, run string) error {
 
 // takeBack is Undo. The receipt has all calls.
 func (r *Runner) takeBack(ctx context.Context, run string) (*machine.UndoReceipt, error) {
-	l, held, err := r.openWhenFree(ctx, run)
+	var l *planLog
+	var held context.Context
+	err := whenFree(ctx, func() (err error) {
+		l, held, err = r.open(ctx, run)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -106,6 +106,14 @@ var ways = []way{
 	{name: "kill -9", begin: func(_ *world, p *process, a *agent.Agent) (run, stop func()) {
 		return func() { drive(background, a) }, p.kill
 	}},
+	{name: "Session.Cancel, and kill -9 a second later", ends: true, only: []string{"a submitted plan"}, begin: func(
+		_ *world, p *process, a *agent.Agent) (run, stop func()) {
+		return func() { drive(background, a) }, func() {
+			_ = a.Session(session).Cancel(background)
+			<-time.After(time.Second)
+			p.kill()
+		}
+	}},
 	{name: "the context of Run ends", ends: true, begin: func(_ *world, _ *process, a *agent.Agent) (run, stop func()) {
 		ctx, cancel := context.WithCancel(background)
 		return func() { drive(ctx, a) }, cancel
@@ -237,7 +245,7 @@ func (w *world) check(s *scenario, how *way, res *agent.Result) {
 	switch {
 	case res == nil:
 		w.fault("there is no result")
-	case how.ends && w.stopAt > 0 && res.Status == agent.Stopped:
+	case how.ends && w.stopAt > 0 && (res.Status == agent.Stopped || s.plan):
 		for n, times := range w.paid {
 			if times > 1 {
 				w.fault("order %d was paid %d times", n, times)
