@@ -120,6 +120,9 @@ func (g *graph) cycle(nodes []Node) string {
 // nodes that it depends on, so that the nodes of a layer can run at the same time. The error is a
 // *[CheckError] if the plan has cycles, unknown or duplicate ids.
 func (p *Plan) Layers() ([][]string, error) {
+	if p == nil {
+		return nil, errNil
+	}
 	g, faults := graphOf(p.Nodes)
 	if len(faults) > 0 {
 		return nil, &CheckError{Plan: p.ID, Faults: faults}

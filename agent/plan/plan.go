@@ -116,6 +116,9 @@ func (n *Node) UnmarshalJSON(data []byte) error {
 // It is the SHA-256 of their JSON, in hexadecimal. A plan that can't be encoded has the hash "",
 // which nobody can approve; [Plan.Check] says why.
 func (p *Plan) Hash() string {
+	if p == nil {
+		return ""
+	}
 	q := *p
 	q.Version = max(q.Version, 1)
 	text, err := json.Marshal(q)
@@ -128,6 +131,9 @@ func (p *Plan) Hash() string {
 
 // Node returns the node with an id.
 func (p *Plan) Node(id string) (*Node, bool) {
+	if p == nil {
+		return nil, false
+	}
 	for i := range p.Nodes {
 		if p.Nodes[i].ID == id {
 			return &p.Nodes[i], true

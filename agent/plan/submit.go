@@ -38,8 +38,19 @@ func (t *submitted) Work(session, call string, input json.RawMessage) (work.Work
 	return w, nil
 }
 
+// Define implements tools.Tool.
+func (t *submitted) Define() (*tools.Definition, error) {
+	if t.r == nil {
+		return nil, &tools.SpecError{Tool: ToolSubmit, Problem: "the Runner is nil; make one with plan.New"}
+	}
+	return t.Tool.Define()
+}
+
 // Journals implements work.Owner.
 func (t *submitted) Journals() []journal.Store {
+	if t.r == nil { // Define says so
+		return nil
+	}
 	stores := []journal.Store{t.r.store}
 	for _, w := range t.r.cfg.Workers {
 		stores = append(stores, w.Journal())
