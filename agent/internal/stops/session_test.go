@@ -255,7 +255,7 @@ func (w *world) check(s *scenario, how *way, res *agent.Result) {
 			}
 		}
 		if s.plan {
-			w.settled(session)
+			w.settled("") // a decision may have come as the run was stopped
 		}
 		return
 	case res.Status != agent.Completed:
@@ -277,7 +277,8 @@ func (w *world) planned() bool {
 	return false
 }
 
-// settled notes which sessions of the store are still open.
+// settled notes which sessions of the store are still open, and whether that one has something in
+// its inbox.
 func (w *world) settled(which string) {
 	for head, err := range w.store.Heads(context.Background(), journal.Filter{NoKind: true}) {
 		switch {
