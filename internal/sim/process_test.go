@@ -37,9 +37,8 @@ type process struct {
 	mu     sync.Mutex // guards what follows
 	calls  map[string]int
 	faults map[kind]failing
-	offset time.Duration                   // of the clock
-	trap   trap                            // where it dies
-	runs   map[int]context.CancelCauseFunc // what it is waiting for
+	offset time.Duration // of the clock
+	trap   trap          // where it dies
 }
 
 // A failing is a fault of a process, for some time.
