@@ -21,7 +21,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-var kills = flag.Int("kills", 5, "how many processes TestCrashesRepeatNoNode kills, at least")
+var kills = flag.Int("kills", 3, "how many processes TestCrashesRepeatNoNode kills, at least")
 
 // lease is longer than a process that isn't killed is ever held up, because a process without its
 // lease stops.

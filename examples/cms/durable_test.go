@@ -88,7 +88,7 @@ func (r request) done(b *bench) (done bool) {
 	return done
 }
 
-var kills = flag.Int("kills", 5, "how many processes TestCrashesAtRandomMomentsRepeatNoWrite stops")
+var kills = flag.Int("kills", 2, "how many processes TestCrashesAtRandomMomentsRepeatNoWrite stops")
 
 func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 	t.Parallel()

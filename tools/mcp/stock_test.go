@@ -60,7 +60,8 @@ func TestTheStockServerOfEverything(t *testing.T) {
 		change = c
 	}})
 	found := list(t, s)
-	require.Empty(t, change.Refused)
+	require.Len(t, change.Refused, 1, "a tool that needs a task is left out")
+	require.ErrorContains(t, change.Refused[0], "simulate-research-query is left out")
 	out := execute(t, s, "files.echo", object{"message": "hello"})
 	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
 	require.Contains(t, text(&out), "hello")
