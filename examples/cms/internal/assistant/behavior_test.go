@@ -98,5 +98,6 @@ func TestSeveralCallsOfAReplyShowTheirProgress(t *testing.T) {
 	f := serveSite(t, m, Behavior{}, nil)
 	progress := of(f.read(f.ask("s-1", "Look"), ""), ProgressUpdate)
 	require.Len(t, progress, 2)
-	require.EqualValues(t, 1, progress[1].data["progress"])
+	// the calls run in parallel, and so do the hooks that report them
+	require.ElementsMatch(t, []any{.5, 1.}, []any{progress[0].data["progress"], progress[1].data["progress"]})
 }

@@ -277,10 +277,14 @@ func (s *Services) finish(ctx context.Context, p *portfolio.Pipeline, after uint
 		}
 	}
 	stop()
-	if err := <-finished; failed == "" {
-		return "", err
+	err = <-finished
+	if failed != "" {
+		return failed, ctx.Err()
 	}
-	return failed, ctx.Err()
+	if state, failed := s.Runner.State(ctx, p.Name); failed == nil && state.Status == plan.Completed {
+		return "", nil // it had ended before: there was nothing to drive
+	}
+	return "", err
 }
 
 // problemOf returns why a tool has failed.
