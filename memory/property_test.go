@@ -78,7 +78,7 @@ func randomSteps(t *testing.T, r *rand.Rand) []memory.Step {
 	return steps
 }
 
-var share = flag.Int("share", 40, "how many random cases are tried, in percent")
+var share = flag.Int("share", 15, "how many random cases are tried, in percent")
 
 // TestACompactedConversationKeepsItsRules compacts conversations at random with strategies at
 // random, in any order.

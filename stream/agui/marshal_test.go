@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/stream/agui"
 )
 
-var share = flag.Int("share", 25, "how many random cases are tried, in percent")
+var share = flag.Int("share", 10, "how many random cases are tried, in percent")
 
 func TestEachEventComesBackAsItWasWritten(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))

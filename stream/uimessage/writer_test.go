@@ -92,7 +92,7 @@ func read(t testing.TB, m *uimessage.Message, stream []string) {
 	}
 }
 
-var share = flag.Int("share", 25, "how many random cases are tried, in percent")
+var share = flag.Int("share", 10, "how many random cases are tried, in percent")
 
 func TestWhateverIsWrittenAClientReadsItWithoutAnError(t *testing.T) {
 	for seed := range uint64(1500 * *share / 100) {

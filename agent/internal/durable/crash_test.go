@@ -19,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-var kills = flag.Int("kills", 6, "how many processes TestCrashesRepeatNothing kills, at least")
+var kills = flag.Int("kills", 2, "how many processes TestCrashesRepeatNothing kills, at least")
 
 var roles = roletest.Roles{"host": host, "person": person, "program": program}
 

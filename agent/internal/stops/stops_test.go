@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	every  = flag.Int("every", 60, "of so many points, one is tried; 1 tries all")
+	every  = flag.Int("every", 100, "of so many points, one is tried; 1 tries all")
 	update = flag.Bool("update", false, "write the tables of docs/durability.md; set -every 1, too")
 )
 

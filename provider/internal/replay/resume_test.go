@@ -19,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-var stops = flag.Int("stops", 2, "at how many of its appends, chosen at random, each conversation fails")
+var stops = flag.Int("stops", 1, "at how many of its appends, chosen at random, each conversation fails")
 
 // A failing is a store that dies at an append: the one with that number, counted from 1, and all
 // later ones fail. Kept says that this one is stored nevertheless.

@@ -34,7 +34,7 @@ func (s *site) manyUsers(n int, plan string) (ids []string) {
 	return ids
 }
 
-var atOnce = flag.Int("at-once", 15, "how many users come at once; a fifth of them start pipelines")
+var atOnce = flag.Int("at-once", 10, "how many users come at once; a fifth of them start pipelines")
 
 // Many users at once: each gets exactly what the plan allows.
 func TestManyUsersAtOnce(t *testing.T) {
