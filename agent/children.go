@@ -19,10 +19,14 @@ type descendant struct {
 // so that it can be deleted again.
 func (a *Agent) deleteOwn(ctx context.Context, name string) error {
 	list, err := a.descendants(ctx, name, nil)
+	if err == nil {
+		err = a.delete(ctx, list)
+	}
 	if err != nil {
 		return err
 	}
-	return a.delete(ctx, append([]descendant{{a.sessions.Store, name}}, list...))
+	a.sessions.Forget(name)
+	return a.sessions.Store.Delete(ctx, name, journal.All)
 }
 
 // delete removes sessions, the last one first.
@@ -40,24 +44,37 @@ func (a *Agent) delete(ctx context.Context, list []descendant) error {
 // session itself that keep returns true for are left out, with their descendants; nil: none are.
 func (a *Agent) descendants(ctx context.Context, name string, keep func(child string) bool) ([]descendant, error) {
 	var found []descendant
-	seen := map[string]bool{name: true} // two journals may be the same, and a host may make a circle
+	seen := make(map[string]bool) // two journals may be the same, and a host may make a circle
+	stores := a.journals()
 	for parent, n := name, 0; ; parent, n = found[n].name, n+1 {
-		for _, store := range a.journals() {
-			for head, err := range store.Heads(ctx, journal.Filter{Parent: parent}) {
-				if err != nil {
-					return nil, err
-				}
-				if seen[head.Session] || parent == name && keep != nil && keep(head.Session) {
+		for _, store := range stores {
+			children, err := childrenOf(ctx, store, parent)
+			if err != nil {
+				return nil, err
+			}
+			for _, child := range children {
+				if child == name || seen[child] || parent == name && keep != nil && keep(child) {
 					continue
 				}
-				seen[head.Session] = true
-				found = append(found, descendant{store, head.Session})
+				seen[child] = true
+				found = append(found, descendant{store, child})
 			}
 		}
 		if n == len(found) {
 			return found, nil
 		}
 	}
+}
+
+// childrenOf returns the names of a session's children in a journal.
+func childrenOf(ctx context.Context, store journal.Store, parent string) (names []string, err error) {
+	for head, err := range store.Heads(ctx, journal.Filter{Parent: parent}) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, head.Session)
+	}
+	return names, nil
 }
 
 // journals returns the journals of the agent and of what its calls own. One may be listed twice.

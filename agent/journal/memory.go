@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,7 +17,7 @@ import (
 type Memory struct {
 	mu       sync.Mutex // guards what follows, and the sessions
 	sessions map[string]*session
-	children map[string]map[*session]bool // of each parent
+	children map[string]map[string]*session // of each parent
 	fence    uint64                       // the last one of any session; it keeps rising after one is deleted
 }
 
@@ -26,7 +25,7 @@ var _ Store = (*Memory)(nil)
 
 // NewMemory returns an empty [Memory].
 func NewMemory() *Memory {
-	return &Memory{sessions: make(map[string]*session), children: make(map[string]map[*session]bool)}
+	return &Memory{sessions: make(map[string]*session), children: make(map[string]map[string]*session)}
 }
 
 // A session is never returned, only copied from. The records in entries don't change, so a reader
@@ -162,7 +161,7 @@ func (m *Memory) matching(f Filter) []Head {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var heads []Head
-	for s := range m.candidates(f) {
+	for _, s := range m.candidates(f) {
 		if f.Match(s.head) {
 			heads = append(heads, s.head)
 		}
@@ -175,11 +174,11 @@ func (m *Memory) matching(f Filter) []Head {
 }
 
 // candidates returns at least the sessions that f lists.
-func (m *Memory) candidates(f Filter) iter.Seq[*session] {
+func (m *Memory) candidates(f Filter) map[string]*session {
 	if f.Parent != "" {
-		return maps.Keys(m.children[f.Parent])
+		return m.children[f.Parent]
 	}
-	return maps.Values(m.sessions)
+	return m.sessions
 }
 
 // join enters a session among the children of its parent.
@@ -188,14 +187,14 @@ func (m *Memory) join(s *session) {
 		return
 	}
 	if m.children[s.head.Parent] == nil {
-		m.children[s.head.Parent] = make(map[*session]bool)
+		m.children[s.head.Parent] = make(map[string]*session)
 	}
-	m.children[s.head.Parent][s] = true
+	m.children[s.head.Parent][s.head.Session] = s
 }
 
 // leave removes a session from the children of a parent.
 func (m *Memory) leave(s *session, parent string) {
-	if delete(m.children[parent], s); len(m.children[parent]) == 0 {
+	if delete(m.children[parent], s.head.Session); len(m.children[parent]) == 0 {
 		delete(m.children, parent)
 	}
 }

@@ -18,7 +18,7 @@ func TestAHeldRunIsSmall(t *testing.T) {
 	if race {
 		t.Skip("the race detector changes what memory is taken")
 	}
-	const runs, most = 10_000, 16_600 // the goal is 16 KiB; stacks vary by about 100 bytes
+	const runs, most = 10_000, 16 << 10
 	a, err := agent.New(agent.Config{Provider: loop.NewModel(loop.Shape{Text: 2}, new(loop.Counts)),
 		Instructions: loop.System})
 	require.NoError(t, err)
