@@ -53,8 +53,9 @@ type NoteMeta = machine.NoteMeta
 //   - Call, CallKey: the call and its idempotency key, for a run that makes one call without a
 //     model
 //   - From: the session that the run took place in, for a copy of a session
-//   - Replaces: see [Input]; Before, Note: the conversation before the input of the run that is
-//     replaced, made of that before this fact, and what the model is told of effects
+//   - Replaces: nil, or the run that it replaces, by the number of the fact that started it (Start),
+//     the conversation before that run (Before), and what the model is told of effects (Note): see
+//     [Input]
 type RunStarted = machine.RunStarted
 
 // StepStarted is the fact that a model is about to be called. The request itself isn't stored:

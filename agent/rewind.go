@@ -32,10 +32,10 @@ func (w *workers) goBack(f *RunStarted, back *rewind) error {
 	if err != nil {
 		return err
 	}
-	f.Replaces, f.Before = back.start, back.Before
-	f.Note = back.Note(append(back.facts, closed...), func(tool string) bool {
+	note := back.Note(append(back.facts, closed...), func(tool string) bool {
 		d, ok := w.tools.set.registry.Lookup(tool)
 		return ok && d.Spec().ReadOnly
 	})
+	f.Replaces = &machine.Replaced{Start: back.start, Before: back.Before, Note: note}
 	return nil
 }

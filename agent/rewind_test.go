@@ -92,8 +92,8 @@ func TestASessionGoesBackToBeforeARun(t *testing.T) {
 		requireSound(t, "s", log)
 		var numbers []uint64
 		for _, f := range log {
-			if f, ok := f.(*agent.RunStarted); ok && f.Replaces > 0 {
-				numbers = append(numbers, f.Replaces)
+			if f, ok := f.(*agent.RunStarted); ok && f.Replaces != nil {
+				numbers = append(numbers, f.Replaces.Start)
 			}
 		}
 		require.Equal(t, []uint64{second.Start, res.Start}, numbers)

@@ -56,7 +56,7 @@ type conversation struct {
 
 // start adds the input of a run. facts are those up to the one that starts it.
 func (c *conversation) start(f *RunStarted, facts []Fact) {
-	if f.Replaces > 0 {
+	if f.Replaces != nil {
 		c.goBack(f, facts)
 	}
 	c.add(f.History...)
@@ -74,7 +74,7 @@ func (c *conversation) start(f *RunStarted, facts []Fact) {
 // goBack takes the conversation back to what it was before the run that f replaces. If that run
 // started before the facts, it becomes what the model was shown of it.
 func (c *conversation) goBack(f *RunStarted, facts []Fact) {
-	n, known := c.inputs[f.Replaces]
+	n, known := c.inputs[f.Replaces.Start]
 	c.messages, c.calls, c.results = c.messages[:n], nil, n
 	if known {
 		return

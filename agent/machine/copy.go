@@ -35,8 +35,10 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 		f = Stamp(clone(f), meta)
 		setOwner(f, from, to)
 		if f, ok := f.(*RunStarted); ok {
-			if f.Replaces > 0 { // by default a run that the snapshot has
-				f.Replaces = cmp.Or(starts[f.Replaces], 1)
+			if f.Replaces != nil { // by default a run that the snapshot has
+				p := *f.Replaces
+				p.Start = cmp.Or(starts[p.Start], 1)
+				f.Replaces = &p
 			}
 			starts[number] = f.Seq
 		}

@@ -71,13 +71,19 @@ type RunStarted struct {
 	// From is set in a copy of a session, see Session.Fork of package agent: the session that the
 	// run took place in, and that owns its effects.
 	From string `json:"from,omitempty"`
-	// Replaces is set if the run replaces another and all runs after that: the number of the fact
-	// with which that one started. See Input.Replaces of package agent. Before is the conversation
-	// before the replaced run's input, made of the present one. Note follows it if it isn't empty:
-	// what the model is told of effects of the replaced runs.
-	Replaces uint64 `json:"replaces,omitempty"`
-	Before   []Span `json:"before,omitempty"`
-	Note     string `json:"note,omitempty"`
+	// Replaces says what the run replaces: nil, or an earlier run and all runs after that. See
+	// Input.Replaces of package agent.
+	Replaces *Replaced `json:"replaces,omitempty"`
+}
+
+// Replaced is what a run begins with that replaces others.
+type Replaced struct {
+	// Start is the number of the fact that started the first of the replaced runs.
+	Start uint64 `json:"start"`
+	// Before is the conversation before the input of that run, as parts of the present one.
+	Before []Span `json:"before,omitempty"`
+	// Note, if it isn't empty, tells the model which effects the replaced runs have had.
+	Note string `json:"note,omitempty"`
 }
 
 // StepStarted starts a model call.

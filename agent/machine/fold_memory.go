@@ -74,7 +74,7 @@ func (s *State) applySpans(spans []Span) (out []provider.Message, first int, kep
 }
 
 // Spans returns the spans that make the conversation after of the conversation before: see
-// [Compacted] and [RunStarted].Before. Messages are compared by the address of their first part,
+// [Compacted] and [Replaced].Before. Messages are compared by the address of their first part,
 // because messages aren't changed once they are shared.
 func Spans(before, after []provider.Message) (out []Span) {
 	index := make(map[*provider.Part]int, len(before))
@@ -118,15 +118,16 @@ func Spans(before, after []provider.Message) (out []Span) {
 // rewound returns the conversation before a run that is about to start: that of the session, or, if
 // the run replaces others, that before them with the note about their effects.
 func (s *State) rewound(f *RunStarted) (messages []provider.Message, problem string) {
+	p := f.Replaces
 	switch {
-	case f.Replaces == 0 && len(f.Before) == 0 && f.Note == "":
+	case p == nil:
 		return s.Messages, ""
-	case s.Run == nil || f.Replaces == 0 || f.Replaces >= f.Seq || f.ContextReset != nil || len(f.History) > 0:
+	case s.Run == nil || p.Start == 0 || p.Start >= f.Seq || f.ContextReset != nil || len(f.History) > 0:
 		return nil, "it replaces no earlier run, continues another's work, or has a history"
 	}
-	messages, _, _, problem = s.applySpans(f.Before)
-	if f.Note != "" {
-		messages = append(messages, memory.HostMessage(f.Note))
+	messages, _, _, problem = s.applySpans(p.Before)
+	if p.Note != "" {
+		messages = append(messages, memory.HostMessage(p.Note))
 	}
 	return messages, problem
 }

@@ -116,7 +116,7 @@ func TestMessagesAreOnlyEverAppended(t *testing.T) {
 		s.after = func(f machine.Fact) {
 			msgs := s.m.State().Messages
 			if start, ok := f.(*machine.RunStarted); machine.KindOf(f) == "compacted" || ok &&
-				(start.ContextReset != nil || start.Replaces > 0) {
+				(start.ContextReset != nil || start.Replaces != nil) {
 				frozen, shown = nil, nil // another conversation
 			}
 			require.GreaterOrEqual(t, len(msgs), len(frozen))

@@ -33,8 +33,8 @@ func (*Snapshot) redact(Redactor)              {}
 
 func (f *RunStarted) redact(r Redactor) {
 	f.History, f.Message.Parts = r.Messages(f.History), r.Parts(f.Message.Parts)
-	if f.Before = r.spans(f.Before); f.Note != "" {
-		f.Note = r.Text(f.Note)
+	if p := f.Replaces; p != nil {
+		p.Before, p.Note = r.spans(p.Before), r.Text(p.Note)
 	}
 	if f.Call != nil {
 		p, _ := r.part(provider.Part{Call: f.Call})

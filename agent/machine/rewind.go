@@ -14,7 +14,7 @@ import (
 type Rewind struct {
 	// State is that of the session before the replaced run started.
 	State State
-	// Before is the conversation before the input of the replaced run, for [RunStarted].Before.
+	// Before is the conversation before the input of the replaced run, for [Replaced].Before.
 	Before []Span
 
 	from uint64 // the number of the fact with which the replaced run started
@@ -64,10 +64,14 @@ func replaceable(facts []Fact, start uint64) (from uint64, problem string) {
 		if !ok || f.ContextReset != nil {
 			continue
 		}
-		for n := len(runs) - 1; f.Replaces > 0 && n >= 0 && runs[n] >= f.Replaces; n-- {
+		start := uint64(0)
+		if f.Replaces != nil {
+			start = f.Replaces.Start
+		}
+		for n := len(runs) - 1; start > 0 && n >= 0 && runs[n] >= start; n-- {
 			replaced[runs[n]], runs = f.Seq, runs[:n]
 		}
-		if from, known := begins[f.Replaces]; known { // else the facts before it are missing
+		if from, known := begins[start]; known { // else the facts before it are missing
 			begins[f.Seq], runs = cmp.Or(from, f.Seq), append(runs, f.Seq)
 		}
 	}

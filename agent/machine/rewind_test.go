@@ -107,10 +107,10 @@ func TestACopyUpToAnyFactHasTheConversationOfThatPoint(t *testing.T) {
 				require.Equal(t, outline(machine.Conversation(original)), outline(machine.Conversation(facts)))
 				for _, f := range facts {
 					f, ok := f.(*machine.RunStarted)
-					if !ok || f.Replaces == 0 {
+					if !ok || f.Replaces == nil {
 						continue
 					}
-					start, ok := facts[f.Replaces-1].(*machine.RunStarted)
+					start, ok := facts[f.Replaces.Start-1].(*machine.RunStarted)
 					require.True(t, ok, "its number is that of the copy")
 					require.Nil(t, start.ContextReset)
 					replaced++
@@ -126,11 +126,11 @@ func TestAConversationThatBeginsWithASnapshotGoesBackBeforeIt(t *testing.T) {
 	eachLog(t, 20, func(t *testing.T, s *sim) {
 		s.after = func(f machine.Fact) {
 			start, ok := f.(*machine.RunStarted)
-			if !ok || start.Replaces == 0 || start.Call != nil {
+			if !ok || start.Replaces == nil || start.Call != nil {
 				return
 			}
 			i := slices.IndexFunc(s.facts, func(f machine.Fact) bool { return machine.KindOf(f) == "snapshot" })
-			if i < 0 || s.facts[i].Envelope().Seq < start.Replaces {
+			if i < 0 || s.facts[i].Envelope().Seq < start.Replaces.Start {
 				return
 			}
 			own := slices.DeleteFunc(slices.Clone(s.m.State().Messages), func(m provider.Message) bool {
@@ -150,20 +150,18 @@ func TestARunThatReplacesNoneHasNoConversationOfItsOwn(t *testing.T) {
 	s.runs++
 	s.origin = &machine.Origin{Session: "s-1", Run: "r-9"}
 	start := func() *machine.RunStarted {
-		return &machine.RunStarted{Meta: s.meta(""), Message: provider.User("hi"), Replaces: 1}
+		return &machine.RunStarted{Meta: s.meta(""), Message: provider.User("hi"),
+			Replaces: &machine.Replaced{Start: 1}}
 	}
 	for why, change := range map[string]func(f *machine.RunStarted){
-		"a conversation without a replaced run": func(f *machine.RunStarted) {
-			f.Replaces, f.Before = 0, []machine.Span{{To: 1}}
-		},
-		"a note without a replaced run": func(f *machine.RunStarted) { f.Replaces, f.Note = 0, "x" },
-		"it replaces itself":            func(f *machine.RunStarted) { f.Replaces = f.Seq },
+		"it replaces no run": func(f *machine.RunStarted) { f.Replaces.Start = 0 },
+		"it replaces itself": func(f *machine.RunStarted) { f.Replaces.Start = f.Seq },
 		"it has a history": func(f *machine.RunStarted) {
 			f.History = []provider.Message{provider.User("x")}
 		},
-		"a span beyond the end": func(f *machine.RunStarted) { f.Before = []machine.Span{{To: 99}} },
+		"a span beyond the end": func(f *machine.RunStarted) { f.Replaces.Before = []machine.Span{{To: 99}} },
 		"a conversation that isn't well formed": func(f *machine.RunStarted) {
-			f.Before = []machine.Span{{Messages: []provider.Message{message(provider.RoleAssistant, callPart("1"))}}}
+			f.Replaces.Before = []machine.Span{{Messages: []provider.Message{message(provider.RoleAssistant, callPart("1"))}}}
 		},
 	} {
 		f := start()
@@ -175,7 +173,7 @@ func TestARunThatReplacesNoneHasNoConversationOfItsOwn(t *testing.T) {
 
 	fresh := machine.New("s-1")
 	f := start()
-	f.Meta.Seq, f.Replaces = 1, 1
+	f.Meta.Seq = 1
 	refuses(t, fresh, f, "there is nothing to replace")
 }
 

@@ -172,8 +172,8 @@ func (s *sim) replace(f *machine.RunStarted) {
 	w, problem, err := machine.NewRewind("s-1", s.facts, start)
 	require.NoError(s.t, err)
 	require.Empty(s.t, problem)
-	f.Replaces, f.Before = start, w.Before
-	f.Note = w.Note(s.facts, func(tool string) bool { return tool == "look" })
+	f.Replaces = &machine.Replaced{Start: start, Before: w.Before,
+		Note: w.Note(s.facts, func(tool string) bool { return tool == "look" })}
 	want := slices.Clone(s.inputs[start])
 	for seq := range s.inputs {
 		if seq < start {
@@ -183,8 +183,8 @@ func (s *sim) replace(f *machine.RunStarted) {
 		s.replaced = append(s.replaced, seq)
 	}
 	s.inputs[f.Seq] = slices.Clone(want)
-	if f.Note != "" {
-		want = append(want, memory.HostMessage(f.Note))
+	if note := f.Replaces.Note; note != "" {
+		want = append(want, memory.HostMessage(note))
 	}
 	s.apply(f)
 	require.Equal(s.t, want, nonNil(s.m.State().Messages[:s.m.State().Run.First]))

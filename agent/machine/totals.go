@@ -48,10 +48,10 @@ func (s *State) info() []byte {
 	if info == (HeadInfo{}) {
 		return nil
 	}
-	text, _ := Marshal(info)
+	text, _ := json.Marshal(info)
 	if len(text) > journal.MaxInfo {
 		info.Mode = ""
-		text, _ = Marshal(info)
+		text, _ = json.Marshal(info)
 	}
 	return text
 }

@@ -20,11 +20,11 @@ func (n *names) fact(f agent.Fact) string {
 		b.with("mode", f.Mode)
 		b.with("key", f.Key)
 		b.with("of", f.From)
-		if f.Replaces > 0 {
-			b.with("replaces", fmt.Sprint(f.Replaces))
-		}
-		if f.Note != "" {
-			b.add("with the note %s", n.quoted(f.Note))
+		if f.Replaces != nil {
+			b.with("replaces", fmt.Sprint(f.Replaces.Start))
+			if note := f.Replaces.Note; note != "" {
+				b.add("with the note %s", n.quoted(note))
+			}
 		}
 	case *agent.StepStarted:
 		b.add("%d", meta.Step)
