@@ -55,6 +55,7 @@ type Open struct {
 // clone returns a copy of the head that shares nothing with it.
 func (h Head) clone() Head {
 	h.Open, h.Labels, h.Info = slices.Clone(h.Open), maps.Clone(h.Labels), bytes.Clone(h.Info)
+	h.Until = normalize(h.Until)
 	return h
 }
 

@@ -18,7 +18,7 @@ type Memory struct {
 	mu       sync.Mutex // guards what follows, and the sessions
 	sessions map[string]*session
 	children map[string]map[string]*session // of each parent
-	fence    uint64                       // the last one of any session; it keeps rising after one is deleted
+	fence    uint64                         // the last one of any session; it keeps rising after one is deleted
 }
 
 var _ Store = (*Memory)(nil)
@@ -31,11 +31,10 @@ func NewMemory() *Memory {
 // A session is never returned, only copied from. The records in entries don't change, so a reader
 // may use the slice that it got under the lock.
 type session struct {
-	head    Head
+	head    Head // Until has the monotonic reading, which what is handed out doesn't
 	entries []entry
 	inbox   []Item
 	ids     map[string]bool // every id posted or closed; true once taken
-	until   time.Time       // head.Until, with the monotonic reading
 }
 
 // An entry is a record and the fence with which it was appended. The same record with another fence
@@ -270,7 +269,7 @@ func (s *session) conflict(after, fence uint64) error {
 		Session: h.Session,
 		After:   after, HaveSeq: h.Seq,
 		Fence: fence, HaveFence: h.Fence,
-		Owner: h.Owner, Until: h.Until,
+		Owner: h.Owner, Until: normalize(h.Until),
 	}
 }
 

@@ -21,8 +21,8 @@ func (m *Memory) Lease(ctx context.Context, session, owner string, ttl time.Dura
 		s = newSession(session, normalize(now))
 		m.sessions[session] = s
 	}
-	if h := &s.head; h.Owner != "" && h.Owner != owner && now.Before(s.until) {
-		return Lease{}, &HeldError{Session: session, Owner: h.Owner, Until: h.Until}
+	if h := &s.head; h.Owner != "" && h.Owner != owner && now.Before(h.Until) {
+		return Lease{}, &HeldError{Session: session, Owner: h.Owner, Until: normalize(h.Until)}
 	}
 	m.fence++
 	s.head.Owner, s.head.Fence = owner, m.fence
@@ -61,7 +61,7 @@ func (m *Memory) Release(ctx context.Context, l Lease) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.sessions[l.Session]; s != nil && s.leased(l) {
-		s.head.Owner, s.head.Until, s.until = "", time.Time{}, time.Time{}
+		s.head.Owner, s.head.Until = "", time.Time{}
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (s *session) leased(l Lease) bool {
 }
 
 func (s *session) extend(until time.Time) Lease {
-	s.until, s.head.Until = until, normalize(until)
+	s.head.Until = until
 	h := &s.head
-	return Lease{Session: h.Session, Owner: h.Owner, Fence: h.Fence, Until: h.Until}
+	return Lease{Session: h.Session, Owner: h.Owner, Fence: h.Fence, Until: normalize(h.Until)}
 }
