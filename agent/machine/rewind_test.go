@@ -161,7 +161,8 @@ func TestARunThatReplacesNoneHasNoConversationOfItsOwn(t *testing.T) {
 		},
 		"a span beyond the end": func(f *machine.RunStarted) { f.Replaces.Before = []machine.Span{{To: 99}} },
 		"a conversation that isn't well formed": func(f *machine.RunStarted) {
-			f.Replaces.Before = []machine.Span{{Messages: []provider.Message{message(provider.RoleAssistant, callPart("1"))}}}
+			asks := message(provider.RoleAssistant, callPart("1"))
+			f.Replaces.Before = []machine.Span{{Messages: []provider.Message{asks}}}
 		},
 	} {
 		f := start()

@@ -84,9 +84,13 @@ func (w *world) list(context.Context) iter.Seq2[due.Item, error] {
 	}
 }
 
-// driveOne drives a session, which isn't due any more if that succeeds.
+// driveOne drives a session if it is still due, which it isn't any more if that succeeds.
 func (w *world) driveOne(ctx context.Context, session string) error {
 	w.mu.Lock()
+	if _, ok := w.due[session]; !ok { // a search may have listed it just before it was driven
+		w.mu.Unlock()
+		return nil
+	}
 	w.drives = append(w.drives, session)
 	w.at[session] = append(w.at[session], time.Since(w.began))
 	w.twice = w.twice || w.now[session]
