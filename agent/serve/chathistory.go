@@ -4,27 +4,18 @@ import (
 	"fmt"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
 // chatHistory returns the conversation that facts record as messages of useChat: for each run its
-// input, and one message of the agent.
+// input, and one message of the agent. Runs that were replaced aren't among them.
 func chatHistory(facts []agent.Fact) []*uimessage.Message {
-	var out []*uimessage.Message
+	before, rest := current(facts)
+	out := fromMessages("h", before)
 	var c *chatMap
-	for i, f := range facts {
-		switch f := f.(type) {
-		case *machine.Snapshot:
-			if i == 0 {
-				out = append(out, fromMessages("h", machine.Conversation(facts[:1]))...)
-			}
-			continue
-		case *agent.RunStarted:
-			if f.ContextReset != nil && c != nil {
-				break
-			}
+	for _, f := range rest {
+		if f, ok := f.(*agent.RunStarted); ok && (f.ContextReset == nil || c == nil) {
 			out = append(out, fromMessages(f.Run()+"-h", f.History)...)
 			if f.Call == nil {
 				out = append(out, userMessage("u-"+f.Run(), &f.Message))
