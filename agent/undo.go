@@ -25,18 +25,21 @@ type Rollback struct {
 	// for one copy only, or effects are undone twice. It is refused while the owner exists in this
 	// store.
 	Moved bool
-	User  string // who asks for it
+	// DryRun undoes nothing: the receipt says what would be undone. What can't be undone of the
+	// work of a subagent or of a plan is known only afterwards.
+	DryRun bool
+	User   string // who asks for it
 }
 
 // Undo undoes the effects of the calls of a run that has ended, the newest first, with the Undo
 // function of each tool, and adds a message for the model; the calls stay in the conversation. It
 // skips calls of read-only tools, calls without an effect and calls that were undone before. Calls
-// that can't be undone are listed in the receipt. So are calls that were started and have no result
-// (they failed, for example), unless their tools set Spec.UndoFailed. What a subagent did in a call
-// is undone in its own session, as far as that is kept. The first Undo function that returns an
-// error ends the rollback. Each undone call is recorded at once. If the process dies in between,
-// the next Undo may call the Undo function of one call again, so these functions must tolerate
-// that.
+// that can't be undone are listed in the receipt, and in the [machine.Undone] with the message. So
+// are calls that were started and have no result (they failed, for example), unless their tools set
+// Spec.UndoFailed. What a subagent did in a call is undone in its own session, as far as that is
+// kept. The first Undo function that returns an error ends the rollback. Each undone call is
+// recorded at once. If the process dies in between, the next Undo may call the Undo function of one
+// call again, so these functions must tolerate that.
 //
 // An effect can be undone only in the session that owns it. In a copy ([Session.Fork],
 // [Session.Import]), an undo of copied runs is refused with [ErrCannotUndo]; its text names the
@@ -76,11 +79,11 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*machine.UndoReceipt
 	})
 	rec, err := l.undoCalls(registry, calls, what)
 	rec.Pruned = effects.Pruned
-	if err != nil || len(calls)+len(effects.Unreported) == 0 {
+	if err != nil || what.DryRun || len(calls)+len(effects.Unreported) == 0 {
 		return rec, err
 	}
-	return rec,
-		l.append(&machine.Undone{Meta: Meta{By: what.User}, Message: memory.HostMessage(rec.Text(effects.Unreported))})
+	return rec, l.append(&machine.Undone{Meta: Meta{By: what.User}, Calls: rec.Stays(),
+		Message: memory.HostMessage(rec.Text(effects.Unreported))})
 }
 
 // undoCalls undoes calls, and appends each at once.
@@ -92,6 +95,10 @@ func (l *sessionLog) undoCalls(registry *tools.Registry, calls []*ToolFinished, 
 		done := machine.UndoneCall{Call: c.Call, Step: c.Step}
 		if done.Why = l.agent.cantUndo(registry, c); done.Why != "" {
 			rec.Impossible = append(rec.Impossible, done)
+			continue
+		}
+		if what.DryRun {
+			rec.Undone = append(rec.Undone, done)
 			continue
 		}
 		stays, err := l.undoCall(registry, c, what.User)

@@ -311,6 +311,7 @@ type RuleRevoked struct {
 // package agent.
 type Undone struct {
 	Meta
+	// Calls are those that were undone, or, in a fact with a Message, those that weren't.
 	Calls []UndoneCall `json:"calls,omitempty"`
 	// Message informs the model. It is added to the end of the conversation.
 	Message provider.Message `json:"message,omitzero"`

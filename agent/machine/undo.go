@@ -133,6 +133,15 @@ type UndoReceipt struct {
 	Pruned bool
 }
 
+// Stays returns the calls whose effects weren't undone, with the reasons.
+func (r *UndoReceipt) Stays() []UndoneCall {
+	stays := slices.Concat(r.Impossible, r.Left)
+	if r.Failed != nil {
+		stays = slices.Insert(stays, len(r.Impossible), *r.Failed)
+	}
+	return stays
+}
+
 // Text returns the message to the model. unreported are calls that were undone by an earlier
 // rollback that couldn't tell it.
 func (r *UndoReceipt) Text(unreported []UndoneCall) string {

@@ -25,7 +25,8 @@ const (
 	// start a run, in a new session or in an existing one, or steer the one in progress
 	ActionSend   Action = "send"
 	ActionDecide Action = "decide" // decide on pauses, or return results of the front end's tools
-	// stop, cancel, pause or continue a run, switch its mode, revoke a standing approval
+	// stop, cancel, pause or continue a run, undo what it did, switch its mode, revoke a standing
+	// approval
 	ActionControl Action = "control"
 	ActionEdit    Action = "edit" // set the title, or make a copy
 	ActionDelete  Action = "delete"

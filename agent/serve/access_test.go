@@ -27,6 +27,8 @@ func routes(session, pause string) [][3]any {
 		{"POST", "sessions/mode", obj{"session": session, "mode": "x"}},
 		{"POST", "sessions/title", obj{"session": session, "title": "mine"}},
 		{"POST", "sessions/fork", obj{"session": session}},
+		{"GET", "sessions/undo?session=" + session, nil},
+		{"POST", "sessions/undo", obj{"session": session}},
 		{"DELETE", "sessions?session=" + session, nil},
 		{"DELETE", "sessions/rules?session=" + session + "&tool=delete", nil},
 	}

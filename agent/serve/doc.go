@@ -44,6 +44,9 @@
 //	POST   sessions/mode              {"session","mode"}
 //	POST   sessions/title             {"session","title"}
 //	POST   sessions/fork              {"session","at"}
+//	GET    sessions/undo?session=&run= what an undo of a run would undo, and what stays and why; no
+//	                                  run: the newest
+//	POST   sessions/undo              {"session","run"}: undo it; the answer has the same form
 //	DELETE sessions?session=
 //	GET    /                          the page
 //
@@ -76,6 +79,7 @@
 //
 // config.go has the configuration and what is mounted where, access.go who may do what, problem.go
 // errors, body.go and files.go what comes in, and streaming.go what goes out. send.go starts runs
-// and decide.go takes decisions, for all protocols. sessions.go, events.go and view.go are Pawl's
-// own protocol. chat.go and chatmap.go are that of useChat, agui.go and aguimap.go AG-UI.
+// and decide.go takes decisions, for all protocols. sessions.go, undo.go, events.go and view.go are
+// Pawl's own protocol. chat.go, chatmap.go and replaced.go are that of useChat, agui.go and
+// aguimap.go AG-UI.
 package serve

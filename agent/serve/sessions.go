@@ -43,6 +43,8 @@ func (s *server) addSessions(add adder) {
 	add(http.MethodPost, "/sessions/title", s.control(ActionEdit,
 		func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetTitle(r.Context(), b.Title) }))
 	add(http.MethodPost, "/sessions/fork", s.fork)
+	add(http.MethodGet, "/sessions/undo", s.undoable)
+	add(http.MethodPost, "/sessions/undo", s.undo)
 }
 
 // A listed is a session in a list.

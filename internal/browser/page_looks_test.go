@@ -40,6 +40,9 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 	case strings.HasPrefix(last.Text(), "book"):
 		step = providertest.Reply(providertest.Say("Please decide on both."), providertest.Calls(
 			deletes("about"), providertest.CallSpec{Tool: "book_room", Input: booking{Room: "Blue", Guests: 2}}))
+	case strings.HasPrefix(last.Text(), "create"):
+		step = providertest.Calls(providertest.CallSpec{Tool: "create_page", Input: target{"jobs"}},
+			providertest.CallSpec{Tool: "send_mail", Input: target{"news"}})
 	case strings.HasPrefix(last.Text(), "plan"):
 		step = submits()
 	case strings.HasPrefix(last.Text(), "break"):
@@ -49,9 +52,10 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 }
 
 func looksConfig() agent.Config {
-	store := journal.NewMemory()
+	store, pages := journal.NewMemory(), new(shelf)
 	return agent.Config{Provider: provider.Func(looks), PauseExpires: time.Hour,
-		Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}}, Journal: store, Tools: append(planTools(store, 10),
+		Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}}, Journal: store,
+		Tools: append(append(planTools(store, 10), pages.tools()...),
 			tools.New(tools.Spec{Name: "read", Description: "Read a page.", ReadOnly: true, NoRetries: true},
 				func(context.Context, target) (string, error) {
 					return "", errors.New("the page doesn't exist")
@@ -106,6 +110,17 @@ var allLooks = []look{
 		p.press(p.card("Book room “Blue”?"), "Approve")
 		p.status("Done")
 		p.text(`document.querySelectorAll(".record").forEach(d => d.open = true), ""`)
+	}},
+	{name: "undo", reach: func(p *builtIn) {
+		p.say("create")
+		p.press(".turn", "Undo what this changed")
+		p.wait(`document.querySelector(".undo-dialog").open`)
+	}},
+	{name: "undone", reach: func(p *builtIn) {
+		p.say("create")
+		p.press(".turn", "Undo what this changed")
+		p.press(".undo-dialog", "Undo 1 change")
+		p.has("Undone as far as possible")
 	}},
 	{name: "plan", reach: func(p *builtIn) { p.say("plan"); p.card("Carry out the plan “A page about us”?") }},
 	{name: "planned", reach: func(p *builtIn) {

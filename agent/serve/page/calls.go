@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // maxShown is how many bytes of a call's input or result the page is shown. The input in a pause is
@@ -91,6 +92,11 @@ func (v *View) finished(f *agent.ToolFinished) []Patch {
 	c.Took, c.Attempts = f.Took.Milliseconds(), f.Attempts
 	c.Result, c.Cut = cut(formatted(f.Result.Text()))
 	c.Cut += f.Result.Cut
+	switch f.Result.Status {
+	case tools.OK, tools.Unverified:
+		_, isPlan := plan.Submitted(f.Call.Name, f.Call.Input)
+		c.Undoable = isPlan || v.cfg.Tool != nil && v.cfg.Tool(f.Call.Name).Undo
+	}
 	for i := range f.Result.Parts {
 		if m := f.Result.Parts[i].Media; m != nil {
 			change.Item.Files = append(change.Item.Files, fileOf(m))
@@ -157,12 +163,22 @@ func (v *View) decided(f *machine.Decided) []Patch {
 	}}}}
 }
 
-// undone marks the calls whose effects were undone.
+// undone marks the calls whose effects were undone. The end of an undo says what stays.
 func (v *View) undone(f *machine.Undone) (out []Patch) {
+	var stays []Stay
 	for _, c := range f.Calls {
-		if c.Call != nil && c.Why == "" {
+		switch {
+		case c.Call == nil:
+		case c.Why == "":
 			out = append(out, Patch{Item: &Item{ID: c.Call.ID, Kind: KindCall, Call: &Call{Undone: true}}})
+		default:
+			stays = append(stays, Stay{tools.TitleOf(c.Call.Name, c.Call.Input), c.Why})
 		}
+	}
+	if len(f.Message.Parts) > 0 {
+		end := v.notice("undone", f.Meta, "")
+		end.Item.Stays, end.Item.By = stays, f.By
+		out = append(out, end)
 	}
 	return out
 }

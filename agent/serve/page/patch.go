@@ -38,6 +38,7 @@ type Item struct {
 	Steered bool   `json:"steered,omitempty"` // a user's message that reached the run while it was working
 	Code    string `json:"code,omitempty"`    // of a notice: what happened
 	URL     string `json:"url,omitempty"`     // of a source
+	Stays   []Stay `json:"stays,omitempty"`   // of a notice of an undo: what wasn't undone
 
 	*Call
 	Pause    *Pause         `json:"pause,omitempty"`
@@ -61,6 +62,12 @@ const (
 	KindPlan      Kind = "plan"      // see Plan
 )
 
+// A Stay is a call whose effect an undo has left.
+type Stay struct {
+	Title string `json:"title"` // what the call has done, in words
+	Why   string `json:"why"`
+}
+
 // A File comes with a message.
 type File struct {
 	Name string `json:"name"`
@@ -80,6 +87,7 @@ type Call struct {
 	Cut      int           `json:"cut,omitempty"`      // bytes that Result leaves out
 	Took     int64         `json:"took,omitempty"`     // milliseconds
 	Attempts int           `json:"attempts,omitempty"` // if more than one
+	Undoable bool          `json:"undoable,omitempty"` // the tool can undo its effect
 	Undone   bool          `json:"undone,omitempty"`
 	Wait     *Wait         `json:"wait,omitempty"`
 	Progress *CallProgress `json:"progress,omitempty"`

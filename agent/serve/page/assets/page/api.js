@@ -53,6 +53,8 @@ export const api = {
   continue: (session) => request("POST", "sessions/continue", { session }),
   mode: (session, mode) => request("POST", "sessions/mode", { session, mode }),
   title: (session, title) => request("POST", "sessions/title", { session, title }),
+  undoable: (session) => request("GET", `sessions/undo?${query({ session })}`),
+  undo: (session, run) => request("POST", "sessions/undo", { session, run }),
   delete: (session, leaving) => request("DELETE", `sessions?${query({ session })}`, undefined, { keepalive: leaving }),
   // exists fails with the problem that the stream of the session has; an EventSource doesn't say which.
   exists: (session) => request("GET", `sessions/pending?${query({ session })}`),

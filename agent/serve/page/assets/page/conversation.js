@@ -6,12 +6,14 @@ import { h, iconButton } from "./dom.js";
 import { duration } from "./format.js";
 import { Prose, ages, copy, files, notice, onCode, source, user } from "./messages.js";
 import { Plan } from "./plan.js";
+import { undoButton } from "./undo.js";
 import { texts } from "./texts.js";
 
 export class Conversation {
-  // app has session(), say(text), announce(text), retry(text) and resume().
+  // app has session(), say(text), announce(text), retry(text), resume() and undo().
   constructor(model, app) {
     Object.assign(this, { model, app, views: new Map(), turns: new Map(), live: false });
+    this.undo = undoButton(() => app.undo());
     this.items = h("div", {});
     this.sending = h("div", {});
     this.activity = h("div", { class: "activity" });
@@ -159,11 +161,20 @@ export class Conversation {
     for (const view of this.views.values()) view.show?.(view.element === last && this.model.state.status !== "running");
     this.items.querySelector(":scope > .last")?.classList.remove("last");
     last?.classList.add("last");
+    this.offerUndo();
     const words = doing(this.model.activity());
     if (words !== this.words) {
       this.words = words;
       this.activity.replaceChildren(...(words ? [h("span", { class: "spinner" }), h("span", {}, words)] : []));
     }
+  }
+
+  // offerUndo puts the button below the last answer, if there is something to undo.
+  offerUndo() {
+    const calls = this.model.undoable();
+    const turn = calls.length > 0 ? [...this.turns.values()].findLast((t) => t.element.isConnected) : null;
+    if (!turn) this.undo.remove();
+    else if (this.undo.parentElement !== turn.tools) turn.tools.append(this.undo);
   }
 
   // tick is called once in a second: times pass.

@@ -1,7 +1,7 @@
 // The texts of a conversation: the user's messages, the agent's answers, reasoning, sources, files and notices.
 
 import { add, button, h, icon, trusted } from "./dom.js";
-import { bytes, exactly, when } from "./format.js";
+import { bytes, exactly, sentence, when } from "./format.js";
 import { texts } from "./texts.js";
 
 // user shows a message of the user. note is a word about its state.
@@ -133,12 +133,22 @@ export function source(item) {
 }
 
 // quiet are the notices about what the user did, or what needs nothing from them.
-const quiet = ["compacted", "context_reset", "mode", "canceled", "abandoned", "host", "superseded", "drained", "forked", "stopped"];
+const quiet = ["compacted", "context_reset", "mode", "canceled", "abandoned", "host", "superseded", "drained", "forked", "stopped", "undone"];
+
+// effects lists what calls have done, with why it stays.
+export function effects(list) {
+  if (!list.length) return null;
+  return h("ul", { class: "effects" }, list.map((c) => h("li", {}, h("b", {}, c.title), c.why ? h("span", { class: "explain" }, sentence(c.why)) : null)));
+}
 
 // notice says what has happened. last is whether nothing came after it: then it offers to go on.
 export function notice(item, { last, retry, resume }) {
   const known = texts.notice[item.code];
   const words = typeof known === "function" ? known(item.text ?? "") : (known ?? texts.notice.failed);
+  if (item.code === "undone") {
+    const stays = item.stays ?? [];
+    return h("div", { class: "notice undone" }, icon("undo"), h("span", {}, stays.length > 0 ? texts.undoing.partly : texts.undoing.all), effects(stays));
+  }
   if (quiet.includes(item.code)) {
     const go = last && (item.code === "host" || item.code === "drained") ? button(texts.continue, resume) : null;
     return h("div", { class: "notice" }, icon("info"), h("span", {}, words), go);

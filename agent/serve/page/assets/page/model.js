@@ -57,6 +57,14 @@ export class Model {
     return !call || !call.status || ["writing", "ready", "running"].includes(call.status);
   }
 
+  // undoable returns the calls of the last run whose effects can be undone, once the run is over.
+  undoable() {
+    if (!["completed", "stopped", "failed"].includes(this.state.status)) return [];
+    const items = [...this.items.values()];
+    const from = items.findLastIndex((i) => i.kind === "user" && !i.steered);
+    return items.slice(from + 1).filter((i) => i.kind === "call" && i.undoable && !i.undone);
+  }
+
   // activity says what the agent is doing now.
   activity() {
     const { status, waiting } = this.state;

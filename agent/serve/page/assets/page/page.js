@@ -9,6 +9,7 @@ import { Model } from "./model.js";
 import { Follower, Menu, Toasts, help, themeButton } from "./shell.js";
 import { Sidebar } from "./sidebar.js";
 import { texts } from "./texts.js";
+import { Undo } from "./undo.js";
 
 // A Page is the chat. A host's own page may put it into an element of its own, with the list of sessions as a sheet where a media query says so, and is told
 // when another session is shown, when something in it has changed, and of keys: on.key returns whether it has handled one.
@@ -18,6 +19,7 @@ export class Page {
     this.on = on;
     this.toasts = new Toasts();
     this.help = help();
+    this.undoing = new Undo({ session: () => this.id, problem: (p) => this.problem(p), done: () => (this.follower.end(false), this.composer.focus()) });
     this.live = h("div", { class: "hidden-visually", "aria-live": "polite" });
     this.composer = new Composer(this, config);
     this.sidebar = new Sidebar(this, config, themeButton(), iconButton("keyboard", texts.shortcuts, () => this.help.showModal()));
@@ -31,7 +33,7 @@ export class Page {
     const top = h("header", { class: "top" }, iconButton("menu", texts.menu, () => this.toggleMenu(), { class: "icon-button menu", "aria-controls": "sidebar" }), h("div", { class: "name" }, this.heading, this.pen), this.status);
     const main = h("main", { class: "main", id: "main" }, top, this.bar, this.scroller, h("div", { class: "bottom" }, this.follower.jump, this.composer.element));
     this.app = h("div", { class: "app" }, this.sidebar.element, h("div", { class: "veil", onclick: () => this.menu.close() }), main);
-    place.append(h("a", { class: "skip", href: "#main", onclick: (e) => (e.preventDefault(), this.scroller.focus()) }, texts.skip), this.app, this.live, this.toasts.element, this.help);
+    place.append(h("a", { class: "skip", href: "#main", onclick: (e) => (e.preventDefault(), this.scroller.focus()) }, texts.skip), this.app, this.live, this.toasts.element, this.help, this.undoing.element);
     this.menu = new Menu(this.app, sheet);
     this.listen();
     this.show(new URLSearchParams(location.search).get("session") ?? "");
@@ -55,6 +57,7 @@ export class Page {
   key(event) {
     if (this.on.key?.(event)) return;
     const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (this.undoing.element.open) return;
     if (event.key === "Escape" && !this.help.open && this.menu.close()) return;
     if (event.altKey && event.code === "KeyN") {
       event.preventDefault();
@@ -84,6 +87,7 @@ export class Page {
   toast = (...args) => this.toasts.show(...args);
   toggleMenu = () => this.menu.toggle();
   stop = () => api.stop(this.id);
+  undo = () => this.undoing.open();
 
   async mode(name) {
     if (this.model.state.status !== "running") return; // the next message says it

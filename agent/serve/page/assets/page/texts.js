@@ -126,6 +126,18 @@ export const texts = {
     step: { pending: "To do", running: "In progress", reviewing: "Being checked", asking: "Waiting for you", done: "Done", waived: "Accepted as it is", failed: "Failed", skipped: "Skipped" },
   },
 
+  undoing: {
+    button: "Undo what this changed",
+    title: "Undo what this answer changed?",
+    will: "Will be undone",
+    wont: "Stays as it is",
+    nothing: "There is nothing left to undo.",
+    pruned: "What the agent did before that isn’t recorded any more, and stays.",
+    go: (n) => (n === 1 ? "Undo 1 change" : `Undo ${n} changes`),
+    all: "What the answer had changed was undone.",
+    partly: "Undone as far as possible. This is still in effect:",
+  },
+
   ask: {
     allow: (effect) => `${effect}?`,
     in_doubt: (effect) => `Did this work? ${effect}`,
