@@ -114,12 +114,22 @@ func (c *call) refuse(err error) context.Context {
 	return nil
 }
 
+// errPaused is the cause of an error of a call that doesn't wait for the end of a pause.
+var errPaused = fault.New(fault.RateLimited, "guard: the provider has asked for a pause")
+
 // queue waits for a slot.
 func (c *call) queue() (err error) {
+	if !c.failedAt.IsZero() {
+		began := time.Now()
+		defer func() { c.failedAt = c.failedAt.Add(time.Since(began)) }()
+	}
 	if c.leased {
 		c.leased = false
 		c.lease, err = c.lease.Requeue(c.ctx, c.outcome)
 	} else {
+		if rest := c.pauseElsewhere(); rest > 0 {
+			return c.leave(fault.WithRetryAfter(errPaused, rest))
+		}
 		c.lease, err = c.guard.gate.Acquire(c.ctx, ratelimit.AcquireRequest{
 			Interactive: c.req.Interactive,
 			Priority:    c.req.Priority,
@@ -335,6 +345,8 @@ func (c *call) refusal() error {
 	var open *circuit.OpenError
 	class := fault.Of(c.err)
 	switch {
+	case leftFor(c.err):
+		return c.err
 	case errors.As(c.err, &open):
 		return c.gaveUp(c.err, class, "its breaker is open")
 	case fault.Retryable(class):

@@ -39,6 +39,8 @@ type progress struct {
 	err      error   // of the attempt, or why there was none; nil: it succeeded
 	earlier  []error // of the attempts before it
 	delays   map[fault.Class]*backoff.ExponentialBackOff
+	wait     time.Duration // until the next attempt, unless the gate decides that
+	failedAt time.Time     // when the first attempt failed, and the time in the gate since then
 
 	begun   bool // a Start was shown since the last Reset
 	content bool // and something after it
@@ -110,7 +112,7 @@ func (c *call) attemptAll(late error) {
 // end ends the call with that error.
 func (c *call) end(err error) {
 	c.release()
-	if class := fault.Of(err); class != fault.None && c.guard.onEvent != nil {
+	if class := fault.Of(err); class != fault.None && c.guard.onEvent != nil && !leftFor(err) {
 		tell(c.ctx, c.guard.onEvent,
 			Escalation{Name: c.guard.name, Class: class, Err: err, Errors: c.all(), Remedies: Remedies(err)})
 	}
@@ -187,6 +189,8 @@ func (c *call) verdict() error {
 	}
 	advice, _ := fault.RetryAfter(c.err)
 	switch {
+	case class == fault.RateLimited && otherIsFree(c.ctx):
+		return c.leave(c.err)
 	case c.attempts >= policy.Attempts:
 		return c.gaveUp(c.err, class, "as many as are allowed")
 	case c.effects:
@@ -200,7 +204,29 @@ func (c *call) verdict() error {
 	if open := c.guard.breaker.Ready(); open != nil {
 		return c.gaveUp(fmt.Errorf("%w (%w)", c.err, open), class, "its breaker is open")
 	}
+	if !c.leased && !c.inTime(class) {
+		return c.gaveUp(c.err, class, fmt.Sprintf("an interactive call is retried for at most %v", interactiveRetries))
+	}
 	return nil
+}
+
+// interactiveRetries is the longest time from the first failure of an interactive call to its last
+// attempt. Waits in a gate don't count, because the gate says when they end.
+const interactiveRetries = 30 * time.Second
+
+// inTime sets the wait before the next attempt, and reports whether the call may wait so long.
+func (c *call) inTime(class fault.Class) bool {
+	told := false
+	if c.wait, told = fault.RetryAfter(c.err); !told {
+		c.wait = c.delay(class)
+	}
+	if !c.req.Interactive {
+		return true
+	}
+	if c.failedAt.IsZero() {
+		c.failedAt = time.Now()
+	}
+	return time.Since(c.failedAt)+c.wait <= interactiveRetries
 }
 
 // alert reports a burst of failures.
@@ -241,10 +267,7 @@ func (c *call) pause() bool {
 		c.between = rateLimited
 		return true
 	}
-	wait, told := fault.RetryAfter(c.err)
-	if !told {
-		wait = c.delay(class)
-	}
+	wait := c.wait
 	c.tell(Failure{Name: c.guard.name, Attempt: c.attempts, Class: class, Err: c.err, Wait: wait})
 	if !c.reset(resetText(class)) {
 		return false

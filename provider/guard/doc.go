@@ -59,6 +59,9 @@
 //     may have happened
 //   - an answer that has shown content, if the request says NoRestart
 //   - a call for which the provider advises a wait longer than Config.MaxRetryAfter
+//   - an interactive call, 30 s after its first failure: its last attempt begins by then. Waits in a
+//     gate don't count, because the gate says when they end
+//   - a rate-limited call of a [Chain], while a later provider of it is free
 //   - anything while the breaker is open, or after the budget has rejected it
 //   - a canceled call; the context ends a wait at once, and its cause is the error
 //   - a call that another guard has given up ([GaveUpError]): nested guards don't multiply attempts
@@ -70,7 +73,8 @@
 //
 // # Several providers
 //
-// [Failover] calls the next provider when one has failed, until content is shown; a [ChainConfig]
+// [Failover] calls the next provider when one has failed, until content is shown. When one is rate
+// limited, it calls a later one that is free at once, and comes back if that fails. A [ChainConfig]
 // with a Hedge also calls it when one is slow. [Config].OnEvent and [ChainConfig].OnEvent report
 // failed attempts, bursts of them, and calls that were given up, with remedies.
 //

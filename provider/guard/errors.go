@@ -19,6 +19,8 @@ type GaveUpError struct {
 	Reason   string      // why there is no further attempt
 	Err      error       // of the last attempt, what prevented another, or both
 	Errors   []error     // of each attempt, in order
+
+	left bool // only because another provider of a Chain is free
 }
 
 // Error says who gave up after how many attempts, and why.

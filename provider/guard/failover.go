@@ -56,6 +56,10 @@ type ChainConfig struct {
 //   - after a cancellation, and after an error of any other class, because the next provider would
 //     fail, too.
 //
+// A guard that is rate limited, or whose gate is in a pause that its provider asked for, fails at
+// once if a later provider is free: none of the guards around that one waits for a pause or a slot,
+// and no breaker is open. If the later ones fail, too, the call comes back to it and waits there.
+//
 // A Start is held back until another chunk follows it, so that a provider that fails in between
 // isn't visible. Each provider gets the request unchanged, except that opaque data of other
 // providers of the chain is removed, as far as their names are known ([provider.ModelInfo]). The
@@ -160,6 +164,7 @@ type relay struct {
 	used     atomic.Bool
 	yield    func(provider.Chunk, error) bool
 	attempts []Attempt
+	again    []int // members that only left the call to a later one; asked once more after all
 
 	showing
 	err  error // of the current provider
@@ -196,7 +201,7 @@ func (r *relay) run(yield func(provider.Chunk, error) bool) {
 		r.hedged()
 		return
 	}
-	for i := range r.chain.members {
+	for i := 0; ; i++ {
 		r.err, r.over, r.held = nil, false, false
 		r.ask(i)
 		if r.stopped || r.body {
@@ -215,8 +220,8 @@ func (r *relay) run(yield func(provider.Chunk, error) bool) {
 }
 
 func (r *relay) ask(i int) {
-	m := &r.chain.members[i]
-	if seq := m.provider.Stream(r.ctx, own(r.req, m.foreign)); seq != nil {
+	m := r.member(i)
+	if seq := m.provider.Stream(r.hinted(r.ctx, i), own(r.req, m.foreign)); seq != nil {
 		seq(r.next)
 	}
 }
@@ -279,15 +284,31 @@ func (r *relay) moveOn(from, to int) bool {
 		r.fail(canceled(r.ctx))
 		return false
 	}
-	name := r.chain.members[from].name
-	r.attempts = append(r.attempts, Attempt{Name: name, Err: r.err})
+	r.record(from, r.err)
 	stays := r.content || r.effects || r.ended || !movesOn(r.err)
-	if stays || to >= len(r.chain.members) {
+	if stays || to >= len(r.chain.members)+len(r.again) {
 		r.fail(r.chain.failure(r.attempts, stays))
 		return false
 	}
-	tell(r.ctx, r.chain.cfg.OnEvent, MovedOn{From: name, To: r.chain.members[to].name, Err: r.err})
+	tell(r.ctx, r.chain.cfg.OnEvent, MovedOn{From: r.member(from).name, To: r.member(to).name, Err: r.err})
 	return true
+}
+
+// member returns the provider that is asked as number i: those of the chain, then those that are
+// asked again.
+func (r *relay) member(i int) *member {
+	if n := len(r.chain.members); i >= n {
+		i = r.again[i-n]
+	}
+	return &r.chain.members[i]
+}
+
+// record records why member i hasn't answered.
+func (r *relay) record(i int, err error) {
+	r.attempts = append(r.attempts, Attempt{Name: r.member(i).name, Err: err})
+	if i < len(r.chain.members) && leftFor(err) {
+		r.again = append(r.again, i)
+	}
 }
 
 func (r *relay) fail(err error) {

@@ -85,8 +85,9 @@ func (x *race) launch(i int) {
 	run := &runner{member: i, cancel: cancel, items: make(chan item), gone: make(chan struct{})}
 	x.running = append(x.running, run)
 	x.next = max(x.next, i+1)
-	m, req := &x.chain.members[i], x.req
-	x.done.Go(func() { run.produce(ctx, m, req) })
+	m, req := x.member(i), x.req
+	hinted := x.hinted(ctx, i)
+	x.done.Go(func() { run.produce(hinted, m, req) })
 }
 
 // produce is the goroutine of a call. What the provider yields after gone is closed is dropped.
@@ -149,7 +150,7 @@ func (x *race) hedge() {
 		i = x.next
 	}
 	tell(x.ctx, x.chain.cfg.OnEvent,
-		Hedged{From: x.chain.members[first].name, To: x.chain.members[i].name, After: x.chain.cfg.Hedge})
+		Hedged{From: x.member(first).name, To: x.member(i).name, After: x.chain.cfg.Hedge})
 	x.launch(i)
 }
 
@@ -193,7 +194,7 @@ func (x *race) lost(run *runner, err error) {
 	x.err = err
 	if len(x.running) > 0 {
 		if x.ctx.Err() == nil && movesOn(err) { // the other one may answer yet
-			x.attempts = append(x.attempts, Attempt{Name: x.chain.members[run.member].name, Err: err})
+			x.record(run.member, err)
 			return
 		}
 		x.running[0].end(errHedged)

@@ -15,9 +15,9 @@ import (
 )
 
 // Failover returns a provider that asks the first of these, and the next one when that fails. Each
-// is asked up to four times, with waits from 2 s. When one is rate limited, its calls queue for up
-// to 60 s. One that keeps failing isn't asked for 30 s ([circuit.LLM]). calls gets each attempt;
-// nil: they aren't counted.
+// is asked up to four times, with waits from 2 s. When one is rate limited, its calls go to the
+// next one if that is free, else they queue for up to 60 s. One that keeps failing isn't asked for
+// 30 s ([circuit.LLM]). calls gets each attempt; nil: they aren't counted.
 func Failover(logger *slog.Logger, calls *budget.Ledger, models ...provider.Provider) (provider.Provider, error) {
 	retry := guard.Retry{Attempts: 4, Min: 2 * time.Second, Max: 30 * time.Second}
 	guarded := make([]provider.Provider, len(models))

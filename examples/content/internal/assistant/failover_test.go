@@ -47,25 +47,37 @@ func TestAProviderThatFailsIsSwitched(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A rate limit isn't a reason to switch: the call waits.
-func TestARateLimitIsWaitedFor(t *testing.T) {
+// A rate limit is a reason to switch while the next one is free; else the call waits.
+func TestARateLimitIsWaitedForIfNoOtherIsFree(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		asked := 0
-		limited := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
-			if asked++; asked == 1 {
-				return nil, fault.New(fault.RateLimited, "too many")
+	for name, others := range map[string][]provider.Provider{
+		"alone": nil,
+		"beside": {providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			return providertest.Say("from the second").Response(), nil
+		})},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			limited := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+				if asked++; asked == 1 {
+					return nil, fault.New(fault.RateLimited, "too many")
+				}
+				return providertest.Say("from the first").Response(), nil
+			})
+			p, err := Failover(slog.New(slog.DiscardHandler), nil, append([]provider.Provider{limited}, others...)...)
+			require.NoError(t, err)
+			res, err := provider.Generate(t.Context(), p,
+				&provider.Request{Messages: []provider.Message{provider.User("x")}})
+			require.NoError(t, err)
+			if name == "alone" {
+				require.Equal(t, "from the first", res.Text())
+				require.Equal(t, 2, asked)
+				return
 			}
-			return providertest.Say("from the first").Response(), nil
+			require.Equal(t, "from the second", res.Text())
+			require.Equal(t, 1, asked)
 		})
-		p, err := Failover(slog.New(slog.DiscardHandler), nil, limited, providertest.Script())
-		require.NoError(t, err)
-		res, err := provider.Generate(t.Context(), p,
-			&provider.Request{Messages: []provider.Message{provider.User("x")}})
-		require.NoError(t, err)
-		require.Equal(t, "from the first", res.Text())
-		require.Equal(t, 2, asked)
-	})
+	}
 }
 
 func TestWhatAUserCanDoAboutAnError(t *testing.T) {
