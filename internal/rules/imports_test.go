@@ -168,6 +168,8 @@ var rows = map[string]row{
 	"provider/anthropic": {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
 	"provider/openai":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
 	"provider/gemini":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
+	"provider/fromenv": {own: []string{"provider", "provider/anthropic", "provider/gemini", "provider/guard",
+		"provider/openai", "circuit", "circuit/fault", "ratelimit"}},
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {

@@ -12,7 +12,8 @@
 //		web.Search(web.AtLeast(0.6, tavily)),
 //	}, …})
 //
-// [Fetcher] and [Find] are the functions behind the tools, for hosts.
+// [FromEnv] makes the sources that the environment names. [Fetcher] and [Find] are the functions
+// behind the tools, for hosts.
 //
 // # What a fetch reaches
 //

@@ -1,0 +1,45 @@
+// Package fromenv makes the model provider that the environment names, so that a program needs no
+// flags and no code for its choice:
+//
+//	model, about, err := fromenv.Provider()
+//	if err != nil {
+//		return err // says which variable to set
+//	}
+//	fmt.Fprintln(os.Stderr, about) // anthropic claude-sonnet-5-5, then openai gpt-6.1-sol
+//	a, err := agent.New(agent.Config{Provider: model, …})
+//
+// # Variables
+//
+// A provider is chosen if its key is set, or an address that needs none. Its model has a variable
+// of its own, without a default: which model a program pays for is said somewhere. A provider that
+// is chosen and has no model is an error that names the variable. In this order:
+//
+//	provider    chosen by                                    model
+//	anthropic   ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN    ANTHROPIC_MODEL
+//	openai      OPENAI_API_KEY or OPENAI_BASE_URL            OPENAI_MODEL
+//	gemini      GEMINI_API_KEY or GOOGLE_API_KEY             GEMINI_MODEL
+//	openrouter  OPENROUTER_API_KEY                           OPENROUTER_MODEL
+//	ollama      OLLAMA_HOST or OLLAMA_MODEL                  OLLAMA_MODEL
+//
+// Several form a failover chain in this order ([guard.Chain]): each has a guard of its own with a
+// breaker and a gate without a limit of calls, so that one that is rate limited, or keeps failing,
+// isn't asked while another one is free. A single provider is returned without a guard, because an
+// agent has one.
+//
+// Addresses are those of the adapters: ANTHROPIC_BASE_URL, OPENAI_BASE_URL,
+// GOOGLE_GEMINI_BASE_URL, and for proxies also OPENROUTER_BASE_URL. A key is sent to the address
+// that the environment names beside it. OLLAMA_HOST is written as for Ollama: a host, a host and a
+// port, or an address; without it, it is localhost:11434. OLLAMA_API_KEY is for servers that want
+// one. OPENROUTER_HEADERS has further headers, such as "HTTP-Referer: https://example.com, X-Title:
+// My site".
+//
+// PAWL_MODEL chooses one provider among those of the environment (PAWL_MODEL=openai), or one and
+// its model (PAWL_MODEL=ollama/qwen3). PAWL_MODEL=standin chooses none, whatever keys are set: see
+// [ErrNone]. A variable that is empty, or only white space, isn't set.
+//
+// # Images
+//
+// [Images] makes the provider for requests with [provider.Request].Images: the one of OpenAI with
+// the model in OPENAI_IMAGE_MODEL, then that of Gemini with the model in GEMINI_IMAGE_MODEL.
+// Sources of web searches come from web.FromEnv in tools/web.
+package fromenv
