@@ -1,9 +1,10 @@
 // Package live runs agents for readers that come and go: a run outlives the request that started
 // it, and any number of readers may watch it, early, late, or twice.
 //
-// A [Hub] owns the runs. [Hub.Start] starts one, and [Hub.Watch] returns the events of a session:
-// the facts after a number, then the text and the arguments so far of the model call in progress as
-// one note each, then all later events.
+// A [Hub] owns the runs. [Hub.Start] starts one, [Hub.Send] starts one or sends a message to the
+// one in progress, and [Hub.Watch] returns the events of a session: the facts after a number, then
+// the text and the arguments so far of the model call in progress as one note each, then all later
+// events.
 //
 //	hub, err := live.New(live.Config{Agent: a})
 //	if err != nil {
@@ -34,6 +35,6 @@
 //
 // # Where things are
 //
-// live.go has the hub, topic.go what a run publishes, reader.go what a reader is shown, and
-// partial.go the reply so far of a model call in progress.
+// live.go has the hub, send.go messages to runs, topic.go what a run publishes, reader.go what a
+// reader is shown, and partial.go the reply so far of a model call in progress.
 package live

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -120,6 +121,9 @@ type Started struct {
 // Start starts or resumes a run: see [agent.Agent.Stream]. It returns when the first fact of the
 // run is stored, or an error if nothing was started. ctx limits the start, not the run; the run has
 // its values. The input must name a session, because readers find the run by that name.
+//
+// A session whose run has ended or paused may still be held, by this process or another one, which
+// releases it: Start waits for that, for 2 s at most, before the error is [agent.ErrBusy].
 func (h *Hub) Start(ctx context.Context, in agent.Input) (Started, error) {
 	if h == nil || h.topics == nil {
 		return Started{}, errNoHub
@@ -135,8 +139,20 @@ func (h *Hub) Start(ctx context.Context, in agent.Input) (Started, error) {
 	if ctx.Err() != nil {
 		return Started{}, context.Cause(ctx)
 	}
+	waiting, stop := context.WithTimeout(ctx, handover)
+	defer stop()
+	for {
+		started, err := h.start(ctx, in)
+		if !errors.Is(err, agent.ErrBusy) || waiting.Err() != nil || !h.released(waiting, in.Session) {
+			return started, err
+		}
+	}
+}
+
+// start is Start for a session that nobody holds.
+func (h *Hub) start(ctx context.Context, in agent.Input) (Started, error) {
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	begun := make(chan start, 1)
+	begun := make(chan outcome, 1)
 	if !h.begin(func() { h.drive(own, cancel, in, begun) }) {
 		cancel(nil)
 		return Started{}, ErrClosed
@@ -160,14 +176,14 @@ func (h *Hub) begin(f func()) bool {
 	return !h.closing
 }
 
-// A start is how a start has ended.
-type start struct {
+// An outcome is how a start has ended.
+type outcome struct {
 	started Started
 	err     error
 }
 
 // drive runs an input and publishes its events.
-func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agent.Input, begun chan<- start) {
+func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agent.Input, begun chan<- outcome) {
 	defer cancel(nil)
 	defer context.AfterFunc(h.runs, func() { cancel(context.Cause(h.runs)) })()
 	done := make(chan struct{})
@@ -175,14 +191,14 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 	started, waiting := Started{Session: in.Session, Done: done}, true
 	defer func() {
 		if waiting { // a function of the host has ended this goroutine
-			begun <- start{err: errGoexit}
+			begun <- outcome{err: errGoexit}
 		}
 	}()
 	for ev, err := range h.cfg.Agent.Stream(ctx, in) {
 		if err != nil {
 			if waiting {
 				waiting = false
-				begun <- start{err: err}
+				begun <- outcome{err: err}
 			}
 			return // the events before it say how the run ended
 		}
@@ -197,7 +213,7 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 		started.Run = meta.Run()
 		if _, begins := ev.(*agent.RunStarted); begins || !in.Supersede { // else it ends the run that is superseded
 			waiting = false
-			begun <- start{started: started}
+			begun <- outcome{started: started}
 		}
 	}
 }

@@ -34,14 +34,15 @@ type page struct {
 type site struct {
 	t       *testing.T
 	agent   *agent.Agent
+	store   *handing
 	http    *httptest.Server
 	deleted []string
 }
 
 func newSite(t *testing.T, cfg mcpserver.Config, steps ...providertest.Step) *site {
 	t.Helper()
-	s := &site{t: t}
-	a, err := agent.New(agent.Config{Name: "cms", Journal: journal.NewMemory(), Provider: providertest.Script(steps...),
+	s := &site{t: t, store: &handing{Store: journal.NewMemory()}}
+	a, err := agent.New(agent.Config{Name: "cms", Journal: s.store, Provider: providertest.Script(steps...),
 		Tools: []tools.Tool{
 			tools.New(tools.Spec{Name: "delete", Risk: tools.High}, func(_ context.Context, in page) (string, error) {
 				s.deleted = append(s.deleted, in.ID)
@@ -201,6 +202,34 @@ func TestAClientThatCannotAskIsToldThePause(t *testing.T) {
 	require.Empty(t, failed)
 	require.Equal(t, "completed", out.Status)
 	require.Equal(t, []string{"home"}, s.deleted)
+}
+
+// A handing store has a session that another process holds until somebody asks for it.
+type handing struct {
+	journal.Store
+	held journal.Lease
+}
+
+func (s *handing) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	lease, err := s.Store.Lease(ctx, session, owner, ttl)
+	if err != nil && s.held.Fence > 0 {
+		err = errors.Join(err, s.Release(ctx, s.held))
+		s.held = journal.Lease{}
+	}
+	return lease, err
+}
+
+func TestASessionThatIsReleasedIsWaitedFor(t *testing.T) {
+	s := newSite(t, mcpserver.Config{}, providertest.Say("Hello."), providertest.Say("Again."))
+	c := s.client("ann", nil)
+	out, failed := s.call(c, "ask", object{"prompt": "Hello?"})
+	require.Empty(t, failed)
+	var err error
+	s.store.held, err = s.store.Lease(t.Context(), out.Session, "a process whose run has just ended", time.Minute)
+	require.NoError(t, err)
+	again, failed := s.call(c, "ask", object{"prompt": "And now?", "session": out.Session})
+	require.Empty(t, failed)
+	require.Equal(t, "Again.", again.Text)
 }
 
 func TestNobodySeesSessionsOfOthers(t *testing.T) {

@@ -81,16 +81,14 @@ func (s *server) ask(ctx context.Context, req *call, in askInput) (*mcp.CallTool
 		s.cfg.Input(ctx, &run)
 		run.Session, run.Owner = session, req.user
 	}
-	started, err := s.hub.Start(ctx, run)
-	if errors.Is(err, agent.ErrBusy) {
-		if _, err = s.agent.Session(session).Steer(ctx, in.Prompt); err == nil {
-			return s.outcome(ctx, req, session)
-		}
-	}
+	sent, err := s.hub.Send(ctx, run)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
-	return s.wait(ctx, req, session, started.Done)
+	if sent.Steered {
+		return s.outcome(ctx, req, session)
+	}
+	return s.wait(ctx, req, session, sent.Done)
 }
 
 // answer decides on pauses, and resumes the run.

@@ -83,7 +83,7 @@ func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.St
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
 	defer cancel()
-	started, err := s.begin(ctx, agent.Resume(g.session.ID(), ds...))
+	started, err := s.hub.Start(ctx, agent.Resume(g.session.ID(), ds...))
 	if errors.Is(err, agent.ErrBusy) || errors.Is(err, live.ErrClosed) || errors.Is(err, agent.ErrDraining) {
 		// whoever drives the session reads them
 		started, err = live.Started{}, g.session.Decide(ctx, ds...)
@@ -114,7 +114,7 @@ func (s *server) decideOpen(r *http.Request, g *grant, ds []agent.Decision) *pro
 		case p == nil:
 			return nil
 		case p.Code == CodeExpired: // the run goes on without it
-			if _, err := s.begin(r.Context(), agent.Continue(g.session.ID())); err != nil {
+			if _, err := s.hub.Start(r.Context(), agent.Continue(g.session.ID())); err != nil {
 				return failed(err)
 			}
 			return nil

@@ -38,7 +38,7 @@
 //	GET    sessions/pending?session=  the pauses that wait for a decision
 //	GET    sessions/rules?session=    standing approvals; DELETE with &tool= revokes one
 //	POST   sessions/send              {"session","text","files","mode","key","supersede"}: start a run,
-//	                                  or steer the one in progress
+//	                                  or steer the one in progress, which reads it later
 //	POST   sessions/decide            {"session","decisions":[{"id","decision","reason","input","value","scope"}]}
 //	POST   sessions/stop, cancel, pause, continue {"session"}
 //	POST   sessions/mode              {"session","mode"}

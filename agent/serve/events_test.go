@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -104,4 +105,17 @@ func TestAnotherUsersEventsCannotBeReplayed(t *testing.T) {
 	for _, ev := range events(t, s.request("bob", "GET", "events?session=s-2", nil), ended) {
 		require.False(t, strings.Contains(string(ev.Data), "secret"))
 	}
+}
+
+// Why a run failed may name what only the host knows.
+func TestEventsDoNotSayWhyARunFailed(t *testing.T) {
+	s := newSite(t, serve.Config{},
+		providertest.FailWith(errors.New("https://internal.example: swordfish isn't a key")))
+	s.send("ann", "s-1", "x")
+	require.Equal(t, agent.Failed, s.wait("s-1").Status)
+	all := events(t, s.request("ann", "GET", "events?session=s-1", nil), ended)
+	for _, ev := range all {
+		require.NotContains(t, string(ev.Data), "swordfish")
+	}
+	require.Contains(t, string(all[len(all)-1].Data), `"status":"failed"`)
 }

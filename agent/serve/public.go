@@ -9,8 +9,9 @@ import (
 )
 
 // publicEvent returns an event as users may see it: without system texts, what a hook showed to the
-// model, what the agent knows of its tools, what tools keep for the host's logs, and what only a
-// provider understands. A snapshot repeats the facts before it, so only its envelope is left.
+// model, what the agent knows of its tools, what tools keep for the host's logs, why a run failed,
+// and what only a provider understands. A snapshot repeats the facts before it, so only its
+// envelope is left.
 func publicEvent(ev agent.Event) agent.Event {
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
@@ -25,6 +26,13 @@ func publicEvent(ev agent.Event) agent.Event {
 	case *agent.Replied:
 		own := *ev
 		own.Message = publicMessage(ev.Message)
+		return &own
+	case *agent.RunEnded:
+		own := *ev
+		own.Result = nil
+		if ev.Status == agent.Failed {
+			own.Reason = ""
+		}
 		return &own
 	case *machine.StepFailed:
 		own := *ev

@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,76 +24,72 @@ type message struct {
 	supersede bool
 }
 
-// start starts a run with a message.
+// start starts a run with a message. While a run of the session is in progress, the problem has the
+// code CodeBusy.
 func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *problem) {
+	sent, p := s.begin(r, g, m, func(ctx context.Context, in agent.Input) (live.Sent, error) {
+		started, err := s.hub.Start(ctx, in)
+		return live.Sent{Started: started}, err
+	})
+	return sent.Started, p
+}
+
+// deliver starts a run with a message, or sends it to the run in progress, which reads it later. A
+// message with files can't be sent to a run in progress.
+func (s *server) deliver(r *http.Request, g *grant, m message) (live.Sent, *problem) {
+	return s.begin(r, g, m, s.hub.Send)
+}
+
+// begin calls send with the input that a message makes. A run that has begun counts towards the
+// user's allowance until it ends or pauses.
+func (s *server) begin(r *http.Request, g *grant, m message,
+	send func(context.Context, agent.Input) (live.Sent, error)) (live.Sent, *problem) {
+	in, p := s.input(r, g, m)
+	if p != nil {
+		return live.Sent{}, p
+	}
+	release, err := s.take(r.Context(), g)
+	if err != nil {
+		return live.Sent{}, failed(err)
+	}
+	sent, err := send(r.Context(), in)
+	switch {
+	case err != nil:
+		release()
+		return live.Sent{}, failed(err)
+	case sent.Steered:
+		release()
+	case s.cfg.Allowance != nil:
+		go func() {
+			<-sent.Done
+			release()
+		}()
+	}
+	return sent, nil
+}
+
+// input returns the input that a message makes.
+func (s *server) input(r *http.Request, g *grant, m message) (in agent.Input, p *problem) {
 	if p := s.checkText(m.text); p != nil {
-		return live.Started{}, p
+		return in, p
 	}
 	parts, p := s.parts(m.files)
 	if p != nil {
-		return live.Started{}, p
+		return in, p
 	}
 	if strings.TrimSpace(m.text) == "" && len(parts) == 0 {
-		return live.Started{}, malformed("the message is empty")
+		return in, malformed("the message is empty")
 	}
-	in := agent.Input{
+	in = agent.Input{
 		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: shortKey(m.key),
 		Supersede:   m.supersede,
 		Interactive: true, User: g.user, Owner: g.ownerOf(), Title: titleOf(m.text), Trace: r.Header.Get("Traceparent"),
 	}
 	if p := s.complete(r, &in); p != nil {
-		return live.Started{}, p
+		return in, p
 	}
 	in.Session, in.Owner = g.session.ID(), g.ownerOf()
-	release, err := s.take(r.Context(), g)
-	if err != nil {
-		return live.Started{}, failed(err)
-	}
-	started, err := s.begin(r.Context(), in)
-	if err != nil {
-		release()
-		if !g.exists { // somebody else may have begun it meanwhile
-			again, p := s.allow(r, g.session.ID(), ActionSend)
-			if p != nil {
-				return live.Started{}, p
-			}
-			*g = *again
-		}
-		return live.Started{}, failed(err)
-	}
-	if s.cfg.Allowance != nil {
-		go func() {
-			<-started.Done
-			release()
-		}()
-	}
-	return started, nil
-}
-
-const (
-	// A run that has ended or paused holds its session a little longer. So long a new one waits for
-	// that at most, and it looks at these intervals.
-	maxHandover  = 2 * time.Second
-	pollHandover = 5 * time.Millisecond
-)
-
-// begin starts or resumes a run. A run that has just ended, but still holds the session, is waited
-// for.
-func (s *server) begin(ctx context.Context, in agent.Input) (live.Started, error) {
-	for until := time.Now().Add(maxHandover); ; {
-		started, err := s.hub.Start(ctx, in)
-		if !errors.Is(err, agent.ErrBusy) || time.Now().After(until) {
-			return started, err
-		}
-		if info, failed := s.agent.Session(in.Session).Info(ctx); failed != nil || info.Status == agent.Running {
-			return started, err
-		}
-		select {
-		case <-ctx.Done():
-			return started, err
-		case <-time.After(pollHandover):
-		}
-	}
+	return in, nil
 }
 
 // take takes a run from a user's allowance. While a run of the session is in progress, nothing can
@@ -204,22 +198,10 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	}
 	m := message{body.Text, body.Files, body.Mode, body.Key, body.Supersede}
 	out := sent{Session: body.Session}
-	started, p := s.start(r, g, m)
-	if p != nil && p.Code == CodeBusy && len(m.files) == 0 && g.exists {
-		var delivered bool
-		if delivered, p = s.steer(r, g, m); delivered {
-			out.Steered = true
-			answer(w, http.StatusAccepted, out)
-			return nil
-		}
-		if p == nil { // the run was complete before it could read the message
-			g.running = false
-			started, p = s.start(r, g, m)
-		}
-	}
+	delivered, p := s.deliver(r, g, m)
 	switch {
 	case p == nil:
-		out.Run, out.After = started.Run, started.After
+		out.Run, out.After, out.Steered = delivered.Run, delivered.After, delivered.Steered
 	case p.Code == CodeRepeated:
 		out.Run, out.Repeated = p.Run, true
 	default:
@@ -227,34 +209,4 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	}
 	answer(w, http.StatusAccepted, out)
 	return nil
-}
-
-// steer sends a message to the run in progress, and waits until the run has read it. It returns
-// false if the run was complete before that.
-func (s *server) steer(r *http.Request, g *grant, m message) (delivered bool, p *problem) {
-	if p := s.checkText(m.text); p != nil {
-		return false, p
-	}
-	receipt, err := g.session.Steer(r.Context(), m.text, shortKey(m.key))
-	if errors.Is(err, agent.ErrNothingOpen) {
-		return false, nil
-	}
-	if err != nil {
-		return false, failed(err)
-	}
-	if _, err = receipt.Wait(r.Context()); err == nil {
-		return true, nil
-	}
-	if r.Context().Err() != nil {
-		return false, unavailable(err)
-	}
-	info, err := g.session.Info(r.Context())
-	switch {
-	case err != nil:
-		return false, failed(err)
-	case info.Status == agent.Completed:
-		return false, nil
-	}
-	return false, fail(http.StatusConflict, CodeIdle, fault.Invalid,
-		"the run was stopped or paused before it could read the message")
 }

@@ -35,7 +35,7 @@ func (s *server) addSessions(add adder) {
 		func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Pause(r.Context()) }))
 	add(http.MethodPost, "/sessions/continue",
 		s.control(ActionControl, func(r *http.Request, g *grant, _ *controlBody) error {
-			_, err := s.begin(r.Context(), agent.Continue(g.session.ID()))
+			_, err := s.hub.Start(r.Context(), agent.Continue(g.session.ID()))
 			return err
 		}))
 	add(http.MethodPost, "/sessions/mode", s.control(ActionControl,

@@ -119,18 +119,13 @@ func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
 	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
 	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "work"}, nil)
 	<-gate.called
-	answered := make(chan string)
-	go func() {
-		_, text := s.call("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry", "key": "k"})
-		answered <- text
-	}()
-	s.until(func() bool {
-		head, err := s.store.Head(t.Context(), "s-1")
-		require.NoError(t, err)
-		return head.Inbox > 0
-	})
+	var sent json.RawMessage // while the model hasn't answered
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry", "key": "k"}, &sent)
+	require.JSONEq(t, `{"session":"s-1","steered":true}`, string(sent))
+	head, err := s.store.Head(t.Context(), "s-1")
+	require.NoError(t, err)
+	require.Positive(t, head.Inbox, "it waits to be read")
 	gate.open <- struct{}{}
-	require.JSONEq(t, `{"session":"s-1","steered":true}`, <-answered)
 	<-gate.called
 	var again struct{ Repeated bool }
 	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry", "key": "k"}, &again)

@@ -1,0 +1,138 @@
+package live_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// slow is a tool that takes a minute.
+func slow() tools.Tool {
+	return tools.New(tools.Spec{Name: "slow"}, func(context.Context, Number) (string, error) {
+		<-time.After(time.Minute)
+		return "done", nil
+	})
+}
+
+func TestAMessageToARunInProgressIsAnsweredBeforeTheRunReadsIt(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{slow()}},
+			providertest.Call("slow", Number{1}), providertest.Say("Done."))
+		h := newHub(t, live.Config{Agent: a})
+		run := start(t, h)
+		<-time.After(time.Second)
+		began := time.Now()
+		sent, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: "hurry", Key: "k"})
+		require.NoError(t, err)
+		require.Equal(t, live.Sent{Started: live.Started{Session: "s"}, Steered: true}, sent)
+		require.Equal(t, began, time.Now())
+		_, err = h.Send(t.Context(),
+			agent.Input{Session: "s", Prompt: "look", Parts: []provider.Part{{Kind: provider.PartText, Text: "x"}}})
+		require.ErrorIs(t, err, agent.ErrBusy)
+		_, err = h.Send(t.Context(), agent.Input{Session: "s", Prompt: "mine", Owner: "bob"})
+		require.ErrorIs(t, err, agent.ErrNotOwner)
+		<-run.Done
+		read := 0
+		facts, err := a.Session("s").Facts(t.Context())
+		require.NoError(t, err)
+		for _, f := range facts {
+			if s, ok := f.(*machine.Steered); ok {
+				require.Equal(t, "hurry", s.Message.Text())
+				read++
+			}
+		}
+		require.Equal(t, 1, read)
+		_, err = h.Send(t.Context(), agent.Input{Session: "s", Prompt: "hurry", Key: "k"})
+		require.ErrorIs(t, err, agent.ErrDuplicate)
+		require.NoError(t, h.Close())
+	})
+}
+
+// A late store puts a message into the inbox only when it is told to.
+type late struct {
+	journal.Store
+	post chan struct{}
+}
+
+func (s *late) Post(ctx context.Context, session string, it journal.Item) error {
+	<-s.post
+	return s.Store.Post(ctx, session, it)
+}
+
+func TestAMessageThatComesTooLateForARunStartsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &late{journal.NewMemory(), make(chan struct{})}
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{slow()}},
+			providertest.Call("slow", Number{1}), providertest.Say("Done."), providertest.Say("Of course."))
+		h := newHub(t, live.Config{Agent: a})
+		run := start(t, h)
+		<-time.After(time.Second)
+		sent := make(chan live.Sent)
+		go func() {
+			one, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: "hurry"})
+			if err != nil {
+				t.Error(err)
+			}
+			sent <- one
+		}()
+		<-run.Done
+		close(store.post)
+		require.True(t, (<-sent).Steered)
+		<-time.After(time.Minute)
+		res, err := a.Session("s").Result(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "Of course.", res.Text())
+		require.NoError(t, h.Close())
+	})
+}
+
+func TestAStartWaitsForASessionThatAnotherProcessReleases(t *testing.T) {
+	for name, c := range map[string]struct {
+		held time.Duration
+		err  error
+	}{"soon": {time.Second, nil}, "late": {3 * time.Second, agent.ErrBusy}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := journal.NewMemory()
+				a := newAgent(t, agent.Config{Journal: store}, providertest.Say("One."), providertest.Say("Two."))
+				h := newHub(t, live.Config{Agent: a, Recover: -1})
+				<-start(t, h).Done
+				lease, err := store.Lease(t.Context(), "s", "a process that has just ended its run", time.Minute)
+				require.NoError(t, err)
+				time.AfterFunc(c.held, func() { _ = store.Release(t.Context(), lease) })
+				began := time.Now()
+				_, err = h.Start(t.Context(), agent.Input{Session: "s", Prompt: "again"})
+				require.ErrorIs(t, err, c.err)
+				require.InDelta(t, min(c.held, 2*time.Second), time.Since(began), float64(5*time.Millisecond))
+				<-time.After(time.Minute)
+				require.NoError(t, h.Close())
+			})
+		})
+	}
+}
+
+func TestAStartInASessionWithARunIsBusyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, agent.Config{Tools: []tools.Tool{slow()}}, providertest.Call("slow", Number{1}),
+			providertest.Say("Done."))
+		h := newHub(t, live.Config{Agent: a})
+		start(t, h)
+		began := time.Now()
+		_, err := h.Start(t.Context(), agent.Input{Session: "s", Prompt: "again"})
+		require.ErrorIs(t, err, agent.ErrBusy)
+		require.Equal(t, began, time.Now())
+		<-time.After(time.Hour)
+		require.NoError(t, h.Close())
+	})
+}
