@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -122,9 +121,9 @@ type Started struct {
 // run is stored, or an error if nothing was started. ctx limits the start, not the run; the run has
 // its values. The input must name a session, because readers find the run by that name.
 //
-// A session whose run has ended or paused may still be held, by this process or another one, which
-// releases it: Start waits for that, for 2 s at most, before the error is [agent.ErrBusy].
-func (h *Hub) Start(ctx context.Context, in agent.Input) (Started, error) {
+// A session whose run has ended or paused may still be held: it is waited for as by
+// [Hub.WhenReleased] before the error is [agent.ErrBusy].
+func (h *Hub) Start(ctx context.Context, in agent.Input) (started Started, err error) {
 	if h == nil || h.topics == nil {
 		return Started{}, errNoHub
 	}
@@ -139,14 +138,11 @@ func (h *Hub) Start(ctx context.Context, in agent.Input) (Started, error) {
 	if ctx.Err() != nil {
 		return Started{}, context.Cause(ctx)
 	}
-	waiting, stop := context.WithTimeout(ctx, handover)
-	defer stop()
-	for {
-		started, err := h.start(ctx, in)
-		if !errors.Is(err, agent.ErrBusy) || waiting.Err() != nil || !h.released(waiting, in.Session) {
-			return started, err
-		}
-	}
+	err = h.WhenReleased(ctx, in.Session, func() (err error) {
+		started, err = h.start(ctx, in)
+		return err
+	})
+	return started, err
 }
 
 // start is Start for a session that nobody holds.

@@ -9,11 +9,32 @@ import (
 )
 
 const (
-	// handover is how long a start waits at most for a session whose run has ended or paused, but
-	// which is still held.
+	// handover is how long is waited at most for a session whose run has ended or paused, but which
+	// is still held.
 	handover     = 2 * time.Second
 	pollHandover = 5 * time.Millisecond
 )
+
+// WhenReleased calls do, which needs a session that nobody holds, to undo a run for example, and
+// returns its error. A session whose run has ended or paused may still be held for a moment, by
+// this process or another one, which releases it: if the error is an [agent.ErrBusy] because of
+// that, WhenReleased waits and calls do again, for 2 s at most.
+func (h *Hub) WhenReleased(ctx context.Context, session string, do func() error) error {
+	if h == nil || h.topics == nil {
+		return errNoHub
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	waiting, stop := context.WithTimeout(ctx, handover)
+	defer stop()
+	for {
+		err := do()
+		if !errors.Is(err, agent.ErrBusy) || waiting.Err() != nil || !h.released(waiting, session) {
+			return err
+		}
+	}
+}
 
 // released waits until nobody holds a session any more. It returns false if a run is in progress.
 // ctx limits it.

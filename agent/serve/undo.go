@@ -77,22 +77,13 @@ func (s *server) answerUndo(ctx context.Context, w http.ResponseWriter, g *grant
 	return nil
 }
 
-// rollBack undoes a run. One that has just ended, but still holds the session, is waited for.
-func (s *server) rollBack(ctx context.Context, g *grant, what agent.Rollback) (*machine.UndoReceipt, error) {
-	for until := time.Now().Add(maxHandover); ; {
-		rec, err := g.session.Undo(ctx, what)
-		if !errors.Is(err, agent.ErrBusy) || time.Now().After(until) {
-			return rec, err
-		}
-		if info, failed := g.session.Info(ctx); failed != nil || info.Status == agent.Running {
-			return rec, err
-		}
-		select {
-		case <-ctx.Done():
-			return rec, err
-		case <-time.After(pollHandover):
-		}
-	}
+// rollBack undoes a run.
+func (s *server) rollBack(ctx context.Context, g *grant, what agent.Rollback) (rec *machine.UndoReceipt, err error) {
+	err = s.hub.WhenReleased(ctx, g.session.ID(), func() error {
+		rec, err = g.session.Undo(ctx, what)
+		return err
+	})
+	return rec, err
 }
 
 // whyNot says why a session can't be undone.
