@@ -36,6 +36,8 @@ type Config struct {
 	// AskOnFailure asks a person what to do when nodes have failed for good: retry, skip or waive
 	// them, or give up. Otherwise what the plan has done is undone, and the next plan runs.
 	AskOnFailure bool
+	// Weights are those by which plan.choose ranks plans ([Tools]). Their Tools are those of Agent.
+	Weights Weights
 	// Runs is how many runs [Runner.Serve] drives at a time; 0: 8.
 	Runs int
 
@@ -108,6 +110,7 @@ func New(cfg Config) (*Runner, error) {
 		return nil, badConfig("Lease", "it is %s; it should be 0 for 30 s, or 100 ms to %s", cfg.Lease, journal.MaxTTL)
 	}
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
+	cfg.Weights.Tools = cfg.Agent.Tools()
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/pawlkit/pawl/tools"
@@ -18,8 +19,10 @@ type Weights struct {
 
 	// Tools are those that there are. Needed for UnknownTool and Risk.
 	Tools *tools.Registry
-	// MissingOf returns what a node needs and doesn't find, for people; nil: nothing is missing.
-	MissingOf func(*Node) []string
+	// MissingOf returns what a plan needs and doesn't find, for people; nil: nothing is missing. It
+	// can use [DryRun], so that what earlier nodes make is found. An error is told to whoever asked
+	// for the ranking.
+	MissingOf func(ctx context.Context, p *Plan) ([]string, error)
 	// CostOf returns what a node costs, in units of the host's choice; nil: 1 for each node.
 	CostOf func(*Node) float64
 }
@@ -34,26 +37,42 @@ type Ranked struct {
 	Cost    float64
 }
 
-// Rank returns the plans, the best first: by score, then by cost, then in the order given. It runs
-// nothing; give the order to [Runner.Start].
-func Rank(w Weights, plans ...*Plan) []Ranked {
+// CanWork reports whether nothing that the plan needs is known to be missing.
+func (r *Ranked) CanWork() bool { return len(r.Unknown) == 0 && len(r.Missing) == 0 }
+
+// Rank returns the plans, the best first: those that can work before those that can't, then by
+// score, by cost, and in the order given. It runs nothing; give the order to [Runner.Start]. The
+// error is that of MissingOf.
+func Rank(ctx context.Context, w Weights, plans ...*Plan) ([]Ranked, error) {
 	if w.UnknownTool == 0 && w.Missing == 0 && w.Risk == 0 && w.Cost == 0 {
 		w.UnknownTool, w.Missing, w.Risk = .3, .2, .1
 	}
 	out := make([]Ranked, 0, len(plans))
 	for _, p := range plans {
-		if p != nil {
-			out = append(out, w.score(p))
+		if p == nil {
+			continue
 		}
+		r, err := w.score(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
 	}
+	lacks := func(r *Ranked) int { return min(len(r.Unknown)+len(r.Missing), 1) }
 	slices.SortStableFunc(out, func(a, b Ranked) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cost, b.Cost))
+		return cmp.Or(cmp.Compare(lacks(&a), lacks(&b)), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cost, b.Cost))
 	})
-	return out
+	return out, nil
 }
 
-func (w *Weights) score(p *Plan) Ranked {
+func (w *Weights) score(ctx context.Context, p *Plan) (Ranked, error) {
 	r := Ranked{Plan: p}
+	if w.MissingOf != nil {
+		var err error
+		if r.Missing, err = w.MissingOf(ctx, p); err != nil {
+			return r, err
+		}
+	}
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		if n.Tool != "" && w.Tools != nil {
@@ -63,9 +82,6 @@ func (w *Weights) score(p *Plan) Ranked {
 				r.Risky = append(r.Risky, n.ID)
 			}
 		}
-		if w.MissingOf != nil {
-			r.Missing = append(r.Missing, w.MissingOf(n)...)
-		}
 		if w.CostOf != nil {
 			r.Cost += w.CostOf(n)
 		} else {
@@ -74,5 +90,5 @@ func (w *Weights) score(p *Plan) Ranked {
 	}
 	r.Score = max(1-w.UnknownTool*float64(len(r.Unknown))-w.Missing*float64(len(r.Missing))-w.Risk*float64(
 		len(r.Risky))-w.Cost*r.Cost, 0)
-	return r
+	return r, nil
 }

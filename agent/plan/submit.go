@@ -22,20 +22,27 @@ import (
 // decided on in its session, and the call goes on with the run.
 type submitted struct {
 	tools.Tool
-	r       *Runner
-	changes bool
+	r    *Runner
+	work func(session, call string, input json.RawMessage) (work.Work, error)
 }
 
 // Work implements work.Owner.
 func (t *submitted) Work(session, call string, input json.RawMessage) (work.Work, error) {
-	w := &submission{Runner: t.r, session: session, run: submittedRun(session, call), changes: t.changes}
-	if err := json.Unmarshal(input, &w.in); err != nil {
-		return nil, err
-	}
-	if t.changes {
-		w.run = w.in.Run
-	}
-	return w, nil
+	return t.work(session, call, input)
+}
+
+// submission returns the work of a call of plan.submit.
+func (r *Runner) submission(session, call string, input json.RawMessage) (work.Work, error) {
+	w := &submission{Runner: r, session: session, run: submittedRun(session, call)}
+	return w, json.Unmarshal(input, &w.in)
+}
+
+// change returns the work of a call of plan.change.
+func (r *Runner) change(session, _ string, input json.RawMessage) (work.Work, error) {
+	w := &submission{Runner: r, session: session, changes: true}
+	err := json.Unmarshal(input, &w.in)
+	w.run = w.in.Run
+	return w, err
 }
 
 // Define implements tools.Tool.
@@ -83,6 +90,12 @@ func (w *submission) Advance(ctx context.Context) (work.Outcome, error) {
 		}
 		return work.Outcome{}, err
 	}
+	return w.goOn(ctx, hash, call.By)
+}
+
+// goOn drives the run until it has a result, waits, or is stopped. hash is that of the plan that
+// the person who decided on the call was shown.
+func (w *submission) goOn(ctx context.Context, hash, by string) (work.Outcome, error) {
 	for {
 		s, err := w.follow(ctx)
 		var pending []agent.Pause
@@ -100,7 +113,7 @@ func (w *submission) Advance(ctx context.Context) (work.Outcome, error) {
 		case s.Status.ended() || s.sentBack != nil:
 			return w.result(ctx, s)
 		case len(pending) > 0 && pending[0].ID == s.approvalID(hash): // the person was shown this plan
-			err := w.Runner.Decide(ctx, w.run, agent.Approve(pending[0].ID).By(call.By))
+			err := w.Runner.Decide(ctx, w.run, agent.Approve(pending[0].ID).By(by))
 			if err != nil && !isRefused(err) {
 				return untilFree(err), nil
 			}

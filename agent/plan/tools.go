@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,8 +16,11 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// ToolSubmit is the name of the tool of [Tools] that submits a plan.
-const ToolSubmit = "plan.submit"
+// The names of tools of [Tools]: that which submits a plan, and that which has a person choose one.
+const (
+	ToolSubmit = "plan.submit"
+	ToolChoose = "plan.choose"
+)
 
 // The names of the other tools of [Tools].
 const (
@@ -39,6 +43,10 @@ type statusInput struct {
 //     this plan and answers with what came of it. What the person suggests instead goes back to the
 //     model, as for any tool. A plan that can't run is refused at once, with everything that is
 //     wrong.
+//   - plan.choose shows several plans for one goal, ranked by Config.Weights, and waits until a
+//     person has chosen one. It runs exactly that plan, as plan.submit does. If the plan fails, what
+//     it did is undone, and the next one that can work runs. That one needs approval if any of its
+//     nodes asks.
 //   - plan.status says how far a run of a plan of the same session is.
 //   - plan.change submits a plan in place of one that has paused. What is done stays.
 //
@@ -59,9 +67,7 @@ func Tools(r *Runner) []tools.Tool {
 	submit := tools.Func[draft, string]{Spec: spec,
 		Ask:   func(_ context.Context, in draft) (string, error) { return r.question(&in, 1), nil },
 		Title: func(_ context.Context, in draft) string { return titleOf(in.Title) },
-		Run: func(ctx context.Context, in draft) (string, error) {
-			return r.carryOut(ctx, changeInput{draft: in}, false)
-		},
+		Run: func(ctx context.Context, in draft) (string, error) { return carryOut(ctx, r.submission, in) },
 	}
 	submit.Spec.Name = ToolSubmit
 	submit.Spec.Description = "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +
@@ -75,7 +81,7 @@ func Tools(r *Runner) []tools.Tool {
 			return r.question(&in.draft, s.planVersion()+1), nil
 		},
 		Title: func(_ context.Context, in changeInput) string { return titleOf(in.Title) },
-		Run:   func(ctx context.Context, in changeInput) (string, error) { return r.carryOut(ctx, in, true) },
+		Run:   func(ctx context.Context, in changeInput) (string, error) { return carryOut(ctx, r.change, in) },
 	}
 	change.Spec.Name = toolChange
 	change.Spec.Description = "Replaces the plan of a run that waits by another version. Nodes that have begun must " +
@@ -90,18 +96,23 @@ func Tools(r *Runner) []tools.Tool {
 			}
 			return r.report(ctx, in.Run)
 		})
-	return []tools.Tool{&submitted{submit, r, false}, status, &submitted{change, r, true}}
+	return []tools.Tool{&submitted{submit, r, r.submission}, r.chooser(spec), status, &submitted{change, r, r.change}}
 }
 
 // carryOut does the work of a call.
-func (r *Runner) carryOut(ctx context.Context, in changeInput, changes bool) (string, error) {
+func carryOut(ctx context.Context, of func(session, call string, input json.RawMessage) (work.Work, error), in any) (
+	string, error) {
 	call, ok := tools.CallOf(ctx)
 	if !ok {
-		return "", fault.Errorf(fault.Permanent, "plan: %s runs only in a call", ToolSubmit)
+		return "", fault.Errorf(fault.Permanent, "plan: plans are carried out only in calls of an agent")
 	}
-	w := &submission{Runner: r, session: call.Session, run: in.Run, in: in, changes: changes}
-	if !changes {
-		w.run = submittedRun(call.Session, call.ID)
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return "", err
+	}
+	w, err := of(call.Session, call.ID, raw)
+	if err != nil {
+		return "", err
 	}
 	return work.Do(ctx, w)
 }
@@ -113,9 +124,9 @@ func Mode(name string) agent.Mode {
 	return agent.Mode{
 		Name: name,
 		Instructions: "You plan and change nothing yourself. Look at what is there, then submit a plan with " +
-			ToolSubmit + ".",
+			ToolSubmit + ". If there are clearly different ways, submit them with " + ToolChoose + ".",
 		Tools: func(d *tools.Definition) bool {
-			return read(d) || d.Name() == ToolSubmit || d.Name() == toolChange
+			return read(d) || d.Name() == ToolSubmit || d.Name() == ToolChoose || d.Name() == toolChange
 		},
 	}
 }
