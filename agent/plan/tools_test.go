@@ -74,7 +74,7 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Make two things.", Mode: "plan"})
 	require.ErrorAs(t, err, new(*agent.PausedError))
-	model.AssertTools(t, 0, ToolSubmit, toolStatus, toolChange, "look", "see")
+	model.AssertTools(t, 0, ToolSubmit, ToolChoose, toolStatus, toolChange, "look", "see")
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, `there is no tool "mak"; did you mean "make"?`))
 	require.Equal(t, `The plan "Two things" has 1 step: `+"`make`", res.Pending[0].Reason)
 
