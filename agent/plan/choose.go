@@ -24,11 +24,11 @@ type chooseInput struct {
 
 // An Alternative is one of the plans that a person chooses from.
 type Alternative struct {
-	Overview
+	Plan        *Plan    `json:"plan"`
 	Score       float64  `json:"score"`             // from 0 to 1: see [Rank]
 	Cost        float64  `json:"cost"`              // see [Weights]
 	Missing     []string `json:"missing,omitempty"` // what it needs and doesn't find
-	Risky       []string `json:"risky,omitempty"`   // ids of steps
+	Risky       []string `json:"risky,omitempty"`   // ids of nodes
 	Recommended bool     `json:"recommended,omitempty"`
 }
 
@@ -75,7 +75,8 @@ func (r *Runner) selection(session, call string, input json.RawMessage) (work.Wo
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, err
 	}
-	w := &selection{submission: submission{Runner: r, session: session, run: submittedRun(session, call)}, goal: in.Goal}
+	w := &selection{goal: in.Goal,
+		submission: submission{Runner: r, session: session, run: submittedRun(session, call)}}
 	var wrong []error
 	for i := range in.Plans {
 		p, err := in.Plans[i].plan(fmt.Sprint("plan-", i+1))
@@ -107,7 +108,8 @@ func (w *selection) begun(ctx context.Context) (*State, error) {
 // Advance implements work.Work.
 func (w *selection) Advance(ctx context.Context) (work.Outcome, error) {
 	if w.declined != nil {
-		return failed(fault.New(fault.Permanent, strings.TrimSpace("A person chose none of the plans. "+w.declined.Reason))), nil
+		why := strings.TrimSpace("A person chose none of the plans. " + w.declined.Reason)
+		return failed(fault.New(fault.Permanent, why)), nil
 	}
 	s, err := w.begun(ctx)
 	switch {
@@ -137,7 +139,7 @@ func (w *selection) question(ctx context.Context) (agent.Pause, error) {
 	for i := range ranking {
 		r := &ranking[i]
 		titles[i] = r.Plan.Title
-		a := Alternative{Overview: r.Plan.overview(), Score: r.Score, Cost: r.Cost, Missing: r.Missing, Risky: r.Risky,
+		a := Alternative{Plan: r.Plan, Score: r.Score, Cost: r.Cost, Missing: r.Missing, Risky: r.Risky,
 			Recommended: i == 0 && r.CanWork()}
 		offered[i] = a
 		fmt.Fprintf(&text, "%d. %s", i+1, summary(r.Plan))

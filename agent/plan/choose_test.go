@@ -41,7 +41,7 @@ func TestTheChosenPlanIsCarriedOutAsItWasShown(t *testing.T) {
 	require.Len(t, offered, 2)
 	require.True(t, offered[0].Recommended)
 	require.False(t, offered[1].Recommended)
-	require.Len(t, offered[1].Steps, 2)
+	require.Len(t, offered[1].Plan.Nodes, 2)
 	require.Equal(t, []string{"s " + p.ID}, listed(t, r.store))
 
 	for _, d := range []agent.Decision{agent.Answer(p.ID, "Steal"), agent.Answer(p.ID, 3), agent.Approve(p.ID)} {
@@ -74,12 +74,13 @@ func TestAPlanThatCannotWorkIsNeitherRecommendedNorTriedNext(t *testing.T) {
 		way("Create", step("first", "make"), step("new", "make", "first")), way("Clone", step("copy", "publish")))),
 		providertest.Say("Done."))
 	a, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: store,
-		Tools: append(Tools(r), tools.New(tools.Spec{Name: "look", ReadOnly: true}, s.make)), Modes: []agent.Mode{Mode("plan")}})
+		Tools: append(Tools(r), tools.New(tools.Spec{Name: "look", ReadOnly: true}, s.make)),
+		Modes: []agent.Mode{Mode("plan")}})
 	require.NoError(t, err)
 	p := offer(t, a).Pending[0]
 	require.Contains(t, p.Reason, `3. The plan "Reuse" has 1 step: `+"`make`. It can't work now: there is no section form.")
 	offered, _ := Alternatives(&p)
-	require.Equal(t, "Create", offered[0].Title)
+	require.Equal(t, "Create", offered[0].Plan.Title)
 	require.True(t, offered[0].Recommended)
 	require.Equal(t, []string{"there is no section form"}, offered[2].Missing)
 
@@ -87,6 +88,9 @@ func TestAPlanThatCannotWorkIsNeitherRecommendedNorTriedNext(t *testing.T) {
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, "Carry out the plan “Clone”", res.Pending[0].Title, "the chosen one has failed")
 	require.Equal(t, []string{"first", "-first"}, s.all())
+	state, err := r.State(t.Context(), theRun(t, r))
+	require.NoError(t, err)
+	require.Equal(t, "Create", state.Overview().Failed[0].Title)
 	_, err = a.Run(t.Context(), agent.Resume("s", agent.Reject(res.Pending[0].ID, "no")))
 	require.NoError(t, err)
 	require.Equal(t, []string{"first", "-first"}, s.all(), "Reuse isn't tried")

@@ -18,6 +18,13 @@ type Overview struct {
 	Reason  string         `json:"reason,omitempty"`
 	Done    int            `json:"done"` // steps; not those that were skipped
 	Steps   []OverviewStep `json:"steps"`
+	Failed  []OverviewFail `json:"failed,omitempty"` // the plans of the run that have failed, in order
+}
+
+// An OverviewFail is a plan that has failed in an [Overview].
+type OverviewFail struct {
+	Title  string `json:"title"`
+	Reason string `json:"reason"`
 }
 
 // An OverviewStep is a node in an [Overview].
@@ -36,6 +43,10 @@ func (s *State) Overview() Overview {
 	}
 	o := p.overview()
 	o.Run, o.Status, o.Reason = s.Run, string(s.Status), cut(line(s.Reason), 500)
+	for i := range s.Failures {
+		title, why := s.plans[i].Plan.Title, s.Failures[i].Reason
+		o.Failed = append(o.Failed, OverviewFail{cut(line(title), 200), cut(line(why), 500)})
+	}
 	for i := range s.Nodes {
 		n, step := &s.Nodes[i], &o.Steps[i]
 		step.Status = n.Status

@@ -67,7 +67,7 @@ func Tools(r *Runner) []tools.Tool {
 	submit := tools.Func[draft, string]{Spec: spec,
 		Ask:   func(_ context.Context, in draft) (string, error) { return r.question(&in, 1), nil },
 		Title: func(_ context.Context, in draft) string { return titleOf(in.Title) },
-		Run: func(ctx context.Context, in draft) (string, error) { return carryOut(ctx, r.submission, in) },
+		Run:   func(ctx context.Context, in draft) (string, error) { return carryOut(ctx, r.submission, in) },
 	}
 	submit.Spec.Name = ToolSubmit
 	submit.Spec.Description = "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +

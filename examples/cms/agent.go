@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/prompt"
 	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
@@ -55,15 +56,11 @@ func newAgent(m provider.Provider, sv *services.Services, store journal.Store, e
 		return nil, err
 	}
 	all := cmstools.All(sv)
-	registry, err := tools.NewRegistry(all...)
-	if err != nil {
-		return nil, err
-	}
 	cfg := agent.Config{
 		Name:         "cms",
 		Provider:     m,
 		Instructions: prompts.Core(),
-		Tools:        append(all, assistant.PlanTools(registry, cmstools.CRUD, cmstools.Architect)...),
+		Tools:        all,
 		Journal:      store,
 		Lease:        lease,
 		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window
@@ -78,10 +75,36 @@ func newAgent(m provider.Provider, sv *services.Services, store journal.Store, e
 		if err != nil {
 			return nil, err
 		}
-		cfg.Modes = append(cfg.Modes,
-			agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}})
+		m := agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}}
+		if mode.name != cmstools.CRUD {
+			m.Tools = func(d *tools.Definition) bool {
+				return d.Spec().Category != "planning" || d.Name() == cmstools.ValidatePlan
+			}
+		}
+		cfg.Modes = append(cfg.Modes, m)
 	}
+	plans, err := planTools(cfg, sv)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Tools = append(all, plans...)
 	return agent.New(cfg)
+}
+
+// planTools returns the tools with which a model submits plans. Their steps are carried out by an
+// agent of their own, which has the tools of the site.
+func planTools(cfg agent.Config, sv *services.Services) ([]tools.Tool, error) {
+	cfg.Name, cfg.Hooks, cfg.Memory = "cms-steps", nil, nil
+	steps, err := agent.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := plan.New(plan.Config{Agent: steps, Lease: lease, Logger: cfg.Logger,
+		Weights: plan.Weights{MissingOf: cmstools.Missing(sv)}})
+	if err != nil {
+		return nil, err
+	}
+	return plan.Tools(runner), nil
 }
 
 // loadPrompts reads the instructions.

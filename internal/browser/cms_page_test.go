@@ -119,14 +119,10 @@ const somePlans = `import("./cms/plans.js").then(({ Plans }) => {
 	view.event({ type: "user-message", text: "Create a contact page with a form", mode: "cms-crud" });
 	view.event({ type: "plans-generated", count: 3, selected: "Reuse what exists", alternatives: plans });
 	view.event({ type: "plan-selected", plan: { name: "Reuse what exists" } });
-	view.event({ type: "tool-input-available", toolName: "cms.findResource", toolCallId: "a" });
-	view.event({ type: "tool-result", toolName: "cms.findResource", toolCallId: "a", success: false });
+	view.event({ type: "plan", title: "Reuse what exists", steps: [{ status: "failed" }, { status: "skipped" }] });
 	view.event({ type: "plan-failed", plan: "Reuse what exists", error: "there is no form section", tryingNext: "Create new" });
 	view.event({ type: "plan-selected", plan: { name: "Create new", isBackup: true } });
-	for (const [tool, ends] of [["cms.createSectionDef", true], ["cms.createPage", false]]) {
-		view.event({ type: "tool-input-available", toolName: tool, toolCallId: tool });
-		if (ends) view.event({ type: "tool-result", toolName: tool, toolCallId: tool, success: true });
-	}
+	view.event({ type: "plan", title: "Create new", steps: [{ status: "done" }, { status: "running" }, { status: "pending" }] });
 }); ""`
 
 func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {

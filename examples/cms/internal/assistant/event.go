@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -30,6 +31,10 @@ type translator struct {
 	cost    provider.Money
 	parts   map[int]bool // of the reply in progress, whose beginnings were shown
 	names   map[string]string
+
+	run    string // of the plans in progress
+	plan   string // the title of the current one
+	failed int    // how many of them were said to have failed
 }
 
 func newTranslator(session string, system func(mode string) string) *translator {
@@ -101,9 +106,9 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 		t.mode = ev.To
 		return []Event{{"type": "mode_switch", "from": ev.From, "to": ev.To, "reason": ev.Reason}}
 	case *machine.Emitted:
-		return []Event{host(ev.Kind, ev.Value)}
+		return t.emitted(ev.Kind, ev.Value)
 	case *agent.Shown:
-		return []Event{host(ev.Kind, ev.Value)}
+		return t.emitted(ev.Kind, ev.Value)
 	case *agent.Waiting:
 		e := Event{"type": "waiting", "reason": ev.Reason, "until": ev.Until}
 		if meta.Call != "" {
@@ -237,6 +242,7 @@ func suspended(f *agent.Suspended) (out []Event) {
 		if p.For != "" { // people aren't asked
 			continue
 		}
+		out = append(out, generated(&p)...)
 		e := Event{"type": "approval_required", "approvalId": p.ID, "kind": p.Kind, "toolCallId": p.Call.ID,
 			"toolName": p.Call.Name, "title": p.Title,
 			"input": p.Call.Input, "description": p.Reason, "risk": p.Risk}
@@ -249,6 +255,13 @@ func suspended(f *agent.Suspended) (out []Event) {
 		out = append(out, e)
 	}
 	return out
+}
+
+func (t *translator) emitted(kind string, value json.RawMessage) []Event {
+	if kind == plan.EventKind {
+		return t.planned(value)
+	}
+	return []Event{host(kind, value)}
 }
 
 // host returns an event of the host: those of [Hooks] and of tools have their kind as the type.

@@ -16,6 +16,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/examples/cms/internal/services"
@@ -46,12 +47,17 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 	require.NoError(t, err)
 	store := journal.NewMemory()
 	all := cmstools.All(sv)
-	registry, err := tools.NewRegistry(all...)
-	require.NoError(t, err)
-	cfg := agent.Config{Provider: m, Instructions: "Edit the site.",
-		Tools: append(all, PlanTools(registry, cmstools.CRUD, cmstools.Architect)...), Journal: store, Hooks: hooks,
+	steps, err := agent.New(agent.Config{Name: "steps", Provider: m, Tools: all, Journal: store,
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
-			{Name: cmstools.Ask}}}
+			{Name: cmstools.Ask}}})
+	require.NoError(t, err)
+	plans, err := plan.New(plan.Config{Agent: steps, Weights: plan.Weights{MissingOf: cmstools.Missing(sv)}})
+	require.NoError(t, err)
+	noPlans := func(d *tools.Definition) bool { return d.Name() != plan.ToolChoose }
+	cfg := agent.Config{Provider: m, Instructions: "Edit the site.",
+		Tools: append(all, plan.Tools(plans)...), Journal: store, Hooks: hooks,
+		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect, Tools: noPlans},
+			{Name: cmstools.Debug, Tools: noPlans}, {Name: cmstools.Ask, Tools: noPlans}}}
 	if change != nil {
 		change(&cfg)
 	}

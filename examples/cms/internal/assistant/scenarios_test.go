@@ -88,19 +88,21 @@ var scenarios = map[string][]said{
 			asks: "cms.syncSectionElements", decision: "approve", answer: "are kept, and hidden"},
 	},
 	"a plan that fails is replaced by another": {
-		{text: "Create a contact page with a form", asks: "plan.choose", decision: "answer",
-			message: "Reuse what exists", answer: `"Create new", a backup`,
-			calls: []string{"plan.choose", "cms.findResource", "plan.failed", "cms.createSectionDef",
-				"cms.createPage"}},
+		{text: "Create a contact page with a form", asks: "plan", decision: "answer",
+			message: "Reuse what exists", calls: []string{"plan.choose"},
+			answer: `I followed the plan "Create new", a backup: the plan "Reuse what exists" failed`},
 	},
 	"a person chooses a plan": {
-		{text: "Create a contact page with a form", calls: []string{"plan.choose", "cms.clonePage",
-			"cms.addSectionToPage"}, asks: "plan.choose", decision: "answer", message: "Clone a template",
-			answer: `I followed the plan "Clone a template". The page "Contact" is at /contact`},
+		{text: "Create a contact page with a form", calls: []string{"plan.choose"}, asks: "plan", decision: "answer",
+			message: "Clone a template",
+			answer:  `I followed the plan "Clone a template". The page "Contact" is at /contact`},
 	},
-	"a chosen plan is checked": {
-		{mode: cmstools.Architect, text: "Create a contact page with a form", calls: []string{"plan.choose",
-			"cms.validatePlan"}, asks: "plan.choose", decision: "answer", message: "Create new",
+	"a person chooses none of the plans": {
+		{text: "Create a contact page with a form", calls: []string{"plan.choose"}, asks: "plan", decision: "reject",
+			answer: "A person chose none of the plans"},
+	},
+	"a plan is only checked": {
+		{mode: cmstools.Architect, text: "Create a contact page with a form", calls: []string{"cms.validatePlan"},
 			answer: "1. create the section form\n2. create the page \"Contact\"\nI tried it on a copy of the site, " +
 				"and it works."},
 	},

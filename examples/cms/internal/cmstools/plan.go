@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
@@ -30,6 +31,8 @@ type (
 		Valid       bool     `json:"valid"`
 		Issues      []string `json:"issues"`      // failures, by operation
 		Suggestions []string `json:"suggestions"` // remedies, and the approvals that will be needed
+
+		reads bool // operations may also read
 	}
 )
 
@@ -48,44 +51,79 @@ func validatePlan(sv *services.Services) tools.Tool {
 	})
 }
 
-func try(ctx context.Context, sv *services.Services, plan []operation) (r Report, err error) {
+func try(ctx context.Context, sv *services.Services, operations []operation) (Report, error) {
+	r := Report{Valid: true, Issues: []string{}, Suggestions: []string{}}
+	err := onCopy(ctx, sv, func(registry *tools.Registry) error {
+		for i, op := range operations {
+			r.try(ctx, registry, fmt.Sprint("operation ", i+1), op)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	})
+	return r, err
+}
+
+// Missing returns a function that says what a plan needs and doesn't find on the site. It tries the
+// plan on a copy, so that what earlier steps make is found.
+func Missing(sv *services.Services) func(ctx context.Context, p *plan.Plan) ([]string, error) {
+	return func(ctx context.Context, p *plan.Plan) (missing []string, err error) {
+		err = onCopy(ctx, sv, func(registry *tools.Registry) error {
+			_, err := plan.DryRun(ctx, p, func(ctx context.Context, n *plan.Node, input map[string]any) (
+				any, []plan.Issue, error) {
+				r := Report{reads: true}
+				raw, err := json.Marshal(input)
+				if err != nil || len(missing) > 0 { // steps that follow one that can't work say nothing more
+					return nil, nil, err
+				}
+				out := r.try(ctx, registry, "step "+n.ID, operation{Tool: n.Tool, Input: raw})
+				missing = append(missing, r.Issues...)
+				var answer any
+				if out != nil {
+					_ = json.Unmarshal([]byte(text(out)), &answer) // other answers are texts, which no step refers to
+				}
+				return answer, nil, nil
+			})
+			return err
+		})
+		return missing, err
+	}
+}
+
+// onCopy calls f with the tools that change the site, on a copy of it that is deleted afterwards.
+func onCopy(ctx context.Context, sv *services.Services, f func(*tools.Registry) error) (err error) {
 	dir, err := os.MkdirTemp("", "plan-")
 	if err != nil {
-		return r, fmt.Errorf("creating a folder for a copy of the site: %w", err)
+		return fmt.Errorf("creating a folder for a copy of the site: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "copy.db")
 	if err := copyFile(ctx, sv.Site.Path(), path); err != nil {
-		return r, fmt.Errorf("copying the site: %w", err)
+		return fmt.Errorf("copying the site: %w", err)
 	}
 	copied, err := site.Open(path)
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer func() { err = errors.Join(err, copied.Close()) }()
 	registry, err := tools.NewRegistry(operations(&services.Services{Site: copied, Fetcher: sv.Fetcher})...)
 	if err != nil {
-		return r, err
+		return err
 	}
-	r = Report{Valid: true, Issues: []string{}, Suggestions: []string{}}
-	for i, op := range plan {
-		r.try(ctx, registry, i+1, op)
-		if ctx.Err() != nil {
-			return r, context.Cause(ctx)
-		}
-	}
-	return r, nil
+	return f(registry)
 }
 
-// try runs one operation on the copy and adds its result to the report.
-func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op operation) {
+// try runs one operation on the copy and adds its result to the report. It returns the outcome; nil
+// if the call isn't possible.
+func (r *Report) try(ctx context.Context, registry *tools.Registry, name string, op operation) *tools.Outcome {
 	issue := func(problem string) {
 		problem, _, _ = strings.Cut(problem, "\n") // the observation says the same
 		problem, remedy, _ := strings.Cut(problem, "; ")
 		r.Valid = false
-		r.Issues = append(r.Issues, fmt.Sprintf("operation %d (%s): %s", n, op.Tool, problem))
+		r.Issues = append(r.Issues, fmt.Sprintf("%s (%s): %s", name, op.Tool, problem))
 		if remedy != "" {
-			r.Suggestions = append(r.Suggestions, fmt.Sprintf("operation %d: %s", n, remedy))
+			r.Suggestions = append(r.Suggestions, fmt.Sprintf("%s: %s", name, remedy))
 		}
 	}
 	if len(op.Input) == 0 {
@@ -96,16 +134,16 @@ func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op op
 	switch {
 	case err != nil:
 		issue(err.Error())
-		return
+		return nil
 	case admitted.Rejected != nil:
 		issue(strings.TrimPrefix(text(admitted.Rejected), "The call wasn't run: "))
-		return
-	case admitted.Definition.Spec().ReadOnly:
+		return nil
+	case admitted.Definition.Spec().ReadOnly && !r.reads:
 		issue("it only reads; leave it out of the plan")
-		return
+		return nil
 	case admitted.Verdict.Effect == tools.Ask:
 		r.Suggestions = append(r.Suggestions,
-			fmt.Sprintf("operation %d needs approval: %s", n, admitted.Verdict.Reason))
+			fmt.Sprintf("%s needs approval: %s", name, admitted.Verdict.Reason))
 	}
 	out := registry.Recheck(ctx, call, nil)
 	if out == nil {
@@ -115,6 +153,7 @@ func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op op
 	if out.Status != tools.OK {
 		issue(strings.TrimPrefix(text(out), "The call wasn't run: "))
 	}
+	return out
 }
 
 func text(out *tools.Outcome) string {

@@ -20,7 +20,7 @@ type step struct {
 	tool, input string
 	doing       string // what it does, as in "I couldn't …"
 	free        string // the key of the input that takes another slug if the one of the call is taken
-	plans       string // the plans that have this step; empty: all
+	without     []step // what is done in a mode that doesn't have the tool
 	stop        string // if this isn't empty after the call, it is the answer
 	lacks       string // if the answer has this text, the call otherwise is made instead
 	otherwise   *step
@@ -60,15 +60,15 @@ var (
 const (
 	reuse, anew, clone = "Reuse what exists", "Create new", "Clone a template"
 	threePlans         = `{"goal":"the page {{.name}} with a {{.section}}","plans":[` +
-		`{"name":"` + reuse +
-		`","steps":[{"tool":"cms.findResource","args":{"query":{{json .section}},"kind":"section"},"rationale":"what exists is the fastest way"},` +
-		`{"tool":"cms.createPage","args":{"name":{{json .name}}}}]},` +
-		`{"name":"` + anew +
-		`","risks":["one more definition to look after"],"steps":[{"tool":"cms.createSectionDef","args":{"key":{{json .section}}},"rationale":"it fits exactly"},` +
-		`{"tool":"cms.createPage","args":{"name":{{json .name}}}}]},` +
-		`{"name":"` + clone +
-		`","risks":["it has no {{.section}}"],"steps":[{"tool":"cms.clonePage","args":{"source":"home","name":{{json .name}}},"rationale":"it looks like the others"},` +
-		`{"tool":"cms.addSectionToPage","args":{"section":"text"}}]}]}`
+		`{"title":"` + reuse + `","why":"What exists is the fastest way.","nodes":[` + withSection + `}]},` +
+		`{"title":"` + anew + `","why":"It fits exactly, and is one more definition to look after.","nodes":[` +
+		`{"id":"define","tool":"cms.createSectionDef","input":{{json (printf "{\"name\":%s,\"key\":%s,\"slots\":[{\"key\":\"title\",\"type\":\"text\"}]}" (json .section) (json .section))}}},` +
+		withSection + `,"after":["define"]}]},` +
+		`{"title":"` + clone + `","why":"It looks like the others, and has no {{.section}}.","nodes":[` +
+		`{"id":"create","tool":"cms.clonePage","input":{{json (printf "{\"source\":\"home\",\"name\":%s,\"newSlug\":%s}" (json .name) (json (lower .name)))}}},` +
+		`{"id":"add","tool":"cms.addSectionToPage","after":["create"],"input":{{json (printf "{\"page\":{\"$from\":\"create.slug\"},\"section\":\"text\",\"content\":{\"body\":%s}}" (json .name))}}}]}]}`
+	// withSection is the step that creates the page, without the closing brace.
+	withSection = `{"id":"create","tool":"cms.createPage","input":{{json (printf "{\"name\":%s,\"sections\":[{\"section\":%s,\"content\":{\"title\":%s}}]}" (json .name) (json .section) (json .name))}}`
 )
 
 // listing lists the things of a kind, each as the template item says.
@@ -131,20 +131,12 @@ var scenarios = []scenario{
 		reply: `{{with found .text}}I found:{{range .}}{{"\n"}}- the {{.Kind}} {{q .Name}} ({{.Slug}}), {{.Match}}: {{.Why}}{{end}}{{else}}I found nothing like {{q .what}}.{{end}}`},
 
 	{says: making + ` the {name} page with the (?P<section>form|gallery|map)`, calls: []step{
-		{tool: "plan.choose", input: threePlans, doing: `propose three plans`},
-		{tool: "cms.findResource", plans: reuse, input: `{"query":{{json .section}},"kind":"section"}`,
-			doing: `look for a section {{.section}}`, lacks: "Nothing",
-			otherwise: &step{tool: "plan.failed", input: `{"plan":"` + reuse +
-				`","error":"there is no section {{.section}}","next":"` + anew + `"}`, doing: `take the next plan`}},
-		{tool: "cms.createSectionDef", plans: anew, doing: `create the section {{.section}}`,
-			input: `{"name":{{json .section}},"key":{{json .section}},"slots":[{"key":"title","type":"text"}]}`},
-		{tool: "cms.clonePage", plans: clone, doing: `copy the home page`,
-			input: `{"source":"home","newSlug":{{json (lower .name)}},"name":{{json .name}}}`},
-		{tool: "cms.addSectionToPage", plans: clone, doing: `add a text section`,
-			input: `{"page":{{json (lower .name)}},"section":"text","content":{"body":{{json .name}}}}`},
-		{tool: "cms.createPage", plans: reuse + anew, free: "slug", doing: `create the page {{q .name}}`,
-			input: `{"name":{{json .name}},"slug":{{json .slug}},"sections":[{"section":{{json .section}},"content":{"title":{{json .name}}}}]}`}},
-		reply: `I followed the plan {{q .plan}}{{if .otherwise}}, a backup: the first one failed, because there is no section {{.section}}{{end}}. The page {{q .name}} is at {{path (or .result.slug (lower .name))}}.`},
+		{tool: "plan.choose", input: threePlans, doing: `propose three plans`, without: []step{
+			{tool: "cms.createSectionDef", doing: `create the section {{.section}}`,
+				input: `{"name":{{json .section}},"key":{{json .section}},"slots":[{"key":"title","type":"text"}]}`},
+			{tool: "cms.createPage", free: "slug", doing: `create the page {{q .name}}`,
+				input: `{"name":{{json .name}},"sections":[{"section":{{json .section}},"content":{"title":{{json .name}}}}]}`}}}},
+		reply: `I followed the plan {{q .plan}}{{if .was}}, a backup: the plan {{q .was}} failed{{end}}. The page {{q .name}} is at {{path .result.slug}}.`},
 	{says: making + ` the page (called|named|titled) {name}` + options + "\n" + making + ` the {name} page` + options,
 		calls: []step{{tool: "cms.createPage", free: "slug", doing: `create the page {{q .name}}`,
 			input: `{"name":{{json .name}},"slug":{{json .slug}},` +

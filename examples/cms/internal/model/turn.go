@@ -158,7 +158,8 @@ func (w *turn) carryOut(r request) move {
 	for len(steps) > 0 {
 		now := &steps[0]
 		steps = steps[1:]
-		if chosen, _ := r.slots["plan"].(string); now.plans != "" && !strings.Contains(now.plans, chosen) {
+		if !w.offered[now.tool] && now.without != nil {
+			steps = append(slices.Clone(now.without), steps...)
 			continue
 		}
 		doing, input := r.fill(now.doing), r.input(now)
@@ -194,7 +195,9 @@ func (w *turn) carryOut(r request) move {
 			return move{text: r.note() + failed(doing, said)}
 		}
 		r.slots["text"], r.slots["result"] = said, decoded(result)
-		r.slots["plan"] = cmp.Or(decoded(result)["plan"], r.slots["plan"])
+		if now.tool == "plan.choose" {
+			r.carriedOut(said)
+		}
 		w.mentioned(decoded(result))
 		stop, asks := r.fill(now.stop), false
 		if now.doing == lookUp.doing {
@@ -208,6 +211,28 @@ func (w *turn) carryOut(r request) move {
 		return move{}
 	}
 	return move{text: r.note() + r.fill(s.reply)}
+}
+
+var (
+	planTitle  = regexp.MustCompile(`(?m)^# (.*)$`)
+	planFailed = regexp.MustCompile(`(?m)^Plan "([^"]*)"`)
+	planAnswer = regexp.MustCompile(`(?m)^create answered: (.*)$`)
+)
+
+// carriedOut takes what came of a plan: its title, the plan that failed before it, and the answer
+// of its step "create".
+func (r request) carriedOut(said string) {
+	for slot, found := range map[string]*regexp.Regexp{"plan": planTitle, "was": planFailed} {
+		if m := found.FindStringSubmatch(said); m != nil {
+			r.slots[slot] = m[1]
+		}
+	}
+	if m := planAnswer.FindStringSubmatch(said); m != nil {
+		var result map[string]any
+		if json.Unmarshal([]byte(m[1]), &result) == nil {
+			r.slots["result"] = result
+		}
+	}
 }
 
 // other carries out what a person wants instead of a call, or proposes something.

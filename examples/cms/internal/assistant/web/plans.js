@@ -99,6 +99,13 @@ const readers = {
     if (failed) failed.failed = e.error;
     this.choose(e.tryingNext);
   },
+  // How far a plan is that a person chose.
+  plan(e) {
+    const known = this.choose(e.title);
+    if (!known) return;
+    this.touched = true;
+    known.steps.forEach((s, i) => Object.assign(s, { status: e.steps[i]?.status ?? s.status, text: e.steps[i]?.text ?? s.text }));
+  },
   preflight_result(e) {
     if (this.plans.length > 1 || !this.checked) return;
     const bad = new Set((e.issues ?? []).map((text) => Number(/^operation (\d+)/.exec(text)?.[1])));
