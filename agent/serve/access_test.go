@@ -19,6 +19,7 @@ func routes(session, pause string) [][3]any {
 	return [][3]any{
 		{"GET", "sessions/messages?session=" + session, nil}, {"GET", "sessions/pending?session=" + session, nil},
 		{"GET", "sessions/rules?session=" + session, nil},
+		{"GET", "view/older?session=" + session + "&before=9", nil},
 		{"GET", "events?session=" + session, nil}, {"GET", "events?session=" + session + "&after=1", nil},
 		{"POST", "sessions/decide", obj{"session": session, "decisions": []obj{{"id": pause, "decision": "approve"}}}},
 		{"POST", "sessions/stop", obj{"session": session}}, {"POST", "sessions/cancel", obj{"session": session}},

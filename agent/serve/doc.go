@@ -31,7 +31,9 @@
 //	POST   agui/cancel                {"thread"}: cancel the run
 //	GET    events?session=&after=     Pawl's own events as server-sent events; the id is the fact's number;
 //	                                  an after beyond the newest fact is malformed
-//	GET    view?session=              what the page shows, as server-sent events
+//	GET    view?session=&after=       what the page shows, as server-sent events: the newest 200 items
+//	                                  at first
+//	GET    view/older?session=&before= 200 items before those
 //	GET    config                     what the page needs to know of this server
 //	GET    sessions?limit=&after=     the user's sessions, the most recently changed first
 //	GET    sessions/messages?session= the conversation as Pawl's messages

@@ -3,12 +3,15 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/serve/page"
 	"github.com/pawlkit/pawl/stream/sse"
 )
@@ -18,6 +21,7 @@ import (
 func (s *server) addPage(add adder) {
 	add(http.MethodGet, "/config", s.pageConfig)
 	add(http.MethodGet, "/view", s.view)
+	add(http.MethodGet, "/view/older", s.older)
 	s.files = page.Assets()
 }
 
@@ -62,8 +66,11 @@ func (s *server) pageConfig(w http.ResponseWriter, r *http.Request, _ string) *p
 	return nil
 }
 
-// view streams what the page shows of a session. Each event is an array of patches, and its id is
-// the number of the newest fact in it.
+// pageItems is how many items a page gets at first, and how many older ones at a time.
+const pageItems = 200
+
+// view streams what the page shows of a session: at first its newest items. Each event is an array
+// of patches, and its id is the number of the newest fact in it.
 func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem {
 	g, q, p := s.named(r, ActionRead, "after")
 	if p != nil {
@@ -77,13 +84,69 @@ func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem
 		if err := out.Comment("hello"); err != nil { // the page knows that it is connected, even if nothing happens
 			return internal(err)
 		}
-		v := &viewWriter{out: out, session: g.session.ID(),
-			view: page.NewView(page.ViewConfig{Session: g.session.ID(), Tool: s.tool})}
+		v := &viewWriter{out: out, session: g.session.ID(), view: s.newView(g)}
 		defer v.stop()
+		if after == 0 {
+			var err error
+			if after, err = v.newest(g); err != nil {
+				out.hint()
+				return failed(err)
+			}
+		}
 		p := s.watch(out, g, after, v.event)
 		v.flush()
 		return p
 	})
+}
+
+func (s *server) newView(g *grant) *page.View {
+	return page.NewView(page.ViewConfig{Session: g.session.ID(), Tool: s.tool})
+}
+
+// older answers with the items before those that the page has.
+func (s *server) older(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	g, q, p := s.named(r, ActionRead, "before")
+	if p != nil {
+		return p
+	}
+	before, err := strconv.ParseUint(q["before"], 10, 64)
+	if err != nil {
+		return malformed(`"before" has to be the number of a fact: "older" of what the page has`)
+	}
+	facts, err := g.session.Facts(r.Context())
+	if err != nil {
+		return failed(err)
+	}
+	patches, from := s.newView(g).Older(past(facts), before, pageItems)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	_ = encode(w, struct {
+		Patches []page.Patch `json:"patches"`
+		Older   uint64       `json:"older"` // 0: there is nothing before them
+	}{append([]page.Patch{}, patches...), from}) // the client may have disconnected
+	return nil
+}
+
+// past returns what a page shows of these facts. Undos of runs that were replaced aren't shown:
+// what they are about isn't either.
+func past(facts []agent.Fact) page.Past {
+	before, list := current(facts)
+	var shown []agent.Fact
+	for _, f := range list {
+		if f, ok := f.(*agent.RunStarted); ok && f.Replaces != nil {
+			from := f.Replaces.Start
+			shown = slices.DeleteFunc(shown, func(old agent.Fact) bool { return old.Envelope().Seq >= from })
+		}
+		shown = append(shown, f)
+	}
+	return page.Past{Before: before, Facts: shown}
+}
+
+// encode writes JSON with HTML in it as it is.
+func encode(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false) // it is data, and full of HTML
+	return enc.Encode(value)
 }
 
 // tool returns what approvals show of one of the agent's own tools.
@@ -114,6 +177,27 @@ type viewWriter struct {
 	timer *time.Timer // set while something is due
 	over  bool
 	err   error
+}
+
+// newest writes the newest items, and returns the number of the newest fact.
+func (v *viewWriter) newest(g *grant) (after uint64, err error) {
+	facts, err := g.session.Facts(v.out.ctx)
+	if err != nil || len(facts) == 0 {
+		return 0, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	patches, from := v.view.Newest(past(facts), pageItems)
+	state := &page.State{Older: from}
+	for _, f := range facts { // also of runs that were replaced
+		if f, ok := f.(*machine.TitleChanged); ok {
+			state.Title = &f.Title
+		}
+	}
+	after = facts[len(facts)-1].Envelope().Seq
+	v.due, v.fact = append(patches, page.Patch{State: state}), after
+	v.write()
+	return after, v.err
 }
 
 // event takes an event. The error is that of an earlier write.
@@ -154,9 +238,7 @@ func (v *viewWriter) write() {
 	}
 	if len(patches) > 0 {
 		var data bytes.Buffer
-		enc := json.NewEncoder(&data)
-		enc.SetEscapeHTML(false) // it is data, and full of HTML
-		if v.err = enc.Encode(patches); v.err != nil {
+		if v.err = encode(&data, patches); v.err != nil {
 			return
 		}
 		event.Data = bytes.TrimSuffix(data.Bytes(), []byte("\n"))

@@ -1,7 +1,9 @@
 package serve_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -92,6 +94,55 @@ func TestTheViewShowsTheReplySoFar(t *testing.T) {
 	g.open <- struct{}{}
 	all := events(t, res, says("Working done."))
 	require.Contains(t, string(all[len(all)-1].Data), "Working done.")
+}
+
+// A patchOf is what tests look at of a patch.
+type patchOf struct {
+	Item  struct{ Kind, Text string }
+	State struct{ Older uint64 }
+}
+
+func TestALongSessionIsShownInParts(t *testing.T) {
+	var steps []providertest.Step
+	for range 150 {
+		steps = append(steps, providertest.Say("Yes."))
+	}
+	s := newSite(t, serve.Config{}, steps...)
+	for i := range 150 {
+		_, err := s.agent.Run(t.Context(),
+			agent.Input{Session: "s-1", Prompt: fmt.Sprint("Question ", i), Owner: "ann"})
+		require.NoError(t, err)
+	}
+	asks := func(patches []patchOf) (first string, n int, older uint64) {
+		for _, p := range patches {
+			if p.Item.Kind == "user" {
+				n++
+				first = cmp.Or(first, p.Item.Text)
+			}
+			older = max(older, p.State.Older)
+		}
+		return first, n, older
+	}
+	all := events(t, s.request("ann", "GET", "view?session=s-1", nil), says("Question 149"))
+	require.Len(t, all, 1)
+	require.Equal(t, "601", all[0].ID, "it goes on after the last fact: four for each run, and a title")
+	var patches []patchOf
+	require.NoError(t, json.Unmarshal(all[0].Data, &patches))
+	first, n, older := asks(patches)
+	require.Equal(t, "Question 50", first)
+	require.Equal(t, 100, n)
+
+	var answer struct {
+		Patches []patchOf
+		Older   uint64
+	}
+	s.must("ann", "GET", fmt.Sprint("view/older?session=s-1&before=", older), nil, &answer)
+	first, n, _ = asks(answer.Patches)
+	require.Equal(t, "Question 0", first)
+	require.Equal(t, 50, n)
+	require.Zero(t, answer.Older)
+	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "view/older?session=s-1&before=x", nil).Code)
+	require.Equal(t, serve.CodeUnknown, s.refused("bob", "GET", "view/older?session=s-1&before=5", nil).Code)
 }
 
 func TestAClosingServerEndsViews(t *testing.T) {

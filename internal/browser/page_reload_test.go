@@ -236,9 +236,23 @@ func TestFiveHundredMessagesAreShownAndGoOn(t *testing.T) {
 		require.Equal(t, agent.Completed, res.Status)
 	}
 	p := s.page("s-1")
-	p.wait(`document.querySelectorAll(".column :is(.user, .part)").length === 500`)
+	shows := func(n int) {
+		p.wait(fmt.Sprintf(`document.querySelectorAll(".column :is(.user, .part)").length === %d`, n))
+	}
+	shows(200)
 	// it begins at the end
 	p.wait(`(e => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector(".scroller"))`)
+	for n := 400; n <= 500; n += 100 { // older ones are put above what is in view
+		const top = `document.querySelector(".column .user").getBoundingClientRect().top`
+		p.text(`document.querySelector(".scroller").scrollTo(0, 0), ""`)
+		first := p.text(`document.querySelector(".user .bubble").textContent`)
+		before := p.number(top)
+		p.press(".older", "Show older messages")
+		shows(n)
+		p.wait(fmt.Sprintf(`Math.abs([...document.querySelectorAll(".user")].find(e => e.querySelector(".bubble").textContent === %s)
+			.getBoundingClientRect().top - %f) < 2`, quote(first), before))
+	}
+	require.Equal(t, "true", p.text(`String(document.querySelector(".older").hidden)`))
 	p.say("One more?")
 	p.has("Answer 250.")
 	items := p.shown()

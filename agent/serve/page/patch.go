@@ -148,4 +148,6 @@ type State struct {
 	Title   *string `json:"title,omitempty"`
 	Waiting *Wait   `json:"waiting,omitempty"`
 	Active  bool    `json:"active,omitempty"` // the model call doesn't wait any more
+	// Older is where the page begins, if there is more before that: see View.Older.
+	Older uint64 `json:"older,omitempty"`
 }

@@ -133,18 +133,7 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 func (v *View) started(f *agent.RunStarted) (out []Patch) {
 	v.reply = reply{}
 	out = append(out, Patch{State: &State{Status: string(agent.Running), Mode: f.Mode}})
-	for i := range f.History {
-		m := &f.History[i]
-		id := f.Run() + ".h" + strconv.Itoa(i)
-		switch m.Role {
-		case provider.RoleUser:
-			it := userItem(m, agent.Meta{})
-			it.ID = id
-			out = append(out, Patch{Item: it})
-		case provider.RoleAssistant:
-			out = append(out, whole(KindText, id, id, 0, m.Text())...)
-		}
-	}
+	out = append(out, v.history(f.History, f.Run()+".h")...)
 	if f.Call != nil {
 		return append(out, v.call(f.Call, f.Meta, "ready"))
 	}

@@ -53,6 +53,7 @@ export const api = {
   continue: (session) => request("POST", "sessions/continue", { session }),
   mode: (session, mode) => request("POST", "sessions/mode", { session, mode }),
   title: (session, title) => request("POST", "sessions/title", { session, title }),
+  older: (session, before) => request("GET", `view/older?${query({ session, before })}`),
   undoable: (session) => request("GET", `sessions/undo?${query({ session })}`),
   undo: (session, run) => request("POST", "sessions/undo", { session, run }),
   delete: (session, leaving) => request("DELETE", `sessions?${query({ session })}`, undefined, { keepalive: leaving }),

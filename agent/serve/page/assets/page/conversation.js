@@ -2,7 +2,7 @@
 
 import { Approval } from "./approval.js";
 import { Call } from "./call.js";
-import { h, iconButton } from "./dom.js";
+import { button, h, icon, iconButton } from "./dom.js";
 import { duration } from "./format.js";
 import { Prose, ages, copy, files, notice, onCode, source, user } from "./messages.js";
 import { Plan } from "./plan.js";
@@ -10,26 +10,44 @@ import { undoButton } from "./undo.js";
 import { texts } from "./texts.js";
 
 export class Conversation {
-  // app has session(), say(text), announce(text), retry(text), resume() and undo().
+  // app has session(), say(text), announce(text), retry(text), resume(), undo() and older().
   constructor(model, app) {
     Object.assign(this, { model, app, views: new Map(), turns: new Map(), live: false });
     this.undo = undoButton(() => app.undo());
+    this.earlier = h("div", { class: "older", hidden: true }, button([icon("up", 14), texts.older], () => app.older()));
     this.items = h("div", {});
     this.sending = h("div", {});
     this.activity = h("div", { class: "activity" });
-    this.element = h("div", { class: "column" }, this.items, this.sending, this.activity);
+    this.element = h("div", { class: "column" }, this.earlier, this.items, this.sending, this.activity);
     this.element.addEventListener("click", (event) => onCode(event, app.say));
   }
 
   // apply shows patches. live says that they are news, and not what was there when the page was opened.
   apply(patches, live) {
     this.live = live;
-    for (const patch of patches) {
-      const change = this.model.apply(patch);
-      if (change.item && !change.blocks) this.put(change.item);
-      if (change.blocks && change.item) this.views.get(change.item.id)?.blocks?.(change.blocks);
-      for (const item of change.dropped ?? []) this.remove(item);
-    }
+    for (const patch of patches) this.change(patch);
+    this.refresh();
+  }
+
+  change(patch) {
+    const change = this.model.apply(patch);
+    if (change.item && !change.blocks) this.put(change.item);
+    if (change.blocks && change.item) this.views.get(change.item.id)?.blocks?.(change.blocks);
+    for (const item of change.dropped ?? []) this.remove(item);
+  }
+
+  // prepend shows older items above the others. What was there before is newer.
+  prepend({ patches, older }) {
+    const { model, items } = this;
+    const known = model.items;
+    model.items = new Map();
+    this.live = false;
+    this.items = h("div", {});
+    for (const patch of patches) if (!known.has((patch.item ?? patch.blocks)?.id)) this.change(patch);
+    items.prepend(...this.items.childNodes);
+    this.items = items;
+    model.items = new Map([...model.items, ...known]);
+    model.state.older = older;
     this.refresh();
   }
 
@@ -161,6 +179,7 @@ export class Conversation {
     for (const view of this.views.values()) view.show?.(view.element === last && this.model.state.status !== "running");
     this.items.querySelector(":scope > .last")?.classList.remove("last");
     last?.classList.add("last");
+    this.earlier.hidden = !this.model.state.older;
     this.offerUndo();
     const words = doing(this.model.activity());
     if (words !== this.words) {

@@ -24,6 +24,7 @@ export class Model {
   put(change) {
     let item = this.items.get(change.id);
     const fresh = !item;
+    if (fresh && ((change.kind === "call" && !change.name) || (change.kind === "pause" && !change.pause))) return {}; // a change of an older item that isn't shown
     if (fresh) this.items.set(change.id, (item = {}));
     if (change.status) {
       delete item.wait;

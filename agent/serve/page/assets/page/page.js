@@ -89,6 +89,28 @@ export class Page {
   stop = () => api.stop(this.id);
   undo = () => this.undoing.open();
 
+  // older shows older items above the others. What is in view stays in its place.
+  async older() {
+    const { conversation, id, model } = this;
+    if (conversation.busy) return;
+    conversation.busy = true;
+    try {
+      const answer = await api.older(id, model.state.older);
+      if (conversation !== this.conversation) return;
+      const first = conversation.items.firstElementChild;
+      const before = first?.getBoundingClientRect().top;
+      this.follower.following = false;
+      conversation.prepend(answer);
+      if (first) this.scroller.scrollTop += first.getBoundingClientRect().top - before;
+      if (!answer.older) this.scroller.focus({ preventScroll: true });
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      this.problem(problem);
+    } finally {
+      conversation.busy = false;
+    }
+  }
+
   async mode(name) {
     if (this.model.state.status !== "running") return; // the next message says it
     try {

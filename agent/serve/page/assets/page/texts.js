@@ -61,6 +61,7 @@ export const texts = {
   reasoningNow: "Reasoning…",
   source: "Source",
   jump: "Jump to latest",
+  older: "Show older messages",
   showDecision: "Go to the first open decision",
   agentSays: (text) => `The agent says: ${text}`,
   youAreAsked: (title) => `Waiting for your decision: ${title}`,
