@@ -22,6 +22,7 @@ type message struct {
 	mode      string
 	key       string // of the client's choice: see agent.Input.Key
 	supersede bool
+	replaces  uint64 // agent.Input.Replaces
 }
 
 // start starts a run with a message. While a run of the session is in progress, the problem has the
@@ -83,6 +84,7 @@ func (s *server) input(r *http.Request, g *grant, m message) (in agent.Input, p 
 	in = agent.Input{
 		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: shortKey(m.key),
 		Supersede:   m.supersede,
+		Replaces:    m.replaces,
 		Interactive: true, User: g.user, Owner: g.ownerOf(), Title: titleOf(m.text), Trace: r.Header.Get("Traceparent"),
 	}
 	if p := s.complete(r, &in); p != nil {
@@ -172,6 +174,9 @@ type sendBody struct {
 	Mode      string `json:"mode"`
 	Key       string `json:"key"`
 	Supersede bool   `json:"supersede"`
+	// Replaces is the number of the fact that started an earlier run: see agent.Input.Replaces. The
+	// message isn't sent to a run in progress then.
+	Replaces uint64 `json:"replaces"`
 }
 
 // A sent is the answer to it.
@@ -196,9 +201,15 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	if p != nil {
 		return p
 	}
-	m := message{body.Text, body.Files, body.Mode, body.Key, body.Supersede}
+	m := message{text: body.Text, files: body.Files, mode: body.Mode, key: body.Key, supersede: body.Supersede,
+		replaces: body.Replaces}
 	out := sent{Session: body.Session}
-	delivered, p := s.deliver(r, g, m)
+	var delivered live.Sent
+	if m.replaces > 0 {
+		delivered.Started, p = s.start(r, g, m)
+	} else {
+		delivered, p = s.deliver(r, g, m)
+	}
 	switch {
 	case p == nil:
 		out.Run, out.After, out.Steered = delivered.Run, delivered.After, delivered.Steered

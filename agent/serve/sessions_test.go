@@ -217,3 +217,26 @@ func TestAMessageMayHaveAsManyBytesAsTheLimitAllows(t *testing.T) {
 	require.Equal(t, serve.CodeTooLarge, p.Code)
 	s.send("ann", "s", "1234567890")
 }
+
+func TestAMessageReplacesAnEarlierOne(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."), providertest.Say("Three."))
+	s.send("ann", "s-1", "First")
+	s.send("ann", "s-1", "Second")
+	facts, err := s.agent.Session("s-1").Facts(t.Context())
+	require.NoError(t, err)
+	var starts []uint64
+	for _, f := range facts {
+		if f, ok := f.(*agent.RunStarted); ok {
+			starts = append(starts, f.Seq)
+		}
+	}
+	require.Equal(t, serve.CodeBad,
+		s.refused("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x", "replaces": starts[0] + 1}).Code)
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "Instead", "replaces": starts[0]}, nil)
+	s.wait("s-1")
+	messages, err := s.agent.Session("s-1").Messages(t.Context())
+	require.NoError(t, err)
+	require.Len(t, messages, 2)
+	require.Equal(t, "Instead", messages[0].Text())
+	require.Equal(t, "Three.", messages[1].Text())
+}
