@@ -176,7 +176,7 @@ func TestABodyThatDoesNotComeIsAnswered(t *testing.T) {
 		r.Header.Set("User", "ann")
 		s.http.Config.Handler.ServeHTTP(w, r)
 		require.Equal(t, http.StatusRequestTimeout, w.Code, path)
-		require.Contains(t, w.Body.String(), `"code":"`+serve.CodeSlow+`"`)
+		require.Contains(t, w.Body.String()+w.Header().Get("Pawl-Code"), serve.CodeSlow)
 		require.InDelta(t, 30*time.Second, w.limit, float64(time.Second))
 	}
 }

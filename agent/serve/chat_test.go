@@ -25,6 +25,8 @@ type browser struct {
 	who, id  string
 	messages []*uimessage.Message
 	failure  string // of the newest stream
+
+	superseded []string // pauses that the newest message has closed
 }
 
 func (s *site) browser(who, id string) *browser { return &browser{site: s, who: who, id: id} }
@@ -63,7 +65,7 @@ func (b *browser) read(res *http.Response) {
 		m = b.last()
 		b.messages = b.messages[:len(b.messages)-1]
 	}
-	b.failure = ""
+	b.failure, b.superseded = "", nil
 	done := false
 	for _, ev := range events(b.t, res, nil) {
 		require.False(b.t, done, "nothing follows [DONE]")
@@ -78,6 +80,11 @@ func (b *browser) read(res *http.Response) {
 			m = &uimessage.Message{Role: "assistant"}
 		}
 		require.NoError(b.t, m.Apply(c), "%s", ev.Data)
+		if d, ok := c.(uimessage.Data); ok && d.Name == "superseded" {
+			var v struct{ Approvals []string }
+			require.NoError(b.t, json.Unmarshal(d.Data, &v))
+			b.superseded = v.Approvals
+		}
 		if e, ok := c.(uimessage.Error); ok {
 			b.failure = e.ErrorText
 		}
@@ -299,18 +306,6 @@ func TestStopEndsTheMessage(t *testing.T) {
 	require.Empty(t, b.failure)
 	require.Contains(t, string(b.last().Parts[len(b.last().Parts)-1].Data), "stopped")
 	require.Equal(t, 204, s.request("ann", "POST", "chat/c-1/stop", nil).StatusCode)
-}
-
-func TestAMessageDuringARunIsRefused(t *testing.T) {
-	model, g := held(1)
-	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
-	s.must("ann", "POST", "sessions/send", obj{"session": "c-1", "text": "x"}, nil)
-	<-g.called
-	require.Equal(t, serve.CodeBusy,
-		s.refused("ann", "POST", "chat", obj{"id": "c-1",
-			"messages": []obj{{"id": "u-2", "role": "user", "parts": []obj{{"type": "text", "text": "y"}}}}}).Code)
-	g.open <- struct{}{}
-	s.wait("c-1")
 }
 
 func TestAToolOfTheFrontEndIsAnsweredInTheMessage(t *testing.T) {

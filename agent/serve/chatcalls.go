@@ -24,6 +24,8 @@ func (c *chatMap) suspended(pause agent.Pause) error {
 			c.nested[p.ID] = p.Call.ID
 		}
 		if byApproval(p.Kind) {
+			c.asked[p.ID] = uimessage.ToolInputAvailable{ToolCallID: p.Call.ID, ToolName: p.Call.Name,
+				Dynamic: len(p.Path) > 0}
 			if err := c.putOnce(uimessage.ToolApprovalRequest{ApprovalID: p.ID, ToolCallID: p.Call.ID}); err != nil {
 				return err
 			}
@@ -57,8 +59,15 @@ func (c *chatMap) decided(d *agent.Decision) error {
 	approved := d.Kind == machine.Approved || d.Kind == machine.Edited || d.Kind == machine.AlwaysAllow ||
 		d.Kind == machine.AnswerGiven
 	reason := d.Reason
-	if d.Kind == machine.Expired {
+	switch d.Kind {
+	case machine.Expired:
 		reason = "Nobody decided in time."
+	case machine.Superseded:
+		reason = endText("", machine.CodeSuperseded)
+	case machine.Edited:
+		if err := c.edited(d); err != nil {
+			return err
+		}
 	}
 	if err := c.putOnce(uimessage.ToolApprovalResponse{ApprovalID: d.ID, Approved: approved, Reason: reason}); err !=
 		nil {
@@ -79,6 +88,16 @@ func (c *chatMap) decided(d *agent.Decision) error {
 		return err
 	}
 	return c.put(uimessage.Data{Name: "pause", ID: d.ID, Data: raw})
+}
+
+// edited puts the input with which a call runs instead of the one that was shown.
+func (c *chatMap) edited(d *agent.Decision) error {
+	call := c.asked[d.ID]
+	if call.ToolCallID == "" {
+		return nil
+	}
+	call.Input = orEmpty(d.Input)
+	return c.putOnce(call)
 }
 
 // finished puts the result of a call.

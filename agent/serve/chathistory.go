@@ -4,26 +4,39 @@ import (
 	"fmt"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
 // chatHistory returns the conversation that facts record as messages of useChat: for each run its
-// input, and one message of the agent. Runs that were replaced aren't among them.
+// input and one message of the agent, and the same for each message that was sent to it while it
+// was in progress. Runs that were replaced aren't among them.
 func chatHistory(facts []agent.Fact) []*uimessage.Message {
 	before, rest := current(facts)
 	out := fromMessages("h", before)
 	var c *chatMap
+	answer := func(input *uimessage.Message, t turn) {
+		m := &uimessage.Message{Role: "assistant", Parts: []uimessage.Part{}}
+		c = newChatMap(uimessage.NewWriter(applyTo(m), uimessage.V7Late).Write)
+		c.follow(t)
+		out = append(out, input, m)
+	}
 	for _, f := range rest {
-		if f, ok := f.(*agent.RunStarted); ok && (f.ContextReset == nil || c == nil) {
-			out = append(out, fromMessages(f.Run()+"-h", f.History)...)
-			if f.Call == nil {
-				out = append(out, userMessage("u-"+f.Run(), &f.Message))
+		switch f := f.(type) {
+		case *agent.RunStarted:
+			if f.ContextReset != nil && c != nil {
+				break
 			}
-			m := &uimessage.Message{Role: "assistant", Parts: []uimessage.Part{}}
-			w := uimessage.NewWriter(applyTo(m), uimessage.V7Late)
-			c = newChatMap(w.Write)
-			out = append(out, m)
+			out = append(out, fromMessages(f.Run()+"-h", f.History)...)
+			input := &uimessage.Message{}
+			if f.Call == nil {
+				input = userMessage("u-"+f.Run(), &f.Message)
+			}
+			answer(input, turn{id: f.Run(), run: f.Run(), from: f.Seq, runs: true})
+		case *machine.Steered:
+			id := steeredID(f)
+			answer(userMessage("u-"+id, &f.Message), turn{id: id, run: f.Run(), from: f.Seq})
 		}
 		if c != nil {
 			_ = c.event(f) // what the writer refuses isn't part of the message

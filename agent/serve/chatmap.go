@@ -13,20 +13,45 @@ import (
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
-// A chatMap turns the events of one run, or of a chain of runs, into the chunks of one message. Its
-// id is that of the (first) run.
+// A chatMap turns the events of one turn into the chunks of a message.
 type chatMap struct {
 	put func(uimessage.Chunk) error
 
-	run    string            // that has begun; empty before
-	step   int               // how many steps have begun
-	shown  shown             // of the reply in progress
-	nested map[string]string // the calls of subagents, by their pauses
-	ending []uimessage.Chunk // with which the message ends if the run doesn't go on; nil unless it has ended or paused
+	run    string                                  // that has begun; empty before
+	from   uint64                                  // the number of the fact with which the turn begins
+	left   bool                                    // another turn has begun
+	step   int                                     // how many steps have begun
+	shown  shown                                   // of the reply in progress
+	nested map[string]string                       // the calls of subagents, by their pauses
+	asked  map[string]uimessage.ToolInputAvailable // the calls that need approval, by their pauses
+	// with which the message ends if the run doesn't go on; nil unless it has ended or paused
+	ending []uimessage.Chunk
+
+	// reasoning has the parts of reasoning of the reply in progress: true if they have ended
+	reasoning map[int]bool
 }
 
 func newChatMap(put func(uimessage.Chunk) error) *chatMap {
-	return &chatMap{put: put, nested: make(map[string]string)}
+	return &chatMap{put: put, nested: make(map[string]string), asked: make(map[string]uimessage.ToolInputAvailable)}
+}
+
+// follow makes the map begin with a turn that doesn't begin with its run. The message begins with
+// its first content.
+func (c *chatMap) follow(t turn) {
+	if c.from = t.from; t.runs || t.id == t.run {
+		return
+	}
+	c.run = t.run
+	put, begun := c.put, false
+	c.put = func(chunk uimessage.Chunk) error {
+		if !begun {
+			begun = true
+			if err := put(uimessage.Start{MessageID: t.id}); err != nil {
+				return err
+			}
+		}
+		return put(chunk)
+	}
 }
 
 // event puts the chunks of an event. Events before the beginning of a run are left out.
@@ -35,7 +60,7 @@ func (c *chatMap) event(ev agent.Event) error {
 	if start, ok := ev.(*agent.RunStarted); ok {
 		return c.begin(start)
 	}
-	if c.run == "" {
+	if c.run == "" || c.left {
 		return nil
 	}
 	switch ev := ev.(type) {
@@ -46,7 +71,7 @@ func (c *chatMap) event(ev agent.Event) error {
 		c.ending = nil
 		return c.beginStep()
 	case *agent.Reset:
-		c.shown = shown{}
+		c.shown, c.reasoning = shown{}, nil
 		return c.put(uimessage.ResetStep{})
 	case *agent.Lagged:
 		c.shown.repeated = true
@@ -65,7 +90,7 @@ func (c *chatMap) event(ev agent.Event) error {
 	case *agent.ToolFinished:
 		return c.finished(ev)
 	case *machine.Steered:
-		return c.data("steered", meta.Seq, map[string]string{"text": ev.Message.Text()})
+		return c.steered(ev)
 	case *machine.Emitted:
 		return c.data(ev.Kind, meta.Seq, ev.Value)
 	case *machine.ModeChanged:
@@ -88,7 +113,11 @@ func (c *chatMap) begin(f *agent.RunStarted) error {
 	if f.ContextReset != nil && c.run != "" {
 		return nil
 	}
-	c.run, c.ending, c.step = f.Run(), nil, 0
+	if c.run != "" {
+		c.left = true
+		return nil
+	}
+	c.run = f.Run()
 	if err := c.put(uimessage.Start{MessageID: f.Run()}); err != nil {
 		return err
 	}
@@ -101,9 +130,18 @@ func (c *chatMap) begin(f *agent.RunStarted) error {
 	return c.call(f.Call)
 }
 
+// steered ends the message: what answers a message to the run in progress is one of its own.
+func (c *chatMap) steered(f *machine.Steered) error {
+	if f.Seq <= c.from {
+		return nil
+	}
+	c.left, c.ending = true, []uimessage.Chunk{uimessage.Finish{FinishReason: "stop"}}
+	return c.transient("steered", map[string]string{"text": f.Message.Text()})
+}
+
 func (c *chatMap) beginStep() error {
 	c.step++
-	c.shown = shown{}
+	c.shown, c.reasoning = shown{}, nil
 	return c.put(uimessage.StartStep{})
 }
 
@@ -116,12 +154,29 @@ func (c *chatMap) part(index int) string {
 func (c *chatMap) note(ev agent.Event) error {
 	switch ev := ev.(type) {
 	case *agent.TextDelta:
+		if err := c.thoughtUntil(ev.Index); err != nil {
+			return err
+		}
 		return c.put(uimessage.TextDelta{ID: c.part(ev.Index), Delta: c.shown.piece(ev.Index, ev.Text)})
 	case *agent.ReasoningDelta:
-		return c.put(uimessage.ReasoningDelta{ID: c.part(ev.Index), Delta: c.shown.piece(ev.Index, ev.Text)})
+		if err := c.thoughtUntil(ev.Index); err != nil {
+			return err
+		}
+		piece := c.shown.piece(ev.Index, ev.Text)
+		if c.reasoning[ev.Index] && piece == "" { // a reader that was too slow gets it once more
+			return nil
+		}
+		if c.reasoning == nil {
+			c.reasoning = make(map[int]bool)
+		}
+		c.reasoning[ev.Index] = false
+		return c.put(uimessage.ReasoningDelta{ID: c.part(ev.Index), Delta: piece})
 	case *agent.CallBegun:
 		if !c.shown.first(ev.Index) {
 			return nil
+		}
+		if err := c.thoughtUntil(ev.Index); err != nil {
+			return err
 		}
 		return c.put(uimessage.ToolInputStart{ToolCallID: ev.Call, ToolName: ev.Name})
 	case *agent.CallDelta:
@@ -131,6 +186,24 @@ func (c *chatMap) note(ev agent.Event) error {
 			return nil
 		}
 		return c.whole(ev.Part, ev.Index)
+	}
+	return nil
+}
+
+// thoughtUntil ends the parts of reasoning before the part of an index. A reader that was too slow
+// may still lack some of them.
+func (c *chatMap) thoughtUntil(index int) error {
+	if c.shown.repeated {
+		return nil
+	}
+	for i, ended := range c.reasoning {
+		if ended || i >= index {
+			continue
+		}
+		c.reasoning[i] = true
+		if err := c.put(uimessage.ReasoningEnd{ID: c.part(i)}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -152,10 +225,11 @@ func (c *chatMap) reply(m *provider.Message) error {
 				err = c.put(uimessage.TextEnd{ID: id})
 			}
 		case provider.PartReasoning:
-			if rest := c.shown.rest(i, p.Text); rest != "" {
+			rest := c.shown.rest(i, p.Text)
+			if rest != "" {
 				err = c.put(uimessage.ReasoningDelta{ID: id, Delta: rest})
 			}
-			if err == nil && p.Text != "" {
+			if err == nil && p.Text != "" && (rest != "" || !c.reasoning[i]) {
 				err = c.put(uimessage.ReasoningEnd{ID: id})
 			}
 		case provider.PartToolCall:
@@ -169,7 +243,7 @@ func (c *chatMap) reply(m *provider.Message) error {
 			return err
 		}
 	}
-	c.shown = shown{}
+	c.shown, c.reasoning = shown{}, nil
 	return nil
 }
 
@@ -246,76 +320,4 @@ func (c *chatMap) transient(name string, v any) error {
 		return err
 	}
 	return c.put(uimessage.Data{Name: name, Data: raw, Transient: true})
-}
-
-// over reports whether the run has ended or paused.
-func (c *chatMap) over() bool { return c.ending != nil }
-
-// finish ends the message of a run that has ended or paused.
-func (c *chatMap) finish() error {
-	for _, chunk := range c.ending {
-		if err := c.put(chunk); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// end notes how the message ends.
-func (c *chatMap) end(f *agent.RunEnded) error {
-	if f.Code == machine.CodeContextReset {
-		return nil
-	}
-	reason := "other"
-	switch {
-	case f.Status == agent.Failed, f.Code == machine.CodeDrained, f.Code == machine.CodeLeg:
-		c.ending = []uimessage.Chunk{uimessage.Error{ErrorText: endText(f.Status, f.Code)}}
-		return nil
-	case f.Status == agent.Paused:
-		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "tool-calls"}}
-		return nil
-	case f.Status == agent.Completed:
-		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "stop"}}
-		return nil
-	case f.Code == machine.CodeLength:
-		reason = "length"
-	case f.Code == machine.CodeFiltered:
-		reason = "content-filter"
-	}
-	raw, err := json.Marshal(map[string]string{"status": string(f.Status), "code": f.Code,
-		"text": endText(f.Status, f.Code)})
-	c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: reason}}
-	if err != nil {
-		return err
-	}
-	return c.put(uimessage.Data{Name: "ended", ID: "ended", Data: raw})
-}
-
-// endText says in a user's words how a run has ended that didn't complete. What exactly failed is
-// for the server's log.
-func endText(status agent.Status, code string) string {
-	switch code {
-	case machine.CodeCanceled, machine.CodeAbandoned, machine.CodeHost:
-		return "The answer was stopped."
-	case machine.CodeSuperseded:
-		return "Another message took its place."
-	case machine.CodeLimit, machine.CodeCondition:
-		return "The work was stopped at one of its limits."
-	case machine.CodeLength:
-		return "The answer was cut because it became too long."
-	case machine.CodeFiltered:
-		return "The model refused to answer."
-	case machine.CodeEmpty:
-		return "The model didn't answer."
-	case machine.CodeContext:
-		return "The conversation is too long for the model."
-	case machine.CodeDrained, machine.CodeLeg:
-		return "The server is restarting. The work goes on afterwards."
-	case machine.CodeProvider:
-		return "The model couldn't be reached, or couldn't answer."
-	}
-	if status == agent.Failed {
-		return "The work failed."
-	}
-	return "The work was stopped."
 }

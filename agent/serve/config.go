@@ -41,6 +41,10 @@ type Config struct {
 	// "https://app.example.org". Empty: none.
 	Origins []string
 
+	// KeepApprovals refuses a message of useChat or AG-UI while the session waits for an approval:
+	// the person has to decide first. By default the message supersedes what waits.
+	KeepApprovals bool
+
 	// ChatLevel is what the clients of useChat understand; the zero value is ai 7.0.
 	ChatLevel uimessage.Level
 	// Allowance limits how many runs each user starts; nil: no limit. The key is the user. A run
@@ -89,6 +93,9 @@ type server struct {
 	log   *slog.Logger
 	sites *http.CrossOriginProtection
 	files http.Handler // of the page; nil without it
+	// people are the paths whose errors are sentences for people, with those below them: clients
+	// show them.
+	people []string
 }
 
 func newServer(hub *live.Hub, cfg Config) (*server, error) {
@@ -129,6 +136,7 @@ func New(hub *live.Hub, cfg Config) (http.Handler, error) {
 // and the paths that follow "chat" in the package comment below it. The error is a *[ConfigError].
 func Chat(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, func(s *server, add adder) {
+		s.people = []string{""}
 		s.addChat(func(method, path string, h handler) { add(method, strings.TrimPrefix(path, "/chat"), h) })
 	})
 }

@@ -26,6 +26,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 		return p
 	}
 	return s.respond(w, r, func(out *response) *problem {
+		out.hints = true
 		return s.watch(out, g, after, func(ev agent.Event) error {
 			data, err := agent.MarshalEvent(publicEvent(ev))
 			if err != nil {
@@ -44,7 +45,8 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 var errEnough = errors.New("enough")
 
 // watch calls show with the events of a session until the client disconnects or the server goes
-// away, of which the client is told. It ends without an error if show returns errEnough.
+// away, of which the client is told if it understands that. It ends without an error if show
+// returns errEnough.
 func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Event) error) *problem {
 	stop := out.Heartbeat(heartbeat)
 	defer stop()
@@ -61,6 +63,7 @@ func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Ev
 		case errors.Is(err, agent.ErrNothingOpen): // it was deleted, or has fewer facts
 			return unknown()
 		case errors.Is(context.Cause(out.ctx), errClosing), errors.Is(err, live.ErrClosed):
+			out.away = true
 			out.hint()
 			return unavailable(nil)
 		case out.ctx.Err() != nil:

@@ -73,7 +73,10 @@ func TestAClosingServerEndsItsStreams(t *testing.T) {
 	require.Equal(t, "hint", last.Type)
 	require.Equal(t, time.Second, last.Retry)
 	chunks := events(t, chat, nil)
-	require.Contains(t, string(chunks[len(chunks)-2].Data), `"type":"error"`)
+	require.JSONEq(t, `{"type":"data-reconnect","data":{},"transient":true}`, string(chunks[len(chunks)-1].Data))
+	for _, ev := range chunks {
+		require.Empty(t, ev.Type, "readers of the chunks don't know other events")
+	}
 	res = s.request("ann", "GET", "sessions", nil)
 	res.Body.Close()
 	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)

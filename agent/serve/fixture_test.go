@@ -59,7 +59,7 @@ func newSiteOf(t testing.TB, ac agent.Config, cfg serve.Config) *site {
 	if ac.Journal == nil {
 		ac.Journal = journal.NewMemory()
 	}
-	s := &site{t: t, store: &telling{Store: ac.Journal, changed: make(chan struct{})}}
+	s := &site{t: t, store: &telling{Store: ac.Journal, changed: make(chan struct{}), posts: make(map[string]int)}}
 	ac.Journal = s.store
 	do := func(_ context.Context, p Page) (string, error) {
 		s.mu.Lock()
@@ -186,6 +186,14 @@ type telling struct {
 	journal.Store
 	mu      sync.Mutex
 	changed chan struct{} // closed by the next change
+	posts   map[string]int
+}
+
+// posted reports whether something was posted to a session.
+func (s *telling) posted(session string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.posts[session] > 0
 }
 
 func (s *telling) next() <-chan struct{} {
@@ -208,7 +216,11 @@ func (s *telling) Append(ctx context.Context, a journal.Append) error {
 
 func (s *telling) Post(ctx context.Context, session string, it journal.Item) error {
 	defer s.tell()
-	return s.Store.Post(ctx, session, it)
+	err := s.Store.Post(ctx, session, it)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.posts[session]++
+	return err
 }
 
 func (s *telling) Release(ctx context.Context, l journal.Lease) error {
@@ -242,6 +254,12 @@ func (s *site) refused(who, method, path string, body any, header ...string) pro
 	raw, err := io.ReadAll(res.Body)
 	require.NoError(s.t, err)
 	var p problem
+	if strings.HasPrefix(path, "chat") { // a sentence for people
+		require.Equal(s.t, "text/plain; charset=utf-8", res.Header.Get("Content-Type"), "%d %s", res.StatusCode, raw)
+		require.Regexp(s.t, `^[A-Z][^{}]*\.$`, string(raw))
+		return problem{Status: res.StatusCode, Detail: string(raw), Code: res.Header.Get("Pawl-Code"),
+			Trace: res.Header.Get("Pawl-Trace")}
+	}
 	require.Equal(s.t, "application/problem+json", res.Header.Get("Content-Type"), "%d %s", res.StatusCode, raw)
 	require.NoError(s.t, json.Unmarshal(raw, &p))
 	require.Equal(s.t, res.StatusCode, p.Status)

@@ -194,6 +194,10 @@ func (s *server) say(w http.ResponseWriter, r *http.Request, p *problem) {
 		slog.Int("status", p.Status), slog.String("code", p.Code), slog.String("detail", p.Detail),
 		slog.String("trace", p.Trace), slog.Any("error", p.cause))
 	maps.Copy(w.Header(), p.header)
+	if s.forPeople(r.URL.Path) {
+		p.writeSentence(w)
+		return
+	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	write(w, p.Status, p)
 }

@@ -21,8 +21,17 @@ type message struct {
 	files     []file
 	mode      string
 	key       string // of the client's choice: see agent.Input.Key
+	version   string // tells inputs with the same key from each other; may be empty
 	supersede bool
 	replaces  uint64 // agent.Input.Replaces
+}
+
+// inputKey returns agent.Input.Key.
+func (m *message) inputKey() string {
+	if m.key == "" || m.version == "" {
+		return shortKey(m.key)
+	}
+	return shortKey(m.key) + "." + m.version
 }
 
 // start starts a run with a message. While a run of the session is in progress, the problem has the
@@ -36,8 +45,12 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 }
 
 // deliver starts a run with a message, or sends it to the run in progress, which reads it later. A
-// message with files can't be sent to a run in progress.
+// message with files, or one that replaces an earlier one, can't be sent to a run in progress.
 func (s *server) deliver(r *http.Request, g *grant, m message) (live.Sent, *problem) {
+	if m.replaces > 0 {
+		started, p := s.start(r, g, m)
+		return live.Sent{Started: started}, p
+	}
 	return s.begin(r, g, m, s.hub.Send)
 }
 
@@ -82,7 +95,7 @@ func (s *server) input(r *http.Request, g *grant, m message) (in agent.Input, p 
 		return in, malformed("the message is empty")
 	}
 	in = agent.Input{
-		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: shortKey(m.key),
+		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: m.inputKey(),
 		Supersede:   m.supersede,
 		Replaces:    m.replaces,
 		Interactive: true, User: g.user, Owner: g.ownerOf(), Title: titleOf(m.text), Trace: r.Header.Get("Traceparent"),
@@ -204,12 +217,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	m := message{text: body.Text, files: body.Files, mode: body.Mode, key: body.Key, supersede: body.Supersede,
 		replaces: body.Replaces}
 	out := sent{Session: body.Session}
-	var delivered live.Sent
-	if m.replaces > 0 {
-		delivered.Started, p = s.start(r, g, m)
-	} else {
-		delivered, p = s.deliver(r, g, m)
-	}
+	delivered, p := s.deliver(r, g, m)
 	switch {
 	case p == nil:
 		out.Run, out.After, out.Steered = delivered.Run, delivered.After, delivered.Steered

@@ -23,7 +23,10 @@ var errClosing = fault.New(fault.Transient, "serve: the server is going away; co
 // A response is a stream of server-sent events as the answer to a request.
 type response struct {
 	*sse.Writer
-	ctx context.Context // ends when the client disconnects, or the hub begins to close
+	ctx   context.Context // ends when the client disconnects, or the hub begins to close
+	begun *begun
+	hints bool // the reader knows events of the type "hint"
+	away  bool // the stream has ended because the server goes away
 }
 
 // respond runs f with a stream as the answer to a request. The answer begins with the first event
@@ -42,7 +45,7 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request, f func(*respons
 	head.Set("X-Accel-Buffering", "no") // nginx
 	begun := &begun{ResponseWriter: w}
 	p := f(&response{Writer: sse.NewWriter(begun, sse.WriterConfig{Connection: http.NewResponseController(w)}),
-		ctx: ctx})
+		ctx: ctx, begun: begun})
 	if begun.yes {
 		return nil
 	}
@@ -86,8 +89,12 @@ func (s *server) onClosing(f func()) (stop func()) {
 	}
 }
 
-// hint tells a reader to connect again soon.
+// hint tells a reader to connect again soon, if it knows such events: readers of stock clients
+// take them for those of their protocols.
 func (out *response) hint() {
+	if !out.hints {
+		return
+	}
 	_ = out.Write(sse.Event{Type: "hint", Data: []byte(`{"reconnect":true}`), Retry: reconnect})
 }
 

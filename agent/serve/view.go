@@ -81,6 +81,7 @@ func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem
 		return p
 	}
 	return s.respond(w, r, func(out *response) *problem {
+		out.hints = true
 		if err := out.Comment("hello"); err != nil { // the page knows that it is connected, even if nothing happens
 			return internal(err)
 		}

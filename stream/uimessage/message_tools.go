@@ -187,6 +187,9 @@ func (p *Part) toolChunks(name string, input []byte) []Chunk {
 		if a.Approved != nil {
 			out = append(out, ToolApprovalResponse{ApprovalID: a.ID, Approved: *a.Approved, Reason: a.Reason})
 		}
+		if p.State == StateInputAvailable { // it was changed after somebody was asked
+			out = append(out, out[0])
+		}
 	}
 	switch p.State {
 	case StateOutputAvailable:

@@ -10,14 +10,25 @@ import (
 )
 
 // A Request is what a client posts. Clients post their whole conversation; only its last message is
-// kept.
+// kept, and which messages it follows.
 type Request struct {
 	ID        string // of the chat
 	Trigger   string // submit-message or regenerate-message; may be empty
 	MessageID string // of the message that is to be replaced or continued; may be empty
 	Last      *Message
+	// Alone says that the client has posted a single "message", so that it isn't known what that
+	// follows.
+	Alone bool
+	// Before are the messages before the last one, in order.
+	Before []Earlier
 	// Extra are the other keys of the body, which applications set.
 	Extra map[string]json.RawMessage
+}
+
+// An Earlier names a message of a conversation.
+type Earlier struct {
+	ID   string `json:"id"`
+	Role string `json:"role"`
 }
 
 // A RequestError says what is wrong with what a client has posted.
@@ -68,7 +79,7 @@ func ParseRequest(data []byte, limits Limits) (*Request, error) {
 		delete(body, key)
 	}
 	if one, ok := body["message"]; ok {
-		messages = []json.RawMessage{one}
+		messages, r.Alone = []json.RawMessage{one}, true
 		delete(body, "message")
 	}
 	switch {
@@ -82,8 +93,16 @@ func ParseRequest(data []byte, limits Limits) (*Request, error) {
 				len(messages), limits.Messages)}
 	}
 	r.Extra, r.Last = body, new(Message)
-	if err := json.Unmarshal(messages[len(messages)-1], r.Last); err != nil {
+	last := len(messages) - 1
+	if err := json.Unmarshal(messages[last], r.Last); err != nil {
 		return bad(err)
+	}
+	for _, raw := range messages[:last] {
+		var m Earlier
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return bad(err)
+		}
+		r.Before = append(r.Before, m)
 	}
 	if len(r.Last.Parts) > limits.Parts {
 		return nil,

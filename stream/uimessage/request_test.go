@@ -21,6 +21,8 @@ func TestARequestIsItsLastMessage(t *testing.T) {
 	require.Equal(t, "submit-message", r.Trigger)
 	require.Equal(t, `"gold"`, string(r.Extra["plan"]))
 	require.Len(t, r.Extra, 1)
+	require.False(t, r.Alone)
+	require.Equal(t, []uimessage.Earlier{{Role: "system"}}, r.Before)
 	require.Equal(t, "Hello\n\nthere", r.Last.Text())
 	files, err := r.Last.Files()
 	require.NoError(t, err)
@@ -31,6 +33,8 @@ func TestARequestIsItsLastMessage(t *testing.T) {
 		uimessage.Limits{})
 	require.NoError(t, err)
 	require.Equal(t, "x", r.Last.Text())
+	require.True(t, r.Alone)
+	require.Empty(t, r.Before)
 }
 
 func TestDecisionsAndResultsAreThoseOfTheLastMessage(t *testing.T) {

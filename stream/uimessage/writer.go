@@ -263,6 +263,16 @@ func (w *Writer) endInputs() error {
 	return nil
 }
 
+// hasApproval reports whether somebody was asked for approval of a call.
+func (w *Writer) hasApproval(call string) bool {
+	for _, of := range w.approvals {
+		if of == call {
+			return true
+		}
+	}
+	return false
+}
+
 // forgetApprovals forgets the approvals of a call.
 func (w *Writer) forgetApprovals(call string) {
 	maps.DeleteFunc(w.approvals, func(_, of string) bool { return of == call })

@@ -58,11 +58,13 @@ func (w *Writer) tool(c Chunk) error {
 	return &GrammarError{Type: c.kind(), Problem: "it isn't a chunk of this package, by value"}
 }
 
-// begin writes a chunk with which a call begins, or with which its input is complete.
+// begin writes a chunk with which a call begins, or with which its input is complete. Whoever
+// approves a call may change its input.
 func (w *Writer) begin(c Chunk, id string, next call) error {
 	k := w.calls[id]
+	edits := k != nil && k.state == callAvailable && next.state == callAvailable && w.hasApproval(id)
 	switch {
-	case k != nil && (next.state == callStreaming || k.state != callStreaming):
+	case k != nil && !edits && (next.state == callStreaming || k.state != callStreaming):
 		return &GrammarError{Type: c.kind(), ID: id, Problem: "the call has begun already"}
 	case k != nil && (k.name != next.name || k.dynamic != next.dynamic):
 		return &GrammarError{Type: c.kind(), ID: id,

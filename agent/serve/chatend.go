@@ -1,0 +1,87 @@
+package serve
+
+import (
+	"encoding/json"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/stream/uimessage"
+)
+
+// over reports whether the run has ended or paused.
+func (c *chatMap) over() bool { return c.ending != nil }
+
+// finish ends the message of a run that has ended or paused.
+func (c *chatMap) finish() error {
+	for _, chunk := range c.ending {
+		if err := c.put(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end notes how the message ends.
+func (c *chatMap) end(f *agent.RunEnded) error {
+	if f.Code == machine.CodeContextReset {
+		return nil
+	}
+	reason := "other"
+	switch {
+	case isInterruption(f.Code): // it goes on by itself
+		return nil
+	case f.Status == agent.Paused:
+		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "tool-calls"}}
+		return nil
+	case f.Status == agent.Completed:
+		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "stop"}}
+		return nil
+	case f.Code == machine.CodeLength:
+		reason = "length"
+	case f.Code == machine.CodeFiltered:
+		reason = "content-filter"
+	}
+	raw, err := json.Marshal(map[string]string{"status": string(f.Status), "code": f.Code,
+		"text": endText(f.Status, f.Code)})
+	c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: reason}}
+	if f.Status == agent.Failed {
+		c.ending = []uimessage.Chunk{uimessage.Error{ErrorText: endText(f.Status, f.Code)}}
+	}
+	if err != nil {
+		return err
+	}
+	return c.put(uimessage.Data{Name: "ended", ID: "ended", Data: raw})
+}
+
+// isInterruption reports whether a run with this code goes on by itself, in another process or
+// after a restart.
+func isInterruption(code string) bool { return code == machine.CodeDrained || code == machine.CodeLeg }
+
+// endText says in a user's words how a run has ended that didn't complete. What exactly failed is
+// for the server's log.
+func endText(status agent.Status, code string) string {
+	switch code {
+	case machine.CodeCanceled, machine.CodeAbandoned, machine.CodeHost:
+		return "The answer was stopped."
+	case machine.CodeSuperseded:
+		return "Another message took its place."
+	case machine.CodeLimit, machine.CodeCondition:
+		return "The work was stopped at one of its limits."
+	case machine.CodeLength:
+		return "The answer was cut because it became too long."
+	case machine.CodeFiltered:
+		return "The model refused to answer."
+	case machine.CodeEmpty:
+		return "The model didn't answer."
+	case machine.CodeContext:
+		return "The conversation is too long for the model."
+	case machine.CodeDrained, machine.CodeLeg:
+		return "The server is restarting. The work goes on afterwards."
+	case machine.CodeProvider:
+		return "The model couldn't be reached, or couldn't answer."
+	}
+	if status == agent.Failed {
+		return "The work failed."
+	}
+	return "The work was stopped."
+}
