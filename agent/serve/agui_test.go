@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -21,7 +22,9 @@ func (s *site) aguiRun(who string, body obj) (all []agui.Event) {
 	if body["messages"] == nil {
 		body["messages"] = []obj{}
 	}
-	body["runId"] = "client-run"
+	if body["runId"] == nil {
+		body["runId"] = rand.Text()
+	}
 	res := s.request(who, "POST", "agui", body)
 	require.Equal(s.t, 200, res.StatusCode)
 	for _, ev := range events(s.t, res, nil) {
@@ -61,14 +64,15 @@ func text(all []agui.Event) (out string) {
 func TestARunOfAGUI(t *testing.T) {
 	s := newSite(t, serve.Config{}, providertest.Reply(providertest.Think("hm"), providertest.Say("I look."),
 		providertest.Call("look", Page{"home"})), providertest.Say("It is fine."))
-	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Look.")})
+	var c, again aguiClient
+	all := c.post(s, "u-1", "Look.", obj{"runId": "r-1"})
 	require.Equal(t, "I look.It is fine.", text(all))
 	require.Contains(t, types(all), agui.TypeReasoningMessageContent)
 	require.Contains(t, types(all), agui.TypeToolCallArgs)
 	require.Contains(t, types(all), agui.TypeToolCallResult)
 	require.Contains(t, []agui.OutcomeType{"", agui.OutcomeSuccess}, outcome(t, all).Outcome.Type)
-	again := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Look.")})
-	require.Equal(t, text(all), text(again), "a repeated message starts nothing")
+	again.post(s, "u-1", "Look.", obj{"runId": "r-1"})
+	require.Equal(t, c.messages, again.messages, "a repeated request starts nothing")
 }
 
 func TestAnInterruptIsResumed(t *testing.T) {
@@ -90,8 +94,6 @@ func TestAnInterruptIsResumed(t *testing.T) {
 	yes := func(id string) obj {
 		return obj{"interruptId": id, "status": "resolved", "payload": obj{"approved": true}}
 	}
-	require.Equal(t, serve.CodePaused, s.refused("ann", "POST", "agui",
-		obj{"threadId": "t-1", "runId": "r2", "messages": user("u-2", "And?")}).Code, "open interrupts block a message")
 	require.Equal(t, serve.CodeBad, s.refused("ann", "POST", "agui", post(yes(first.ID))).Code,
 		"all have to be answered")
 	require.Equal(t, serve.CodeUnknown, s.refused("ann", "POST", "agui", post(yes("p-forged"), yes(first.ID))).Code)
@@ -107,7 +109,7 @@ func TestAnInterruptIsResumed(t *testing.T) {
 	require.NotContains(t, types(all), agui.TypeToolCallStart, "the calls aren't shown again")
 	outcome(t, all)
 	again := s.aguiRun("ann", post(answers...))
-	require.Equal(t, types(all), types(again), "a repeated answer gets the same stream")
+	require.Equal(t, outcome(t, all).Outcome, outcome(t, again).Outcome, "a repeated answer gets the same outcome")
 	require.Equal(t, []string{"z"}, s.did())
 	require.Equal(t, serve.CodeUsed, s.refused("ann", "POST", "agui", post(yes(first.ID), yes(second.ID))).Code)
 }
@@ -192,41 +194,5 @@ func TestWhatIsSmuggledIntoARunOfAGUIIsIgnored(t *testing.T) {
 	require.Equal(t, "hi", req.Messages[0].Text())
 	for _, tool := range req.Tools {
 		require.NotEqual(t, "rm", tool.Name)
-	}
-}
-
-// A client adds what is streamed again to the messages that it has. So a snapshot comes before,
-// which has only what was before, and empties reasoning.
-func TestWhatIsStreamedAgainFollowsASnapshotOfWhatWasBefore(t *testing.T) {
-	s := newSite(t, serve.Config{},
-		providertest.Reply(providertest.Think("Sure?"), providertest.Call("delete", Page{"a"})),
-		providertest.Reply(providertest.Think("So."), providertest.Say("Done.")))
-	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Delete.")})
-	resume := []obj{{"interruptId": outcome(t, all).Outcome.Interrupts[0].ID, "status": "resolved",
-		"payload": obj{"approved": true}}}
-	thoughts := func(all []agui.Event) (out []obj) {
-		for _, ev := range all {
-			if r, ok := ev.(agui.ReasoningMessageStart); ok {
-				out = append(out, obj{"id": r.MessageID, "role": "reasoning", "content": "thought"})
-			}
-		}
-		return out
-	}
-	before := thoughts(all)
-	all = s.aguiRun("ann", obj{"threadId": "t-1", "messages": before, "resume": resume})
-	again := s.aguiRun("ann", obj{"threadId": "t-1", "messages": append(before, thoughts(all)...), "resume": resume})
-	require.Equal(t, types(all), types(again))
-	require.IsType(t, agui.MessagesSnapshot{}, again[2])
-	var got []string
-	for _, m := range again[2].(agui.MessagesSnapshot).Messages {
-		got = append(got, string(m.Role)+": "+m.Content.Text)
-	}
-	require.Equal(t, []string{"user: Delete.", "assistant: ", "reasoning: thought", "reasoning: "}, got)
-
-	newest := s.aguiRun("ann", obj{"threadId": "t-1", "messages": append(before, thoughts(all)...)})
-	require.Len(t, newest[2].(agui.MessagesSnapshot).Messages, 3,
-		"all reasoning of the run is streamed again: it is emptied, and only the user's message was before")
-	for _, m := range newest[2].(agui.MessagesSnapshot).Messages[1:] {
-		require.Empty(t, m.Content.Text)
 	}
 }

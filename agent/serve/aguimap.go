@@ -1,13 +1,11 @@
 package serve
 
 import (
-	"encoding/base64"
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -17,36 +15,51 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An aguiMap turns the events of a run into those of AG-UI. A run of Pawl that pauses is several
+// An aguiMap turns the events of runs into those of AG-UI. A run of Pawl that pauses is several
 // runs of AG-UI.
+//
+// The ids of messages are made from the names of the run, the step and the part, so that a stream,
+// a snapshot and a history have the same: "run.step.part" for a text or reasoning, "run.step" for a
+// message that has only calls, and "result-call" for a result. Calls belong to the text before
+// them.
 type aguiMap struct {
 	put func(agui.Event) error
 
-	run    string // of Pawl
-	step   int
-	tries  int   // replies of this step that broke off
-	shown  shown // of the reply in progress
-	ending *agent.RunEnded
+	reply   string            // the id of the reply in progress
+	parent  string            // of the next call: the text before it; empty: there is none
+	parents map[string]string // the messages that have the calls of the reply
+	shown   shown             // of the reply in progress
+	thought []string          // ids of the reasoning of the reply in progress, as far as it was shown
+	thinks  string            // the last of them, until it ends
+	open    bool              // a reply is in progress
+	ending  *agent.RunEnded
 }
 
 // event puts the events of AG-UI for an event of the session. Notes of before the run or the
 // answers that begin the stream are left out by the caller.
 func (a *aguiMap) event(ev agent.Event) error {
 	meta := ev.Envelope()
-	if meta.Run() != "" {
-		a.run = meta.Run()
-	}
-	if meta.Step > 0 {
-		a.step = meta.Step
+	if _, started := ev.(*agent.RunStarted); started || meta.Step > 0 {
+		if reply := meta.Run() + "." + strconv.Itoa(meta.Step); reply != a.reply {
+			a.begin(reply)
+		}
 	}
 	switch ev := ev.(type) {
-	case *agent.RunStarted, *machine.Continued, *machine.Decided:
+	case *agent.RunStarted:
+		a.ending = nil
+		if ev.Call != nil {
+			return a.call(0, ev.Call)
+		}
+	case *machine.Continued, *machine.Decided:
 		a.ending = nil
 	case *agent.StepStarted:
-		a.ending, a.shown, a.tries = nil, shown{}, 0
+		a.ending = nil
+		a.begin(a.reply)
+		a.open = true
 		return a.put(agui.StepStarted{StepName: stepName(meta.Step)})
 	case *agent.Reset:
-		a.shown = shown{}
+		a.begin(a.reply)
+		a.open = true
 		return a.custom("reset", map[string]any{"step": meta.Step})
 	case *agent.Lagged:
 		a.shown.repeated = true
@@ -55,21 +68,22 @@ func (a *aguiMap) event(ev agent.Event) error {
 	case *agent.ReasoningDelta:
 		return a.reasoning(ev.Index, a.shown.piece(ev.Index, ev.Text))
 	case *agent.CallBegun:
-		a.shown.first(ev.Index)
-		return a.put(agui.ToolCallChunk{ToolCallID: ev.Call, ToolCallName: ev.Name})
+		if a.shown.first(ev.Index) {
+			if err := a.thoughtThrough(""); err != nil {
+				return err
+			}
+			return a.put(agui.ToolCallChunk{ToolCallID: ev.Call, ToolCallName: ev.Name,
+				ParentMessageID: a.parentOf(ev.Call)})
+		}
 	case *agent.CallDelta:
 		return a.put(agui.ToolCallChunk{ToolCallID: ev.Call, Delta: a.shown.piece(ev.Index, ev.Text)})
 	case *agent.Replied:
-		if err := a.reply(&ev.Message); err != nil {
-			return err
-		}
-		return a.once(agui.StepFinished{StepName: stepName(meta.Step)})
+		return a.replied(&ev.Message, meta.Step)
 	case *machine.StepFailed:
-		return a.once(agui.StepFinished{StepName: stepName(meta.Step)})
+		return a.replied(&ev.Partial, meta.Step)
 	case *agent.ToolFinished:
 		if ev.Result != nil {
-			return a.once(agui.ToolCallResult{MessageID: "result-" + ev.Result.CallID, ToolCallID: ev.Result.CallID,
-				Content: agui.Text(resultText(ev.Result))})
+			return a.result(ev.Result.CallID, resultText(ev.Result))
 		}
 	case *machine.Emitted:
 		return a.put(agui.Custom{Name: ev.Kind, Value: ev.Value})
@@ -85,11 +99,17 @@ func (a *aguiMap) event(ev agent.Event) error {
 	case *machine.ModeChanged:
 		return a.put(agui.StateSnapshot{Snapshot: stateOf(meta.Session(), ev.To)})
 	case *agent.RunEnded:
-		if ev.Code != machine.CodeContextReset {
+		if ev.Code != machine.CodeContextReset && !isInterruption(ev.Code) {
 			a.ending = ev
 		}
 	}
 	return nil
+}
+
+// begin notes that a reply begins, of which nothing was shown.
+func (a *aguiMap) begin(reply string) {
+	a.reply, a.parent, a.parents, a.shown = reply, "", nil, shown{}
+	a.thought, a.thinks, a.open = nil, "", false
 }
 
 func stepName(n int) string { return "step " + strconv.Itoa(n) }
@@ -119,11 +139,26 @@ func (a *aguiMap) custom(name string, v any) error {
 }
 
 // part returns the id of a part of the reply in progress.
-func (a *aguiMap) part(index int) string { return fmt.Sprintf("%s.%d.%d", a.run, a.step, index) }
+func (a *aguiMap) part(index int) string { return a.reply + "." + strconv.Itoa(index) }
+
+// parentOf returns the message that has a call.
+func (a *aguiMap) parentOf(call string) string {
+	if a.parents[call] == "" {
+		if a.parents == nil {
+			a.parents = make(map[string]string)
+		}
+		a.parents[call] = cmp.Or(a.parent, a.reply)
+	}
+	return a.parents[call]
+}
 
 func (a *aguiMap) text(index int, piece string) error {
+	a.parent = a.part(index)
 	if piece == "" {
 		return nil
+	}
+	if err := a.thoughtThrough(""); err != nil {
+		return err
 	}
 	return a.put(agui.TextMessageChunk{MessageID: a.part(index), Role: agui.RoleAssistant, Delta: piece})
 }
@@ -133,22 +168,41 @@ func (a *aguiMap) reasoning(index int, piece string) error {
 		return nil
 	}
 	id := a.part(index)
-	if a.tries > 0 { // see drop
-		id += "." + strconv.Itoa(a.tries)
+	if err := a.thoughtThrough(id); err != nil {
+		return err
 	}
+	if !slices.Contains(a.thought, id) {
+		a.thought = append(a.thought, id)
+	}
+	a.thinks = id
 	return a.put(agui.ReasoningMessageChunk{MessageID: id, Delta: piece})
 }
 
-// drop makes the client drop what it has of a reply that broke off, because it would add the next
-// one to that. messages are the conversation without it. The client keeps reasoning, so that of the
-// next reply has other ids.
-func (a *aguiMap) drop(messages []provider.Message) error {
-	a.tries++
-	return a.put(agui.MessagesSnapshot{Messages: aguiMessages(messages)})
+// thoughtThrough ends the reasoning in progress, because something else follows: a part of the
+// reply, or reasoning with another id.
+func (a *aguiMap) thoughtThrough(next string) error {
+	id := a.thinks
+	if id == "" || id == next {
+		return nil
+	}
+	a.thinks = ""
+	return a.once(agui.ReasoningMessageEnd{MessageID: id})
 }
 
-// reply puts what of a reply wasn't shown while it came.
-func (a *aguiMap) reply(m *provider.Message) error {
+// replied puts what of a reply wasn't shown while it came, and the end of its step.
+func (a *aguiMap) replied(m *provider.Message, step int) error {
+	if err := a.whole(m); err != nil {
+		return err
+	}
+	if err := a.thoughtThrough(""); err != nil {
+		return err
+	}
+	a.open = false
+	return a.once(agui.StepFinished{StepName: stepName(step)})
+}
+
+// whole puts what of a reply wasn't shown.
+func (a *aguiMap) whole(m *provider.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if !isComplete(p) {
@@ -157,26 +211,35 @@ func (a *aguiMap) reply(m *provider.Message) error {
 		var err error
 		switch p.Kind {
 		case provider.PartText, provider.PartRefusal:
-			err = a.text(i, a.shown.rest(i, p.Text))
+			if p.Text != "" {
+				err = a.text(i, a.shown.rest(i, p.Text))
+			}
 		case provider.PartReasoning:
 			err = a.reasoning(i, a.shown.rest(i, p.Text))
 		case provider.PartToolCall:
-			input := string(orEmpty(p.Call.Input))
-			if p.Call.Invalid != "" {
-				input = p.Call.Invalid
-			}
-			err = a.put(agui.ToolCallChunk{ToolCallID: p.Call.ID, ToolCallName: p.Call.Name,
-				Delta: a.shown.rest(i, input)})
-			if err == nil {
-				err = a.once(agui.ToolCallEnd{ToolCallID: p.Call.ID})
-			}
+			err = a.call(i, p.Call)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	a.shown = shown{}
 	return nil
+}
+
+// call puts what of a call wasn't shown, and the end of its input.
+func (a *aguiMap) call(index int, call *provider.ToolCall) error {
+	input := cmp.Or(call.Invalid, string(orEmpty(call.Input)))
+	if rest := a.shown.rest(index, input); a.shown.first(index) || rest != "" {
+		if err := a.put(agui.ToolCallChunk{ToolCallID: call.ID, ToolCallName: call.Name,
+			ParentMessageID: a.parentOf(call.ID), Delta: rest}); err != nil {
+			return err
+		}
+	}
+	return a.once(agui.ToolCallEnd{ToolCallID: call.ID})
+}
+
+func (a *aguiMap) result(call, text string) error {
+	return a.once(agui.ToolCallResult{MessageID: "result-" + call, ToolCallID: call, Content: agui.Text(text)})
 }
 
 // resultText returns the text of a result, or, for a call that has none, what became of it.
@@ -189,12 +252,12 @@ func resultText(r *agent.ToolResult) string {
 
 // finish puts the end of a run that has ended or paused. pending is what it waits for, and messages
 // is its conversation.
-func (a *aguiMap) finish(pending []agent.Pause, messages []provider.Message) error {
+func (a *aguiMap) finish(pending []agent.Pause, messages []agui.Message) error {
 	end := a.ending
 	switch {
 	case end == nil:
 		return nil
-	case end.Status == agent.Failed, end.Code == machine.CodeDrained, end.Code == machine.CodeLeg:
+	case end.Status == agent.Failed:
 		return a.put(agui.RunError{Message: endText(end.Status, end.Code), Code: end.Code})
 	case end.Status == agent.Completed:
 		return a.put(agui.RunFinished{})
@@ -204,22 +267,28 @@ func (a *aguiMap) finish(pending []agent.Pause, messages []provider.Message) err
 		}
 		return a.put(agui.RunError{Message: endText(end.Status, end.Code), Code: end.Code})
 	}
-	pending = slices.DeleteFunc(slices.Clone(pending), func(p agent.Pause) bool { return p.For != "" })
-	external := true
-	for i := range pending {
-		external = external && string(pending[i].Kind) == tools.SuspendExternal
+	interrupts, calls := waiting(pending)
+	if len(interrupts) == 0 { // or nothing that people are asked
+		return a.put(agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeSuccess, PendingToolCallIDs: calls}})
 	}
-	if external { // or nothing that people are asked
-		return a.put(agui.RunFinished{})
-	}
-	if err := a.put(agui.MessagesSnapshot{Messages: aguiMessages(messages)}); err != nil {
+	if err := a.put(agui.MessagesSnapshot{Messages: messages}); err != nil {
 		return err
 	}
-	out := agui.Outcome{Type: agui.OutcomeInterrupt}
+	return a.put(agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeInterrupt, Interrupts: interrupts}})
+}
+
+// waiting returns what a session waits for: people's answers, and results of the front end's tools.
+func waiting(pending []agent.Pause) (interrupts []agui.Interrupt, calls []string) {
 	for i := range pending {
-		out.Interrupts = append(out.Interrupts, interruptOf(&pending[i]))
+		switch p := &pending[i]; {
+		case p.For != "": // another agent answers
+		case string(p.Kind) == tools.SuspendExternal:
+			calls = append(calls, p.Call.ID)
+		default:
+			interrupts = append(interrupts, interruptOf(p))
+		}
 	}
-	return a.put(agui.RunFinished{Outcome: out})
+	return interrupts, calls
 }
 
 // approvalSchema is the schema of the answer to an approval.
@@ -249,65 +318,4 @@ func interruptOf(p *agent.Pause) agui.Interrupt {
 		out.Metadata = agui.Metadata{"pawl": raw}
 	}
 	return out
-}
-
-// aguiMessages returns a conversation as messages of AG-UI.
-func aguiMessages(messages []provider.Message) (out []agui.Message) {
-	for i := range messages {
-		m, id := &messages[i], "m-"+strconv.Itoa(i)
-		switch m.Role {
-		case provider.RoleUser:
-			out = append(out, agui.Message{ID: id, Role: agui.RoleUser, Content: aguiContent(m)})
-		case provider.RoleAssistant:
-			one := agui.Message{ID: id, Role: agui.RoleAssistant, Content: agui.Text(m.Text())}
-			for _, c := range m.Calls() {
-				one.ToolCalls = append(one.ToolCalls,
-					agui.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(orEmpty(c.Input))})
-			}
-			out = append(out, one)
-		case provider.RoleTool:
-			for j := range m.Parts {
-				if r := m.Parts[j].Result; r != nil {
-					out = append(out, agui.Message{ID: "result-" + r.CallID, Role: agui.RoleTool, ToolCallID: r.CallID,
-						Content: agui.Text(r.Text())})
-				}
-			}
-		}
-	}
-	return out
-}
-
-// aguiContent returns the text and the files of a user's message.
-func aguiContent(m *provider.Message) agui.Content {
-	var parts []agui.Part
-	for i := range m.Parts {
-		switch p := &m.Parts[i]; p.Kind {
-		case provider.PartText:
-			parts = append(parts, agui.TextPart(p.Text))
-		case provider.PartMedia:
-			source := agui.Source{Type: agui.SourceURL, Value: p.Media.URL}
-			if len(p.Media.Data) > 0 {
-				source = agui.Source{Type: agui.SourceData, Value: base64.StdEncoding.EncodeToString(p.Media.Data),
-					MimeType: p.Media.Type}
-			}
-			parts = append(parts, agui.Part{Type: partType(p.Media.Type), Source: &source})
-		}
-	}
-	if len(parts) == 1 && parts[0].Type == agui.PartText {
-		return agui.Text(m.Text())
-	}
-	return agui.Content{Parts: parts}
-}
-
-// partType returns the kind of part that a file is.
-func partType(mime string) agui.PartType {
-	switch kind, _, _ := strings.Cut(mime, "/"); kind {
-	case "image":
-		return agui.PartImage
-	case "audio":
-		return agui.PartAudio
-	case "video":
-		return agui.PartVideo
-	}
-	return agui.PartDocument
 }

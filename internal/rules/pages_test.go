@@ -135,11 +135,11 @@ func moduleOf(t *testing.T, programs []program) string {
 }
 
 // TestCommandsOfPagesAreRun: .ci/run takes its commands out of the pages' sh blocks, so a command
-// in any other kind of block would be one that nobody has tried.
+// in any other kind of block would be one that nobody has tried. internal/browser tests the js.
 func TestCommandsOfPagesAreRun(t *testing.T) {
 	for _, page := range pages(t) {
 		for _, b := range blocksOf(t, page) {
-			require.Contains(t, []string{"sh", "go", "text"}, b.language, b.where())
+			require.Contains(t, []string{"sh", "go", "js", "text"}, b.language, b.where())
 			for line := range strings.Lines(b.text) {
 				command := strings.HasPrefix(line, "go ") || strings.HasPrefix(line, "bash ") ||
 					strings.HasPrefix(line, "$ ")

@@ -149,10 +149,18 @@ func (r *run) admitFinish(e RunFinished, refuse func(id, problem, remedy string)
 		return refuse(e.RunID, "it isn't the run that began",
 			fmt.Sprintf("leave out its ids, or set those of the %s", TypeRunStarted))
 	}
-	if e.Outcome.Type == OutcomeSuccess && !slices.Equal(e.Outcome.PendingToolCallIDs, r.calls) {
-		return refuse(e.RunID, fmt.Sprintf("PendingToolCallIDs has %d calls, and %d of the run have no result",
-			len(e.Outcome.PendingToolCallIDs),
-			len(r.calls)), "leave it out: the Writer sets it")
+	if e.Outcome.Type == OutcomeSuccess {
+		for _, id := range r.calls {
+			if !slices.Contains(e.Outcome.PendingToolCallIDs, id) {
+				return refuse(id, "PendingToolCallIDs lacks this call of the run, which has no result",
+					"leave it out: the Writer sets it")
+			}
+		}
+		for _, id := range e.Outcome.PendingToolCallIDs {
+			if it := r.items[key{kind: toolCalls, id: id}]; it != nil && it.answered {
+				return refuse(id, "PendingToolCallIDs has this call, which has a result", "leave it out")
+			}
+		}
 	}
 	ids := make(map[string]bool)
 	for _, in := range e.Outcome.Interrupts {

@@ -41,7 +41,8 @@ func (t OutcomeType) known() bool {
 type Outcome struct {
 	Type OutcomeType `json:"type"`
 	// PendingToolCallIDs are the calls without a result, in their order, if Type is OutcomeSuccess:
-	// tools of the front end, whose results come with the messages of the next run.
+	// tools of the front end, whose results come with the messages of the next run. They may be of
+	// earlier runs, too; a Writer knows only those of this one.
 	PendingToolCallIDs []string    `json:"pendingToolCallIds,omitempty"`
 	Interrupts         []Interrupt `json:"interrupts,omitempty"` // at least one if Type is OutcomeInterrupt
 }
