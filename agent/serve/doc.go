@@ -28,6 +28,10 @@
 //	POST   chat/{session}/stop        stop the run
 //	GET    chat/{session}/messages    the conversation as useChat keeps it, for its option "messages"
 //	POST   agui                       a run of AG-UI: a stream of its events
+//	POST   agui/connect               the same, but nothing is sent, answered or started: all messages that
+//	                                  there are, and what follows
+//	GET    agui/messages?thread=      {"messages","interrupts","pendingToolCallIds","running","error"}: a
+//	                                  thread as a client of AG-UI keeps it; the error is that of its last run
 //	POST   agui/cancel                {"thread"}: cancel the run
 //	GET    events?session=&after=     Pawl's own events as server-sent events; the id is the fact's number;
 //	                                  an after beyond the newest fact is malformed
