@@ -100,7 +100,8 @@ func lacks(client []agui.Message, turns []aguiTurn) bool {
 	for i := range turns {
 		for j := range turns[i].inputs {
 			u := &turns[i].inputs[j]
-			if !slices.ContainsFunc(client, func(m agui.Message) bool { return m.Role == agui.RoleUser && u.is(m.ID) }) {
+			has := func(m agui.Message) bool { return m.Role == agui.RoleUser && u.is(m.ID) }
+			if !slices.ContainsFunc(client, has) {
 				return true
 			}
 		}

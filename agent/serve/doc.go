@@ -69,17 +69,19 @@
 //     is the stream of the same run.
 //   - Requests of pages of other sites that would change something are rejected, as are bodies
 //     above Config.MaxBody, that haven't come within 30 s, or with more than 1,000 decisions.
-//   - A message of useChat replaces whatever the session has after the message that it follows: see
-//     agent.Input.Replaces. So an edited message and a request for another answer go back in the
-//     session.
+//   - A message of useChat or AG-UI replaces whatever the session has after the message that it
+//     follows: see agent.Input.Replaces. So an edited message and a request for another answer go
+//     back in the session.
 //   - When the hub closes, streams end, and new requests get 503 with Retry-After. The paths events
-//     and view end with an event of the type "hint", and useChat's with the data part
-//     "data-reconnect" and without a finish.
+//     and view end with an event of the type "hint", useChat's with the data part "data-reconnect"
+//     and without a finish, and AG-UI's with a RUN_ERROR of the code CodeUnavailable.
 //
 // An error is application/problem+json (RFC 9457) with the members code (see the Code constants),
 // class (see package fault) and trace, with which the server's log names it. On the paths of
 // useChat it is a sentence for people, because stock clients show the answer as it is; the code and
-// the trace are in the headers Pawl-Code and Pawl-Trace.
+// the trace are in the headers Pawl-Code and Pawl-Trace. A client of AG-UI that accepts
+// text/event-stream gets a RUN_ERROR with such a sentence and the code, unless it has to sign in or
+// find another session (401, 404), or its request is malformed.
 //
 // The handler starts no goroutine that outlives a request, except to notice the end of a run that
 // counts towards an allowance. Set http.Server.ReadHeaderTimeout; a ReadTimeout and a
@@ -92,6 +94,6 @@
 // config.go has the configuration and what is mounted where, access.go who may do what, problem.go
 // errors, body.go and files.go what comes in, and streaming.go what goes out. send.go starts runs
 // and decide.go takes decisions, for all protocols. sessions.go, undo.go, events.go and view.go are
-// Pawl's own protocol. The files whose names begin with chat are that of useChat, agui.go and
-// aguimap.go AG-UI. replaced.go leaves out runs that were replaced.
+// Pawl's own protocol. The files whose names begin with chat are that of useChat, and those with
+// agui AG-UI. replaced.go leaves out runs that were replaced.
 package serve
