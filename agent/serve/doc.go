@@ -43,8 +43,10 @@
 //	GET    sessions/messages?session= the conversation as Pawl's messages
 //	GET    sessions/pending?session=  the pauses that wait for a decision
 //	GET    sessions/rules?session=    standing approvals; DELETE with &tool= revokes one
-//	POST   sessions/send              {"session","text","files","mode","key","supersede"}: start a run,
-//	                                  or steer the one in progress, which reads it later
+//	POST   sessions/send              {"session","text","files","mode","key","supersede","replaces"}:
+//	                                  start a run, or steer the one in progress, which reads it later;
+//	                                  "replaces" is the number of the fact that started an earlier
+//	                                  run, which this one replaces with all after it
 //	POST   sessions/decide            {"session","decisions":[{"id","decision","reason","input","value","scope"}]}
 //	POST   sessions/stop, cancel, pause, continue {"session"}
 //	POST   sessions/mode              {"session","mode"}

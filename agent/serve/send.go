@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // A message is what a user sends, in whichever protocol.
@@ -23,7 +25,8 @@ type message struct {
 	key       string // of the client's choice: see agent.Input.Key
 	version   string // tells inputs with the same key from each other; may be empty
 	supersede bool
-	replaces  uint64 // agent.Input.Replaces
+	replaces  uint64          // agent.Input.Replaces
+	kept      []provider.Part // files of the message that it replaces, if it has none
 }
 
 // inputKey returns agent.Input.Key.
@@ -90,6 +93,9 @@ func (s *server) input(r *http.Request, g *grant, m message) (in agent.Input, p 
 	parts, p := s.parts(m.files)
 	if p != nil {
 		return in, p
+	}
+	if len(parts) == 0 {
+		parts = m.kept
 	}
 	if strings.TrimSpace(m.text) == "" && len(parts) == 0 {
 		return in, malformed("the message is empty")
@@ -188,8 +194,31 @@ type sendBody struct {
 	Key       string `json:"key"`
 	Supersede bool   `json:"supersede"`
 	// Replaces is the number of the fact that started an earlier run: see agent.Input.Replaces. The
-	// message isn't sent to a run in progress then.
+	// message isn't sent to a run in progress then. Without a text, it has that of the message that
+	// it replaces, and without files, its files.
 	Replaces uint64 `json:"replaces"`
+}
+
+// keepReplaced gives a message without a text that of the message that it replaces, and one without
+// files its files.
+func keepReplaced(ctx context.Context, g *grant, m *message) *problem {
+	facts, err := g.session.Facts(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	for _, f := range facts {
+		f, ok := f.(*agent.RunStarted)
+		if !ok || f.Seq != m.replaces {
+			continue
+		}
+		m.text = cmp.Or(m.text, f.Message.Text())
+		for _, part := range f.Message.Parts {
+			if part.Media != nil {
+				m.kept = append(m.kept, part)
+			}
+		}
+	}
+	return nil
 }
 
 // A sent is the answer to it.
@@ -217,6 +246,11 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	m := message{text: body.Text, files: body.Files, mode: body.Mode, key: body.Key, supersede: body.Supersede,
 		replaces: body.Replaces}
 	out := sent{Session: body.Session}
+	if m.replaces > 0 {
+		if p := keepReplaced(r.Context(), g, &m); p != nil {
+			return p
+		}
+	}
 	delivered, p := s.deliver(r, g, m)
 	switch {
 	case p == nil:

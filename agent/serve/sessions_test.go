@@ -219,7 +219,8 @@ func TestAMessageMayHaveAsManyBytesAsTheLimitAllows(t *testing.T) {
 }
 
 func TestAMessageReplacesAnEarlierOne(t *testing.T) {
-	s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."), providertest.Say("Three."))
+	s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."), providertest.Say("Three."),
+		providertest.Say("Four."))
 	s.send("ann", "s-1", "First")
 	s.send("ann", "s-1", "Second")
 	facts, err := s.agent.Session("s-1").Facts(t.Context())
@@ -239,4 +240,22 @@ func TestAMessageReplacesAnEarlierOne(t *testing.T) {
 	require.Len(t, messages, 2)
 	require.Equal(t, "Instead", messages[0].Text())
 	require.Equal(t, "Three.", messages[1].Text())
+
+	last := events(t, s.request("ann", "GET", "view?session=s-1", nil), says("Instead"))
+	require.NotContains(t, string(last[len(last)-1].Data), "Second")
+}
+
+func TestAMessageIsAnsweredAgainWithItsFiles(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."))
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "Read it",
+		"files": []obj{{"name": "a.txt", "type": "text/plain", "data": "aGVsbG8="}}}, nil)
+	s.wait("s-1")
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "replaces": 1}, nil)
+	s.wait("s-1")
+	messages, err := s.agent.Session("s-1").Messages(t.Context())
+	require.NoError(t, err)
+	require.Len(t, messages, 2)
+	require.Equal(t, "Read it", messages[0].Text())
+	require.Equal(t, "a.txt", messages[0].Parts[1].Media.Name)
+	require.Equal(t, "Two.", messages[1].Text())
 }

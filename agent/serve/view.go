@@ -131,14 +131,14 @@ func (s *server) older(w http.ResponseWriter, r *http.Request, _ string) *proble
 // past returns what a page shows of these facts. Undos of runs that were replaced aren't shown:
 // what they are about isn't either.
 func past(facts []agent.Fact) page.Past {
-	before, list := current(facts)
-	var shown []agent.Fact
-	for _, f := range list {
+	before, shown := current(facts)
+	for _, f := range facts {
 		if f, ok := f.(*agent.RunStarted); ok && f.Replaces != nil {
-			from := f.Replaces.Start
-			shown = slices.DeleteFunc(shown, func(old agent.Fact) bool { return old.Envelope().Seq >= from })
+			shown = slices.DeleteFunc(shown, func(old agent.Fact) bool {
+				seq := old.Envelope().Seq
+				return seq >= f.Replaces.Start && seq < f.Seq
+			})
 		}
-		shown = append(shown, f)
 	}
 	return page.Past{Before: before, Facts: shown}
 }

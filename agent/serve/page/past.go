@@ -68,7 +68,7 @@ func (v *View) between(past Past, start, end int) (out []Patch, from uint64) {
 	add := func(patches []Patch, marks bool) {
 		for _, patch := range patches {
 			switch {
-			case patch.Drop != "": // there are no drafts
+			case patch.Drop != "", patch.Replaced > 0: // there are no drafts, and nothing that was replaced
 			case patch.Blocks != nil && !known[patch.Blocks.ID]:
 			case patch.Item != nil && !known[patch.Item.ID] && (marks || !patch.Item.isWhole()):
 			default:

@@ -15,6 +15,8 @@ type Patch struct {
 	State  *State  `json:"state,omitempty"`
 	// Drop is DropDrafts: the page removes the items of the reply in progress.
 	Drop string `json:"drop,omitempty"`
+	// Replaced is the Fact of a user's message: the page removes it and all that comes after it.
+	Replaced uint64 `json:"replaced,omitempty"`
 }
 
 // DropDrafts removes the texts that aren't Done and the calls that are still being written.
@@ -36,6 +38,7 @@ type Item struct {
 	By      string `json:"by,omitempty"`
 	Files   []File `json:"files,omitempty"`
 	Steered bool   `json:"steered,omitempty"` // a user's message that reached the run while it was working
+	Fact    uint64 `json:"fact,omitempty"`    // of a user's message that started a run: agent.Input.Replaces
 	Code    string `json:"code,omitempty"`    // of a notice: what happened
 	URL     string `json:"url,omitempty"`     // of a source
 	Stays   []Stay `json:"stays,omitempty"`   // of a notice of an undo: what wasn't undone

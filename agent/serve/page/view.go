@@ -132,6 +132,9 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 // that the user has said.
 func (v *View) started(f *agent.RunStarted) (out []Patch) {
 	v.reply = reply{}
+	if f.Replaces != nil {
+		out = append(out, Patch{Replaced: f.Replaces.Start})
+	}
 	out = append(out, Patch{State: &State{Status: string(agent.Running), Mode: f.Mode}})
 	out = append(out, v.history(f.History, f.Run()+".h")...)
 	if f.Call != nil {
@@ -141,7 +144,7 @@ func (v *View) started(f *agent.RunStarted) (out []Patch) {
 		return append(out, v.notice("context_reset", f.Meta, ""))
 	}
 	it := userItem(&f.Message, f.Meta)
-	it.ID, it.By = f.Run(), f.User
+	it.ID, it.By, it.Fact = f.Run(), f.User, f.Seq
 	return append(out, Patch{Item: it})
 }
 

@@ -249,3 +249,18 @@ func TestAPauseSaysWhoAnswersIt(t *testing.T) {
 		For: "lawyer", Call: provider.ToolCall{ID: "r-1.1.0", Name: "ask"}}})
 	require.Equal(t, "lawyer", patches[len(patches)-1].Item.Pause.For)
 }
+
+func TestARunThatReplacesOthersSaysFromWhereOn(t *testing.T) {
+	v := page.NewView(page.ViewConfig{Session: "s-1"})
+	first := &agent.RunStarted{Meta: meta(5), Message: provider.User("Hello")}
+	again := &agent.RunStarted{Meta: meta(9), Message: provider.User("Good morning"),
+		Replaces: &machine.Replaced{Start: 5}}
+	patches := v.Event(first)
+	require.Equal(t, uint64(5), patches[len(patches)-1].Item.Fact)
+	patches = v.Event(again)
+	require.Equal(t, page.Patch{Replaced: 5}, patches[0])
+	patches, _ = page.NewView(page.ViewConfig{Session: "s-1"}).Newest(page.Past{Facts: []agent.Fact{again}}, 10)
+	for _, p := range patches {
+		require.Zero(t, p.Replaced, "it isn't shown")
+	}
+}

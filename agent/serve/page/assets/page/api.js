@@ -54,7 +54,7 @@ export const api = {
   mode: (session, mode) => request("POST", "sessions/mode", { session, mode }),
   title: (session, title) => request("POST", "sessions/title", { session, title }),
   older: (session, before) => request("GET", `view/older?${query({ session, before })}`),
-  undoable: (session) => request("GET", `sessions/undo?${query({ session })}`),
+  undoable: (session, run) => request("GET", `sessions/undo?${query({ session, run })}`),
   undo: (session, run) => request("POST", "sessions/undo", { session, run }),
   delete: (session, leaving) => request("DELETE", `sessions?${query({ session })}`, undefined, { keepalive: leaving }),
   // exists fails with the problem that the stream of the session has; an EventSource doesn't say which.

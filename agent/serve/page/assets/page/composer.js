@@ -151,7 +151,7 @@ export class Composer {
   async send(message) {
     const draft = this.draft;
     try {
-      await this.app.send({ ...message, mode: this.modes.hidden ? "" : this.modes.value });
+      await this.app.send({ ...message, mode: this.mode });
     } catch (problem) {
       if (problem.code === "read_only") return;
       if (this.draft === draft && !this.text.value) {
@@ -176,6 +176,10 @@ export class Composer {
       this.show();
     }
     this.text.focus();
+  }
+
+  get mode() {
+    return this.modes.hidden ? "" : this.modes.value;
   }
 
   focus() {

@@ -4,16 +4,18 @@ import { Approval } from "./approval.js";
 import { Call } from "./call.js";
 import { button, h, icon, iconButton } from "./dom.js";
 import { duration } from "./format.js";
-import { Prose, ages, copy, files, notice, onCode, source, user } from "./messages.js";
+import { User } from "./edit.js";
+import { Prose, ages, copy, files, notice, onCode, source } from "./messages.js";
 import { Plan } from "./plan.js";
 import { undoButton } from "./undo.js";
 import { texts } from "./texts.js";
 
 export class Conversation {
-  // app has session(), say(text), announce(text), retry(text), resume(), undo() and older().
+  // app has session(), say(text), announce(text), retry(text), resume(), reload(), undo(), older(), replace(item, text), problem(problem) and fixed().
   constructor(model, app) {
     Object.assign(this, { model, app, views: new Map(), turns: new Map(), live: false });
     this.undo = undoButton(() => app.undo());
+    this.again = iconButton("reload", texts.regenerate, () => app.replace(this.last, "").catch((p) => app.problem(p)), { class: "icon-button again" });
     this.earlier = h("div", { class: "older", hidden: true }, button([icon("up", 14), texts.older], () => app.older()));
     this.items = h("div", {});
     this.sending = h("div", {});
@@ -34,6 +36,7 @@ export class Conversation {
     if (change.item && !change.blocks) this.put(change.item);
     if (change.blocks && change.item) this.views.get(change.item.id)?.blocks?.(change.blocks);
     for (const item of change.dropped ?? []) this.remove(item);
+    if (change.reload) this.app.reload();
   }
 
   // prepend shows older items above the others. What was there before is newer.
@@ -102,7 +105,7 @@ export class Conversation {
     switch (item.kind) {
       case "user":
         this.app.arrived(item);
-        return { element: user(item) };
+        return new User(item, this.app);
       case "text":
       case "reasoning":
         return new Prose(item);
@@ -161,6 +164,10 @@ export class Conversation {
   remove(item) {
     this.views.get(item.id)?.element.remove();
     this.views.delete(item.id);
+    const turn = this.turns.get(item.group || item.id);
+    if (!turn || turn.element.querySelector(".part, .call, .card, .record, .plan")) return;
+    turn.element.remove();
+    this.turns.delete(item.group || item.id);
   }
 
   // firstText is the beginning of the first message: the title of a chat that has none yet.
@@ -180,12 +187,26 @@ export class Conversation {
     this.items.querySelector(":scope > .last")?.classList.remove("last");
     last?.classList.add("last");
     this.earlier.hidden = !this.model.state.older;
+    this.offerAgain();
     this.offerUndo();
     const words = doing(this.model.activity());
     if (words !== this.words) {
       this.words = words;
       this.activity.replaceChildren(...(words ? [h("span", { class: "spinner" }), h("span", {}, words)] : []));
     }
+  }
+
+  // offerAgain puts the button that lets the agent answer again below the last answer.
+  offerAgain() {
+    const { model } = this;
+    const asked = [...model.items.values()].findLast((i) => i.kind === "user");
+    const over = asked?.fact && !["running", "paused", ""].includes(model.state.status);
+    const message = over ? this.views.get(asked.id)?.element : null;
+    const turn = message ? [...this.turns.values()].findLast((t) => message.compareDocumentPosition(t.element) & Node.DOCUMENT_POSITION_FOLLOWING) : null;
+    if (!turn?.tools.firstChild) this.again.remove();
+    else if (this.again.parentElement !== turn.tools) turn.tools.insertBefore(this.again, turn.tools.children[1] ?? null);
+    this.element.classList.toggle("fixed", model.state.status === "running" || Boolean(this.app.fixed()));
+    this.last = asked;
   }
 
   // offerUndo puts the button below the last answer, if there is something to undo.

@@ -6,11 +6,12 @@ export class Model {
     this.state = { status: "", code: "", mode: "", title: "", waiting: null };
   }
 
-  // apply changes the model, and returns what has changed: {item, fresh}, {dropped}, {blocks} or {state}.
+  // apply changes the model, and returns what has changed: {item, fresh}, {dropped}, {blocks} or {state}; {reload} if it can't be changed.
   apply(patch) {
     if (patch.item) return this.put(patch.item);
     if (patch.blocks) return { blocks: patch.blocks, item: this.items.get(patch.blocks.id) };
     if (patch.drop) return { dropped: this.drop() };
+    if (patch.replaced) return this.state.older > patch.replaced ? { reload: true } : { dropped: this.replaced(patch.replaced) };
     const state = this.state;
     if (patch.state) {
       state.waiting = null;
@@ -41,6 +42,25 @@ export class Model {
     return dropped;
   }
 
+  // from returns the items from the message on with which a run began, by the number of its fact.
+  from(fact) {
+    const items = [...this.items.values()];
+    const first = items.findIndex((i) => i.fact >= fact);
+    return first < 0 ? [] : items.slice(first);
+  }
+
+  // replaced removes what another message takes the place of.
+  replaced(fact) {
+    const dropped = this.from(fact);
+    for (const item of dropped) this.items.delete(item.id);
+    return dropped;
+  }
+
+  // changed returns the calls among items whose effects can be undone.
+  changed(items) {
+    return items.filter((i) => i.kind === "call" && i.undoable && !i.undone);
+  }
+
   // open returns the pauses that wait for a decision.
   open() {
     return [...this.items.values()].filter((item) => item.kind === "pause" && this.isOpen(item));
@@ -63,7 +83,7 @@ export class Model {
     if (!["completed", "stopped", "failed"].includes(this.state.status)) return [];
     const items = [...this.items.values()];
     const from = items.findLastIndex((i) => i.kind === "user" && !i.steered);
-    return items.slice(from + 1).filter((i) => i.kind === "call" && i.undoable && !i.undone);
+    return this.changed(items.slice(from + 1));
   }
 
   // activity says what the agent is doing now.

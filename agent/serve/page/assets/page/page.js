@@ -88,6 +88,18 @@ export class Page {
   toggleMenu = () => this.menu.toggle();
   stop = () => api.stop(this.id);
   undo = () => this.undoing.open();
+  reload = () => this.show(this.id);
+  fixed = () => this.readOnly || this.gone;
+
+  // replace sends a text in place of an earlier message; without a text, the same again. What followed goes. Effects that it has had can be undone
+  // before. It returns whether the message was sent.
+  async replace(item, text) {
+    const { model } = this;
+    const runs = new Set(model.changed(model.from(item.fact)).map((c) => c.group.replace(/\.\d+$/, "")));
+    if (runs.size > 0 && model.asked().length === 0 && !(await this.undoing.open([...runs].reverse(), true))) return false;
+    await this.send({ text, files: [], key: newID(), mode: this.composer.mode, replaces: item.fact }, text || item.text);
+    return true;
+  }
 
   // older shows older items above the others. What is in view stays in its place.
   async older() {
@@ -235,7 +247,7 @@ export class Page {
   }
 
   // send sends a message, in a new session if none is open. Until it is part of the conversation, it is shown as being sent.
-  async send(message) {
+  async send(message, shown = message.text) {
     const fresh = !this.id;
     if (fresh) {
       const draft = this.composer.draft;
@@ -247,15 +259,15 @@ export class Page {
     }
     const { id, conversation } = this;
     const note = this.model.state.status === "running" ? texts.waitsToBeRead : texts.sending;
-    const element = user({ text: message.text, files: message.files.map(({ name, type, size }) => ({ name, type, size })) }, note);
+    const element = user({ text: shown, files: message.files.map(({ name, type, size }) => ({ name, type, size })) }, note);
     element.querySelector(".bubble")?.classList.add("sending");
-    const pending = { text: message.text, element };
+    const pending = { text: shown ?? "", element };
     this.pending.push(pending);
     conversation.sending.append(element);
     this.follower.end(false);
     try {
       const files = message.files.map(({ name, type, data }) => ({ name, type, data }));
-      const answer = await api.send({ session: id, text: message.text, files, mode: message.mode, key: message.key, supersede: message.supersede });
+      const answer = await api.send({ session: id, text: message.text, files, mode: message.mode, key: message.key, supersede: message.supersede, replaces: message.replaces });
       if (answer.repeated) this.arrived(pending);
       if (conversation === this.conversation && !this.stream) this.connect();
       this.sidebar.load(300);

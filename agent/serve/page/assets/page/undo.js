@@ -21,23 +21,38 @@ export class Undo {
     this.element.addEventListener("cancel", (event) => this.busy && event.preventDefault());
   }
 
-  // open asks the server what an undo would do, and then the user.
-  async open() {
-    if (this.busy || this.element.open) return;
+  // open asks the server what an undo of runs would do, and then the user; without runs, of the last. It returns "undone", "left" or "", if the user
+  // has changed their mind. before says that a message comes after it, which can be sent in any case.
+  async open(runs = [""], before = false) {
+    if (this.busy || this.element.open) return "";
     const session = this.app.session();
+    const all = { undone: [], stays: [], runs: [] };
     this.busy = true;
     try {
-      const answer = await api.undoable(session);
-      if (session === this.app.session()) this.show(session, answer);
+      for (const run of runs) {
+        const answer = await api.undoable(session, run);
+        if (answer.undone.length > 0) all.runs.push(answer.run);
+        all.undone.push(...answer.undone);
+        all.stays.push(...answer.stays);
+        all.pruned ||= answer.pruned;
+      }
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       this.app.problem(problem);
+      return "";
     } finally {
       this.busy = false;
     }
+    if (session !== this.app.session()) return "";
+    return new Promise((resolve) => {
+      this.outcome = "";
+      this.element.addEventListener("close", () => resolve(this.outcome), { once: true });
+      this.show(session, all, before);
+    });
   }
 
-  show(session, { run, undone, stays, pruned }) {
+  show(session, { runs, undone, stays, pruned }, before) {
+    this.element.querySelector("h2").textContent = before ? texts.undoing.titleBefore : texts.undoing.title;
     const section = (sign, title, list) => (list.length > 0 ? h("section", {}, h("h3", {}, icon(sign), title), effects(list)) : null);
     this.error.textContent = "";
     this.body.replaceChildren(
@@ -49,17 +64,19 @@ export class Undo {
       ].filter(Boolean),
     );
     const cancel = button(undone.length > 0 ? texts.ask.cancel : texts.close, () => this.close());
-    const go = undone.length > 0 ? button(texts.undoing.go(undone.length), (event) => event.detail > 1 || this.run(session, run), "danger") : null;
-    this.buttons.replaceChildren(...[go, cancel].filter(Boolean));
+    const go = undone.length > 0 ? button((before ? texts.undoing.goBefore : texts.undoing.go)(undone.length), (event) => event.detail > 1 || this.run(session, runs), "danger") : null;
+    const leave = before ? button(texts.undoing.leave, () => ((this.outcome = "left"), this.close())) : null;
+    this.buttons.replaceChildren(...[go, leave, cancel].filter(Boolean));
     this.element.showModal();
     cancel.focus(); // Enter must not undo what nobody has read
   }
 
-  async run(session, run) {
+  async run(session, runs) {
     if (this.busy) return;
     this.wait(true);
     try {
-      await api.undo(session, run);
+      for (const run of runs) await api.undo(session, run);
+      this.outcome = "undone";
       this.wait(false);
       this.close();
       this.app.done();
