@@ -37,7 +37,7 @@ const (
 //
 // The error means that nothing was recorded; how the run stands is in Progressed. Advance takes all
 // inputs and is safe to repeat. An input that starts a run needs a Session and a Key; if the
-// session had the Key before, Advance goes on with that run, or says how it has ended. A run that
+// session had the Key before, Advance continues that run, or says how it has ended. A run that
 // its host has paused ([Session.Pause]) waits for [Continue]. Decisions that the session has taken
 // already are left out.
 //

@@ -130,7 +130,7 @@ func (l *legState) endsBefore(act machine.Action) bool {
 }
 
 // errLegOver is why a run is paused at the end of a leg.
-var errLegOver = errors.New("agent: the leg is over; Advance, Continue or Recover goes on with the run")
+var errLegOver = errors.New("agent: the leg is over; Advance, Continue or Recover resumes the run")
 
 // firstExpiry returns when the first of the pauses expires; zero if none does.
 func firstExpiry(pauses []Pause) (at time.Time) {

@@ -37,7 +37,7 @@ import (
 //     them there. They are as interactive, or have the same priority, as the parent's.
 //   - The end of the call's context stops the subagent. That its process is drained, its lease is
 //     lost, or its store doesn't answer, is no failure of the call: the parent's run pauses with
-//     [machine.CodeDrained], and whoever resumes it goes on with the subagent.
+//     [machine.CodeDrained], and whoever resumes it resumes the subagent.
 //   - [Session.Undo] of the parent undoes what the subagent did, too, if there is a journal.
 //
 // Unless spec sets them, its Name is the child's, its Timeout is 30 minutes, and its Description

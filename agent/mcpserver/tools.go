@@ -15,7 +15,7 @@ import (
 
 type askInput struct {
 	Prompt  string `json:"prompt" jsonschema:"what the agent should do"`
-	Session string `json:"session,omitempty" jsonschema:"the session to go on with; empty: a new one"`
+	Session string `json:"session,omitempty" jsonschema:"the session to continue; empty: a new one"`
 }
 
 func (in askInput) session() string { return in.Session }

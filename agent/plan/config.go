@@ -30,7 +30,7 @@ type Config struct {
 	// Parallel is how many nodes of a run are in progress at a time; 0: 4. This and the next two
 	// hold for runs that are started from now on.
 	Parallel int
-	// KeepGoing goes on with the nodes that don't depend on one that has failed. Otherwise none
+	// KeepGoing still starts the nodes that don't depend on one that has failed. Otherwise none
 	// starts after a failure; what is in progress ends, and its results are kept.
 	KeepGoing bool
 	// AskOnFailure asks a person what to do when nodes have failed for good: retry, skip or waive

@@ -19,7 +19,7 @@ import (
 
 // A submitted is a tool that submits a plan, or changes one. What a call of it does is a run of
 // plans, which is the call's work as the run of a subagent is: the run's pauses are the call's, are
-// decided on in its session, and the call goes on with the run.
+// decided on in its session, and the call continues with it.
 type submitted struct {
 	tools.Tool
 	r    *Runner
