@@ -14,6 +14,8 @@ import (
 //   - A [agent.RunEnded] has no Result: see [agent.Session.Result]. A fact has its own session in
 //     its envelope; other sessions are those of subagents, whose events are shown only if the input
 //     asked for them (Input.Children), and may be left out like notes.
+//   - Pieces of text may come joined: to a reader that is behind, and where a session has more than
+//     20 readers, which are woken at most every 50 µs for each of them.
 //   - A reader that is too slow gets an [agent.Lagged] for the notes that were left out. It misses
 //     no fact.
 //   - While this hub drives no run of the session, facts come from the journal: see
@@ -152,10 +154,13 @@ func (r *reader) follow() error {
 		case over:
 			return nil
 		}
-		for _, ev := range r.batch[:n] {
+		for i := 0; i < n; {
+			ev, of := joined(r.batch[i:n])
+			r.notes += of - 1
 			if err := r.showNext(ev); err != nil || r.left {
 				return err
 			}
+			i += of
 		}
 		clear(r.batch[:n])
 	}

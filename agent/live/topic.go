@@ -19,6 +19,7 @@ type topic struct {
 	mu     sync.Mutex // guards what follows
 	moved  sync.Cond  // an event has come, or a run has begun or ended
 	driven bool       // a run of this hub is in progress
+	waking bool       // readers are woken soon
 	begun  context.CancelFunc
 	idle   context.Context // ends when a run begins
 	events []agent.Event   // the newest
@@ -49,7 +50,7 @@ type hole struct{ agent.Meta }
 func (t *topic) publish(ev agent.Event) (last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	defer t.moved.Broadcast()
+	defer t.announce()
 	if !t.driven {
 		t.driven = true
 		t.begun()

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"syscall"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/stream/sse"
 )
 
 // BenchmarkThousandReadersOfARun runs a model that writes 200 words in 2 s, without readers and
@@ -36,31 +39,32 @@ func BenchmarkThousandReadersOfARun(b *testing.B) {
 
 // runRead returns how long a run with that many readers takes.
 func runRead(b *testing.B, readers int) time.Duration {
-	const words = 200
 	begin := make(chan struct{})
-	s := newSiteOf(b, agent.Config{Provider: writes(words, func() { <-begin; time.Sleep(10 * time.Millisecond) })},
-		serve.Config{})
+	model := providertest.Script(providertest.Slow(10*time.Millisecond,
+		providertest.SayChunks(slices.Repeat([]string{"word "}, 200)...)))
+	s := newSiteOf(b, agent.Config{Provider: model, Hooks: []agent.Hooks{{
+		BeforeStep: func(context.Context, *agent.Step) error { <-begin; return nil }}}}, serve.Config{})
 	s.must("ann", "POST", "sessions/send", obj{"session": "s", "text": "x"}, nil)
 	var open, wg sync.WaitGroup
 	for range readers {
 		open.Add(1)
 		wg.Go(func() {
-			res := s.request("ann", "GET", "events?session=s", nil)
-			open.Done()
-			got := events(b, res, ended)
+			joined := sync.OnceFunc(open.Done)
+			got := events(b, s.request("ann", "GET", "events?session=s", nil), func(ev sse.Event) bool {
+				joined()
+				return ended(ev)
+			})
 			if len(got) == 0 || !ended(got[len(got)-1]) {
 				b.Errorf("a reader got %d events, and no end", len(got))
 			}
 		})
 	}
 	open.Wait()
-	time.Sleep(time.Second) // until they have read what there is
 	began := time.Now()
 	close(begin)
 	info := s.wait("s")
-	took := info.Updated.Sub(began)
 	wg.Wait()
-	return took
+	return info.Updated.Sub(began)
 }
 
 func cpuTime(b *testing.B) time.Duration {
