@@ -112,6 +112,8 @@ type aguiPost struct {
 	grant *grant
 	facts []agent.Fact // of a session that exists
 	turns []aguiTurn   // of them
+	// pruned says that of the first turns only messages are left.
+	pruned bool
 }
 
 // load reads the session.
@@ -120,7 +122,8 @@ func (a *aguiPost) load(r *http.Request) *problem {
 	if err != nil {
 		return failed(err)
 	}
-	a.facts, a.turns = facts, aguiTurns(facts)
+	a.facts = facts
+	a.turns, a.pruned = aguiTurns(facts)
 	return nil
 }
 
@@ -137,8 +140,12 @@ func (a *aguiPost) message(w http.ResponseWriter, r *http.Request, last *agui.Me
 	if slices.ContainsFunc(a.facts, func(f agent.Fact) bool { u, _ := inputOf(f); return u.key == m.inputKey() }) {
 		return a.stream(w, r, streamFrom{snapshot: true})
 	}
-	at := followed(a.turns, a.in.Messages)
-	if later := a.turns[at+1:]; len(later) > 0 {
+	at := placeIn(a.turns, a.in.Messages)
+	if at.begins && a.pruned {
+		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid,
+			"the conversation can't go back to this message; send a new one")
+	}
+	if later := a.turns[at.after+1:]; len(later) > 0 {
 		if a.grant.running && len(later) == 1 && later[0].has(last) && later[0].inputs[0].message.Text() == m.text {
 			return a.stream(w, r, streamFrom{snapshot: true}) // the run is the answer to it
 		}
@@ -157,10 +164,12 @@ func (a *aguiPost) message(w http.ResponseWriter, r *http.Request, last *agui.Me
 		return p
 	case sent.Steered:
 		return a.stream(w, r, streamFrom{snapshot: true, unread: &unread{message: m, shown: last}})
-	case lacks(a.in.Messages, a.turns[:at+1]):
+	case at.stale || lacks(a.in.Messages, a.turns[:at.after+1]):
 		return a.stream(w, r, streamFrom{snapshot: true})
+	case m.replaces > 0:
+		return a.stream(w, r, streamFrom{after: sent.After})
 	}
-	return a.stream(w, r, streamFrom{after: sent.After, run: sent.Run})
+	return a.stream(w, r, streamFrom{after: a.newest()}) // with what became of the calls that waited
 }
 
 // aguiMessageOf returns a user's message.

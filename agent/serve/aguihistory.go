@@ -20,6 +20,12 @@ type aguiHistory struct {
 	end      aguiMap
 }
 
+// Ids of messages of which no facts are left.
+const (
+	prunedPrefix  = "h"  // of a session that was pruned or copied
+	historySuffix = "-h" // after the name of a run: those that the host began it with
+)
+
 // historyOf returns the conversation that facts record. Runs that were replaced aren't in it. A
 // user's message has the id under which it is among the client's messages, if it is.
 func historyOf(facts []agent.Fact, client []agui.Message) *aguiHistory {
@@ -32,10 +38,10 @@ func historyOf(facts []agent.Fact, client []agui.Message) *aguiHistory {
 		}
 	}
 	before, rest := current(facts)
-	h.add("h", before)
+	h.add(prunedPrefix, before)
 	for _, f := range rest {
 		if f, ok := f.(*agent.RunStarted); ok && f.ContextReset == nil {
-			h.add(f.Run()+"-h", f.History)
+			h.add(f.Run()+historySuffix, f.History)
 		}
 		if u, ok := inputOf(f); ok {
 			key, _, _ := strings.Cut(u.key, ".")

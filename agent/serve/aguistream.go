@@ -3,6 +3,7 @@ package serve
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/stream/agui"
@@ -12,7 +13,6 @@ import (
 // A streamFrom says what a stream begins with.
 type streamFrom struct {
 	after uint64 // the number of a fact: with what follows it
-	run   string // with the beginning of this run; empty: at once
 	// snapshot: with all messages that there are, and what follows them
 	snapshot bool
 	unread   *unread // a message that the run in progress was sent
@@ -81,7 +81,14 @@ func (st *aguiStream) begin(out *response) error {
 		st.seen = f.Envelope().Seq
 	}
 	h := historyOf(facts, st.in.Messages)
-	if err := st.events.Write(agui.MessagesSnapshot{Messages: st.restated(h)}); err != nil {
+	messages := st.restated(h)
+	// a client adds what it hasn't at its end, and so it drops what belongs after that first
+	if n, more := inOrder(messages, st.in.Messages); more {
+		if err := st.events.Write(agui.MessagesSnapshot{Messages: messages[:n]}); err != nil {
+			return err
+		}
+	}
+	if err := st.events.Write(agui.MessagesSnapshot{Messages: messages}); err != nil {
 		return err
 	}
 	st.to = h.end
@@ -94,6 +101,19 @@ func (st *aguiStream) begin(out *response) error {
 		return nil
 	}
 	return st.conclude(out)
+}
+
+// inOrder returns how many of the first messages a client has in their order, and whether it has
+// more of them.
+func inOrder(messages, client []agui.Message) (n int, more bool) {
+	for i := range client {
+		if n < len(messages) && client[i].ID == messages[n].ID {
+			n++
+		} else if slices.ContainsFunc(messages, func(m agui.Message) bool { return m.ID == client[i].ID }) {
+			return n, true
+		}
+	}
+	return n, false
 }
 
 // read notes that the run has read the message that it was sent.
@@ -122,12 +142,6 @@ func (st *aguiStream) show(out *response, ev agent.Event) error {
 	if meta.Session() != st.grant.session.ID() {
 		return nil
 	}
-	if f, ok := ev.(*agent.RunStarted); ok && f.Run() == st.from.run {
-		st.from.run = ""
-	}
-	if st.from.run != "" {
-		return nil
-	}
 	st.read(ev)
 	if _, again := ev.(*agent.Reset); again {
 		if err := st.again(out); err != nil {
@@ -150,9 +164,9 @@ func (st *aguiStream) show(out *response, ev agent.Event) error {
 func (st *aguiStream) conclude(out *response) error {
 	if u := st.from.unread; u != nil {
 		st.from.unread = nil
-		started, p := st.start(st.r, st.grant, u.message)
+		_, p := st.start(st.r, st.grant, u.message)
 		if p == nil || p.Code == CodeRepeated || p.Code == CodeBusy { // or the hub has started it
-			st.to.ending, st.from.run = nil, started.Run
+			st.to.ending = nil
 			return nil
 		}
 		_ = st.events.Write(agui.RunError{Message: p.sentence(), Code: p.Code})

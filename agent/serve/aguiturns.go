@@ -44,9 +44,10 @@ func (u *aguiUser) is(id string) bool {
 	return id != "" && (id == u.id || shortKey(id) == key)
 }
 
-// aguiTurns returns the turns of a session, without those that were replaced.
-func aguiTurns(facts []agent.Fact) (turns []aguiTurn) {
-	_, rest := current(facts)
+// aguiTurns returns the turns of a session, without those that were replaced. pruned says that of
+// the first ones only messages are left.
+func aguiTurns(facts []agent.Fact) (turns []aguiTurn, pruned bool) {
+	before, rest := current(facts)
 	for _, f := range rest {
 		if start, ok := f.(*agent.RunStarted); ok {
 			if start.ContextReset == nil || len(turns) == 0 {
@@ -60,7 +61,7 @@ func aguiTurns(facts []agent.Fact) (turns []aguiTurn) {
 			t.inputs = append(t.inputs, u)
 		}
 	}
-	return turns
+	return turns, len(before) > 0
 }
 
 // has reports whether a client's message is of the turn.
@@ -75,32 +76,46 @@ func (t *aguiTurn) has(m *agui.Message) bool {
 	return slices.ContainsFunc(t.runs, func(run string) bool { return strings.HasPrefix(id, run+".") })
 }
 
-// followed returns the index of the turn of the message that the last one of a client follows, and
-// -1 if that is the first. A message that follows one that the session doesn't have, or hasn't any
-// more, follows what there is.
-func followed(turns []aguiTurn, client []agui.Message) int {
-	for i := len(client) - 2; i >= 0; i-- {
-		switch client[i].Role {
-		case agui.RoleUser, agui.RoleAssistant, agui.RoleReasoning, agui.RoleTool:
-		default:
-			continue
-		}
-		for n := len(turns) - 1; n >= 0; n-- {
-			if turns[n].has(&client[i]) {
-				return n
-			}
-		}
-		return len(turns) - 1
-	}
-	return -1
+// An aguiPlace is where the last message of a client belongs in a session.
+type aguiPlace struct {
+	after  int  // the index of the turn that it follows; -1: it comes before the first one
+	begins bool // it is the client's first message
+	// stale says that the message before it isn't in the session, or isn't any more. It follows
+	// what there is then.
+	stale bool
 }
 
-// lacks reports whether a client lacks a user's message of one of the turns.
+func placeIn(turns []aguiTurn, client []agui.Message) aguiPlace {
+	for i := len(client) - 2; i >= 0; i-- {
+		m := &client[i]
+		if m.Role == agui.RoleSystem || m.Role == agui.RoleDeveloper || m.Role == agui.RoleActivity {
+			continue
+		}
+		if strings.HasPrefix(m.ID, prunedPrefix+"-") {
+			return aguiPlace{after: -1}
+		}
+		for n := len(turns) - 1; n >= 0; n-- {
+			switch t := &turns[n]; {
+			case t.has(m):
+				return aguiPlace{after: n}
+			case strings.HasPrefix(m.ID, t.runs[0]+historySuffix+"-"):
+				return aguiPlace{after: n - 1}
+			}
+		}
+		return aguiPlace{after: len(turns) - 1, stale: true}
+	}
+	return aguiPlace{after: -1, begins: true}
+}
+
+// lacks reports whether a client lacks a user's message of one of the turns, as it is now.
 func lacks(client []agui.Message, turns []aguiTurn) bool {
 	for i := range turns {
 		for j := range turns[i].inputs {
 			u := &turns[i].inputs[j]
-			has := func(m agui.Message) bool { return m.Role == agui.RoleUser && u.is(m.ID) }
+			has := func(m agui.Message) bool {
+				return m.Role == agui.RoleUser && u.is(m.ID) &&
+					(m.Content.Parts != nil || m.Content.Text == u.message.Text())
+			}
 			if !slices.ContainsFunc(client, has) {
 				return true
 			}
