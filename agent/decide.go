@@ -178,6 +178,10 @@ func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c 
 		d.Input = input
 		return nil, err
 	case machine.Rejected:
+		if p.Kind == tools.SuspendExternal {
+			why := cmp.Or(d.Reason, "it wasn't executed") // so says whoever executes it
+			return c.ResultOf(tools.Failed, fault.Permanent, "The call failed: "+why), nil
+		}
 		return rejection(c, d.Reason, "A person rejected this call."), nil
 	case machine.Suggested:
 		return rejection(c, d.Reason, "A person rejected this call and suggests instead:"), nil

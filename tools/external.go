@@ -10,8 +10,9 @@ const SuspendExternal = "external"
 
 // External returns a tool without a function: somebody else executes its calls, for example a front
 // end. Such a call is suspended with the kind [SuspendExternal], and what answers it is its result,
-// once, checked against Spec.Output. The call counts as rejected after Spec.Expires. Approval,
-// policies and hooks come before that, as with any tool.
+// once, checked against Spec.Output. To reject it says that it failed, and the model reads the
+// reason. The call counts as rejected after Spec.Expires. Approval, policies and hooks come before
+// that, as with any tool.
 func External(spec Spec) Tool { return external{spec} }
 
 type external struct{ spec Spec }

@@ -243,7 +243,8 @@ type Decision struct {
 // Approve lets the call run with the input that was shown.
 func Approve(id string) Decision { return Decision{ID: id, Kind: Approved} }
 
-// Reject keeps the call from running. The model reads the reason.
+// Reject keeps the call from running. The model reads the reason. A call that somebody else
+// executes (tools.External) counts as failed.
 func Reject(id, reason string) Decision { return Decision{ID: id, Kind: Rejected, Reason: reason} }
 
 // Edit lets the call run with another input. The input is validated and checked against the policy

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/stream/sse"
 	"github.com/pawlkit/pawl/stream/uimessage"
@@ -136,4 +137,58 @@ func TestAReaderThatStallsHoldsNobody(t *testing.T) {
 		return ends == 2
 	})
 	require.Equal(t, 2, ends)
+}
+
+func TestAnErrorOfAToolOfTheFrontEndIsItsResult(t *testing.T) {
+	script := providertest.Script(providertest.Call("pick", obj{}), providertest.Say("No color, then."))
+	s := newSiteOf(t, agent.Config{Provider: script, Tools: []tools.Tool{tools.External(tools.Spec{Name: "pick"})}},
+		serve.Config{})
+	b := s.browser("ann", "c-1")
+	b.say("u-1", "Pick.")
+	p := b.calls()[0]
+	p.State, p.ErrorText = uimessage.StateOutputError, "no screen"
+	b.post(nil)
+	require.Equal(t, "No color, then.", b.last().Text())
+	messages := script.Requests()[1].Messages
+	result := messages[len(messages)-1].Parts[0].Result
+	require.True(t, result.Error)
+	require.Equal(t, "The call failed: no screen", result.Text())
+	history := b.history()
+	require.Equal(t, uimessage.StateOutputError, history[1].Parts[1].State)
+	require.Equal(t, "The call failed: no screen", history[1].Parts[1].ErrorText)
+}
+
+func TestAFailedRunIsVisibleAfterAReload(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Fail(fault.Permanent))
+	b := s.browser("ann", "c-1")
+	b.say("u-1", "x")
+	require.NotEmpty(t, b.failure)
+	parts := b.history()[1].Parts
+	require.Contains(t, string(parts[len(parts)-1].Data), b.failure)
+	b.requireHistory()
+}
+
+func TestAnEditedCallShowsItsNewInput(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Call("delete", Page{"a"}), providertest.Say("Done."))
+	b := s.browser("ann", "c-1")
+	b.say("u-1", "Delete it.")
+	b.post(obj{"decisions": []obj{{"id": b.calls()[0].Approval.ID, "decision": "edit", "input": Page{"z"}}}})
+	require.JSONEq(t, `{"page":"z"}`, string(b.calls()[0].Input))
+	require.Equal(t, []string{"z"}, s.did())
+	b.requireHistory()
+}
+
+func TestReasoningEndsBeforeWhatFollowsIt(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Reply(providertest.Think("hm"), providertest.Say("Fine.")))
+	res := s.request("ann", "POST", "chat", obj{"id": "c-1", "message": obj{"id": "u", "role": "user",
+		"parts": []obj{{"type": "text", "text": "x"}}}})
+	var types []string
+	for _, ev := range events(t, res, nil) {
+		var c struct{ Type string }
+		if json.Unmarshal(ev.Data, &c) == nil && c.Type != "text-delta" && c.Type != "reasoning-delta" {
+			types = append(types, c.Type)
+		}
+	}
+	require.Equal(t, []string{"start", "start-step", "reasoning-start", "reasoning-end", "text-start", "text-end",
+		"finish-step", "finish"}, types)
 }

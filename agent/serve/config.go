@@ -45,6 +45,11 @@ type Config struct {
 	// the person has to decide first. By default the message supersedes what waits.
 	KeepApprovals bool
 
+	// StopOnDisconnect stops a run 2 s after the last reader of its session has disconnected from
+	// this process, for clients whose button to stop only closes the connection. A page that is
+	// loaded again has come back by then. By default a client that disconnects stops nothing.
+	StopOnDisconnect bool
+
 	// ChatLevel is what the clients of useChat understand; the zero value is ai 7.0.
 	ChatLevel uimessage.Level
 	// Allowance limits how many runs each user starts; nil: no limit. The key is the user. A run
@@ -95,7 +100,8 @@ type server struct {
 	files http.Handler // of the page; nil without it
 	// people are the paths whose errors are sentences for people, with those below them: clients
 	// show them.
-	people []string
+	people  []string
+	readers readers
 }
 
 func newServer(hub *live.Hub, cfg Config) (*server, error) {
@@ -117,6 +123,7 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 		cfg.Logger = slog.Default()
 	}
 	s := &server{cfg: cfg, hub: hub, agent: hub.Agent(), log: cfg.Logger, sites: http.NewCrossOriginProtection()}
+	s.readers.server = s
 	for _, o := range cfg.Origins {
 		if err := s.sites.AddTrustedOrigin(o); err != nil {
 			return nil, &ConfigError{Field: "Origins", Problem: fmt.Sprintf("%q: %v", o, err), Err: err}

@@ -72,11 +72,16 @@ func NewWriter(emit func(data []byte) error, level Level) *Writer {
 func (w *Writer) Continue(m *Message) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
+		if p.Type == typeStep {
+			for _, c := range w.calls {
+				c.thisStep = false
+			}
+		}
 		name, ok := p.tool()
 		if !ok {
 			continue
 		}
-		c := &call{name: name, dynamic: p.Type == dynamicTool, state: callAvailable}
+		c := &call{name: name, dynamic: p.Type == dynamicTool, state: callAvailable, thisStep: true}
 		switch p.State {
 		case StateInputStreaming:
 			c.state = callStreaming

@@ -59,10 +59,10 @@ func (w *Writer) tool(c Chunk) error {
 }
 
 // begin writes a chunk with which a call begins, or with which its input is complete. Whoever
-// approves a call may change its input.
+// approves a call may change its input; clients find it in the current step only.
 func (w *Writer) begin(c Chunk, id string, next call) error {
 	k := w.calls[id]
-	edits := k != nil && k.state == callAvailable && next.state == callAvailable && w.hasApproval(id)
+	edits := k != nil && k.thisStep && k.state == callAvailable && next.state == callAvailable && w.hasApproval(id)
 	switch {
 	case k != nil && !edits && (next.state == callStreaming || k.state != callStreaming):
 		return &GrammarError{Type: c.kind(), ID: id, Problem: "the call has begun already"}
