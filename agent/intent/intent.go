@@ -3,8 +3,11 @@ package intent
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -36,14 +39,20 @@ type Config struct {
 type Detector struct {
 	intents []Intent
 	rules   []rule
-	model   func(context.Context, *provider.Request) (*provider.Response, error)
-	request provider.Request // without messages
+	// vocabulary are the words that patterns name, known are these in order, and things are the
+	// words that strong patterns name last, as a verb names its object.
+	vocabulary, things map[string]bool
+	known              []string
+	owners             map[string][]int // which intents have a word
+	model              func(context.Context, *provider.Request) (*provider.Response, error)
+	request            provider.Request // without messages
 }
 
 // A rule is a Pattern.
 type rule struct {
 	intent  int
 	pattern *regexp.Regexp
+	words   string // that the pattern names
 	weight  float64
 }
 
@@ -58,7 +67,8 @@ func New(cfg Config) (*Detector, error) {
 	if len(cfg.Intents) == 0 {
 		return nil, fault.New(fault.Invalid, "intent: Config.Intents is empty: list at least one intent")
 	}
-	d := &Detector{model: cfg.Model}
+	d := &Detector{model: cfg.Model, vocabulary: make(map[string]bool), things: make(map[string]bool),
+		owners: make(map[string][]int)}
 	seen := make(map[string]bool)
 	for i, in := range cfg.Intents {
 		if in.Name == "" || seen[in.Name] || in.Name == noneOfThem {
@@ -93,11 +103,15 @@ func New(cfg Config) (*Detector, error) {
 			if err != nil {
 				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s: %w", p.Text, in.Name, err)
 			}
-			d.rules = append(d.rules, rule{intent: i, pattern: compiled, weight: p.Weight})
+			d.learn(i, &p)
+			d.rules = append(d.rules, rule{intent: i, pattern: compiled,
+				words: strings.Join(expandText(p.Text), " "), weight: p.Weight})
 		}
+		d.own(i, in.Name+" "+in.Description)
 		in.Patterns = nil
 		d.intents = append(d.intents, in)
 	}
+	d.known = slices.Sorted(maps.Keys(d.vocabulary))
 	return d, d.prepare()
 }
 

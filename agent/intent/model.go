@@ -61,10 +61,12 @@ func (d *Detector) prepare() error {
 
 // Detect returns what a text wants. If the rules reach the band Act, or if there is no Model, it is
 // the verdict of [Detector.Match]. Otherwise the model is asked once, with the first 4 KiB of the
-// text. If that fails, Detect returns the verdict of the rules and the error, which is an
+// text: also about an intent that the rules have found in a sentence that forbids it or only asks
+// about it. Its verdict on that one isn't combined with theirs, and reaches the band Confirm at
+// most. If the call fails, Detect returns the verdict of the rules and the error, which is an
 // [*AnswerError] for an answer that is no verdict.
 func (d *Detector) Detect(ctx context.Context, text string) (Verdict, error) {
-	rules := d.match(text)
+	rules, withheld := d.match(text)
 	byRules := d.verdict(rules, FromRules)
 	if d.model == nil || byRules.Band() == Act {
 		return byRules, nil
@@ -76,9 +78,23 @@ func (d *Detector) Detect(ctx context.Context, text string) (Verdict, error) {
 		return byRules, err
 	}
 	opinion, err := d.parse(res)
-	switch {
-	case err != nil:
+	if err != nil {
 		return byRules, err
+	}
+	silent := true // what the rules have found is only mentioned, or nothing
+	for i, in := range d.intents {
+		if withheld[i] {
+			rules[i] = 0
+			if in.Name == opinion.Intent {
+				opinion.Confidence = min(opinion.Confidence, atMostConfirmed)
+			}
+		}
+		silent = silent && rules[i] == 0
+	}
+	if silent {
+		byRules.Intent = ""
+	}
+	switch {
 	case byRules.Intent == "" && opinion.Intent == noneOfThem:
 		return Verdict{From: FromModel}, nil
 	case byRules.Intent == "":

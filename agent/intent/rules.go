@@ -1,99 +1,111 @@
 package intent
 
-import (
-	"strings"
-	"unicode"
-)
+import "slices"
 
 const (
-	maxText   = 4 << 10 // bytes of a text that are looked at
-	ambiguous = 0.6     // the highest confidence if several intents match
+	maxText     = 4 << 10 // bytes of a text that are looked at
+	maxReworded = 400     // bytes of a text that is also read in other words: a longer one is no short request
+	maxMatches  = 16      // of one pattern that are looked at; with more, none is sure
+	ambiguous   = 0.6     // the highest confidence if several intents match
+	preferred   = 0.8     // that of the only one with a strong pattern
+	strong      = 0.9     // the least weight of a strong pattern
 )
 
 // Match returns the verdict of the rules. It depends on nothing but the text, of which it looks at
 // the first 4 KiB.
 func (d *Detector) Match(text string) Verdict {
-	return d.verdict(d.match(text), FromRules)
+	confidence, _ := d.match(text)
+	return d.verdict(confidence, FromRules)
 }
 
-// A span is where the heaviest pattern of an intent matches.
-type span struct {
+// A found is the best match of an intent.
+type found struct {
 	begin, end int
-	weight     float64
+	weight     float64 // of the pattern
+	bounded    float64 // that, bounded by the mood
+	mood       mood
 }
 
-// within reports whether s lies within t, which is longer.
-func (s span) within(t span) bool {
-	return s.begin >= t.begin && s.end <= t.end && s.end-s.begin < t.end-t.begin
+// within reports whether f lies within g, which is longer.
+func (f found) within(g found) bool {
+	return f.begin >= g.begin && f.end <= g.end && f.end-f.begin < g.end-g.begin
 }
 
-// match returns the confidence of each intent.
-func (d *Detector) match(text string) []float64 {
-	text = words(text)
-	spans := make([]span, len(d.intents))
-	for _, r := range d.rules {
-		at := r.pattern.FindStringIndex(text)
-		if best := &spans[r.intent]; at != nil && r.weight > best.weight {
-			*best = span{at[0], at[1], r.weight}
+// match returns the confidence of each intent, and which of them the text forbids or only asks
+// about.
+func (d *Detector) match(text string) (confidence []float64, forbidden []bool) {
+	r := read(text)
+	best := d.find(r)
+	if len(r.words) <= maxReworded && !slices.ContainsFunc(best, func(f found) bool { return f.weight >= strong }) {
+		for i, f := range d.inOtherWords(r) {
+			if f.bounded > best[i].bounded {
+				best[i] = f
+			}
 		}
 	}
-	confidence := make([]float64, len(spans))
-	matched, certain := 0, 0
-	for i, s := range spans {
+	confidence, forbidden = make([]float64, len(best)), make([]bool, len(best))
+	matched, certain, strongs := 0, 0, 0
+	for i, f := range best {
 		inner := false
-		for _, t := range spans {
-			inner = inner || t.weight > 0 && s.within(t)
+		for _, g := range best {
+			inner = inner || g.weight > 0 && f.within(g)
 		}
-		if s.weight == 0 || inner {
+		if f.weight == 0 || inner {
 			continue
 		}
-		confidence[i] = s.weight
+		confidence[i] = f.bounded
+		if forbidden[i] = f.mood == withheld; forbidden[i] {
+			continue
+		}
 		matched++
-		if s.weight == 1 {
+		if f.weight == 1 {
 			certain++
 		}
-	}
-	if matched > 1 {
-		for i, c := range confidence {
-			if c < 1 || certain > 1 {
-				confidence[i] = min(c, ambiguous)
-			}
+		if f.weight >= strong {
+			strongs++
 		}
 	}
-	return confidence
-}
-
-// words returns the words of a text in lower case, with one space before, between and after them.
-func words(text string) string {
-	var b strings.Builder
-	text = clip(text)
-	b.Grow(len(text) + 2)
-	b.WriteByte(' ')
-	space := true
-	for _, r := range text {
+	if matched < 2 {
+		return confidence, forbidden
+	}
+	for i, f := range best {
 		switch {
-		case r == '’':
-			r = '\''
-		case r != '\'' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
-			if !space {
-				b.WriteByte(' ')
-			}
-			space = true
-			continue
+		case confidence[i] == 1 && certain == 1:
+		case strongs == 1 && f.weight >= strong && f.mood != withheld:
+			confidence[i] = min(confidence[i], preferred)
+		default:
+			confidence[i] = min(confidence[i], ambiguous)
 		}
-		b.WriteRune(unicode.ToLower(r))
-		space = false
 	}
-	if !space {
-		b.WriteByte(' ')
-	}
-	return b.String()
+	return confidence, forbidden
 }
 
-// clip returns the part of a text that is looked at.
-func clip(text string) string {
-	if len(text) > maxText {
-		text = text[:maxText]
+// find returns the best match of each intent.
+func (d *Detector) find(r *reading) []found {
+	best := make([]found, len(d.intents))
+	for _, rule := range d.rules {
+		all := rule.pattern.FindAllStringIndex(r.words, maxMatches)
+		for _, at := range all {
+			f := found{begin: at[0], end: at[1], weight: rule.weight, mood: r.moodOf(at[0], at[1], rule.words)}
+			if len(all) == maxMatches {
+				f.mood = max(f.mood, mentioned)
+			}
+			f.bounded = f.mood.bound(f.weight)
+			if b := &best[rule.intent]; f.bounded > b.bounded || f.bounded == b.bounded && f.weight > b.weight {
+				*b = f
+			}
+		}
 	}
-	return strings.ToValidUTF8(text, "")
+	return best
+}
+
+// bound returns the confidence of a match of that weight.
+func (m mood) bound(weight float64) float64 {
+	switch {
+	case m == withheld:
+		return min(weight, atMostOffered)
+	case m == mentioned && weight < 1:
+		return min(weight, atMostConfirmed)
+	}
+	return weight
 }

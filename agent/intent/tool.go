@@ -19,9 +19,9 @@ type Request struct {
 // Result.Called.
 //
 // If the verdict isn't in the band Act, the call is suspended with the kind "intent": a question
-// with numbered choices, the most likely ones or, if there are none, all intents. The answer is the
-// name of an intent or "something else", and the call then returns a verdict from the person: the
-// intent with the confidence 1, or none.
+// with numbered choices, the most likely ones or, if there are none, those of [Detector.Suggest] or
+// all intents. The answer is the name of an intent or "something else", and the call then returns a
+// verdict from the person: the intent with the confidence 1, or none.
 //
 // A model call that fails is not an error of the tool: the rules' verdict counts.
 func Tool(d *Detector) tools.Tool {
@@ -48,12 +48,13 @@ func Tool(d *Detector) tools.Tool {
 			if v.Band() == Act {
 				return v, nil
 			}
-			return Verdict{}, d.question(v)
+			return Verdict{}, d.question(v, d.Suggest(in.Text))
 		})
 }
 
-// question asks a person which of the choices is meant.
-func (d *Detector) question(v Verdict) tools.Suspend {
+// question asks a person which of the choices is meant: those of the verdict, else the near ones,
+// else all.
+func (d *Detector) question(v Verdict, near []string) tools.Suspend {
 	var names []string
 	var b strings.Builder
 	b.WriteString("What would you like?")
@@ -72,12 +73,17 @@ func (d *Detector) question(v Verdict) tools.Suspend {
 			}
 		}
 	}
-	if v.Intent != "" {
+	switch {
+	case v.Intent != "":
 		describe(v.Intent)
 		for _, c := range v.Alternatives {
 			describe(c.Intent)
 		}
-	} else {
+	case len(near) > 0:
+		for _, name := range near {
+			describe(name)
+		}
+	default:
 		for _, in := range d.intents {
 			add(in.Name, in.Description)
 		}

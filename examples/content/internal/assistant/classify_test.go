@@ -40,7 +40,7 @@ func TestTheModelSaysWhatAnUnclearMessageWants(t *testing.T) {
 	b, users := classified(t, func() (string, error) { return `{"intent":"RESEARCH_TOPIC","confidence":0.95}`, nil })
 	a := b.draft("ann", "Remote work")
 	var said intent.Verdict
-	answer := b.Execute(t.Context(), Request{User: "ann", Message: "Dig up what others say",
+	answer := b.Execute(t.Context(), Request{User: "ann", Message: "Do what my rivals do",
 		Screen: Screen{ArtifactID: a.ID}, Detected: func(v intent.Verdict) { said = v }})
 	require.True(t, answer.Success, answer.Message)
 	require.Equal(t, []string{portfolio.TopicResearch}, answer.ToolsUsed)
@@ -60,7 +60,7 @@ func TestAConfirmationIsForWhatWasAsked(t *testing.T) {
 		return text, nil
 	})
 	a := b.draft("ann", "Remote work")
-	answer := b.say("ann", a.ID, "Dig up what others say")
+	answer := b.say("ann", a.ID, "Do what my rivals do")
 	require.Equal(t, "Shall I research the topic of an artifact?", answer.Message)
 	answer = b.say("ann", a.ID, "Yes")
 	require.Equal(t, []string{portfolio.TopicResearch}, answer.ToolsUsed, answer.Message)
@@ -74,7 +74,7 @@ func TestAModelThatCannotSayIt(t *testing.T) {
 		func() (string, error) { return "I think you want images", nil },
 	} {
 		b, _ := classified(t, say)
-		answer := b.say("ann", "", "Dig up what others say")
+		answer := b.say("ann", "", "Do what my rivals do")
 		require.Equal(t, Clarify, answer.Intent)
 		require.True(t, answer.Success, answer.Message)
 	}

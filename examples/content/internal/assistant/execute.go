@@ -131,7 +131,7 @@ func (s *Services) execute(ctx context.Context, r *Request, a *Answer) error {
 	}
 	var verdict intent.Verdict
 	var names []string
-	if v.Asked != "" && confirms(clean) {
+	if v.Asked != "" && intent.Yes(clean) {
 		verdict, names = s.confirmed(v.Asked)
 		_, r.Message, _ = strings.Cut(v.Asked, "\n")
 	} else {

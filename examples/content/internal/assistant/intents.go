@@ -135,7 +135,7 @@ func (s *Services) confirmed(asked string) (v intent.Verdict, names []string) {
 }
 
 // detect returns what a message wants by the rules. Several steps that are named one after the
-// other are a partial pipeline.
+// other are a partial pipeline, unless the message forbids or asks something.
 func detect(d *intent.Detector, message string) (v intent.Verdict, names []string) {
 	v = d.Match(message)
 	if v.Intent == SkipVisuals || trigger.MatchString(message) {
@@ -147,7 +147,7 @@ func detect(d *intent.Detector, message string) (v intent.Verdict, names []strin
 			names = append(names, steps[one.Intent][0])
 		}
 	}
-	if len(names) > 1 {
+	if len(names) > 1 && intent.Plain(message) {
 		slices.SortFunc(names, func(a, b string) int { return slices.Index(Full, a) - slices.Index(Full, b) })
 		return intent.Verdict{Intent: PartialPipeline, Confidence: sure, From: intent.FromRules}, names
 	}

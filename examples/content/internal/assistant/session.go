@@ -3,7 +3,6 @@ package assistant
 import (
 	"context"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -64,7 +63,3 @@ func (s *Services) ResetSession(ctx context.Context, id, user string) (Session, 
 	v, _, err := s.session(ctx, id, user, "start over", "", time.Now())
 	return v, err
 }
-
-var yes = regexp.MustCompile(`(?i)^(?:yes|yep|ok|okay|sure|do it|go ahead|please do)\b`)
-
-func confirms(message string) bool { return yes.MatchString(strings.TrimSpace(message)) }
