@@ -1,0 +1,87 @@
+package terminal_test
+
+// A typed is what a person types at some moment, or how the program was started, and what has to
+// happen. Mistakes come first: a terminal is judged by what it does with them.
+type typed struct {
+	at    string // the moment
+	what  string // keys, or a text
+	wants string
+	by    string // the test that shows it
+}
+
+// typedAtATerminal lists what people type, and the mistakes that they make.
+var typedAtATerminal = []typed{
+	// At the prompt.
+	{"prompt", "a sentence, Enter", "it runs, and its answer is shown as it is written", "Chat"},
+	{"prompt", "nothing, or blanks, Enter", "another prompt", "Chat"},
+	{"prompt", "up arrow, Enter", "the sentence before, again", "Chat"},
+	{"prompt", "/help", "the commands, with those of the host", "Commands"},
+	{"prompt", "/hlep", "it isn't a command; how to list them", "Commands"},
+	{"prompt", "/etc/hosts is empty, why?", "a sentence, not a command", "Commands"},
+	{"prompt", "/mode fast (there is none)", "the modes that there are", "Commands"},
+	{"prompt", "/undo with nothing to undo", "nothing was changed", "Commands"},
+	{"prompt", "/sessions, /cost before the first run", "there are none; nothing was spent", "Commands"},
+	{"prompt", "quit or exit, without the slash", "it ends, as with /quit", "Commands"},
+	{"prompt", "Ctrl-D", "it ends with 0", "Quit"},
+	{"prompt", "Ctrl-D after half a sentence", "a character is deleted; nothing ends", "Quit"},
+	{"prompt", "Ctrl-C after half a sentence", "the sentence is dropped, another prompt", "Quit"},
+	{"prompt", "Ctrl-C, and again", "the first says how to end it, the second ends it", "Quit"},
+	{"prompt", "many lines pasted, Enter", "one message with these lines", "Paste"},
+	{"prompt", "escape sequences pasted", "they aren't sent, and don't move the cursor", "Paste"},
+	{"prompt", "Ctrl-C in what is pasted", "it is no Ctrl-C", "Paste"},
+	{"prompt", "a line that is longer than the window", "it wraps, and can be edited", "Narrow"},
+	{"prompt", "the window gets narrower while a line is written", "the line is drawn anew", "Narrow"},
+
+	// While a run is in progress.
+	{"run", "a sentence, Enter", "it steers the run; what the run shows doesn't mix with it", "Steer"},
+	{"run", "half a sentence, and the run ends", "the sentence is kept, and starts the next run", "Steer"},
+	{"run", "half a sentence, and an approval is asked for", "no letter of it decides anything", "Steer"},
+	{"run", "Enter alone", "nothing", "Steer"},
+	{"run", "Ctrl-C", "the run stops, and the prompt comes back", "Stop"},
+	{"run", "Ctrl-C twice", "it ends with 1; the terminal isn't raw", "Stop"},
+	{"run", "Ctrl-D", "nothing: there is no line to end", "Stop"},
+	{"run", "SIGTERM", "it ends with 1; the next process goes on", "Stop"},
+
+	// At an approval.
+	{"approval", "a", "approved", "Approval"},
+	{"approval", "y, n", "approved, rejected", "Approval"},
+	{"approval", "another letter, arrows, Enter", "nothing is decided", "Approval"},
+	{"approval", "a text with an a in it is pasted", "nothing is decided", "Approval"},
+	{"approval", "r, Enter; r, a reason", "rejected; the reason is told", "Approval"},
+	{"approval", "s, Enter", "an alternative needs a text: asked again", "Approval"},
+	{"approval", "r, and then Ctrl-C", "back to the question", "Approval"},
+	{"approval", "A with one scope", "approved for the session", "Always"},
+	{"approval", "A with several, then 2; 7", "the second; there is no seventh: asked again", "Always"},
+	{"approval", "A where it isn't offered", "nothing is decided", "Approval"},
+	{"approval", "?", "what each key does", "Approval"},
+	{"approval", "e, and what isn't JSON, or doesn't fit", "why, and the question again, with the draft", "Edit"},
+	{"approval", "e, and nothing is changed", "nothing is decided", "Edit"},
+	{"approval", "e with an editor that doesn't exist, or fails", "why, and the question again", "Edit"},
+	{"approval", "Ctrl-C, and again", "the first says that it stays open, the second ends it with 3", "LeftOpen"},
+	{"approval", "Ctrl-D", "it stays open, and ends with 3", "LeftOpen"},
+	{"approval", "nothing, until it expires", "too late, and the run goes on without it", "Elsewhere"},
+	{"approval", "nothing, and somebody else decides", "who decided, and the run goes on", "Elsewhere"},
+
+	// At a question.
+	{"question", "a number; one that isn't there", "the choice; asked again", "Question"},
+	{"question", "a text, where a text is wanted", "the text", "Question"},
+	{"question", "y or n, where yes or no is wanted", "true or false", "Question"},
+	{"question", "a word, where a number is wanted", "why not, and asked again", "Question"},
+	{"question", "several questions at once", "one after the other; optional ones may be left out", "Question"},
+	{"question", "/reject and a reason", "rejected", "Question"},
+
+	// How it was started.
+	{"start", "the session waits for a decision", "it is asked", "Resume"},
+	{"start", "the last process was killed", "in how many seconds it goes on, and then it does", "Resume"},
+	{"start", "another process runs the session", "it is shown, and can be steered", "Resume"},
+	{"start", "a prompt as an argument", "0 done, 1 failed, 3 waits, and how to decide; never a question", "OneShot"},
+	{"start", "input from a pipe", "a line is a prompt, or a decision; the end of it ends the program", "Pipe"},
+	{"start", "input from a pipe that ends at an approval", "3, and how to decide", "Pipe"},
+	{"start", "output to a file, a pipe, NO_COLOR, TERM=dumb", "no control characters in it", "Plain"},
+	{"start", "output that can't be written", "1", "Plain"},
+	{"start", "a window of 20 columns", "lines are cut to it, answers wrap", "Narrow"},
+
+	// What comes from outside.
+	{"answer", "escape sequences in a text, a title, a preview", "they are left out", "Control"},
+	{"any event", "the context ends", "it returns; the terminal isn't raw, and nothing is left running", "Cancel"},
+}
