@@ -1,2 +1,45 @@
-// Package terminal is a conversation with an agent in a terminal.
+// Package terminal is a conversation with an agent in a terminal, line by line: streamed answers,
+// calls and plans, a line to write in, and approvals with single keys.
+//
+//	hub, err := live.New(live.Config{Agent: a})
+//	if err != nil {
+//		return 1, err
+//	}
+//	defer hub.Close()
+//	return terminal.Run(ctx, hub, terminal.Config{Session: "s-1"})
+//
+// [Run] returns an exit code for the program: 0 after the person has quit, or when a Config.Prompt
+// is done; 3 if the session waits for a decision; 1 with the error otherwise.
+//
+// # What a person can do
+//
+//   - Write a request, edit it with the arrow keys, and get earlier ones back with the up arrow. A
+//     paste of several lines is one message. A window that is narrow, or that changes, wraps it.
+//   - Write while a run is in progress: the message steers the run. Ctrl-C stops the run; another
+//     one within 2 s ends Run and leaves the run to the next process.
+//   - Decide: a approves, r rejects with an optional reason, s suggests something else, e edits the
+//     input in the editor of VISUAL or EDITOR, A approves from now on, as far as the person
+//     chooses, and ? explains the keys. Other keys, and pastes, decide nothing. Choices of a
+//     question are numbered.
+//   - Type /help, /sessions, /undo, /mode, /cost, /quit, and the host's own commands.
+//
+// A session that waits for a decision asks it at the start. A run whose process has died goes on,
+// after at most the agent's lease; an agent.Config.Lease of 4 s suits a terminal.
+//
+// # Guarantees
+//
+//   - What models, tools and other people write can't control the terminal: escape sequences and
+//     characters that nobody sees are left out.
+//   - When Run returns, for whatever reason, the terminal is as it was, and nothing of it is
+//     running; see Config.In for the exception.
+//   - Without a terminal, there are no control sequences in the output, lines are read instead of
+//     keys, and the end of the input at a question ends Run with 3. With NO_COLOR set, there are no
+//     colors.
+//   - A Config.Prompt is never asked about, unless Config.Ask is set and there is a terminal.
+//
+// # Where things are
+//
+// terminal.go has Run and the order of things; talk.go starts, follows and steers runs; wait.go is
+// where everything waits, for keys and events alike; keyboard.go reads keys. decide.go, answer.go
+// and edit.go get decisions; show.go prints events; screen.go knows what is on the screen.
 package terminal

@@ -1,0 +1,180 @@
+package terminal_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/terminal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// asks starts a run that asks about a call, and waits for the question.
+func asks(t *testing.T, cfg agent.Config, tool string, input any, cfgs ...terminal.Config) *person {
+	t.Helper()
+	a := newAgent(t, cfg, providertest.Call(tool, input), providertest.Say("That is done."))
+	return talk(t, a, append(cfgs, terminal.Config{})[0]).asked(1).says("do it").sees("[?]:")
+}
+
+func TestApproval(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string // each after the text before
+		sees []string
+	}{
+		"a": {[]string{"a"}, []string{"◦ approved by ann\n✓ Delete the page \"home\""}},
+		"y": {[]string{"y"}, []string{"◦ approved by ann\n✓ Delete the page \"home\""}},
+		"n": {[]string{"n", "\r"}, []string{"Why? (optional)",
+			"◦ rejected by ann\n✗ Delete the page \"home\" · rejected"}},
+		"r": {[]string{"r", "we need it\r"}, []string{"Why? (optional)", "we need it\nThat is done."}},
+		"s": {[]string{"s", "\r", "s", "hide it\r"}, []string{"instead?", "[?]:\n", "instead?",
+			"hide it\n◦ an alternative"}},
+		"back":   {[]string{"r", "\x03", "a"}, []string{"Why? (optional)", "(optional)\nA[", "◦ approved by ann"}},
+		"others": {[]string{"x \r\x1b[Aq\x1b[200~a\x1b[201~A", "a"}, []string{"[?]:", "◦ approved by ann"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := asks(t, agent.Config{Tools: []tools.Tool{remove}}, "site.deletePage", page{"home"})
+			for i, keys := range c.keys {
+				p.types(keys)
+				if want := c.sees[i]; want != "[?]:\n" && want != "(optional)\nA[" {
+					p.sees(want)
+				} else {
+					twice := func(all string) bool { return count(all, "[?]:") == 2 }
+					require.True(t, p.until(twice, p.ended), p.text())
+				}
+			}
+			p.sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+		})
+	}
+}
+
+func TestAnApprovalShowsWhatTheCallWouldChange(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	p := asks(t, agent.Config{Tools: []tools.Tool{remove}}, "site.deletePage", page{"home"})
+	require.Contains(t, p.raw(), "\x1b[31m-Welcome\x1b[0m")
+	require.NotContains(t, p.raw(), "\x1b[31mto us")
+	p.types("?").sees("leaves it open").types("a").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+	p.golden("approval")
+}
+
+func TestPlain(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
+	p := asks(t, agent.Config{Tools: []tools.Tool{remove}}, "site.deletePage", page{"home"})
+	require.NotContains(t, p.raw(), "\x1b[3")
+	p.types("a").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+}
+
+func TestAlways(t *testing.T) {
+	policy := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+		return tools.Verdict{Scopes: []tools.Scope{{Name: "project", Text: "in the project shop"}}}
+	}
+	var scope string
+	cfg := agent.Config{Tools: []tools.Tool{move}, Policies: []tools.Policy{policy}, Hooks: []agent.Hooks{{
+		AfterDecision: func(_ context.Context, _ *agent.ToolCall, _ agent.Pause, d agent.Decision) error {
+			scope = d.Scope
+			return nil
+		}}}}
+	p := asks(t, cfg, "site.movePage", page{"home"})
+	p.types("A").sees("in the project shop").types("7").types("2").sees("That is done.\n>")
+	require.Equal(t, "project", scope)
+	p.types("\x04").ends(terminal.CodeDone).golden("always")
+
+	p = asks(t, agent.Config{Tools: []tools.Tool{move}}, "site.movePage", page{"home"})
+	p.types("A").sees("◦ always approved by ann").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+}
+
+// editor makes a shell script the editor.
+func editor(t *testing.T, script string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "editor")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", path)
+}
+
+func TestEdit(t *testing.T) {
+	cfg := agent.Config{Tools: []tools.Tool{remove}}
+	editor(t, `stty -a | grep -q -- "-icanon" && exit 9
+grep -q pge "$1" && sed -i 's/pge/page/;s/home/about/' "$1" && exit
+grep -q '"page": "home"' "$1" && sed -i 's/page/pge/' "$1"`)
+	p := asks(t, cfg, "site.deletePage", page{"home"})
+	p.types("e").sees(`Not accepted: invalid value: missing key "page"`)
+	p.types("e").sees("edited and approved by ann").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+	p.golden("edit")
+
+	editor(t, "true")
+	p = asks(t, cfg, "site.deletePage", page{"home"})
+	p.types("e").sees("Nothing was changed.")
+	t.Setenv("EDITOR", "false")
+	p.types("e").sees("The editor failed: exit status 1")
+	t.Setenv("EDITOR", "/no/such/editor -f")
+	p.types("e").sees("no such file").types("a").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+}
+
+func TestLeftOpen(t *testing.T) {
+	for name, keys := range map[string]string{"Ctrl-D": "\x04", "Ctrl-C twice": "\x03\x03"} {
+		t.Run(name, func(t *testing.T) {
+			p := asks(t, agent.Config{Tools: []tools.Tool{remove}}, "site.deletePage", page{"home"})
+			p.types(keys).ends(terminal.CodeWaits).sees("To decide, go on with the session s-1.")
+		})
+	}
+}
+
+func TestElsewhere(t *testing.T) {
+	p := asks(t, agent.Config{Tools: []tools.Tool{remove}}, "site.deletePage", page{"home"})
+	s := p.hub.Agent().Session("s-1")
+	pending, err := s.Pending(t.Context())
+	require.NoError(t, err)
+	_, err = p.hub.Start(t.Context(), agent.Resume("s-1", agent.Approve(pending[0].ID).By("ben")))
+	require.NoError(t, err)
+	p.sees("◦ approved by ben").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+
+	p = asks(t, agent.Config{Tools: []tools.Tool{remove}, PauseExpires: time.Nanosecond}, "site.deletePage",
+		page{"home"})
+	p.types("a").sees("Too late: the approval has expired.").sees("That is done.\n>").types("\x04")
+	p.ends(terminal.CodeDone)
+}
+
+func TestQuestion(t *testing.T) {
+	for name, c := range map[string]struct {
+		schema string
+		typed  []string // what is seen, and what is typed then
+		want   string
+	}{
+		"choices": {`{"enum":["red","green"]}`, []string{"2  green", "7", "[?]:", "2"}, `green`},
+		"many":    {`{"enum":[0,1,2,3,4,5,6,7,8,9,10]}`, []string{"11  10", "99\r", "Type one", "11\r"}, `10`},
+		"text":    {``, []string{"Answer:", "\r", "Type an answer", "the blue one\r"}, `the blue one`},
+		"yes":     {`{"type":"boolean"}`, []string{"(y or n)", "perhaps\r", "Type an answer (y or n)", "y\r"}, `true`},
+		"number":  {`{"type":"integer"}`, []string{"(a number)", "two\r", "Type an answer (a number)", "2\r"}, `2`},
+		"several": {`{"type":"object","properties":{"why":{"type":"string"},
+			"what":{"enum":["a","b"],"description":"a: the first"}},
+			"required":["what"]}`, []string{"a: the first", "", "2  b", "1", "why (optional):", "\r"}, `{"what":"a"}`},
+		"/reject": {``, []string{"Answer:", "/reject not now\r"}, `A person rejected this call. not now It`},
+		"r": {`{"enum":["red","green"]}`, []string{"2  green", "r", "Why?", "no\r"},
+			`A person rejected this call. no It`},
+		"twice ^C": {``, []string{"Answer:", "\x03", "stays open", "x\r"}, `x`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAgent(t, agent.Config{Tools: []tools.Tool{question(c.schema)}}, providertest.Call("ask", nil),
+				providertest.Say("That is done."))
+			p := talk(t, a, terminal.Config{}).asked(1).says("do it")
+			p.sees("Question: Ask\n  tool:  ask\n  why:   Which one?")
+			for i := 0; i < len(c.typed); i += 2 {
+				p.sees(c.typed[i]).types(c.typed[i+1])
+			}
+			p.sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+			res, err := a.Session("s-1").Result(context.WithoutCancel(t.Context()))
+			require.NoError(t, err)
+			got := res.ToolResult("ask").Text()
+			require.Contains(t, got, c.want)
+			if name == "several" || name == "choices" {
+				p.golden("question-" + name)
+			}
+		})
+	}
+}

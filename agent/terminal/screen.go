@@ -1,0 +1,158 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A screen is where a conversation is shown, line by line. Below its last line a terminal shows
+// what is in progress.
+type screen struct {
+	w      io.Writer
+	tty    bool // it is a terminal
+	color  bool
+	crlf   bool // the terminal is raw: a line feed doesn't return
+	width  int
+	tools  *tools.Registry
+	failed error // the first write error
+
+	open   bool           // the last line has no line break yet
+	voice  string         // whose text is shown: "", text or thought
+	rest   string         // of that text, see whole
+	editor *term.Terminal // while the person writes a line
+	held   string         // the beginning of a line, meanwhile
+	drawn  string         // what is in progress, as it is on the screen
+
+	streamed bool // the reply in progress was shown as it came
+	calls    []running
+	shown    map[string]string // the steps of plans, as they were shown
+}
+
+// Colors, as ANSI codes.
+const (
+	faint = "2"
+	bold  = "1"
+	red   = "31"
+	green = "32"
+	cyan  = "36"
+)
+
+func newScreen(w io.Writer, tty bool, registry *tools.Registry) *screen {
+	return &screen{w: w, tty: tty, color: tty && os.Getenv("NO_COLOR") == "", width: 80, tools: registry,
+		shown: make(map[string]string)}
+}
+
+func (s *screen) paint(color, text string) string {
+	if !s.color || color == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+// raw says that the terminal is raw from now on, or that it isn't.
+func (s *screen) raw(is bool) {
+	if s.crlf = is; is {
+		s.write("\x1b[?2004h") // pastes are marked
+	} else if s.tty {
+		s.write("\x1b[?2004l")
+	}
+}
+
+// Write writes what the editor of a line draws.
+func (s *screen) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	if err != nil && s.failed == nil {
+		s.failed = err
+	}
+	return n, err
+}
+
+func (s *screen) write(text string) {
+	if s.crlf {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	_, _ = s.Write([]byte(text))
+}
+
+// print prints text that is clean. While the person writes, whole lines are printed above that.
+func (s *screen) print(text string) {
+	switch {
+	case text == "":
+		return
+	case s.editor != nil:
+		s.held += text
+		lines := s.held[:strings.LastIndexByte(s.held, '\n')+1]
+		s.held = s.held[len(lines):]
+		_, _ = s.editor.Write([]byte(lines))
+	default:
+		s.draw("")
+		s.write(text)
+	}
+	s.open = !strings.HasSuffix(text, "\n")
+}
+
+// line prints a line, after ending the current one.
+func (s *screen) line(format string, args ...any) {
+	s.endLine()
+	s.print(fmt.Sprintf(format, args...) + "\n")
+}
+
+// note prints a line that isn't part of the answer.
+func (s *screen) note(format string, args ...any) {
+	s.line("%s", s.paint(faint, fmt.Sprintf(format, args...)))
+}
+
+func (s *screen) endLine() {
+	if s.open {
+		s.print("\n")
+	}
+	s.voice, s.rest = "", ""
+}
+
+// edit says that the person begins to write a line, or with nil that it is written.
+func (s *screen) edit(editor *term.Terminal) {
+	if editor != nil {
+		s.draw("")
+		s.endLine()
+	}
+	held := s.held
+	s.editor, s.held, s.open = editor, "", false
+	s.print(held)
+}
+
+// draw draws what is in progress, in place of what was drawn before.
+func (s *screen) draw(text string) {
+	if text = short(text, s.width-1); text != s.drawn && s.tty && s.editor == nil && (!s.open || s.drawn != "") {
+		s.drawn = text
+		s.write("\r\x1b[K" + text)
+	}
+}
+
+// say prints a part of the model's answer; thoughts are marked.
+func (s *screen) say(voice, color, text string) {
+	if s.voice != voice {
+		s.endLine()
+		if s.voice = voice; voice == "thought" {
+			s.print(s.paint(faint, "· "))
+		}
+	}
+	text, s.rest = whole(s.rest + text)
+	s.print(s.paint(color, text))
+}
+
+// diff prints a unified diff.
+func (s *screen) diff(text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(clean(text), "\n"), "\n") {
+		color := map[string]string{"+": green, "-": red, "@": cyan}[line[:min(1, len(line))]]
+		if strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "---") {
+			color = bold
+		}
+		s.line("  %s", s.paint(color, line))
+	}
+}

@@ -1,0 +1,163 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A running is a call in progress.
+type running struct {
+	id, title, progress string
+	since               time.Time
+}
+
+// show prints an event of the session.
+func (s *screen) show(ev agent.Event) {
+	switch ev := ev.(type) {
+	case *agent.TextDelta:
+		s.streamed = true
+		s.say("text", "", ev.Text)
+	case *agent.ReasoningDelta:
+		s.streamed = true
+		s.say("thought", faint, ev.Text)
+	case *agent.StepStarted:
+		s.streamed = false
+	case *agent.Replied:
+		for _, p := range ev.Message.Parts { // it was over soon, or another process has made the call
+			switch {
+			case s.streamed:
+			case p.Kind == provider.PartReasoning:
+				s.say("thought", faint, p.Text)
+			case p.Kind == provider.PartText || p.Kind == provider.PartRefusal:
+				s.say("text", "", p.Text)
+			}
+		}
+		s.endLine()
+	case *agent.ToolStarted:
+		s.calls = append(s.calls, running{id: ev.Call.ID, title: s.title(ev.Call), since: time.Now()})
+	case *agent.Progress:
+		for i := range s.calls {
+			if c := &s.calls[i]; c.id == ev.Call {
+				c.progress = " · " + ev.Text
+				if ev.Done > 0 {
+					c.progress += fmt.Sprintf(" %.0f %%", 100*ev.Done)
+				}
+			}
+		}
+	case *agent.ToolFinished:
+		s.finished(ev)
+	case *machine.Decided:
+		s.decided(&ev.Decision)
+	case *machine.Emitted:
+		s.plan(ev.Kind, ev.Value)
+	case *agent.Shown:
+		s.plan(ev.Kind, ev.Value)
+	case *agent.Waiting:
+		s.note("… waiting (%s)", ev.Reason)
+	case *agent.Reset:
+		s.note("… the answer starts again: %s", short(ev.Why, 300))
+	case *agent.Lagged: // the reply so far follows
+		s.note("… parts were left out")
+	case *machine.Compacted:
+		s.note("… the conversation was shortened: %d to %d tokens", ev.Report.Before, ev.Report.After)
+	case *agent.MemoryWarning:
+		s.note("… memory: %s", short(ev.Text, 300))
+	case *machine.ModeChanged:
+		s.note("◦ mode: %s", ev.To)
+	}
+}
+
+// title says what a call does.
+func (s *screen) title(c *provider.ToolCall) string {
+	if d, ok := s.tools.Lookup(c.Name); ok {
+		return tools.CleanTitle(clean(d.Title(context.Background(), c.Input)))
+	}
+	return clean(tools.TitleOf(c.Name, c.Input))
+}
+
+// finished prints what became of a call, in one line.
+func (s *screen) finished(ev *agent.ToolFinished) {
+	s.calls = slices.DeleteFunc(s.calls, func(c running) bool { return c.id == ev.Call.ID })
+	mark, text, most := s.paint(red, "✗"), s.title(ev.Call), 400
+	if ev.Result.Status.Good() {
+		mark = s.paint(green, "✓")
+	}
+	if ev.Result.Status != tools.OK {
+		text += " · " + strings.ReplaceAll(string(ev.Result.Status), "_", " ")
+	}
+	if ev.Result.Status.Ran() {
+		text += " · " + took(ev.Took)
+	}
+	if why, _, _ := strings.Cut(ev.Result.Text(), "\n{"); ev.Result.Status != tools.OK { // an observation may follow
+		text += ": " + why
+	}
+	if s.tty {
+		most = s.width - 3
+	}
+	s.line("%s %s", mark, short(text, most))
+}
+
+// working draws the calls in progress.
+func (s *screen) working() {
+	text := ""
+	for i, c := range s.calls {
+		if i > 0 {
+			text = fmt.Sprintf("%s, and %d more", text, len(s.calls)-1)
+			break
+		}
+		text = "… " + c.title
+		if since := time.Since(c.since).Truncate(time.Second); since > 0 {
+			text += " · " + since.String()
+		}
+		text += c.progress
+	}
+	s.draw(text)
+}
+
+func (s *screen) decided(d *agent.Decision) {
+	text := map[agent.DecisionKind]string{machine.Approved: "approved", machine.Rejected: "rejected",
+		machine.Edited: "edited and approved", machine.Suggested: "an alternative was suggested",
+		machine.AnswerGiven: "answered", machine.AlwaysAllow: "always approved",
+		machine.Expired: "nobody decided in time", machine.Superseded: "closed"}[d.Kind]
+	if d.User != "" {
+		text += " by " + clean(d.User)
+	}
+	s.note("◦ %s", text)
+}
+
+// plan prints how far a plan is.
+func (s *screen) plan(kind string, value json.RawMessage) {
+	var o plan.Overview
+	if kind == plan.EventKind && json.Unmarshal(value, &o) == nil && len(o.Steps) > 0 {
+		s.changed(o.Run, "", "Plan", fmt.Sprintf("“%s”: %s", o.Title, o.Status))
+		s.steps(&o)
+	}
+}
+
+// steps prints the steps of a plan, with their states.
+func (s *screen) steps(o *plan.Overview) {
+	for i, step := range o.Steps {
+		mark := map[plan.NodeStatus]string{plan.NodeDone: s.paint(green, "  ✓"), plan.NodeFailed: s.paint(red, "  ✗")}
+		text := fmt.Sprintf("%s: %s · %s %s", step.ID, step.Work, step.Status, step.Text)
+		s.changed(o.Run, step.ID, cmp.Or(mark[step.Status], fmt.Sprintf("  %d", i+1)), text)
+	}
+}
+
+// changed prints a line about a part of a plan, unless it was shown so before.
+func (s *screen) changed(run, part, mark, text string) {
+	if key := run + " " + part; s.shown[key] != text {
+		s.shown[key] = text
+		s.line("%s %s", mark, short(text, max(s.width-6, 20)))
+	}
+}

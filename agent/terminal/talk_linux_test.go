@@ -1,0 +1,214 @@
+package terminal_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/terminal"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestChat(t *testing.T) {
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{look}},
+		providertest.Reply(providertest.Think("A page, then."), providertest.Calls(
+			providertest.CallSpec{Tool: "site.showPage", Input: page{"home"}},
+			providertest.CallSpec{Tool: "site.showPage", Input: page{"none"}})),
+		providertest.Say("There is one page.\nIt is called Home."), providertest.Say("Still one."))
+	p := talk(t, a, terminal.Config{})
+	p.asked(1).says("").asked(2).says("   ").asked(3)
+	p.says("Which pages are there?").sees("called Home.\n>")
+	p.types("\x1b[A\r").sees("Still one.\n>").says("/quit").ends(terminal.CodeDone).golden("chat")
+}
+
+func TestCommands(t *testing.T) {
+	shout := terminal.Command{Name: "shout", Help: "TEXT  repeats a text, louder",
+		Run: func(_ context.Context, args string, w io.Writer) error {
+			_, err := io.WriteString(w, strings.ToUpper(args)+"\x1b[2J\n")
+			return errors.Join(err, errors.New("not that loud"))
+		}}
+	a := newAgent(t, agent.Config{Modes: []agent.Mode{{Name: "write"}, {Name: "read"}}}, providertest.Say("Yes."))
+	p := talk(t, a, terminal.Config{Commands: []terminal.Command{shout}})
+	n := 1
+	for _, line := range []string{"/help", "/hlep", "/sessions", "/cost", "/mode", "/mode fast", "/mode read", "/undo",
+		"/shout hello", "/etc/hosts is empty, why?", "/undo", "/sessions", "/cost"} {
+		p.asked(n).says(line)
+		n++
+	}
+	p.asked(n).says("quit").ends(terminal.CodeDone).golden("commands")
+}
+
+func TestACommandThatCannotBeTypedIsAnError(t *testing.T) {
+	a := newAgent(t, agent.Config{})
+	nothing := func(context.Context, string, io.Writer) error { return nil }
+	for _, c := range []terminal.Command{{Name: "a b", Run: nothing}, {Name: "a"}, {}} {
+		p := talk(t, a, terminal.Config{Commands: []terminal.Command{c}})
+		var arg *agent.ArgError
+		require.ErrorAs(t, p.ends(terminal.CodeFailed).err, &arg)
+	}
+	code, err := terminal.Run(t.Context(), nil, terminal.Config{})
+	require.Equal(t, terminal.CodeFailed, code)
+	require.Error(t, err)
+}
+
+func TestQuit(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"Ctrl-D": {"\x04"}, "Ctrl-D deletes first": {"ab\x1b[D\x1b[D\x04", "\x04\x04"},
+		"Ctrl-C drops a line": {"delete everything\x03", "\x04"},
+		"Ctrl-C twice":        {"\x03", "\x03"}, "exit": {"exit\r"}, "/exit": {"/exit\r"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := talk(t, newAgent(t, agent.Config{}), terminal.Config{}).asked(1)
+			p.types(keys[0])
+			if len(keys) > 1 {
+				if strings.Contains(keys[0], "\x03") {
+					p.sees("Another Ctrl-C ends the program").asked(2)
+				} else {
+					p.sees("> b")
+				}
+				p.types(keys[1])
+			}
+			p.ends(terminal.CodeDone)
+		})
+	}
+}
+
+func TestPaste(t *testing.T) {
+	var got string
+	a := newAgent(t, agent.Config{Provider: providertest.Func(
+		func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			got = req.LastUserText()
+			return providertest.Say("Read.").Response(), nil
+		})})
+	p := talk(t, a, terminal.Config{}).asked(1)
+	p.types("See: \x1b[200~one\r\ntwo\x03\n\tthree\x1b]0;title\x07 \x1b[31mred\x1b[201~").sees("red")
+	p.types(" and four\r").sees("Read.")
+	require.Equal(t, "See: one\ntwo\n    three red and four", got)
+	p.asked(2).types("\x04").ends(terminal.CodeDone)
+}
+
+func TestSteer(t *testing.T) {
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	slow := tools.New(tools.Spec{Name: "site.build", ReadOnly: true, Progress: true},
+		func(ctx context.Context, _ struct{}) (string, error) {
+			begun <- struct{}{}
+			<-proceed
+			tools.Progress(ctx, tools.ProgressReport{Text: "12 pages", Done: 0.5})
+			begun <- struct{}{}
+			<-proceed
+			return "built", nil
+		})
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{slow, move}},
+		providertest.Call("site.build", struct{}{}), providertest.Say("In German, then."),
+		providertest.Call("site.build", struct{}{}), providertest.Say("Built."), providertest.Say("The late one."),
+		providertest.Calls(providertest.CallSpec{Tool: "site.build", Input: struct{}{}},
+			providertest.CallSpec{Tool: "site.movePage", Input: page{"home"}}),
+		providertest.Call("site.build", struct{}{}), providertest.Say("Moved, and read."))
+	var p *person
+	half := func() {
+		<-begun
+		p.sees("… Build")
+		proceed <- struct{}{}
+		<-begun
+		p.sees("12 pages 50 %")
+	}
+	p = talk(t, a, terminal.Config{}).asked(1).says("build it")
+	half()
+	p.types("\r\x04\x1b[A").says("in German").sees("» in German\n… Build")
+	proceed <- struct{}{}
+	p.sees("In German, then.").asked(2)
+
+	p.says("build it again")
+	half()
+	p.types("half a sen").sees("» half a sen")
+	proceed <- struct{}{}
+	p.sees("Built.\n» half a sen").types("tence\r").sees("The late one.").asked(3)
+
+	p.golden("steer")
+	p.says("move it")
+	half()
+	p.types("a").sees("\n» a")
+	proceed <- struct{}{}
+	p.sees("» a").types(" y r A\r").sees("[a]pprove").types("a").sees("✓ Move page")
+	half()
+	proceed <- struct{}{}
+	p.sees("Moved, and read.").asked(4)
+	p.says("/quit").ends(terminal.CodeDone)
+}
+
+func TestStop(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(p *person)
+		code int
+	}{
+		"Ctrl-C": {func(p *person) {
+			p.types("\x03").sees("The run has stopped").asked(2).types("\x04")
+		}, terminal.CodeDone},
+		"Ctrl-C in a line": {func(p *person) {
+			p.types("no, w").sees("» no, w").types("\x03").sees("The run has stopped").asked(2).types("\x04")
+		}, terminal.CodeDone},
+		"Ctrl-C twice": {func(p *person) { p.types("\x03").sees("Another Ctrl-C").types("\x03") }, terminal.CodeFailed},
+		"SIGTERM": {func(p *person) {
+			require.NoError(p.t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+		}, terminal.CodeFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hang := providertest.HangAfter(3, providertest.Say("Let me see what I can do for you today."))
+			stubborn := make(chan struct{})
+			a := newAgent(t, agent.Config{Tools: []tools.Tool{tools.New(tools.Spec{Name: "stubborn"},
+				func(context.Context, struct{}) (string, error) { <-stubborn; return "", nil })}}, hang)
+			if name == "Ctrl-C twice" {
+				a = newAgent(t, agent.Config{Tools: []tools.Tool{tools.New(tools.Spec{Name: "stubborn"},
+					func(context.Context, struct{}) (string, error) { <-stubborn; return "", nil })}},
+					providertest.Reply(providertest.Say("Let me"), providertest.Call("stubborn", struct{}{})))
+			}
+			p := talk(t, a, terminal.Config{}).asked(1).says("go").sees("Let me")
+			if name == "Ctrl-C twice" {
+				p.sees("… Stubborn")
+			}
+			c.do(p)
+			p.ends(c.code)
+			if c.code == terminal.CodeFailed {
+				require.ErrorIs(t, p.err, terminal.ErrInterrupted)
+			}
+			close(stubborn)
+		})
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{look, move}},
+		providertest.Call("site.showPage", page{"a-page-with-a-long-name"}),
+		providertest.Say("An answer of several words that wraps."), providertest.Call("site.movePage", page{"home"}),
+		providertest.Say("Moved."))
+	p := talkAt(t, sit(t, 20), a, terminal.Config{}).asked(1)
+	p.says("show me the page with the long name").sees("that wraps.\n>")
+	p.says("move it").sees("[?]:").types("a").sees("Moved.\n>").types("\x04").ends(terminal.CodeDone).golden("narrow")
+}
+
+func TestResize(t *testing.T) {
+	a := newAgent(t, agent.Config{}, providertest.Say("Shown."))
+	p := talk(t, a, terminal.Config{}).asked(1)
+	p.types("show me the page with the long name, please").sees("please").resize(20)
+	require.True(t, p.until(func(string) bool { return count(p.raw(), "show me") > 1 }, p.ended), "drawn anew")
+	p.types("\x7f!\r").sees("Shown.\n>").types("\x04").ends(terminal.CodeDone)
+	messages, err := a.Session("s-1").Messages(context.WithoutCancel(t.Context()))
+	require.NoError(t, err)
+	require.Equal(t, "show me the page with the long name, pleas!", messages[0].Text())
+}
+
+func TestAFailedRunIsShownAndTheConversationGoesOn(t *testing.T) {
+	a := newAgent(t, agent.Config{NoGuard: true}, providertest.Fail(fault.Permanent), providertest.Say("Better."))
+	p := talk(t, a, terminal.Config{}).asked(1).says("go").sees("The run has failed: ").sees("\n>")
+	p.says("again").sees("Better.\n>").types("\x04").ends(terminal.CodeDone)
+}

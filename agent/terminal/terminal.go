@@ -1,0 +1,188 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// The exit codes that [Run] returns.
+const (
+	CodeDone   = 0 // the run completed, or the person has quit
+	CodeFailed = 1 // it failed, or was stopped: the error says why
+	CodeWaits  = 3 // the session waits for a decision
+)
+
+// ErrInterrupted is the error after SIGTERM, and after a second Ctrl-C while a run is in progress.
+// The run is left as it is: live.Hub.Close pauses it, and the next process goes on.
+var ErrInterrupted = fault.New(fault.Transient, "terminal: interrupted")
+
+// A Config configures a conversation. The zero value is a new session at the process's terminal.
+type Config struct {
+	// Session names the conversation; empty: a new one, whose name begins with "s-".
+	Session string
+	// Prompt, if it isn't empty, is run, and that is all: Once is true.
+	Prompt string
+	// Once ends Run with the run, and asks nobody. Without a Prompt, it is the open run of the
+	// session that goes on, for example after agent.Session.Decide.
+	Once bool
+	// Ask asks for decisions although Once is set, if In and Out are a terminal.
+	Ask bool
+
+	// Input is what all inputs have besides the session and the prompt: User, Mode, Labels, Limits.
+	// Its User is who decides, too.
+	Input agent.Input
+	// Commands are commands of the host, in addition to /help, /sessions, /undo, /mode, /cost and
+	// /quit.
+	Commands []Command
+	// Decide, if it isn't nil, is asked once about each pause before the person is. The person
+	// decides if ok is false, or if the decision is refused.
+	Decide func(p agent.Pause) (d agent.Decision, ok bool)
+	// Later, if it isn't nil, returns what is shown for a pause that stays open when Run returns:
+	// the commands with which it can be decided, for example. Otherwise it is the name of the
+	// session with which the program goes on.
+	Later func(session string, p agent.Pause) string
+
+	// In, Out and Err replace the process's. In and Out are used as a terminal if both are an
+	// *os.File that is one; otherwise a line of In is a prompt, an answer, or the word or letter of
+	// a decision. Err is for what isn't part of the conversation; at a terminal it is unused. Run
+	// reads ahead. A read that is in progress when Run returns is ended if In has a SetReadDeadline
+	// that works, and else takes what comes next.
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// A Command is a command of the host.
+type Command struct {
+	Name string // what is typed after the slash: letters, digits, '-' and '_'
+	Help string // what /help shows: "PAGE  shows a page"
+	// Run carries it out. args is what follows the name. What it writes to w is shown as text,
+	// without control characters, and so is its error. It must respect ctx, or be short.
+	Run func(ctx context.Context, args string, w io.Writer) error
+}
+
+// Run leads a conversation with the agent of a hub until the person quits, and returns an exit code
+// for the program. The error is nil unless the code is [CodeFailed]; then it isn't shown yet. A run
+// that fails in the middle of a conversation is shown, and the conversation goes on.
+//
+// The end of ctx, SIGTERM and the end of the hub end Run, but not the run of the session. Run takes
+// the process's SIGINT and SIGTERM, and makes a terminal raw. When it returns, the terminal is as
+// it was. Only one Run may use a terminal at a time.
+func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
+	if hub.Agent() == nil {
+		return CodeFailed, &agent.ArgError{Func: "terminal.Run", Field: "hub",
+			Problem: "it is nil; make one with live.New"}
+	}
+	for _, c := range cfg.Commands {
+		if name, _, ok := command("/" + c.Name); !ok || name != c.Name || c.Run == nil {
+			return CodeFailed, &agent.ArgError{Func: "terminal.Run", Field: "Config.Commands",
+				Problem: fmt.Sprintf("a command %q can't be typed, or has no Run; a name has letters, digits, '-' and '_'",
+					c.Name)}
+		}
+	}
+	cfg.Session = cmp.Or(cfg.Session, "s-"+strings.ToLower(rand.Text()[:10]))
+	cfg.Once = cfg.Once || cfg.Prompt != ""
+	if cfg.In == nil {
+		cfg.In = os.Stdin
+	}
+	if cfg.Out == nil {
+		cfg.Out = os.Stdout
+	}
+	if cfg.Err == nil {
+		cfg.Err = os.Stderr
+	}
+	u := &ui{cfg: cfg, hub: hub, session: hub.Agent().Session(cfg.Session), mode: cfg.Input.Mode,
+		keys: newKeyboard(cfg.In, cfg.Out), signals: make(chan os.Signal, 4),
+		decided: make(map[string]bool), tried: make(map[string]bool)}
+	u.out = newScreen(cfg.Out, u.keys.file != nil, hub.Agent().Tools())
+	signal.Notify(u.signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(u.signals)
+	defer func() { err = errors.Join(err, u.close()) }()
+	if err := u.keys.open(); err != nil {
+		return CodeFailed, fmt.Errorf("terminal: %w", err)
+	}
+	u.out.raw(u.keys.file != nil)
+	return u.main(ctx)
+}
+
+// close ends what Run has started, and gives the terminal back.
+func (u *ui) close() error {
+	u.out.endLine()
+	u.out.draw("")
+	u.out.raw(false)
+	if u.unwatch != nil {
+		u.unwatch()
+		for range u.events { // the goroutine closes it
+		}
+	}
+	return u.keys.close()
+}
+
+// Reasons why a wait has ended.
+var (
+	errChanged   = errors.New("the session has changed")
+	errInterrupt = errors.New("Ctrl-C")
+	errQuit      = errors.New("quit")
+	errWaits     = errors.New("it waits for a decision")
+)
+
+// main does what comes next until the conversation is over.
+func (u *ui) main(ctx context.Context) (int, error) {
+	err := u.begin(ctx)
+	for err == nil {
+		switch {
+		case u.out.failed != nil:
+			err = fmt.Errorf("terminal: the output couldn't be written: %w", u.out.failed)
+		case u.running:
+			err = u.follow(ctx)
+		case len(u.pending) > 0:
+			err = u.decide(ctx)
+		case u.cfg.Once:
+			return u.result(ctx)
+		case len(u.queued) > 0:
+			err = u.proceed(ctx)
+		default:
+			err = u.prompt(ctx)
+		}
+	}
+	var paused *agent.PausedError
+	switch {
+	case u.out.failed != nil:
+		return CodeFailed, fmt.Errorf("terminal: the output couldn't be written: %w", u.out.failed)
+	case errors.As(err, &paused) && len(paused.Pending) > 0:
+		u.pending = paused.Pending
+		u.leave()
+		return CodeWaits, nil
+	case errors.Is(err, errWaits), errors.Is(err, errQuit) && len(u.pending) > 0:
+		u.leave()
+		return CodeWaits, nil
+	case errors.Is(err, errQuit):
+		return CodeDone, nil
+	case errors.Is(err, errInterrupt):
+		err = ErrInterrupted
+	}
+	return CodeFailed, err
+}
+
+// result returns how the only run has ended.
+func (u *ui) result(ctx context.Context) (int, error) {
+	res, err := u.session.Result(ctx)
+	if err == nil {
+		err = res.Err()
+	}
+	if err != nil {
+		return CodeFailed, err
+	}
+	return CodeDone, nil
+}
