@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/serve/page"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/stream/uimessage"
@@ -58,6 +59,11 @@ type Config struct {
 
 	Title    string   // of the page; empty: "Chat"
 	Examples []string // requests that the page offers in an empty session
+	// Preview returns what the page shows of what a pause asks about, besides the diff that the
+	// tool gives (tools.Func.Preview): a picture, or a page in a frame. Nil: nothing. It is called
+	// whenever a page is sent the pause, from several goroutines at a time, so it must be fast. A
+	// panic shows nothing, and is logged.
+	Preview func(session string, p *agent.Pause) page.Preview
 
 	// Logger gets a line for each request that is refused or fails; nil: slog.Default(). Elsewhere
 	// a nil Logger logs nothing, but here nobody else has the cause of an error.

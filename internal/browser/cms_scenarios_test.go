@@ -114,7 +114,7 @@ var scenarios = []scenario{
 		p.answer("/old-homepage")
 		p.say("Delete page old-homepage")
 		p.asked("is deleted, with all its contents")
-		p.press("dialog.approvals", "Reject")
+		p.press("dialog.approvals", "Reject with a reason")
 		p.keys("It is linked.")
 		p.press("dialog.approvals form", "Reject")
 		p.answer("I didn't delete")

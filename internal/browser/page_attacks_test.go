@@ -84,9 +84,9 @@ func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
 			`(all => all.forEach(a => a.click()) || String(all.length))([...document.querySelectorAll(".prose a:not([href^=http]), .source[href]")])`))
 	p.unharmed()
 
-	p.press(".card", "Reject")
+	p.press(".card", "Reject with a reason")
 	p.keys(script)
-	p.press(".card", "Reject")
+	p.press(".card form", "Reject")
 	p.has("Rejected by ann")
 	p.has("A person rejected this call.") // its row has grown
 	p.press(p.card("Delete “b”?"), "Suggest a change")

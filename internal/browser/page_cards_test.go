@@ -74,7 +74,7 @@ func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {
 	p.press(p.card("Delete “a”?"), "Approve")
 	p.wait(`document.querySelectorAll(".card").length === 1`)
 	b := p.card("Delete “b”?")
-	p.press(b, "Reject")
+	p.press(b, "Reject with a reason")
 	p.wait(`document.activeElement.matches(".card textarea")`)
 	p.keys("It is linked from the start page.")
 	p.press(b, "Reject")

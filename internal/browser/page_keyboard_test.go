@@ -54,12 +54,12 @@ func TestEverythingIsDoneWithTheKeyboardAlone(t *testing.T) {
 	p.wait(`document.querySelectorAll(".card").length === 1 && document.activeElement.matches(".record summary")`)
 
 	p.keys(kb.ArrowUp, chromedp.ModifierAlt)
-	p.tabTo("Reject")
+	p.tabTo("Reject with a reason")
 	p.keys(kb.Enter)
 	p.wait(`document.activeElement.matches(".card textarea")`)
 	p.keys(kb.Escape) // leaves the form, not the card
 	p.wait(`document.activeElement.matches(".card button")`)
-	p.tabTo("Reject")
+	p.tabTo("Reject with a reason")
 	p.keys(kb.Enter)
 	p.wait(`document.activeElement.matches(".card textarea")`)
 	p.keys("Not this one.")

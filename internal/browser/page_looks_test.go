@@ -43,6 +43,8 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 	case strings.HasPrefix(last.Text(), "create"):
 		step = providertest.Calls(providertest.CallSpec{Tool: "create_page", Input: target{"jobs"}},
 			providertest.CallSpec{Tool: "send_mail", Input: target{"news"}})
+	case strings.HasPrefix(last.Text(), "write"):
+		step = write("jobs")
 	case strings.HasPrefix(last.Text(), "plan"):
 		step = submits()
 	case strings.HasPrefix(last.Text(), "break"):
@@ -53,9 +55,11 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 
 func looksConfig() agent.Config {
 	store, pages := journal.NewMemory(), new(shelf)
+	draft, policy := writes(func(draft) {})
 	return agent.Config{Provider: provider.Func(looks), PauseExpires: time.Hour,
 		Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}}, Journal: store,
-		Tools: append(append(planTools(store, 10), pages.tools()...),
+		Policies: []tools.Policy{policy},
+		Tools: append(append(planTools(store, 10), pages.tools()...), draft,
 			tools.New(tools.Spec{Name: "read", Description: "Read a page.", ReadOnly: true, NoRetries: true},
 				func(context.Context, target) (string, error) {
 					return "", errors.New("the page doesn't exist")
@@ -88,7 +92,7 @@ var allLooks = []look{
 	{name: "failure", reach: func(p *builtIn) {
 		p.say("look")
 		p.status("Done")
-		p.text(`document.querySelectorAll(".call, .reasoning").forEach(d => d.open = true), ""`)
+		p.text(`document.querySelectorAll(".calls, .call, .reasoning").forEach(d => d.open = true), ""`)
 	}},
 	{name: "approvals", reach: func(p *builtIn) {
 		p.say("book")
@@ -101,9 +105,19 @@ var allLooks = []look{
 		p.keys("9")
 		p.has("At most 4.")
 	}},
+	{name: "preview", reach: func(p *builtIn) { p.say("write"); p.card("Write page “jobs”?") }},
+	{name: "fields", reach: func(p *builtIn) {
+		p.say("write")
+		p.press(p.card("Write page “jobs”?"), "Edit")
+	}},
+	{name: "edited", reach: func(p *builtIn) {
+		p.say("create")
+		p.status("Done")
+		p.press(".user", "Edit message")
+	}},
 	{name: "decided", reach: func(p *builtIn) {
 		p.say("book")
-		p.press(p.card("Delete “about”?"), "Reject")
+		p.press(p.card("Delete “about”?"), "Reject with a reason")
 		p.keys("It is linked from the start page.")
 		p.press(".card", "Reject")
 		p.wait(`document.querySelectorAll(".card").length === 1`) // the other one has moved

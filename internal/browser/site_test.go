@@ -63,7 +63,7 @@ func newAgent(cfg agent.Config, did func(page string)) (*agent.Agent, error) {
 
 // routes returns what a site serves: the agent below /agent, and the pages.
 func routes(hub *live.Hub, level uimessage.Level) (http.Handler, error) {
-	h, err := serve.New(hub, serve.Config{ChatLevel: level,
+	h, err := serve.New(hub, serve.Config{ChatLevel: level, Preview: shownDraft,
 		Authorize: func(*http.Request, string, serve.Action) (string, error) { return "ann", nil }})
 	if err != nil {
 		return nil, err
@@ -71,6 +71,7 @@ func routes(hub *live.Hub, level uimessage.Level) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/agent/", http.StripPrefix("/agent", h))
 	mux.Handle("/out/", http.StripPrefix("/out", http.FileServer(http.Dir(out))))
+	mux.HandleFunc("/draft", serveDraft)
 	mux.HandleFunc("/{version}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w,

@@ -14,10 +14,10 @@ import (
 var embedded embed.FS
 
 // contentSecurity lets the page load its own files and talk to its own server, show small images of
-// messages, and nothing else.
+// messages and what its host has, and nothing else.
 const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src " +
 	"'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+	"frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
 // An asset is a file as it is served.
 type asset struct {

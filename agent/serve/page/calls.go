@@ -130,6 +130,11 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 				shown.Schema = tool.Schema
 			}
 		}
+		if v.cfg.Preview != nil {
+			if show := v.cfg.Preview(&p); show != (Preview{}) {
+				shown.Show = &show
+			}
+		}
 		if o, ok := plan.Submitted(p.Call.Name, p.Call.Input); ok && p.Kind == machine.PauseApproval {
 			shown.Plan = &o
 		}

@@ -17,11 +17,17 @@ import (
 
 var (
 	markdown = goldmark.New(
-		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList,
+			extension.NewLinkify(extension.WithLinkifyURLRegexp(address))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(asText{}, 100))),
 	)
 	clean = policy()
 )
+
+// address is an address in a text. The usual expression leaves out hosts without a dot, such as
+// localhost, those in digits, and paths in other letters than Latin ones.
+var address = regexp.MustCompile(
+	`^https?://(?:[a-zA-Z0-9]|\[[0-9a-fA-F:]{2,45}\])[-a-zA-Z0-9@:%._+~]{0,255}(?:[/#?][^\s<>"` + "`" + `]*)?`)
 
 // policy returns what HTML may come out: what Markdown makes, and nothing that loads or runs
 // anything.

@@ -124,11 +124,23 @@ type Pause struct {
 	Scope   string          `json:"scope,omitempty"`
 	Scopes  []tools.Scope   `json:"scopes,omitempty"`  // how far "always" may reach
 	Preview string          `json:"preview,omitempty"` // what the call would change, as a unified diff
+	Show    *Preview        `json:"show,omitempty"`    // what the host shows of it
 	Refused string          `json:"refused,omitempty"` // what was wrong with an earlier decision
 	Key     string          `json:"key,omitempty"`     // the idempotency key of a call in doubt
 	About   string          `json:"about,omitempty"`   // the description of the tool
 	Undo    bool            `json:"undo,omitempty"`    // the tool can undo its effect
 	Plan    *plan.Overview  `json:"plan,omitempty"`    // that was submitted with the call
+}
+
+// A Preview is what a host shows of what a pause asks about: a picture, a page, or both. The
+// addresses are those of the host's own site, such as "previews/7.png": the page loads nothing from
+// elsewhere.
+type Preview struct {
+	Title   string `json:"title,omitempty"`   // what it shows, in words; empty: "Preview"
+	Picture string `json:"picture,omitempty"` // the address of a picture
+	// Page is the address of an HTML page. It is shown in a frame in which no scripts run and that
+	// has no access to the site.
+	Page string `json:"page,omitempty"`
 }
 
 // A Decision is what was decided on a pause.

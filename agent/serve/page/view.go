@@ -17,6 +17,9 @@ type ViewConfig struct {
 	Session string
 	// Tool returns what approvals show of a tool, besides the call; nil, or a zero Tool: nothing.
 	Tool func(name string) Tool
+	// Preview returns what the host shows of what a pause asks about; nil, or a zero Preview:
+	// nothing.
+	Preview func(p *agent.Pause) Preview
 }
 
 // A Tool is what approvals show of a tool.

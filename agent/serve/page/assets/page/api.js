@@ -61,9 +61,10 @@ export const api = {
   exists: (session) => request("GET", `sessions/pending?${query({ session })}`),
 
   // decide sends a decision. Input and value are JSON text and are sent as they are, so that no number changes.
-  decide(session, { id, decision, reason, input, value }) {
+  decide(session, { id, decision, reason, scope, input, value }) {
     const fields = [`"id":${JSON.stringify(id)}`, `"decision":${JSON.stringify(decision)}`];
     if (reason) fields.push(`"reason":${JSON.stringify(reason)}`);
+    if (scope) fields.push(`"scope":${JSON.stringify(scope)}`);
     if (input !== undefined) fields.push(`"input":${input}`);
     if (value !== undefined) fields.push(`"value":${value}`);
     return request("POST", "sessions/decide", `{"session":${JSON.stringify(session)},"decisions":[{${fields.join(",")}}]}`);

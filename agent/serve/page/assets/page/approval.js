@@ -13,7 +13,7 @@ import { texts } from "./texts.js";
 const kinds = ["approval", "in_doubt", "correction"];
 
 export class Approval {
-  // app has session().
+  // app has session(), and decided(), which is called when a decision was taken.
   constructor(item, model, app) {
     Object.assign(this, { model, app, element: h("div", {}) });
     this.update(item);
@@ -49,7 +49,7 @@ export class Approval {
     this.error = h("p", { class: "error-text", role: "alert" });
     this.left = h("span", { class: "left" });
     this.area = h("div", {});
-    this.facts = h("div", {}, p.plan ? planned(p.plan) : [this.about(), p.ask === "approval" || p.ask === "in_doubt" ? input(p.input) : null, diff(p.preview)]);
+    this.facts = h("div", {}, p.plan ? planned(p.plan) : [this.about(), p.ask === "approval" || p.ask === "in_doubt" ? input(p.input) : null, diff(p.preview), hosts(p.show)]);
     const high = p.risk === "high" && kinds.includes(p.ask);
     const card = h(
       "section",
@@ -101,7 +101,7 @@ export class Approval {
     if (p.for) return; // it isn't for people
     if (p.ask === "approval") {
       all.push(button(texts.ask.approve, go("approve"), danger), button(texts.ask.edit, form("edit")), button(texts.ask.suggest, form("suggest")));
-      if (p.scopes?.length > 1) all.push(...p.scopes.map((s) => button(texts.ask.alwaysIn(p.scope, s.text), go("always", s.name))));
+      if (p.scopes?.length > 0) all.push(...p.scopes.map((s) => button(texts.ask.alwaysIn(p.scope, s.text), go("always", s.name))));
       else if (p.always) all.push(button(texts.ask.always(p.scope), go("always")));
     } else if (p.ask === "in_doubt") {
       all.push(button(texts.ask.runAgain, go("approve"), danger), button(texts.ask.sayResult, form("answer")));
@@ -110,7 +110,7 @@ export class Approval {
     } else {
       return this.answer(true);
     }
-    all.push(button(p.ask === "in_doubt" ? texts.ask.leave : texts.ask.reject, form("reject"), "apart"));
+    all.push(h("span", { class: "apart" }, button(p.ask === "in_doubt" ? texts.ask.leave : texts.ask.reject, go("reject")), button(texts.ask.withReason, form("reject"), "quiet", { "aria-label": p.ask === "in_doubt" ? texts.ask.leaveWhy : texts.ask.rejectWhy })));
     this.area.replaceChildren(h("div", { class: "buttons" }, all));
     if (focus !== false && this.back) this.area.querySelector("button").focus();
     this.back = true;
@@ -119,7 +119,7 @@ export class Approval {
   // ask shows a form. read returns the decision, or nothing if something is missing.
   ask(element, label, read, kind, first, focus) {
     this.inForm = !first;
-    const cancel = first ? button(texts.ask.reject, () => this.reject(), "apart") : button(texts.ask.cancel, () => this.choose(), "quiet");
+    const cancel = first ? h("span", { class: "apart" }, button(texts.ask.reject, (event) => event.detail > 1 || this.decide({ decision: "reject" })), button(texts.ask.withReason, () => this.reject(), "quiet", { "aria-label": texts.ask.rejectWhy })) : button(texts.ask.cancel, () => this.choose(), "quiet");
     const onsubmit = (event) => {
       event.preventDefault();
       const decision = read();
@@ -192,6 +192,7 @@ export class Approval {
     this.error.textContent = "";
     try {
       await api.decide(this.app.session(), { id: this.item.id, ...decision });
+      this.app.decided();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       this.error.textContent = texts.decisionFailed[problem.code] ?? problem.message;
@@ -244,6 +245,26 @@ function diff(text) {
   const kinds = { "+": "added", "-": "removed", "@": "hunk", "\\": "hunk" };
   const lines = text.replace(/\n$/, "").split("\n").map((line) => h("span", { class: /^(---|\+\+\+) /.test(line) ? "hunk" : (kinds[line[0]] ?? "") }, line || " "));
   return h("pre", { class: "diff", tabIndex: 0, role: "region", "aria-label": texts.ask.preview }, lines);
+}
+
+// hosts shows what the host has made of it: a picture, or a page in a frame without scripts. Addresses of other sites aren't shown.
+function hosts(show) {
+  if (!show) return null;
+  const title = show.title || texts.ask.shown;
+  const own = (address) => {
+    try {
+      const url = new URL(address, location.href);
+      return url.origin === location.origin ? url.href : "";
+    } catch {
+      return "";
+    }
+  };
+  const picture = show.picture && own(show.picture);
+  const page = show.page && own(show.page);
+  if (!picture && !page) return null;
+  const frame = page ? h("iframe", { src: page, title }) : null;
+  frame?.setAttribute("sandbox", "");
+  return h("figure", { class: "shown" }, picture ? h("img", { src: picture, alt: title }) : null, frame, h("figcaption", { class: "explain" }, title));
 }
 
 // input shows what a call would run with: its fields by name, or JSON if that shows it more exactly.

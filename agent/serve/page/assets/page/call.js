@@ -41,6 +41,7 @@ export class Call {
     if (item.result) naming.learn(item.result);
     const status = item.undone ? "ok" : this.waits() ? "suspended" : (item.status ?? "ready");
     const [look, sign] = looks[status] ?? looks.failed;
+    this.look = look;
     this.element.className = `call ${look}`;
     this.element.hidden = status === "suspended"; // its card says it
     this.summary.replaceChildren(
@@ -72,6 +73,38 @@ export class Call {
         files(item.files),
       ].filter(Boolean),
     );
+  }
+}
+
+// A CallGroup holds the calls of a step. Several of them are one line that opens.
+export class CallGroup {
+  constructor() {
+    this.summary = h("summary", { hidden: true });
+    this.list = h("div", {});
+    this.element = h("details", { class: "calls", open: true }, this.summary, this.list);
+    this.calls = new Set();
+  }
+
+  // refresh shows how the calls stand.
+  refresh() {
+    const calls = [...this.calls].filter((c) => c.element.isConnected && !c.element.hidden);
+    const one = calls.length < 2;
+    if (one === this.summary.hidden && one) return;
+    if (one !== this.summary.hidden) this.element.open = one;
+    this.summary.hidden = one;
+    if (one) return;
+    const has = (look) => calls.filter((c) => c.look === look).length;
+    const over = calls.filter((c) => c.item.status && !["writing", "ready", "running"].includes(c.item.status)).length;
+    const failed = has("danger");
+    const look = failed > 0 ? "danger" : has("warning") > 0 ? "warning" : over < calls.length ? "idle" : has("success") > 0 ? "success" : "idle";
+    const sign = over < calls.length ? h("span", { class: "spinner" }) : icon({ danger: "cross", warning: "warning", success: "check" }[look] ?? "minus");
+    const verbs = [...new Set(calls.map((c) => naming.tool(c.item.name ?? "")))].join(", ");
+    const undone = calls.filter((c) => c.item.undone).length;
+    const state = JSON.stringify([look, verbs, calls.length, over, failed, undone]);
+    if (state === this.state) return;
+    this.state = state;
+    this.summary.className = `line ${look}`;
+    this.summary.replaceChildren(h("span", { class: "sign" }, sign), h("span", { class: "verb" }, verbs), h("span", { class: "object" }), h("span", { class: "outcome" }, texts.callsOf(calls.length, over, failed, undone)), h("span", { class: "chevron" }, icon("chevron")));
   }
 }
 

@@ -1,7 +1,7 @@
 // Shows the items of a session in order, and changes only what a patch changes.
 
 import { Approval } from "./approval.js";
-import { Call } from "./call.js";
+import { Call, CallGroup } from "./call.js";
 import { button, h, icon, iconButton } from "./dom.js";
 import { duration } from "./format.js";
 import { User } from "./edit.js";
@@ -58,8 +58,8 @@ export class Conversation {
   turn(id) {
     let turn = this.turns.get(id);
     if (!turn) {
-      turn = { parts: h("div", { class: "parts" }), calls: h("div", { class: "calls" }), pauses: h("div", { class: "pauses" }), tools: h("div", { class: "reply-tools" }) };
-      turn.element = h("div", { class: "turn" }, turn.parts, turn.calls, turn.pauses, turn.tools);
+      turn = { parts: h("div", { class: "parts" }), calls: new CallGroup(), pauses: h("div", { class: "pauses" }), tools: h("div", { class: "reply-tools" }) };
+      turn.element = h("div", { class: "turn" }, turn.parts, turn.calls.element, turn.pauses, turn.tools);
       this.turns.set(id, turn);
       this.items.append(turn.element);
     }
@@ -87,8 +87,9 @@ export class Conversation {
       this.items.append(made.element);
     } else {
       const turn = this.turn(item.group || item.id);
-      const place = item.kind === "call" ? turn.calls : item.kind === "pause" || item.kind === "plan" ? turn.pauses : turn.parts;
+      const place = item.kind === "call" ? turn.calls.list : item.kind === "pause" || item.kind === "plan" ? turn.pauses : turn.parts;
       this.insert(place, made.element, item);
+      if (item.kind === "call") turn.calls.calls.add(made);
       if (item.kind === "text" && item.done) this.finished(item, made);
     }
     if (item.kind === "pause") this.asked(item, made);
@@ -183,6 +184,7 @@ export class Conversation {
   // refresh shows what depends on everything: what the agent is doing, and what comes last.
   refresh() {
     const last = this.items.lastElementChild;
+    for (const turn of this.turns.values()) turn.calls.refresh();
     for (const view of this.views.values()) view.show?.(view.element === last && this.model.state.status !== "running");
     this.items.querySelector(":scope > .last")?.classList.remove("last");
     last?.classList.add("last");

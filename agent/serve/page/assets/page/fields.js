@@ -18,7 +18,8 @@ export function fields(schema, text, label) {
 // field shows one simple value. read returns {value}, {} for nothing, or {error}.
 function field(schema, value, label, required) {
   const id = `field-${++serial}`;
-  const type = simple(schema);
+  let type = simple(schema) ?? "json";
+  if (type === "list" && value?.some?.((v) => typeof v !== "string" || v === "" || v.includes("\n"))) type = "json";
   const error = h("span", { class: "error-text", id: `${id}-error`, role: "status" });
   const common = { id, class: "input", "aria-describedby": `${id}-error`, required };
   let control;
@@ -27,32 +28,46 @@ function field(schema, value, label, required) {
   } else if (type === "enum") {
     const choices = schema.enum.map((v) => h("option", { value: v, selected: v === value }, v));
     control = h("select", common, !required || value === undefined ? h("option", { value: "" }, texts.ask.choose) : null, choices);
+  } else if (type === "list") {
+    control = h("textarea", { ...common, rows: Math.min(8, Math.max(2, (value ?? []).length + 1)), value: (value ?? []).join("\n") });
+  } else if (type === "json") {
+    const text = value === undefined ? "" : JSON.stringify(value, null, 2);
+    control = h("textarea", { ...common, class: "input json", spellcheck: false, rows: Math.min(10, Math.max(3, text.split("\n").length)), value: text });
   } else if (type === "string" && ((value ?? "").length > 60 || (value ?? "").includes("\n") || schema.maxLength > 200)) {
     control = h("textarea", { ...common, rows: 4, value: value ?? "" });
   } else {
     control = h("input", { ...common, type: "text", inputMode: type === "string" ? "text" : "decimal", value: value ?? "" });
   }
   const read = () => {
-    const out = readControl(control, type, required, value !== undefined);
+    const out = value === null && control.value === "" ? { value } : readControl(control, type, required, value !== undefined);
     const wrong = out.error ?? (out.value !== undefined ? problem(schema, out.value)?.text : undefined);
     error.textContent = wrong ?? "";
     control.setAttribute("aria-invalid", String(Boolean(wrong)));
     return wrong ? { error: wrong } : out;
   };
   control.addEventListener("input", read);
+  const about = [schema.description ? sentence(schema.description) : "", type === "list" ? texts.ask.perLine : ""].filter(Boolean).join(" ");
   const name = h("span", { class: "name" }, label, required || type === "boolean" ? null : h("i", {}, ` (${texts.ask.optional})`));
   const element =
     type === "boolean"
-      ? h("label", { class: "check" }, control, h("span", {}, name, schema.description ? h("span", { class: "explain" }, sentence(schema.description)) : null), error)
-      : h("label", { for: id }, name, schema.description ? h("span", { class: "explain" }, sentence(schema.description)) : null, control, error);
+      ? h("label", { class: "check" }, control, h("span", {}, name, about ? h("span", { class: "explain" }, about) : null), error)
+      : h("label", { for: id }, name, about ? h("span", { class: "explain" }, about) : null, control, error);
   return { element, read, focus: () => control.focus() };
 }
 
 function readControl(control, type, required, had) {
   if (type === "boolean") return { value: control.checked };
   const text = control.value;
+  if (type === "list") {
+    const value = text.split("\n").map((line) => line.trim()).filter(Boolean);
+    return value.length === 0 && !required && !had ? {} : { value };
+  }
   if (text === "" && type !== "string") return required ? { error: texts.invalid.required } : {};
   if (text === "" && !required && !had) return {};
+  if (type === "json") {
+    const value = parsed(text);
+    return value === undefined ? { error: texts.invalid.json } : { value };
+  }
   if (type === "number" || type === "integer") {
     const n = Number(text.trim());
     if (text.trim() === "" || !Number.isFinite(n)) return { error: texts.invalid.number };

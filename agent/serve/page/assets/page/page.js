@@ -88,6 +88,8 @@ export class Page {
   toggleMenu = () => this.menu.toggle();
   stop = () => api.stop(this.id);
   undo = () => this.undoing.open();
+  // decided makes the view follow what the agent does next, if nothing else waits.
+  decided = () => this.model.asked().length <= 1 && this.follower.end(true);
   reload = () => this.show(this.id);
   fixed = () => this.readOnly || this.gone;
 

@@ -1,6 +1,6 @@
 // A plan: how far it is, and its steps.
 
-import { h, icon } from "./dom.js";
+import { button, h, icon, iconButton, remembered } from "./dom.js";
 import { naming, oneLine } from "./format.js";
 import { texts } from "./texts.js";
 
@@ -32,21 +32,40 @@ export function steps(plan) {
   }));
 }
 
+// A Plan folds to one line, and closes to a button. Both is remembered.
 export class Plan {
   constructor(item) {
-    this.element = h("section", { class: "plan" });
+    const run = item.plan.run;
+    this.key = `plan.${run}`;
+    this.summary = h("summary", {});
+    this.body = h("div", { class: "inside" });
+    this.details = h("details", { open: !remembered.get(this.key) }, this.summary, this.body);
+    this.details.addEventListener("toggle", () => this.closed || remembered.set(this.key, this.details.open ? "" : "folded"));
+    this.panel = h("section", { class: "plan", "aria-labelledby": `plan-${run}` }, this.details, iconButton("close", texts.plan.close, () => this.close(true)));
+    this.back = button("", () => this.close(false), "quiet");
+    this.element = h("div", {});
+    this.closed = remembered.get(this.key) === "closed";
     this.update(item);
+    this.show();
+  }
+
+  close(yes) {
+    this.closed = yes;
+    if (!yes) this.details.open = true;
+    remembered.set(this.key, yes ? "closed" : "");
+    this.show();
+    (yes ? this.back : this.summary).focus({ preventScroll: true });
+  }
+
+  show() {
+    this.element.replaceChildren(this.closed ? this.back : this.panel);
   }
 
   update({ plan }) {
     const total = plan.steps.length;
-    const id = `plan-${plan.run}`;
-    this.element.setAttribute("aria-labelledby", id);
-    this.element.replaceChildren(
-      h("div", { class: "lead" }, h("h2", { id }, plan.title), h("span", { class: "outcome" }, texts.plan.status[plan.status] ?? plan.status, " · ", texts.plan.progress(plan.done, total))),
-      h("progress", { max: total, value: plan.done, "aria-label": texts.plan.progress(plan.done, total) }),
-      steps(plan),
-      plan.reason ? h("p", { class: "explain" }, plan.reason) : "",
-    );
+    const words = `${texts.plan.status[plan.status] ?? plan.status} · ${texts.plan.progress(plan.done, total)}`;
+    this.back.textContent = texts.plan.show(plan.title, words);
+    this.summary.replaceChildren(h("span", { class: "chevron" }, icon("chevron")), h("h2", { id: `plan-${plan.run}` }, plan.title), h("span", { class: "outcome" }, words));
+    this.body.replaceChildren(h("progress", { max: total, value: plan.done, "aria-label": texts.plan.progress(plan.done, total) }), steps(plan), plan.reason ? h("p", { class: "explain" }, plan.reason) : "");
   }
 }

@@ -32,6 +32,8 @@ export function problem(schema, value, path = "") {
       if (value > schema.maximum) return say(texts.invalid.max(schema.maximum));
       return null;
     case "array":
+      if (value.length < schema.minItems) return say(texts.invalid.few(schema.minItems));
+      if (value.length > schema.maxItems) return say(texts.invalid.many(schema.maxItems));
       for (const [i, v] of value.entries()) {
         const wrong = problem(schema.items, v, `${path}[${i}]`);
         if (wrong) return wrong;
@@ -73,11 +75,12 @@ function ofObject(schema, value, path, say) {
   return null;
 }
 
-// simple returns the type of a field that a form can show: string, number, integer, boolean or enum; null for others.
+// simple returns the type of a field that a form can show: string, number, integer, boolean, enum, or list, which is one of texts; null for others.
 export function simple(schema) {
   if (!schema || typeof schema !== "object") return null;
   if (Array.isArray(schema.enum) && schema.enum.every((v) => typeof v === "string")) return "enum";
   const types = [schema.type].flat().filter((t) => t !== "null");
+  if (types.length === 1 && types[0] === "array" && simple(schema.items) === "string") return "list";
   return types.length === 1 && ["string", "number", "integer", "boolean"].includes(types[0]) ? types[0] : null;
 }
 
@@ -94,8 +97,8 @@ export function choiceOf(schema) {
   return { values: schema.properties[name].enum, text: schema.properties[name].description, name, other };
 }
 
-// isForm reports whether a form can show all fields of an object.
+// isForm reports whether a form can show the fields of an object. What isn't simple is a field of JSON.
 export function isForm(schema) {
   const fields = Object.values(schema?.properties ?? {});
-  return fields.length > 0 && fields.length <= 12 && !schema.$ref && !schema.oneOf && !schema.anyOf && !schema.allOf && fields.every(simple);
+  return fields.length > 0 && fields.length <= 12 && !schema.$ref && !schema.oneOf && !schema.anyOf && !schema.allOf && fields.some(simple);
 }

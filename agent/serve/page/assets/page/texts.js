@@ -1,5 +1,8 @@
 // All words of the page. Functions take what varies.
 
+// A session is a chat in the user's terms.
+const inChat = (where) => (where === "in this session" ? "in this chat" : where);
+
 export const texts = {
   newChat: "New chat",
   untitled: "Untitled chat",
@@ -71,6 +74,7 @@ export const texts = {
 
   thinking: "Thinking",
   writing: "Writing",
+  callsOf: (n, over, failed, undone) => [over < n ? `${over} of ${n} calls` : `${n} calls`, failed > 0 ? `${failed} failed` : "", undone > 0 ? `${undone} undone` : ""].filter(Boolean).join(" · "),
   runningCalls: (n) => (n === 1 ? "Running a tool" : `Running ${n} tools`),
   waiting: {
     queued: "Waiting for a free place at the model",
@@ -125,6 +129,8 @@ export const texts = {
   plan: {
     ask: (title) => `Carry out the plan “${title}”?`,
     progress: (done, total) => `${done} of ${total} steps`,
+    close: "Close the plan",
+    show: (title, words) => `Show the plan “${title}”: ${words}`,
     because: (id) => `Because ${id} isn’t done`,
     status: { proposed: "Proposed", approval: "Waiting for approval", running: "In progress", undoing: "Being undone", ended: "Over", completed: "Done", failed: "Failed", rejected: "Rejected", canceled: "Canceled" },
     step: { pending: "To do", running: "In progress", reviewing: "Being checked", asking: "Waiting for you", done: "Done", waived: "Accepted as it is", failed: "Failed", skipped: "Skipped" },
@@ -168,9 +174,13 @@ export const texts = {
     leave: "Leave it",
     edit: "Edit",
     suggest: "Suggest a change",
-    always: (scope) => (scope ? `Always allow for ${scope}` : "Always allow"),
-    alwaysIn: (scope, where) => (scope ? `Always allow for ${scope} ${where}` : `Always allow ${where}`),
+    always: (scope) => (scope ? `Always allow for ${scope}` : "Always allow in this chat"),
+    alwaysIn: (scope, where) => (scope ? `Always allow for ${scope} ${inChat(where)}` : `Always allow ${inChat(where)}`),
     preview: "What it would change",
+    shown: "Preview",
+    rejectWhy: "Reject with a reason",
+    leaveWhy: "Leave it with a reason",
+    withReason: "with a reason",
     sayResult: "Say what the result was",
     reason: "Reason",
     optional: "optional",
@@ -184,6 +194,7 @@ export const texts = {
     yes: "Yes",
     no: "No",
     choose: "Choose",
+    perLine: "One per line.",
   },
   decided: {
     approve: "Approved",
@@ -215,6 +226,8 @@ export const texts = {
     max: (n) => `At most ${n}.`,
     short: (n) => `At least ${n} characters.`,
     long: (n) => `At most ${n} characters.`,
+    few: (n) => `At least ${n} of them.`,
+    many: (n) => `At most ${n} of them.`,
     pattern: "This doesn’t have the right form.",
     type: (name) => `This has to be ${name}.`,
     missing: (name) => `“${name}” is missing.`,
