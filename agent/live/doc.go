@@ -26,8 +26,9 @@
 //     or the next start of this one, resumes it.
 //   - Each reader gets each fact of the session after its number once, in order, including facts
 //     that other processes store.
-//   - Nothing that a reader does blocks a run. A reader that is 1,024 to 2,048 events behind gets
-//     an [agent.Lagged], which says how many notes were left out. It misses no fact.
+//   - Nothing that a reader does blocks a run. A reader that is 1,024 to 2,048 events or 4 to 8 MiB
+//     behind gets an [agent.Lagged], which says how many notes were left out. It misses no fact.
+//     No more than that is kept in memory for a session, and nothing for one without readers.
 //   - A reader that joins in the middle of a model call gets the reply so far, so that no text is
 //     missing.
 //   - Sessions that could continue but that no process drives are resumed, and so are those whose

@@ -66,7 +66,9 @@ func (h *Hub) part(t *topic) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.mu.Lock()
-	t.readers--
+	if t.readers--; t.readers == 0 {
+		t.forgetAll()
+	}
 	t.mu.Unlock()
 	h.forget(t)
 }
@@ -112,7 +114,7 @@ func (r *reader) poll() error {
 		return nil
 	}
 	if t.polling++; t.polling == t.readers { // all have shown what the last run has published
-		t.first, t.events = t.head(), nil
+		t.forgetAll()
 	}
 	begun := t.idle
 	t.mu.Unlock()

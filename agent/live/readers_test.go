@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -249,6 +250,34 @@ func TestThePausesOfSubagentsAreTheSameFactsForEveryReader(t *testing.T) {
 			}
 		}
 		require.Greater(t, children, 8)
+		require.NoError(t, h.Close())
+	})
+}
+
+func TestAReaderThatIsManyBytesBehindMissesNoFact(t *testing.T) {
+	const calls, size = 200, 64 << 10
+	synctest.Test(t, func(t *testing.T) {
+		large := tools.New(tools.Spec{Name: "large"}, func(context.Context, Number) (string, error) {
+			<-time.After(time.Millisecond)
+			return strings.Repeat("x", size), nil
+		})
+		var steps []providertest.Step
+		for n := range calls {
+			steps = append(steps, providertest.Call("large", Number{n}))
+		}
+		a := newAgent(t, agent.Config{Tools: []tools.Tool{large}}, append(steps, providertest.Say("Done."))...)
+		h := newHub(t, live.Config{Agent: a})
+		run, err := h.Start(t.Context(),
+			agent.Input{Session: "s", Prompt: "go", Limits: &agent.Limits{Steps: calls + 1}})
+		require.NoError(t, err)
+		p := watch(t, h, run.After, func(p *page) bool {
+			if len(p.all) == 10 {
+				<-time.After(time.Minute)
+			}
+			return false
+		})
+		require.Equal(t, allFacts(t, a), p.facts)
+		require.Positive(t, p.lost)
 		require.NoError(t, h.Close())
 	})
 }

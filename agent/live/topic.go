@@ -2,15 +2,21 @@ package live
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// keep is how many events a reader may be behind at least before it misses notes. At most twice as
-// many are kept.
-const keep = 1024
+const (
+	// keep is how many events a reader may be behind at least before it misses notes. At most twice
+	// as many are kept.
+	keep = 1024
+	// keepBytes is how many bytes the kept events have at most, as JSON. A single event may have
+	// more.
+	keepBytes = 8 << 20
+)
 
 // A topic is a session that has a run in this hub, or readers.
 type topic struct {
@@ -22,7 +28,9 @@ type topic struct {
 	waking bool       // readers are woken soon
 	begun  context.CancelFunc
 	idle   context.Context // ends when a run begins
-	events []agent.Event   // the newest
+	events []agent.Event   // the newest that readers may need; none without readers
+	sizes  []int           // their bytes
+	bytes  int             // of all of them
 	first  int             // the number of events[0] among all
 	notes  int             // how many of all events are notes
 	seq    uint64          // of the newest fact
@@ -98,16 +106,59 @@ func stored(ev agent.Event, meta agent.Meta) agent.Event {
 	return ev
 }
 
+// add adds an event for the readers. Without any, it is only counted: who joins later reads facts
+// from the journal.
 func (t *topic) add(ev agent.Event, meta agent.Meta) {
-	if len(t.events) == 2*keep {
-		n := copy(t.events, t.events[keep:])
-		clear(t.events[n:])
-		t.events, t.first = t.events[:n], t.first+keep
-	}
-	t.events = append(t.events, ev)
 	if meta.Session() == t.session {
 		t.newest = meta
 	}
+	if t.readers == 0 {
+		t.first++
+		return
+	}
+	if len(t.events) == 2*keep {
+		t.drop(keep)
+	}
+	size := sizeOf(ev)
+	if t.bytes+size > keepBytes { // half of it, so that this is rare
+		n := 0
+		for left := t.bytes + size; n < len(t.events) && left > keepBytes/2; n++ {
+			left -= t.sizes[n]
+		}
+		t.drop(n)
+	}
+	t.events, t.sizes, t.bytes = append(t.events, ev), append(t.sizes, size), t.bytes+size
+}
+
+// drop drops the oldest events.
+func (t *topic) drop(n int) {
+	for _, size := range t.sizes[:n] {
+		t.bytes -= size
+	}
+	t.events, t.sizes = slices.Delete(t.events, 0, n), slices.Delete(t.sizes, 0, n)
+	t.first += n
+}
+
+// forgetAll drops all events, because no reader needs them.
+func (t *topic) forgetAll() { t.first, t.events, t.sizes, t.bytes = t.head(), nil, nil, 0 }
+
+// sizeOf returns the bytes of an event as JSON, or a little less.
+func sizeOf(ev agent.Event) int {
+	switch ev := ev.(type) {
+	case *agent.TextDelta:
+		return len(ev.Text)
+	case *agent.ReasoningDelta:
+		return len(ev.Text)
+	case *agent.CallDelta:
+		return len(ev.Text)
+	case *hole:
+		return 0
+	case agent.Fact:
+		rec, _ := machine.Encode(ev) // readers can't be sent one that can't be encoded
+		return len(rec.Data)
+	}
+	raw, _ := agent.MarshalEvent(ev)
+	return len(raw)
 }
 
 // finish records the end of a run.
