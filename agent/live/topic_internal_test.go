@@ -14,10 +14,11 @@ import (
 // results publishes large results of a run.
 func results(t *topic, n, size int) {
 	for i := range n {
+		text := strings.Repeat(string(rune('a'+i%26)), size)
 		t.publish(&agent.ToolFinished{
 			Meta: machine.Meta{Seq: t.seq + 1, Origin: &machine.Origin{Session: t.session, Run: "r"}},
 			Result: &agent.ToolResult{ToolResult: provider.ToolResult{CallID: "c",
-				Parts: []provider.Part{{Kind: provider.PartText, Text: strings.Repeat(string(rune('a'+i%26)), size)}}}}})
+				Parts: []provider.Part{{Kind: provider.PartText, Text: text}}}}})
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// maxPauses is how many open pauses a Telemetry remembers. For others it reads the session's log
-// when they are decided.
+// maxPauses is how many pauses a Telemetry remembers: the newest, because it doesn't learn of those
+// that end in other processes. For others it reads the session's log when they are decided.
 const maxPauses = 10_000
 
 // The kinds of the records that are looked at.
@@ -73,9 +73,14 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 		s.t.mu.Lock()
 		defer s.t.mu.Unlock()
 		for _, p := range f.Pause.Flat() {
-			if _, known := s.t.pauses[p.ID]; !known && len(s.t.pauses) < maxPauses {
-				s.t.pauses[p.ID] = pauseTime{at, p.Kind}
+			if _, known := s.t.pauses[p.ID]; known {
+				continue
 			}
+			if len(s.t.asked) == maxPauses {
+				delete(s.t.pauses, s.t.asked[0])
+				s.t.asked = s.t.asked[1:]
+			}
+			s.t.pauses[p.ID], s.t.asked = pauseTime{at, p.Kind}, append(s.t.asked, p.ID)
 		}
 	case *machine.Decided:
 		if f.Decision.Kind == machine.Superseded {

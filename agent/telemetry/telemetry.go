@@ -80,6 +80,7 @@ type Telemetry struct {
 
 	mu     sync.Mutex
 	pauses map[string]pauseTime // by the id of the pause: when people were asked
+	asked  []string             // their ids, also of those that were decided since, oldest first
 }
 
 // New returns a Telemetry. The error is a *[ConfigError].
