@@ -55,8 +55,8 @@ type Detail struct {
 	NewID string `json:"new_id,omitempty"`
 	// Messages are the last messages of the conversation, oldest first, if they were requested.
 	Messages []Message `json:"messages,omitempty"`
-
-	plan bool // it is of a run of plans
+	// Plan says that it is of a run of plans, whose name Session is.
+	Plan bool `json:"plan,omitempty"`
 }
 
 // A Message is one message of a conversation in short form: without media and without opaque data
@@ -73,7 +73,8 @@ const mostSaid = 4000
 
 // Find returns an item of a session with all details and, if it is open, at most the given number
 // of last messages of the conversation. It reads the session's log. If there is no such item, the
-// error is [ErrUnknown]. Items of a subagent are in the session that called it, under the same id.
+// error is [ErrUnknown], and an *[UnreadableError] if the session can't be read. Items of a
+// subagent are in the session that called it, under the same id.
 func Find(ctx context.Context, store journal.Store, session, id string, messages int) (*Detail, error) {
 	l, err := read(ctx, store, session)
 	if err != nil {
@@ -101,7 +102,7 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	case err != nil:
 		head.Session = session
-		return nil, &unreadableError{&head, fmt.Errorf("approvals: session %q: reading its head: %w", session, err)}
+		return nil, unreadable(&head, fmt.Errorf("approvals: session %q: reading its head: %w", session, err))
 	case head.Parent != "":
 		return nil, fmt.Errorf("%w: session %q is the work of %q; use that", ErrUnknown, session, head.Parent)
 	case head.Kind != "":
@@ -113,25 +114,37 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 		err = l.after(ctx, store, pruned.UpTo)
 	}
 	if err != nil {
-		return nil, &unreadableError{&head, fmt.Errorf("approvals: session %q: reading its journal: %w", session, err)}
+		return nil, unreadable(&head, fmt.Errorf("approvals: session %q: reading its journal: %w", session, err))
 	}
 	m, err := machine.Replay(session, l.facts...)
 	if err != nil {
-		return nil, &unreadableError{&head, err}
+		return nil, unreadable(&head, err)
 	}
 	l.state = m.State()
 	return l, nil
 }
 
-// An unreadableError says that the head or the log of a session can't be read. Only those who may
-// know of the session are told.
-type unreadableError struct {
-	head *journal.Head
-	err  error
+// An UnreadableError says that the head or the log of a session can't be read. Only those who may
+// know of the session should be told.
+type UnreadableError struct {
+	Session string
+	Open    []Open // what its head shows, if that can be read
+	Err     error
 }
 
-func (e *unreadableError) Error() string { return e.err.Error() }
-func (e *unreadableError) Unwrap() error { return e.err }
+// Error says what can't be read.
+func (e *UnreadableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
+func unreadable(h *journal.Head, err error) error {
+	e := &UnreadableError{Session: h.Session, Err: err}
+	for i := range h.Open {
+		e.Open = append(e.Open, opened(h, &h.Open[i], time.Now()))
+	}
+	return e
+}
 
 func (l *log) after(ctx context.Context, store journal.Store, seq uint64) error {
 	l.facts = nil

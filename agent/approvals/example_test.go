@@ -5,10 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"net/http"
-	"net/http/httptest"
-	"strings"
-	"sync"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/approvals"
@@ -17,9 +13,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A run waits for somebody. A handler shows what it waits for and takes the decision, and Recover
+// A run waits for somebody. An inbox shows what it waits for and takes the decision, and Recover
 // resumes the run.
-func Example() {
+func ExampleInbox() {
 	store := journal.NewMemory() // one on disk for real
 	cms, err := agent.New(agent.Config{
 		Name: "cms", Journal: store,
@@ -33,74 +29,34 @@ func Example() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	res, err := cms.Run(ctx, agent.Input{Session: "acme/s-1", Prompt: "Delete the home page."})
+	_, err = cms.Run(ctx, agent.Input{Session: "acme/s-1", Prompt: "Delete the home page."})
 	if !errors.As(err, new(*agent.PausedError)) {
 		log.Fatal("it should ask: ", err)
 	}
 
-	decided := make(chan struct{}, 1)
-	h, err := approvals.New(approvals.Config{
-		Store: store, Agents: map[string]*agent.Agent{"cms": cms},
-		OnDecided: func(context.Context, approvals.Decided) {
-			select {
-			case decided <- struct{}{}:
-			default: // the next Recover sees this decision, too
-			}
-		},
-		Authorize: func(r *http.Request, item approvals.Item, act approvals.Act) (string, error) {
-			user, _, ok := r.BasicAuth() // whoever is behind the middleware that checks it
-			if !ok || !strings.HasPrefix(item.Session, "acme/") {
-				return "", errors.New("not theirs")
-			}
-			return user, nil
-		},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	// The host resumes what can be resumed: when it starts, and after each decision.
-	ended := make(chan agent.Recovered, 1)
-	resume := func() {
-		if _, err := cms.Recover(ctx, agent.Recovery{Each: func(r agent.Recovered) { ended <- r }}); err != nil {
-			log.Print(err)
-		}
-	}
-	resume()
-	var host sync.WaitGroup
-	host.Go(func() {
-		for range decided {
-			resume()
-		}
-	})
-
-	ask := func(user, method, target, body string) {
-		r := httptest.NewRequest(method, target, strings.NewReader(body))
-		r.SetBasicAuth(user, "")
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		fmt.Print(w.Code, " ", strings.ReplaceAll(w.Body.String(), res.Pending[0].ID, "p-…"))
-	}
-	decision := func(what string) string {
-		return fmt.Sprintf(`{"session":"acme/s-1","id":%q,"decision":%q}`, res.Pending[0].ID, what)
-	}
-	for o, err := range approvals.List(ctx, store, approvals.Filter{Prefix: "acme/"}) {
+	inbox := &approvals.Inbox{Store: store, Agents: map[string]*agent.Agent{"cms": cms}}
+	for open, err := range inbox.List(ctx, approvals.Filter{Prefix: "acme/"}) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(o.Session, o.Kind, o.Tool, "because", o.Reason)
+		fmt.Println(open.Session, open.Kind, open.Title, "because", open.Reason)
+		item, err := inbox.Find(ctx, open.Session, open.ID, 1)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, what := range []agent.Decision{agent.Approve(open.ID), agent.Reject(open.ID, "too late")} {
+			fmt.Println(what.Kind, inbox.Decide(ctx, item, what.By("ann")) == nil)
+		}
 	}
-	ask("ann", "POST", "/decide", decision("always"))
-	ask("ann", "POST", "/decide", decision("approve"))
-	end := <-ended
-	fmt.Println(end.Session, end.Result.Status, end.Result.Text())
-	ask("bob", "POST", "/decide", decision("reject"))
-	close(decided)
-	host.Wait()
+	_, err = cms.Recover(ctx, agent.Recovery{Each: func(r agent.Recovered) {
+		fmt.Println(r.Session, r.Result.Status, r.Result.Text())
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
 	// Output:
-	// acme/s-1 approval cms.deletePage because this tool is of high risk
-	// 422 {"error":{"code":"bad","message":"it can't be allowed always, because the tool is of high risk, or a policy or the tool asks about each call; approve this call instead"}}
-	// 200 {"session":"acme/s-1","id":"p-…","decision":"approve","by":"ann"}
+	// acme/s-1 approval Delete page “home” because this tool is of high risk
+	// approve true
+	// reject false
 	// acme/s-1 completed It is gone.
-	// 409 {"error":{"code":"used","message":"the pause was decided before"}}
 }

@@ -107,6 +107,14 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 	}
 }
 
+// headKindPlan is the kind of the logs of runs of plans.
+const headKindPlan = "plan"
+
+// lists reports whether the list has items of logs of a kind.
+func (f *Filter) lists(kind string) bool {
+	return kind == "" || kind == headKindPlan && f.Plans
+}
+
 // errNoStore is the error of a nil store.
 var errNoStore = fault.New(fault.Invalid, "approvals: the store is nil; give the journal of the agents")
 
@@ -146,12 +154,6 @@ func opened(h *journal.Head, o *journal.Open, now time.Time) Open {
 		Title: cmp.Or(o.What, tools.TitleOf(tool, nil)), Reason: reason, For: o.For,
 		Expires: o.Expires, Expired: expired(o.Expires, now), Updated: h.Updated, Sent: h.Inbox > 0,
 	}
-}
-
-// item returns what an authorizer decides about an item in a list.
-func (o *Open) item() Item {
-	return Item{Session: o.Session, ID: o.ID, Kind: o.Kind, Tool: o.Tool, Reason: o.Reason, For: o.For,
-		Expires: o.Expires}
 }
 
 func expired(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }

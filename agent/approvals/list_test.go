@@ -2,11 +2,8 @@ package approvals_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +14,6 @@ import (
 	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/tools"
 )
 
 // waiting is a store of heads with open matters, as they are without a log.
@@ -142,44 +138,6 @@ func TestAListEndsWithItsError(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
-func TestPagesShowWhatOneMaySeeAndTellNoOtherName(t *testing.T) {
-	open := map[string][]journal.Open{}
-	var want []string
-	for i := range 25 {
-		open[fmt.Sprintf("ann/%02d", i)] = []journal.Open{{ID: fmt.Sprint("p-a", i)}}
-		name := fmt.Sprintf("tom/%02d %%?#&", i)
-		open[name] = []journal.Open{{ID: fmt.Sprint("p-t", i)}, {ID: fmt.Sprint("p-u", i)}}
-		want = append(want, name, name)
-	}
-	d := newDesk(t, agent.Config{})
-	d.store = waiting(t, open)
-	d.restart()
-	var got []string
-	after, pages := "", 0
-	for {
-		var list struct {
-			Items []approvals.Open
-			Next  string
-		}
-		require.Equal(t, 200, d.get("tom", "/?limit=5&after="+url.QueryEscape(after), &list))
-		pages++
-		require.LessOrEqual(t, len(list.Items), 6, "a page ends with a session")
-		for _, o := range list.Items {
-			got = append(got, o.Session)
-		}
-		if after = list.Next; after == "" {
-			break
-		}
-		require.Equal(t, list.Items[len(list.Items)-1].Session, after)
-	}
-	require.Equal(t, want, got)
-	require.Equal(t, 9, pages, "the last of them isn't empty")
-	var none struct{ Items []approvals.Open }
-	require.Equal(t, 200, d.get("mallory", "/", &none))
-	require.NotNil(t, none.Items)
-	require.Empty(t, none.Items)
-}
-
 func BenchmarkList(b *testing.B) {
 	open := map[string][]journal.Open{}
 	for i := range 1000 {
@@ -212,25 +170,4 @@ func TestAListForPeopleHasNoQuestionsForOthers(t *testing.T) {
 	require.Equal(t, []string{"a p-1"}, listed(t, store, approvals.Filter{For: "lawyer"}))
 	require.Empty(t, listed(t, store, approvals.Filter{For: "law"}))
 	require.Equal(t, []string{"a p-1", "b p-2", "b p-3"}, listed(t, store, approvals.Filter{Everyone: true}))
-}
-
-func TestTheHandlerListsQuestionsByWhoAnswers(t *testing.T) {
-	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Page) (string, error) {
-		return "", tools.Suspend{For: "lawyer", Prompt: "May we?"}
-	})
-	d := newDesk(t, agent.Config{Tools: []tools.Tool{ask}}, call("ask", "home"), say("Done."))
-	d.hcfg.Authorize = func(_ *http.Request, item approvals.Item, _ approvals.Act) (string, error) {
-		if item.For != "lawyer" {
-			return "", errors.New("no")
-		}
-		return "lawyer", nil
-	}
-	d.restart(call("ask", "home"), say("Done."))
-	id := d.run("s")[0].ID
-	get := func(target string) string {
-		return d.ask(asked{user: "lawyer", method: "GET", target: target}).Body.String()
-	}
-	require.JSONEq(t, `{"items":[]}`, get("/"))
-	require.Contains(t, get("/?for=lawyer"), `"for":"lawyer"`)
-	require.Contains(t, get("/item?session=s&id="+id), `"for":"lawyer"`)
 }

@@ -47,15 +47,14 @@ func TestRecoverResumesWhatWasDecidedAfterItsProcessDied(t *testing.T) {
 	d := newDesk(t, agent.Config{}, call("cms.remove", "home"))
 	id := d.run("s")[0].ID
 	require.Zero(t, d.recovered(), "nobody has decided")
-	status, _, _ := d.decide("ann", body("s", id, "approve"))
-	require.Equal(t, 200, status)
+	require.NoError(t, d.decide("s", agent.Approve(id)))
 	d.restart(say("Done.")) // the process that took the decision died
 	require.Equal(t, 1, d.recovered())
 	require.Equal(t, []string{"home"}, d.done.done())
-	h, err := d.store.Head(t.Context(), "s")
+	h, err := d.Store.Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.Empty(t, h.Open)
-	for range d.store.Heads(t.Context(), journal.Filter{Open: true}) {
+	for range d.Store.Heads(t.Context(), journal.Filter{Open: true}) {
 		require.Fail(t, "nothing is open")
 	}
 	require.Zero(t, d.recovered(), "once")
@@ -65,10 +64,9 @@ func TestRecoverPassesOverASessionThatAnotherProcessHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, agent.Config{}, call("cms.remove", "home"), say("Done."))
 		id := d.run("s")[0].ID
-		_, err := d.store.Lease(t.Context(), "s", "a process that dies", 30*time.Second)
+		_, err := d.Store.Lease(t.Context(), "s", "a process that dies", 30*time.Second)
 		require.NoError(t, err)
-		status, _, _ := d.decide("ann", body("s", id, "approve"))
-		require.Equal(t, 200, status)
+		require.NoError(t, d.decide("s", agent.Approve(id)))
 		require.Zero(t, d.recovered())
 		require.Equal(t, 1, d.inbox("s"), "the decision waits in the journal")
 		<-time.After(31 * time.Second)
@@ -83,12 +81,11 @@ func TestADecisionDuringARunIsTakenByThatRun(t *testing.T) {
 		d.cfg.Tools = []tools.Tool{d.done.slow(remove, 10*time.Second)}
 		d.restart(calls("cms.remove", "a", "b"), say("Done."))
 		p := d.run("s")
-		decide := func(id string) {
-			status, _, _ := d.decide("ann", body("s", id, "approve"))
-			require.Equal(t, 200, status)
+		approve := func(id string) {
+			require.NoError(t, d.decide("s", agent.Approve(id)))
 		}
-		decide(p[0].ID)
-		time.AfterFunc(5*time.Second, func() { decide(p[1].ID) })
+		approve(p[0].ID)
+		time.AfterFunc(5*time.Second, func() { approve(p[1].ID) })
 		require.Equal(t, 1, d.recovered())
 		require.Equal(t, []string{"a", "b"}, d.done.done())
 		require.Zero(t, d.inbox("s"))

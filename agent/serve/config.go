@@ -125,17 +125,23 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 	if cfg.FileTypes == nil {
 		cfg.FileTypes = defaultFileTypes
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
-	s := &server{cfg: cfg, hub: hub, agent: hub.Agent(), log: cfg.Logger, sites: http.NewCrossOriginProtection()}
+	s := &server{cfg: cfg, hub: hub, agent: hub.Agent()}
 	s.readers.server = s
-	for _, o := range cfg.Origins {
+	return s, s.common()
+}
+
+// common sets what all handlers need.
+func (s *server) common() error {
+	s.log, s.sites = s.cfg.Logger, http.NewCrossOriginProtection()
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	for _, o := range s.cfg.Origins {
 		if err := s.sites.AddTrustedOrigin(o); err != nil {
-			return nil, &ConfigError{Field: "Origins", Problem: fmt.Sprintf("%q: %v", o, err), Err: err}
+			return &ConfigError{Field: "Origins", Problem: fmt.Sprintf("%q: %v", o, err), Err: err}
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // New returns a handler with all paths: see the package comment. Mount it with http.StripPrefix.

@@ -13,9 +13,14 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// storeTime is how long recording a decision may take after it has begun, even if the client has
-// disconnected.
+// storeTime is how long recording a decision or a revocation may take after it has begun, even if
+// the client has disconnected.
 const storeTime = 30 * time.Second
+
+// lasting returns a context for work that must be completed even if the client has disconnected.
+func lasting(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
+}
 
 // maxDecisions is how many decisions a request may have.
 const maxDecisions = 1_000
@@ -81,7 +86,7 @@ func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.St
 	for i := range ds {
 		ds[i] = ds[i].By(g.user)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
+	ctx, cancel := lasting(r)
 	defer cancel()
 	started, err := s.hub.Start(ctx, agent.Resume(g.session.ID(), ds...))
 	if errors.Is(err, agent.ErrBusy) || errors.Is(err, live.ErrClosed) || errors.Is(err, agent.ErrDraining) {

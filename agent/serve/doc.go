@@ -58,6 +58,18 @@
 //	DELETE sessions?session=
 //	GET    /                          the page
 //
+// The handler of [Approvals] is another one, which needs no hub: it has what waits for people in
+// all sessions of a store. Its paths, below the path at which it is mounted:
+//
+//	GET    /                          the open items: ?prefix= ?kind= ?tool= ?for= ?before= ?after= ?limit=
+//	GET    item?session=&id=          one item in full; with the end of the conversation: &messages=5
+//	POST   decide                     {"session","id","decision","reason","input","value","scope"}
+//	GET    rules?session=             standing approvals of a session
+//	DELETE rules?session=&tool=       revoke one
+//
+// A decision is approve, reject (reason), edit (input), suggest (reason: what to do instead),
+// answer (value) or always (scope: one of the pause's scopes, else the session).
+//
 // # Guarantees
 //
 //   - Nothing is served without Config.Authorize. A session belongs to who used it first; nobody
@@ -79,6 +91,10 @@
 //     and view end with an event of the type "hint", useChat's with the data part "data-reconnect"
 //     and without a finish, and AG-UI's with a RUN_ERROR of the code CodeUnavailable.
 //
+// [Approvals] has the same guarantees, with its own Authorize: it is asked about every item that is
+// shown and every decision that is recorded, and names the person who decided. An item that the
+// user may not see is answered like one that doesn't exist. The first decision on an item counts.
+//
 // An error is application/problem+json (RFC 9457) with the members code (see the Code constants),
 // class (see package fault) and trace, with which the server's log names it. On the paths of
 // useChat it is a sentence for people, because stock clients show the answer as it is; the code and
@@ -97,6 +113,7 @@
 // config.go has the configuration and what is mounted where, access.go who may do what, problem.go
 // errors, body.go and files.go what comes in, and streaming.go what goes out. send.go starts runs
 // and decide.go takes decisions, for all protocols. sessions.go, undo.go, events.go and view.go are
-// Pawl's own protocol. The files whose names begin with chat are that of useChat, and those with
-// agui AG-UI. replaced.go leaves out runs that were replaced.
+// Pawl's own protocol, approvals.go and inbox.go that of approvals across sessions. The files whose
+// names begin with chat are that of useChat, and those with agui AG-UI. replaced.go leaves out runs
+// that were replaced.
 package serve

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
@@ -42,13 +41,14 @@ const (
 	CodeTooLarge    = "too_large"   // 413
 	CodeMediaType   = "media_type"  // 415: not application/json, or a file of a type that isn't accepted
 	CodeBad         = "bad"         // 422: the input, the decision or the value isn't acceptable
+	CodeElsewhere   = "elsewhere"   // 422: the session is of an agent that isn't served here
 	CodeAllowance   = "allowance"   // 429: the user's allowance is used up for now
 	CodeInternal    = "internal"    // 500: see the server's log
 	CodeUnavailable = "unavailable" // 503: try again later, or at another server
 )
 
-// retryAfter is how long a client is asked to wait after CodeUnavailable.
-const retryAfter = time.Second
+// retryAfter is how many seconds a client is asked to wait after CodeBusy and CodeUnavailable.
+const retryAfter = "1"
 
 // A problem is an error as it is answered.
 type problem struct {
@@ -88,7 +88,7 @@ func internal(err error) *problem {
 
 func unavailable(err error) *problem {
 	p := fail(http.StatusServiceUnavailable, CodeUnavailable, fault.Transient, "it can't be done now; try again")
-	p.cause, p.header = err, http.Header{"Retry-After": {strconv.Itoa(int(retryAfter.Seconds()))}}
+	p.cause, p.header = err, http.Header{"Retry-After": {retryAfter}}
 	return p
 }
 
@@ -125,8 +125,10 @@ func failed(err error) *problem {
 	case errors.Is(err, live.ErrClosed), errors.Is(err, agent.ErrDraining):
 		return unavailable(nil)
 	case session.Code == agent.ErrBusy:
-		return fail(http.StatusConflict, CodeBusy, fault.Transient,
+		p := fail(http.StatusConflict, CodeBusy, fault.Transient,
 			"the session is in use; wait for the end of its run")
+		p.header = http.Header{"Retry-After": {retryAfter}}
+		return p
 	case session.Code == agent.ErrNothingOpen:
 		if session.Status == "" {
 			return unknown()
@@ -185,14 +187,13 @@ func refused(e *agent.DecisionError) *problem {
 // say answers a request with a problem.
 func (s *server) say(w http.ResponseWriter, r *http.Request, p *problem) {
 	p.Trace = traceOf(r)
-	level := slog.LevelInfo
-	if p.cause != nil {
-		level = slog.LevelError
-	}
-	s.log.LogAttrs(r.Context(), level, "serve: a request was refused", slog.String("method", r.Method),
-		slog.String("path", r.URL.Path),
+	level, attrs := slog.LevelInfo, []slog.Attr{slog.String("method", r.Method), slog.String("path", r.URL.Path),
 		slog.Int("status", p.Status), slog.String("code", p.Code), slog.String("detail", p.Detail),
-		slog.String("trace", p.Trace), slog.Any("error", p.cause))
+		slog.String("trace", p.Trace)}
+	if p.cause != nil {
+		level, attrs = slog.LevelError, append(attrs, slog.Any("error", p.cause))
+	}
+	s.log.LogAttrs(r.Context(), level, "serve: a request was refused", attrs...)
 	maps.Copy(w.Header(), p.header)
 	if s.forPeople(r.URL.Path) {
 		p.writeSentence(w)

@@ -70,6 +70,9 @@ func (rt *router) route(w http.ResponseWriter, r *http.Request) *problem {
 		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "there is no such path")
 	}
 	allow := append(slices.Sorted(maps.Keys(methods)), http.MethodOptions)
+	if n := slices.Index(allow, http.MethodGet); n >= 0 {
+		allow = slices.Insert(allow, n+1, http.MethodHead)
+	}
 	if r.Method == http.MethodOptions {
 		w.Header().Set("Allow", strings.Join(allow, ", "))
 		if rt.allowed(r.Header.Get("Origin")) {

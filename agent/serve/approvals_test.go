@@ -1,4 +1,4 @@
-package approvals_test
+package serve_test
 
 import (
 	"context"
@@ -14,29 +14,30 @@ import (
 	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/tools"
 )
 
 func TestThereIsNoHandlerWithoutAnAuthorizer(t *testing.T) {
 	good := newDesk(t, agent.Config{}).hcfg
-	for field, spoil := range map[string]func(*approvals.Config){
-		"Authorize":          func(c *approvals.Config) { c.Authorize = nil },
-		"Store":              func(c *approvals.Config) { c.Store = nil },
-		"Agents":             func(c *approvals.Config) { c.Agents = map[string]*agent.Agent{"cms": nil} },
-		"MaxBody or MaxPage": func(c *approvals.Config) { c.MaxBody = -1 },
-		"Origins":            func(c *approvals.Config) { c.Origins = []string{"console.example.org"} },
+	for field, spoil := range map[string]func(*serve.ApprovalsConfig){
+		"Authorize":          func(c *serve.ApprovalsConfig) { c.Authorize = nil },
+		"Store":              func(c *serve.ApprovalsConfig) { c.Store = nil },
+		"Agents":             func(c *serve.ApprovalsConfig) { c.Agents = map[string]*agent.Agent{"cms": nil} },
+		"MaxBody or MaxPage": func(c *serve.ApprovalsConfig) { c.MaxBody = -1 },
+		"Origins":            func(c *serve.ApprovalsConfig) { c.Origins = []string{"console.example.org"} },
 	} {
 		cfg := good
 		spoil(&cfg)
-		h, err := approvals.New(cfg)
+		h, err := serve.Approvals(cfg)
 		require.Nil(t, h)
-		var bad *approvals.ConfigError
+		var bad *serve.ConfigError
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, field, bad.Field)
 	}
 	cfg := good
 	cfg.Agents = nil
-	_, err := approvals.New(cfg)
+	_, err := serve.Approvals(cfg)
 	require.Error(t, err)
 }
 
@@ -94,19 +95,19 @@ func TestWhatIsntThereAndWhatIsntTheirsIsAnsweredAlike(t *testing.T) {
 		"/rules?session=ann/1", "/rules?session=nowhere"} {
 		w := d.ask(asked{user: "tom", method: "GET", target: target})
 		require.Equal(t, 404, w.Code, target)
-		answers[w.Body.String()] = true
+		answers[untraced(t, w)] = true
 	}
 	for _, b := range []string{body("ann/1", theirs, "approve"), body("ann/2", used, "approve"),
 		body("nowhere", "p-0", "approve")} {
 		w := d.ask(asked{user: "tom", method: "POST", target: "/decide", body: b})
 		require.Equal(t, 404, w.Code)
-		answers[w.Body.String()] = true
+		answers[untraced(t, w)] = true
 	}
 	require.Len(t, answers, 1)
 }
 
 func TestEachKindOfDecisionIsTakenAndSaysByWhom(t *testing.T) {
-	question := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Page) (string, error) {
+	question := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Doc) (string, error) {
 		return "", tools.Suspend{Kind: "question", Prompt: "Which colour?", Schema: []byte(`{"enum":["red","blue"]}`)}
 	})
 	for decision, c := range map[string]struct {
@@ -118,7 +119,7 @@ func TestEachKindOfDecisionIsTakenAndSaysByWhom(t *testing.T) {
 		"approve": {"cms.remove", nil, []string{"home"}, "home is gone"},
 		"reject":  {"cms.remove", []any{"reason", "keep it"}, []string{}, "keep it"},
 		"suggest": {"cms.remove", []any{"reason", "archive it"}, []string{}, "archive it"},
-		"edit":    {"cms.remove", []any{"input", Page{"blog"}}, []string{"blog"}, "blog is gone"},
+		"edit":    {"cms.remove", []any{"input", Doc{"blog"}}, []string{"blog"}, "blog is gone"},
 		"always":  {"cms.touch", []any{"reason", "harmless"}, []string{"home"}, "home is gone"},
 		"answer":  {"ask", []any{"value", "blue"}, []string{}, "blue"},
 	} {
@@ -132,7 +133,7 @@ func TestEachKindOfDecisionIsTakenAndSaysByWhom(t *testing.T) {
 			require.Equal(t, 200, w.Code, w.Body.String())
 			require.JSONEq(t, `{"session":"s","id":"`+id+`","decision":"`+decision+`","by":"ann"}`, w.Body.String())
 			require.Len(t, d.decided, 1)
-			require.Equal(t, approvals.Decided{Agent: d.a, Session: "s", ID: id, Kind: agent.DecisionKind(decision),
+			require.Equal(t, serve.Decided{Agent: d.a, Session: "s", ID: id, Kind: agent.DecisionKind(decision),
 				User: "ann"}, d.decided[0])
 			d.goOn("s")
 			require.Equal(t, c.ran, d.done.done())
@@ -153,7 +154,7 @@ func TestEachKindOfDecisionIsTakenAndSaysByWhom(t *testing.T) {
 	id := d.run("s")[0].ID
 	status, code, message := d.decide("ann", body("s", id, "answer", "value", "green"))
 	require.Equal(t, 422, status)
-	require.Equal(t, approvals.CodeBad, code)
+	require.Equal(t, serve.CodeBad, code)
 	require.Contains(t, message, "blue", "it says what would be right")
 }
 
@@ -168,7 +169,7 @@ func TestMethodsAndPathsThatArentThereSaySo(t *testing.T) {
 		{"HEAD", "/", 200, ""}, {"HEAD", itemPath("s", id), 200, ""},
 		{"OPTIONS", "/", 204, "GET, HEAD, OPTIONS"}, {"OPTIONS", "/decide", 204, "POST, OPTIONS"},
 		{"POST", "/", 405, "GET, HEAD, OPTIONS"}, {"DELETE", "/item", 405, "GET, HEAD, OPTIONS"},
-		{"BREW", "/rules", 405, "GET, HEAD, DELETE, OPTIONS"},
+		{"BREW", "/rules", 405, "DELETE, GET, HEAD, OPTIONS"},
 		{"GET", "/items", 404, ""}, {"GET", "/item/", 404, ""}, {"GET", "/%2e%2e/item", 404, ""},
 		{"GET", "/./item", 404, ""},
 		{"GET", "/?limit=x", 400, ""}, {"GET", "/?limit=-1", 400, ""}, {"GET", "/?before=soon", 400, ""},
@@ -229,14 +230,14 @@ func TestATrustedOriginMayDecide(t *testing.T) {
 func TestAnAuthorizerIsToldWhatItIsAskedAboutAndChangesNothing(t *testing.T) {
 	d := newDesk(t, agent.Config{}, call("cms.remove", "home"), say("Done."))
 	id := d.run("s")[0].ID
-	var acts []approvals.Act
+	var acts []serve.Action
 	who := ""
-	d.hcfg.Authorize = func(_ *http.Request, item approvals.Item, act approvals.Act) (string, error) {
+	d.hcfg.Authorize = func(_ *http.Request, item serve.Item, act serve.Action) (string, error) {
 		acts = append(acts, act)
 		require.Equal(t, "s", item.Session)
-		require.Equal(t, act == approvals.ActDecide, item.Decision != nil)
-		require.Equal(t, act == approvals.ActView || act == approvals.ActDecide, item.Pause != nil)
-		if act == approvals.ActDecide {
+		require.Equal(t, act == serve.ActionDecide, item.Decision != nil)
+		require.Equal(t, act == serve.ActionRead || act == serve.ActionDecide, item.Pause != nil)
+		if act == serve.ActionDecide {
 			require.Equal(t, "cms", item.Agent)
 			require.Equal(t, "cms.remove", item.Tool)
 			require.JSONEq(t, `{"id":"blog"}`, string(item.Decision.Input))
@@ -247,14 +248,14 @@ func TestAnAuthorizerIsToldWhatItIsAskedAboutAndChangesNothing(t *testing.T) {
 		return who, nil
 	}
 	d.restart(say("Done."))
-	status, code, _ := d.decide("", body("s", id, "edit", "input", Page{"blog"}))
+	status, code, _ := d.decide("", body("s", id, "edit", "input", Doc{"blog"}))
 	require.Equal(t, 500, status, "a decision bears a name")
-	require.Equal(t, approvals.CodeInternal, code)
+	require.Equal(t, serve.CodeInternal, code)
 	require.Zero(t, d.inbox("s"))
 	who = "ann"
-	status, _, _ = d.decide("", body("s", id, "edit", "input", Page{"blog"}))
+	status, _, _ = d.decide("", body("s", id, "edit", "input", Doc{"blog"}))
 	require.Equal(t, 200, status)
-	require.Equal(t, []approvals.Act{approvals.ActView, approvals.ActDecide, approvals.ActView, approvals.ActDecide},
+	require.Equal(t, []serve.Action{serve.ActionRead, serve.ActionDecide, serve.ActionRead, serve.ActionDecide},
 		acts)
 	d.goOn("s")
 	require.Equal(t, []string{"blog"}, d.done.done())
@@ -264,13 +265,13 @@ func TestTheSessionOfAnAgentThatIsntServedHereIsShownAndLeftAlone(t *testing.T) 
 	d := newDesk(t, agent.Config{}, call("cms.touch", "home"), say("Done."))
 	id := d.run("s")[0].ID
 	d.hcfg.Agents = map[string]*agent.Agent{"other": d.a}
-	h, err := approvals.New(d.hcfg)
+	h, err := serve.Approvals(d.hcfg)
 	require.NoError(t, err)
 	d.h = h
 	require.Equal(t, 200, d.get("ann", itemPath("s", id), new(approvals.Detail)))
 	status, code, message := d.decide("ann", body("s", id, "always"))
 	require.Equal(t, 422, status)
-	require.Equal(t, approvals.CodeElsewhere, code)
+	require.Equal(t, serve.CodeElsewhere, code)
 	require.Contains(t, message, "cms")
 	require.Zero(t, d.inbox("s"))
 }
@@ -289,7 +290,7 @@ func TestWhatFailsWithinIsntTold(t *testing.T) {
 	d.restart()
 	status, code, message := d.decide("ann", body("s", id, "approve"))
 	require.Equal(t, 500, status)
-	require.Equal(t, approvals.CodeInternal, code)
+	require.Equal(t, serve.CodeInternal, code)
 	require.NotContains(t, message, "password")
 	require.Empty(t, d.decided)
 }
@@ -325,7 +326,7 @@ func TestADecisionIsTakenWholeThoughTheAskerHasGone(t *testing.T) {
 func TestARuleThatARunHoldsIsRevokedAllTheSame(t *testing.T) {
 	d := newDesk(t, agent.Config{})
 	var status int
-	revoke := tools.New(tools.Spec{Name: "revoke"}, func(context.Context, Page) (string, error) {
+	revoke := tools.New(tools.Spec{Name: "revoke"}, func(context.Context, Doc) (string, error) {
 		status = d.ask(asked{user: "ann", method: "DELETE", target: "/rules?session=s&tool=cms.touch"}).Code
 		return "ok", nil
 	})
@@ -342,8 +343,8 @@ func TestARuleThatARunHoldsIsRevokedAllTheSame(t *testing.T) {
 func TestAnAuthorizerThatPanicsPermitsNothing(t *testing.T) {
 	d := newDesk(t, agent.Config{}, call("cms.remove", "home"), say("Done."))
 	id := d.run("s")[0].ID
-	panics := approvals.ActList
-	d.hcfg.Authorize = func(r *http.Request, item approvals.Item, act approvals.Act) (string, error) {
+	panics := serve.ActionList
+	d.hcfg.Authorize = func(r *http.Request, item serve.Item, act serve.Action) (string, error) {
 		if act == panics {
 			panic("no rights are known")
 		}
@@ -353,8 +354,8 @@ func TestAnAuthorizerThatPanicsPermitsNothing(t *testing.T) {
 	var list struct{ Items []approvals.Open }
 	require.Equal(t, http.StatusOK, d.get("ann", "/", &list))
 	require.Empty(t, list.Items)
-	for act, want := range map[approvals.Act]int{approvals.ActView: http.StatusNotFound,
-		approvals.ActDecide: http.StatusForbidden} {
+	for act, want := range map[serve.Action]int{serve.ActionRead: http.StatusNotFound,
+		serve.ActionDecide: http.StatusForbidden} {
 		panics = act
 		status, _, message := d.decide("ann", body("s", id, "approve"))
 		require.Equal(t, want, status)
@@ -362,4 +363,16 @@ func TestAnAuthorizerThatPanicsPermitsNothing(t *testing.T) {
 	}
 	require.Zero(t, d.inbox("s"), "nothing was decided")
 	require.Empty(t, d.decided)
+}
+
+func TestAPanicAfterADecisionDoesNotChangeItsAnswer(t *testing.T) {
+	d := newDesk(t, agent.Config{}, call("cms.remove", "home"), say("Done."))
+	d.hcfg.OnDecided = func(context.Context, serve.Decided) { panic("no one is woken") }
+	d.restart(call("cms.remove", "home"), say("Done."))
+	id := d.run("s")[0].ID
+	status, _, message := d.decide("ann", body("s", id, "approve"))
+	require.Equal(t, 200, status, message)
+	require.Equal(t, 1, d.inbox("s"))
+	d.goOn("s")
+	require.Equal(t, []string{"home"}, d.done.done())
 }

@@ -1,4 +1,4 @@
-package approvals_test
+package serve_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/agent/serve"
 )
 
 // planned returns a desk with a run of a plan, tom/plan, which waits for approval.
@@ -22,7 +23,7 @@ func planned(t *testing.T) (*desk, *plan.Runner, *plan.Plan) {
 	r, err := plan.New(plan.Config{Agent: d.a})
 	require.NoError(t, err)
 	d.hcfg.Plans = r
-	d.h, err = approvals.New(d.hcfg)
+	d.h, err = serve.Approvals(d.hcfg)
 	require.NoError(t, err)
 	p := &plan.Plan{Title: "Two pages go", Nodes: []plan.Node{
 		{ID: "a", Tool: remove.Name, Input: map[string]any{"id": "home"}},
@@ -33,7 +34,7 @@ func planned(t *testing.T) (*desk, *plan.Runner, *plan.Plan) {
 	return d, r, p
 }
 
-func open(t *testing.T, store journal.Store, f approvals.Filter) (items []approvals.Open) {
+func openItems(t *testing.T, store journal.Store, f approvals.Filter) (items []approvals.Open) {
 	t.Helper()
 	for o, err := range approvals.List(t.Context(), store, f) {
 		require.NoError(t, err)
@@ -44,8 +45,8 @@ func open(t *testing.T, store journal.Store, f approvals.Filter) (items []approv
 
 func TestAPlanIsListedShownAndApproved(t *testing.T) {
 	d, r, p := planned(t)
-	require.Empty(t, open(t, d.store, approvals.Filter{}))
-	list := open(t, d.store, approvals.Filter{Plans: true})
+	require.Empty(t, openItems(t, d.store, approvals.Filter{}))
+	list := openItems(t, d.store, approvals.Filter{Plans: true})
 	require.Len(t, list, 1)
 	require.Equal(t, "plan", list[0].Tool)
 	require.Equal(t, agent.PauseApproval, list[0].Kind)
@@ -65,13 +66,13 @@ func TestAPlanIsListedShownAndApproved(t *testing.T) {
 	status, code, _ := d.decide("eve", body("tom/plan", id, "approve"))
 	require.Equal(t, 403, status, code)
 	status, code, message := d.decide("tom", body("tom/plan", id, "answer", "value", 1))
-	require.Equal(t, approvals.CodeBad, code, status)
+	require.Equal(t, serve.CodeBad, code, status)
 	require.Contains(t, message, "a plan can be approved, rejected, or sent back")
 	status, _, message = d.decide("tom", body("tom/plan", id, "approve"))
 	require.Equal(t, 200, status, message)
 	_, code, _ = d.decide("ann", body("tom/plan", id, "reject", "reason", "no"))
-	require.Equal(t, approvals.CodeUsed, code)
-	require.Equal(t, []approvals.Decided{{Session: "tom/plan", ID: id, Kind: "approve", User: "tom"}}, d.decided)
+	require.Equal(t, serve.CodeUsed, code)
+	require.Equal(t, []serve.Decided{{Session: "tom/plan", ID: id, Kind: "approve", User: "tom"}}, d.decided)
 
 	ctx, stop := context.WithCancel(t.Context())
 	var served sync.WaitGroup
@@ -88,8 +89,8 @@ func TestAPlanIsListedShownAndApproved(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, p.Hash(), s.Approved)
 	_, code, _ = d.decide("tom", body("tom/plan", id, "approve"))
-	require.Equal(t, approvals.CodeUnknown, code)
-	list = open(t, d.store, approvals.Filter{Plans: true})
+	require.Equal(t, serve.CodeUnknown, code)
+	list = openItems(t, d.store, approvals.Filter{Plans: true})
 	require.Len(t, list, 1, "the plan has answered for the first; the input of the second wasn't in it")
 	require.Equal(t, "tom/plan", list[0].Session)
 	require.Equal(t, remove.Name, list[0].Tool)
@@ -103,12 +104,12 @@ func TestAPlanIsListedShownAndApproved(t *testing.T) {
 
 func TestAPlanIsNoItemWithoutPlans(t *testing.T) {
 	d, _, _ := planned(t)
-	list := open(t, d.store, approvals.Filter{Plans: true})
+	list := openItems(t, d.store, approvals.Filter{Plans: true})
 	d.hcfg.Plans = nil
 	var err error
-	d.h, err = approvals.New(d.hcfg)
+	d.h, err = serve.Approvals(d.hcfg)
 	require.NoError(t, err)
 	require.NotContains(t, d.ask(asked{user: "tom", method: "GET", target: "/"}).Body.String(), list[0].ID)
 	_, code, _ := d.decide("tom", body("tom/plan", list[0].ID, "approve"))
-	require.Equal(t, approvals.CodeUnknown, code)
+	require.Equal(t, serve.CodeUnknown, code)
 }

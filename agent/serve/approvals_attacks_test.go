@@ -1,12 +1,10 @@
-package approvals_test
+package serve_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,13 +18,14 @@ import (
 	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestTheTableOfAttacks sends what must not be taken. In each case the answer says why, nothing is
-// sent to the session, nothing is recorded, nothing runs, and who may decide still can.
-func TestTheTableOfAttacks(t *testing.T) {
+// TestTheTableOfAttacksOnApprovals sends what must not be taken. In each case the answer says why,
+// nothing is sent to the session, nothing is recorded, nothing runs, and who may decide still can.
+func TestTheTableOfAttacksOnApprovals(t *testing.T) {
 	const session = "tom/1"
 	deep := strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200)
 	post := func(body string) asked { return asked{user: "ann", method: "POST", target: "/decide", body: body} }
@@ -46,184 +45,184 @@ func TestTheTableOfAttacks(t *testing.T) {
 	}{
 		"a forged id": {func(g given) asked {
 			return post(body(session, "p-0123456789abcdefghijklmn", "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"an id with its case": {func(g given) asked {
 			return post(body(session, strings.ToUpper(g.id), "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"an id and a space": {func(g given) asked {
 			return post(body(session, g.id+" ", "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"the call's id": {func(g given) asked {
 			return post(body(session, "r-1.1.0", "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"no id": {func(g given) asked {
 			return post(body(session, "", "approve"))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"another session's id": {func(g given) asked {
 			return post(body(session, g.foreign, "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"an id's other session": {func(g given) asked {
 			return post(body("tom/2", g.id, "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"an unknown session": {func(g given) asked {
 			return post(body("tom/404", g.id, "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"a path up": {func(g given) asked {
 			return post(body("tom/2/../1", g.id, "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"a path in an id": {func(g given) asked {
 			return post(body(session, "../"+g.id, "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"a session of control": {func(g given) asked {
 			return post(body("tom/1\x00", g.id, "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"a session that is long": {func(g given) asked {
 			return post(body(strings.Repeat("s", 600), g.id, "approve"))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"nobody": {func(g given) asked {
 			return by("", post(body(session, g.id, "approve")))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"somebody else's": {func(g given) asked {
 			return by("tom", post(body("ann/1", g.foreign, "approve")))
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"who may only look": {func(g given) asked {
 			return by("eve", post(body(session, g.id, "approve")))
-		}, 403, approvals.CodeForbidden},
+		}, 403, serve.CodeForbidden},
 		"who one says one is": {func(g given) asked {
 			return post(body(session, g.id, "approve", "who", "root"))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"by whom": {func(g given) asked {
 			return post(body(session, g.id, "approve", "by", "root"))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"an input with approval": {func(g given) asked {
-			return post(body(session, g.id, "approve", "input", Page{"all"}))
-		}, 422, approvals.CodeBad},
+			return post(body(session, g.id, "approve", "input", Doc{"all"}))
+		}, 422, serve.CodeBad},
 		"a null with approval": {func(g given) asked {
 			return post(body(session, g.id, "approve", "value", 1))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"another call": {func(g given) asked {
-			return post(body(session, g.id, "approve", "call", Page{"all"}))
-		}, 400, approvals.CodeMalformed},
+			return post(body(session, g.id, "approve", "call", Doc{"all"}))
+		}, 400, serve.CodeMalformed},
 		"always, at high risk": {func(g given) asked {
 			return post(body(session, g.id, "always"))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"an answer for a tool": {func(g given) asked {
 			return post(body(session, g.id, "answer", "value", "done"))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"an answer of nothing": {func(g given) asked {
 			return post(body(session, g.id, "answer"))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"an edit of nothing": {func(g given) asked {
 			return post(body(session, g.id, "edit"))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"an edit to null": {func(g given) asked {
 			return post(body(session, g.id, "edit", "input", nil))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"an edit with more": {func(g given) asked {
 			return post(body(session, g.id, "edit", "input", map[string]any{"id": "a", "force": true}))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"an edit by another case": {func(g given) asked {
 			return post(body(session, g.id, "edit", "input", map[string]any{"ID": "a"}))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"a suggestion of nothing": {func(g given) asked {
 			return post(body(session, g.id, "suggest"))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"no decision": {func(g given) asked {
 			return post(body(session, g.id, "whatever"))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"expired by hand": {func(g given) asked {
 			return post(body(session, g.id, "expired"))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"superseded by hand": {func(g given) asked {
 			return post(body(session, g.id, "superseded"))
-		}, 422, approvals.CodeBad},
+		}, 422, serve.CodeBad},
 		"a key twice": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"reject","decision":"approve"}`, session, g.id))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"a key twice, escaped": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"reject","\u0064ecision":"approve"}`, session,
 				g.id))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"a key twice, deep": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"edit","input":{"id":"a","id":"b"}}`, session,
 				g.id))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"a key in capitals": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":%q,"Decision":"approve"}`, session, g.id))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"two bodies": {func(g given) asked {
 			return post(body(session, "p-0", "reject") + body(session, g.id, "approve"))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"a list": {func(g given) asked {
 			return post("[" + body(session, g.id, "approve") + "]")
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"a list of ids": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":[%q],"decision":"approve"}`, session, g.id))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"half a body": {func(g given) asked {
 			return post(strings.TrimSuffix(body(session, g.id, "approve"), "}"))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"no UTF-8": {func(g given) asked {
 			return post(fmt.Sprintf("{\"session\":%q,\"id\":%q,\"decision\":\"approve\",\"reason\":\"\xff\"}", session,
 				g.id))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"a deep body": {func(g given) asked {
 			return post(fmt.Sprintf(`{"session":%q,"id":%q,"decision":"edit","input":%s}`, session, g.id, deep))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"a body too deep": {func(g given) asked {
 			return post(strings.Repeat("[", 60000))
-		}, 400, approvals.CodeMalformed},
+		}, 400, serve.CodeMalformed},
 		"a huge body": {func(g given) asked {
 			return post(body(session, g.id, "approve", "reason", strings.Repeat("x", 64<<10)))
-		}, 413, approvals.CodeTooLarge},
+		}, 413, serve.CodeTooLarge},
 		"a form": {func(g given) asked {
 			return with(post("session="+session+"&id="+g.id+"&decision=approve"), "Content-Type",
 				"application/x-www-form-urlencoded")
-		}, 415, approvals.CodeMediaType},
+		}, 415, serve.CodeMediaType},
 		"plain text": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Content-Type", "text/plain")
-		}, 415, approvals.CodeMediaType},
+		}, 415, serve.CodeMediaType},
 		"no type": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Content-Type", "")
-		}, 415, approvals.CodeMediaType},
+		}, 415, serve.CodeMediaType},
 		"another charset": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Content-Type", "application/json; charset=utf-7")
-		}, 415, approvals.CodeMediaType},
+		}, 415, serve.CodeMediaType},
 		"compressed": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Content-Encoding", "gzip")
-		}, 415, approvals.CodeMediaType},
+		}, 415, serve.CodeMediaType},
 		"a cross-site post": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Sec-Fetch-Site", "cross-site")
-		}, 403, approvals.CodeCrossSite},
+		}, 403, serve.CodeCrossSite},
 		"a sibling's post": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Sec-Fetch-Site", "same-site")
-		}, 403, approvals.CodeCrossSite},
+		}, 403, serve.CodeCrossSite},
 		"another origin": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Origin", "https://evil.example")
-		}, 403, approvals.CodeCrossSite},
+		}, 403, serve.CodeCrossSite},
 		"the origin null": {func(g given) asked {
 			return with(post(body(session, g.id, "approve")), "Origin", "null")
-		}, 403, approvals.CodeCrossSite},
+		}, 403, serve.CodeCrossSite},
 		"a get that decides": {func(g given) asked {
 			return asked{user: "ann", method: "GET", target: "/decide?session=tom%2F1&decision=approve&id=" + g.id}
-		}, 405, approvals.CodeMethod},
+		}, 405, serve.CodeMethod},
 		"a put": {func(g given) asked {
 			return asked{user: "ann", method: "PUT", target: "/decide", body: body(session, g.id, "approve")}
-		}, 405, approvals.CodeMethod},
+		}, 405, serve.CodeMethod},
 		"an overridden method": {func(g given) asked {
 			return with(asked{user: "ann", method: "GET", target: "/decide", body: body(session, g.id, "approve")},
 				"X-HTTP-Method-Override", "POST")
-		}, 405, approvals.CodeMethod},
+		}, 405, serve.CodeMethod},
 		"a path beside": {func(g given) asked {
 			return asked{user: "ann", method: "POST", target: "/item/../decide", body: body(session, g.id, "approve")}
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"a path escaped": {func(g given) asked {
 			return asked{user: "ann", method: "POST", target: "/item/%2e%2e/decide",
 				body: body(session, g.id, "approve")}
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 		"two slashes": {func(g given) asked {
 			return asked{user: "ann", method: "POST", target: "//decide", body: body(session, g.id, "approve")}
-		}, 404, approvals.CodeUnknown},
+		}, 404, serve.CodeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, agent.Config{}, call("cms.remove", "home"), call("cms.remove", "blog"), say("Done."))
@@ -270,10 +269,10 @@ func TestARequestIsTakenOnceHoweverOftenItIsSentAndAcrossRestarts(t *testing.T) 
 	again := func(when string) {
 		t.Helper()
 		for _, b := range []string{first, body("s", id, "reject", "reason", "no"),
-			body("s", id, "edit", "input", Page{"all"})} {
+			body("s", id, "edit", "input", Doc{"all"})} {
 			status, code, message := d.decide("ann", b)
 			require.Equal(t, 409, status, when)
-			require.Equal(t, approvals.CodeUsed, code, message)
+			require.Equal(t, serve.CodeUsed, code, message)
 		}
 	}
 	again("before it ran")
@@ -309,7 +308,7 @@ func TestOfAHundredDecisionsAtATimeOneIsTaken(t *testing.T) {
 		case 1:
 			b = body("s", id, "reject", "reason", "no")
 		case 2:
-			b = body("s", id, "edit", "input", Page{"blog"})
+			b = body("s", id, "edit", "input", Doc{"blog"})
 		case 3:
 			b = body("s", id, "suggest", "reason", "archive it")
 		}
@@ -318,7 +317,7 @@ func TestOfAHundredDecisionsAtATimeOneIsTaken(t *testing.T) {
 			case status == 200:
 				taken.Add(1)
 				winner.Store(b)
-			case status == 409 && code == approvals.CodeUsed:
+			case status == 409 && code == serve.CodeUsed:
 				told.Add(1)
 			default:
 				t.Error(status, code, message)
@@ -348,11 +347,11 @@ func TestWhoApprovesWhatTheySawCantApproveWhatAnotherMadeOfIt(t *testing.T) {
 	var seen approvals.Detail
 	require.Equal(t, 200, d.get("ann", itemPath("s", id), &seen))
 	require.JSONEq(t, `{"id":"home"}`, string(seen.Pause.Call.Input))
-	status, _, _ := d.decide("ann", body("s", id, "edit", "input", Page{"blog"}))
+	status, _, _ := d.decide("ann", body("s", id, "edit", "input", Doc{"blog"}))
 	require.Equal(t, 200, status)
 	status, code, _ := d.decide("ann", body("s", id, "approve"))
 	require.Equal(t, 409, status)
-	require.Equal(t, approvals.CodeUsed, code)
+	require.Equal(t, serve.CodeUsed, code)
 	d.goOn("s")
 	require.Equal(t, []string{"blog"}, d.done.done(), "once, with the input of the one decision that was taken")
 	require.Equal(t, 200, d.get("ann", itemPath("s", id), &seen))
@@ -365,7 +364,7 @@ func TestDecisionsInAnotherOrderRunWhatWasDecided(t *testing.T) {
 	d := newDesk(t, agent.Config{}, calls("cms.remove", "a", "b", "c"), say("Done."))
 	p := d.run("s")
 	for _, b := range []string{body("s", p[2].ID, "approve"), body("s", p[0].ID, "reject"),
-		body("s", p[1].ID, "edit", "input", Page{"x"})} {
+		body("s", p[1].ID, "edit", "input", Doc{"x"})} {
 		status, _, message := d.decide("ann", b)
 		require.Equal(t, 200, status, message)
 	}
@@ -386,11 +385,11 @@ func TestWhatHasExpiredCantBeDecided(t *testing.T) {
 		require.Equal(t, 200, d.get("ann", "/", &list))
 		require.True(t, list.Items[0].Expired)
 		for range 2 { // before the run knows, and afterwards
-			for _, b := range []string{body("s", id, "approve"), body("s", id, "edit", "input", Page{"x"}),
+			for _, b := range []string{body("s", id, "approve"), body("s", id, "edit", "input", Doc{"x"}),
 				body("s", id, "reject")} {
 				status, code, message := d.decide("ann", b)
-				require.Equal(t, 410, status)
-				require.Equal(t, approvals.CodeExpired, code, message)
+				require.Equal(t, 409, status)
+				require.Equal(t, serve.CodeExpired, code, message)
 			}
 			var seen approvals.Detail
 			require.Equal(t, 200, d.get("ann", itemPath("s", id), &seen))
@@ -429,7 +428,7 @@ func TestARuleGoesNoFurtherThanItMay(t *testing.T) {
 	}
 	status, code := del("eve", "session=tom/1&tool=cms.touch")
 	require.Equal(t, 403, status)
-	require.Equal(t, approvals.CodeForbidden, code)
+	require.Equal(t, serve.CodeForbidden, code)
 	status, _ = del("mallory", "session=tom/1&tool=cms.touch")
 	require.Equal(t, 404, status)
 	status, _ = del("tom", "session=tom/1&tool=cms.remove")
@@ -438,7 +437,7 @@ func TestARuleGoesNoFurtherThanItMay(t *testing.T) {
 		d.ask(asked{user: "tom", method: "DELETE", target: "/rules?session=tom/1&tool=cms.touch",
 			header: map[string]string{"Sec-Fetch-Site": "cross-site"}}))
 	require.Equal(t, 403, status)
-	require.Equal(t, approvals.CodeCrossSite, code)
+	require.Equal(t, serve.CodeCrossSite, code)
 	status, _ = del("tom", "session=tom/1&tool=cms.touch")
 	require.Equal(t, 204, status)
 	status, _ = del("tom", "session=tom/1&tool=cms.touch")
@@ -468,13 +467,13 @@ func TestAnApprovalThatHasGoneStaleRunsNothing(t *testing.T) {
 			return agent.Config{Tools: []tools.Tool{done.tool(remove)}, Policies: []tools.Policy{deny}}
 		}, false, tools.Denied},
 		"another Check": {func(done *effects) agent.Config {
-			return agent.Config{Tools: []tools.Tool{tools.Func[Page, string]{
+			return agent.Config{Tools: []tools.Tool{tools.Func[Doc, string]{
 				Spec: remove,
-				Run: func(_ context.Context, in Page) (string, error) {
+				Run: func(_ context.Context, in Doc) (string, error) {
 					done.ids = append(done.ids, in.ID)
 					return "gone", nil
 				},
-				Check: func(context.Context, Page) error { return fmt.Errorf("the page was published meanwhile") },
+				Check: func(context.Context, Doc) error { return fmt.Errorf("the page was published meanwhile") },
 			}}}
 		}, false, tools.Denied},
 	} {
@@ -533,7 +532,7 @@ func decideOnAChild(t *testing.T) {
 	require.Equal(t, 404, d.get("ann", itemPath(name, p.ID), nil))
 	status, code, _ := d.decide("ann", body(name, p.ID, "approve"))
 	require.Equal(t, 404, status)
-	require.Equal(t, approvals.CodeUnknown, code)
+	require.Equal(t, serve.CodeUnknown, code)
 	require.Zero(t, d.inbox(name))
 	var list struct{ Items []approvals.Open }
 	require.Equal(t, 200, d.get("ann", "/", &list))
@@ -553,7 +552,7 @@ func decideOnAChild(t *testing.T) {
 
 	status, code, _ = d.decide("ann", body("s", p.ID, "approve"))
 	require.Equal(t, 409, status)
-	require.Equal(t, approvals.CodeUsed, code)
+	require.Equal(t, serve.CodeUsed, code)
 	require.Equal(t, 200, d.get("ann", itemPath("s", both[1].ID), &seen))
 	require.True(t, began.Equal(seen.Since), "since it first waited")
 	status, _, _ = d.decide("ann", body("s", both[1].ID, "reject"))
@@ -562,25 +561,7 @@ func decideOnAChild(t *testing.T) {
 	require.Equal(t, []string{"home"}, done.done())
 }
 
-// A patient is a ResponseWriter whose request has a body that never comes.
-type patient struct {
-	*httptest.ResponseRecorder
-	limit time.Duration
-}
-
-func (p *patient) SetReadDeadline(at time.Time) error {
-	p.limit = time.Until(at)
-	return nil
-}
-
-func (p *patient) Read([]byte) (int, error) {
-	if p.limit <= 0 {
-		return 0, errors.New("it would have been read for ever")
-	}
-	return 0, os.ErrDeadlineExceeded
-}
-
-func TestABodyThatDoesNotComeIsAnswered(t *testing.T) {
+func TestADecisionThatDoesNotComeIsAnswered(t *testing.T) {
 	d := newDesk(t, agent.Config{})
 	w := &patient{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequest("POST", "/decide", w)
@@ -588,6 +569,6 @@ func TestABodyThatDoesNotComeIsAnswered(t *testing.T) {
 	r.Header.Set("User", "ann")
 	d.h.ServeHTTP(w, r)
 	require.Equal(t, http.StatusRequestTimeout, w.Code)
-	require.Contains(t, w.Body.String(), `"code":"`+approvals.CodeSlow+`"`)
+	require.Contains(t, w.Body.String(), `"code":"`+serve.CodeSlow+`"`)
 	require.InDelta(t, 30*time.Second, w.limit, float64(time.Second))
 }

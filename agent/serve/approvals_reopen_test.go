@@ -1,4 +1,4 @@
-package approvals_test
+package serve_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -20,7 +21,7 @@ func TestAnItemWhoseDecisionDoesNotFitIsOpenAgainUnderAnotherID(t *testing.T) {
 	strict.Schema = []byte(`{"properties":{"id":{"enum":["home"]}}}`)
 	d.cfg.Tools = []tools.Tool{d.done.tool(wide)}
 	d.restart()
-	status, _, _ := d.decide("ann", body("s", old.ID, "edit", "input", Page{"blog"}))
+	status, _, _ := d.decide("ann", body("s", old.ID, "edit", "input", Doc{"blog"}))
 	require.Equal(t, 200, status)
 
 	cfg := d.cfg
@@ -54,18 +55,13 @@ func TestAnItemWhoseDecisionDoesNotFitIsOpenAgainUnderAnotherID(t *testing.T) {
 
 	w := d.ask(asked{user: "ann", method: "POST", target: "/decide", body: body("s", old.ID, "approve")})
 	require.Equal(t, 409, w.Code)
-	var refused struct {
-		Error struct {
-			Code  string
-			NewID string `json:"new_id"`
-		}
-	}
+	var refused problem
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &refused))
-	require.Equal(t, approvals.CodeReplaced, refused.Error.Code)
-	require.Equal(t, now.ID, refused.Error.NewID)
+	require.Equal(t, serve.CodeReplaced, refused.Code)
+	require.Equal(t, now.ID, refused.NewID)
 	status, code, _ := d.decide("eve", body("s", old.ID, "approve"))
 	require.Equal(t, 403, status)
-	require.Equal(t, approvals.CodeForbidden, code, "who may not decide isn't told the new id")
+	require.Equal(t, serve.CodeForbidden, code, "who may not decide isn't told the new id")
 	require.Equal(t, 0, d.inbox("s"))
 
 	status, _, _ = d.decide("ann", body("s", now.ID, "approve"))

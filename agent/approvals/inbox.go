@@ -1,0 +1,114 @@
+package approvals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/plan"
+)
+
+// An Inbox is where people decide on what agents and plans wait for. Its methods don't ask who may
+// do that. The fields don't change while it is used; it is safe for concurrent use then.
+type Inbox struct {
+	// Store is the journal in which the agents keep their sessions.
+	Store journal.Store
+	// Agents are the agents whose sessions are decided on here, by name: agent.Config.Name. They
+	// needn't be able to run the calls, but they need the tools: an edited input is validated
+	// against them.
+	Agents map[string]*agent.Agent
+	// Plans, if it isn't nil, has the runs of plans in Store: what they wait for is listed with the
+	// items of sessions, and is decided on in the same way. The calls of their nodes are among it.
+	Plans *plan.Runner
+}
+
+// ErrElsewhere says that a session is of an agent that isn't in Inbox.Agents.
+var ErrElsewhere = errors.New("approvals: the session is of an agent that isn't served here")
+
+// List is [List], with what runs of plans wait for if b has them.
+func (b *Inbox) List(ctx context.Context, f Filter) iter.Seq2[Open, error] {
+	if b == nil {
+		b = &Inbox{}
+	}
+	f.Plans = b.Plans != nil
+	return List(ctx, b.Store, f)
+}
+
+// Find is [Find], also for what a run of plans waits for: its name is that of the session then.
+func (b *Inbox) Find(ctx context.Context, session, id string, messages int) (*Detail, error) {
+	if b == nil {
+		b = &Inbox{}
+	}
+	d, err := Find(ctx, b.Store, session, id, messages)
+	if b.Plans != nil && errors.Is(err, ErrUnknown) {
+		return findInPlan(ctx, b.Plans, session, id)
+	}
+	return d, err
+}
+
+// findInPlan returns an open item of a run of plans.
+func findInPlan(ctx context.Context, r *plan.Runner, run, id string) (*Detail, error) {
+	asked, err := r.Pending(ctx, run)
+	if errors.Is(err, agent.ErrNothingOpen) || errors.Is(err, agent.ErrDuplicate) { // a session, perhaps
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range asked {
+		if p.ID == id {
+			return &Detail{Session: run, ID: id, State: StateOpen, Pause: p, Plan: true}, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: the run of plans %q doesn't ask for %q", ErrUnknown, run, id)
+}
+
+// Decide records a decision on an item that [Inbox.Find] has returned: see [agent.Session.Decide]
+// and [plan.Runner.Decide]. What was decided before, has expired or was replaced is an
+// *[agent.DecisionError]. If the agent of the session isn't in b.Agents, the error is
+// [ErrElsewhere].
+func (b *Inbox) Decide(ctx context.Context, item *Detail, d agent.Decision) error {
+	if b == nil || item == nil {
+		return ErrUnknown
+	}
+	refuse := func(code, problem string) error {
+		return &agent.DecisionError{Session: item.Session, ID: item.ID, Code: code, Problem: problem, NewID: item.NewID}
+	}
+	switch item.State {
+	case StateExpired:
+		return refuse(machine.DecisionExpired, "nobody decided in time, and the call counts as rejected")
+	case StateReplaced:
+		return refuse(machine.DecisionReplaced, "an earlier decision couldn't be accepted, and the pause is open again")
+	case StateDecided:
+		return refuse(machine.DecisionUsed, "the pause was decided before")
+	}
+	d.ID = item.ID
+	if item.Plan {
+		if b.Plans == nil {
+			return ErrElsewhere
+		}
+		return b.Plans.Decide(ctx, item.Session, d)
+	}
+	a := b.Agents[item.Agent]
+	if a == nil {
+		return ErrElsewhere
+	}
+	return a.Session(item.Session).Decide(ctx, d)
+}
+
+// Rules returns the standing approvals of a session, and the name of its agent. If there is no such
+// session, the error is [ErrUnknown].
+func (b *Inbox) Rules(ctx context.Context, session string) (rules []agent.Rule, of string, err error) {
+	if b == nil {
+		b = &Inbox{}
+	}
+	l, err := read(ctx, b.Store, session)
+	if err != nil {
+		return nil, "", err
+	}
+	return append([]agent.Rule{}, l.state.Rules...), l.agent(), nil
+}

@@ -1,0 +1,99 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// waiting is a store of heads with open matters, as they are without a log.
+func waiting(t testing.TB, open map[string][]journal.Open) journal.Store {
+	t.Helper()
+	store := journal.NewMemory()
+	for session, o := range open {
+		require.NoError(t, store.Append(context.Background(),
+			journal.Append{Session: session, Head: &journal.HeadUpdate{Status: "paused", Open: o,
+				Parent: parentOf(session)}}))
+	}
+	return store
+}
+
+// parentOf makes the sessions with the names of subagents' sessions those of subagents.
+func parentOf(session string) string {
+	if strings.HasPrefix(session, machine.ChildPrefix) {
+		return "a/1"
+	}
+	return ""
+}
+
+func TestPagesShowWhatOneMaySeeAndTellNoOtherName(t *testing.T) {
+	open := map[string][]journal.Open{}
+	var want []string
+	for i := range 25 {
+		open[fmt.Sprintf("ann/%02d", i)] = []journal.Open{{ID: fmt.Sprint("p-a", i)}}
+		name := fmt.Sprintf("tom/%02d %%?#&", i)
+		open[name] = []journal.Open{{ID: fmt.Sprint("p-t", i)}, {ID: fmt.Sprint("p-u", i)}}
+		want = append(want, name, name)
+	}
+	d := newDesk(t, agent.Config{})
+	d.store = waiting(t, open)
+	d.restart()
+	var got []string
+	after, pages := "", 0
+	for {
+		var list struct {
+			Items []approvals.Open
+			Next  string
+		}
+		require.Equal(t, 200, d.get("tom", "/?limit=5&after="+url.QueryEscape(after), &list))
+		pages++
+		require.LessOrEqual(t, len(list.Items), 6, "a page ends with a session")
+		for _, o := range list.Items {
+			got = append(got, o.Session)
+		}
+		if after = list.Next; after == "" {
+			break
+		}
+		require.Equal(t, list.Items[len(list.Items)-1].Session, after)
+	}
+	require.Equal(t, want, got)
+	require.Equal(t, 9, pages, "the last of them isn't empty")
+	var none struct{ Items []approvals.Open }
+	require.Equal(t, 200, d.get("mallory", "/", &none))
+	require.NotNil(t, none.Items)
+	require.Empty(t, none.Items)
+}
+
+func TestTheHandlerListsQuestionsByWhoAnswers(t *testing.T) {
+	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Doc) (string, error) {
+		return "", tools.Suspend{For: "lawyer", Prompt: "May we?"}
+	})
+	d := newDesk(t, agent.Config{Tools: []tools.Tool{ask}}, call("ask", "home"), say("Done."))
+	d.hcfg.Authorize = func(_ *http.Request, item serve.Item, _ serve.Action) (string, error) {
+		if item.For != "lawyer" {
+			return "", errors.New("no")
+		}
+		return "lawyer", nil
+	}
+	d.restart(call("ask", "home"), say("Done."))
+	id := d.run("s")[0].ID
+	get := func(target string) string {
+		return d.ask(asked{user: "lawyer", method: "GET", target: target}).Body.String()
+	}
+	require.JSONEq(t, `{"items":[]}`, get("/"))
+	require.Contains(t, get("/?for=lawyer"), `"for":"lawyer"`)
+	require.Contains(t, get("/item?session=s&id="+id), `"for":"lawyer"`)
+}

@@ -1,0 +1,297 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/internal/request"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// An inbox answers requests about items.
+type inbox struct {
+	*server
+	cfg   ApprovalsConfig
+	items *approvals.Inbox
+}
+
+// list answers with the open items that the user may see. A page ends with all items of a session,
+// and only a session that the user may see is named.
+func (i *inbox) list(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	q, p := query(r, "prefix", "kind", "tool", "for", "before", "after", "limit")
+	if p != nil {
+		return p
+	}
+	f := approvals.Filter{Prefix: q["prefix"], Kind: agent.PauseKind(q["kind"]), Tool: q["tool"], For: q["for"],
+		After: q["after"]}
+	if text := q["before"]; text != "" {
+		t, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return malformed(`"before" has to be a time such as 2006-01-02T15:04:05Z`)
+		}
+		f.Before = t
+	}
+	limit, p := number(q, "limit", i.cfg.MaxPage)
+	if p != nil {
+		return p
+	}
+	limit = cmp.Or(limit, i.cfg.MaxPage)
+	out := struct {
+		Items []approvals.Open `json:"items"`
+		Next  string           `json:"next,omitempty"` // the value of ?after= for what follows
+	}{Items: []approvals.Open{}}
+	for o, err := range i.items.List(r.Context(), f) {
+		switch {
+		case err != nil && o.Session == "":
+			return failed(err)
+		case err != nil: // the items that its head shows follow
+			i.log.ErrorContext(r.Context(), "serve: a session with many open items can't be read", "session", o.Session,
+				"error", err)
+			continue
+		}
+		if _, err := i.may(r, itemOf(&o), ActionList); err != nil {
+			continue
+		}
+		if n := len(out.Items); n >= limit && out.Items[n-1].Session != o.Session {
+			out.Next = out.Items[n-1].Session
+			break
+		}
+		out.Items = append(out.Items, o)
+	}
+	answer(w, http.StatusOK, out)
+	return nil
+}
+
+func itemOf(o *approvals.Open) Item {
+	return Item{Session: o.Session, ID: o.ID, Kind: o.Kind, Tool: o.Tool, Reason: o.Reason, For: o.For,
+		Expires: o.Expires}
+}
+
+// item answers with one item.
+func (i *inbox) item(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	q, p := query(r, "session", "id", "messages")
+	if p != nil {
+		return p
+	}
+	messages, p := number(q, "messages", max(i.cfg.MaxMessages, 0))
+	if p != nil {
+		return p
+	}
+	d, _, p := i.seen(r, q["session"], q["id"], messages)
+	if p != nil {
+		return p
+	}
+	answer(w, http.StatusOK, d)
+	return nil
+}
+
+// noItem is the answer both for missing items and for items that the user may not see.
+func noItem() *problem {
+	return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "there is no such item, or it isn't yours to see")
+}
+
+// seen returns an item that the user may see, and the authorizer's Item for it. A missing item and
+// one that the user may not see are treated alike.
+func (i *inbox) seen(r *http.Request, session, id string, messages int) (*approvals.Detail, Item, *problem) {
+	d, err := i.items.Find(r.Context(), session, id, messages)
+	if err != nil {
+		return nil, Item{}, i.notFound(r, err, Item{Session: session, ID: id}, ActionList)
+	}
+	asked := d.Pause // a copy, so that the authorizer can't change the item
+	item := Item{Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason,
+		For: d.Pause.For, Expires: d.Pause.Expires, Agent: d.Agent, Pause: &asked}
+	if _, err := i.may(r, item, ActionRead); err != nil {
+		return nil, Item{}, noItem()
+	}
+	return d, item, nil
+}
+
+// notFound returns the answer to a request for an item of a session that couldn't be read, or that
+// isn't there. Those who may do something with what is known without the log get the error. To all
+// others it is as if there were no such session.
+func (i *inbox) notFound(r *http.Request, err error, item Item, action Action) *problem {
+	u, unreadable := errors.AsType[*approvals.UnreadableError](err)
+	if errors.Is(err, approvals.ErrUnknown) {
+		return noItem()
+	}
+	if !unreadable {
+		return failed(err)
+	}
+	if n := slices.IndexFunc(u.Open, func(o approvals.Open) bool { return o.ID == item.ID }); n >= 0 {
+		item = itemOf(&u.Open[n])
+	}
+	if _, denied := i.may(r, item, action); denied != nil {
+		i.log.WarnContext(r.Context(), "serve: a request for a session that can't be read, by somebody who may not see it",
+			"session", item.Session, "error", err)
+		return noItem()
+	}
+	return failed(err)
+}
+
+// may calls the authorizer. A panic denies.
+func (i *inbox) may(r *http.Request, item Item, action Action) (user string, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			user, err = "", fmt.Errorf("serve: ApprovalsConfig.Authorize panicked: %v", v)
+			i.log.ErrorContext(r.Context(), "serve: the authorizer failed", "action", string(action), "error", err)
+		}
+	}()
+	return i.cfg.Authorize(r, item, action)
+}
+
+// mayChange is may for an action that is recorded with the user's name.
+func (i *inbox) mayChange(r *http.Request, item Item, action Action) (user string, p *problem) {
+	user, err := i.may(r, item, action)
+	switch {
+	case err != nil:
+		return "", fail(http.StatusForbidden, CodeForbidden, fault.Denied, "you may see this, but not do it")
+	case user == "":
+		return "", internal(errors.New("serve: ApprovalsConfig.Authorize permits it but doesn't say to whom"))
+	}
+	return user, nil
+}
+
+// decide takes a decision.
+func (i *inbox) decide(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	var body struct {
+		Session string `json:"session"`
+		request.Decision
+	}
+	if p := i.decode(w, r, &body); p != nil {
+		return p
+	}
+	if body.Session == "" || body.ID == "" || body.Decision.Decision == "" {
+		return malformed(`the body needs "session", "id" and "decision"`)
+	}
+	ds, p := parse([]request.Decision{body.Decision})
+	if p != nil {
+		return p
+	}
+	detail, item, p := i.seen(r, body.Session, body.ID, 0)
+	if p != nil {
+		return p
+	}
+	proposed := ds[0] // a copy, so that what is recorded is what the body says
+	proposed.Input, proposed.Value = slices.Clone(proposed.Input), slices.Clone(proposed.Value)
+	item.Decision = &proposed
+	user, p := i.mayChange(r, item, ActionDecide)
+	if p != nil {
+		return p
+	}
+	ctx, cancel := lasting(r)
+	defer cancel()
+	if err := i.items.Decide(ctx, detail, ds[0].By(user)); err != nil {
+		return i.elsewhere(err, detail.Agent)
+	}
+	i.decided(r, Decided{Agent: i.cfg.Agents[detail.Agent], Session: body.Session, ID: body.ID, Kind: ds[0].Kind,
+		User: user})
+	answer(w, http.StatusOK, struct {
+		Session  string             `json:"session"`
+		ID       string             `json:"id"`
+		Decision agent.DecisionKind `json:"decision"`
+		By       string             `json:"by"`
+	}{body.Session, body.ID, ds[0].Kind, user})
+	return nil
+}
+
+// decided calls OnDecided. The decision is recorded, whatever that does.
+func (i *inbox) decided(r *http.Request, d Decided) {
+	if i.cfg.OnDecided == nil {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			i.log.ErrorContext(r.Context(), "serve: ApprovalsConfig.OnDecided panicked", "panic", fmt.Sprint(v))
+		}
+	}()
+	i.cfg.OnDecided(context.WithoutCancel(r.Context()), d)
+}
+
+// elsewhere returns the problem that an error is, for a session of an agent.
+func (i *inbox) elsewhere(err error, of string) *problem {
+	if errors.Is(err, approvals.ErrElsewhere) {
+		return fail(http.StatusUnprocessableEntity, CodeElsewhere, fault.Invalid,
+			"the session is of the agent %q, which isn't served here", of)
+	}
+	return failed(err)
+}
+
+// rules answers with the standing approvals of a session.
+func (i *inbox) rules(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	q, p := query(r, "session")
+	if p != nil {
+		return p
+	}
+	rules, _, p := i.ruled(r, q["session"], "")
+	if p != nil {
+		return p
+	}
+	answer(w, http.StatusOK, struct {
+		Session string       `json:"session"`
+		Rules   []agent.Rule `json:"rules"`
+	}{q["session"], rules})
+	return nil
+}
+
+// ruled returns the standing approvals of a session, if the user may see them.
+func (i *inbox) ruled(r *http.Request, session, tool string) ([]agent.Rule, Item, *problem) {
+	rules, of, err := i.items.Rules(r.Context(), session)
+	item := Item{Session: session, Tool: tool, Agent: of}
+	if err != nil {
+		return nil, item, i.notFound(r, err, item, ActionRead)
+	}
+	if _, err := i.may(r, item, ActionRead); err != nil {
+		return nil, item, noItem()
+	}
+	return rules, item, nil
+}
+
+// revoke ends a standing approval.
+func (i *inbox) revoke(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	q, p := query(r, "session", "tool")
+	if p != nil {
+		return p
+	}
+	rules, item, p := i.ruled(r, q["session"], q["tool"])
+	if p != nil {
+		return p
+	}
+	user, p := i.mayChange(r, item, ActionControl)
+	if p != nil {
+		return p
+	}
+	if !slices.ContainsFunc(rules, func(rule agent.Rule) bool { return rule.Tool == item.Tool }) {
+		return failed(&agent.SessionError{Session: item.Session, Code: agent.ErrNoRule})
+	}
+	a := i.cfg.Agents[item.Agent]
+	if a == nil {
+		return i.elsewhere(approvals.ErrElsewhere, item.Agent)
+	}
+	ctx, cancel := lasting(r)
+	defer cancel()
+	if err := a.Session(item.Session).Revoke(ctx, item.Tool, user); err != nil {
+		return failed(err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// number returns a number of a query from 0, the default, to most.
+func number(q map[string]string, key string, most int) (int, *problem) {
+	if q[key] == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(q[key])
+	if err != nil || n < 0 {
+		return 0, malformed("%q has to be a number from 0 to %d", key, most)
+	}
+	return min(n, most), nil
+}
