@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/agui"
 )
@@ -18,6 +19,8 @@ type aguiHistory struct {
 	messages []agui.Message
 	from     int // what is put belongs to the messages from here on
 	end      aguiMap
+	asked    map[string]string // the calls about which people are asked, by the pauses
+	results  map[string]string // see aguiMap.results
 }
 
 // Ids of messages of which no facts are left.
@@ -29,7 +32,7 @@ const (
 // historyOf returns the conversation that facts record. Runs that were replaced aren't in it. A
 // user's message has the id under which it is among the client's messages, if it is.
 func historyOf(facts []agent.Fact, client []agui.Message) *aguiHistory {
-	h := &aguiHistory{}
+	h := &aguiHistory{asked: make(map[string]string), results: resultsIn(client)}
 	h.end.put = h.put
 	ids := make(map[string]string)
 	for i := range client {
@@ -47,9 +50,30 @@ func historyOf(facts []agent.Fact, client []agui.Message) *aguiHistory {
 			key, _, _ := strings.Cut(u.key, ".")
 			h.user(cmp.Or(ids[key], u.id), u.message)
 		}
+		switch f := f.(type) {
+		case *agent.Suspended:
+			for _, p := range f.Pause.Flat() {
+				h.asked[p.ID] = p.Call.ID
+			}
+		case *machine.Decided:
+			if f.Decision.Kind == machine.Edited {
+				h.edit(h.asked[f.Decision.ID], string(f.Decision.Input))
+			}
+		}
 		_ = h.end.event(f) // put doesn't fail
 	}
 	return h
+}
+
+// edit changes the input of a call.
+func (h *aguiHistory) edit(call, input string) {
+	for i := h.from; i < len(h.messages); i++ {
+		for j := range h.messages[i].ToolCalls {
+			if c := &h.messages[i].ToolCalls[j]; c.ID == call {
+				c.Arguments = input
+			}
+		}
+	}
 }
 
 // user adds a user's message.
@@ -104,8 +128,8 @@ func (h *aguiHistory) put(ev agui.Event) error {
 				break
 			}
 		}
-		h.messages = slices.Insert(h.messages, at, agui.Message{ID: ev.MessageID, Role: agui.RoleTool,
-			ToolCallID: ev.ToolCallID, Content: ev.Content})
+		h.messages = slices.Insert(h.messages, at, agui.Message{Role: agui.RoleTool,
+			ID: cmp.Or(h.results[ev.ToolCallID], ev.MessageID), ToolCallID: ev.ToolCallID, Content: ev.Content})
 	}
 	return nil
 }

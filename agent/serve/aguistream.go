@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/stream/agui"
 	"github.com/pawlkit/pawl/stream/sse"
 )
@@ -48,7 +49,7 @@ func (a *aguiPost) stream(w http.ResponseWriter, r *http.Request, from streamFro
 		}
 		defer events.Close()
 		_ = events.Write(agui.StateSnapshot{Snapshot: stateOf(a.in.ThreadID, "")})
-		st := &aguiStream{aguiPost: a, r: r, from: from, events: events, to: aguiMap{put: events.Write},
+		st := &aguiStream{aguiPost: a, r: r, from: from, events: events, to: aguiMap{put: events.Write, results: resultsIn(a.in.Messages)},
 			seen: from.after, facts: info.Facts}
 		if from.snapshot {
 			if err := st.begin(out); errors.Is(err, errEnough) {
@@ -92,7 +93,7 @@ func (st *aguiStream) begin(out *response) error {
 		return err
 	}
 	st.to = h.end
-	st.to.put, st.to.shown = st.events.Write, shown{}
+	st.to.put, st.to.results, st.to.shown = st.events.Write, resultsIn(st.in.Messages), shown{}
 	info, err := st.grant.session.Info(out.ctx)
 	if err != nil {
 		return err
@@ -144,7 +145,9 @@ func (st *aguiStream) show(out *response, ev agent.Event) error {
 	}
 	st.read(ev)
 	if _, again := ev.(*agent.Reset); again {
-		if err := st.again(out); err != nil {
+		// the client drops what it has of a reply that broke off, because it would add the next one
+		// to that; it keeps reasoning, so that is emptied
+		if err := st.snapshot(out, st.to.thought...); err != nil {
 			return err
 		}
 	}
@@ -153,6 +156,11 @@ func (st *aguiStream) show(out *response, ev agent.Event) error {
 		return err
 	}
 	st.seen = max(st.seen, meta.Seq)
+	if f, ok := ev.(*machine.Decided); ok && f.Decision.Kind == machine.Edited {
+		if err := st.snapshot(out); err != nil { // it shows the input with which the call runs
+			return err
+		}
+	}
 	if st.to.ending == nil || st.seen < st.facts {
 		return nil
 	}
@@ -186,15 +194,14 @@ func (st *aguiStream) conclude(out *response) error {
 	return errEnough
 }
 
-// again makes the client drop what it has of a reply that broke off, because it would add the next
-// one to that. It keeps reasoning, so that is emptied.
-func (st *aguiStream) again(out *response) error {
+// snapshot puts the messages until now, and emptied ones with the ids of reasoning.
+func (st *aguiStream) snapshot(out *response, emptied ...string) error {
 	facts, err := st.grant.session.Facts(out.ctx)
 	if err != nil {
 		return err
 	}
 	messages := st.restated(historyOf(until(facts, st.seen), st.in.Messages))
-	for _, id := range st.to.thought {
+	for _, id := range emptied {
 		messages = append(messages, agui.Message{ID: id, Role: agui.RoleReasoning})
 	}
 	return st.events.Write(agui.MessagesSnapshot{Messages: messages})

@@ -252,6 +252,9 @@ func TestResultsOfTheFrontEndAreTakenAnywhere(t *testing.T) {
 			add(&client, agui.Message{ID: "x", Role: agui.RoleTool, ToolCallID: calls[0],
 				Content: agui.Text("blue")})
 			require.Equal(t, "Blue it is.", text(client.run(s)))
+			require.Len(t, slices.DeleteFunc(slices.Clone(client.messages), func(m agui.Message) bool {
+				return m.Role != agui.RoleTool
+			}), 1, "the client has the result once")
 		})
 	}
 }
@@ -272,4 +275,15 @@ func TestResultsOfTheFrontEndComeBesideAnswers(t *testing.T) {
 	raw, err := json.Marshal(c.messages)
 	require.NoError(t, err)
 	require.Contains(t, string(raw), "blue")
+}
+
+func TestAnEditedCallOfAGUIShowsItsNewInput(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Call("delete", Page{"a"}), providertest.Say("Done."))
+	var c aguiClient
+	interrupts := outcome(t, c.post(s, "u-1", "Delete it.")).Outcome.Interrupts
+	c.run(s, obj{"resume": []obj{{"interruptId": interrupts[0].ID, "status": "resolved",
+		"payload": obj{"approved": true, "editedArgs": Page{"z"}}}}})
+	require.Equal(t, []string{"user: Delete it.", `assistant: delete({"page":"z"})`, c.said()[2],
+		"assistant: Done."}, c.said())
+	c.requireHistory(s)
 }
