@@ -19,8 +19,8 @@ type aguiHistory struct {
 	messages []agui.Message
 	from     int // what is put belongs to the messages from here on
 	end      aguiMap
-	asked    map[string]string // the calls about which people are asked, by the pauses
-	results  map[string]string // see aguiMap.results
+	asked    map[string]string        // the calls about which people are asked, by the pauses
+	results  map[string]*agui.Message // see aguiMap.results
 }
 
 // Ids of messages of which no facts are left.
@@ -128,8 +128,12 @@ func (h *aguiHistory) put(ev agui.Event) error {
 				break
 			}
 		}
-		h.messages = slices.Insert(h.messages, at, agui.Message{Role: agui.RoleTool,
-			ID: cmp.Or(h.results[ev.ToolCallID], ev.MessageID), ToolCallID: ev.ToolCallID, Content: ev.Content})
+		id := ev.MessageID
+		if m := h.results[ev.ToolCallID]; m != nil {
+			id = m.ID
+		}
+		h.messages = slices.Insert(h.messages, at, agui.Message{ID: id, Role: agui.RoleTool,
+			ToolCallID: ev.ToolCallID, Content: ev.Content})
 	}
 	return nil
 }

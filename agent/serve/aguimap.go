@@ -24,9 +24,9 @@ import (
 // them.
 type aguiMap struct {
 	put func(agui.Event) error
-	// results are the ids of the messages with which a client has posted results of calls, by the
-	// calls: it has these results already.
-	results map[string]string
+	// results are the messages with which a client has posted results of calls, by the calls: it
+	// has these results already.
+	results map[string]*agui.Message
 
 	reply   string            // the id of the reply in progress
 	parent  string            // of the next call: the text before it; empty: there is none
@@ -85,7 +85,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 	case *machine.StepFailed:
 		return a.replied(&ev.Partial, meta.Step)
 	case *agent.ToolFinished:
-		if ev.Result != nil && a.results[ev.Result.CallID] == "" {
+		if ev.Result != nil && a.results[ev.Result.CallID] == nil {
 			return a.result(ev.Result.CallID, resultText(ev.Result))
 		}
 	case *machine.Emitted:
@@ -242,11 +242,11 @@ func (a *aguiMap) call(index int, call *provider.ToolCall) error {
 }
 
 // resultsIn returns the results among a client's messages: see [aguiMap].results.
-func resultsIn(client []agui.Message) map[string]string {
-	out := make(map[string]string)
+func resultsIn(client []agui.Message) map[string]*agui.Message {
+	out := make(map[string]*agui.Message)
 	for i := range client {
 		if client[i].Role == agui.RoleTool {
-			out[client[i].ToolCallID] = client[i].ID
+			out[client[i].ToolCallID] = &client[i]
 		}
 	}
 	return out

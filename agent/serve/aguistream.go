@@ -49,8 +49,8 @@ func (a *aguiPost) stream(w http.ResponseWriter, r *http.Request, from streamFro
 		}
 		defer events.Close()
 		_ = events.Write(agui.StateSnapshot{Snapshot: stateOf(a.in.ThreadID, "")})
-		st := &aguiStream{aguiPost: a, r: r, from: from, events: events, to: aguiMap{put: events.Write, results: resultsIn(a.in.Messages)},
-			seen: from.after, facts: info.Facts}
+		st := &aguiStream{aguiPost: a, r: r, from: from, events: events, seen: from.after, facts: info.Facts,
+			to: aguiMap{put: events.Write, results: resultsIn(a.in.Messages)}}
 		if from.snapshot {
 			if err := st.begin(out); errors.Is(err, errEnough) {
 				return nil
@@ -156,8 +156,8 @@ func (st *aguiStream) show(out *response, ev agent.Event) error {
 		return err
 	}
 	st.seen = max(st.seen, meta.Seq)
-	if f, ok := ev.(*machine.Decided); ok && f.Decision.Kind == machine.Edited {
-		if err := st.snapshot(out); err != nil { // it shows the input with which the call runs
+	if st.corrects(ev) {
+		if err := st.snapshot(out); err != nil {
 			return err
 		}
 	}
@@ -165,6 +165,22 @@ func (st *aguiStream) show(out *response, ev agent.Event) error {
 		return nil
 	}
 	return st.conclude(out)
+}
+
+// corrects reports whether an event makes something else of what the client has: a person has
+// changed the input of a call, or the result of a call isn't what the client said.
+func (st *aguiStream) corrects(ev agent.Event) bool {
+	switch f := ev.(type) {
+	case *machine.Decided:
+		return f.Decision.Kind == machine.Edited
+	case *agent.ToolFinished:
+		if f.Result == nil {
+			return false
+		}
+		m := st.to.results[f.Result.CallID]
+		return m != nil && m.Content.Text != resultText(f.Result)
+	}
+	return false
 }
 
 // conclude ends the stream when the run has ended or paused, with errEnough. If it has ended

@@ -6,18 +6,22 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -26,21 +30,71 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An aguiSite is a server with an agent, and one stock client of AG-UI with a thread.
+// An aguiSite is a server with an agent, and stock clients of AG-UI with a thread.
 type aguiSite struct {
-	t     *testing.T
-	agent *agent.Agent
-	steps io.Writer
-	lines *bufio.Reader
+	t       *testing.T
+	agent   *agent.Agent
+	hub     *live.Hub
+	store   journal.Store
+	config  agent.Config
+	serve   serve.Config
+	address string
+	current atomic.Pointer[http.Handler]
+	node    *aguiNode
+	opened  map[string]bool // clients
 
 	mu  sync.Mutex
 	did []string // what the tool did that asks
+}
+
+// An aguiNode is a process with clients, which one site uses at a time.
+type aguiNode struct {
+	steps io.WriteCloser
+	lines *bufio.Reader
+	wait  func() error
+}
+
+// aguiNodes are processes that no site uses.
+var aguiNodes = make(chan *aguiNode, 4)
+
+func newAGUINode(t *testing.T) *aguiNode {
+	t.Helper()
+	select {
+	case n := <-aguiNodes:
+		return n
+	default:
+	}
+	started := node(t, "agui_agent.mjs")
+	client := exec.Command(started.Path, started.Args[1:]...) // it outlives the test
+	client.Dir, client.Stderr = started.Dir, os.Stderr
+	in, err := client.StdinPipe()
+	require.NoError(t, err)
+	out, err := client.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, client.Start())
+	return &aguiNode{steps: in, lines: bufio.NewReader(out), wait: client.Wait}
+}
+
+// stopAGUINodes ends the processes that no site uses.
+func stopAGUINodes() {
+	for {
+		select {
+		case n := <-aguiNodes:
+			_ = n.steps.Close()
+			_ = n.wait()
+		default:
+			return
+		}
+	}
 }
 
 // An aguiStep is what the client does, and an aguiSeen what it has afterwards.
 type (
 	obj      = map[string]any
 	aguiStep struct {
+		Client     string        `json:"client"`
+		Open       string        `json:"open,omitempty"`
+		Thread     string        `json:"thread,omitempty"`
 		Message    obj           `json:"message,omitempty"`
 		Messages   []aguiMessage `json:"messages,omitempty"`
 		Resume     []obj         `json:"resume,omitempty"`
@@ -50,9 +104,8 @@ type (
 		New        bool          `json:"new,omitempty"`
 		Connect    bool          `json:"connect,omitempty"`
 		Idle       bool          `json:"idle,omitempty"` // nothing is run
-		Background bool          `json:"background,omitempty"`
+		Background string        `json:"background,omitempty"`
 		Wait       bool          `json:"wait,omitempty"`
-		Stop       bool          `json:"stop,omitempty"`
 	}
 	aguiMessage struct {
 		ID         string     `json:"id"`
@@ -84,7 +137,11 @@ type (
 )
 
 func newAGUISite(t *testing.T, model provider.Provider, input func(*http.Request, *agent.Input) error) *aguiSite {
-	s := &aguiSite{t: t}
+	s := &aguiSite{t: t, store: journal.NewMemory(), opened: make(map[string]bool)}
+	s.serve = serve.Config{Input: input, Logger: slog.New(slog.DiscardHandler),
+		Authorize: func(r *http.Request, _ string, _ serve.Action) (string, error) {
+			return r.Header.Get("User"), nil
+		}}
 	type page struct{ Page string }
 	remove := tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High},
 		func(_ context.Context, p page) (string, error) {
@@ -94,43 +151,58 @@ func newAGUISite(t *testing.T, model provider.Provider, input func(*http.Request
 			return "deleted " + p.Page, nil
 		})
 	look := tools.New(tools.Spec{Name: "look", Description: "Look at a page.", ReadOnly: true},
-		func(_ context.Context, p page) (string, error) { return "saw " + p.Page, nil })
-	var err error
-	s.agent, err = agent.New(agent.Config{Provider: model, Tools: []tools.Tool{remove, look}})
-	require.NoError(t, err)
-	hub, err := live.New(live.Config{Agent: s.agent, Recover: -1})
-	require.NoError(t, err)
-	handler, err := serve.AGUI(hub,
-		serve.Config{Input: input, Authorize: func(r *http.Request, _ string, _ serve.Action) (string, error) {
-			return r.Header.Get("User"), nil
-		}})
-	require.NoError(t, err)
-	server := httptest.NewServer(http.StripPrefix("/agui", handler))
-
-	client := node(t, "agui_agent.mjs", server.URL+"/agui", "t-1")
-	in, err := client.StdinPipe()
-	require.NoError(t, err)
-	out, err := client.StdoutPipe()
-	require.NoError(t, err)
-	client.Stderr = os.Stderr
-	require.NoError(t, client.Start())
-	s.steps, s.lines = in, bufio.NewReader(out)
+		func(_ context.Context, p page) (string, error) {
+			if p.Page == "gone" {
+				return "", fault.New(fault.NotFound, "there is no such page")
+			}
+			return "saw " + p.Page, nil
+		})
+	s.config = agent.Config{Provider: model, Tools: []tools.Tool{remove, look}, Journal: s.store}
+	s.begin()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		(*s.current.Load()).ServeHTTP(w, r)
+	}))
+	s.address = server.URL + "/agui"
+	s.node = newAGUINode(t)
 	t.Cleanup(func() {
-		_ = in.Close()
-		_ = client.Wait()
-		_ = hub.Close()
+		select {
+		case aguiNodes <- s.node:
+		default:
+			_ = s.node.steps.Close()
+			_ = s.node.wait()
+		}
+		server.CloseClientConnections()
+		_ = s.hub.Close()
 		server.Close()
 	})
 	return s
 }
 
-// do makes the client do a step.
+// begin starts the agent, and the server's part of it.
+func (s *aguiSite) begin() {
+	var err error
+	s.agent, err = agent.New(s.config)
+	require.NoError(s.t, err)
+	s.hub, err = live.New(live.Config{Agent: s.agent, Recover: 20 * time.Millisecond, Drain: 5 * time.Second})
+	require.NoError(s.t, err)
+	handler, err := serve.AGUI(s.hub, s.serve)
+	require.NoError(s.t, err)
+	handler = http.StripPrefix("/agui", handler)
+	s.current.Store(&handler)
+}
+
+// do makes a client do a step.
 func (s *aguiSite) do(step aguiStep) (seen aguiSeen) {
 	s.t.Helper()
-	require.NoError(s.t, json.NewEncoder(s.steps).Encode(step))
-	line, err := s.lines.ReadBytes('\n')
+	if !s.opened[step.Client] {
+		s.opened[step.Client] = true
+		step.Open, step.Thread = s.address, "t-1"
+	}
+	require.NoError(s.t, json.NewEncoder(s.node.steps).Encode(step))
+	line, err := s.node.lines.ReadBytes('\n')
 	require.NoError(s.t, err)
 	require.NoError(s.t, json.Unmarshal(line, &seen), "%s", line)
+	require.NotContains(s.t, seen.Failed, "{", "people don't read JSON")
 	return seen
 }
 

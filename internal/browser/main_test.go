@@ -16,5 +16,6 @@ func TestMain(m *testing.M) {
 			c.stop()
 		}
 	}
+	stopAGUINodes()
 	os.Exit(code)
 }

@@ -33,7 +33,7 @@ type matrixCell struct {
 	why  string
 }
 
-func matrixColumns() []matrixColumn { return slices.Concat(useChatColumns()) }
+func matrixColumns() []matrixColumn { return slices.Concat(useChatColumns(), aguiColumns()) }
 
 func TestStockClients(t *testing.T) {
 	t.Parallel()
