@@ -40,6 +40,7 @@ type site struct {
 	hub   *live.Hub
 	http  *httptest.Server
 	posts atomic.Int32 // how often clients have posted to the chat
+	views atomic.Int32 // streams of pages that are open
 	slow  atomic.Bool  // answers come in small pieces
 	loses atomic.Bool  // the answer to the next message is lost
 
@@ -97,6 +98,10 @@ func newSite(t *testing.T, level uimessage.Level, cfg agent.Config) *site {
 	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.URL.Path == "/agent/chat" {
 			s.posts.Add(1)
+		}
+		if r.URL.Path == "/agent/view" {
+			s.views.Add(1)
+			defer s.views.Add(-1)
 		}
 		if s.slow.Load() && strings.HasPrefix(r.URL.Path, "/agent/") {
 			w = pieces{w}

@@ -57,7 +57,7 @@ export const api = {
   undoable: (session, run) => request("GET", `sessions/undo?${query({ session, run })}`),
   undo: (session, run) => request("POST", "sessions/undo", { session, run }),
   delete: (session, leaving) => request("DELETE", `sessions?${query({ session })}`, undefined, { keepalive: leaving }),
-  // exists fails with the problem that the stream of the session has; an EventSource doesn't say which.
+  // exists fails with the problem that the stream of the session has; an EventSource doesn't say which. It returns what waits for a decision.
   exists: (session) => request("GET", `sessions/pending?${query({ session })}`),
 
   // decide sends a decision. Input and value are JSON text and are sent as they are, so that no number changes.
@@ -78,14 +78,30 @@ export function newID() {
 
 // A Stream reads what a session shows, from the last fact that it has read, until it is closed. It connects again by itself.
 export class Stream {
-  constructor(session, { patches, open, lost, failed }) {
-    Object.assign(this, { session, patches, open, lost, failed, after: "", wait: 0 });
+  constructor(session, { patches, open, lost, failed }, paused = false) {
+    Object.assign(this, { session, patches, open, lost, failed, paused, after: "", wait: 0 });
+    this.connect();
+  }
+
+  // pause ends the connection until the stream is resumed: a browser has few of them to one server, and needs none for what nobody sees.
+  pause() {
+    this.paused = true;
+    clearTimeout(this.timer);
+    this.source?.close();
+  }
+
+  // resume reads on from the last fact.
+  resume() {
+    if (!this.paused) return;
+    this.paused = false;
+    this.wait = 0;
     this.connect();
   }
 
   connect() {
     clearTimeout(this.timer);
-    if (this.closed) return;
+    if (this.closed || this.paused) return;
+    this.source?.close();
     const source = new EventSource(`view?${query({ session: this.session, after: this.after })}`);
     this.source = source;
     source.onopen = () => {
@@ -100,7 +116,7 @@ export class Stream {
       if (event.lastEventId) this.after = event.lastEventId;
     });
     source.onerror = () => {
-      if (this.closed || source !== this.source) return;
+      if (this.closed || this.paused || source !== this.source) return;
       source.close(); // the page waits longer each time, which an EventSource doesn't
       this.lost();
       this.again();
@@ -113,7 +129,7 @@ export class Stream {
     try {
       await api.exists(this.session);
     } catch (problem) {
-      if (this.closed) return;
+      if (this.closed || this.paused) return;
       if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) return this.failed(problem);
       return this.again();
     }
@@ -122,7 +138,7 @@ export class Stream {
 
   // now connects at once, because the browser is online again.
   now() {
-    if (this.closed) return;
+    if (this.closed || this.paused) return;
     if (this.source.readyState === EventSource.OPEN) this.open(); // it wasn't lost
     if (this.source.readyState !== EventSource.CLOSED) return;
     clearTimeout(this.timer);
@@ -133,6 +149,6 @@ export class Stream {
   close() {
     this.closed = true;
     clearTimeout(this.timer);
-    this.source.close();
+    this.source?.close();
   }
 }

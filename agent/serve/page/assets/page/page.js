@@ -45,13 +45,34 @@ export class Page {
     addEventListener("keydown", (event) => this.key(event));
     addEventListener("online", () => (this.stream ? this.stream.now() : this.connected(true)));
     addEventListener("offline", () => this.connected(false));
-    document.addEventListener("visibilitychange", () => document.hidden || this.sidebar.load());
+    document.addEventListener("visibilitychange", () => this.seen(!document.hidden));
     let seconds = 0;
     setInterval(() => {
-      if (document.hidden) return;
+      if (document.hidden) return Date.now() - this.asked >= 30_000 ? this.ask() : undefined;
       this.conversation?.tick(++seconds % 30 === 0);
       if (seconds % 30 === 0) this.sidebar.load();
     }, 1000);
+  }
+
+  // seen is called when the tab is hidden or seen again. A hidden one has no stream: it asks now and then whether something waits.
+  seen(yes) {
+    this.asked = Date.now();
+    if (!yes) return this.stream?.pause();
+    this.stream?.resume();
+    this.sidebar.load();
+  }
+
+  // ask asks whether something waits, and says so in the title.
+  async ask() {
+    this.asked = Date.now();
+    const session = this.id;
+    if (!session) return;
+    try {
+      const { pending } = await api.exists(session);
+      if (document.hidden && session === this.id) this.entitle(pending.filter((p) => !p.for).length);
+    } catch {
+      // The next time may do, or the stream says what is wrong when the tab is seen.
+    }
   }
 
   key(event) {
@@ -192,7 +213,8 @@ export class Page {
         conversation.apply(patches, this.settled);
         this.refresh();
       },
-    });
+    }, document.hidden);
+    if (document.hidden) this.asked = 0;
   }
 
   connected(yes) {
@@ -219,11 +241,7 @@ export class Page {
     const { state } = this.model;
     const open = this.model.asked().length;
     const status = open > 0 ? "paused" : state.status;
-    const known = this.sidebar.find(this.id);
-    const own = state.title || known?.title || this.conversation.firstText();
-    const title = own || (this.gone ? texts.noChat : this.id ? texts.untitled : texts.newChat);
-    this.heading.textContent = title;
-    document.title = this.id ? `${open > 0 ? `(${open}) ` : ""}${title} · ${this.config.title}` : this.config.title;
+    const own = this.entitle(open);
     this.pen.hidden = !this.id || !state.status;
     this.status.hidden = !status;
     this.status.disabled = open === 0;
@@ -235,6 +253,15 @@ export class Page {
     this.composer.set({ running: state.status === "running", paused: open > 0, readOnly: this.readOnly, gone: this.gone, mode: state.mode });
     if (this.id && state.status) this.sidebar.note(this.id, { status: state.status, pending: open, title: own });
     this.on.changed?.();
+  }
+
+  // entitle shows the title, with how many decisions wait. It returns the chat's own title, if it has one.
+  entitle(waiting) {
+    const own = this.model.state.title || this.sidebar.find(this.id)?.title || this.conversation.firstText();
+    const title = own || (this.gone ? texts.noChat : this.id ? texts.untitled : texts.newChat);
+    this.heading.textContent = title;
+    document.title = this.id ? `${waiting > 0 ? `(${waiting}) ` : ""}${title} · ${this.config.title}` : this.config.title;
+    return own;
   }
 
   titled(session, title) {
