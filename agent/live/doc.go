@@ -19,6 +19,9 @@
 //		…
 //	}
 //
+// [Run] serves a hub over HTTP until the process gets SIGINT or SIGTERM, and then ends both in
+// order.
+//
 // # Guarantees
 //
 //   - A run doesn't end with the context of [Hub.Start], or when a reader leaves. It ends when its
@@ -36,6 +39,6 @@
 //
 // # Where things are
 //
-// live.go has the hub, send.go messages to runs, topic.go what a run publishes, reader.go what a
-// reader is shown, and partial.go the reply so far of a model call in progress.
+// live.go has the hub, run.go its server, send.go messages to runs, topic.go what a run publishes,
+// reader.go what a reader is shown, and partial.go the reply so far of a model call in progress.
 package live

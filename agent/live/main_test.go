@@ -6,4 +6,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	play() // returns in the process that runs the tests
+	goleak.VerifyTestMain(m)
+}
+
+// play plays the role of a process that gets signals, where there are some.
+var play = func() {}
