@@ -179,8 +179,8 @@ func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c 
 		return nil, err
 	case machine.Rejected:
 		if p.Kind == tools.SuspendExternal {
-			why := cmp.Or(d.Reason, "it wasn't executed") // so says whoever executes it
-			return c.ResultOf(tools.Failed, fault.Permanent, "The call failed: "+why), nil
+			why := cmp.Or(d.Reason, "The call failed.") // so says whoever executes it
+			return c.ResultOf(tools.Failed, fault.Permanent, why), nil
 		}
 		return rejection(c, d.Reason, "A person rejected this call."), nil
 	case machine.Suggested:

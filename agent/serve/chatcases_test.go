@@ -152,10 +152,11 @@ func TestAnErrorOfAToolOfTheFrontEndIsItsResult(t *testing.T) {
 	messages := script.Requests()[1].Messages
 	result := messages[len(messages)-1].Parts[0].Result
 	require.True(t, result.Error)
-	require.Equal(t, "The call failed: no screen", result.Text())
+	require.Equal(t, "no screen", result.Text())
 	history := b.history()
 	require.Equal(t, uimessage.StateOutputError, history[1].Parts[1].State)
-	require.Equal(t, "The call failed: no screen", history[1].Parts[1].ErrorText)
+	require.Equal(t, "no screen", history[1].Parts[1].ErrorText)
+	b.requireHistory()
 }
 
 func TestAFailedRunIsVisibleAfterAReload(t *testing.T) {

@@ -33,7 +33,7 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 	case f.Status == agent.Paused:
 		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "tool-calls"}}
 		return nil
-	case f.Status == agent.Completed:
+	case f.Status == agent.Completed, f.Code == machine.CodeSuperseded: // its calls say that
 		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "stop"}}
 		return nil
 	case f.Code == machine.CodeLength:

@@ -163,7 +163,7 @@ func aguiFrontEndTool(t *testing.T) {
 func aguiFrontEndError(t *testing.T) {
 	s, call := picks(t)
 	s.shows(s.picked(aguiMessage{ID: "x", Role: "tool", ToolCallID: call, Content: "", Error: "no screen"}),
-		"user: Pick.", "assistant: pick{}", "tool: The call failed: no screen", "assistant: Which one?",
+		"user: Pick.", "assistant: pick{}", "tool: no screen", "assistant: Which one?",
 		"assistant: I see.")
 }
 

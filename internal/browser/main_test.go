@@ -11,6 +11,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
+	stopUseChatClients()
 	for range cap(idle) {
 		if c := <-idle; c.ctx != nil {
 			c.stop()

@@ -1,14 +1,10 @@
-// Bundles the pages of stock clients into the folder ../out: chat.js with ai 6, and with ai 7.
+// Bundles stock clients into the folder ../out: pages with useChat of ai 6 and of ai 7 (chat6.js, chat7.js), and the same clients and that of Vue for Node.
 import { build } from "esbuild";
 
-for (const version of ["6", "7"]) {
-  await build({
-    entryPoints: ["chat.js"],
-    bundle: true,
-    format: "esm",
-    outfile: `../out/chat${version}.js`,
-    alias: { ai: `ai${version}`, "@ai-sdk/react": `react${version}` },
-    define: { "process.env.NODE_ENV": '"production"' },
-    logLevel: "warning",
-  });
+const common = { bundle: true, format: "esm", logLevel: "warning", define: { "process.env.NODE_ENV": '"production"' } };
+const clients = { 6: { ai: "ai6", "@ai-sdk/react": "react6" }, 7: { ai: "ai7", "@ai-sdk/react": "react7" }, vue: { ai: "ai7", "@ai-sdk/react": "vue7" } };
+const banner = { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' };
+for (const [name, alias] of Object.entries(clients)) {
+  if (name !== "vue") await build({ ...common, entryPoints: ["chat.js"], outfile: `../out/chat${name}.js`, alias });
+  await build({ ...common, entryPoints: ["usechat_node.js"], outfile: `../out/usechat_node${name}.mjs`, alias, platform: "node", banner });
 }

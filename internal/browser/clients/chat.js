@@ -6,14 +6,10 @@
 //	history  from where it reads the messages so far, if at all
 //
 // The tests read window.chat: {status, error, messages}.
-import { createElement as h, useState } from "react";
+import { createElement as h, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { useChat } from "@ai-sdk/react";
-import {
-  DefaultChatTransport,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  lastAssistantMessageIsCompleteWithToolCalls,
-} from "ai";
+import { options, stop } from "./usechat.js";
 
 const query = new URLSearchParams(location.search);
 
@@ -39,16 +35,11 @@ function Part({ part, answer, output, decide }) {
 }
 
 function Chat({ messages: initial }) {
-  const chat = useChat({
-    id: query.get("id"),
-    messages: initial,
-    resume: query.get("resume") === "true",
-    transport: new DefaultChatTransport({ api: query.get("api") }),
-    sendAutomaticallyWhen: (state) =>
-      lastAssistantMessageIsCompleteWithApprovalResponses(state) || lastAssistantMessageIsCompleteWithToolCalls(state),
-  });
+  const latest = useRef();
+  const api = query.get("api"), id = query.get("id");
+  const chat = useChat({ ...options({ api, id, messages: initial, chat: () => latest.current }), resume: query.get("resume") === "true" });
+  latest.current = chat;
   const [input, setInput] = useState("");
-  const stop = () => fetch(`${query.get("api")}/${query.get("id")}/stop`, { method: "POST" }); // chat.stop would only close the connection
   const decide = (decision) => chat.sendMessage(undefined, { body: { decisions: [decision] } }); // what useChat has no words for
   window.chat = { status: chat.status, error: chat.error?.message ?? "", messages: chat.messages };
   return h("main", null,
@@ -60,7 +51,7 @@ function Chat({ messages: initial }) {
     h("form", { onSubmit: (e) => { e.preventDefault(); chat.sendMessage({ text: input }); setInput(""); } },
       h("input", { id: "input", "aria-label": "Message", value: input, onChange: (e) => setInput(e.target.value) }),
       h("button", { id: "send" }, "Send"),
-      h("button", { id: "stop", type: "button", onClick: stop }, "Stop")));
+      h("button", { id: "stop", type: "button", onClick: () => stop(api, id) }, "Stop")));
 }
 
 const history = query.get("history");
