@@ -96,15 +96,16 @@ export class CallGroup {
     const has = (look) => calls.filter((c) => c.look === look).length;
     const over = calls.filter((c) => c.item.status && !["writing", "ready", "running"].includes(c.item.status)).length;
     const failed = has("danger");
+    const skipped = over - failed - has("warning") - has("success");
     const look = failed > 0 ? "danger" : has("warning") > 0 ? "warning" : over < calls.length ? "idle" : has("success") > 0 ? "success" : "idle";
     const sign = over < calls.length ? h("span", { class: "spinner" }) : icon({ danger: "cross", warning: "warning", success: "check" }[look] ?? "minus");
     const verbs = [...new Set(calls.map((c) => naming.tool(c.item.name ?? "")))].join(", ");
     const undone = calls.filter((c) => c.item.undone).length;
-    const state = JSON.stringify([look, verbs, calls.length, over, failed, undone]);
+    const state = JSON.stringify([look, verbs, calls.length, over, failed, skipped, undone]);
     if (state === this.state) return;
     this.state = state;
     this.summary.className = `line ${look}`;
-    this.summary.replaceChildren(h("span", { class: "sign" }, sign), h("span", { class: "verb" }, verbs), h("span", { class: "object" }), h("span", { class: "outcome" }, texts.callsOf(calls.length, over, failed, undone)), h("span", { class: "chevron" }, icon("chevron")));
+    this.summary.replaceChildren(h("span", { class: "sign" }, sign), h("span", { class: "verb" }, verbs), h("span", { class: "object" }), h("span", { class: "outcome" }, texts.callsOf(calls.length, over, failed, skipped, undone)), h("span", { class: "chevron" }, icon("chevron")));
   }
 }
 

@@ -74,7 +74,7 @@ export const texts = {
 
   thinking: "Thinking",
   writing: "Writing",
-  callsOf: (n, over, failed, undone) => [over < n ? `${over} of ${n} calls` : `${n} calls`, failed > 0 ? `${failed} failed` : "", undone > 0 ? `${undone} undone` : ""].filter(Boolean).join(" · "),
+  callsOf: (n, over, failed, skipped, undone) => [over < n ? `${over} of ${n} calls` : `${n} calls`, failed > 0 ? `${failed} failed` : "", skipped > 0 ? `${skipped} not run` : "", undone > 0 ? `${undone} undone` : ""].filter(Boolean).join(" · "),
   runningCalls: (n) => (n === 1 ? "Running a tool" : `Running ${n} tools`),
   waiting: {
     queued: "Waiting for a free place at the model",
