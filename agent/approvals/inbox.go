@@ -95,7 +95,7 @@ func (b *Inbox) Decide(ctx context.Context, item *Detail, d agent.Decision) erro
 	}
 	a := b.Agents[item.Agent]
 	if a == nil {
-		return ErrElsewhere
+		return fmt.Errorf("%w: %q", ErrElsewhere, item.Agent)
 	}
 	return a.Session(item.Session).Decide(ctx, d)
 }

@@ -2,9 +2,9 @@
 // it, and any number of readers may watch it, early, late, or twice.
 //
 // A [Hub] owns the runs. [Hub.Start] starts one, [Hub.Send] starts one or sends a message to the
-// one in progress, and [Hub.Watch] returns the events of a session: the facts after a number, then
-// the text and the arguments so far of the model call in progress as one note each, then all later
-// events.
+// one in progress, [Hub.Decide] takes decisions and resumes one, and [Hub.Watch] returns the events
+// of a session: the facts after a number, then the text and the arguments so far of the model call
+// in progress as one note each, then all later events.
 //
 //	hub, err := live.New(live.Config{Agent: a})
 //	if err != nil {
@@ -39,6 +39,7 @@
 //
 // # Where things are
 //
-// live.go has the hub, run.go its server, send.go messages to runs, topic.go what a run publishes,
-// reader.go what a reader is shown, and partial.go the reply so far of a model call in progress.
+// live.go has the hub, run.go its server, send.go messages to runs, decide.go decisions and owners,
+// topic.go what a run publishes, reader.go what a reader is shown, and partial.go the reply so far
+// of a model call in progress.
 package live

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -38,7 +38,6 @@ type Config struct {
 const (
 	defaultWait   = 60 * time.Second
 	defaultPrompt = 64 << 10
-	maxSession    = 200 // bytes
 )
 
 // A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
@@ -146,48 +145,26 @@ var errForbidden = errors.New("there is no such session, or you may not use it")
 
 // belongs returns an error if a session is somebody else's.
 func (s *server) belongs(ctx context.Context, session, user string) error {
-	if len(session) > maxSession {
-		return errForbidden
+	_, err := s.hub.Owned(ctx, session, user)
+	if err == nil || errors.Is(err, agent.ErrNothingOpen) { // a new one
+		return nil
 	}
-	info, err := s.agent.Session(session).Info(ctx)
-	switch {
-	case errors.Is(err, agent.ErrNothingOpen):
-		return nil // a new one
-	case err != nil:
-		return s.failed(ctx, err)
-	case info.Owner != user:
-		return errForbidden
-	}
-	return nil
+	return s.failed(ctx, err)
 }
 
-// failed returns what a client is told of an error.
+// failed returns what a client is told of an error: what agent/serve tells.
 func (s *server) failed(ctx context.Context, err error) error {
-	var decision *agent.DecisionError
-	var arg *agent.ArgError
-	var limit *agent.LimitError
+	p := serve.Problem(err)
+	if cause := p.Unwrap(); cause != nil {
+		s.cfg.Logger.ErrorContext(ctx, "mcpserver: a request failed", "error", cause)
+	}
 	switch {
 	case errors.Is(err, agent.ErrNotOwner):
 		return errForbidden
-	case errors.As(err, &decision), errors.As(err, &arg) && arg.Fault() == fault.Invalid, errors.As(err, &limit),
-		errors.Is(err, agent.ErrRefused):
-		return err
-	}
-	var paused *agent.PausedError
-	switch {
-	case errors.As(err, &paused) && paused.Started: // of another session, within a hook: an error like others
-	case paused != nil && len(paused.Pending) == 0: // its process has died, or its host has paused it
-		return errors.New(
-			"the last run of the session was interrupted and hasn't gone on yet: try again later, or use another " +
-				"session")
-	case paused != nil:
+	case p.Code == serve.CodePaused:
 		return errors.New("the agent waits for decisions: answer them first")
 	}
-	s.cfg.Logger.ErrorContext(ctx, "mcpserver: a request failed", "error", err)
-	if c := fault.Of(err); c == fault.Transient || c == fault.Degraded || c == fault.RateLimited {
-		return fmt.Errorf("it can't be done now; try again later")
-	}
-	return errors.New("it failed; the server's log says why")
+	return errors.New(p.Detail)
 }
 
 // newSession returns the name of a new session.

@@ -116,14 +116,12 @@ func (s *server) resume(ctx context.Context, req *call, session string,
 	for i := range decisions {
 		decisions[i] = decisions[i].By(req.user)
 	}
-	started, err := s.hub.Start(ctx, agent.Resume(session, decisions...))
-	if errors.Is(err, agent.ErrBusy) { // whoever drives the session reads them
-		if err = s.agent.Session(session).Decide(ctx, decisions...); err == nil {
-			return s.outcome(ctx, req, session)
-		}
-	}
+	started, err := s.hub.Decide(ctx, session, decisions...)
 	if err != nil {
 		return nil, s.failed(ctx, err)
+	}
+	if started.Done == nil { // whoever drives the session reads them
+		return s.outcome(ctx, req, session)
 	}
 	return s.wait(ctx, req, session, started.Done)
 }

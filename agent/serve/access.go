@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -61,16 +60,15 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 	if p != nil {
 		return nil, p
 	}
-	if session == "" || strings.HasPrefix(session, machine.UnnamedPrefix) || // of a run that nobody named
-		strings.HasPrefix(session, machine.ChildPrefix) { // no name for a new session
-		return nil, unknown()
-	}
 	g := &grant{session: s.agent.Session(session), user: user}
-	info, err := g.session.Info(r.Context())
+	info, err := s.hub.Owned(r.Context(), session, user)
 	switch {
+	case err == nil:
 	case errors.Is(err, agent.ErrNothingOpen) && action == ActionSend:
 		return g, nil
-	case err != nil:
+	case errors.Is(err, agent.ErrNotOwner) && info.Session != "" &&
+		s.admits(r, Access{Session: session, Owner: info.Owner, User: user, Action: action}):
+	default:
 		p := failed(err)
 		if p.Code == CodeInternal { // the owner isn't known, so nobody may learn that the session exists
 			cause := p.cause
@@ -78,16 +76,8 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 			p.cause = cause
 		}
 		return nil, p
-	case info.Parent != "":
-		return nil, unknown()
 	}
 	g.exists, g.owner, g.facts, g.running = true, info.Owner, info.Facts, info.Status == agent.Running
-	if g.owner == user {
-		return g, nil
-	}
-	if !s.admits(r, Access{Session: session, Owner: g.owner, User: user, Action: action}) {
-		return nil, unknown()
-	}
 	return g, nil
 }
 
@@ -96,7 +86,7 @@ func (s *server) identify(r *http.Request, session string, action Action) (user 
 	user, err := s.authorize(r, session, action)
 	switch {
 	case errors.Is(err, ErrSignIn):
-		return "", fail(http.StatusUnauthorized, CodeSignIn, fault.UserFixable, "sign in first")
+		return "", signIn()
 	case err != nil:
 		s.log.InfoContext(r.Context(), "serve: not authorized", "session", session, "action", string(action),
 			"error", err)

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -86,13 +85,7 @@ func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.St
 	for i := range ds {
 		ds[i] = ds[i].By(g.user)
 	}
-	ctx, cancel := lasting(r)
-	defer cancel()
-	started, err := s.hub.Start(ctx, agent.Resume(g.session.ID(), ds...))
-	if errors.Is(err, agent.ErrBusy) || errors.Is(err, live.ErrClosed) || errors.Is(err, agent.ErrDraining) {
-		// whoever drives the session reads them
-		started, err = live.Started{}, g.session.Decide(ctx, ds...)
-	}
+	started, err := s.hub.Decide(r.Context(), g.session.ID(), ds...)
 	if err != nil {
 		return live.Started{}, failed(err)
 	}

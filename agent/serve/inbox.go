@@ -119,9 +119,6 @@ func (i *inbox) seen(r *http.Request, session, id string, messages int) (*approv
 // others it is as if there were no such session.
 func (i *inbox) notFound(r *http.Request, err error, item Item, action Action) *problem {
 	u, unreadable := errors.AsType[*approvals.UnreadableError](err)
-	if errors.Is(err, approvals.ErrUnknown) {
-		return noItem()
-	}
 	if !unreadable {
 		return failed(err)
 	}
@@ -189,7 +186,7 @@ func (i *inbox) decide(w http.ResponseWriter, r *http.Request, _ string) *proble
 	ctx, cancel := lasting(r)
 	defer cancel()
 	if err := i.items.Decide(ctx, detail, ds[0].By(user)); err != nil {
-		return i.elsewhere(err, detail.Agent)
+		return failed(err)
 	}
 	i.decided(r, Decided{Agent: i.cfg.Agents[detail.Agent], Session: body.Session, ID: body.ID, Kind: ds[0].Kind,
 		User: user})
@@ -213,15 +210,6 @@ func (i *inbox) decided(r *http.Request, d Decided) {
 		}
 	}()
 	i.cfg.OnDecided(context.WithoutCancel(r.Context()), d)
-}
-
-// elsewhere returns the problem that an error is, for a session of an agent.
-func (i *inbox) elsewhere(err error, of string) *problem {
-	if errors.Is(err, approvals.ErrElsewhere) {
-		return fail(http.StatusUnprocessableEntity, CodeElsewhere, fault.Invalid,
-			"the session is of the agent %q, which isn't served here", of)
-	}
-	return failed(err)
 }
 
 // rules answers with the standing approvals of a session.
@@ -273,7 +261,7 @@ func (i *inbox) revoke(w http.ResponseWriter, r *http.Request, _ string) *proble
 	}
 	a := i.cfg.Agents[item.Agent]
 	if a == nil {
-		return i.elsewhere(approvals.ErrElsewhere, item.Agent)
+		return failed(fmt.Errorf("%w: %q", approvals.ErrElsewhere, item.Agent))
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -50,14 +51,15 @@ const (
 // retryAfter is how many seconds a client is asked to wait after CodeBusy and CodeUnavailable.
 const retryAfter = "1"
 
-// A problem is an error as it is answered.
-type problem struct {
-	Title  string      `json:"title"`
+// ProblemDetails are an error as the handlers of this package answer it: application/problem+json
+// (RFC 9457). [Problem] makes them of an error.
+type ProblemDetails struct {
+	Title  string      `json:"title"` // of the status
 	Status int         `json:"status"`
-	Detail string      `json:"detail,omitempty"`
-	Code   string      `json:"code"`
+	Detail string      `json:"detail,omitempty"` // for the client; says nothing of what is internal
+	Code   string      `json:"code"`             // one of the Code constants
 	Class  fault.Class `json:"class"`
-	Trace  string      `json:"trace,omitempty"`
+	Trace  string      `json:"trace,omitempty"`  // with which the server's log names it
 	NewID  string      `json:"new_id,omitempty"` // for CodeReplaced
 	Run    string      `json:"run,omitempty"`    // for CodeRepeated
 
@@ -65,9 +67,52 @@ type problem struct {
 	cause  error // for the server's log
 }
 
+type problem = ProblemDetails
+
+// Problem returns the answer to an error of package agent, of a hub or of an inbox, for routes of
+// the host that answer as the handlers of this package do:
+//
+//	if _, err := hub.Decide(ctx, session, decision); err != nil {
+//		serve.Problem(err).ServeHTTP(w, r)
+//		return
+//	}
+//
+// An error that it doesn't know is answered with [CodeInternal], and with [CodeUnavailable] if its
+// class says that it may go away: the answer doesn't say more.
+func Problem(err error) *ProblemDetails {
+	if p, ok := errors.AsType[*ProblemDetails](err); ok && p != nil {
+		return p
+	}
+	if errors.Is(err, ErrSignIn) {
+		return signIn()
+	}
+	return failed(err)
+}
+
+// Error returns the code and the detail.
+func (p *ProblemDetails) Error() string { return "serve: " + p.Code + ": " + p.Detail }
+
+// Unwrap returns what the client isn't told; nil if there is nothing.
+func (p *ProblemDetails) Unwrap() error { return p.cause }
+
+// ServeHTTP answers a request with p, and logs it with slog.Default: as an error with the cause if
+// there is one, else as information.
+func (p *ProblemDetails) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if traceOf(r) == "" {
+		r = withTrace(r)
+	}
+	own := *p
+	own.log(r, slog.Default())
+	own.write(w)
+}
+
 func fail(status int, code string, class fault.Class, format string, args ...any) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Code: code, Class: class,
 		Detail: fmt.Sprintf(format, args...)}
+}
+
+func signIn() *problem {
+	return fail(http.StatusUnauthorized, CodeSignIn, fault.UserFixable, "sign in first")
 }
 
 func malformed(format string, args ...any) *problem {
@@ -111,6 +156,11 @@ func failed(err error) *problem {
 	switch {
 	case errors.As(err, &decision):
 		return refused(decision)
+	case errors.Is(err, approvals.ErrUnknown):
+		return noItem()
+	case errors.Is(err, approvals.ErrElsewhere):
+		return fail(http.StatusUnprocessableEntity, CodeElsewhere, fault.Invalid, "%s",
+			strings.TrimPrefix(err.Error(), "approvals: "))
 	case errors.As(err, &spent):
 		p := fail(http.StatusTooManyRequests, CodeAllowance, fault.RateLimited, "no more can be started now")
 		p.header = make(http.Header)
@@ -186,6 +236,17 @@ func refused(e *agent.DecisionError) *problem {
 
 // say answers a request with a problem.
 func (s *server) say(w http.ResponseWriter, r *http.Request, p *problem) {
+	p.log(r, s.log)
+	if s.forPeople(r.URL.Path) {
+		maps.Copy(w.Header(), p.header)
+		p.writeSentence(w)
+		return
+	}
+	p.write(w)
+}
+
+// log logs a problem, and gives it the id with which the log names it.
+func (p *problem) log(r *http.Request, logger *slog.Logger) {
 	p.Trace = traceOf(r)
 	level, attrs := slog.LevelInfo, []slog.Attr{slog.String("method", r.Method), slog.String("path", r.URL.Path),
 		slog.Int("status", p.Status), slog.String("code", p.Code), slog.String("detail", p.Detail),
@@ -193,12 +254,11 @@ func (s *server) say(w http.ResponseWriter, r *http.Request, p *problem) {
 	if p.cause != nil {
 		level, attrs = slog.LevelError, append(attrs, slog.Any("error", p.cause))
 	}
-	s.log.LogAttrs(r.Context(), level, "serve: a request was refused", attrs...)
+	logger.LogAttrs(r.Context(), level, "serve: a request was refused", attrs...)
+}
+
+func (p *problem) write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.header)
-	if s.forPeople(r.URL.Path) {
-		p.writeSentence(w)
-		return
-	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	write(w, p.Status, p)
 }
@@ -212,6 +272,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 func write(w http.ResponseWriter, status int, body any) {
 	raw, err := json.Marshal(body) // escapes <, > and &
 	if err != nil {
+		slog.Error("serve: an answer can't be encoded", "error", err)
 		status, raw = http.StatusInternalServerError,
 			[]byte(
 				`{"title":"Internal Server Error","status":500,"code":"internal","detail":"the answer can't be encoded"}`)

@@ -115,7 +115,7 @@ var rows = map[string]row{
 		"provider", "ratelimit", "ratelimit/budget", "tools"}, third: []string{otel},
 		tests: []string{"provider/providertest"}},
 	"agent/mcpserver": {own: []string{"agent", "agent/internal/request", "agent/live", "agent/machine",
-		"circuit/fault"}, third: []string{mcpSDK},
+		"agent/serve", "circuit/fault"}, third: []string{mcpSDK},
 		tests: []string{"agent/journal", "provider/providertest", "tools", "tools/mcp"}},
 	"tools/mcp": {own: []string{"circuit/fault", "internal/schema", "provider", "tools",
 		"tools/process"}, third: []string{mcpSDK, xsync},

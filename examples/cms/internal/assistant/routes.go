@@ -40,8 +40,6 @@ type Config struct {
 const (
 	maxBody   = 4 << 20
 	heartbeat = 15 * time.Second
-	// maxHandover is how long a run that has ended may still hold its session.
-	maxHandover = 2 * time.Second
 )
 
 type server struct {
@@ -202,25 +200,6 @@ func decode(r *http.Request, body any) error {
 	return err
 }
 
-// start starts or resumes a run. A run that has just ended may still hold its session, and is
-// waited for.
-func (s *server) start(ctx context.Context, in agent.Input) (live.Started, error) {
-	for until := time.Now().Add(maxHandover); ; {
-		started, err := s.Hub.Start(ctx, in)
-		if !errors.Is(err, agent.ErrBusy) || time.Now().After(until) {
-			return started, err
-		}
-		if info, failed := s.session(in.Session).Info(ctx); failed != nil || info.Status == agent.Running {
-			return started, err
-		}
-		select {
-		case <-ctx.Done():
-			return started, err
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
-
 func (s *server) session(id string) *agent.Session { return s.Hub.Agent().Session(id) }
 
 // approve takes a decision, and resumes the run.
@@ -259,44 +238,11 @@ func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
 		return invalid("decision is %q; it should be approve, reject, alternative or answer", body.Decision)
 	}
 	d = d.By(s.User)
-	_, err := s.start(ctx, agent.Resume(body.SessionID, d))
-	if errors.Is(err, agent.ErrBusy) { // whoever drives the session reads it
-		err = s.session(body.SessionID).Decide(ctx, d)
-	}
-	if err != nil {
-		return s.refused(ctx, body.SessionID, body.ApprovalID, err)
+	if _, err := s.Hub.Decide(ctx, body.SessionID, d); err != nil {
+		return err
 	}
 	answer(w, http.StatusOK, map[string]bool{"success": true})
 	return nil
-}
-
-// refused returns why a decision wasn't taken: it was made before, or too late, or there is no such
-// approval.
-func (s *server) refused(ctx context.Context, session, id string, err error) error {
-	var (
-		decision *agent.DecisionError
-	)
-	used := errors.As(err, &decision) && decision.Code == machine.DecisionUsed
-	if !used && !errors.Is(err, agent.ErrNothingOpen) {
-		return err
-	}
-	facts, failed := s.session(session).Facts(ctx)
-	if failed != nil {
-		return failed
-	}
-	for _, f := range facts {
-		if d, ok := f.(*machine.Decided); ok && d.Decision.ID == id {
-			code := machine.DecisionUsed
-			if d.Decision.Kind == machine.Expired {
-				code = machine.DecisionExpired
-			}
-			return &agent.DecisionError{Code: code, ID: id}
-		}
-	}
-	if used {
-		return err
-	}
-	return &agent.DecisionError{Code: machine.DecisionUnknown, ID: id}
 }
 
 func (s *server) cancel(w http.ResponseWriter, r *http.Request) error {

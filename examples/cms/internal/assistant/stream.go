@@ -75,7 +75,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.session(in.Session).Info(r.Context()); errors.Is(err, agent.ErrNothingOpen) {
 		in.Owner = s.User
 	}
-	started, err := s.start(r.Context(), in)
+	started, err := s.Hub.Start(r.Context(), in)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request) error {
 			Supersede: true}
 		body.UserMessage = ""
 	}
-	started, err := s.start(r.Context(), in)
+	started, err := s.Hub.Start(r.Context(), in)
 	switch {
 	case errors.Is(err, agent.ErrBusy): // it was resumed already
 		started = live.Started{After: info.Facts}

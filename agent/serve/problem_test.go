@@ -1,0 +1,69 @@
+package serve_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+func TestARouteOfAHostAnswersAsServeDoes(t *testing.T) {
+	for code, c := range map[string]struct {
+		err    error
+		status int
+	}{
+		serve.CodeSignIn:      {fmt.Errorf("no cookie: %w", serve.ErrSignIn), 401},
+		serve.CodeUsed:        {&agent.DecisionError{ID: "p", Code: machine.DecisionUsed}, 409},
+		serve.CodeUnknown:     {approvals.ErrUnknown, 404},
+		serve.CodeElsewhere:   {approvals.ErrElsewhere, 422},
+		serve.CodeBusy:        {&agent.SessionError{Session: "s", Code: agent.ErrBusy}, 409},
+		serve.CodeUnavailable: {live.ErrClosed, 503},
+		serve.CodeInternal:    {errors.New("sql: the password is hunter2"), 500},
+	} {
+		p := serve.Problem(c.err)
+		require.Equal(t, code, p.Code)
+		require.Equal(t, c.status, p.Status)
+		require.Same(t, p, serve.Problem(fmt.Errorf("again: %w", p)))
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, httptest.NewRequest("POST", "/own", nil))
+		require.Equal(t, c.status, w.Code)
+		require.Equal(t, "application/problem+json", w.Header().Get("Content-Type"))
+		require.NotContains(t, w.Body.String(), "hunter2")
+		var got problem
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
+		require.Equal(t, code, got.Code)
+		require.Len(t, got.Trace, 32)
+		if code == serve.CodeInternal {
+			require.ErrorIs(t, p, c.err, "for the log")
+		}
+	}
+}
+
+// Whatever fails within, the server's log says why.
+func TestEachAnswerOf500IsLoggedWithItsCause(t *testing.T) {
+	var logged bytes.Buffer
+	s := newSite(t, serve.Config{Logger: slog.New(slog.NewJSONHandler(&logged, nil)),
+		Input: func(r *http.Request, _ *agent.Input) error { panic("hunter2") }}, providertest.Say("Hello."))
+	p := s.refused("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"})
+	require.Equal(t, 500, p.Status)
+	require.Equal(t, serve.CodeInternal, p.Code)
+	require.NotContains(t, p.Detail, "hunter2")
+	var line struct{ Level, Error, Trace string }
+	require.NoError(t, json.Unmarshal(logged.Bytes(), &line))
+	require.Equal(t, "ERROR", line.Level)
+	require.Contains(t, line.Error, "hunter2")
+	require.Equal(t, p.Trace, line.Trace)
+}
