@@ -3,7 +3,6 @@ package browser
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"net"
@@ -125,20 +124,6 @@ func start(t *testing.T, dir, at string, hangs bool) process {
 	return p
 }
 
-// stored returns how many messages the server has of the chat; 0 if it doesn't answer.
-func stored(address string) int {
-	res, err := http.Get("http://" + address + "/agent/chat/s-1/messages")
-	if err != nil {
-		return 0
-	}
-	defer res.Body.Close()
-	var body struct{ Messages []json.RawMessage }
-	if json.NewDecoder(res.Body).Decode(&body) != nil {
-		return 0
-	}
-	return len(body.Messages)
-}
-
 func TestAnAnswerGoesOnAfterTheServerWasKilled(t *testing.T) {
 	each(t, func(t *testing.T, version string, _ uimessage.Level) {
 		dir := t.TempDir()
@@ -147,15 +132,7 @@ func TestAnAnswerGoesOnAfterTheServerWasKilled(t *testing.T) {
 		c.say("Work.")
 		c.wait(`document.body.textContent.includes("Working")`)
 		first.kill()
-		c.wait(`chat.status === "error"`)
 		start(t, dir, first.address, false)
-		c.reload()
-		require.Eventually(t, func() bool { return stored(first.address) == 2 }, 10*time.Second, 20*time.Millisecond)
-		if len(c.messages()) < 2 {
-			// useChat asks for the stream after the messages; if the answer was completed in
-			// between, it sees neither
-			c.reload()
-		}
 		c.ready(2, "Working done.")
 		require.Equal(t, []string{"text Working done."}, shape(&c.messages()[1]))
 		c.asOthersSee()

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"iter"
 	"net/http"
@@ -282,9 +283,16 @@ func (g *gate) model() provider.Provider {
 	})
 }
 
-// each runs a test with the client of each version.
+var everyVersion = flag.Bool("every-version", false, "run the tests with a page of useChat for ai 6, too")
+
+// each runs a test with a page of each version of the client: by default of the newest one. The
+// table of docs/serve.md has all of them, without a page.
 func each(t *testing.T, test func(t *testing.T, version string, level uimessage.Level)) {
-	for version, level := range map[string]uimessage.Level{"6": uimessage.V6, "7": uimessage.V7Late} {
+	versions := map[string]uimessage.Level{"7": uimessage.V7Late}
+	if *everyVersion {
+		versions["6"] = uimessage.V6
+	}
+	for version, level := range versions {
 		t.Run("ai "+version, func(t *testing.T) { test(t, version, level) })
 	}
 }

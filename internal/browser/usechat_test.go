@@ -105,3 +105,18 @@ func TestAFailureIsShownAndTheChatGoesOn(t *testing.T) {
 		c.wait(`chat.status === "ready" && document.body.textContent.includes("Better.")`)
 	})
 }
+
+func TestTheCardOfASupersededApprovalCloses(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, version string, level uimessage.Level) {
+		s := newSite(t, level, scripted(providertest.Calls(deletes("a")), providertest.Say("It stays.")))
+		c := s.visit(version, "s-1")
+		c.say("Delete it.")
+		c.wait(`document.querySelector("#approve-a")`)
+		c.say("No, keep it.")
+		c.ready(4, "It stays.")
+		c.wait(`!document.querySelector("#approve-a")`)
+		require.Empty(t, s.did())
+		c.asOthersSee()
+	})
+}
