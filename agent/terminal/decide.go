@@ -10,11 +10,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/agent/plan"
 )
 
 // decide gets a decision on each pause, and resumes the run with them.
@@ -119,43 +117,11 @@ func (u *ui) leave() {
 	}
 }
 
-// describe prints a pause, unless that was the last one that was described: what is asked, and why.
+// describe prints a pause, unless that was the last one that was described.
 func (u *ui) describe(p *agent.Pause) {
-	if u.asked == p.ID {
-		return
-	}
-	u.asked = p.ID
-	title := map[agent.PauseKind]string{
-		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "It isn't known whether this call took effect",
-		agent.PauseCorrection: "This call is invalid"}[p.Kind]
-	if title == "" {
-		title = "Question"
-	}
-	out := u.out
-	out.line("%s: %s", out.paint(bold, title), clean(p.Title))
-	field := func(name, value string) {
-		if value = strings.TrimSpace(clean(value)); value != "" {
-			out.line("  %-7s%s", name+":", value)
-		}
-	}
-	field("tool", p.Call.Name)
-	field("why", p.Reason)
-	field("waits for", p.For)
-	field("risk", p.Risk)
-	field("refused", p.Refused)
-	if !p.Expires.IsZero() {
-		field("until", p.Expires.Local().Format(time.TimeOnly))
-	}
-	if o, ok := plan.Submitted(p.Call.Name, p.Call.Input); ok {
-		field("plan", o.Title+"\n  "+o.Why)
-		o.Run = p.ID
-		out.steps(&o)
-	} else if !isQuestion(p) {
-		field("input", strings.ReplaceAll(inputOf(p), "\n", "\n         "))
-	}
-	if p.Preview != "" {
-		out.line("  it would change:")
-		out.diff(p.Preview)
+	if u.asked != p.ID {
+		u.asked = p.ID
+		u.out.describe(p)
 	}
 }
 

@@ -52,7 +52,7 @@ type message struct{ text, key string }
 // begin starts or resumes what there is to do.
 func (u *ui) begin(ctx context.Context) error {
 	res, err := u.session.Result(ctx)
-	if err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+	if err != nil && !errors.Is(err, agent.ErrNothingOpen) && u.cfg.Prompt == "" {
 		return err
 	}
 	isNew := err != nil
@@ -134,6 +134,9 @@ func (u *ui) goOn(ctx context.Context) error {
 		err := u.start(ctx, agent.Continue(u.cfg.Session))
 		var held *journal.HeldError
 		switch {
+		case err == nil && first.IsZero() && !u.cfg.Once:
+			u.tell("The last run of this session was interrupted; going on.")
+			return nil
 		case errors.As(err, &held) && first.IsZero():
 			first = held.Until
 			u.tell("The last process didn't close this session; going on in %.0f s.",

@@ -161,6 +161,7 @@ func (u *ui) main(ctx context.Context) (int, error) {
 	case u.out.failed != nil:
 		return CodeFailed, fmt.Errorf("terminal: the output couldn't be written: %w", u.out.failed)
 	case errors.As(err, &paused) && len(paused.Pending) > 0:
+		u.tell("The session waits for a decision, which comes first.")
 		u.pending = paused.Pending
 		u.leave()
 		return CodeWaits, nil
@@ -171,6 +172,9 @@ func (u *ui) main(ctx context.Context) (int, error) {
 		return CodeDone, nil
 	case errors.Is(err, errInterrupt):
 		err = ErrInterrupted
+	}
+	if errors.Is(err, ErrInterrupted) {
+		u.leave()
 	}
 	return CodeFailed, err
 }

@@ -60,14 +60,14 @@ func TestADecisionIsAppliedByAnotherProcess(t *testing.T) {
 		says  []string
 		pages []string
 	}{
-		{[]string{"approve"}, []string{"◦ approved by ann", "→ cms.deletePage", "I deleted the page"},
+		{[]string{"approve"}, []string{"◦ approved by ann", "✓ Delete page “about”", "I deleted the page"},
 			[]string{"home"}},
-		{[]string{"reject", "-reason", "We need it."}, []string{"✗ cms.deletePage rejected",
+		{[]string{"reject", "-reason", "We need it."}, []string{"✗ Delete page “about” · rejected",
 			"because you rejected it (We need it). Nothing was changed."}, []string{"about", "home"}},
 		{[]string{"edit", "-input", `{"page":"home"}`},
-			[]string{`→ cms.deletePage {"page":"home"}`, `I deleted the page "Home" (/).`}, []string{"about"}},
+			[]string{`✓ Delete page “home”`, `I deleted the page "Home" (/).`}, []string{"about"}},
 		{[]string{"suggest", "-reason", "rename it to Old about instead"},
-			[]string{"→ cms.updatePage", `is called "Old about" now`}, []string{"about", "home"}},
+			[]string{"✓ Update page", `is called "Old about" now`}, []string{"about", "home"}},
 		{[]string{"suggest", "-reason", "think of something"}, []string{"I don't understand that as a request"},
 			[]string{"about", "home"}},
 	} {
@@ -100,7 +100,7 @@ func TestAnInvalidDecisionRunsNothing(t *testing.T) {
 	} {
 		o := b.must(exitUsage, c.args...)
 		require.Contains(t, o.err, c.says)
-		require.NotContains(t, o.out, "→")
+		require.NotContains(t, o.out, "✓")
 		require.Equal(t, []string{"about", "home"}, b.pages(), "%q", c.args)
 	}
 	b.must(exitOK, "-resume", "s-del", "-id", id, "-decide", "approve")
@@ -115,9 +115,9 @@ func TestANewRequestIsRefusedWhileADecisionIsPending(t *testing.T) {
 	t.Parallel()
 	b, o := waiting(t)
 	again := b.must(exitWaiting, "-session", "s-del", "-p", "list pages")
-	require.Contains(t, again.err, "decide first")
+	require.Contains(t, again.err, "which comes first")
 	require.Equal(t, o.pause(t), again.pause(t))
-	require.NotContains(t, again.out, "→")
+	require.NotContains(t, again.out, "✓")
 }
 
 func TestALateDecisionRunsNothing(t *testing.T) {
@@ -141,7 +141,7 @@ func TestApprovingTheDeletionOfADeletedPageReportsThatItIsGone(t *testing.T) {
 		require.NoError(t, err)
 	})
 	o := b.must(exitOK, "-resume", "s-del", "-decide", "approve")
-	require.Contains(t, o.out, "✗ cms.deletePage denied")
+	require.Contains(t, o.out, "✗ Delete page “about” · denied")
 	require.Contains(t, o.out, `I couldn't delete the page "About": there is no page "about"`)
 }
 

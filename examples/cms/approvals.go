@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/terminal"
 )
 
 // checkApprovals checks the arguments of the approvals command, and turns them into a decision if
@@ -61,11 +61,11 @@ func (p *program) approve(ctx context.Context) int {
 	p.id = p.approvals[1]
 	all, err := p.opened(ctx)
 	if err != nil {
-		return p.finish(nil, err)
+		return p.failed(err)
 	}
 	i := slices.IndexFunc(all, func(o opened) bool { return o.ID == p.id })
 	if i < 0 {
-		return p.finish(nil,
+		return p.failed(
 			&agent.ArgError{Func: "approvals", Field: "id",
 				Problem: fmt.Sprintf(
 					"there is no pending decision with the id %q; it may be decided already, see the list of approvals",
@@ -74,15 +74,13 @@ func (p *program) approve(ctx context.Context) int {
 	p.session = all[i].Session
 	d, err := p.decision(ctx)
 	if err != nil {
-		return p.finish(nil, err)
+		return p.failed(err)
 	}
 	if !p.json {
 		return p.decideAndResume(ctx, d)
 	}
-	shown := p.out
-	p.out = newScreen(io.Discard)
+	p.quiet = true
 	status := p.decideAndResume(ctx, d)
-	p.out = shown
 	p.printJSON(struct {
 		Session  string `json:"session"`
 		ID       string `json:"id"`
@@ -147,7 +145,7 @@ func (p *program) opened(ctx context.Context) ([]opened, error) {
 func (p *program) listApprovals(ctx context.Context) int {
 	all, err := p.opened(ctx)
 	if err != nil {
-		return p.finish(nil, err)
+		return p.failed(err)
 	}
 	if p.json {
 		p.printJSON(all)
@@ -158,7 +156,9 @@ func (p *program) listApprovals(ctx context.Context) int {
 	}
 	for i := range all {
 		o := &all[i]
-		describe(p.out, &o.pause)
+		if err := terminal.Describe(p.out, &o.pause); err != nil {
+			return p.failed(err)
+		}
 		p.out.line("  asked: by %s, at %s, in session %s", cmp.Or(o.By, "somebody"),
 			o.Since.Local().Format(time.DateTime), o.Session)
 		base := fmt.Sprintf("%s -db %s approvals", self(), quoted(p.db))
@@ -169,11 +169,7 @@ func (p *program) listApprovals(ctx context.Context) int {
 		case o.Sent:
 			p.out.line("  It may be decided already. To continue then:\n  %s", p.continuing(o.Session))
 		}
-		var can []string
-		for _, c := range choices(&o.pause) {
-			can = append(can, c.decide)
-		}
-		p.out.line("  %s %s %s", base, strings.Join(can, "|"), o.ID)
+		p.out.line("  %s %s %s", base, strings.Join(decisionsOn(&o.pause), "|"), o.ID)
 	}
 	return exitOK
 }
@@ -210,7 +206,7 @@ func (p *program) rules(ctx context.Context) ([]rule, error) {
 func (p *program) listRules(ctx context.Context) int {
 	all, err := p.rules(ctx)
 	if err != nil {
-		return p.finish(nil, err)
+		return p.failed(err)
 	}
 	if p.json {
 		p.printJSON(all)
@@ -231,7 +227,7 @@ func (p *program) listRules(ctx context.Context) int {
 func (p *program) revoke(ctx context.Context, tool string) int {
 	all, err := p.rules(ctx)
 	if err != nil {
-		return p.finish(nil, err)
+		return p.failed(err)
 	}
 	ended := []rule{}
 	for _, r := range all {
@@ -239,13 +235,13 @@ func (p *program) revoke(ctx context.Context, tool string) int {
 			continue
 		}
 		if err := p.agent.Session(r.Session).Revoke(ctx, tool, p.by); err != nil {
-			return p.finish(nil, err)
+			return p.failed(err)
 		}
 		ended = append(ended, r)
 	}
 	switch {
 	case len(ended) == 0:
-		return p.finish(nil, &agent.ArgError{Func: "approvals revoke", Field: "tool",
+		return p.failed(&agent.ArgError{Func: "approvals revoke", Field: "tool",
 			Problem: fmt.Sprintf("%q has no standing approval; approvals rules lists those that exist", tool)})
 	case p.json:
 		p.printJSON(ended)
@@ -258,10 +254,8 @@ func (p *program) revoke(ctx context.Context, tool string) int {
 }
 
 func (p *program) printJSON(v any) {
-	enc := json.NewEncoder(screenWriter{p.out})
+	enc := json.NewEncoder(p.out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil && p.out.failed == nil {
-		p.out.failed = err
-	}
+	_ = enc.Encode(v) // p.out keeps the error
 }

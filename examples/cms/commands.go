@@ -44,7 +44,7 @@ func (p *program) runCommand(ctx context.Context) int {
 	var err error
 	switch p.cmd {
 	case cmdChat:
-		return p.interact(ctx)
+		return p.chat(ctx)
 	case cmdHistory:
 		return p.history(ctx)
 	case cmdServe, cmdPreview:
@@ -96,13 +96,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	p.services.PreviewURL = "http://" + preview.Addr().String()
 	servers := []*server{newServer("preview", preview, p.services.Renderer.Handler())}
 	if p.cmd == cmdServe {
-		// after a crash, the page goes on as soon as the lease has ended
-		hub, err := live.New(live.Config{Agent: p.agent, Recover: time.Second})
-		if err != nil {
-			return errors.Join(err, preview.Close())
-		}
-		defer func() { err = errors.Join(err, hub.Close()) }()
-		more, err := p.agentServers(hub)
+		more, err := p.agentServers(p.hub)
 		if err != nil {
 			return errors.Join(err, preview.Close())
 		}

@@ -99,9 +99,10 @@
 //
 //	go run ./examples/cms -continue
 //
-// In interactive use the program offers to resume them when it starts. Ctrl-C and SIGTERM stop a
-// run as soon as the current call has ended, and it can be resumed in the same way; a second signal
-// ends the program at once.
+// The program names such sessions when it starts, and the session of a chat goes on at once. Ctrl-C
+// stops a run. SIGTERM, and a second Ctrl-C, end the program as soon as the current calls have
+// ended, after at most 5 s, and the run can be resumed in the same way; another signal ends it at
+// once.
 //
 // These commands undo the changes of a run as far as its tools can, newest call first, list the
 // sessions, print a conversation, and print its whole log as JSON lines:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -16,7 +17,7 @@ func (p *program) takeBack(ctx context.Context) int {
 		p.receipt(receipt)
 	}
 	if err != nil {
-		return p.finish(nil, err)
+		return p.failed(err)
 	}
 	if receipt.Err() != nil {
 		return exitFailed // the receipt says why
@@ -50,17 +51,16 @@ func (p *program) receipt(r *machine.UndoReceipt) {
 
 // history lists the sessions, or prints the conversation or the log of one.
 func (p *program) history(ctx context.Context) int {
-	done := &agent.Result{Status: agent.Completed}
 	switch {
 	case p.json:
-		return p.finish(done, p.agent.Session(p.session).Export(ctx, screenWriter{p.out}))
+		return p.failed(p.agent.Session(p.session).Export(ctx, p.out))
 	case p.session != "":
-		return p.finish(done, p.conversation(ctx))
+		return p.failed(p.conversation(ctx))
 	}
 	none := true
 	for info, err := range p.agent.Sessions(ctx, agent.SessionFilter{}) {
 		if err != nil && info.Session == "" {
-			return p.finish(nil, err)
+			return p.failed(err)
 		}
 		none = false
 		if err != nil {
@@ -86,7 +86,7 @@ func (p *program) conversation(ctx context.Context) error {
 		for _, part := range m.Parts {
 			switch {
 			case part.Call != nil:
-				p.out.line("%s %s %s", p.out.paint(bold, "→"), part.Call.Name, short(string(part.Call.Input), 200))
+				p.out.line("→ %s %s", part.Call.Name, short(string(part.Call.Input), 200))
 			case part.Result != nil:
 				p.out.line("  %s", short(firstLine(part.Result.Text()), 300))
 			case m.Role == provider.RoleUser:
@@ -99,10 +99,17 @@ func (p *program) conversation(ctx context.Context) error {
 	return err
 }
 
-// A screenWriter is an io.Writer that writes to a screen.
-type screenWriter struct{ *screen }
+// firstLine returns text without an observation for the model that follows it.
+func firstLine(text string) string {
+	text, _, _ = strings.Cut(text, "\n{")
+	return text
+}
 
-func (w screenWriter) Write(b []byte) (int, error) {
-	w.print(string(b))
-	return len(b), w.failed
+// short returns text in one line of at most n characters.
+func short(text string, n int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= n {
+		return string(runes)
+	}
+	return string(runes[:n]) + "…"
 }

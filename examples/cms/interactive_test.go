@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"flag"
 	"io"
 	"os"
@@ -15,9 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -28,7 +27,7 @@ var changing = []struct {
 	re   *regexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`in (under )?[0-9.]+(ms|s)\b`), "in 1ms"},
+	{regexp.MustCompile(`· [0-9.]+(ms|s)\b`), "· 1ms"},
 	{regexp.MustCompile(`until: \d\d:\d\d:\d\d`), "until: 12:00:00"},
 	{regexp.MustCompile(`(pg|sec|ent)_[a-z0-9]{8,}`), "${1}_x"},
 	{regexp.MustCompile(`content: .*`), "content: cms.db"},
@@ -111,7 +110,7 @@ func TestAtTheStartAWaitingSessionAsksForItsDecision(t *testing.T) {
 	require.Equal(t, exitWaiting, o.status)
 	o = b.chat("a\nlist pages\n", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "This session waits for a decision.")
+	require.Contains(t, o.err, "This session waits for a decision.")
 	require.Contains(t, o.out, `I deleted the page "Home"`)
 	require.Contains(t, o.out, "There are 0 pages:")
 }
@@ -130,11 +129,11 @@ func TestApprovalsAreAnsweredByYesOrNo(t *testing.T) {
 func TestAtTheStartAnInterruptedSessionIsResumed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.hold("✓ ok", "-session", "s", "-p", about).kill()
+	b.hold("tool_finished", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
 	o := b.chat("", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "The last run of this session was interrupted. Resuming it.")
+	require.Contains(t, o.err, "The last run of this session was interrupted; going on.")
 	require.Contains(t, o.out, `The page "About" is at /about`)
 }
 
@@ -143,7 +142,7 @@ func TestALateDecisionIsReportedAndTheRunContinues(t *testing.T) {
 	b := newBench(t)
 	o := b.chat("delete Home\na\nlist pages\n", "-expires", "1ns")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "Too late: the approval has expired.")
+	require.Contains(t, o.err, "Too late: the approval has expired.")
 	require.Contains(t, o.out, "nobody approved it in time")
 	require.Contains(t, o.out, "There is 1 page:")
 }
@@ -151,11 +150,11 @@ func TestALateDecisionIsReportedAndTheRunContinues(t *testing.T) {
 func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill()
+	b.hold("tool_started cms.updateSection", "-session", "s", "-p", hide).kill()
 	b.leaseEnds()
 	o := b.chat("e\nw\nit was hidden\n", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "[a] run it again, [r] don't run it, [w] say what it did: ")
+	require.Contains(t, o.out, "[a] run it again, [r] don't run it, [w] say what it did, [?]: ")
 	require.Contains(t, o.out, "Type one of the letters.")
 	require.Contains(t, o.out, "it was hidden")
 	require.Equal(t, site.Published, b.hero().Status)
@@ -164,15 +163,11 @@ func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
 func TestARepeatedlyInvalidCallIsShownToAPerson(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	p, out := b.program(t, "a\ne\n{\"name\":\"Right\"}\n", "-session", "s")
+	p, out := b.program(t, "create it\na\ne\n{\"name\":\"Right\"}\n", "-session", "s")
 	bad := providertest.Call("cms.createPage", map[string]any{"title": "Right"})
 	m := providertest.Script(bad, bad, bad, providertest.Say("Done."))
-	var err error
-	p.agent, err = newAgent(m, p.services, p.store, 0, nil)
-	require.NoError(t, err)
-	res, err := p.carryOut(t.Context(), prompted(p, "create it"))
-	require.NoError(t, err)
-	require.Equal(t, agent.Completed, res.Status)
+	b.with(p, m, p.store)
+	require.Equal(t, exitOK, p.chat(t.Context()))
 	require.Contains(t, out.String(), "This call is invalid: Create page “Right”")
 	require.Contains(t, out.String(), "Type one of the letters.", "an invalid call can't be approved")
 	require.Equal(t, []string{"home", "right"}, b.pages())
@@ -232,20 +227,18 @@ func (b *bench) program(t *testing.T, stdin string, args ...string) (*program, *
 	o, err := parseOptions(append([]string{"-db", b.db, "-by", "ann", "chat"}, args...), io.Discard)
 	require.NoError(t, err)
 	out := &watched{}
-	p := &program{options: o, llm: model.New(), label: model.Label, in: bufio.NewReader(strings.NewReader(stdin)),
-		out: newScreen(out), err: out, person: true}
+	p := &program{options: o, llm: model.New(), label: model.Label, in: strings.NewReader(stdin),
+		out: &output{w: out}, err: out}
 	require.NoError(t, p.open(t.Context()))
 	t.Cleanup(func() { require.NoError(t, p.close()) })
 	return p, out
 }
 
-func prompted(p *program, text string) agent.Input {
-	return agent.Input{Session: p.session, Prompt: text, Interactive: true}
-}
-
-func withCancel(t *testing.T) (context.Context, context.CancelFunc) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	return ctx, cancel
+// with gives a program another model and store.
+func (b *bench) with(p *program, m provider.Provider, store journal.Store) {
+	b.t.Helper()
+	require.NoError(b.t, p.hub.Close())
+	a, err := newAgent(m, p.services, store, 0, nil)
+	require.NoError(b.t, err)
+	require.NoError(b.t, p.use(a))
 }

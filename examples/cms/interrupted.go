@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/terminal"
 )
 
 // interrupted lists the sessions whose run can continue without a decision: its process was killed
@@ -36,31 +35,31 @@ func atWork(h *journal.Head) bool { return h.Owner != "" && time.Now().Before(h.
 func (p *program) resumeAll(ctx context.Context) (status int) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
-		return p.finish(nil, err)
+		return p.failed(err)
 	}
 	if len(heads) == 0 {
 		fmt.Fprintln(p.err, "No run was interrupted.")
 	}
 	for _, head := range heads {
-		if p.drained {
-			return exitStopped
-		}
 		p.session = head.Session
 		fmt.Fprint(p.err, p.banner())
-		res, err := p.carryOut(ctx, agent.Continue(head.Session))
-		if p.elsewhere(res, err) {
+		code, err := p.talk(ctx, terminal.Config{Once: true, Ask: true})
+		if elsewhere(err) {
 			fmt.Fprintln(p.err, "Another process runs this session.")
 			continue
 		}
-		status = max(status, p.finish(res, err))
+		status = max(status, p.status(code, err))
+		if errors.Is(err, terminal.ErrInterrupted) {
+			break
+		}
 	}
 	return status
 }
 
 // elsewhere reports whether a run didn't continue because another process is running it or has
 // finished it.
-func (p *program) elsewhere(res *agent.Result, err error) bool {
-	return res == nil && (errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrNothingOpen))
+func elsewhere(err error) bool {
+	return errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrNothingOpen)
 }
 
 // mentionInterrupted prints the interrupted runs to stderr, except those that a process holds: it
@@ -76,48 +75,6 @@ func (p *program) mentionInterrupted(ctx context.Context) {
 				p.continuing(h.Session))
 		}
 	}
-}
-
-// offerOthers offers to resume the interrupted runs of other sessions. ok is false if the program
-// should end.
-func (p *program) offerOthers(ctx context.Context) (status int, ok bool) {
-	heads, err := p.interrupted(ctx)
-	if err != nil {
-		return p.finish(nil, err), false
-	}
-	own := p.session
-	defer func() { p.session = own }()
-	for i := range heads {
-		h := &heads[i]
-		if h.Session == own {
-			continue
-		}
-		if atWork(h) {
-			p.out.line("Another process is working on session %s, or was killed just now.", h.Session)
-		} else {
-			p.out.line("The run of session %s was interrupted at %s.", h.Session,
-				h.Updated.Local().Format(time.DateTime))
-		}
-		said, err := p.read("[r]esume it, or [l]ater: ")
-		switch {
-		case errors.Is(err, io.EOF):
-			return exitOK, true
-		case err != nil:
-			return p.finish(nil, err), false
-		case !strings.HasPrefix(strings.ToLower(said), "r"):
-			continue
-		}
-		p.session = h.Session
-		res, err := p.carryOut(ctx, agent.Continue(h.Session))
-		if p.elsewhere(res, err) {
-			p.out.line("Another process runs this session.")
-			continue
-		}
-		if status, ok := p.after(res, err); !ok {
-			return status, false
-		}
-	}
-	return exitOK, true
 }
 
 // continuing returns the command that resumes a session.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -10,9 +9,12 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -51,8 +53,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	p := &program{
-		options: o, llm: m, label: label, in: bufio.NewReader(stdin), out: newScreen(stdout), err: &shared{w: stderr},
-		person: o.cmd == cmdChat || isTerminal(stdin),
+		options: o, llm: m, label: label, in: stdin, out: &output{w: stdout}, err: &shared{w: stderr},
 	}
 	ctx := context.Background()
 	if err := p.open(ctx); err != nil {
@@ -74,19 +75,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // A program is one run of the program cms.
 type program struct {
 	options
-	llm    provider.Provider
-	label  string // the model's name on the screen
-	in     *bufio.Reader
-	out    *screen
-	err    io.Writer
-	person bool   // there is a person at the terminal
-	asked  string // id of the pause that was described last
-	// drained says that a signal has drained the agent: it starts no new run, and the program ends.
-	drained bool
+	llm   provider.Provider
+	label string // the model's name on the screen
+	in    io.Reader
+	out   *output
+	err   io.Writer
+	quiet bool // runs aren't shown
 
 	services *services.Services
 	store    *sqlite.Store
 	agent    *agent.Agent
+	hub      *live.Hub // runs it
 }
 
 // open opens the file with the site and the journal, and makes the agent. After an error nothing
@@ -103,13 +102,38 @@ func (p *program) open(ctx context.Context) (err error) {
 	if p.verbose {
 		log = slog.New(slog.NewTextHandler(p.err, nil))
 	}
-	if p.agent, err = newAgent(p.llm, p.services, p.store, p.expires, log); err != nil {
-		return errors.Join(err, p.close())
+	a, err := newAgent(p.llm, p.services, between(p.store), p.expires, log)
+	if err == nil {
+		err = p.use(a)
+	}
+	if err != nil {
+		return errors.Join(err, p.store.Close(), p.services.Close())
 	}
 	return nil
 }
 
-func (p *program) close() error { return errors.Join(p.store.Close(), p.services.Close()) }
+// between is where tests put something between the agent and its store.
+var between = func(s journal.Store) journal.Store { return s }
+
+// drain is how long calls in progress may take when the program ends.
+const drain = 5 * time.Second
+
+// use makes an agent the one that runs. While the program serves, sessions of processes that have
+// died go on as soon as their leases have ended; otherwise they are resumed when somebody wants it.
+func (p *program) use(a *agent.Agent) (err error) {
+	recover := time.Duration(-1)
+	if p.cmd == cmdServe {
+		recover = time.Second
+	}
+	p.agent = a
+	p.hub, err = live.New(live.Config{Agent: a, Recover: recover, Drain: drain})
+	return err
+}
+
+// close lets runs in progress come to a safe point, and closes the file.
+func (p *program) close() error {
+	return errors.Join(p.hub.Close(), p.store.Close(), p.services.Close())
+}
 
 // main does what the options ask for and returns the exit status.
 func (p *program) main(ctx context.Context) int {
@@ -125,12 +149,27 @@ func (p *program) main(ctx context.Context) int {
 	case p.continues && p.session == "":
 		return p.resumeAll(ctx)
 	case p.continues:
-		return p.oneShot(ctx, agent.Continue(p.session))
+		return p.oneShot(ctx, "")
 	}
 	p.mentionInterrupted(ctx)
-	return p.oneShot(ctx,
-		agent.Input{Session: p.session, Prompt: p.prompt, Mode: p.mode, Interactive: true, User: p.by})
+	return p.oneShot(ctx, p.prompt)
 }
+
+// An output is where the program prints, apart from conversations.
+type output struct {
+	w      io.Writer
+	failed error // the first one
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	if o.failed == nil {
+		o.failed = err
+	}
+	return n, err
+}
+
+func (o *output) line(format string, args ...any) { fmt.Fprintf(o, format+"\n", args...) }
 
 // A shared is a writer for concurrent use.
 type shared struct {
@@ -142,19 +181,4 @@ func (s *shared) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.w.Write(b)
-}
-
-// isTerminal reports whether a file may be a terminal: it is a character device, and not the null
-// device.
-func isTerminal(file any) bool {
-	f, ok := file.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
 }

@@ -3,14 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,12 +21,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// The test binary also plays the program, as a process that may be killed. heldVar is a text: when
-// the program has written it, it is held there until its standard input ends. typedVar is typed
-// input that comes before standard input.
+// The test binary also plays the program, as a process that may be killed. heldVar names a fact:
+// when it is stored, the run is held until standard input ends; see holding. typedVar is typed input
+// that comes before standard input.
 const (
 	roleVar = "PAWL_CMS_ROLE"
 	heldVar = "PAWL_CMS_HELD_AT"
@@ -46,27 +50,36 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 		return
 	}
-	var out io.Writer = os.Stdout
 	if at := os.Getenv(heldVar); at != "" {
-		out = &holding{at: at}
+		between = func(s journal.Store) journal.Store { return &holding{Store: s, at: at} }
 	}
 	var in io.Reader = strings.NewReader("")
 	if typed, ok := os.LookupEnv(typedVar); ok {
 		in = io.MultiReader(strings.NewReader(typed), os.Stdin)
 	}
-	os.Exit(run(os.Args[1:], in, out, os.Stderr))
+	os.Exit(run(os.Args[1:], in, os.Stdout, os.Stderr))
 }
 
-// A holding is a standard output that blocks once it has shown a text.
-type holding struct{ at string }
+// A holding store holds a run once a fact is stored: the first of a kind that has a text in it.
+type holding struct {
+	journal.Store
+	at string // the kind and the text
+}
 
-func (h *holding) Write(b []byte) (int, error) {
-	n, err := os.Stdout.Write(b)
-	if bytes.Contains(b, []byte(h.at)) {
-		h.at = "\x00" // once
+// heldMark is what a process prints when it is held.
+const heldMark = "(held)"
+
+func (h *holding) Append(ctx context.Context, a journal.Append) error {
+	err := h.Store.Append(ctx, a)
+	kind, text, _ := strings.Cut(h.at, " ")
+	if slices.ContainsFunc(a.Records, func(r journal.Record) bool {
+		return r.Kind == kind && bytes.Contains(r.Data, []byte(text))
+	}) {
+		h.at = "once"
+		fmt.Println(heldMark)
 		io.Copy(io.Discard, os.Stdin)
 	}
-	return n, err
+	return err
 }
 
 // A bench is a folder with a database.
@@ -150,7 +163,7 @@ type held struct {
 // hold starts a process and returns when it is held.
 func (b *bench) hold(at string, args ...string) *held {
 	b.t.Helper()
-	return b.start(b.process(at, args...), at)
+	return b.start(b.process(at, args...), heldMark)
 }
 
 // start starts a process and returns when it has shown a text.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -39,16 +38,10 @@ func TestALongSessionIsCompacted(t *testing.T) {
 			agent.Input{Session: "s", Prompt: fmt.Sprint("question ", n)}) {
 			require.NoError(t, err)
 			if c, ok := ev.(*machine.Compacted); ok {
+				require.Less(t, c.Report.After, c.Report.Before)
 				shortened++
-				var out bytes.Buffer
-				newScreen(&out).show(c)
-				require.Contains(t, out.String(),
-					fmt.Sprintf("shortened: %d to %d tokens", c.Report.Before, c.Report.After))
 			}
 		}
 	}
 	require.Greater(t, shortened, 1)
-	var out bytes.Buffer
-	newScreen(&out).show(&agent.MemoryWarning{Text: "the summary failed"})
-	require.Contains(t, out.String(), "memory: the summary failed")
 }

@@ -44,8 +44,8 @@ func TestAPageIsFoundByAWordOfItsDescription(t *testing.T) {
 	o := b.must(exitOK, "-p", "describe the Members page as team, people, staff")
 	require.Contains(t, o.out, `The page "Members" is described as "team, people, staff" now.`)
 	o = b.must(exitOK, "-p", "Show the team page")
-	require.Contains(t, o.out, `→ cms.findResource {"kind":"page","query":"team"}`)
-	require.Contains(t, o.out, `→ cms.getPage {"page":"members"}`)
+	require.Contains(t, o.out, `✓ Find resource “team”`)
+	require.Contains(t, o.out, `✓ Get page “members”`)
 	require.Contains(t, o.out,
 		`I took "team" to mean the page "Members". The page "Members" is at /members. It is described as "team, people, staff".`)
 }
@@ -128,9 +128,9 @@ func TestAnUncertainMatchIsNotRenamed(t *testing.T) {
 func TestAPageDeletedByAnotherProcessIsNeitherUsedNorFound(t *testing.T) {
 	t.Parallel()
 	b := named(t)
-	cmd := b.process("→ cms.getPage", "chat", "-session", "s")
+	cmd := b.process("tool_started cms.getPage", "chat", "-session", "s")
 	cmd.Env = append(cmd.Env, typedVar+"=show the team page\nshow the team page\nshow crew\n")
-	h := b.start(cmd, "→ cms.getPage") // it has looked up the page and is about to read it
+	h := b.start(cmd, heldMark) // it has looked up the page and is about to read it
 	b.must(exitOK, "-yes", "-p", "delete Members, then create a page called Band, then describe it as crew, musicians")
 	require.NoError(t, h.stdin.Close())
 	out, err := io.ReadAll(h.out)

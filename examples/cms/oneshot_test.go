@@ -23,8 +23,7 @@ func TestAnAboutPageIsCreated(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	o := b.must(exitOK, "-p", about)
-	require.Contains(t, o.out, `→ cms.createPage {`)
-	require.Contains(t, o.out, "✓ ok in ")
+	require.Contains(t, o.out, "✓ Create page “About” · ")
 	require.True(t, strings.HasSuffix(o.out, `The page "About" is at /about, with a hero section titled "Hello".`+"\n"),
 		o.out)
 	require.Contains(t, o.err,
@@ -44,7 +43,7 @@ func TestATakenSlugIsCorrectedAndReported(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-p", about)
 	o := b.must(exitOK, "-p", about)
-	require.Contains(t, o.out, `✗ failed in `)
+	require.Contains(t, o.out, `✗ Create page “About” · failed · `)
 	require.Contains(t, o.out, `slug "about" exists already`)
 	require.Contains(t, o.out, `The slug "about" was taken, so I created the page as "about-2".`)
 	require.Equal(t, []string{"about", "about-2", "home"}, b.pages())
@@ -143,11 +142,11 @@ func TestReadOnlyModesWriteNothing(t *testing.T) {
 	b := newBench(t)
 	o := b.must(exitOK, "-mode", "ask", "-p", about)
 	require.Contains(t, o.out, "The mode cms-crud has it.")
-	require.NotContains(t, o.out, "→")
+	require.NotContains(t, o.out, "✓")
 	require.Contains(t, b.must(exitOK, "-mode", "ask", "-p", "list pages").out, "There is 1 page:")
 
 	o = b.must(exitOK, "-mode", "architect", "-p", about)
-	require.Contains(t, o.out, "→ cms.validatePlan")
+	require.Contains(t, o.out, "✓ Validate plan")
 	require.Contains(t, o.out, "I tried it on a copy of the site, and it works.\nNothing was changed.")
 	o = b.must(exitOK, "-mode", "architect", "-p", "create a page called Home")
 	require.Contains(t, o.out, `it doesn't work:`)
@@ -161,7 +160,7 @@ func TestInDebugModeARunMakesOneWrite(t *testing.T) {
 	b := newBench(t)
 	o := b.run("", "-mode", "debug", "-p", "create a page called A, then create a page called B")
 	require.Equal(t, exitOK, o.status)
-	require.Contains(t, o.out, "✗ cms.createPage denied: ")
+	require.Contains(t, o.out, "✗ Create page “B” · denied: ")
 	require.Contains(t, o.out,
 		`I couldn't create the page "B": in mode debug a run may make one write, and cms.createPage was it`)
 	require.Equal(t, []string{"a-1", "home"}, b.pages())
