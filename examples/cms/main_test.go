@@ -26,8 +26,8 @@ import (
 )
 
 // The test binary also plays the program, as a process that may be killed. heldVar names a fact:
-// when it is stored, the run is held until standard input ends; see holding. typedVar is typed input
-// that comes before standard input.
+// when it is stored, the run is held until standard input ends; see holding. typedVar is typed
+// input that comes before standard input.
 const (
 	roleVar = "PAWL_CMS_ROLE"
 	heldVar = "PAWL_CMS_HELD_AT"

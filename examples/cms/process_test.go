@@ -62,7 +62,7 @@ func TestAPersonDecidesOnACallInDoubt(t *testing.T) {
 		"answer":  {"it was hidden", site.Published},
 	} {
 		b := newBench(t)
-		b.hold("tool_started cms.updateSection", "-session", "s", "-p", hide).kill() // it has started, and has had no effect yet
+		b.hold("tool_started cms.updateSection", "-session", "s", "-p", hide).kill() // it has had no effect yet
 		b.leaseEnds()
 		o := b.must(exitWaiting, "-yes", "-continue", "-session", "s") // -yes doesn't decide it
 		require.Contains(t, o.out, "It isn't known whether this call took effect: Update section “sec_home_hero”")
