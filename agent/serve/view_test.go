@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/agent/serve/page"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/stream/sse"
 )
@@ -152,4 +153,20 @@ func TestAClosingServerEndsViews(t *testing.T) {
 	require.NoError(t, s.hub.Close())
 	all := events(t, res, nil)
 	require.True(t, slices.ContainsFunc(all, func(ev sse.Event) bool { return ev.Type == "hint" }))
+}
+
+func TestACardHasWhatTheHostShowsOfIt(t *testing.T) {
+	s := newSite(t, serve.Config{Preview: func(session string, p *agent.Pause) page.Preview {
+		if string(p.Call.Input) != `{"page":"home"}` {
+			panic("an unknown page")
+		}
+		return page.Preview{Title: "Home", Picture: "pictures/" + session + ".png"}
+	}}, providertest.Call("delete", Page{"home"}), providertest.Call("delete", Page{"about"}))
+	s.send("ann", "s-1", "x")
+	s.send("ann", "s-2", "x")
+	shown := events(t, s.request("ann", "GET", "view?session=s-1", nil), says(`"status":"paused"`))
+	require.Contains(t, string(shown[0].Data), `"show":{"title":"Home","picture":"pictures/s-1.png"}`)
+	shown = events(t, s.request("ann", "GET", "view?session=s-2", nil), says(`"status":"paused"`))
+	require.Contains(t, string(shown[0].Data), `"ask":"approval"`)
+	require.NotContains(t, string(shown[0].Data), `"show"`)
 }

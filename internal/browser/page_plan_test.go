@@ -77,5 +77,12 @@ func TestASubmittedPlanIsShownApprovedAndAskedAbout(t *testing.T) {
 	p.has("4 of 4 steps")
 	p.reload() // the plan is there after it
 	p.has("4 of 4 steps")
+
+	p.click(".plan summary")
+	p.wait(`!document.querySelector(".plan .steps").checkVisibility()`)
+	p.press(".plan", "Close the plan")
+	p.reload() // as it was left
+	p.press(".turn", "Show the plan “A page about us”: Done · 4 of 4 steps")
+	p.wait(`document.querySelector(".plan .steps").checkVisibility() && document.activeElement.matches(".plan summary")`)
 	p.calm()
 }

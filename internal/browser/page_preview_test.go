@@ -103,6 +103,8 @@ func TestACardShowsWhatACallChangesAndHowFarAlwaysReaches(t *testing.T) {
 	p.press(p.card("Write page “about”?"), "Reject") // at once
 	p.press(p.card("Write page “news”?"), "Always allow on this site")
 	p.has("Done.")
+	// the view has followed what came after the choice
+	p.wait(`(e => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector(".scroller"))`)
 	require.Equal(t, "site", scope)
 	require.Equal(t, "news", got.Page)
 	p.shows("user: Write.", "call: Write page jobs: Done", "record: Approved with changes by ann · Write page “jobs”",

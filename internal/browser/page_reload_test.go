@@ -246,6 +246,7 @@ func TestFiveHundredMessagesAreShownAndGoOn(t *testing.T) {
 		p.text(`document.querySelector(".scroller").scrollTo(0, 0), ""`)
 		first := p.text(`document.querySelector(".user .bubble").textContent`)
 		before := p.number(top)
+		p.drawn(fmt.Sprintf("page-older-1280-light-%d.png", n))
 		p.press(".older", "Show older messages")
 		shows(n)
 		p.wait(fmt.Sprintf(`Math.abs([...document.querySelectorAll(".user")].find(e => e.querySelector(".bubble").textContent === %s)

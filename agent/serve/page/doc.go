@@ -29,7 +29,8 @@
 // # Where things are
 //
 // assets.go serves the files, view.go turns events into patches, with the types in patch.go, calls
-// and pauses in calls.go and streaming text in reply.go. markdown.go renders. In assets, page.js
+// and pauses in calls.go and streaming text in reply.go. past.go begins with the newest items of a
+// long session. markdown.go renders. In assets, page.js
 // puts the page together, also in an element of a host's own page; conversation.js shows the
 // patches; texts.js has all words; tokens.css has all colors and sizes.
 package page
