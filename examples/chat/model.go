@@ -2,39 +2,34 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/anthropic"
-	"github.com/pawlkit/pawl/provider/gemini"
-	"github.com/pawlkit/pawl/provider/openai"
+	"github.com/pawlkit/pawl/provider/fromenv"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// chooseModel returns the model of the provider whose key is set, or the built-in one.
-func chooseModel() (provider.Provider, error) {
-	switch {
-	case os.Getenv("ANTHROPIC_API_KEY") != "":
-		return anthropic.New(anthropic.Config{})
-	case os.Getenv("OPENAI_API_KEY") != "":
-		return openai.New(openai.Config{})
-	case os.Getenv("GEMINI_API_KEY") != "":
-		return gemini.New(gemini.Config{})
+// chooseModel returns the model that the environment and the flag name, or the stand-in, and what to
+// say about it.
+func chooseModel(choice string) (p provider.Provider, about string, err error) {
+	p, about, err = fromenv.From(fromenv.With(choice))
+	if errors.Is(err, fromenv.ErrNone) {
+		return standIn(20 * time.Millisecond), "a stand-in, which understands questions about orders", nil
 	}
-	return builtIn(20 * time.Millisecond), nil
+	return p, about, err
 }
 
 var number = regexp.MustCompile(`\b\d{4}\b`)
 
-// builtIn returns a model that needs no key and understands questions about orders. It writes a
+// standIn returns a model that needs no key and understands questions about orders. It writes a
 // piece in each interval.
-func builtIn(pace time.Duration) provider.Provider {
+func standIn(pace time.Duration) provider.Provider {
 	whole := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		return reply(req).Response(), nil
 	})
@@ -53,7 +48,7 @@ func builtIn(pace time.Duration) provider.Provider {
 	})
 }
 
-// reply returns what the built-in model answers.
+// reply returns what the stand-in answers.
 func reply(req *provider.Request) providertest.Step {
 	if last := req.Messages[len(req.Messages)-1]; last.Role == provider.RoleTool {
 		var lines []string
@@ -78,7 +73,7 @@ func reply(req *provider.Request) providertest.Step {
 	if len(calls) == 0 {
 		return providertest.Say(
 			fmt.Sprintf(
-				"I am the built-in model of this example. Ask me about an order, for example:\n\n1. *Where is order "+
+				"I am the stand-in for a model in this example. Ask me about an order, for example:\n\n1. *Where is order "+
 					"1001?*\n2. *Cancel order 1002.*\n\nYou said: %q", req.LastUserText()))
 	}
 	return providertest.Reply(providertest.Say("Let me see to that."), providertest.Calls(calls...))

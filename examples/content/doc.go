@@ -1,9 +1,11 @@
 // The program content creates illustrated articles from ideas. It needs no API key: without one, a
 // table of scenarios stands in for the language model, the sources of research are made up, and
-// images are labeled drawings. It says so when it starts. With ANTHROPIC_API_KEY, GEMINI_API_KEY or
-// OPENAI_API_KEY set, it asks these providers for texts, in this order: when one fails, the next
-// one is asked. ANTHROPIC_MODEL names a model, and ANTHROPIC_QUICK_MODEL one for calls that a small
-// model makes well, such as sections and intents; the others have such variables, too.
+// images are labeled drawings. It says so when it starts, and on its pages. With a key and a model
+// in the environment, such as ANTHROPIC_API_KEY and ANTHROPIC_MODEL, it asks that provider for
+// texts: see package provider/fromenv. With several, the next one is asked when one fails.
+// ANTHROPIC_QUICK_MODEL names a model for calls that a small one makes well, such as sections and
+// intents; the others have such variables, too. PAWL_MODEL=standin, or -model standin, stays with
+// the stand-in.
 //
 //	go run ./examples/content
 //	go run ./examples/content -p "Create content for a blog about remote work"

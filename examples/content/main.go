@@ -17,13 +17,12 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
+	"github.com/pawlkit/pawl/provider/fromenv"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }
 
 // run is the program.
@@ -35,11 +34,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	prompt := flags.String("p", "", "a request to run in the terminal, instead of serving")
 	user := flags.String("user", "ann", "who asks: ann, ben or eva")
 	artifact := flags.String("artifact", "", "the id of the artifact that the request is about")
+	choice := flags.String("model", "",
+		"what PAWL_MODEL is otherwise: standin, or a provider of the environment, such as openai or openai/gpt-5")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
 		}
 		return 2
+	}
+	if *choice != "" {
+		outer := getenv
+		getenv = func(name string) string {
+			if name == fromenv.Variable {
+				return *choice
+			}
+			return outer(name)
+		}
 	}
 	mocks, mocked, err := contenttools.Mocks(getenv, nil)
 	if err != nil {
@@ -55,6 +65,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		}
 		return 0
 	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
 	texts, real, notice, err := model(getenv, slog.New(slog.NewTextHandler(stderr, nil)), nil)
 	if err != nil {
 		fmt.Fprintln(stderr, "content:", err)

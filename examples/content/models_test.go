@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"testing"
 
@@ -19,12 +20,14 @@ func TestTheKeysSayWhichProvidersAreAsked(t *testing.T) {
 		want string
 	}{
 		{nil, standin.Notice},
-		{map[string]string{"GEMINI_API_KEY": "x"}, "gemini"},
-		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_AI_SERVICE": "MOCK"}, "gemini"},
+		{map[string]string{"GEMINI_API_KEY": "x", "GEMINI_MODEL": "m"}, "gemini m"},
+		{map[string]string{"GEMINI_API_KEY": "x", "GEMINI_MODEL": "m", "PAWL_MODEL": "standin"}, standin.Notice},
+		{map[string]string{"GEMINI_API_KEY": "x", "GEMINI_MODEL": "m", "MOCK_AI_SERVICE": "MOCK"}, "gemini m"},
 		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_AI_SERVICE": "MOCK", "MOCK_ALL_AI_TOOLS": "PER_TOGGLE"},
 			standin.Notice},
 		{map[string]string{"GEMINI_API_KEY": "x", "MOCK_ALL_AI_TOOLS": "MOCK"}, standin.Notice},
-		{map[string]string{"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y"}, "anthropic, then openai"},
+		{map[string]string{"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y", "OPENAI_MODEL": "m", "ANTHROPIC_MODEL": "n",
+			"ANTHROPIC_QUICK_MODEL": "o"}, "anthropic n, then openai m"},
 	} {
 		p, real, notice, err := model(func(name string) string {
 			return tc.keys[name]
@@ -34,6 +37,17 @@ func TestTheKeysSayWhichProvidersAreAsked(t *testing.T) {
 		require.Equal(t, tc.want, notice)
 		require.Equal(t, tc.want != standin.Notice, real)
 	}
+}
+
+func TestAKeyWithoutAModelIsAnError(t *testing.T) {
+	status := run(t.Context(), []string{"-p", "x"}, func(name string) string {
+		return map[string]string{"OPENAI_API_KEY": "x"}[name]
+	}, io.Discard, io.Discard)
+	require.Equal(t, 2, status)
+	_, _, _, err := model(func(name string) string {
+		return map[string]string{"OPENAI_API_KEY": "x"}[name]
+	}, slog.New(slog.DiscardHandler), nil)
+	require.ErrorContains(t, err, "set OPENAI_MODEL")
 }
 
 func TestQuickCallsAreMadeByTheQuickModel(t *testing.T) {

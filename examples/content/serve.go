@@ -18,10 +18,10 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/server"
 )
 
-// shutdown is how long requests in progress may take to end.
+// shutdown is how long runs may take to come to a safe point.
 const shutdown = 10 * time.Second
 
-// serve serves the API and the pages until ctx ends.
+// serve serves the API and the pages until ctx ends or a signal comes.
 func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(string) string,
 	stdout, stderr io.Writer) (err error) {
 	listener, err := net.Listen("tcp", addr)
@@ -61,7 +61,7 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	h, err := server.New(ctx,
 		server.Config{Services: s, Hub: hub, Limits: limits, Pages: server.Pages(),
 			Secret: []byte(getenv("JWT_SECRET")), Admin: o.Handler(s, limits.Used), Metrics: o.Metrics(),
-			MetricsToken: getenv("METRICS_TOKEN"), Salt: salt, Logger: cfg.Logger})
+			MetricsToken: getenv("METRICS_TOKEN"), Model: notice, Salt: salt, Logger: cfg.Logger})
 	if err != nil {
 		return err
 	}
@@ -75,20 +75,12 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 		}
 	})
 	background.Go(func() { o.Watch(ctx, s, limits.Used) })
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	background.Go(func() {
-		<-ctx.Done()
+		<-hub.Closing()
+		stop()
 		h.Close()
-		_ = hub.Close() // ends streams; the deferred call reports errors
-		limit, cancel := context.WithTimeout(context.Background(), shutdown)
-		defer cancel()
-		if srv.Shutdown(limit) != nil {
-			_ = srv.Close() // what hasn't ended by now
-		}
 	})
 	fmt.Fprintf(stdout, "http://%s\n", listener.Addr())
-	if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return live.Serve(ctx, hub,
+		&http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}, listener)
 }

@@ -6,7 +6,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,9 +13,6 @@ import (
 
 // The stand-in model lists the tools of a server.
 func Example() {
-	for _, key := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"} {
-		os.Unsetenv(key)
-	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "notes", Version: "1"}, nil)
 	sdk.AddTool(s, &sdk.Tool{Name: "add"},
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
@@ -27,7 +23,7 @@ func Example() {
 	}, &sdk.StreamableHTTPOptions{Stateless: true}))
 	defer web.Close()
 	var out strings.Builder
-	if err := run(context.Background(), options{url: web.URL, prompt: "tools"}, strings.NewReader(""),
+	if err := run(context.Background(), options{url: web.URL, prompt: "tools", model: "standin"}, strings.NewReader(""),
 		&out); err != nil {
 		log.Fatal(err)
 	}

@@ -5,8 +5,9 @@
 //	go run ./examples/mcp -url http://127.0.0.1:3001/mcp 'remote.echo {"message": "hello"}'
 //	go run ./examples/mcp -url http://127.0.0.1:3001/mcp -serve 127.0.0.1:8090
 //
-// With ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY set, it calls that provider; otherwise a
-// stand-in model, which understands "tools" and the name of a tool with its input.
+// The model is the one that the environment names: see package provider/fromenv. Without one, or
+// with -model standin, a stand-in answers, which understands "tools" and the name of a tool with
+// its input.
 package main
 
 import (
@@ -38,6 +39,7 @@ type options struct {
 	command string
 	url     string
 	serve   string
+	model   string
 	prompt  string
 }
 
@@ -48,11 +50,10 @@ func main() {
 	flag.StringVar(&o.serve, "serve", "",
 		"serve the agent as an MCP server at this address, instead of asking it; keep it on this machine, because "+
 			"nobody has to sign in")
+	flag.StringVar(&o.model, "model", "", "what PAWL_MODEL is otherwise: standin, or a provider of the environment")
 	flag.Parse()
 	o.prompt = strings.Join(flag.Args(), " ")
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o, os.Stdin, os.Stdout); err != nil {
+	if err := run(context.Background(), o, os.Stdin, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -68,10 +69,11 @@ func run(ctx context.Context, o options, in io.Reader, out io.Writer) error {
 		defer s.Close()
 		sources = append(sources, s)
 	}
-	model, err := chooseModel()
+	model, about, err := chooseModel(o.model)
 	if err != nil {
 		return err
 	}
+	log.Print("the model is ", about)
 	// Nothing that a server says is trusted: everything may change something, so a person is asked
 	// about every call.
 	ask := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
@@ -89,6 +91,8 @@ func run(ctx context.Context, o options, in io.Reader, out io.Writer) error {
 		return errors.New(
 			`say what to do, for example: go run ./examples/mcp -command "npx -y @modelcontextprotocol/server-filesystem ." tools`)
 	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	return converse(ctx, a, o.prompt, in, out)
 }
 
@@ -152,7 +156,7 @@ func decide(p agent.Pause, answers *bufio.Scanner, out io.Writer) agent.Decision
 	return agent.Answer(p.ID, rawJSON(answers.Text())).By("you")
 }
 
-// serve offers the agent as an MCP server until ctx ends.
+// serve offers the agent as an MCP server until ctx ends or a signal comes.
 func serve(ctx context.Context, a *agent.Agent, addr string, out io.Writer) error {
 	hub, err := live.New(live.Config{Agent: a})
 	if err != nil {
@@ -173,19 +177,6 @@ func serve(ctx context.Context, a *agent.Agent, addr string, out io.Writer) erro
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", h)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	fmt.Fprintf(out, "http://%s/mcp\n", l.Addr())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if server.Shutdown(closing) != nil {
-		return server.Close() // streams that clients keep open
-	}
-	return nil
+	return live.Serve(ctx, hub, &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}, l)
 }

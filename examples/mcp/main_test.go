@@ -21,9 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // withoutKeys makes the program use the stand-in model.
 func withoutKeys(t *testing.T) {
 	t.Helper()
-	for _, key := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"} {
-		t.Setenv(key, "")
-	}
+	t.Setenv("PAWL_MODEL", "standin")
 }
 
 // remote starts a server over HTTP, and returns its address.

@@ -3,29 +3,24 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
+	"errors"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/anthropic"
-	"github.com/pawlkit/pawl/provider/gemini"
-	"github.com/pawlkit/pawl/provider/openai"
+	"github.com/pawlkit/pawl/provider/fromenv"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// chooseModel returns the model of the provider whose key is set, or the stand-in.
-func chooseModel() (provider.Provider, error) {
-	switch {
-	case os.Getenv("ANTHROPIC_API_KEY") != "":
-		return anthropic.New(anthropic.Config{})
-	case os.Getenv("OPENAI_API_KEY") != "":
-		return openai.New(openai.Config{})
-	case os.Getenv("GEMINI_API_KEY") != "":
-		return gemini.New(gemini.Config{})
+// chooseModel returns the model that the environment and the flag name, or the stand-in, and what to
+// say about it.
+func chooseModel(choice string) (p provider.Provider, about string, err error) {
+	p, about, err = fromenv.From(fromenv.With(choice))
+	if errors.Is(err, fromenv.ErrNone) {
+		return providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			return reply(req).Response(), nil
+		}), "a stand-in, which calls the tool that is named", nil
 	}
-	return providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-		return reply(req).Response(), nil
-	}), nil
+	return p, about, err
 }
 
 // reply returns what the stand-in model answers: the result of a call, a call of the tool that the

@@ -54,7 +54,7 @@ func (s *contentServer) start() {
 	program, err := contentProgram()
 	require.NoError(s.t, err)
 	cmd := exec.CommandContext(s.t.Context(), program, "-addr", s.at, "-db", s.db)
-	cmd.Env = append(os.Environ(), s.env...)
+	cmd.Env = append(append(os.Environ(), "PAWL_MODEL=standin"), s.env...)
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(s.t, err)
 	require.NoError(s.t, cmd.Start())

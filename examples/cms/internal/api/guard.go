@@ -1,11 +1,10 @@
 package api
 
 import (
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
+
+	"github.com/pawlkit/pawl/agent/serve"
 )
 
 // Guard protects a handler that has no login: it refuses requests of foreign pages that would
@@ -13,14 +12,10 @@ import (
 // have made resolve to it. Pages of the origins, such as "http://localhost:3000", may make all
 // requests. Other handlers on the same server need it, too.
 func Guard(origins []string, next http.Handler) (http.Handler, error) {
-	cross := http.NewCrossOriginProtection()
-	var hosts []string
+	cross, local := http.NewCrossOriginProtection(), serve.Local{Origins: origins}
 	for _, o := range origins {
 		if err := cross.AddTrustedOrigin(o); err != nil {
 			return nil, err
-		}
-		if u, err := url.Parse(o); err == nil {
-			hosts = append(hosts, u.Hostname())
 		}
 	}
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,8 +25,8 @@ func Guard(origins []string, next http.Handler) (http.Handler, error) {
 	}))
 	checked := cross.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host := hostname(r.Host); !local(host) && !slices.Contains(hosts, host) {
-			fail(w, http.StatusForbidden, "FORBIDDEN", "the server isn't known as "+host+"; use localhost", nil)
+		if _, err := local.Authorize(r, "", serve.ActionRead); err != nil {
+			fail(w, http.StatusForbidden, "FORBIDDEN", err.Error(), nil)
 			return
 		}
 		if origin := r.Header.Get("Origin"); slices.Contains(origins, origin) {
@@ -47,16 +42,4 @@ func Guard(origins []string, next http.Handler) (http.Handler, error) {
 		}
 		checked.ServeHTTP(w, r)
 	}), nil
-}
-
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return strings.Trim(host, "[]")
-}
-
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

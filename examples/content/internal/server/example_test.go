@@ -46,5 +46,5 @@ func Example() {
 	h.ServeHTTP(w, r)
 	fmt.Println(w.Code, w.Body)
 	// Output:
-	// 200 {"users":[{"id":"ann","email":"ann@example.com","name":"Ann Carter","plan":"pro"},{"id":"ben","email":"ben@example.com","name":"Ben Okafor","plan":"free"},{"id":"eva","email":"eva@example.com","name":"Eva Lindqvist","plan":"enterprise"}]}
+	// 200 {"model":"","users":[{"id":"ann","email":"ann@example.com","name":"Ann Carter","plan":"pro"},{"id":"ben","email":"ben@example.com","name":"Ben Okafor","plan":"free"},{"id":"eva","email":"eva@example.com","name":"Eva Lindqvist","plan":"enterprise"}]}
 }

@@ -226,6 +226,6 @@ func (s *Server) me(c *call) (any, error) {
 		}
 	}
 	month := s.cfg.Limits.tokens.Status(budget.ScopeUser, c.user.ID)
-	return map[string]any{"user": c.user, "admin": s.isAdmin(c.user), "limits": all,
+	return map[string]any{"user": c.user, "admin": s.isAdmin(c.user), "limits": all, "model": s.cfg.Model,
 		"tokens": map[string]int64{"limit": month.Limit.Tokens, "used": month.Spent.Tokens}}, nil
 }

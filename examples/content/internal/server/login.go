@@ -79,7 +79,7 @@ func (s *Server) loginRoutes(mux *http.ServeMux) {
 			s.fail(w, r, err)
 			return
 		}
-		reply(w, http.StatusOK, map[string]any{"users": all})
+		reply(w, http.StatusOK, map[string]any{"users": all, "model": s.cfg.Model})
 	})
 	mux.HandleFunc("POST /api/login", s.login)
 	mux.HandleFunc("POST /api/logout", func(w http.ResponseWriter, _ *http.Request) {

@@ -25,6 +25,7 @@ type Config struct {
 	Hub      *live.Hub // of the agent of the Services
 	Limits   *Limits
 
+	Model   string       // what the pages say about where texts come from; empty: nothing
 	Pages   http.Handler // serves what isn't listed in the package comment; nil: nothing does
 	Admin   http.Handler // serves /api/admin/ for administrators; nil: nothing does
 	Metrics http.Handler // serves /metrics for administrators; nil: nothing does

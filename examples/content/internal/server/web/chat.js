@@ -19,7 +19,8 @@ export class Chat {
     this.about = h("p", { class: "about muted small" });
     this.element = h("aside", { class: "chat", "aria-label": "Assistant", onkeydown: (e) => e.key === "Escape" && this.host.toggleChat(false) },
       h("div", { class: "chat-head" }, h("h2", {}, "Assistant"), iconButton("plus", "New conversation", () => this.reset()), iconButton("close", "Close the assistant", () => this.host.toggleChat(false))),
-      this.log, h("form", { class: "composer-row", onsubmit: (e) => (e.preventDefault(), this.submit()) }, this.about, h("div", { class: "line" }, this.input, this.submitButton)));
+      this.log, h("form", { class: "composer-row", onsubmit: (e) => (e.preventDefault(), this.submit()) }, this.about, h("div", { class: "line" }, this.input, this.submitButton),
+        this.host.model ? h("p", { class: "muted small", "data-testid": "model" }, words.model(this.host.model)) : null));
     this.show();
   }
 

@@ -7,13 +7,14 @@ import { badge, errorCard, field, meter, panel, select, toneSelect, typeSelect }
 import { words } from "./words.js";
 
 export async function login(host) {
-  const { users } = await api("GET", "/api/users");
+  const { users, model } = await api("GET", "/api/users");
   return h("main", { class: "login", id: "main" }, h("img", { src: "/page/icon.svg", alt: "", width: 40, height: 40 }), h("h1", {}, words.brand), h("p", { class: "muted" }, "From an idea to an illustrated article. Who are you?"),
     h("ul", { class: "people" }, users.map((u) => h("li", {}, h("button", { type: "button", class: "person", "data-user": u.id, onclick: async () => {
       await api("POST", "/api/login", { user: u.id });
       host.enter();
     } }, h("span", { class: "initials", "aria-hidden": "true" }, u.name.split(" ").map((n) => n[0]).join("")), h("span", { class: "who" }, h("b", {}, u.name), h("span", { class: "muted small" }, u.email)), h("span", { class: "badge" }, words.plan[u.plan]))))),
-    h("p", { class: "muted small" }, "This is an example: there are no passwords."));
+    h("p", { class: "muted small" }, "This is an example: there are no passwords."),
+    model ? h("p", { class: "muted small" }, words.model(model)) : null);
 }
 
 function artifactList(host, all) {

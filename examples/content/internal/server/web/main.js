@@ -16,6 +16,7 @@ let chat, artifact, serial = 0;
 
 const host = {
   user: null,
+  model: "",
   admin: false,
   toast: (text) => toasts.show(text),
   say(message) {
@@ -100,7 +101,7 @@ async function route() {
 async function start() {
   if (location.pathname === "/login") return add(document.body, await login(host));
   try {
-    ({ user: host.user, admin: host.admin } = await api("GET", "/api/me"));
+    ({ user: host.user, admin: host.admin, model: host.model } = await api("GET", "/api/me"));
   } catch (problem) {
     if (problem.status === 401) return location.replace("/login");
     return add(document.body, h("main", { class: "login", id: "main" }, errorCard(problem, null, () => location.reload()), button("Log in again", () => location.assign("/login"))));

@@ -2,6 +2,7 @@
 
 export const words = {
   brand: "Content agent",
+  model: (name) => `Texts come from: ${name}`,
   nav: { dashboard: "Dashboard", portfolio: "Portfolio", admin: "Admin" },
   status: { draft: "Draft", research: "Researched", skeleton: "Outlined", writing: "Writing", creating_visuals: "Written, images next", ready: "Ready", published: "Published", archived: "Archived" },
   type: { blog: "Blog post", social_post: "Social post", showcase: "Showcase" },
