@@ -15,8 +15,8 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// chooseModel returns the model that the environment and the flag name, or the stand-in, and what to
-// say about it.
+// chooseModel returns the model that the environment and the flag name, or the stand-in, and what
+// to say about it.
 func chooseModel(choice string) (p provider.Provider, about string, err error) {
 	p, about, err = fromenv.From(fromenv.With(choice))
 	if errors.Is(err, fromenv.ErrNone) {

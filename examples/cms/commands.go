@@ -102,6 +102,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 		}
 		servers = append(more, servers...)
 	}
+	fmt.Fprint(p.err, p.banner())
 	for _, s := range servers {
 		p.out.line("%-8s http://%s/", s.name, s.listener.Addr())
 	}

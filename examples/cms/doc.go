@@ -1,6 +1,6 @@
 // The program cms is an agent that maintains a small website in a SQLite file. It needs no API key:
-// it has a built-in fake model. With ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or
-// OPENROUTER_API_KEY in the environment it calls that provider (see -provider and -model).
+// it has a built-in fake model. With a key and a model in the environment, such as OPENAI_API_KEY
+// and OPENAI_MODEL, it calls that provider: see package provider/fromenv, and -model.
 //
 //	go run ./examples/cms
 //	go run ./examples/cms -p "Create an About page with a hero section titled Hello"

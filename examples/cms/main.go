@@ -40,7 +40,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "cms:", err)
 		return exitUsage
 	}
-	m, label, err := chooseModel(o.provider, o.model)
+	m, label, err := chooseModel(o.model)
 	if err != nil {
 		fmt.Fprintln(stderr, "cms:", err)
 		return exitUsage

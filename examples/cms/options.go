@@ -19,7 +19,7 @@ import (
 // options are the program's arguments.
 type options struct {
 	prompt, mode, db, session, by string
-	modelOptions
+	model                         string // what PAWL_MODEL is otherwise
 	serverOptions
 	yes, continues, verbose, json bool
 	undo, openPage                bool
@@ -29,9 +29,6 @@ type options struct {
 
 	approvals []string // what follows the command approvals; nil without it
 }
-
-// modelOptions select the model.
-type modelOptions struct{ provider, model string }
 
 // serverOptions are the command, besides approvals, and what its servers need.
 type serverOptions struct {
@@ -66,10 +63,9 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.reason, "reason", "", "`text` for the agent: the reason of a rejection, or the suggestion")
 	f.StringVar(&o.input, "input", "", "`JSON` for -decide edit (the new input) and answer (the call's result)")
 	f.StringVar(&o.by, "by", "", "`name` of the person who asks or decides; the user's name by default")
-	f.StringVar(&o.provider, "provider", "",
-		"`name` of the provider: built-in, anthropic, openai, gemini, openrouter or ollama; by default the first one "+
-			"whose key is in the environment, else built-in")
-	f.StringVar(&o.model, "model", "", "`name` of the model; the provider's default by default")
+	f.StringVar(&o.model, "model", "",
+		"`choice` among the models of the environment: standin for the built-in one, openai, or openai/gpt-5 and the like; "+
+			"by default what PAWL_MODEL says")
 	f.BoolVar(&o.verbose, "v", false, "log to stderr")
 	f.StringVar(&o.addr, "addr", "localhost:3000", "`address` of the page")
 	f.StringVar(&o.apiAddr, "api", "localhost:8787", "`address` of the API")

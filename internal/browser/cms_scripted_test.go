@@ -29,8 +29,8 @@ func startScripted(t *testing.T, m *scriptedModel) *cmsServer {
 	t.Helper()
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
-	env := []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + server.URL + "/v1"}
-	return startCMSWith(t, env, "-provider", "openai", "-model", "scripted")
+	env := []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + server.URL + "/v1", "PAWL_MODEL=openai/scripted"}
+	return startCMSWith(t, env)
 }
 
 func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -54,7 +54,7 @@ func startCMSWith(t *testing.T, env []string, flags ...string) *cmsServer {
 // start starts the server, at the addresses that it had before, and waits until it listens.
 func (s *cmsServer) start() {
 	s.t.Helper()
-	cmd := s.command(append([]string{"serve", "-provider", "built-in", "-addr", s.page, "-api", s.api, "-preview",
+	cmd := s.command(append([]string{"serve", "-addr", s.page, "-api", s.api, "-preview",
 		s.preview}, s.flags...)...)
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(s.t, err)
@@ -79,7 +79,7 @@ func (s *cmsServer) command(args ...string) *exec.Cmd {
 	program, err := cmsProgram()
 	require.NoError(s.t, err)
 	cmd := exec.CommandContext(s.t.Context(), program, append(args, "-db", s.db)...)
-	cmd.Env = append(os.Environ(), s.env...)
+	cmd.Env = append(append(os.Environ(), "PAWL_MODEL=standin"), s.env...)
 	cmd.Stderr = os.Stderr
 	return cmd
 }

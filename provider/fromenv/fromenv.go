@@ -172,8 +172,8 @@ func chain(choices []Choice) (provider.Provider, string, error) {
 	return p, strings.Join(lines, ", then "), nil
 }
 
-// With returns the process's environment in which [Variable] has this value, unless it is empty: for
-// the flag of a program that chooses the model.
+// With returns the process's environment in which [Variable] has this value, unless it is empty:
+// for the flag of a program that chooses the model.
 func With(value string) func(name string) string {
 	return func(name string) string {
 		if name == Variable && value != "" {
