@@ -75,6 +75,7 @@ type Hub struct {
 
 	mu      sync.Mutex // guards what follows
 	topics  map[string]*topic
+	unread  map[string]chan struct{} // by session, of the newest text that was sent: see queue
 	closing bool
 }
 
@@ -92,7 +93,8 @@ func New(cfg Config) (*Hub, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Hub{cfg: cfg, stopped: make(chan struct{}), topics: make(map[string]*topic)}
+	h := &Hub{cfg: cfg, stopped: make(chan struct{}), topics: make(map[string]*topic),
+		unread: make(map[string]chan struct{})}
 	h.runs, h.end = context.WithCancelCause(context.Background())
 	h.closed, h.leave = context.WithCancelCause(context.Background())
 	list := func(ctx context.Context) iter.Seq2[due.Item, error] {

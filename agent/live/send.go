@@ -65,10 +65,13 @@ type Sent struct {
 
 // Send starts a run with an input, or sends its text to the run in progress of the session, in this
 // or another process: see [agent.Session.Steer]. It returns when the run has begun, or when the
-// text is stored; the run may read that much later, when a slow tool has returned. If the run
-// completes without it, the hub starts another run with the input. A run that is stopped or paused
-// before it has read the text drops it. If the session had an input with its key before, the error
-// is [agent.ErrDuplicate].
+// text is stored; the run may read that much later, when a slow tool has returned. If the session
+// had an input with its key before, the error is [agent.ErrDuplicate].
+//
+// If the run ends without having read the text, the hub starts another run with the input, unless
+// it was stopped: then the text is dropped. If it pauses first, it gets the text when it goes on:
+// Supersede counts only for what waits when Send is called. The hub remembers the text until then,
+// but another process doesn't.
 //
 // An input with Parts can't be sent to a run in progress, so that the error is then
 // [agent.ErrBusy]; nor can that of somebody else than the session's owner, for whom it is
@@ -94,22 +97,75 @@ func (h *Hub) Send(ctx context.Context, in agent.Input) (Sent, error) {
 		if err != nil {
 			return Sent{}, err
 		}
-		h.begin(func() { h.sent(in, receipt) })
+		before, done := h.queue(in.Session)
+		if !h.begin(func() { h.sent(in, receipt, before, done) }) {
+			done()
+		}
 		return Sent{Started: Started{Session: in.Session}, Steered: true}, nil
 	}
 }
 
-// sent starts a run with an input whose text the run in progress didn't read before it completed.
-func (h *Hub) sent(in agent.Input, receipt *agent.Receipt) {
+// queue returns a channel that is closed when the text that was sent to a session before has been
+// read or dropped, which is nil if there is none, and a function that says so of the next one.
+func (h *Hub) queue(session string) (before <-chan struct{}, done func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	own := make(chan struct{})
+	before, h.unread[session] = h.unread[session], own
+	return before, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		close(own)
+		if h.unread[session] == own {
+			delete(h.unread, session)
+		}
+	}
+}
+
+// sent sees to it that a text is read that was sent to a run in progress.
+func (h *Hub) sent(in agent.Input, receipt *agent.Receipt, before <-chan struct{}, done func()) {
+	defer done()
 	_, err := receipt.Wait(h.runs)
-	if err == nil || h.runs.Err() != nil {
-		return
+	if err != nil && before != nil { // in their order
+		select {
+		case <-before:
+		case <-h.runs.Done():
+		}
 	}
-	info, failed := h.cfg.Agent.Session(in.Session).Info(h.runs)
-	if failed == nil && info.Status == agent.Completed {
+	own := h.cfg.Agent.Session(in.Session)
+	for err != nil && h.runs.Err() == nil {
+		info, failed := own.Info(h.runs)
+		if failed != nil || info.Status == agent.Stopped {
+			return
+		}
+		if info.Status == agent.Paused {
+			h.goesOn(in.Session, info.Facts)
+			continue
+		}
 		_, err = h.Start(h.runs, in)
+		if errors.Is(err, agent.ErrBusy) { // its key is used up in this run
+			if receipt, err = own.Steer(h.runs, in.Prompt); err == nil {
+				_, err = receipt.Wait(h.runs)
+				continue
+			}
+		}
+		switch {
+		case errors.As(err, new(*agent.PausedError)): // it has just paused, or its process has died
+			h.goesOn(in.Session, info.Facts)
+		case errors.Is(err, agent.ErrDuplicate):
+			return
+		case err != nil && !errors.Is(err, agent.ErrNothingOpen): // that is a run that has just ended
+			h.cfg.Logger.WarnContext(h.runs, "live: no run has read a message", "session", in.Session, "error", err)
+			return
+		}
 	}
-	if err != nil && !errors.Is(err, agent.ErrDuplicate) {
-		h.cfg.Logger.WarnContext(h.runs, "live: no run has read a message", "session", in.Session, "error", err)
+}
+
+// goesOn waits until a session has a fact after that number.
+func (h *Hub) goesOn(session string, after uint64) {
+	for ev, err := range h.Watch(h.runs, session, after) {
+		if err != nil || ev.Envelope().Seq > after {
+			return
+		}
 	}
 }

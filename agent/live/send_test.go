@@ -97,6 +97,71 @@ func TestAMessageThatComesTooLateForARunStartsAnother(t *testing.T) {
 	})
 }
 
+func TestMessagesToARunThatPausesAreReadInOrderWhenItGoesOn(t *testing.T) {
+	for name, ended := range map[string]bool{"read by the run": false, "read by the next run": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := 0
+				steps := []providertest.Step{providertest.Calls(providertest.CallSpec{Tool: "slow", Input: Number{1}},
+					providertest.CallSpec{Tool: "risky", Input: Number{2}}), providertest.Say("One."),
+					providertest.Say("Two."), providertest.Say("Three.")}
+				a := newAgent(t, agent.Config{Tools: []tools.Tool{slow(), risky(&n)}}, steps...)
+				h := newHub(t, live.Config{Agent: a})
+				run := start(t, h)
+				<-time.After(time.Second)
+				for _, text := range []string{"a", "b", "c"} {
+					sent, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: text, Key: text})
+					require.NoError(t, err)
+					require.True(t, sent.Steered)
+				}
+				<-run.Done
+				<-time.After(time.Hour)
+				pending, err := a.Session("s").Pending(t.Context())
+				require.NoError(t, err)
+				if ended { // in another process, which this hub notices a moment later
+					require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(pending[0].ID)))
+					_, err = a.Run(t.Context(), agent.Continue("s"))
+					require.NoError(t, err)
+				} else {
+					_, err = h.Decide(t.Context(), "s", agent.Approve(pending[0].ID))
+					require.NoError(t, err)
+				}
+				<-time.After(time.Hour)
+				messages, err := a.Session("s").Messages(t.Context())
+				require.NoError(t, err)
+				var said []string
+				for i := range messages {
+					if messages[i].Role == provider.RoleUser && messages[i].Text() != "" {
+						said = append(said, messages[i].Text())
+					}
+				}
+				require.Equal(t, []string{"go", "a", "b", "c"}, said)
+				require.Equal(t, 1, n)
+				require.NoError(t, h.Close())
+			})
+		})
+	}
+}
+
+func TestAMessageToARunThatIsStoppedIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, agent.Config{Tools: []tools.Tool{slow()}}, providertest.Call("slow", Number{1}),
+			providertest.Say("Never."))
+		h := newHub(t, live.Config{Agent: a})
+		run := start(t, h)
+		<-time.After(time.Second)
+		_, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: "hurry"})
+		require.NoError(t, err)
+		require.NoError(t, h.Cancel(t.Context(), "s"))
+		<-run.Done
+		<-time.After(time.Hour)
+		info, err := a.Session("s").Info(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, agent.Stopped, info.Status)
+		require.NoError(t, h.Close())
+	})
+}
+
 func TestAStartWaitsForASessionThatAnotherProcessReleases(t *testing.T) {
 	for name, c := range map[string]struct {
 		held time.Duration

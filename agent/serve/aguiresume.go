@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/stream/agui"
 	"github.com/pawlkit/pawl/tools"
@@ -123,31 +122,22 @@ func (a *aguiPost) repeated(w http.ResponseWriter, r *http.Request) *problem {
 	if p := a.load(r); p != nil { // a moment ago, answers may have been taken
 		return p
 	}
-	pauses := make(map[string]agent.Pause)
-	decided := make(map[string]*machine.Decided)
-	for _, f := range a.facts {
-		switch f := f.(type) {
-		case *agent.Suspended:
-			for _, p := range f.Pause.Flat() {
-				pauses[p.ID] = p
-			}
-		case *machine.Decided:
-			decided[f.Decision.ID] = f
-		}
+	asked, err := a.hub.Asked(r.Context(), a.grant.session.ID())
+	if err != nil {
+		return failed(err)
 	}
 	for i := range a.in.Resume {
-		pause, asked := pauses[a.in.Resume[i].InterruptID]
-		was, ok := decided[pause.ID]
-		if !asked || !ok {
+		was := asked[a.in.Resume[i].InterruptID]
+		if was.Decided == nil || was.Pause.Kind == "" {
 			return fail(http.StatusNotFound, CodeUnknown, fault.NotFound,
 				"the session has no such interrupt, or not all that are open are answered")
 		}
-		d, p := resumeDecision(&pause, &a.in.Resume[i])
+		d, p := resumeDecision(&was.Pause, &a.in.Resume[i])
 		if p != nil {
 			return p
 		}
-		if d.Kind != was.Decision.Kind || string(d.Input) != string(was.Decision.Input) ||
-			string(d.Value) != string(was.Decision.Value) {
+		made := &was.Decided.Decision
+		if d.Kind != made.Kind || string(d.Input) != string(made.Input) || string(d.Value) != string(made.Value) {
 			return fail(http.StatusConflict, CodeUsed, fault.Invalid, "the interrupt was answered otherwise before")
 		}
 	}
