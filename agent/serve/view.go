@@ -172,7 +172,8 @@ func (s *server) tool(name string) page.Tool {
 	if !ok {
 		return page.Tool{}
 	}
-	return page.Tool{Description: d.Spec().Description, Schema: d.Tool().Schema, Undo: d.CanUndo()}
+	return page.Tool{Description: d.Spec().Description, Schema: d.Tool().Schema, Undo: d.CanUndo(),
+		UndoFailed: d.Spec().UndoFailed}
 }
 
 const (

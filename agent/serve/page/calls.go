@@ -92,17 +92,28 @@ func (v *View) finished(f *agent.ToolFinished) []Patch {
 	c.Took, c.Attempts = f.Took.Milliseconds(), f.Attempts
 	c.Result, c.Cut = cut(formatted(f.Result.Text()))
 	c.Cut += f.Result.Cut
-	switch f.Result.Status {
-	case tools.OK, tools.Unverified:
-		_, isPlan := plan.Submitted(f.Call.Name, f.Call.Input)
-		c.Undoable = isPlan || v.cfg.Tool != nil && v.cfg.Tool(f.Call.Name).Undo
-	}
+	c.Undoable = v.undoable(f)
 	for i := range f.Result.Parts {
 		if m := f.Result.Parts[i].Media; m != nil {
 			change.Item.Files = append(change.Item.Files, fileOf(m))
 		}
 	}
 	return []Patch{change}
+}
+
+// undoable reports whether the effect of a call can be undone.
+func (v *View) undoable(f *agent.ToolFinished) bool {
+	var tool Tool
+	if v.cfg.Tool != nil {
+		tool = v.cfg.Tool(f.Call.Name)
+	}
+	switch status := f.Result.Status; status {
+	case tools.OK, tools.Unverified:
+		_, isPlan := plan.Submitted(f.Call.Name, f.Call.Input)
+		return isPlan || tool.Undo
+	default:
+		return status.Ran() && tool.UndoFailed
+	}
 }
 
 // afterParts is the first Order after those of the parts of a reply.

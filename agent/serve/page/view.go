@@ -27,6 +27,7 @@ type Tool struct {
 	Description string
 	Schema      json.RawMessage // of its input
 	Undo        bool            // it can undo its effect
+	UndoFailed  bool            // also that of a call that has failed
 }
 
 // A View turns the events of a session into patches. It isn't safe for concurrent use.

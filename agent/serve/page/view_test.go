@@ -264,3 +264,20 @@ func TestARunThatReplacesOthersSaysFromWhereOn(t *testing.T) {
 		require.Zero(t, p.Replaced, "it isn't shown")
 	}
 }
+
+func TestACallSaysWhetherItCanBeUndone(t *testing.T) {
+	v := page.NewView(page.ViewConfig{Session: "s-1", Tool: func(name string) page.Tool {
+		return page.Tool{Undo: name != "mail", UndoFailed: name == "order"}
+	}})
+	for tool, want := range map[string]map[tools.Status]bool{
+		"mail":   {tools.OK: false, tools.Failed: false},
+		"create": {tools.OK: true, tools.Unverified: true, tools.Failed: false, tools.Rejected: false},
+		"order":  {tools.OK: true, tools.Failed: true, tools.Rejected: false},
+	} {
+		for status, undoable := range want {
+			patches := v.Event(&agent.ToolFinished{Meta: meta(4), Call: &provider.ToolCall{ID: "r-1.1.0", Name: tool},
+				Result: &machine.ToolResult{Status: status}})
+			require.Equal(t, undoable, patches[len(patches)-1].Item.Undoable, "%s %s", tool, status)
+		}
+	}
+}

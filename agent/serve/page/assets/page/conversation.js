@@ -171,8 +171,9 @@ export class Conversation {
     this.turns.delete(item.group || item.id);
   }
 
-  // firstText is the beginning of the first message: the title of a chat that has none yet.
+  // firstText is the beginning of the first message: the title of a chat that has none yet. It is empty if the first message isn't shown.
   firstText() {
+    if (this.model.state.older) return "";
     const text = [...this.model.items.values()].find((i) => i.kind === "user" && i.text)?.text.replace(/\s+/g, " ").trim() ?? "";
     return text.length > 60 ? `${text.slice(0, 60).trim()}…` : text;
   }
