@@ -222,7 +222,7 @@ func TestKeptApprovalsRefuseAMessageOfAGUI(t *testing.T) {
 	c.post(s, "u-2", "Thanks.", obj{"resume": []obj{{"interruptId": interrupts[0].ID, "status": "resolved",
 		"payload": obj{"approved": true}}}})
 	require.Equal(t, []string{"a"}, s.did(), "the answer comes before the message")
-	require.Equal(t, "user: Thanks.", c.said()[3], "%v", c.said())
+	require.Contains(t, c.said(), "user: Thanks.")
 }
 
 func pick(_ *http.Request, in *agent.Input) error {

@@ -59,11 +59,11 @@ func (s *server) chatAnswer(w http.ResponseWriter, r *http.Request, req *uimessa
 			return p
 		}
 	}
-	turns, p := g.turns(r)
+	t, p := g.newestTurn(r, req.Last.ID)
 	if p != nil {
 		return p
 	}
-	return s.chatStream(w, r, g, chatReply{turn: newest(turns), client: req.Last})
+	return s.chatStream(w, r, g, chatReply{turn: t, client: req.Last})
 }
 
 // chatDecisions returns the decisions in a request: those in the key "decisions" of its body, for

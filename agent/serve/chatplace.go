@@ -61,11 +61,26 @@ func turnsOf(facts []agent.Fact) (turns []turn) {
 // steeredID returns the id of the agent's message that follows a message to the run in progress.
 func steeredID(f *machine.Steered) string { return fmt.Sprintf("%s.%d", f.Run(), f.Seq) }
 
-func newest(turns []turn) turn {
-	if len(turns) == 0 {
-		return turn{}
+// newestTurn returns the newest turn. If it is the one whose message a client has, the log isn't
+// read for that.
+func (g *grant) newestTurn(r *http.Request, client string) (turn, *problem) {
+	if t, ok := g.isNewest(r, client); ok {
+		return t, nil
 	}
-	return turns[len(turns)-1]
+	turns, p := g.turns(r)
+	if p != nil || len(turns) == 0 {
+		return turn{}, p
+	}
+	return turns[len(turns)-1], nil
+}
+
+// isNewest reports whether the newest run begins the turn with a message's id.
+func (g *grant) isNewest(r *http.Request, id string) (turn, bool) {
+	res, err := g.session.Result(r.Context())
+	if err != nil || res.Run != id {
+		return turn{}, false
+	}
+	return turn{id: id, run: id, from: res.Start, runs: true}, true
 }
 
 // find returns the turn whose message has an id.

@@ -26,13 +26,7 @@ func (s *server) chatMessage(w http.ResponseWriter, r *http.Request, req *uimess
 	if p != nil {
 		return p
 	}
-	var turns []turn
-	if g.exists {
-		if turns, p = g.turns(r); p != nil {
-			return p
-		}
-	}
-	at, p := placeOf(req, turns)
+	at, p := s.place(r, g, req)
 	switch {
 	case p != nil:
 		return p
@@ -49,6 +43,24 @@ func (s *server) chatMessage(w http.ResponseWriter, r *http.Request, req *uimess
 		return p
 	}
 	return s.chatStream(w, r, g, reply)
+}
+
+// place returns the place of a message in the session. For a message that follows the newest run,
+// the log isn't read for that.
+func (s *server) place(r *http.Request, g *grant, req *uimessage.Request) (place, *problem) {
+	if !g.exists {
+		return placeOf(req, nil)
+	}
+	if n := len(req.Before); n > 0 && req.Before[n-1].Role == "assistant" {
+		if t, ok := g.isNewest(r, req.Before[n-1].ID); ok {
+			return placeOf(req, []turn{t})
+		}
+	}
+	turns, p := g.turns(r)
+	if p != nil {
+		return place{}, p
+	}
+	return placeOf(req, turns)
 }
 
 // chatInput returns the message of a user that a client has posted.
@@ -90,7 +102,10 @@ func (s *server) chatRun(r *http.Request, g *grant, m message) (chatReply, *prob
 	if p != nil {
 		return chatReply{}, p
 	}
-	i := slices.IndexFunc(turns, func(t turn) bool { return t.key == m.inputKey() || t.id == run })
+	i := slices.IndexFunc(turns, func(t turn) bool { return t.key == m.inputKey() })
+	if i < 0 { // it had the key in another place
+		i = slices.IndexFunc(turns, func(t turn) bool { return t.id == run })
+	}
 	if i < 0 { // the run in progress hasn't read it yet
 		return chatReply{sent: &m, turn: turn{from: g.facts + 1}}, nil
 	}

@@ -31,11 +31,11 @@ func (s *server) chatResume(w http.ResponseWriter, r *http.Request, session stri
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	turns, p := g.turns(r)
+	t, p := g.newestTurn(r, "")
 	if p != nil {
 		return p
 	}
-	return s.chatStream(w, r, g, chatReply{turn: newest(turns)})
+	return s.chatStream(w, r, g, chatReply{turn: t})
 }
 
 // interrupted reports whether the newest run goes on by itself, in another process or after a

@@ -46,9 +46,10 @@ type Config struct {
 	// the person has to decide first. By default the message supersedes what waits.
 	KeepApprovals bool
 
-	// StopOnDisconnect stops a run 2 s after the last reader of its session has disconnected from
-	// this process, for clients whose button to stop only closes the connection. A page that is
-	// loaded again has come back by then. By default a client that disconnects stops nothing.
+	// StopOnDisconnect stops a run 2 s after a client of useChat or AG-UI has disconnected from
+	// this process, if nobody else reads the session: for clients whose button to stop only closes
+	// the connection. A page that is loaded again has come back by then. By default a client that
+	// disconnects stops nothing.
 	StopOnDisconnect bool
 
 	// ChatLevel is what the clients of useChat understand; the zero value is ai 7.0.

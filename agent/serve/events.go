@@ -53,7 +53,7 @@ func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Ev
 	run, left := "", s.readers.join(g.session.ID())
 	gone := false // the client has disconnected
 	defer func() {
-		if !gone {
+		if !gone || out.hints { // pages have buttons to stop, and don't read while nobody sees them
 			run = ""
 		}
 		left(run)

@@ -11,7 +11,7 @@ import (
 // leave is how long after its last reader has left a run is stopped: see Config.StopOnDisconnect.
 const leave = 2 * time.Second
 
-// A readers counts the readers of sessions, to stop the runs that nobody reads any more.
+// A readers counts the readers of sessions, to stop the runs that no stock client reads any more.
 type readers struct {
 	server *server
 

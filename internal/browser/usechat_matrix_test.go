@@ -224,11 +224,15 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		b.say("And wash.")
 		require.Eventually(t, func() bool { return s.posts.Load() == 2 }, 5*time.Second, time.Millisecond)
 		<-g.called
+		other := c.open(t, s.http.URL, "s-1")
+		other.until("Working")
 		g.open <- struct{}{}
 		<-g.called
 		g.open <- struct{}{}
-		b.do(object{"op": "wait", "status": "ready", "count": 4, "text": "Working done.", "times": 2})
-		b.asAfterAReload()
+		for _, b := range []*nodeChat{b, other} {
+			b.do(object{"op": "wait", "status": "ready", "count": 4, "text": "Working done.", "times": 2})
+			b.asAfterAReload()
+		}
 	},
 	"message while an approval waits": func(t *testing.T, c *useChatClient) {
 		s, b := opened(t, c, providertest.Calls(deletes("a")), providertest.Say("It stays."))

@@ -20,7 +20,7 @@ export function options({ api, id, messages, chat, wait = 1000 }) {
     await chat().resumeStream();
     await load((all, now) => all.length > now.length); // the answer was completed in between
   };
-  let lost = false;
+  let lost = false, steered = false;
   return {
     id,
     messages,
@@ -29,10 +29,14 @@ export function options({ api, id, messages, chat, wait = 1000 }) {
       lastAssistantMessageIsCompleteWithApprovalResponses(state) || lastAssistantMessageIsCompleteWithToolCalls(state),
     onData: ({ type, data }) => {
       if (type === "data-reconnect") reconnect();
+      if (type === "data-steered") steered = true; // by this page, or by another one
       if (type === "data-superseded") chat().setMessages((all) => all.map((m) => closed(m, data.approvals)));
     },
     onError: (error) => { lost = error instanceof TypeError; }, // of fetch
-    onFinish: ({ message, isError }) => { if (isError && lost && message.parts.length > 0) reconnect(); },
+    onFinish: ({ message, messages: all, isError }) => {
+      if ((isError && lost && message.parts.length > 0) || (steered && all.at(-1).id === message.id)) reconnect();
+      steered = false;
+    },
   };
 }
 
