@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // command splits a command. What begins with a slash may be a sentence, about a path for example.
@@ -93,7 +94,11 @@ func (u *ui) sessions(ctx context.Context, w io.Writer) error {
 
 // undo undoes the last run and says what came of it.
 func (u *ui) undo(ctx context.Context, w io.Writer) error {
-	r, err := u.session.Undo(ctx, agent.Rollback{User: u.cfg.Input.User})
+	var r *machine.UndoReceipt
+	err := u.hub.WhenReleased(ctx, u.cfg.Session, func() (err error) {
+		r, err = u.session.Undo(ctx, agent.Rollback{User: u.cfg.Input.User})
+		return err
+	})
 	calls := ""
 	if err == nil {
 		_, calls, _ = strings.Cut(r.Text(nil), "\n") // after what the model is told

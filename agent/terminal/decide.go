@@ -53,11 +53,7 @@ func (u *ui) decide(ctx context.Context) error {
 
 // resume resumes the run with decisions. If one is refused, none is taken.
 func (u *ui) resume(ctx context.Context, ds []agent.Decision) error {
-	err := u.start(ctx, agent.Resume(u.cfg.Session, ds...))
-	if errors.Is(err, agent.ErrBusy) { // somebody has resumed it, and reads them
-		u.running = true
-		err = u.session.Decide(ctx, ds...)
-	}
+	err := u.began(ctx)(u.hub.Decide(ctx, u.cfg.Session, ds...))
 	var refused *agent.DecisionError
 	switch {
 	case !errors.As(err, &refused):
@@ -67,10 +63,9 @@ func (u *ui) resume(ctx context.Context, ds []agent.Decision) error {
 		return u.refused(u.start(ctx, agent.Continue(u.cfg.Session)))
 	}
 	u.out.line("%s", u.out.paint(red, "Not accepted: "+short(refused.Problem, 1000)))
-	if u.asked = ""; u.running {
-		return nil
-	}
-	return u.look(ctx)
+	u.asked = ""
+	_, err = u.look(ctx)
+	return err
 }
 
 // waitForOthers waits until somebody else decides.

@@ -67,6 +67,11 @@ func TestPlain(t *testing.T) {
 	p := asks(t, agent.Config{Tools: []tools.Tool{remove}}, "site.deletePage", page{"home"})
 	require.NotContains(t, p.raw(), "\x1b[3")
 	p.types("a").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+
+	t.Setenv("TERM", "dumb")
+	p = talk(t, newAgent(t, agent.Config{}, providertest.Say("Yes.")), terminal.Config{}).asked(1)
+	p.types("really?\n").sees("Yes.\n>").types("/quit\n").ends(terminal.CodeDone)
+	require.NotContains(t, p.raw(), "\x1b")
 }
 
 func TestAlways(t *testing.T) {

@@ -38,6 +38,7 @@ func piped(t *testing.T, a *agent.Agent, in string, cfg terminal.Config) (o outc
 	o.code, o.err = terminal.Run(t.Context(), hub, cfg)
 	o.out, o.log = out.String(), log.String()
 	require.Equal(t, o.code == terminal.CodeFailed, o.err != nil)
+	require.NotContains(t, o.out+o.log, "\x1b")
 	return o
 }
 

@@ -51,16 +51,9 @@ type message struct{ text, key string }
 
 // begin starts or resumes what there is to do.
 func (u *ui) begin(ctx context.Context) error {
-	res, err := u.session.Result(ctx)
-	if err != nil && !errors.Is(err, agent.ErrNothingOpen) && u.cfg.Prompt == "" {
-		return err
-	}
-	isNew := err != nil
-	if err := u.look(ctx); err != nil && !isNew {
-		return err
-	}
-	open := !isNew && len(u.pending) == 0 && (res.Status == agent.Running || res.Status == agent.Paused)
-	if !isNew {
+	res, err := u.look(ctx)
+	open := err == nil && len(u.pending) == 0 && (res.Status == agent.Running || res.Status == agent.Paused)
+	if err == nil {
 		info, err := u.session.Info(ctx)
 		if err != nil {
 			return err
@@ -78,22 +71,21 @@ func (u *ui) begin(ctx context.Context) error {
 		return u.goOn(ctx)
 	case len(u.pending) > 0:
 		u.tell("This session waits for a decision.")
+	case errors.Is(err, agent.ErrNothingOpen): // a new session
+		return nil
 	}
-	return nil
+	return err
 }
 
 // look finds out what the session waits for.
-func (u *ui) look(ctx context.Context) error {
+func (u *ui) look(ctx context.Context) (*agent.Result, error) {
 	u.pending = nil
 	res, err := u.session.Result(ctx)
 	if err == nil && res.Status == agent.Paused {
 		u.pending = res.Pending
 	}
-	return err
+	return res, err
 }
-
-// handover is how long a run that has ended or paused may hold its session at most.
-const handover = 2 * time.Second
 
 // input returns the input for a prompt.
 func (u *ui) input(text string) agent.Input {
@@ -105,25 +97,22 @@ func (u *ui) input(text string) agent.Input {
 	return in
 }
 
-// start starts or resumes a run. One that has just ended may hold the session for a moment.
+// start starts or resumes a run.
 func (u *ui) start(ctx context.Context, in agent.Input) error {
-	for until := time.Now().Add(handover); ; {
-		s, err := u.hub.Start(ctx, in)
+	return u.began(ctx)(u.hub.Start(ctx, in))
+}
+
+// began returns a function that notes that a run was started, if it was.
+func (u *ui) began(ctx context.Context) func(live.Started, error) error {
+	return func(s live.Started, err error) error {
 		if err == nil {
-			u.running, u.pending, u.run, u.after = true, nil, s.Run, s.After
+			u.running, u.pending = true, nil
+		}
+		if s.Run != "" {
+			u.run, u.after = s.Run, s.After
 			u.watch(ctx, s.After)
-			return nil
 		}
-		var held *journal.HeldError
-		if !errors.Is(err, agent.ErrBusy) || errors.As(err, &held) || time.Now().After(until) {
-			return err
-		}
-		if info, failed := u.session.Info(ctx); failed != nil || info.Status == agent.Running {
-			return err
-		}
-		if err := u.pause(ctx); err != nil {
-			return err
-		}
+		return err
 	}
 }
 
@@ -147,7 +136,8 @@ func (u *ui) goOn(ctx context.Context) error {
 			u.running = true
 			return nil
 		case errors.Is(err, agent.ErrNothingOpen) && !first.IsZero(): // somebody else went on, to its end
-			return u.look(ctx)
+			_, err = u.look(ctx)
+			return err
 		default:
 			return err
 		}
@@ -190,6 +180,7 @@ func (u *ui) event(ev agent.Event) {
 	}
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
+		u.forget(ev.Key)
 		if u.running = true; ev.Run() != u.run && ev.ContextReset == nil {
 			u.heard(ev.Message.Text())
 		}
@@ -205,6 +196,9 @@ func (u *ui) event(ev agent.Event) {
 			break
 		}
 		u.running, u.out.calls = false, nil
+		if ev.Status != agent.Paused && ev.Status != agent.Completed {
+			u.queued = nil // it was about that run
+		}
 		u.out.endLine()
 		if !u.cfg.Once && (ev.Status == agent.Failed || ev.Status == agent.Stopped) {
 			u.out.line("%s", u.out.paint(red, fmt.Sprintf("The run has %s: %s", ev.Status, short(ev.Reason, 1000))))
@@ -256,7 +250,8 @@ func (u *ui) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	return u.look(ctx)
+	_, err := u.look(ctx)
+	return err
 }
 
 // steer waits for a message to the run in progress. Its first key shows the line.
@@ -316,15 +311,25 @@ func (u *ui) say(ctx context.Context, text string) error {
 	return u.deliver(ctx)
 }
 
-// deliver sends what was typed to the run in progress. What that doesn't read any more is queued.
+// deliver starts a run with what was typed, or sends it to the run in progress. What that doesn't
+// read before it pauses is sent again.
 func (u *ui) deliver(ctx context.Context) error {
 	for _, m := range u.queued {
-		if !u.running {
+		in := u.input(m.text)
+		in.Key = m.key
+		sent, err := u.hub.Send(ctx, in)
+		var paused *agent.PausedError
+		switch {
+		case errors.As(err, &paused): // by somebody else, or by a process that has died
+			if u.pending = paused.Pending; len(u.pending) == 0 {
+				return u.refused(u.goOn(ctx))
+			}
 			return nil
-		}
-		_, err := u.session.Steer(ctx, m.text, m.key) // again, perhaps
-		if err != nil && !errors.Is(err, agent.ErrNothingOpen) && !errors.Is(err, agent.ErrDuplicate) {
+		case !sent.Steered: // a run has it, or nobody will
 			u.forget(m.key)
+		}
+		err = u.began(ctx)(sent.Started, err)
+		if err != nil && !errors.Is(err, agent.ErrDuplicate) {
 			return u.refused(err)
 		}
 	}
@@ -334,26 +339,6 @@ func (u *ui) deliver(ctx context.Context) error {
 // forget removes a message that was read, or refused.
 func (u *ui) forget(key string) {
 	u.queued = slices.DeleteFunc(slices.Clone(u.queued), func(m message) bool { return m.key == key })
-}
-
-// proceed starts a run with the next message.
-func (u *ui) proceed(ctx context.Context) error {
-	m := u.queued[0]
-	in := u.input(m.text)
-	in.Key = m.key
-	err := u.start(ctx, in)
-	var paused *agent.PausedError
-	if errors.As(err, &paused) { // by somebody else, or by a process that has died
-		if u.pending = paused.Pending; len(u.pending) == 0 {
-			err = u.goOn(ctx)
-		}
-		return u.refused(err)
-	}
-	u.forget(m.key)
-	if errors.Is(err, agent.ErrDuplicate) { // a run has read it
-		return nil
-	}
-	return u.refused(err)
 }
 
 // refused shows why an input wasn't taken. The conversation goes on, unless the hub or ctx has

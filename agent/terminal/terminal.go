@@ -151,7 +151,7 @@ func (u *ui) main(ctx context.Context) (int, error) {
 		case u.cfg.Once:
 			return u.result(ctx)
 		case len(u.queued) > 0:
-			err = u.proceed(ctx)
+			err = u.deliver(ctx)
 		default:
 			err = u.prompt(ctx)
 		}

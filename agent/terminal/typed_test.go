@@ -1,5 +1,13 @@
 package terminal_test
 
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
 // A typed is what a person types at some moment, or how the program was started, and what has to
 // happen. Mistakes come first: a terminal is judged by what it does with them.
 type typed struct {
@@ -30,7 +38,7 @@ var typedAtATerminal = []typed{
 	{"prompt", "escape sequences pasted", "they aren't sent, and don't move the cursor", "Paste"},
 	{"prompt", "Ctrl-C in what is pasted", "it is no Ctrl-C", "Paste"},
 	{"prompt", "a line that is longer than the window", "it wraps, and can be edited", "Narrow"},
-	{"prompt", "the window gets narrower while a line is written", "the line is drawn anew", "Narrow"},
+	{"prompt", "the window gets narrower while a line is written", "the line is drawn anew", "Resize"},
 
 	// While a run is in progress.
 	{"run", "a sentence, Enter", "it steers the run; what the run shows doesn't mix with it", "Steer"},
@@ -71,17 +79,38 @@ var typedAtATerminal = []typed{
 	{"question", "/reject and a reason", "rejected", "Question"},
 
 	// How it was started.
-	{"start", "the session waits for a decision", "it is asked", "Resume"},
-	{"start", "the last process was killed", "in how many seconds it goes on, and then it does", "Resume"},
-	{"start", "another process runs the session", "it is shown, and can be steered", "Resume"},
+	{"start", "the session waits for a decision", "it is asked", "ASessionThatWaitsIsAskedAtTheStart"},
+	{"start", "the last process was killed", "in how many seconds it goes on, and then it does",
+		"ASessionWhoseProcessDiedGoesOn"},
+	{"start", "another process runs the session", "it is shown, and can be steered",
+		"ASessionThatAnotherProcessRunsIsShownAndSteered"},
 	{"start", "a prompt as an argument", "0 done, 1 failed, 3 waits, and how to decide; never a question", "OneShot"},
 	{"start", "input from a pipe", "a line is a prompt, or a decision; the end of it ends the program", "Pipe"},
 	{"start", "input from a pipe that ends at an approval", "3, and how to decide", "Pipe"},
 	{"start", "output to a file, a pipe, NO_COLOR, TERM=dumb", "no control characters in it", "Plain"},
-	{"start", "output that can't be written", "1", "Plain"},
+	{"start", "output that can't be written", "1", "AnOutputThatCannotBeWrittenIsAnError"},
 	{"start", "a window of 20 columns", "lines are cut to it, answers wrap", "Narrow"},
 
 	// What comes from outside.
-	{"answer", "escape sequences in a text, a title, a preview", "they are left out", "Control"},
-	{"any event", "the context ends", "it returns; the terminal isn't raw, and nothing is left running", "Cancel"},
+	{"answer", "escape sequences in a text, a title, a preview", "they are left out",
+		"ControlSequencesAreLeftOut"},
+	{"any event", "the context ends", "it returns; the terminal isn't raw, and nothing is left running",
+		"CancelAtAnyEventEndsIt"},
+}
+
+// TestWhatPeopleTypeIsTested looks for the tests that the table names.
+func TestWhatPeopleTypeIsTested(t *testing.T) {
+	files, err := os.ReadDir(".")
+	require.NoError(t, err)
+	tests := ""
+	for _, file := range files {
+		if strings.HasSuffix(file.Name(), "_test.go") {
+			text, err := os.ReadFile(file.Name())
+			require.NoError(t, err)
+			tests += string(text)
+		}
+	}
+	for _, row := range typedAtATerminal {
+		require.Contains(t, tests, "\nfunc Test"+row.by+"(", "%s: %s: %s", row.at, row.what, row.wants)
+	}
 }
