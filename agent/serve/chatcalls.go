@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
@@ -22,6 +23,7 @@ func (c *chatMap) suspended(pause agent.Pause) error {
 				return err
 			}
 			c.nested[p.ID] = p.Call.ID
+			c.open = append(c.open, p.ID)
 		}
 		if byApproval(p.Kind) {
 			c.asked[p.ID] = uimessage.ToolInputAvailable{ToolCallID: p.Call.ID, ToolName: p.Call.Name,
@@ -74,6 +76,7 @@ func (c *chatMap) decided(d *agent.Decision) error {
 		return err
 	}
 	if call := c.nested[d.ID]; call != "" { // its result isn't among the events
+		c.open = slices.DeleteFunc(c.open, func(id string) bool { return id == d.ID })
 		var result uimessage.Chunk = uimessage.ToolOutputDenied{ToolCallID: call}
 		if approved {
 			result = uimessage.ToolOutputAvailable{ToolCallID: call, Output: json.RawMessage(`"approved"`),
@@ -88,6 +91,21 @@ func (c *chatMap) decided(d *agent.Decision) error {
 		return err
 	}
 	return c.put(uimessage.Data{Name: "pause", ID: d.ID, Data: raw})
+}
+
+// closeNested closes the requests for approval of subagents that are open when their run ends.
+// Decisions on them aren't among the events of the session.
+func (c *chatMap) closeNested(why string) error {
+	for _, id := range c.open {
+		if err := c.putOnce(uimessage.ToolApprovalResponse{ApprovalID: id, Reason: why}); err != nil {
+			return err
+		}
+		if err := c.putOnce(uimessage.ToolOutputDenied{ToolCallID: c.nested[id]}); err != nil {
+			return err
+		}
+	}
+	c.open = nil
+	return nil
 }
 
 // edited puts the input with which a call runs instead of the one that was shown.

@@ -193,3 +193,25 @@ func TestReasoningEndsBeforeWhatFollowsIt(t *testing.T) {
 	require.Equal(t, []string{"start", "start-step", "reasoning-start", "reasoning-end", "text-start", "text-end",
 		"finish-step", "finish"}, types)
 }
+
+func TestTheCardOfASubagentClosesWithItsRun(t *testing.T) {
+	wipe := tools.New(tools.Spec{Name: "wipe", Risk: tools.High},
+		func(context.Context, Page) (string, error) { return "wiped", nil })
+	child, err := agent.New(agent.Config{Name: "worker", Tools: []tools.Tool{wipe},
+		Provider: providertest.Script(providertest.Call("wipe", Page{"a"}))})
+	require.NoError(t, err)
+	s := newSiteOf(t, agent.Config{Provider: providertest.Script(
+		providertest.Call("worker", agent.Task{Task: "Wipe it."}), providertest.Say("Well.")),
+		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}}, serve.Config{})
+	b := s.browser("ann", "c-1")
+	b.say("u-1", "Wipe it.")
+	card := b.calls()[1]
+	require.Equal(t, uimessage.StateApprovalRequested, card.State)
+	b.say("u-2", "No.")
+	require.Equal(t, []string{card.Approval.ID}, b.superseded)
+	for _, p := range b.history()[1].Parts {
+		if p.ToolCallID != "" {
+			require.Equal(t, uimessage.StateOutputDenied, p.State, p.ToolName)
+		}
+	}
+}

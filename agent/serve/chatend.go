@@ -33,6 +33,11 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 	case f.Status == agent.Paused:
 		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "tool-calls"}}
 		return nil
+	}
+	if err := c.closeNested(endText(f.Status, f.Code)); err != nil {
+		return err
+	}
+	switch {
 	case f.Status == agent.Completed, f.Code == machine.CodeSuperseded: // its calls say that
 		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "stop"}}
 		return nil

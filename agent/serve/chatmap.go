@@ -23,6 +23,7 @@ type chatMap struct {
 	step   int                                     // how many steps have begun
 	shown  shown                                   // of the reply in progress
 	nested map[string]string                       // the calls of subagents, by their pauses
+	open   []string                                // those of these pauses that wait
 	asked  map[string]uimessage.ToolInputAvailable // the calls that need approval, by their pauses
 	// with which the message ends if the run doesn't go on; nil unless it has ended or paused
 	ending []uimessage.Chunk
