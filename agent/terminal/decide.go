@@ -112,7 +112,7 @@ func (u *ui) leave() {
 	}
 }
 
-// describe prints a pause, unless that was the last one that was described.
+// describe prints a pause, unless it was the last one that was described.
 func (u *ui) describe(p *agent.Pause) {
 	if u.asked != p.ID {
 		u.asked = p.ID

@@ -38,7 +38,7 @@ func modeNames() (names []string) {
 
 // lease is how long a session belongs to a process after its last renewal. A running process renews
 // every third of that time; after a crash, another process waits at most this long.
-const lease = 5 * time.Second
+const lease = 4 * time.Second
 
 // newAgent makes the agent of a site. expires is how long an approval may take; 0 means no limit.
 func newAgent(m provider.Provider, sv *services.Services, store journal.Store, expires time.Duration,

@@ -95,7 +95,7 @@
 // twice. A call that had begun is made again if that has no second effect, as with reading,
 // creating a page, adding a section, and writing contents or an entry; for other calls a person is
 // asked. Without -session, all interrupted runs are resumed. A killed process holds its session for
-// at most another 5 s; the program waits for that:
+// at most another 4 s; the program waits for that:
 //
 //	go run ./examples/cms -continue
 //

@@ -206,7 +206,7 @@ func (h *held) ended() int {
 	return h.ProcessState.ExitCode()
 }
 
-// leaseEnds ends the leases of killed processes without the wait of five seconds.
+// leaseEnds ends the leases of killed processes without the wait.
 func (b *bench) leaseEnds() {
 	b.t.Helper()
 	db, err := sql.Open("sqlite", b.db)
