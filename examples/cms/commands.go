@@ -10,10 +10,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/live"
@@ -48,9 +46,7 @@ func (p *program) runCommand(ctx context.Context) int {
 	case cmdHistory:
 		return p.history(ctx)
 	case cmdServe, cmdPreview:
-		signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		err = p.serve(signalled)
+		err = p.serve(ctx)
 	case cmdSeed:
 		if err = p.services.Site.Seed(ctx); err == nil {
 			p.out.line("%s has the contents of a new site. Conversations were kept.", p.db)
@@ -87,8 +83,11 @@ func (p *program) exportSite(ctx context.Context) error {
 	return nil
 }
 
-// serve serves the preview, and for the command serve also the API and the page, until ctx ends.
+// serve serves the preview, and for the command serve also the API and the page, until ctx ends or
+// a signal comes.
 func (p *program) serve(ctx context.Context) (err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	preview, err := net.Listen("tcp", p.previewAddr)
 	if err != nil {
 		return fmt.Errorf("-preview: %w", err)
@@ -107,17 +106,27 @@ func (p *program) serve(ctx context.Context) (err error) {
 		p.out.line("%-8s http://%s/", s.name, s.listener.Addr())
 	}
 	p.out.line("Ctrl-C ends it.")
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer stop()
 	if p.openPage {
-		var opening sync.WaitGroup
-		defer opening.Wait()
-		opening.Go(func() {
+		beside.Go(func() {
 			if err := openInBrowser(ctx, "http://"+servers[0].listener.Addr().String()+"/"); err != nil &&
 				ctx.Err() == nil {
 				fmt.Fprintln(p.err, "cms: -open:", err)
 			}
 		})
 	}
-	return serveAll(ctx, servers)
+	ended := make(chan error, 1)
+	beside.Go(func() {
+		ended <- serveAll(ctx, servers[1:])
+		stop()
+	})
+	beside.Go(func() {
+		<-p.hub.Closing()
+		stop() // ends the other servers, and their streams
+	})
+	return errors.Join(live.Serve(ctx, p.hub, &servers[0].Server, servers[0].listener), <-ended)
 }
 
 // agentServers returns the servers of the page and of the API.
@@ -190,7 +199,8 @@ func newServer(name string, l net.Listener, h http.Handler) *server {
 		Server: http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}}
 }
 
-// serveAll serves until ctx ends or a server fails, and then ends all of them.
+// serveAll serves until ctx ends or a server fails, and then ends all of them. Without servers it
+// waits for the end of ctx.
 func serveAll(ctx context.Context, servers []*server) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
