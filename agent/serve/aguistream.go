@@ -44,6 +44,9 @@ func (a *aguiPost) stream(w http.ResponseWriter, r *http.Request, from streamFro
 	}
 	return a.respond(w, r, func(out *response) *problem {
 		events := agui.NewWriter(func(data []byte) error { return out.Write(sse.Event{Data: data}) })
+		if a.in.ProtocolVersion == "" {
+			events.Before10()
+		}
 		if err := events.Write(agui.RunStarted{ThreadID: a.in.ThreadID, RunID: a.in.RunID}); err != nil {
 			return malformed("%v", err)
 		}

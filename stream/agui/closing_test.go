@@ -193,3 +193,19 @@ func TestActivitiesOutliveARun(t *testing.T) {
 	)
 	require.NoError(t, err)
 }
+
+func TestAClientBefore10GetsNoOutcomeThatItDoesNotKnow(t *testing.T) {
+	for outcome, want := range map[agui.OutcomeType]string{
+		agui.OutcomeSuccess:   `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`,
+		agui.OutcomeCancelled: `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`,
+	} {
+		var last string
+		w := agui.NewWriter(func(data []byte) error { last = string(data); return nil })
+		w.Before10()
+		require.NoError(t, w.Write(agui.RunStarted{ThreadID: "t", RunID: "r"}))
+		require.NoError(t, w.Write(agui.ToolCallChunk{ToolCallID: "c", ToolCallName: "pick"}))
+		finished := agui.RunFinished{Outcome: agui.Outcome{Type: outcome}}
+		require.NoError(t, w.Write(finished))
+		require.JSONEq(t, want, last)
+	}
+}

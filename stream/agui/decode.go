@@ -149,6 +149,9 @@ func decodeFields(object map[string]json.RawMessage, v reflect.Value, path strin
 			return &fieldError{at, "is missing"}
 		}
 		if optional && kindOf(raw) == "null" {
+			if v.Type() == reflect.TypeFor[RunInput]() { // clients of versions before 1.0 send that
+				continue
+			}
 			return &fieldError{at, "is null: leave it out"}
 		}
 		err := decodeValue(raw, v.Field(i), at)

@@ -94,7 +94,6 @@ func TestInputsThatAreWrong(t *testing.T) {
 		input(``):                           "messages of the input is missing",
 		input(`"messages":null`):            "messages of the input is null: it must be an array",
 		input(`"messages":[null]`):          "messages[0] of the input is null: it must be an object",
-		input(`"messages":[],"state":null`): "state of the input is null: leave it out",
 		input(`"messages":[],"tools":{}`):   "tools of the input is an object: it must be an array",
 		input(
 			`"messages":[],"resume":[{"interruptId":"i","status":"maybe"}]`): `resume[0].status of the input must be "resolved" or "cancelled"`,
@@ -141,4 +140,13 @@ func FuzzParseRunInput(f *testing.F) {
 			return fmt.Sprintf("%d %d %d", len(in.Messages), len(in.Tools), len(in.Resume))
 		}())
 	})
+}
+
+// Clients of versions before 1.0 send null for what they don't have.
+func TestANullOfAnInputIsNothing(t *testing.T) {
+	in, err := agui.ParseRunInput([]byte(input(`"messages":[],"state":null,"tools":null,"forwardedProps":null`)),
+		agui.Limits{})
+	require.NoError(t, err)
+	require.Nil(t, in.State)
+	require.Nil(t, in.ForwardedProps)
 }

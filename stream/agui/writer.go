@@ -23,6 +23,8 @@ import (
 type Writer struct {
 	emit func(data []byte) error
 
+	before10 bool
+
 	phase  phase
 	run    *run // the last one; nil before the first
 	closed bool
@@ -42,6 +44,11 @@ const (
 // reference to data. The first error of emit ends the stream: Write and Close return it from then
 // on.
 func NewWriter(emit func(data []byte) error) *Writer { return &Writer{emit: emit} }
+
+// Before10 makes w write for a client that declares no version: see [RunInput].ProtocolVersion. Such
+// clients know no pending calls and no runs that were cancelled. A RunFinished of these kinds has no
+// outcome then, so that they look themselves for calls without a result. Call it before Write.
+func (w *Writer) Before10() { w.before10 = true }
 
 // Write writes e, and before it what ends what is open. An error other than one of emit means that
 // nothing was written.
@@ -72,7 +79,12 @@ func (w *Writer) Write(e Event) error {
 	if err := w.run.admit(e); err != nil {
 		return err
 	}
-	return w.write(append(w.before(e), e)...)
+	before := w.before(e)
+	if f, ok := e.(RunFinished); ok && w.before10 && f.Outcome.Type != OutcomeInterrupt {
+		f.Outcome = Outcome{}
+		e = f
+	}
+	return w.write(append(before, e)...)
 }
 
 // Close ends the stream: a run that nothing has ended was stopped, and is ended as
