@@ -135,13 +135,16 @@ func aguiEdit(t *testing.T) {
 	s.shows(seen, "user: Delete.", `assistant: delete{"Page":"z"}`, seen.texts()[2], "assistant: So be it.")
 }
 
+// withPick gives the front end a tool.
+func withPick(_ *http.Request, in *agent.Input) error {
+	in.Tools = []tools.Tool{tools.External(tools.Spec{Name: "pick", Description: "Let the user pick a color."})}
+	return nil
+}
+
 // picks returns a site with a call of a tool of the front end, and that.
 func picks(t *testing.T) (s *aguiSite, call string) {
 	s = newAGUISite(t, providertest.Script(providertest.Reply(providertest.Call("pick", obj{}),
-		providertest.Say("Which one?")), providertest.Say("I see.")), func(_ *http.Request, in *agent.Input) error {
-		in.Tools = []tools.Tool{tools.External(tools.Spec{Name: "pick", Description: "Let the user pick a color."})}
-		return nil
-	})
+		providertest.Say("Which one?")), providertest.Say("I see.")), withPick)
 	seen := s.says("u-1", "Pick.")
 	require.Len(t, seen.PendingToolCallIDs, 1)
 	return s, seen.PendingToolCallIDs[0]
@@ -309,9 +312,9 @@ func aguiRestart(t *testing.T) {
 func aguiKill(t *testing.T) {
 	dir := t.TempDir()
 	first := start(t, dir, "127.0.0.1:0", true)
-	s := &aguiSite{t: t, address: "http://" + first.address + "/agent/agui", node: newAGUINode(t),
+	s := &aguiSite{t: t, address: "http://" + first.address + "/agent/agui",
 		opened: make(map[string]bool)}
-	t.Cleanup(func() { aguiNodes <- s.node })
+	s.uses("agui_agent.mjs")
 	s.works()
 	first.kill()
 	require.NotEmpty(t, s.do(aguiStep{Wait: true}).Failed)

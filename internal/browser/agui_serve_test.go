@@ -54,17 +54,24 @@ type aguiNode struct {
 	wait  func() error
 }
 
-// aguiNodes are processes that no site uses.
-var aguiNodes = make(chan *aguiNode, 4)
+// aguiNodes are processes that no site uses, by their scripts.
+var aguiNodes = map[string]chan *aguiNode{"agui_agent.mjs": make(chan *aguiNode, 4),
+	"assistant_ui.mjs": make(chan *aguiNode, 4)}
 
-func newAGUINode(t *testing.T) *aguiNode {
+// uses gives the site a process that runs a script.
+func (s *aguiSite) uses(script string) {
+	s.node = newAGUINode(s.t, script)
+	s.t.Cleanup(func() { aguiNodes[script] <- s.node })
+}
+
+func newAGUINode(t *testing.T, script string) *aguiNode {
 	t.Helper()
 	select {
-	case n := <-aguiNodes:
+	case n := <-aguiNodes[script]:
 		return n
 	default:
 	}
-	started := node(t, "agui_agent.mjs")
+	started := node(t, script)
 	client := exec.Command(started.Path, started.Args[1:]...) // it outlives the test
 	client.Dir, client.Stderr = started.Dir, os.Stderr
 	in, err := client.StdinPipe()
@@ -77,13 +84,11 @@ func newAGUINode(t *testing.T) *aguiNode {
 
 // stopAGUINodes ends the processes that no site uses.
 func stopAGUINodes() {
-	for {
-		select {
-		case n := <-aguiNodes:
+	for _, idle := range aguiNodes {
+		for len(idle) > 0 {
+			n := <-idle
 			_ = n.steps.Close()
 			_ = n.wait()
-		default:
-			return
 		}
 	}
 }
@@ -137,6 +142,12 @@ type (
 )
 
 func newAGUISite(t *testing.T, model provider.Provider, input func(*http.Request, *agent.Input) error) *aguiSite {
+	s := newAGUIServer(t, model, input)
+	s.uses("agui_agent.mjs")
+	return s
+}
+
+func newAGUIServer(t *testing.T, model provider.Provider, input func(*http.Request, *agent.Input) error) *aguiSite {
 	s := &aguiSite{t: t, store: journal.NewMemory(), opened: make(map[string]bool)}
 	s.serve = serve.Config{Input: input, Logger: slog.New(slog.DiscardHandler),
 		Authorize: func(r *http.Request, _ string, _ serve.Action) (string, error) {
@@ -163,14 +174,7 @@ func newAGUISite(t *testing.T, model provider.Provider, input func(*http.Request
 		(*s.current.Load()).ServeHTTP(w, r)
 	}))
 	s.address = server.URL + "/agui"
-	s.node = newAGUINode(t)
 	t.Cleanup(func() {
-		select {
-		case aguiNodes <- s.node:
-		default:
-			_ = s.node.steps.Close()
-			_ = s.node.wait()
-		}
 		server.CloseClientConnections()
 		_ = s.hub.Close()
 		server.Close()

@@ -33,7 +33,9 @@ type matrixCell struct {
 	why  string
 }
 
-func matrixColumns() []matrixColumn { return slices.Concat(useChatColumns(), aguiColumns()) }
+func matrixColumns() []matrixColumn {
+	return slices.Concat(useChatColumns(), aguiColumns(), assistantColumns())
+}
 
 func TestStockClients(t *testing.T) {
 	t.Parallel()
