@@ -87,14 +87,14 @@ func TestInputsAreBounded(t *testing.T) {
 
 func TestInputsThatAreWrong(t *testing.T) {
 	for data, want := range map[string]string{
-		`{`:                                 "the input isn't valid JSON",
-		`[]`:                                "the input is an array: it must be an object",
-		`{"runId":"r1","messages":[]}`:      "threadId of the input is missing",
-		`{"threadId":"","messages":[]}`:     "runId of the input is missing",
-		input(``):                           "messages of the input is missing",
-		input(`"messages":null`):            "messages of the input is null: it must be an array",
-		input(`"messages":[null]`):          "messages[0] of the input is null: it must be an object",
-		input(`"messages":[],"tools":{}`):   "tools of the input is an object: it must be an array",
+		`{`:                               "the input isn't valid JSON",
+		`[]`:                              "the input is an array: it must be an object",
+		`{"runId":"r1","messages":[]}`:    "threadId of the input is missing",
+		`{"threadId":"","messages":[]}`:   "runId of the input is missing",
+		input(``):                         "messages of the input is missing",
+		input(`"messages":null`):          "messages of the input is null: it must be an array",
+		input(`"messages":[null]`):        "messages[0] of the input is null: it must be an object",
+		input(`"messages":[],"tools":{}`): "tools of the input is an object: it must be an array",
 		input(
 			`"messages":[],"resume":[{"interruptId":"i","status":"maybe"}]`): `resume[0].status of the input must be "resolved" or "cancelled"`,
 		input(
