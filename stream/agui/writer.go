@@ -45,9 +45,10 @@ const (
 // on.
 func NewWriter(emit func(data []byte) error) *Writer { return &Writer{emit: emit} }
 
-// Before10 makes w write for a client that declares no version: see [RunInput].ProtocolVersion. Such
-// clients know no pending calls and no runs that were cancelled. A RunFinished of these kinds has no
-// outcome then, so that they look themselves for calls without a result. Call it before Write.
+// Before10 makes w write for a client that declares no version: see [RunInput].ProtocolVersion.
+// Such clients know no pending calls and no runs that were cancelled. A RunFinished of these kinds
+// has no outcome then, so that they look themselves for calls without a result. Call it before the
+// first Write.
 func (w *Writer) Before10() { w.before10 = true }
 
 // Write writes e, and before it what ends what is open. An error other than one of emit means that
