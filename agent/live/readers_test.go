@@ -255,7 +255,7 @@ func TestThePausesOfSubagentsAreTheSameFactsForEveryReader(t *testing.T) {
 }
 
 func TestAReaderThatIsManyBytesBehindMissesNoFact(t *testing.T) {
-	const calls, size = 200, 64 << 10
+	const calls, size = 18, 512 << 10
 	synctest.Test(t, func(t *testing.T) {
 		large := tools.New(tools.Spec{Name: "large"}, func(context.Context, Number) (string, error) {
 			<-time.After(time.Millisecond)
