@@ -28,8 +28,10 @@ export class Preview {
   event(e) {
     if (e.type === "user-message") this.calls.clear();
     if (e.type === "tool-input-available") this.calls.set(e.toolCallId, e.input);
-    if (e.type !== "tool-result" || !e.success || !/[pP]age|[sS]ection|Contents/.test(e.toolName) || /listPages|Def|Elements/.test(e.toolName)) return;
-    const output = e.output && typeof e.output === "object" ? e.output : {};
+    if (e.type !== "tool-result" || !e.success) return;
+    const planned = e.toolName.startsWith("plan.");
+    if (!planned && (!/[pP]age|[sS]ection|Contents/.test(e.toolName) || /listPages|Def|Elements/.test(e.toolName))) return;
+    const output = planned ? answerOf(e.output) : e.output && typeof e.output === "object" ? e.output : {};
     const input = this.calls.get(e.toolCallId) ?? {};
     const linked = /\/pages\/([a-z0-9-]+)/.exec(output.url ?? "")?.[1];
     const slug = [linked, output.slug, output.page?.slug, output.page, input.slug, input.page, input.id].find((s) => typeof s === "string" && /^[a-z0-9-]{2,64}$/.test(s) && !/^[0-9a-f]{8}-/.test(s));
@@ -68,4 +70,17 @@ export class Preview {
     this.frame = frame;
     this.at(this.path);
   }
+}
+
+// answerOf returns what the last step of a plan answered that has a page.
+function answerOf(report) {
+  for (const [, json] of [...String(report).matchAll(/^\S+ answered: ({.*})$/gm)].reverse()) {
+    try {
+      const answer = JSON.parse(json);
+      if (answer.slug || answer.page) return answer;
+    } catch {
+      // a long answer is cut
+    }
+  }
+  return {};
 }
