@@ -84,3 +84,40 @@ func TestKeptApprovalsRefuseAMessage(t *testing.T) {
 	b.say("u-2", "Thanks.")
 	b.requireHistory()
 }
+
+func TestAMessageThatARunPausesBeforeIsReadOnce(t *testing.T) {
+	called, goOn := make(chan struct{}), make(chan struct{})
+	script := providertest.Script(providertest.Calls(providertest.CallSpec{Tool: "slow", Input: Page{"a"}},
+		providertest.CallSpec{Tool: "delete", Input: Page{"b"}}), providertest.Say("Kept."), providertest.Say("Bye."))
+	s := newSiteOf(t, agent.Config{Provider: script, Tools: []tools.Tool{tools.New(tools.Spec{Name: "slow"},
+		func(context.Context, Page) (string, error) {
+			close(called)
+			<-goOn
+			return "slept", nil
+		})}}, serve.Config{})
+	s.must("ann", "POST", "sessions/send", obj{"session": "c-1", "text": "Sleep, then delete."}, nil)
+	<-called
+	b := s.browser("ann", "c-1")
+	b.messages = b.history()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.say("u-2", "No, keep it.")
+	}()
+	s.until(func() bool { return s.store.posted("c-1") })
+	close(goOn)
+	<-done
+	require.Equal(t, "Kept.", b.last().Text())
+	require.Empty(t, s.did())
+	require.Equal(t, []string{"Sleep, then delete.", "", "No, keep it.", "Kept."}, b.texts())
+	s.wait("c-1")
+	said := saidTo(script)
+	require.Len(t, said, 2)
+	n := 0
+	for _, text := range said[1] {
+		if text == "No, keep it." {
+			n++
+		}
+	}
+	require.Equal(t, 1, n, "%q", said[1])
+}
