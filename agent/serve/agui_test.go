@@ -25,6 +25,9 @@ func (s *site) aguiRun(who string, body obj) (all []agui.Event) {
 	if body["runId"] == nil {
 		body["runId"] = rand.Text()
 	}
+	if body["protocolVersion"] == nil {
+		body["protocolVersion"] = agui.Version
+	}
 	res := s.request(who, "POST", "agui", body)
 	require.Equal(s.t, 200, res.StatusCode)
 	for _, ev := range events(s.t, res, nil) {
