@@ -108,8 +108,12 @@ func (p *contentPage) draft(title string) string {
 // ask sends a message in the chat, and waits until there is an answer.
 func (p *contentPage) ask(message string) {
 	p.t.Helper()
+	const input = `document.querySelector("[data-testid=chat-input]")`
+	p.wait(`!` + input + `.disabled`)
 	p.click("[data-testid=chat-input]")
+	p.wait(`document.activeElement === ` + input)
 	p.keys(message + "\r")
+	p.wait(input + `.value === ""`)
 	p.answered()
 }
 
