@@ -189,7 +189,7 @@ func (c *call) verdict() error {
 	}
 	advice, _ := fault.RetryAfter(c.err)
 	switch {
-	case class == fault.RateLimited && otherIsFree(c.ctx):
+	case class == fault.RateLimited && !c.content && otherIsFree(c.ctx):
 		return c.leave(c.err)
 	case c.attempts >= policy.Attempts:
 		return c.gaveUp(c.err, class, "as many as are allowed")

@@ -73,6 +73,19 @@ func TestARateLimitedCallMovesOnAtOnceIfAnotherProviderIsFree(t *testing.T) {
 	}
 }
 
+// The chain can't take back what the guard has shown, so the guard makes the answer again.
+func TestARateLimitAmidAnAnswerIsNotLeftToAnotherProvider(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := append(script{say(start, provider.Text("half"))}, limitedFor(7*s)...)
+		first, second := newMember(t, "a", broken, good), newMember(t, "b", good)
+		got := watch(newChain(t, guard.ChainConfig{}, first, second).Stream(t.Context(), ask))
+		require.NoError(t, got.err)
+		require.Equal(t, "fine", got.text)
+		require.EqualValues(t, 2, first.fake.calls.Load())
+		require.Zero(t, second.fake.calls.Load())
+	})
+}
+
 func TestAGuardWithoutAGateMovesOnAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &fake{scripts: []script{limitedFor(7 * s), good}}, another()
