@@ -68,8 +68,8 @@ type Sent struct {
 // text is stored; the run may read that much later, when a slow tool has returned. If the session
 // had an input with its key before, the error is [agent.ErrDuplicate].
 //
-// If the run ends without having read the text, the hub starts another run with the input, unless
-// it was stopped: then the text is dropped. If it pauses first, it gets the text when it goes on:
+// If the run ends without having read the text, the hub starts another run with the input, which
+// has the values of ctx, unless it was stopped: then the text is dropped. If it pauses first, it gets the text when it goes on:
 // Supersede counts only for what waits when Send is called. The hub remembers the text until then,
 // but another process doesn't.
 //
@@ -77,6 +77,9 @@ type Sent struct {
 // [agent.ErrBusy]; nor can that of somebody else than the session's owner, for whom it is
 // [agent.ErrNotOwner].
 func (h *Hub) Send(ctx context.Context, in agent.Input) (Sent, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	for again := false; ; again = true {
 		started, err := h.Start(ctx, in)
 		if !errors.Is(err, agent.ErrBusy) || len(in.Parts) > 0 || again {
@@ -98,7 +101,7 @@ func (h *Hub) Send(ctx context.Context, in agent.Input) (Sent, error) {
 			return Sent{}, err
 		}
 		before, done := h.queue(in.Session)
-		if !h.begin(func() { h.sent(in, receipt, before, done) }) {
+		if !h.begin(func() { h.sent(context.WithoutCancel(ctx), in, receipt, before, done) }) {
 			done()
 		}
 		return Sent{Started: Started{Session: in.Session}, Steered: true}, nil
@@ -123,47 +126,50 @@ func (h *Hub) queue(session string) (before <-chan struct{}, done func()) {
 }
 
 // sent sees to it that a text is read that was sent to a run in progress.
-func (h *Hub) sent(in agent.Input, receipt *agent.Receipt, before <-chan struct{}, done func()) {
+func (h *Hub) sent(ctx context.Context, in agent.Input, receipt *agent.Receipt, before <-chan struct{}, done func()) {
 	defer done()
-	_, err := receipt.Wait(h.runs)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(h.runs, func() { cancel(context.Cause(h.runs)) })()
+	_, err := receipt.Wait(ctx)
 	if err != nil && before != nil { // in their order
 		select {
 		case <-before:
-		case <-h.runs.Done():
+		case <-ctx.Done():
 		}
 	}
 	own := h.cfg.Agent.Session(in.Session)
-	for err != nil && h.runs.Err() == nil {
-		info, failed := own.Info(h.runs)
+	for err != nil && ctx.Err() == nil {
+		info, failed := own.Info(ctx)
 		if failed != nil || info.Status == agent.Stopped {
 			return
 		}
 		if info.Status == agent.Paused {
-			h.goesOn(in.Session, info.Facts)
+			h.goesOn(ctx, in.Session, info.Facts)
 			continue
 		}
-		_, err = h.Start(h.runs, in)
+		_, err = h.Start(ctx, in)
 		if errors.Is(err, agent.ErrBusy) { // its key is used up in this run
-			if receipt, err = own.Steer(h.runs, in.Prompt); err == nil {
-				_, err = receipt.Wait(h.runs)
+			if receipt, err = own.Steer(ctx, in.Prompt); err == nil {
+				_, err = receipt.Wait(ctx)
 				continue
 			}
 		}
 		switch {
 		case errors.As(err, new(*agent.PausedError)): // it has just paused, or its process has died
-			h.goesOn(in.Session, info.Facts)
+			h.goesOn(ctx, in.Session, info.Facts)
 		case errors.Is(err, agent.ErrDuplicate):
 			return
 		case err != nil && !errors.Is(err, agent.ErrNothingOpen): // that is a run that has just ended
-			h.cfg.Logger.WarnContext(h.runs, "live: no run has read a message", "session", in.Session, "error", err)
+			h.cfg.Logger.WarnContext(ctx, "live: no run has read a message", "session", in.Session, "error", err)
 			return
 		}
 	}
 }
 
 // goesOn waits until a session has a fact after that number.
-func (h *Hub) goesOn(session string, after uint64) {
-	for ev, err := range h.Watch(h.runs, session, after) {
+func (h *Hub) goesOn(ctx context.Context, session string, after uint64) {
+	for ev, err := range h.Watch(ctx, session, after) {
 		if err != nil || ev.Envelope().Seq > after {
 			return
 		}

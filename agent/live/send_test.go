@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,15 +73,22 @@ func (s *late) Post(ctx context.Context, session string, it journal.Item) error 
 
 func TestAMessageThatComesTooLateForARunStartsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		type tenant struct{}
+		whose := tools.New(tools.Spec{Name: "whose"}, func(ctx context.Context, _ Number) (string, error) {
+			return fmt.Sprint(ctx.Value(tenant{})), nil
+		})
 		store := &late{journal.NewMemory(), make(chan struct{})}
-		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{slow()}},
-			providertest.Call("slow", Number{1}), providertest.Say("Done."), providertest.Say("Of course."))
+		model := providertest.Script(providertest.Call("slow", Number{1}), providertest.Say("Done."),
+			providertest.Call("whose", Number{2}), providertest.Say("Of course."))
+		a := newAgent(t, agent.Config{Journal: store, Provider: model, Tools: []tools.Tool{slow(), whose}})
 		h := newHub(t, live.Config{Agent: a})
 		run := start(t, h)
 		<-time.After(time.Second)
 		sent := make(chan live.Sent)
 		go func() {
-			one, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: "hurry"})
+			ctx, cancel := context.WithCancel(context.WithValue(t.Context(), tenant{}, "north"))
+			defer cancel()
+			one, err := h.Send(ctx, agent.Input{Session: "s", Prompt: "hurry"})
 			if err != nil {
 				t.Error(err)
 			}
@@ -93,6 +101,7 @@ func TestAMessageThatComesTooLateForARunStartsAnother(t *testing.T) {
 		res, err := a.Session("s").Result(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, "Of course.", res.Text())
+		model.AssertSaw(t, 3, providertest.ToolResultText("whose", "north"))
 		require.NoError(t, h.Close())
 	})
 }
