@@ -200,15 +200,21 @@ type sendBody struct {
 }
 
 // keepReplaced gives a message without a text that of the message that it replaces, and one without
-// files its files.
-func keepReplaced(ctx context.Context, g *grant, m *message) *problem {
+// files its files. run is the run that the same message has started before: while that is in
+// progress, another start would say only that the session is busy.
+func keepReplaced(ctx context.Context, g *grant, m *message) (run string, p *problem) {
 	facts, err := g.session.Facts(ctx)
 	if err != nil {
-		return failed(err)
+		return "", failed(err)
 	}
 	for _, f := range facts {
 		f, ok := f.(*agent.RunStarted)
-		if !ok || f.Seq != m.replaces {
+		switch {
+		case !ok:
+			continue
+		case m.key != "" && f.Key == m.inputKey():
+			return f.Run(), nil
+		case f.Seq != m.replaces:
 			continue
 		}
 		m.text = cmp.Or(m.text, f.Message.Text())
@@ -218,7 +224,7 @@ func keepReplaced(ctx context.Context, g *grant, m *message) *problem {
 			}
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // A sent is the answer to it.
@@ -247,8 +253,14 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 		replaces: body.Replaces}
 	out := sent{Session: body.Session}
 	if m.replaces > 0 {
-		if p := keepReplaced(r.Context(), g, &m); p != nil {
+		run, p := keepReplaced(r.Context(), g, &m)
+		switch {
+		case p != nil:
 			return p
+		case run != "":
+			out.Run, out.Repeated = run, true
+			answer(w, http.StatusAccepted, out)
+			return nil
 		}
 	}
 	delivered, p := s.deliver(r, g, m)

@@ -245,6 +245,30 @@ func TestAMessageReplacesAnEarlierOne(t *testing.T) {
 	require.NotContains(t, string(last[len(last)-1].Data), "Second")
 }
 
+// The answer to the first one was lost.
+func TestARepeatedMessageThatReplacesAnotherChangesNothing(t *testing.T) {
+	model, gate := held(2)
+	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
+	gate.open <- struct{}{}
+	s.send("ann", "s-1", "First")
+	again := obj{"session": "s-1", "text": "Instead", "key": "k", "replaces": 1}
+	var first, repeated struct {
+		Run      string
+		Repeated bool
+	}
+	s.must("ann", "POST", "sessions/send", again, &first)
+	s.must("ann", "POST", "sessions/send", again, &repeated) // the run is in progress
+	require.True(t, repeated.Repeated)
+	require.Equal(t, first.Run, repeated.Run)
+	require.Equal(t, serve.CodeBusy, s.refused("ann", "POST", "sessions/send",
+		obj{"session": "s-1", "text": "Another", "key": "l", "replaces": 1}).Code)
+	gate.open <- struct{}{}
+	require.Equal(t, agent.Completed, s.wait("s-1").Status)
+	s.must("ann", "POST", "sessions/send", again, &repeated)
+	require.True(t, repeated.Repeated)
+	require.Equal(t, first.Run, repeated.Run)
+}
+
 func TestAMessageIsAnsweredAgainWithItsFiles(t *testing.T) {
 	s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."))
 	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "Read it",
