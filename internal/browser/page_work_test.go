@@ -20,13 +20,19 @@ func TestStopOnThePageEndsTheAnswer(t *testing.T) {
 	p.say("Work.")
 	<-g.called
 	p.has("Working")
+	p.say("Leave the start page out.")
+	p.has("The agent reads it at the next step")
+	p.wait(`performance.getEntriesByType("resource").filter((e) => e.name.endsWith("sessions/send")).length === 2`)
 	p.press(".composer", "Stop")
 	p.status("Stopped")
-	p.say("Again.")
+	p.wait(`!document.querySelector(".sending") &&
+		document.querySelector(".composer textarea").value === "Leave the start page out."`)
+	p.say(" Again.")
 	<-g.called
 	g.open <- struct{}{}
 	p.status("Done")
-	p.shows("user: Work.", "text: Working", "notice: Stopped.", "user: Again.", "text: Working done.")
+	p.shows("user: Work.", "text: Working", "notice: Stopped.", "user: Leave the start page out. Again.",
+		"text: Working done.")
 }
 
 func TestANoteIsAddedWhileTheAgentWorks(t *testing.T) {

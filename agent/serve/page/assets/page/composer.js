@@ -148,6 +148,11 @@ export class Composer {
     this.typed();
   }
 
+  // putBack puts texts that weren't read before what is being written.
+  putBack(list) {
+    this.fill([...list, this.text.value].filter(Boolean).join("\n\n"), this.attached);
+  }
+
   async send(message) {
     const draft = this.draft;
     try {

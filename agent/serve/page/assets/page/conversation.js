@@ -11,11 +11,11 @@ import { undoButton } from "./undo.js";
 import { texts } from "./texts.js";
 
 export class Conversation {
-  // app has session(), say(text), announce(text), retry(text), resume(), reload(), undo(), older(), replace(item, text), problem(problem) and fixed().
+  // app has session(), say(text), announce(text), retry(item), resume(), reload(), undo(), older(), replace(item, text) and fixed().
   constructor(model, app) {
     Object.assign(this, { model, app, views: new Map(), turns: new Map(), live: false });
     this.undo = undoButton(() => app.undo());
-    this.again = iconButton("reload", texts.regenerate, () => app.replace(this.last, "").catch((p) => app.problem(p)), { class: "icon-button again" });
+    this.again = iconButton("reload", texts.regenerate, () => app.retry(this.last), { class: "icon-button again" });
     this.earlier = h("div", { class: "older", hidden: true }, button([icon("up", 14), texts.older], () => app.older()));
     this.items = h("div", {});
     this.sending = h("div", {});
@@ -125,7 +125,7 @@ export class Conversation {
         view.show = (last) => {
           if (view.last === last) return;
           view.last = last;
-          view.element.replaceChildren(notice(item, { last, retry: this.lastText() ? () => this.app.retry(this.lastText()) : null, resume: this.app.resume }));
+          view.element.replaceChildren(notice(item, { last, retry: this.message() ? () => this.app.retry(this.message()) : null, resume: this.app.resume }));
         };
         view.show(false);
         return view;
@@ -178,8 +178,9 @@ export class Conversation {
     return text.length > 60 ? `${text.slice(0, 60).trim()}…` : text;
   }
 
-  lastText() {
-    return [...this.model.items.values()].filter((i) => i.kind === "user" && i.text).at(-1)?.text;
+  // message returns the newest message of the user.
+  message() {
+    return [...this.model.items.values()].findLast((i) => i.kind === "user");
   }
 
   // refresh shows what depends on everything: what the agent is doing, and what comes last.
@@ -202,7 +203,7 @@ export class Conversation {
   // offerAgain puts the button that lets the agent answer again below the last answer.
   offerAgain() {
     const { model } = this;
-    const asked = [...model.items.values()].findLast((i) => i.kind === "user");
+    const asked = this.message();
     const over = asked?.fact && !["running", "paused", ""].includes(model.state.status);
     const message = over ? this.views.get(asked.id)?.element : null;
     const turn = message ? [...this.turns.values()].findLast((t) => message.compareDocumentPosition(t.element) & Node.DOCUMENT_POSITION_FOLLOWING) : null;

@@ -103,7 +103,8 @@ export class Page {
   say = (text) => this.toast(text);
   announce = (text) => (this.live.textContent = text);
   resume = () => api.continue(this.id).catch((p) => this.problem(p));
-  retry = (text) => this.composer.send({ text, files: [], key: newID() });
+  // retry sends a message again, in place of what came of it, or, if it was added while the agent worked, as a new one.
+  retry = (item) => (item.fact ? this.replace(item, "").catch((p) => this.problem(p)) : this.composer.send({ text: item.text, files: [], key: newID() }));
   problem = (p) => this.toast(p.message, texts.close, () => {}, 8000);
   toast = (...args) => this.toasts.show(...args);
   toggleMenu = () => this.menu.toggle();
@@ -211,6 +212,7 @@ export class Page {
         if (conversation !== this.conversation) return;
         conversation.items.querySelector(":scope > .skeleton")?.remove();
         conversation.apply(patches, this.settled);
+        this.takeBack();
         this.refresh();
       },
     }, document.hidden);
@@ -287,10 +289,10 @@ export class Page {
       this.settled = true;
     }
     const { id, conversation } = this;
-    const note = this.model.state.status === "running" ? texts.waitsToBeRead : texts.sending;
-    const element = user({ text: shown, files: message.files.map(({ name, type, size }) => ({ name, type, size })) }, note);
+    const waits = this.model.state.status === "running"; // it may be that the run reads it
+    const element = user({ text: shown, files: message.files.map(({ name, type, size }) => ({ name, type, size })) }, waits ? texts.waitsToBeRead : texts.sending);
     element.querySelector(".bubble")?.classList.add("sending");
-    const pending = { text: shown ?? "", element };
+    const pending = { text: shown ?? "", element, waits };
     this.pending.push(pending);
     conversation.sending.append(element);
     this.follower.end(false);
@@ -298,6 +300,8 @@ export class Page {
       const files = message.files.map(({ name, type, data }) => ({ name, type, data }));
       const answer = await api.send({ session: id, text: message.text, files, mode: message.mode, key: message.key, supersede: message.supersede, replaces: message.replaces });
       if (answer.repeated) this.arrived(pending);
+      pending.unread = pending.waits && answer.steered;
+      if (conversation === this.conversation) this.takeBack();
       if (conversation === this.conversation && !this.stream) this.connect();
       this.sidebar.load(300);
     } catch (problem) {
@@ -314,6 +318,16 @@ export class Page {
       }
       throw problem;
     }
+  }
+
+  // takeBack puts messages back into the field that a run was sent and hasn't read before it was stopped: no other run reads them.
+  takeBack() {
+    const { status, code } = this.model.state;
+    const dropped = status === "stopped" && code !== "superseded" ? this.pending.filter((p) => p.unread) : [];
+    if (dropped.length === 0) return;
+    this.pending = this.pending.filter((p) => !p.unread);
+    for (const p of dropped) p.element.remove();
+    this.composer.putBack(dropped.map((p) => p.text));
   }
 
   // arrived ends showing that a message is being sent.
