@@ -69,9 +69,9 @@ type Sent struct {
 // had an input with its key before, the error is [agent.ErrDuplicate].
 //
 // If the run ends without having read the text, the hub starts another run with the input, which
-// has the values of ctx, unless it was stopped: then the text is dropped. If it pauses first, it gets the text when it goes on:
-// Supersede counts only for what waits when Send is called. The hub remembers the text until then,
-// but another process doesn't.
+// has the values of ctx, unless it was stopped: then the text is dropped. If it pauses first, it
+// gets the text when it goes on: Supersede counts only for what waits when Send is called. The hub
+// remembers the text until then, but another process doesn't.
 //
 // An input with Parts can't be sent to a run in progress, so that the error is then
 // [agent.ErrBusy]; nor can that of somebody else than the session's owner, for whom it is
