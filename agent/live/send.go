@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 const (
@@ -13,6 +14,8 @@ const (
 	// is still held.
 	handover     = 2 * time.Second
 	pollHandover = 5 * time.Millisecond
+	// pollJournal is how long is waited for a journal that can't be read.
+	pollJournal = time.Second
 )
 
 // WhenReleased calls do, which needs a session that nobody holds, to undo a run for example, and
@@ -131,7 +134,7 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, receipt *agent.Receipt, 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(h.runs, func() { cancel(context.Cause(h.runs)) })()
-	_, err := receipt.Wait(ctx)
+	err := wait(ctx, receipt)
 	if err != nil && before != nil { // in their order
 		select {
 		case <-before:
@@ -141,17 +144,19 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, receipt *agent.Receipt, 
 	own := h.cfg.Agent.Session(in.Session)
 	for err != nil && ctx.Err() == nil {
 		info, failed := own.Info(ctx)
-		if failed != nil || info.Status == agent.Stopped {
+		switch {
+		case passes(ctx, failed):
+			continue
+		case failed != nil || info.Status == agent.Stopped:
 			return
-		}
-		if info.Status == agent.Paused {
+		case info.Status == agent.Paused:
 			h.goesOn(ctx, in.Session, info.Facts)
 			continue
 		}
 		_, err = h.Start(ctx, in)
 		if errors.Is(err, agent.ErrBusy) { // its key is used up in this run
 			if receipt, err = own.Steer(ctx, in.Prompt); err == nil {
-				_, err = receipt.Wait(ctx)
+				err = wait(ctx, receipt)
 				continue
 			}
 		}
@@ -170,8 +175,35 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, receipt *agent.Receipt, 
 // goesOn waits until a session has a fact after that number.
 func (h *Hub) goesOn(ctx context.Context, session string, after uint64) {
 	for ev, err := range h.Watch(ctx, session, after) {
-		if err != nil || ev.Envelope().Seq > after {
+		if err != nil {
+			passes(ctx, err)
 			return
 		}
+		if ev.Envelope().Seq > after {
+			return
+		}
+	}
+}
+
+// wait waits until a text is read. While the journal can't be read, nobody knows whether it was.
+func wait(ctx context.Context, receipt *agent.Receipt) error {
+	for {
+		_, err := receipt.Wait(ctx)
+		if !receipt.Posted || !passes(ctx, err) {
+			return err
+		}
+	}
+}
+
+// passes reports whether an error of the journal may have gone away by now: it waits for that.
+func passes(ctx context.Context, err error) bool {
+	if !fault.Retryable(fault.Of(err)) {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(pollJournal):
+		return true
 	}
 }

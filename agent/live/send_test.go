@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -150,6 +152,45 @@ func TestMessagesToARunThatPausesAreReadInOrderWhenItGoesOn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A blind store can't be read a few times.
+type blind struct {
+	journal.Store
+	left atomic.Int32 // how many times
+}
+
+func (s *blind) Head(ctx context.Context, session string) (journal.Head, error) {
+	if s.left.Add(-1) >= 0 {
+		return journal.Head{}, fault.New(fault.Transient, "the store is away")
+	}
+	return s.Store.Head(ctx, session)
+}
+
+func TestAMessageIsReadOnceAlthoughTheJournalIsAwayMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &blind{Store: journal.NewMemory()}
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{slow()}},
+			providertest.Call("slow", Number{1}), providertest.Say("Done."), providertest.Say("Again."))
+		h := newHub(t, live.Config{Agent: a})
+		run := start(t, h)
+		<-time.After(time.Second)
+		_, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: "hurry", Key: "k"})
+		require.NoError(t, err)
+		store.left.Store(3)
+		<-run.Done
+		<-time.After(time.Minute)
+		messages, err := a.Session("s").Messages(t.Context())
+		require.NoError(t, err)
+		read := 0
+		for i := range messages {
+			if messages[i].Text() == "hurry" {
+				read++
+			}
+		}
+		require.Equal(t, 1, read)
+		require.NoError(t, h.Close())
+	})
 }
 
 func TestAMessageToARunThatIsStoppedIsDropped(t *testing.T) {
