@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/base64"
 	"log/slog"
 	"net/http"
@@ -135,6 +136,7 @@ func (a *aguiPost) message(w http.ResponseWriter, r *http.Request, last *agui.Me
 	if p != nil {
 		return p
 	}
+	m.key = cmp.Or(m.key, a.in.RunID) // some clients give messages no ids
 	// the same message is sent again to replace what followed it
 	m.version, m.supersede = shortKey(a.in.RunID)[2:18], true
 	if slices.ContainsFunc(a.facts, func(f agent.Fact) bool { u, _ := inputOf(f); return u.key == m.inputKey() }) {

@@ -226,3 +226,20 @@ func TestAClientOfAGUIConnectsToAThread(t *testing.T) {
 	require.Equal(t, s.aguiThread("ann", "t-1").Messages, c.messages)
 	require.Len(t, c.messages, 2)
 }
+
+func TestAMessageWithoutAnIDIsNoRepetition(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."))
+	all := s.aguiRun("ann", obj{"threadId": "t", "messages": user("", "First")})
+	require.Equal(t, "One.", text(all))
+	said := all[slices.IndexFunc(all, func(ev agui.Event) bool { return agui.TypeOf(ev) == agui.TypeTextMessageStart })]
+	messages := append(user("", "First"),
+		obj{"id": said.(agui.TextMessageStart).MessageID, "role": "assistant", "content": "One."},
+		obj{"id": "", "role": "user", "content": "Second"})
+	for range 2 { // the second time it is one
+		s.aguiRun("ann", obj{"threadId": "t", "runId": "r-2", "messages": messages})
+		conversation, err := s.agent.Session("t").Messages(t.Context())
+		require.NoError(t, err)
+		require.Len(t, conversation, 4)
+		require.Equal(t, "Two.", conversation[3].Text())
+	}
+}
