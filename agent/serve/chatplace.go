@@ -83,15 +83,6 @@ func (g *grant) isNewest(r *http.Request, id string) (turn, bool) {
 	return turn{id: id, run: id, from: res.Start, runs: true}, true
 }
 
-// find returns the turn whose message has an id.
-func find(turns []turn, id string) (turn, bool) {
-	i := slices.IndexFunc(turns, func(t turn) bool { return t.id == id })
-	if i < 0 {
-		return turn{}, false
-	}
-	return turns[i], true
-}
-
 // A place is where a user's message belongs in a session.
 type place struct {
 	replaces uint64 // agent.Input.Replaces

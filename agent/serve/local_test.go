@@ -22,7 +22,6 @@ type localRequest struct {
 	method, host string
 	header       fields
 	reached      net.Addr // nil: the loopback address
-	tls          bool
 }
 
 func TestOnlyThisComputerIsAdmittedWithoutALogin(t *testing.T) {

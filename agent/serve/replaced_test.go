@@ -31,7 +31,7 @@ func TestAHistoryHasNoReplacedRuns(t *testing.T) {
 		}
 		first, second := run("1", 0), run("2", 0)
 		run("3", 0)
-		second = run("2b", second)
+		run("2b", second)
 		require.Equal(t, []string{"1", "One.", "2b", "Two again."}, b.texts())
 		if pruned { // the newest run stays
 			_, err := s.agent.Session("c-1").Prune(t.Context())
