@@ -1,11 +1,11 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,44 +32,47 @@ func (r *rejected) Error() string { return "rejected: " + r.reason }
 func (u *ui) answer(ctx context.Context, p *agent.Pause) (agent.Decision, error) {
 	var s schema
 	_ = json.Unmarshal(p.Schema, &s) // one that can't be read asks for a text
-	for {
-		value, err := u.value(ctx, p, "Answer", &s, false)
-		var no *rejected
-		switch {
-		case errors.As(err, &no):
-			return agent.Reject(p.ID, no.reason), nil
-		case !errors.Is(err, errInterrupt) || u.keys.file == nil:
-			return agent.Answer(p.ID, value), err
-		case u.twice("The question stays open. Another Ctrl-C ends the program."):
-			return agent.Decision{}, io.EOF
-		}
+	value, err := u.value(ctx, "Answer", &s, false)
+	if no, ok := errors.AsType[*rejected](err); ok {
+		return agent.Reject(p.ID, no.reason), nil
 	}
+	return agent.Answer(p.ID, value), err
 }
 
 // value asks for a value of a schema; nil if it is optional and was left out.
-func (u *ui) value(ctx context.Context, p *agent.Pause, name string, s *schema, optional bool) (any, error) {
+func (u *ui) value(ctx context.Context, name string, s *schema, optional bool) (any, error) {
 	if s.Description != "" {
 		u.out.line("  %s", clean(s.Description))
 	}
-	if len(s.Properties) > 0 {
-		return u.object(ctx, p, s)
+	if s.Type == "boolean" {
+		s.Enum = []any{true, false}
 	}
-	if len(s.Enum) > 0 && !optional {
-		var texts []string
-		for _, e := range s.Enum {
-			texts = append(texts, fmt.Sprint(e))
+	switch {
+	case len(s.Properties) > 0:
+		object := make(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			part := s.Properties[name]
+			v, err := u.value(ctx, name, &part, !slices.Contains(s.Required, name))
+			if err != nil {
+				return nil, err
+			}
+			if v != nil {
+				object[name] = v
+			}
 		}
-		i, err := u.number(ctx, p, texts)
-		if err != nil {
-			return nil, err
+		return object, nil
+	case len(s.Enum) > 0 && !optional:
+		i, err := u.number(ctx, s.Enum, reject)
+		if err == nil && i == len(s.Enum) {
+			why, err := u.line(ctx, "Why? (optional) ", "")
+			return nil, cmp.Or(err, error(&rejected{why}))
 		}
-		return s.Enum[i], nil
+		return s.Enum[min(i, len(s.Enum)-1)], err
+	case optional:
+		name += " (optional)"
 	}
-	hint := map[string]string{"boolean": " (y or n)", "integer": " (a number)", "number": " (a number)",
-		"array": " (JSON)", "object": " (JSON)"}
-	kind, _ := s.Type.(string)
 	for {
-		text, err := u.line(ctx, clean(name)+hint[kind]+": ", "", nil)
+		text, err := u.line(ctx, clean(name)+": ", "")
 		reason, no := strings.CutPrefix(text, "/reject")
 		switch {
 		case err != nil:
@@ -78,68 +81,23 @@ func (u *ui) value(ctx context.Context, p *agent.Pause, name string, s *schema, 
 			return nil, &rejected{strings.TrimSpace(reason)}
 		case text == "" && optional:
 			return nil, nil
+		case text == "":
+			u.out.line("Type an answer, or /reject and why.")
+		case s.Type != "string" && json.Valid([]byte(text)):
+			return json.RawMessage(text), nil
+		default:
+			return text, nil
 		}
-		if v, ok := parse(kind, text); ok && text != "" {
-			return v, nil
-		}
-		u.out.line("Type an answer%s, or /reject and why.", hint[kind])
 	}
 }
 
-// object asks for the properties of an object, those that are required first.
-func (u *ui) object(ctx context.Context, p *agent.Pause, s *schema) (any, error) {
-	names := slices.Clone(s.Required)
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	object := make(map[string]any)
-	for i, name := range names {
-		part, optional, label := s.Properties[name], i >= len(s.Required), name
-		if optional {
-			label += " (optional)"
-		}
-		v, err := u.value(ctx, p, label, &part, optional)
-		if err != nil {
-			return nil, err
-		}
-		if v != nil {
-			object[name] = v
-		}
-	}
-	return object, nil
-}
-
-// parse reads a value of a type.
-func parse(kind, text string) (v any, ok bool) {
-	switch kind {
-	case "boolean":
-		i := slices.Index([]string{"y", "yes", "true", "n", "no", "false"}, strings.ToLower(text))
-		return i < 3, i >= 0
-	case "integer", "number", "array", "object":
-		return json.RawMessage(text), json.Valid([]byte(text))
-	}
-	return text, true
-}
-
-// number shows numbered choices and waits for one.
-func (u *ui) number(ctx context.Context, p *agent.Pause, texts []string) (int, error) {
+// number shows numbered choices and waits for one, or for one of others, which come after them.
+func (u *ui) number(ctx context.Context, values []any, others ...choice) (int, error) {
 	var all []choice
-	for i, text := range texts {
-		n := strconv.Itoa(i + 1)
-		u.out.line("  %s  %s", n, clean(text))
-		all = append(all, choice{key: n, word: text, label: n, help: clean(text)})
+	for i, v := range values {
+		n, text := strconv.Itoa(i+1), clean(fmt.Sprint(v))
+		u.out.line("  %s  %s", n, text)
+		all = append(all, choice{n, text, n, text})
 	}
-	if isQuestion(p) {
-		all = append(all, reject)
-	}
-	word, err := u.choose(ctx, p, all)
-	if err == nil && isQuestion(p) && word == reject.word {
-		var why string
-		if why, err = u.line(ctx, "Why? (optional) ", "", nil); err == nil {
-			err = &rejected{why}
-		}
-	}
-	return slices.Index(texts, word), err
+	return u.choose(ctx, append(all, others...))
 }

@@ -35,7 +35,7 @@
 //   - Without a terminal, there are no control sequences in the output, lines are read instead of
 //     keys, and the end of the input at a question ends Run with 3. With NO_COLOR set, there are no
 //     colors.
-//   - A Config.Prompt is never asked about, unless Config.Ask is set and there is a terminal.
+//   - Nobody is asked about a Config.Prompt.
 //
 // # Where things are
 //

@@ -4,53 +4,43 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
 )
 
 // edit lets the person change the input of a call: in an editor, or where lines are read in one
-// line. ok is false if nothing was changed or the input doesn't fit; the draft is kept.
-func (u *ui) edit(ctx context.Context, p *agent.Pause, draft *string) (d agent.Decision, ok bool, err error) {
+// line. The decision has no ID if nothing was changed. The draft is kept.
+func (u *ui) edit(ctx context.Context, p *agent.Pause) (none agent.Decision, err error) {
 	if u.keys.file == nil {
-		*draft, err = u.line(ctx, "New input, as JSON in one line: ", "", nil)
-		if err != nil {
-			return d, false, err
+		if u.draft, err = u.line(ctx, "New input, as JSON in one line: ", ""); err != nil {
+			return none, err
 		}
-	} else if err := u.editor(ctx, draft); err != nil {
+	} else if err := u.editor(ctx); err != nil {
 		u.out.line("The editor failed: %s", short(err.Error(), 300))
-		return d, false, nil
+		return none, nil
 	}
-	input := strings.TrimSpace(*draft)
-	if input == inputOf(p) {
+	switch {
+	case u.draft == inputOf(p):
 		u.out.line("Nothing was changed.")
-		return d, false, nil
+		return none, nil
+	case !json.Valid([]byte(u.draft)):
+		u.out.line("Not accepted: it isn't valid JSON.")
+		return none, nil
 	}
-	fit := json.RawMessage(input)
-	if registry := u.hub.Agent().Tools(); slices.Contains(registry.Names(), p.Call.Name) {
-		fit, err = registry.Fit(p.Call.Name, fit)
-	} else if !json.Valid(fit) { // of a tool of a source
-		err = errors.New("it isn't valid JSON")
-	}
-	if err != nil {
-		u.out.line("Not accepted: %s", clean(err.Error()))
-		return d, false, nil
-	}
-	return agent.Edit(p.ID, fit), true, nil
+	return agent.Edit(p.ID, json.RawMessage(u.draft)), nil
 }
 
-// editor opens a text in the editor of the environment. The terminal is the editor's meanwhile.
-func (u *ui) editor(ctx context.Context, text *string) error {
+// editor opens the draft in the editor of the environment, which has the terminal meanwhile.
+func (u *ui) editor(ctx context.Context) error {
 	file, err := os.CreateTemp("", "input-*.json")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name())
-	_, err = file.WriteString(*text + "\n")
+	_, err = file.WriteString(u.draft + "\n")
 	if err = cmp.Or(err, file.Close()); err != nil {
 		return err
 	}
@@ -67,6 +57,6 @@ func (u *ui) editor(ctx context.Context, text *string) error {
 		return err
 	}
 	raw, err := os.ReadFile(file.Name())
-	*text = strings.TrimSpace(string(raw))
+	u.draft = strings.TrimSpace(string(raw))
 	return err
 }

@@ -39,7 +39,7 @@ func ExampleRun() {
 	//   input: {
 	//            "page": "home"
 	//          }
-	// To decide, go on with the session s-1.
+	// The session s-1 waits for a decision.
 	// 3 <nil>
 }
 

@@ -123,7 +123,7 @@ func (k *keyboard) take(t typed) {
 func (k *keyboard) key() (b byte, paste string, ok bool) {
 	text := string(k.buf)
 	switch n := len(text); {
-	case n == 0, n > 1 && n < len(pasteBegins) && text == pasteBegins[:n]:
+	case n < len(pasteBegins) && text == pasteBegins[:n]:
 		return 0, "", false
 	case bytes.HasPrefix(k.buf, []byte(pasteBegins)):
 		paste, rest, ok := bytes.Cut(k.buf[len(pasteBegins):], []byte(pasteEnds))
@@ -136,19 +136,11 @@ func (k *keyboard) key() (b byte, paste string, ok bool) {
 	return b, "", true
 }
 
-// skip drops the rest of the sequence of a key, after an escape.
-func (k *keyboard) skip() {
-	k.buf = k.buf[len(escapes.FindString("\x1b"+string(k.buf)))-1:]
-}
-
-// line returns the next line of something that isn't a terminal.
-func (k *keyboard) line() (line string, ok bool) {
-	text, rest, ok := bytes.Cut(k.buf, []byte("\n"))
-	if ok || k.ended != nil && len(k.buf) > 0 {
-		k.buf = rest
-		return string(text), true
+// skip drops the rest of a key's sequence.
+func (k *keyboard) skip(key byte) {
+	if key == keyEscape {
+		k.buf = k.buf[len(escapes.FindString("\x1b"+string(k.buf)))-1:]
 	}
-	return "", false
 }
 
 // size returns how many columns and lines the terminal has.

@@ -102,7 +102,7 @@ func talkAt(t *testing.T, p *person, a *agent.Agent, cfg terminal.Config) *perso
 	p.mu.Lock() // its reader may call it
 	p.cancel = cancel
 	p.mu.Unlock()
-	cfg.In, cfg.Out, cfg.Err = p.device, p.device, p.device
+	cfg.In, cfg.Out = p.device, p.device
 	if cfg.Session == "" {
 		cfg.Session = "s-1"
 	}

@@ -67,12 +67,6 @@ func (s *screen) show(ev agent.Event) {
 		s.note("… waiting (%s)", ev.Reason)
 	case *agent.Reset:
 		s.note("… the answer starts again: %s", short(ev.Why, 300))
-	case *agent.Lagged: // the reply so far follows
-		s.note("… parts were left out")
-	case *machine.Compacted:
-		s.note("… the conversation was shortened: %d to %d tokens", ev.Report.Before, ev.Report.After)
-	case *agent.MemoryWarning:
-		s.note("… memory: %s", short(ev.Text, 300))
 	case *machine.ModeChanged:
 		s.note("◦ mode: %s", ev.To)
 	}
@@ -97,7 +91,7 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 		text += " · " + strings.ReplaceAll(string(ev.Result.Status), "_", " ")
 	}
 	if ev.Result.Status.Ran() {
-		text += " · " + took(ev.Took)
+		text += " · " + ev.Took.Round(time.Millisecond).String()
 	}
 	if why, _, _ := strings.Cut(ev.Result.Text(), "\n{"); ev.Result.Status != tools.OK { // an observation may follow
 		text += ": " + why
@@ -111,25 +105,20 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 // working draws the calls in progress.
 func (s *screen) working() {
 	text := ""
-	for i, c := range s.calls {
-		if i > 0 {
-			text = fmt.Sprintf("%s, and %d more", text, len(s.calls)-1)
-			break
-		}
-		text = "… " + c.title
-		if since := time.Since(c.since).Truncate(time.Second); since > 0 {
-			text += " · " + since.String()
-		}
-		text += c.progress
+	if len(s.calls) > 0 {
+		c := s.calls[0]
+		text = fmt.Sprintf("… %s · %v%s", c.title, time.Since(c.since).Truncate(time.Second), c.progress)
+	}
+	if more := len(s.calls) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
 	}
 	s.draw(text)
 }
 
 func (s *screen) decided(d *agent.Decision) {
-	text := map[agent.DecisionKind]string{machine.Approved: "approved", machine.Rejected: "rejected",
+	text := cmp.Or(map[agent.DecisionKind]string{machine.Approved: "approved", machine.Rejected: "rejected",
 		machine.Edited: "edited and approved", machine.Suggested: "an alternative was suggested",
-		machine.AnswerGiven: "answered", machine.AlwaysAllow: "always approved",
-		machine.Expired: "nobody decided in time", machine.Superseded: "closed"}[d.Kind]
+		machine.AnswerGiven: "answered", machine.AlwaysAllow: "always approved"}[d.Kind], string(d.Kind))
 	if d.User != "" {
 		text += " by " + clean(d.User)
 	}

@@ -2,14 +2,13 @@ package terminal
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
@@ -20,7 +19,7 @@ import (
 
 // A ui is a conversation.
 type ui struct {
-	cfg     Config // fixed
+	cfg     Config
 	hub     *live.Hub
 	session *agent.Session
 	keys    *keyboard
@@ -35,62 +34,60 @@ type ui struct {
 	run     string        // the run that was started here
 	after   uint64        // the facts up to this one are older
 	pending []agent.Pause // what the session waits for
+	asked   string        // the pause that was described last
+	draft   string        // of the input of its call
 
-	decided map[string]bool // pauses that were decided, wherever
-	tried   map[string]bool // pauses that the host was asked about
-	asked   string          // the pause that was described last
-
-	mode    string    // of the next input
-	queued  []message // what was typed and not read by a run yet
-	history history
+	unsent  []string // what was typed while a decision was waited for
+	history term.History
 	pressed time.Time // the last Ctrl-C
 }
 
-// A message is what was typed, with the key that keeps it from being read twice.
-type message struct{ text, key string }
-
 // begin starts or resumes what there is to do.
 func (u *ui) begin(ctx context.Context) error {
-	res, err := u.look(ctx)
-	open := err == nil && len(u.pending) == 0 && (res.Status == agent.Running || res.Status == agent.Paused)
+	res, err := u.session.Result(ctx)
+	open := false
 	if err == nil {
 		info, err := u.session.Info(ctx)
 		if err != nil {
 			return err
 		}
-		if u.after = info.Facts; open && !u.cfg.Once {
-			u.watch(ctx, res.Start-1) // what was said before may not have been seen
-		} else {
-			u.watch(ctx, u.after)
+		open = res.Status == agent.Running || res.Status == agent.Paused && len(res.Pending) == 0
+		from := info.Facts
+		if u.after = from; open && !u.cfg.Once {
+			from = res.Start - 1 // what was said before may not have been seen
 		}
+		u.watch(ctx, from)
 	}
 	switch {
 	case u.cfg.Prompt != "":
 		return u.start(ctx, u.input(u.cfg.Prompt))
 	case u.cfg.Once || open:
 		return u.goOn(ctx)
-	case len(u.pending) > 0:
-		u.tell("This session waits for a decision.")
 	case errors.Is(err, agent.ErrNothingOpen): // a new session
 		return nil
+	case err == nil && res.Status == agent.Paused:
+		u.pending = res.Pending
+		u.out.note("This session waits for a decision.")
 	}
 	return err
 }
 
-// look finds out what the session waits for.
-func (u *ui) look(ctx context.Context) (*agent.Result, error) {
-	u.pending = nil
+// look finds out what the session waits for, and whether the next run has begun.
+func (u *ui) look(ctx context.Context) error {
 	res, err := u.session.Result(ctx)
-	if err == nil && res.Status == agent.Paused {
+	if u.pending = nil; err != nil {
+		return err
+	}
+	if u.running = res.Status == agent.Running; res.Status == agent.Paused {
 		u.pending = res.Pending
 	}
-	return res, err
+	return nil
 }
 
 // input returns the input for a prompt.
 func (u *ui) input(text string) agent.Input {
 	in := u.cfg.Input
-	in.Session, in.Prompt, in.Mode, in.Interactive = u.cfg.Session, text, u.mode, true
+	in.Session, in.Prompt, in.Interactive = u.cfg.Session, text, true
 	if in.Title == "" {
 		in.Title = tools.CleanTitle(short(text, 60))
 	}
@@ -119,29 +116,33 @@ func (u *ui) began(ctx context.Context) func(live.Started, error) error {
 // goOn resumes the open run. A process that has died holds its session for a while; one that hasn't
 // renews its lease.
 func (u *ui) goOn(ctx context.Context) error {
-	for first := (time.Time{}); ; {
+	var until time.Time
+	for {
 		err := u.start(ctx, agent.Continue(u.cfg.Session))
-		var held *journal.HeldError
+		held, ok := errors.AsType[*journal.HeldError](err)
 		switch {
-		case err == nil && first.IsZero() && !u.cfg.Once:
-			u.tell("The last run of this session was interrupted; going on.")
-			return nil
-		case errors.As(err, &held) && first.IsZero():
-			first = held.Until
-			u.tell("The last process didn't close this session; going on in %.0f s.",
-				max(time.Until(first).Seconds(), 1))
-		case errors.As(err, &held) && !held.Until.After(first): // it still may
+		case ok && until.IsZero():
+			until = held.Until
+			u.out.note("The last process didn't close this session; going on in %.0f s.",
+				max(time.Until(until).Seconds(), 1))
+		case ok && !held.Until.After(until): // it still may
 		case errors.Is(err, agent.ErrBusy) && !u.cfg.Once:
-			u.tell("Another process runs this session. It is shown, and what you type steers it.")
+			u.out.note("Another process runs this session. It is shown, and what you type steers it.")
 			u.running = true
 			return nil
-		case errors.Is(err, agent.ErrNothingOpen) && !first.IsZero(): // somebody else went on, to its end
-			_, err = u.look(ctx)
-			return err
+		case errors.Is(err, agent.ErrNothingOpen) && !u.cfg.Once: // somebody else went on, to its end
+			return u.look(ctx)
 		default:
+			if err == nil && until.IsZero() && !u.cfg.Once {
+				u.out.note("The last run of this session was interrupted; going on.")
+			}
 			return err
 		}
-		if err := u.pause(ctx); err != nil {
+		at := time.Now().Add(beat)
+		err = u.next(ctx, false, func() bool { return time.Now().After(at) })
+		if errors.Is(err, errInterrupt) {
+			return ErrInterrupted
+		} else if !errors.Is(err, errChanged) {
 			return err
 		}
 	}
@@ -180,25 +181,18 @@ func (u *ui) event(ev agent.Event) {
 	}
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
-		u.forget(ev.Key)
 		if u.running = true; ev.Run() != u.run && ev.ContextReset == nil {
 			u.heard(ev.Message.Text())
 		}
 	case *machine.Steered:
-		u.forget(ev.Key)
 		u.heard(ev.Message.Text())
-	case *machine.Decided:
-		u.running, u.decided[ev.Decision.ID] = true, true
-	case *machine.Continued:
+	case *machine.Decided, *machine.Continued:
 		u.running = true
 	case *agent.RunEnded:
 		if ev.Code == machine.CodeContextReset || ev.Seq <= u.after {
 			break
 		}
 		u.running, u.out.calls = false, nil
-		if ev.Status != agent.Paused && ev.Status != agent.Completed {
-			u.queued = nil // it was about that run
-		}
 		u.out.endLine()
 		if !u.cfg.Once && (ev.Status == agent.Failed || ev.Status == agent.Stopped) {
 			u.out.line("%s", u.out.paint(red, fmt.Sprintf("The run has %s: %s", ev.Status, short(ev.Reason, 1000))))
@@ -210,143 +204,84 @@ func (u *ui) event(ev agent.Event) {
 // heard shows a message that the run has read.
 func (u *ui) heard(text string) { u.out.note("» %s", short(text, max(u.out.width-3, 20))) }
 
-// tell prints what isn't part of the conversation.
-func (u *ui) tell(format string, args ...any) {
-	if u.keys.file != nil {
-		u.out.note(format, args...)
-	} else {
-		fmt.Fprintf(u.cfg.Err, format+"\n", args...)
-	}
-}
-
-// twice reports whether this Ctrl-C is the second one within a moment. For the first one it says
-// what a second one does.
-func (u *ui) twice(text string) bool {
-	if time.Since(u.pressed) < moment {
-		return true
+// interrupted stops the run in progress. A second Ctrl-C within a moment ends the conversation.
+func (u *ui) interrupted(ctx context.Context) error {
+	switch again := time.Since(u.pressed) < moment; {
+	case u.running && again, !u.running && u.keys.file == nil:
+		return ErrInterrupted
+	case again:
+		return errQuit
 	}
 	u.pressed = time.Now()
-	u.tell("%s", text)
-	return false
-}
-
-// follow shows a run until it has ended or paused. What is typed meanwhile steers it.
-func (u *ui) follow(ctx context.Context) error {
-	if err := u.deliver(ctx); err != nil {
-		return err
-	}
-	for u.running {
-		err := u.steer(ctx)
-		switch {
-		case errors.Is(err, errInterrupt):
-			if u.twice("Stopping. Another Ctrl-C ends the program at once.") {
-				return ErrInterrupted
-			}
-			err = u.hub.Cancel(ctx, u.cfg.Session)
-		case errors.Is(err, io.EOF) && u.keys.ended == nil: // Ctrl-D in a line that was begun
-			err = nil
-		}
-		if err != nil && !errors.Is(err, errChanged) && !errors.Is(err, agent.ErrNothingOpen) {
-			return err
-		}
-	}
-	_, err := u.look(ctx)
-	return err
-}
-
-// steer waits for a message to the run in progress. Its first key shows the line.
-func (u *ui) steer(ctx context.Context) error {
-	over := func() bool { return !u.running }
-	if u.keys.file == nil {
-		return u.next(ctx, false, over)
-	}
-	key, paste, err := u.key(ctx, over)
-	switch {
-	case err != nil:
-		return err
-	case key == keyEscape:
-		u.keys.skip()
-		return nil
-	case key != 0 && key < ' ' || key == keyDelete:
+	if !u.running {
+		u.out.note("Another Ctrl-C ends the program.")
 		return nil
 	}
-	first := string([]byte{key})
-	if key == 0 {
-		first = pasteBegins + paste + pasteEnds
-	}
-	u.keys.buf = append([]byte(first), u.keys.buf...)
-	text, err := u.line(ctx, "» ", "", nil)
-	if err != nil {
+	u.out.note("Stopping. Another Ctrl-C ends the program at once.")
+	if err := u.hub.Cancel(ctx, u.cfg.Session); !errors.Is(err, agent.ErrNothingOpen) {
 		return err
-	}
-	return u.say(ctx, text)
-}
-
-// prompt asks for what comes next.
-func (u *ui) prompt(ctx context.Context) error {
-	text, err := u.line(ctx, "> ", "", nil)
-	switch {
-	case errors.Is(err, io.EOF):
-		return errQuit
-	case errors.Is(err, errInterrupt) && u.keys.file != nil:
-		if u.twice("Another Ctrl-C ends the program, and so does /quit.") {
-			return errQuit
-		}
-		return nil
-	case err != nil:
-		return err
-	}
-	return u.say(ctx, text)
-}
-
-// say does what was typed: a command, a message to the run in progress, or a prompt.
-func (u *ui) say(ctx context.Context, text string) error {
-	if text == "" {
-		return nil
-	}
-	if name, args, ok := command(text); ok {
-		return u.command(ctx, name, args)
-	}
-	u.queued = append(u.queued, message{text, rand.Text()})
-	return u.deliver(ctx)
-}
-
-// deliver starts a run with what was typed, or sends it to the run in progress. What that doesn't
-// read before it pauses is sent again.
-func (u *ui) deliver(ctx context.Context) error {
-	for _, m := range u.queued {
-		in := u.input(m.text)
-		in.Key = m.key
-		sent, err := u.hub.Send(ctx, in)
-		var paused *agent.PausedError
-		switch {
-		case errors.As(err, &paused): // by somebody else, or by a process that has died
-			if u.pending = paused.Pending; len(u.pending) == 0 {
-				return u.refused(u.goOn(ctx))
-			}
-			return nil
-		case !sent.Steered: // a run has it, or nobody will
-			u.forget(m.key)
-		}
-		err = u.began(ctx)(sent.Started, err)
-		if err != nil && !errors.Is(err, agent.ErrDuplicate) {
-			return u.refused(err)
-		}
 	}
 	return nil
 }
 
-// forget removes a message that was read, or refused.
-func (u *ui) forget(key string) {
-	u.queued = slices.DeleteFunc(slices.Clone(u.queued), func(m message) bool { return m.key == key })
+// follow shows a run until it has ended or paused. The first key that is typed meanwhile shows a
+// line for a message to it.
+func (u *ui) follow(ctx context.Context) error {
+	over := func() bool { return !u.running }
+	for u.keys.file == nil {
+		if err := u.next(ctx, false, over); err != nil {
+			return err
+		}
+	}
+	for {
+		key, paste, err := u.key(ctx, over)
+		switch {
+		case err != nil:
+			return err
+		case key != 0 && key < ' ' || key == keyDelete:
+			u.keys.skip(key)
+			continue
+		case key == 0:
+			paste = pasteBegins + paste + pasteEnds
+		default:
+			paste = string([]byte{key})
+		}
+		u.keys.buf = append([]byte(paste), u.keys.buf...)
+		return u.prompt(ctx, "» ")
+	}
+}
+
+// prompt asks for a command, a request, or a message to the run in progress.
+func (u *ui) prompt(ctx context.Context, mark string) error {
+	text, err := u.line(ctx, mark, "")
+	if err != nil || text == "" {
+		return err
+	}
+	if name, args, ok := command(text); ok {
+		return u.command(ctx, name, args)
+	}
+	return u.say(ctx, text)
+}
+
+// say starts a run with what was typed, or sends it to the run in progress. If a decision comes
+// first, it is said after that.
+func (u *ui) say(ctx context.Context, text string) error {
+	sent, err := u.hub.Send(ctx, u.input(text))
+	if paused, ok := errors.AsType[*agent.PausedError](err); ok {
+		u.unsent = append(u.unsent, text)
+		if u.pending = paused.Pending; len(u.pending) > 0 {
+			return nil
+		}
+		return u.refused(ctx, u.goOn(ctx)) // its process has died
+	}
+	return u.refused(ctx, u.began(ctx)(sent.Started, err))
 }
 
 // refused shows why an input wasn't taken. The conversation goes on, unless the hub or ctx has
 // ended.
-func (u *ui) refused(err error) error {
+func (u *ui) refused(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, live.ErrClosed) || errors.Is(err, agent.ErrDraining) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
-		errors.Is(err, ErrInterrupted) || errors.Is(err, errInterrupt) {
+		ctx.Err() != nil || errors.Is(err, ErrInterrupted) || errors.Is(err, errQuit) {
 		return err
 	}
 	u.out.line("%s", u.out.paint(red, clean(strings.TrimPrefix(err.Error(), "agent: "))))

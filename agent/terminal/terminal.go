@@ -37,8 +37,6 @@ type Config struct {
 	// Once ends Run with the run, and asks nobody. Without a Prompt, it is the open run of the
 	// session that goes on, for example after agent.Session.Decide.
 	Once bool
-	// Ask asks for decisions although Once is set, if In and Out are a terminal.
-	Ask bool
 
 	// Input is what all inputs have besides the session and the prompt: User, Mode, Labels, Limits.
 	// Its User is who decides, too.
@@ -46,21 +44,15 @@ type Config struct {
 	// Commands are commands of the host, in addition to /help, /sessions, /undo, /mode, /cost and
 	// /quit.
 	Commands []Command
-	// Decide, if it isn't nil, is asked once about each pause before the person is. The person
-	// decides if ok is false, or if the decision is refused.
+	// Decide, if it isn't nil, is asked about each pause before the person is. The person decides if
+	// ok is false, and from then on if a decision is refused.
 	Decide func(p agent.Pause) (d agent.Decision, ok bool)
-	// Later, if it isn't nil, returns what is shown for a pause that stays open when Run returns:
-	// the commands with which it can be decided, for example. Otherwise it is the name of the
-	// session with which the program goes on.
-	Later func(session string, p agent.Pause) string
-
-	// In, Out and Err replace the process's. In and Out are used as a terminal if both are an
-	// *os.File that is one; otherwise a line of In is a prompt, an answer, or the word or letter of
-	// a decision. Err is for what isn't part of the conversation; at a terminal it is unused. Run
+	// In and Out replace the process's. They are used as a terminal if both are an *os.File that is
+	// one; otherwise a line of In is a prompt, an answer, or the word or letter of a decision. Run
 	// reads ahead. A read that is in progress when Run returns is ended if In has a SetReadDeadline
 	// that works, and else takes what comes next.
-	In       io.Reader
-	Out, Err io.Writer
+	In  io.Reader
+	Out io.Writer
 }
 
 // A Command is a command of the host.
@@ -99,12 +91,7 @@ func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
 	if cfg.Out == nil {
 		cfg.Out = os.Stdout
 	}
-	if cfg.Err == nil {
-		cfg.Err = os.Stderr
-	}
-	u := &ui{cfg: cfg, hub: hub, session: hub.Agent().Session(cfg.Session), mode: cfg.Input.Mode,
-		keys: newKeyboard(cfg.In, cfg.Out), signals: make(chan os.Signal, 4),
-		decided: make(map[string]bool), tried: make(map[string]bool)}
+	u := &ui{cfg: cfg, hub: hub, session: hub.Agent().Session(cfg.Session), keys: newKeyboard(cfg.In, cfg.Out), signals: make(chan os.Signal, 4)}
 	u.out = newScreen(cfg.Out, u.keys.file != nil, hub.Agent().Tools())
 	signal.Notify(u.signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(u.signals)
@@ -134,59 +121,58 @@ var (
 	errChanged   = errors.New("the session has changed")
 	errInterrupt = errors.New("Ctrl-C")
 	errQuit      = errors.New("quit")
-	errWaits     = errors.New("it waits for a decision")
 )
 
 // main does what comes next until the conversation is over.
 func (u *ui) main(ctx context.Context) (int, error) {
 	err := u.begin(ctx)
-	for err == nil {
+	for err == nil && u.out.failed == nil {
 		switch {
-		case u.out.failed != nil:
-			err = fmt.Errorf("terminal: the output couldn't be written: %w", u.out.failed)
+		case len(u.unsent) > 0 && len(u.pending) == 0:
+			text := u.unsent[0]
+			u.unsent = u.unsent[1:]
+			err = u.say(ctx, text)
 		case u.running:
 			err = u.follow(ctx)
+			if errors.Is(err, errChanged) {
+				err = u.look(ctx)
+			}
 		case len(u.pending) > 0:
 			err = u.decide(ctx)
 		case u.cfg.Once:
-			return u.result(ctx)
-		case len(u.queued) > 0:
-			err = u.deliver(ctx)
+			res, err := u.session.Result(ctx)
+			if err == nil {
+				err = res.Err()
+			}
+			if err != nil {
+				return CodeFailed, err
+			}
+			return CodeDone, nil
 		default:
-			err = u.prompt(ctx)
+			err = u.prompt(ctx, "> ")
+		}
+		switch {
+		case errors.Is(err, errInterrupt):
+			err = u.interrupted(ctx)
+		case errors.Is(err, io.EOF) && u.running && u.keys.ended == nil, // Ctrl-D in a line that was begun
+			errors.Is(err, errChanged):
+			err = nil
+		case errors.Is(err, io.EOF) && !u.running:
+			err = errQuit
 		}
 	}
-	var paused *agent.PausedError
+	if paused, ok := errors.AsType[*agent.PausedError](err); ok && len(paused.Pending) > 0 {
+		u.out.note("The session waits for a decision, which comes first.")
+		u.pending, err = paused.Pending, errQuit
+	}
 	switch {
 	case u.out.failed != nil:
 		return CodeFailed, fmt.Errorf("terminal: the output couldn't be written: %w", u.out.failed)
-	case errors.As(err, &paused) && len(paused.Pending) > 0:
-		u.tell("The session waits for a decision, which comes first.")
-		u.pending = paused.Pending
-		u.leave()
-		return CodeWaits, nil
-	case errors.Is(err, errWaits), errors.Is(err, errQuit) && len(u.pending) > 0:
-		u.leave()
-		return CodeWaits, nil
-	case errors.Is(err, errQuit):
-		return CodeDone, nil
-	case errors.Is(err, errInterrupt):
-		err = ErrInterrupted
-	}
-	if errors.Is(err, ErrInterrupted) {
-		u.leave()
-	}
-	return CodeFailed, err
-}
-
-// result returns how the only run has ended.
-func (u *ui) result(ctx context.Context) (int, error) {
-	res, err := u.session.Result(ctx)
-	if err == nil {
-		err = res.Err()
-	}
-	if err != nil {
+	case !errors.Is(err, errQuit):
 		return CodeFailed, err
+	case len(u.pending) > 0:
+		u.leave()
+		return CodeWaits, nil
 	}
 	return CodeDone, nil
 }

@@ -3,7 +3,6 @@ package terminal
 import (
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/pawlkit/pawl/internal/visible"
 )
@@ -42,12 +41,4 @@ func short(text string, n int) string {
 		}
 	}
 	return text
-}
-
-// took formats a duration for a person.
-func took(d time.Duration) string {
-	if d < time.Second {
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
 }

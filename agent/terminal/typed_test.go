@@ -28,7 +28,7 @@ var typedAtATerminal = []typed{
 	{"prompt", "/etc/hosts is empty, why?", "a sentence, not a command", "Commands"},
 	{"prompt", "/mode fast (there is none)", "the modes that there are", "Commands"},
 	{"prompt", "/undo with nothing to undo", "nothing was changed", "Commands"},
-	{"prompt", "/sessions, /cost before the first run", "there are none; nothing was spent", "Commands"},
+	{"prompt", "/sessions, /cost before the first run", "an empty list; nothing was spent", "Commands"},
 	{"prompt", "quit or exit, without the slash", "it ends, as with /quit", "Commands"},
 	{"prompt", "Ctrl-D", "it ends with 0", "Quit"},
 	{"prompt", "Ctrl-D after half a sentence", "a character is deleted; nothing ends", "Quit"},

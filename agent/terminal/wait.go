@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -60,16 +62,6 @@ func (u *ui) next(ctx context.Context, read bool, over func() bool) error {
 	}
 }
 
-// pause waits for a beat.
-func (u *ui) pause(ctx context.Context) error {
-	until := time.Now().Add(beat)
-	err := u.next(ctx, false, func() bool { return !time.Now().Before(until) })
-	if errors.Is(err, errChanged) {
-		return nil
-	}
-	return err
-}
-
 // refresh looks at the size of the window, and shows what is in progress.
 func (u *ui) refresh() {
 	width, height := u.keys.size()
@@ -108,12 +100,13 @@ type pipe struct {
 func (p pipe) Read(b []byte) (int, error) { return p.read(b) }
 
 // line shows a prompt and waits for a line. In a terminal, each of the keys is a line of its own,
-// and if there are any, nothing else is. The error is also errChanged when over returns true.
-func (u *ui) line(ctx context.Context, prompt, keys string, over func() bool) (string, error) {
+// and if there are any, nothing else is. The error is also errChanged if there are keys and a run begins.
+func (u *ui) line(ctx context.Context, prompt, keys string) (string, error) {
 	if u.keys.file == nil {
 		return u.plainLine(ctx, prompt)
 	}
 	var feed []byte
+	over := func() bool { return keys != "" && u.running }
 	editor := term.NewTerminal(pipe{u.out, func(b []byte) (int, error) {
 		for len(feed) == 0 {
 			key, paste, err := u.key(ctx, over)
@@ -122,9 +115,8 @@ func (u *ui) line(ctx context.Context, prompt, keys string, over func() bool) (s
 				return 0, err
 			case keys != "" && strings.IndexByte(keys, key) >= 0:
 				feed = []byte{key, keyEnter}
-			case keys != "" && key == keyEscape:
-				u.keys.skip()
 			case keys != "" && key != keyCtrlD: // it decides nothing
+				u.keys.skip(key)
 			case key != 0:
 				feed = []byte{key}
 			default:
@@ -136,9 +128,9 @@ func (u *ui) line(ctx context.Context, prompt, keys string, over func() bool) (s
 		feed = feed[n:]
 		return n, nil
 	}}, u.out.paint(bold, prompt))
-	editor.History = &u.history
-	if keys != "" {
-		editor.History = new(history)
+	if keys == "" {
+		u.history = cmp.Or(u.history, editor.History)
+		editor.History = u.history
 	}
 	u.out.edit(editor)
 	u.refresh()
@@ -157,30 +149,16 @@ func (u *ui) line(ctx context.Context, prompt, keys string, over func() bool) (s
 func (u *ui) plainLine(ctx context.Context, prompt string) (string, error) {
 	u.out.endLine()
 	u.out.print(prompt)
-	for {
-		if line, ok := u.keys.line(); ok {
-			u.out.open = false // the Enter of a person would have ended it
-			return strings.TrimSpace(clean(line)), nil
-		}
-		if err := u.next(ctx, true, nil); err != nil && len(u.keys.buf) == 0 {
+	for !bytes.Contains(u.keys.buf, []byte("\n")) {
+		err := u.next(ctx, true, nil)
+		if err != nil && (u.keys.ended == nil || len(u.keys.buf) == 0) {
 			u.out.endLine()
 			return "", err
+		} else if err != nil { // a last line without a line break
+			break
 		}
 	}
+	line, rest, _ := bytes.Cut(u.keys.buf, []byte("\n"))
+	u.keys.buf, u.out.open = rest, false // the Enter of a person would have ended the line
+	return strings.TrimSpace(clean(string(line))), nil
 }
-
-// A history is the lines that were typed, the newest last.
-type history []string
-
-// Add keeps a line, unless it is empty or the same as the one before.
-func (h *history) Add(line string) {
-	if strings.TrimSpace(line) != "" && (len(*h) == 0 || (*h)[len(*h)-1] != line) {
-		*h = append(*h, line)
-	}
-}
-
-// Len returns how many lines there are.
-func (h *history) Len() int { return len(*h) }
-
-// At returns a line; 0 is the newest.
-func (h *history) At(i int) string { return (*h)[len(*h)-1-i] }

@@ -115,7 +115,7 @@ func TestANewRequestIsRefusedWhileADecisionIsPending(t *testing.T) {
 	t.Parallel()
 	b, o := waiting(t)
 	again := b.must(exitWaiting, "-session", "s-del", "-p", "list pages")
-	require.Contains(t, again.err, "which comes first")
+	require.Contains(t, again.out, "which comes first")
 	require.Equal(t, o.pause(t), again.pause(t))
 	require.NotContains(t, again.out, "✓")
 }

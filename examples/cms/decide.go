@@ -26,7 +26,7 @@ func (p *program) decideAndResume(ctx context.Context, d agent.Decision) int {
 		return p.failed(err)
 	}
 	fmt.Fprint(p.err, p.banner())
-	code, err := p.talk(ctx, terminal.Config{Once: true, Ask: true})
+	code, err := p.talk(ctx, terminal.Config{Once: true})
 	if elsewhere(err) {
 		fmt.Fprintln(p.err, "The decision was recorded. Another process runs the session.")
 		return exitOK

@@ -110,7 +110,7 @@ func TestAtTheStartAWaitingSessionAsksForItsDecision(t *testing.T) {
 	require.Equal(t, exitWaiting, o.status)
 	o = b.chat("a\nlist pages\n", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.err, "This session waits for a decision.")
+	require.Contains(t, o.out, "This session waits for a decision.")
 	require.Contains(t, o.out, `I deleted the page "Home"`)
 	require.Contains(t, o.out, "There are 0 pages:")
 }
@@ -133,7 +133,7 @@ func TestAtTheStartAnInterruptedSessionIsResumed(t *testing.T) {
 	b.leaseEnds()
 	o := b.chat("", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.err, "The last run of this session was interrupted; going on.")
+	require.Contains(t, o.out, "The last run of this session was interrupted; going on.")
 	require.Contains(t, o.out, `The page "About" is at /about`)
 }
 
@@ -142,7 +142,7 @@ func TestALateDecisionIsReportedAndTheRunContinues(t *testing.T) {
 	b := newBench(t)
 	o := b.chat("delete Home\na\nlist pages\n", "-expires", "1ns")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.err, "Too late: the approval has expired.")
+	require.Contains(t, o.out, "Too late: the approval has expired.")
 	require.Contains(t, o.out, "nobody approved it in time")
 	require.Contains(t, o.out, "There is 1 page:")
 }

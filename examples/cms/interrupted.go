@@ -43,7 +43,7 @@ func (p *program) resumeAll(ctx context.Context) (status int) {
 	for _, head := range heads {
 		p.session = head.Session
 		fmt.Fprint(p.err, p.banner())
-		code, err := p.talk(ctx, terminal.Config{Once: true, Ask: true})
+		code, err := p.talk(ctx, terminal.Config{Once: true})
 		if elsewhere(err) {
 			fmt.Fprintln(p.err, "Another process runs this session.")
 			continue

@@ -27,14 +27,13 @@ func (p *program) chat(ctx context.Context) int {
 // oneShot runs a request, or without one what is open in the session.
 func (p *program) oneShot(ctx context.Context, request string) int {
 	fmt.Fprint(p.err, p.banner())
-	return p.status(p.talk(ctx, terminal.Config{Prompt: request, Once: true, Ask: true}))
+	return p.status(p.talk(ctx, terminal.Config{Prompt: request, Once: true}))
 }
 
 // talk leads a conversation of the session, or what cfg says of it.
 func (p *program) talk(ctx context.Context, cfg terminal.Config) (code int, err error) {
 	cfg.Session, cfg.Input = p.session, agent.Input{User: p.by, Mode: p.mode}
-	cfg.Later = p.later
-	cfg.In, cfg.Out, cfg.Err = p.in, p.out.w, p.err
+	cfg.In, cfg.Out = p.in, p.out.w
 	if p.quiet {
 		cfg.Out = io.Discard
 	}
@@ -51,7 +50,14 @@ func (p *program) talk(ctx context.Context, cfg terminal.Config) (code int, err 
 				return err
 			}},
 	}
-	return terminal.Run(ctx, p.hub, cfg)
+	code, err = terminal.Run(ctx, p.hub, cfg)
+	if (code == terminal.CodeWaits || errors.Is(err, terminal.ErrInterrupted)) && !p.quiet {
+		pending, _ := p.agent.Session(p.session).Pending(ctx) // there may be no session yet
+		for i := range pending {
+			fmt.Fprint(p.out, p.later(&pending[i]))
+		}
+	}
+	return code, err
 }
 
 func (p *program) listPages(ctx context.Context, _ string, w io.Writer) error {
@@ -71,11 +77,11 @@ func (p *program) banner() string {
 }
 
 // later returns the commands that decide a pause.
-func (p *program) later(session string, pause agent.Pause) string {
+func (p *program) later(pause *agent.Pause) string {
 	var b strings.Builder
-	base := fmt.Sprintf("  %s -db %s -resume %s -id %s -decide", self(), quoted(p.db), quoted(session), pause.ID)
+	base := fmt.Sprintf("  %s -db %s -resume %s -id %s -decide", self(), quoted(p.db), quoted(p.session), pause.ID)
 	b.WriteString("To continue, one of:\n")
-	for _, decision := range decisionsOn(&pause) {
+	for _, decision := range decisionsOn(pause) {
 		switch decision {
 		case "reject":
 			decision += ` -reason "why"`
