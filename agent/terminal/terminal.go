@@ -44,8 +44,8 @@ type Config struct {
 	// Commands are commands of the host, in addition to /help, /sessions, /undo, /mode, /cost and
 	// /quit.
 	Commands []Command
-	// Decide, if it isn't nil, is asked about each pause before the person is. The person decides if
-	// ok is false, and from then on if a decision is refused.
+	// Decide, if it isn't nil, is asked about each pause before the person is. The person decides
+	// if ok is false, and from then on if a decision is refused.
 	Decide func(p agent.Pause) (d agent.Decision, ok bool)
 	// In and Out replace the process's. They are used as a terminal if both are an *os.File that is
 	// one; otherwise a line of In is a prompt, an answer, or the word or letter of a decision. Run
@@ -91,7 +91,8 @@ func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
 	if cfg.Out == nil {
 		cfg.Out = os.Stdout
 	}
-	u := &ui{cfg: cfg, hub: hub, session: hub.Agent().Session(cfg.Session), keys: newKeyboard(cfg.In, cfg.Out), signals: make(chan os.Signal, 4)}
+	u := &ui{cfg: cfg, hub: hub, session: hub.Agent().Session(cfg.Session), keys: newKeyboard(cfg.In, cfg.Out),
+		signals: make(chan os.Signal, 4)}
 	u.out = newScreen(cfg.Out, u.keys.file != nil, hub.Agent().Tools())
 	signal.Notify(u.signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(u.signals)

@@ -100,7 +100,7 @@ type pipe struct {
 func (p pipe) Read(b []byte) (int, error) { return p.read(b) }
 
 // line shows a prompt and waits for a line. In a terminal, each of the keys is a line of its own,
-// and if there are any, nothing else is. The error is also errChanged if there are keys and a run begins.
+// and if there are any, nothing else is. Then the error is also errChanged when a run begins.
 func (u *ui) line(ctx context.Context, prompt, keys string) (string, error) {
 	if u.keys.file == nil {
 		return u.plainLine(ctx, prompt)
