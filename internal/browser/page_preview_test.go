@@ -113,6 +113,27 @@ func TestACardShowsWhatACallChangesAndHowFarAlwaysReaches(t *testing.T) {
 	p.has(`"columns": 2`)
 }
 
+func TestAnInputOfTheWrongTypesIsCorrectedInAForm(t *testing.T) {
+	t.Parallel()
+	var got draft
+	tool, _ := writes(func(d draft) { got = d })
+	wrong := providertest.Call("write_page", object{"page": 7, "tags": "work", "layout": object{"columns": 1}})
+	cfg := scripted(wrong, wrong, wrong, providertest.Say("Done."))
+	cfg.Tools, cfg.Limits.AskAfterCorrections = []tools.Tool{tool}, true
+	s := newSite(t, uimessage.V6, cfg)
+	p := s.page("")
+	p.say("Write.")
+	p.status("Waits for you")
+	p.wait(`document.querySelectorAll(".card form label").length === 3`)
+	p.clickOn(`document.querySelector(".card textarea.json")`)
+	p.text(`document.querySelector(".card textarea.json").select(), ""`)
+	p.keys(`["work"]`)
+	p.press(".card", "Approve with changes")
+	p.has("Done.")
+	require.Equal(t, "7", got.Page)
+	require.Equal(t, []string{"work"}, got.Tags)
+}
+
 func TestSeveralCallsOfAStepAreOneLineThatOpens(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(

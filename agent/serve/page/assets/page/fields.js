@@ -19,7 +19,9 @@ export function fields(schema, text, label) {
 function field(schema, value, label, required) {
   const id = `field-${++serial}`;
   let type = simple(schema) ?? "json";
-  if (type === "list" && value?.some?.((v) => typeof v !== "string" || v === "" || v.includes("\n"))) type = "json";
+  // An input that is to be corrected may have anything in it.
+  if (type === "list" && value != null && !(Array.isArray(value) && value.every((v) => typeof v === "string" && v !== "" && !v.includes("\n")))) type = "json";
+  if (type === "string" && value != null && typeof value !== "string") value = JSON.stringify(value);
   const error = h("span", { class: "error-text", id: `${id}-error`, role: "status" });
   const common = { id, class: "input", "aria-describedby": `${id}-error`, required };
   let control;
