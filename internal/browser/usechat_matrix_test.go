@@ -19,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// useChatColumns are the columns of clients with useChat.
+// useChatColumns are the columns of clients with useChat, and of assistant-ui on top of it.
 func useChatColumns() (columns []matrixColumn) {
 	for _, c := range useChatClients {
 		cells := make(map[string]matrixCell)

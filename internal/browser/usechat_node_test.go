@@ -18,8 +18,8 @@ import (
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
-// A useChatClient is a stock client with useChat. Its chats run in one process of Node, without a
-// page.
+// A useChatClient is a stock client with useChat, or with assistant-ui on top of it. Its chats run
+// in one process of Node, without a page.
 type useChatClient struct {
 	name   string
 	bundle string // in the folder out
@@ -38,6 +38,7 @@ var useChatClients = []*useChatClient{
 	{name: "useChat, ai 7, React", bundle: "usechat_node7.mjs", level: uimessage.V7Late},
 	{name: "useChat, ai 7, Vue", bundle: "usechat_nodevue.mjs", level: uimessage.V7Late},
 	{name: "useChat, ai 6, React", bundle: "usechat_node6.mjs", level: uimessage.V6},
+	{name: "assistant-ui, ai 7", bundle: "usechat_nodeassistant.mjs", level: uimessage.V7Late},
 }
 
 // stopUseChatClients ends the processes of the clients.

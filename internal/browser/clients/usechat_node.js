@@ -1,7 +1,7 @@
 // Runs chats of a stock client, without a page. Each line on the standard input is a step of a chat, and the answer to it is a line on the standard output, with
 // the same number.
 import readline from "node:readline";
-import { Chat } from "@ai-sdk/react";
+import { Chat } from "client";
 import { safeValidateUIMessages } from "ai";
 import { options, stop } from "./usechat.js";
 
@@ -16,8 +16,8 @@ async function open({ chat: name, api, id, wait }) {
     if (!valid.success) throw valid.error;
   }
   const chat = chats[name] = { api, id, errors: [], closed: false };
-  const own = options({ api, id, messages, wait, chat: () => chat.hook });
-  chat.it = new Chat({ ...own, onError: (e) => { chat.errors.push(`${e.name}: ${e.message}`); own.onError(e); },
+  const own = options({ api, id, messages, wait, chat: () => chat.it.hook ?? chat.hook });
+  chat.it = new Chat({ ...own, server: api, onError: (e) => { chat.errors.push(`${e.name}: ${e.message}`); own.onError(e); },
     onFinish: (end) => { if (!chat.closed) own.onFinish(end); } });
   chat.hook = { // what useChat returns, as far as it is used
     setMessages: (m) => { chat.it.messages = typeof m === "function" ? m(chat.it.messages) : m; },
@@ -32,7 +32,7 @@ async function open({ chat: name, api, id, wait }) {
 async function waitFor(chat, { status, text, times = 1, count }) {
   for (let i = 0; i < 3000; i++) {
     const shown = JSON.stringify(chat.it.messages) + chat.it.error;
-    if ((!status || chat.it.status === status) && (!text || shown.split(text).length > times) && (!count || chat.it.messages.length === count)) return "";
+    if ((!status || chat.it.status === status) && (!text || shown.split(text).length > times) && (!count || chat.it.messages.length === count) && !chat.it.hidden?.().length) return "";
     await pause();
   }
   return `it waited in vain for ${JSON.stringify({ status, text, count })}`;
@@ -48,7 +48,7 @@ async function step(s) {
     case "output": chat.it.addToolOutput(s.output); break;
     case "regenerate": chat.it.regenerate({ messageId: s.message }); break;
     case "cut": chat.it.messages = chat.it.messages.slice(0, s.count); break;
-    case "stop": await stop(chat.api, chat.id); break;
+    case "stop": await (chat.it.cancel ? chat.it.cancel() : stop(chat.api, chat.id)); break;
     case "close": chat.closed = true; await chat.it.stop(); break;
     case "wait": failure = await waitFor(chat, s);
   }
