@@ -91,6 +91,10 @@ func TestAlways(t *testing.T) {
 
 	p = asks(t, agent.Config{Tools: []tools.Tool{move}}, "site.movePage", page{"home"})
 	p.types("A").sees("◦ always approved by ann").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
+
+	p = asks(t, agent.Config{Tools: []tools.Tool{move}}, "site.movePage", page{"home"})
+	p.types("?\x1b").sees("leaves it open").types("[A") // the up arrow, in two pieces
+	p.types("a").sees("◦ approved by ann").sees("That is done.\n>").types("\x04").ends(terminal.CodeDone)
 }
 
 // editor makes a shell script the editor.

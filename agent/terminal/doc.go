@@ -40,6 +40,6 @@
 // # Where things are
 //
 // terminal.go has Run and the order of things; talk.go starts, follows and steers runs; wait.go is
-// where everything waits, for keys and events alike; keyboard.go reads keys. decide.go, answer.go
-// and edit.go get decisions; show.go prints events; screen.go knows what is on the screen.
+// where everything waits, for keys and events alike; keyboard.go reads keys. decide.go and
+// answer.go get decisions; show.go prints events and pauses; screen.go knows what is on the screen.
 package terminal

@@ -143,13 +143,16 @@ func (k *keyboard) skip(key byte) {
 	}
 }
 
+// noWidth is how long lines may be where there is no terminal.
+const noWidth = 400
+
 // size returns how many columns and lines the terminal has.
 func (k *keyboard) size() (width, height int) {
-	width, height = 80, 24
+	width, height = noWidth, 24
 	if k.file != nil {
 		control(k.file, func(fd int) {
 			if w, h, err := term.GetSize(fd); err == nil && w > 0 {
-				width, height = w, h
+				width, height = max(w, 20), h
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -83,7 +84,7 @@ func (s *screen) title(c *provider.ToolCall) string {
 // finished prints what became of a call, in one line.
 func (s *screen) finished(ev *agent.ToolFinished) {
 	s.calls = slices.DeleteFunc(s.calls, func(c running) bool { return c.id == ev.Call.ID })
-	mark, text, most := s.paint(red, "✗"), s.title(ev.Call), 400
+	mark, text := s.paint(red, "✗"), s.title(ev.Call)
 	if ev.Result.Status.Good() {
 		mark = s.paint(green, "✓")
 	}
@@ -96,10 +97,7 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 	if why, _, _ := strings.Cut(ev.Result.Text(), "\n{"); ev.Result.Status != tools.OK { // an observation may follow
 		text += ": " + why
 	}
-	if s.tty {
-		most = s.width - 3
-	}
-	s.line("%s %s", mark, short(text, most))
+	s.line("%s %s", mark, short(text, s.width-3))
 }
 
 // working draws the calls in progress.
@@ -147,6 +145,48 @@ func (s *screen) steps(o *plan.Overview) {
 func (s *screen) changed(run, part, mark, text string) {
 	if key := run + " " + part; s.shown[key] != text {
 		s.shown[key] = text
-		s.line("%s %s", mark, short(text, max(s.width-6, 20)))
+		s.line("%s %s", mark, short(text, s.width-6))
+	}
+}
+
+// Describe prints what a pause asks, and why, as [Run] does, without colors: for lists of what
+// waits.
+func Describe(w io.Writer, p *agent.Pause) error {
+	s := newScreen(w, false, nil)
+	s.describe(p)
+	return s.failed
+}
+
+// describe prints what a pause asks, and why.
+func (s *screen) describe(p *agent.Pause) {
+	title := map[agent.PauseKind]string{agent.PauseApproval: "Approval needed",
+		agent.PauseInDoubt:    "It isn't known whether this call took effect",
+		agent.PauseCorrection: "This call is invalid"}[p.Kind]
+	if title == "" {
+		title = "Question"
+	}
+	s.line("%s: %s", s.paint(bold, title), clean(p.Title))
+	until, input, asked := "", "input", ""
+	if !p.Expires.IsZero() {
+		until = p.Expires.Local().Format(time.TimeOnly)
+	}
+	o, planned := plan.Submitted(p.Call.Name, p.Call.Input)
+	if planned {
+		input, asked = "plan", o.Title+"\n         "+o.Why
+	} else if !isQuestion(p) {
+		asked = strings.ReplaceAll(inputOf(p), "\n", "\n         ")
+	}
+	for _, field := range [][2]string{{"tool", p.Call.Name}, {"why", p.Reason}, {"waits for", p.For}, {"risk", p.Risk},
+		{"refused", p.Refused}, {"until", until}, {input, asked}} {
+		if value := strings.TrimSpace(clean(field[1])); value != "" {
+			s.line("  %-7s%s", field[0]+":", value)
+		}
+	}
+	if o.Run = p.ID; planned {
+		s.steps(&o)
+	}
+	if p.Preview != "" {
+		s.line("  it would change:")
+		s.diff(p.Preview)
 	}
 }

@@ -78,9 +78,7 @@ func (u *ui) look(ctx context.Context) error {
 	if u.pending = nil; err != nil {
 		return err
 	}
-	if u.running = res.Status == agent.Running; res.Status == agent.Paused {
-		u.pending = res.Pending
-	}
+	u.running, u.pending = res.Status == agent.Running, res.Pending
 	return nil
 }
 
@@ -175,8 +173,7 @@ func (u *ui) watch(ctx context.Context, after uint64) {
 
 // event shows an event, and notes what the session does.
 func (u *ui) event(ev agent.Event) {
-	meta := ev.Envelope()
-	if meta.Session() != u.cfg.Session { // a subagent's
+	if ev.Envelope().Session() != u.cfg.Session { // a subagent's
 		return
 	}
 	switch ev := ev.(type) {
@@ -202,7 +199,7 @@ func (u *ui) event(ev agent.Event) {
 }
 
 // heard shows a message that the run has read.
-func (u *ui) heard(text string) { u.out.note("» %s", short(text, max(u.out.width-3, 20))) }
+func (u *ui) heard(text string) { u.out.note("» %s", short(text, u.out.width-3)) }
 
 // interrupted stops the run in progress. A second Ctrl-C within a moment ends the conversation.
 func (u *ui) interrupted(ctx context.Context) error {
@@ -218,20 +215,15 @@ func (u *ui) interrupted(ctx context.Context) error {
 		return nil
 	}
 	u.out.note("Stopping. Another Ctrl-C ends the program at once.")
-	if err := u.hub.Cancel(ctx, u.cfg.Session); !errors.Is(err, agent.ErrNothingOpen) {
-		return err
-	}
-	return nil
+	return u.refused(ctx, u.hub.Cancel(ctx, u.cfg.Session))
 }
 
 // follow shows a run until it has ended or paused. The first key that is typed meanwhile shows a
 // line for a message to it.
 func (u *ui) follow(ctx context.Context) error {
 	over := func() bool { return !u.running }
-	for u.keys.file == nil {
-		if err := u.next(ctx, false, over); err != nil {
-			return err
-		}
+	if u.keys.file == nil {
+		return u.next(ctx, false, over)
 	}
 	for {
 		key, paste, err := u.key(ctx, over)

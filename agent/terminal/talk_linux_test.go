@@ -35,7 +35,7 @@ func TestCommands(t *testing.T) {
 	shout := terminal.Command{Name: "shout", Help: "TEXT  repeats a text, louder",
 		Run: func(_ context.Context, args string, w io.Writer) error {
 			_, err := io.WriteString(w, strings.ToUpper(args)+"\x1b[2J\n")
-			return errors.Join(err, errors.New("not that loud"))
+			return errors.Join(err, errors.New("not that loud"), context.DeadlineExceeded)
 		}}
 	a := newAgent(t, agent.Config{Modes: []agent.Mode{{Name: "write"}, {Name: "read"}}}, providertest.Say("Yes."))
 	p := talk(t, a, terminal.Config{Commands: []terminal.Command{shout}})

@@ -169,6 +169,8 @@ func (u *ui) main(ctx context.Context) (int, error) {
 	switch {
 	case u.out.failed != nil:
 		return CodeFailed, fmt.Errorf("terminal: the output couldn't be written: %w", u.out.failed)
+	case ctx.Err() != nil: // what it has interrupted may have said it in other words
+		return CodeFailed, context.Cause(ctx)
 	case !errors.Is(err, errQuit):
 		return CodeFailed, err
 	case len(u.pending) > 0:
