@@ -29,7 +29,7 @@ function field(schema, value, label, required) {
     control = h("input", { type: "checkbox", id, checked: value === true });
   } else if (type === "enum") {
     const choices = schema.enum.map((v) => h("option", { value: v, selected: v === value }, v));
-    control = h("select", common, !required || value === undefined ? h("option", { value: "" }, texts.ask.choose) : null, choices);
+    control = h("select", common, !required || !schema.enum.includes(value) ? h("option", { value: "" }, texts.ask.choose) : null, choices);
   } else if (type === "list") {
     control = h("textarea", { ...common, rows: Math.min(8, Math.max(2, (value ?? []).length + 1)), value: (value ?? []).join("\n") });
   } else if (type === "json") {
