@@ -35,17 +35,22 @@ func (u *ui) decide(ctx context.Context) error {
 		d = chosen.By(u.cfg.Input.User)
 	}
 	err := u.began(ctx)(u.hub.Decide(ctx, u.cfg.Session, d))
-	refused, ok := errors.AsType[*agent.DecisionError](err)
-	if !ok {
-		return u.refused(ctx, err)
+	if err == nil {
+		return nil
 	}
 	u.cfg.Decide = nil
-	if refused.Code == machine.DecisionExpired {
+	refused, ok := errors.AsType[*agent.DecisionError](err)
+	switch {
+	case !ok:
+		err = u.refused(ctx, err)
+	case refused.Code == machine.DecisionExpired:
 		u.out.note("Too late: the approval has expired.")
 		return u.refused(ctx, u.start(ctx, agent.Continue(u.cfg.Session)))
+	default:
+		u.out.line("%s", u.out.paint(red, "Not accepted: "+short(refused.Problem, 1000)))
+		err = nil
 	}
-	u.out.line("%s", u.out.paint(red, "Not accepted: "+short(refused.Problem, 1000)))
-	return u.look(ctx)
+	return cmp.Or(err, u.look(ctx))
 }
 
 // leave shows what stays open.

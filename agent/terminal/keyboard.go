@@ -39,6 +39,7 @@ const (
 	pasteBegins, pasteEnds = "\x1b[200~", "\x1b[201~"
 )
 
+// newKeyboard returns a keyboard, which must be closed.
 func newKeyboard(in io.Reader, out io.Writer) *keyboard {
 	k := &keyboard{r: in, want: make(chan struct{}, 1), got: make(chan typed, 1)}
 	f, ok := in.(*os.File)
@@ -46,6 +47,13 @@ func newKeyboard(in io.Reader, out io.Writer) *keyboard {
 	if ok && too && os.Getenv("TERM") != "dumb" && onTerminal(f) && onTerminal(o) {
 		k.file = f
 	}
+	k.done.Go(func() {
+		for range k.want {
+			b := make([]byte, 4096)
+			n, err := k.r.Read(b)
+			k.got <- typed{b[:n], err}
+		}
+	})
 	return k
 }
 
@@ -59,18 +67,6 @@ func control(file *os.File, f func(fd int)) {
 func onTerminal(f *os.File) (ok bool) {
 	control(f, func(fd int) { ok = term.IsTerminal(fd) })
 	return ok
-}
-
-// open begins to read, and makes a terminal raw.
-func (k *keyboard) open() error {
-	k.done.Go(func() {
-		for range k.want {
-			b := make([]byte, 4096)
-			n, err := k.r.Read(b)
-			k.got <- typed{b[:n], err}
-		}
-	})
-	return k.hold()
 }
 
 // hold makes the terminal raw, and release makes it what it was.

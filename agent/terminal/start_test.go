@@ -8,10 +8,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/terminal"
@@ -73,6 +75,31 @@ func TestOneShot(t *testing.T) {
 	require.Equal(t, terminal.CodeDone, o.code)
 	require.Contains(t, o.out, "◦ approved by nobody\n✓ Delete the page \"home\" · ")
 	require.Contains(t, o.out, "\nGone.\n")
+}
+
+// A broken store grants no leases once it is broken.
+type broken struct {
+	journal.Store
+	is bool
+}
+
+func (b *broken) Lease(ctx context.Context, session, owner string, d time.Duration) (journal.Lease, error) {
+	if b.is {
+		return journal.Lease{}, fault.New(fault.Permanent, "the disk is gone")
+	}
+	return b.Store.Lease(ctx, session, owner, d)
+}
+
+func TestADecisionThatCannotBeStoredIsMadeOnce(t *testing.T) {
+	store := &broken{Store: journal.NewMemory()}
+	a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{remove}},
+		providertest.Call("site.deletePage", page{"home"}))
+	o := piped(t, a, "", terminal.Config{Prompt: "go", Decide: func(p agent.Pause) (agent.Decision, bool) {
+		store.is = true
+		return agent.Approve(p.ID), true
+	}})
+	require.Equal(t, terminal.CodeWaits, o.code)
+	require.Equal(t, 1, strings.Count(o.out, "the disk is gone"))
 }
 
 func TestOnceGoesOnWithAnOpenRun(t *testing.T) {

@@ -264,7 +264,10 @@ func (u *ui) say(ctx context.Context, text string) error {
 		if u.pending = paused.Pending; len(u.pending) > 0 {
 			return nil
 		}
-		return u.refused(ctx, u.goOn(ctx)) // its process has died
+		if err = u.goOn(ctx); err != nil { // its process has died
+			u.unsent = nil
+		}
+		return u.refused(ctx, err)
 	}
 	return u.refused(ctx, u.began(ctx)(sent.Started, err))
 }

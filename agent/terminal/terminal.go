@@ -97,7 +97,7 @@ func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
 	signal.Notify(u.signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(u.signals)
 	defer func() { err = errors.Join(err, u.close()) }()
-	if err := u.keys.open(); err != nil {
+	if err := u.keys.hold(); err != nil {
 		return CodeFailed, fmt.Errorf("terminal: %w", err)
 	}
 	u.out.raw(u.keys.file != nil)
