@@ -228,6 +228,7 @@ func assistantMessageWhileRunning(t *testing.T) {
 	s.assistant(assistantStep{Say: "Work.", Until: "Working"})
 	s.assistant(assistantStep{Say: "And rest.", Until: "And rest."})
 	close(m.free)
+	s.assistant(assistantStep{Until: `"user: And rest.","assistant: Working done."`})
 	s.displays(s.assistant(assistantStep{}), "user: Work.", "assistant: Working done.", "user: And rest.",
 		"assistant: Working done.")
 }

@@ -20,6 +20,19 @@ process.on("unhandledRejection", () => {}); // the client doesn't catch all that
 const pages = new Map();
 
 class Agent extends HttpAgent {
+  streams = 0;
+
+  // runAgent has the messages loaded again after a message to a run in progress: the client goes on reading the first stream beside the second one, and which of
+  // them ends first decides what it shows.
+  async runAgent(...args) {
+    this.stale = ++this.streams > 1 || this.stale;
+    try {
+      return await super.runAgent(...args);
+    } finally {
+      if (--this.streams === 0 && this.stale) setTimeout(() => this.reload());
+    }
+  }
+
   abortRun() {
     void fetch(`${this.url}/cancel`, { method: "POST", headers: { User: "ann", "Content-Type": "application/json" }, body: JSON.stringify({ thread: this.threadId }) });
     super.abortRun();
@@ -51,6 +64,12 @@ async function open(url, thread) {
   const page = { url, thread, error: "", expected: Infinity };
   const agent = new Agent({ url, threadId: thread, headers: { User: "ann" } });
   const options = { agent, showThinking: true, onError: (e) => { page.error = e.message; }, adapters: { history: history(page) } };
+  page.agent = agent;
+  agent.reload = async () => {
+    const { messages, headId } = await options.adapters.history.load();
+    page.runtime.thread.import({ messages, headId });
+    agent.stale = false;
+  };
   function Probe() {
     page.steerAway = useAgUiSteerAway();
     page.submit = useAgUiSubmitInterruptResponses();
@@ -125,7 +144,7 @@ async function take(step) {
   else if (step.again !== undefined) thread.getMessageById(messages[step.again].id).reload();
   if (step.stop) thread.cancelRun();
   if (step.until) await until(page, (t) => JSON.stringify(shown(t)).includes(step.until));
-  else await until(page, (t) => begun && !t.isRunning);
+  else await until(page, (t) => begun && !t.isRunning && !page.agent.stale);
   left();
   const state = page.runtime.thread.getState();
   const last = state.messages.at(-1)?.status;
