@@ -16,9 +16,14 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// decide gets a decision on the next pause, and resumes the run with it.
+// decide gets a decision on the next pause, and resumes the run with it. Pauses that only others
+// decide on (tools.Suspend.For) end the conversation.
 func (u *ui) decide(ctx context.Context) error {
-	p := &u.pending[0]
+	i := slices.IndexFunc(u.pending, func(p agent.Pause) bool { return p.For == "" })
+	if i < 0 {
+		return errQuit
+	}
+	p := &u.pending[i]
 	d, ok := agent.Decision{}, false
 	if u.cfg.Decide != nil {
 		d, ok = u.cfg.Decide(*p)

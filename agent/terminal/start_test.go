@@ -116,6 +116,17 @@ func TestOnceGoesOnWithAnOpenRun(t *testing.T) {
 	require.ErrorIs(t, o.err, agent.ErrNothingOpen)
 }
 
+// Nobody at a terminal is asked what is for somebody else.
+func TestAQuestionForAnotherAgentIsLeftOpen(t *testing.T) {
+	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, struct{}) (string, error) {
+		return "", tools.Suspend{Kind: "question", Prompt: "Is the text right?", For: "reviewer"}
+	})
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{ask}}, providertest.Call("ask", map[string]any{}))
+	o := piped(t, a, "yes\n", terminal.Config{Prompt: "Check it."})
+	require.Equal(t, terminal.CodeWaits, o.code, o.out)
+	require.Contains(t, o.out, "waits for: reviewer")
+}
+
 func TestPipe(t *testing.T) {
 	script := func() *agent.Agent {
 		return newAgent(t, agent.Config{Tools: []tools.Tool{remove, question(`{"enum":["red","green"]}`)}},
