@@ -176,7 +176,7 @@ func (s *screen) describe(p *agent.Pause) {
 	} else if !isQuestion(p) {
 		asked = strings.ReplaceAll(inputOf(p), "\n", "\n         ")
 	}
-	for _, field := range [][2]string{{"tool", p.Call.Name}, {"why", p.Reason}, {"waits for", p.For}, {"risk", p.Risk},
+	for _, field := range [][2]string{{"tool", p.Call.Name}, {"why", p.Reason}, {"for", p.For}, {"risk", p.Risk},
 		{"refused", p.Refused}, {"until", until}, {input, asked}} {
 		if value := strings.TrimSpace(clean(field[1])); value != "" {
 			s.line("  %-7s%s", field[0]+":", value)

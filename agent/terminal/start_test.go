@@ -124,7 +124,7 @@ func TestAQuestionForAnotherAgentIsLeftOpen(t *testing.T) {
 	a := newAgent(t, agent.Config{Tools: []tools.Tool{ask}}, providertest.Call("ask", map[string]any{}))
 	o := piped(t, a, "yes\n", terminal.Config{Prompt: "Check it."})
 	require.Equal(t, terminal.CodeWaits, o.code, o.out)
-	require.Contains(t, o.out, "waits for: reviewer")
+	require.Contains(t, o.out, "for:   reviewer")
 }
 
 func TestPipe(t *testing.T) {
