@@ -78,6 +78,7 @@ func serving(how string) (err error) {
 	if err := live.Serve(context.Background(), hub, server, listener); err != nil {
 		return err
 	}
+	<-closing // that line comes first
 	if how == "idle" {
 		fmt.Println("ended")
 		return nil
