@@ -80,7 +80,7 @@ func TestContextsDerivedFromThatOfACallCostNoGoroutine(t *testing.T) {
 		defer stop()
 		last = sub
 	}
-	require.Equal(t, before, runtime.NumGoroutine())
+	require.LessOrEqual(t, runtime.NumGoroutine(), before) // one of an earlier test may have ended
 	dog.End()
 	require.Error(t, last.Err())
 }
