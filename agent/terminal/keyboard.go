@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"regexp"
 	"sync"
 	"time"
 
@@ -38,6 +39,12 @@ const (
 
 	pasteBegins, pasteEnds = "\x1b[200~", "\x1b[201~"
 )
+
+// maxSequence is how many bytes a key's sequence may have, and begun matches one that lacks its last
+// byte: a terminal may send it in pieces, and that byte alone could be a decision.
+const maxSequence = 32
+
+var begun = regexp.MustCompile("^\x1b(?:\\[[0-?]*[ -/]*|O)$")
 
 // newKeyboard returns a keyboard, which must be closed.
 func newKeyboard(in io.Reader, out io.Writer) *keyboard {
@@ -119,7 +126,7 @@ func (k *keyboard) take(t typed) {
 func (k *keyboard) key() (b byte, paste string, ok bool) {
 	text := string(k.buf)
 	switch n := len(text); {
-	case n < len(pasteBegins) && text == pasteBegins[:n]:
+	case n < len(pasteBegins) && text == pasteBegins[:n], n < maxSequence && begun.MatchString(text):
 		return 0, "", false
 	case bytes.HasPrefix(k.buf, []byte(pasteBegins)):
 		paste, rest, ok := bytes.Cut(k.buf[len(pasteBegins):], []byte(pasteEnds))
@@ -134,7 +141,11 @@ func (k *keyboard) key() (b byte, paste string, ok bool) {
 
 // skip drops the rest of a key's sequence.
 func (k *keyboard) skip(key byte) {
-	if key == keyEscape {
+	switch {
+	case key != keyEscape:
+	case len(k.buf) > 1 && k.buf[0] == 'O': // the arrows and F1 to F4 of some terminals
+		k.buf = k.buf[2:]
+	default:
 		k.buf = k.buf[len(escapes.FindString("\x1b"+string(k.buf)))-1:]
 	}
 }
