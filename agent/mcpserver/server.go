@@ -152,7 +152,8 @@ func (s *server) belongs(ctx context.Context, session, user string) error {
 	return s.failed(ctx, err)
 }
 
-// failed returns the error that a client gets, with the same words as in the answers of agent/serve.
+// failed returns the error that a client gets, with the same words as in the answers of
+// agent/serve.
 func (s *server) failed(ctx context.Context, err error) error {
 	p := serve.Problem(err)
 	if cause := p.Unwrap(); cause != nil {

@@ -40,8 +40,8 @@ const (
 	pasteBegins, pasteEnds = "\x1b[200~", "\x1b[201~"
 )
 
-// maxSequence is how many bytes a key's sequence may have, and begun matches one that lacks its last
-// byte: a terminal may send it in pieces, and that byte alone could be a decision.
+// maxSequence is how many bytes a key's sequence may have, and begun matches one that lacks its
+// last byte: a terminal may send it in pieces, and that byte alone could be a decision.
 const maxSequence = 32
 
 var begun = regexp.MustCompile("^\x1b(?:\\[[0-?]*[ -/]*|O)$")
