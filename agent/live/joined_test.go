@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// Only pieces of the same part of the same model call are joined, and those before stay as they are.
+// Only pieces of the same part of one model call are joined, and the events stay as they are.
 func TestPiecesOfOneTextAreJoined(t *testing.T) {
 	piece := func(step, index int, text string) *agent.TextDelta {
 		return &agent.TextDelta{NoteMeta: agent.NoteMeta{Step: step}, Index: index, Text: text}
