@@ -35,7 +35,7 @@ func TestHistoriesAreValidMessages(t *testing.T) {
 			providertest.Say("Sorry.")}},
 		"an open approval": {script: []providertest.Step{providertest.Calls(deletes("a"), deletes("b"))}},
 		"a rejected call": {script: []providertest.Step{providertest.Calls(deletes("a")), providertest.Say("Well.")},
-			then: func(t *testing.T, s *agent.Session) { decideAll(t, s, agent.Reject) }},
+			then: rejectAll},
 		"an open question": {script: []providertest.Step{providertest.Call("ask", object{"page": "a"})},
 			tool: asks},
 		"a subagent that waits": {script: []providertest.Step{providertest.Call("worker", agent.Task{Task: "Wipe."})},
@@ -73,13 +73,19 @@ func TestHistoriesAreValidMessages(t *testing.T) {
 	}
 }
 
-// decideAll decides on what a session waits for.
-func decideAll(t *testing.T, s *agent.Session, decision func(id, reason string) agent.Decision) {
+// rejectAll rejects what a session waits for, and waits for the end of the run, which the hub resumes.
+func rejectAll(t *testing.T, s *agent.Session) {
 	t.Helper()
 	pending, err := s.Pending(t.Context())
 	require.NoError(t, err)
 	for _, p := range pending {
-		require.NoError(t, s.Decide(t.Context(), decision(p.ID, "No.")))
+		require.NoError(t, s.Decide(t.Context(), agent.Reject(p.ID, "No.")))
+	}
+	for ev, err := range s.Watch(t.Context(), 0) {
+		require.NoError(t, err)
+		if _, ended := ev.(*agent.RunEnded); ended {
+			break
+		}
 	}
 }
 
