@@ -73,7 +73,7 @@ func TestHistoriesAreValidMessages(t *testing.T) {
 	}
 }
 
-// rejectAll rejects what a session waits for, and waits for the end of the run, which the hub resumes.
+// rejectAll rejects what a session waits for, and waits until the hub has ended the run.
 func rejectAll(t *testing.T, s *agent.Session) {
 	t.Helper()
 	pending, err := s.Pending(t.Context())
