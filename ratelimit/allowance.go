@@ -72,8 +72,8 @@ type AllowanceWindow struct {
 // The limits are exact: takes are counted one by one, and in a shared store across processes.
 // Memory for a key is 8 bytes for each take within the longest window, and 50 for each open take.
 //
-// If the clock goes backwards, the time of a key's last take counts until the clock has passed it:
-// no limit allows more.
+// The clock is the store's. If it goes backwards, the time of a key's last take counts until the
+// clock has passed it: no limit allows more.
 type Allowance struct {
 	rules allowanceRules
 	store AllowanceStore
@@ -103,8 +103,8 @@ func NewAllowance(cfg AllowanceConfig) *Allowance {
 func (a *Allowance) Take(ctx context.Context, key string) (release func(), err error) {
 	id := rand.Text()
 	var refused *AllowanceError
-	err = a.update(ctx, key, func(s AllowanceState) (AllowanceState, error) {
-		s, refused = a.rules.take(s, id, time.Now())
+	err = a.update(ctx, key, func(s AllowanceState, now time.Time) (AllowanceState, error) {
+		s, refused = a.rules.take(s, id, now)
 		if refused != nil {
 			return s, refused
 		}
@@ -127,7 +127,7 @@ func (a *Allowance) release(ctx context.Context, key, id string) {
 	ctx, cancel := context.WithTimeout(ctx, releaseDeadline)
 	defer cancel()
 	// The error is one of the store: Take says what follows.
-	_ = a.update(ctx, key, func(s AllowanceState) (AllowanceState, error) {
+	_ = a.update(ctx, key, func(s AllowanceState, _ time.Time) (AllowanceState, error) {
 		return a.rules.release(s, id)
 	})
 }
@@ -135,8 +135,8 @@ func (a *Allowance) release(ctx context.Context, key, id string) {
 // Status returns how the limits of key stand, and takes nothing.
 func (a *Allowance) Status(ctx context.Context, key string) (AllowanceStatus, error) {
 	var status AllowanceStatus
-	err := a.update(ctx, key, func(s AllowanceState) (AllowanceState, error) {
-		status = a.rules.status(s, time.Now())
+	err := a.update(ctx, key, func(s AllowanceState, now time.Time) (AllowanceState, error) {
+		status = a.rules.status(s, now)
 		return s, errUnchanged
 	})
 	if err != nil && !errors.Is(err, errUnchanged) {
@@ -148,7 +148,7 @@ func (a *Allowance) Status(ctx context.Context, key string) (AllowanceStatus, er
 // errUnchanged makes a store keep what it has.
 var errUnchanged = errors.New("ratelimit: the state of an allowance stays as it is")
 
-func (a *Allowance) update(ctx context.Context, key string, change func(AllowanceState) (AllowanceState, error)) error {
+func (a *Allowance) update(ctx context.Context, key string, change AllowanceChange) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}

@@ -9,22 +9,25 @@ import (
 )
 
 // An AllowanceStore keeps the states of an [Allowance]. With one that several processes share, they
-// share the limits; their clocks should agree. Allowances with different limits need stores, or
-// prefixes of keys, of their own.
+// share the limits: agent/journal/sqlite and agent/journal/postgres have such stores. Allowances
+// with different limits need stores, or prefixes of keys, of their own.
 //
 // Package ratelimit/allowancetest tests a store.
 type AllowanceStore interface {
-	// Update calls change with the state of key, the zero AllowanceState if there is none, and
-	// stores what it returns, in one atomic step: two updates of a key have the same effect as one
-	// after the other. If change returns an error, nothing is stored and Update returns that error,
-	// which may be wrapped.
+	// Update calls change with the state of key, the zero AllowanceState if there is none, and the
+	// time by the store's clock, and stores what it returns, in one atomic step: two updates of a
+	// key have the same effect as one after the other. If change returns an error, nothing is
+	// stored and Update returns that error, which may be wrapped.
 	//
 	// A store with transactions calls change within one that has locked the key's row. Another
 	// calls it again if the state has changed meanwhile. change is quick, has no side effects,
 	// doesn't call the store and leaves the state that it gets as it is. A state whose Idle is over
 	// may be deleted at any time. Update must return soon after ctx ends.
-	Update(ctx context.Context, key string, change func(AllowanceState) (AllowanceState, error)) error
+	Update(ctx context.Context, key string, change AllowanceChange) error
 }
+
+// An AllowanceChange returns what becomes of a state at a time.
+type AllowanceChange func(s AllowanceState, now time.Time) (AllowanceState, error)
 
 // allowanceMemory is a store in memory. At its most keys, it drops the key that was changed least
 // recently, but none with an open take.
@@ -52,15 +55,14 @@ func newAllowanceMemory(most int) *allowanceMemory {
 	}
 }
 
-func (m *allowanceMemory) Update(_ context.Context, key string,
-	change func(AllowanceState) (AllowanceState, error)) error {
+func (m *allowanceMemory) Update(_ context.Context, key string, change AllowanceChange) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.keys[key]
 	if e == nil {
 		e = &allowanceEntry{key: key}
 	}
-	state, err := change(e.state)
+	state, err := change(e.state, time.Now())
 	if err != nil {
 		return err
 	}

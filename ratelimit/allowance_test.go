@@ -187,7 +187,7 @@ func TestAClockThatGoesBackwardsAllowsNoMore(t *testing.T) {
 		// goes back by two days.
 		ahead := time.Now().Add(48 * time.Hour).UnixNano()
 		require.NoError(t,
-			store.Update(t.Context(), "u", func(s ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
+			store.Update(t.Context(), "u", func(ratelimit.AllowanceState, time.Time) (ratelimit.AllowanceState, error) {
 				return ratelimit.AllowanceState{Last: ahead, Takes: []int64{ahead}, Today: 1, DayEnds: ahead +
 					int64(24*time.Hour)}, nil
 			}))
@@ -260,10 +260,7 @@ func TestAReleaseWorksAfterTheEndOfTheContext(t *testing.T) {
 
 type brokenStore struct{ err error }
 
-func (s brokenStore) Update(context.Context, string,
-	func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error)) error {
-	return s.err
-}
+func (s brokenStore) Update(context.Context, string, ratelimit.AllowanceChange) error { return s.err }
 
 func TestErrorsOfAStoreAndOfAKey(t *testing.T) {
 	broken := errors.New("broken")

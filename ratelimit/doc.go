@@ -60,7 +60,8 @@
 // An [Allowance] limits the runs of each user: in sliding windows, in a calendar day, and at the
 // same time. Nothing waits for it: [Allowance.Take] returns an [*AllowanceError] that says which
 // limit refused, what is left and when to try again. A service asks it before it starts a run;
-// gates know nothing of it.
+// gates know nothing of it. Processes share the limits through [AllowanceConfig].Store, which
+// agent/journal/sqlite and agent/journal/postgres have.
 //
 // # Guarantees
 //

@@ -50,11 +50,10 @@ type allowances struct {
 	stored chan string
 }
 
-func (s *allowances) Update(_ context.Context, key string,
-	change func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error)) error {
+func (s *allowances) Update(_ context.Context, key string, change ratelimit.AllowanceChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state, err := change(s.states[key])
+	state, err := change(s.states[key], time.Now())
 	if err == nil {
 		s.states[key] = state
 		s.stored <- key

@@ -134,15 +134,17 @@ var rows = map[string]row{
 	journaltest:  {own: []string{"agent/journal"}},
 	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known
 	// in one place.
-	"internal/sqljournal": {own: []string{"agent/journal"}},
+	"internal/sqljournal": {own: []string{"agent/journal", "ratelimit"}},
 	"internal/sqlitefile": {third: []string{sqlite},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "memory/recall", "memory/sqlmemory"}},
-	"agent/journal/sqlite": {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile"},
-		tests: []string{"agent", "agent/approvals", "agent/internal/due"}}, // that lists read few heads
-	"agent/journal/postgres": {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
-	pgtest:                   {},
-	roletest:                 {},
-	"internal/schema":        {own: []string{"circuit/fault"}, third: []string{validate}},
+	// Its tests show that lists read few heads.
+	"agent/journal/sqlite": {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile",
+		"ratelimit"}, tests: []string{"agent", "agent/approvals", "agent/internal/due", "ratelimit/allowancetest"}},
+	"agent/journal/postgres": {own: []string{"agent/journal", "internal/sqljournal", "ratelimit"},
+		third: []string{pgx}, tests: []string{"ratelimit/allowancetest"}},
+	pgtest:            {},
+	roletest:          {},
+	"internal/schema": {own: []string{"circuit/fault"}, third: []string{validate}},
 	"tools": {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"},
 		third: []string{validate}},
 	"memory": {own: []string{"provider", "stream", "circuit/fault"}},

@@ -209,8 +209,7 @@ type allowing struct {
 type allowances struct{ p *process }
 
 // Update implements [ratelimit.AllowanceStore].
-func (a allowances) Update(ctx context.Context, key string,
-	change func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error)) error {
+func (a allowances) Update(ctx context.Context, key string, change ratelimit.AllowanceChange) error {
 	o := port{a.p.world, a.p}
 	if err := o.enter(ctx, "allowance", ""); err != nil {
 		return err
@@ -220,7 +219,7 @@ func (a allowances) Update(ctx context.Context, key string,
 	if w.states == nil {
 		w.states = make(map[string]ratelimit.AllowanceState)
 	}
-	state, err := change(w.states[key])
+	state, err := change(w.states[key], time.Now())
 	if err == nil {
 		w.states[key] = state
 	}

@@ -1,6 +1,6 @@
-// Package sqljournal is the part that the journal's SQL stores share: the tables, and a [Store]
-// that checks appends, leases and posts against them. It knows no driver: each store brings a
-// [Database] and a [Dialect].
+// Package sqljournal is the part that the journal's SQL stores share: the tables, a [Store] that
+// checks appends, leases and posts against them, and [NewAllowances]. It knows no driver: each
+// store brings a [Database] and a [Dialect].
 //
 // # Tables
 //
@@ -10,6 +10,7 @@
 //   - records: the logs. The key is (session, seq), so that no number can be stored twice.
 //   - items: the inboxes. An item that was taken keeps its row without the content, so that its id
 //     stays closed. An id that was closed without an item has such a row, too.
+//   - allowances: what the users of each [ratelimit.Allowance] took, one row for each user.
 //   - meta: the version of the tables, see [Migrate].
 //
 // Times are nanoseconds since 1970; NULL is the zero time.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pawlkit/pawl/ratelimit"
 )
@@ -22,6 +23,7 @@ func Run(t *testing.T, open func(t *testing.T) ratelimit.AllowanceStore) {
 		{"an unknown key has the zero state", unknownKey},
 		{"a state comes back as it was stored", sameState},
 		{"keys are apart", keysApart},
+		{"changes get the time of a clock that runs", clockRuns},
 		{"an error stores nothing and is returned", errorStoresNothing},
 		{"updates at the same time are one after the other", updatesInTurn},
 		{"an allowance over the store is exact", exactAllowance},
@@ -63,7 +65,7 @@ func sameState(t *testing.T, s ratelimit.AllowanceStore) {
 }
 
 func keysApart(t *testing.T, s ratelimit.AllowanceStore) {
-	keys := []string{"", "a", "A", "a ", "á", "a%", "a_"}
+	keys := []string{"", "a", "A", "a ", "á", "a%", "a_", "\x00", "a\x00", "\xff"}
 	for i, key := range keys {
 		store(t, s, key, ratelimit.AllowanceState{Idle: never, Today: i + 1})
 	}
@@ -74,13 +76,31 @@ func keysApart(t *testing.T, s ratelimit.AllowanceStore) {
 	}
 }
 
+func clockRuns(t *testing.T, s ratelimit.AllowanceStore) {
+	var last time.Time
+	for range 5 {
+		err := s.Update(context.Background(), "a",
+			func(s ratelimit.AllowanceState, now time.Time) (ratelimit.AllowanceState, error) {
+				if now.Before(last) || now.Sub(time.Now()).Abs() > 24*time.Hour {
+					t.Errorf("the time of a change is %v, and that of the one before %v", now, last)
+				}
+				last = now
+				return ratelimit.AllowanceState{Idle: never}, nil
+			})
+		if err != nil {
+			t.Fatalf("Update: %v", err)
+		}
+	}
+}
+
 func errorStoresNothing(t *testing.T, s ratelimit.AllowanceStore) {
 	store(t, s, "a", full())
 	mistake := errors.New("allowancetest: no")
 	for _, key := range []string{"a", "b"} {
-		err := s.Update(context.Background(), key, func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
-			return ratelimit.AllowanceState{Idle: never, Today: 77}, mistake
-		})
+		err := s.Update(context.Background(), key,
+			func(ratelimit.AllowanceState, time.Time) (ratelimit.AllowanceState, error) {
+				return ratelimit.AllowanceState{Idle: never, Today: 77}, mistake
+			})
 		if !errors.Is(err, mistake) {
 			t.Errorf("Update returned %v, and not the error of change", err)
 		}
@@ -100,7 +120,7 @@ func updatesInTurn(t *testing.T, s ratelimit.AllowanceStore) {
 		wg.Go(func() {
 			for range each {
 				err := s.Update(context.Background(), "a",
-					func(s ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
+					func(s ratelimit.AllowanceState, _ time.Time) (ratelimit.AllowanceState, error) {
 						s.Today++
 						s.Idle = never
 						return s, nil
@@ -154,9 +174,8 @@ func exactAllowance(t *testing.T, s ratelimit.AllowanceStore) {
 
 func store(t *testing.T, s ratelimit.AllowanceStore, key string, state ratelimit.AllowanceState) {
 	t.Helper()
-	err := s.Update(context.Background(), key, func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
-		return state, nil
-	})
+	err := s.Update(context.Background(), key,
+		func(ratelimit.AllowanceState, time.Time) (ratelimit.AllowanceState, error) { return state, nil })
 	if err != nil {
 		t.Fatalf("Update: %v", err)
 	}
@@ -166,10 +185,11 @@ func load(t *testing.T, s ratelimit.AllowanceStore, key string) ratelimit.Allowa
 	t.Helper()
 	var got ratelimit.AllowanceState
 	looked := errors.New("allowancetest: only a look")
-	err := s.Update(context.Background(), key, func(s ratelimit.AllowanceState) (ratelimit.AllowanceState, error) {
-		got = s
-		return s, looked
-	})
+	err := s.Update(context.Background(), key,
+		func(s ratelimit.AllowanceState, _ time.Time) (ratelimit.AllowanceState, error) {
+			got = s
+			return s, looked
+		})
 	if !errors.Is(err, looked) {
 		t.Fatalf("Update returned %v, and not the error of change", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/ratelimit/allowancetest"
@@ -22,8 +23,7 @@ type row struct {
 	state   []byte
 }
 
-func (r *rows) Update(ctx context.Context, key string,
-	change func(ratelimit.AllowanceState) (ratelimit.AllowanceState, error)) error {
+func (r *rows) Update(ctx context.Context, key string, change ratelimit.AllowanceChange) error {
 	for ctx.Err() == nil {
 		r.mu.Lock()
 		old := r.row[key]
@@ -34,7 +34,7 @@ func (r *rows) Update(ctx context.Context, key string,
 				return err
 			}
 		}
-		state, err := change(state)
+		state, err := change(state, time.Now())
 		if err != nil {
 			return err
 		}

@@ -17,12 +17,20 @@
 //     fsync is on, as it is by default; under [Process] a crash of the server may lose the newest
 //     appends.
 //   - A [Store] is safe for concurrent use, by any number of processes.
-//   - Leases use the server's clock, so the clocks of the processes don't matter.
+//   - Leases and allowances use the server's clock, so the clocks of the processes don't matter.
 //   - A sequence holds no connection between two of its elements.
 //   - An error is one of package journal's, or leaves open whether the change was made
 //     ([journal.Unclear]): a lost connection, a terminated backend, a lost answer. The same append
 //     again settles that. Deadlocks, serialization failures and two concurrent first appends are
 //     retried within the call.
+//
+// # Limits
+//
+// [Store.Allowances] lets all processes share the limits of a [ratelimit.Allowance]:
+//
+//	allowance := ratelimit.NewAllowance(ratelimit.AllowanceConfig{
+//		PerDay: 200, Store: store.Allowances("runs"),
+//	})
 //
 // # Connections
 //

@@ -17,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-var roles = roletest.Roles{"append": appendMany}
+var roles = roletest.Roles{"append": appendMany, "take": takeFrom}
 
 func TestMain(m *testing.M) {
 	roles.Play()

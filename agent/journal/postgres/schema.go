@@ -90,6 +90,17 @@ var migrations = [][]string{{
 	`CREATE INDEX sessions_newest ON @sessions (idle DESC, name)
 		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
 	"ALTER TABLE @sessions ADD COLUMN info bytea NOT NULL DEFAULT ''", // the host's
+}, {
+	// name is of Store.Allowances; idle is an hour since 1970 from which the row may be deleted. An
+	// update rarely changes it, and so no index.
+	`CREATE TABLE @allowances (
+		name  text COLLATE "C" NOT NULL,
+		key   bytea NOT NULL,
+		state text NOT NULL, -- JSON
+		idle  bigint NOT NULL,
+		PRIMARY KEY (name, key)
+	) WITH (fillfactor = 70)`,
+	"CREATE INDEX allowances_idle ON @allowances (idle)",
 }}
 
 const (

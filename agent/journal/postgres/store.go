@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/internal/sqljournal"
+	"github.com/pawlkit/pawl/ratelimit"
 )
 
 // A Durability says what an append survives once [Store].Append has returned nil.
@@ -100,6 +101,18 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
 	}
 	return &Store{Store: sqljournal.New(db, db.dialect), db: db}, nil
+}
+
+// Allowances returns a store for the allowances with a name, which all processes that use the
+// schema share: together they admit what one would. Allowances with different limits need different
+// names; a name is like that of a session, and with an invalid one each update fails with a
+// [*journal.InvalidError].
+//
+// The clock is the server's. An update is one transaction, which locks the key's row. It writes the
+// whole state of the key: 20 bytes for each take in the longest window, and 80 for each that is
+// open. A key whose takes count no more is deleted when others are added.
+func (s *Store) Allowances(name string) ratelimit.AllowanceStore {
+	return sqljournal.NewAllowances(s.db, s.db.dialect, name)
 }
 
 // Close closes the connections. It waits for calls under way; later calls fail.

@@ -24,11 +24,20 @@
 //   - A file that is deleted or replaced while it is open is noticed when a lease is next taken or
 //     renewed.
 //
+// # Limits
+//
+// [Store.Allowances] lets the processes that have the file open share the limits of a
+// [ratelimit.Allowance]:
+//
+//	allowance := ratelimit.NewAllowance(ratelimit.AllowanceConfig{
+//		PerDay: 200, Store: store.Allowances("runs"),
+//	})
+//
 // # Time
 //
-// Leases use the clock of the calling process. If clocks differ, a lease may end earlier or later
-// by that much for another process. The fence decides who may write, so that can cause waiting, but
-// never damages a log.
+// Leases and allowances use the clock of the calling process. If clocks differ, a lease may end
+// earlier or later by that much for another process. The fence decides who may write, so that can
+// cause waiting, but never damages a log.
 //
 // # Cost
 //

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/ratelimit"
 )
 
 // One process writes and ends; another one reads on.
@@ -52,4 +54,35 @@ func Example() {
 	}
 	// Output:
 	// 1 started <nil>
+}
+
+// Two processes share a limit, here as two stores of one file.
+func ExampleStore_Allowances() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "sqlite")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for _, process := range []string{"one", "two"} {
+		store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer store.Close()
+		allowance := ratelimit.NewAllowance(ratelimit.AllowanceConfig{
+			Windows: []ratelimit.AllowanceWindow{{Max: 3, Per: time.Hour}},
+			Store:   store.Allowances("runs"),
+		})
+		for range 2 {
+			_, err := allowance.Take(ctx, "ann")
+			var refused *ratelimit.AllowanceError
+			fmt.Println(process, "refused:", errors.As(err, &refused))
+		}
+	}
+	// Output:
+	// one refused: false
+	// one refused: false
+	// two refused: false
+	// two refused: true
 }

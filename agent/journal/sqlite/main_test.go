@@ -16,7 +16,7 @@ import (
 )
 
 var roles = roletest.Roles{"append": appendMany, "endless": appendWithoutEnd, "leased": appendLeased,
-	"unwritable": appendUnwritable}
+	"unwritable": appendUnwritable, "take": takeFrom}
 
 func TestMain(m *testing.M) {
 	roles.Play()

@@ -97,6 +97,16 @@ var migrations = [][]string{{
 	`CREATE INDEX @sessions_newest ON @sessions (idle DESC, name)
 		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
 	"ALTER TABLE @sessions ADD COLUMN info BLOB NOT NULL DEFAULT x''", // the host's
+}, {
+	// name is of Store.Allowances; idle is an hour since 1970 from which the row may be deleted.
+	`CREATE TABLE @allowances (
+		name  TEXT NOT NULL,
+		key   BLOB NOT NULL,
+		state TEXT NOT NULL, -- JSON
+		idle  INTEGER NOT NULL,
+		PRIMARY KEY (name, key)
+	) STRICT`,
+	"CREATE INDEX @allowances_idle ON @allowances (idle)",
 }}
 
 // The table with the version is created first. Its fence is the last one of any session, so that

@@ -7,6 +7,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 	"github.com/pawlkit/pawl/internal/sqljournal"
+	"github.com/pawlkit/pawl/ratelimit"
 )
 
 // A Durability says what an append survives once [Store].Append has returned nil.
@@ -67,6 +68,19 @@ func OpenWith(path string, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("sqlite: opening %s: %w", abs, err)
 	}
 	return &Store{Store: sqljournal.New(db, dialect), db: db}, nil
+}
+
+// Allowances returns a store for the allowances with a name, which all processes that use the file
+// share: together they admit what one would. Allowances with different limits need different names;
+// a name is like that of a session, and with an invalid one each update fails with a
+// [*journal.InvalidError].
+//
+// The clock is the machine's. An update is one transaction, which waits for others and for the disk
+// as an append does. It writes the whole state of the key: 20 bytes for each take in the longest
+// window, and 80 for each that is open. A key whose takes count no more is deleted when others are
+// added.
+func (s *Store) Allowances(name string) ratelimit.AllowanceStore {
+	return sqljournal.NewAllowances(s.db, dialect, name)
 }
 
 // Close closes the file. It waits for calls under way; later calls fail.
