@@ -28,13 +28,26 @@ var server struct {
 }
 
 // DSN returns the DSN of the server. All tests of a process use the same server; each creates its
-// own schema. Without a server, tb is skipped; if there is one that can't be used, tb fails.
+// own schema. Without a server, tb is skipped; if there is one that can't be used, tb fails. For a
+// benchmark it is [Measured].
 func DSN(tb testing.TB) string {
+	tb.Helper()
+	_, measured := tb.(*testing.B)
+	return dsn(tb, measured)
+}
+
+// Measured is DSN for a test that measures: the server waits for the disk. No other test of the
+// process may have called DSN before.
+func Measured(tb testing.TB) string {
+	tb.Helper()
+	return dsn(tb, true)
+}
+
+func dsn(tb testing.TB, measured bool) string {
 	tb.Helper()
 	if dsn := os.Getenv(variable); dsn != "" {
 		return dsn
 	}
-	_, measured := tb.(*testing.B)
 	server.start.Do(func() { server.dsn, server.stop, server.err = start(measured) })
 	if errors.Is(server.err, errNone) {
 		tb.Skip(server.err)
