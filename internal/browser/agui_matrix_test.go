@@ -318,7 +318,9 @@ func aguiKill(t *testing.T) {
 	s.works()
 	first.kill()
 	require.NotEmpty(t, s.do(aguiStep{Wait: true}).Failed)
-	start(t, dir, first.address, false)
+	start(t, dir, first.address, true)
 	require.True(t, s.do(aguiStep{New: true, Idle: true}).Running)
-	s.shows(s.do(aguiStep{Connect: true}), "user: Work.", "assistant: Working done.")
+	s.do(aguiStep{Connect: true, Background: "TEXT_MESSAGE_CONTENT"})
+	goOn(t, dir)
+	s.shows(s.do(aguiStep{Wait: true}), "user: Work.", "assistant: Working done.")
 }

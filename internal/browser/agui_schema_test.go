@@ -16,6 +16,7 @@ import (
 // TestAStockClientReadsWhatTheWriterOfAGUIWrites gives random streams to @ag-ui/client: its schemas
 // accept each event, with no property that they don't have, and its verifyEvents the order.
 func TestAStockClientReadsWhatTheWriterOfAGUIWrites(t *testing.T) {
+	t.Parallel()
 	streams := make([][]string, 300)
 	seen := make(map[agui.Type]bool)
 	for seed := range streams {
@@ -34,6 +35,7 @@ func TestAStockClientReadsWhatTheWriterOfAGUIWrites(t *testing.T) {
 
 // TestAStockClientRejectsOtherStreams shows that the test before could fail.
 func TestAStockClientRejectsOtherStreams(t *testing.T) {
+	t.Parallel()
 	started, finished := `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`,
 		`{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`
 	wrong := readAGUI(t, [][]string{

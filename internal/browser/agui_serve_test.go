@@ -235,6 +235,7 @@ func (seen *aguiSeen) texts() (out []string) {
 }
 
 func TestAStockClientOfAGUIHasARun(t *testing.T) {
+	t.Parallel()
 	s := newAGUISite(t, providertest.Script(
 		providertest.Reply(providertest.Think("hm"), providertest.Say("I look."),
 			providertest.Call("look", obj{"Page": "home"})),
@@ -253,6 +254,7 @@ func TestAStockClientOfAGUIHasARun(t *testing.T) {
 }
 
 func TestAStockClientOfAGUIAnswersAllInterrupts(t *testing.T) {
+	t.Parallel()
 	s := newAGUISite(t, providertest.Script(
 		providertest.Reply(providertest.Think("Both?"),
 			providertest.Calls(providertest.CallSpec{Tool: "delete", Input: obj{"Page": "a"}},
@@ -292,6 +294,7 @@ func TestAStockClientOfAGUIAnswersAllInterrupts(t *testing.T) {
 }
 
 func TestAStockClientOfAGUIRunsAToolItself(t *testing.T) {
+	t.Parallel()
 	s := newAGUISite(t, providertest.Script(providertest.Call("pick", obj{}), providertest.Say("Blue it is.")),
 		func(_ *http.Request, in *agent.Input) error {
 			in.Tools = []tools.Tool{tools.External(tools.Spec{Name: "pick", Description: "Let the user pick a color."})}
@@ -310,6 +313,7 @@ func TestAStockClientOfAGUIRunsAToolItself(t *testing.T) {
 // A client that disconnects doesn't stop the run. It sees the whole of it when it comes back,
 // without a message twice.
 func TestAStockClientOfAGUIComesBack(t *testing.T) {
+	t.Parallel()
 	s := newAGUISite(t,
 		providertest.Script(providertest.Reply(providertest.Think("1 2 3"),
 			providertest.SayChunks("One ", "two ", "three."))), nil)
@@ -320,14 +324,17 @@ func TestAStockClientOfAGUIComesBack(t *testing.T) {
 	require.ElementsMatch(t, []string{"user: Count.", "reasoning: 1 2 3", "assistant: One two three."}, seen.texts())
 }
 
-// A lateFailure fails so late that the client has what came before.
-type lateFailure struct{ provider.Provider }
+// A lateFailure fails when the client has what came before.
+type lateFailure struct {
+	provider.Provider
+	had chan struct{} // closed then
+}
 
 func (p lateFailure) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	return func(yield func(provider.Chunk, error) bool) {
 		for c, err := range p.Provider.Stream(ctx, req) {
 			if err != nil {
-				<-time.After(500 * time.Millisecond)
+				<-p.had
 			}
 			if !yield(c, err) {
 				return
@@ -338,11 +345,14 @@ func (p lateFailure) Stream(ctx context.Context, req *provider.Request) iter.Seq
 
 // A reply that breaks off is made again. The client doesn't keep what it had of it.
 func TestAStockClientOfAGUISeesARetriedReplyOnce(t *testing.T) {
+	t.Parallel()
 	reply := providertest.Reply(providertest.Think("hm"), providertest.SayChunks("One ", "two ", "three."))
-	s := newAGUISite(t,
-		lateFailure{providertest.Script(providertest.FailAfter(4, reply, fault.Transient, providertest.RetryAfter(0)),
-			reply)}, nil)
-	seen := s.do(aguiStep{Message: said("u-1", "Count.")})
+	model := lateFailure{providertest.Script(
+		providertest.FailAfter(4, reply, fault.Transient, providertest.RetryAfter(0)), reply), make(chan struct{})}
+	s := newAGUISite(t, model, nil)
+	s.do(aguiStep{Message: said("u-1", "Count."), Background: "TEXT_MESSAGE_CONTENT"})
+	close(model.had)
+	seen := s.do(aguiStep{Wait: true})
 	require.Empty(t, seen.Failed)
 	require.Contains(t, seen.Types, "MESSAGES_SNAPSHOT", "the reply was made again")
 	texts := seen.texts()
@@ -351,6 +361,7 @@ func TestAStockClientOfAGUISeesARetriedReplyOnce(t *testing.T) {
 }
 
 func TestACanceledRunIsCancelledForAStockClientOfAGUI(t *testing.T) {
+	t.Parallel()
 	called := make(chan struct{})
 	s := newAGUISite(t,
 		providertest.Script(providertest.Reply(providertest.Say("Working"), providertest.Call("wait", obj{}))),

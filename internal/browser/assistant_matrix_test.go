@@ -251,7 +251,8 @@ func assistantRestart(t *testing.T) {
 	close(m.free)
 	require.NoError(t, <-closed)
 	s.begin()
-	s.displays(s.reopens("Working done."), "user: Work.", "assistant: Working done.")
+	s.reopens("Working done.")
+	s.displays(s.assistant(assistantStep{}), "user: Work.", "assistant: Working done.")
 }
 
 func assistantKill(t *testing.T) {
@@ -263,5 +264,6 @@ func assistantKill(t *testing.T) {
 	first.kill()
 	require.NotEmpty(t, s.assistant(assistantStep{}).Error)
 	start(t, dir, first.address, false)
-	s.displays(s.reopens("Working done."), "user: Work.", "assistant: Working done.")
+	s.reopens("Working done.")
+	s.displays(s.assistant(assistantStep{}), "user: Work.", "assistant: Working done.")
 }

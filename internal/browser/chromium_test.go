@@ -23,8 +23,8 @@ import (
 // out is the folder of bundles, and of screenshots of failures.
 const out = "out"
 
-// patience is how long a page may take for what a test waits for.
-const patience = 10 * time.Second
+// patience is how long a page may take for what a test waits for, on a machine that has other work.
+const patience = 30 * time.Second
 
 // screens says whether each state of a page is drawn, for somebody to look at.
 var screens = flag.Bool("screens", false,
@@ -109,7 +109,11 @@ func (c *chromium) start(t *testing.T) {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true))
+		chromedp.Flag("disable-component-update", true),
+		// else what is clicked before the first frame of a page was drawn is lost
+		chromedp.Flag("allow-pre-commit-input", true),
+		// the popups of the address bar are pages, too
+		chromedp.Flag("disable-features", "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup"))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	first, end := chromedp.NewContext(allocator)
 	c.stop = func() { end(); stop() }
@@ -159,6 +163,9 @@ func open(t *testing.T, address string) *tab {
 	}))
 	t.Cleanup(func() {
 		if t.Failed() {
+			p.mu.Lock()
+			t.Logf("errors of the page: %q, in its console: %q", p.errors, p.console)
+			p.mu.Unlock()
 			p.screenshot(strings.ReplaceAll(t.Name(), "/", "-") + ".png")
 		}
 		cancel()

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"bufio"
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -134,20 +133,9 @@ func killedInTheMiddle(t *testing.T) *cmsPage {
 // goesOn waits until the page is connected, and no work is in progress.
 func (p *cmsPage) goesOn() {
 	p.t.Helper()
-	p.eventually(
+	p.wait(
 		`!document.querySelector(".bar:not([hidden]), .bubble.sending") && (document.querySelector(".composer textarea").value !== "" ||
 		["Done", "Waits for you"].includes(document.querySelector(".status:not([hidden])")?.textContent))`)
-}
-
-// eventually is wait with the time that a new process needs: the session belongs to the one that
-// was killed for another 5 s.
-func (p *cmsPage) eventually(expression string) {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
-	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")",
-		chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(25*time.Second)))
-	require.NoError(p.t, err, "the page: %s", p.state())
 }
 
 func count(all []string, one string) (n int) {
@@ -200,7 +188,7 @@ func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
 		doubt = s.killInCall(p.session())
 		s.start()
 	}
-	p.eventually(`document.querySelector("dialog.approvals").open`)
+	p.wait(`document.querySelector("dialog.approvals").open`)
 	require.Equal(t, "Work was interrupted", p.text(`document.querySelector("dialog.approvals h2").textContent`))
 	p.drawn("cms-doubt.png")
 	p.press("dialog.approvals", "Run it again")
@@ -213,17 +201,18 @@ func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
 // starts it when the time to decide is over.
 func TestSomebodyWhoComesBackSeesWhatBecameOfARequest(t *testing.T) {
 	t.Parallel()
-	s := startCMS(t, "-expires", "6s")
+	const expires = 4 * time.Second
+	s := startCMS(t, "-expires", expires.String())
 	p := openCMS(t, s, "")
 	p.say("Delete the home page")
 	p.asked("Delete page “home”?")
 	session := p.session()
 	p.run(chromedp.Navigate("about:blank"))
 	s.kill()
-	<-time.After(6 * time.Second)
+	<-time.After(expires)
 	s.start()
 	p.reach(session)
-	p.eventually(
+	p.wait(
 		`[...document.querySelectorAll(".record .what")].some(e => e.textContent.includes("Nobody decided in time"))`)
 	p.answer("nobody approved it in time")
 	p.wait(`!document.querySelector("dialog.approvals").open`)

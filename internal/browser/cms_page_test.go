@@ -147,6 +147,7 @@ func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 		{"entry", false, func(p *cmsPage) {
 			p.say("help")
 			p.answer("I understand requests")
+			p.logged("answer", "I understand requests")
 			p.text(`[...document.querySelectorAll(".entry.k-answer")].at(-1).open = true, ""`)
 			p.clickOn(`document.querySelector(".log-tools summary")`)
 		}},

@@ -21,6 +21,7 @@ const painted = `JSON.stringify((loaded => ({
 // TestTheFirstPaintOfTheCMS measures the first paint on loopback with an empty cache. The time is
 // reported; what it depends on is asserted.
 func TestTheFirstPaintOfTheCMS(t *testing.T) {
+	t.Parallel()
 	p := openCMS(t, startCMS(t), "")
 	var best int
 	for range 5 {

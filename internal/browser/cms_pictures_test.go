@@ -50,30 +50,33 @@ var allPictures = []picture{
 	}},
 }
 
-// TestThePicturesOfTheReadmeCanBeDrawn reaches what each picture shows, and draws it with
-// -pictures.
+// TestThePicturesOfTheReadmeCanBeDrawn reaches what each picture shows with -screens, because the
+// scenarios and the looks are about the same, and draws it with -pictures.
 func TestThePicturesOfTheReadmeCanBeDrawn(t *testing.T) {
+	t.Parallel()
 	var all int64
 	for _, c := range allPictures {
 		t.Run(c.name, func(t *testing.T) {
+			if !*screens && !*drawPictures {
+				t.Skip("it is reached with -screens")
+			}
 			p := openCMS(t, startCMS(t), "")
 			p.screen(c.width, c.height, c.theme)
 			c.reach(p)
 			require.Equal(t, "[]", p.text(overflow))
 			p.calm("404")
-			file := filepath.Join(pictures, c.name)
 			if *drawPictures {
 				p.wait(`!document.querySelector(".toast")`)
 				ctx, cancel := context.WithTimeout(p.ctx, patience)
 				defer cancel()
 				data, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 				require.NoError(t, err)
-				require.NoError(t, os.WriteFile(file, data, 0o644))
+				require.NoError(t, os.WriteFile(filepath.Join(pictures, c.name), data, 0o644))
 			}
-			info, err := os.Stat(file)
-			require.NoError(t, err)
-			all += info.Size()
 		})
+		info, err := os.Stat(filepath.Join(pictures, c.name))
+		require.NoError(t, err)
+		all += info.Size()
 	}
 	require.Less(t, all, int64(1_500_000))
 }

@@ -131,7 +131,7 @@ var scenarios = []scenario{
 		p.logged("approval", "Something else suggested")
 		require.Contains(p.t, p.server.contents(), "home 1")
 	}},
-	{name: "4 a deletion that nobody decides", flags: []string{"-expires", "3s"}, play: func(p *cmsPage) {
+	{name: "4 a deletion that nobody decides", flags: []string{"-expires", "5s"}, play: func(p *cmsPage) {
 		p.say("Delete the home page")
 		p.asked("sec left")
 		p.toast("Nobody decided in time")

@@ -22,7 +22,7 @@ var cmsProgram = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-o", program, "./examples/cms")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "./examples/cms")
 	build.Dir = filepath.Join("..", "..")
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, output)

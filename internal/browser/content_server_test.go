@@ -20,7 +20,7 @@ var contentProgram = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-o", program, "./examples/content")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "./examples/content")
 	build.Dir = filepath.Join("..", "..")
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, output)
@@ -29,7 +29,7 @@ var contentProgram = sync.OnceValues(func() (string, error) {
 })
 
 // slow makes each step take so long that the page shows it.
-var slow = []string{"MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=400", "MOCK_DELAY_MAX_MS=400"}
+var slow = []string{"MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=1000", "MOCK_DELAY_MAX_MS=1000"}
 
 // A contentServer is the program content in a process of its own, with a file of its own.
 type contentServer struct {

@@ -53,6 +53,7 @@ func TestThePageSaysWhyAToolFailed(t *testing.T) {
 	p.say("Read it.")
 	p.has("It is gone.")
 	require.Equal(t, "the page doesn't exist", p.text(`document.querySelector(".call .said").textContent`))
+	p.status("Done") // else the run reads the next message, too
 	p.say("And now?")
 	p.status("Failed")
 	p.press(".notice", "Send it again")
@@ -126,11 +127,11 @@ func TestAnEditIsCheckedWhileItIsTyped(t *testing.T) {
 func TestAnApprovalExpiresBeforeTheReadersEyes(t *testing.T) {
 	t.Parallel()
 	cfg := scripted(providertest.Call("delete", object{"page": "a"}), providertest.Say("Too late."))
-	cfg.PauseExpires = 2500 * time.Millisecond
+	cfg.PauseExpires = 5 * time.Second
 	s := newSite(t, uimessage.V6, cfg)
 	p := s.page("")
 	p.say("Delete.")
-	p.wait(`/^[12](\.\d)? sec left$/.test(document.querySelector(".card .left.soon")?.textContent)`)
+	p.wait(`/^[1-5](\.\d)? sec left$/.test(document.querySelector(".card .left.soon")?.textContent)`)
 	p.has("Too late.")
 	require.Empty(t, s.did())
 	p.shows("user: Delete.", "call: Delete a: Rejected", "record: Nobody decided in time · Delete “a”",

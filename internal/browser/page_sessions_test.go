@@ -2,8 +2,11 @@ package browser
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
+	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
@@ -48,6 +51,10 @@ func TestChatsAreFoundRenamedAndDeleted(t *testing.T) {
 	p.wait(`document.activeElement.matches(".session input")`)
 	p.keys("Water the garden\r")
 	p.lists("Water the garden", "Paint the shed")
+	require.Eventually(t, func() bool { // the list shows it before the server has it
+		info, err := s.hub.Agent().Session(second).Info(t.Context())
+		return err == nil && info.Title == "Water the garden"
+	}, patience, 5*time.Millisecond)
 	p.reload()
 	p.lists("Water the garden", "Paint the shed")
 	p.wait(`document.querySelector("h1").textContent === "Water the garden"`)
@@ -70,10 +77,13 @@ func TestChatsAreFoundRenamedAndDeleted(t *testing.T) {
 	p.reveal("Water the garden")
 	p.press(".sidebar", "Delete: Water the garden")
 	p.wait(`document.querySelector(".blank")`) // it was open
-	p.reload()                                 // leaves no time to undo
+	p.run(chromedp.Navigate("about:blank"))    // leaves no time to undo
+	require.Eventually(t, func() bool {
+		_, err := s.hub.Agent().Session(second).Info(t.Context())
+		return errors.Is(err, agent.ErrNothingOpen)
+	}, patience, 5*time.Millisecond)
+	p.visit(s.http.URL, "")
 	p.lists("Paint the shed")
-	_, err := s.hub.Agent().Session(second).Info(t.Context())
-	require.ErrorIs(t, err, agent.ErrNothingOpen)
 	p.click(".session a")
 	p.has("One.")
 	require.Equal(t, first, p.session())

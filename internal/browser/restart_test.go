@@ -29,7 +29,7 @@ import (
 const (
 	serverDir     = "PAWL_BROWSER_SERVER"  // where its journal and its log of deletions are
 	serverAddress = "PAWL_BROWSER_ADDRESS" // where it listens
-	serverHangs   = "PAWL_BROWSER_HANGS"   // its model stops in the middle of its text
+	serverHangs   = "PAWL_BROWSER_HANGS"   // its model stops in the middle of its text: see goOn
 )
 
 // serveUntilKilled is that process.
@@ -83,14 +83,30 @@ func patient(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chun
 		if !yield(provider.Start("patient"), nil) || !yield(provider.Text("Working"), nil) {
 			return
 		}
-		if os.Getenv(serverHangs) != "" {
-			<-ctx.Done()
-			yield(provider.Chunk{}, ctx.Err())
-			return
+		for os.Getenv(serverHangs) != "" && !isThere(goOnFile(os.Getenv(serverDir))) {
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-ctx.Done():
+				yield(provider.Chunk{}, ctx.Err())
+				return
+			}
 		}
 		_ = yield(provider.Text(" done."), nil) &&
 			yield(provider.End(provider.StopDone, provider.Usage{Input: 1, Output: 2}), nil)
 	}
+}
+
+// goOn lets the models go on that stop in the middle of their texts.
+func goOn(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(goOnFile(dir), nil, 0o644))
+}
+
+func goOnFile(dir string) string { return filepath.Join(dir, "go-on") }
+
+func isThere(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // A process is a server in a process of its own.
@@ -125,6 +141,7 @@ func start(t *testing.T, dir, at string, hangs bool) process {
 }
 
 func TestAnAnswerGoesOnAfterTheServerWasKilled(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, _ uimessage.Level) {
 		dir := t.TempDir()
 		first := start(t, dir, "127.0.0.1:0", true)
@@ -140,6 +157,7 @@ func TestAnAnswerGoesOnAfterTheServerWasKilled(t *testing.T) {
 }
 
 func TestAnApprovalOutlivesTheServer(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, version string, _ uimessage.Level) {
 		dir := t.TempDir()
 		first := start(t, dir, "127.0.0.1:0", false)

@@ -142,6 +142,26 @@ func (p pieces) Write(data []byte) (n int, err error) {
 	return n, nil
 }
 
+// completed waits until a run of a session has completed. A pause ends with a RunEnded, too.
+func completed(t *testing.T, s *agent.Session) {
+	t.Helper()
+	for ev, err := range s.Watch(t.Context(), 0) {
+		require.NoError(t, err)
+		if end, ok := ev.(*agent.RunEnded); ok && end.Status == agent.Completed {
+			return
+		}
+	}
+}
+
+// posted waits until messages, or other requests, wait for the run of a session.
+func (s *site) posted(session string, n int) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		head, err := s.hub.Agent().Journal().Head(s.t.Context(), session)
+		return err == nil && head.Inbox == n
+	}, patience, time.Millisecond)
+}
+
 // did returns what "delete" has deleted.
 func (s *site) did() []string {
 	s.mu.Lock()

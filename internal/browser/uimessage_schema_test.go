@@ -128,6 +128,7 @@ const waiting = `{"id":"m","role":"assistant","parts":[{"type":"step-start"},{"t
 	{"type":"tool-look_c2","toolCallId":"c2","state":"input-available","input":{"a":2}}]}`
 
 func TestEveryClientBuildsTheMessageThatApplyBuilds(t *testing.T) {
+	t.Parallel()
 	var questions []question
 	var want []string
 	for seed := range uint64(400) {

@@ -73,7 +73,7 @@ func TestHistoriesAreValidMessages(t *testing.T) {
 	}
 }
 
-// rejectAll rejects what a session waits for, and waits until the hub has ended the run.
+// rejectAll rejects what a session waits for, and waits until the hub has completed the run.
 func rejectAll(t *testing.T, s *agent.Session) {
 	t.Helper()
 	pending, err := s.Pending(t.Context())
@@ -81,12 +81,7 @@ func rejectAll(t *testing.T, s *agent.Session) {
 	for _, p := range pending {
 		require.NoError(t, s.Decide(t.Context(), agent.Reject(p.ID, "No.")))
 	}
-	for ev, err := range s.Watch(t.Context(), 0) {
-		require.NoError(t, err)
-		if _, ended := ev.(*agent.RunEnded); ended {
-			break
-		}
-	}
+	completed(t, s)
 }
 
 // asks returns a tool that asks a question.

@@ -222,7 +222,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		b.say("Work.")
 		b.until("Working")
 		b.say("And wash.")
-		require.Eventually(t, func() bool { return s.posts.Load() == 2 }, 5*time.Second, time.Millisecond)
+		s.posted("s-1", 1)
 		<-g.called
 		other := c.open(t, s.http.URL, "s-1")
 		other.until("Working")
