@@ -18,10 +18,10 @@ var core = []string{"agent", "agent/internal/due", "agent/internal/output", "age
 // enforces it.
 const goalOfRest = 41_000
 
-// apart are the folders that the table of the rest leaves out: the modules of the clouds, the
-// support of tests (besides the packages whose names end in test), and examples.
-var apart = []string{"provider/bedrock", "provider/vertex", "provider/internal/wire", "internal/storm",
-	"internal/bench", "internal/rules", "examples"}
+// apart are the folders that the table of the rest leaves out: the modules of the clouds and of job
+// queues, the support of tests (besides the packages whose names end in test), and examples.
+var apart = []string{"provider/bedrock", "provider/vertex", "provider/internal/wire", "agent/work/river",
+	"internal/storm", "internal/bench", "internal/rules", "examples"}
 
 // counted reports whether the table of the rest has the package of a folder.
 func counted(dir string) bool {

@@ -1,0 +1,183 @@
+package river
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A leg is the arguments of a job: with Input for a run that hasn't started, and without it for one
+// that has; then without Agent if the worker has to find out which it is.
+type leg struct {
+	Session string `json:"session"`
+	Agent   string `json:"agent,omitempty"`
+	// Input is an agent.Input as JSON, in a string: jsonb would refuse the character 0, and change
+	// numbers.
+	Input string `json:"input,omitempty"`
+	Key   string `json:"key" river:"unique"`
+}
+
+// Kind returns the name of the kind of jobs.
+func (leg) Kind() string { return legKind }
+
+// once makes jobs with the same key one job, until River deletes it: by default a day after it was
+// completed.
+var once = river.UniqueOpts{ByArgs: true}
+
+// Enqueue queues the first leg of a run, in the caller's transaction: the run starts if and only if
+// that commits. A client without workers will do, or one with SkipUnknownJobCheck. agentName names
+// one of the Config.Agents of those that work the queue.
+//
+// The input needs a Session and a Key. The same two again are the same job, or, after that is
+// deleted, a job that finds that the run has started: a repetition does no harm.
+//
+// A job carries all fields of an input that starts a run by a prompt, except for Tools, which are
+// functions: use those of the agent, or its Sources. It carries no input of [agent.Resume] (decide,
+// and call [Wake]), [agent.Continue] (Wake) and [agent.CallTool]. What can't be carried is an
+// *[agent.ArgError]. Whether the agent takes the input is checked by the worker, which cancels the
+// job if it never will.
+//
+// o may be nil. Queue, Priority, MaxAttempts and Tags are those of all jobs of the run, except for
+// those of Wake and those that replace a discarded one, which have River's defaults. UniqueOpts is
+// ignored.
+func Enqueue(ctx context.Context, tx pgx.Tx, c *river.Client[pgx.Tx], agentName string, in agent.Input,
+	o *river.InsertOpts) error {
+	if tx == nil || c == nil {
+		return &agent.ArgError{Func: "river.Enqueue", Problem: "the transaction or the client is nil"}
+	}
+	if agentName != machine.CleanName(agentName) {
+		return &agent.ArgError{Func: "river.Enqueue", Problem: fmt.Sprintf("%q is no name of an agent", agentName)}
+	}
+	if err := checkName("Input.Session", in.Session); err != nil {
+		return err
+	}
+	text, err := encode(&in)
+	if err != nil {
+		return err
+	}
+	var opts river.InsertOpts
+	if o != nil {
+		opts = *o
+	}
+	opts.UniqueOpts = once
+	key := sha256.Sum256(fmt.Appendf(nil, "%q %q", in.Session, in.Key))
+	_, err = c.InsertTx(ctx, tx, leg{Session: in.Session, Agent: agentName, Input: text,
+		Key: hex.EncodeToString(key[:16])}, &opts)
+	if err != nil {
+		return fmt.Errorf("river: queuing the first leg of session %q: %w", in.Session, err)
+	}
+	return nil
+}
+
+// Wake queues a leg for a session that something was posted to: call it after
+// [agent.Session.Decide], in any process. If the caller dies between the two, the leg is queued a
+// little later: see Config.Watch. Each call queues a job of its own. One too many, or for a session
+// that waits for something else, does nothing. The job of a session that doesn't exist is canceled.
+func Wake(ctx context.Context, c *river.Client[pgx.Tx], session string) error {
+	if c == nil {
+		return &agent.ArgError{Func: "river.Wake", Problem: "the client is nil"}
+	}
+	if err := checkName("session", session); err != nil {
+		return err
+	}
+	if _, err := c.Insert(ctx, leg{Session: session, Key: rand.Text()}, nil); err != nil {
+		return fmt.Errorf("river: queuing a leg of session %q: %w", session, err)
+	}
+	return nil
+}
+
+// checkName returns what is wrong with the name of a session.
+func checkName(field, name string) error {
+	if name == "" || len(name) > maxSessionName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, unicode.IsControl) {
+		return &agent.ArgError{Field: field, Problem: fmt.Sprintf(
+			"%q is no name of a session: give valid UTF-8 of 1 to %d bytes without control characters", name,
+			maxSessionName)}
+	}
+	return nil
+}
+
+// encode returns an input as JSON, with the fields that are set.
+func encode(in *agent.Input) (string, error) {
+	bad := func(field, problem string) (string, error) {
+		return "", &agent.ArgError{Field: "Input." + field, Problem: problem}
+	}
+	set, err := fields(in)
+	switch {
+	case err != nil:
+		return "", err
+	case in.Key == "":
+		return bad("Key", "it is empty; a job may be repeated, and the key makes that one run")
+	case strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0:
+		return bad("Prompt", "it is empty; ask something, or give Parts")
+	}
+	text, err := machine.Marshal(set)
+	if err != nil {
+		return "", err
+	}
+	back, err := decode(string(text))
+	if err != nil {
+		return "", err
+	}
+	carried, err := fields(&back)
+	if err != nil {
+		return "", err
+	}
+	for name, value := range set {
+		if !bytes.Equal(value, carried[name]) {
+			return bad(name, "it isn't the same after it was encoded as JSON; give valid UTF-8")
+		}
+	}
+	return string(text), nil
+}
+
+// fields returns the fields of an input that are set, as JSON.
+func fields(in *agent.Input) (map[string]json.RawMessage, error) {
+	set := make(map[string]json.RawMessage)
+	v := reflect.ValueOf(in).Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		switch {
+		case v.Field(i).IsZero():
+			continue
+		case !f.IsExported():
+			return nil, &agent.ArgError{Field: "Input", Problem: "a job carries no input of Resume, Continue, " +
+				"CallTool or RunFor; give one with a Prompt, or decide and call Wake"}
+		case f.Name == "Tools":
+			return nil, &agent.ArgError{Field: "Input.Tools",
+				Problem: "a job carries no functions; give the tools to the agent"}
+		}
+		text, err := machine.Marshal(v.Field(i).Interface())
+		if err != nil {
+			return nil, &agent.ArgError{Field: "Input." + f.Name, Problem: "it can't be encoded: " + err.Error(),
+				Err: err}
+		}
+		set[f.Name] = text
+	}
+	return set, nil
+}
+
+// decode returns the input that a job carries. One of a newer version of the program, with a field
+// that this one doesn't know, is an error.
+func decode(text string) (in agent.Input, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return in, fmt.Errorf("river: the input of a job can't be read: %w", err)
+	}
+	return in, nil
+}

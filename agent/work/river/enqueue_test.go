@@ -1,0 +1,100 @@
+package river_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/notes"
+	pawlriver "github.com/pawlkit/pawl/agent/work/river"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// full is an input with all fields that a job carries.
+var full = agent.Input{Session: "s", Prompt: "a\x00b <>& 1e400", Parts: []provider.Part{provider.TextPart("text"),
+	{Kind: provider.PartMedia, Media: &provider.Media{Type: "image/png", Data: []byte{0, 1, 255}}}},
+	History: []provider.Message{{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall,
+		Call: &provider.ToolCall{ID: "c", Name: "tool", Input: json.RawMessage(`{"z":1.0,"a":1e2}`)}}}}},
+	Only: []string{"tool"}, Mode: "fast", ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "tool"},
+	Limits: &agent.Limits{Steps: 3, Duration: time.Hour}, Interactive: true, Priority: -1, User: "ann", Task: "t",
+	Pipeline: "p", Owner: "o", Parent: "parent", Title: "Title", Labels: map[string]string{"tenant": "acme"}, Key: "k",
+	CallKey: "ck", Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Children: true,
+	Briefing:  &notes.Briefing{Avoid: []string{"this"}, Attempts: []notes.Attempt{{Why: "limit"}}},
+	Supersede: true, Replaces: 7, AcceptChanges: true}
+
+func TestAJobCarriesAllOfAnInputButItsTools(t *testing.T) {
+	back, err := pawlriver.Carried(full)
+	require.NoError(t, err)
+	require.Equal(t, full, back)
+	v := reflect.ValueOf(full)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		require.True(t, !f.IsExported() || f.Name == "Tools" || !v.Field(i).IsZero(), "%s isn't in this test", f.Name)
+	}
+}
+
+func TestWhatAJobCannotCarryIsRefused(t *testing.T) {
+	tool := tools.New(tools.Spec{Name: "tool"}, func(context.Context, page) (string, error) { return "", nil })
+	for field, in := range map[string]agent.Input{
+		"Input.Key":     {Session: "s", Prompt: "go"},
+		"Input.Prompt":  {Session: "s", Key: "k", Prompt: " "},
+		"Input.Tools":   {Session: "s", Key: "k", Prompt: "go", Tools: []tools.Tool{tool}},
+		"Input.Session": {Session: "a\nb", Key: "k", Prompt: "go"},
+		"Input.Title":   {Session: "s", Key: "k", Prompt: "go", Title: "\xff"},
+		"Input.Labels":  {Session: "s", Key: "k", Prompt: "go", Labels: map[string]string{"a": "\xff"}},
+	} {
+		requireArg(t, field, enqueueOnly(t, in))
+	}
+	for _, in := range []agent.Input{agent.Continue("s"), agent.Resume("s", agent.Approve("id")),
+		agent.CallTool("s", "tool", nil)} {
+		in.Key, in.Prompt = "k", "go"
+		requireArg(t, "Input", enqueueOnly(t, in))
+	}
+	require.ErrorContains(t, pawlriver.Enqueue(t.Context(), nil, nil, "writer", full, nil), "is nil")
+	require.ErrorContains(t, pawlriver.Wake(t.Context(), nil, "s"), "is nil")
+}
+
+// enqueueOnly queues an input, which must fail before the transaction is used.
+func enqueueOnly(t *testing.T, in agent.Input) error {
+	return pawlriver.Enqueue(t.Context(), struct{ pgx.Tx }{}, new(river.Client[pgx.Tx]), "writer", in, nil)
+}
+
+func requireArg(t *testing.T, field string, err error) {
+	t.Helper()
+	wrong, ok := errors.AsType[*agent.ArgError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, field, wrong.Field)
+}
+
+func TestARunIsQueuedOnceAndOnlyIfTheTransactionCommits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.client(t)
+	failed := errors.New("failed")
+	in := full
+	in.Prompt += strings.Repeat("long ", 1000)
+	queue := func(result error) error {
+		return pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {
+			require.NoError(t, pawlriver.Enqueue(t.Context(), tx, c, "writer", in, &river.InsertOpts{Priority: 3}))
+			return result
+		})
+	}
+	require.ErrorIs(t, queue(failed), failed)
+	require.Zero(t, w.count(t, "SELECT count(*) FROM river_job"))
+	require.NoError(t, queue(nil))
+	require.NoError(t, queue(nil))
+	require.Equal(t, 1, w.count(t, "SELECT count(*) FROM river_job WHERE priority = 3"))
+	in.Key = "another"
+	require.NoError(t, queue(nil))
+	require.Equal(t, 2, w.count(t, "SELECT count(*) FROM river_job"))
+}

@@ -1,0 +1,145 @@
+package river
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/pawlkit/pawl/agent/internal/due"
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// A watch is the arguments of the job that looks for legs that are missing.
+type watch struct{}
+
+// Kind returns the name of the kind of jobs.
+func (watch) Kind() string { return watchKind }
+
+// A watcher queues legs that are missing:
+//
+//   - in place of a job whose worker has died. For River it runs, for an hour by default, but nobody
+//     holds its session. A run that hasn't started is queued again, too
+//   - for a session that is due and has no job: who decided died before Wake, the time to decide is
+//     over, or its job was discarded or canceled
+//
+// A leg too many does nothing, so a worker that is only slow does no harm, either.
+type watcher struct {
+	river.WorkerDefaults[watch]
+	legs *worker
+}
+
+// Work looks once.
+func (w *watcher) Work(ctx context.Context, _ *river.Job[watch]) error {
+	c, before := river.ClientFromContext[pgx.Tx](ctx), time.Now().Add(-w.legs.cfg.Watch)
+	return errors.Join(w.replaceDead(ctx, c, before), w.queueDue(ctx, c, before))
+}
+
+// replaceDead queues a leg in place of each one that was begun before a time and that nobody works
+// on.
+func (w *watcher) replaceDead(ctx context.Context, c *river.Client[pgx.Tx], before time.Time) error {
+	page := river.NewJobListParams().Kinds(legKind).States(rivertype.JobStateRunning).First(mostAtOnce).
+		Where("attempted_at < @before", river.NamedArgs{"before": before})
+	for {
+		list, err := c.JobList(ctx, page)
+		if err != nil {
+			return fmt.Errorf("river: listing legs that run: %w", err)
+		}
+		for _, row := range list.Jobs {
+			job := &river.Job[leg]{JobRow: row}
+			if err := json.Unmarshal(row.EncodedArgs, &job.Args); err != nil {
+				continue // it isn't ours
+			}
+			head, err := w.legs.cfg.journal().Head(ctx, job.Args.Session)
+			if err != nil && !errors.Is(err, journal.ErrNoSession) {
+				return err
+			}
+			if head.Owner != "" && time.Now().Before(head.Until) {
+				continue
+			}
+			next := job.Args
+			next.Key = rand.Text()
+			err = w.legs.complete(ctx, job, func(tx pgx.Tx) error {
+				_, err := c.InsertTx(ctx, tx, next, after(row))
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if len(list.Jobs) < mostAtOnce {
+			return nil
+		}
+		page = page.After(list.LastCursor)
+	}
+}
+
+// queueDue queues a leg for each session that has been due since before a time, and has no job that
+// comes soon. Those that have been due for the longest come first, because the others may have one
+// in a long queue.
+func (w *watcher) queueDue(ctx context.Context, c *river.Client[pgx.Tx], before time.Time) error {
+	var all []due.Item
+	for it, err := range due.Sessions(ctx, w.legs.cfg.journal(), "") {
+		if err != nil && it.Session == "" {
+			return fmt.Errorf("river: listing sessions that are due: %w", err)
+		}
+		if err == nil && it.Since.Before(before) {
+			all = append(all, it)
+		}
+	}
+	slices.SortFunc(all, func(x, y due.Item) int {
+		return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.Session, y.Session))
+	})
+	names := make([]string, min(len(all), mostAtOnce))
+	for i := range names {
+		names[i] = all[i].Session
+	}
+	has, err := queued(ctx, c, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if has[name] {
+			continue
+		}
+		owner, err := w.legs.agentOf(ctx, name)
+		if err != nil || w.legs.cfg.Agents[owner] == nil {
+			continue // it can't be read, or belongs to others
+		}
+		if _, err := c.Insert(ctx, leg{Session: name, Agent: owner, Key: rand.Text()}, nil); err != nil {
+			return fmt.Errorf("river: queuing a leg of session %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// queued returns which of the sessions have a job that comes soon.
+func queued(ctx context.Context, c *river.Client[pgx.Tx], sessions []string) (map[string]bool, error) {
+	has := make(map[string]bool)
+	if len(sessions) == 0 {
+		return has, nil
+	}
+	list, err := c.JobList(ctx, river.NewJobListParams().Kinds(legKind).First(10*mostAtOnce).
+		States(rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
+			rivertype.JobStateRunning, rivertype.JobStateScheduled).
+		Where("(args->>'session' = any(@sessions) AND (state <> 'scheduled' OR scheduled_at < @soon))",
+			river.NamedArgs{"sessions": sessions, "soon": time.Now().Add(comesSoon)}))
+	if err != nil {
+		return nil, fmt.Errorf("river: listing the legs of sessions that are due: %w", err)
+	}
+	for _, row := range list.Jobs {
+		var args leg
+		if json.Unmarshal(row.EncodedArgs, &args) == nil {
+			has[args.Session] = true
+		}
+	}
+	return has, nil
+}

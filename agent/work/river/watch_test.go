@@ -1,0 +1,93 @@
+package river_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	pawlriver "github.com/pawlkit/pawl/agent/work/river"
+)
+
+func TestADecisionIsActedOnAlthoughWhoDecidedDiedBeforeWake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.agentFor(t, agent.Config{PauseExpires: 24 * time.Hour}) // there is a job, which comes too late
+	c := w.start(t, w.config(a))
+	w.enqueue(t, c, "s")
+	w.awaitStatus(t, "s", agent.Paused)
+	w.approves(t, a, "s")
+	w.await(t, 1, "SELECT count(*) FROM ended WHERE status = 'completed'")
+}
+
+func TestADiscardedJobIsNotAFailedRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.agentFor(t, agent.Config{})
+	c := w.client(t)
+	p, err := a.Advance(t.Context(), agent.Input{Session: "s", Key: "k", Prompt: "go"}, agent.Leg{Steps: 1})
+	require.NoError(t, err)
+	require.Equal(t, agent.NextAgain, p.Next)
+	require.NoError(t, pawlriver.Wake(t.Context(), c, "s"))
+	w.exec(t, "UPDATE river_job SET state = 'discarded', finalized_at = now(), attempt = 25")
+	w.start(t, w.config(a))
+	w.awaitStatus(t, "s", agent.Paused)
+}
+
+// dead makes a job look as if its worker had died a minute ago.
+const dead = `UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 min',
+	attempted_by = '{"dead"}' WHERE kind = 'pawl.leg'`
+
+func TestARunWhoseWorkerDiedBeforeItStartedIsQueuedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.agentFor(t, agent.Config{})
+	w.enqueue(t, w.client(t), "s")
+	w.exec(t, dead)
+	w.start(t, w.config(a))
+	w.awaitStatus(t, "s", agent.Paused)
+	require.Zero(t, w.count(t, "SELECT count(*) FROM river_job WHERE state = 'running' AND attempted_by = '{dead}'"))
+}
+
+// TestALegIsMissingOnlyIfNobodyWorksOnIt: neither a session that is held, nor one that has a job,
+// nor one of another agent gets a job.
+func TestALegIsMissingOnlyIfNobodyWorksOnIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.agentFor(t, agent.Config{})
+	c := w.client(t)
+	w.enqueue(t, c, "held")
+	w.exec(t, dead)
+	held, err := w.store.Lease(t.Context(), "held", "somebody", time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, w.store.Append(t.Context(), journal.Append{Session: "held", Fence: held.Fence,
+		Head: &journal.HeadUpdate{Status: string(agent.Running)}}))
+	for _, session := range []string{"queued", "other"} {
+		b := a
+		if session == "other" {
+			b = w.agentFor(t, agent.Config{Name: "reader"})
+		}
+		_, err := b.Advance(t.Context(), agent.Input{Session: session, Key: "k", Prompt: "go"}, agent.Leg{Steps: 1})
+		require.NoError(t, err)
+	}
+	require.NoError(t, pawlriver.Wake(t.Context(), c, "queued"))
+	require.Equal(t, 2, w.count(t, "SELECT count(*) FROM river_job"))
+
+	rc := &river.Config{Queues: map[string]river.QueueConfig{}, TestOnly: true, Logger: quiet}
+	require.NoError(t, pawlriver.ConfigureWatch(rc, w.config(a))) // nobody does legs
+	watching, err := river.NewClient(riverpgxv5.New(w.pool), rc)
+	require.NoError(t, err)
+	require.NoError(t, watching.Start(t.Context()))
+	defer func() { require.NoError(t, watching.Stop(t.Context())) }()
+	const looked = "SELECT count(*) FROM river_job WHERE kind = 'pawl.watch' AND state = 'completed'"
+	w.await(t, 3, looked) // the second was a second after the sessions became due, at least
+	require.Equal(t, 2, w.count(t, "SELECT count(*) FROM river_job WHERE kind = 'pawl.leg'"))
+
+	w.exec(t, "DELETE FROM river_job WHERE kind = 'pawl.leg'")
+	w.await(t, 1, "SELECT count(*) FROM river_job WHERE args->>'session' = 'queued'")
+	require.Zero(t, w.count(t, looked+" AND errors IS NOT NULL"))
+}

@@ -1,0 +1,154 @@
+package river
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A worker does jobs, each of which is one leg.
+type worker struct {
+	river.WorkerDefaults[leg]
+	cfg Config
+}
+
+// Timeout returns when River ends the context of a job, at the latest.
+func (w *worker) Timeout(*river.Job[leg]) time.Duration { return w.cfg.Leg.Time + longestCall }
+
+// Work drives a run for a leg, and queues the next one. Its error is one from before anything was
+// recorded, or about the end of the job: it may be done again.
+func (w *worker) Work(ctx context.Context, job *river.Job[leg]) error {
+	a, in, err := w.input(ctx, &job.Args)
+	if err != nil {
+		return err
+	}
+	l, recorded := w.cfg.Leg, false
+	l.Event = func(ev agent.Event) {
+		if _, ok := ev.(agent.Fact); ok {
+			recorded = true
+		}
+		if w.cfg.Leg.Event != nil {
+			w.cfg.Leg.Event(ev)
+		}
+	}
+	p, err := a.Advance(ctx, in, l)
+	switch {
+	case err == nil:
+		return w.end(ctx, job, p, recorded)
+	case ctx.Err() != nil: // the client stops: the same job again, and not as a failure
+		return river.JobSnooze(0)
+	case neverTaken(err):
+		return river.JobCancel(err)
+	}
+	return err
+}
+
+// neverTaken reports whether the same input won't be taken another time, either.
+func neverTaken(err error) bool {
+	class := fault.Of(err)
+	return errors.Is(err, agent.ErrNothingOpen) || class == fault.Invalid || class == fault.Denied
+}
+
+// input returns what a job asks of which agent.
+func (w *worker) input(ctx context.Context, args *leg) (*agent.Agent, agent.Input, error) {
+	in, name := agent.Continue(args.Session), args.Agent
+	var err error
+	if args.Input != "" {
+		in, err = decode(args.Input)
+	} else if name == "" {
+		name, err = w.agentOf(ctx, args.Session)
+	}
+	if errors.Is(err, journal.ErrNoSession) {
+		err = river.JobCancel(err)
+	}
+	if err != nil {
+		return nil, in, err
+	}
+	a := w.cfg.Agents[name]
+	if a == nil { // another process may have it
+		return nil, in, fmt.Errorf("river: session %q: this process has no agent %q; it has %s", args.Session, name,
+			strings.Join(slices.Sorted(maps.Keys(w.cfg.Agents)), ", "))
+	}
+	args.Agent = name // the next job needn't look for it
+	return a, in, nil
+}
+
+// agentOf returns the name of the agent whose run is the newest of a session.
+func (w *worker) agentOf(ctx context.Context, session string) (string, error) {
+	store := w.cfg.journal()
+	head, err := store.Head(ctx, session)
+	if err != nil {
+		return "", err
+	}
+	for rec, err := range store.Read(ctx, session, max(head.Seq, 1)-1) {
+		if err != nil {
+			return "", err
+		}
+		f, err := machine.Decode(session, rec)
+		if err != nil {
+			return "", err
+		}
+		return f.Envelope().Agent(), nil
+	}
+	return "", journal.ErrNoSession // it has no facts yet
+}
+
+// end completes a job and queues the next one, in one transaction.
+func (w *worker) end(ctx context.Context, job *river.Job[leg], p agent.Progressed, recorded bool) error {
+	ended := p.Next == agent.NextEnded && p.Result != nil && w.cfg.Ended != nil
+	if p.At.IsZero() && !ended {
+		return nil // River completes it
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transaction)
+	defer cancel()
+	next := leg{Session: job.Args.Session, Agent: job.Args.Agent, Key: p.Key}
+	if p.Result == nil { // the run hasn't started
+		next.Input = job.Args.Input
+	}
+	opts := after(job.JobRow)
+	// River looks for scheduled jobs every 5 s. A leg that was over needn't wait for that.
+	if opts.UniqueOpts = once; p.Next != agent.NextAgain || !recorded {
+		opts.ScheduledAt = p.At
+	}
+	return w.complete(ctx, job, func(tx pgx.Tx) error {
+		if ended {
+			return w.cfg.Ended(ctx, tx, p.Result)
+		}
+		_, err := river.ClientFromContext[pgx.Tx](ctx).InsertTx(ctx, tx, next, opts)
+		return err
+	})
+}
+
+// complete completes a job that is running, in one transaction with what do does. If the job isn't
+// running any more, because another was queued in its place, nothing is done.
+func (w *worker) complete(ctx context.Context, job *river.Job[leg], do func(tx pgx.Tx) error) error {
+	err := pgx.BeginFunc(ctx, w.cfg.Pool, func(tx pgx.Tx) error {
+		if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+	if err != nil && !errors.Is(err, river.ErrNotFound) {
+		return fmt.Errorf("river: ending a leg of session %q: %w", job.Args.Session, err)
+	}
+	return nil
+}
+
+// after returns how the job is queued that follows another.
+func after(job *rivertype.JobRow) *river.InsertOpts {
+	return &river.InsertOpts{Queue: job.Queue, Priority: job.Priority, MaxAttempts: job.MaxAttempts, Tags: job.Tags}
+}
