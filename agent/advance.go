@@ -37,9 +37,9 @@ const (
 //
 // The error means that nothing was recorded; how the run stands is in Progressed. Advance takes all
 // inputs and is safe to repeat. An input that starts a run needs a Session and a Key; if the
-// session had the Key before, Advance continues that run, or says how it has ended. A run that
-// its host has paused ([Session.Pause]) waits for [Continue]. Decisions that the session has taken
-// already are left out.
+// session had the Key before, Advance continues that run, or says how it has ended, and needs
+// nothing else of the input. A run that its host has paused ([Session.Pause]) waits for [Continue].
+// Decisions that the session has taken already are left out.
 //
 // A session that was started by an agent of another name, or that has open calls of tools that have
 // changed (see [ChangedError]), is NextLater in a minute, because another version of the program
@@ -74,8 +74,8 @@ func (in *Input) checkLeg() error {
 
 // advance is Advance for an input that may be repeated.
 func (a *Agent) advance(ctx context.Context, in Input, leg Leg) (Progressed, error) {
-	if err := a.checkInput(&in); err != nil {
-		return Progressed{}, err
+	if err := a.checkInput(&in); err != nil && (in.resumes() || in.Prompt != "") {
+		return Progressed{}, err // without a prompt, it is checked again unless its run has started
 	}
 	if ctx.Err() != nil {
 		return Progressed{}, canceledBy(ctx, causeOf(ctx))

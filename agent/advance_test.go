@@ -436,6 +436,22 @@ func TestADecisionThatIsGivenAgainInTheNextLegIsLeftOut(t *testing.T) {
 	require.Equal(t, 2, done.all())
 }
 
+func TestALaterLegNeedsOnlyTheKeyOfTheInput(t *testing.T) {
+	a, _, _ := risky(t, agent.Config{}, call("work", 1), say("Done."))
+	named := agent.Input{Session: "s", Key: "first"}
+	_, err := a.Advance(t.Context(), named, agent.Leg{})
+	var wrong *agent.ArgError
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, "Input.Prompt", wrong.Field)
+	_, err = a.Advance(t.Context(), first, agent.Leg{Steps: 1})
+	require.NoError(t, err)
+	for range 2 {
+		p, err := a.Advance(t.Context(), named, agent.Leg{})
+		require.NoError(t, err)
+		require.Equal(t, "Done.", p.Result.Text())
+	}
+}
+
 func TestACallOfTheHostIsMadeInALeg(t *testing.T) {
 	a, _, done := risky(t, agent.Config{})
 	in := agent.CallTool("s", "work", Number{1})
