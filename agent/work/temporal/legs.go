@@ -1,0 +1,192 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	sdk "go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+const (
+	// reserve is what an activity keeps of its time to report, after the end of its leg.
+	reserve = 15 * time.Second
+	// mostText is how many bytes of an error's text get into the history.
+	mostText = 1000
+)
+
+// Register registers [Workflow] and its activity at a worker that has these agents, by the names in
+// their Configs. They need a journal that all workers reach. Agents may differ between workers: a
+// leg whose agent a worker doesn't have is tried again, until one has it.
+//
+// Set worker.Options.WorkerStopTimeout to the Grace of the legs (5 s by default) and some seconds
+// more, so that legs that are in progress when the worker stops can pause.
+func Register(r worker.Registry, agents map[string]*agent.Agent) error {
+	for name, a := range agents {
+		if name == "" || a.Journal() == nil {
+			return &agent.ArgError{Func: "temporal.Register", Field: fmt.Sprintf("agents[%q]", name),
+				Problem: "it has no name, or is nil or empty; make one with agent.New, and give its Config.Name here"}
+		}
+	}
+	l := legs(maps.Clone(agents))
+	r.RegisterWorkflowWithOptions(Workflow, workflow.RegisterOptions{Name: workflowName})
+	r.RegisterActivityWithOptions(l.do, activity.RegisterOptions{Name: legName})
+	return nil
+}
+
+// legs are agents by their names.
+type legs map[string]*agent.Agent
+
+// do is the activity.
+func (l legs) do(ctx context.Context, args legArgs) (progress, error) {
+	a := l[args.Agent]
+	if a == nil {
+		return progress{}, fmt.Errorf("temporal: this worker has no agent %q", args.Agent)
+	}
+	ctx, done := attended(ctx, args.Grace+reserve)
+	defer done()
+	p, err := progress{}, error(nil)
+	if args.Cancel {
+		p, err = end(ctx, a, args.Run)
+	} else {
+		p, err = drive(ctx, a, args)
+	}
+	if err != nil {
+		kind := permanent(err)
+		return progress{}, sdk.NewApplicationErrorWithOptions(short(err), kind,
+			sdk.ApplicationErrorOptions{NonRetryable: kind != ""})
+	}
+	return p, nil
+}
+
+// short returns the text of an error for the history.
+func short(err error) string {
+	text := err.Error()
+	return strings.ToValidUTF8(text[:min(len(text), mostText)], "")
+}
+
+// attended sends heartbeats, and ends the context that it returns when the worker stops, or when
+// all but the reserve of the activity's time has passed. The caller must call done.
+func attended(ctx context.Context, reserve time.Duration) (attended context.Context, done func()) {
+	info, stopping := activity.GetInfo(ctx), activity.GetWorkerStopChannel(ctx)
+	attended, cancel := context.WithDeadline(ctx, info.Deadline.Add(-reserve))
+	over := make(chan struct{})
+	var beats sync.WaitGroup
+	beats.Go(func() {
+		tick := time.NewTicker(max(info.HeartbeatTimeout/4, time.Second))
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-stopping:
+				cancel()
+				stopping = nil
+			case <-tick.C:
+				activity.RecordHeartbeat(context.WithoutCancel(ctx))
+			}
+		}
+	})
+	return attended, func() {
+		close(over)
+		beats.Wait()
+		cancel()
+	}
+}
+
+// drive does a leg.
+func drive(ctx context.Context, a *agent.Agent, args legArgs) (progress, error) {
+	in := agent.Input{Session: args.Session, Key: args.Key}
+	switch {
+	case args.Input != nil:
+		in = *args.Input
+	case args.Continue:
+		in = agent.Continue(args.Session)
+	}
+	moved := false
+	p, err := a.Advance(ctx, in, agent.Leg{Steps: args.Steps, Time: args.Time, Grace: args.Grace,
+		Event: func(agent.Event) { moved = true }})
+	if err != nil {
+		return progress{}, err
+	}
+	out := progressed(args.Session, p)
+	if p.Next == agent.NextAgain && moved {
+		out.After = 0 // what doesn't move, because the agent is being drained, comes again in a second
+	}
+	return out, nil
+}
+
+// progressed returns what the workflow has to know.
+func progressed(session string, p agent.Progressed) progress {
+	out := progress{Ended: Ended{Session: session}, Next: p.Next}
+	if r := p.Result; r != nil {
+		out.Run, out.Status, out.Code = r.Run, r.Status, r.Code
+	}
+	if !p.At.IsZero() { // a duration: the clocks of workers and of the server may differ
+		out.After = max(time.Until(p.At), time.Second)
+	}
+	return out
+}
+
+// look is how long the workflow waits for a run to end that it has canceled.
+const look = 10 * time.Second
+
+// end ends a run, or has whoever drives it end it.
+//
+// A run that isn't in progress can't be canceled. So it is resumed, for which a pause is rejected
+// if it waits for one, and canceled at the first fact, before anything is called.
+func end(ctx context.Context, a *agent.Agent, r Run) (progress, error) {
+	s, in := a.Session(r.Session), agent.Input{Session: r.Session, Key: r.Key}
+	cancel := sync.OnceFunc(func() { _ = s.Cancel(ctx) })
+	for range 3 {
+		p, err := a.Advance(ctx, in, agent.Leg{Grace: r.Grace, Event: func(agent.Event) { cancel() }})
+		if wrong, ok := errors.AsType[*agent.ArgError](err); ok && wrong.Field == "Input.Prompt" { // no such run
+			return progress{Ended: Ended{Session: r.Session, Status: agent.Stopped, Code: machine.CodeCanceled},
+				Next: agent.NextEnded}, nil
+		}
+		if _, ok := errors.AsType[*agent.DecisionError](err); ok { // somebody else has decided, or it has expired
+			in = agent.Input{Session: r.Session, Key: r.Key}
+			continue
+		}
+		if err != nil {
+			return progress{}, err
+		}
+		switch p.Next {
+		case agent.NextEnded:
+			return progressed(r.Session, p), nil
+		case agent.NextLater: // another process drives it
+			if err := s.Cancel(ctx); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+				return progress{}, err
+			}
+			out := progressed(r.Session, p)
+			out.After = min(out.After, look)
+			return out, nil
+		case agent.NextWait:
+			in = rejecting(r.Session, p.Result.Pending)
+		}
+	}
+	return progress{Ended: Ended{Session: r.Session}, Next: agent.NextAgain}, nil
+}
+
+// rejecting returns an input that resumes a run by rejecting what it waits for.
+func rejecting(session string, pending []agent.Pause) agent.Input {
+	if len(pending) == 0 { // its host has paused it
+		return agent.Continue(session)
+	}
+	var decisions []agent.Decision
+	for i := range pending[:min(len(pending), journal.MaxCloses)] {
+		decisions = append(decisions, agent.Reject(pending[i].ID, "The run was canceled."))
+	}
+	return agent.Resume(session, decisions...)
+}
