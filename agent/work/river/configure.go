@@ -37,18 +37,12 @@ type Config struct {
 }
 
 const (
-	defaultLeg     = time.Minute
-	defaultWatch   = 10 * time.Second
-	defaultStop    = 10 * time.Second // SoftStopTimeout
-	defaultGrace   = 5 * time.Second  // of agent.Leg
-	longestCall    = time.Hour        // that may be in progress when the time of a leg is over
-	transaction    = 10 * time.Second // that ends a leg
-	watchQueue     = "pawl_watch"
-	legKind        = "pawl.leg"
-	watchKind      = "pawl.watch"
-	mostAtOnce     = 1000 // sessions, and jobs in a page
-	comesSoon      = time.Minute
-	maxSessionName = 512
+	defaultLeg   = time.Minute
+	defaultWatch = 10 * time.Second
+	defaultStop  = 10 * time.Second // SoftStopTimeout
+	longestCall  = time.Hour        // that may be in progress when the time of a leg is over
+	transaction  = 10 * time.Second // that ends a leg
+	watchQueue   = "pawl_watch"
 )
 
 // Configure makes a River client drive runs. It adds to rc, which must have the default queue,
@@ -71,7 +65,6 @@ func Configure(rc *river.Config, cfg Config) error {
 		return err
 	}
 	cfg.Leg.Time = cmp.Or(max(cfg.Leg.Time, 0), defaultLeg)
-	cfg.Leg.Grace = cmp.Or(max(cfg.Leg.Grace, 0), defaultGrace)
 	cfg.Watch = cmp.Or(cfg.Watch, defaultWatch)
 	cfg.Agents = maps.Clone(cfg.Agents)
 	workers := rc.Workers

@@ -77,68 +77,99 @@ func decide(args []string) error {
 	return nil
 }
 
-// TestKillsRepeatNothingAndLoseNothing kills two workers, and whoever decides, while runs are in
-// progress, and the process that looks for missing legs now and then.
+// Processes run roles again and again until stop is closed.
+type processes struct {
+	t    *testing.T
+	w    *world
+	all  sync.WaitGroup
+	stop chan struct{}
+}
+
+// start runs a role. when says after how many lines each of its processes is killed, and how long
+// after that; a negative number of lines spares it. The processes that were killed, or that killed
+// themselves, are counted.
+func (p *processes) start(role string, when func() (lines int, delay time.Duration)) *atomic.Int64 {
+	killed := new(atomic.Int64)
+	p.all.Go(func() {
+		for {
+			if lines, delay := when(); p.run(role, lines, delay) != nil {
+				killed.Add(1)
+			}
+			select {
+			case <-p.stop:
+				return
+			default:
+			}
+		}
+	})
+	return killed
+}
+
+// run runs a process to its end. If it isn't killed, it ends when stop is closed.
+func (p *processes) run(role string, lines int, delay time.Duration) error {
+	process, ended := roletest.Start(p.t, role, p.w.dsn, p.w.schema), make(chan struct{})
+	defer close(ended)
+	p.all.Go(func() {
+		select {
+		case <-p.stop:
+			_ = process.In.Close()
+		case <-ended:
+		}
+	})
+	for n := 0; n != lines && process.Line() != ""; n++ {
+	}
+	if lines >= 0 {
+		select {
+		case <-time.After(delay):
+		case <-p.stop:
+		}
+		_ = process.Process.Kill()
+	}
+	for process.Line() != "" {
+	}
+	return process.Wait()
+}
+
+// TestKillsRepeatNothingAndLoseNothing kills two workers while runs are in progress, after some
+// effects. Who decides dies, too. With many kills, so does the process that looks for missing legs,
+// River's leader, after 20 to 40 s; it takes up to 15 s until there is another.
 func TestKillsRepeatNothingAndLoseNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	began := time.Now()
-	var killed, died atomic.Int64
-	var all sync.WaitGroup
-	stop := make(chan struct{})
-	process := func(role string, lines func() int, count *atomic.Int64) {
-		for p := roletest.Start(t, role, w.dsn, w.schema); ; p = roletest.Start(t, role, w.dsn, w.schema) {
-			end := lines()
-			ended := make(chan struct{})
-			go func() {
-				select {
-				case <-stop:
-					_ = p.In.Close()
-				case <-ended:
-				}
-			}()
-			for n := 0; (end < 0 || n < end) && p.Line() != ""; n++ {
-			}
-			if end >= 0 {
-				<-time.After(time.Duration(rand.IntN(5000)) * time.Microsecond)
-				_ = p.Process.Kill()
-			}
-			for p.Line() != "" {
-			}
-			close(ended)
-			if p.Wait() == nil {
-				return
-			}
-			count.Add(1)
+	began, p := time.Now(), &processes{t: t, w: w, stop: make(chan struct{})}
+	end := sync.OnceFunc(func() {
+		close(p.stop)
+		p.all.Wait()
+	})
+	defer end()
+	var begun atomic.Int64
+	spared := func() (int, time.Duration) { return -1, 0 }
+	victim := func() (int, time.Duration) {
+		if begun.Add(1) > int64(*kills) {
+			return spared()
 		}
+		return rand.IntN(12), time.Duration(rand.IntN(5000)) * time.Microsecond
 	}
-	left := atomic.Int64{}
-	left.Store(int64(*kills))
-	victim := func() int { // how many effects it has before it is killed; -1: it isn't
-		if left.Add(-1) < 0 {
-			return -1
-		}
-		return rand.IntN(12)
+	leader := spared
+	if *kills >= 100 {
+		leader = func() (int, time.Duration) { return 1, 20*time.Second + time.Duration(rand.IntN(20))*time.Second }
 	}
-	spared := func() int { return -1 }
-	all.Go(func() { process("worker", victim, &killed) })
-	all.Go(func() { process("worker", victim, &killed) })
-	all.Go(func() { process("person", spared, &died) })
-	all.Go(func() { process("keeper", spared, new(atomic.Int64)) })
+	persons, leaders := p.start("person", spared), p.start("keeper", leader)
+	first, second := p.start("worker", victim), p.start("worker", victim)
 	c := w.client(t)
 	for n := range *runs { // as the workers die, so that there are some in progress
 		w.enqueue(t, c, "s-"+strconv.Itoa(n))
-		for killed.Load() < int64(n*(*kills) / *runs) && w.count(t, "SELECT count(*) FROM ended") < n {
+		for first.Load()+second.Load() < int64(n*(*kills) / *runs) && w.count(t, "SELECT count(*) FROM ended") < n {
 			<-time.After(10 * time.Millisecond)
 		}
 	}
 	require.Eventually(t, func() bool { return w.count(t, "SELECT count(*) FROM ended") == *runs },
 		3*time.Minute, 50*time.Millisecond, "some runs are lost")
-	close(stop)
-	all.Wait()
+	end()
 	w.checkEffects(t)
-	t.Logf("%d runs, %d workers killed, %d times who decided died, %d copies of ends, %v", *runs, killed.Load(),
-		died.Load(), w.count(t, "SELECT sum(times) FROM ended")-*runs, time.Since(began).Round(time.Second))
+	t.Logf("%d runs, %d workers and %d leaders killed, %d times who decided died, %d copies of ends, %v", *runs,
+		first.Load()+second.Load(), leaders.Load(), persons.Load(),
+		w.count(t, "SELECT sum(times) FROM ended")-*runs, time.Since(began).Round(time.Second))
 }
 
 // checkEffects requires that all runs are completed, no effect happened twice, and none is missing.

@@ -37,9 +37,15 @@
 //     the leader of the River clients was killed, add up to 15 s, in which there is none.
 //   - A leg waits for nothing: a run that waits for a decision costs a row of the journal, and a
 //     scheduled job if the time to decide ends. River looks for scheduled jobs every 5 s.
+//   - A leg with which workers die, as if it killed them, is left to River after MaxAttempts
+//     deaths in a row (25 by default), and so is tried once an hour.
 //   - When a client stops, its legs pause at their next safe point, and go on elsewhere.
 //
-// # Several queues
+// # Priorities and queues
+//
+// River does what has been in a queue for longer first, of one priority. The jobs of Wake have
+// priority 1, the highest, which is also River's default: if many runs are queued, give them a
+// lower one (2 to 4), so that decisions don't wait behind them.
 //
 // All jobs of a run are in the queue of the first, except for those of Wake and those that replace
 // one that was discarded or canceled: they are in the default queue. So each client that works the

@@ -10,15 +10,16 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
+
+const legKind = "pawl.leg"
 
 // A leg is the arguments of a job: with Input for a run that hasn't started, and without it for one
 // that has; then without Agent if the worker has to find out which it is.
@@ -28,7 +29,9 @@ type leg struct {
 	// Input is an agent.Input as JSON, in a string: jsonb would refuse the character 0, and change
 	// numbers.
 	Input string `json:"input,omitempty"`
-	Key   string `json:"key" river:"unique"`
+	// Deaths counts the workers that died of the leg, or with it.
+	Deaths int    `json:"deaths,omitempty"`
+	Key    string `json:"key" river:"unique"`
 }
 
 // Kind returns the name of the kind of jobs.
@@ -102,13 +105,12 @@ func Wake(ctx context.Context, c *river.Client[pgx.Tx], session string) error {
 
 // checkName returns what is wrong with the name of a session.
 func checkName(field, name string) error {
-	if name == "" || len(name) > maxSessionName || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, unicode.IsControl) {
-		return &agent.ArgError{Field: field, Problem: fmt.Sprintf(
-			"%q is no name of a session: give valid UTF-8 of 1 to %d bytes without control characters", name,
-			maxSessionName)}
+	if name != "" && name == machine.CleanName(name) {
+		return nil
 	}
-	return nil
+	return &agent.ArgError{Field: field, Problem: fmt.Sprintf(
+		"%q is no name of a session: give valid UTF-8 of 1 to %d bytes without control characters", name,
+		journal.MaxName)}
 }
 
 // encode returns an input as JSON, with the fields that are set.

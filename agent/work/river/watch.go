@@ -18,6 +18,12 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
+const (
+	watchKind  = "pawl.watch"
+	mostAtOnce = 1000        // sessions, and jobs in a page
+	comesSoon  = time.Minute // from now
+)
+
 // A watch is the arguments of the job that looks for legs that are missing.
 type watch struct{}
 
@@ -27,7 +33,8 @@ func (watch) Kind() string { return watchKind }
 // A watcher queues legs that are missing:
 //
 //   - in place of a job whose worker has died. For River it runs, for an hour by default, but nobody
-//     holds its session. A run that hasn't started is queued again, too
+//     holds its session. A run that hasn't started is queued again, too. A leg whose workers have
+//     died as often as it may be tried is left to River
 //   - for a session that is due and has no job: who decided died before Wake, the time to decide is
 //     over, or its job was discarded or canceled
 //
@@ -66,6 +73,9 @@ func (w *watcher) replaceDead(ctx context.Context, c *river.Client[pgx.Tx], befo
 				continue
 			}
 			next := job.Args
+			if next.Deaths++; next.Deaths >= row.MaxAttempts {
+				continue // it may be what they die of: River tries it again, in an hour
+			}
 			next.Key = rand.Text()
 			err = w.legs.complete(ctx, job, func(tx pgx.Tx) error {
 				_, err := c.InsertTx(ctx, tx, next, after(row))

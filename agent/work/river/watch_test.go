@@ -1,6 +1,7 @@
 package river_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -53,6 +54,36 @@ func TestARunWhoseWorkerDiedBeforeItStartedIsQueuedAgain(t *testing.T) {
 	require.Zero(t, w.count(t, "SELECT count(*) FROM river_job WHERE state = 'running' AND attempted_by = '{dead}'"))
 }
 
+// TestALegThatKillsItsWorkersIsLeftToRiver: it has as many tries as the job has attempts.
+func TestALegThatKillsItsWorkersIsLeftToRiver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enqueue(t, w.client(t), "s")
+	w.exec(t, "UPDATE river_job SET max_attempts = 3")
+	w.watch(t, w.agentFor(t, agent.Config{}))
+	for range 3 {
+		w.await(t, 1, "SELECT count(*) FROM river_job WHERE kind = 'pawl.leg' AND state = 'available'")
+		w.exec(t, dead+" AND state = 'available'")
+	}
+	w.await(t, 5, looked)
+	require.Equal(t, 1, w.count(t, "SELECT count(*) FROM river_job WHERE kind = 'pawl.leg' AND state = 'running'"))
+	require.Equal(t, 3, w.count(t, "SELECT count(*) FROM river_job WHERE kind = 'pawl.leg'"))
+}
+
+// looked selects how often somebody has looked for missing legs.
+const looked = "SELECT count(*) FROM river_job WHERE kind = 'pawl.watch' AND state = 'completed'"
+
+// watch starts a client that looks for missing legs, and does none, until the test ends.
+func (w *world) watch(t *testing.T, a *agent.Agent) {
+	t.Helper()
+	rc := &river.Config{Queues: map[string]river.QueueConfig{}, TestOnly: true, Logger: quiet}
+	require.NoError(t, pawlriver.ConfigureWatch(rc, w.config(a)))
+	c, err := river.NewClient(riverpgxv5.New(w.pool), rc)
+	require.NoError(t, err)
+	require.NoError(t, c.Start(context.Background()))
+	t.Cleanup(func() { require.NoError(t, c.StopAndCancel(context.Background())) })
+}
+
 // TestALegIsMissingOnlyIfNobodyWorksOnIt: neither a session that is held, nor one that has a job,
 // nor one of another agent gets a job.
 func TestALegIsMissingOnlyIfNobodyWorksOnIt(t *testing.T) {
@@ -77,13 +108,7 @@ func TestALegIsMissingOnlyIfNobodyWorksOnIt(t *testing.T) {
 	require.NoError(t, pawlriver.Wake(t.Context(), c, "queued"))
 	require.Equal(t, 2, w.count(t, "SELECT count(*) FROM river_job"))
 
-	rc := &river.Config{Queues: map[string]river.QueueConfig{}, TestOnly: true, Logger: quiet}
-	require.NoError(t, pawlriver.ConfigureWatch(rc, w.config(a))) // nobody does legs
-	watching, err := river.NewClient(riverpgxv5.New(w.pool), rc)
-	require.NoError(t, err)
-	require.NoError(t, watching.Start(t.Context()))
-	defer func() { require.NoError(t, watching.Stop(t.Context())) }()
-	const looked = "SELECT count(*) FROM river_job WHERE kind = 'pawl.watch' AND state = 'completed'"
+	w.watch(t, a)
 	w.await(t, 3, looked) // the second was a second after the sessions became due, at least
 	require.Equal(t, 2, w.count(t, "SELECT count(*) FROM river_job WHERE kind = 'pawl.leg'"))
 
