@@ -13,7 +13,7 @@ import (
 // as the append, lease or post that changes it.
 type Head struct {
 	Session string `json:"session"`
-	// The last [HeadUpdate] of the host set these seven.
+	// The last [HeadUpdate] of the host set these eight.
 	Status string            `json:"status,omitempty"`
 	Open   []Open            `json:"open,omitempty"`
 	Kind   string            `json:"kind,omitempty"` // which package's log it is; empty: a session of agents
@@ -21,6 +21,9 @@ type Head struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	Parent string            `json:"parent,omitempty"` // whose work this one is; empty: nobody's
 	Info   []byte            `json:"info,omitempty"`   // the host's; nil for none
+	// Due is the earliest of [HeadUpdate].Due and the times at which something open expires; zero
+	// if there is none.
+	Due time.Time `json:"due,omitzero"`
 
 	Seq    uint64 `json:"seq"`    // number of the last record, 0 for none
 	Pruned uint64 `json:"pruned"` // records up to this number are gone
@@ -78,11 +81,11 @@ type Filter struct {
 	// empty; zero: none.
 	Without Label
 	Open    bool // only sessions with something open
-	// Expired keeps only sessions with something open that expires then or before, if it isn't
-	// zero.
-	Expired time.Time
-	Inbox   bool   // only sessions with something in the inbox
-	After   string // only names after this one: the last name of the previous page
+	// Due keeps only sessions whose [Head].Due is then or before, if it isn't zero, and lists them by
+	// that, the earliest first, and those of one time by name. It doesn't go with Newest.
+	Due   time.Time
+	Inbox bool   // only sessions with something in the inbox
+	After string // only names after this one: the last name of the previous page
 	// Newest lists the sessions by Updated, the newest first, and those of one time by name. The
 	// next page is that of Before and After: the Updated and the name of the last head. Before
 	// alone keeps what was updated before it. A session that is appended to meanwhile may be
@@ -105,7 +108,7 @@ func (f Filter) Match(h Head) bool {
 		(f.Label.Key == "" || f.Label.Value != "" && h.Labels[f.Label.Key] == f.Label.Value) &&
 		(f.Without.Key == "" || !f.Without.on(h)) &&
 		(!f.Open || len(h.Open) > 0) &&
-		(f.Expired.IsZero() || !Expires(h.Open).IsZero() && !Expires(h.Open).After(f.Expired)) &&
+		(f.Due.IsZero() || !h.Due.IsZero() && !h.Due.After(f.Due)) &&
 		(!f.Inbox || h.Inbox > 0)
 }
 
@@ -123,6 +126,9 @@ func (f Filter) compare(x, y Head) int {
 	if f.Newest {
 		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Session, y.Session))
 	}
+	if !f.Due.IsZero() {
+		return cmp.Or(x.Due.Compare(y.Due), cmp.Compare(x.Session, y.Session))
+	}
 	return cmp.Compare(x.Session, y.Session)
 }
 
@@ -132,8 +138,9 @@ func (l Label) on(h Head) bool {
 	return has && (l.Value == "" || l.Value == value)
 }
 
-// Expires returns when the first of what is open expires; zero if nothing does.
-func Expires(open []Open) (first time.Time) {
+// dueAt returns the earliest of a time and the times at which something open expires, without those
+// that are zero.
+func dueAt(first time.Time, open []Open) time.Time {
 	for i := range open {
 		if at := open[i].Expires; first.IsZero() || !at.IsZero() && at.Before(first) {
 			first = at

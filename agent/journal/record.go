@@ -78,6 +78,9 @@ type HeadUpdate struct {
 	// Info is what lists of the host show besides: any bytes, at most [MaxInfo] of them. Nil and
 	// empty are the same.
 	Info []byte `json:"info,omitempty"`
+	// Due is when the session has work for whoever finds it by [Filter].Due, if that isn't only when
+	// something open expires; zero: then.
+	Due time.Time `json:"due,omitzero"`
 }
 
 // Set replaces the part of the head that the host sets, with copies.
@@ -90,6 +93,7 @@ func (h *Head) Set(u *HeadUpdate) {
 	for i := range h.Open {
 		h.Open[i].Expires = normalize(h.Open[i].Expires)
 	}
+	h.Due = dueAt(normalize(u.Due), h.Open)
 }
 
 // An Item is what another process or goroutine asks of a session's writer: a decision, a message, a

@@ -33,8 +33,11 @@ func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.H
 		limit = min(limit, f.Limit)
 	}
 	pages, given := s.byName(f), 0
-	if f.Newest {
+	switch {
+	case f.Newest:
 		pages = s.newest(f)
+	case !f.Due.IsZero():
+		pages = s.byDue(f)
 	}
 	for {
 		if err := listContextError(ctx); err != nil {
@@ -76,14 +79,10 @@ func (s *Store) byName(f journal.Filter) pager {
 	}
 	return func(ctx context.Context, limit int) ([]journal.Head, bool, error) {
 		c := s.conditions(&f)
-		name := "s.name"
-		if !f.Expired.IsZero() { // the few that have expired are found by that, and sorted
-			name += " || ''"
-		}
 		if exclusive {
-			c.add(name+" > %s", from)
+			c.add("s.name > %s", from)
 		} else {
-			c.add(name+" >= %s", from)
+			c.add("s.name >= %s", from)
 		}
 		page, err := s.heads(ctx, s.q.heads+c.text+" ORDER BY s.name LIMIT "+c.param(limit), c.args)
 		if err != nil || len(page) < limit {
@@ -91,6 +90,25 @@ func (s *Store) byName(f journal.Filter) pager {
 		}
 		from, exclusive = page[limit-1].Session, true
 		return page, !strings.HasPrefix(from, prefix), nil // all sessions with the prefix came before
+	}
+}
+
+// byDue returns the pages of heads that are due, from the earliest on, which an index finds.
+func (s *Store) byDue(f journal.Filter) pager {
+	var after *journal.Head // the last head of the page before
+	return func(ctx context.Context, limit int) ([]journal.Head, bool, error) {
+		c := s.conditions(&f)
+		c.add("s.expires <= %s", nearest(f.Due))
+		if after != nil {
+			at := c.param(nearest(after.Due))
+			c.add("s.expires >= "+at+" AND (s.expires > "+at+" OR s.name > %s)", after.Session)
+		}
+		page, err := s.heads(ctx, s.q.heads+c.text+" ORDER BY s.expires, s.name LIMIT "+c.param(limit), c.args)
+		if err != nil || len(page) < limit {
+			return page, true, err
+		}
+		after = &page[limit-1]
+		return page, false, nil
 	}
 }
 
@@ -159,7 +177,7 @@ func (c *conditions) param(value any) string {
 func (s *Store) conditions(f *journal.Filter) *conditions {
 	c := &conditions{store: s}
 	if v := f.Status; v != "" && storable(v) == v {
-		if f.Inbox || !f.Expired.IsZero() { // few sessions are in these indexes, and many have the status
+		if f.Inbox || !f.Due.IsZero() { // few sessions are in these indexes, and many have the status
 			c.add("s.status || '' = %s", v)
 		} else {
 			c.add("s.status = %s", v)
@@ -180,9 +198,6 @@ func (s *Store) conditions(f *journal.Filter) *conditions {
 		if e.set {
 			c.add(e.condition)
 		}
-	}
-	if !f.Expired.IsZero() {
-		c.add("s.expires <= %s", nearest(f.Expired))
 	}
 	if l := f.Label; l.Key != "" && isStorable(l) {
 		c.add(s.label, l.Key, l.Value)

@@ -26,14 +26,16 @@ func scanRow(scan func(...any) error) (*row, error) {
 		openText, labels              string
 		info                          blob
 		id, seq, pruned, inbox, fence number
-		until, created, updated, now  instant
+		until, due                    instant
+		created, updated, now         instant
 	)
-	if err := scan(&id, &r.Session, &r.Status, &openText, &r.Kind, &r.Title, &labels, &r.Parent, &info, &seq, &pruned,
-		&inbox, &fence, &r.Owner, &until, &created, &updated, &now); err != nil {
+	if err := scan(&id, &r.Session, &r.Status, &openText, &r.Kind, &r.Title, &labels, &r.Parent, &info, &due, &seq,
+		&pruned, &inbox, &fence, &r.Owner, &until, &created, &updated, &now); err != nil {
 		return nil, err
 	}
 	r.id, r.Seq, r.Pruned, r.Inbox, r.Fence = int64(id), uint64(seq), uint64(pruned), int(inbox), uint64(fence)
 	r.Until, r.Created, r.Updated, r.now = time.Time(until), time.Time(created), time.Time(updated), time.Time(now)
+	r.Due = time.Time(due)
 	if len(info) > 0 {
 		r.Info = info
 	}
@@ -82,7 +84,7 @@ func (s *Store) save(ctx context.Context, tx Tx, r *row) error {
 	}
 	args := []any{r.id, r.Status, text, len(r.Open), int64(r.Seq), int64(r.Pruned), r.Inbox, int64(r.Fence), r.Owner,
 		Nanos(r.Until), r.Updated.UnixNano(), r.Kind, r.Title, labels, r.Parent,
-		Nanos(journal.Expires(r.Open)), idle, Blob(r.Info)}
+		Nanos(r.Due), idle, Blob(r.Info)}
 	if r.exists() {
 		_, err = tx.ExecContext(ctx, s.q.update, args...)
 		return err

@@ -94,7 +94,7 @@ func (d Dialect) SQL(statement string) string {
 }
 
 // updatedColumn is the number of the column with the time of the last append.
-const updatedColumn = "17"
+const updatedColumn = "18"
 
 type statements struct {
 	find, lock, heads, idle, owned   string
@@ -112,7 +112,7 @@ func (d Dialect) statements() statements {
 		now = "0"
 	}
 	// The columns are those of scanRow, in its order. updatedColumn is the number of d.Updated.
-	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, s.parent, s.info, " + d.Seq +
+	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, s.parent, s.info, s.expires, " + d.Seq +
 		", s.pruned, s.inbox, s.fence, s.owner, s.until, s.created, "
 	from := " FROM @sessions s WHERE "
 	q := statements{

@@ -21,7 +21,7 @@ func Sessions(ctx context.Context, store journal.Store, prefix string) iter.Seq2
 		for _, f := range []journal.Filter{
 			{Status: string(machine.Running)},
 			{Status: string(machine.Paused), Inbox: true},
-			{Status: string(machine.Paused), Expired: time.Now()},
+			{Status: string(machine.Paused), Due: time.Now()},
 		} {
 			f.Prefix, f.NoKind, f.NoParent = prefix, true, true
 			for h, err := range store.Heads(ctx, f) {
@@ -57,8 +57,7 @@ func since(h *journal.Head, now time.Time) (at time.Time, due bool) {
 		if h.Inbox > 0 {
 			return h.Updated, true
 		}
-		at = journal.Expires(h.Open)
-		return at, !at.IsZero() && !now.Before(at)
+		return h.Due, !h.Due.IsZero() && !now.Before(h.Due)
 	}
 	return at, false
 }

@@ -68,6 +68,8 @@ func TestSessionsAreDueThatCouldContinueButThatNobodyDrives(t *testing.T) {
 			{"it has a parent", journal.Head{Status: running, Parent: "p"}, time.Time{}},
 			{"it is another package's", journal.Head{Status: running, Kind: "plan"}, time.Time{}},
 		} {
+			c.head.Set(&journal.HeadUpdate{Status: c.head.Status, Open: c.head.Open, Kind: c.head.Kind,
+				Parent: c.head.Parent})
 			if c.head.Updated = updated; c.head.Session == "" {
 				c.head.Session = "s"
 			}

@@ -422,9 +422,9 @@ var defects = []defect{
 			return s.Heads(ctx, f)
 		}
 	}},
-	{"takes what never expires for expired", "sessions are found by what has expired", func(b *bad, s journal.Store) {
+	{"takes what is never due for due", "sessions are found by when they are due", func(b *bad, s journal.Store) {
 		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
-			f.Open, f.Expired = !f.Expired.IsZero(), time.Time{}
+			f.Open, f.Due = !f.Due.IsZero(), time.Time{}
 			return s.Heads(ctx, f)
 		}
 	}},

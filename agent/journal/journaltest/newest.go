@@ -70,30 +70,51 @@ var newestChecks = []check{
 		slices.Sort(got)
 		f.equal("different ones", len(slices.Compact(got)), 450)
 	}},
-	{"sessions are found by what has expired", func(t tb, s journal.Store) {
+	{"sessions are found by when they are due", func(t tb, s journal.Store) {
 		f := on(t, s)
 		at := func(d time.Duration) journal.Open { return journal.Open{ID: fmt.Sprint(d), Expires: recordTime.Add(d)} }
-		for name, open := range map[string][]journal.Open{
-			"a": {{ID: "never"}}, "b": {{ID: "never"}, at(2), at(1)}, "c": {at(2)}, "d": {at(3), at(-1)}, "e": nil,
+		for name, head := range map[string]journal.HeadUpdate{
+			"a": {Open: []journal.Open{{ID: "never"}}}, "b": {Open: []journal.Open{{ID: "never"}, at(2), at(1)}},
+			"c": {Open: []journal.Open{at(2)}}, "d": {Open: []journal.Open{at(3), at(-1)}}, "e": {},
+			"f": {Due: recordTime.Add(1)}, "g": {Due: recordTime.Add(2), Open: []journal.Open{at(4), at(0)}},
 		} {
 			l := f.lease(name, "w", hour)
-			f.append(journal.Append{Session: name, Fence: l.Fence, Records: recs(1, 1),
-				Head: &journal.HeadUpdate{Status: "paused", Open: open}})
+			head.Status = "paused"
+			f.append(journal.Append{Session: name, Fence: l.Fence, Records: recs(1, 1), Head: &head})
 		}
-		expired := func(d time.Duration) []string {
-			return f.names(journal.Filter{Status: "paused", Expired: recordTime.Add(d)})
+		due := func(d time.Duration) []string {
+			return f.names(journal.Filter{Status: "paused", Due: recordTime.Add(d)})
 		}
-		f.equal("expired at 0", expired(0), []string{"d"})
-		f.equal("expired at 1", expired(1), []string{"b", "d"})
-		f.equal("expired at 2", expired(2), []string{"b", "c", "d"})
-		f.equal("expired far ahead", f.names(journal.Filter{Expired: farAhead}), []string{"b", "c", "d"})
-		f.equal("expired long ago", f.names(journal.Filter{Expired: longAgo}), nil)
+		f.equal("due at 0", due(0), []string{"d", "g"})
+		f.equal("due at 1", due(1), []string{"d", "g", "b", "f"})
+		f.equal("due at 2", due(2), []string{"d", "g", "b", "f", "c"})
+		f.equal("the first two", f.names(journal.Filter{Due: farAhead, Limit: 2}), []string{"d", "g"})
+		f.equal("due far ahead", f.names(journal.Filter{Due: farAhead}), []string{"d", "g", "b", "f", "c"})
+		f.equal("due long ago", f.names(journal.Filter{Due: longAgo}), nil)
+		f.equal("due, with a prefix", f.names(journal.Filter{Due: farAhead, Prefix: "c"}), []string{"c"})
+		f.equal("due, after a name", f.names(journal.Filter{Due: farAhead, After: "c"}), []string{"d", "g", "f"})
+		f.equal("when f is due", f.head("f").Due, recordTime.Add(1))
+		f.equal("when g is due", f.head("g").Due, recordTime)
+		f.equal("when e is due", f.head("e").Due, time.Time{})
 		l := f.lease("b", "w", hour)
 		f.append(journal.Append{Session: "b", After: 1, Fence: l.Fence, Records: recs(2, 2)})
-		f.equal("expired after an append without a head", expired(1), []string{"b", "d"})
+		f.equal("due after an append without a head", due(1), []string{"d", "g", "b", "f"})
 		f.append(journal.Append{Session: "b", After: 2, Fence: l.Fence, Records: recs(3, 3),
 			Head: &journal.HeadUpdate{}})
-		f.equal("expired when nothing is open", expired(1), []string{"d"})
+		f.equal("due when nothing is open", due(1), []string{"d", "g", "f"})
+	}},
+	{"many sessions that are due are listed once each, the earliest first", func(t tb, s journal.Store) {
+		f := on(t, s)
+		var want []string
+		for i := range 450 {
+			name := fmt.Sprintf("s-%03d", 449-i)
+			at := recordTime.Add(time.Duration(i / 300))
+			f.append(journal.Append{Session: name, Head: &journal.HeadUpdate{Status: "x", Due: at}})
+			want = append(want, name)
+		}
+		slices.Sort(want[:300])
+		slices.Sort(want[300:])
+		f.equal("sessions", f.names(journal.Filter{Due: farAhead, NoKind: true, NoParent: true}), want)
 	}},
 	{"a session keeps the time when it began", func(t tb, s journal.Store) {
 		f := on(t, s)

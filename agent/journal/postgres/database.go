@@ -184,13 +184,15 @@ func headColumns(h *journal.HeadUpdate) ([]any, error) {
 		var text *string
 		return []any{text, text, (*int)(nil), text, text, text, text, (*int64)(nil), []byte(nil)}, nil
 	}
+	var head journal.Head
+	head.Set(h)
 	open, err := sqljournal.EncodeOpen(h.Open)
 	if err != nil {
 		return nil, err
 	}
 	labels, err := sqljournal.EncodeLabels(h.Labels)
 	return []any{h.Status, open, len(h.Open), h.Kind, h.Title, labels, h.Parent,
-		sqljournal.Nanos(journal.Expires(h.Open)), sqljournal.Blob(h.Info)}, err
+		sqljournal.Nanos(head.Due), sqljournal.Blob(h.Info)}, err
 }
 
 // Insert implements [sqljournal.Database].

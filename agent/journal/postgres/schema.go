@@ -80,7 +80,7 @@ var migrations = [][]string{{
 	"ALTER TABLE @sessions ADD COLUMN created bigint NOT NULL DEFAULT 0",
 	`UPDATE @sessions AS s SET created =
 		coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq LIMIT 1), s.updated)`,
-	// when the first of what is open expires
+	// when the session is due: journal.Head.Due
 	"ALTER TABLE @sessions ADD COLUMN expires bigint",
 	"UPDATE @sessions AS s SET expires = (SELECT min((j ->> 'expires')::bigint) FROM jsonb_array_elements(s.open::jsonb) j) WHERE opens > 0",
 	"CREATE INDEX sessions_expiring ON @sessions (expires) WHERE expires IS NOT NULL",
