@@ -39,7 +39,7 @@ func (s *heads) Heads(_ context.Context, f journal.Filter) iter.Seq2[journal.Hea
 func TestSessionsAreDueThatCouldContinueButThatNobodyDrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		past, future, updated := now.Add(-time.Minute), now.Add(time.Minute), now.Add(-time.Hour)
+		past, future, updated := now.Add(-time.Minute).UTC(), now.Add(time.Minute), now.Add(-time.Hour)
 		running, paused := string(machine.Running), string(machine.Paused)
 		open := func(expires ...time.Time) (o []journal.Open) {
 			for _, at := range expires {
