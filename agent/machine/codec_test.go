@@ -89,7 +89,7 @@ func everyFact() []machine.Fact {
 			Only: []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0",
 			Replaces: &machine.Replaced{Start: 9, Before: []machine.Span{{From: 0, To: 1}},
-				Note: "Note: it went back"}},
+				Note: "Note: it went back"}, Queue: &machine.Queue{At: at, Attempts: 3}},
 		&machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice,
 			Final: machine.LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
@@ -134,15 +134,17 @@ func everyFact() []machine.Fact {
 		&machine.Emitted{Meta: meta("r-1.1.0"), Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
 		&machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}},
 			Message: provider.User("undone")},
+		&machine.Delivered{Meta: meta(""), Ended: "r-0"},
 		&machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16,
 			Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
 			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", Scope: "docs/", By: "ann", Since: at}},
 			Run:   &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
 			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home",
 			Owner: "ann", Parent: "s-0", Notes: []machine.NoteState{{"plan", 1, .5}}, OwnLabels: "archived=yes",
+			Ends:   []machine.EndState{{"r-0", 7, machine.Failed, machine.CodeProvider, "529 <overloaded>", at}},
 			Totals: machine.Totals{Cost: 12, Steps: 3, Unpriced: true, Copied: true}}},
 		&machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit,
-			Reason: "agent: Limits.Steps is reached: 12 of 12"},
+			Reason: "agent: Limits.Steps is reached: 12 of 12", At: at.Add(time.Minute)},
 	}
 }
 

@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Copy returns the facts of a session as facts of another one, up to the last point at which no
@@ -26,8 +27,15 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 			return nil, &FactError{Session: to, Seq: meta.Seq, Kind: f.kind(),
 				Problem: fmt.Sprintf("its number should be %d", next)}
 		}
-		if _, ok := f.(*Snapshot); ok && i > 0 {
-			continue
+		switch f.(type) {
+		case *Snapshot:
+			if i > 0 {
+				continue
+			}
+		case *Delivered:
+			if from != to { // the copy has no ends to be delivered
+				continue
+			}
 		}
 		origin, number := *meta.Origin.orZero(), meta.Seq
 		origin.Session = to
@@ -74,9 +82,16 @@ func setOwner(f Fact, from, to string) {
 		}
 		s, r := *f.State, *f.State.Run
 		if from != to {
-			s.Keys, s.Parent, s.Totals = nil, "", Totals{Copied: true}
+			s.Keys, s.Parent, s.Totals, s.Ends = nil, "", Totals{Copied: true}, nil
 		}
-		r.Start = min(r.Start, 1) // the snapshot stands for the fact that started the run
+		start := min(r.Start, 1) // the snapshot stands for the fact that started the run
+		s.Ends = slices.Clone(s.Ends)
+		for i := range s.Ends {
+			if e := &s.Ends[i]; e.Run == r.ID {
+				e.Start = start
+			}
+		}
+		r.Start = start
 		s.Run, f.State = &r, &s
 	}
 }

@@ -97,36 +97,38 @@
 // it was paused, and "any" that a snapshot sets the stage. A slash separates outcomes that depend
 // on the contents of the fact or of the state.
 //
-//	fact                  no run       ready        calling        acting  replied      failed       paused ended
-//	RunStarted            ready/acting -            -              -       -            -            -      ready/acting
-//	StepStarted           -            calling      =              -       calling      -            -      -
-//	Compacted             -            =            =              =       =            =            =      =
-//	NoteWritten           -            =            =              =       =            =            -      -
-//	Replied               -            -            acting/replied -       -            -            -      -
-//	StepFailed            -            -            failed         -       -            -            =      -
-//	ToolStarted           -            -            -              =       -            -            -      -
-//	ToolFinished          -            -            -              =/ready -            -            =      -
-//	Suspended             -            -            -              =       -            -            -      -
-//	Decided               -            -            -              =       -            -            back   -
-//	Steered               -            =            -              -       ready        -            -      -
-//	SentBack              -            -            -              -       ready        -            -      -
-//	ModeChanged           -            =            =              =       =            =            =      -
-//	PhaseChanged          -            =            =              =       =            =            -      -
-//	ContextResetRequested -            =            =              =       =            =            -      -
-//	ToolsChanged          -            =            =              =       =            =            -      -
-//	Continued             -            =            =              =       =            =            back   -
-//	RuleRevoked           -            =            =              =       =            =            =      =
-//	TitleChanged          -            =            =              =       =            =            =      =
-//	LabelChanged          -            =            =              =       =            =            =      =
-//	Emitted               -            =            =              =       =            =            -      -
-//	Undone                -            -            -              -       -            -            -      =
-//	Snapshot              any          =            =              =       =            =            =      =
-//	RunEnded              -            paused/ended paused/ended   paused  paused/ended paused/ended ended  -
+//	fact                  no run              ready        calling        acting  replied      failed       paused ended
+//	RunStarted            ready/acting/paused -            -              -       -            -            -      ready/acting/paused
+//	StepStarted           -                   calling      =              -       calling      -            -      -
+//	Compacted             -                   =            =              =       =            =            =      =
+//	NoteWritten           -                   =            =              =       =            =            -      -
+//	Replied               -                   -            acting/replied -       -            -            -      -
+//	StepFailed            -                   -            failed         -       -            -            =      -
+//	ToolStarted           -                   -            -              =       -            -            -      -
+//	ToolFinished          -                   -            -              =/ready -            -            =      -
+//	Suspended             -                   -            -              =       -            -            -      -
+//	Decided               -                   -            -              =       -            -            back   -
+//	Steered               -                   =            -              -       ready        -            -      -
+//	SentBack              -                   -            -              -       ready        -            -      -
+//	ModeChanged           -                   =            =              =       =            =            =      -
+//	PhaseChanged          -                   =            =              =       =            =            -      -
+//	ContextResetRequested -                   =            =              =       =            =            -      -
+//	ToolsChanged          -                   =            =              =       =            =            -      -
+//	Continued             -                   =            =              =       =            =            back   -
+//	RuleRevoked           -                   =            =              =       =            =            =      =
+//	TitleChanged          -                   =            =              =       =            =            =      =
+//	LabelChanged          -                   =            =              =       =            =            =      =
+//	Emitted               -                   =            =              =       =            =            -      -
+//	Undone                -                   -            -              -       -            -            -      =
+//	Delivered             -                   =            =              =       =            =            =      =
+//	Snapshot              any                 =            =              =       =            =            =      =
+//	RunEnded              -                   paused/ended paused/ended   paused  paused/ended paused/ended ended  paused
 //
 // In stage replied, StepStarted is accepted only if the provider has paused its reply and asks to
 // be called again. Steered and SentBack lead to ready, from which the model is called again. A
 // paused run accepts StepFailed and ToolFinished so that it can be ended: they close the open model
-// call and the open calls.
+// call and the open calls. A queued run begins paused. One that has failed is paused again by a
+// RunEnded with CodeQueued, and then is ready.
 //
 // # Changing the machine
 //

@@ -74,6 +74,9 @@ type RunStarted struct {
 	// Replaces says what the run replaces: nil, or an earlier run and all runs after that. See
 	// Input.Replaces of package agent.
 	Replaces *Replaced `json:"replaces,omitempty"`
+	// Queue is set for a run that waits until a worker continues it: it is paused with
+	// [CodeQueued].
+	Queue *Queue `json:"queue,omitempty"`
 }
 
 // Replaced is what a run begins with that replaces others.
@@ -328,12 +331,15 @@ type Snapshot struct {
 	From string `json:"from,omitempty"`
 }
 
-// RunEnded ends a run, or pauses it.
+// RunEnded ends a run, or pauses it. A queued run that has failed is paused again by one with
+// [CodeQueued].
 type RunEnded struct {
 	Meta
 	Status Status `json:"status"`         // Paused, Completed, Stopped or Failed
 	Code   string `json:"code,omitempty"` // one of the Code constants
 	Reason string `json:"reason,omitempty"`
+	// At is set for [CodeQueued]: the run is continued not before that.
+	At time.Time `json:"at,omitzero"`
 	// Result is the outcome, in the stream of the run. In a log it is nil.
 	Result *Result `json:"-"`
 }

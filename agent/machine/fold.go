@@ -47,7 +47,7 @@ func (m *Machine) Apply(f Fact) error {
 		m.s.Totals.add(r, steps, cost)
 	}
 	switch f.(type) {
-	case *Snapshot, *Undone, *RuleRevoked, *TitleChanged, *LabelChanged: // the run did nothing
+	case *Snapshot, *Undone, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered: // the run did nothing
 	default:
 		m.s.Run.Last = normalTime(meta.Time)
 	}
@@ -66,7 +66,7 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 		return fmt.Sprintf("its number should be %d", m.s.Seq+1)
 	}
 	newest := r != nil && meta.Run() == r.ID
-	switch f.(type) {
+	switch f := f.(type) {
 	case *RunStarted:
 		switch {
 		case r.IsOpen():
@@ -79,8 +79,12 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 		if r == nil || newest {
 			return ""
 		}
-	case *Compacted, *RuleRevoked, *TitleChanged, *LabelChanged: // also between runs
+	case *Compacted, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered: // also between runs
 		if newest {
+			return ""
+		}
+	case *RunEnded: // queues a run again that has failed
+		if newest && r.Status == Failed && f.Status == Paused && f.Code == CodeQueued {
 			return ""
 		}
 	case *Undone: // only between runs
@@ -147,6 +151,8 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	switch {
 	case !isWellFormed(f.History):
 		return "its history needs repair"
+	case f.Queue != nil && (f.Queue.Attempts < 1 || f.ContextReset != nil):
+		return "it is queued for no attempt, or after a context reset"
 	case f.Call != nil && (f.Call.ID != CallID(f.Run(), 0, 0) || f.Call.Name == "" || f.ContextReset != nil):
 		return "its call has no name, not the id of the run's first call, or comes after a context reset"
 	}
@@ -187,6 +193,9 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	}
 	if chain != nil {
 		m.s.Run.inherit(before, chain)
+	}
+	if f.Queue != nil {
+		m.s.Run.queue(f.Queue)
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
 	if f.Call != nil {
@@ -287,6 +296,11 @@ func (f *RunEnded) apply(m *Machine, r *RunState) string {
 		if r.Status == Paused {
 			return "the run is paused already"
 		}
+		if f.Code == CodeQueued {
+			if problem := r.requeue(f); problem != "" {
+				return problem
+			}
+		}
 	case Completed, Stopped, Failed:
 		if r.Stage == StageActing {
 			return "calls are open"
@@ -298,5 +312,6 @@ func (f *RunEnded) apply(m *Machine, r *RunState) string {
 		r.Worked += max(f.Time.Sub(r.Since), 0)
 	}
 	r.Status, r.Code, r.Reason = f.Status, f.Code, f.Reason
+	m.s.noteEnd(f)
 	return ""
 }

@@ -213,7 +213,7 @@ func (s *State) extendChain(reset *ContextResetState) *ChainState {
 
 // inherit copies the counts of the run before: limits apply to the whole chain.
 func (r *RunState) inherit(before *RunState, c *ChainState) {
-	r.ContextReset, r.Start = c, before.Start
+	r.ContextReset, r.Start, r.Queue = c, before.Start, before.Queue
 	r.Step, r.PhaseStep, r.Counts = before.Step, before.PhaseStep, before.Counts
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
 	r.Tools = maps.Clone(before.Tools)

@@ -8,15 +8,18 @@ import (
 )
 
 // Head returns what lists show of a session that has a run: its status, what it waits for, its
-// title, its labels, its parent, its mode and its totals.
+// title, its labels, its parent, its mode, its totals, and when a worker has something to do for it.
 func (m *Machine) Head() *journal.HeadUpdate {
 	r := m.s.Run
 	head := headOf(m.s.Title, listedLabels(m.s.Labels, m.s.OwnLabels), m.s.Owner, m.s.Parent)
 	head.Info = m.s.info()
-	if head.Status = string(r.Status); r.Interrupted() {
+	switch head.Status = string(r.Status); {
+	case r.IsQueued():
+		head.Status = string(Queued)
+	case r.Interrupted():
 		head.Status = string(Running)
 	}
-	head.Open = firstOpen(OpenPauses(r))
+	head.Open, head.Due = firstOpen(OpenPauses(r)), m.s.due()
 	return head
 }
 
@@ -53,7 +56,8 @@ func firstOpen(open []journal.Open) []journal.Open {
 // leaves out that one of many suspended calls of a run that goes on is added.
 func (m *Machine) ChangesHead(f Fact) bool {
 	switch f := f.(type) {
-	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *LabelChanged, *ModeChanged, *RunEnded:
+	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *LabelChanged, *ModeChanged, *RunEnded,
+		*Delivered:
 		return true
 	case *Compacted: // between runs; within one, its end lists what it cost
 		return !m.s.Run.IsOpen()

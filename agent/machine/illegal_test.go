@@ -271,7 +271,7 @@ func TestNoSequenceOfFactsBreaksAConversation(t *testing.T) {
 	require.Len(t, accepted, len(machine.FactTypes))
 	for kind, n := range accepted {
 		least := 10
-		if kind == "rule_revoked" { // needs a rule first
+		if kind == "rule_revoked" || kind == "delivered" { // needs a rule, or an end, first
 			least = 1
 		}
 		require.GreaterOrEqual(t, n, least, "facts of kind %s are accepted now and then", kind)
@@ -324,7 +324,10 @@ func (c *chaos) fact() machine.Fact {
 		}
 		return &machine.TitleChanged{Meta: meta, Title: text}
 	}
-	switch c.rng.IntN(40) {
+	switch c.rng.IntN(42) {
+	case 40, 41:
+		meta.Origin = &machine.Origin{Session: "s-1", Run: r.ID}
+		return &machine.Delivered{Meta: meta, Ended: any1(c, "", r.ID, r.ID)}
 	case 0:
 		meta.Origin = &machine.Origin{Session: "s-1", Run: r.ID}
 		return &machine.Undone{Meta: meta, Calls: any1(c, nil, []machine.UndoneCall{{}},
@@ -363,6 +366,9 @@ func (c *chaos) fact() machine.Fact {
 	switch kind {
 	case 0:
 		f := &machine.RunStarted{Meta: meta, Message: message, Limits: new(machine.DefaultLimits())}
+		if c.rng.IntN(4) == 0 {
+			f.Queue = &machine.Queue{Attempts: c.rng.IntN(3)}
+		}
 		if c.rng.IntN(3) == 0 {
 			f.History = []provider.Message{provider.User("before"), message}
 		}

@@ -33,6 +33,7 @@ func (*TitleChanged) kind() string          { return "title_changed" }
 func (*LabelChanged) kind() string          { return "label_changed" }
 func (*Emitted) kind() string               { return "emitted" }
 func (*Undone) kind() string                { return "undone" }
+func (*Delivered) kind() string             { return "delivered" }
 func (*Snapshot) kind() string              { return KindSnapshot }
 func (*RunEnded) kind() string              { return "run_ended" }
 
@@ -41,7 +42,8 @@ var facts = []Fact{
 	&RunStarted{}, &StepStarted{}, &Compacted{}, &NoteWritten{}, &Replied{}, &StepFailed{},
 	&ToolStarted{}, &ToolFinished{}, &Suspended{}, &Decided{}, &Steered{}, &SentBack{},
 	&ModeChanged{}, &PhaseChanged{}, &ContextResetRequested{}, &ToolsChanged{}, &Continued{},
-	&RuleRevoked{}, &TitleChanged{}, &LabelChanged{}, &Emitted{}, &Undone{}, &Snapshot{}, &RunEnded{},
+	&RuleRevoked{}, &TitleChanged{}, &LabelChanged{}, &Emitted{}, &Undone{}, &Delivered{}, &Snapshot{},
+	&RunEnded{},
 }
 
 var (

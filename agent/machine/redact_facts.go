@@ -29,6 +29,7 @@ func (*ContextResetRequested) redact(Redactor) {}
 func (*ToolsChanged) redact(Redactor)          {}
 func (*Continued) redact(Redactor)             {}
 func (*RuleRevoked) redact(Redactor)           {}
+func (*Delivered) redact(Redactor)             {}
 func (*Snapshot) redact(Redactor)              {}
 
 func (f *RunStarted) redact(r Redactor) {

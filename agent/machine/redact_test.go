@@ -24,7 +24,7 @@ var keptFields = fields(
 var exceptions = map[string]bool{
 	"Fetched.Name": false, "SentBack.Why": true,
 	"ToolStarted.Call": true, "ToolFinished.Call": true, "Pause.Call": true, "UndoneCall.Call": true,
-	"Snapshot.State": true, "RunEnded.Result": true, "LabelChanged.Value": true,
+	"Snapshot.State": true, "RunEnded.Result": true, "LabelChanged.Value": true, "Delivered.Ended": true,
 }
 
 func fields(names string) map[string]bool {

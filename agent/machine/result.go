@@ -21,6 +21,8 @@ const (
 	Completed Status = "completed" // the model ended its turn
 	Stopped   Status = "stopped"   // by a limit, a hook, a person, or the end of its context
 	Failed    Status = "failed"    // the model couldn't be called
+	// Queued is how lists show a run that is paused with [CodeQueued]. No run has this status.
+	Queued Status = "queued"
 )
 
 // Codes say why a run was paused, stopped or failed. A run that completed has none, unless a stop
@@ -40,6 +42,7 @@ const (
 	CodeHost         = "host"          // paused or stopped by the host
 	CodeDrained      = "drained"       // paused by Drain, resumable
 	CodeLeg          = "leg"           // paused at the end of a leg, resumable
+	CodeQueued       = "queued"        // paused: it waits for a worker
 	CodeJournal      = "journal"       // the journal failed
 	CodeContextReset = "context reset" // another run continues the work in a new conversation
 	CodeContext      = "context"       // the conversation doesn't fit the model's window
@@ -288,8 +291,8 @@ func (e *StopError) Unwrap() error { return e.Err }
 // wanted the run to end.
 func (e *StopError) Fault() fault.Class {
 	switch e.Code {
-	case CodeCanceled, CodeAbandoned, CodeSuperseded, CodeHost, CodeDrained, CodeLeg, CodeContextReset,
-		CodeForked:
+	case CodeCanceled, CodeAbandoned, CodeSuperseded, CodeHost, CodeDrained, CodeLeg, CodeQueued,
+		CodeContextReset, CodeForked:
 		return fault.None
 	}
 	return fault.Of(e.Err)

@@ -102,8 +102,12 @@ func (s *sim) step() {
 		s.apply(&machine.Undone{Meta: s.meta(""),
 			Calls:   []machine.UndoneCall{{Call: &provider.ToolCall{ID: s.text() + "c", Name: "a"}}},
 			Message: provider.User("undone")})
+	case len(s.m.State().Ends) > 0 && s.one(5):
+		s.apply(&machine.Delivered{Meta: s.meta(""), Ended: pick(s, s.m.State().Ends...).Run})
+	case r != nil && r.Status == machine.Failed && r.WhyNotRequeued() == "" && s.one(2):
+		s.requeue()
 	case !r.IsOpen():
-		s.begin(s.one(6))
+		s.begin(s.one(6), s.one(5))
 	case r.Status == machine.Paused:
 		s.paused()
 	case s.one(40): // a crash, after which the run is resumed
@@ -136,10 +140,10 @@ func (s *sim) step() {
 	}
 }
 
-func (s *sim) start() { s.begin(false) }
+func (s *sim) start() { s.begin(false, false) }
 
-// begin starts a run, or one that makes a call without a model.
-func (s *sim) begin(direct bool) {
+// begin starts a run, or one that makes a call without a model, or queues it.
+func (s *sim) begin(direct, queued bool) {
 	s.runs++
 	s.origin = &machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim",
 		Trace: s.text(), Labels: pick(s, "", provider.LabelsOf(map[string]string{"user": "ann"}))}
@@ -150,6 +154,9 @@ func (s *sim) begin(direct bool) {
 		Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
 		Repeats: pick(s, -1, 2, 3)}.WithDefaults())
 	f.ToolChoice = provider.ToolChoice{Mode: pick(s, provider.ChooseAuto, provider.ChooseRequired)}
+	if queued {
+		f.Queue = &machine.Queue{At: s.now.Add(time.Second), Attempts: 1 + s.rng.IntN(3)}
+	}
 	if direct {
 		f.Message = memory.HostMessage(s.text())
 		f.Call = &provider.ToolCall{ID: machine.CallID(s.origin.Run, 0, 0), Name: pick(s, "look", "write"),
@@ -188,6 +195,12 @@ func (s *sim) replace(f *machine.RunStarted) {
 	}
 	s.apply(f)
 	require.Equal(s.t, want, nonNil(s.m.State().Messages[:s.m.State().Run.First]))
+}
+
+// requeue queues a run again that has failed.
+func (s *sim) requeue() {
+	s.apply(&machine.RunEnded{Meta: s.meta(""), Status: machine.Paused, Code: machine.CodeQueued, Reason: s.text(),
+		At: s.now.Add(time.Minute)})
 }
 
 // nonNil returns an empty slice instead of nil.
@@ -338,6 +351,10 @@ func (s *sim) act(a machine.Action) {
 	case machine.ActWait:
 		s.apply(&machine.RunEnded{Meta: s.meta(""), Status: a.Status})
 	case machine.ActFinish:
+		if r.WhyNotRequeued() == "" && s.one(2) {
+			s.requeue()
+			return
+		}
 		if a.Status == machine.Completed && r.Direct == nil && s.one(3) {
 			s.apply(&machine.SentBack{Meta: s.meta(""), Why: pick(s, machine.SendBackHook, machine.SendBackOutput),
 				Text: s.text()})

@@ -53,6 +53,8 @@ func (s *State) check(run string) string {
 		return checkHead(s.Title, listedLabels(s.Labels, s.OwnLabels), s.Owner, s.Parent)
 	case s.checkOwn() != "":
 		return s.checkOwn()
+	case r.Code == CodeQueued && (r.Queue == nil || r.Status != Paused):
+		return "its run is queued, and doesn't say since when"
 	case r.First < 0 || r.First >= len(s.Messages) || !isWellFormed(closed):
 		return "its conversation isn't well formed"
 	case r.ContextReset != nil && (r.ContextReset.Index < 1 || r.ContextReset.Prompt < 0):

@@ -36,6 +36,8 @@ type State struct {
 	Parent    string            `json:"parent,omitempty"` // whose work the session is: see RunStarted.ParentSession
 	// Notes are the newest note of each category.
 	Notes []NoteState `json:"notes,omitempty"`
+	// Ends are those of queued runs that the host hasn't been told of, oldest first.
+	Ends []EndState `json:"ends,omitempty"`
 	// Totals are of all runs of the session, also of those that were pruned or replaced.
 	Totals Totals `json:"totals,omitzero"`
 }
@@ -82,6 +84,9 @@ type RunState struct {
 	// Direct is set for a run that makes one call of a tool without a model. The run completes when
 	// the call has its result.
 	Direct *DirectRun `json:"direct,omitempty"`
+
+	// Queue is set for a run that was queued.
+	Queue *QueueState `json:"queue,omitempty"`
 
 	Start     uint64 `json:"start,omitempty"` // the number of the fact that started it, or the first run of its chain
 	First     int    `json:"first"`           // the index of the input in State.Messages
@@ -188,10 +193,10 @@ func (r *RunState) IsOpen() bool {
 	return r != nil && (r.Status == Running || r.Status == Paused)
 }
 
-// Interrupted reports whether the run is paused because its process has ended or its leg is over:
-// it waits for a process, not for a person.
+// Interrupted reports whether the run is paused because its process has ended, its leg is over, or
+// its turn hasn't come: it waits for a process, not for a person.
 func (r *RunState) Interrupted() bool {
-	return r != nil && r.Status == Paused && (r.Code == CodeDrained || r.Code == CodeLeg)
+	return r != nil && r.Status == Paused && (r.Code == CodeDrained || r.Code == CodeLeg || r.Code == CodeQueued)
 }
 
 // Continues reports whether the run has an id, or continues the work of that run after context

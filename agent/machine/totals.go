@@ -33,6 +33,10 @@ type HeadInfo struct {
 	Steps    int            `json:"steps,omitempty"`
 	Unpriced bool           `json:"unpriced,omitempty"`
 	Mode     string         `json:"mode,omitempty"`
+	// Agent is the name of the newest run's agent, and Precedence the run's; both only for a run that
+	// was queued. A name that doesn't fit is left out.
+	Agent      string `json:"agent,omitempty"`
+	Precedence int    `json:"precedence,omitempty"`
 }
 
 // InfoOf returns what a head says. It is empty for the head of a session that an older version has
@@ -45,12 +49,15 @@ func InfoOf(h *journal.Head) (info HeadInfo) {
 // info returns the host's part of the head. The name of a mode that doesn't fit is left out.
 func (s *State) info() []byte {
 	info := HeadInfo{Cost: s.Totals.Cost, Steps: s.Totals.Steps, Unpriced: s.Totals.Unpriced, Mode: s.Mode}
+	if s.Run != nil && s.Run.Queue != nil {
+		info.Agent, info.Precedence = s.Run.Agent, s.Run.Precedence()
+	}
 	if info == (HeadInfo{}) {
 		return nil
 	}
 	text, _ := json.Marshal(info)
 	if len(text) > journal.MaxInfo {
-		info.Mode = ""
+		info.Mode, info.Agent = "", ""
 		text, _ = json.Marshal(info)
 	}
 	return text

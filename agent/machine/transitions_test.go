@@ -169,16 +169,23 @@ func suspendCall(c *provider.ToolCall) machine.Fact {
 
 func pauseRun() machine.Fact { return &machine.RunEnded{Status: machine.Paused} }
 
-// inRun returns a session with a run that has ended, a standing approval, and another run of which
-// nothing but the start has happened.
+// queued starts a run that waits for a worker.
+func queued() machine.Fact {
+	f := start().(*machine.RunStarted)
+	f.Queue = &machine.Queue{Attempts: 2}
+	return f
+}
+
+// inRun returns a session with a queued run that has ended, a standing approval, and another queued
+// run of which nothing but the start has happened.
 func inRun(t *testing.T) *builder {
 	b := &builder{t: t, m: machine.New("s-1"), run: "r-1"}
 	c := b.call(0)
-	b.add(start(), &machine.StepStarted{Meta: step(1)}, replyWith(provider.StopToolCalls, c), suspendCall(c),
+	b.add(queued(), &machine.Continued{}, &machine.StepStarted{Meta: step(1)}, replyWith(provider.StopToolCalls, c), suspendCall(c),
 		&machine.Decided{Decision: machine.AllowAlways("p-" + c.ID)}, startCall(c), finishCall(c, tools.OK),
 		&machine.RunEnded{Status: machine.Stopped})
 	b.run = "r-2"
-	return b.add(start())
+	return b.add(queued(), &machine.Continued{})
 }
 
 // machinesByStage returns machines in each stage, in all conditions that matter for which facts may
@@ -208,7 +215,7 @@ func machinesByStage(t *testing.T) map[string][]*machine.Machine {
 		out[stageOf(m)] = append(out[stageOf(m)], m)
 		out["paused"] = append(out["paused"], make().add(pauseRun()).m)
 		if m.State().Run.Stage != machine.StageActing {
-			out["ended"] = append(out["ended"],
+			out["ended"] = append(out["ended"], make().add(&machine.RunEnded{Status: machine.Failed}).m,
 				make().add(&machine.RunEnded{Status: machine.Stopped, Code: machine.CodeContextReset}).m)
 		}
 	}
@@ -264,7 +271,9 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 	try(&machine.Emitted{Kind: "price", Value: json.RawMessage(`1`)})
 	for _, status := range []machine.Status{machine.Paused, machine.Completed, machine.Stopped, machine.Failed} {
 		try(&machine.RunEnded{Status: status})
+		try(&machine.RunEnded{Status: status, Code: machine.CodeQueued})
 	}
+	try(&machine.Delivered{Ended: "r-1"})
 	for _, some := range machines {
 		for _, other := range some {
 			if other.State().Run != nil {
@@ -275,6 +284,7 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 	}
 	b.run = "r-9"
 	try(start())
+	try(queued())
 	direct := start().(*machine.RunStarted)
 	direct.Call = &provider.ToolCall{ID: machine.CallID("r-9", 0, 0), Name: "look"}
 	try(direct)
