@@ -119,9 +119,14 @@ func (a *Agent) startedBefore(ctx context.Context, in *Input) (over *Result, err
 		return nil, err
 	}
 	if !m.State().Run.Continues(run) { // it is an earlier one
-		if m, err = a.upTo(ctx, in, run); err != nil {
+		was, err := a.upTo(ctx, in.Session, run)
+		if err != nil {
 			return nil, err
 		}
+		if was == nil {
+			return nil, duplicate(m.State(), in.Key)
+		}
+		m = was
 	}
 	if !m.State().Run.IsOpen() {
 		return m.LastResult(), nil
@@ -134,9 +139,9 @@ func (a *Agent) startedBefore(ctx context.Context, in *Input) (over *Result, err
 }
 
 // upTo returns the machine of a session at the end of a run, or of the last that continues its
-// work.
-func (a *Agent) upTo(ctx context.Context, in *Input, run string) (*machine.Machine, error) {
-	facts, err := a.sessions.Facts(ctx, in.Session, 0, 0)
+// work. It returns nil if the run was pruned.
+func (a *Agent) upTo(ctx context.Context, session, run string) (*machine.Machine, error) {
+	facts, err := a.sessions.Facts(ctx, session, 0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -149,13 +154,12 @@ func (a *Agent) upTo(ctx context.Context, in *Input, run string) (*machine.Machi
 			end = i + 1
 		}
 	}
-	m, err := machine.Replay(in.Session, facts[:end]...)
+	m, err := machine.Replay(session, facts[:end]...)
 	if err != nil {
 		return nil, err
 	}
-	if r := m.State().Run; r == nil || r.ID != known { // the session was pruned since
-		return nil, duplicate(&machine.State{Session: in.Session, Keys: []machine.KeyState{{Key: in.Key, Run: run}}},
-			in.Key)
+	if r := m.State().Run; r == nil || r.ID != known {
+		return nil, nil
 	}
 	return m, nil
 }
@@ -197,6 +201,9 @@ func (a *Agent) notDriven(ctx context.Context, in *Input, err error) (Progressed
 		}
 		if changed != nil && time.Since(r.Last) > missing {
 			return Progressed{}, err
+		}
+		if r.IsQueued() && p.Next == NextWait { // its time hasn't come
+			p.At = r.Queue.At
 		}
 		if in.resumes() || r.Continues(m.State().RunOf(in.Key)) {
 			p.Result = m.LastResult()

@@ -51,7 +51,7 @@ func (x *driver) begin(in *Input) (err error) {
 		}
 	}()
 	if r := x.Run(); in.kind == recoverRun && r.IsOpen() &&
-		(r.Agent != a.cfg.Name || r.Parent != "" || x.State().Parent != "") {
+		(r.Agent != a.cfg.Name || r.Parent != "" || x.State().Parent != "" || r.IsQueued()) {
 		return errNotOurs
 	}
 	if in.resumes() {
@@ -59,7 +59,7 @@ func (x *driver) begin(in *Input) (err error) {
 	} else {
 		err = x.start(in)
 	}
-	if err != nil {
+	if err != nil || in.queue != nil { // a worker drives what is queued
 		return err
 	}
 	x.limitTime()
@@ -151,8 +151,8 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
 		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key,
 		ParentSession: in.Parent,
-		Children:      in.Children,
-		Tools:         x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
+		Children:      in.Children, Queue: in.queue,
+		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
 		History: a.foreign(in.History),
 	}
 	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
@@ -242,6 +242,9 @@ func (x *driver) resume(in *Input) error {
 	asIs := in.leg != nil && in.leg.run != "" && r.Code == machine.CodeHost
 	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.Machine().Waiting()) {
 		return &PausedError{Session: x.Name, Pending: p}
+	}
+	if in.leg != nil && r.IsQueued() && now.Before(r.Queue.At) {
+		return &PausedError{Session: x.Name}
 	}
 	if settled && r.Status == Running { // the decision has let it run
 		return nil

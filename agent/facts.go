@@ -56,6 +56,8 @@ type NoteMeta = machine.NoteMeta
 //   - Replaces: nil, or the run that it replaces, by the number of the fact that started it (Start),
 //     the conversation before that run (Before), and what the model is told of effects (Note): see
 //     [Input]
+//   - Queue: nil, or when a queued run is due (At), and how often it is tried (Attempts): see
+//     [QueueOptions]
 type RunStarted = machine.RunStarted
 
 // StepStarted is the fact that a model is about to be called. The request itself isn't stored:
@@ -119,6 +121,7 @@ type Suspended = machine.Suspended
 //   - Status: Paused, Completed, Stopped or Failed
 //   - Code: one of the Code constants of package machine; "" for a run that completed
 //   - Reason: the same in words
+//   - At: when a queued run that has failed is tried again; zero for others
 //   - Result: the outcome, in the stream of the run; nil where the fact was read from the journal,
 //     as by [Session.Facts] and [Session.Watch]
 type RunEnded = machine.RunEnded

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/internal/session"
@@ -167,10 +168,13 @@ func (x *driver) finish(status Status, code string, reason error) {
 	if x.Yields() { // whatever else ends the run here, it continues elsewhere
 		x.Fail(context.Cause(x.ctx))
 	}
+	end := &RunEnded{Status: status, Code: code}
+	if at, again := x.requeues(reason); again && status == Failed {
+		status, end.Status, end.Code, end.At = Paused, Paused, machine.CodeQueued, at
+	}
 	if status != Paused {
 		x.closeRun(reason)
 	}
-	end := &RunEnded{Status: status, Code: code}
 	if reason != nil {
 		end.Reason = reason.Error()
 	}
@@ -226,6 +230,24 @@ func (x *driver) callerEnded(reason error) bool {
 	return !byCancel || errors.Is(causeOf(x.ctx), causeOf(x.caller))
 }
 
+const (
+	firstDelay   = 10 * time.Second // before the second attempt of a queued run
+	longestDelay = 10 * time.Minute
+)
+
+// requeues reports whether a run that has failed is tried again, and when.
+func (l *sessionLog) requeues(reason error) (at time.Time, ok bool) {
+	r := l.Run()
+	if r.Status != Running || r.WhyNotRequeued() != "" || !fault.Retryable(fault.Of(reason)) {
+		return at, false
+	}
+	wait := min(firstDelay<<min(r.Queue.Tried, 20), longestDelay)
+	if asked, ok := fault.RetryAfter(reason); ok {
+		wait = max(wait, min(asked, 24*time.Hour))
+	}
+	return time.Now().Add(wait).UTC().Round(0), true
+}
+
 // closeRun closes what a run leaves open: an open model call fails, and each open tool call gets a
 // result. reason is why the run ends.
 func (l *sessionLog) closeRun(reason error) {
@@ -270,12 +292,16 @@ func (l *sessionLog) closeCall(c *machine.CallState, status tools.Status, text s
 	_ = l.append(l.result(c, res))
 }
 
-// supersede ends the open run of the session.
+// supersede ends the open run of the session, because another takes its place.
 func (l *sessionLog) supersede(why string) error {
-	reason := errors.New(why)
-	l.closeRun(reason)
-	l.over.cause = &StopError{Code: machine.CodeSuperseded, Err: reason}
-	return l.append(&RunEnded{Status: Stopped, Code: machine.CodeSuperseded, Reason: why})
+	return l.endOpen(machine.CodeSuperseded, errors.New(why))
+}
+
+// endOpen ends the open run of the session, which nobody drives.
+func (l *sessionLog) endOpen(code string, why error) error {
+	l.closeRun(why)
+	l.over.cause = &StopError{Code: code, Err: why}
+	return l.append(&RunEnded{Status: Stopped, Code: code, Reason: why.Error()})
 }
 
 // abandon ends the run of a subagent whose call is over.
@@ -341,6 +367,8 @@ func (x *driver) reportLeg(l *legState) {
 			p.Next = NextLater
 		}
 		p.Result = x.Machine().Result(Running, res.Code, reasonOf(res))
+	case r.IsQueued():
+		p.Next, p.At = NextWait, r.Queue.At
 	case r.Interrupted(), slices.ContainsFunc(x.Inbox(), isDecision): // it comes after the last safe point
 		p.Next = NextAgain
 	default:

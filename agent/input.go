@@ -125,8 +125,9 @@ type Input struct {
 	decisions []Decision // of Resume
 	call      *hostCall  // of CallTool
 	kind      inputKind
-	parent    *parentCall // of a subagent
-	leg       *legState   // of Advance
+	parent    *parentCall    // of a subagent
+	leg       *legState      // of Advance
+	queue     *machine.Queue // of Enqueue
 }
 
 // An inputKind says what an input is for.

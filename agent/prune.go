@@ -81,8 +81,8 @@ type Retention struct {
 	Idle time.Duration
 	// Prefix limits the removal to sessions whose names begin with it.
 	Prefix string
-	// Open also removes sessions that wait for a decision, or that a dead process left open. By
-	// default they are kept.
+	// Open also removes sessions that wait for a decision or a worker, that a dead process left
+	// open, or whose end wasn't delivered. By default they are kept.
 	Open bool
 	// DryRun removes nothing, but Retain still returns what it would remove.
 	DryRun bool
@@ -112,7 +112,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		if err != nil {
 			return total, fmt.Errorf("agent: listing sessions: %w", err)
 		}
-		open := h.Status == string(Running) || h.Status == string(Paused)
+		open := h.Status == string(Running) || h.Status == string(Paused) || !h.Due.IsZero()
 		if time.Since(h.Updated) < r.Idle || open && !r.Open {
 			continue
 		}

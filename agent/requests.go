@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -85,8 +86,8 @@ func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 }
 
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls
-// have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause,
-// Cancel and SetMode.
+// have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause and
+// SetMode.
 func (s *Session) Stop(ctx context.Context) error {
 	return s.send(ctx, session.Item{Kind: session.ItemStop})
 }
@@ -97,9 +98,12 @@ func (s *Session) Pause(ctx context.Context) error {
 }
 
 // Cancel stops the run in progress at once, like the end of its context. If another process drives
-// it, Cancel takes effect at the next safe point.
+// it, Cancel takes effect at the next safe point. A run that no process drives, because it is
+// queued or paused, or because its process has died, is ended: calls that wait for a decision count
+// as rejected. If no run is open, the error is [ErrNothingOpen].
 func (s *Session) Cancel(ctx context.Context) error {
-	if _, err := s.ready(ctx); err != nil {
+	ctx, err := s.ready(ctx)
+	if err != nil {
 		return err
 	}
 	if x := s.agent.driverOf(s.id); x != nil {
@@ -107,7 +111,14 @@ func (s *Session) Cancel(ctx context.Context) error {
 		x.Wake()
 		return nil
 	}
-	return s.send(ctx, session.Item{Kind: session.ItemCancel})
+	err = s.send(ctx, session.Item{Kind: session.ItemCancel})
+	if !errors.Is(err, ErrNothingOpen) || strings.HasPrefix(s.id, childPrefix) {
+		return err
+	}
+	if err = s.cancelOpen(ctx); errors.Is(err, ErrBusy) { // a process has just taken it
+		return s.send(ctx, session.Item{Kind: session.ItemCancel})
+	}
+	return err
 }
 
 // SetMode switches the run in progress to another mode, from its next model call on. To switch
@@ -129,4 +140,17 @@ func (s *Session) send(ctx context.Context, it session.Item) error {
 	}
 	_, err = s.agent.sessions.Send(ctx, s.id, it)
 	return err
+}
+
+// cancelOpen ends a run that no process drives: it is queued, or paused, or its process has died.
+func (s *Session) cancelOpen(ctx context.Context) error {
+	l, err := s.agent.openKnown(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if !l.Run().IsOpen() {
+		return nothingOpen(s.id, l.Run())
+	}
+	return l.endOpen(machine.CodeCanceled, errCanceled)
 }

@@ -44,6 +44,9 @@ const (
 	Completed Status = machine.Completed // the model ended its turn
 	Stopped   Status = machine.Stopped   // by a limit, a hook, a person, or the end of its context
 	Failed    Status = machine.Failed    // the model couldn't be called
+	// Queued is how [Agent.Sessions] shows a run that waits for a worker: see [Agent.Enqueue]. Its
+	// Result is Paused.
+	Queued Status = machine.Queued
 )
 
 // A ToolResult is the result of a tool call: what the model reads, and what the host may want to

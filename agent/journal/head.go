@@ -81,8 +81,8 @@ type Filter struct {
 	// empty; zero: none.
 	Without Label
 	Open    bool // only sessions with something open
-	// Due keeps only sessions whose [Head].Due is then or before, if it isn't zero, and lists them by
-	// that, the earliest first, and those of one time by name. It doesn't go with Newest.
+	// Due keeps only sessions whose [Head].Due is then or before, if it isn't zero, and lists them
+	// by that, the earliest first, and those of one time by name. It doesn't go with Newest.
 	Due   time.Time
 	Inbox bool   // only sessions with something in the inbox
 	After string // only names after this one: the last name of the previous page

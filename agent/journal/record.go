@@ -78,8 +78,8 @@ type HeadUpdate struct {
 	// Info is what lists of the host show besides: any bytes, at most [MaxInfo] of them. Nil and
 	// empty are the same.
 	Info []byte `json:"info,omitempty"`
-	// Due is when the session has work for whoever finds it by [Filter].Due, if that isn't only when
-	// something open expires; zero: then.
+	// Due is when the session has work for whoever finds it by [Filter].Due, if that isn't only
+	// when something open expires; zero: then.
 	Due time.Time `json:"due,omitzero"`
 }
 

@@ -94,35 +94,35 @@
 // The columns are the stages of the newest run ([Stage]), the time before the first run, and the
 // statuses paused and ended ([Status]). A cell says which stage the fact leads to. "=" means that
 // the stage stays, "-" that the fact is refused, "back" that the run returns to the stage in which
-// it was paused, and "any" that a snapshot sets the stage. A slash separates outcomes that depend
-// on the contents of the fact or of the state.
+// it was paused, "starts" that it leads to ready, acting or paused, and "any" that a snapshot sets
+// the stage. A slash separates outcomes that depend on the contents of the fact or of the state.
 //
-//	fact                  no run              ready        calling        acting  replied      failed       paused ended
-//	RunStarted            ready/acting/paused -            -              -       -            -            -      ready/acting/paused
-//	StepStarted           -                   calling      =              -       calling      -            -      -
-//	Compacted             -                   =            =              =       =            =            =      =
-//	NoteWritten           -                   =            =              =       =            =            -      -
-//	Replied               -                   -            acting/replied -       -            -            -      -
-//	StepFailed            -                   -            failed         -       -            -            =      -
-//	ToolStarted           -                   -            -              =       -            -            -      -
-//	ToolFinished          -                   -            -              =/ready -            -            =      -
-//	Suspended             -                   -            -              =       -            -            -      -
-//	Decided               -                   -            -              =       -            -            back   -
-//	Steered               -                   =            -              -       ready        -            -      -
-//	SentBack              -                   -            -              -       ready        -            -      -
-//	ModeChanged           -                   =            =              =       =            =            =      -
-//	PhaseChanged          -                   =            =              =       =            =            -      -
-//	ContextResetRequested -                   =            =              =       =            =            -      -
-//	ToolsChanged          -                   =            =              =       =            =            -      -
-//	Continued             -                   =            =              =       =            =            back   -
-//	RuleRevoked           -                   =            =              =       =            =            =      =
-//	TitleChanged          -                   =            =              =       =            =            =      =
-//	LabelChanged          -                   =            =              =       =            =            =      =
-//	Emitted               -                   =            =              =       =            =            -      -
-//	Undone                -                   -            -              -       -            -            -      =
-//	Delivered             -                   =            =              =       =            =            =      =
-//	Snapshot              any                 =            =              =       =            =            =      =
-//	RunEnded              -                   paused/ended paused/ended   paused  paused/ended paused/ended ended  paused
+//	fact                  no run ready        calling        acting  replied      failed       paused ended
+//	RunStarted            starts -            -              -       -            -            -      starts
+//	StepStarted           -      calling      =              -       calling      -            -      -
+//	Compacted             -      =            =              =       =            =            =      =
+//	NoteWritten           -      =            =              =       =            =            -      -
+//	Replied               -      -            acting/replied -       -            -            -      -
+//	StepFailed            -      -            failed         -       -            -            =      -
+//	ToolStarted           -      -            -              =       -            -            -      -
+//	ToolFinished          -      -            -              =/ready -            -            =      -
+//	Suspended             -      -            -              =       -            -            -      -
+//	Decided               -      -            -              =       -            -            back   -
+//	Steered               -      =            -              -       ready        -            -      -
+//	SentBack              -      -            -              -       ready        -            -      -
+//	ModeChanged           -      =            =              =       =            =            =      -
+//	PhaseChanged          -      =            =              =       =            =            -      -
+//	ContextResetRequested -      =            =              =       =            =            -      -
+//	ToolsChanged          -      =            =              =       =            =            -      -
+//	Continued             -      =            =              =       =            =            back   -
+//	RuleRevoked           -      =            =              =       =            =            =      =
+//	TitleChanged          -      =            =              =       =            =            =      =
+//	LabelChanged          -      =            =              =       =            =            =      =
+//	Emitted               -      =            =              =       =            =            -      -
+//	Undone                -      -            -              -       -            -            -      =
+//	Delivered             -      =            =              =       =            =            =      =
+//	Snapshot              any    =            =              =       =            =            =      =
+//	RunEnded              -      paused/ended paused/ended   paused  paused/ended paused/ended ended  paused
 //
 // In stage replied, StepStarted is accepted only if the provider has paused its reply and asks to
 // be called again. Steered and SentBack lead to ready, from which the model is called again. A

@@ -78,6 +78,8 @@ const (
 	// ErrRefused says that a BeforeInput hook refused a text. Nothing was recorded or sent. The
 	// cause is the hook's error; a HookError if the hook failed.
 	ErrRefused SessionCode = "refused"
+	// ErrCannotRetry says that a run can't be queued again. [SessionError].Problem says why.
+	ErrCannotRetry SessionCode = "cannot retry"
 	// ErrNoRule says that a session has no standing approval of a tool.
 	ErrNoRule SessionCode = "no rule"
 	// ErrCannotFork says that a session can't be forked or imported. There is no new session.

@@ -33,8 +33,8 @@ type HeadInfo struct {
 	Steps    int            `json:"steps,omitempty"`
 	Unpriced bool           `json:"unpriced,omitempty"`
 	Mode     string         `json:"mode,omitempty"`
-	// Agent is the name of the newest run's agent, and Precedence the run's; both only for a run that
-	// was queued. A name that doesn't fit is left out.
+	// Agent is the name of the newest run's agent, and Precedence the run's; both only for a run
+	// that was queued. A name that doesn't fit is left out.
 	Agent      string `json:"agent,omitempty"`
 	Precedence int    `json:"precedence,omitempty"`
 }

@@ -28,7 +28,8 @@ var headChecks = []check{
 			t.Fatalf("the head doesn't say when it was updated")
 		}
 		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Kind: "plan",
-			Title: "The “home” page", Labels: labels, Parent: "the “parent”", Info: []byte("\x00\xff{}"), Seq: 3,
+			Title: "The “home” page", Labels: labels, Parent: "the “parent”", Info: []byte("\x00\xff{}"),
+			Due: recordTime, Seq: 3,
 			Created: h.Created, Updated: h.Updated})
 		h.Labels["user"] = "bob"
 		f.equal("labels", f.head("s").Labels, labels)
