@@ -59,7 +59,7 @@ func (x *driver) begin(in *Input) (err error) {
 	} else {
 		err = x.start(in)
 	}
-	if err != nil || in.queue != nil { // a worker drives what is queued
+	if err != nil || x.enqueues != nil { // a worker drives what is queued
 		return err
 	}
 	x.limitTime()
@@ -151,7 +151,7 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
 		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key,
 		ParentSession: in.Parent,
-		Children:      in.Children, Queue: in.queue,
+		Children:      in.Children, Queue: x.enqueues,
 		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
 		History: a.foreign(in.History),
 	}

@@ -53,8 +53,8 @@ func (a *Agent) Enqueue(ctx context.Context, in Input, o QueueOptions) error {
 	if o.At.IsZero() {
 		o.At = time.Now()
 	}
-	in.queue = &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}
 	x := a.newDriver(ctx, &in, false, nil)
+	x.enqueues = &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}
 	defer x.Cancel(nil)
 	return x.begin(&in)
 }
@@ -95,7 +95,8 @@ func (s *Session) Retry(ctx context.Context) error {
 		why = "it is in progress"
 	}
 	if why != "" {
-		return &SessionError{Session: s.id, Code: machine.ErrCannotRetry, Problem: "its newest run can't be retried: " + why}
+		return &SessionError{Session: s.id, Code: machine.ErrCannotRetry,
+			Problem: "its newest run can't be retried: " + why}
 	}
 	return l.append(&RunEnded{Status: Paused, Code: machine.CodeQueued, Reason: "it is tried again",
 		At: time.Now().UTC().Round(0)})

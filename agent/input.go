@@ -125,9 +125,8 @@ type Input struct {
 	decisions []Decision // of Resume
 	call      *hostCall  // of CallTool
 	kind      inputKind
-	parent    *parentCall    // of a subagent
-	leg       *legState      // of Advance
-	queue     *machine.Queue // of Enqueue
+	parent    *parentCall // of a subagent
+	leg       *legState   // of Advance
 }
 
 // An inputKind says what an input is for.

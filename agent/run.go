@@ -31,9 +31,10 @@ type driver struct {
 	caller context.Context // of Run or Stream
 
 	// of the driving goroutine
-	requested hostRequest // what the host asked for
-	reply     reply       // the model call under way
-	begun     bool        // the run has begun
+	requested hostRequest    // what the host asked for
+	reply     reply          // the model call under way
+	begun     bool           // the run has begun
+	enqueues  *machine.Queue // set if the run is only queued
 
 	deadline *time.Timer // of Limits.Duration; guarded
 }

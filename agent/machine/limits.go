@@ -222,3 +222,17 @@ func (r *RunState) limitError(limit string) *LimitError {
 	}
 	return e
 }
+
+// WhyCut says why the calls of the newest reply don't run. The model reads it.
+func (r *RunState) WhyCut() string {
+	switch {
+	case r.Final != "":
+		return "the run is at its limit of " + r.Final
+	case r.Stop == provider.StopLength:
+		return "your reply was cut at the output limit, so its calls may be incomplete. Make the call again, with " +
+			"less in it."
+	case r.Stop == provider.StopFiltered:
+		return "your reply was cut by a content filter"
+	}
+	return "your reply ended before it was complete (" + string(r.Stop) + ")"
+}
