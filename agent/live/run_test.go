@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -38,15 +39,20 @@ func init() { play = roles.Play }
 // the hub is closing, and how the run has ended.
 func serving(how string) (err error) {
 	began, closing := make(chan struct{}), make(chan struct{})
-	work := tools.New(tools.Spec{Name: "work", ReadOnly: true}, func(context.Context, Number) (string, error) {
+	var a *agent.Agent
+	work := tools.New(tools.Spec{Name: "work", ReadOnly: true}, func(ctx context.Context, _ Number) (string, error) {
 		close(began)
-		<-closing // the call ends only then
+		<-closing
+		// The call ends when the agent is drained: the hub says before that that it is closing.
+		for !draining(ctx, a) {
+			runtime.Gosched()
+		}
 		if how == "hung" {
 			select {}
 		}
 		return "done", nil
 	})
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work},
+	a, err = agent.New(agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work},
 		Provider: providertest.Script(providertest.Call("work", Number{1}), providertest.Say("x"))})
 	if err != nil {
 		return err
@@ -89,6 +95,12 @@ func serving(how string) (err error) {
 	}
 	fmt.Println(res.Status)
 	return nil
+}
+
+// draining reports whether the agent takes no new input. Its only session is busy until then.
+func draining(ctx context.Context, a *agent.Agent) bool {
+	_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "again"})
+	return errors.Is(err, agent.ErrDraining)
 }
 
 // reachable waits for an answer of the server, which catches signals by then.
