@@ -87,11 +87,12 @@ type reader struct {
 	topic   *topic
 	yield   func(agent.Event, error) bool
 
-	after uint64 // the number of the last fact that was shown
-	at    int    // the number of the next event of the topic
-	notes int    // how many of the events before that are notes
-	left  bool
-	batch [64]agent.Event
+	after  uint64 // the number of the last fact that was shown
+	at     int    // the number of the next event of the topic
+	passed uint64 // the number of the newest fact before that; less than after if the journal was ahead
+	notes  int    // how many of the events before that are notes
+	left   bool
+	batch  [64]agent.Event
 }
 
 // read shows events until the consumer leaves.
@@ -176,7 +177,7 @@ func (r *reader) catchUp(lagged bool) error {
 	seq, partial := t.seq, t.call.notes()
 	missed := t.notes - r.notes
 	meta := agent.NoteMeta{Origin: t.newest.Origin, Step: t.newest.Step}
-	r.at, r.notes = t.head(), t.notes
+	r.at, r.passed, r.notes = t.head(), seq, t.notes
 	t.mu.Unlock()
 	if lagged && (missed > 0 || len(partial) > 0) && !r.show(&agent.Lagged{NoteMeta: meta, Notes: missed}) {
 		return nil
@@ -185,13 +186,17 @@ func (r *reader) catchUp(lagged bool) error {
 		return err
 	}
 	for _, ev := range partial {
-		if r.left {
+		if r.left || r.stale() {
 			return nil
 		}
 		r.show(ev)
 	}
 	return nil
 }
+
+// stale reports whether the next note comes before facts that were shown, which say more: the
+// journal has a fact before the topic does.
+func (r *reader) stale() bool { return r.passed < r.after }
 
 // next waits for the next events, and copies them into the batch. lost says that some of them are
 // gone, and over that the run has ended and all of its events were shown.
@@ -220,9 +225,12 @@ func (r *reader) showNext(ev agent.Event) error {
 	_, missing := ev.(*hole)
 	if _, fact := ev.(agent.Fact); !missing && (!fact || meta.Session() != r.topic.session) {
 		r.notes++
-		r.show(ev)
+		if !r.stale() {
+			r.show(ev)
+		}
 		return nil
 	}
+	r.passed = meta.Seq
 	if missing {
 		return r.fill(meta.Seq)
 	}
