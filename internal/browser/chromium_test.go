@@ -70,8 +70,9 @@ type chromium struct {
 }
 
 // idle are the processes that no test uses, started or not. Tests run in parallel, each with a
-// process of its own, because only one tab of a process has the focus.
-var idle = make(chan *chromium, 2)
+// process of its own, because only one tab of a process has the focus. Much of the time a page
+// waits for its server: three processes keep two cores busy.
+var idle = make(chan *chromium, 3)
 
 // inUse are the processes of tests, by the names of the tests.
 var inUse sync.Map
