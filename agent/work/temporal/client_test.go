@@ -3,6 +3,7 @@ package temporal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -201,4 +202,21 @@ func TestRegisterNeedsNamesAndAgents(t *testing.T) {
 	}
 	var suite testsuite.WorkflowTestSuite
 	require.NoError(t, Register(suite.NewTestWorkflowEnvironment(), map[string]*agent.Agent{"clerk": a}))
+}
+
+func TestOnlyErrorsThatNeverGoAwayEndAWorkflow(t *testing.T) {
+	for kind, err := range map[string]error{
+		"ArgError":     fmt.Errorf("wrapped: %w", &agent.ArgError{Field: "Input.Mode"}),
+		"LimitError":   &agent.LimitError{},
+		"PausedError":  &agent.PausedError{},
+		"ChangedError": &agent.ChangedError{},
+		"SessionError": &agent.SessionError{Code: agent.ErrNotOwner},
+	} {
+		require.Equal(t, kind, permanent(err))
+	}
+	for _, err := range []error{errors.New("no connection"), context.Canceled,
+		&agent.SessionError{Code: agent.ErrBusy}, &agent.SessionError{Code: agent.ErrDraining},
+		&agent.SessionError{Code: agent.ErrJournal}} {
+		require.Empty(t, permanent(err))
+	}
 }

@@ -53,7 +53,12 @@ func TestActivitiesThatAreCutInTheMiddleLeaveTheFactsOfARunInProcess(t *testing.
 		require.Equal(t, *cuts, cut)
 		require.NotZero(t, lost)
 		w.each(t, steps)
-		require.Equal(t, factsOf(t, in), factsOf(t, a))
+		here, legs := factsOf(t, in), factsOf(t, a)
+		require.Greater(t, len(here), 4*steps)
+		for i := range min(len(here), len(legs)) {
+			require.Equal(t, here[i], legs[i])
+		}
+		require.Len(t, legs, len(here))
 		t.Log(cut, "cuts,", lost, "lost answers,", e.legs, "activities,", pauses(t, a, machine.CodeLeg), "pauses,",
 			steps, "effects")
 	})
@@ -62,13 +67,13 @@ func TestActivitiesThatAreCutInTheMiddleLeaveTheFactsOfARunInProcess(t *testing.
 // varies are times, durations and ids in facts.
 var varies = regexp.MustCompile(`"(time|trace|span|took|at|began)":("[^"]*"|\d+),?`)
 
-// factsOf returns the facts of session "s" without times, ids and the pauses of legs.
+// factsOf returns the facts of session "s" without times, ids, snapshots and the pauses of legs.
 func factsOf(t *testing.T, a *agent.Agent) (list []string) {
 	facts, err := a.Session("s").Facts(context.Background())
 	require.NoError(t, err)
 	for _, f := range facts {
 		switch f := f.(type) {
-		case *machine.Continued:
+		case *machine.Continued, *machine.Snapshot: // a snapshot comes after so many facts, pauses among them
 			continue
 		case *agent.RunEnded:
 			if f.Status == agent.Paused && f.Code == machine.CodeLeg {

@@ -16,8 +16,10 @@
 // A run is one workflow, [Workflow]. Its activities are legs of the run ([agent.Agent.Advance]): so
 // many model calls, so much time, or until the worker stops. The journal of the agent decides what
 // has happened, so whatever Temporal does twice is done once: a leg that was canceled, that timed
-// out, or whose worker was killed goes on in the next one. An agent needs a journal that all
-// workers reach, such as that of agent/journal/postgres.
+// out, or whose worker was killed goes on in the next one. Temporal notices after 20 s that a
+// worker was killed; then another one has the run as soon as the dead one's lease of the session
+// has ended (agent.Config.Lease). An agent needs a journal that all workers reach, such as that of
+// agent/journal/postgres.
 //
 // # What the history has
 //

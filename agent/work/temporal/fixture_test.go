@@ -161,6 +161,7 @@ type world struct {
 	points int
 	at     int    // the point at which stop is called; 0: none
 	stop   func() // what happens there
+	kills  int    // how many workers were killed
 	asked  int    // the bytes of the largest conversation that the model was sent
 }
 
@@ -252,6 +253,7 @@ func (p *process) kill() {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	p.dead = true
+	p.w.kills++
 }
 
 // An order is the input of the tools.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -68,6 +69,22 @@ func (l legs) do(ctx context.Context, args legArgs) (progress, error) {
 			sdk.ApplicationErrorOptions{NonRetryable: kind != ""})
 	}
 	return p, nil
+}
+
+// permanent returns the name of the type of an error of Advance that won't go away by itself, or
+// "".
+func permanent(err error) string {
+	for _, target := range []any{new(*agent.ArgError), new(*agent.LimitError), new(*agent.PausedError),
+		new(*agent.ChangedError)} {
+		if errors.As(err, target) {
+			return reflect.TypeOf(target).Elem().Elem().Name()
+		}
+	}
+	of, ok := errors.AsType[*agent.SessionError](err)
+	if ok && of.Code != agent.ErrBusy && of.Code != agent.ErrDraining && of.Code != agent.ErrJournal {
+		return "SessionError"
+	}
+	return ""
 }
 
 // short returns the text of an error for the history.

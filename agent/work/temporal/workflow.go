@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"errors"
 	"time"
 
 	sdk "go.temporal.io/sdk/temporal"
@@ -93,7 +92,7 @@ func Workflow(ctx workflow.Context, r Run) (Ended, error) {
 // advance has a worker do a leg.
 func advance(ctx workflow.Context, args legArgs) (p progress, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: args.Time + overTime,
+		StartToCloseTimeout: args.Time + args.Grace + overTime,
 		HeartbeatTimeout:    heartbeat,
 		WaitForCancellation: true,
 		RetryPolicy: &sdk.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
@@ -144,26 +143,4 @@ func cancel(ctx workflow.Context, r Run) (Ended, error) {
 			return p.Ended, nil // the run ended before it could be canceled
 		}
 	}
-}
-
-// permanent returns the name of the type of an error of Advance that won't go away by itself, or
-// "".
-func permanent(err error) string {
-	if _, ok := errors.AsType[*agent.ArgError](err); ok {
-		return "ArgError"
-	}
-	if _, ok := errors.AsType[*agent.LimitError](err); ok {
-		return "LimitError"
-	}
-	if _, ok := errors.AsType[*agent.PausedError](err); ok {
-		return "PausedError"
-	}
-	if _, ok := errors.AsType[*agent.ChangedError](err); ok {
-		return "ChangedError"
-	}
-	if of, ok := errors.AsType[*agent.SessionError](err); ok && of.Code != agent.ErrJournal &&
-		of.Code != agent.ErrDraining && of.Code != agent.ErrBusy {
-		return "SessionError"
-	}
-	return ""
 }

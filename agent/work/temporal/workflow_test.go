@@ -69,6 +69,7 @@ func TestWorkersThatAreKilledInMidActivityRepeatNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, agent.Completed, end.Status)
 		require.Equal(t, "All paid.", text(t, a))
+		require.Greater(t, w.kills, 5)
 		w.each(t, 20)
 	})
 }
