@@ -32,7 +32,9 @@ type Config struct {
 	// Ended, if it isn't nil, is called when a run has ended, whatever its status, in the
 	// transaction that completes its last job. If it fails, that is tried again, as any job. A run
 	// may be reported again, by a job that comes after its end: Result.Session and Result.Start say
-	// which run it is. It has 10 s, and may be called from several goroutines at a time.
+	// which run it is. One that Wake has resumed isn't reported if its worker is killed at its end,
+	// and the next run of the session starts before somebody else comes to it. Ended has 10 s, and
+	// may be called from several goroutines at a time.
 	Ended func(ctx context.Context, tx pgx.Tx, r *agent.Result) error
 }
 

@@ -144,11 +144,12 @@ func TestKillsRepeatNothingAndLoseNothing(t *testing.T) {
 	defer end()
 	var begun atomic.Int64
 	spared := func() (int, time.Duration) { return -1, 0 }
+	often := min(12, 1+2*effectsOfRun**runs/max(*kills, 1)) // so that there are effects for all of them
 	victim := func() (int, time.Duration) {
 		if begun.Add(1) > int64(*kills) {
 			return spared()
 		}
-		return rand.IntN(12), time.Duration(rand.IntN(5000)) * time.Microsecond
+		return rand.IntN(often), time.Duration(rand.IntN(5000)) * time.Microsecond
 	}
 	leader := spared
 	if *kills >= 100 {

@@ -19,8 +19,8 @@
 //	err = pawlriver.Wake(ctx, client, "order-7")
 //
 // The journal of the agents (package agent/journal/postgres) may be in the same database or in
-// another. The conversation is never in a job: a job has the session and, before the run has
-// started, the input.
+// another. The conversation is never in a job: a job has the session and the key of the input, and
+// the input before the run has started.
 //
 // # Guarantees
 //

@@ -21,13 +21,12 @@ import (
 
 const legKind = "pawl.leg"
 
-// A leg is the arguments of a job: with Input for a run that hasn't started, and without it for one
-// that has; then without Agent if the worker has to find out which it is.
+// A leg is the arguments of a job. Those of a job that [Wake] has queued are Session and Key alone.
 type leg struct {
 	Session string `json:"session"`
 	Agent   string `json:"agent,omitempty"`
 	// Input is an agent.Input as JSON, in a string: jsonb would refuse the character 0, and change
-	// numbers.
+	// numbers. When the run has started, it has only Session and Key. Empty: the newest run.
 	Input string `json:"input,omitempty"`
 	// Deaths counts the workers that died of the leg, or with it.
 	Deaths int    `json:"deaths,omitempty"`
@@ -145,6 +144,16 @@ func encode(in *agent.Input) (string, error) {
 		}
 	}
 	return string(text), nil
+}
+
+// started returns what a later leg needs of the input that has started a run: so a job that comes
+// late doesn't drive another one. It is empty if the input isn't known.
+func started(in *agent.Input) string {
+	if in.Key == "" {
+		return ""
+	}
+	text, _ := machine.Marshal(map[string]string{"Session": in.Session, "Key": in.Key})
+	return string(text)
 }
 
 // fields returns the fields of an input that are set, as JSON.

@@ -14,6 +14,11 @@ func ConfigureWatch(rc *river.Config, cfg Config) error {
 	return w.addWatch(rc)
 }
 
+// LaterLeg returns the arguments of a job for a run that has started.
+func LaterLeg(session, agentName, key string) river.JobArgs {
+	return leg{Session: session, Agent: agentName, Key: key, Input: started(&agent.Input{Session: session, Key: key})}
+}
+
 // Carried returns an input after a job has carried it.
 func Carried(in agent.Input) (agent.Input, error) {
 	text, err := encode(&in)

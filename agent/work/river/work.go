@@ -48,6 +48,9 @@ func (w *worker) Work(ctx context.Context, job *river.Job[leg]) error {
 	p, err := a.Advance(ctx, in, l)
 	switch {
 	case err == nil:
+		if p.Result != nil {
+			job.Args.Input = started(&in)
+		}
 		return w.end(ctx, job, p, recorded)
 	case ctx.Err() != nil: // the client stops: the same job again, and not as a failure
 		return river.JobSnooze(0)
@@ -115,11 +118,8 @@ func (w *worker) end(ctx context.Context, job *river.Job[leg], p agent.Progresse
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transaction)
 	defer cancel()
-	next := leg{Session: job.Args.Session, Agent: job.Args.Agent, Key: p.Key}
-	if p.Result == nil { // the run hasn't started
-		next.Input = job.Args.Input
-	}
-	opts := after(job.JobRow)
+	next, opts := job.Args, after(job.JobRow)
+	next.Key, next.Deaths = p.Key, 0
 	// River looks for scheduled jobs every 5 s. A leg that was over needn't wait for that.
 	if opts.UniqueOpts = once; p.Next != agent.NextAgain || !recorded {
 		opts.ScheduledAt = p.At

@@ -57,10 +57,30 @@ func TestOneJobIsOneLeg(t *testing.T) {
 	require.NoError(t, pawlriver.Wake(t.Context(), c, "s"))
 	w.await(t, 1, "SELECT count(*) FROM ended WHERE session = 's' AND status = 'completed' AND times = 1")
 	w.await(t, 4, completed)
-	require.Equal(t, 1, w.count(t, "SELECT count(*) FROM river_job WHERE args ? 'input'"), "the first has the input")
+	require.Equal(t, 1, w.count(t, "SELECT count(*) FROM river_job WHERE args->>'input' LIKE '%Prompt%'"),
+		"the first has the prompt")
 	require.Equal(t, 3, w.count(t,
 		"SELECT count(*) FROM river_job WHERE priority = 2 AND max_attempts = 7 AND tags = '{tenant}'"))
 	require.Equal(t, effectsOfRun, w.count(t, "SELECT count(*) FROM effects WHERE times = 1"))
+}
+
+func TestAJobThatComesLateReportsItsOwnRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.agentFor(t, agent.Config{})
+	c := w.start(t, w.config(a))
+	_, err := a.Advance(t.Context(), agent.Input{Session: "s", Key: "first", Prompt: "go"}, agent.Leg{Steps: 3})
+	require.NoError(t, err)
+	w.approves(t, a, "s")
+	_, err = a.Run(t.Context(), agent.Continue("s"))
+	require.NoError(t, err)
+	first, err := a.Session("s").Result(t.Context())
+	require.NoError(t, err)
+	_, err = a.Advance(t.Context(), agent.Input{Session: "s", Key: "second", Prompt: "go"}, agent.Leg{Steps: 1})
+	require.NoError(t, err)
+	_, err = c.Insert(t.Context(), pawlriver.LaterLeg("s", "writer", "first"), nil)
+	require.NoError(t, err)
+	w.await(t, 1, "SELECT count(*) FROM ended WHERE start = $1", int64(first.Start))
 }
 
 func TestADecisionIsActedOnAlthoughAJobWaitsForTheExpiry(t *testing.T) {
