@@ -32,8 +32,9 @@ func ID(session string) string { return "pawl/" + session }
 // it. It is safe to repeat: for the Key of a run that is in progress it returns a handle on its
 // workflow, and for that of a run that has ended on one that says how it has ended. If the workflow
 // of another input of the session is open, also because it waits for a decision, the error has the
-// code [agent.ErrBusy]. What is wrong with the input is an *[agent.ArgError], or makes the workflow
-// fail: see [NewRun].
+// code [agent.ErrBusy]. So it has for the same Key if the client's data converter encrypts, because
+// the key can't be compared then. What is wrong with the input is an *[agent.ArgError], or makes
+// the workflow fail: see [NewRun].
 func Start(ctx context.Context, c client.Client, name string, in agent.Input, o Options) (client.WorkflowRun, error) {
 	r, err := NewRun(name, in, o.Leg)
 	if err != nil {
@@ -55,13 +56,12 @@ func Start(ctx context.Context, c client.Client, name string, in agent.Input, o 
 
 // started returns a handle on the workflow of the session if it has the same key.
 func started(ctx context.Context, c client.Client, r Run) (client.WorkflowRun, error) {
-	d, err := c.DescribeWorkflowExecution(ctx, ID(r.Session), "")
+	d, err := c.DescribeWorkflow(ctx, ID(r.Session), "")
 	if err != nil {
 		return nil, fmt.Errorf("temporal: looking at the workflow of session %q: %w", r.Session, err)
 	}
-	info := d.GetWorkflowExecutionInfo()
 	var key string
-	if p := info.GetMemo().GetFields()[memoKey]; p != nil {
+	if p := d.Memo.GetFields()[memoKey]; p != nil {
 		// an encrypted memo can't be read here: then the session is busy
 		_ = converter.GetDefaultDataConverter().FromPayload(p, &key)
 	}
@@ -69,7 +69,7 @@ func started(ctx context.Context, c client.Client, r Run) (client.WorkflowRun, e
 		return nil, &agent.SessionError{Session: r.Session, Code: agent.ErrBusy,
 			Problem: "the workflow of another input is open; wait for its end, or cancel it"}
 	}
-	return c.GetWorkflow(ctx, ID(r.Session), info.GetExecution().GetRunId()), nil
+	return c.GetWorkflow(ctx, ID(r.Session), d.WorkflowExecution.RunID), nil
 }
 
 // Decided decides on pauses of a session ([agent.Session.Decide]) and wakes its workflow. The agent

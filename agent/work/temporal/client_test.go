@@ -10,11 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/serviceerror"
-	workflowpb "go.temporal.io/api/workflow/v1"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -42,9 +41,9 @@ type handle struct {
 
 func (h handle) GetRunID() string { return h.run }
 
-func (s *server) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOptions, workflow any,
+func (s *server) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOptions, name any,
 	args ...any) (client.WorkflowRun, error) {
-	require.Equal(s.t, workflowName, workflow)
+	require.Equal(s.t, workflowName, name)
 	require.Len(s.t, args, 1)
 	require.True(s.t, o.WorkflowExecutionErrorWhenAlreadyStarted)
 	if s.open {
@@ -54,14 +53,13 @@ func (s *server) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOption
 	return handle{run: "r-1"}, s.down
 }
 
-func (s *server) DescribeWorkflowExecution(_ context.Context, id,
-	_ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+func (s *server) DescribeWorkflow(_ context.Context, id, _ string) (*client.WorkflowExecutionDescription, error) {
 	require.Equal(s.t, s.options.ID, id)
 	key, err := converter.GetDefaultDataConverter().ToPayload(s.options.Memo[memoKey])
 	require.NoError(s.t, err)
-	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
-		Execution: &commonpb.WorkflowExecution{WorkflowId: id, RunId: "r-1"},
-		Memo:      &commonpb.Memo{Fields: map[string]*commonpb.Payload{memoKey: key}}}}, nil
+	return &client.WorkflowExecutionDescription{WorkflowExecutionMetadata: client.WorkflowExecutionMetadata{
+		WorkflowExecution: workflow.Execution{ID: id, RunID: "r-1"},
+		Memo:              &commonpb.Memo{Fields: map[string]*commonpb.Payload{memoKey: key}}}}, nil
 }
 
 func (s *server) GetWorkflow(_ context.Context, id, run string) client.WorkflowRun {

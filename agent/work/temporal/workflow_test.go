@@ -287,8 +287,7 @@ func TestCancelEndsARunInProgress(t *testing.T) {
 				if sameProcess {
 					b = a
 				}
-				var e *env
-				e = newEnv(t, func(ctx context.Context, args legArgs) (progress, error) {
+				e := newEnv(t, func(ctx context.Context, args legArgs) (progress, error) {
 					if args.Cancel {
 						out, err := of(b).do(ctx, args)
 						time.Sleep(out.After)
