@@ -201,7 +201,7 @@ func (x *driver) resume(in *Input) error {
 		}
 	}
 	if x.waits() {
-		x.dropMessages(func(string) bool { return false })
+		x.dropMessages(nil)
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	taken, _ := x.takePosted(r.IsOpen())

@@ -71,13 +71,17 @@ func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 					began := time.Now()
 					all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 					require.NoError(t, err)
-					require.Equal(t, 3, f.ran)
+					want := 3
+					if together := name == "in one reply" && spec.ReadOnly; together { // before any has failed
+						want = 4
+					}
+					require.Equal(t, want, f.ran)
 					started := map[string]bool{}
 					for _, s := range of[*agent.ToolStarted](all) {
 						started[s.Meta.Call] = true
 					}
 					notes := of[*agent.BreakerOpen](all)
-					require.NotEmpty(t, notes)
+					require.Len(t, notes, 4-want)
 					for _, n := range notes {
 						require.False(t, started[n.NoteMeta.Call], "nothing is recorded that could be in doubt")
 						require.Equal(t, "work", n.Tool)
@@ -108,7 +112,7 @@ func TestAnOpenBreakerRefusesACallBeforeItIsRecorded(t *testing.T) {
 					requireSound(t, "s", facts(t, a, "s"))
 
 					res := runInput(t, a, agent.Input{Session: "another", Prompt: "go"})
-					require.Equal(t, 3, f.ran, "all sessions share it")
+					require.Equal(t, want, f.ran, "all sessions share it")
 					require.Equal(t, "Still.", res.Text())
 				})
 			})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -97,7 +98,7 @@ func (w *workers) runCalls(indexes []int) {
 			w.runTogether(together)
 			together = nil
 		}
-		if w.left || w.ctx.Err() != nil || w.Lost() || w.leg.isOver() {
+		if w.left || w.unread || w.ctx.Err() != nil || w.Lost() || w.leg.isOver() {
 			return
 		}
 		cr := w.newCall(c)
@@ -113,7 +114,7 @@ func (w *workers) runCalls(indexes []int) {
 		case parallel:
 			together = append(together, cr)
 		default:
-			w.runAlone(cr)
+			w.runTogether([]*callRun{cr})
 		}
 	}
 	w.runTogether(together)
@@ -156,6 +157,9 @@ func (w *workers) admit(cr *callRun) bool {
 	if len(w.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil })) > 0 {
 		change = func() error { return w.beforeTool(cr) }
 	}
+	if cr.d != nil && cr.d.Judges() { // its functions may take long
+		w.Flush()
+	}
 	adm, err := cr.set.registry.Admit(w.ctx, &cr.call, offered, change, w.agent.cfg.Policies)
 	if err == errAnswered {
 		out := cr.d.Answer(*cr.answer)
@@ -194,9 +198,18 @@ func (w *workers) refused(cr *callRun, out *tools.Outcome) {
 
 // refuse gives a call a result that says why it doesn't run. It returns false, for admit.
 func (w *workers) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
-	return w.refuseWith(cr, &tools.Outcome{Status: status, Class: class,
-		Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
+	out := notRun(why)
+	out.Status, out.Class = status, class
+	return w.refuseWith(cr, out)
 }
+
+// notRun returns the outcome of a call that isn't run.
+func notRun(why string) *tools.Outcome {
+	return &tools.Outcome{Status: tools.NotRun,
+		Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}}
+}
+
+const stoppedBefore = "the run was stopped."
 
 // refuseWith gives a call a result without running it. It returns false, for admit.
 func (w *workers) refuseWith(cr *callRun, out *tools.Outcome) bool {
@@ -221,30 +234,31 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 	cr.cancelWork()
 }
 
-// startCall checks a call once more, also against what a person was shown, asks its breaker, and
-// appends that the call starts. It returns false if the call got a result instead, or is suspended
-// again. The breaker is asked before the append, so that a call that it refuses is never in doubt.
-func (w *workers) startCall(cr *callRun) bool {
-	if refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies); refused != nil {
-		cr.finishRefused(refused)
-		return false
+// startCalls checks calls once more, also against what a person was shown, asks their breakers, and
+// appends that they start. Those that don't get a result instead, or are suspended again. The
+// breakers are asked before the append, so that a call that they refuse is never in doubt. With
+// quiet, no call starts if something is in the inbox, and it returns false.
+func (w *workers) startCalls(quiet bool, calls ...*callRun) bool {
+	var ready []*callRun
+	for i, cr := range calls {
+		if refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies); refused != nil {
+			cr.finishRefused(refused)
+		} else if w.asShown(cr) && w.askBreaker(cr, i > 0) {
+			ready = append(ready, cr)
+		}
 	}
-	if !w.asShown(cr) || !w.askBreaker(cr) {
-		return false
+	if len(ready) == 0 {
+		return true
 	}
-	if !w.appendStart(cr) {
-		cr.pass.Cancel() // not under the lock: it may call OnChange of the breaker
-		return false
-	}
-	return true
+	return !errors.Is(w.appendStarts(quiet, ready), journal.ErrInbox)
 }
 
 // askBreaker asks the breaker of a call for a permit. It returns false if the call got a result
-// instead.
-func (w *workers) askBreaker(cr *callRun) bool {
+// instead, or, if it is asked again later, none: the call before it may close the breaker.
+func (w *workers) askBreaker(cr *callRun, again bool) bool {
 	refused := cr.pass.Take(cr.d, w.agent.breakers)
-	if refused == nil {
-		return true
+	if refused == nil || again {
+		return refused == nil
 	}
 	note := &BreakerOpen{NoteMeta: w.callMeta(&cr.call), Tool: cr.call.Name}
 	if errors.As(refused.Err, &note.Err) {
@@ -257,22 +271,24 @@ func (w *workers) askBreaker(cr *callRun) bool {
 	return false
 }
 
-func (w *workers) appendStart(cr *callRun) bool {
+func (w *workers) appendStarts(quiet bool, calls []*callRun) (err error) {
 	w.Lock()
 	defer w.Unlock()
-	if cr.over || w.ended || w.ctx.Err() != nil {
-		// the run was stopped while the call was checked: the end of the run gives it its result
-		cr.over = true
-		return false
+	var facts []session.Redacted
+	// if the run was stopped while they were checked, the end of the run gives them their results
+	may := !w.ended && w.ctx.Err() == nil
+	for _, cr := range calls {
+		if cr.started = may && !cr.over; cr.started {
+			facts = append(facts, session.Clean(&ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By},
+				Call: cr.stored, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}))
+		}
 	}
-	f := &ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By}, Call: cr.stored,
-		IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
-	if w.AppendLocked(nil, session.Clean(f)) != nil {
-		cr.over = true
-		return false
+	err = w.AppendQuietLocked(quiet, facts...)
+	for _, cr := range calls {
+		cr.started = cr.started && err == nil
+		cr.began, cr.over = time.Now(), !cr.started
 	}
-	cr.began, cr.started = time.Now(), true
-	return true
+	return err
 }
 
 // finishCall appends the result of a call, or that its tool suspends it. Any goroutine may call it.

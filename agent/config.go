@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -186,9 +187,9 @@ func New(cfg Config) (*Agent, error) {
 	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact),
 		abandoned: new(atomic.Int64)}
 	if cfg.Logger != nil {
-		a.logger = slog.New(containedHandler{cfg.Logger.Handler()})
+		a.logger = slog.New(contain.Handler(cfg.Logger.Handler()))
 	}
-	stored := session.Config{Store: session.ContainStore(cfg.Journal), Record: journal.MaxRecord, Owner: cfg.Owner,
+	stored := session.Config{Store: contain.Store(cfg.Journal), Record: journal.MaxRecord, Owner: cfg.Owner,
 		Lease: cfg.Lease, Grace: grace, Redact: a.redact, Logger: a.logger, NewID: newID, Delete: a.deleteOwn}
 	if cfg.Journal == nil {
 		stored.Store, stored.InMemory, stored.Lease = journal.NewMemory(), true, journal.MaxTTL
@@ -205,6 +206,10 @@ func New(cfg Config) (*Agent, error) {
 		a.breakers = a.ownBreakers()
 	}
 	errs = append(append(errs, a.addModes()...), a.addOwnTools())
+	a.quickSteps = cfg.Memory == nil && cfg.Compose == nil && len(cfg.StopWhen) == 0 && len(a.hooksAt(
+		func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil || h.Around != nil })) == 0
+	a.quickCalls = len(cfg.Policies) == 0 && len(a.sources) == 0 &&
+		len(a.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil || h.Around != nil })) == 0
 	a.provider, err = a.guard()
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err

@@ -19,21 +19,28 @@ type consumer struct {
 
 	wake chan struct{} // wakes the driving goroutine while it waits for calls
 	room sync.Cond     // the queue was shown
+	busy bool          // the queue is being shown; guarded
 }
 
 // flush shows the queued events. Only the driving goroutine may call it. Events that others queue
 // meanwhile are shown by the next flush: there is one after each call and one after the end.
 func (c *consumer) flush() {
 	c.Lock()
+	if len(c.queue) > 0 { // whoever reads them may take long
+		_ = c.FlushLocked()
+	}
 	events := c.queue
 	c.queue, c.shown = c.shown, nil // nil, because show may lead to another flush
-	if len(events) > 0 {
+	if c.busy = len(events) > 0; c.busy {
 		c.room.Broadcast()
 	}
 	c.Unlock()
 	for _, ev := range events {
 		c.show(ev)
 	}
+	c.Lock()
+	c.busy = false
+	c.Unlock()
 	clear(events)
 	c.shown = events[:0]
 }

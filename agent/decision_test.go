@@ -389,7 +389,7 @@ func TestTheTimeOfADeadProcessIsntWork(t *testing.T) {
 				Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, steps...)
 		}
 		var done effects
-		_, err := build(&weak{Store: inner, at: 5, err: death, lasts: true}, &done, call("risky", 1)).Run(t.Context(),
+		_, err := build(&weak{Store: inner, at: 4, err: death, lasts: true}, &done, call("risky", 1)).Run(t.Context(),
 			agent.Input{Session: "s", Prompt: "go"})
 		require.True(t, errors.Is(err, death), "the process dies as it pauses: %v", err)
 		require.NoError(t, wait(t.Context(), 30*24*time.Hour))

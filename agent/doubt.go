@@ -12,7 +12,7 @@ func (w *workers) resolveDoubt(indexes []int) {
 	for _, c := range w.callStates(indexes) {
 		cr := w.newCall(c)
 		if c.Repeat && cr.d != nil && cr.d.Spec().Repeatable() {
-			w.runAlone(cr)
+			w.runTogether([]*callRun{cr})
 		} else {
 			w.inDoubt(cr, "the process that ran it ended")
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit/budget"
@@ -108,11 +108,11 @@ func budgeted(err error) bool {
 
 // asError is errors.As for errors whose methods may panic.
 func asError(err error, target any) (found bool) {
-	defer session.Contain(new(error))
+	defer contain.Panic(new(error))
 	return errors.As(err, target)
 }
 
 func ask(says func() []string) (list []string) {
-	defer session.Contain(new(error))
+	defer contain.Panic(new(error))
 	return says()
 }

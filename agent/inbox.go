@@ -16,7 +16,8 @@ type inbox struct {
 	*sessionLog
 	*consumer
 	receipts  receipts
-	delivered []string // messages in the conversation that the model hasn't been asked about yet
+	requested hostRequest // what the host asked for
+	delivered []string    // messages in the conversation that the model hasn't been asked about yet
 }
 
 // takePosted acts on what was posted to a session before its run started or was resumed: on
@@ -37,10 +38,22 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	return taken, others
 }
 
+// needsNoLook reports whether the append that follows on an action at a safe point looks into the
+// inbox itself ([session.Log.AppendQuiet]), and may have what was deferred before it: nothing slow
+// lies between.
+func (b *inbox) needsNoLook(act machine.Action) bool {
+	if b.unread || b.left || b.requested != requestNone || b.ctx.Err() != nil || b.drains() || b.leg.endsBefore(act) {
+		return false
+	}
+	return act.Kind == machine.ActCallModel && b.agent.quickSteps && act.Final == "" && !act.Again ||
+		act.Kind == machine.ActRunCalls && b.agent.quickCalls
+}
+
 // readInbox acts on the items in the inbox, at a safe point. Messages are delivered only between
 // steps, when no call is open; until then they stay in the inbox. It reports whether anything was
 // done.
 func (x *driver) readInbox() (done bool) {
+	x.unread = false
 	var messages []session.Item
 	for _, it := range x.Inbox() {
 		switch it.Kind {
@@ -149,30 +162,25 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 // or a label, and reports whether it is one. The item leaves the inbox with the change, or because
 // the change can't be made.
 func (l *sessionLog) takeChange(it *session.Item) bool {
+	var f Fact
 	var err error
 	switch it.Kind {
 	case session.ItemRevoke:
-		if err = l.revoke([]string{it.ID}, it.Text, it.By); errors.Is(err, ErrNoRule) {
-			l.Remove(it.ID)
-		}
-		l.warn("agent: revoking a rule", err)
+		err = l.revoke([]string{it.ID}, it.Text, it.By)
 	case session.ItemTitle:
-		if err = checkTitle(it.Text); err == nil && it.Text != "" {
-			err = l.Append([]string{it.ID}, &machine.TitleChanged{Title: it.Text})
-		} else {
-			l.Remove(it.ID)
-		}
-		l.warn("agent: setting a title", err)
+		f, err = &machine.TitleChanged{Title: it.Text}, checkTitle(it.Text)
 	case session.ItemLabel:
-		if err = checkLabel(it.Key, it.Text, l.State()); err == nil {
-			err = l.Append([]string{it.ID}, &machine.LabelChanged{Key: it.Key, Value: it.Text})
-		} else {
-			l.Remove(it.ID)
-		}
-		l.warn("agent: setting a label", err)
+		f, err = &machine.LabelChanged{Key: it.Key, Value: it.Text}, checkLabel(it.Key, it.Text, l.State())
 	default:
 		return false
 	}
+	switch {
+	case f != nil && err == nil && (it.Kind == session.ItemLabel || it.Text != ""):
+		err = l.Append([]string{it.ID}, f)
+	case f != nil || errors.Is(err, ErrNoRule):
+		l.Remove(it.ID)
+	}
+	l.warn("agent: a change of the session", err, "kind", it.Kind)
 	return true
 }
 
@@ -201,7 +209,7 @@ func (b *inbox) closeReceipts() {
 		return
 	}
 	if len(left) > 0 || b.paused() {
-		b.dropMessages(func(id string) bool { return left[id] != nil })
+		b.dropMessages(left)
 	}
 	for _, r := range left {
 		r.settle(0, errNotDelivered)
@@ -209,10 +217,10 @@ func (b *inbox) closeReceipts() {
 }
 
 // dropMessages removes messages from the inbox whose senders were told that they are lost: those
-// that mine selects, and, if the run is paused, those that other processes have posted.
-func (b *inbox) dropMessages(mine func(id string) bool) {
+// that this process has posted, and, if the run is paused, those that other processes have.
+func (b *inbox) dropMessages(mine map[string]*Receipt) {
 	for _, it := range b.Inbox() {
-		if mine(it.ID) || it.Kind == session.ItemSteer && b.paused() && !b.receipts.expects(it.ID) {
+		if mine[it.ID] != nil || it.Kind == session.ItemSteer && b.paused() && !b.receipts.expects(it.ID) {
 			b.Remove(it.ID)
 		}
 	}

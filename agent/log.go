@@ -25,7 +25,10 @@ type sessionLog struct {
 	tools  *runTools       // of the run; nil without one
 	leg    *legState       // that the run is driven for; nil without one
 
-	resumed bool // a decision has resumed the run; only the driving goroutine uses it
+	// of the driving goroutine
+	resumed bool // a decision has resumed the run
+	quiet   bool // the next model call or tool call begins only if nothing is in the inbox
+	unread  bool // something was in the inbox, and so it didn't begin
 
 	// guarded
 	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them

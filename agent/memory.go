@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -167,7 +167,7 @@ func (g *memoryConfig) store(session string) memory.Store {
 
 // compactor returns the one of a session. A panic of Stores is an error.
 func (g *memoryConfig) compactor(name string) (c *memory.Compactor, err error) {
-	defer session.Contain(&err)
+	defer contain.Panic(&err)
 	cfg := g.Config
 	if cfg.Store = g.store(name); cfg.Store == nil && cfg.Whole == nil {
 		cfg.Whole = logged{g.agent, name}

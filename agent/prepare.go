@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -186,7 +186,7 @@ func share(total, budget int) float64 { return float64(total) / float64(max(budg
 
 // compose calls Config.Compose for the newest run.
 func (l *sessionLog) compose(ctx context.Context, mode *mode) (text string, err error) {
-	defer session.Contain(&err)
+	defer contain.Panic(&err)
 	text, err = l.agent.cfg.Compose(ctx,
 		ComposeInput{Session: l.Name, Run: l.Run().ID, Mode: mode.Name, User: l.Run().User, Labels: l.State().Labels})
 	return l.agent.redact.Text(text), err

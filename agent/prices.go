@@ -3,7 +3,7 @@ package agent
 import (
 	"fmt"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -27,7 +27,7 @@ func unknownPrice(model string) error {
 
 // pricesOf returns the prices of a model of p, or nil if they aren't known.
 func pricesOf(p provider.Provider, model string) (prices *provider.Prices) {
-	defer session.Contain(new(error))
+	defer contain.Panic(new(error))
 	info, _ := provider.InfoOf(p, model)
 	return info.Prices
 }

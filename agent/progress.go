@@ -1,8 +1,6 @@
 package agent
 
-import (
-	"github.com/pawlkit/pawl/tools"
-)
+import "github.com/pawlkit/pawl/tools"
 
 // progress records what a call reports. Any goroutine may call it. Of several reports, only the
 // newest is shown.
@@ -26,13 +24,11 @@ func (w *workers) showProgress(b *batch) {
 			w.flush()
 			w.Lock()
 		}
-		p := cr.progress
-		if cr.progress = nil; cr.over {
-			p = nil // its result is shown, or comes next
+		if cr.progress != nil && !cr.over { // else its result is shown, or comes next
+			w.note(cr.progress)
 		}
+		cr.progress = nil
 		w.Unlock()
-		if p != nil {
-			w.show(p)
-		}
+		w.flush()
 	}
 }

@@ -19,7 +19,7 @@ func TestRecoverPausesARunWhoseProcessDiedBeforeItCouldPause(t *testing.T) {
 			return reopen(t, agent.Config{Journal: store,
 				Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1))
 		}
-		_, err := build(&weak{Store: inner, at: 5, err: death, lasts: true}).Run(t.Context(),
+		_, err := build(&weak{Store: inner, at: 4, err: death, lasts: true}).Run(t.Context(),
 			agent.Input{Session: "s", Prompt: "go"})
 		require.ErrorIs(t, err, death)
 		<-time.After(time.Minute) // the lease ends

@@ -31,10 +31,9 @@ type driver struct {
 	caller context.Context // of Run or Stream
 
 	// of the driving goroutine
-	requested hostRequest    // what the host asked for
-	reply     reply          // the model call under way
-	begun     bool           // the run has begun
-	enqueues  *machine.Queue // set if the run is only queued
+	reply    reply          // the model call under way
+	begun    bool           // the run has begun
+	enqueues *machine.Queue // set if the run is only queued
 
 	deadline *time.Timer // of Limits.Duration; guarded
 }
@@ -159,6 +158,10 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 // loop performs the machine's actions until the run has ended.
 func (x *driver) loop() {
 	for !x.ended {
+		act := x.Machine().Next()
+		if x.quiet = x.inbox.needsNoLook(act); !x.quiet {
+			x.Flush()
+		}
 		switch {
 		case x.left:
 			x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
@@ -170,8 +173,7 @@ func (x *driver) loop() {
 			x.finishCause(causeOf(x.ctx))
 			return
 		}
-		act := x.Machine().Next()
-		if atSafePoint(act) {
+		if !x.quiet && atSafePoint(act) {
 			done := x.readInbox()
 			if act.Kind == machine.ActWait && (x.requested == requestPause || x.requested == requestDrain) {
 				x.requested = requestNone // it pauses anyway
@@ -196,11 +198,8 @@ func (x *driver) loop() {
 // atSafePoint reports whether no call is in progress before an action, so that the inbox may be
 // read.
 func atSafePoint(act machine.Action) bool {
-	switch act.Kind {
-	case machine.ActCallModel, machine.ActRunCalls, machine.ActWait:
-		return true
-	}
-	return act.Kind == machine.ActFinish && act.Status == Completed
+	return act.Kind == machine.ActCallModel || act.Kind == machine.ActRunCalls || act.Kind == machine.ActWait ||
+		act.Kind == machine.ActFinish && act.Status == Completed
 }
 
 // perform performs an action of the machine.

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -78,8 +80,9 @@ func (x *driver) step(act machine.Action) {
 // recordStep appends that a step starts, and shows it. It returns false if the run has ended or
 // will end.
 func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
-	if x.append(start) != nil {
-		return false // loop ends the run
+	if err := x.AppendQuiet(x.quiet, start); err != nil {
+		x.unread = errors.Is(err, journal.ErrInbox) // else loop ends the run
+		return false
 	}
 	x.leg.begins()
 	x.receipts.settle(x.delivered, start.Step)
@@ -188,7 +191,11 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Cost, f.Priced = x.agent.cost(x.Run().Model, usage)
-	if x.append(f) == session.ErrTooLarge {
+	store := x.append
+	if x.agent.quickCalls {
+		store = x.Defer
+	}
+	if store(f) == session.ErrTooLarge {
 		x.tooLarge(f)
 	}
 }
@@ -303,7 +310,7 @@ func (x *driver) stream(req *provider.Request) {
 			return
 		}
 		if v := recover(); v != nil {
-			x.reply.err = session.Panicked(v)
+			x.reply.err = contain.Panicked(v)
 		}
 	}()
 	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)

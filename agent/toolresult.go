@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -47,18 +48,22 @@ func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 }
 
 // appendResult appends the redacted result of a call, with a warning if the call was repeated or
-// its tool failed too often. The caller holds the lock.
-func (l *sessionLog) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
-	if warning := repetition(l.Run(), cr.stored, res); warning != "" {
+// its tool failed too often. If the driving goroutine can make the next model call at once, the
+// result is stored with the start of that. The caller holds the lock.
+func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
+	if warning := repetition(w.Run(), cr.stored, res); warning != "" {
 		res.AddNote(warning)
 	}
 	f := &ToolFinished{Meta: Meta{Call: cr.call.ID}, Call: cr.stored, Result: res, Took: out.Took,
-		AnsweredBy: cr.answeredBy, Spent: l.spending.of(cr.call.ID)}
+		AnsweredBy: cr.answeredBy, Spent: w.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}
 	if cr.call.IdempotencyKey != cr.call.ID {
 		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
-	_ = l.AppendLocked(nil, session.Clean(f)) // loop ends a run whose journal refuses it
+	_ = w.DeferLocked(session.Clean(f)) // loop ends a run whose journal refuses it
+	if w.busy || w.running == nil && w.inline == nil || !w.agent.quickSteps || w.Run().Stage != machine.StageReady {
+		_ = w.FlushLocked()
+	}
 }

@@ -517,7 +517,7 @@ func TestAWarningIsToldOnceThoughTheCallIsMadeAgain(t *testing.T) {
 					return answer("done"), nil
 				})})
 		}
-		w := &weak{Store: store, at: 7, err: death, lasts: true}
+		w := &weak{Store: store, at: 6, err: death, lasts: true}
 		_, err := build(w).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 		require.Error(t, err)
 		require.Len(t, sent, 2)

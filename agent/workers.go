@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,42 +39,52 @@ type workers struct {
 const helpersAfter = 100 * time.Microsecond
 
 // runTogether runs calls and returns when each has its result, is suspended, or was abandoned.
+// Those that can run at once are started in one append, and their starts are shown before they run.
 func (w *workers) runTogether(calls []*callRun) {
-	switch len(calls) {
-	case 0:
-	case 1:
-		w.runAlone(calls[0])
+	if len(calls) == 0 || w.left || w.unread || w.ctx.Err() != nil {
+		return
+	}
+	defer func() { // of calls that aren't run, whatever the reason
+		for _, cr := range calls {
+			cr.pass.Cancel()
+		}
+	}()
+	w.unread, w.quiet = !w.startCalls(w.quiet, calls[:w.startable(calls)]...), false
+	w.flush()
+	if w.unread {
+		return
+	}
+	open := slices.DeleteFunc(slices.Clone(calls), func(cr *callRun) bool { return cr.over })
+	switch {
+	case len(open) == 0:
+	case w.left || w.ctx.Err() != nil:
+		for _, cr := range open {
+			if cr.started {
+				cr.finishRefused(notRun(stoppedBefore))
+			}
+		}
+		w.flush()
+	case len(open) == 1 && open[0].d.Spec().Inline:
+		w.runInline(open[0])
 	default:
-		w.runBatch(calls)
+		w.runBatch(open)
 	}
 }
 
-// runAlone is runTogether for one call. Its start is shown before it runs.
-func (w *workers) runAlone(cr *callRun) {
-	if w.left || w.ctx.Err() != nil {
-		return
+// startable returns how many of the calls are started before any of them runs. Functions of the
+// host that may take long are called beside other calls.
+func (w *workers) startable(calls []*callRun) int {
+	if len(calls) > 1 && !w.agent.quickCalls {
+		return 0
 	}
-	defer cr.pass.Cancel() // of a call that isn't run, whatever the reason
-	if !w.startCall(cr) {
-		w.flush()
-		return
+	if slices.ContainsFunc(calls, func(cr *callRun) bool { return cr.d.Judges() }) {
+		return 1
 	}
-	w.flush()
-	switch {
-	case w.left || w.ctx.Err() != nil:
-		w.refuse(cr, tools.NotRun, fault.None, "the run was stopped.")
-	case cr.d.Spec().Inline:
-		w.runInline(cr)
-	default:
-		w.runBatch([]*callRun{cr})
-	}
+	return min(len(calls), w.parallel())
 }
 
 // runBatch runs calls on other goroutines.
 func (w *workers) runBatch(calls []*callRun) {
-	if w.left || w.ctx.Err() != nil {
-		return
-	}
 	b := &batch{w: w, calls: calls}
 	if w.deltas {
 		for _, cr := range calls {
@@ -183,9 +194,11 @@ func (cr *callRun) run() {
 			cr.goexit()
 		}
 	}()
-	if (w.ctx.Err() != nil || w.leg.isOver()) && !cr.started {
+	if stopped := w.ctx.Err() != nil; stopped && cr.started {
+		cr.finishRefused(notRun(stoppedBefore))
+	} else if (stopped || w.leg.isOver()) && !cr.started {
 		cr.drop() // the end of the run gives it its result, or the next leg runs it
-	} else if cr.started || w.startCall(cr) {
+	} else if cr.started || w.startCalls(false, cr) && cr.started {
 		out, unfinished := cr.execute(cr.beginSpan())
 		if unfinished != nil {
 			w.finishSuspended(cr, &out, unfinished)

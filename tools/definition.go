@@ -68,6 +68,10 @@ func (d *Definition) SchemaHash() string { return d.input.Hash() }
 // approvals are bound to it: a tool whose description or schema has changed must be approved again.
 func (d *Definition) Fingerprint() string { return d.fingerprint }
 
+// Judges reports whether a function of the tool takes part in whether a call runs: its Ask or its
+// Check.
+func (d *Definition) Judges() bool { return d.ask != nil || d.check != nil }
+
 // Lazy reports whether the tool must be loaded before it is offered: see [Lazy].
 func (d *Definition) Lazy() bool { return d.howToLoad != "" }
 

@@ -9,6 +9,10 @@ import (
 // ErrNoSession says that no session has that name.
 var ErrNoSession = errors.New("journal: no such session")
 
+// ErrInbox says that an append with [Append].Quiet wasn't stored, because something is in the
+// inbox.
+var ErrInbox = errors.New("journal: not appended, because something is in the inbox")
+
 // A ConflictError says that the caller isn't the writer of a session, or no longer: another writer
 // has appended, or the fence is stale. The caller must read the log again before it does anything
 // else. The same append again gets the same error.
@@ -121,7 +125,7 @@ func (e *unusableError) Is(target error) bool { return target == ErrUnusable }
 // was made. That is so for every error that isn't one of this package's. A context that ended
 // counts, because it may have ended too late to stop a commit.
 func Unclear(err error) bool {
-	if err == nil || errors.Is(err, ErrNoSession) {
+	if err == nil || errors.Is(err, ErrNoSession) || errors.Is(err, ErrInbox) {
 		return false
 	}
 	var (

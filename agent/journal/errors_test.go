@@ -53,7 +53,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 
 func TestOnlyForeignErrorsAreUnclear(t *testing.T) {
 	for _, err := range []error{
-		nil, journal.ErrNoSession,
+		nil, journal.ErrNoSession, journal.ErrInbox,
 		&journal.ConflictError{}, &journal.HeldError{}, &journal.PostedError{}, &journal.PrunedError{},
 		&journal.InvalidError{},
 	} {

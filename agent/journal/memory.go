@@ -69,6 +69,9 @@ func (m *Memory) Append(ctx context.Context, a Append) error {
 	if a.After != s.head.Seq {
 		return s.conflict(a.After, a.Fence)
 	}
+	if a.Quiet && len(s.inbox) > 0 {
+		return ErrInbox
+	}
 	before := s.head.Parent
 	s.add(a, now)
 	if !known {

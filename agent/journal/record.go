@@ -54,6 +54,9 @@ type Append struct {
 	// that was never posted is closed, too, so a decision that came another way excludes later
 	// ones.
 	Taken []string
+	// Quiet has the append refused with [ErrInbox] if anything is in the inbox. A writer that
+	// appends so needn't look into the inbox before: if the append is stored, nothing was there.
+	Quiet bool
 }
 
 // A HeadUpdate is the part of a [Head] that the host sets with an [Append]. It replaces all of it:

@@ -28,6 +28,7 @@ type Store interface {
 	//  2. If the same records (time, kind, version and data) are in the log after a.After, appended
 	//     with the same fence, this is the same append again. It succeeds and changes nothing.
 	//  3. If a.After isn't the number of the last record, it is a [*ConflictError].
+	//  4. If a.Quiet is set and something is in the inbox, it is an [ErrInbox].
 	//
 	// Otherwise all of a is stored, as durably as the store documents, before Append returns nil.
 	//

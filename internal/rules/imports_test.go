@@ -71,8 +71,9 @@ var rows = map[string]row{
 	"agent/journal":               {},
 	// The machine decides and folds; what it decides on comes in as facts. Its test
 	// TestTheMachineIsPure says the rest.
-	"agent/internal/session": {own: []string{"agent/journal", "agent/machine", "circuit/fault", "tools"},
-		tests: []string{"provider"}},
+	"agent/internal/session": {own: []string{"agent/internal/contain", "agent/journal", "agent/machine"},
+		tests: []string{"circuit/fault", "provider", "tools"}},
+	"agent/internal/contain": {own: []string{"agent/journal", "circuit/fault", "tools"}},
 	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory",
 		"provider", "tools"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
@@ -178,8 +179,9 @@ var rows = map[string]row{
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/internal/due", "agent/internal/output", "agent/internal/session", "agent/internal/work",
-			"agent/journal", "agent/machine", "agent/notes", "agent/stop", "circuit", "circuit/fault",
+		own: []string{"agent/internal/contain", "agent/internal/due", "agent/internal/output",
+			"agent/internal/session", "agent/internal/work", "agent/journal", "agent/machine", "agent/notes",
+			"agent/stop", "circuit", "circuit/fault",
 			"internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit", "ratelimit/budget",
 			"tools"},
 		third: []string{xsync},

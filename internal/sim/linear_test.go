@@ -105,6 +105,9 @@ func step(v view, in input, out output) (bool, view) {
 		if !may {
 			return out.unknown || ok && again || errors.As(out.err, &conflict) && !again, v
 		}
+		if a.Quiet && strings.TrimSpace(v.inbox) != "" {
+			return out.unknown || errors.Is(out.err, journal.ErrInbox), v
+		}
 		v.exists, v.seq = true, v.seq+uint64(len(a.Records))
 		for _, id := range plain(a.Taken) {
 			if v.inbox = strings.Replace(v.inbox, " "+id+" ", " ", 1); !has(v.used, id) {

@@ -32,6 +32,9 @@ func (s *Store) Append(ctx context.Context, a journal.Append) error {
 		if a.After != at.Seq {
 			return at.conflict(a.After, a.Fence)
 		}
+		if a.Quiet && at.Inbox > 0 {
+			return journal.ErrInbox
+		}
 		return s.add(ctx, tx, at, a)
 	})
 }

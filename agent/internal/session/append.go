@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -25,86 +26,175 @@ func Clean(f machine.Fact) Redacted { return Redacted{f} }
 
 // Append writes facts, all or none, and takes the items out of the inbox whose outcome they are.
 // The caller sets at most Call, By, Step and Origin of their envelopes, and doesn't change the
-// facts any more. Append redacts, numbers, encodes, applies and stores them, in this order. After
-// an error the state is as before, and nothing more can be appended, except after [ErrTooLarge].
+// facts any more. Append redacts, numbers, encodes, applies and stores them, in this order, after
+// those that were deferred. After an error the state is as before, and nothing more can be
+// appended, except after [ErrTooLarge].
 func (l *Log) Append(items []string, facts ...machine.Fact) error {
+	own := l.redact(facts)
+	defer l.Unlock()
+	return l.AppendLocked(items, own...)
+}
+
+// redact redacts facts, and locks the Log.
+func (l *Log) redact(facts []machine.Fact) []Redacted {
 	own := make([]Redacted, len(facts))
 	for i, f := range facts {
 		own[i] = l.sessions.Redact(f)
 	}
 	l.Lock()
-	defer l.Unlock()
-	return l.AppendLocked(items, own...)
+	return own
 }
 
 // AppendLocked is Append for a caller that holds the lock.
-func (l *Log) AppendLocked(items []string, facts ...Redacted) (err error) {
+func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
+	err := l.DeferLocked(facts...)
+	if err == nil {
+		err = l.storeDeferred(items, false)
+	}
+	return err
+}
+
+// AppendQuiet is Append if nothing is in the inbox, or quiet is false. Otherwise it stores only
+// what was deferred before, and returns [journal.ErrInbox].
+func (l *Log) AppendQuiet(quiet bool, facts ...machine.Fact) error {
+	own := l.redact(facts)
+	defer l.Unlock()
+	return l.AppendQuietLocked(quiet, own...)
+}
+
+// AppendQuietLocked is AppendQuiet for a caller that holds the lock.
+func (l *Log) AppendQuietLocked(quiet bool, facts ...Redacted) error {
+	before := len(l.deferred)
+	err := l.DeferLocked(facts...)
+	if err == nil {
+		err = l.storeDeferred(nil, quiet)
+	}
+	if errors.Is(err, journal.ErrInbox) {
+		l.rollback(before)
+		return cmp.Or(l.FlushLocked(), err)
+	}
+	return err
+}
+
+// Defer applies facts that the next append stores with its own, or [Log.Flush]. Until then nobody
+// may see them, and nothing may happen because of them. Its errors are those of Append.
+func (l *Log) Defer(facts ...machine.Fact) error {
+	own := l.redact(facts)
+	defer l.Unlock()
+	return l.DeferLocked(own...)
+}
+
+// DeferLocked is Defer for a caller that holds the lock.
+func (l *Log) DeferLocked(facts ...Redacted) error {
 	if l.err != nil {
 		return l.err
 	}
-	if l.Observer != nil {
-		defer func() { l.Observer.Appended(err == nil) }()
+	before := len(l.deferred)
+	if before == 0 {
+		l.stored, l.changed, l.earlier = l.State().Seq, false, l.origin
+		l.machine.Begin()
 	}
-	before, changed, origin := l.State().Seq, false, l.origin
-	l.machine.Begin()
-	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
-	l.records = recs
-	defer clear(recs)
-	for i, own := range facts {
-		l.stamp(own.fact, origin)
-		f, err := l.encode(own.fact, &recs[i])
-		changed = changed || err == nil && l.machine.ChangesHead(f)
-		if err == nil {
-			err = l.machine.Apply(f)
-		}
-		if err != nil {
-			l.machine.Rollback()
+	for _, own := range facts {
+		if err := l.apply(own.fact, journal.Record{}); err != nil {
+			l.rollback(before)
 			if errors.Is(err, ErrTooLarge) {
 				return err
 			}
-			return l.broken(err)
+			return cmp.Or(l.FlushLocked(), l.broken(err))
 		}
-		if start, ok := f.(*machine.RunStarted); ok {
-			origin = start.Meta.Origin
-		}
-		if l.Observer != nil {
-			l.Observer.Applied(f)
-		}
-	}
-	app := journal.Append{Session: l.Name, After: before, Fence: l.lease.Fence, Records: recs, Taken: items}
-	if changed {
-		app.Head = l.machine.Head()
-	}
-	if err = l.store(app); err != nil {
-		l.machine.Rollback()
-		refused := l.broken(&machine.SessionError{Session: l.Name, Code: machine.ErrJournal,
-			Problem: "the journal refuses an append",
-			Err:     err})
-		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
-		return refused
-	}
-	for i := range recs {
-		l.count(&recs[i])
-	}
-	if origin != l.origin {
-		l.origin = origin
 	}
 	return nil
 }
 
-// Stamp fills in the envelope of a fact that is shown, but can't be appended. The caller holds the
-// lock.
-func (l *Log) Stamp(f machine.Fact) { l.stamp(f, l.origin) }
+// apply applies a fact and defers it. rec is its record if it was applied before.
+func (l *Log) apply(f machine.Fact, rec journal.Record) (err error) {
+	if l.Stamp(f); rec.Kind == "" {
+		f, err = l.encode(f, &rec)
+	}
+	if err != nil {
+		return err
+	}
+	l.changed = l.machine.ChangesHead(f) || l.changed
+	if err = l.machine.Apply(f); err != nil {
+		return err
+	}
+	if start, ok := f.(*machine.RunStarted); ok {
+		l.origin = start.Meta.Origin
+	}
+	l.deferred, l.records = append(l.deferred, f), append(l.records, rec)
+	if l.Observer != nil {
+		l.Observer.Applied(f)
+	}
+	return nil
+}
 
-// stamp fills in the envelope of the next fact. origin is that of the newest run, also if that
-// begins in this append. Facts that have the right number stay as they are: those of a fork.
-func (l *Log) stamp(f machine.Fact, origin *machine.Origin) {
+// rollback brings back the state before the deferred facts, and applies the first of them again.
+func (l *Log) rollback(keep int) {
+	l.machine.Rollback()
+	l.origin = l.earlier
+	facts, recs := slices.Clone(l.deferred[:keep]), slices.Clone(l.records[:keep])
+	l.settle(false)
+	l.machine.Begin()
+	for i, f := range facts {
+		_ = l.apply(f, recs[i]) // as before
+	}
+}
+
+// Flush stores the facts that were deferred. Who appends next gets the error.
+func (l *Log) Flush() {
+	l.Lock()
+	defer l.Unlock()
+	_ = l.FlushLocked()
+}
+
+// FlushLocked is Flush for a caller that holds the lock.
+func (l *Log) FlushLocked() error { return l.storeDeferred(nil, false) }
+
+// storeDeferred stores what was deferred.
+func (l *Log) storeDeferred(items []string, quiet bool) error {
+	if len(l.deferred) == 0 {
+		return nil
+	}
+	app := journal.Append{Session: l.Name, After: l.stored, Fence: l.lease.Fence, Records: l.records, Taken: items,
+		Quiet: quiet}
+	if l.changed {
+		app.Head = l.machine.Head()
+	}
+	if err := l.store(app); errors.Is(err, journal.ErrInbox) {
+		return err
+	} else if err != nil {
+		l.rollback(0)
+		refused := l.broken(&machine.SessionError{Session: l.Name, Code: machine.ErrJournal,
+			Problem: "the journal refuses an append", Err: err})
+		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
+		return refused
+	}
+	for i := range l.records {
+		l.count(&l.records[i])
+	}
+	l.settle(true)
+	return nil
+}
+
+// settle says whether the deferred facts are stored, and forgets them.
+func (l *Log) settle(stored bool) {
+	if l.Observer != nil {
+		l.Observer.Appended(stored)
+	}
+	clear(l.deferred)
+	clear(l.records)
+	l.deferred, l.records = l.deferred[:0], l.records[:0]
+}
+
+// Stamp fills in the envelope of the next fact, or of one that is shown, but can't be appended.
+// Facts that have the right number stay as they are: those of a fork. The caller holds the lock.
+func (l *Log) Stamp(f machine.Fact) {
 	meta, next := f.Envelope(), l.State().Seq+1
 	if meta.Seq == next {
 		return
 	}
 	if meta.Origin == nil {
-		meta.Origin = origin
+		meta.Origin = l.origin
 	}
 	meta.Seq, meta.Time, meta.V = next, time.Now().UTC().Round(0), machine.Version
 	meta.By = machine.ValidText(meta.By)
@@ -166,7 +256,7 @@ func (l *Log) store(app journal.Append) error {
 	defer func() {
 		l.mu.Lock()
 		l.storing = false
-		l.stored.Broadcast()
+		l.written.Broadcast()
 	}()
 	began := time.Now()
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -21,7 +22,7 @@ import (
 
 // sessions returns the sessions of a store that others share.
 func sessions(store journal.Store) *session.Sessions {
-	return session.New(session.Config{Store: session.ContainStore(store), Record: journal.MaxRecord, Owner: "o",
+	return session.New(session.Config{Store: contain.Store(store), Record: journal.MaxRecord, Owner: "o",
 		Lease: time.Minute, Grace: time.Second, Logger: slog.New(slog.DiscardHandler),
 		NewID: func(prefix string) string { return prefix + rand.Text() }})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -26,11 +27,17 @@ type Log struct {
 
 	mu sync.Mutex // guards what follows; taken with Lock
 	loadedState
-	origin  *machine.Origin  // of the newest run; nil before the first
-	records []journal.Record // of the append under way; used again for the next one
-	err     error            // why nothing can be appended any more
-	storing bool             // an append is being stored: the lock is held, without mu
-	stored  sync.Cond
+	origin  *machine.Origin // of the newest run; nil before the first
+	err     error           // why nothing can be appended any more
+	storing bool            // an append is being stored: the lock is held, without mu
+	written sync.Cond       // it has been
+
+	// of the append to come
+	deferred []machine.Fact   // applied, and not stored
+	records  []journal.Record // of them; the memory is used again for the next append
+	stored   uint64           // the number of the last fact before them
+	earlier  *machine.Origin  // origin before them
+	changed  bool             // they may change the head
 }
 
 // An Observer learns what is appended to a Log. Its methods are called while the Log is locked.
@@ -65,7 +72,7 @@ func (l *Log) Fence() uint64 { return l.lease.Fence }
 func (l *Log) Lock() {
 	l.mu.Lock()
 	for l.storing {
-		l.stored.Wait()
+		l.written.Wait()
 	}
 }
 
@@ -109,10 +116,10 @@ var ErrCut = errors.New("agent: the leg is over, and what was in progress is cut
 func (l *Log) Yields() bool { return l.leaseLost() || l.Cut() }
 
 // Cut reports whether Ctx has ended with [ErrCut].
-func (l *Log) Cut() bool { return errors.Is(CauseOf(l.Ctx), ErrCut) }
+func (l *Log) Cut() bool { return errors.Is(contain.CauseOf(l.Ctx), ErrCut) }
 
 // leaseLost reports whether another process may have the session.
-func (l *Log) leaseLost() bool { return isBusy(CauseOf(l.Ctx)) }
+func (l *Log) leaseLost() bool { return isBusy(contain.CauseOf(l.Ctx)) }
 
 // broken records that nothing can be appended any more, and ends Ctx.
 func (l *Log) broken(err error) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -32,7 +33,7 @@ func (s *Sessions) Open(ctx context.Context, session string) (*Log, error) {
 func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	l := &Log{sessions: s, Name: session, Stored: context.WithoutCancel(ctx)}
 	l.Ctx, l.Cancel = context.WithCancelCause(ctx)
-	l.stored.L = &l.mu
+	l.written.L = &l.mu
 	return l
 }
 
@@ -83,7 +84,7 @@ func (l *Log) enter(h Holder) error {
 		case <-late:
 			return busy(l.Name, nil)
 		case <-l.Ctx.Done():
-			return CauseOf(l.Ctx)
+			return contain.CauseOf(l.Ctx)
 		}
 	}
 }

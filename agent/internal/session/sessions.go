@@ -17,7 +17,7 @@ import (
 
 // A Config configures [Sessions]. All fields but Delete are required.
 type Config struct {
-	Store journal.Store // its panics are contained: see [ContainStore]
+	Store journal.Store // its panics are contained: see [contain.Store]
 	// InMemory says that the store is the process's own: it keeps facts as they are, and its leases
 	// aren't renewed.
 	InMemory bool

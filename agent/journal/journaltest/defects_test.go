@@ -87,6 +87,13 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
+	{"stores a quiet append in any case", "a quiet append is stored only if nothing is in the inbox",
+		func(b *bad, s journal.Store) {
+			b.onAppend = func(ctx context.Context, a journal.Append) error {
+				a.Quiet = false
+				return s.Append(ctx, a)
+			}
+		}},
 	{"refuses a retry", "the same append again succeeds and adds nothing", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if h, err := s.Head(ctx, a.Session); err == nil && a.After < h.Seq {

@@ -69,6 +69,38 @@ var inboxChecks = []check{
 			journal.Append{Session: "s", After: 1, Fence: first.Fence, Taken: []string{"a"}})
 		f.checkInbox("s", second.Fence, "a")
 	}},
+	{"a quiet append is stored only if nothing is in the inbox", func(t tb, s journal.Store) {
+		f := on(t, s)
+		l := f.lease("s", "a", hour)
+		first := journal.Append{Session: "s", Fence: l.Fence, Records: recs(1, 2), Quiet: true}
+		f.append(first)
+		f.post("s", item("a"))
+		f.append(first) // the same again
+		quiet := []journal.Append{
+			{Session: "s", After: 2, Fence: l.Fence, Records: recs(3, 3), Quiet: true},
+			{Session: "s", After: 2, Fence: l.Fence, Records: recs(3, 4), Quiet: true},
+			{Session: "s", After: 2, Fence: l.Fence, Records: recs(3, 3), Quiet: true, Taken: []string{"a"}},
+			{Session: "s", After: 2, Fence: l.Fence, Records: recs(3, 3), Quiet: true,
+				Head: &journal.HeadUpdate{Status: "running"}},
+		}
+		for _, a := range quiet {
+			if err := s.Append(f.ctx, a); !errors.Is(err, journal.ErrInbox) || journal.Unclear(err) {
+				t.Fatalf("got error %v, want ErrInbox", err)
+			}
+		}
+		stale := quiet[0]
+		stale.Fence++
+		f.refuseAppend("a quiet append with another fence", stale)
+		late := quiet[0]
+		late.After--
+		f.refuseAppend("a quiet append at the wrong number", late)
+		f.checkInbox("s", l.Fence, "a")
+		f.checkLog("s", 0, recs(1, 2)...)
+		f.append(journal.Append{Session: "s", After: 2, Fence: l.Fence, Records: recs(3, 3), Taken: []string{"a"}})
+		quiet[1].After, quiet[1].Records = 3, recs(4, 5)
+		f.append(quiet[1])
+		f.checkLog("s", 0, recs(1, 5)...)
+	}},
 	{"an id is posted once", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)

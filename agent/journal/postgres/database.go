@@ -165,7 +165,7 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 		return false, fmt.Errorf("postgres: %w", err)
 	}
 	args := append([]any{a.Session, int64(a.Fence), int64(a.After), len(a.Records)}, head...)
-	args = append(args, columns(a.Records)...)
+	args = append(append(args, columns(a.Records)...), a.Quiet)
 	err = db.retry(ctx, func(ctx context.Context) error {
 		result, err := db.pool.ExecContext(ctx, db.tryAppend, args...)
 		if err != nil {

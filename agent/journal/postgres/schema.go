@@ -116,7 +116,8 @@ const (
 			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens),
 			kind = coalesce(?8, kind), title = coalesce(?9, title), labels = coalesce(?10::jsonb, labels), parent = coalesce(?11, parent),
 			expires = CASE WHEN ?5::text IS NULL THEN expires ELSE ?12::bigint END, info = coalesce(?13::bytea, info)
-		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 RETURNING id, updated
+		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 AND (inbox = 0 OR NOT ?18)
+		RETURNING id, updated
 	) INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT s.id, ?3 + r.n, ?2, s.updated, r.time, r.kind, r.v, r.data
 	FROM s, unnest(?14::bigint[], ?15::text[], ?16::bigint[], ?17::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`

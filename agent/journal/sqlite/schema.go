@@ -122,7 +122,7 @@ var (
 	readMeta = dialect.SQL("SELECT version FROM @meta")
 	// If the session doesn't match, its id is NULL, and the record is ignored.
 	tryAppend = dialect.SQL(`INSERT OR IGNORE INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (
-		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND s.owner <> '' AND
+		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND s.owner <> '' AND (s.inbox = 0 OR ?9 = 0) AND
 			?3 = max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))),
 		?3 + 1, ?2, ?4, ?5, ?6, ?7, ?8)`)
 	insertRecord = dialect.SQL(

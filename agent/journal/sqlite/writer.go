@@ -89,8 +89,7 @@ func (w *writer) tryAppend(a journal.Append) error {
 	for i := range a.Records {
 		r := &a.Records[i]
 		result, err := w.exec(tryAppend, a.Session, int64(a.Fence), int64(a.After)+int64(i), now, nanos(r.Time), r.Kind,
-			int64(r.V),
-			sqljournal.Blob(r.Data))
+			int64(r.V), sqljournal.Blob(r.Data), a.Quiet)
 		if err != nil {
 			return err
 		}

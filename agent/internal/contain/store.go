@@ -1,14 +1,11 @@
-package session
+package contain
 
 import (
 	"context"
 	"iter"
-	"runtime/debug"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/tools"
 )
 
 // A containedStore turns panics of a store into errors. The session's lock is held while facts are
@@ -16,8 +13,8 @@ import (
 // is unclear then, as after other errors of a store.
 type containedStore struct{ store journal.Store }
 
-// ContainStore returns store with its panics contained; nil for none.
-func ContainStore(store journal.Store) journal.Store {
+// Store returns store with its panics contained; nil for none.
+func Store(store journal.Store) journal.Store {
 	if _, ok := store.(containedStore); ok || store == nil {
 		return store
 	}
@@ -25,44 +22,44 @@ func ContainStore(store journal.Store) journal.Store {
 }
 
 func (c containedStore) Append(ctx context.Context, a journal.Append) (err error) {
-	defer Contain(&err)
+	defer Panic(&err)
 	return c.store.Append(ctx, a)
 }
 
 func (c containedStore) Head(ctx context.Context, session string) (h journal.Head, err error) {
-	defer Contain(&err)
+	defer Panic(&err)
 	return c.store.Head(ctx, session)
 }
 
 func (c containedStore) Lease(ctx context.Context, session, owner string, ttl time.Duration) (l journal.Lease,
 	err error) {
-	defer Contain(&err)
+	defer Panic(&err)
 	return c.store.Lease(ctx, session, owner, ttl)
 }
 
 func (c containedStore) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (renewed journal.Lease,
 	err error) {
-	defer Contain(&err)
+	defer Panic(&err)
 	return c.store.Renew(ctx, l, ttl)
 }
 
 func (c containedStore) Release(ctx context.Context, l journal.Lease) (err error) {
-	defer Contain(&err)
+	defer Panic(&err)
 	return c.store.Release(ctx, l)
 }
 
 func (c containedStore) Post(ctx context.Context, session string, it journal.Item) (err error) {
-	defer Contain(&err)
+	defer Panic(&err)
 	return c.store.Post(ctx, session, it)
 }
 
 func (c containedStore) Take(ctx context.Context, session string, fence uint64) (items []journal.Item, err error) {
-	defer Contain(&err)
+	defer Panic(&err)
 	return c.store.Take(ctx, session, fence)
 }
 
 func (c containedStore) Delete(ctx context.Context, session string, upTo uint64) (err error) {
-	defer Contain(&err)
+	defer Panic(&err)
 	return c.store.Delete(ctx, session, upTo)
 }
 
@@ -100,34 +97,3 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 		})
 	}
 }
-
-// Panicked returns the error for a panic of a function of the host.
-func Panicked(v any) error {
-	return &tools.PanicError{In: "a function of the host", Value: v, Stack: debug.Stack()}
-}
-
-// Contain turns a panic into a *[tools.PanicError], and an error whose methods panic into another.
-// It must be deferred.
-func Contain(err *error) {
-	if v := recover(); v != nil {
-		*err = Panicked(v)
-		return
-	}
-	*err = Usable(*err)
-}
-
-// Usable returns err, or a *[tools.PanicError] of the same class if a method of err, or of an error
-// that it wraps, panics: see [fault.Panics]. Errors from the host pass through it once, so that
-// everything else may use errors.Is and errors.As.
-func Usable(err error) error {
-	if err == nil {
-		return nil
-	}
-	if v := fault.Panics(err); v != nil {
-		return fault.Wrap(fault.Of(err), Panicked(v))
-	}
-	return err
-}
-
-// CauseOf returns why ctx has ended. It may be an error of the host's.
-func CauseOf(ctx context.Context) error { return Usable(context.Cause(ctx)) }
