@@ -45,6 +45,14 @@ type setup struct {
 	abandoned    *atomic.Int64 // functions that were abandoned and still run
 }
 
+// Name returns Config.Name; "" for a nil Agent.
+func (a *Agent) Name() string {
+	if a == nil {
+		return ""
+	}
+	return a.cfg.Name
+}
+
 // Journal returns the store of the agent's sessions: Config.Journal, or one in memory.
 func (a *Agent) Journal() journal.Store {
 	if a == nil || a.sessions == nil {

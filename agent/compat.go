@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,9 +18,11 @@ import (
 // schema.
 type ChangedError struct {
 	Session string
-	Agent   string               // the name of the agent that started the run, if that is what differs
-	Tools   []machine.ToolChange // of open calls
-	Calls   []string             // the ids of these calls
+	// Agent is the name of the agent that started the run, or "(without a name)", if that is what
+	// differs.
+	Agent string
+	Tools []machine.ToolChange // of open calls
+	Calls []string             // the ids of these calls
 }
 
 // Error says what has changed.
@@ -58,7 +61,7 @@ func (l *sessionLog) checkChanges() error {
 func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, set *toolset, e *ChangedError) {
 	r := m.State().Run
 	if r.Agent != a.cfg.Name {
-		e.Agent = r.Agent
+		e.Agent = cmp.Or(r.Agent, "(without a name)")
 		return
 	}
 	for _, change := range machine.ToolChanges(r.Fingerprints, set.fingerprints) {

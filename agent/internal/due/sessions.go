@@ -11,29 +11,45 @@ import (
 
 // Sessions yields the sessions of agents that could continue but that no process drives: their
 // process died or was drained, something was posted to them, or the time to decide is over. It
-// leaves out sessions with a parent, which resumes them, such as those of subagents, and the logs
-// of other packages. It makes three short lists, which a store finds by indexes: those that run,
-// those that are paused and have something in the inbox, and those whose time to decide is over.
-// Errors are as in [journal.Store.Heads].
+// leaves out sessions with a parent, which resumes them, such as those of subagents, the logs of
+// other packages, and what only workers do: see [Heads]. Errors are as in [journal.Store.Heads].
 func Sessions(ctx context.Context, store journal.Store, prefix string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
+		for h, err := range heads(ctx, store, prefix, string(machine.Paused)) {
+			at, due := Since(&h, time.Now())
+			if err == nil && !due {
+				continue
+			}
+			if !yield(Item{Session: h.Session, Since: at}, err) || h.Session == "" {
+				return
+			}
+		}
+	}
+}
+
+// Heads yields the heads of the sessions of agents that may be due for a worker, and of those that
+// run. It is like [Sessions], but queued runs are among them, and runs that were queued and whose
+// ends weren't delivered.
+func Heads(ctx context.Context, store journal.Store) iter.Seq2[journal.Head, error] {
+	return heads(ctx, store, "", "")
+}
+
+// heads makes three short lists, which a store finds by indexes: those that run, those that are
+// paused and have something in the inbox, and those that are due by a time and have a status.
+func heads(ctx context.Context, store journal.Store, prefix, status string) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) {
 		seen := make(map[string]bool) // one may be in two lists
 		for _, f := range []journal.Filter{
 			{Status: string(machine.Running)},
 			{Status: string(machine.Paused), Inbox: true},
-			{Status: string(machine.Paused), Due: time.Now()},
+			{Status: status, Due: time.Now()},
 		} {
 			f.Prefix, f.NoKind, f.NoParent = prefix, true, true
 			for h, err := range store.Heads(ctx, f) {
-				it := Item{Session: h.Session}
-				due := err != nil
-				if err == nil {
-					it.Since, due = since(&h, time.Now())
-				}
-				if !due || seen[h.Session] {
+				if seen[h.Session] {
 					continue
 				}
-				if seen[h.Session] = true; !yield(it, err) || h.Session == "" {
+				if seen[h.Session] = true; !yield(h, err) || err != nil && h.Session == "" {
 					return
 				}
 			}
@@ -41,9 +57,9 @@ func Sessions(ctx context.Context, store journal.Store, prefix string) iter.Seq2
 	}
 }
 
-// since reports whether a session is due, and since when. When something was posted isn't known; it
+// Since reports whether a session is due, and since when. When something was posted isn't known; it
 // counts as due since its newest fact.
-func since(h *journal.Head, now time.Time) (at time.Time, due bool) {
+func Since(h *journal.Head, now time.Time) (at time.Time, due bool) {
 	if h.Owner != "" && now.Before(h.Until) {
 		return at, false
 	}
@@ -57,7 +73,6 @@ func since(h *journal.Head, now time.Time) (at time.Time, due bool) {
 		if h.Inbox > 0 {
 			return h.Updated, true
 		}
-		return h.Due, !h.Due.IsZero() && !now.Before(h.Due)
 	}
-	return at, false
+	return h.Due, !h.Due.IsZero() && !now.Before(h.Due)
 }

@@ -1,0 +1,91 @@
+package work
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/due"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// most is how many queued runs a search looks at: those that have waited longest.
+const most = 1000
+
+// list yields what is due: what goes on, and the queued runs that may start now. Of those with the
+// same value of a label, no more are yielded than Config.PerLabel has room for, the first ones by
+// precedence and time.
+func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
+	return func(yield func(due.Item, error) bool) {
+		var queued []due.Item
+		labels := make(map[string]map[string]string) // of the queued ones
+		busy := make(map[journal.Label]int)          // runs that are driven
+		for h, err := range due.Heads(ctx, w.store) {
+			if err != nil {
+				if !yield(due.Item{Session: h.Session}, err) || h.Session == "" {
+					return
+				}
+				continue
+			}
+			it, status := due.Item{Session: h.Session, Priority: precedence(&h)}, agent.Status(h.Status)
+			at, is := due.Since(&h, time.Now())
+			it.Since = at
+			if status == agent.Running || status == agent.Queued && h.Owner != "" {
+				w.count(busy, h.Labels)
+			}
+			switch {
+			case is && status == agent.Queued:
+				if queued, labels[h.Session] = append(queued, it), h.Labels; len(queued) == most {
+					w.yieldQueued(yield, queued, labels, busy)
+					return
+				}
+			case is && !yield(it, nil):
+				return
+			}
+		}
+		w.yieldQueued(yield, queued, labels, busy)
+	}
+}
+
+// precedence returns the place of a session among others: that of its run, if it was queued.
+func precedence(h *journal.Head) int { return cmp.Or(machine.InfoOf(h).Precedence, 60) }
+
+// count counts a run under its labels.
+func (w *Worker) count(busy map[journal.Label]int, labels map[string]string) {
+	for key := range w.cfg.PerLabel {
+		if value, ok := labels[key]; ok {
+			busy[journal.Label{Key: key, Value: value}]++
+		}
+	}
+}
+
+// yieldQueued yields the queued runs that may start.
+func (w *Worker) yieldQueued(yield func(due.Item, error) bool, queued []due.Item,
+	labels map[string]map[string]string, busy map[journal.Label]int) {
+	slices.SortStableFunc(queued, func(x, y due.Item) int {
+		return cmp.Or(cmp.Compare(y.Priority, x.Priority), x.Since.Compare(y.Since))
+	})
+	for _, it := range queued {
+		if !w.hasRoom(busy, labels[it.Session]) {
+			continue
+		}
+		w.count(busy, labels[it.Session])
+		if !yield(it, nil) {
+			return
+		}
+	}
+}
+
+// hasRoom reports whether another run with these labels may be driven.
+func (w *Worker) hasRoom(busy map[journal.Label]int, labels map[string]string) bool {
+	for key, most := range w.cfg.PerLabel {
+		if value, ok := labels[key]; ok && busy[journal.Label{Key: key, Value: value}] >= most {
+			return false
+		}
+	}
+	return true
+}
